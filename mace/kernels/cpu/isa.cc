@@ -1,0 +1,99 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/isa.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#if defined(__arm__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
+namespace mace {
+namespace {
+
+#if defined(__x86_64__) || defined(__i386__)
+// __builtin_cpu_supports also checks by xgetbv that the operating system saves
+// the wide registers.
+bool Supports_sse41() { return __builtin_cpu_supports("sse4.1") != 0; }
+bool Supports_avx2() {
+  return __builtin_cpu_supports("avx2") != 0 &&
+         __builtin_cpu_supports("fma") != 0 &&
+         __builtin_cpu_supports("f16c") != 0;
+}
+bool Supports_avx512() {
+  return Supports_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 &&
+         __builtin_cpu_supports("avx512vl") != 0;
+}
+#elif defined(__aarch64__)
+bool Supports_neon() { return true; }  // Armv8-A always has Advanced SIMD
+#else
+// The kernels are compiled with -mfpu=neon-vfpv4 (fused multiply-add and
+// half-precision conversion); a Cortex-A8 or A9 has NEON without it.
+bool Supports_neon() {
+  const unsigned long need = HWCAP_NEON | HWCAP_VFPv4;  // NOLINT(runtime/int)
+  return (getauxval(AT_HWCAP) & need) == need;
+}
+#endif
+
+}  // namespace
+
+const char *CpuIsaName(CpuIsa isa) {
+  switch (isa) {
+#define MACE_ISA_CASE(name) \
+  case CpuIsa::name:        \
+    return #name;
+    MACE_FOR_EACH_ISA(MACE_ISA_CASE)
+#undef MACE_ISA_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return "none";
+}
+
+bool CpuSupports(CpuIsa isa) {
+  switch (isa) {
+#define MACE_ISA_CASE(name) \
+  case CpuIsa::name:        \
+    return Supports_##name();
+    MACE_FOR_EACH_ISA(MACE_ISA_CASE)
+#undef MACE_ISA_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return false;
+}
+
+CpuIsa BestCpuIsa() {
+  CpuIsa best = CpuIsa::kNone;
+#define MACE_ISA_TRY(name) \
+  if (CpuSupports(CpuIsa::name)) best = CpuIsa::name;
+  MACE_FOR_EACH_ISA(MACE_ISA_TRY)
+#undef MACE_ISA_TRY
+  return best;
+}
+
+CpuIsaChoice ChooseCpuIsa(const char *requested) {
+  if (requested == nullptr || requested[0] == '\0') {
+    return {BestCpuIsa(), CpuIsaRequest::kNothing};
+  }
+#define MACE_ISA_MATCH(name)                                              \
+  if (std::strcmp(requested, #name) == 0) {                               \
+    return CpuSupports(CpuIsa::name)                                      \
+               ? CpuIsaChoice{CpuIsa::name, CpuIsaRequest::kGranted}      \
+               : CpuIsaChoice{BestCpuIsa(), CpuIsaRequest::kUnsupported}; \
+  }
+  MACE_FOR_EACH_ISA(MACE_ISA_MATCH)
+#undef MACE_ISA_MATCH
+  return {BestCpuIsa(), CpuIsaRequest::kUnknown};
+}
+
+CpuIsaChoice ChooseCpuIsaFromEnv() {
+  return ChooseCpuIsa(std::getenv("MACE_CPU_ISA"));
+}
+
+}  // namespace mace

@@ -1,0 +1,401 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Vectors of float for CPU kernels: one spelling, every instruction set.
+//
+// Conventions
+// - A kernel source includes this header, opens
+//   `namespace mace::<family>::MACE_ISA`, says `namespace sv = simd::MACE_ISA;`
+//   and is compiled once per ISA by `mace_isa_library`, which defines MACE_ISA
+//   (a namespace name: sse41, avx2, avx512, neon).
+// - Intrinsics live here only. Where the compiler's vector types already give
+//   the right instruction (+ - * / & | ^ << >> == < ?:) kernels use these.
+// - Everything is `MACE_SIMD_INLINE` (static, always inlined). A kernel source
+//   must not call inline functions or templates of other headers (the standard
+//   library's included): the linker merges such functions across ISAs, and a
+//   processor without AVX-512 might be handed the AVX-512 copy. Freestanding
+//   headers of types (<cstdint>, <cstddef>) are fine; so are libc functions,
+//   which are not inline.
+// - Loads and stores need the alignment of their element only.
+// - "N" variants touch exactly n elements, 0 <= n <= kLanes; the other lanes
+//   read as 0. They cost more than a full access: peel them out of loops.
+// - A NaN in the data comes out as NaN: of Min, Max and Clamp it is the *first*
+//   argument that is the data.
+// - Comparison operators give VI lanes of 0 or -1, which Select takes.
+
+#ifndef MACE_KERNELS_CPU_SIMD_H_
+#define MACE_KERNELS_CPU_SIMD_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#else
+#include <arm_neon.h>
+#endif
+
+#ifndef MACE_ISA
+#error "build kernel sources by mace_isa_library, which defines MACE_ISA"
+#endif
+
+#define MACE_SIMD_INLINE static inline __attribute__((always_inline))
+
+namespace mace::simd::MACE_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int kLanes = 16;
+inline constexpr int kRegisters = 32;
+#elif defined(__AVX2__)
+inline constexpr int kLanes = 8;
+inline constexpr int kRegisters = 16;
+#elif defined(__aarch64__)
+inline constexpr int kLanes = 4;
+inline constexpr int kRegisters = 32;
+#else
+inline constexpr int kLanes = 4;
+inline constexpr int kRegisters = 16;
+#endif
+
+typedef float V __attribute__((vector_size(kLanes * 4)));
+typedef int32_t VI __attribute__((vector_size(kLanes * 4)));
+typedef uint32_t VU __attribute__((vector_size(kLanes * 4)));
+typedef uint16_t VH
+    __attribute__((vector_size(kLanes * 2)));  // fp16, bf16 bits
+typedef int8_t VI8 __attribute__((vector_size(kLanes)));
+
+// ---- bits, constants -------------------------------------------------------
+
+MACE_SIMD_INLINE VI AsInt(V x) { return reinterpret_cast<VI>(x); }
+MACE_SIMD_INLINE VU AsUint(V x) { return reinterpret_cast<VU>(x); }
+MACE_SIMD_INLINE V AsFloat(VI x) { return reinterpret_cast<V>(x); }
+MACE_SIMD_INLINE V AsFloat(VU x) { return reinterpret_cast<V>(x); }
+
+MACE_SIMD_INLINE V Set(float x) { return V{} + x; }
+MACE_SIMD_INLINE VI SetInt(int32_t x) { return VI{} + x; }
+MACE_SIMD_INLINE V Zero() { return V{}; }
+// 0, 1, 2, ... per lane.
+MACE_SIMD_INLINE VI Iota() {
+  VI v;
+  for (int i = 0; i < kLanes; ++i) v[i] = i;
+  return v;
+}
+
+// ---- loads and stores ------------------------------------------------------
+
+MACE_SIMD_INLINE V Load(const float *p) {
+  V v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+MACE_SIMD_INLINE void Store(float *p, V v) {
+  __builtin_memcpy(p, &v, sizeof(v));
+}
+MACE_SIMD_INLINE VI LoadInt(const int32_t *p) {
+  VI v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+MACE_SIMD_INLINE void StoreInt(int32_t *p, VI v) {
+  __builtin_memcpy(p, &v, sizeof(v));
+}
+
+#if defined(__AVX512F__)
+MACE_SIMD_INLINE __mmask16 FirstLanes(int n) {
+  return static_cast<__mmask16>((1u << n) - 1u);
+}
+MACE_SIMD_INLINE V LoadN(const float *p, int n) {
+  return _mm512_maskz_loadu_ps(FirstLanes(n), p);
+}
+MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
+  _mm512_mask_storeu_ps(p, FirstLanes(n), v);
+}
+#elif defined(__AVX2__)
+MACE_SIMD_INLINE __m256i FirstLanes(int n) {
+  return reinterpret_cast<__m256i>(Iota() < SetInt(n));
+}
+MACE_SIMD_INLINE V LoadN(const float *p, int n) {
+  return _mm256_maskload_ps(p, FirstLanes(n));
+}
+MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
+  _mm256_maskstore_ps(p, FirstLanes(n), v);
+}
+#else
+// Four lanes without masked moves: at most a pair and a single.
+MACE_SIMD_INLINE V LoadN(const float *p, int n) {
+  if (n >= 4) return Load(p);
+  V v = Zero();
+  if (n & 2) {
+    v[0] = p[0];
+    v[1] = p[1];
+    if (n & 1) v[2] = p[2];
+  } else if (n & 1) {
+    v[0] = p[0];
+  }
+  return v;
+}
+MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
+  if (n >= 4) {
+    Store(p, v);
+    return;
+  }
+  if (n & 2) {
+    p[0] = v[0];
+    p[1] = v[1];
+    if (n & 1) p[2] = v[2];
+  } else if (n & 1) {
+    p[0] = v[0];
+  }
+}
+#endif
+
+// ---- arithmetic ------------------------------------------------------------
+
+// a * b + c; fused where the ISA has it (not on sse41). Kernels are compiled
+// with -ffp-contract=fast, so this is the shape the compiler fuses.
+MACE_SIMD_INLINE V Fma(V a, V b, V c) { return a * b + c; }
+
+// acc + w * a[lane]; one instruction on arm64.
+template <int kLane>
+MACE_SIMD_INLINE V FmaLane(V acc, V w, V a) {
+#if defined(__AVX512F__)
+  constexpr int l = kLane;
+  return w * __builtin_shufflevector(a, a, l, l, l, l, l, l, l, l, l, l, l, l,
+                                     l, l, l, l) +
+         acc;
+#elif defined(__AVX2__)
+  constexpr int l = kLane;
+  return w * __builtin_shufflevector(a, a, l, l, l, l, l, l, l, l) + acc;
+#elif defined(__aarch64__)
+  return vfmaq_laneq_f32(acc, w, a, kLane);
+#else
+  return w * __builtin_shufflevector(a, a, kLane, kLane, kLane, kLane) + acc;
+#endif
+}
+
+// m is a comparison's result.
+MACE_SIMD_INLINE V Select(VI m, V yes, V no) { return m ? yes : no; }
+MACE_SIMD_INLINE VI SelectInt(VI m, VI yes, VI no) { return m ? yes : no; }
+
+// x86's min/max return the second operand when either is NaN; ARM's propagate.
+MACE_SIMD_INLINE V Max(V x, V bound) {
+#if defined(__AVX512F__)
+  return _mm512_max_ps(bound, x);
+#elif defined(__AVX2__)
+  return _mm256_max_ps(bound, x);
+#elif defined(__SSE4_1__)
+  return _mm_max_ps(bound, x);
+#else
+  return vmaxq_f32(x, bound);
+#endif
+}
+MACE_SIMD_INLINE V Min(V x, V bound) {
+#if defined(__AVX512F__)
+  return _mm512_min_ps(bound, x);
+#elif defined(__AVX2__)
+  return _mm256_min_ps(bound, x);
+#elif defined(__SSE4_1__)
+  return _mm_min_ps(bound, x);
+#else
+  return vminq_f32(x, bound);
+#endif
+}
+MACE_SIMD_INLINE V Clamp(V x, V lo, V hi) { return Min(Max(x, lo), hi); }
+
+MACE_SIMD_INLINE V Abs(V x) { return AsFloat(AsInt(x) & 0x7fffffff); }
+
+MACE_SIMD_INLINE V Sqrt(V x) { return __builtin_elementwise_sqrt(x); }
+
+#if defined(__arm__)
+// NEON of Armv7 has no rounding instructions. |x| >= 2^23 is integral already
+// (this covers Inf and NaN); below, int32 holds it. -0 keeps its sign.
+MACE_SIMD_INLINE V Truncate(V x) {
+  const V t = __builtin_convertvector(__builtin_convertvector(x, VI), V);
+  const V whole = AsFloat(AsInt(t) | (AsInt(x) & INT32_MIN));
+  return Select(Abs(x) < Set(8388608.0f), whole, x);
+}
+MACE_SIMD_INLINE V Floor(V x) {
+  const V t = Truncate(x);
+  const V down = AsFloat(AsInt(t - 1.0f) | (AsInt(x) & INT32_MIN));
+  return Select(t > x, down, t);
+}
+MACE_SIMD_INLINE V Ceil(V x) {
+  const V t = Truncate(x);
+  const V up = AsFloat(AsInt(t + 1.0f) | (AsInt(x) & INT32_MIN));
+  return Select(t < x, up, t);
+}
+// Nearest, ties to even: adding 2^23 leaves no fraction bits to hold.
+MACE_SIMD_INLINE V Round(V x) {
+  const V magic = Set(8388608.0f);
+  V m = Abs(x) + magic;
+  __asm__("" : "+w"(m));  // keeps (a + b) - b from being simplified
+  const V r = AsFloat(AsInt(m - magic) | (AsInt(x) & INT32_MIN));
+  return Select(Abs(x) < magic, r, x);
+}
+#else
+MACE_SIMD_INLINE V Truncate(V x) { return __builtin_elementwise_trunc(x); }
+MACE_SIMD_INLINE V Floor(V x) { return __builtin_elementwise_floor(x); }
+MACE_SIMD_INLINE V Ceil(V x) { return __builtin_elementwise_ceil(x); }
+// Nearest, ties to even.
+MACE_SIMD_INLINE V Round(V x) { return __builtin_elementwise_roundeven(x); }
+#endif
+
+// To int32, toward zero; |x| must be below 2^31. And back.
+MACE_SIMD_INLINE VI ToInt(V x) { return __builtin_convertvector(x, VI); }
+MACE_SIMD_INLINE V ToFloat(VI x) { return __builtin_convertvector(x, V); }
+
+// ---- across lanes ----------------------------------------------------------
+// A fixed tree: halves are folded onto each other until one lane is left, so
+// the result does not depend on anything but the ISA.
+
+#if defined(__AVX2__) && !defined(__AVX512F__)
+#define MACE_SIMD_FOLD(name, step)                               \
+  MACE_SIMD_INLINE float name(V x) {                             \
+    V y = __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7); \
+    x = step(x, y);                                              \
+    y = __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3);   \
+    x = step(x, y);                                              \
+    y = __builtin_shufflevector(x, x, 1, 1, 1, 1, 1, 1, 1, 1);   \
+    return step(x, y)[0];                                        \
+  }
+#elif defined(__AVX512F__)
+#define MACE_SIMD_FOLD(name, step)                                           \
+  MACE_SIMD_INLINE float name(V x) {                                         \
+    V y = __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9,  \
+                                  10, 11, 12, 13, 14, 15);                   \
+    x = step(x, y);                                                          \
+    y = __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, \
+                                5, 6, 7);                                    \
+    x = step(x, y);                                                          \
+    y = __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, \
+                                3, 2, 3);                                    \
+    x = step(x, y);                                                          \
+    y = __builtin_shufflevector(x, x, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
+                                1, 1, 1);                                    \
+    return step(x, y)[0];                                                    \
+  }
+#else
+#define MACE_SIMD_FOLD(name, step)                   \
+  MACE_SIMD_INLINE float name(V x) {                 \
+    V y = __builtin_shufflevector(x, x, 2, 3, 2, 3); \
+    x = step(x, y);                                  \
+    y = __builtin_shufflevector(x, x, 1, 1, 1, 1);   \
+    return step(x, y)[0];                            \
+  }
+#endif
+MACE_SIMD_INLINE V Plus(V a, V b) { return a + b; }
+MACE_SIMD_FOLD(ReduceAdd, Plus)
+MACE_SIMD_FOLD(ReduceMax, Max)
+MACE_SIMD_FOLD(ReduceMin, Min)
+#undef MACE_SIMD_FOLD
+
+// ---- 16-bit storage --------------------------------------------------------
+
+MACE_SIMD_INLINE VH LoadHalfBits(const uint16_t *p) {
+  VH v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+MACE_SIMD_INLINE VH LoadHalfBitsN(const uint16_t *p, int n) {
+  VH v{};
+  __builtin_memcpy(&v, p, static_cast<size_t>(n) * 2);
+  return v;
+}
+MACE_SIMD_INLINE void StoreHalfBits(uint16_t *p, VH v) {
+  __builtin_memcpy(p, &v, sizeof(v));
+}
+MACE_SIMD_INLINE void StoreHalfBitsN(uint16_t *p, VH v, int n) {
+  __builtin_memcpy(p, &v, static_cast<size_t>(n) * 2);
+}
+
+// bf16 is the upper half of a float.
+MACE_SIMD_INLINE V WidenBf16(VH h) {
+  return AsFloat(__builtin_convertvector(h, VU) << 16);
+}
+// Round to nearest even; a NaN stays a (quiet) NaN.
+MACE_SIMD_INLINE VH NarrowBf16(V x) {
+  const VU w = AsUint(x);
+  const VU rounded = (w + 0x7fffu + ((w >> 16) & 1u)) >> 16;
+  const VU nan = (w >> 16) | 0x40u;
+  const VI is_nan = (x != x);
+  return __builtin_convertvector(is_nan ? nan : rounded, VH);
+}
+
+#if defined(__AVX512F__)
+MACE_SIMD_INLINE V WidenF16(VH h) {
+  return _mm512_cvtph_ps(reinterpret_cast<__m256i>(h));
+}
+MACE_SIMD_INLINE VH NarrowF16(V x) {
+  return reinterpret_cast<VH>(
+      _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#elif defined(__F16C__)
+MACE_SIMD_INLINE V WidenF16(VH h) {
+  return _mm256_cvtph_ps(reinterpret_cast<__m128i>(h));
+}
+MACE_SIMD_INLINE VH NarrowF16(V x) {
+  return reinterpret_cast<VH>(
+      _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#elif defined(__ARM_NEON)
+MACE_SIMD_INLINE V WidenF16(VH h) {
+  return vcvt_f32_f16(reinterpret_cast<float16x4_t>(h));
+}
+MACE_SIMD_INLINE VH NarrowF16(V x) {
+  return reinterpret_cast<VH>(vcvt_f16_f32(x));
+}
+#else
+// sse41 has no conversion instruction.
+// Widening: the exponent moves up by 13 bits and a multiplication by 2^112
+// corrects its bias, subnormals included; Inf and NaN get the full exponent.
+MACE_SIMD_INLINE V WidenF16(VH h) {
+  const VU w = __builtin_convertvector(h, VU);
+  const VU magnitude = (w & 0x7fffu) << 13;
+  const VU finite = AsUint(AsFloat(magnitude) * 0x1p112f);
+  const VU special = magnitude | 0x7f800000u;
+  const VI is_special = (magnitude >= (VU{} + (0x7c00u << 13)));
+  return AsFloat(((w & 0x8000u) << 16) | (is_special ? special : finite));
+}
+// Narrowing rounds to nearest even. Below 2^-14 adding 0.5, whose last place is
+// fp16's smallest subnormal, rounds and leaves the answer in the low bits.
+MACE_SIMD_INLINE VH NarrowF16(V x) {
+  const VU w = AsUint(x);
+  const VU a = w & 0x7fffffffu;
+  const VU normal = (a + 0xfffu + ((a >> 13) & 1u) - (112u << 23)) >> 13;
+  const VU tiny = AsUint(AsFloat(a) + 0.5f) - 0x3f000000u;
+  const VU nan = 0x7e00u | ((a >> 13) & 0x1ffu);
+  VU r = (a < (VU{} + 0x38800000u)) ? tiny : normal;
+  r = (a >= (VU{} + 0x477ff000u)) ? (VU{} + 0x7c00u) : r;
+  r = (a > (VU{} + 0x7f800000u)) ? nan : r;
+  return __builtin_convertvector(r | ((w >> 16) & 0x8000u), VH);
+}
+#endif
+
+MACE_SIMD_INLINE V LoadF16(const uint16_t *p) {
+  return WidenF16(LoadHalfBits(p));
+}
+MACE_SIMD_INLINE V LoadBf16(const uint16_t *p) {
+  return WidenBf16(LoadHalfBits(p));
+}
+MACE_SIMD_INLINE V LoadF16N(const uint16_t *p, int n) {
+  return WidenF16(LoadHalfBitsN(p, n));
+}
+MACE_SIMD_INLINE V LoadBf16N(const uint16_t *p, int n) {
+  return WidenBf16(LoadHalfBitsN(p, n));
+}
+MACE_SIMD_INLINE void StoreF16(uint16_t *p, V v) {
+  StoreHalfBits(p, NarrowF16(v));
+}
+MACE_SIMD_INLINE void StoreBf16(uint16_t *p, V v) {
+  StoreHalfBits(p, NarrowBf16(v));
+}
+MACE_SIMD_INLINE void StoreF16N(uint16_t *p, V v, int n) {
+  StoreHalfBitsN(p, NarrowF16(v), n);
+}
+MACE_SIMD_INLINE void StoreBf16N(uint16_t *p, V v, int n) {
+  StoreHalfBitsN(p, NarrowBf16(v), n);
+}
+
+}  // namespace mace::simd::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_SIMD_H_
