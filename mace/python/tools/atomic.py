@@ -1,0 +1,150 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writing files and folders so that a reader sees all of them or nothing.
+
+The new content is written beside its target under a hidden temporary name and
+renamed at the end. When the body raises, also on Ctrl-C, the temporary is
+removed and the old content stays.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Union
+
+from mace.python.tools.errors import MaceError
+
+PathLike = Union[str, 'os.PathLike[str]']
+
+# What a write fails with when the place, not the program, is at fault.
+_PLACE_ERRNOS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+)
+
+
+class OutputError(MaceError):
+    """An output file or folder cannot be written."""
+
+    def __init__(self, path: Path, cause: OSError) -> None:
+        reason = cause.strerror or str(cause)
+        super().__init__(
+            f'cannot write {path}: {reason}; '
+            'choose another output folder or free this one'
+        )
+        self.path = path
+
+
+@contextlib.contextmanager
+def atomic_write(
+    path: PathLike, mode: str = 'wb', encoding: str | None = None
+) -> Iterator[IO[Any]]:
+    """Opens `path` for writing; it appears, complete, when the body ends.
+
+    Missing parent folders are made. An existing file keeps its permissions; a
+    symbolic link keeps pointing to the file that is replaced.
+
+    Args:
+        path: the file to write.
+        mode: ``'wb'`` or ``'w'``; text is UTF-8 with ``\\n`` line ends unless
+            `encoding` says otherwise.
+        encoding: text encoding, for mode ``'w'``.
+
+    Raises:
+        OutputError: the folder cannot be made or written, or it is full.
+    """
+    if mode not in ('wb', 'w'):
+        raise ValueError(f"atomic_write takes mode 'wb' or 'w', not {mode!r}")
+    target = Path(os.path.realpath(path))
+    temporary = _temporary_name(target)
+    with _place_errors(Path(path), every_errno=True):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        # 'x' and not tempfile: the file gets the permissions of the umask.
+        stream = _open_new(temporary, mode, encoding)
+    try:
+        with _place_errors(Path(path), every_errno=False):
+            with stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+        with _place_errors(Path(path), every_errno=True):
+            if target.exists():
+                shutil.copymode(target, temporary)
+            os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+@contextlib.contextmanager
+def atomic_dir(path: PathLike) -> Iterator[Path]:
+    """Yields an empty folder that takes the place of `path` at the end.
+
+    An existing folder `path` is replaced as a whole, so files of an earlier
+    run do not linger. The swap is two renames; if the second fails the first
+    is undone.
+
+    Raises:
+        OutputError: the folder cannot be made or replaced, or it is full.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = _temporary_name(target)
+    with _place_errors(Path(path), every_errno=True):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_dir():
+            raise NotADirectoryError(
+                errno.ENOTDIR, os.strerror(errno.ENOTDIR)
+            )
+        temporary.mkdir()
+    try:
+        with _place_errors(Path(path), every_errno=False):
+            yield temporary
+        with _place_errors(Path(path), every_errno=True):
+            _swap_in(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def _swap_in(temporary: Path, target: Path) -> None:
+    if not target.exists():
+        os.rename(temporary, target)
+        return
+    old = _temporary_name(target)
+    os.rename(target, old)
+    try:
+        os.rename(temporary, target)
+    except BaseException:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _temporary_name(target: Path) -> Path:
+    # Capped because a file name is at most 255 bytes on common file systems.
+    name = f'.{target.name[:100]}.{os.getpid()}.{secrets.token_hex(4)}.tmp'
+    return target.with_name(name)
+
+
+def _open_new(path: Path, mode: str, encoding: str | None) -> IO[Any]:
+    if mode == 'wb':
+        return open(path, 'xb')
+    return open(path, 'x', encoding=encoding or 'utf-8', newline='\n')
+
+
+@contextlib.contextmanager
+def _place_errors(path: Path, *, every_errno: bool) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if every_errno or error.errno in _PLACE_ERRNOS:
+            raise OutputError(path, error) from error
+        raise
