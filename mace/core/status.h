@@ -1,0 +1,93 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Errors without exceptions: MaceStatus (public) plus the forms that the
+// library uses to make and pass it on.
+
+#ifndef MACE_CORE_STATUS_H_
+#define MACE_CORE_STATUS_H_
+
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "mace/public/mace.h"
+
+namespace mace {
+
+// Joins its arguments as operator<< would print them.
+template <typename... Args>
+std::string MakeString(const Args &...args) {
+  std::ostringstream stream;
+  (stream << ... << args);
+  return stream.str();
+}
+
+template <typename... Args>
+MaceStatus InvalidArgs(const Args &...args) {
+  return MaceStatus(MaceStatus::MACE_INVALID_ARGS, MakeString(args...));
+}
+
+template <typename... Args>
+MaceStatus OutOfResources(const Args &...args) {
+  return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES, MakeString(args...));
+}
+
+template <typename... Args>
+MaceStatus Unsupported(const Args &...args) {
+  return MaceStatus(MaceStatus::MACE_UNSUPPORTED, MakeString(args...));
+}
+
+template <typename... Args>
+MaceStatus RuntimeError(const Args &...args) {
+  return MaceStatus(MaceStatus::MACE_RUNTIME_ERROR, MakeString(args...));
+}
+
+// A value, or the status that explains why there is none.
+template <typename T>
+class Result {
+ public:
+  Result(T value) : value_(std::move(value)) {}               // NOLINT
+  Result(MaceStatus status) : status_(std::move(status)) {}  // NOLINT
+
+  bool ok() const { return value_.has_value(); }
+  const MaceStatus &status() const { return status_; }
+  T &value() { return *value_; }
+  const T &value() const { return *value_; }
+
+ private:
+  std::optional<T> value_;
+  MaceStatus status_;
+};
+
+inline bool IsOk(const MaceStatus &status) {
+  return status.code() == MaceStatus::MACE_SUCCESS;
+}
+
+}  // namespace mace
+
+// Returns from the enclosing function when `expression` fails.
+#define MACE_RETURN_IF_ERROR(expression)              \
+  do {                                                \
+    ::mace::MaceStatus mace_status_ = (expression);   \
+    if (!::mace::IsOk(mace_status_)) {                \
+      return mace_status_;                            \
+    }                                                 \
+  } while (false)
+
+#define MACE_STATUS_CONCAT_INNER(a, b) a##b
+#define MACE_STATUS_CONCAT(a, b) MACE_STATUS_CONCAT_INNER(a, b)
+
+// MACE_ASSIGN_OR_RETURN(Foo foo, MakeFoo()); with MakeFoo a Result<Foo>.
+#define MACE_ASSIGN_OR_RETURN(declaration, expression) \
+  MACE_ASSIGN_OR_RETURN_INNER(                         \
+      MACE_STATUS_CONCAT(mace_result_, __LINE__), declaration, expression)
+#define MACE_ASSIGN_OR_RETURN_INNER(result, declaration, expression) \
+  auto result = (expression);                                        \
+  if (!result.ok()) {                                                \
+    return result.status();                                          \
+  }                                                                  \
+  declaration = std::move(result.value())
+
+#endif  // MACE_CORE_STATUS_H_

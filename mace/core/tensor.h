@@ -1,0 +1,47 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_CORE_TENSOR_H_
+#define MACE_CORE_TENSOR_H_
+
+#include <cstdint>
+#include <string>
+
+#include "mace/core/data_type.h"
+#include "mace/core/shape.h"
+
+namespace mace {
+
+// How a constant lies in its bytes (mace.proto, ConstantLayout).
+enum class ConstantLayout : uint8_t { kPlain = 0, kPackedO16 = 1 };
+
+// A named value of the graph as an op sees it. The engine owns the memory:
+// intermediate tensors lie in the arena and are valid only inside Run;
+// constants and inputs of known value are readable in Init and Reshape too.
+struct Tensor {
+  std::string name;
+  DataType data_type = DataType::kUnknown;
+  Shape shape;  // logical shape, NHWC for activations of rank 4
+  void *data = nullptr;
+  bool is_constant = false;
+  ConstantLayout layout = ConstantLayout::kPlain;
+  int64_t groups = 1;  // of a packed constant
+
+  template <typename T>
+  const T *As() const {
+    return static_cast<const T *>(data);
+  }
+  template <typename T>
+  T *MutableAs() {
+    return static_cast<T *>(data);
+  }
+  int64_t elements() const { return shape.Elements(); }
+  // Dense bytes by shape and type; not those of a packed constant.
+  int64_t bytes() const {
+    return elements() * static_cast<int64_t>(DataTypeSize(data_type));
+  }
+};
+
+}  // namespace mace
+
+#endif  // MACE_CORE_TENSOR_H_

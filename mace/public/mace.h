@@ -1,0 +1,343 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The C++ interface of MACE: all that an application includes.
+//
+//   std::shared_ptr<mace::MaceEngine> engine;
+//   mace::MaceEngineConfig config;
+//   config.SetCPUThreadPolicy(4, mace::CPUAffinityPolicy::AFFINITY_BIG_ONLY);
+//   mace::MaceStatus status = mace::CreateMaceEngineFromProto(
+//       graph, graph_size, weights, weights_size, {"input"}, {"output"},
+//       config, &engine);
+//   if (status != mace::MaceStatus::MACE_SUCCESS) {
+//     // status.information() says what to change; use another strategy.
+//   }
+//   status = engine->Run(inputs, &outputs);
+//
+// No function of this library ends the process or throws: what fails comes
+// back as a MaceStatus. A function that is documented as thread-compatible may
+// be called from any thread, but not from two at once on the same object.
+
+#ifndef MACE_PUBLIC_MACE_H_
+#define MACE_PUBLIC_MACE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#ifndef MACE_API
+#define MACE_API __attribute__((visibility("default")))
+#endif
+
+namespace mace {
+
+// Version of the library, e.g. "1.0.0-8-gdeadbee".
+MACE_API const char *MaceVersion();
+
+// Where a model runs. Equals `runtime` of the deployment file. (AP-04)
+enum DeviceType { CPU = 0, GPU = 2, HEXAGON = 3, HTA = 4, APU = 5 };
+
+// Newer spelling of DeviceType, used per subgraph. (AP-25)
+enum RuntimeType {
+  RT_CPU = CPU,
+  RT_OPENCL = GPU,
+  RT_HEXAGON = HEXAGON,
+  RT_HTA = HTA,
+  RT_APU = APU,
+};
+
+// Order of the dimensions of a rank-4 input or output.
+enum class DataFormat { NONE = 0, NHWC = 1, NCHW = 2 };
+
+// Element type of an input or output.
+enum class IDataType {
+  IDT_NOT_SET = 0,
+  IDT_FLOAT = 1,
+  IDT_UINT8 = 2,
+  IDT_INT32 = 4,
+  IDT_FLOAT16 = 5,
+  IDT_BFLOAT16 = 6,
+  IDT_INT8 = 7,
+  IDT_BOOL = 8,
+};
+
+enum MemoryType { CPU_BUFFER = 0, GPU_BUFFER = 1, GPU_IMAGE = 2 };
+
+// Which cores the worker threads are bound to. "Big" and "little" follow the
+// maximum frequency that the system reports for each core. (CV-22)
+enum CPUAffinityPolicy {
+  AFFINITY_NONE = 0,
+  AFFINITY_BIG_ONLY = 1,
+  AFFINITY_LITTLE_ONLY = 2,
+  AFFINITY_HIGH_PERFORMANCE = 3,
+  AFFINITY_POWER_SAVE = 4,
+};
+
+enum GPUPerfHint {
+  PERF_DEFAULT = 0,
+  PERF_LOW = 1,
+  PERF_NORMAL = 2,
+  PERF_HIGH = 3,
+};
+
+enum GPUPriorityHint {
+  PRIORITY_DEFAULT = 0,
+  PRIORITY_LOW = 1,
+  PRIORITY_NORMAL = 2,
+  PRIORITY_HIGH = 3,
+};
+
+// The result of a call: a code and, on failure, one sentence that names the
+// operator, tensor, file or argument at fault and what would be accepted.
+class MACE_API MaceStatus {
+ public:
+  enum Code {
+    MACE_SUCCESS = 0,
+    // The caller's arguments or the model are wrong.
+    MACE_INVALID_ARGS = 1,
+    // Memory or another resource of the system ran out.
+    MACE_OUT_OF_RESOURCES = 2,
+    // The model or the request needs what this build or device lacks.
+    MACE_UNSUPPORTED = 3,
+    // A driver or an operating system call failed.
+    MACE_RUNTIME_ERROR = 4,
+  };
+
+  MaceStatus();
+  MaceStatus(Code code);  // NOLINT(runtime/explicit): `return MACE_SUCCESS`.
+  MaceStatus(Code code, std::string information);
+  MaceStatus(const MaceStatus &);
+  MaceStatus(MaceStatus &&) noexcept;
+  MaceStatus &operator=(const MaceStatus &);
+  MaceStatus &operator=(MaceStatus &&) noexcept;
+  ~MaceStatus();
+
+  Code code() const;
+  // "Code name: message"; "Success" if there is nothing to say.
+  std::string information() const;
+
+  bool operator==(const MaceStatus &other) const;
+  bool operator!=(const MaceStatus &other) const;
+
+ private:
+  Code code_;
+  std::shared_ptr<const std::string> message_;  // null if none
+};
+
+// One input or output: a shape and shared ownership of its elements.
+//
+// The buffer holds product(shape) elements of data_type(), dense, row-major in
+// the order data_format() says. For an output, the buffer must be large enough
+// for the result (MACE_INVALID_ARGS otherwise) and shape() is updated by Run.
+class MACE_API MaceTensor {
+ public:
+  MaceTensor();
+  MaceTensor(const std::vector<int64_t> &shape,
+             std::shared_ptr<void> data,
+             DataFormat format = DataFormat::NHWC,
+             IDataType data_type = IDataType::IDT_FLOAT,
+             MemoryType memory_type = CPU_BUFFER);
+  MaceTensor(const MaceTensor &);
+  MaceTensor(MaceTensor &&) noexcept;
+  MaceTensor &operator=(const MaceTensor &);
+  MaceTensor &operator=(MaceTensor &&) noexcept;
+  ~MaceTensor();
+
+  const std::vector<int64_t> &shape() const;
+  // Elements as float; use data<T>() for another element type.
+  std::shared_ptr<float> data() const;
+  template <typename T>
+  std::shared_ptr<T> data() const {
+    return std::static_pointer_cast<T>(raw_data());
+  }
+  std::shared_ptr<void> raw_data() const;
+  DataFormat data_format() const;
+  IDataType data_type() const;
+  MemoryType memory_type() const;
+
+ private:
+  friend class MaceEngine;
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// What an operator did in one run.
+struct CallStats {
+  int64_t start_micros;  // since the start of the run's clock
+  int64_t end_micros;
+};
+
+// Attributes of convolution-like operators; empty for the others.
+struct ConvPoolArgs {
+  std::vector<int> strides;
+  int padding_type;  // -1 explicit, 0 VALID, 1 SAME
+  std::vector<int> paddings;
+  std::vector<int> dilations;
+  std::vector<int64_t> kernels;
+};
+
+struct OperatorStats {
+  std::string operator_name;
+  std::string type;
+  std::vector<std::vector<int64_t>> output_shape;
+  ConvPoolArgs args;
+  CallStats stats;
+  int64_t macs;   // multiply-accumulates of this call; 0 if it has none
+  int64_t bytes;  // bytes of inputs, constants and outputs
+  DeviceType device;
+};
+
+// Filled by MaceEngine::Run when given; timing each operator costs a little.
+class MACE_API RunMetadata {
+ public:
+  std::vector<OperatorStats> op_stats;
+};
+
+// Memory and placement figures of an engine, for tools.
+struct EngineStats {
+  size_t arena_bytes;       // intermediate memory now held
+  size_t tensor_bytes;      // sum of all intermediate tensors, unshared
+  size_t constant_bytes;    // bytes of constants used in place
+  size_t prepared_bytes;    // bytes of constants copied or transformed at load
+  size_t operator_count;
+};
+
+// How an engine runs. Copyable; used only while the engine is created.
+class MACE_API MaceEngineConfig {
+ public:
+  MaceEngineConfig();
+  // Older generation. (AP-06)
+  explicit MaceEngineConfig(DeviceType device_type);
+  MaceEngineConfig(const MaceEngineConfig &);
+  MaceEngineConfig &operator=(const MaceEngineConfig &);
+  ~MaceEngineConfig();
+
+  // The device of the whole model, or of one subgraph by name.
+  MaceStatus SetRuntimeType(RuntimeType runtime_type,
+                            const char *subgraph = "");
+
+  // num_threads: -1 or 0 chooses the number of cores the policy selects; a
+  // number above the cores at hand is lowered to it. Default: 1 thread pool
+  // worker per big core, AFFINITY_NONE.
+  MaceStatus SetCPUThreadPolicy(int num_threads, CPUAffinityPolicy policy);
+
+  class Impl;
+  const Impl *impl() const;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// A loaded model. Not copyable. Run is thread-compatible; two engines may run
+// at the same time unless one is the other's tutor.
+class MACE_API MaceEngine {
+ public:
+  // Engines are made by the CreateMaceEngine... functions.
+  class Impl;
+  explicit MaceEngine(std::unique_ptr<Impl> impl);
+  MaceEngine(const MaceEngine &) = delete;
+  MaceEngine &operator=(const MaceEngine &) = delete;
+  ~MaceEngine();
+
+  // Runs the model. `inputs` holds every input by name (shapes may differ from
+  // those of the deployment file and from run to run); `outputs` names the
+  // wanted outputs, whose buffers are written. `run_metadata` may be null.
+  MaceStatus Run(const std::map<std::string, MaceTensor> &inputs,
+                 std::map<std::string, MaceTensor> *outputs,
+                 RunMetadata *run_metadata = nullptr);
+
+  // Gives the memory of intermediate tensors back; the next Run takes it
+  // again. (AP-19)
+  MaceStatus ReleaseIntermediateBuffer();
+
+  EngineStats GetStats() const;
+
+  // One line per operator: device, kernel, shapes, or why it runs elsewhere.
+  std::string Explain() const;
+
+  Impl *impl();
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+// Newer generation: graph and weights are in memory. (AP-14)
+//
+// `model_weights_data` is used in place and must outlive the engine, unless
+// `*model_data_unused` is set to true. Its address should be a multiple of 64
+// (a mapped file is); otherwise the constants are copied once.
+// `tutor`: an initialised engine whose intermediate memory the new one shares
+// (AP-20); the two must not run at the same time, the tutor must live longer.
+// `fake_warmup`: prepare everything a first run would, without running.
+MACE_API MaceStatus CreateMaceEngineFromProto(
+    const unsigned char *model_graph_proto,
+    size_t model_graph_proto_size,
+    const unsigned char *model_weights_data,
+    size_t model_weights_data_size,
+    const std::vector<std::string> &input_nodes,
+    const std::vector<std::string> &output_nodes,
+    const MaceEngineConfig &config,
+    std::shared_ptr<MaceEngine> *engine,
+    bool *model_data_unused = nullptr,
+    MaceEngine *tutor = nullptr,
+    bool fake_warmup = false);
+
+// Older generation: the weights are a file, mapped for the engine's life.
+// (AP-13)
+MACE_API MaceStatus CreateMaceEngineFromProto(
+    const std::vector<unsigned char> &model_pb,
+    const std::string &model_data_file,
+    const std::vector<std::string> &input_nodes,
+    const std::vector<std::string> &output_nodes,
+    const MaceEngineConfig &config,
+    std::shared_ptr<MaceEngine> *engine);
+MACE_API MaceStatus CreateMaceEngineFromProto(
+    const std::vector<unsigned char> &model_pb,
+    const std::string &model_data_file,
+    const std::vector<std::string> &input_nodes,
+    const std::vector<std::string> &output_nodes,
+    DeviceType device_type,
+    std::shared_ptr<MaceEngine> *engine);
+
+namespace port {
+
+// Bytes that stay readable and in place while this object lives. (AP-21)
+class MACE_API ReadOnlyMemoryRegion {
+ public:
+  virtual ~ReadOnlyMemoryRegion();
+  virtual const void *data() const = 0;
+  virtual uint64_t length() const = 0;
+};
+
+// A region over memory that someone else owns.
+class MACE_API ReadOnlyBufferMemoryRegion : public ReadOnlyMemoryRegion {
+ public:
+  ReadOnlyBufferMemoryRegion();
+  ReadOnlyBufferMemoryRegion(const void *data, uint64_t length);
+  ~ReadOnlyBufferMemoryRegion() override;
+  const void *data() const override;
+  uint64_t length() const override;
+
+ private:
+  const void *data_;
+  uint64_t length_;
+};
+
+class MACE_API FileSystem {
+ public:
+  virtual ~FileSystem();
+  // Maps a file read-only.
+  virtual MaceStatus NewReadOnlyMemoryRegionFromFile(
+      const char *path, std::unique_ptr<ReadOnlyMemoryRegion> *result) = 0;
+};
+
+}  // namespace port
+
+MACE_API port::FileSystem *GetFileSystem();
+
+}  // namespace mace
+
+#endif  // MACE_PUBLIC_MACE_H_
