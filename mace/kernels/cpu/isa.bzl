@@ -1,0 +1,85 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""One kernel source, compiled once per instruction set.
+
+Every source of a mace_isa_library is compiled with the flags of each ISA of
+the target CPU and with
+    MACE_ISA=<isa>        the namespace token: namespace mace::MACE_ISA
+    MACE_ISA_<ISA>=1      for the preprocessor, in simd.h alone
+so it must define everything inside namespace MACE_ISA. Which table is used is
+decided at run time (isa.h), so nothing outside that namespace may be compiled
+with these flags: an inline function shared with the rest of the program could
+be linked in its AVX-512 form and then run on a CPU without it. The test
+<name>_symbols_test proves that no such symbol is left in the objects.
+"""
+
+load("//mace:mace.bzl", "MACE_KERNEL_COPTS")
+
+_X86 = {
+    "avx2": [
+        "-mavx2",
+        "-mfma",
+        "-mf16c",
+    ],
+    "avx512": [
+        "-mavx512f",
+        "-mavx512bw",
+        "-mavx512dq",
+        "-mavx512vl",
+        "-mfma",
+        "-mf16c",
+        "-mprefer-vector-width=512",
+    ],
+    "sse41": ["-msse4.1"],
+}
+
+# Both ARM architectures call their one ISA "neon".
+_ARM64 = {"neon": []}
+
+_ARM32 = {"neon": ["-mfpu=neon-vfpv4"]}
+
+_CPUS = {
+    "//toolchains:arm32": ("arm32", _ARM32),
+    "//toolchains:arm64": ("arm64", _ARM64),
+    "//toolchains:x86_64": ("x86_64", _X86),
+}
+
+def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], visibility = None, testonly = False):
+    """A kernel family: srcs once per ISA of the target, hdrs once.
+
+    Args:
+      name: of the library to depend on.
+      srcs: sources (and private headers) in namespace MACE_ISA.
+      hdrs: public headers: declarations of the tables, no inline code.
+      deps: what the sources include.
+      copts: further flags.
+      visibility: as in cc_library.
+      testonly: as in cc_library.
+    """
+    libraries = {}
+    for setting, (cpu, isas) in _CPUS.items():
+        libraries[setting] = []
+        for isa, flags in isas.items():
+            library = "%s_%s_%s" % (name, cpu, isa)
+            libraries[setting].append(":" + library)
+            native.cc_library(
+                name = library,
+                testonly = testonly,
+                srcs = srcs + hdrs,
+                copts = MACE_KERNEL_COPTS + flags + [
+                    "-DMACE_ISA=" + isa,
+                    "-DMACE_ISA_%s=1" % isa.upper(),
+                ] + copts,
+                # Built only as a part of the library below.
+                tags = ["manual"],
+                visibility = ["//visibility:private"],
+                deps = deps,
+            )
+    native.cc_library(
+        name = name,
+        testonly = testonly,
+        hdrs = hdrs,
+        visibility = visibility,
+        deps = deps + select(libraries),
+    )

@@ -1,0 +1,53 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The C++ rules of MACE: the built-in ones with the house's flags.
+
+C++17 is set by the tool chain. MACE is built without RTTI; exceptions are
+enabled only so that an allocation failure inside a standard container can be
+caught at the border of the public API. Kernels never allocate and are built
+without them.
+"""
+
+MACE_COPTS = [
+    "-fno-rtti",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wnon-virtual-dtor",
+    "-Woverloaded-virtual",
+    "-Wshadow",
+    "-Wno-unused-parameter",
+]
+
+# Contraction to fused multiply-add is allowed in kernels alone, where every
+# ISA has its own tolerance; elsewhere results must not depend on the CPU.
+MACE_KERNEL_COPTS = MACE_COPTS + [
+    "-O3",
+    "-fno-exceptions",
+    "-ffp-contract=fast",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+]
+
+def mace_cc_library(name, copts = [], **kwargs):
+    """cc_library with the house's flags; arguments as in cc_library."""
+    native.cc_library(name = name, copts = MACE_COPTS + copts, **kwargs)
+
+def mace_kernel_library(name, copts = [], **kwargs):
+    """cc_library for code of mace/kernels that is compiled for one ISA."""
+    native.cc_library(name = name, copts = MACE_KERNEL_COPTS + copts, **kwargs)
+
+def mace_cc_binary(name, copts = [], **kwargs):
+    """cc_binary with the house's flags; arguments as in cc_binary."""
+    native.cc_binary(name = name, copts = MACE_COPTS + copts, **kwargs)
+
+def mace_cc_test(name, copts = [], deps = [], size = "small", **kwargs):
+    """A googletest program; gtest and its main are linked in."""
+    native.cc_test(
+        name = name,
+        size = size,
+        copts = MACE_COPTS + copts,
+        deps = deps + ["@googletest//:gtest_main"],
+        **kwargs
+    )

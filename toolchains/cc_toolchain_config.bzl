@@ -1,0 +1,208 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""One clang configuration for the host and for every cross target."""
+
+load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
+load(
+    "@bazel_tools//tools/cpp:cc_toolchain_config_lib.bzl",
+    "feature",
+    "flag_group",
+    "flag_set",
+    "tool_path",
+    "with_feature_set",
+)
+load("@mace_clang//:paths.bzl", "CLANG_BUILTIN_INCLUDES", "CLANG_TOOLS")
+
+_CXX = [
+    ACTION_NAMES.cpp_compile,
+    ACTION_NAMES.cpp_header_parsing,
+    ACTION_NAMES.cpp_module_codegen,
+    ACTION_NAMES.cpp_module_compile,
+    ACTION_NAMES.linkstamp_compile,
+]
+
+_COMPILE = _CXX + [
+    ACTION_NAMES.assemble,
+    ACTION_NAMES.c_compile,
+    ACTION_NAMES.preprocess_assemble,
+]
+
+_LINK = [
+    ACTION_NAMES.cpp_link_dynamic_library,
+    ACTION_NAMES.cpp_link_executable,
+    ACTION_NAMES.cpp_link_nodeps_dynamic_library,
+]
+
+_OPT = [with_feature_set(
+    features = ["opt"],
+    not_features = ["asan", "ubsan", "tsan"],
+)]
+
+_DBG = [with_feature_set(features = ["dbg"])]
+
+def _flags(actions, flags, with_features = []):
+    return flag_set(
+        actions = actions,
+        flag_groups = [flag_group(flags = flags)] if flags else [],
+        with_features = with_features,
+    )
+
+def _sanitizer(name, compile_flags, link_flags):
+    # -O1 keeps stacks readable; assertions (MACE_DCHECK) stay on.
+    return feature(name = name, flag_sets = [
+        _flags(_COMPILE, compile_flags + [
+            "-O1",
+            "-g",
+            "-fno-omit-frame-pointer",
+            "-UNDEBUG",
+        ]),
+        _flags(_LINK, link_flags),
+    ])
+
+def _impl(ctx):
+    target = ["--target=" + ctx.attr.triple] if ctx.attr.triple else []
+    base = feature(name = "default_flags", enabled = True, flag_sets = [
+        _flags(_COMPILE, target + [
+            "-U_FORTIFY_SOURCE",
+            "-fstack-protector",
+            "-fno-omit-frame-pointer",
+            "-fcolor-diagnostics",
+            "-no-canonical-prefixes",
+            # Same sources, same bytes.
+            "-Wno-builtin-macro-redefined",
+            "-D__DATE__=\"redacted\"",
+            "-D__TIMESTAMP__=\"redacted\"",
+            "-D__TIME__=\"redacted\"",
+        ] + ctx.attr.copts),
+        _flags(_COMPILE, [
+            "-O2",
+            "-DNDEBUG",
+            "-ffunction-sections",
+            "-fdata-sections",
+            "-fomit-frame-pointer",
+        ], _OPT),
+        _flags(_COMPILE, ["-O0", "-g"], _DBG),
+        _flags(_CXX, ["-std=c++17"]),
+        _flags(_LINK, target + [
+            "-fuse-ld=" + CLANG_TOOLS["ld.lld"],
+            "-no-canonical-prefixes",
+            "-pthread",
+            "-lstdc++",
+            "-lm",
+            "-Wl,-z,relro,-z,now",
+            "-Wl,--build-id=sha1",
+        ] + ctx.attr.linkopts),
+        _flags(_LINK, ["-Wl,--gc-sections"], _OPT),
+    ])
+    tools = {
+        "ar": CLANG_TOOLS["llvm-ar"],
+        "cpp": CLANG_TOOLS["clang"],
+        "dwp": CLANG_TOOLS["llvm-dwp"],
+        "gcc": CLANG_TOOLS["clang"],
+        "gcov": CLANG_TOOLS["llvm-cov"],
+        "ld": CLANG_TOOLS["ld.lld"],
+        "llvm-cov": CLANG_TOOLS["llvm-cov"],
+        "nm": CLANG_TOOLS["llvm-nm"],
+        "objcopy": CLANG_TOOLS["llvm-objcopy"],
+        "objdump": CLANG_TOOLS["llvm-objdump"],
+        "strip": CLANG_TOOLS["llvm-strip"],
+    }
+    return cc_common.create_cc_toolchain_config_info(
+        ctx = ctx,
+        abi_libc_version = "unknown",
+        abi_version = "unknown",
+        compiler = "clang",
+        cxx_builtin_include_directories = CLANG_BUILTIN_INCLUDES + ctx.attr.builtin_includes,
+        features = [
+            feature(name = "supports_pic", enabled = True),
+            feature(name = "supports_dynamic_linker", enabled = True),
+            feature(name = "dbg"),
+            feature(name = "fastbuild"),
+            feature(name = "opt"),
+            base,
+            # Only what carries MACE_API leaves the library (300 KB less).
+            feature(name = "symbol_hidden", enabled = True, flag_sets = [
+                _flags(_COMPILE, ["-fvisibility=hidden"]),
+                _flags(_CXX, ["-fvisibility-inlines-hidden"]),
+            ]),
+            # One file to push to a device.
+            feature(name = "static_exe", flag_sets = [
+                _flags([ACTION_NAMES.cpp_link_executable], ["-static"]),
+            ]),
+            _sanitizer(
+                "asan",
+                ["-fsanitize=address", "-fsanitize-address-use-after-scope"],
+                ["-fsanitize=address"],
+            ),
+            # "function" and "vptr" need RTTI, which MACE is built without.
+            _sanitizer(
+                "ubsan",
+                [
+                    "-fsanitize=undefined,float-cast-overflow",
+                    "-fno-sanitize=function,vptr",
+                    "-fno-sanitize-recover=all",
+                ],
+                ["-fsanitize=undefined", "-fno-sanitize=function,vptr"],
+            ),
+            _sanitizer("tsan", ["-fsanitize=thread"], ["-fsanitize=thread"]),
+        ],
+        host_system_name = "local",
+        target_cpu = ctx.attr.cpu,
+        target_libc = "glibc",
+        target_system_name = ctx.attr.triple or "local",
+        tool_paths = [
+            tool_path(name = name, path = path)
+            for name, path in tools.items()
+        ],
+        toolchain_identifier = ctx.label.name,
+    )
+
+cc_toolchain_config = rule(
+    implementation = _impl,
+    attrs = {
+        "builtin_includes": attr.string_list(),
+        "copts": attr.string_list(),
+        "cpu": attr.string(mandatory = True),
+        "linkopts": attr.string_list(),
+        "triple": attr.string(),
+    },
+    provides = [CcToolchainConfigInfo],
+)
+
+def clang_toolchain(name, cpu, constraints, sysroot_files = None, **kwargs):
+    """A platform, and the tool chain that builds for it.
+
+    Args:
+      name: of the platform, as in --platforms=//toolchains:<name>.
+      cpu: names the output folder.
+      constraints: what the platform is.
+      sysroot_files: a label that fails to load when the sysroot is missing.
+      **kwargs: triple, copts, linkopts, builtin_includes.
+    """
+    cc_toolchain_config(name = name + "_config", cpu = cpu, **kwargs)
+    files = sysroot_files or ":empty"
+    native.cc_toolchain(
+        name = name + "_cc",
+        all_files = files,
+        ar_files = ":empty",
+        as_files = files,
+        compiler_files = files,
+        dwp_files = ":empty",
+        linker_files = files,
+        objcopy_files = ":empty",
+        strip_files = ":empty",
+        supports_param_files = 1,
+        toolchain_config = name + "_config",
+    )
+    native.toolchain(
+        name = name + "_toolchain",
+        exec_compatible_with = [
+            "@platforms//cpu:x86_64",
+            "@platforms//os:linux",
+        ],
+        target_compatible_with = constraints,
+        toolchain = name + "_cc",
+        toolchain_type = "@bazel_tools//tools/cpp:toolchain_type",
+    )
+    native.platform(name = name, constraint_values = constraints)

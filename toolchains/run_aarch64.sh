@@ -1,0 +1,9 @@
+#!/bin/sh
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The --run_under of the aarch64 configuration. Started by Bazel inside the
+# runfiles of the test.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+exec "$here/run_qemu.sh" qemu-aarch64 /usr/aarch64-linux-gnu "$@"
