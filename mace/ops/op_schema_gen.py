@@ -21,7 +21,7 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 import yaml
 
@@ -88,7 +88,7 @@ class DeclarationError(Exception):
     """Every mistake found in one declaration file."""
 
 
-def check(op: Dict[str, Any], enums: Dict[str, Any]) -> List[str]:
+def check(op: dict[str, Any], enums: dict[str, Any]) -> list[str]:
     """Returns what is wrong with a declaration, empty if nothing."""
     problems = [f"unknown key '{k}'" for k in op if k not in TOP_KEYS]
     problems += [
@@ -139,8 +139,8 @@ def check(op: Dict[str, Any], enums: Dict[str, Any]) -> List[str]:
 
 
 def enum_values(
-    attr: Dict[str, Any], enums: Dict[str, Any]
-) -> Optional[List[str]]:
+    attr: dict[str, Any], enums: dict[str, Any]
+) -> list[str] | None:
     if "enum" in attr:
         shared = enums.get(attr["enum"])
         return None if shared is None else list(shared["values"])
@@ -148,7 +148,7 @@ def enum_values(
     return None if values is None else list(values)
 
 
-def emit_enum(name: str, values: List[str]) -> List[str]:
+def emit_enum(name: str, values: list[str]) -> list[str]:
     lines = [f"enum class {name} : uint8_t {{"]
     lines += [f"  {value}," for value in values]
     lines += ["};", ""]
@@ -158,7 +158,7 @@ def emit_enum(name: str, values: List[str]) -> List[str]:
     return lines
 
 
-def literal(attr: Dict[str, Any], cpp_type: str) -> str:
+def literal(attr: dict[str, Any], cpp_type: str) -> str:
     kind, value = attr["type"], attr.get("default")
     if kind == "enum":
         value = attr["values"][0] if value is None else value
@@ -177,16 +177,14 @@ def literal(attr: Dict[str, Any], cpp_type: str) -> str:
     return str(value)
 
 
-def reader_call(
-    name: str, attr: Dict[str, Any], enum_name: Optional[str]
-) -> str:
+def reader_call(name: str, attr: dict[str, Any], enum_name: str | None) -> str:
     required = "true" if attr.get("required") else "false"
     kind = attr["type"]
     low = attr.get("min", "INT64_MIN")
     high = attr.get("max", "INT64_MAX")
     if kind == "enum":
         return (
-            f"reader.Enum(\"{name}\", {required}, k{enum_name}Names, "
+            f'reader.Enum("{name}", {required}, k{enum_name}Names, '
             f"std::size(k{enum_name}Names), &{name});"
         )
     if kind == "int":
@@ -200,7 +198,7 @@ def reader_call(
     return f'reader.{kind.capitalize()}("{name}", {required}, &{name});'
 
 
-def emit_ports(op: str, side: str, ports: List[Dict[str, Any]]) -> List[str]:
+def emit_ports(op: str, side: str, ports: list[dict[str, Any]]) -> list[str]:
     lines = [f"enum {op}{side} : size_t {{"]
     lines += [
         f"  k{op}{camel(port['name'])}{side} = {index},"
@@ -222,11 +220,11 @@ def emit_ports(op: str, side: str, ports: List[Dict[str, Any]]) -> List[str]:
 
 
 def emit_attributes(
-    op: str, attributes: Dict[str, Any], enums: Dict[str, Any]
-) -> List[str]:
-    before: List[str] = []
-    members: List[str] = []
-    reads: List[str] = []
+    op: str, attributes: dict[str, Any], enums: dict[str, Any]
+) -> list[str]:
+    before: list[str] = []
+    members: list[str] = []
+    reads: list[str] = []
     for name, attr in attributes.items():
         enum_name = None
         cpp_type = CPP_TYPES.get(attr["type"], "")
@@ -264,7 +262,7 @@ def emit_attributes(
     return lines
 
 
-def generate_op(op: Dict[str, Any], enums: Dict[str, Any]) -> str:
+def generate_op(op: dict[str, Any], enums: dict[str, Any]) -> str:
     """Returns the header for one operator."""
     problems = check(op, enums)
     if problems:
@@ -298,7 +296,7 @@ def generate_op(op: Dict[str, Any], enums: Dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def generate_enums(enums: Dict[str, Any]) -> str:
+def generate_enums(enums: dict[str, Any]) -> str:
     """Returns the header with the enumerations that operators share."""
     guard = "MACE_OPS_OP_ENUMS_H_"
     lines = [LICENCE + "// Generated from op_enums.yaml.", ""]
@@ -311,7 +309,7 @@ def generate_enums(enums: Dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def main(argv: Optional[List[str]] = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--op", type=Path, help="operator declaration")
     parser.add_argument("--enums", type=Path, required=True)
