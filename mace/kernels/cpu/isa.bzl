@@ -14,6 +14,7 @@ be linked in its AVX-512 form and then run on a CPU without it. The test
 <name>_symbols_test proves that no such symbol is left in the objects.
 """
 
+load("@mace_clang//:paths.bzl", "CLANG_TOOLS")
 load("//mace:mace.bzl", "MACE_KERNEL_COPTS")
 
 _X86 = {
@@ -76,6 +77,25 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], visibility = 
                 visibility = ["//visibility:private"],
                 deps = deps,
             )
+    native.filegroup(
+        name = name + "_objects",
+        testonly = testonly,
+        srcs = select(libraries),
+        visibility = ["//visibility:private"],
+    )
+    native.sh_test(
+        name = name + "_symbols_test",
+        size = "small",
+        srcs = ["//toolchains:isa_symbols_test.sh"],
+        args = [
+            CLANG_TOOLS["llvm-nm"],
+            "$(rootpaths :%s_objects)" % name,
+        ],
+        data = [":%s_objects" % name],
+        # Without optimisation inline functions of headers are emitted.
+        tags = ["opt_only"],
+        visibility = ["//visibility:private"],
+    )
     native.cc_library(
         name = name,
         testonly = testonly,
