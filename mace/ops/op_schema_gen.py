@@ -249,8 +249,8 @@ def emit_attributes(
     if not attributes:
         return [
             *lines,
-            f"inline constexpr const AttributeSchema *k{op}AttributeSchemas "
-            "= nullptr;",
+            f"inline constexpr const AttributeSchema *k{op}AttributeSchemas =",
+            "    nullptr;",
             "",
         ]
     lines += [f"inline constexpr AttributeSchema k{op}AttributeSchemas[] = {{"]

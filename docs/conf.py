@@ -1,0 +1,25 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sphinx configuration; `bash tools/build_docs.sh` builds the pages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+project = "MACE"
+author = "The MACE Authors"
+copyright = "2026, The MACE Authors"  # noqa: A001 (Sphinx's name for it)
+
+extensions = ["myst_parser"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build", "generated/README.md"]
+nitpicky = True
+
+html_theme = "furo"
+html_title = "MACE"
