@@ -1,0 +1,238 @@
+#!/usr/bin/env bash
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs what MACE needs on Debian 12, Ubuntu 24.04 and their relatives.
+# Run it as often as you like: it installs only what is missing.
+
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+Usage: bash tools/setup.sh [--for TASK[,TASK...]] [--dry-run]
+
+Installs what is missing for a task: packages by apt (with sudo unless you are
+root) and Python packages into .venv of this checkout.
+
+  convert     convert models
+  build       build libmace and mace_run for this computer
+  run         convert and run models on this computer (convert, build)
+  validate    compare with ONNX Runtime (run, onnxruntime)
+  tensorflow  compare with TensorFlow (run, tensorflow)
+  cross       build for ARM Linux and run the result in qemu (build)
+  test        everything that the tests and checks need (all but docs)
+  docs        build the documentation
+  all         all of the above
+
+Without --for: run.
+
+  --dry-run   say what would be installed, and install nothing
+
+Environment:
+  MACE_PYTHON the Python (3.9 or newer) that .venv is made of
+TEXT
+}
+
+say() { printf 'setup: %s\n' "$*"; }
+
+fail() {
+  printf 'setup: %s\n' "$*" >&2
+  exit 2
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly root
+readonly venv=$root/.venv
+dry_run=false
+tasks=
+
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --for)
+      [[ $# -ge 2 ]] || fail "--for needs a task; see --help"
+      tasks+=" ${2//,/ }"
+      shift 2
+      ;;
+    --for=*)
+      task_list=${1#--for=}
+      tasks+=" ${task_list//,/ }"
+      shift
+      ;;
+    --dry-run)
+      dry_run=true
+      shift
+      ;;
+    -h | --help)
+      usage
+      exit 0
+      ;;
+    *) fail "unknown argument '$1'; see --help" ;;
+  esac
+done
+
+# --- Which lists a task needs. -----------------------------------------------
+
+apt_lists=" "
+pip_lists=" "
+
+need_apt() { [[ $apt_lists == *" $1 "* ]] || apt_lists+="$1 "; }
+need_pip() { [[ $pip_lists == *" $1 "* ]] || pip_lists+="$1 "; }
+
+add_task() {
+  case $1 in
+    convert) need_apt convert && need_pip requirements.txt ;;
+    build) need_apt build ;;
+    run) add_task convert && add_task build ;;
+    validate) add_task run && need_pip requirements-validate.txt ;;
+    tensorflow) add_task run && need_pip requirements-tensorflow.txt ;;
+    cross) add_task build && need_apt cross ;;
+    docs) add_task convert && need_pip requirements-docs.txt ;;
+    test)
+      add_task validate
+      add_task tensorflow
+      add_task cross
+      need_apt "test"
+      need_pip requirements-test.txt
+      need_pip requirements-check.txt
+      ;;
+    all) add_task "test" && add_task docs ;;
+    *) fail "unknown task '$1'; choose from convert, build, run, validate," \
+      "tensorflow, cross, test, docs, all" ;;
+  esac
+}
+
+for task in ${tasks:-run}; do add_task "$task"; done
+
+# --- Packages of the distribution. -------------------------------------------
+
+read_list() { sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' "$1"; }
+
+apt_packages() {
+  local list
+  for list in $apt_lists; do read_list "$root/setup/apt/$list.txt"; done | sort -u
+}
+
+missing_apt() {
+  local wanted installed package
+  mapfile -t wanted < <(apt_packages)
+  [[ ${#wanted[@]} -gt 0 ]] || return 0
+  # dpkg-query fails when one is unknown, and still prints the others.
+  # shellcheck disable=SC2016  # the fields are dpkg's
+  installed=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' \
+    "${wanted[@]}" 2>/dev/null || true) "
+  for package in "${wanted[@]}"; do
+    case $package in
+      bazel-bootstrap)
+        ! command -v bazel >/dev/null || continue
+        ;;
+    esac
+    [[ $installed == *" installed:$package "* ]] || echo "$package"
+  done
+}
+
+install_apt() {
+  command -v dpkg-query >/dev/null || {
+    fail "this is not a Debian or Ubuntu system (no dpkg). Install by hand:" \
+      "$(apt_packages | tr '\n' ' ')(LLVM 19, Bazel 4.2 to 7)"
+  }
+  local missing
+  mapfile -t missing < <(missing_apt)
+  if [[ ${#missing[@]} -eq 0 ]]; then
+    return 0
+  fi
+  say "packages to install: ${missing[*]}"
+  if $dry_run; then return 0; fi
+  local as_root=(env DEBIAN_FRONTEND=noninteractive)
+  if [[ $(id -u) -ne 0 ]]; then
+    command -v sudo >/dev/null || {
+      fail "no sudo here; as root run: apt-get install ${missing[*]}"
+    }
+    as_root=(sudo "${as_root[@]}")
+  fi
+  local log
+  log=$(mktemp)
+  # Lists may be fresh enough; update only when a package is not known.
+  if ! apt-cache show "${missing[@]}" >/dev/null 2>&1; then
+    say "updating the package lists"
+    "${as_root[@]}" apt-get update -qq </dev/null >"$log" 2>&1 || {
+      tail -5 "$log" >&2
+      rm -f "$log"
+      fail "apt-get update failed: is this computer online?"
+    }
+  fi
+  say "installing (a few minutes the first time)"
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" </dev/null >"$log" 2>&1 || {
+    grep -E '^E:' "$log" >&2 || tail -5 "$log" >&2
+    rm -f "$log"
+    fail "apt-get could not install: ${missing[*]}." \
+      "Debian 12 and Ubuntu 24.04 have them (Ubuntu: in 'universe');" \
+      "is this computer online?"
+  }
+  rm -f "$log"
+}
+
+# --- Python packages. --------------------------------------------------------
+
+find_python() {
+  local candidate
+  for candidate in "${MACE_PYTHON:-}" python3 /usr/bin/python3; do
+    [[ -n $candidate ]] || continue
+    if "$candidate" -c 'import sys, ensurepip
+sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+      echo "$candidate"
+      return 0
+    fi
+    [[ $candidate != "${MACE_PYTHON:-}" ]] || {
+      fail "MACE_PYTHON=$candidate is not a Python 3.9 or newer with ensurepip"
+    }
+  done
+  fail "no Python 3.9 or newer with venv found (packages python3, python3-venv)"
+}
+
+stamp_of() { sha256sum "$root/setup/$1" | cut -d' ' -f1; }
+
+install_pip() {
+  local list todo=()
+  if [[ ! -x $venv/bin/python ]]; then
+    if $dry_run; then
+      say "would make the virtual environment .venv"
+    else
+      local python
+      python=$(find_python)
+      say "making the virtual environment .venv of $("$python" --version)"
+      "$python" -m venv "$venv"
+    fi
+  fi
+  for list in $pip_lists; do
+    [[ $(cat "$venv/.mace/$list" 2>/dev/null) == "$(stamp_of "$list")" ]] ||
+      todo+=("$list")
+  done
+  [[ ${#todo[@]} -gt 0 ]] || return 0
+  say "Python packages to install: ${todo[*]}"
+  if $dry_run; then return 0; fi
+  local arguments=()
+  for list in "${todo[@]}"; do arguments+=(-r "$root/setup/$list"); done
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+    --no-input "${arguments[@]}" </dev/null || {
+    fail "pip could not install the packages of ${todo[*]}" \
+      "(its message is above): is this computer online?"
+  }
+  mkdir -p "$venv/.mace"
+  for list in "${todo[@]}"; do stamp_of "$list" >"$venv/.mace/$list"; done
+}
+
+# --- Work. -------------------------------------------------------------------
+
+[[ $apt_lists == " " ]] || install_apt
+[[ $pip_lists == " " ]] || install_pip
+if [[ $apt_lists == *" build "* ]] && ! $dry_run; then
+  # Build actions run the distribution's Python, see toolchains/python.
+  /usr/bin/python3 -c 'import yaml' 2>/dev/null ||
+    fail "/usr/bin/python3 cannot import yaml: install python3-yaml"
+fi
+if $dry_run; then
+  say "nothing was installed (--dry-run)"
+else
+  say "ready for:${tasks:- run}"
+fi
