@@ -20,7 +20,7 @@ from typing import IO, Any, Union
 
 from mace.python.tools.errors import MaceError
 
-PathLike = Union[str, 'os.PathLike[str]']
+PathLike = Union[str, "os.PathLike[str]"]
 
 # What a write fails with when the place, not the program, is at fault.
 _PLACE_ERRNOS = frozenset(
@@ -34,15 +34,15 @@ class OutputError(MaceError):
     def __init__(self, path: Path, cause: OSError) -> None:
         reason = cause.strerror or str(cause)
         super().__init__(
-            f'cannot write {path}: {reason}; '
-            'choose another output folder or free this one'
+            f"cannot write {path}: {reason}; "
+            "choose another output folder or free this one"
         )
         self.path = path
 
 
 @contextlib.contextmanager
 def atomic_write(
-    path: PathLike, mode: str = 'wb', encoding: str | None = None
+    path: PathLike, mode: str = "wb", encoding: str | None = None
 ) -> Iterator[IO[Any]]:
     """Opens `path` for writing; it appears, complete, when the body ends.
 
@@ -58,7 +58,7 @@ def atomic_write(
     Raises:
         OutputError: the folder cannot be made or written, or it is full.
     """
-    if mode not in ('wb', 'w'):
+    if mode not in ("wb", "w"):
         raise ValueError(f"atomic_write takes mode 'wb' or 'w', not {mode!r}")
     target = Path(os.path.realpath(path))
     temporary = _temporary_name(target)
@@ -100,9 +100,7 @@ def atomic_dir(path: PathLike) -> Iterator[Path]:
     with _place_errors(Path(path), every_errno=True):
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_dir():
-            raise NotADirectoryError(
-                errno.ENOTDIR, os.strerror(errno.ENOTDIR)
-            )
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         temporary.mkdir()
     try:
         with _place_errors(Path(path), every_errno=False):
@@ -130,14 +128,14 @@ def _swap_in(temporary: Path, target: Path) -> None:
 
 def _temporary_name(target: Path) -> Path:
     # Capped because a file name is at most 255 bytes on common file systems.
-    name = f'.{target.name[:100]}.{os.getpid()}.{secrets.token_hex(4)}.tmp'
+    name = f".{target.name[:100]}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
     return target.with_name(name)
 
 
 def _open_new(path: Path, mode: str, encoding: str | None) -> IO[Any]:
-    if mode == 'wb':
-        return open(path, 'xb')
-    return open(path, 'x', encoding=encoding or 'utf-8', newline='\n')
+    if mode == "wb":
+        return open(path, "xb")
+    return open(path, "x", encoding=encoding or "utf-8", newline="\n")
 
 
 @contextlib.contextmanager

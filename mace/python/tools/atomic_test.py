@@ -19,117 +19,115 @@ def _names(folder: Path) -> list[str]:
 
 
 def test_write_appears_only_when_complete(tmp_path: Path) -> None:
-    target = tmp_path / 'deep' / 'model.pb'
+    target = tmp_path / "deep" / "model.pb"
     with atomic_write(target) as stream:
-        stream.write(b'abc')
+        stream.write(b"abc")
         assert not target.exists()
-    assert target.read_bytes() == b'abc'
-    assert _names(target.parent) == ['model.pb']
+    assert target.read_bytes() == b"abc"
+    assert _names(target.parent) == ["model.pb"]
 
 
 def test_text_is_utf8_with_unix_line_ends(tmp_path: Path) -> None:
-    target = tmp_path / 'a.txt'
-    with atomic_write(target, 'w') as stream:
-        stream.write('å\n')
-    assert target.read_bytes() == b'\xc3\xa5\n'
+    target = tmp_path / "a.txt"
+    with atomic_write(target, "w") as stream:
+        stream.write("å\n")
+    assert target.read_bytes() == b"\xc3\xa5\n"
 
 
-@pytest.mark.parametrize('raised', [ValueError, KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt, SystemExit])
 def test_failed_write_keeps_old_content(
     tmp_path: Path, raised: type[BaseException]
 ) -> None:
-    target = tmp_path / 'model.pb'
-    target.write_bytes(b'old')
+    target = tmp_path / "model.pb"
+    target.write_bytes(b"old")
     with pytest.raises(raised), atomic_write(target) as stream:
-        stream.write(b'half')
+        stream.write(b"half")
         raise raised()
-    assert target.read_bytes() == b'old'
-    assert _names(tmp_path) == ['model.pb']
+    assert target.read_bytes() == b"old"
+    assert _names(tmp_path) == ["model.pb"]
 
 
 def test_permissions_follow_umask_and_old_file(tmp_path: Path) -> None:
-    target = tmp_path / 'a'
+    target = tmp_path / "a"
     old_umask = os.umask(0o027)
     try:
         with atomic_write(target) as stream:
-            stream.write(b'1')
+            stream.write(b"1")
     finally:
         os.umask(old_umask)
     assert target.stat().st_mode & 0o777 == 0o640
     target.chmod(0o755)
     with atomic_write(target) as stream:
-        stream.write(b'2')
+        stream.write(b"2")
     assert target.stat().st_mode & 0o777 == 0o755
 
 
 def test_symbolic_link_survives(tmp_path: Path) -> None:
-    real = tmp_path / 'real'
-    real.write_bytes(b'old')
-    link = tmp_path / 'link'
+    real = tmp_path / "real"
+    real.write_bytes(b"old")
+    link = tmp_path / "link"
     link.symlink_to(real)
     with atomic_write(link) as stream:
-        stream.write(b'new')
+        stream.write(b"new")
     assert link.is_symlink()
-    assert real.read_bytes() == b'new'
+    assert real.read_bytes() == b"new"
 
 
 def test_target_that_is_a_folder_is_a_user_error(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match='directory'):
+    with pytest.raises(OutputError, match="directory"):
         with atomic_write(tmp_path):
-            pytest.fail('the body must not run')
+            pytest.fail("the body must not run")
 
 
 def test_parent_that_is_a_file_is_a_user_error(tmp_path: Path) -> None:
-    (tmp_path / 'file').write_bytes(b'')
-    for name in ('file/a', 'file/a/b'):
-        with pytest.raises(MaceError, match='cannot write'):
+    (tmp_path / "file").write_bytes(b"")
+    for name in ("file/a", "file/a/b"):
+        with pytest.raises(MaceError, match="cannot write"):
             with atomic_write(tmp_path / name):
-                pytest.fail('the body must not run')
+                pytest.fail("the body must not run")
 
 
 def test_full_disk_in_the_body_is_a_user_error(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match='No space'):
-        with atomic_write(tmp_path / 'a'):
+    with pytest.raises(OutputError, match="No space"):
+        with atomic_write(tmp_path / "a"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert _names(tmp_path) == []
 
 
 def test_unrelated_os_error_in_the_body_passes_through(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), atomic_write(tmp_path / 'a'):
-        open(tmp_path / 'missing')
+    with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "a"):
+        (tmp_path / "missing").read_bytes()
     assert _names(tmp_path) == []
 
 
 def test_dir_replaces_the_whole_folder(tmp_path: Path) -> None:
-    target = tmp_path / 'model'
-    for name in ('first', 'second'):
+    target = tmp_path / "model"
+    for name in ("first", "second"):
         with atomic_dir(target) as folder:
             (folder / name).write_text(name)
             assert not (target / name).exists()
-    assert _names(target) == ['second']
-    assert _names(tmp_path) == ['model']
+    assert _names(target) == ["second"]
+    assert _names(tmp_path) == ["model"]
 
 
-@pytest.mark.parametrize('raised', [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("raised", [ValueError, KeyboardInterrupt])
 def test_failed_dir_keeps_old_folder(
     tmp_path: Path, raised: type[BaseException]
 ) -> None:
-    target = tmp_path / 'model'
+    target = tmp_path / "model"
     target.mkdir()
-    (target / 'old').touch()
+    (target / "old").touch()
     with pytest.raises(raised), atomic_dir(target) as folder:
-        (folder / 'new').touch()
+        (folder / "new").touch()
         raise raised()
-    assert _names(target) == ['old']
-    assert _names(tmp_path) == ['model']
+    assert _names(target) == ["old"]
+    assert _names(tmp_path) == ["model"]
 
 
-def test_dir_swap_is_undone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / 'model'
+def test_dir_swap_is_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "model"
     target.mkdir()
-    (target / 'old').touch()
+    (target / "old").touch()
     real_rename = os.rename
     calls = []
 
@@ -139,15 +137,15 @@ def test_dir_swap_is_undone(
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         real_rename(source, destination)
 
-    monkeypatch.setattr(os, 'rename', rename)
+    monkeypatch.setattr(os, "rename", rename)
     with pytest.raises(OutputError), atomic_dir(target):
         pass
-    assert _names(target) == ['old']
-    assert _names(tmp_path) == ['model']
+    assert _names(target) == ["old"]
+    assert _names(tmp_path) == ["model"]
 
 
 def test_dir_over_a_file_is_a_user_error(tmp_path: Path) -> None:
-    (tmp_path / 'model').touch()
-    with pytest.raises(OutputError, match='[Nn]ot a directory'):
-        with atomic_dir(tmp_path / 'model'):
-            pytest.fail('the body must not run')
+    (tmp_path / "model").touch()
+    with pytest.raises(OutputError, match="[Nn]ot a directory"):
+        with atomic_dir(tmp_path / "model"):
+            pytest.fail("the body must not run")

@@ -42,8 +42,7 @@ class MissingToolError(MaceError):
 
     def __init__(self, what: str, needed_for: str, mend: str) -> None:
         super().__init__(
-            f'{what} is missing; it is needed for {needed_for}. '
-            f'To install it: {mend}'
+            f"{what} is missing; it is needed for {needed_for}. To install it: {mend}"
         )
         self.what = what
         self.needed_for = needed_for

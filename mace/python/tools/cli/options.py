@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Where converted models, libraries and reports go unless told otherwise.
-DEFAULT_BUILD_DIR = Path('build')
+DEFAULT_BUILD_DIR = Path("build")
 
 
 class CpuAffinityPolicy(enum.IntEnum):
@@ -116,7 +116,7 @@ class RunOptions:
     opencl_cache_reuse_policy: int = 1
     fake_warmup: bool = False
     # Where Caffe runs for validation: 'docker' or 'local'.
-    caffe_env: str = 'docker'
+    caffe_env: str = "docker"
     vlog_level: int = 0
     # Boards to run on; None: a `devices.yml` in the working directory, if any.
     device_yml: Path | None = None
@@ -132,7 +132,7 @@ class RunOptions:
     # Share of runs that fail on purpose, to test recovery; 0 in earnest.
     runtime_failure_ratio: float = 0.0
     # Which library `mace_run` links: 'static' or 'dynamic'.
-    mace_lib_type: str = 'static'
+    mace_lib_type: str = "static"
     debug_mode: bool = False
     address_sanitizer: bool = False
     accelerator: AcceleratorOptions = AcceleratorOptions()

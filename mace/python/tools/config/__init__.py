@@ -1,0 +1,58 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Deployment files: `load_deployment(path)` gives the normal form."""
+
+from mace.python.tools.config.deployment import (
+    Abi,
+    CaffeDocker,
+    CheckTensor,
+    ClMemoryType,
+    DataFormat,
+    DataType,
+    Deployment,
+    FileRef,
+    InputInfo,
+    ModelConfig,
+    ModelFormat,
+    OnnxBackend,
+    OutputInfo,
+    Platform,
+    QuantizeConfig,
+    QuantizeSchema,
+    Runtime,
+    SubgraphConfig,
+    TensorType,
+)
+from mace.python.tools.config.load import (
+    Overrides,
+    load_deployment,
+    load_deployment_text,
+)
+from mace.python.tools.config.problems import ConfigError, Problem
+
+__all__ = [
+    "Abi",
+    "CaffeDocker",
+    "CheckTensor",
+    "ClMemoryType",
+    "ConfigError",
+    "DataFormat",
+    "DataType",
+    "Deployment",
+    "FileRef",
+    "InputInfo",
+    "ModelConfig",
+    "ModelFormat",
+    "OnnxBackend",
+    "OutputInfo",
+    "Overrides",
+    "Platform",
+    "Problem",
+    "QuantizeConfig",
+    "QuantizeSchema",
+    "Runtime",
+    "SubgraphConfig",
+    "TensorType",
+    "load_deployment",
+    "load_deployment_text",
+]

@@ -1,0 +1,325 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Deployment files as users write them, against the normal form they mean."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mace.python.tools.config import (
+    Abi,
+    ClMemoryType,
+    ConfigError,
+    DataFormat,
+    DataType,
+    Deployment,
+    ModelFormat,
+    OnnxBackend,
+    Overrides,
+    Platform,
+    QuantizeSchema,
+    Runtime,
+    TensorType,
+    load_deployment,
+    load_deployment_text,
+)
+from mace.python.tools.config.schema import (
+    DeploymentSection,
+    MicroSection,
+    ModelSection,
+    SubgraphSection,
+    keys_of,
+)
+
+_TESTDATA = Path(__file__).parent / "testdata"
+
+
+def _load(name: str) -> Deployment:
+    return load_deployment(_TESTDATA / name)
+
+
+def test_tensorflow_example() -> None:
+    deployment = _load("tensorflow_basic.yml")
+    assert deployment.library_name == "mobilenet"
+    assert deployment.target_abis == (Abi.ARM64_V8A,)
+    assert deployment.target_socs == ()
+    assert deployment.model_graph_format is ModelFormat.FILE
+    assert deployment.warnings == ()
+    model = deployment.model("mobilenet_v1")
+    assert model.platform is Platform.TENSORFLOW
+    assert model.model_file.is_url
+    assert model.model_file.sha256 is not None
+    assert model.model_file.sha256.startswith("71b10f540ece")
+    assert model.runtime is Runtime.CPU_GPU
+    assert model.runtime.devices == (Runtime.CPU, Runtime.GPU)
+    assert model.data_type is DataType.FP16_FP32
+    (subgraph,) = model.subgraphs
+    assert subgraph.name == "mobilenet_v1"
+    assert subgraph.inputs[0].name == "input"
+    assert subgraph.inputs[0].shape == (1, 224, 224, 3)
+    assert subgraph.inputs[0].data_format is DataFormat.NHWC
+    assert subgraph.inputs[0].range is None
+    assert subgraph.outputs[0].shape == (1, 1001)
+    with pytest.raises(KeyError):
+        deployment.model("mobilenet")
+
+
+def test_caffe_example() -> None:
+    (model,) = _load("caffe_basic.yml").models
+    assert model.name == "squeezenet-v10"
+    assert model.platform is Platform.CAFFE
+    assert model.weight_file is not None
+    assert model.weight_file.location.endswith("v1.0.caffemodel")
+    assert model.weight_file.key == "models.squeezenet-v10.weight_file_path"
+    assert model.weight_file.sha256 is not None
+
+
+def test_onnx_example_with_backend_on_the_model() -> None:
+    (model,) = _load("onnx_basic.yml").models
+    assert model.subgraphs[0].backend is OnnxBackend.TENSORFLOW
+
+
+def test_two_models_as_code() -> None:
+    deployment = _load("two_models_code.yml")
+    assert deployment.model_graph_format is ModelFormat.CODE
+    assert deployment.model_data_format is ModelFormat.CODE
+    assert deployment.target_socs == ("all",)
+    first, second = deployment.models
+    assert [c.name for c in first.subgraphs[0].check_tensors] == [
+        "MobilenetV1/Logits/Conv2d_1c_1x1/BiasAdd:0"
+    ]
+    assert first.subgraphs[0].check_tensors[0].shape == (1, 1, 1, 1001)
+    data = first.subgraphs[0].inputs[0].validation_data
+    assert data is not None
+    assert data.location == "https://models.example/dog.npy"
+    (script,) = second.subgraphs[0].accuracy_validation_scripts
+    assert script.location == "path/to/your/script"
+
+
+def test_first_generation_spellings(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        deployment = _load("first_generation.yml")
+    assert deployment.target_abis == (Abi.ARMEABI_V7A, Abi.ARM64_V8A)
+    assert deployment.target_socs == ("msm8998",)
+    assert deployment.model_graph_format is ModelFormat.CODE
+    assert deployment.model_data_format is ModelFormat.CODE
+    first, second = deployment.models
+    data = first.subgraphs[0].inputs[0].validation_data
+    assert data is not None
+    assert data.location == "path/to/input_files"
+    assert first.winograd == 0
+    assert second.winograd == 2
+    assert second.runtime is Runtime.CPU_GPU
+    assert second.limit_opencl_kernel_time == 1
+    assert len(second.subgraphs[0].inputs) == 2
+    assert second.subgraphs[0].inputs[1].shape == (1, 128, 128, 3)
+    # One warning per old spelling, each naming the present one and the line.
+    expected = {
+        "build_type": "model_graph_format",
+        "embed_model_data": "model_data_format: code",
+        "models.first_net.input_files": "validation_inputs_data",
+        "models.first_net.nnlib_graph_mode": "no effect",
+        "models.first_net.winograd": "'0'",
+        "models.second_net.limit_opencl_kernel_completion": (
+            "limit_opencl_kernel_time"
+        ),
+        "models.second_net.runtime": "'cpu+gpu'",
+        "models.second_net.winograd": "'2'",
+    }
+    assert len(deployment.warnings) == len(expected)
+    for key, present in expected.items():
+        (warning,) = [w for w in deployment.warnings if f": {key}: " in w]
+        assert present in warning
+        assert "first_generation.yml:" in warning
+    assert [r.getMessage() for r in caplog.records] == list(deployment.warnings)
+
+
+def test_every_key_reaches_the_normal_form() -> None:
+    deployment = _load("every_key.yml")
+    assert deployment.library_name == "every-key_1.0"
+    assert deployment.target_abis == tuple(Abi)
+    assert deployment.target_socs == ("sdm845", "rk3399")
+    (model,) = deployment.models
+    assert model.runtime is Runtime.GPU
+    assert model.data_type is DataType.FP32_FP32
+    assert model.winograd == 2
+    assert model.quantize.enabled
+    assert model.quantize.range_file is not None
+    assert model.quantize.range_file.location == "overall_range"
+    assert not model.quantize.large_weights
+    assert model.quantize.schema is QuantizeSchema.INT8
+    assert model.quantize.change_concat_ranges
+    assert model.obfuscate
+    assert model.limit_opencl_kernel_time == 1
+    assert model.opencl_queue_window_size == 16
+    assert model.cl_mem_type is ClMemoryType.BUFFER
+    assert model.graph_optimize_options == ("fold_batch_norm",)
+    assert model.caffe_docker.image_tag == "ssd"
+    assert model.caffe_docker.dockerfile is not None
+    assert model.caffe_docker.dockerfile.sha256 is not None
+    assert model.nnlib_graph_mode == 3
+    assert model.dsp_mode == 4
+    assert model.accelerator_api == "neuron"
+    assert model.apu_version_with_no_device == "4"
+    assert model.micro_backend == "cmsis"
+    assert model.weight_file is not None
+    assert model.weight_file.sha256 == "abcdef" + "0" * 57 + "2"
+
+    (subgraph,) = model.subgraphs
+    assert subgraph.name == "front"
+    assert subgraph.runtime is Runtime.CPU
+    assert subgraph.data_type is DataType.BF16_FP32
+    assert subgraph.winograd == 4
+    assert subgraph.order == 1
+    assert subgraph.backend is OnnxBackend.KALDI
+    assert subgraph.validation_threshold == {
+        Runtime.CPU: 0.9,
+        Runtime.GPU: 0.8,
+        Runtime.DSP: 1.0,
+    }
+    first, second = subgraph.inputs
+    assert (first.name, second.name) == ("0", "image:0")
+    assert (first.shape, second.shape) == ((1, 8, 8, 3), (-1, 16))
+    assert first.data_type is TensorType.FLOAT32
+    assert second.data_type is TensorType.INT32
+    assert first.data_format is DataFormat.NCHW
+    assert second.data_format is DataFormat.NONE
+    assert (first.range, second.range) == ((0.0, 255.0), (-2.0, 2.5))
+    assert (first.public_name, second.public_name) == ("left", "right")
+    assert second.validation_data is not None
+    assert second.validation_data.key == (
+        "models.everything.subgraphs[0].validation_inputs_data[1]"
+    )
+    (output,) = subgraph.outputs
+    assert output.data_type is TensorType.INT32
+    assert output.data_format is DataFormat.NONE
+    assert output.public_name == "answer"
+    assert output.validation_data is not None and output.validation_data.is_url
+
+
+def test_every_key_file_holds_every_key() -> None:
+    """The test above means what its name says."""
+    raw = yaml.safe_load((_TESTDATA / "every_key.yml").read_text())
+    model = raw["models"]["everything"]
+    assert set(raw) == set(keys_of(DeploymentSection))
+    assert set(model) == set(keys_of(ModelSection))
+    assert set(model["subgraphs"][0]) == set(keys_of(SubgraphSection))
+    assert set(model["micro"]) == set(keys_of(MicroSection))
+
+
+_MINIMAL = """
+library_name: lib
+target_abis: [host]
+models:
+  net:
+    platform: onnx
+    model_file_path: net.onnx
+    subgraphs:
+      - input_tensors: x
+        input_shapes: 1,2
+        output_tensors: y
+        output_shapes: 1,3
+    runtime: cpu
+"""
+
+
+def test_defaults() -> None:
+    deployment = load_deployment_text(_MINIMAL)
+    assert deployment.model_graph_format is ModelFormat.FILE
+    assert deployment.model_data_format is ModelFormat.FILE
+    (model,) = deployment.models
+    assert model.model_file.sha256 is None
+    assert model.winograd == 0
+    assert not model.quantize.enabled
+    assert model.subgraphs[0].backend is None
+    assert model.subgraphs[0].validation_threshold == {}
+
+
+def test_paths_resolve_in_working_directory_then_beside_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "deploy"
+    folder.mkdir()
+    (folder / "a.yml").write_text(_MINIMAL)
+    monkeypatch.chdir(tmp_path)
+    (model,) = load_deployment("deploy/a.yml").models
+    assert model.model_file.candidates == (
+        tmp_path / "net.onnx",
+        folder / "net.onnx",
+    )
+
+
+def test_several_subgraphs_with_their_own_runtime() -> None:
+    text = _MINIMAL.replace("    runtime: cpu\n", "")
+    text = text.replace(
+        "        output_shapes: 1,3\n",
+        "        output_shapes: 1,3\n"
+        "        runtime: cpu_gpu\n"
+        "      - input_tensors: y\n"
+        "        input_shapes: 1,3\n"
+        "        output_tensors: z\n"
+        "        output_shapes: 1,4\n"
+        "        runtime: dsp\n"
+        "        data_type: uint8\n",
+    )
+    deployment = load_deployment_text(text)
+    (model,) = deployment.models
+    assert [s.name for s in model.subgraphs] == ["net_0", "net_1"]
+    assert [s.runtime for s in model.subgraphs] == [
+        Runtime.CPU_GPU,
+        Runtime.DSP,
+    ]
+    assert model.runtime is Runtime.CPU_GPU
+    assert len(deployment.warnings) == 2
+
+
+def test_model_without_subgraphs_level() -> None:
+    text = """
+library_name: lib
+target_abis: host
+models:
+  net:
+    platform: tensorflow
+    model_file_path: net.pb
+    input_nodes: [x]
+    output_nodes: [y]
+    input_shapes: [1,2,2,1]
+    output_shapes: [1,2]
+    runtime: gpu
+    fast_conv: 1
+    dsp_mode: 0
+"""
+    fixed = text.replace("[1,2,2,1]", '"1,2,2,1"').replace("[1,2]", '"1,2"')
+    deployment = load_deployment_text(fixed)
+    (model,) = deployment.models
+    assert model.winograd == 2
+    assert model.subgraphs[0].inputs[0].name == "x"
+    with pytest.raises(ConfigError) as caught:
+        load_deployment_text(text)
+    assert 'write "1,2,2,1" without [ ]' in str(caught.value)
+
+
+def test_overrides_take_the_place_of_the_file() -> None:
+    deployment = load_deployment_text(
+        _MINIMAL,
+        overrides=Overrides(
+            target_abis="arm64,armhf",
+            target_socs="SDM845",
+            model_graph_format="code",
+        ),
+    )
+    assert deployment.target_abis == (Abi.ARM64, Abi.ARMHF)
+    assert deployment.target_socs == ("sdm845",)
+    assert deployment.model_graph_format is ModelFormat.CODE
+
+
+def test_wrong_override_names_the_flag() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_deployment_text(_MINIMAL, overrides=Overrides(target_abis="arm63"))
+    message = str(caught.value)
+    assert message.startswith("--target_abis: ")
+    assert "did you mean arm64?" in message

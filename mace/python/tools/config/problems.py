@@ -1,0 +1,83 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with a deployment file, all of it at once."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.errors import MaceError
+
+# A value longer than this is cut in messages.
+_SHOWN_VALUE_LENGTH = 60
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to change in a deployment file.
+
+    Attributes:
+        key: path of the key, ``models.m.subgraphs[0].input_shapes``; empty
+            for the file as a whole.
+        message: what is wrong, what was found and what is accepted.
+        origin: the line as ``FILE:12``, the file, or the command-line flag
+            that set the value.
+        line: 1-based, for sorting; 0 when it is about no line.
+    """
+
+    key: str
+    message: str
+    origin: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        where = f"{self.origin}: {self.key}" if self.key else self.origin
+        return f"{where}: {self.message}"
+
+
+class ConfigError(MaceError):
+    """A deployment file (or a flag that changes it) cannot be used.
+
+    `problems` holds every problem found; the message lists them all.
+    """
+
+    def __init__(self, source: Path, problems: Iterable[Problem]) -> None:
+        self.source = source
+        self.problems = tuple(sorted(problems, key=lambda p: p.line))
+        count = len(self.problems)
+        if count == 1:
+            text = str(self.problems[0])
+        else:
+            lines = "\n".join(f"  {problem}" for problem in self.problems)
+            text = f"{count} problems in {source}:\n{lines}"
+        super().__init__(text)
+
+
+def shown(value: object) -> str:
+    """`value` as a message quotes it: short, on one line."""
+    text = str(value)
+    if len(text) > _SHOWN_VALUE_LENGTH:
+        text = text[: _SHOWN_VALUE_LENGTH - 3] + "..."
+    return repr(text)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that `word` was most likely meant to be, if any."""
+    # 0.6 is difflib's own default: far enough for a dropped or doubled letter
+    # in a short key, near enough not to propose an unrelated one.
+    # Input of any length comes in; the match is quadratic, so cut it.
+    matches = difflib.get_close_matches(
+        word[:100].lower(), list(known), n=1, cutoff=0.6
+    )
+    return matches[0] if matches else None
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as a message lists them: ``a, b or c``."""
+    items = list(words)
+    if len(items) < 2:
+        return "".join(items)
+    return ", ".join(items[:-1]) + " or " + items[-1]

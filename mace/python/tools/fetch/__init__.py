@@ -1,0 +1,3 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Files a deployment names: found locally, or downloaded once."""
