@@ -16,10 +16,10 @@
 // MACE_CPU_ISA accepts and the enumerator (hence lower case).
 #if defined(__x86_64__) || defined(__i386__)
 #define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2) X(avx512)
-#elif defined(__aarch64__) || defined(__ARM_NEON)
+#elif defined(__aarch64__) || defined(__arm__)
 #define MACE_FOR_EACH_ISA(X) X(neon)
 #else
-#error "MACE has CPU kernels for x86 and ARM with NEON only"
+#error "MACE has CPU kernels for x86 and ARM only"
 #endif
 
 namespace mace {

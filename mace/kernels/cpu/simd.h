@@ -46,15 +46,19 @@ namespace mace::simd::MACE_ISA {
 #if defined(__AVX512F__)
 inline constexpr int kLanes = 16;
 inline constexpr int kRegisters = 32;
+inline constexpr bool kCheapMasks = true;  // LoadN and StoreN cost a move
 #elif defined(__AVX2__)
 inline constexpr int kLanes = 8;
 inline constexpr int kRegisters = 16;
+inline constexpr bool kCheapMasks = false;
 #elif defined(__aarch64__)
 inline constexpr int kLanes = 4;
 inline constexpr int kRegisters = 32;
+inline constexpr bool kCheapMasks = false;
 #else
 inline constexpr int kLanes = 4;
 inline constexpr int kRegisters = 16;
+inline constexpr bool kCheapMasks = false;
 #endif
 
 typedef float V __attribute__((vector_size(kLanes * 4)));

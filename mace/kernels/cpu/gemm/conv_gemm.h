@@ -1,0 +1,96 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Convolution over NHWC images (and, as its 1x1 case, the product of a matrix
+// with packed weights) on top of the product by row pointers.
+//
+// A plan is made when shapes are known; its tasks are independent, may run on
+// any threads in any order and together compute every output once. Results do
+// not depend on the number of tasks.
+
+#ifndef MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
+#define MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/gemm/gemm.h"
+
+namespace mace::gemm {
+
+// All positive; pads may be 0. in_c and out_c are multiples of groups. Pads
+// below and to the right follow from out_h and out_w.
+struct ConvShape {
+  ptrdiff_t batch = 1;
+  ptrdiff_t in_h = 1;
+  ptrdiff_t in_w = 1;
+  ptrdiff_t in_c = 1;
+  ptrdiff_t kernel_h = 1;
+  ptrdiff_t kernel_w = 1;
+  ptrdiff_t stride_h = 1;
+  ptrdiff_t stride_w = 1;
+  ptrdiff_t dilation_h = 1;
+  ptrdiff_t dilation_w = 1;
+  ptrdiff_t pad_top = 0;
+  ptrdiff_t pad_left = 0;
+  ptrdiff_t out_h = 1;
+  ptrdiff_t out_w = 1;
+  ptrdiff_t out_c = 1;
+  ptrdiff_t groups = 1;
+};
+
+// [rows, depth] times [depth, columns].
+ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns);
+
+struct ConvPlan {
+  ConvShape shape;
+  const Kernels *kernels = nullptr;
+  WeightType w_type = WeightType::kF32;
+  // How a patch of the image becomes taps: every pixel of the kernel one tap;
+  // every row of it (neighbouring pixels are contiguous: few channels would
+  // make the inner loop too short); or the whole patch (no tap is padded).
+  enum class Taps { kPixel, kRow, kPatch } tap_kind = Taps::kPixel;
+  bool vector = false;  // one output row: Kernels::run_vector
+  ptrdiff_t taps = 1;
+  ptrdiff_t depth = 1;
+  ptrdiff_t rows = 1;  // batch * out_h * out_w
+  ptrdiff_t row_block = 1;
+  ptrdiff_t row_blocks = 1;
+  ptrdiff_t panels = 1;  // per group
+  ptrdiff_t panel_block = 1;
+  ptrdiff_t panel_blocks = 1;
+  ptrdiff_t tasks = 1;       // groups * row_blocks * panel_blocks
+  size_t scratch_bytes = 0;  // for each task that runs at the same time
+};
+
+ConvPlan PlanConv(const ConvShape &shape,
+                  WeightType w_type,
+                  const Kernels *kernels,
+                  int threads);
+
+struct ConvArgs {
+  const float *input = nullptr;   // [batch][in_h][in_w][in_c]
+  const void *weights = nullptr;  // [groups][panels][taps * depth][16]
+  float *output = nullptr;
+  size_t output_stride = 0;  // floats from pixel to pixel, >= out_c
+  Epilogue epilogue;         // bias: [out_c]
+};
+
+// The part of the output that a task computes.
+struct ConvRegion {
+  ptrdiff_t row_begin;
+  ptrdiff_t row_end;
+  ptrdiff_t column_begin;  // within out_c
+  ptrdiff_t column_end;
+};
+ConvRegion RegionOf(const ConvPlan &plan, ptrdiff_t task);
+
+// scratch: plan.scratch_bytes, 64-byte aligned, for this call alone.
+void RunConvTask(const ConvPlan &plan,
+                 const ConvArgs &args,
+                 ptrdiff_t task,
+                 void *scratch);
+
+}  // namespace mace::gemm
+
+#endif  // MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_

@@ -1,0 +1,422 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Convolution, matrix and vector products against sums in double precision,
+// over every ISA of this machine.
+
+#include "mace/kernels/cpu/gemm/conv_gemm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "mace/kernels/cpu/gemm/pack.h"
+#include "mace/kernels/cpu/kernel_testing.h"
+
+namespace mace::gemm {
+namespace {
+
+constexpr float kGuard = 12345.0f;
+
+struct Case {
+  ConvShape shape;
+  WeightType w_type = WeightType::kF32;
+  bool bias = true;
+  bool residual = false;
+  bool clamp = false;
+  size_t extra_stride = 0;
+  int threads = 1;
+};
+
+std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
+  const ConvShape &s = c.shape;
+  std::string text = std::string(CpuIsaName(isa)) + " in";
+  for (ptrdiff_t v :
+       {s.batch, s.in_h, s.in_w, s.in_c, s.kernel_h, s.kernel_w, s.stride_h,
+        s.stride_w, s.dilation_h, s.dilation_w, s.pad_top, s.pad_left, s.out_h,
+        s.out_w, s.out_c, s.groups}) {
+    text += " " + std::to_string(v);
+  }
+  return text + " type " + std::to_string(static_cast<int>(c.w_type)) +
+         " bias " + std::to_string(c.bias) + " residual " +
+         std::to_string(c.residual) + " clamp " + std::to_string(c.clamp) +
+         " extra " + std::to_string(c.extra_stride) + " threads " +
+         std::to_string(c.threads) + " seed " + std::to_string(seed);
+}
+
+struct FreeDeleter {
+  void operator()(void *p) const { std::free(p); }
+};
+
+struct Data {
+  std::vector<float> input;
+  std::vector<float> filter;  // [O][KH * KW * I / groups], as stored values
+  std::vector<float> bias;
+  std::vector<float> residual;
+  std::vector<char> packed;
+};
+
+size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
+
+// [O][K] to [groups][panels][K][16] of the storage type; rounds data->filter
+// to what the storage holds.
+void Pack(const Case &c, Data *data) {
+  const ConvShape &s = c.shape;
+  const size_t k = Size(s.kernel_h * s.kernel_w * (s.in_c / s.groups));
+  const size_t columns = Size(s.out_c / s.groups);
+  const size_t panels = PanelCount(columns);
+  const size_t bytes = WeightBytes(c.w_type);
+  data->packed.assign(Size(s.groups) * panels * k * 16 * bytes, 0);
+  for (size_t o = 0; o < Size(s.out_c); ++o) {
+    const size_t group = o / columns;
+    const size_t n = o % columns;
+    for (size_t i = 0; i < k; ++i) {
+      float *value = &data->filter[o * k + i];
+      char *to = data->packed.data() +
+                 (((group * panels + n / 16) * k + i) * 16 + n % 16) * bytes;
+      if (c.w_type == WeightType::kF32) {
+        std::memcpy(to, value, 4);
+        continue;
+      }
+      const bool half = c.w_type == WeightType::kF16;
+      const uint16_t bits = half ? ToF16(*value) : ToBf16(*value);
+      *value = half ? FromF16(bits) : FromBf16(bits);
+      std::memcpy(to, &bits, 2);
+    }
+  }
+}
+
+Data MakeData(const Case &c, Random *random) {
+  const ConvShape &s = c.shape;
+  Data d;
+  d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
+  d.filter = random->Floats(
+      Size(s.out_c * s.kernel_h * s.kernel_w * (s.in_c / s.groups)));
+  d.bias = random->Floats(Size(s.out_c));
+  d.residual = random->Floats(Size(s.batch * s.out_h * s.out_w * s.out_c));
+  Pack(c, &d);
+  return d;
+}
+
+// The clamp of the tests cuts off a good part of the results.
+constexpr float kLow = -0.25f;
+constexpr float kHigh = 0.75f;
+
+std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
+  const ConvShape &s = c.shape;
+  const ConvPlan plan = PlanConv(s, c.w_type, KernelsFor(isa), c.threads);
+  const size_t stride = Size(s.out_c) + c.extra_stride;
+  std::vector<float> out(Size(plan.rows) * stride, kGuard);
+  const size_t bytes = (plan.scratch_bytes + 63) / 64 * 64 + 64;
+  std::unique_ptr<void, FreeDeleter> scratch(std::aligned_alloc(64, bytes));
+  std::memset(scratch.get(), 0xff, bytes);  // NaN, should anything leak
+  ConvArgs args;
+  args.input = d.input.data();
+  args.weights = d.packed.data();
+  args.output = out.data();
+  args.output_stride = stride;
+  args.epilogue.bias = c.bias ? d.bias.data() : nullptr;
+  args.epilogue.residual = c.residual ? d.residual.data() : nullptr;
+  args.epilogue.residual_stride = Size(s.out_c);
+  args.epilogue.clamp = c.clamp;
+  args.epilogue.low = kLow;
+  args.epilogue.high = kHigh;
+  for (ptrdiff_t task = plan.tasks; task-- > 0;) {
+    RunConvTask(plan, args, task, scratch.get());
+  }
+  return out;
+}
+
+struct Expected {
+  double value;
+  double bound;
+};
+
+Expected Reference(const Case &c, const Data &d, ptrdiff_t row, ptrdiff_t o) {
+  const ConvShape &s = c.shape;
+  const ptrdiff_t n = row / (s.out_h * s.out_w);
+  const ptrdiff_t oh = row / s.out_w % s.out_h;
+  const ptrdiff_t ow = row % s.out_w;
+  const ptrdiff_t channels = s.in_c / s.groups;
+  const ptrdiff_t group = o / (s.out_c / s.groups);
+  double sum = c.bias ? d.bias[Size(o)] : 0.0;
+  double magnitude = std::fabs(sum);
+  for (ptrdiff_t i = 0; i < s.kernel_h; ++i) {
+    for (ptrdiff_t j = 0; j < s.kernel_w; ++j) {
+      const ptrdiff_t h = oh * s.stride_h - s.pad_top + i * s.dilation_h;
+      const ptrdiff_t w = ow * s.stride_w - s.pad_left + j * s.dilation_w;
+      if (h < 0 || h >= s.in_h || w < 0 || w >= s.in_w) continue;
+      const float *x = d.input.data() +
+                       ((n * s.in_h + h) * s.in_w + w) * s.in_c +
+                       group * channels;
+      const float *f =
+          d.filter.data() + ((o * s.kernel_h + i) * s.kernel_w + j) * channels;
+      for (ptrdiff_t k = 0; k < channels; ++k) {
+        const double product = static_cast<double>(x[k]) * f[k];
+        sum += product;
+        magnitude += std::fabs(product);
+      }
+    }
+  }
+  if (c.residual) {
+    const double r = d.residual[Size(row * s.out_c + o)];
+    sum += r;
+    magnitude += std::fabs(r);
+  }
+  if (c.clamp) sum = std::min(std::max(sum, double{kLow}), double{kHigh});
+  // Two roundings per product (no fused form on sse41) and two more.
+  const double steps =
+      2.0 * static_cast<double>(s.kernel_h * s.kernel_w * channels) + 2.0;
+  return {sum, steps * std::ldexp(magnitude, -24)};
+}
+
+void Check(const Case &c, uint32_t seed) {
+  Random random(seed);
+  const Data d = MakeData(c, &random);
+  const ConvShape &s = c.shape;
+  const ptrdiff_t rows = s.batch * s.out_h * s.out_w;
+  const size_t stride = Size(s.out_c) + c.extra_stride;
+  std::vector<Expected> want;
+  want.reserve(Size(rows * s.out_c));
+  for (ptrdiff_t row = 0; row < rows; ++row) {
+    for (ptrdiff_t o = 0; o < s.out_c; ++o) {
+      want.push_back(Reference(c, d, row, o));
+    }
+  }
+  for (CpuIsa isa : RunnableIsas()) {
+    SCOPED_TRACE(Describe(c, isa, random.seed()));
+    const std::vector<float> got = RunAll(c, d, isa);
+    int wrong = 0;
+    for (ptrdiff_t row = 0; row < rows && wrong < 5; ++row) {
+      for (size_t o = 0; o < stride && wrong < 5; ++o) {
+        const float x = got[Size(row) * stride + o];
+        if (o >= Size(s.out_c)) {
+          EXPECT_EQ(x, kGuard) << "written beyond the row, row " << row;
+          wrong += x != kGuard;
+          continue;
+        }
+        const Expected &e = want[Size(row * s.out_c) + o];
+        const bool near = Near(x, e.value, e.bound);
+        EXPECT_TRUE(near) << "row " << row << " column " << o << ": " << x
+                          << " instead of " << e.value << " +- " << e.bound;
+        wrong += !near;
+      }
+    }
+    if (wrong != 0) return;
+  }
+}
+
+ConvShape Square(ptrdiff_t size,
+                 ptrdiff_t in_c,
+                 ptrdiff_t kernel,
+                 ptrdiff_t stride,
+                 ptrdiff_t pad,
+                 ptrdiff_t out_c) {
+  ConvShape s;
+  s.in_h = size;
+  s.in_w = size;
+  s.in_c = in_c;
+  s.kernel_h = kernel;
+  s.kernel_w = kernel;
+  s.stride_h = stride;
+  s.stride_w = stride;
+  s.pad_top = pad;
+  s.pad_left = pad;
+  s.out_h = (size + 2 * pad - kernel) / stride + 1;
+  s.out_w = s.out_h;
+  s.out_c = out_c;
+  return s;
+}
+
+TEST(ConvGemm, EveryRowCountAndColumnTail) {
+  uint32_t seed = 1;
+  for (ptrdiff_t rows = 1; rows <= 30; ++rows) {
+    for (ptrdiff_t columns :
+         {1, 7, 8, 15, 16, 17, 31, 33, 48, 63, 64, 80, 97}) {
+      Case c;
+      c.shape = MatrixShape(rows, 5 + rows % 4, columns);
+      c.residual = rows % 2 == 0;
+      c.clamp = rows % 3 == 0;
+      c.extra_stride = rows % 5 == 0 ? 3 : 0;
+      c.bias = rows % 7 != 0;
+      Check(c, seed++);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(ConvGemm, DepthAcrossStretches) {
+  uint32_t seed = 100;
+  for (ptrdiff_t depth : {1, 3, 4, 512, 513, 600, 1537}) {
+    for (WeightType type :
+         {WeightType::kF32, WeightType::kF16, WeightType::kBf16}) {
+      for (ptrdiff_t rows : {1, 19}) {
+        Case c;
+        c.shape = MatrixShape(rows, depth, 40);
+        c.w_type = type;
+        c.clamp = true;
+        c.residual = true;
+        Check(c, seed++);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(ConvGemm, KernelsOfNetworks) {
+  uint32_t seed = 200;
+  std::vector<ConvShape> shapes = {
+      Square(23, 3, 7, 2, 3, 64),   // ResNet's first
+      Square(23, 3, 3, 2, 1, 32),   // MobileNet's first
+      Square(31, 3, 11, 4, 2, 24),  // AlexNet's first
+      Square(9, 64, 3, 1, 1, 64),  Square(9, 64, 3, 2, 1, 40),
+      Square(7, 20, 5, 1, 2, 20),  Square(7, 128, 1, 2, 0, 96),
+      Square(7, 70, 7, 1, 0, 50),   // the whole image: one row
+      Square(5, 600, 3, 1, 1, 17),  // a tap longer than a stretch
+      Square(1, 33, 3, 1, 1, 9),    // more padding than image
+      Square(2, 3, 5, 1, 3, 9),
+  };
+  for (const ConvShape &shape : shapes) {
+    for (WeightType type :
+         {WeightType::kF32, WeightType::kF16, WeightType::kBf16}) {
+      Case c;
+      c.shape = shape;
+      c.w_type = type;
+      c.clamp = seed % 2 == 0;
+      Check(c, seed++);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(ConvGemm, RandomGeometry) {
+  Random random(7);
+  for (uint32_t i = 0; i < 150; ++i) {
+    Case c;
+    ConvShape &s = c.shape;
+    s.groups = random.Int(0, 3) == 0 ? random.Int(2, 4) : 1;
+    s.batch = random.Int(1, 2);
+    s.in_h = random.Int(1, 12);
+    s.in_w = random.Int(1, 12);
+    s.in_c = s.groups * random.Int(1, random.Int(0, 1) == 0 ? 6 : 40);
+    s.out_c = s.groups * random.Int(1, 70);
+    s.kernel_h = random.Int(1, 4);
+    s.kernel_w = random.Int(1, 4);
+    s.stride_h = random.Int(1, 3);
+    s.stride_w = random.Int(1, 3);
+    s.dilation_h = random.Int(1, 2);
+    s.dilation_w = random.Int(0, 2) == 0 ? 2 : 1;
+    s.pad_top = random.Int(0, 3);
+    s.pad_left = random.Int(0, 3);
+    const ptrdiff_t full_h =
+        s.in_h + s.pad_top + random.Int(0, 3) - (s.kernel_h - 1) * s.dilation_h;
+    const ptrdiff_t full_w = s.in_w + s.pad_left + random.Int(0, 3) -
+                             (s.kernel_w - 1) * s.dilation_w;
+    if (full_h < 1 || full_w < 1) continue;
+    s.out_h = (full_h - 1) / s.stride_h + 1;
+    s.out_w = (full_w - 1) / s.stride_w + 1;
+    c.w_type = static_cast<WeightType>(random.Int(0, 2));
+    c.bias = random.Int(0, 3) != 0;
+    c.residual = random.Int(0, 2) == 0;
+    c.clamp = random.Int(0, 1) == 0;
+    c.extra_stride = Size(random.Int(0, 2) * 5);
+    c.threads = static_cast<int>(random.Int(1, 4));
+    Check(c, 1000 + i);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
+  for (const ConvShape &shape :
+       {Square(14, 48, 3, 1, 1, 200), Square(30, 3, 3, 2, 1, 40),
+        MatrixShape(49, 700, 300), MatrixShape(1, 513, 1001),
+        MatrixShape(2000, 24, 144)}) {
+    Case c;
+    c.shape = shape;
+    c.residual = true;
+    Random random(11);
+    const Data d = MakeData(c, &random);
+    for (CpuIsa isa : RunnableIsas()) {
+      c.threads = 1;
+      const std::vector<float> one = RunAll(c, d, isa);
+      for (int threads : {2, 3, 4, 8}) {
+        c.threads = threads;
+        EXPECT_EQ(0, std::memcmp(one.data(), RunAll(c, d, isa).data(),
+                                 one.size() * sizeof(float)))
+            << Describe(c, isa, random.seed());
+      }
+    }
+  }
+}
+
+TEST(ConvGemm, NanAndInfinitySurviveTheClamp) {
+  Case c;
+  c.shape = MatrixShape(13, 6, 40);
+  c.clamp = true;
+  Random random(12);
+  Data d = MakeData(c, &random);
+  d.input[2 * 6 + 1] = std::numeric_limits<float>::quiet_NaN();
+  for (CpuIsa isa : RunnableIsas()) {
+    const std::vector<float> out = RunAll(c, d, isa);
+    for (size_t n = 0; n < 40; ++n) {
+      EXPECT_TRUE(std::isnan(out[2 * 40 + n])) << CpuIsaName(isa);
+      EXPECT_FALSE(std::isnan(out[3 * 40 + n])) << CpuIsaName(isa);
+    }
+  }
+}
+
+TEST(ConvGemm, RegionsCoverTheOutputOnce) {
+  ConvShape s = Square(20, 12, 3, 1, 1, 90);
+  s.groups = 3;
+  for (int threads : {1, 2, 5}) {
+    const ConvPlan plan =
+        PlanConv(s, WeightType::kF32, KernelsFor(BestCpuIsa()), threads);
+    std::vector<int> seen(Size(plan.rows * s.out_c), 0);
+    for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
+      const ConvRegion r = RegionOf(plan, task);
+      for (ptrdiff_t m = r.row_begin; m < r.row_end; ++m) {
+        for (ptrdiff_t n = r.column_begin; n < r.column_end; ++n) {
+          ++seen[Size(m * s.out_c + n)];
+        }
+      }
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), plan.rows * s.out_c);
+  }
+}
+
+TEST(PackPanels, PlainAndTransposed) {
+  Random random(13);
+  for (size_t columns : {1, 16, 17, 40}) {
+    for (size_t depth : {1, 5, 64, 130}) {
+      const std::vector<float> b = random.Floats(depth * columns);
+      for (bool transposed : {false, true}) {
+        PackArgs args;
+        args.b = b.data();
+        args.depth = depth;
+        args.columns = columns;
+        args.depth_stride = transposed ? 1 : columns;
+        args.column_stride = transposed ? depth : 1;
+        std::vector<float> packed(PackedFloats(depth, columns), kGuard);
+        PackPanels(args, 0, PanelCount(columns), packed.data());
+        for (size_t n = 0; n < PanelCount(columns) * 16; ++n) {
+          for (size_t k = 0; k < depth; ++k) {
+            const float want =
+                n >= columns
+                    ? 0.0f
+                    : b[k * args.depth_stride + n * args.column_stride];
+            ASSERT_EQ(packed[(n / 16 * depth + k) * 16 + n % 16], want);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mace::gemm

@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/gemm/gemm.h"
+
+namespace mace::gemm {
+
+#define MACE_GEMM_DECLARE(name)  \
+  namespace name {               \
+  extern const Kernels kKernels; \
+  }
+MACE_FOR_EACH_ISA(MACE_GEMM_DECLARE)
+#undef MACE_GEMM_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_GEMM_CASE(name) \
+  case CpuIsa::name:         \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_GEMM_CASE)
+#undef MACE_GEMM_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::gemm

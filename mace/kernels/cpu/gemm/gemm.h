@@ -1,0 +1,115 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Matrix products against packed constant weights.
+//
+//   C[m, n] = act(bias[n] + sum over t, k of A(t, m)[k] * W[n, t * depth + k]
+//                 + residual[m, n])
+//
+// The rows of A are given by pointer, one per (tap, row): a matrix has one tap;
+// a convolution has KH * KW taps whose pointers lead into the image itself, so
+// nothing is unfolded. `act` is a clamp (none, relu, relu6, ...).
+//
+// Weights are PACKED_O16: columns in panels of 16, [ceil(N / 16)][K][16] with
+// K = taps * depth, tap-major, columns beyond N zero. One layout serves every
+// ISA: 16 floats are one AVX-512 register and one cache line.
+//
+// Order of summation: bias first, then K ascending in one chain per output,
+// whatever the tile, block or thread count. Splitting the work therefore never
+// changes a bit of the result; the ISA may (fused or separate rounding).
+//
+// Non-goals: packing A (rows are channels-last, thus contiguous in K already;
+// measured on Zen 5 a 6x64 tile fed by plain row pointers sustains 123-126 of
+// about 128 GMAC/s) and a K-split across threads (it would change the bits).
+//
+// Aliasing: C must not overlap A, W or bias. residual may equal C.
+
+#ifndef MACE_KERNELS_CPU_GEMM_GEMM_H_
+#define MACE_KERNELS_CPU_GEMM_GEMM_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/isa.h"
+
+namespace mace::gemm {
+
+inline constexpr size_t kPanelColumns = 16;
+
+enum class WeightType { kF32, kF16, kBf16 };
+
+// Bytes of one stored weight.
+inline constexpr size_t WeightBytes(WeightType type) {
+  return type == WeightType::kF32 ? 4 : 2;
+}
+
+// Panels that `columns` need.
+inline constexpr size_t PanelCount(size_t columns) {
+  return (columns + kPanelColumns - 1) / kPanelColumns;
+}
+
+// What happens to a sum before it is stored.
+struct Epilogue {
+  const float *bias = nullptr;      // one per column, or null for 0
+  const float *residual = nullptr;  // [rows][columns], added before the clamp
+  size_t residual_stride = 0;       // floats from row to row
+  bool clamp = false;
+  float low = 0.0f;
+  float high = 0.0f;
+};
+
+// A block of rows times a range of panels.
+struct Block {
+  const float *const *a = nullptr;  // a[t * rows + m]: depth floats each
+  size_t rows = 0;
+  size_t taps = 1;
+  size_t depth = 0;
+  const void *w = nullptr;  // panel 0, not panel_begin
+  WeightType w_type = WeightType::kF32;
+  size_t columns = 0;  // of the whole product; the last panel may be partial
+  size_t panel_begin = 0;
+  size_t panel_end = 0;
+  float *c = nullptr;   // row 0, column 0
+  size_t c_stride = 0;  // floats from row to row; more than `columns` writes
+                        // into a part of a wider tensor (a concat)
+  Epilogue epilogue;
+  float *scratch = nullptr;  // kScratchFloats, 64-byte aligned; used only to
+                             // widen kF16 and kBf16 weights
+};
+
+// K runs in stretches of at most about this many products, so that a stretch
+// of the widest column group, 512 x 64 floats = 128 KiB, stays in L2 while all
+// rows of the block pass over it. Between stretches the sums rest in C.
+inline constexpr size_t kDepthBlock = 512;
+inline constexpr size_t kMaxGroupPanels = 4;
+inline constexpr size_t kScratchFloats =
+    kDepthBlock * kMaxGroupPanels * kPanelColumns;
+
+// y[n] = act(bias[n] + sum over k of x[k] * W[n, k] + residual[n]): one row,
+// bound by the bandwidth of the weights, which are widened in registers.
+// Summation: four (AVX2: four, AVX-512: eight) interleaved chains per output.
+struct Vector {
+  const float *x = nullptr;
+  size_t depth = 0;
+  const void *w = nullptr;
+  WeightType w_type = WeightType::kF32;
+  size_t columns = 0;
+  size_t panel_begin = 0;
+  size_t panel_end = 0;
+  float *y = nullptr;  // column 0
+  Epilogue epilogue;
+};
+
+struct Kernels {
+  void (*run)(const Block &block);
+  void (*run_vector)(const Vector &vector);
+  size_t row_tile;  // rows of the tallest common register tile; blocks of a
+                    // multiple of it waste nothing
+};
+
+// Never null for an ISA other than CpuIsa::kNone.
+const Kernels *KernelsFor(CpuIsa isa);
+
+}  // namespace mace::gemm
+
+#endif  // MACE_KERNELS_CPU_GEMM_GEMM_H_

@@ -1,0 +1,326 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Blocks of a product: K in stretches, columns in groups, rows in tiles.
+
+#include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/gemm/gemm_tile.h"
+#include "mace/kernels/cpu/simd.h"
+
+namespace mace::gemm::MACE_ISA {
+namespace {
+
+static_assert(kPanelWidth == kPanelColumns);
+
+using TileFunction = void (*)(const Tile &);
+
+// Tiles of kVectors column vectors with 1, 2, ... kMaxRows rows.
+template <int kVectors, int kMaxRows>
+struct TileSet {
+  static constexpr int kColumns = kVectors * sv::kLanes;
+  TileFunction of_rows[kMaxRows];
+
+  template <int kRows = 1>
+  constexpr void Fill() {
+    of_rows[kRows - 1] = &RunTile<kRows, kVectors>;
+    if constexpr (kRows < kMaxRows) Fill<kRows + 1>();
+  }
+  constexpr TileSet() : of_rows{} { Fill(); }
+};
+
+// A way to cover `panels` adjacent panels: `steps` tiles side by side.
+struct ColumnGroup {
+  size_t panels;
+  size_t steps;
+  int step_columns;
+  size_t max_rows;
+  const TileFunction *of_rows;
+};
+
+// Tallest tiles: accumulators + one weight vector per column vector + one
+// value of A must fit the registers. Measured on Zen 5, GMAC/s over ResNet and
+// MobileNet products: 6x64 114-126, 9x48 and 13x32 much the same, 14x32 (which
+// has no register left) 100-112, 12x16 78 (two loads feed only one FMA). So 64
+// columns where there are as many, and a lone panel only when it must be.
+#if defined(__AVX512F__)
+constexpr TileSet<4, 6> kTiles4;
+constexpr TileSet<3, 9> kTiles3;
+constexpr TileSet<2, 13> kTiles2;
+constexpr TileSet<1, 14> kTiles1;
+constexpr ColumnGroup kGroups[] = {
+    {1, 1, 16, 14, kTiles1.of_rows},
+    {2, 1, 32, 13, kTiles2.of_rows},
+    {3, 1, 48, 9, kTiles3.of_rows},
+    {4, 1, 64, 6, kTiles4.of_rows},
+};
+MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t panels_left) {
+  // Never leaves a single panel behind: 5 = 3 + 2.
+  if (panels_left == 5) return kGroups[2];
+  return kGroups[panels_left >= 4 ? 3 : panels_left - 1];
+}
+constexpr size_t kRowTile = 6;
+#elif defined(__AVX2__)
+constexpr TileSet<2, 6> kTiles;  // 12 sums + 2 weights + 1 value of 16
+constexpr ColumnGroup kGroup = {1, 1, 16, 6, kTiles.of_rows};
+MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
+constexpr size_t kRowTile = 6;
+#elif defined(__aarch64__)
+// 16 sums + 8 row vectors (four k each) + 2 weights of 32 registers.
+constexpr TileSet<2, 8> kTiles;
+constexpr ColumnGroup kGroup = {1, 2, 8, 8, kTiles.of_rows};
+MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
+constexpr size_t kRowTile = 8;
+#else
+// 8 sums + 4 row vectors (four k each) + 2 weights of 16 registers.
+constexpr TileSet<2, 4> kTiles;
+constexpr ColumnGroup kGroup = {1, 2, 8, 4, kTiles.of_rows};
+MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
+constexpr size_t kRowTile = 4;
+#endif
+
+// Rows of the next tile when `left` remain: as even as possible, so that 49
+// rows by tiles of 6 are 4 x 6 + 5 x 5 and no tile is a sliver.
+MACE_SIMD_INLINE size_t NextRows(size_t left, size_t max_rows) {
+  const size_t tiles = (left + max_rows - 1) / max_rows;
+  return (left + tiles - 1) / tiles;
+}
+
+// One stretch of K for the panels of a group.
+struct Stretch {
+  size_t tap;      // first tap
+  size_t taps;     // number of taps, whole ones if more than one
+  size_t k_begin;  // within the tap
+  size_t depth;    // of every tap
+};
+
+// The next stretch after `products` done of taps * depth.
+MACE_SIMD_INLINE Stretch NextStretch(const Block &b,
+                                     size_t tap,
+                                     size_t k_begin) {
+  if (b.depth >= kDepthBlock) {
+    const size_t left = b.depth - k_begin;
+    // A short rest is taken along by halving: 600 = 300 + 300.
+    const size_t depth = left <= kDepthBlock      ? left
+                         : left < 2 * kDepthBlock ? (left + 1) / 2
+                                                  : kDepthBlock;
+    return {tap, 1, k_begin, depth};
+  }
+  const size_t fit = kDepthBlock / b.depth;
+  const size_t left = b.taps - tap;
+  return {tap, left < fit ? left : fit, 0, b.depth};
+}
+
+template <typename Widen>
+MACE_SIMD_INLINE void WidenRun(const uint16_t *from,
+                               float *to,
+                               size_t count,
+                               Widen widen) {
+  for (size_t i = 0; i < count; i += kPanelColumns) {
+    MACE_UNROLL for (size_t j = 0; j < kPanelColumns; j += sv::kLanes) {
+      sv::Store(to + i + j, widen(from + i + j));
+    }
+  }
+}
+
+// Weights of a stretch as floats: in place, or widened to scratch.
+struct Weights {
+  const float *w;
+  size_t panel_stride;
+};
+
+void WidenStretch(const Block &b,
+                  const uint16_t *from,
+                  size_t count,
+                  float *to) {
+  if (b.w_type == WeightType::kF16) {
+    WidenRun(from, to, count,
+             [](const uint16_t *p)
+                 __attribute__((always_inline)) { return sv::LoadF16(p); });
+  } else {
+    WidenRun(from, to, count,
+             [](const uint16_t *p)
+                 __attribute__((always_inline)) { return sv::LoadBf16(p); });
+  }
+}
+
+Weights StretchWeights(const Block &b,
+                       const ColumnGroup &group,
+                       size_t panel,
+                       const Stretch &s) {
+  const size_t panel_floats = b.taps * b.depth * kPanelColumns;
+  const size_t offset =
+      panel * panel_floats + (s.tap * b.depth + s.k_begin) * kPanelColumns;
+  if (b.w_type == WeightType::kF32) {
+    return {static_cast<const float *>(b.w) + offset, panel_floats};
+  }
+  const size_t count = s.taps * s.depth * kPanelColumns;
+  const uint16_t *from = static_cast<const uint16_t *>(b.w) + offset;
+  for (size_t p = 0; p < group.panels; ++p) {
+    WidenStretch(b, from + p * panel_floats, count, b.scratch + p * count);
+  }
+  return {b.scratch, count};
+}
+
+// All rows of the block against one stretch of one group.
+void RunStretch(const Block &b,
+                const ColumnGroup &group,
+                size_t panel,
+                const Stretch &s,
+                const float *bias) {
+  const Weights weights = StretchWeights(b, group, panel, s);
+  const bool first = s.tap == 0 && s.k_begin == 0;
+  const bool last = s.tap + s.taps == b.taps && s.k_begin + s.depth == b.depth;
+  const size_t column = panel * kPanelColumns;
+  Tile t;
+  t.tap_stride = b.rows;
+  t.taps = s.taps;
+  t.k_begin = s.k_begin;
+  t.depth = s.depth;
+  t.panel_stride = weights.panel_stride;
+  t.c_stride = b.c_stride;
+  t.residual_stride = b.epilogue.residual_stride;
+  t.clamp = last && b.epilogue.clamp;
+  t.low = b.epilogue.low;
+  t.high = b.epilogue.high;
+  for (size_t m = 0; m < b.rows;) {
+    const size_t rows = NextRows(b.rows - m, group.max_rows);
+    t.rows = b.a + s.tap * b.rows + m;
+    for (size_t step = 0; step < group.steps; ++step) {
+      const size_t at = step * static_cast<size_t>(group.step_columns);
+      if (column + at >= b.columns) break;
+      const size_t left = b.columns - column - at;
+      t.columns = left < static_cast<size_t>(group.step_columns)
+                      ? static_cast<int>(left)
+                      : group.step_columns;
+      t.w = weights.w + at;  // steps > 1 only within one panel
+      t.c = b.c + m * b.c_stride + column + at;
+      t.init = first ? bias + at : nullptr;
+      t.residual = last && b.epilogue.residual != nullptr
+                       ? b.epilogue.residual + m * b.epilogue.residual_stride +
+                             column + at
+                       : nullptr;
+      group.of_rows[rows - 1](t);
+    }
+    m += rows;
+  }
+}
+
+// The biases of a group's columns; zero beyond the last one.
+MACE_SIMD_INLINE void GatherBias(
+    const Epilogue &e, size_t columns, size_t first, size_t count, float *to) {
+  for (size_t i = 0; i < count; i += sv::kLanes) {
+    const size_t column = first + i;
+    const size_t left = column < columns ? columns - column : 0;
+    const int n = left < static_cast<size_t>(sv::kLanes)
+                      ? static_cast<int>(left)
+                      : sv::kLanes;
+    sv::Store(to + i,
+              e.bias == nullptr ? sv::Zero() : sv::LoadN(e.bias + column, n));
+  }
+}
+
+void Run(const Block &b) {
+  alignas(64) float bias[kMaxGroupPanels * kPanelColumns];
+  for (size_t panel = b.panel_begin; panel < b.panel_end;) {
+    const ColumnGroup &group = GroupFor(b.panel_end - panel);
+    GatherBias(b.epilogue, b.columns, panel * kPanelColumns,
+               group.panels * kPanelColumns, bias);
+    size_t tap = 0;
+    size_t k_begin = 0;
+    while (tap < b.taps) {
+      const Stretch s = NextStretch(b, tap, k_begin);
+      RunStretch(b, group, panel, s, bias);
+      k_begin = s.k_begin + s.depth;
+      tap += s.taps - 1;
+      if (k_begin == b.depth) {
+        ++tap;
+        k_begin = 0;
+      }
+    }
+    panel += group.panels;
+  }
+}
+
+// ---- one row ---------------------------------------------------------------
+
+constexpr int kPanelVectors = kPanelWidth / sv::kLanes;
+// Interleaved chains hide the latency of an FMA (4 cycles, two per cycle).
+constexpr int kChains = kPanelVectors == 1 ? 8 : kPanelVectors == 2 ? 4 : 2;
+
+template <typename T, typename LoadWeights>
+MACE_SIMD_INLINE void RunPanels(const Vector &x, LoadWeights load) {
+  const sv::V low = sv::Set(x.epilogue.low);
+  const sv::V high = sv::Set(x.epilogue.high);
+  const T *w =
+      static_cast<const T *>(x.w) + x.panel_begin * x.depth * kPanelColumns;
+  for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
+    sv::V acc[kChains][kPanelVectors] = {};
+    size_t k = 0;
+    for (; k + kChains <= x.depth; k += kChains) {
+      MACE_UNROLL for (int u = 0; u < kChains; ++u) {
+        const sv::V a = sv::Set(x.x[k + static_cast<size_t>(u)]);
+        MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
+          acc[u][v] =
+              sv::Fma(a, load(w + u * kPanelWidth + v * sv::kLanes), acc[u][v]);
+        }
+      }
+      w += kChains * kPanelWidth;
+    }
+    for (; k < x.depth; ++k, w += kPanelWidth) {
+      const sv::V a = sv::Set(x.x[k]);
+      MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
+        acc[0][v] = sv::Fma(a, load(w + v * sv::kLanes), acc[0][v]);
+      }
+    }
+    MACE_UNROLL for (int half = kChains / 2; half > 0; half /= 2) {
+      for (int u = 0; u < half; ++u) {
+        MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
+          acc[u][v] += acc[u + half][v];
+        }
+      }
+    }
+    MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
+      const size_t column =
+          panel * kPanelColumns + static_cast<size_t>(v * sv::kLanes);
+      if (column >= x.columns) break;
+      const size_t left = x.columns - column;
+      const int n = left < static_cast<size_t>(sv::kLanes)
+                        ? static_cast<int>(left)
+                        : sv::kLanes;
+      sv::V y = acc[0][v];
+      if (x.epilogue.bias != nullptr) {
+        y += sv::LoadN(x.epilogue.bias + column, n);
+      }
+      if (x.epilogue.residual != nullptr) {
+        y += sv::LoadN(x.epilogue.residual + column, n);
+      }
+      if (x.epilogue.clamp) y = sv::Clamp(y, low, high);
+      sv::StoreN(x.y + column, y, n);
+    }
+  }
+}
+
+void RunVector(const Vector &x) {
+  switch (x.w_type) {
+    case WeightType::kF32:
+      RunPanels<float>(x, [](const float *p) __attribute__((always_inline)) {
+        return sv::Load(p);
+      });
+      break;
+    case WeightType::kF16:
+      RunPanels<uint16_t>(x, [](const uint16_t *p) __attribute__((
+                                 always_inline)) { return sv::LoadF16(p); });
+      break;
+    case WeightType::kBf16:
+      RunPanels<uint16_t>(x, [](const uint16_t *p) __attribute__((
+                                 always_inline)) { return sv::LoadBf16(p); });
+      break;
+  }
+}
+
+}  // namespace
+
+extern const Kernels kKernels;
+const Kernels kKernels = {&Run, &RunVector, kRowTile};
+
+}  // namespace mace::gemm::MACE_ISA

@@ -1,0 +1,232 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The register tile of the matrix product: kRows x (kVectors * kLanes) sums
+// stay in registers while K runs. Included by gemm_isa.cc only.
+
+#ifndef MACE_KERNELS_CPU_GEMM_GEMM_TILE_H_
+#define MACE_KERNELS_CPU_GEMM_GEMM_TILE_H_
+
+#include <cstddef>
+
+#include "mace/kernels/cpu/simd.h"
+
+namespace mace::gemm::MACE_ISA {
+
+namespace sv = simd::MACE_ISA;
+
+// One tile over one stretch of K: `taps` segments of `depth` products each.
+struct Tile {
+  const float *const *rows;  // row r of tap t: rows[t * tap_stride + r]
+  size_t tap_stride;
+  size_t taps;
+  size_t k_begin;  // offset into every row
+  size_t depth;
+  const float *w;       // [taps * depth][16] of the first panel
+  size_t panel_stride;  // floats from a panel to the next
+  float *c;
+  size_t c_stride;
+  const float *init;      // a value per column to start from; null: from c
+  const float *residual;  // added at the end; null: nothing
+  size_t residual_stride;
+  bool clamp;  // to [low, high], at the end
+  float low;
+  float high;
+  int columns;  // of the tile's kVectors * kLanes that exist
+};
+
+inline constexpr int kPanelWidth = 16;
+
+// Offset of column vector v of a tile from the tile's first weight.
+MACE_SIMD_INLINE size_t VectorOffset(int v, size_t panel_stride) {
+  const int column = v * sv::kLanes;
+  return static_cast<size_t>(column / kPanelWidth) * panel_stride +
+         static_cast<size_t>(column % kPanelWidth);
+}
+
+// Every loop over rows and vectors must unroll, or the sums leave registers.
+#define MACE_UNROLL _Pragma("clang loop unroll(full)")
+
+// One product of K for all sums, A broadcast from memory: the form for ISAs
+// whose FMA (or a load) broadcasts for free.
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void StepBroadcast(sv::V (&acc)[kRows][kVectors],
+                                    const float *const (&a)[kRows],
+                                    size_t k,
+                                    const float *w,
+                                    size_t panel_stride) {
+  sv::V wv[kVectors];
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    wv[v] = sv::Load(w + VectorOffset(v, panel_stride));
+  }
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    const sv::V x = sv::Set(a[r][k]);
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      acc[r][v] = sv::Fma(x, wv[v], acc[r][v]);
+    }
+  }
+}
+
+// Lane kLane of the row vectors.
+template <int kLane, int kRows, int kVectors>
+MACE_SIMD_INLINE void StepLane(sv::V (&acc)[kRows][kVectors],
+                               const sv::V (&x)[kRows],
+                               const float *w,
+                               size_t panel_stride) {
+  sv::V wv[kVectors];
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    wv[v] = sv::Load(w + kLane * kPanelWidth + VectorOffset(v, panel_stride));
+  }
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      acc[r][v] = sv::FmaLane<kLane>(acc[r][v], wv[v], x[r]);
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
+                                     const float *const (&a)[kRows],
+                                     size_t depth,
+                                     const float *w,
+                                     size_t panel_stride) {
+  size_t k = 0;
+  if constexpr (sv::kLanes == 4) {
+    // Four products per round: a row is loaded once for four lanes.
+    for (; k + 4 <= depth; k += 4, w += 4 * kPanelWidth) {
+      sv::V x[kRows];
+      MACE_UNROLL for (int r = 0; r < kRows; ++r) x[r] = sv::Load(a[r] + k);
+      StepLane<0>(acc, x, w, panel_stride);
+      StepLane<1>(acc, x, w, panel_stride);
+      StepLane<2>(acc, x, w, panel_stride);
+      StepLane<3>(acc, x, w, panel_stride);
+    }
+  }
+#pragma clang loop unroll(disable)
+  for (; k < depth; ++k, w += kPanelWidth) {
+    StepBroadcast(acc, a, k, w, panel_stride);
+  }
+  return w;
+}
+
+// Column vector v of kVectors at p. Only the tile's last columns may be
+// missing: where masks are cheap (one vector is one panel, so only the last
+// vector can be partial) without a branch, elsewhere whole tiles take the plain
+// path.
+template <bool kFull, int kVectors>
+MACE_SIMD_INLINE sv::V LoadColumns(const float *p, int v, int columns) {
+  if (kFull || (sv::kCheapMasks && v < kVectors - 1)) return sv::Load(p);
+  const int left = columns - v * sv::kLanes;
+  if (sv::kCheapMasks) return sv::LoadN(p, left);
+  if (left >= sv::kLanes) return sv::Load(p);
+  return left > 0 ? sv::LoadN(p, left) : sv::Zero();
+}
+
+template <bool kFull, int kVectors>
+MACE_SIMD_INLINE void StoreColumns(float *p, sv::V x, int v, int columns) {
+  if (kFull || (sv::kCheapMasks && v < kVectors - 1)) {
+    sv::Store(p, x);
+    return;
+  }
+  const int left = columns - v * sv::kLanes;
+  if (sv::kCheapMasks) {
+    sv::StoreN(p, x, left);
+  } else if (left >= sv::kLanes) {
+    sv::Store(p, x);
+  } else if (left > 0) {
+    sv::StoreN(p, x, left);
+  }
+}
+
+template <bool kFull, int kRows, int kVectors>
+MACE_SIMD_INLINE void LoadSums(sv::V (&acc)[kRows][kVectors], const Tile &t) {
+  const float *p = t.c;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r, p += t.c_stride) {
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      acc[r][v] =
+          LoadColumns<kFull, kVectors>(p + v * sv::kLanes, v, t.columns);
+    }
+  }
+}
+
+template <bool kFull, int kRows, int kVectors>
+MACE_SIMD_INLINE void AddResidual(sv::V (&acc)[kRows][kVectors],
+                                  const Tile &t) {
+  const float *p = t.residual;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r, p += t.residual_stride) {
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      acc[r][v] +=
+          LoadColumns<kFull, kVectors>(p + v * sv::kLanes, v, t.columns);
+    }
+  }
+}
+
+template <bool kFull, int kRows, int kVectors>
+MACE_SIMD_INLINE void StoreSums(const sv::V (&acc)[kRows][kVectors],
+                                const Tile &t) {
+  float *p = t.c;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r, p += t.c_stride) {
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      StoreColumns<kFull, kVectors>(p + v * sv::kLanes, acc[r][v], v,
+                                    t.columns);
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void Begin(sv::V (&acc)[kRows][kVectors], const Tile &t) {
+  if (t.init != nullptr) {
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const sv::V x = sv::Load(t.init + v * sv::kLanes);
+      MACE_UNROLL for (int r = 0; r < kRows; ++r) acc[r][v] = x;
+    }
+  } else if (!sv::kCheapMasks && t.columns == kVectors * sv::kLanes) {
+    LoadSums<true>(acc, t);
+  } else {
+    LoadSums<false>(acc, t);
+  }
+}
+
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
+  const bool full = !sv::kCheapMasks && t.columns == kVectors * sv::kLanes;
+  if (t.residual != nullptr) {
+    if (full) {
+      AddResidual<true>(acc, t);
+    } else {
+      AddResidual<false>(acc, t);
+    }
+  }
+  if (t.clamp) {
+    const sv::V low = sv::Set(t.low);
+    const sv::V high = sv::Set(t.high);
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        acc[r][v] = sv::Clamp(acc[r][v], low, high);
+      }
+    }
+  }
+  if (full) {
+    StoreSums<true>(acc, t);
+  } else {
+    StoreSums<false>(acc, t);
+  }
+}
+
+template <int kRows, int kVectors>
+void RunTile(const Tile &t) {
+  sv::V acc[kRows][kVectors];
+  Begin(acc, t);
+  const float *w = t.w;
+  const float *const *rows = t.rows;
+  for (size_t tap = 0; tap < t.taps; ++tap, rows += t.tap_stride) {
+    const float *a[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.k_begin;
+    w = RunTap(acc, a, t.depth, w, t.panel_stride);
+  }
+  Finish(acc, t);
+}
+
+}  // namespace mace::gemm::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_GEMM_GEMM_TILE_H_

@@ -1,0 +1,52 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/gemm/pack.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "mace/kernels/cpu/gemm/gemm.h"
+
+namespace mace::gemm {
+
+size_t PackedFloats(size_t depth, size_t columns) {
+  return PanelCount(columns) * depth * kPanelColumns;
+}
+
+void PackPanels(const PackArgs &args,
+                size_t panel_begin,
+                size_t panel_end,
+                float *packed) {
+  const size_t panel_floats = args.depth * kPanelColumns;
+  for (size_t panel = panel_begin; panel < panel_end; ++panel) {
+    float *to = packed + panel * panel_floats;
+    const size_t first = panel * kPanelColumns;
+    const size_t count = std::min(kPanelColumns, args.columns - first);
+    const float *from = args.b + first * args.column_stride;
+    if (count < kPanelColumns) {
+      std::memset(to, 0, panel_floats * sizeof(float));
+    }
+    if (args.column_stride == 1) {
+      for (size_t k = 0; k < args.depth; ++k) {
+        std::memcpy(to + k * kPanelColumns, from + k * args.depth_stride,
+                    count * sizeof(float));
+      }
+      continue;
+    }
+    // Reads along k, which is contiguous when B is transposed; the 16 columns
+    // written meanwhile are one cache line per k and stay in L1 for 64 of them.
+    constexpr size_t kRun = 64;
+    for (size_t k0 = 0; k0 < args.depth; k0 += kRun) {
+      const size_t k1 = std::min(args.depth, k0 + kRun);
+      for (size_t n = 0; n < count; ++n) {
+        const float *column = from + n * args.column_stride;
+        for (size_t k = k0; k < k1; ++k) {
+          to[k * kPanelColumns + n] = column[k * args.depth_stride];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace mace::gemm

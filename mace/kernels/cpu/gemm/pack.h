@@ -1,0 +1,36 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Packing of weights into panels of 16 columns at run time, for products whose
+// second operand is computed (constants come packed from the model file).
+
+#ifndef MACE_KERNELS_CPU_GEMM_PACK_H_
+#define MACE_KERNELS_CPU_GEMM_PACK_H_
+
+#include <cstddef>
+
+namespace mace::gemm {
+
+// A matrix B of [depth, columns]; element (k, n) lies at
+// b[k * depth_stride + n * column_stride]. One of the strides is usually 1.
+struct PackArgs {
+  const float *b = nullptr;
+  size_t depth = 0;
+  size_t columns = 0;
+  size_t depth_stride = 0;
+  size_t column_stride = 0;
+};
+
+// Floats that all panels of B take.
+size_t PackedFloats(size_t depth, size_t columns);
+
+// Writes panels [panel_begin, panel_end) of B to their place in `packed`
+// ([panels][depth][16], panel 0 first); columns beyond the last are zero.
+void PackPanels(const PackArgs &args,
+                size_t panel_begin,
+                size_t panel_end,
+                float *packed);
+
+}  // namespace mace::gemm
+
+#endif  // MACE_KERNELS_CPU_GEMM_PACK_H_

@@ -1,0 +1,121 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What kernel tests share: random data with a printed seed, the ISAs this
+// machine can run, 16-bit storage, and comparison with a reference.
+
+#ifndef MACE_KERNELS_CPU_KERNEL_TESTING_H_
+#define MACE_KERNELS_CPU_KERNEL_TESTING_H_
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "mace/kernels/cpu/isa.h"
+
+namespace mace {
+
+// Every ISA compiled in that this machine supports.
+inline std::vector<CpuIsa> RunnableIsas() {
+  std::vector<CpuIsa> isas;
+#define MACE_ISA_PUSH(name) \
+  if (CpuSupports(CpuIsa::name)) isas.push_back(CpuIsa::name);
+  MACE_FOR_EACH_ISA(MACE_ISA_PUSH)
+#undef MACE_ISA_PUSH
+  return isas;
+}
+
+// Fixed seed, overridden by MACE_TEST_SEED; recorded with every failure.
+class Random {
+ public:
+  explicit Random(uint32_t seed) : seed_(seed), engine_(Seed(seed)) {}
+  uint32_t seed() const { return seed_; }
+
+  float Uniform(float low, float high) {
+    return std::uniform_real_distribution<float>(low, high)(engine_);
+  }
+  ptrdiff_t Int(ptrdiff_t low, ptrdiff_t high) {  // both included
+    return std::uniform_int_distribution<ptrdiff_t>(low, high)(engine_);
+  }
+  std::vector<float> Floats(size_t count, float low = -1, float high = 1) {
+    std::vector<float> v(count);
+    for (float &x : v) x = Uniform(low, high);
+    return v;
+  }
+
+ private:
+  uint32_t Seed(uint32_t fallback) {
+    const char *text = std::getenv("MACE_TEST_SEED");
+    if (text != nullptr) {
+      seed_ = static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
+    } else {
+      seed_ = fallback;
+    }
+    return seed_;
+  }
+  uint32_t seed_;
+  std::mt19937 engine_;
+};
+
+// 16-bit storage as the exporter writes it, by plain integer arithmetic.
+inline uint16_t ToBf16(float x) {
+  uint32_t w;
+  std::memcpy(&w, &x, 4);
+  if (x != x) return static_cast<uint16_t>((w >> 16) | 0x40u);
+  return static_cast<uint16_t>((w + 0x7fffu + ((w >> 16) & 1u)) >> 16);
+}
+inline float FromBf16(uint16_t h) {
+  const uint32_t w = static_cast<uint32_t>(h) << 16;
+  float x;
+  std::memcpy(&x, &w, 4);
+  return x;
+}
+inline float FromF16(uint16_t h) {
+  const int exponent = (h >> 10) & 31;
+  const int mantissa = h & 1023;
+  double x;
+  if (exponent == 31) {
+    x = mantissa != 0 ? std::numeric_limits<double>::quiet_NaN()
+                      : std::numeric_limits<double>::infinity();
+  } else if (exponent == 0) {
+    x = std::ldexp(mantissa, -24);
+  } else {
+    x = std::ldexp(1024 + mantissa, exponent - 25);
+  }
+  return static_cast<float>((h & 0x8000) != 0 ? -x : x);
+}
+// Round to nearest even.
+inline uint16_t ToF16(float x) {
+  const uint16_t sign = std::signbit(x) ? 0x8000 : 0;
+  const double a = std::fabs(static_cast<double>(x));
+  if (x != x) return static_cast<uint16_t>(sign | 0x7e00);
+  if (a >= 65520.0) return static_cast<uint16_t>(sign | 0x7c00);
+  int exponent;
+  std::frexp(a, &exponent);  // a = f * 2^exponent, f in [0.5, 1)
+  if (a == 0.0 || exponent < -13) {
+    return static_cast<uint16_t>(
+        sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(a, 24))));
+  }
+  const auto steps =
+      static_cast<uint32_t>(std::nearbyint(std::ldexp(a, 11 - exponent)));
+  // steps in [1024, 2048]; 2048 carries into the exponent by itself.
+  return static_cast<uint16_t>(
+      sign + ((static_cast<uint32_t>(exponent + 13) << 10) + steps));
+}
+
+// |got - want| <= bound, NaN equal to NaN. `bound` follows from the sum of the
+// absolute products: a chain of k fused steps errs by at most k * 2^-24 of it.
+inline bool Near(double got, double want, double bound) {
+  if (std::isnan(want)) return std::isnan(got);
+  if (std::isinf(want)) return got == want;
+  return std::fabs(got - want) <= bound;
+}
+
+}  // namespace mace
+
+#endif  // MACE_KERNELS_CPU_KERNEL_TESTING_H_
