@@ -1,0 +1,214 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the operator declarations into their typed form."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+
+from mace.python.tools.catalogue.check import attribute_problem
+from mace.python.tools.catalogue.schema import (
+    Attribute,
+    AttributeKind,
+    AttributeValue,
+    Catalogue,
+    OpSchema,
+    Port,
+)
+from mace.python.tools.errors import MaceError
+
+# mace/ops, seen from mace/python/tools/catalogue.
+_OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
+
+_DATA_TYPES = frozenset(
+    [
+        "float32",
+        "float16",
+        "bfloat16",
+        "int32",
+        "int8",
+        "uint8",
+        "bool",
+        "int16",
+        "int64",
+    ]
+)
+_OP_KEYS = frozenset(["op", "summary", "doc", "inputs", "outputs", "attributes"])
+_PORT_KEYS = frozenset(
+    ["name", "types", "doc", "optional", "constant", "packed", "variadic"]
+)
+_ATTRIBUTE_KEYS = frozenset(
+    ["type", "default", "required", "min", "max", "size", "enum", "values", "doc"]
+)
+
+
+class CatalogueError(MaceError):
+    """Operator declarations are missing or wrong; lists every mistake."""
+
+
+@functools.lru_cache(maxsize=1)
+def default_catalogue() -> Catalogue:
+    """The catalogue of this source tree, read once."""
+    return load_catalogue(_OPS_DIR)
+
+
+def load_catalogue(ops_dir: Path) -> Catalogue:
+    """Reads `ops_dir/*/*.op.yaml` and `ops_dir/op_enums.yaml`.
+
+    Raises:
+        CatalogueError: with all mistakes of all files.
+    """
+    problems: list[str] = []
+    enums_path = ops_dir / "op_enums.yaml"
+    enums = _read(enums_path, problems) if enums_path.exists() else {}
+    ops: dict[str, OpSchema] = {}
+    files = sorted(ops_dir.glob("*/*.op.yaml"))
+    for path in files:
+        found: list[str] = []
+        schema = _op(_read(path, found), enums, found)
+        if schema is not None and schema.type in ops:
+            found.append(f"operator {schema.type} is declared twice")
+        elif schema is not None:
+            ops[schema.type] = schema
+        problems += [f"{path}: {text}" for text in found]
+    if not files:
+        problems.append(f"{ops_dir}: no operator declarations (*/*.op.yaml)")
+    if problems:
+        raise CatalogueError("\n".join(problems))
+    return Catalogue(MappingProxyType(ops))
+
+
+def _read(path: Path, problems: list[str]) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        problems.append(f"cannot be read: {error}")
+        return {}
+    if not isinstance(content, dict):
+        problems.append("must be a mapping")
+        return {}
+    return content
+
+
+def _op(
+    raw: dict[str, Any], enums: Mapping[str, Any], problems: list[str]
+) -> OpSchema | None:
+    before = len(problems)
+    problems += [f"unknown key {key!r}" for key in sorted(raw.keys() - _OP_KEYS)]
+    needed = _OP_KEYS - {"doc"}
+    problems += [f"missing key {key!r}" for key in sorted(needed - raw.keys())]
+    if len(problems) > before:
+        return None
+    ports = {
+        side: tuple(
+            _port(entry, f"{side}[{index}]", problems)
+            for index, entry in enumerate(raw[side])
+        )
+        for side in ("inputs", "outputs")
+    }
+    for side, entries in ports.items():
+        if any(port.variadic for port in entries[:-1]):
+            problems.append(f"{side}: only the last port may be variadic")
+    attributes = {
+        name: _attribute(name, entry, enums, problems)
+        for name, entry in raw["attributes"].items()
+    }
+    return OpSchema(
+        type=str(raw["op"]),
+        summary=str(raw["summary"]),
+        inputs=ports["inputs"],
+        outputs=ports["outputs"],
+        attributes=MappingProxyType(attributes),
+        doc=str(raw.get("doc", "")),
+    )
+
+
+def _port(raw: dict[str, Any], where: str, problems: list[str]) -> Port:
+    unknown = sorted(raw.keys() - _PORT_KEYS)
+    problems += [f"{where}: unknown key {key!r}" for key in unknown]
+    types = tuple(raw.get("types", ()))
+    if not raw.get("name") or not types:
+        problems.append(f"{where}: needs name and types")
+    for wrong in sorted(set(types) - _DATA_TYPES):
+        problems.append(f"{where}: unknown type {wrong!r}")
+    return Port(
+        name=str(raw.get("name", "")),
+        types=types,
+        optional=bool(raw.get("optional", False)),
+        constant=bool(raw.get("constant", False)),
+        packed=bool(raw.get("packed", False)),
+        variadic=bool(raw.get("variadic", False)),
+        doc=str(raw.get("doc", "")),
+    )
+
+
+def _attribute(
+    name: str,
+    raw: dict[str, Any],
+    enums: Mapping[str, Any],
+    problems: list[str],
+) -> Attribute:
+    where = f"attributes.{name}"
+    unknown = sorted(raw.keys() - _ATTRIBUTE_KEYS)
+    problems += [f"{where}: unknown key {key!r}" for key in unknown]
+    try:
+        kind = AttributeKind(raw.get("type"))
+    except ValueError:
+        problems.append(f"{where}: unknown type {raw.get('type')!r}")
+        return Attribute(name, AttributeKind.STRING)
+    required = bool(raw.get("required", False))
+    if required == ("default" in raw):
+        problems.append(f"{where}: needs either default or required")
+    attribute = Attribute(
+        name=name,
+        kind=kind,
+        required=required,
+        default=_default(kind, raw.get("default")),
+        min=raw.get("min"),
+        max=raw.get("max"),
+        size=raw.get("size"),
+        values=_enum_values(kind, raw, enums, where, problems),
+        doc=str(raw.get("doc", "")),
+    )
+    if attribute.default is not None:
+        problem = attribute_problem(attribute, attribute.default)
+        if problem:
+            problems.append(f"{where}: default {problem}")
+    return attribute
+
+
+def _default(kind: AttributeKind, raw: Any) -> AttributeValue | None:
+    if isinstance(raw, list):
+        return tuple(raw)
+    if kind is AttributeKind.FLOAT and isinstance(raw, (int, float)):
+        return float(raw)
+    return raw  # type: ignore[no-any-return]
+
+
+def _enum_values(
+    kind: AttributeKind,
+    raw: dict[str, Any],
+    enums: Mapping[str, Any],
+    where: str,
+    problems: list[str],
+) -> Mapping[str, str]:
+    if kind is not AttributeKind.ENUM:
+        return MappingProxyType({})
+    if "enum" in raw:
+        shared = enums.get(raw["enum"])
+        if shared is None:
+            problems.append(f"{where}: unknown enum {raw['enum']!r}")
+            return MappingProxyType({})
+        return MappingProxyType(
+            {str(word): str(doc) for word, doc in shared["values"].items()}
+        )
+    if not raw.get("values"):
+        problems.append(f"{where}: needs values or enum")
+        return MappingProxyType({})
+    return MappingProxyType({str(word): "" for word in raw["values"]})

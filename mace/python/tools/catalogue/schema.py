@@ -1,0 +1,111 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Typed form of an operator declaration."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Union
+
+# Integer and float lists are tuples, so that a value can be a dictionary key
+# and cannot be changed behind its owner's back.
+AttributeValue = Union[bool, int, float, str, "tuple[int, ...]", "tuple[float, ...]"]
+
+
+class AttributeKind(str, enum.Enum):
+    """Kind of value an attribute holds."""
+
+    INT = "int"
+    BOOL = "bool"
+    FLOAT = "float"
+    STRING = "string"
+    ENUM = "enum"
+    INTS = "ints"
+    FLOATS = "floats"
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output of an operator."""
+
+    name: str
+    # Element types it takes, spelled as in the declarations ('float32').
+    types: tuple[str, ...]
+    optional: bool = False
+    # Must be a constant of the model.
+    constant: bool = False
+    # Constant is stored in blocks of 16 output channels.
+    packed: bool = False
+    # Last port only: stands for one or more tensors.
+    variadic: bool = False
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute of an operator."""
+
+    name: str
+    kind: AttributeKind
+    required: bool = False
+    # None only if required.
+    default: AttributeValue | None = None
+    # Bounds of the number, or of each number of a list.
+    min: float | None = None
+    max: float | None = None
+    # Length of a list; None: any.
+    size: int | None = None
+    # Accepted words of an ENUM with what each means ('' if not said).
+    values: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class OpSchema:
+    """One operator type."""
+
+    type: str
+    summary: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    attributes: Mapping[str, Attribute]
+    doc: str = ""
+
+    def input_port(self, index: int) -> Port:
+        """The port of input number `index`; the last may be variadic."""
+        return _port(self.inputs, index, self.type, "input")
+
+    def output_port(self, index: int) -> Port:
+        """The port of output number `index`; the last may be variadic."""
+        return _port(self.outputs, index, self.type, "output")
+
+    def input_index(self, name: str) -> int:
+        """Number of the input port called `name`; KeyError if none is."""
+        for index, port in enumerate(self.inputs):
+            if port.name == name:
+                return index
+        raise KeyError(f"{self.type} has no input {name!r}")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Every operator type, by name."""
+
+    ops: Mapping[str, OpSchema]
+
+    def __contains__(self, op_type: object) -> bool:
+        return op_type in self.ops
+
+    def __getitem__(self, op_type: str) -> OpSchema:
+        return self.ops[op_type]
+
+
+def _port(ports: tuple[Port, ...], index: int, op: str, side: str) -> Port:
+    if index < len(ports):
+        return ports[index]
+    if ports and ports[-1].variadic:
+        return ports[-1]
+    raise IndexError(f"{op} has no {side} {index}")

@@ -1,0 +1,257 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What every importer is given, must return, and may raise."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from mace.python.tools.errors import MaceError, UnsupportedError
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import DataFormat, Graph
+
+_PACKAGE = "mace.python.tools.importers"
+
+
+class ImportModelError(MaceError):
+    """The model file cannot be read, or contradicts the deployment file."""
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """A model input as the deployment file describes it.
+
+    Attributes:
+        name: framework tensor name.
+        shape: in the order of `data_format`; -1 marks a dimension known only
+            at run time. Empty: take the model's own.
+        dtype: element type the application passes.
+        data_format: the *user's* order of dimensions. NHWC for a model whose
+            framework puts channels first means that the user feeds the
+            transposed array; `framework_shape` gives the model's order.
+    """
+
+    name: str
+    shape: tuple[int, ...] = ()
+    dtype: DataType = DataType.FLOAT32
+    data_format: DataFormat = DataFormat.NHWC
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """A model output as the deployment file describes it."""
+
+    name: str
+    data_format: DataFormat = DataFormat.NHWC
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """A model to import.
+
+    Attributes:
+        name: of the model, for messages and the graph.
+        model_path: the framework's file.
+        weight_path: for frameworks that keep weights apart (Caffe).
+        inputs, outputs: where the graph is cut; a model input may be an inner
+            tensor of the framework's graph.
+    """
+
+    name: str
+    model_path: Path
+    inputs: tuple[InputSpec, ...]
+    outputs: tuple[OutputSpec, ...]
+    weight_path: Path | None = None
+
+
+class Importer(Protocol):
+    """`import_model` of `mace.python.tools.importers.<framework>`."""
+
+    def __call__(self, request: ImportRequest) -> Graph:
+        """Reads a model.
+
+        Raises:
+            ImportModelError: unreadable file, wrong tensor name or shape.
+            UnsupportedNodesError: lists every node that cannot be converted.
+        """
+
+
+def load_importer(framework: str) -> Importer:
+    """The importer of a framework ('onnx', 'tensorflow', ...)."""
+    name = f"{_PACKAGE}.{framework}"
+    if importlib.util.find_spec(name) is None:
+        raise UnsupportedError(
+            f"platform {framework!r} cannot be imported yet; "
+            f"available: {', '.join(available_importers())}"
+        )
+    module = importlib.import_module(name)
+    importer: Importer = module.import_model
+    return importer
+
+
+def available_importers() -> list[str]:
+    """The frameworks that have an importer."""
+    here = Path(__file__).parent
+    return sorted(p.parent.name for p in here.glob("*/__init__.py"))
+
+
+def user_to_framework(
+    shape: tuple[int, ...], user: DataFormat, framework: DataFormat
+) -> tuple[int, ...]:
+    """A rank-4 shape in the user's order, turned into the framework's.
+
+    Other ranks and NONE are left alone.
+    """
+    formats = (user, framework)
+    if len(shape) != 4 or DataFormat.NONE in formats or user is framework:
+        return shape
+    perm = (0, 3, 1, 2) if framework is DataFormat.NCHW else (0, 2, 3, 1)
+    return tuple(shape[axis] for axis in perm)
+
+
+def framework_format(user: DataFormat, framework: DataFormat) -> DataFormat:
+    """What to say in `GraphBuilder.input` and `.output` as data format."""
+    return DataFormat.NONE if user is DataFormat.NONE else framework
+
+
+@dataclass(frozen=True)
+class UnsupportedNode:
+    """Why one node cannot be converted.
+
+    Attributes:
+        node: its name in the framework.
+        op: its type in the framework.
+        reason: what is not supported ('attribute mode is cubic').
+        hint: what the user can do; '' if nothing is known to help.
+    """
+
+    node: str
+    op: str
+    reason: str
+    hint: str = ""
+
+
+class UnsupportedNodesError(UnsupportedError):
+    """All nodes of a model that cannot be converted, as one table."""
+
+    def __init__(self, model: str, nodes: Iterable[UnsupportedNode]) -> None:
+        self.nodes = tuple(nodes)
+        count = len(self.nodes)
+        what = "node" if count == 1 else "nodes"
+        rows = [("node", "operator", "reason", "hint")]
+        rows += [(n.node, n.op, n.reason, n.hint or "-") for n in self.nodes]
+        super().__init__(
+            f"{model}: {count} {what} cannot be converted\n" + _table(rows)
+        )
+
+
+class UnsupportedNodes:
+    """Collects what cannot be converted, so that all of it is told at once."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._nodes: list[UnsupportedNode] = []
+
+    def add(self, node: str, op: str, reason: str, hint: str = "") -> None:
+        """Notes one node."""
+        self._nodes.append(UnsupportedNode(node, op, reason, hint))
+
+    def __bool__(self) -> bool:
+        return bool(self._nodes)
+
+    def raise_if_any(self) -> None:
+        """Raises UnsupportedNodesError if a node was noted."""
+        if self._nodes:
+            raise UnsupportedNodesError(self._model, self._nodes)
+
+
+class UnsupportedNodeError(Exception):
+    """Raised by a handler for a node it cannot convert.
+
+    The importer's loop turns it into a row of `UnsupportedNodes` and goes on,
+    treating the node's outputs as unknown.
+    """
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.hint = hint
+
+
+H = TypeVar("H", bound=Callable[..., None])
+
+
+class HandlerTable(Generic[H]):
+    """Handlers by framework operator type, registered by decorator."""
+
+    def __init__(self) -> None:
+        self._handlers: dict[str, H] = {}
+
+    def register(self, *op_types: str) -> Callable[[H], H]:
+        """Decorator: this function converts nodes of these types."""
+
+        def add(handler: H) -> H:
+            for op_type in op_types:
+                if op_type in self._handlers:
+                    raise ValueError(f"{op_type} has two handlers")
+                self._handlers[op_type] = handler
+            return handler
+
+        return add
+
+    def find(self, op_type: str) -> H | None:
+        """The handler for a type, None if there is none."""
+        return self._handlers.get(op_type)
+
+    def types(self) -> list[str]:
+        """The types that have a handler, sorted: for docs and hints."""
+        return sorted(self._handlers)
+
+
+def unknown_tensor(
+    key: str, name: str, model: Path, known: Iterable[str]
+) -> ImportModelError:
+    """The error for a tensor name of the deployment that is not in the model.
+
+    Args:
+        key: of the deployment file ('input_tensors').
+        name: what it says.
+        model: the file.
+        known: names that would be accepted.
+    """
+    names = list(known)
+    near = nearest_names(name, names)
+    if near:
+        hint = "near names: " + ", ".join(near)
+    else:
+        shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        hint = f"the model has: {shown}"
+    return ImportModelError(f"{key}: {model} has no tensor {name!r}; {hint}")
+
+
+def nearest_names(name: str, known: Iterable[str], count: int = 5) -> list[str]:
+    """Up to `count` known names that `name` was probably meant to be."""
+    by_fold: dict[str, str] = {}
+    for candidate in known:
+        by_fold.setdefault(candidate.lower(), candidate)
+    wanted = name.lower()
+    near = difflib.get_close_matches(wanted, by_fold, count, cutoff=0.5)
+    # A part of the name is a common mistake that similarity underrates.
+    near += [f for f in by_fold if wanted in f and f not in near]
+    return [by_fold[f] for f in near[:count]]
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+        for row in rows
+    ]
+    rule = "  ".join("-" * width for width in widths)
+    return "\n".join([lines[0], rule, *lines[1:]])

@@ -1,0 +1,32 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The graph between a framework's file and a MACE model; see README.md."""
+
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.constant import Constant, scaled
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import (
+    DataFormat,
+    Graph,
+    GraphError,
+    Op,
+    Value,
+)
+from mace.python.tools.ir.infer import ShapeError, infer_op
+from mace.python.tools.ir.shapes import Dim, Shape
+
+__all__ = [
+    "Constant",
+    "DataFormat",
+    "DataType",
+    "Dim",
+    "Graph",
+    "GraphBuilder",
+    "GraphError",
+    "Op",
+    "Shape",
+    "ShapeError",
+    "Value",
+    "infer_op",
+    "scaled",
+]

@@ -1,0 +1,194 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What importers build graphs with: inference and folding while importing.
+
+An importer walks the framework's nodes from inputs to outputs. `op` infers
+shapes at once and, where all inputs are known, computes the result, so that a
+handler can ask for the *value* of an input (the axes of a reduction, the shape
+of a reshape) even if the framework computed it by a chain of nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.fold import fold_op
+from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.ir.shapes import Shape
+
+_NARROW = {
+    DataType.INT64: DataType.INT32,
+    DataType.UINT32: DataType.INT32,
+    DataType.UINT64: DataType.INT32,
+    DataType.UINT16: DataType.INT32,
+    DataType.INT16: DataType.INT32,
+    DataType.FLOAT64: DataType.FLOAT32,
+    DataType.FLOAT16: DataType.FLOAT32,
+    DataType.BFLOAT16: DataType.FLOAT32,
+}
+
+
+def narrow_type(dtype: DataType) -> DataType:
+    """The type MACE computes in for a framework's type."""
+    return _NARROW.get(dtype, dtype)
+
+
+def narrow(array: Array) -> Array:
+    """`array` in the type MACE computes in.
+
+    64-bit integers saturate: frameworks write 'to the end' as the largest
+    one.
+    """
+    wanted = narrow_type(DataType.of(array.dtype))
+    if wanted is DataType.of(array.dtype):
+        # Big-endian files would otherwise pass for native ones.
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+    if wanted is DataType.INT32:
+        bounds = np.iinfo(np.int32)
+        low = 0 if array.dtype.kind == "u" else bounds.min
+        array = np.clip(array, low, bounds.max)
+    return array.astype(wanted.numpy)
+
+
+class GraphBuilder:
+    """Adds operators to a graph, inferring and folding as it goes."""
+
+    def __init__(self, name: str, framework: str) -> None:
+        self.graph = Graph(name, framework)
+
+    def input(
+        self,
+        name: str,
+        dtype: DataType,
+        shape: Shape,
+        data_format: DataFormat = DataFormat.NONE,
+    ) -> Value:
+        """Adds an input of the model.
+
+        Args:
+            name: as the deployment file calls it.
+            dtype: element type of the framework; narrowed.
+            shape: in the framework's order.
+            data_format: the framework's order if the dimensions are those of
+                an image and the user did not say NONE; see README.md.
+        """
+        value = self.graph.add_value(name, narrow_type(dtype), shape)
+        value.source = name
+        self.graph.inputs.append(value)
+        self.graph.formats[name] = _image_format(shape, data_format)
+        return value
+
+    def output(
+        self,
+        value: Value,
+        name: str,
+        data_format: DataFormat = DataFormat.NONE,
+    ) -> Value:
+        """Makes a value an output of the model under `name`.
+
+        The value is renamed, or copied by an Identity where it cannot be (it
+        is an input, a constant or another output).
+        """
+        graph = self.graph
+        if value.name != name:
+            taken = graph.values.get(name)
+            if taken is not None:
+                graph.rename_value(taken, graph.unique_name(f"{name}/inner"))
+        fixed = value in graph.inputs or value in graph.outputs
+        if fixed or value.is_constant:
+            if value.name == name:
+                graph.rename_value(value, graph.unique_name(f"{name}/inner"))
+            (value,) = self.op("Identity", [value], [name], fold=False)
+        elif value.name != name:
+            graph.rename_value(value, name)
+        graph.outputs.append(value)
+        graph.formats[name] = _image_format(value.shape, data_format)
+        return value
+
+    def constant(self, name: str, array: Array) -> Value:
+        """Adds a constant, narrowed to a type MACE computes in."""
+        return self.graph.add_constant(name, narrow(np.asarray(array)))
+
+    def op(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        outputs: Sequence[str] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        name: str = "",
+        *,
+        fold: bool = True,
+        source: bool = True,
+    ) -> list[Value]:
+        """Adds an operator of the catalogue and returns its outputs.
+
+        Args:
+            op_type: as the catalogue calls it.
+            inputs: in port order, None for an optional one left out.
+            outputs: the framework's tensor names; one made from `name` if
+                None (for operators the framework does not have).
+            attrs: attributes, with `data_format` for layout-bound operators;
+                lists and NumPy numbers are accepted.
+            name: of the operator; the first output's if empty.
+            fold: compute the outputs now if all inputs are known.
+            source: the outputs equal the framework's tensors of these names.
+
+        Raises:
+            ShapeError: the inputs do not fit the operator; the graph is as
+                it was before.
+        """
+        graph = self.graph
+        assert op_type in default_catalogue(), op_type
+        names = outputs or [graph.unique_name(name or f"{op_type}_out")]
+        values = [
+            graph.add_value(
+                n if outputs else graph.unique_name(n), DataType.FLOAT32, None
+            )
+            for n in names
+        ]
+        op = graph.add_op(op_type, inputs, values, attrs, name)
+        try:
+            update_outputs(op)
+        except Exception:
+            graph.remove_op(op)
+            for value in values:
+                graph.remove_value(value)
+            raise
+        if outputs and source:
+            for value in values:
+                value.source = value.name
+        if fold:
+            fold_op(graph, op)
+        return values
+
+    def one(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        output: str | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        name: str = "",
+    ) -> Value:
+        """`op` for an operator with a single output."""
+        outputs = None if output is None else [output]
+        return self.op(op_type, inputs, outputs, attrs, name)[0]
+
+    def alias(self, value: Value, name: str) -> Value:
+        """A value under a further framework name, by an Identity.
+
+        For nodes that do nothing in inference (Dropout); the pass
+        `remove_identity` drops it.
+        """
+        return self.one("Identity", [value], name)
+
+
+def _image_format(shape: Shape | None, data_format: DataFormat) -> DataFormat:
+    if shape is None or len(shape) != 4:
+        return DataFormat.NONE
+    return data_format

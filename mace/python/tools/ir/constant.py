@@ -1,0 +1,84 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constants that are computed when they are written, not before.
+
+A converted model is as large as its weights. Folding a batch normalisation
+into a filter by making the new filter would hold every filter twice until the
+export. A `Constant` therefore keeps the array as the importer gave it (usually
+a view over the mapped file) and a short recipe; `numpy()` runs the recipe and
+the caller drops the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
+
+# Up to this many elements a recipe is run at once: small constants are read
+# again and again by the passes, and cost nothing to keep.
+_EAGER_ELEMENTS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An array, or the recipe for one. Equality is identity of the recipe."""
+
+    shape: tuple[int, ...]
+    dtype: DataType
+    make: Callable[[], Array]
+
+    @classmethod
+    def of(cls, array: Array | Constant) -> Constant:
+        """Wraps an array without copying it."""
+        if isinstance(array, Constant):
+            return array
+        view = np.asarray(array)
+        return cls(view.shape, DataType.of(view.dtype), lambda: view)
+
+    def numpy(self) -> Array:
+        """The elements; do not write into the result."""
+        return self.make()
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    def map(
+        self,
+        function: Callable[[Array], Array],
+        shape: tuple[int, ...] | None = None,
+        dtype: DataType | None = None,
+    ) -> Constant:
+        """A constant that is `function` of this one.
+
+        Args:
+            function: called with this constant's elements whenever the result
+                is asked for; must not change them.
+            shape, dtype: of the result, where they differ.
+        """
+        source = self.make
+        result = Constant(
+            self.shape if shape is None else shape,
+            self.dtype if dtype is None else dtype,
+            lambda: function(source()),
+        )
+        if result.size <= _EAGER_ELEMENTS:
+            return Constant.of(np.asarray(result.numpy(), order="C"))
+        return result
+
+
+def scaled(constant: Constant, factor: Array, axis: int) -> Constant:
+    """`constant` with each slice along `axis` multiplied by its factor.
+
+    The product is computed in float64 and rounded once.
+    """
+    lined_up = np.asarray(factor, np.float64).reshape(
+        [-1 if i == axis else 1 for i in range(len(constant.shape))]
+    )
+    target = constant.dtype.numpy
+    return constant.map(lambda array: (array * lined_up).astype(target))

@@ -1,0 +1,69 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Computes an operator at conversion whose result is known by then."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import EVALUATORS, evaluate_op
+from mace.python.tools.ir.graph import Graph, Op
+from mace.python.tools.ir.shapes import product, static
+
+# Results above this many elements are kept only if they do not blow up their
+# operands; a broadcast filled tensor would otherwise inflate the model file.
+_ALWAYS_FOLD_ELEMENTS = 1 << 16
+_LARGEST_GROWTH = 4
+
+
+def fold_op(graph: Graph, op: Op) -> bool:
+    """Turns the outputs of `op` into constants if they are known.
+
+    Large results are not computed now but when they are asked for.
+    """
+    if op.type == "Shape":
+        shape = static(op.input(0).shape)
+        if shape is not None:
+            graph.make_constants(op, [np.array(shape, np.int32)])
+        return shape is not None
+    if not op.inputs or EVALUATORS.find(op.type) is None:
+        return False
+    if any(v is not None and not v.is_constant for v in op.inputs):
+        return False
+    before = sum(v.constant.size for v in op.inputs if v and v.constant)
+    after = 0
+    for value in op.outputs:
+        size = product(value.shape or (None,))
+        if size is None and value.shape != ():
+            return False
+        after += size or 0
+    if after > max(_ALWAYS_FOLD_ELEMENTS, _LARGEST_GROWTH * before):
+        return False
+    graph.make_constants(op, _results(op, small=after <= _ALWAYS_FOLD_ELEMENTS))
+    return True
+
+
+def _results(op: Op, small: bool) -> list[Constant]:
+    sources = [v.constant if v else None for v in op.inputs]
+    if op.type == "Identity" and sources[0] is not None:
+        return [sources[0]]
+
+    # The operator leaves the graph; the recipe keeps a copy of what it needs.
+    frozen = Op(op.name, op.type, op.attrs)
+    frozen._outputs = list(op.outputs)
+
+    def compute() -> list[Array]:
+        return evaluate_op(frozen, [s.numpy() if s else None for s in sources])
+
+    if small:
+        return [Constant.of(np.asarray(a, order="C")) for a in compute()]
+    constants = []
+    for index, value in enumerate(op.outputs):
+        shape = static(value.shape)
+        assert shape is not None
+        constants.append(
+            Constant(shape, value.dtype, lambda i=index: compute()[i])  # type: ignore[misc]
+        )
+    return constants

@@ -1,0 +1,133 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise operators, reductions, softmax and matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import EVALUATORS
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.reference.activation import activate, erf
+
+_UNARY: dict[str, Callable[[Array], Array]] = {
+    "NEG": np.negative,
+    "ABS": np.abs,
+    "SQRT": np.sqrt,
+    "RSQRT": lambda x: 1 / np.sqrt(x),
+    "SQUARE": np.square,
+    "EXP": np.exp,
+    "LOG": np.log,
+    "FLOOR": np.floor,
+    "CEIL": np.ceil,
+    "ROUND": np.rint,
+    "SIGN": np.sign,
+    "RECIPROCAL": lambda x: 1 / x,
+    "ERF": erf,
+    "SIN": np.sin,
+    "COS": np.cos,
+}
+_BINARY: dict[str, Callable[[Array, Array], Array]] = {
+    "ADD": np.add,
+    "SUB": np.subtract,
+    "MUL": np.multiply,
+    "MIN": np.minimum,
+    "MAX": np.maximum,
+    "POW": np.power,
+    "SQR_DIFF": lambda a, b: np.square(a - b),
+    "FLOOR_DIV": np.floor_divide,
+    "FLOOR_MOD": np.mod,
+    "EQUAL": np.equal,
+    "NOT_EQUAL": np.not_equal,
+    "LESS": np.less,
+    "LESS_EQUAL": np.less_equal,
+    "GREATER": np.greater,
+    "GREATER_EQUAL": np.greater_equal,
+}
+
+
+@EVALUATORS.register("Eltwise")
+def _eltwise(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    mode = op.attr("mode")
+    if mode in _UNARY:
+        result = _UNARY[mode](inputs[0])
+    elif mode == "DIV":
+        result = divide(inputs[0], inputs[1])
+    else:
+        result = _BINARY[mode](inputs[0], inputs[1])
+    return [activate(op, result)]
+
+
+def divide(a: Array, b: Array) -> Array:
+    """a / b; integers divide towards zero, as in C++."""
+    if np.issubdtype(a.dtype, np.integer):
+        quotient = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+        return np.asarray(quotient, a.dtype)
+    return np.asarray(a / b)
+
+
+@EVALUATORS.register("BatchNorm")
+def _batch_norm(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    x, scale, offset = (np.asarray(i, np.float64) for i in inputs)
+    if op.attrs.get("data_format") == "NCHW":
+        extra = (1,) * (x.ndim - 2)
+        scale, offset = (p.reshape(-1, *extra) for p in (scale, offset))
+    return [activate(op, x * scale + offset)]
+
+
+@EVALUATORS.register("Cast")
+def _cast(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    return [inputs[0].astype(op.outputs[0].dtype.numpy)]
+
+
+@EVALUATORS.register("Identity")
+def _identity(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    return [inputs[0]]
+
+
+@EVALUATORS.register("Softmax")
+def _softmax(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    x, axis = inputs[0].astype(np.float64), op.attr("axis")
+    x = x - x.max(axis, keepdims=True)
+    total = np.exp(x).sum(axis, keepdims=True)
+    return [x - np.log(total) if op.attr("log") else np.exp(x) / total]
+
+
+@EVALUATORS.register("Reduce")
+def _reduce(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    functions: dict[str, Callable[..., Array]] = {
+        "MEAN": np.mean,
+        "SUM": np.sum,
+        "MAX": np.max,
+        "MIN": np.min,
+        "PROD": np.prod,
+        "SUM_SQUARE": lambda x, **kw: np.sum(np.square(x), **kw),
+        "L2": lambda x, **kw: np.sqrt(np.sum(np.square(x), **kw)),
+    }
+    x = inputs[0].astype(np.float64)
+    axes = op.attr("axes") or tuple(range(x.ndim))
+    function = functions[op.attr("mode")]
+    return [function(x, axis=tuple(axes), keepdims=op.attr("keep_dims"))]
+
+
+@EVALUATORS.register("FullyConnected")
+def _fully_connected(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    x, weights = (np.asarray(i, np.float64) for i in inputs[:2])
+    result = x @ weights.T
+    if len(inputs) > 2:
+        result = result + inputs[2]
+    return [activate(op, result)]
+
+
+@EVALUATORS.register("MatMul")
+def _matmul(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    a, b = (np.asarray(i, np.float64) for i in inputs[:2])
+    if op.attr("transpose_a"):
+        a = a.swapaxes(-1, -2)
+    if op.attr("transpose_b"):
+        b = b.swapaxes(-1, -2)
+    return [a @ b]

@@ -1,0 +1,120 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that a graph is consistent; run after every pass."""
+
+from __future__ import annotations
+
+from mace.python.tools.catalogue import attribute_problems, default_catalogue
+from mace.python.tools.ir.graph import Graph, GraphError, Op
+from mace.python.tools.ir.infer import ShapeError, infer_op
+from mace.python.tools.ir.shapes import compatible, format_shape
+from mace.python.tools.ir.window import DATA_FORMAT, LAYOUT_BOUND_OPS
+
+
+def verify(graph: Graph) -> None:
+    """Checks names, connections, order, the catalogue, shapes and types.
+
+    Raises:
+        GraphError: lists everything that is wrong.
+    """
+    problems = _values(graph)
+    done: set[str] = {v.name for v in graph.inputs}
+    for op in graph.ops:
+        problems += _connections(graph, op, done)
+        problems += [f"{op.name} ({op.type}) {p}" for p in op_problems(op)]
+        problems += _types(op)
+        done.update(v.name for v in op.outputs)
+    for value in graph.outputs:
+        if value.name not in done and not value.is_constant:
+            problems.append(f"output {value.name} is not produced")
+    if problems:
+        raise GraphError("inconsistent graph:\n  " + "\n  ".join(problems))
+
+
+def op_problems(op: Op) -> list[str]:
+    """Where an operator departs from its declaration, types included."""
+    catalogue = default_catalogue()
+    if op.type not in catalogue:
+        return ["is not in the operator catalogue"]
+    schema = catalogue[op.type]
+    attrs = dict(op.attrs)
+    if op.type in LAYOUT_BOUND_OPS:
+        attrs.pop(DATA_FORMAT, None)
+    problems = attribute_problems(schema, attrs)
+    for side, ports, values in (
+        ("input", schema.inputs, op.inputs),
+        ("output", schema.outputs, op.outputs),
+    ):
+        variadic = bool(ports) and ports[-1].variadic
+        if len(values) > len(ports) and not variadic:
+            problems.append(f"has {len(values)} {side}s, takes {len(ports)}")
+            continue
+        for index in range(max(len(ports), len(values))):
+            port = ports[min(index, len(ports) - 1)]
+            value = values[index] if index < len(values) else None
+            if value is None:
+                if not port.optional:
+                    problems.append(f"lacks {side} {port.name!r}")
+            elif value.dtype.value not in port.types:
+                problems.append(
+                    f"{side} {port.name!r} is {value.dtype.value}, takes "
+                    + " or ".join(port.types)
+                )
+            elif port.constant and not value.is_constant:
+                problems.append(f"{side} {port.name!r} must be a constant")
+    return problems
+
+
+def _values(graph: Graph) -> list[str]:
+    problems = []
+    for name, value in graph.values.items():
+        if name != value.name:
+            problems.append(f"value {value.name} is filed under {name}")
+        if value.producer is not None:
+            if value.is_constant or value in graph.inputs:
+                problems.append(f"{name} has a producer and must not")
+            if value not in value.producer.outputs:
+                problems.append(f"{name} is not made by its producer")
+        elif value.uses and not value.is_constant and value not in graph.inputs:
+            problems.append(f"{name} is read but not produced")
+        for op, index in value.uses:
+            if op not in graph or op.get_input(index) is not value:
+                problems.append(f"{name} lists {op.name} as reader wrongly")
+    names = [op.name for op in graph.ops]
+    if len(set(names)) != len(names):
+        problems.append("operator names repeat")
+    return problems
+
+
+def _connections(graph: Graph, op: Op, done: set[str]) -> list[str]:
+    problems = []
+    for index, value in enumerate(op.inputs):
+        if value is None:
+            continue
+        if graph.values.get(value.name) is not value:
+            problems.append(f"{op.name} reads {value.name} of another graph")
+        if (op, index) not in value.uses:
+            problems.append(f"{value.name} does not know reader {op.name}")
+        if not value.is_constant and value.name not in done:
+            problems.append(f"{op.name} comes before {value.name}")
+    return problems
+
+
+def _types(op: Op) -> list[str]:
+    try:
+        found = infer_op(op)
+    except ShapeError as error:
+        return [str(error)]
+    problems = []
+    for value, known in zip(op.outputs, found):
+        if value.dtype is not known.dtype:
+            problems.append(
+                f"{value.name} is {value.dtype.value}, its producer makes "
+                f"{known.dtype.value}"
+            )
+        if not compatible(value.shape, known.shape):
+            problems.append(
+                f"{value.name} has shape {format_shape(value.shape)}, its "
+                f"producer makes {format_shape(known.shape)}"
+            )
+    return problems
