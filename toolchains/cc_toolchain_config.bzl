@@ -39,6 +39,8 @@ _OPT = [with_feature_set(
     not_features = ["asan", "ubsan", "tsan"],
 )]
 
+_UNSANITIZED = [with_feature_set(not_features = ["asan", "ubsan", "tsan"])]
+
 _DBG = [with_feature_set(features = ["dbg"])]
 
 def _flags(actions, flags, with_features = []):
@@ -94,6 +96,13 @@ def _impl(ctx):
             "-Wl,--build-id=sha1",
         ] + ctx.attr.linkopts),
         _flags(_LINK, ["-Wl,--gc-sections"], _OPT),
+        # What a library lacks would otherwise fail in the user's program; a
+        # sanitizer's runtime is in the program, not in its libraries.
+        _flags(
+            [ACTION_NAMES.cpp_link_dynamic_library],
+            ["-Wl,--no-undefined"],
+            _UNSANITIZED,
+        ),
     ])
     tools = {
         "ar": CLANG_TOOLS["llvm-ar"],

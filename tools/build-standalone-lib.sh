@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Builds libmace for applications that do not use Bazel.
+
+set -euo pipefail
+
+usage() {
+  cat <<'TEXT'
+Usage: bash tools/build-standalone-lib.sh [FLAG...]
+
+Writes build/lib/ABI/RUNTIMES/libmace.{so,a} and
+build/include/mace/public/*.h.
+
+  -abi ABI[,ABI...]   host, arm64 (or aarch64-linux-gnu), armhf (or
+                      arm-linux-gnueabihf); without it: all three
+  -runtimes LIST      cpu
+  -static             libmace.a only
+  -debug              not optimised, with debug information
+  -asan               with the address sanitizer (libmace.so only)
+  -quantize           with 8-bit integer operators
+
+Each flag may be written with two dashes and with '=' too. BAZEL names the
+Bazel to use, BAZEL_STARTUP_FLAGS and BAZEL_FLAGS add flags to its command.
+TEXT
+}
+
+fail() {
+  printf 'build-standalone-lib: %s\n' "$*" >&2
+  exit 2
+}
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+readonly root
+abis=host,arm64,armhf
+runtimes=cpu
+static_only=false
+bazel_flags=()
+
+while [[ $# -gt 0 ]]; do
+  flag=${1%%=*}
+  flag=${flag/#--/-}
+  case $flag in
+    -abi | -runtimes)
+      if [[ $1 == *=* ]]; then
+        value=${1#*=}
+      else
+        [[ $# -ge 2 ]] || fail "$1 needs a value; see -help"
+        value=$2
+        shift
+      fi
+      if [[ $flag == -abi ]]; then abis=$value; else runtimes=$value; fi
+      ;;
+    -static) static_only=true ;;
+    -debug) bazel_flags+=(--config=debug) ;;
+    -asan) bazel_flags+=(--config=asan) ;;
+    -quantize)
+      fail "-quantize: this release has no 8-bit integer operators;" \
+        "leave the flag out"
+      ;;
+    -h | -help)
+      usage
+      exit 0
+      ;;
+    *) fail "unknown argument '$1'; see -help" ;;
+  esac
+  shift
+done
+
+[[ $runtimes == cpu ]] ||
+  fail "-runtimes $runtimes: this release has the runtime cpu only"
+$static_only && [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]] &&
+  fail "-asan and -static exclude each other: a sanitizer needs libmace.so"
+
+# The name of the output folder, and of Bazel's configuration, for an ABI.
+canonical_abi() {
+  case $1 in
+    host) echo host ;;
+    arm64 | aarch64-linux-gnu | aarch64_linux_gnu) echo arm64 ;;
+    armhf | arm-linux-gnueabihf | arm_linux_gnueabihf) echo armhf ;;
+    *) return 1 ;;
+  esac
+}
+
+targets=()
+unknown=()
+for abi in ${abis//,/ }; do
+  if name=$(canonical_abi "$abi"); then
+    targets+=("$name")
+  else
+    unknown+=("$abi")
+  fi
+done
+[[ ${#unknown[@]} -eq 0 ]] ||
+  fail "-abi: unknown: ${unknown[*]}; this release builds host, arm64, armhf" \
+    "(arm64-v8a and armeabi-v7a need the Android tool chain of a later one)"
+[[ ${#targets[@]} -gt 0 ]] || fail "-abi: names no ABI"
+
+readonly bazel=${BAZEL:-bazel}
+command -v "$bazel" >/dev/null ||
+  fail "no $bazel here: run 'bash tools/setup.sh --for build'"
+readonly strip=llvm-strip-19
+command -v $strip >/dev/null ||
+  fail "no $strip here: run 'bash tools/setup.sh --for build'"
+for abi in "${targets[@]}"; do
+  case $abi in
+    arm64) sysroot=/usr/aarch64-linux-gnu/include ;;
+    armhf) sysroot=/usr/arm-linux-gnueabihf/include ;;
+    *) continue ;;
+  esac
+  [[ -d $sysroot ]] ||
+    fail "no C++ headers for $abi: run 'bash tools/setup.sh --for cross'"
+done
+
+cd "$root"
+read -r -a startup <<<"${BAZEL_STARTUP_FLAGS:-}"
+read -r -a more <<<"${BAZEL_FLAGS:-}"
+
+run_bazel() {
+  local command=$1
+  shift
+  "$bazel" ${startup[@]+"${startup[@]}"} "$command" --color=no \
+    ${more[@]+"${more[@]}"} ${bazel_flags[@]+"${bazel_flags[@]}"} "$@"
+}
+
+# Everything is made beside its destination and moved there when it is whole.
+mkdir -p build
+[[ -e builds || -L builds ]] || ln -s build builds
+stage=$(mktemp -d build/.libmace.XXXXXX)
+trap 'rm -rf "$stage"' EXIT
+
+install_dir() {
+  local source=$1 target=$2
+  mkdir -p "$(dirname "$target")"
+  chmod 755 "$source"
+  if [[ -e $target ]]; then mv "$target" "$stage/old.${target//\//_}"; fi
+  mv "$source" "$target"
+}
+
+labels=(//mace:libmace.so //mace:libmace.a)
+if $static_only; then labels=(//mace:libmace.a); fi
+if [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]]; then
+  labels=(//mace:libmace.so)
+fi
+
+for abi in "${targets[@]}"; do
+  echo "libmace for $abi: building"
+  log=$stage/$abi.log
+  run_bazel build --config="$abi" "${labels[@]}" 2>"$log" || {
+    grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
+    fail "the build for $abi failed (its messages are above)"
+  }
+  bin=$(run_bazel info --config="$abi" bazel-bin 2>/dev/null)
+  mkdir -p "$stage/$abi"
+  for label in "${labels[@]}"; do
+    file=${label#*:}
+    cp "$bin/mace/$file" "$stage/$abi/$file"
+    chmod 644 "$stage/$abi/$file"
+    case $file in *.so) chmod 755 "$stage/$abi/$file" ;; esac
+    if [[ ${#bazel_flags[@]} -eq 0 ]]; then
+      case $file in
+        *.so) $strip --strip-unneeded "$stage/$abi/$file" ;;
+        *.a) $strip --strip-debug "$stage/$abi/$file" ;;
+      esac
+    fi
+  done
+done
+
+mkdir -p "$stage/public"
+cp mace/public/*.h "$stage/public/"
+chmod 644 "$stage"/public/*.h
+install_dir "$stage/public" build/include/mace/public
+for abi in "${targets[@]}"; do
+  install_dir "$stage/$abi" "build/lib/$abi/cpu"
+  for file in build/lib/"$abi"/cpu/*; do
+    printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
+  done
+done
+echo "headers: build/include/mace/public"
