@@ -1,0 +1,178 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/testing/op_case.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace mace::op_test {
+
+namespace {
+
+uint32_t SeedOr(uint32_t seed) {
+  const char *text = std::getenv("MACE_TEST_SEED");
+  if (text != nullptr && text[0] != '\0') {
+    seed = static_cast<uint32_t>(std::strtoul(text, nullptr, 10));
+  }
+  std::printf("[   SEED   ] %u\n", seed);
+  return seed;
+}
+
+uint32_t Bits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+}  // namespace
+
+Random::Random(uint32_t seed) : engine_(SeedOr(seed)) {}
+
+Value Random::Floats(const Shape &shape, float low, float high) {
+  std::vector<float> values(static_cast<size_t>(shape.Elements()));
+  for (float &value : values) value = Float(low, high);
+  return Value::Floats(shape, values);
+}
+
+Value Random::Ints(const Shape &shape, int32_t low, int32_t high) {
+  std::vector<int32_t> values(static_cast<size_t>(shape.Elements()));
+  for (int32_t &value : values) value = static_cast<int32_t>(Int(low, high));
+  return Value::Ints(shape, values);
+}
+
+// The distributions of <random> differ between libraries; these do not.
+int64_t Random::Int(int64_t low, int64_t high) {
+  const uint64_t range = static_cast<uint64_t>(high - low) + 1;
+  const uint64_t draw = (static_cast<uint64_t>(engine_()) << 32) |
+                        static_cast<uint64_t>(engine_());
+  return low + static_cast<int64_t>(range == 0 ? draw : draw % range);
+}
+
+float Random::Float(float low, float high) {
+  const double unit = static_cast<double>(engine_()) / 4294967296.0;
+  return static_cast<float>(low + (static_cast<double>(high) - low) * unit);
+}
+
+OpCase &OpCase::Int(const char *name, int64_t value) {
+  AttributeValue attribute{};
+  attribute.name = name;
+  attribute.kind = AttributeKind::kInt;
+  attribute.i = value;
+  def.attributes.push_back(attribute);
+  return *this;
+}
+
+OpCase &OpCase::Float(const char *name, float value) {
+  AttributeValue attribute{};
+  attribute.name = name;
+  attribute.kind = AttributeKind::kFloat;
+  attribute.f = value;
+  def.attributes.push_back(attribute);
+  return *this;
+}
+
+OpCase &OpCase::String(const char *name, const std::string &value) {
+  AttributeValue attribute{};
+  attribute.name = name;
+  attribute.kind = AttributeKind::kString;
+  attribute.s = value;
+  def.attributes.push_back(attribute);
+  return *this;
+}
+
+OpCase &OpCase::Ints(const char *name, const std::vector<int64_t> &values) {
+  AttributeValue attribute{};
+  attribute.name = name;
+  attribute.kind = AttributeKind::kInts;
+  attribute.ints = values;
+  def.attributes.push_back(attribute);
+  return *this;
+}
+
+OpCase &OpCase::Floats(const char *name, const std::vector<float> &values) {
+  AttributeValue attribute{};
+  attribute.name = name;
+  attribute.kind = AttributeKind::kFloats;
+  attribute.floats = values;
+  def.attributes.push_back(attribute);
+  return *this;
+}
+
+OpCase &OpCase::Packed(const Value &plain, int64_t groups, DataType type) {
+  constexpr int64_t kPanel = 16;
+  const std::vector<float> source = plain.floats();
+  const int64_t columns = plain.shape[0] / groups;
+  const int64_t depth = plain.shape.Elements(1, plain.shape.rank());
+  const int64_t panels = (columns + kPanel - 1) / kPanel;
+  const size_t count = static_cast<size_t>(groups * panels * depth * kPanel);
+  std::vector<float> packed(count, 0.0f);
+  for (int64_t g = 0; g < groups; ++g) {
+    for (int64_t o = 0; o < columns; ++o) {
+      for (int64_t k = 0; k < depth; ++k) {
+        const int64_t to =
+            ((g * panels + o / kPanel) * depth + k) * kPanel + o % kPanel;
+        packed[to] = source[(g * columns + o) * depth + k];
+      }
+    }
+  }
+  CaseInput input;
+  input.kind = CaseInput::Kind::kConstant;
+  input.layout = ConstantLayout::kPackedO16;
+  input.groups = groups;
+  if (type == DataType::kFloat32) {
+    input.value = Value::Floats(plain.shape, packed);
+  } else {
+    std::vector<uint16_t> halves(count);
+    for (size_t i = 0; i < count; ++i) {
+      halves[i] = type == DataType::kFloat16 ? NarrowToFloat16(packed[i])
+                                             : NarrowToBfloat16(packed[i]);
+    }
+    input.value = Value::Of(type, plain.shape, halves);
+  }
+  inputs.push_back(input);
+  return *this;
+}
+
+float WidenFloat16(uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const int fraction = bits & 1023;
+  double magnitude;
+  if (exponent == 31) {
+    magnitude = fraction != 0 ? NAN : INFINITY;
+  } else if (exponent == 0) {
+    magnitude = std::ldexp(fraction, -24);
+  } else {
+    magnitude = std::ldexp(1024 + fraction, exponent - 25);
+  }
+  return static_cast<float>((bits & 0x8000) != 0 ? -magnitude : magnitude);
+}
+
+uint16_t NarrowToFloat16(float value) {
+  const uint16_t sign = static_cast<uint16_t>((Bits(value) >> 16) & 0x8000);
+  const double magnitude = std::fabs(static_cast<double>(value));
+  if (std::isnan(value)) return sign | 0x7e00;
+  if (magnitude >= 65520.0) return sign | 0x7c00;
+  // In units of the last place: 2^-24 below 2^-14, exponent - 10 above.
+  int exponent = magnitude == 0 ? -14 : std::ilogb(magnitude);
+  if (exponent < -14) exponent = -14;
+  const double units = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
+  const int biased = (exponent + 14) * 1024 + static_cast<int>(units);
+  return static_cast<uint16_t>(sign | biased);
+}
+
+float WidenBfloat16(uint16_t bits) {
+  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof(value));
+  return value;
+}
+
+uint16_t NarrowToBfloat16(float value) {
+  const uint32_t bits = Bits(value);
+  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+}  // namespace mace::op_test

@@ -1,0 +1,142 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// An operator with its tensors and attributes, described as data.
+
+#ifndef MACE_OPS_TESTING_OP_CASE_H_
+#define MACE_OPS_TESTING_OP_CASE_H_
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "mace/core/op.h"
+
+namespace mace::op_test {
+
+// A dense tensor of values. T is float, int32_t, uint8_t (also bool), int8_t,
+// or uint16_t for the bits of float16 and bfloat16.
+struct Value {
+  DataType data_type = DataType::kUnknown;
+  Shape shape;
+  std::vector<uint8_t> bytes;
+
+  template <typename T>
+  static Value Of(DataType type, const Shape &shape, const std::vector<T> &v) {
+    Value value;
+    value.data_type = type;
+    value.shape = shape;
+    value.bytes.resize(v.size() * sizeof(T));
+    if (!v.empty())
+      std::memcpy(value.bytes.data(), v.data(), v.size() * sizeof(T));
+    return value;
+  }
+  static Value Floats(const Shape &shape, const std::vector<float> &v) {
+    return Of(DataType::kFloat32, shape, v);
+  }
+  static Value Ints(const Shape &shape, const std::vector<int32_t> &v) {
+    return Of(DataType::kInt32, shape, v);
+  }
+  static Value Bools(const Shape &shape, const std::vector<uint8_t> &v) {
+    return Of(DataType::kBool, shape, v);
+  }
+
+  template <typename T>
+  std::vector<T> As() const {
+    std::vector<T> v(bytes.size() / sizeof(T));
+    if (!v.empty()) std::memcpy(v.data(), bytes.data(), v.size() * sizeof(T));
+    return v;
+  }
+  std::vector<float> floats() const { return As<float>(); }
+  std::vector<int32_t> ints() const { return As<int32_t>(); }
+};
+
+// Reproducible values; prints its seed. MACE_TEST_SEED in the environment
+// replaces the seed of the test.
+class Random {
+ public:
+  explicit Random(uint32_t seed);
+  // Uniform in [low, high).
+  Value Floats(const Shape &shape, float low = -1.0f, float high = 1.0f);
+  // Uniform in [low, high].
+  Value Ints(const Shape &shape, int32_t low, int32_t high);
+  int64_t Int(int64_t low, int64_t high);
+  float Float(float low, float high);
+  std::mt19937 &engine() { return engine_; }
+
+ private:
+  std::mt19937 engine_;
+};
+
+struct CaseInput {
+  enum class Kind {
+    kAbsent,    // optional port, not connected
+    kComputed,  // value appears at Run
+    kKnown,     // value readable at Reshape, not a constant of the model
+    kConstant,
+  };
+  Kind kind = Kind::kAbsent;
+  Value value;
+  ConstantLayout layout = ConstantLayout::kPlain;
+  int64_t groups = 1;
+};
+
+// Built by chaining; inputs are added in the order of the ports.
+//
+//   OpCase("Softmax").Input(x).Int("axis", 1)
+struct OpCase {
+  explicit OpCase(const std::string &type, size_t output_count = 1)
+      : outputs(output_count) {
+    def.type = type;
+    def.name = type + "/test";
+  }
+
+  OpCase &Input(const Value &value) {
+    return Add(CaseInput::Kind::kComputed, value);
+  }
+  OpCase &Known(const Value &value) {
+    return Add(CaseInput::Kind::kKnown, value);
+  }
+  OpCase &Constant(const Value &value) {
+    return Add(CaseInput::Kind::kConstant, value);
+  }
+  OpCase &NoInput() { return Add(CaseInput::Kind::kAbsent, Value()); }
+  // A filter or matrix of logical shape [O, ...], given plainly in row-major
+  // order [groups * (O / groups)][K] and stored in layout PACKED_O16 as `type`
+  // (float32, float16 or bfloat16; the values are rounded to it).
+  OpCase &Packed(const Value &plain,
+                 int64_t groups = 1,
+                 DataType type = DataType::kFloat32);
+
+  OpCase &Int(const char *name, int64_t value);
+  OpCase &Float(const char *name, float value);
+  OpCase &String(const char *name, const std::string &value);
+  OpCase &Ints(const char *name, const std::vector<int64_t> &values);
+  OpCase &Floats(const char *name, const std::vector<float> &values);
+
+  OperatorDef def;  // inputs and outputs are filled in by the runner
+  std::vector<CaseInput> inputs;
+  size_t outputs;
+
+ private:
+  OpCase &Add(CaseInput::Kind kind, const Value &value) {
+    CaseInput input;
+    input.kind = kind;
+    input.value = value;
+    inputs.push_back(input);
+    return *this;
+  }
+};
+
+// Conversions between float and the 16-bit storage types, bit by bit and slow:
+// the reference for the kernels'. Narrowing rounds to nearest even.
+uint16_t NarrowToFloat16(float value);
+float WidenFloat16(uint16_t bits);
+uint16_t NarrowToBfloat16(float value);
+float WidenBfloat16(uint16_t bits);
+
+}  // namespace mace::op_test
+
+#endif  // MACE_OPS_TESTING_OP_CASE_H_

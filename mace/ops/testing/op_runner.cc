@@ -1,0 +1,413 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/testing/op_runner.h"
+
+#include <algorithm>
+#include <random>
+
+#include "mace/kernels/cpu/cpu_device.h"
+#include "mace/ops/testing/guarded_buffer.h"
+
+namespace mace::op_test {
+
+namespace {
+
+using Buffers = std::vector<std::unique_ptr<GuardedBuffer>>;
+
+// Parts of random size in random order on random threads, one at a time: what
+// depends on the split, the order or the thread shows in every run.
+class ShuffledPool final : public ThreadPool {
+ public:
+  explicit ShuffledPool(int threads) : threads_(threads), engine_(17) {}
+  int thread_count() const override { return threads_; }
+
+ protected:
+  void Dispatch(int64_t count,
+                int64_t grain,
+                void *target,
+                Callback callback) override {
+    struct Part {
+      int64_t begin, end;
+    };
+    std::vector<Part> parts;
+    for (int64_t begin = 0; begin < count;) {
+      int64_t size = std::min(grain, count - begin);
+      if (threads_ > 1) size = 1 + static_cast<int64_t>(engine_()) % size;
+      parts.push_back({begin, begin + size});
+      begin += size;
+    }
+    if (threads_ > 1) std::shuffle(parts.begin(), parts.end(), engine_);
+    for (const Part &part : parts) {
+      const int thread =
+          threads_ > 1 ? static_cast<int>(engine_() % threads_) : 0;
+      callback(target, part.begin, part.end, thread);
+    }
+  }
+
+ private:
+  int threads_;
+  std::mt19937 engine_;
+};
+
+class FakeInitContext final : public InitContext {
+ public:
+  FakeInitContext(const OperatorDef &def,
+                  const std::vector<Tensor> &tensors,
+                  const std::vector<CaseInput> &inputs,
+                  Device *device,
+                  ThreadPool *pool,
+                  Buffers *prepared)
+      : def_(def),
+        tensors_(tensors),
+        inputs_(inputs),
+        device_(device),
+        pool_(pool),
+        prepared_(prepared) {}
+
+  const OperatorDef &def() const override { return def_; }
+  size_t input_count() const override { return inputs_.size(); }
+  const Tensor *constant(size_t index) const override {
+    const bool constant = index < inputs_.size() &&
+                          inputs_[index].kind == CaseInput::Kind::kConstant;
+    return constant ? &tensors_[index] : nullptr;
+  }
+  bool has_input(size_t index) const override {
+    return index < inputs_.size() &&
+           inputs_[index].kind != CaseInput::Kind::kAbsent;
+  }
+  Device *device() const override { return device_; }
+  ThreadPool *thread_pool() const override { return pool_; }
+  void *AllocatePrepared(size_t bytes) override {
+    prepared_->push_back(std::make_unique<GuardedBuffer>(bytes, 0));
+    return prepared_->back()->data();
+  }
+
+ private:
+  const OperatorDef &def_;
+  const std::vector<Tensor> &tensors_;
+  const std::vector<CaseInput> &inputs_;
+  Device *device_;
+  ThreadPool *pool_;
+  Buffers *prepared_;
+};
+
+struct OutputSpec {
+  bool set = false;
+  Shape shape;
+  DataType data_type = DataType::kUnknown;
+};
+
+class FakeReshapeContext final : public ReshapeContext {
+ public:
+  FakeReshapeContext(const std::vector<const Tensor *> &inputs,
+                     size_t outputs,
+                     ThreadPool *pool)
+      : outputs_(outputs), inputs_(inputs), pool_(pool) {}
+
+  size_t input_count() const override { return inputs_.size(); }
+  size_t output_count() const override { return outputs_.size(); }
+  const Tensor *input(size_t index) const override {
+    return index < inputs_.size() ? inputs_[index] : nullptr;
+  }
+  void SetOutput(size_t index,
+                 const Shape &shape,
+                 DataType data_type) override {
+    if (index >= outputs_.size()) {
+      violation_ = "SetOutput of a port that is not connected";
+      return;
+    }
+    outputs_[index].set = true;
+    outputs_[index].shape = shape;
+    outputs_[index].data_type = data_type;
+  }
+  void RequestScratch(size_t bytes) override { scratch_ = bytes; }
+  void AllowInPlace(size_t output, size_t input) override {
+    in_place_.emplace_back(output, input);
+  }
+  ThreadPool *thread_pool() const override { return pool_; }
+
+  std::vector<OutputSpec> outputs_;
+  size_t scratch_ = 0;
+  std::vector<std::pair<size_t, size_t>> in_place_;
+  std::string violation_;
+
+ private:
+  const std::vector<const Tensor *> &inputs_;
+  ThreadPool *pool_;
+};
+
+class FakeRunContext final : public RunContext {
+ public:
+  FakeRunContext(const std::vector<const Tensor *> &inputs,
+                 std::vector<Tensor> *outputs,
+                 void *scratch,
+                 Device *device,
+                 ThreadPool *pool)
+      : inputs_(inputs),
+        outputs_(outputs),
+        scratch_(scratch),
+        device_(device),
+        pool_(pool) {}
+
+  size_t input_count() const override { return inputs_.size(); }
+  size_t output_count() const override { return outputs_->size(); }
+  const Tensor *input(size_t index) const override {
+    return index < inputs_.size() ? inputs_[index] : nullptr;
+  }
+  Tensor *output(size_t index) const override {
+    return index < outputs_->size() ? &(*outputs_)[index] : nullptr;
+  }
+  void *scratch() const override { return scratch_; }
+  Device *device() const override { return device_; }
+  ThreadPool *thread_pool() const override { return pool_; }
+
+ private:
+  const std::vector<const Tensor *> &inputs_;
+  std::vector<Tensor> *outputs_;
+  void *scratch_;
+  Device *device_;
+  ThreadPool *pool_;
+};
+
+Tensor TensorOf(const CaseInput &input, size_t index) {
+  Tensor tensor;
+  tensor.name = "input" + std::to_string(index);
+  tensor.data_type = input.value.data_type;
+  tensor.shape = input.value.shape;
+  tensor.is_constant = input.kind == CaseInput::Kind::kConstant;
+  tensor.layout = input.layout;
+  tensor.groups = input.groups;
+  return tensor;
+}
+
+bool Holds(const GuardedBuffer &buffer, const Value &value) {
+  return std::equal(value.bytes.begin(), value.bytes.end(),
+                    const_cast<GuardedBuffer &>(buffer).data());
+}
+
+std::unique_ptr<GuardedBuffer> Store(const Value &value) {
+  auto buffer = std::make_unique<GuardedBuffer>(value.bytes.size());
+  std::copy(value.bytes.begin(), value.bytes.end(), buffer->data());
+  return buffer;
+}
+
+}  // namespace
+
+class OpSession::Impl {
+ public:
+  Impl(const OpCase &op_case, const RunOptions &options)
+      : case_(op_case),
+        options_(options),
+        device_(options.isa),
+        pool_(options.threads) {
+    for (size_t i = 0; i < case_.inputs.size(); ++i) {
+      const bool absent = case_.inputs[i].kind == CaseInput::Kind::kAbsent;
+      case_.def.inputs.push_back(absent ? "" : "input" + std::to_string(i));
+    }
+    for (size_t i = 0; i < case_.outputs; ++i) {
+      case_.def.outputs.push_back("output" + std::to_string(i));
+    }
+    status_ = Init();
+  }
+
+  OpResult Run(const std::vector<CaseInput> &inputs);
+
+ private:
+  MaceStatus Init();
+  // Binds tensors to the inputs; `known` leaves out values that appear at Run.
+  void Bind(const std::vector<CaseInput> &inputs);
+  void CheckUnchanged(const std::vector<CaseInput> &inputs, OpResult *result);
+  MaceStatus Compute(const FakeReshapeContext &shaped, OpResult *result);
+
+  friend class OpSession;
+
+  OpCase case_;
+  RunOptions options_;
+  CpuDevice device_;
+  ShuffledPool pool_;
+  std::unique_ptr<Op> op_;
+  MaceStatus status_;
+  Buffers constants_;
+  Buffers prepared_;
+  Buffers values_;
+  std::vector<Tensor> tensors_;
+  std::vector<const Tensor *> bound_;
+};
+
+MaceStatus OpSession::Impl::Init() {
+  const OpRegistration *registration =
+      OpRegistration::Find(case_.def.type, CPU);
+  if (registration == nullptr) {
+    return Unsupported("operator type ", case_.def.type, " is not linked in");
+  }
+  MACE_RETURN_IF_ERROR(CheckAgainstSchema(*registration->schema(), case_));
+  for (size_t i = 0; i < case_.inputs.size(); ++i) {
+    tensors_.push_back(TensorOf(case_.inputs[i], i));
+    constants_.push_back(nullptr);
+    if (case_.inputs[i].kind == CaseInput::Kind::kConstant) {
+      constants_[i] = Store(case_.inputs[i].value);
+      tensors_[i].data = constants_[i]->data();
+    }
+  }
+  op_ = registration->factory()();
+  FakeInitContext context(case_.def, tensors_, case_.inputs, &device_, &pool_,
+                          &prepared_);
+  return op_->Init(&context);
+}
+
+void OpSession::Impl::Bind(const std::vector<CaseInput> &inputs) {
+  values_.clear();
+  bound_.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values_.push_back(nullptr);
+    if (inputs[i].kind == CaseInput::Kind::kAbsent) {
+      bound_.push_back(nullptr);
+      continue;
+    }
+    if (inputs[i].kind != CaseInput::Kind::kConstant) {
+      tensors_[i] = TensorOf(inputs[i], i);
+      values_[i] = Store(inputs[i].value);
+      if (inputs[i].kind == CaseInput::Kind::kKnown) {
+        tensors_[i].data = values_[i]->data();
+      }
+    }
+    bound_.push_back(&tensors_[i]);
+  }
+}
+
+void OpSession::Impl::CheckUnchanged(const std::vector<CaseInput> &inputs,
+                                     OpResult *result) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const GuardedBuffer *buffer =
+        values_[i] != nullptr ? values_[i].get() : constants_[i].get();
+    if (buffer == nullptr) continue;
+    const bool shared =
+        options_.in_place >= 0 &&
+        static_cast<size_t>(options_.in_place) < result->in_place.size() &&
+        result->in_place[options_.in_place].second == i;
+    if (!shared && !Holds(*buffer, inputs[i].value)) {
+      result->violation = "input " + std::to_string(i) + " was changed";
+    }
+    if (!buffer->Intact()) {
+      result->violation =
+          "memory beside input " + std::to_string(i) + " was written";
+    }
+  }
+  for (const auto &buffer : prepared_) {
+    if (!buffer->Intact()) {
+      result->violation = "memory beside a prepared constant was written";
+    }
+  }
+}
+
+OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
+  OpResult result;
+  result.status = status_;
+  if (!IsOk(status_)) return result;
+  Bind(inputs);
+  FakeReshapeContext shaped(bound_, case_.outputs, &pool_);
+  result.status = op_->Reshape(&shaped);
+  result.violation = shaped.violation_;
+  result.in_place = shaped.in_place_;
+  result.macs = op_->Macs();
+  result.kernel_name = op_->KernelName();
+  if (!IsOk(result.status)) return result;
+  result.status = Compute(shaped, &result);
+  CheckUnchanged(inputs, &result);
+  return result;
+}
+
+MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
+                                    OpResult *result) {
+  const OpSchema &schema = *OpRegistration::Find(case_.def.type, CPU)->schema();
+  Buffers buffers;
+  std::vector<Tensor> outputs(case_.outputs);
+  std::vector<uint8_t *> places;
+  for (size_t i = 0; i < case_.outputs; ++i) {
+    const OutputSpec &spec = shaped.outputs_[i];
+    const size_t port = std::min(i, schema.output_count - 1);
+    if (!spec.set) {
+      result->violation = "Reshape did not set output " + std::to_string(i);
+      return RuntimeError(result->violation);
+    }
+    if ((schema.outputs[port].data_types & DataTypeBit(spec.data_type)) == 0) {
+      result->violation =
+          MakeString("output ", i, " has type ", DataTypeName(spec.data_type),
+                     ", which the schema does not declare");
+      return RuntimeError(result->violation);
+    }
+    const int64_t elements = spec.shape.CheckedElements();
+    if (elements < 0) {
+      result->violation =
+          MakeString("output ", i, " has the shape ", spec.shape.ToString());
+      return RuntimeError(result->violation);
+    }
+    outputs[i].name = "output" + std::to_string(i);
+    outputs[i].shape = spec.shape;
+    outputs[i].data_type = spec.data_type;
+    if (outputs[i].bytes() > kMaxOutputBytes) {
+      return OutOfResources("output ", i, " is too large for a test");
+    }
+    buffers.push_back(std::make_unique<GuardedBuffer>(
+        static_cast<size_t>(outputs[i].bytes())));
+    places.push_back(buffers[i]->data());
+  }
+  for (const auto &[output, input] : result->in_place) {
+    if (output >= outputs.size() || input >= bound_.size() ||
+        bound_[input] == nullptr ||
+        bound_[input]->bytes() != outputs[output].bytes()) {
+      result->violation = "AllowInPlace of tensors that differ in bytes";
+      return RuntimeError(result->violation);
+    }
+  }
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (values_[i] != nullptr) tensors_[i].data = values_[i]->data();
+  }
+  if (options_.in_place >= 0 &&
+      static_cast<size_t>(options_.in_place) < result->in_place.size()) {
+    const auto [output, input] = result->in_place[options_.in_place];
+    if (values_[input] != nullptr) places[output] = values_[input]->data();
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].data = places[i];
+
+  if (shaped.scratch_ > static_cast<size_t>(kMaxOutputBytes)) {
+    return OutOfResources("the scratch memory is too large for a test");
+  }
+  GuardedBuffer scratch(shaped.scratch_);
+  FakeRunContext context(bound_, &outputs,
+                         shaped.scratch_ > 0 ? scratch.data() : nullptr,
+                         &device_, &pool_);
+  const MaceStatus status = op_->Run(&context);
+  if (!scratch.Intact())
+    result->violation = "memory beside scratch was written";
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!buffers[i]->Intact()) {
+      result->violation =
+          "memory beside output " + std::to_string(i) + " was written";
+    }
+    Value value;
+    value.data_type = outputs[i].data_type;
+    value.shape = outputs[i].shape;
+    value.bytes.assign(places[i], places[i] + outputs[i].bytes());
+    result->outputs.push_back(std::move(value));
+  }
+  return status;
+}
+
+OpSession::OpSession(const OpCase &op_case, const RunOptions &options)
+    : impl_(std::make_unique<Impl>(op_case, options)) {}
+
+OpSession::~OpSession() = default;
+
+OpResult OpSession::Run() { return impl_->Run(impl_->case_.inputs); }
+
+OpResult OpSession::Run(const std::vector<CaseInput> &inputs) {
+  return impl_->Run(inputs);
+}
+
+OpResult RunOp(const OpCase &op_case, const RunOptions &options) {
+  return OpSession(op_case, options).Run();
+}
+
+}  // namespace mace::op_test

@@ -1,0 +1,111 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs one operator through its real Init, Reshape and Run, in a world that is
+// as unfriendly as the contract of op.h allows: poisoned outputs and scratch
+// between guard zones, exactly sized inputs that must not change, work split
+// into uneven parts that come in random order on random threads.
+
+#ifndef MACE_OPS_TESTING_OP_RUNNER_H_
+#define MACE_OPS_TESTING_OP_RUNNER_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mace/kernels/cpu/isa.h"
+#include "mace/ops/testing/op_case.h"
+
+namespace mace::op_test {
+
+struct RunOptions {
+  CpuIsa isa = BestCpuIsa();
+  int threads = 1;
+  // Index of the AllowInPlace call of Reshape to make use of; -1 for none.
+  int in_place = -1;
+};
+
+struct OpResult {
+  MaceStatus status;
+  std::vector<Value> outputs;
+  // (output, input) of every AllowInPlace.
+  std::vector<std::pair<size_t, size_t>> in_place;
+  // Breaches of the contract of op.h, which no status excuses; empty if none.
+  std::string violation;
+  std::string kernel_name;
+  int64_t macs = 0;
+};
+
+// What the engine checks before an op sees an operator: ports, types,
+// constants, attribute kinds. INVALID_ARGS or UNSUPPORTED names all problems.
+MaceStatus CheckAgainstSchema(const OpSchema &schema, const OpCase &op_case);
+
+// An op that lives through several runs.
+class OpSession {
+ public:
+  // Looks the type up among the registered CPU ops, checks the schema, Init.
+  OpSession(const OpCase &op_case, const RunOptions &options);
+  ~OpSession();
+
+  // Reshape and Run with the inputs of the case, or with others of which only
+  // those that are not constant may differ. Outputs larger than
+  // `max_output_bytes` are an error of the test, not of the op.
+  OpResult Run();
+  OpResult Run(const std::vector<CaseInput> &inputs);
+
+  static constexpr int64_t kMaxOutputBytes = int64_t{1} << 28;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// One session, one run.
+OpResult RunOp(const OpCase &op_case, const RunOptions &options = RunOptions());
+
+struct IsaResult {
+  CpuIsa isa;
+  OpResult result;
+};
+
+// The ISAs that this processor can run.
+std::vector<CpuIsa> AvailableIsas();
+
+// Runs the case on every available ISA; for each with 1 and 3 threads, in
+// place wherever the op allows it, and twice in one session. All of these must
+// succeed or fail alike and give the same bits (reported by EXPECT). One
+// result per ISA.
+std::vector<IsaResult> RunEverywhere(const OpCase &op_case);
+
+// RunEverywhere must fail with `code` and a message that names the operator
+// and holds `text`.
+void ExpectError(const OpCase &op_case,
+                 MaceStatus::Code code,
+                 const std::string &text);
+
+// |actual - expected| <= absolute + relative * |expected|; Inf and NaN must
+// match exactly.
+struct Tolerance {
+  double absolute = 0;
+  double relative = 0;
+};
+
+// Compares with EXPECT; reports how many differ and the worst.
+void ExpectNear(const std::vector<float> &actual,
+                const std::vector<double> &expected,
+                const Tolerance &tolerance);
+
+// RunEverywhere, then shape and values of output 0 of every ISA.
+void ExpectFloats(const OpCase &op_case,
+                  const Shape &shape,
+                  const std::vector<double> &expected,
+                  const Tolerance &tolerance);
+
+// Likewise for exact results of any type.
+void ExpectValue(const OpCase &op_case, const Value &expected);
+void ExpectValues(const OpCase &op_case, const std::vector<Value> &expected);
+
+}  // namespace mace::op_test
+
+#endif  // MACE_OPS_TESTING_OP_RUNNER_H_

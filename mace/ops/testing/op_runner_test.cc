@@ -1,0 +1,215 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The harness must catch what it claims to catch: each op here breaks one rule
+// of op.h.
+
+#include "mace/ops/testing/op_runner.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace mace {
+namespace {
+
+using op_test::OpCase;
+using op_test::OpResult;
+using op_test::OpSession;
+using op_test::RunOp;
+using op_test::RunOptions;
+using op_test::Value;
+
+constexpr PortSchema kPorts[] = {
+    {"x", DataTypeBit(DataType::kFloat32), false, false, false, false}};
+constexpr AttributeSchema kAttributes[] = {{"fault", AttributeKind::kInt}};
+constexpr OpSchema kRuleBreakerSchema = {"RuleBreaker", kPorts, 1, kPorts, 1,
+                                         kAttributes,   1};
+
+enum Fault {
+  kNone,
+  kChangeInput,
+  kWriteBeyondOutput,
+  kWriteBeyondScratch,
+  kForgetOutput,
+  kUndeclaredType,
+  kWrongInPlace,
+  kDependOnParts,
+  kDependOnThread,
+  kLeaveUnwritten,
+};
+
+// Doubles its input.
+class RuleBreakerOp final : public Op {
+ public:
+  MaceStatus Init(InitContext *context) override {
+    const AttributeValue *fault = context->def().FindAttribute("fault");
+    if (fault != nullptr) fault_ = fault->i;
+    return MaceStatus();
+  }
+  MaceStatus Reshape(ReshapeContext *context) override {
+    Shape shape = context->input(0)->shape;
+    if (fault_ == kForgetOutput) return MaceStatus();
+    if (fault_ == kWrongInPlace) shape.Append(2);
+    context->SetOutput(
+        0, shape,
+        fault_ == kUndeclaredType ? DataType::kInt32 : DataType::kFloat32);
+    context->RequestScratch(16);
+    context->AllowInPlace(0, 0);
+    return MaceStatus();
+  }
+  MaceStatus Run(RunContext *context) override {
+    const Tensor *input = context->input(0);
+    const float *x = input->As<float>();
+    float *y = context->output(0)->MutableAs<float>();
+    context->thread_pool()->ParallelFor(
+        input->elements(), 8, [&](int64_t begin, int64_t end, int thread) {
+          for (int64_t i = begin; i < end; ++i) {
+            y[i] = 2 * x[i];
+            if (fault_ == kDependOnParts && i == begin) y[i] += 1;
+            if (fault_ == kDependOnThread) y[i] += static_cast<float>(thread);
+          }
+        });
+    if (fault_ == kChangeInput) const_cast<float *>(x)[0] = 7;
+    if (fault_ == kWriteBeyondOutput) y[input->elements()] = 7;
+    if (fault_ == kWriteBeyondScratch) {
+      static_cast<float *>(context->scratch())[4] = 7;
+    }
+    if (fault_ == kLeaveUnwritten) y[2] = NAN;
+    return MaceStatus();
+  }
+
+ private:
+  int64_t fault_ = kNone;
+};
+
+MACE_REGISTER_OP(RuleBreaker, CPU, RuleBreakerOp);
+
+OpCase Breaker(Fault fault) {
+  std::vector<float> x(40);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  return OpCase("RuleBreaker")
+      .Input(Value::Floats({40}, x))
+      .Int("fault", fault);
+}
+
+bool SameBits(const OpCase &op_case, int threads) {
+  RunOptions options;
+  const OpResult one = RunOp(op_case, options);
+  options.threads = threads;
+  return one.outputs[0].bytes == RunOp(op_case, options).outputs[0].bytes;
+}
+
+TEST(OpRunnerTest, PassesAnHonestOp) {
+  std::vector<double> expected(40);
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] = 2.0 * i;
+  op_test::ExpectFloats(Breaker(kNone), {40}, expected, {});
+}
+
+TEST(OpRunnerTest, RunsInPlace) {
+  RunOptions options;
+  options.in_place = 0;
+  const OpResult result = RunOp(Breaker(kNone), options);
+  EXPECT_EQ(result.violation, "");
+  EXPECT_EQ(result.outputs[0].floats()[3], 6.0f);
+}
+
+TEST(OpRunnerTest, CatchesBrokenRules) {
+  EXPECT_NE(RunOp(Breaker(kChangeInput)).violation.find("input 0"),
+            std::string::npos);
+  EXPECT_NE(RunOp(Breaker(kForgetOutput)).violation.find("did not set"),
+            std::string::npos);
+  EXPECT_NE(RunOp(Breaker(kUndeclaredType)).violation.find("int32"),
+            std::string::npos);
+  EXPECT_NE(RunOp(Breaker(kWrongInPlace)).violation.find("differ in bytes"),
+            std::string::npos);
+  EXPECT_FALSE(SameBits(Breaker(kDependOnParts), 3));
+  EXPECT_FALSE(SameBits(Breaker(kDependOnThread), 3));
+  EXPECT_TRUE(SameBits(Breaker(kNone), 3));
+  EXPECT_TRUE(
+      std::isnan(RunOp(Breaker(kLeaveUnwritten)).outputs[0].floats()[2]));
+}
+
+TEST(OpRunnerTest, CatchesWritesOutside) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  GTEST_SKIP() << "AddressSanitizer ends the program at the write itself";
+#endif
+#endif
+  EXPECT_NE(RunOp(Breaker(kWriteBeyondOutput)).violation.find("output 0"),
+            std::string::npos);
+  EXPECT_NE(RunOp(Breaker(kWriteBeyondScratch)).violation.find("scratch"),
+            std::string::npos);
+}
+
+TEST(OpRunnerTest, ChecksTheSchema) {
+  const Value x = Value::Floats({1}, {1});
+  const auto message = [](const OpCase &op_case) {
+    const MaceStatus status = RunOp(op_case).status;
+    EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
+    return status.information();
+  };
+  EXPECT_NE(message(OpCase("RuleBreaker")).find("x is missing"),
+            std::string::npos);
+  EXPECT_NE(
+      message(OpCase("RuleBreaker").Input(Value::Ints({1}, {1}))).find("int32"),
+      std::string::npos);
+  EXPECT_NE(message(OpCase("RuleBreaker").Input(x).Input(x))
+                .find("input 1 does not exist"),
+            std::string::npos);
+  EXPECT_NE(message(OpCase("RuleBreaker").Input(x).Int("color", 1))
+                .find("'color' is not declared"),
+            std::string::npos);
+  EXPECT_NE(message(OpCase("RuleBreaker").Input(x).Float("fault", 1))
+                .find("another kind"),
+            std::string::npos);
+  EXPECT_EQ(RunOp(OpCase("NoSuchOp").Input(x)).status.code(),
+            MaceStatus::MACE_UNSUPPORTED);
+}
+
+TEST(OpRunnerTest, SessionsTakeOtherShapes) {
+  OpCase op_case = Breaker(kNone);
+  OpSession session(op_case, RunOptions());
+  EXPECT_EQ(session.Run().outputs[0].shape, Shape({40}));
+  op_case.inputs[0].value = Value::Floats({2, 1}, {5, 6});
+  const OpResult result = session.Run(op_case.inputs);
+  EXPECT_EQ(result.outputs[0].shape, Shape({2, 1}));
+  EXPECT_EQ(result.outputs[0].floats(), (std::vector<float>{10, 12}));
+}
+
+TEST(OpCaseTest, PacksInBlocksOf16) {
+  std::vector<float> plain(34 * 2);
+  for (size_t i = 0; i < plain.size(); ++i) plain[i] = static_cast<float>(i);
+  const OpCase op_case =
+      OpCase("X").Packed(Value::Floats({34, 2}, plain), 2, DataType::kFloat32);
+  const std::vector<float> packed = op_case.inputs[0].value.floats();
+  ASSERT_EQ(packed.size(), 2u * 2 * 2 * 16);  // groups, panels, depth, lanes
+  EXPECT_EQ(packed[0], 0);
+  EXPECT_EQ(packed[1], 2);    // o 1, k 0
+  EXPECT_EQ(packed[16], 1);   // o 0, k 1
+  EXPECT_EQ(packed[32], 32);  // o 16: second panel
+  EXPECT_EQ(packed[33], 0);   // padding
+  EXPECT_EQ(packed[64], 34);  // group 1: o 17
+}
+
+TEST(OpCaseTest, SixteenBitConversions) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const auto half = static_cast<uint16_t>(bits);
+    const float wide = op_test::WidenFloat16(half);
+    if (!std::isnan(wide)) {
+      ASSERT_EQ(op_test::NarrowToFloat16(wide), half) << bits;
+    }
+    const float wide_b = op_test::WidenBfloat16(half);
+    if (!std::isnan(wide_b)) {
+      ASSERT_EQ(op_test::NarrowToBfloat16(wide_b), half) << bits;
+    }
+  }
+  EXPECT_EQ(op_test::NarrowToFloat16(65519.0f), 0x7bff);
+  EXPECT_EQ(op_test::NarrowToFloat16(65520.0f), 0x7c00);
+  EXPECT_EQ(op_test::NarrowToFloat16(1.0f + 0x1p-11f), 0x3c00);  // tie to even
+  EXPECT_EQ(op_test::NarrowToFloat16(0x1p-25f), 0x0000);
+  EXPECT_EQ(op_test::NarrowToBfloat16(1.0f + 0x1p-8f), 0x3f80);
+}
+
+}  // namespace
+}  // namespace mace

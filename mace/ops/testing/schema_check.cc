@@ -1,0 +1,81 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <string>
+
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace::op_test {
+
+namespace {
+
+const PortSchema *PortOf(const PortSchema *ports, size_t count, size_t index) {
+  if (index < count) return &ports[index];
+  return count > 0 && ports[count - 1].variadic ? &ports[count - 1] : nullptr;
+}
+
+std::string InputProblem(const PortSchema &port, const CaseInput &input) {
+  if (input.kind == CaseInput::Kind::kAbsent) {
+    return port.optional ? "" : "is not optional";
+  }
+  if ((port.data_types & DataTypeBit(input.value.data_type)) == 0) {
+    return MakeString("does not take ", DataTypeName(input.value.data_type));
+  }
+  const bool constant = input.kind == CaseInput::Kind::kConstant;
+  if (port.constant && !constant) return "must be a constant";
+  const bool packed = input.layout == ConstantLayout::kPackedO16;
+  if (port.packed != packed) {
+    return port.packed ? "must be packed" : "must not be packed";
+  }
+  return "";
+}
+
+}  // namespace
+
+MaceStatus CheckAgainstSchema(const OpSchema &schema, const OpCase &op_case) {
+  std::string problems;
+  const auto add = [&problems](const std::string &problem) {
+    if (!problems.empty()) problems += "; ";
+    problems += problem;
+  };
+  for (size_t i = 0; i < op_case.inputs.size(); ++i) {
+    const PortSchema *port = PortOf(schema.inputs, schema.input_count, i);
+    if (port == nullptr) {
+      add(MakeString("input ", i, " does not exist"));
+      continue;
+    }
+    const std::string problem = InputProblem(*port, op_case.inputs[i]);
+    if (!problem.empty()) add(MakeString("input ", port->name, " ", problem));
+  }
+  for (size_t i = op_case.inputs.size(); i < schema.input_count; ++i) {
+    if (!schema.inputs[i].optional) {
+      add(MakeString("input ", schema.inputs[i].name, " is missing"));
+    }
+  }
+  for (size_t i = 0; i < op_case.outputs; ++i) {
+    if (PortOf(schema.outputs, schema.output_count, i) == nullptr) {
+      add(MakeString("output ", i, " does not exist"));
+    }
+  }
+  if (op_case.outputs < schema.output_count) {
+    add(MakeString("has ", op_case.outputs, " outputs, not ",
+                   schema.output_count));
+  }
+  for (const AttributeValue &attribute : op_case.def.attributes) {
+    const AttributeSchema *end = schema.attributes + schema.attribute_count;
+    const AttributeSchema *found = std::find_if(
+        schema.attributes, end,
+        [&](const AttributeSchema &a) { return attribute.name == a.name; });
+    if (found == end) {
+      add(MakeString("attribute '", attribute.name, "' is not declared"));
+    } else if (found->kind != attribute.kind) {
+      add(MakeString("attribute '", attribute.name, "' has another kind"));
+    }
+  }
+  if (problems.empty()) return MaceStatus();
+  return InvalidArgs("operator '", op_case.def.name, "' (", op_case.def.type,
+                     "): ", problems);
+}
+
+}  // namespace mace::op_test

@@ -1,0 +1,83 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/window/window.h"
+
+#include <algorithm>
+
+namespace mace {
+
+namespace {
+
+constexpr int64_t kLimit = INT64_C(1) << 31;
+constexpr const char *kAxisNames[2] = {"height", "width"};
+
+bool Within(int64_t value, int64_t low) {
+  return value >= low && value < kLimit;
+}
+
+// Splits the padding that SAME needs; the odd element goes after the input,
+// or before it for SAME_LOWER.
+void SamePadding(Padding padding,
+                 int64_t total,
+                 int64_t *before,
+                 int64_t *after) {
+  const int64_t half = total / 2;
+  *before = padding == Padding::SAME_LOWER ? total - half : half;
+  *after = total - *before;
+}
+
+}  // namespace
+
+Result<WindowGeometry> ComputeWindow(const std::string &op_name,
+                                     const WindowSpec &spec,
+                                     int64_t height,
+                                     int64_t width) {
+  WindowGeometry geometry;
+  const int64_t sizes[2] = {height, width};
+  for (int axis = 0; axis < 2; ++axis) {
+    const int64_t size = sizes[axis];
+    const int64_t stride = spec.stride[axis];
+    int64_t &before = geometry.pad_before[axis];
+    int64_t &after = geometry.pad_after[axis];
+    if (spec.padding == Padding::EXPLICIT) {
+      before = spec.pads[axis];
+      after = spec.pads[axis + 2];
+    }
+    if (!Within(size, 0) || !Within(spec.kernel[axis], 1) ||
+        !Within(stride, 1) || !Within(spec.dilation[axis], 1) ||
+        !Within(before, 0) || !Within(after, 0)) {
+      return InvalidArgs("operator '", op_name, "': input ", kAxisNames[axis],
+                         " ", size, ", kernel ", spec.kernel[axis], ", stride ",
+                         stride, ", dilation ", spec.dilation[axis],
+                         " or padding ", before, " + ", after,
+                         " is out of range");
+    }
+    if (size == 0) continue;
+    const int64_t extent = WindowExtent(spec.kernel[axis], spec.dilation[axis]);
+    if (spec.padding == Padding::SAME || spec.padding == Padding::SAME_LOWER) {
+      const int64_t output = (size - 1) / stride + 1;
+      const int64_t needed = (output - 1) * stride + extent - size;
+      geometry.output[axis] = output;
+      SamePadding(spec.padding, needed > 0 ? needed : 0, &before, &after);
+      continue;
+    }
+    const int64_t slack = size + before + after - extent;
+    if (slack < 0) {
+      return InvalidArgs("operator '", op_name, "': a window of ", extent,
+                         " elements does not fit into the input's ",
+                         kAxisNames[axis], " of ", size, " with padding ",
+                         before, " + ", after);
+    }
+    int64_t output = slack / stride + 1;
+    if (spec.ceil_mode) {
+      const int64_t rounded_up = (slack + stride - 1) / stride + 1;
+      const int64_t starting_before_end = (size + before - 1) / stride + 1;
+      output = std::min(rounded_up, starting_before_end);
+    }
+    geometry.output[axis] = output;
+  }
+  return geometry;
+}
+
+}  // namespace mace

@@ -1,0 +1,70 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Where the windows of convolution and pooling lie: output sizes and padding.
+
+#ifndef MACE_OPS_WINDOW_WINDOW_H_
+#define MACE_OPS_WINDOW_WINDOW_H_
+
+#include <cstdint>
+#include <string>
+
+#include "mace/core/status.h"
+#include "mace/ops/op_enums.h"
+
+namespace mace {
+
+// A window as the attributes describe it. Index 0 is vertical, 1 horizontal.
+struct WindowSpec {
+  int64_t kernel[2] = {1, 1};
+  int64_t stride[2] = {1, 1};
+  int64_t dilation[2] = {1, 1};
+  Padding padding = Padding::VALID;
+  int64_t pads[4] = {0, 0, 0, 0};  // top, left, bottom, right; EXPLICIT only
+  // Round the output size up. A window that would start in the padding after
+  // the input is dropped.
+  bool ceil_mode = false;
+};
+
+struct WindowGeometry {
+  int64_t output[2] = {0, 0};
+  int64_t pad_before[2] = {0, 0};
+  // Declared padding: what ceil_mode adds behind it is not in here.
+  int64_t pad_after[2] = {0, 0};
+};
+
+// Elements that a dilated kernel spans.
+inline constexpr int64_t WindowExtent(int64_t kernel, int64_t dilation) {
+  return (kernel - 1) * dilation + 1;
+}
+
+// Takes the attributes strides, padding, pads and dilations of an operator.
+template <typename Attributes>
+WindowSpec MakeWindowSpec(const Attributes &attributes,
+                          int64_t kernel_height,
+                          int64_t kernel_width) {
+  WindowSpec spec;
+  spec.kernel[0] = kernel_height;
+  spec.kernel[1] = kernel_width;
+  for (int axis = 0; axis < 2; ++axis) {
+    spec.stride[axis] = attributes.strides[axis];
+    spec.dilation[axis] = attributes.dilations[axis];
+  }
+  spec.padding = attributes.padding;
+  for (int side = 0; side < 4; ++side) spec.pads[side] = attributes.pads[side];
+  return spec;
+}
+
+// Output size and padding over an input of height x width, or INVALID_ARGS
+// naming `op_name` and the axis when no window fits or a number is out of
+// range: sizes must be in [0, 2^31), kernels, strides and dilations in
+// [1, 2^31) and pads in [0, 2^31), so that nothing here overflows. An empty
+// input has an empty output.
+Result<WindowGeometry> ComputeWindow(const std::string &op_name,
+                                     const WindowSpec &spec,
+                                     int64_t height,
+                                     int64_t width);
+
+}  // namespace mace
+
+#endif  // MACE_OPS_WINDOW_WINDOW_H_
