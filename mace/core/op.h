@@ -49,7 +49,7 @@ struct OperatorDef {
   std::vector<AttributeValue> attributes;
 
   // Null if the model does not set it.
-  const AttributeValue *FindAttribute(const char *name) const;
+  const AttributeValue *FindAttribute(const char *key) const;
 };
 
 // A device's memory and queue as its ops see them; each runtime derives its
@@ -142,8 +142,7 @@ class OpRegistration {
 
   static const OpRegistration *first();
   // Null if that type has no implementation on that device.
-  static const OpRegistration *Find(const std::string &type,
-                                    DeviceType device);
+  static const OpRegistration *Find(const std::string &type, DeviceType device);
 
  private:
   const OpSchema *schema_;
@@ -156,11 +155,11 @@ class OpRegistration {
 
 // MACE_REGISTER_OP(Softmax, CPU, SoftmaxOp); at namespace scope in a .cc file,
 // after including the generated <op>_schema.h, which defines k##type##Schema.
-#define MACE_REGISTER_OP(type, device, op_class)                         \
+#define MACE_REGISTER_OP(type, device, op_class)                           \
   static const ::mace::OpRegistration mace_registration_##type##_##device( \
-      &k##type##Schema, ::mace::DeviceType::device,                      \
-      []() -> std::unique_ptr<::mace::Op> {                              \
-        return std::make_unique<op_class>();                             \
+      &k##type##Schema, ::mace::DeviceType::device,                        \
+      []() -> std::unique_ptr<::mace::Op> {                                \
+        return std::make_unique<op_class>();                               \
       })
 
 #endif  // MACE_CORE_OP_H_

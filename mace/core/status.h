@@ -48,7 +48,7 @@ MaceStatus RuntimeError(const Args &...args) {
 template <typename T>
 class Result {
  public:
-  Result(T value) : value_(std::move(value)) {}               // NOLINT
+  Result(T value) : value_(std::move(value)) {}              // NOLINT
   Result(MaceStatus status) : status_(std::move(status)) {}  // NOLINT
 
   bool ok() const { return value_.has_value(); }
@@ -65,24 +65,32 @@ inline bool IsOk(const MaceStatus &status) {
   return status.code() == MaceStatus::MACE_SUCCESS;
 }
 
+// The message without the name of the code, to be put into a longer one.
+std::string StatusMessage(const MaceStatus &status);
+
+// For the handler at a public entry point:
+//   try { ... } catch (...) { return CurrentExceptionStatus(); }
+// std::bad_alloc becomes MACE_OUT_OF_RESOURCES. Call it inside a handler only.
+MaceStatus CurrentExceptionStatus();
+
 }  // namespace mace
 
 // Returns from the enclosing function when `expression` fails.
-#define MACE_RETURN_IF_ERROR(expression)              \
-  do {                                                \
-    ::mace::MaceStatus mace_status_ = (expression);   \
-    if (!::mace::IsOk(mace_status_)) {                \
-      return mace_status_;                            \
-    }                                                 \
+#define MACE_RETURN_IF_ERROR(expression)            \
+  do {                                              \
+    ::mace::MaceStatus mace_status_ = (expression); \
+    if (!::mace::IsOk(mace_status_)) {              \
+      return mace_status_;                          \
+    }                                               \
   } while (false)
 
 #define MACE_STATUS_CONCAT_INNER(a, b) a##b
 #define MACE_STATUS_CONCAT(a, b) MACE_STATUS_CONCAT_INNER(a, b)
 
 // MACE_ASSIGN_OR_RETURN(Foo foo, MakeFoo()); with MakeFoo a Result<Foo>.
-#define MACE_ASSIGN_OR_RETURN(declaration, expression) \
-  MACE_ASSIGN_OR_RETURN_INNER(                         \
-      MACE_STATUS_CONCAT(mace_result_, __LINE__), declaration, expression)
+#define MACE_ASSIGN_OR_RETURN(declaration, expression)                    \
+  MACE_ASSIGN_OR_RETURN_INNER(MACE_STATUS_CONCAT(mace_result_, __LINE__), \
+                              declaration, expression)
 #define MACE_ASSIGN_OR_RETURN_INNER(result, declaration, expression) \
   auto result = (expression);                                        \
   if (!result.ok()) {                                                \

@@ -44,6 +44,14 @@ class ThreadPool {
   // threads <= 0 chooses the number of cores the policy selects.
   static std::unique_ptr<ThreadPool> Create(int threads,
                                             CPUAffinityPolicy policy);
+  // Exactly `threads` (at least 1), even above the number of cores, bound to
+  // none: for tests and for splitting work finer than the machine.
+  static std::unique_ptr<ThreadPool> CreateUnbound(int threads);
+
+  // Binds the calling thread to the pool's cores, and back to where it was;
+  // around a run. Nothing happens under AFFINITY_NONE.
+  virtual void BindCaller() {}
+  virtual void UnbindCaller() {}
 
  protected:
   using Callback = void (*)(void *, int64_t, int64_t, int);

@@ -1,0 +1,90 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/status.h"
+
+#include <exception>
+#include <new>
+
+namespace mace {
+namespace {
+
+const char *CodeName(MaceStatus::Code code) {
+  switch (code) {
+    case MaceStatus::MACE_SUCCESS:
+      return "Success";
+    case MaceStatus::MACE_INVALID_ARGS:
+      return "Invalid Arguments";
+    case MaceStatus::MACE_OUT_OF_RESOURCES:
+      return "Out of resources";
+    case MaceStatus::MACE_UNSUPPORTED:
+      return "Unsupported";
+    case MaceStatus::MACE_RUNTIME_ERROR:
+      return "Runtime error";
+  }
+  return "Unknown error";
+}
+
+}  // namespace
+
+MaceStatus::MaceStatus() : code_(MACE_SUCCESS) {}
+MaceStatus::MaceStatus(Code code) : code_(code) {}
+
+// A message that can't be stored must not hide the code: out of memory is
+// exactly when this matters.
+MaceStatus::MaceStatus(Code code, std::string information) : code_(code) {
+  try {
+    message_ = std::make_shared<const std::string>(std::move(information));
+  } catch (const std::bad_alloc &) {
+    message_.reset();
+  }
+}
+
+MaceStatus::MaceStatus(const MaceStatus &) = default;
+MaceStatus::MaceStatus(MaceStatus &&) noexcept = default;
+MaceStatus &MaceStatus::operator=(const MaceStatus &) = default;
+MaceStatus &MaceStatus::operator=(MaceStatus &&) noexcept = default;
+MaceStatus::~MaceStatus() = default;
+
+MaceStatus::Code MaceStatus::code() const { return code_; }
+
+std::string MaceStatus::information() const {
+  std::string text = CodeName(code_);
+  if (message_ != nullptr && !message_->empty()) {
+    text += ": ";
+    text += *message_;
+  }
+  return text;
+}
+
+bool MaceStatus::operator==(const MaceStatus &other) const {
+  return code_ == other.code_;
+}
+bool MaceStatus::operator!=(const MaceStatus &other) const {
+  return code_ != other.code_;
+}
+
+std::string StatusMessage(const MaceStatus &status) {
+  std::string text = status.information();
+  const size_t prefix = std::string(CodeName(status.code())).size() + 2;
+  return text.size() > prefix ? text.substr(prefix) : std::string();
+}
+
+MaceStatus CurrentExceptionStatus() {
+  try {
+    throw;
+  } catch (const std::bad_alloc &) {
+    return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES);
+  } catch (const std::exception &error) {
+    // From the standard library alone, as this library does not throw.
+    try {
+      return RuntimeError("unexpected exception: ", error.what());
+    } catch (...) {
+      return MaceStatus(MaceStatus::MACE_RUNTIME_ERROR);
+    }
+  } catch (...) {
+    return MaceStatus(MaceStatus::MACE_RUNTIME_ERROR);
+  }
+}
+
+}  // namespace mace

@@ -1,0 +1,311 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/thread_pool.h"
+
+#include <sched.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "mace/core/aligned_memory.h"
+#include "mace/core/cpu_topology.h"
+#include "mace/core/logging.h"
+
+namespace mace {
+namespace {
+
+// How long a thread looks for work before it sleeps. The next operator of a
+// network follows within some 10 us, and waking a sleeping thread takes 5 to
+// 50 us; 2000 pauses are roughly 20 to 80 us.
+constexpr int kSpins = 2000;
+
+inline void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+bool BindThread(const cpu_set_t &set) {
+  // 0 is the calling thread, not the process.
+  return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+// A call's items are cut into chunks of `grain`, and the chunks are dealt to
+// the threads in equal runs; a thread that is done takes from the others. So
+// a thread sees the same part of the data in op after op as long as all are
+// equally fast, and big and little cores still finish together.
+//
+// `state_` says whether there is a call to join: bit 0 open, the rest of the
+// low half counts the threads inside, the high half numbers the calls. A
+// thread enters only while the call is open, and the caller closes the call
+// before it waits, so it never waits for a thread that has yet to wake up.
+class SharedPool : public ThreadPool {
+ public:
+  SharedPool() = default;
+  SharedPool(const SharedPool &) = delete;
+  SharedPool &operator=(const SharedPool &) = delete;
+  ~SharedPool() override;
+
+  // False when memory or a thread can't be had.
+  bool Start(const ThreadPlacement &placement);
+
+  int thread_count() const override {
+    return static_cast<int>(workers_.size()) + 1;
+  }
+  void BindCaller() override;
+  void UnbindCaller() override;
+
+ protected:
+  void Dispatch(int64_t count,
+                int64_t grain,
+                void *target,
+                Callback callback) override;
+
+ private:
+  // Chunks dealt to one thread; on its own cache line.
+  struct alignas(kMemoryAlignment) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+  struct Job {
+    int64_t count = 0;
+    int64_t grain = 1;
+    void *target = nullptr;
+    Callback callback = nullptr;
+  };
+
+  static constexpr uint64_t kOpen = 1;
+  static constexpr uint64_t kOneInside = 2;
+  static constexpr uint64_t kCall = uint64_t{1} << 32;
+  static uint64_t CallOf(uint64_t state) { return state / kCall; }
+  static bool AnyInside(uint64_t state) {
+    return (state & (kCall - 1) & ~kOpen) != 0;
+  }
+
+  void WorkerLoop(int thread);
+  // Waits for a call other than `*seen` and stores its number there; false to
+  // stop.
+  bool WaitForCall(uint64_t *seen);
+  bool Enter(uint64_t call);
+  void Leave();
+  void WaitForWorkers();
+  void Work(int thread);
+
+  std::vector<std::thread> workers_;
+  std::vector<Share> shares_;
+  Job job_;
+  std::atomic<uint64_t> state_{0};
+  std::atomic<bool> stop_{false};
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> caller_sleeps_{false};
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable done_;
+  int spins_ = kSpins;
+  bool bound_ = false;
+  cpu_set_t cores_;
+  cpu_set_t caller_cores_;
+  bool caller_bound_ = false;
+};
+
+bool SharedPool::Start(const ThreadPlacement &placement) {
+  CPU_ZERO(&cores_);
+  for (int core : placement.cores) {
+    if (core < CPU_SETSIZE) CPU_SET(core, &cores_);
+  }
+  bound_ = !placement.cores.empty();
+  // With more threads than cores, a spinning thread keeps a working one out.
+  if (placement.threads >
+      static_cast<int>(std::thread::hardware_concurrency())) {
+    spins_ = 0;
+  }
+  try {
+    shares_ = std::vector<Share>(placement.threads);
+    workers_.reserve(placement.threads - 1);
+    for (int i = 1; i < placement.threads; ++i) {
+      workers_.emplace_back([this, i] { WorkerLoop(i); });
+    }
+  } catch (...) {  // std::bad_alloc, std::system_error
+    return false;  // the destructor joins those that did start
+  }
+  return true;
+}
+
+SharedPool::~SharedPool() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stop_.store(true);
+  }
+  work_.notify_all();
+  for (std::thread &worker : workers_) worker.join();
+}
+
+void SharedPool::BindCaller() {
+  if (!bound_ || caller_bound_) return;
+  if (sched_getaffinity(0, sizeof(caller_cores_), &caller_cores_) != 0) return;
+  caller_bound_ = BindThread(cores_);
+}
+
+void SharedPool::UnbindCaller() {
+  if (!caller_bound_) return;
+  BindThread(caller_cores_);
+  caller_bound_ = false;
+}
+
+void SharedPool::Dispatch(int64_t count,
+                          int64_t grain,
+                          void *target,
+                          Callback callback) {
+  if (count <= 0) return;
+  const int64_t chunks = (count - 1) / grain + 1;
+  if (workers_.empty() || chunks == 1) {
+    for (int64_t begin = 0; begin < count;) {
+      const int64_t end = count - begin > grain ? begin + grain : count;
+      callback(target, begin, end, 0);
+      begin = end;
+    }
+    return;
+  }
+
+  job_ = {count, grain, target, callback};
+  const auto threads = static_cast<int64_t>(shares_.size());
+  int64_t next = 0;
+  for (int64_t i = 0; i < threads; ++i) {
+    Share &share = shares_[i];
+    share.next.store(next, std::memory_order_relaxed);
+    next += chunks / threads + (i < chunks % threads ? 1 : 0);
+    share.end = next;
+  }
+  const uint64_t call = CallOf(state_.load(std::memory_order_relaxed)) + 1;
+  // Sequentially consistent, as is the sleeper's counter: either the sleeper
+  // sees this call, or this thread sees the sleeper.
+  state_.store(call * kCall | kOpen);
+  if (sleepers_.load() > 0) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+    }
+    work_.notify_all();
+  }
+  Work(0);
+  state_.fetch_and(~kOpen);
+  WaitForWorkers();
+}
+
+void SharedPool::Work(int thread) {
+  const Job job = job_;
+  const auto threads = static_cast<int>(shares_.size());
+  for (int i = 0; i < threads; ++i) {
+    const int owner = thread + i < threads ? thread + i : thread + i - threads;
+    Share &share = shares_[owner];
+    for (;;) {
+      const int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= share.end) break;
+      const int64_t begin = chunk * job.grain;
+      const int64_t left = job.count - begin;
+      job.callback(job.target, begin,
+                   left > job.grain ? begin + job.grain : job.count, thread);
+    }
+  }
+}
+
+bool SharedPool::Enter(uint64_t call) {
+  uint64_t state = state_.load(std::memory_order_acquire);
+  while ((state & kOpen) != 0 && CallOf(state) == call) {
+    if (state_.compare_exchange_weak(state, state + kOneInside,
+                                     std::memory_order_acq_rel)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void SharedPool::Leave() {
+  const uint64_t state = state_.fetch_sub(kOneInside) - kOneInside;
+  if (!AnyInside(state) && caller_sleeps_.load()) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    done_.notify_one();
+  }
+}
+
+void SharedPool::WaitForWorkers() {
+  for (int i = 0; i < spins_; ++i) {
+    if (!AnyInside(state_.load(std::memory_order_acquire))) return;
+    Pause();
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  caller_sleeps_.store(true);
+  done_.wait(lock, [this] { return !AnyInside(state_.load()); });
+  caller_sleeps_.store(false);
+}
+
+bool SharedPool::WaitForCall(uint64_t *seen) {
+  const auto is_new = [this, seen] {
+    return CallOf(state_.load()) != *seen || stop_.load();
+  };
+  for (int i = 0; i < spins_; ++i) {
+    if (is_new()) break;
+    Pause();
+  }
+  if (!is_new()) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    sleepers_.fetch_add(1);
+    work_.wait(lock, is_new);
+    sleepers_.fetch_sub(1);
+  }
+  *seen = CallOf(state_.load());
+  return !stop_.load();
+}
+
+void SharedPool::WorkerLoop(int thread) {
+  if (bound_ && !BindThread(cores_)) {
+    LOG(WARNING) << "a worker thread can't be bound to the cores of the "
+                    "affinity policy; it runs where the system puts it";
+  }
+  uint64_t call = 0;
+  while (WaitForCall(&call)) {
+    if (Enter(call)) {
+      Work(thread);
+      Leave();
+    }
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<ThreadPool> ThreadPool::Create(int threads,
+                                               CPUAffinityPolicy policy) {
+  try {
+    const ThreadPlacement placement =
+        PlaceThreads(CpuTopology::Read(), threads, policy);
+    std::unique_ptr<SharedPool> pool(new (std::nothrow) SharedPool());
+    if (pool == nullptr || !pool->Start(placement)) return nullptr;
+    VLOG(1) << "thread pool: " << placement.threads << " threads, cores "
+            << (placement.cores.empty() ? std::string("any")
+                                        : CoreListToString(placement.cores));
+    return pool;
+  } catch (...) {  // std::bad_alloc while reading the topology
+    return nullptr;
+  }
+}
+
+std::unique_ptr<ThreadPool> ThreadPool::CreateUnbound(int threads) {
+  try {
+    std::unique_ptr<SharedPool> pool(new (std::nothrow) SharedPool());
+    if (pool == nullptr || !pool->Start({threads < 1 ? 1 : threads, {}})) {
+      return nullptr;
+    }
+    return pool;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+}  // namespace mace
