@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/peak/peak.h"
+
+namespace mace::peak {
+
+#define MACE_PEAK_TABLE(name)    \
+  namespace name {               \
+  extern const Kernels kKernels; \
+  }
+MACE_FOR_EACH_ISA(MACE_PEAK_TABLE)
+#undef MACE_PEAK_TABLE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_PEAK_CASE(name) \
+  case CpuIsa::name:         \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_PEAK_CASE)
+#undef MACE_PEAK_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::peak
