@@ -1,0 +1,86 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Depthwise convolution over NHWC images:
+//
+//   out[n, h, w, c * M + m] = act(bias[c * M + m] + sum over i, j of
+//       in[n, h * stride_h - pad_top + i * dilation_h,
+//             w * stride_w - pad_left + j * dilation_w, c]
+//       * filter[i, j, c * M + m])
+//
+// Pixels outside the image count as 0; `act` is a clamp. Vectors run over
+// channels, so every kernel size, stride and padding is as regular as another;
+// up to 8 neighbouring outputs of a row share their loads. With M > 1 vectors
+// run over m only, which is slow for small M.
+//
+// Order of summation: bias, then i, j ascending, one chain per output.
+// Aliasing: none between output and anything else.
+
+#ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_H_
+#define MACE_KERNELS_CPU_DWCONV_DWCONV_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/isa.h"
+
+namespace mace::dwconv {
+
+enum class WeightType { kF32, kF16, kBf16 };
+
+// All positive; pads may be 0. Pads below and right follow from out_h, out_w.
+struct Shape {
+  ptrdiff_t batch = 1;
+  ptrdiff_t in_h = 1;
+  ptrdiff_t in_w = 1;
+  ptrdiff_t in_c = 1;
+  ptrdiff_t multiplier = 1;
+  ptrdiff_t kernel_h = 1;
+  ptrdiff_t kernel_w = 1;
+  ptrdiff_t stride_h = 1;
+  ptrdiff_t stride_w = 1;
+  ptrdiff_t dilation_h = 1;
+  ptrdiff_t dilation_w = 1;
+  ptrdiff_t pad_top = 0;
+  ptrdiff_t pad_left = 0;
+  ptrdiff_t out_h = 1;
+  ptrdiff_t out_w = 1;
+};
+
+struct Args {
+  Shape shape;
+  const float *input = nullptr;  // [batch][in_h][in_w][in_c]
+  const void *filter = nullptr;  // [kernel_h][kernel_w][in_c * multiplier]
+  WeightType type = WeightType::kF32;
+  const float *bias = nullptr;  // [in_c * multiplier], or null for 0
+  float *output = nullptr;
+  ptrdiff_t output_stride = 0;  // floats from pixel to pixel
+  bool clamp = false;
+  float low = 0.0f;
+  float high = 0.0f;
+};
+
+// What one call computes: rows of outputs, counted through the batch
+// (batch * out_h of them), of some input channels.
+struct Range {
+  ptrdiff_t row_begin = 0;
+  ptrdiff_t row_end = 0;
+  ptrdiff_t channel_begin = 0;
+  ptrdiff_t channel_end = 0;
+};
+
+struct Kernels {
+  // Parts that do not overlap may run at the same time. `scratch` has
+  // ScratchFloats(shape, type) floats, 64-byte aligned, for this call alone.
+  void (*run)(const Args &args, const Range &range, float *scratch);
+};
+
+// Room for the widened filter; 0 for kF32.
+size_t ScratchFloats(const Shape &shape, WeightType type);
+
+// Never null for an ISA other than CpuIsa::kNone.
+const Kernels *KernelsFor(CpuIsa isa);
+
+}  // namespace mace::dwconv
+
+#endif  // MACE_KERNELS_CPU_DWCONV_DWCONV_H_

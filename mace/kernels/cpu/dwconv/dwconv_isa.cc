@@ -1,0 +1,378 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/simd.h"
+
+namespace mace::dwconv::MACE_ISA {
+namespace {
+
+namespace sv = simd::MACE_ISA;
+using Index = ptrdiff_t;
+
+#define MACE_UNROLL _Pragma("clang loop unroll(full)")
+
+// Outputs computed side by side: 8 sums, one filter row of at most 5 and one
+// pixel fit the 16 registers of the smaller ISAs.
+constexpr int kMaxOutputs = 8;
+
+MACE_SIMD_INLINE Index Min(Index a, Index b) { return a < b ? a : b; }
+MACE_SIMD_INLINE Index Max(Index a, Index b) { return a > b ? a : b; }
+MACE_SIMD_INLINE Index DivideUp(Index a, Index b) {
+  return a <= 0 ? 0 : (a + b - 1) / b;
+}
+
+// Taps [begin, end) that fall inside [0, size) from `origin` on.
+struct Taps {
+  Index begin;
+  Index end;
+};
+MACE_SIMD_INLINE Taps InsideTaps(Index origin,
+                                 Index kernel,
+                                 Index dilation,
+                                 Index size) {
+  const Index begin = Min(DivideUp(-origin, dilation), kernel);
+  const Index end = Min(DivideUp(size - origin, dilation), kernel);
+  return {begin, Max(begin, end)};
+}
+
+// The channels of one vector in one row of outputs.
+struct Strip {
+  const float *row;     // pixel 0 of image row 0 of this batch, at the channel
+  const float *filter;  // tap 0, at the channel
+  sv::V bias;
+  float *out;  // output column 0 of this row, at the channel
+  Index h0;    // image row under the first kernel row; may lie outside
+  Taps rows;   // kernel rows inside the image
+  int lanes;   // valid channels; used by partial strips alone
+};
+
+// Strides in floats, and whatever else stays the same for all strips.
+struct Geometry {
+  Index pixel;      // from pixel to pixel of the image
+  Index image_row;  // from row to row
+  Index tap;        // from tap to tap of the filter
+  Index output;     // from pixel to pixel of the output
+  bool clamp;
+  sv::V low;
+  sv::V high;
+};
+
+// kFull: all lanes. kBroadcast: one input channel for all lanes (M > 1).
+template <bool kFull, bool kBroadcast>
+MACE_SIMD_INLINE sv::V LoadPixel(const float *p, int lanes) {
+  if (kBroadcast) return sv::Set(*p);
+  return kFull ? sv::Load(p) : sv::LoadN(p, lanes);
+}
+template <bool kFull>
+MACE_SIMD_INLINE sv::V LoadTap(const float *p, int lanes) {
+  return kFull ? sv::Load(p) : sv::LoadN(p, lanes);
+}
+
+template <bool kFull, int kOutputs>
+MACE_SIMD_INLINE void StoreOutputs(const Geometry &g,
+                                   const Strip &s,
+                                   Index w,
+                                   sv::V (&acc)[kOutputs]) {
+  float *out = s.out + w * g.output;
+  MACE_UNROLL for (int t = 0; t < kOutputs; ++t, out += g.output) {
+    sv::V x = acc[t];
+    if (g.clamp) x = sv::Clamp(x, g.low, g.high);
+    if (kFull) {
+      sv::Store(out, x);
+    } else {
+      sv::StoreN(out, x, s.lanes);
+    }
+  }
+}
+
+// kOutputs outputs from column w on, any kernel; `taps` are the kernel columns
+// inside the image for all of them.
+template <bool kFull, bool kBroadcast, int kOutputs>
+MACE_SIMD_INLINE void RunAny(
+    const Shape &shape, const Geometry &g, const Strip &s, Index w, Taps taps) {
+  sv::V acc[kOutputs];
+  MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[t] = s.bias;
+  const Index step = shape.stride_w * g.pixel;
+  const Index w0 = w * shape.stride_w - shape.pad_left;
+  for (Index i = s.rows.begin; i < s.rows.end; ++i) {
+    const float *x = s.row + (s.h0 + i * shape.dilation_h) * g.image_row +
+                     (w0 + taps.begin * shape.dilation_w) * g.pixel;
+    const float *f = s.filter + (i * shape.kernel_w + taps.begin) * g.tap;
+    for (Index j = taps.begin; j < taps.end; ++j) {
+      const sv::V v = LoadTap<kFull>(f, s.lanes);
+      MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+        acc[t] = sv::Fma(LoadPixel<kFull, kBroadcast>(x + t * step, s.lanes), v,
+                         acc[t]);
+      }
+      x += shape.dilation_w * g.pixel;
+      f += g.tap;
+    }
+  }
+  StoreOutputs<kFull>(g, s, w, acc);
+}
+
+// The same for a known kernel width and stride without dilation: a pixel is
+// loaded once for all outputs that it reaches.
+template <int kKernel, int kStride, int kOutputs>
+MACE_SIMD_INLINE void RunFixed(const Shape &shape,
+                               const Geometry &g,
+                               const Strip &s,
+                               Index w) {
+  sv::V acc[kOutputs];
+  MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[t] = s.bias;
+  const float *x = s.row +
+                   (s.h0 + s.rows.begin * shape.dilation_h) * g.image_row +
+                   (w * kStride - shape.pad_left) * g.pixel;
+  const float *f = s.filter + s.rows.begin * kKernel * g.tap;
+  for (Index i = s.rows.begin; i < s.rows.end; ++i) {
+    sv::V v[kKernel];
+    MACE_UNROLL for (int j = 0; j < kKernel; ++j) {
+      v[j] = sv::Load(f + j * g.tap);
+    }
+    const float *p = x;
+    MACE_UNROLL for (int q = 0; q < (kOutputs - 1) * kStride + kKernel; ++q) {
+      const sv::V pixel = sv::Load(p);
+      p += g.pixel;
+      // Output t sees this pixel at tap q - t * kStride. From the first t on,
+      // so that every output takes its taps in ascending order.
+      MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+        const int j = q - t * kStride;
+        if (j >= 0 && j < kKernel) acc[t] = sv::Fma(pixel, v[j], acc[t]);
+      }
+    }
+    x += shape.dilation_h * g.image_row;
+    f += kKernel * g.tap;
+  }
+  StoreOutputs<true>(g, s, w, acc);
+}
+
+// One of kMaxOutputs, ..., 1 outputs by a jump; `Body` is a class template
+// over the count.
+template <template <int> class Body, typename... Args>
+MACE_SIMD_INLINE void Dispatch(Index outputs, const Args &...args) {
+  switch (outputs) {
+    case 1:
+      return Body<1>::Run(args...);
+    case 2:
+      return Body<2>::Run(args...);
+    case 3:
+      return Body<3>::Run(args...);
+    case 4:
+      return Body<4>::Run(args...);
+    case 5:
+      return Body<5>::Run(args...);
+    case 6:
+      return Body<6>::Run(args...);
+    case 7:
+      return Body<7>::Run(args...);
+    default:
+      return Body<8>::Run(args...);
+  }
+}
+
+template <int kOutputs>
+struct AnyBody {
+  static inline __attribute__((always_inline)) void Run(const Shape &shape,
+                                                        const Geometry &g,
+                                                        const Strip &s,
+                                                        Index w) {
+    RunAny<true, false, kOutputs>(shape, g, s, w, {0, shape.kernel_w});
+  }
+};
+
+template <int kKernel, int kStride>
+struct Fixed {
+  template <int kOutputs>
+  struct Body {
+    static inline __attribute__((always_inline)) void Run(const Shape &shape,
+                                                          const Geometry &g,
+                                                          const Strip &s,
+                                                          Index w) {
+      RunFixed<kKernel, kStride, kOutputs>(shape, g, s, w);
+    }
+  };
+};
+
+using Middle =
+    void (*)(const Shape &, const Geometry &, const Strip &, Index, Index);
+
+// Output columns [begin, end), which see no column outside the image.
+template <template <int> class Body>
+void RunMiddle(const Shape &shape,
+               const Geometry &g,
+               const Strip &s,
+               Index begin,
+               Index end) {
+  while (begin < end) {
+    // As even as possible: 12 = 6 + 6 rather than 8 + 4.
+    const Index left = end - begin;
+    const Index parts = (left + kMaxOutputs - 1) / kMaxOutputs;
+    const Index outputs = (left + parts - 1) / parts;
+    Dispatch<Body>(outputs, shape, g, s, begin);
+    begin += outputs;
+  }
+}
+
+Middle ChooseMiddle(const Shape &s) {
+  if (s.dilation_w == 1) {
+    if (s.kernel_w == 3 && s.stride_w == 1)
+      return &RunMiddle<Fixed<3, 1>::Body>;
+    if (s.kernel_w == 3 && s.stride_w == 2)
+      return &RunMiddle<Fixed<3, 2>::Body>;
+    if (s.kernel_w == 5 && s.stride_w == 1)
+      return &RunMiddle<Fixed<5, 1>::Body>;
+    if (s.kernel_w == 5 && s.stride_w == 2)
+      return &RunMiddle<Fixed<5, 2>::Body>;
+  }
+  return &RunMiddle<AnyBody>;
+}
+
+// Output columns whose taps all lie inside the image.
+struct Columns {
+  Index begin;
+  Index end;
+};
+Columns InsideColumns(const Shape &s) {
+  const Index begin = Min(DivideUp(s.pad_left, s.stride_w), s.out_w);
+  const Index last = s.in_w + s.pad_left - (s.kernel_w - 1) * s.dilation_w - 1;
+  const Index end = last < 0 ? 0 : Min(last / s.stride_w + 1, s.out_w);
+  return {begin, Max(begin, end)};
+}
+
+template <bool kFull, bool kBroadcast>
+void RunEdge(const Shape &shape,
+             const Geometry &g,
+             const Strip &s,
+             Index begin,
+             Index end) {
+  for (Index w = begin; w < end; ++w) {
+    const Taps taps = InsideTaps(w * shape.stride_w - shape.pad_left,
+                                 shape.kernel_w, shape.dilation_w, shape.in_w);
+    RunAny<kFull, kBroadcast, 1>(shape, g, s, w, taps);
+  }
+}
+
+void Widen(const Args &args, const Range &range, float *to) {
+  const Shape &s = args.shape;
+  const Index all = s.in_c * s.multiplier;
+  const Index begin = range.channel_begin * s.multiplier;
+  const Index end = range.channel_end * s.multiplier;
+  const uint16_t *from = static_cast<const uint16_t *>(args.filter);
+  for (Index tap = 0; tap < s.kernel_h * s.kernel_w; ++tap) {
+    for (Index c = begin; c < end; c += sv::kLanes) {
+      const int n = static_cast<int>(Min(sv::kLanes, end - c));
+      const uint16_t *p = from + tap * all + c;
+      sv::StoreN(to + tap * all + c,
+                 args.type == WeightType::kF16 ? sv::LoadF16N(p, n)
+                                               : sv::LoadBf16N(p, n),
+                 n);
+    }
+  }
+}
+
+// A row of outputs of a batch, at channel 0.
+struct Row {
+  const float *image;
+  const float *filter;
+  float *out;
+  Index h0;
+  Taps taps;
+};
+
+Strip MakeStrip(
+    const Args &args, const Row &row, Index in_c, Index out_c, int lanes) {
+  Strip s;
+  s.row = row.image + in_c;
+  s.filter = row.filter + out_c;
+  s.bias =
+      args.bias == nullptr ? sv::Zero() : sv::LoadN(args.bias + out_c, lanes);
+  s.out = row.out + out_c;
+  s.h0 = row.h0;
+  s.rows = row.taps;
+  s.lanes = lanes;
+  return s;
+}
+
+// M == 1: channels by vectors; the last vector overlaps the one before it
+// rather than being partial, unless there are fewer channels than lanes.
+void RunRow(const Args &args,
+            const Geometry &g,
+            const Row &row,
+            const Range &range,
+            Columns inside,
+            Middle middle) {
+  const Shape &shape = args.shape;
+  const Index count = range.channel_end - range.channel_begin;
+  if (count < sv::kLanes) {
+    const Strip s = MakeStrip(args, row, range.channel_begin,
+                              range.channel_begin, static_cast<int>(count));
+    RunEdge<false, false>(shape, g, s, 0, shape.out_w);
+    return;
+  }
+  for (Index c = range.channel_begin; c < range.channel_end; c += sv::kLanes) {
+    const Index at = Min(c, range.channel_end - sv::kLanes);
+    const Strip s = MakeStrip(args, row, at, at, sv::kLanes);
+    RunEdge<true, false>(shape, g, s, 0, inside.begin);
+    middle(shape, g, s, inside.begin, inside.end);
+    RunEdge<true, false>(shape, g, s, inside.end, shape.out_w);
+  }
+}
+
+// M > 1: a vector holds outputs of one input channel.
+void RunRowMultiplied(const Args &args,
+                      const Geometry &g,
+                      const Row &row,
+                      const Range &range) {
+  const Shape &shape = args.shape;
+  for (Index c = range.channel_begin; c < range.channel_end; ++c) {
+    for (Index m = 0; m < shape.multiplier; m += sv::kLanes) {
+      const int lanes = static_cast<int>(Min(sv::kLanes, shape.multiplier - m));
+      const Strip s = MakeStrip(args, row, c, c * shape.multiplier + m, lanes);
+      if (lanes == sv::kLanes) {
+        RunEdge<true, true>(shape, g, s, 0, shape.out_w);
+      } else {
+        RunEdge<false, true>(shape, g, s, 0, shape.out_w);
+      }
+    }
+  }
+}
+
+void Run(const Args &args, const Range &range, float *scratch) {
+  const Shape &shape = args.shape;
+  const float *filter = static_cast<const float *>(args.filter);
+  if (args.type != WeightType::kF32) {
+    Widen(args, range, scratch);
+    filter = scratch;
+  }
+  Geometry g;
+  g.pixel = shape.in_c;
+  g.image_row = shape.in_w * shape.in_c;
+  g.tap = shape.in_c * shape.multiplier;
+  g.output = args.output_stride;
+  g.clamp = args.clamp;
+  g.low = sv::Set(args.low);
+  g.high = sv::Set(args.high);
+  const Columns inside = InsideColumns(shape);
+  const Middle middle = ChooseMiddle(shape);
+  for (Index r = range.row_begin; r < range.row_end; ++r) {
+    Row row;
+    row.image = args.input + r / shape.out_h * shape.in_h * g.image_row;
+    row.filter = filter;
+    row.out = args.output + r * shape.out_w * args.output_stride;
+    row.h0 = r % shape.out_h * shape.stride_h - shape.pad_top;
+    row.taps = InsideTaps(row.h0, shape.kernel_h, shape.dilation_h, shape.in_h);
+    if (shape.multiplier == 1) {
+      RunRow(args, g, row, range, inside, middle);
+    } else {
+      RunRowMultiplied(args, g, row, range);
+    }
+  }
+}
+
+}  // namespace
+
+extern const Kernels kKernels;
+const Kernels kKernels = {&Run};
+
+}  // namespace mace::dwconv::MACE_ISA
