@@ -13,7 +13,9 @@ struct IsaProbe {
   const char *name;
   int vector_bytes;
   // Returns a * b + c for the first vector_bytes / 4 elements.
-  void (*multiply_add)(const float *a, const float *b, const float *c,
+  void (*multiply_add)(const float *a,
+                       const float *b,
+                       const float *c,
                        float *out);
 };
 

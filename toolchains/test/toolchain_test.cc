@@ -48,6 +48,7 @@ TEST(ToolchainTest, EachInstructionSetComputes) {
 TEST(ToolchainTest, StandardLibraryAndThreadsWork) {
   std::vector<std::string> words(4);
   std::vector<std::thread> threads;
+  threads.reserve(words.size());
   for (size_t i = 0; i < words.size(); ++i) {
     threads.emplace_back([&words, i] { words[i] = std::to_string(i); });
   }

@@ -1,0 +1,166 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""House rules that hold for every kind of source file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import List, Tuple
+
+from tools.quality.model import Check, Context, Outcome, Status, from_findings
+
+LICENCE = ("Copyright 2026 The MACE Authors", "SPDX-License-Identifier: Apache-2.0")
+SOURCE_SUFFIXES = (".c", ".cc", ".h", ".cl", ".py", ".bzl", ".sh", ".proto", ".BUILD")
+SOURCE_NAMES = ("BUILD.bazel", "WORKSPACE", ".bazelrc")
+TEXT_SUFFIXES = (*SOURCE_SUFFIXES, ".md", ".yaml", ".yml", ".toml", ".txt", ".lds")
+LONG = 400
+TOO_LONG = 800
+README_FROM = 8
+# Folders that exist only on the machine of whoever wrote the line.
+_HOME = re.compile(r"(?<![\w.}$~])/(?:home|root|Users|work)/[\w.]+")
+_LOAD = re.compile(r'^load\(\s*"([^"]+)"', re.MULTILINE)
+
+
+def is_source(file: Path) -> bool:
+    """Whether the house rules for sources hold for a file."""
+    return file.name.endswith(SOURCE_SUFFIXES) or file.name in SOURCE_NAMES
+
+
+def licence_problem(text: str) -> str:
+    """What is wrong with the licence header of a source; empty if nothing.
+
+    The two lines stand at the top, below a ``#!`` line if there is one.
+    """
+    lines = text.splitlines()
+    if lines and lines[0].startswith("#!"):
+        lines = lines[1:]
+    # "/*" opens the comment of a linker script.
+    for line, wanted in zip([*lines[:2], "", ""], LICENCE):
+        if not line.lstrip("/*# ").startswith(wanted):
+            return f"does not begin with the line '{wanted}'"
+    return ""
+
+
+def load_problem(text: str) -> str:
+    """The first load() that is out of order; empty if none is.
+
+    As buildifier has it: other repositories, then this one, then this package,
+    each in alphabetical order.
+    """
+
+    def key(label: str) -> Tuple[int, List[str]]:
+        place = 0 if label[0] == "@" else 1 if label[0] == "/" else 2
+        return place, label.split(":")
+
+    labels = _LOAD.findall(text)
+    for before, after in zip(labels, labels[1:]):
+        if key(after) < key(before):
+            return f'load("{after}") belongs before load("{before}")'
+    return ""
+
+
+def whitespace_problems(file: Path, text: str) -> List[str]:
+    """Tabs, blanks at the end of a line and a missing last newline."""
+    problems = []
+    markdown = file.suffix == ".md"  # two blanks at the end are a line break
+    for number, line in enumerate(text.split("\n"), 1):
+        if "\t" in line:
+            problems.append(f"{file}:{number}: tab")
+        if line != line.rstrip() and not markdown:
+            problems.append(f"{file}:{number}: blanks at the end of the line")
+    if text and not text.endswith("\n"):
+        problems.append(f"{file}: no newline at the end")
+    elif text.endswith("\n\n"):
+        problems.append(f"{file}: empty lines at the end")
+    return problems
+
+
+def _read(context: Context, file: Path) -> str:
+    return (context.root / file).read_text(encoding="utf-8", errors="replace")
+
+
+def _licence(context: Context) -> Outcome:
+    files = [file for file in context.files if is_source(file)]
+    lines = []
+    for file in files:
+        problem = licence_problem(_read(context, file))
+        if problem:
+            lines.append(f"{file}:1: {problem}")
+    return from_findings(lines, len(files))
+
+
+def _length(context: Context) -> Outcome:
+    files = [file for file in context.files if is_source(file)]
+    long, too_long = [], []
+    for file in files:
+        count = _read(context, file).count("\n")
+        if count > TOO_LONG:
+            too_long.append(f"{file}: {count} lines; at most {TOO_LONG}")
+        elif count > LONG:
+            long.append(f"{file}: {count} lines; better below {LONG}")
+    if too_long:
+        return Outcome(Status.FAILED, f"{len(too_long)} too long", too_long + long)
+    if long:
+        return Outcome(Status.WARNED, f"{len(long)} long", long)
+    return Outcome(Status.PASSED, f"{len(files)} files")
+
+
+def _whitespace(context: Context) -> Outcome:
+    files = context.with_suffix(*TEXT_SUFFIXES, *SOURCE_NAMES)
+    lines: List[str] = []
+    for file in files:
+        text = _read(context, file)
+        problems = whitespace_problems(file, text)
+        if problems and context.fix:
+            tidy = (line.rstrip() for line in text.split("\n"))
+            fixed = "\n".join(tidy).rstrip("\n") + "\n"
+            if file.suffix != ".md":
+                (context.root / file).write_text(fixed, encoding="utf-8")
+                problems = whitespace_problems(file, fixed)
+        lines += problems
+    return from_findings(lines, len(files))
+
+
+def _paths(context: Context) -> Outcome:
+    files = context.with_suffix(*TEXT_SUFFIXES, *SOURCE_NAMES, ".json", ".html")
+    lines = []
+    for file in files:
+        for number, line in enumerate(_read(context, file).splitlines(), 1):
+            found = _HOME.search(line)
+            if found:
+                lines.append(f"{file}:{number}: a path of one machine: {found[0]}")
+    return from_findings(lines, len(files))
+
+
+def _bazel(context: Context) -> Outcome:
+    files = context.with_suffix("BUILD.bazel", "WORKSPACE", ".bzl", ".BUILD")
+    lines = []
+    for file in files:
+        problem = load_problem(_read(context, file))
+        if problem:
+            lines.append(f"{file}: {problem}")
+    return from_findings(lines, len(files))
+
+
+def _readme(context: Context) -> Outcome:
+    counts = Counter(file.parent for file in context.files if is_source(file))
+    lines = [
+        f"{folder}: {count} sources and no README.md"
+        for folder, count in sorted(counts.items())
+        if count >= README_FROM and folder / "README.md" not in context.files
+    ]
+    if lines:
+        return Outcome(Status.WARNED, f"{len(lines)} folders", lines)
+    return Outcome(Status.PASSED, f"{len(counts)} folders")
+
+
+CHECKS = (
+    Check("licence", "the two-line licence header", _licence),
+    Check("length", f"files of at most {TOO_LONG} lines", _length),
+    Check("whitespace", "tabs and blanks", _whitespace),
+    Check("paths", "no path of one machine", _paths),
+    Check("bazel", "order of load statements", _bazel),
+    Check("readme", "larger folders say what lives there", _readme),
+)

@@ -1,0 +1,83 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Dict
+
+import pytest
+
+from tools.quality import text_checks
+from tools.quality.model import Context, Outcome, Status
+
+HEADER = "# Copyright 2026 The MACE Authors\n# SPDX-License-Identifier: Apache-2.0\n"
+
+
+def run(tmp_path: Path, name: str, files: Dict[str, str], fix: bool = False) -> Outcome:
+    for file, text in files.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    paths = tuple(Path(file) for file in files)
+    context = Context(tmp_path, paths, paths, fix, everything=True)
+    check = next(check for check in text_checks.CHECKS if check.name == name)
+    return check.run(context)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEADER,
+        HEADER + "\nx = 1\n",
+        "#!/bin/sh\n" + HEADER,
+        HEADER.replace("# ", "// "),
+    ],
+)
+def test_licence_header_is_seen(text: str) -> None:
+    assert text_checks.licence_problem(text) == ""
+
+
+@pytest.mark.parametrize("text", ["", "x = 1\n", HEADER.splitlines()[0], "\n" + HEADER])
+def test_missing_licence_header_is_a_finding(tmp_path: Path, text: str) -> None:
+    outcome = run(tmp_path, "licence", {"a.py": text, "b.txt": "no source"})
+    assert outcome.status is Status.FAILED
+    assert len(outcome.lines) == 1
+    assert outcome.lines[0].startswith("a.py:1: ")
+
+
+def test_length_warns_and_fails(tmp_path: Path) -> None:
+    short, long, too_long = ("x\n" * count for count in (400, 401, 801))
+    assert run(tmp_path, "length", {"a.cc": short}).status is Status.PASSED
+    assert run(tmp_path, "length", {"a.cc": long}).status is Status.WARNED
+    assert run(tmp_path, "length", {"a.cc": too_long}).status is Status.FAILED
+    assert run(tmp_path, "length", {"a.md": too_long}).status is Status.PASSED
+
+
+def test_whitespace_is_found_and_repaired(tmp_path: Path) -> None:
+    files = {"a.cc": "int a; \n\n\n"}
+    assert run(tmp_path, "whitespace", files).status is Status.FAILED
+    assert run(tmp_path, "whitespace", files, fix=True).status is Status.PASSED
+    assert (tmp_path / "a.cc").read_text(encoding="utf-8") == "int a;\n"
+
+
+def test_path_of_one_machine_is_a_finding(tmp_path: Path) -> None:
+    home = "/" + "home/somebody/mace"
+    assert run(tmp_path, "paths", {"a.md": f"cd {home}"}).status is Status.FAILED
+    good = "cd ~/mace; ls /usr/lib; see $ROOT/work/x and docs/work/x\n"
+    assert run(tmp_path, "paths", {"a.md": good}).status is Status.PASSED
+
+
+def test_loads_are_ordered_as_by_buildifier() -> None:
+    ordered = 'load("@z//:a.bzl", "a")\nload("//mace:b.bzl", "b")\nload(":c.bzl", "c")'
+    assert text_checks.load_problem(ordered) == ""
+    packages = 'load("//mace:b.bzl", "b")\nload("//mace/ops:a.bzl", "a")\n'
+    assert text_checks.load_problem(packages) == ""
+    swapped = 'load("//mace:b.bzl", "b")\nload("@z//:a.bzl", "a")\n'
+    assert "@z//:a.bzl" in text_checks.load_problem(swapped)
+
+
+def test_larger_folder_needs_a_readme(tmp_path: Path) -> None:
+    files = {f"lib/{index}.cc": "x\n" for index in range(text_checks.README_FROM)}
+    assert run(tmp_path, "readme", files).status is Status.WARNED
+    files["lib/README.md"] = "# lib\n"
+    assert run(tmp_path, "readme", files).status is Status.PASSED
