@@ -58,6 +58,8 @@ struct Value {
 class Random {
  public:
   explicit Random(uint32_t seed);
+  struct Quiet {};
+  Random(uint32_t seed, Quiet) : engine_(seed) {}
   // Uniform in [low, high).
   Value Floats(const Shape &shape, float low = -1.0f, float high = 1.0f);
   // Uniform in [low, high].

@@ -7,13 +7,12 @@
 #include <random>
 
 #include "mace/kernels/cpu/cpu_device.h"
+#include "mace/ops/testing/fake_contexts.h"
 #include "mace/ops/testing/guarded_buffer.h"
 
 namespace mace::op_test {
 
 namespace {
-
-using Buffers = std::vector<std::unique_ptr<GuardedBuffer>>;
 
 // Parts of random size in random order on random threads, one at a time: what
 // depends on the split, the order or the thread shows in every run.
@@ -48,126 +47,6 @@ class ShuffledPool final : public ThreadPool {
  private:
   int threads_;
   std::mt19937 engine_;
-};
-
-class FakeInitContext final : public InitContext {
- public:
-  FakeInitContext(const OperatorDef &def,
-                  const std::vector<Tensor> &tensors,
-                  const std::vector<CaseInput> &inputs,
-                  Device *device,
-                  ThreadPool *pool,
-                  Buffers *prepared)
-      : def_(def),
-        tensors_(tensors),
-        inputs_(inputs),
-        device_(device),
-        pool_(pool),
-        prepared_(prepared) {}
-
-  const OperatorDef &def() const override { return def_; }
-  size_t input_count() const override { return inputs_.size(); }
-  const Tensor *constant(size_t index) const override {
-    const bool constant = index < inputs_.size() &&
-                          inputs_[index].kind == CaseInput::Kind::kConstant;
-    return constant ? &tensors_[index] : nullptr;
-  }
-  bool has_input(size_t index) const override {
-    return index < inputs_.size() &&
-           inputs_[index].kind != CaseInput::Kind::kAbsent;
-  }
-  Device *device() const override { return device_; }
-  ThreadPool *thread_pool() const override { return pool_; }
-  void *AllocatePrepared(size_t bytes) override {
-    prepared_->push_back(std::make_unique<GuardedBuffer>(bytes, 0));
-    return prepared_->back()->data();
-  }
-
- private:
-  const OperatorDef &def_;
-  const std::vector<Tensor> &tensors_;
-  const std::vector<CaseInput> &inputs_;
-  Device *device_;
-  ThreadPool *pool_;
-  Buffers *prepared_;
-};
-
-struct OutputSpec {
-  bool set = false;
-  Shape shape;
-  DataType data_type = DataType::kUnknown;
-};
-
-class FakeReshapeContext final : public ReshapeContext {
- public:
-  FakeReshapeContext(const std::vector<const Tensor *> &inputs,
-                     size_t outputs,
-                     ThreadPool *pool)
-      : outputs_(outputs), inputs_(inputs), pool_(pool) {}
-
-  size_t input_count() const override { return inputs_.size(); }
-  size_t output_count() const override { return outputs_.size(); }
-  const Tensor *input(size_t index) const override {
-    return index < inputs_.size() ? inputs_[index] : nullptr;
-  }
-  void SetOutput(size_t index,
-                 const Shape &shape,
-                 DataType data_type) override {
-    if (index >= outputs_.size()) {
-      violation_ = "SetOutput of a port that is not connected";
-      return;
-    }
-    outputs_[index].set = true;
-    outputs_[index].shape = shape;
-    outputs_[index].data_type = data_type;
-  }
-  void RequestScratch(size_t bytes) override { scratch_ = bytes; }
-  void AllowInPlace(size_t output, size_t input) override {
-    in_place_.emplace_back(output, input);
-  }
-  ThreadPool *thread_pool() const override { return pool_; }
-
-  std::vector<OutputSpec> outputs_;
-  size_t scratch_ = 0;
-  std::vector<std::pair<size_t, size_t>> in_place_;
-  std::string violation_;
-
- private:
-  const std::vector<const Tensor *> &inputs_;
-  ThreadPool *pool_;
-};
-
-class FakeRunContext final : public RunContext {
- public:
-  FakeRunContext(const std::vector<const Tensor *> &inputs,
-                 std::vector<Tensor> *outputs,
-                 void *scratch,
-                 Device *device,
-                 ThreadPool *pool)
-      : inputs_(inputs),
-        outputs_(outputs),
-        scratch_(scratch),
-        device_(device),
-        pool_(pool) {}
-
-  size_t input_count() const override { return inputs_.size(); }
-  size_t output_count() const override { return outputs_->size(); }
-  const Tensor *input(size_t index) const override {
-    return index < inputs_.size() ? inputs_[index] : nullptr;
-  }
-  Tensor *output(size_t index) const override {
-    return index < outputs_->size() ? &(*outputs_)[index] : nullptr;
-  }
-  void *scratch() const override { return scratch_; }
-  Device *device() const override { return device_; }
-  ThreadPool *thread_pool() const override { return pool_; }
-
- private:
-  const std::vector<const Tensor *> &inputs_;
-  std::vector<Tensor> *outputs_;
-  void *scratch_;
-  Device *device_;
-  ThreadPool *pool_;
 };
 
 Tensor TensorOf(const CaseInput &input, size_t index) {
@@ -308,8 +187,8 @@ OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
   Bind(inputs);
   FakeReshapeContext shaped(bound_, case_.outputs, &pool_);
   result.status = op_->Reshape(&shaped);
-  result.violation = shaped.violation_;
-  result.in_place = shaped.in_place_;
+  result.violation = shaped.violation();
+  result.in_place = shaped.in_place();
   result.macs = op_->Macs();
   result.kernel_name = op_->KernelName();
   if (!IsOk(result.status)) return result;
@@ -325,7 +204,7 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
   std::vector<Tensor> outputs(case_.outputs);
   std::vector<uint8_t *> places;
   for (size_t i = 0; i < case_.outputs; ++i) {
-    const OutputSpec &spec = shaped.outputs_[i];
+    const OutputSpec &spec = shaped.outputs()[i];
     const size_t port = std::min(i, schema.output_count - 1);
     if (!spec.set) {
       result->violation = "Reshape did not set output " + std::to_string(i);
@@ -371,12 +250,12 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
   }
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i].data = places[i];
 
-  if (shaped.scratch_ > static_cast<size_t>(kMaxOutputBytes)) {
+  if (shaped.scratch_bytes() > static_cast<size_t>(kMaxOutputBytes)) {
     return OutOfResources("the scratch memory is too large for a test");
   }
-  GuardedBuffer scratch(shaped.scratch_);
+  GuardedBuffer scratch(shaped.scratch_bytes());
   FakeRunContext context(bound_, &outputs,
-                         shaped.scratch_ > 0 ? scratch.data() : nullptr,
+                         shaped.scratch_bytes() > 0 ? scratch.data() : nullptr,
                          &device_, &pool_);
   const MaceStatus status = op_->Run(&context);
   if (!scratch.Intact())

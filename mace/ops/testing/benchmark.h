@@ -1,0 +1,111 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Micro-benchmarks of operators and kernels. (OB-01 to OB-04)
+//
+//   const bool registered = [] {
+//     for (const Shape &shape : {Shape{1, 56, 56, 64}, Shape{1, 7, 7, 1024}}) {
+//       RegisterOp(OpName("SOFTMAX", shape, ""), [shape](op_test::Random
+//       *random) {
+//         return op_test::OpCase("Softmax").Input(random->Floats(shape));
+//       });
+//     }
+//     return true;
+//   }();
+
+#ifndef MACE_OPS_TESTING_BENCHMARK_H_
+#define MACE_OPS_TESTING_BENCHMARK_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mace/kernels/cpu/isa.h"
+#include "mace/ops/testing/op_case.h"
+
+namespace mace::benchmark {
+
+struct Settings {
+  int threads = 1;
+  CpuIsa isa = CpuIsa::kNone;
+};
+
+// Chosen between these so that a benchmark takes about a second.
+inline constexpr int64_t kMinIterations = 10;
+inline constexpr int64_t kMaxIterations = 1000000000;
+inline constexpr int64_t kTargetNanoseconds = 1000000000;
+
+// Iterations for a body that takes `nanoseconds` each.
+int64_t ChooseIterations(double nanoseconds);
+
+struct Measurement {
+  double nanoseconds = 0;  // per iteration
+  int64_t iterations = 0;
+  int64_t input_bytes = 0;  // per iteration
+  int64_t macs = 0;         // per iteration; 0 if not meaningful
+};
+
+// Handed to a benchmark, which prepares its data and calls Measure once.
+class State {
+ public:
+  explicit State(const Settings &settings) : settings_(settings) {}
+  const Settings &settings() const { return settings_; }
+
+  // Times `body`: a few calls to warm up and to choose the iterations, then
+  // these. Input bytes and macs are per call.
+  void Measure(int64_t input_bytes,
+               int64_t macs,
+               const std::function<void()> &body);
+  // Reports why the benchmark cannot run.
+  void Fail(const std::string &reason) { failure_ = reason; }
+
+  const Measurement &measurement() const { return measurement_; }
+  const std::string &failure() const { return failure_; }
+
+ private:
+  Settings settings_;
+  Measurement measurement_;
+  std::string failure_;
+};
+
+using Function = std::function<void(State *)>;
+using MakeCase = std::function<op_test::OpCase(op_test::Random *)>;
+
+// Adds to the list that Run goes through; called before main.
+void Register(const std::string &name, Function function);
+// One op, through its real Init and Reshape; only Run is timed.
+void RegisterOp(const std::string &name, MakeCase make);
+
+// MACE_BM_<op>_<dims>[_<details>]_<type>_<device>, where a shape [N, H, W, C]
+// reads N_C_H_W:
+//   OpName("CONV_2D", {1, 7, 7, 1024}, "K1x1S1D1_SAME_1024")
+//   = "MACE_BM_CONV_2D_1_1024_7_7_K1x1S1D1_SAME_1024_float_CPU"
+std::string OpName(const std::string &op,
+                   const Shape &shape,
+                   const std::string &details,
+                   const std::string &type = "float",
+                   const std::string &device = "CPU");
+
+// Whether `filter` selects `name`: as a regular expression that matches any
+// part of it, or as a shell pattern (* and ?) that matches all of it. Empty
+// and "all" select everything. (BA-05)
+bool Selects(const std::string &filter, const std::string &name);
+
+// "Benchmark   Time(ns)   Iterations   Input(MB/s)   GMACPS", and a line of it.
+std::string Header(size_t name_width);
+std::string Line(const std::string &name,
+                 size_t name_width,
+                 const Measurement &measurement);
+
+// All that were registered, by name.
+std::vector<std::pair<std::string, Function>> Registered();
+
+// Runs what the filter selects and prints the table to stdout. Returns the
+// number of benchmarks that failed, or -1 if none was selected.
+int Run(const std::string &filter, const Settings &settings);
+
+}  // namespace mace::benchmark
+
+#endif  // MACE_OPS_TESTING_BENCHMARK_H_
