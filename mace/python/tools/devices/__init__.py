@@ -1,0 +1,23 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Machines on which models run, behind one interface."""
+
+from __future__ import annotations
+
+from mace.python.tools.devices.device import (
+    CommandResult,
+    Device,
+    DeviceError,
+    DeviceProperties,
+)
+from mace.python.tools.devices.discover import find_devices
+from mace.python.tools.devices.host import HostDevice
+
+__all__ = [
+    "CommandResult",
+    "Device",
+    "DeviceError",
+    "DeviceProperties",
+    "HostDevice",
+    "find_devices",
+]

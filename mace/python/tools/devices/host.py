@@ -1,0 +1,145 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""This computer as a device."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.devices.device import (
+    CommandResult,
+    Device,
+    DeviceError,
+    DeviceProperties,
+)
+
+# How long a program may take to end itself when asked to.
+_GRACE_S = 2.0
+
+
+class HostDevice(Device):
+    """Runs programs here, in a folder of the build tree.
+
+    Args:
+        work_dir: made by `probe` if missing.
+    """
+
+    def __init__(self, work_dir: Path) -> None:
+        self._work_dir = work_dir.resolve()
+
+    @property
+    def work_dir(self) -> PurePosixPath:
+        return PurePosixPath(self._work_dir)
+
+    def probe(self) -> DeviceProperties:
+        try:
+            self._work_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DeviceError(
+                f"cannot make the work folder {self._work_dir}: {error.strerror}"
+            ) from error
+        return DeviceProperties(
+            name="host",
+            serial="host",
+            abis=(Abi.HOST,),
+            processor=_processor(),
+        )
+
+    def push(self, local: Path, remote: PurePosixPath) -> None:
+        target = self._local(remote)
+        with self._errors(f"copy {local} to {target}"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                target.unlink()
+            try:
+                # Weights are hundreds of megabytes: no second copy of them.
+                os.link(local.resolve(), target)
+            except OSError:
+                shutil.copy2(local, target)
+
+    def pull(self, remote: PurePosixPath, local: Path) -> None:
+        with self._errors(f"copy {self._local(remote)} to {local}"):
+            local.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self._local(remote), local)
+
+    def remove(self, remote: PurePosixPath) -> None:
+        target = self._local(remote)
+        with self._errors(f"remove {target}"):
+            if target.is_dir() and not target.is_symlink():
+                shutil.rmtree(target)
+            else:
+                target.unlink(missing_ok=True)
+
+    def run(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        time_limit_s: float | None = None,
+    ) -> CommandResult:
+        with self._errors(f"start {command[0]}"):
+            process = subprocess.Popen(
+                command,
+                cwd=self._work_dir,
+                env={**os.environ, **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                # Its own group, so that a limit ends its children, too.
+                start_new_session=True,
+            )
+        try:
+            output, _ = process.communicate(timeout=time_limit_s)
+            timed_out = False
+        except subprocess.TimeoutExpired:
+            output = _end(process)
+            timed_out = True
+        except BaseException:  # Ctrl-C: the program must not outlive us
+            _end(process)
+            raise
+        status = process.returncode
+        return CommandResult(
+            status=status if status >= 0 else 128 - status,
+            output=output,
+            timed_out=timed_out,
+        )
+
+    def _local(self, remote: PurePosixPath) -> Path:
+        return self._work_dir / remote
+
+    @contextlib.contextmanager
+    def _errors(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise DeviceError(f"cannot {what}: {error.strerror}") from error
+
+
+def _end(process: subprocess.Popen[str]) -> str:
+    """Ends a program and its children; returns what it said until then."""
+    for kind in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, kind)
+        try:
+            return process.communicate(timeout=_GRACE_S)[0]
+        except subprocess.TimeoutExpired:
+            continue
+    return ""
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,98 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The host driver against real files and processes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.devices import DeviceError, HostDevice, find_devices
+from mace.python.tools.errors import UnsupportedError
+
+
+@pytest.fixture
+def device(tmp_path: Path) -> HostDevice:
+    host = HostDevice(tmp_path / "work")
+    host.probe()
+    return host
+
+
+def test_probe_says_what_it_is(device: HostDevice) -> None:
+    properties = device.probe()
+    assert properties.abis == (Abi.HOST,)
+    assert properties.processor
+
+
+def test_push_and_pull_keep_bytes_and_permission(
+    device: HostDevice, tmp_path: Path
+) -> None:
+    script = tmp_path / "tool"
+    script.write_bytes(b"#!/bin/sh\necho $0 $1\n")
+    script.chmod(0o755)
+    device.push(script, PurePosixPath("bin/tool"))
+    result = device.run(["bin/tool", "a b; exit 3"])
+    assert result.status == 0
+    assert result.output == "bin/tool a b; exit 3\n"
+    device.pull(PurePosixPath("bin/tool"), tmp_path / "back" / "tool")
+    assert (tmp_path / "back" / "tool").read_bytes() == script.read_bytes()
+
+
+def test_pushing_again_replaces(device: HostDevice, tmp_path: Path) -> None:
+    source = tmp_path / "data"
+    for text in ("one", "two"):
+        source.write_text(text)
+        device.push(source, PurePosixPath("data"))
+        assert device.run(["cat", "data"]).output == text
+
+
+def test_run_passes_variables_and_status(device: HostDevice) -> None:
+    result = device.run(["sh", "-c", "echo $MACE_X >&2; exit 7"], env={"MACE_X": "hi"})
+    assert (result.status, result.output) == (7, "hi\n")
+
+
+def test_a_signal_shows_as_in_a_shell(device: HostDevice) -> None:
+    assert device.run(["sh", "-c", "kill -SEGV $$"]).status == 139
+
+
+def test_the_time_limit_ends_children_too(device: HostDevice) -> None:
+    begin = time.monotonic()
+    result = device.run(
+        ["sh", "-c", "echo begun; sleep 60 & sleep 60"], time_limit_s=0.5
+    )
+    assert result.timed_out
+    assert "begun" in result.output
+    assert time.monotonic() - begin < 10
+
+
+def test_stdin_is_not_ours(device: HostDevice) -> None:
+    code = "import sys; print(repr(sys.stdin.read()))"
+    assert device.run([sys.executable, "-c", code]).output == "''\n"
+
+
+def test_errors_name_the_file(device: HostDevice, tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match="absent"):
+        device.pull(PurePosixPath("absent"), tmp_path / "x")
+    with pytest.raises(DeviceError, match="no_such_program"):
+        device.run(["./no_such_program"])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DeviceError, match="work folder"):
+        HostDevice(tmp_path / "file" / "work").probe()
+
+
+def test_remove_takes_files_and_folders(device: HostDevice, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x")
+    device.push(tmp_path / "f", PurePosixPath("a/b/f"))
+    device.remove(PurePosixPath("a"))
+    device.remove(PurePosixPath("a"))
+    assert device.run(["ls"]).output == ""
+
+
+def test_only_the_host_has_a_driver_yet(tmp_path: Path) -> None:
+    assert len(find_devices(Abi.HOST, tmp_path)) == 1
+    with pytest.raises(UnsupportedError, match="arm64-v8a"):
+        find_devices(Abi.ARM64_V8A, tmp_path)
