@@ -10,12 +10,12 @@ from typing import Any
 
 from mace.python.tools.config import deployment as normal
 from mace.python.tools.config.field_types import parse_file_stem
-from mace.python.tools.config.problems import listed, shown
 from mace.python.tools.config.sections import (
     ParsedDeployment,
     ParsedModel,
     ParsedSection,
 )
+from mace.python.tools.wording import listed, shown
 
 # Reports one problem: section, key, message.
 Report = Callable[[ParsedSection, str, str], None]

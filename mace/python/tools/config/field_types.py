@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from mace.python.tools.config import deployment as normal
-from mace.python.tools.config.problems import listed, nearest, shown
+from mace.python.tools.wording import listed, nearest, shown
 
 _EnumT = TypeVar("_EnumT", bound=enum.Enum)
 

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from mace.python.tools.config import spellings
-from mace.python.tools.config.problems import Problem, nearest, shown
+from mace.python.tools.config.problems import Problem
 from mace.python.tools.config.schema import (
     DeploymentSection,
     MicroSection,
@@ -34,6 +34,7 @@ from mace.python.tools.config.yaml_source import (
     Sequence,
     plain,
 )
+from mace.python.tools.wording import nearest, shown
 
 # Where a key of this section may be found by someone who misplaced it.
 _LEVELS: dict[type[Section], str] = {

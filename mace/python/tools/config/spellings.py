@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.config.problems import Problem, shown
+from mace.python.tools.config.problems import Problem
 from mace.python.tools.config.schema import (
     ModelSection,
     SubgraphSection,
@@ -26,6 +26,7 @@ from mace.python.tools.config.yaml_source import (
     Scalar,
     Sequence,
 )
+from mace.python.tools.wording import shown
 
 
 @dataclass(frozen=True)

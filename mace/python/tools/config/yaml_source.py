@@ -19,7 +19,8 @@ from typing import Union
 
 import yaml
 
-from mace.python.tools.config.problems import ConfigError, Problem, shown
+from mace.python.tools.config.problems import ConfigError, Problem
+from mace.python.tools.wording import shown
 
 # The biggest real deployment files have a few hundred lines; a file beyond
 # this is a model given by mistake.

@@ -1,0 +1,75 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where messages go: the standard error stream, in colour on a terminal.
+
+Works without the `rich` package as well, as the doctor must be able to say
+that it is missing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import TextIO
+
+_STYLES = {
+    logging.DEBUG: "dim",
+    logging.INFO: "",
+    logging.WARNING: "yellow",
+    logging.ERROR: "bold red",
+    logging.CRITICAL: "bold red",
+}
+_LABELS = {logging.WARNING: "warning: ", logging.ERROR: "error: "}
+
+
+class ConsoleHandler(logging.Handler):
+    """Prints log records, one line each, never wrapped."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            show(record.getMessage(), record.levelno)
+        except BrokenPipeError:
+            # Nobody reads; the command itself goes on.
+            return
+        except Exception:
+            self.handleError(record)
+
+
+def show(message: str, level: int) -> None:
+    """Prints a message of this log level."""
+    text = _LABELS.get(level, "") + message
+    stream = sys.stderr
+    style = _STYLES.get(level, "")
+    if not style or not _wants_colour(stream):
+        # A file or pipe gets plain text that greps well.
+        stream.write(_encodable(text, stream) + "\n")
+        stream.flush()
+        return
+    try:
+        from rich.console import Console
+    except ImportError:
+        stream.write(_encodable(text, stream) + "\n")
+        return
+    Console(file=stream, soft_wrap=True).print(
+        text, style=style, markup=False, highlight=False, emoji=False
+    )
+
+
+def set_up_logging(verbose: bool) -> None:
+    """Sends our log to the console: steps with `verbose`, else what matters."""
+    handler = ConsoleHandler()
+    logger = logging.getLogger("mace")
+    logger.handlers = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.DEBUG if verbose else logging.INFO)
+
+
+def _wants_colour(stream: TextIO) -> bool:
+    return stream.isatty() and "NO_COLOR" not in os.environ
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    # A C locale prints ASCII only; a message must not fail on a tensor's name.
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)

@@ -1,0 +1,237 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exit statuses and messages of the whole program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mace.python.tools.cli import commands
+from mace.python.tools.cli.main import main
+from mace.python.tools.errors import CheckFailedError, MaceError
+
+_ROOT = Path(__file__).resolve().parents[4]
+_DOOR = _ROOT / "tools" / "converter.py"
+
+
+def _converter(
+    *argv: str, door: Path = _DOOR, python: tuple[str, ...] = (sys.executable,)
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*python, str(door), *argv],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def _raise_in_command(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> int:
+    def execute(_: object) -> int:
+        raise error
+
+    monkeypatch.setattr(commands, "execute", execute)
+    return main(["run", "--config=d.yml"])
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "text"),
+    [
+        (MaceError("key x: found 1"), 2, "error: key x: found 1\n"),
+        (CheckFailedError("cosine 0.5"), 1, "error: cosine 0.5\n"),
+        (KeyboardInterrupt(), 130, "error: interrupted"),
+        (MemoryError(), 1, "error: out of memory"),
+        (
+            ModuleNotFoundError("No module named 'onnx'", name="onnx"),
+            2,
+            "bash tools/setup.sh",
+        ),
+    ],
+)
+def test_exit_status_and_message(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException,
+    status: int,
+    text: str,
+) -> None:
+    assert _raise_in_command(monkeypatch, error) == status
+    captured = capsys.readouterr()
+    assert text in captured.err
+    assert "Traceback" not in captured.err
+    assert captured.out == ""
+
+
+def test_defect_saves_its_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    status = _raise_in_command(monkeypatch, ZeroDivisionError("by zero\nx"))
+    assert status == 1
+    message = capsys.readouterr().err
+    assert message.count("\n") == 1
+    assert "defect of MACE (ZeroDivisionError: by zero)" in message
+    (report,) = tmp_path.iterdir()
+    assert str(report) in message
+    text = report.read_text()
+    assert "Traceback" in text
+    assert "--config=d.yml" in text
+
+
+def test_missing_module_of_our_own_is_a_defect(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    error = ModuleNotFoundError("No module named 'mace.x'", name="mace.x")
+    assert _raise_in_command(monkeypatch, error) == 1
+
+
+def test_messages_survive_an_ascii_terminal(tmp_path: Path) -> None:
+    name = tmp_path / "модель.yml"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    result = subprocess.run(
+        [sys.executable, str(_DOOR), "convert", f"--config={name}"],
+        capture_output=True,
+        check=False,
+        env=environment,
+    )
+    assert result.returncode == 2
+    assert b"No such file" in result.stderr
+
+
+def test_config_problems_reach_the_terminal(tmp_path: Path) -> None:
+    config = tmp_path / "bad.yml"
+    config.write_text("libary_name: x\n")
+    result = _converter("convert", f"--config={config}")
+    assert result.returncode == 2
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert lines[0] == f"error: 3 problems in {config}:"
+    assert any("did you mean library_name?" in line for line in lines)
+
+
+def test_usage_error_from_the_shell() -> None:
+    result = _converter("run", "--config=x", "--roud=1")
+    assert result.returncode == 2
+    assert result.stderr == (
+        "error: converter.py run: unknown flag --roud; did you mean --round? "
+        "(see converter.py run -h)\n"
+    )
+
+
+def test_help_from_the_shell() -> None:
+    result = _converter("-h")
+    assert result.returncode == 0
+    assert "convert" in result.stdout
+    assert result.stderr == ""
+
+
+def test_works_from_any_folder(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, str(_DOOR), "run", "-h"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0
+    assert "--round" in result.stdout
+
+
+def test_command_line_needs_no_packages() -> None:
+    """The parser and the error path run on a bare Python (-S: no packages)."""
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from mace.python.tools.cli.main import main;"
+        "sys.exit(main(['covnert']))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", code, str(_ROOT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2, result.stderr
+    assert "did you mean convert?" in result.stderr
+
+
+def _copied_door(tmp_path: Path) -> Path:
+    (tmp_path / "tools").mkdir()
+    door = tmp_path / "tools" / "converter.py"
+    shutil.copy(_DOOR, door)
+    return door
+
+
+def test_door_names_setup_when_packages_are_missing(tmp_path: Path) -> None:
+    result = _converter(
+        "convert", "--config=x", door=_copied_door(tmp_path), python=_BARE
+    )
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "bash tools/setup.sh" in result.stderr
+    assert "pydantic" in result.stderr
+
+
+def test_door_enters_the_virtual_environment(tmp_path: Path) -> None:
+    door = _copied_door(tmp_path)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "venv: $@"\nexit 7\n')
+    python.chmod(0o755)
+    result = _converter("run", "--round=2", door=door, python=_BARE)
+    assert result.returncode == 7
+    assert result.stdout == f"venv: {door} run --round=2\n"
+
+
+# A Python without any installed package.
+_BARE = (sys.executable, "-S")
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+def test_interrupted_program_cleans_up(
+    tmp_path: Path, number: signal.Signals, status: int
+) -> None:
+    """A real process, interrupted while it writes."""
+    code = f"""
+import sys, time
+sys.path.insert(0, {str(_ROOT)!r})
+from mace.python.tools.atomic import atomic_dir, atomic_write
+from mace.python.tools.cli import commands, main
+def execute(args):
+    with atomic_dir('model') as folder, atomic_write('log.csv') as log:
+        (folder / 'half').write_text('x')
+        log.write(b'half')
+        print('writing', flush=True)
+        time.sleep(60)
+commands.execute = execute
+sys.exit(main.main(['run', '--config=x']))
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    started = time.monotonic()
+    process.send_signal(number)
+    _, message = process.communicate(timeout=20)
+    assert time.monotonic() - started < 10
+    assert process.returncode == status
+    assert message.count("\n") == 1, message
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,38 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The recurring parts of messages: quoted values, lists, near words."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+# A value longer than this is cut in messages.
+_SHOWN_VALUE_LENGTH = 60
+
+
+def shown(value: object) -> str:
+    """`value` as a message quotes it: short, on one line."""
+    text = str(value)
+    if len(text) > _SHOWN_VALUE_LENGTH:
+        text = text[: _SHOWN_VALUE_LENGTH - 3] + "..."
+    return repr(text)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that `word` was most likely meant to be, if any."""
+    # 0.6 is difflib's own default: far enough for a dropped or doubled letter
+    # in a short key, near enough not to propose an unrelated one.
+    # Input of any length comes in; the match is quadratic, so cut it.
+    matches = difflib.get_close_matches(
+        word[:100].lower(), list(known), n=1, cutoff=0.6
+    )
+    return matches[0] if matches else None
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as a message lists them: ``a, b or c``."""
+    items = list(words)
+    if len(items) < 2:
+        return "".join(items)
+    return ", ".join(items[:-1]) + " or " + items[-1]
