@@ -80,4 +80,31 @@ Result<WindowGeometry> ComputeWindow(const std::string &op_name,
   return geometry;
 }
 
+ConvPoolArgs ReportWindow(const WindowSpec &spec,
+                          const WindowGeometry &geometry,
+                          const Shape &kernels) {
+  ConvPoolArgs args;
+  switch (spec.padding) {
+    case Padding::VALID:
+      args.padding_type = 0;
+      break;
+    case Padding::SAME:
+      args.padding_type = 1;
+      break;
+    default:
+      args.padding_type = -1;
+      break;
+  }
+  for (int axis = 0; axis < 2; ++axis) {
+    args.strides.push_back(static_cast<int>(spec.stride[axis]));
+    args.dilations.push_back(static_cast<int>(spec.dilation[axis]));
+  }
+  for (int64_t pad : {geometry.pad_before[0], geometry.pad_before[1],
+                      geometry.pad_after[0], geometry.pad_after[1]}) {
+    args.paddings.push_back(static_cast<int>(pad));
+  }
+  args.kernels.assign(kernels.begin(), kernels.end());
+  return args;
+}
+
 }  // namespace mace

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 
+#include "mace/core/shape.h"
 #include "mace/core/status.h"
 #include "mace/ops/op_enums.h"
 
@@ -64,6 +65,11 @@ Result<WindowGeometry> ComputeWindow(const std::string &op_name,
                                      const WindowSpec &spec,
                                      int64_t height,
                                      int64_t width);
+
+// A window for reports. `kernels` is the filter's shape, or [height, width].
+ConvPoolArgs ReportWindow(const WindowSpec &spec,
+                          const WindowGeometry &geometry,
+                          const Shape &kernels);
 
 }  // namespace mace
 

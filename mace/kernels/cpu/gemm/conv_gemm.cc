@@ -266,6 +266,9 @@ ConvPlan PlanConv(const ConvShape &shape,
       PanelCount(static_cast<size_t>(shape.out_c / shape.groups)));
   p.panel_block = p.panels;
   p.vector = p.rows == 1 && p.taps == 1 && !IsPadded(shape);
+  const Index stretch = static_cast<Index>(kDepthBlock);
+  p.single_pass = p.vector || (p.depth < stretch ? p.taps <= stretch / p.depth
+                                                 : p.taps * p.depth == stretch);
   SplitRows(&p, DivideUp(p.rows, RowBlock(p)));
   SplitForThreads(&p, threads);
   p.tasks = shape.groups * p.row_blocks * p.panel_blocks;

@@ -51,6 +51,9 @@ struct ConvPlan {
   // make the inner loop too short); or the whole patch (no tap is padded).
   enum class Taps { kPixel, kRow, kPatch } tap_kind = Taps::kPixel;
   bool vector = false;  // one output row: Kernels::run_vector
+  // Every sum is finished when it is first stored, so that epilogue.residual
+  // may be the output itself.
+  bool single_pass = false;
   ptrdiff_t taps = 1;
   ptrdiff_t depth = 1;
   ptrdiff_t rows = 1;  // batch * out_h * out_w

@@ -355,6 +355,39 @@ TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
   }
 }
 
+TEST(ConvGemm, SinglePassMayAddInPlace) {
+  for (ptrdiff_t depth : {64, 511, 512, 513, 1200}) {
+    for (ptrdiff_t rows : {1, 40}) {
+      Case c;
+      c.shape = MatrixShape(rows, depth, 50);
+      c.residual = true;
+      Random random(14);
+      const Data d = MakeData(c, &random);
+      for (CpuIsa isa : RunnableIsas()) {
+        const ConvPlan plan =
+            PlanConv(c.shape, c.w_type, KernelsFor(isa), c.threads);
+        EXPECT_EQ(plan.single_pass, rows == 1 || depth <= 512);
+        if (!plan.single_pass) continue;
+        const std::vector<float> apart = RunAll(c, d, isa);
+        std::vector<float> out = d.residual;
+        ConvArgs args;
+        args.input = d.input.data();
+        args.weights = d.packed.data();
+        args.output = out.data();
+        args.output_stride = 50;
+        args.epilogue.bias = d.bias.data();
+        args.epilogue.residual = out.data();
+        args.epilogue.residual_stride = 50;
+        std::vector<double> scratch(plan.scratch_bytes / 8 + 16);
+        for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
+          RunConvTask(plan, args, task, scratch.data());
+        }
+        EXPECT_EQ(out, apart) << Describe(c, isa, random.seed());
+      }
+    }
+  }
+}
+
 TEST(ConvGemm, NanAndInfinitySurviveTheClamp) {
   Case c;
   c.shape = MatrixShape(13, 6, 40);

@@ -1,0 +1,168 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/op.h"
+#include "mace/kernels/cpu/cpu_device.h"
+#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/ops/conv2d/conv2d_schema.h"
+#include "mace/ops/epilogue/conv_run.h"
+#include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/window/window.h"
+
+namespace mace {
+namespace {
+
+class Conv2DOp final : public Op {
+ public:
+  MaceStatus Init(InitContext *context) override {
+    name_ = context->def().name;
+    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
+    MACE_ASSIGN_OR_RETURN(activation_, ResolveActivation(name_, attributes_));
+    kernels_ = gemm::KernelsFor(CpuIsaOf(context->device()));
+    if (kernels_ == nullptr) {
+      return Unsupported("operator '", name_,
+                         "': no CPU kernels for this processor");
+    }
+    return CheckConstants(*context->constant(kConv2DFilterInput),
+                          context->constant(kConv2DBiasInput));
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Shape &input = context->input(kConv2DInputInput)->shape;
+    const Tensor &filter = *context->input(kConv2DFilterInput);
+    if (input.rank() != 4 || input[3] != filter.shape[3] * attributes_.groups) {
+      return InvalidArgs("operator '", name_, "': input has shape ",
+                         input.ToString(), " but the filter ",
+                         filter.shape.ToString(), " with ", attributes_.groups,
+                         " group(s) takes [N, H, W, ",
+                         filter.shape[3] * attributes_.groups, "]");
+    }
+    MACE_ASSIGN_OR_RETURN(
+        window_, ComputeWindow(name_,
+                               MakeWindowSpec(attributes_, filter.shape[1],
+                                              filter.shape[2]),
+                               input[1], input[2]));
+    const Shape output{input[0], window_.output[0], window_.output[1],
+                       filter.shape[0]};
+    context->SetOutput(kConv2DOutputOutput, output, DataType::kFloat32);
+    const Tensor *residual =
+        HasResidual(*context) ? context->input(kConv2DResidualInput) : nullptr;
+    if (residual != nullptr && residual->shape != output) {
+      return InvalidArgs("operator '", name_, "': residual has shape ",
+                         residual->shape.ToString(), " but the output ",
+                         output.ToString());
+    }
+    kernel_shape_ = filter.shape;
+    empty_ = output.Elements() == 0;
+    macs_ = 0;
+    if (empty_) return MaceStatus();
+    MakePlan(input, output, filter, context->thread_pool()->thread_count());
+    context->RequestScratch(
+        ConvScratchBytes(plan_, context->thread_pool()->thread_count()));
+    if (residual != nullptr && plan_.single_pass) {
+      context->AllowInPlace(kConv2DOutputOutput, kConv2DResidualInput);
+    }
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    if (empty_) return MaceStatus();
+    const Tensor *bias = context->input_count() > kConv2DBiasInput
+                             ? context->input(kConv2DBiasInput)
+                             : nullptr;
+    gemm::ConvArgs args;
+    args.input = context->input(kConv2DInputInput)->As<float>();
+    args.weights = context->input(kConv2DFilterInput)->data;
+    args.output = context->output(kConv2DOutputOutput)->MutableAs<float>();
+    args.output_stride = static_cast<size_t>(plan_.shape.out_c);
+    SetActivation(activation_, &args.epilogue);
+    args.epilogue.bias = bias == nullptr ? nullptr : bias->As<float>();
+    if (HasResidual(*context)) {
+      args.epilogue.residual =
+          context->input(kConv2DResidualInput)->As<float>();
+      args.epilogue.residual_stride = args.output_stride;
+    }
+    RunConv(plan_, args, context->thread_pool(), context->scratch());
+    return MaceStatus();
+  }
+
+  int64_t Macs() const override { return macs_; }
+  ConvPoolArgs Geometry() const override {
+    return ReportWindow(
+        MakeWindowSpec(attributes_, kernel_shape_[1], kernel_shape_[2]),
+        window_, kernel_shape_);
+  }
+  std::string KernelName() const override {
+    return empty_ ? "none" : ConvKernelName(plan_);
+  }
+
+ private:
+  template <typename Context>
+  static bool HasResidual(const Context &context) {
+    return context.input_count() > kConv2DResidualInput &&
+           context.input(kConv2DResidualInput) != nullptr;
+  }
+
+  MaceStatus CheckConstants(const Tensor &filter, const Tensor *bias) const {
+    const Shape &shape = filter.shape;
+    if (shape.rank() != 4 || shape.Elements() == 0) {
+      return InvalidArgs("operator '", name_, "': filter has shape ",
+                         shape.ToString(),
+                         "; expected [O, KH, KW, C / groups], none of them 0");
+    }
+    if (shape[0] % attributes_.groups != 0 ||
+        filter.groups != attributes_.groups) {
+      return InvalidArgs("operator '", name_, "': ", attributes_.groups,
+                         " group(s) do not fit a filter of shape ",
+                         shape.ToString(), " packed for ", filter.groups,
+                         " group(s)");
+    }
+    if (bias != nullptr && bias->shape != Shape{shape[0]}) {
+      return InvalidArgs("operator '", name_, "': bias has shape ",
+                         bias->shape.ToString(), "; expected [", shape[0], "]");
+    }
+    return MaceStatus();
+  }
+
+  void MakePlan(const Shape &input,
+                const Shape &output,
+                const Tensor &filter,
+                int threads) {
+    gemm::ConvShape s;
+    auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
+    s.batch = index(input[0]);
+    s.in_h = index(input[1]);
+    s.in_w = index(input[2]);
+    s.in_c = index(input[3]);
+    s.kernel_h = index(filter.shape[1]);
+    s.kernel_w = index(filter.shape[2]);
+    s.stride_h = index(attributes_.strides[0]);
+    s.stride_w = index(attributes_.strides[1]);
+    s.dilation_h = index(attributes_.dilations[0]);
+    s.dilation_w = index(attributes_.dilations[1]);
+    s.pad_top = index(window_.pad_before[0]);
+    s.pad_left = index(window_.pad_before[1]);
+    s.out_h = index(output[1]);
+    s.out_w = index(output[2]);
+    s.out_c = index(output[3]);
+    s.groups = index(attributes_.groups);
+    plan_ = gemm::PlanConv(s, PackedWeightType(filter.data_type), kernels_,
+                           threads);
+    macs_ = output.Elements() * filter.shape.Elements(1, 4);
+  }
+
+  std::string name_;
+  Conv2DAttributes attributes_;
+  FusedActivation activation_;
+  const gemm::Kernels *kernels_ = nullptr;
+  WindowGeometry window_;
+  Shape kernel_shape_;
+  gemm::ConvPlan plan_;
+  bool empty_ = false;
+  int64_t macs_ = 0;
+};
+
+MACE_REGISTER_OP(Conv2D, CPU, Conv2DOp);
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,236 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The operator's contract; the arithmetic over many geometries is tested with
+// the kernel (mace/kernels/cpu/gemm/conv_gemm_test.cc).
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::CaseInput;
+using op_test::ExpectError;
+using op_test::ExpectFloats;
+using op_test::OpCase;
+using op_test::OpResult;
+using op_test::OpSession;
+using op_test::Random;
+using op_test::RunOptions;
+using op_test::Tolerance;
+using op_test::Value;
+
+// A convolution with explicit padding, straight from its definition.
+struct Naive {
+  int64_t stride[2] = {1, 1};
+  int64_t dilation[2] = {1, 1};
+  int64_t pads[4] = {0, 0, 0, 0};
+  int64_t groups = 1;
+};
+
+Shape OutputShape(const Shape &x, const Shape &f, const Naive &n) {
+  Shape shape{x[0], 0, 0, f[0]};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const int64_t extent = (f[axis + 1] - 1) * n.dilation[axis] + 1;
+    shape[axis + 1] = (x[axis + 1] + n.pads[axis] + n.pads[axis + 2] - extent) /
+                          n.stride[axis] +
+                      1;
+  }
+  return shape;
+}
+
+std::vector<double> Convolve(const Value &input,
+                             const Value &filter,
+                             const std::vector<float> &bias,
+                             const Naive &n) {
+  const Shape &x = input.shape;
+  const Shape &f = filter.shape;
+  const Shape y = OutputShape(x, f, n);
+  const std::vector<float> xs = input.floats();
+  const std::vector<float> fs = filter.floats();
+  std::vector<double> out;
+  for (int64_t b = 0; b < y[0]; ++b) {
+    for (int64_t oh = 0; oh < y[1]; ++oh) {
+      for (int64_t ow = 0; ow < y[2]; ++ow) {
+        for (int64_t o = 0; o < y[3]; ++o) {
+          double sum = bias.empty() ? 0.0 : bias[static_cast<size_t>(o)];
+          const int64_t first = o / (f[0] / n.groups) * f[3];
+          for (int64_t i = 0; i < f[1]; ++i) {
+            for (int64_t j = 0; j < f[2]; ++j) {
+              const int64_t h =
+                  oh * n.stride[0] - n.pads[0] + i * n.dilation[0];
+              const int64_t w =
+                  ow * n.stride[1] - n.pads[1] + j * n.dilation[1];
+              if (h < 0 || h >= x[1] || w < 0 || w >= x[2]) continue;
+              for (int64_t c = 0; c < f[3]; ++c) {
+                const int64_t at = ((b * x[1] + h) * x[2] + w) * x[3];
+                sum += static_cast<double>(
+                           xs[static_cast<size_t>(at + first + c)]) *
+                       fs[static_cast<size_t>(
+                           ((o * f[1] + i) * f[2] + j) * f[3] + c)];
+              }
+            }
+          }
+          out.push_back(sum);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// Values of at most 1 in sums of a few hundred products.
+constexpr Tolerance kTolerance = {2e-5, 2e-5};
+
+TEST(Conv2DTest, ValidWithoutBias) {
+  Random random(1);
+  const Value x = random.Floats({2, 7, 6, 5});
+  const Value f = random.Floats({19, 3, 2, 5});
+  ExpectFloats(OpCase("Conv2D").Input(x).Packed(f), {2, 5, 5, 19},
+               Convolve(x, f, {}, Naive()), kTolerance);
+}
+
+TEST(Conv2DTest, SamePutsTheOddPaddingLast) {
+  Random random(2);
+  const Value x = random.Floats({1, 8, 9, 3});
+  const Value f = random.Floats({8, 3, 3, 3});
+  const Value b = random.Floats({8});
+  Naive n;
+  n.stride[0] = n.stride[1] = 2;
+  n.pads[1] = n.pads[2] = n.pads[3] =
+      1;  // 8 rows need one after, 9 columns two
+  ExpectFloats(OpCase("Conv2D")
+                   .Input(x)
+                   .Packed(f)
+                   .Constant(b)
+                   .Ints("strides", {2, 2})
+                   .String("padding", "SAME"),
+               {1, 4, 5, 8}, Convolve(x, f, b.floats(), n), kTolerance);
+}
+
+TEST(Conv2DTest, ExplicitPadsStridesDilations) {
+  Random random(3);
+  const Value x = random.Floats({1, 10, 11, 4});
+  const Value f = random.Floats({33, 3, 3, 4});
+  const Value b = random.Floats({33});
+  Naive n;
+  n.stride[0] = 2;
+  n.stride[1] = 1;
+  n.dilation[0] = 1;
+  n.dilation[1] = 3;
+  n.pads[0] = 2;
+  n.pads[1] = 1;
+  n.pads[2] = 0;
+  n.pads[3] = 4;
+  ExpectFloats(OpCase("Conv2D")
+                   .Input(x)
+                   .Packed(f)
+                   .Constant(b)
+                   .Ints("strides", {2, 1})
+                   .Ints("dilations", {1, 3})
+                   .String("padding", "EXPLICIT")
+                   .Ints("pads", {2, 1, 0, 4}),
+               OutputShape(x.shape, f.shape, n), Convolve(x, f, b.floats(), n),
+               kTolerance);
+}
+
+TEST(Conv2DTest, Groups) {
+  Random random(4);
+  const Value x = random.Floats({1, 5, 5, 12});
+  const Value f = random.Floats({51, 3, 3, 4});
+  Naive n;
+  n.groups = 3;
+  ExpectFloats(OpCase("Conv2D").Input(x).Packed(f, 3).Int("groups", 3),
+               {1, 3, 3, 51}, Convolve(x, f, {}, n), kTolerance);
+}
+
+TEST(Conv2DTest, ResidualIsAddedBeforeTheActivation) {
+  Random random(5);
+  for (int64_t channels : {24, 600}) {  // one pass over K, and two
+    const Value x = random.Floats({1, 6, 6, channels}, -0.3f, 0.3f);
+    const Value f = random.Floats({20, 1, 1, channels}, -0.3f, 0.3f);
+    const Value b = random.Floats({20});
+    const Value r = random.Floats({1, 6, 6, 20});
+    std::vector<double> want = Convolve(x, f, b.floats(), Naive());
+    for (size_t i = 0; i < want.size(); ++i) {
+      want[i] = std::min(std::max(want[i] + r.floats()[i], 0.0), 0.5);
+    }
+    ExpectFloats(OpCase("Conv2D")
+                     .Input(x)
+                     .Packed(f)
+                     .Constant(b)
+                     .Input(r)
+                     .String("activation", "RELUX")
+                     .Float("activation_limit", 0.5f),
+                 {1, 6, 6, 20}, want, kTolerance);
+  }
+}
+
+TEST(Conv2DTest, SixteenBitFilters) {
+  Random random(6);
+  const Value x = random.Floats({1, 6, 7, 17});
+  // Multiples of 1/64 up to 2 are exact in both types.
+  Value f = random.Ints({21, 3, 3, 17}, -64, 64);
+  std::vector<float> exact;
+  for (int32_t i : f.ints()) exact.push_back(static_cast<float>(i) / 64.0f);
+  f = Value::Floats(f.shape, exact);
+  for (DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
+    ExpectFloats(OpCase("Conv2D")
+                     .Input(x)
+                     .Packed(f, 1, type)
+                     .String("activation", "NONE"),
+                 {1, 4, 5, 21}, Convolve(x, f, {}, Naive()), kTolerance);
+  }
+}
+
+TEST(Conv2DTest, ShapeMayChangeBetweenRuns) {
+  Random random(7);
+  const Value f = random.Floats({8, 3, 3, 4});
+  OpCase op_case("Conv2D");
+  op_case.Input(random.Floats({1, 6, 6, 4})).Packed(f);
+  OpSession session(op_case, RunOptions());
+  for (const Shape &shape : {Shape{1, 6, 6, 4}, Shape{2, 9, 4, 4},
+                             Shape{0, 6, 6, 4}, Shape{1, 3, 3, 4}}) {
+    const Value x = random.Floats(shape);
+    std::vector<CaseInput> inputs = op_case.inputs;
+    inputs[0].value = x;
+    const OpResult result = session.Run(inputs);
+    ASSERT_TRUE(IsOk(result.status)) << result.status.information();
+    EXPECT_EQ(result.violation, "");
+    op_test::ExpectNear(result.outputs[0].floats(), Convolve(x, f, {}, Naive()),
+                        kTolerance);
+    EXPECT_EQ(result.macs, result.outputs[0].shape.Elements() * 36);
+  }
+}
+
+TEST(Conv2DTest, NamesWhatDoesNotFit) {
+  Random random(8);
+  const Value x = random.Floats({1, 6, 6, 4});
+  const Value f = random.Floats({8, 3, 3, 4});
+  auto base = [&] { return OpCase("Conv2D").Input(x).Packed(f); };
+  ExpectError(OpCase("Conv2D").Input(random.Floats({1, 6, 6, 5})).Packed(f),
+              MaceStatus::MACE_INVALID_ARGS, "[1, 6, 6, 5]");
+  ExpectError(OpCase("Conv2D").Input(random.Floats({6, 6, 4})).Packed(f),
+              MaceStatus::MACE_INVALID_ARGS, "[6, 6, 4]");
+  ExpectError(OpCase("Conv2D").Input(random.Floats({1, 2, 6, 4})).Packed(f),
+              MaceStatus::MACE_INVALID_ARGS, "height");
+  ExpectError(base().Constant(random.Floats({7})),
+              MaceStatus::MACE_INVALID_ARGS, "bias has shape [7]");
+  ExpectError(base().Int("groups", 3), MaceStatus::MACE_INVALID_ARGS, "group");
+  ExpectError(base().NoInput().Input(random.Floats({1, 4, 4, 7})),
+              MaceStatus::MACE_INVALID_ARGS, "residual has shape");
+  ExpectError(base().String("activation", "PRELU"),
+              MaceStatus::MACE_UNSUPPORTED, "PRELU");
+  ExpectError(
+      base().String("activation", "RELUX").Float("activation_limit", -1),
+      MaceStatus::MACE_INVALID_ARGS, "activation_limit");
+}
+
+}  // namespace
+}  // namespace mace

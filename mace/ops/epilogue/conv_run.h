@@ -1,0 +1,37 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Running a gemm::ConvPlan on a thread pool, for the operators that multiply.
+
+#ifndef MACE_OPS_EPILOGUE_CONV_RUN_H_
+#define MACE_OPS_EPILOGUE_CONV_RUN_H_
+
+#include <cstddef>
+
+#include "mace/core/data_type.h"
+#include "mace/core/thread_pool.h"
+#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/ops/epilogue/fused_activation.h"
+
+namespace mace {
+
+// float32, float16 or bfloat16, which the schema has checked.
+gemm::WeightType PackedWeightType(DataType type);
+
+// Scratch for all threads of a pool; 64-byte aligned.
+size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads);
+
+void SetActivation(const FusedActivation &activation, gemm::Epilogue *epilogue);
+
+// Every task of the plan. `scratch` holds ConvScratchBytes.
+void RunConv(const gemm::ConvPlan &plan,
+             const gemm::ConvArgs &args,
+             ThreadPool *pool,
+             void *scratch);
+
+// The kernel that a plan uses, for reports.
+const char *ConvKernelName(const gemm::ConvPlan &plan);
+
+}  // namespace mace
+
+#endif  // MACE_OPS_EPILOGUE_CONV_RUN_H_
