@@ -1,0 +1,84 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes that hold or pass on tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+
+
+@HANDLERS.register("Const")
+def const(context: Context) -> None:
+    """A constant, as a view over the file's bytes."""
+    value = context.builder.constant(context.output_name(), context.node.tensor())
+    value.source = context.output_name()
+    context.results[0] = value
+
+
+@HANDLERS.register(
+    "Identity",
+    "Snapshot",
+    "StopGradient",
+    "PreventGradient",
+    "CheckNumerics",
+    "PlaceholderWithDefault",
+    "EnsureShape",
+)
+def identity(context: Context) -> None:
+    """Nothing to do in inference."""
+    context.results[0] = context.builder.alias(context.input(0), context.output_name())
+
+
+@HANDLERS.register("IdentityN")
+def identity_n(context: Context) -> None:
+    """Several identities at once."""
+    for index, value in enumerate(context.inputs):
+        context.results[index] = context.builder.alias(
+            value, context.output_name(index)
+        )
+
+
+@HANDLERS.register("NoOp")
+def no_op(context: Context) -> None:
+    """Orders other nodes in training; has no outputs."""
+
+
+@HANDLERS.register("Fill")
+def fill(context: Context) -> None:
+    """A tensor of one value, whose shape must be known."""
+    shape = context.ints(0, "dims")
+    value = np.asarray(context.values(1, "value")).reshape(())
+    context.results[0] = context.builder.constant(
+        context.output_name(), np.full(shape, value)
+    )
+
+
+@HANDLERS.register("ZerosLike", "OnesLike")
+def like(context: Context) -> None:
+    """Zeros or ones in the shape of the input, which must be known."""
+    shape = context.input(0).shape
+    if shape is None or not all(isinstance(dim, int) for dim in shape):
+        raise UnsupportedNodeError("shape of the input is not known")
+    make = np.zeros if context.node.op == "ZerosLike" else np.ones
+    dims = [dim for dim in shape if isinstance(dim, int)]
+    context.results[0] = context.builder.constant(
+        context.output_name(), make(dims, context.input(0).dtype.numpy)
+    )
+
+
+@HANDLERS.register("Range")
+def arange(context: Context) -> None:
+    """Evenly spaced numbers, which must be known."""
+    start, limit, delta = (
+        context.values(i, what).item()
+        for i, what in enumerate(("start", "limit", "delta"))
+    )
+    if delta == 0:
+        raise UnsupportedNodeError("delta is 0")
+    context.results[0] = context.builder.constant(
+        context.output_name(),
+        np.arange(start, limit, delta).astype(context.input(0).dtype.numpy),
+    )

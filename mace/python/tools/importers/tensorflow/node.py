@@ -1,0 +1,173 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A node of a frozen graph, with typed access to its attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.ir.dtypes import Array
+
+# TensorFlow's DataType enumeration -> NumPy; the types that a model can hold.
+NUMPY_TYPES: dict[int, str] = {
+    1: "float32",
+    2: "float64",
+    3: "int32",
+    4: "uint8",
+    5: "int16",
+    6: "int8",
+    9: "int64",
+    10: "bool",
+    14: "bfloat16",
+    17: "uint16",
+    19: "float16",
+    22: "uint32",
+    23: "uint64",
+}
+_TYPE_NAMES = {**NUMPY_TYPES, 7: "string", 8: "complex64", 20: "resource"}
+
+
+def type_name(number: int) -> str:
+    """TensorFlow's name of an element type, for messages."""
+    return _TYPE_NAMES.get(number, f"type {number}")
+
+
+def split_tensor_name(name: str) -> tuple[str, int]:
+    """`scope/node:1` -> (`scope/node`, 1); the output number defaults to 0."""
+    node, separator, output = name.rpartition(":")
+    if separator and output.isdigit():
+        return node, int(output)
+    return name, 0
+
+
+def tensor_name(node: str, output: int) -> str:
+    """The full name of a tensor, `node:output`."""
+    return f"{node}:{output}"
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operator of the frozen graph.
+
+    Attributes:
+        name, op: TensorFlow's.
+        inputs: (node, output number) of every data input, in order.
+        attrs: messages by attribute name.
+    """
+
+    name: str
+    op: str
+    inputs: tuple[tuple[str, int], ...]
+    attrs: Any
+
+    def has(self, name: str) -> bool:
+        """Whether the attribute is set."""
+        return name in self.attrs
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """An integer or type attribute."""
+        if name not in self.attrs:
+            return default
+        attr = self.attrs[name]
+        return int(attr.type if attr.WhichOneof("value") == "type" else attr.i)
+
+    def number(self, name: str, default: float = 0.0) -> float:
+        """A float attribute."""
+        return self.attrs[name].f if name in self.attrs else default
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """A boolean attribute."""
+        return self.attrs[name].b if name in self.attrs else default
+
+    def string(self, name: str, default: str = "") -> str:
+        """A string attribute."""
+        if name not in self.attrs:
+            return default
+        return bytes(self.attrs[name].s).decode("utf-8", "replace")
+
+    def ints(self, name: str) -> tuple[int, ...]:
+        """A list of integers; empty if it is not set."""
+        return tuple(self.attrs[name].list.i) if name in self.attrs else ()
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """A shape attribute with -1 for unknown; None for unknown rank."""
+        if name not in self.attrs:
+            return None
+        shape = self.attrs[name].shape
+        if shape.unknown_rank:
+            return None
+        return tuple(dim.size for dim in shape.dim)
+
+    def tensor(self) -> Array:
+        """The elements of a Const node, as a view where that is possible.
+
+        Raises:
+            UnsupportedNodeError: the element type or the contents are not usable.
+        """
+        return decode_tensor(self.attrs["value"].tensor)
+
+
+_VALUE_FIELDS = {
+    "float32": "float_val",
+    "float64": "double_val",
+    "int64": "int64_val",
+    "bool": "bool_val",
+    "uint32": "uint32_val",
+    "uint64": "uint64_val",
+    "float16": "half_val",
+    "bfloat16": "half_val",
+}
+
+
+def decode_tensor(proto: Any) -> Array:
+    """The array of a TensorProto.
+
+    Raises:
+        UnsupportedNodeError: its type has no counterpart, or the number of elements
+            does not fit its shape.
+    """
+    name = NUMPY_TYPES.get(proto.dtype)
+    if name is None:
+        raise UnsupportedNodeError(f"constant of {type_name(proto.dtype)}")
+    shape = tuple(dim.size for dim in proto.tensor_shape.dim)
+    if any(dim < 0 for dim in shape):
+        raise UnsupportedNodeError("constant without a complete shape")
+    stored = np.dtype("uint16" if name == "bfloat16" else name)
+    count = int(np.prod(shape, dtype=np.int64))
+    if proto.tensor_content:
+        data = proto.tensor_content
+        if len(data) != count * stored.itemsize:
+            raise UnsupportedNodeError(
+                f"constant of {list(shape)} {name} holds {len(data)} bytes, "
+                f"not {count * stored.itemsize}: the file is damaged"
+            )
+        array: Array = np.frombuffer(data, stored.newbyteorder("<"))
+    else:
+        array = _from_values(proto, name, stored, count)
+    array = array.reshape(shape)
+    if name == "bfloat16":
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    return array
+
+
+def _from_values(proto: Any, name: str, stored: np.dtype[Any], count: int) -> Array:
+    values = getattr(proto, _VALUE_FIELDS.get(name, "int_val"))
+    if name in ("float16", "bfloat16"):
+        array: Array = np.array(values, np.uint16).view(stored)
+    else:
+        array = np.array(values, stored)
+    if len(array) > count:
+        raise UnsupportedNodeError(
+            f"constant of {count} elements holds {len(array)}: the file is damaged"
+        )
+    if len(array) == count:
+        return array
+    # The last value fills the rest; none at all means zeros.
+    fill = array[-1] if len(array) else stored.type(0)
+    whole = np.full(count, fill, stored)
+    whole[: len(array)] = array
+    return whole

@@ -1,0 +1,79 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a frozen GraphDef file into nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
+from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.tensorflow.node import (
+    Node,
+    split_tensor_name,
+)
+from mace.python.tools.proto import load_proto
+
+_PROTO = "mace/python/tools/importers/tensorflow/graph_def.proto"
+_FREEZE_HINT = (
+    "freeze the model first: tensorflow.python.framework."
+    "convert_to_constants.convert_variables_to_constants_v2"
+)
+
+
+def read_nodes(path: Path) -> dict[str, Node]:
+    """The nodes of a frozen graph by name, in the order of the file.
+
+    Args:
+        path: a binary GraphDef (`.pb`) or its text form (`.pbtxt`).
+
+    Raises:
+        ImportModelError: the file is not a frozen graph.
+    """
+    graph = _parse(path)
+    if not graph.node:
+        raise ImportModelError(
+            f"model_file_path: {path} is not a frozen TensorFlow graph "
+            f"(GraphDef): it has no nodes; {_FREEZE_HINT}"
+        )
+    nodes: dict[str, Node] = {}
+    for proto in graph.node:
+        if proto.name in nodes:
+            raise ImportModelError(
+                f"model_file_path: {path}: two nodes are called "
+                f"{proto.name!r}: the file is damaged"
+            )
+        inputs = tuple(
+            split_tensor_name(name) for name in proto.input if not name.startswith("^")
+        )
+        nodes[proto.name] = Node(proto.name, proto.op, inputs, proto.attr)
+    return nodes
+
+
+def _parse(path: Path) -> Any:
+    if path.is_dir():
+        raise ImportModelError(
+            f"model_file_path: {path} is a folder (a SavedModel?), not a "
+            f"frozen graph file; {_FREEZE_HINT}"
+        )
+    graph = load_proto(_PROTO).GraphDef()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ImportModelError(
+            f"model_file_path: {path} cannot be read: {error.strerror}"
+        ) from error
+    try:
+        if path.suffix in (".pbtxt", ".prototxt"):
+            text_format.Parse(data, graph, allow_unknown_field=True)
+        else:
+            graph.ParseFromString(data)
+    except (DecodeError, text_format.ParseError, UnicodeDecodeError) as error:
+        raise ImportModelError(
+            f"model_file_path: {path} is not a frozen TensorFlow graph "
+            f"(GraphDef), or it is damaged: {error}; {_FREEZE_HINT}"
+        ) from error
+    return graph
