@@ -1,0 +1,125 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command `doctor`: flags, table and JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from mace.python.tools.doctor.computer import Computer
+from mace.python.tools.doctor.diagnosis import Diagnosis, Finding, State, diagnose
+from mace.python.tools.doctor.requirements import TASKS
+
+ROOT = Path(__file__).resolve().parents[4]
+_STYLES = {
+    State.GOOD: "green",
+    State.MISSING: "bold red",
+    State.UNFIT: "bold red",
+    State.NOT_NEEDED: "dim",
+}
+_HEADINGS = ("", "found", "needed", "for", "state")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of `doctor`."""
+    parser.add_argument(
+        "--for",
+        dest="task",
+        choices=list(TASKS),
+        default="run",
+        metavar="TASK",
+        help="the task to judge for (default run): " + ", ".join(TASKS),
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, not a table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the diagnosis; 0 if the task can run, else 2."""
+    diagnosis = diagnose(args.task, Computer(ROOT))
+    if args.json:
+        json.dump(diagnosis.as_json(), sys.stdout, indent=2)
+        sys.stdout.write("\n")
+    else:
+        show(diagnosis, sys.stdout)
+    return 0 if diagnosis.ready else 2
+
+
+def _row(finding: Finding) -> Sequence[str]:
+    requirement = finding.requirement
+    purpose = ", ".join(requirement.tasks)
+    if len(requirement.tasks) == len(TASKS):
+        purpose = "all"
+    return (
+        requirement.name,
+        finding.found.text,
+        requirement.needed,
+        purpose or requirement.use,
+        finding.state.value,
+    )
+
+
+def verdict(diagnosis: Diagnosis) -> str:
+    """The lines below the table."""
+    if diagnosis.ready:
+        return f"Ready to {_VERBS[diagnosis.task]}."
+    count = len(diagnosis.problems)
+    lines = [
+        f"Not ready to {_VERBS[diagnosis.task]}: {count} of "
+        f"{len(diagnosis.findings)} checks fail. To mend:"
+    ]
+    lines += [f"  {remedy}" for remedy in diagnosis.remedies]
+    return "\n".join(lines)
+
+
+_VERBS = {
+    "convert": "convert models",
+    "build": "build the library",
+    "run": "run models on this computer",
+    "validate": "validate models",
+    "test": "run the tests",
+    "phone": "run models on a phone",
+    "board": "run models on a board",
+}
+
+
+def show(diagnosis: Diagnosis, stream: TextIO) -> None:
+    """Prints the table and the verdict."""
+    try:
+        _show_rich(diagnosis, stream)
+    except ImportError:
+        _show_plain(diagnosis, stream)
+    stream.write(verdict(diagnosis) + "\n")
+
+
+def _show_rich(diagnosis: Diagnosis, stream: TextIO) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    # A pipe has no width: 120 columns hold every row.
+    width = None if stream.isatty() else 120
+    console = Console(file=stream, width=width)
+    table = Table(*_HEADINGS)
+    group = ""
+    for finding in diagnosis.findings:
+        if finding.requirement.group != group:
+            group = finding.requirement.group
+            table.add_section()
+            table.add_row(Text(group, style="bold"))
+        name, *cells, state = _row(finding)
+        style = _STYLES[finding.state]
+        table.add_row(f"  {name}", *map(Text, cells), Text(state, style=style))
+    console.print(table)
+
+
+def _show_plain(diagnosis: Diagnosis, stream: TextIO) -> None:
+    rows = [_HEADINGS, *map(_row, diagnosis.findings)]
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths))
+        stream.write("  ".join(cells).rstrip() + "\n")

@@ -1,0 +1,110 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Looks at every requirement and judges whether a task can run."""
+
+from __future__ import annotations
+
+import enum
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Dict, List, Tuple
+
+from mace.python.tools.doctor.computer import Computer
+from mace.python.tools.doctor.requirements import (
+    TASKS,
+    Found,
+    Requirement,
+    requirements,
+)
+
+
+class State(enum.Enum):
+    """How one piece stands."""
+
+    GOOD = "ok"
+    MISSING = "missing"
+    UNFIT = "unfit"
+    NOT_NEEDED = "not needed"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One requirement and what was found of it.
+
+    Attributes:
+        requirement: the piece.
+        found: what its probe saw.
+        state: NOT_NEEDED if it is missing or unfit and the task does without.
+    """
+
+    requirement: Requirement
+    found: Found
+    state: State
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All findings for a task."""
+
+    task: str
+    findings: Tuple[Finding, ...]
+
+    @property
+    def problems(self) -> List[Finding]:
+        """What keeps the task from running."""
+        bad = (State.MISSING, State.UNFIT)
+        return [finding for finding in self.findings if finding.state in bad]
+
+    @property
+    def ready(self) -> bool:
+        """Whether the task can run."""
+        return not self.problems
+
+    @property
+    def remedies(self) -> List[str]:
+        """The commands that mend all problems, each once."""
+        mends = (problem.requirement.mend for problem in self.problems)
+        return list(dict.fromkeys(mends))
+
+    def as_json(self) -> Dict[str, Any]:
+        """The form of ``--json``."""
+        return {
+            "task": self.task,
+            "ready": self.ready,
+            "remedies": self.remedies,
+            "checks": [
+                {
+                    "name": finding.requirement.name,
+                    "group": finding.requirement.group,
+                    "state": finding.state.value,
+                    "found": finding.found.text,
+                    "needed": finding.requirement.needed,
+                    "tasks": list(finding.requirement.tasks),
+                    "use": finding.requirement.use,
+                    "mend": finding.requirement.mend,
+                }
+                for finding in self.findings
+            ],
+        }
+
+
+def _judge(requirement: Requirement, found: Found, task: str) -> State:
+    if found.good:
+        return State.GOOD
+    if not set(TASKS[task]) & set(requirement.tasks):
+        return State.NOT_NEEDED
+    return State.UNFIT if found.text else State.MISSING
+
+
+def diagnose(task: str, computer: Computer) -> Diagnosis:
+    """Looks at everything; judges by what the task (of TASKS) needs."""
+    wanted = requirements(computer.root)
+    with ThreadPoolExecutor(max_workers=8) as executor:
+        seen = list(executor.map(lambda item: item.probe(computer), wanted))
+    return Diagnosis(
+        task,
+        tuple(
+            Finding(requirement, found, _judge(requirement, found, task))
+            for requirement, found in zip(wanted, seen)
+        ),
+    )

@@ -1,0 +1,283 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Dict, List, Optional
+
+import pytest
+
+from mace.python.tools.doctor import command, requirements
+from mace.python.tools.doctor.computer import (
+    Computer,
+    Version,
+    at_least,
+    parse_version,
+)
+from mace.python.tools.doctor.diagnosis import Diagnosis, State, diagnose
+
+PROGRAMS = {
+    "protoc": "libprotoc 3.21.12",
+    "bazel": "bazel 5.4.1",
+    "clang-19": "Debian clang version 19.1.7 (3)\nTarget: x86_64",
+    "ld.lld-19": "Debian LLD 19.1.7 (compatible with GNU linkers)",
+    "llvm-ar-19": "LLVM (http://llvm.org/):\n  Debian LLVM version 19.1.7",
+    "clang-format-19": "Debian clang-format version 19.1.7",
+    "clang-tidy-19": "Debian LLVM version 19.1.7",
+    "qemu-aarch64": "qemu-aarch64 version 7.2.11 (Debian 1:7.2)",
+    "qemu-arm": "qemu-arm version 7.2.11 (Debian 1:7.2)",
+    "adb": "Android Debug Bridge version 1.0.41",
+    "ssh": "OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.15",
+    "rsync": "rsync  version 3.2.7  protocol version 31",
+    "docker": "Docker version 20.10.24, build 297e128",
+}
+FILES = (
+    "/usr/include/c++/12",
+    "/usr/include/protozero/pbf_reader.hpp",
+    "/usr/include/CLI/CLI.hpp",
+    "/usr/include/nlohmann/json.hpp",
+    "/usr/src/googletest/googletest/src/gtest.cc",
+    "/usr/aarch64-linux-gnu/include/c++",
+    "/usr/arm-linux-gnueabihf/include/c++",
+    "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
+    "/etc/OpenCL/vendors/pocl.icd",
+)
+
+
+class FakeComputer(Computer):
+    """A computer whose Python packages are the ones a test names."""
+
+    installed: Dict[str, Version]
+
+    def package(self, distribution: str) -> Optional[Version]:
+        return self.installed.get(distribution)
+
+
+def write_program(path: Path, output: str, status: int = 0) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Shell built-ins only: PATH holds nothing but these programs.
+    lines = "\n".join(f"echo '{line}'" for line in output.splitlines())
+    path.write_text(f"#!/bin/sh\n{lines}\nexit {status}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.fixture
+def computer(tmp_path: Path) -> FakeComputer:
+    """A computer that has everything."""
+    for name, output in PROGRAMS.items():
+        write_program(tmp_path / "bin" / name, output)
+    write_program(tmp_path / "usr" / "bin" / "python3", "6.0")
+    for file in FILES:
+        target = tmp_path / file.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+    ndk = tmp_path / "ndk"
+    ndk.mkdir()
+    (ndk / "source.properties").write_text(
+        "Pkg.Desc = Android NDK\nPkg.Revision = 25.2.9519653\n", encoding="utf-8"
+    )
+    variables = {"PATH": str(tmp_path / "bin"), "ANDROID_NDK_HOME": str(ndk)}
+    made = FakeComputer(command.ROOT, variables, tmp_path, (3, 11, 2))
+    names = [
+        requirement.name
+        for requirement in requirements.requirements(command.ROOT)
+        if requirement.group == "Python packages"
+    ]
+    # Newer than every minimum.
+    object.__setattr__(made, "installed", dict.fromkeys(names, (9999,)))
+    return made
+
+
+def problems(found: Diagnosis) -> List[str]:
+    return [problem.requirement.name for problem in found.problems]
+
+
+def state_of(found: Diagnosis, name: str) -> State:
+    return next(
+        finding.state for finding in found.findings if finding.requirement.name == name
+    )
+
+
+@pytest.mark.parametrize("task", list(requirements.TASKS))
+def test_complete_computer_is_ready(computer: FakeComputer, task: str) -> None:
+    found = diagnose(task, computer)
+    assert problems(found) == []
+    assert found.ready
+    assert {finding.state for finding in found.findings} == {State.GOOD}
+
+
+@pytest.mark.parametrize(
+    ("missing", "tasks"),
+    [
+        ("protoc", {"convert", "run", "validate", "test", "phone", "board"}),
+        ("bazel", {"build", "run", "validate", "test", "phone", "board"}),
+        ("qemu-arm", {"test"}),
+        ("adb", {"phone"}),
+        ("rsync", {"board"}),
+        ("docker", set()),
+    ],
+)
+def test_missing_program_stops_its_tasks_alone(
+    computer: FakeComputer, missing: str, tasks: set[str]
+) -> None:
+    (Path(computer.variables["PATH"]) / missing).unlink()
+    for task in requirements.TASKS:
+        found = diagnose(task, computer)
+        assert problems(found) == ([missing] if task in tasks else [])
+        expected = State.MISSING if task in tasks else State.NOT_NEEDED
+        assert state_of(found, missing) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "output", "text"),
+    [
+        ("bazel", "bazel 3.7.2", "3.7.2 is too old"),
+        ("bazel", "bazel 8.0.0", "8.0.0 is too new"),
+        ("ld.lld-19", "LLD 18.1.8", "18.1.8 is too old"),
+    ],
+)
+def test_wrong_version_is_named(
+    computer: FakeComputer, name: str, output: str, text: str
+) -> None:
+    write_program(Path(computer.variables["PATH"]) / name, output)
+    found = diagnose("build", computer)
+    assert [problem.found.text for problem in found.problems] == [text]
+    assert state_of(found, name) is State.UNFIT
+
+
+@pytest.mark.parametrize(
+    ("packaged", "ready"), [("4.2.3+ds-9", True), ("3.5.1+ds-2", False), ("", True)]
+)
+def test_bazel_without_version_is_asked_of_its_package(
+    computer: FakeComputer, packaged: str, ready: bool
+) -> None:
+    folder = Path(computer.variables["PATH"])
+    write_program(folder / "bazel", "bazel no_version")
+    write_program(folder / "dpkg-query", packaged, 0 if packaged else 1)
+    assert diagnose("build", computer).ready is ready
+
+
+def test_program_that_fails_is_unfit(computer: FakeComputer) -> None:
+    write_program(Path(computer.variables["PATH"]) / "bazel", "no licence", 1)
+    found = diagnose("build", computer)
+    assert problems(found) == ["bazel"]
+    assert "does not run" in found.problems[0].found.text
+
+
+def test_packages_are_checked_against_the_lists(computer: FakeComputer) -> None:
+    del computer.installed["onnx"]
+    computer.installed["pydantic"] = (1, 10)
+    computer.installed.pop("onnxruntime")
+    assert problems(diagnose("convert", computer)) == ["onnx", "pydantic"]
+    found = diagnose("validate", computer)
+    assert problems(found) == ["onnx", "pydantic", "onnxruntime"]
+    assert found.remedies == [
+        "bash tools/setup.sh --for convert",
+        "bash tools/setup.sh --for validate",
+    ]
+
+
+def test_old_python_is_a_problem(computer: FakeComputer) -> None:
+    object.__setattr__(computer, "python", (3, 8, 10))
+    assert problems(diagnose("convert", computer)) == ["python"]
+
+
+@pytest.mark.parametrize(
+    ("revision", "text"),
+    [("17.2.4988734", "17.2.4988734 is too old"), ("", "unknown is too old")],
+)
+def test_old_ndk_is_a_problem(computer: FakeComputer, revision: str, text: str) -> None:
+    properties = Path(computer.variables["ANDROID_NDK_HOME"]) / "source.properties"
+    line = f"Pkg.Revision = {revision}\n" if revision else "\n"
+    properties.write_text(line, encoding="utf-8")
+    found = diagnose("phone", computer)
+    assert [problem.found.text for problem in found.problems] == [text]
+
+
+def test_wrong_ndk_folder_is_named(computer: FakeComputer, tmp_path: Path) -> None:
+    variables = {**computer.variables, "ANDROID_NDK_HOME": str(tmp_path)}
+    object.__setattr__(computer, "variables", variables)
+    found = diagnose("phone", computer)
+    assert str(tmp_path) in found.problems[0].found.text
+
+
+def test_bare_computer_lists_every_piece_once(tmp_path: Path) -> None:
+    bare = FakeComputer(command.ROOT, {"PATH": ""}, tmp_path, (3, 9, 0))
+    object.__setattr__(bare, "installed", {})
+    found = diagnose("run", bare)
+    names = [finding.requirement.name for finding in found.findings]
+    assert len(names) == len(set(names))
+    assert not found.ready
+    assert "python" not in problems(found)
+    assert found.remedies == [
+        "bash tools/setup.sh --for convert",
+        "bash tools/setup.sh --for build",
+    ]
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_table_names_problem_and_remedy(
+    computer: FakeComputer, monkeypatch: pytest.MonkeyPatch, plain: bool
+) -> None:
+    (Path(computer.variables["PATH"]) / "adb").unlink()
+    if plain:
+
+        def no_rich(found: Diagnosis, stream: object) -> None:
+            raise ImportError("rich")
+
+        monkeypatch.setattr(command, "_show_rich", no_rich)
+    stream = io.StringIO()
+    command.show(diagnose("phone", computer), stream)
+    text = stream.getvalue()
+    assert "missing" in next(
+        line for line in text.splitlines() if " adb " in f" {line}"
+    )
+    assert "Not ready to run models on a phone: 1 of" in text
+    assert "sudo apt-get install adb" in text
+
+
+def run_command(arguments: List[str]) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(arguments))
+
+
+def test_command_exits_2_on_a_bare_path(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setitem(os.environ, "PATH", str(tmp_path))
+    assert run_command(["--for", "build", "--json"]) == 2
+    report = json.loads(capsys.readouterr().out)
+    assert report["task"] == "build"
+    assert report["ready"] is False
+    states = {check["name"]: check["state"] for check in report["checks"]}
+    assert states["bazel"] == "missing"
+    assert states["adb"] == "not needed"
+
+
+def test_unknown_task_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        run_command(["--for", "cooking"])
+    assert error.value.code == 2
+    assert "cooking" in capsys.readouterr().err
+
+
+def test_versions() -> None:
+    assert parse_version("bazel 4.2.3- (@non-git)") == (4, 2, 3)
+    assert parse_version("none") == ()
+    assert at_least((4, 2), (4, 2, 0))
+    assert at_least((10,), (9, 9))
+    assert not at_least((4, 1, 9), (4, 2))
+
+
+def test_every_problem_has_a_remedy() -> None:
+    for requirement in requirements.requirements(command.ROOT):
+        assert requirement.mend
+        assert requirement.tasks or requirement.use
+        assert set(requirement.tasks) <= set(requirements.TASKS)
