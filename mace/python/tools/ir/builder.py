@@ -74,11 +74,15 @@ class GraphBuilder:
         Args:
             name: as the deployment file calls it.
             dtype: element type of the framework; narrowed.
-            shape: in the framework's order.
+            shape: in the framework's order. An unknown dimension becomes a
+                symbol, so that it is known to be equal wherever it goes.
             data_format: the framework's order if the dimensions are those of
                 an image and the user did not say NONE; see README.md.
         """
-        value = self.graph.add_value(name, narrow_type(dtype), shape)
+        symbolic = tuple(
+            f"{name}:{axis}" if dim is None else dim for axis, dim in enumerate(shape)
+        )
+        value = self.graph.add_value(name, narrow_type(dtype), symbolic)
         value.source = name
         self.graph.inputs.append(value)
         self.graph.formats[name] = _image_format(shape, data_format)

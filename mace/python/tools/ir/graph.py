@@ -299,6 +299,13 @@ class Graph:
             value.producer = new
         new._outputs = outputs
 
+    def replace_output(self, op: Op, old: Value, new: Value) -> None:
+        """Lets `op` make `new` in the place of `old`, which loses its producer."""
+        if new.producer is not None or new.is_constant:
+            raise GraphError(f"{new.name} has a producer already")
+        op._outputs[op._outputs.index(old)] = new
+        old.producer, new.producer = None, op
+
     def replace_op(
         self,
         old: Op,

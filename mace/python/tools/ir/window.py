@@ -14,6 +14,7 @@ from mace.python.tools.ir.shapes import Dim, Shape
 # the attribute `data_format` until the pass `channels_last` has run.
 LAYOUT_BOUND_OPS = frozenset(
     {
+        "Activation",  # PRELU: its slopes are per channel
         "BatchNorm",
         "ChannelShuffle",
         "Conv2D",

@@ -14,6 +14,7 @@ from mace.python.tools.ir.shapes import (
     format_shape,
     normalize_axis,
 )
+from mace.python.tools.ir.window import channel_axis
 
 COMPARISONS = frozenset(
     {"EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"}
@@ -44,7 +45,7 @@ def _same(op: Op) -> list[OutputType]:
     x = op.input(0)
     if op.type == "Activation" and op.attr("activation") == "PRELU":
         slope = op.input(1)
-        channels = x.shape[-1] if x.shape else None
+        channels = x.shape[channel_axis(op, len(x.shape))] if x.shape else None
         if slope.shape != (1,) and not compatible(slope.shape, (channels,)):
             raise ValueError(f"the slope must be [{channels}] or [1]")
     return [OutputType(x.dtype, x.shape)]

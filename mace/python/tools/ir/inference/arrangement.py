@@ -238,11 +238,14 @@ def _pad(op: Op) -> list[OutputType]:
         return [OutputType(x.dtype, (None,) * (len(pads) // 2))]
     if len(pads) != 2 * len(x.shape):
         raise ValueError(f"{len(pads)} pads for {len(x.shape)} dimensions")
-    shape = tuple(
-        dim + pads[2 * i] + pads[2 * i + 1] if isinstance(dim, int) else None
-        for i, dim in enumerate(x.shape)
-    )
-    return [OutputType(x.dtype, shape)]
+    added = [pads[2 * i] + pads[2 * i + 1] for i in range(len(x.shape))]
+    return [OutputType(x.dtype, tuple(map(_longer, x.shape, added)))]
+
+
+def _longer(dim: Dim, by: int) -> Dim:
+    if by == 0:
+        return dim
+    return dim + by if isinstance(dim, int) else None
 
 
 @INFERENCE.register("Shape")

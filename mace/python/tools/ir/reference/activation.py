@@ -55,4 +55,7 @@ def sigmoid(x: Array) -> Array:
 def _activation(op: Op, inputs: Sequence[Array | None]) -> list[Array]:
     x = inputs[0]
     assert x is not None
-    return [activate(op, x, inputs[1] if len(inputs) > 1 else None)]
+    slope = inputs[1] if len(inputs) > 1 else None
+    if slope is not None and op.attrs.get("data_format") == "NCHW":
+        slope = slope.reshape(-1, *(1,) * (x.ndim - 2))
+    return [activate(op, x, slope)]

@@ -1,0 +1,38 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a pass is."""
+
+from __future__ import annotations
+
+import abc
+from typing import ClassVar
+
+from mace.python.tools.ir import Graph
+
+
+class Pass(abc.ABC):
+    """A rewrite that keeps what the graph computes.
+
+    A pass is in `passes/<name>.py`; the manager finds it there. Running it on
+    its own result changes nothing.
+
+    Attributes:
+        name: of the file.
+        requires: names of passes that must have run before.
+        provides: names of invariants (`invariants.py`) that hold from then
+            on; the manager checks them after every later pass.
+    """
+
+    name: ClassVar[str]
+    requires: ClassVar[tuple[str, ...]] = ()
+    provides: ClassVar[tuple[str, ...]] = ()
+
+    @abc.abstractmethod
+    def run(self, graph: Graph) -> int:
+        """Rewrites the graph in place.
+
+        The graph is sorted before; the manager sorts and prunes it after.
+
+        Returns:
+            The number of rewrites.
+        """

@@ -1,0 +1,118 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Gives every layout-bound operator and the model's border channels last.
+
+Each operator that wants channels first gets a transpose before and one after.
+`sink_transposes` makes most of them meet and cancel.
+"""
+
+from __future__ import annotations
+
+from mace.python.tools.ir import DataFormat, Graph, Op, Value
+from mace.python.tools.ir.shapes import permute
+from mace.python.tools.ir.window import DATA_FORMAT, data_format
+from mace.python.tools.passes.base import Pass
+
+# Inputs that have the layout; the others are weights.
+_LAYOUT_INPUTS = {"Conv2D": (0, 3)}
+
+
+class ChannelsLast(Pass):
+    """NCHW to NHWC, exactly."""
+
+    name = "channels_last"
+    requires = ("channel_shuffle", "fold_constants")
+    provides = ("channels_last",)
+
+    def run(self, graph: Graph) -> int:
+        count = 0
+        for op in graph.ops:
+            if data_format(op) is DataFormat.NCHW:
+                _wrap(graph, op)
+                count += 1
+            elif DATA_FORMAT in op.attrs:
+                del op.attrs[DATA_FORMAT]
+                count += 1
+        for value in list(graph.inputs):
+            if graph.formats[value.name] is DataFormat.NCHW:
+                _turn_input(graph, value)
+                count += 1
+        for value in list(graph.outputs):
+            if graph.formats[value.name] is DataFormat.NCHW:
+                _turn_output(graph, value)
+                count += 1
+        return count
+
+
+def to_last(rank: int) -> tuple[int, ...]:
+    """The permutation that moves axis 1 to the end."""
+    return (0, *range(2, rank), 1)
+
+
+def to_first(rank: int) -> tuple[int, ...]:
+    """The permutation that moves the last axis to place 1."""
+    return (0, rank - 1, *range(1, rank - 1))
+
+
+def transposed(graph: Graph, value: Value, perm: tuple[int, ...]) -> Value:
+    """A new value: `value` with its axes permuted."""
+    shape = None if value.shape is None else permute(value.shape, perm)
+    name = graph.unique_name(f"{value.name}/transposed")
+    result = graph.add_value(name, value.dtype, shape)
+    graph.add_op("Transpose", [value], [result], {"perm": perm}, name)
+    return result
+
+
+def _wrap(graph: Graph, op: Op) -> None:
+    del op.attrs[DATA_FORMAT]
+    rank = op.output.rank or 4
+    if rank < 3:
+        return
+    for port in _LAYOUT_INPUTS.get(op.type, (0,)):
+        value = op.get_input(port)
+        if value is not None:
+            op.set_input(port, transposed(graph, value, to_last(rank)))
+    insert_transpose_after(graph, op.output, to_last(rank), to_first(rank))
+
+
+def insert_transpose_after(
+    graph: Graph, value: Value, inner: tuple[int, ...], outer: tuple[int, ...]
+) -> None:
+    """Lets the producer of `value` make it permuted by `inner`.
+
+    `value` itself becomes the output of a Transpose by `outer`, the inverse,
+    and keeps its name, so that readers and model outputs notice nothing. The
+    framework's name goes to the inner value, which remains.
+    """
+    op = value.producer
+    assert op is not None
+    shape = None if value.shape is None else permute(value.shape, inner)
+    name = graph.unique_name(f"{value.name}/nhwc")
+    made = graph.add_value(name, value.dtype, shape)
+    made.source = value.source
+    graph.replace_output(op, value, made)
+    graph.add_op("Transpose", [made], [value], {"perm": outer}, f"{op.name}/nchw")
+
+
+def _turn_input(graph: Graph, value: Value) -> None:
+    readers = list(value.uses)
+    shape = value.shape
+    value.shape = None if shape is None else permute(shape, (0, 2, 3, 1))
+    graph.formats[value.name] = DataFormat.NHWC
+    if readers:
+        inner = transposed(graph, value, (0, 3, 1, 2))
+        for op, port in readers:
+            op.set_input(port, inner)
+
+
+def _turn_output(graph: Graph, value: Value) -> None:
+    """The transposed value takes the name; the old one gets another."""
+    name = value.name
+    graph.formats[name] = DataFormat.NHWC
+    graph.rename_value(value, graph.unique_name(f"{name}/nchw"))
+    result = transposed(graph, value, (0, 2, 3, 1))
+    result.source = value.source
+    graph.outputs[graph.outputs.index(value)] = result
+    graph.formats.pop(value.name, None)
+    graph.rename_value(result, name)
+    graph.formats[name] = DataFormat.NHWC

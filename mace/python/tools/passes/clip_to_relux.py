@@ -1,0 +1,109 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds between zero and a number are RELU and RELUX.
+
+max(x, 0)           > RELU
+min(relu(x), limit) > RELUX, in either order of the bounds
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mace.python.tools.ir import Graph, Op, Value
+from mace.python.tools.passes.base import Pass
+from mace.python.tools.passes.match import (
+    eltwise,
+    is_scalar,
+    only_reader,
+    producer,
+    scalar,
+)
+
+
+class ClipToRelux(Pass):
+    """Eltwise MAX and MIN with constants to Activation."""
+
+    name = "clip_to_relux"
+    requires = ("fold_constants",)
+
+    def run(self, graph: Graph) -> int:
+        return sum(
+            _clip(graph, op)
+            for op in graph.ops
+            if op.type == "Eltwise" and op.output.dtype.is_float
+        )
+
+
+def _clip(graph: Graph, op: Op) -> bool:
+    relu = _bound(graph, op, "MAX")
+    if relu is not None and relu[1] == 0:
+        inner = _inner(graph, relu[0], "MIN")
+        if inner is not None and inner[1] > 0:
+            return _replace(graph, op, inner[0], "RELUX", inner[1])
+        return _replace(graph, op, relu[0], "RELU")
+    upper = _bound(graph, op, "MIN")
+    if upper is None or upper[1] <= 0:
+        return False
+    value, limit = upper
+    before = producer(value, "Activation")
+    if before is not None and only_reader(graph, value) is not None:
+        kind = before.attr("activation")
+        if kind == "RELUX":
+            limit = min(limit, before.attr("activation_limit"))
+        if kind in ("RELU", "RELUX"):
+            return _replace(graph, op, before.input(0), "RELUX", limit)
+    inner = _inner(graph, value, "MAX")
+    if inner is not None and inner[1] == 0:
+        return _replace(graph, op, inner[0], "RELUX", limit)
+    return False
+
+
+def _bound(graph: Graph, op: Op, mode: str) -> tuple[Value, float] | None:
+    """The operand and the constant of a plain MAX or MIN."""
+    if op.type != "Eltwise" or eltwise(op.output, mode) is not op:
+        return None
+    for index in (0, 1):
+        number, other = scalar(op.get_input(index)), op.get_input(1 - index)
+        if number is None or other is None or other.is_constant:
+            continue
+        # A bound of more axes than its partner would add axes.
+        if other.rank == op.output.rank:
+            return other, number
+    return None
+
+
+def _inner(graph: Graph, value: Value, mode: str) -> tuple[Value, float] | None:
+    if value.producer is None or only_reader(graph, value) is None:
+        return None
+    return _bound(graph, value.producer, mode)
+
+
+def _replace(graph: Graph, op: Op, value: Value, kind: str, limit: float = 0.0) -> bool:
+    attrs: dict[str, Any] = {"activation": kind}
+    if kind == "RELUX":
+        attrs["activation_limit"] = limit
+    graph.replace_op(op, "Activation", [value], attrs)
+    return True
+
+
+def is_relu6(op: Op | None) -> bool:
+    """Whether an operator is min(max(x, 0), 6)."""
+    return (
+        op is not None
+        and op.type == "Activation"
+        and op.attr("activation") == "RELUX"
+        and op.attr("activation_limit") == 6
+    )
+
+
+def shifted_relu6(value: Value | None) -> Value | None:
+    """x if `value` is relu6(x + 3)."""
+    op = producer(value, "Activation")
+    if op is None or not is_relu6(op):
+        return None
+    add = eltwise(op.input(0), "ADD")
+    for index in (0, 1):
+        if add is not None and is_scalar(add.get_input(index), 3):
+            return add.get_input(1 - index)
+    return None

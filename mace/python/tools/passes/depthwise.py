@@ -1,0 +1,44 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A convolution with one input channel per group is a depthwise one."""
+
+from __future__ import annotations
+
+from mace.python.tools.ir import Graph, Op
+from mace.python.tools.passes.base import Pass
+
+
+class Depthwise(Pass):
+    """Conv2D with groups = input channels to DepthwiseConv2d."""
+
+    name = "depthwise"
+    requires = ("fold_constants",)
+
+    def run(self, graph: Graph) -> int:
+        count = 0
+        for op in graph.ops:
+            if op.type != "Conv2D" or op.attr("groups") == 1:
+                continue
+            constant = op.input(1).constant
+            # A residual input has no place in a depthwise convolution.
+            if constant is None or constant.shape[3] != 1 or op.get_input(3):
+                continue
+            _rewrite(graph, op)
+            count += 1
+        return count
+
+
+def _rewrite(graph: Graph, op: Op) -> None:
+    constant = op.input(1).constant
+    assert constant is not None
+    out, kh, kw, _ = constant.shape
+    channels = op.attr("groups")
+    # Output channel o = c * M + m in both operators, so [O, KH, KW, 1] only
+    # needs its first axis moved back and split.
+    shape = (kh, kw, channels, out // channels)
+    moved = constant.map(lambda w: w[..., 0].transpose(1, 2, 0).reshape(shape), shape)
+    attrs = {name: value for name, value in op.attrs.items() if name != "groups"}
+    value = graph.add_constant(f"{op.input(1).name}/depthwise", moved)
+    graph.replace_op(
+        op, "DepthwiseConv2d", [op.input(0), value, op.get_input(2)], attrs
+    )

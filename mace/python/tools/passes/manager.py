@@ -1,0 +1,185 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the passes, orders them, runs them and checks after each."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import logging
+import pkgutil
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.atomic import atomic_dir
+from mace.python.tools.ir import DataFormat, Graph, GraphError, Value
+from mace.python.tools.ir.shapes import compatible, permute
+from mace.python.tools.ir.text import to_text
+from mace.python.tools.ir.verify import verify
+from mace.python.tools.passes.base import Pass
+from mace.python.tools.passes.invariants import INVARIANTS
+
+_LOG = logging.getLogger(__name__)
+_PACKAGE = "mace.python.tools.passes"
+
+# A rewrite can make room for another. Each round must shrink or simplify the
+# graph, so a few suffice; the bound turns two passes that undo each other
+# into an error instead of a hang.
+_MAX_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What one run of a pass did."""
+
+    name: str
+    rewrites: int
+    seconds: float
+    ops_after: int
+
+
+@functools.lru_cache(maxsize=1)
+def all_passes() -> tuple[Pass, ...]:
+    """Every pass of this package, in an order that respects `requires`."""
+    package = importlib.import_module(_PACKAGE)
+    found: list[Pass] = []
+    for info in pkgutil.iter_modules(package.__path__):
+        if info.name.endswith("_test"):
+            continue
+        module = importlib.import_module(f"{_PACKAGE}.{info.name}")
+        found += [
+            item()
+            for item in vars(module).values()
+            if inspect.isclass(item)
+            and issubclass(item, Pass)
+            and not inspect.isabstract(item)
+            and item.__module__ == module.__name__
+        ]
+    return tuple(order(found))
+
+
+def order(passes: Iterable[Pass]) -> list[Pass]:
+    """Sorts passes so that each comes after those it requires.
+
+    Passes that are free to swap are ordered by name.
+
+    Raises:
+        GraphError: a required pass does not exist, or they wait in a circle.
+    """
+    waiting = {p.name: p for p in passes}
+    unknown = {
+        f"{p.name} requires {name}"
+        for p in waiting.values()
+        for name in p.requires
+        if name not in waiting
+    }
+    if unknown:
+        raise GraphError("unknown passes: " + ", ".join(sorted(unknown)))
+    ordered: list[Pass] = []
+    while waiting:
+        ready = [p for p in waiting.values() if not set(p.requires) & waiting.keys()]
+        if not ready:
+            raise GraphError("passes wait in a circle: " + ", ".join(sorted(waiting)))
+        first = min(ready, key=lambda p: p.name)
+        ordered.append(waiting.pop(first.name))
+    return ordered
+
+
+class PassManager:
+    """Runs passes over a graph until nothing changes.
+
+    Args:
+        passes: in order; None for all.
+        dump_dir: where to write the graph after every pass that changed it.
+    """
+
+    def __init__(
+        self, passes: Sequence[Pass] | None = None, dump_dir: Path | None = None
+    ) -> None:
+        self._passes = all_passes() if passes is None else tuple(passes)
+        self._dump_dir = dump_dir
+
+    def run(self, graph: Graph) -> list[PassReport]:
+        """Rewrites `graph` in place.
+
+        Raises:
+            GraphError: a pass left the graph inconsistent: a defect of it.
+        """
+        if self._dump_dir is None:
+            return self._run(graph, None)
+        with atomic_dir(self._dump_dir) as folder:
+            return self._run(graph, folder)
+
+    def _run(self, graph: Graph, folder: Path | None) -> list[PassReport]:
+        reports: list[PassReport] = []
+        held: set[str] = set()
+        border = _border(graph)
+        graph.prune()
+        graph.sort()
+        verify(graph)
+        _dump(graph, folder, 0, "imported")
+        for _ in range(_MAX_ROUNDS):
+            rewrites = 0
+            for item in self._passes:
+                start = time.perf_counter()
+                count = item.run(graph)
+                held.update(item.provides)
+                if count:
+                    graph.prune()
+                    graph.sort()
+                    _check(graph, item, held, border)
+                    _dump(graph, folder, len(reports) + 1, item.name)
+                seconds = time.perf_counter() - start
+                reports.append(PassReport(item.name, count, seconds, len(graph.ops)))
+                _LOG.debug("%s: %d rewrites, %.3f s", item.name, count, seconds)
+                rewrites += count
+            if not rewrites:
+                return reports
+        raise GraphError("the passes do not come to rest")
+
+
+def optimize(graph: Graph, dump_dir: Path | None = None) -> list[PassReport]:
+    """Runs every pass over `graph`."""
+    return PassManager(dump_dir=dump_dir).run(graph)
+
+
+def _check(graph: Graph, item: Pass, held: set[str], border: dict[str, object]) -> None:
+    try:
+        verify(graph)
+    except GraphError as error:
+        raise GraphError(f"after pass {item.name}: {error}") from error
+    problems = [p for name in sorted(held) for p in INVARIANTS[name](graph)]
+    after = _border(graph)
+    for name, before in border.items():
+        if name not in after:
+            problems.append(f"{name} is gone from the model's border")
+        elif not _same(before, after[name]):
+            problems.append(f"{name} changed from {before} to {after[name]}")
+    if problems:
+        raise GraphError(f"after pass {item.name}: " + "; ".join(problems))
+
+
+def _border(graph: Graph) -> dict[str, object]:
+    """Type and shape (NHWC) of inputs and outputs."""
+
+    def described(value: Value) -> object:
+        shape = value.shape
+        if shape and graph.formats[value.name] is DataFormat.NCHW:
+            shape = permute(shape, (0, 2, 3, 1))
+        return value.dtype, shape
+
+    return {v.name: described(v) for v in (*graph.inputs, *graph.outputs)}
+
+
+def _same(before: object, after: object) -> bool:
+    assert isinstance(before, tuple) and isinstance(after, tuple)
+    return before[0] is after[0] and compatible(before[1], after[1])
+
+
+def _dump(graph: Graph, folder: Path | None, index: int, name: str) -> None:
+    if folder is not None:
+        path = folder / f"{index:03}_{name}.txt"
+        path.write_text(to_text(graph), encoding="utf-8")

@@ -1,0 +1,95 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Questions that rewrites ask about a place in the graph."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mace.python.tools.ir import Graph, Op, Value
+from mace.python.tools.ir.dtypes import Array
+
+FUSED_ACTIVATION = (
+    "activation",
+    "activation_limit",
+    "activation_alpha",
+    "activation_beta",
+)
+
+
+def only_reader(graph: Graph, value: Value) -> Op | None:
+    """The operator that alone reads `value`, once; None if there is more."""
+    if len(value.uses) != 1 or value in graph.outputs:
+        return None
+    return value.uses[0][0]
+
+
+def producer(value: Value | None, op_type: str) -> Op | None:
+    """The operator that makes `value` if it is of that type."""
+    if value is None or value.producer is None:
+        return None
+    return value.producer if value.producer.type == op_type else None
+
+
+def has_activation(op: Op) -> bool:
+    """Whether the operator ends in an activation."""
+    return bool(op.attrs.get("activation", "NONE") != "NONE")
+
+
+def activation_attrs(op: Op) -> dict[str, object]:
+    """The attributes that describe the activation of `op`."""
+    return {name: op.attrs[name] for name in FUSED_ACTIVATION if name in op.attrs}
+
+
+def scalar(value: Value | None) -> float | None:
+    """The number that a constant holds, None if it holds none or several."""
+    if value is None or value.constant is None or value.constant.size != 1:
+        return None
+    return float(value.numpy().reshape(-1)[0])
+
+
+def is_scalar(value: Value | None, number: float) -> bool:
+    """Whether a constant holds `number` up to float32 rounding."""
+    found = scalar(value)
+    return found is not None and math.isclose(found, number, rel_tol=1e-6)
+
+
+def eltwise(value: Value | None, mode: str) -> Op | None:
+    """The plain Eltwise of that mode that makes `value`."""
+    op = producer(value, "Eltwise")
+    if op is None or op.attr("mode") != mode or has_activation(op):
+        return None
+    return op
+
+
+def with_scalar(op: Op | None, number: float) -> Value | None:
+    """The other operand if one operand of `op` is the constant `number`."""
+    if op is None:
+        return None
+    for index in (0, 1):
+        if is_scalar(op.get_input(index), number):
+            return op.get_input(1 - index)
+    return None
+
+
+def other_operand(op: Op, value: Value) -> Value | None:
+    """The operand of a binary operator that is not `value`."""
+    a, b = op.get_input(0), op.get_input(1)
+    if a is value:
+        return b
+    return a if b is value else None
+
+
+def per_channel(value: Value | None, channels: int) -> Array | None:
+    """A constant as one float64 number per innermost element, if it is that."""
+    if value is None or value.constant is None or not value.dtype.is_float:
+        return None
+    shape = value.constant.shape
+    if any(dim != 1 for dim in shape[:-1]) or (
+        shape and shape[-1] not in (1, channels)
+    ):
+        return None
+    flat = value.numpy().astype(np.float64).reshape(-1)
+    return np.broadcast_to(flat, (channels,))

@@ -1,0 +1,92 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Joins operators that only give the elements another shape.
+
+Also the Transpose that moves no element because the axes it moves have length
+1. It comes last, for a Transpose can still cancel against another while a
+Reshape cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mace.python.tools.ir import Dim, Graph, Op
+from mace.python.tools.ir.inference.arrangement import reshaped
+from mace.python.tools.ir.shapes import same_shape
+from mace.python.tools.passes.base import Pass
+
+_RESHAPES = frozenset({"Reshape", "Squeeze", "ExpandDims"})
+
+
+class SimplifyReshapes(Pass):
+    """Reshape of Reshape, Squeeze, ExpandDims, trivial Transpose to Reshape."""
+
+    name = "simplify_reshapes"
+    requires = ("fold_flatten", "global_pooling")
+
+    def run(self, graph: Graph) -> int:
+        return sum(_turn(graph, op) or _join(op) for op in graph.ops)
+
+
+def _turn(graph: Graph, op: Op) -> bool:
+    """A Transpose that moves no element becomes a Reshape."""
+    if op.type != "Transpose" or op.input(0).shape is None:
+        return False
+    shape = op.input(0).shape
+    assert shape is not None
+    moved = [axis for axis in op.attr("perm") if shape[axis] != 1]
+    if moved != sorted(moved):
+        return False
+    wanted = reshape_attribute(op.input(0).shape, op.output.shape or ())
+    if wanted is None:
+        return False
+    graph.replace_op(op, "Reshape", [op.input(0)], {"shape": wanted})
+    return True
+
+
+def _join(op: Op) -> bool:
+    """Reads what the reshape before reads, if one Reshape can do both."""
+    if op.type not in _RESHAPES or op.get_input(1) is not None:
+        return False
+    before = op.input(0).producer
+    if before is None or before.type not in _RESHAPES:
+        return False
+    source = before.input(0)
+    wanted = reshape_attribute(source.shape, op.output.shape or ())
+    if op.output.shape is None or wanted is None:
+        return False
+    op.type = "Reshape"
+    op.attrs.clear()
+    op.set_attr("shape", wanted)
+    op.set_inputs([source])
+    return True
+
+
+def reshape_attribute(
+    source: tuple[Dim, ...] | None, target: Sequence[Dim]
+) -> tuple[int, ...] | None:
+    """The attribute `shape` that makes `target` of `source` in every run.
+
+    None if there is none: at most one dimension may be left to infer.
+    """
+    wanted: list[int] = []
+    for axis, dim in enumerate(target):
+        if isinstance(dim, int) and dim > 0:
+            wanted.append(dim)
+        elif (
+            dim is not None
+            and source is not None
+            and axis < len(source)
+            and (source[axis] == dim)
+        ):
+            wanted.append(0)
+        else:
+            wanted.append(-1)
+    if wanted.count(-1) > 1:
+        return None
+    try:
+        made = reshaped(source, wanted, allow_zero=False)
+    except ValueError:
+        return None
+    return tuple(wanted) if same_shape(made, tuple(target)) else None
