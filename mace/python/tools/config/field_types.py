@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Optional, TypeVar
+from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -36,7 +37,7 @@ _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _FILE_STEM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}")
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)", re.DOTALL)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 
 
@@ -159,12 +160,21 @@ def parse_location(value: object) -> str:
     word = _text(value, accepted)
     if not word or _CONTROL.search(word):
         raise refuse(value, accepted)
-    match = _SCHEME.fullmatch(word)
-    if match and (
-        match.group(1).lower() not in ("http", "https") or not match.group(2).strip("/")
-    ):
+    if _SCHEME.match(word) and not is_http_address(word):
         raise refuse(value, accepted)
     return word
+
+
+def is_http_address(word: str) -> bool:
+    """Whether this is an http(s) address with a host."""
+    try:
+        parts = urlsplit(word)
+        # Reading the port checks it.
+        return parts.scheme in ("http", "https") and bool(
+            parts.hostname and parts.port != 0
+        )
+    except ValueError:
+        return False
 
 
 def parse_shape(value: object) -> list[int]:

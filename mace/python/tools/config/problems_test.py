@@ -104,6 +104,9 @@ _ONE_PROBLEM = [
     ),
     ("net.onnx", "ftp://host/net.onnx", ["http://", "'ftp://host/net.onnx'"]),
     ("net.onnx", "http://", ["http://"]),
+    ("net.onnx", "http:///net.onnx", ["'http:///net.onnx'"]),
+    ("net.onnx", "'http://[::1/net.onnx'", ["'http://[::1/net.onnx'"]),
+    ("net.onnx", "http://host:port/net.onnx", ["'http://host:port/net.onnx'"]),
     (
         "net.onnx",
         "http://host/net.onnx",

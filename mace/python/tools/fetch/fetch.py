@@ -1,0 +1,205 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds, downloads and verifies the files that deployments name.
+
+A file with a checksum is never handed out unverified, wherever it comes from.
+Downloads are kept under ``~/.cache/mace`` (or ``$MACE_CACHE``), so a second
+run needs no network. A folder of copies that were obtained some other way can
+stand in for the network: ``$MACE_MODEL_MIRROR/<sha256>``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from mace.python.tools.atomic import OutputError, atomic_write
+from mace.python.tools.config import FileRef
+from mace.python.tools.config.field_types import is_http_address
+from mace.python.tools.errors import MaceError
+from mace.python.tools.fetch.download import DownloadError, download
+
+_LOG = logging.getLogger(__name__)
+
+CACHE_VARIABLE = "MACE_CACHE"
+MIRROR_VARIABLE = "MACE_MODEL_MIRROR"
+_DEFAULT_CACHE = Path("~/.cache/mace")
+# Read size for checksums: beyond it the speed of SHA-256 is the limit.
+_BLOCK_BYTES = 1 << 20
+
+
+class FetchError(MaceError):
+    """A named file is missing, unreachable or not what its checksum says."""
+
+    def __init__(self, ref: FileRef, reason: str) -> None:
+        where = f"{ref.key}: " if ref.key else ""
+        super().__init__(f"{where}{ref.location}: {reason}")
+        self.ref = ref
+        self.reason = reason
+
+
+def fetch(
+    location: str | os.PathLike[str],
+    sha256: str | None = None,
+    cache_dir: Path | None = None,
+    key: str = "",
+) -> Path:
+    """The local path of a file given as path or http(s) address.
+
+    Args:
+        location: path, relative to the working directory, or address.
+        sha256: hexadecimal checksum; None: not verified.
+        cache_dir: where downloads are kept; None: ``$MACE_CACHE`` or
+            ``~/.cache/mace``.
+        key: key of the deployment file that named it, for messages.
+
+    Raises:
+        FetchError: no such file, no answer, or a wrong checksum.
+        OutputError: the cache cannot be written.
+    """
+    checksum = sha256.lower() if sha256 else None
+    ref = FileRef(os.fspath(location), key, checksum, search_dirs=(Path.cwd(),))
+    return fetch_file(ref, cache_dir)
+
+
+def fetch_file(
+    ref: FileRef,
+    cache_dir: Path | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Path:
+    """As `fetch`, for a file that a deployment names.
+
+    Local paths are looked for in the working directory and then beside the
+    deployment file.
+    """
+    if not ref.is_url:
+        return _local(ref)
+    if not is_http_address(ref.location):
+        raise FetchError(ref, "is not a valid address")
+    places = _Places.of(cache_dir, os.environ if env is None else env)
+    return _from_mirror(ref, places) or _from_cache_or_network(ref, places)
+
+
+@dataclass(frozen=True)
+class _Places:
+    cache: Path
+    mirror: Path | None
+
+    @classmethod
+    def of(cls, cache_dir: Path | None, env: Mapping[str, str]) -> _Places:
+        cache = cache_dir or Path(env.get(CACHE_VARIABLE) or _DEFAULT_CACHE)
+        mirror = env.get(MIRROR_VARIABLE)
+        return cls(
+            cache.expanduser().absolute(),
+            Path(mirror).expanduser() if mirror else None,
+        )
+
+
+def _local(ref: FileRef) -> Path:
+    for path in ref.candidates:
+        if path.is_file():
+            _verify(ref, path)
+            return path
+        if path.is_dir():
+            raise FetchError(ref, f"{path} is a folder, a file is needed")
+    looked = ", ".join(str(path) for path in ref.candidates)
+    raise FetchError(ref, f"no such file; looked for {looked}")
+
+
+def _from_mirror(ref: FileRef, places: _Places) -> Path | None:
+    if places.mirror is None or ref.sha256 is None:
+        return None
+    entry = places.mirror / ref.sha256
+    found = sorted(entry.iterdir()) if entry.is_dir() else [entry]
+    for path in found:
+        if path.is_file():
+            _LOG.debug("%s: taken from %s", ref.location, path)
+            _verify(ref, path)
+            return path
+    return None
+
+
+def _from_cache_or_network(ref: FileRef, places: _Places) -> Path:
+    target = places.cache / _cache_name(ref)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(target.parent, error) from error
+    from filelock import FileLock
+
+    # Two commands that need one file download it once.
+    with FileLock(target.parent / ".lock"):
+        if target.is_file():
+            if ref.sha256 is None or _sha256(ref, target) == ref.sha256:
+                _LOG.debug("%s: already in %s", ref.location, target)
+                return target
+            _LOG.warning("%s was damaged; downloading it again", target)
+        _download(ref, target, places)
+    return target
+
+
+def _download(ref: FileRef, target: Path, places: _Places) -> None:
+    _LOG.info("downloading %s", ref.location)
+    try:
+        with atomic_write(target) as stream:
+            download(ref.location, stream)
+            stream.flush()
+            _verify(ref, Path(stream.name))
+    except DownloadError as error:
+        hint = ""
+        if ref.sha256 is not None:
+            mirror = places.mirror or Path(f"${MIRROR_VARIABLE}")
+            hint = f"; a copy obtained elsewhere can be put at {mirror / ref.sha256}"
+            if places.mirror is None:
+                hint += f", with {MIRROR_VARIABLE} naming a folder"
+        raise FetchError(ref, f"{error}{hint}") from error
+
+
+def _cache_name(ref: FileRef) -> Path:
+    """Path in the cache: by content when that is known, else by address."""
+    name = unquote(urlsplit(ref.location).path).rpartition("/")[2]
+    # The name is only for people and for suffixes; it must be a safe one.
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", name)[-80:].lstrip(".") or "file"
+    if ref.sha256 is not None:
+        return Path("sha256", ref.sha256, name)
+    digest = hashlib.sha256(ref.location.encode()).hexdigest()
+    return Path("address", digest, name)
+
+
+def _verify(ref: FileRef, path: Path) -> None:
+    if ref.sha256 is None:
+        return
+    actual = _sha256(ref, path)
+    if actual == ref.sha256:
+        return
+    expected = f"expected {ref.sha256}"
+    if ref.sha256_key:
+        expected += f" ({ref.sha256_key})"
+    reason = f"the SHA-256 checksum is wrong: {expected}, found {actual}"
+    if ref.is_url and _looks_like_html(path):
+        reason += "; the server sent a web page instead of the file"
+    raise FetchError(ref, reason)
+
+
+def _sha256(ref: FileRef, path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with open(path, "rb") as stream:
+            while block := stream.read(_BLOCK_BYTES):
+                digest.update(block)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FetchError(ref, f"cannot read {path}: {reason}") from error
+    return digest.hexdigest()
+
+
+def _looks_like_html(path: Path) -> bool:
+    with open(path, "rb") as stream:
+        start = stream.read(256).lstrip().lower()
+    return start.startswith((b"<!doctype html", b"<html"))
