@@ -1,0 +1,192 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "mace/core/op.h"
+#include "mace/kernels/cpu/cpu_device.h"
+#include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/ops/depthwise_conv2d/depthwise_conv2d_schema.h"
+#include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/window/window.h"
+
+namespace mace {
+namespace {
+
+dwconv::WeightType FilterType(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return dwconv::WeightType::kF16;
+    case DataType::kBfloat16:
+      return dwconv::WeightType::kBf16;
+    default:
+      return dwconv::WeightType::kF32;
+  }
+}
+
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+class DepthwiseConv2dOp final : public Op {
+ public:
+  MaceStatus Init(InitContext *context) override {
+    name_ = context->def().name;
+    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
+    MACE_ASSIGN_OR_RETURN(activation_, ResolveActivation(name_, attributes_));
+    kernels_ = dwconv::KernelsFor(CpuIsaOf(context->device()));
+    if (kernels_ == nullptr) {
+      return Unsupported("operator '", name_,
+                         "': no CPU kernels for this processor");
+    }
+    const Shape &filter = context->constant(kDepthwiseConv2dFilterInput)->shape;
+    const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);
+    if (filter.rank() != 4 || filter.Elements() == 0) {
+      return InvalidArgs("operator '", name_, "': filter has shape ",
+                         filter.ToString(),
+                         "; expected [KH, KW, C, M], none of them 0");
+    }
+    if (bias != nullptr && bias->shape != Shape{filter[2] * filter[3]}) {
+      return InvalidArgs("operator '", name_, "': bias has shape ",
+                         bias->shape.ToString(), "; expected [",
+                         filter[2] * filter[3], "]");
+    }
+    return MaceStatus();
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Shape &input = context->input(kDepthwiseConv2dInputInput)->shape;
+    const Tensor &filter = *context->input(kDepthwiseConv2dFilterInput);
+    if (input.rank() != 4 || input[3] != filter.shape[2]) {
+      return InvalidArgs("operator '", name_, "': input has shape ",
+                         input.ToString(), " but the filter ",
+                         filter.shape.ToString(), " takes [N, H, W, ",
+                         filter.shape[2], "]");
+    }
+    MACE_ASSIGN_OR_RETURN(
+        window_, ComputeWindow(name_,
+                               MakeWindowSpec(attributes_, filter.shape[0],
+                                              filter.shape[1]),
+                               input[1], input[2]));
+    const Shape output{input[0], window_.output[0], window_.output[1],
+                       filter.shape[2] * filter.shape[3]};
+    context->SetOutput(kDepthwiseConv2dOutputOutput, output,
+                       DataType::kFloat32);
+    kernel_shape_ = filter.shape;
+    macs_ = output.Elements() * filter.shape[0] * filter.shape[1];
+    if (macs_ == 0) return MaceStatus();
+    FillArgs(input, output, filter);
+    Split(context->thread_pool()->thread_count());
+    scratch_floats_ = dwconv::ScratchFloats(args_.shape, args_.type);
+    scratch_floats_ = (scratch_floats_ + 15) & ~size_t{15};
+    context->RequestScratch(
+        scratch_floats_ * sizeof(float) *
+        static_cast<size_t>(context->thread_pool()->thread_count()));
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    if (macs_ == 0) return MaceStatus();
+    const Tensor *bias = context->input_count() > kDepthwiseConv2dBiasInput
+                             ? context->input(kDepthwiseConv2dBiasInput)
+                             : nullptr;
+    dwconv::Args args = args_;
+    args.input = context->input(kDepthwiseConv2dInputInput)->As<float>();
+    args.filter = context->input(kDepthwiseConv2dFilterInput)->data;
+    args.bias = bias == nullptr ? nullptr : bias->As<float>();
+    args.output =
+        context->output(kDepthwiseConv2dOutputOutput)->MutableAs<float>();
+    float *scratch = static_cast<float *>(context->scratch());
+    context->thread_pool()->ParallelFor(
+        row_parts_ * channel_parts_, 1,
+        [&](int64_t begin, int64_t end, int thread) {
+          float *own = scratch + static_cast<size_t>(thread) * scratch_floats_;
+          for (int64_t part = begin; part < end; ++part) {
+            kernels_->run(args, Part(part), own);
+          }
+        });
+    return MaceStatus();
+  }
+
+  int64_t Macs() const override { return macs_; }
+  ConvPoolArgs Geometry() const override {
+    return ReportWindow(
+        MakeWindowSpec(attributes_, kernel_shape_[0], kernel_shape_[1]),
+        window_, kernel_shape_);
+  }
+  std::string KernelName() const override {
+    return macs_ == 0 ? "none" : "dwconv";
+  }
+
+ private:
+  void FillArgs(const Shape &input, const Shape &output, const Tensor &filter) {
+    auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
+    dwconv::Shape &s = args_.shape;
+    s.batch = index(input[0]);
+    s.in_h = index(input[1]);
+    s.in_w = index(input[2]);
+    s.in_c = index(input[3]);
+    s.multiplier = index(filter.shape[3]);
+    s.kernel_h = index(filter.shape[0]);
+    s.kernel_w = index(filter.shape[1]);
+    s.stride_h = index(attributes_.strides[0]);
+    s.stride_w = index(attributes_.strides[1]);
+    s.dilation_h = index(attributes_.dilations[0]);
+    s.dilation_w = index(attributes_.dilations[1]);
+    s.pad_top = index(window_.pad_before[0]);
+    s.pad_left = index(window_.pad_before[1]);
+    s.out_h = index(output[1]);
+    s.out_w = index(output[2]);
+    args_.type = FilterType(filter.data_type);
+    args_.output_stride = index(output[3]);
+    args_.clamp = activation_.clamp;
+    args_.low = activation_.low;
+    args_.high = activation_.high;
+  }
+
+  // A few parts per thread: rows of outputs first, whose neighbours share
+  // input; whole cache lines of channels where there are too few rows.
+  void Split(int threads) {
+    constexpr int64_t kPartsPerThread = 4;
+    constexpr int64_t kChannelGrain = 64;
+    const int64_t rows = args_.shape.batch * args_.shape.out_h;
+    const int64_t channels = args_.shape.in_c;
+    const int64_t wanted = threads <= 1 ? 1 : threads * kPartsPerThread;
+    row_part_ = DivideUp(rows, std::min(wanted, rows));
+    row_parts_ = DivideUp(rows, row_part_);
+    const int64_t columns = DivideUp(wanted, row_parts_);
+    channel_part_ =
+        DivideUp(DivideUp(channels, columns), kChannelGrain) * kChannelGrain;
+    channel_parts_ = DivideUp(channels, channel_part_);
+  }
+
+  dwconv::Range Part(int64_t part) const {
+    const int64_t row = part / channel_parts_ * row_part_;
+    const int64_t channel = part % channel_parts_ * channel_part_;
+    const int64_t rows = args_.shape.batch * args_.shape.out_h;
+    dwconv::Range range;
+    range.row_begin = static_cast<ptrdiff_t>(row);
+    range.row_end = static_cast<ptrdiff_t>(std::min(rows, row + row_part_));
+    range.channel_begin = static_cast<ptrdiff_t>(channel);
+    range.channel_end = static_cast<ptrdiff_t>(
+        std::min<int64_t>(args_.shape.in_c, channel + channel_part_));
+    return range;
+  }
+
+  std::string name_;
+  DepthwiseConv2dAttributes attributes_;
+  FusedActivation activation_;
+  const dwconv::Kernels *kernels_ = nullptr;
+  WindowGeometry window_;
+  Shape kernel_shape_;
+  dwconv::Args args_;          // all but the pointers
+  size_t scratch_floats_ = 0;  // per thread
+  int64_t row_part_ = 1;
+  int64_t row_parts_ = 1;
+  int64_t channel_part_ = 1;
+  int64_t channel_parts_ = 1;
+  int64_t macs_ = 0;
+};
+
+MACE_REGISTER_OP(DepthwiseConv2d, CPU, DepthwiseConv2dOp);
+
+}  // namespace
+}  // namespace mace
