@@ -1,0 +1,116 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One tensor against its reference, with a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from mace.python.tools.config.deployment import Runtime
+from mace.python.tools.validate.metrics import Array, Metrics, compute_metrics
+
+# Least cosine similarity that counts as equal, unless the deployment file's
+# validation_threshold says otherwise (DS-08). The GPU computes in half
+# precision; eight bits lose more.
+_DEFAULTS: Mapping[Runtime, float] = {
+    Runtime.CPU: 0.999,
+    Runtime.GPU: 0.995,
+    Runtime.DSP: 0.980,
+    Runtime.HTA: 0.980,
+    Runtime.HTP: 0.980,
+    Runtime.APU: 0.980,
+}
+_QUANTIZED = 0.980
+
+_NO_METRICS = Metrics(math.nan, math.nan, math.nan, math.nan, math.nan, 0)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The verdict on one tensor.
+
+    Attributes:
+        name: as the deployment file (or, for a layer, the framework) calls it.
+        metrics: NaN throughout when `failure` says the tensors cannot be
+            compared.
+        threshold: least similarity that passes.
+        failure: why it failed; empty when it passed.
+    """
+
+    name: str
+    metrics: Metrics
+    threshold: float
+    failure: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.failure
+
+    def line(self) -> str:
+        """The line a user reads, one per output."""
+        m = self.metrics
+        text = (
+            f"{self.name}: cosine similarity {m.similarity:.9f}, "
+            f"SQNR {_number(m.sqnr)} ({_number(m.sqnr_db)} dB), "
+            f"pixel accuracy {m.pixel_accuracy:.4f}, "
+            f"max abs error {m.max_abs_error:.3g}, "
+            f"max rel error {m.max_rel_error:.3g}"
+        )
+        return f"{text}: FAILED, {self.failure}" if self.failure else f"{text}: passed"
+
+
+def similarity_threshold(
+    runtime: Runtime, configured: Mapping[Runtime, float], quantized: bool
+) -> float:
+    """The least similarity that passes on a device."""
+    if runtime in configured:
+        return configured[runtime]
+    return min(_DEFAULTS[runtime], _QUANTIZED) if quantized else _DEFAULTS[runtime]
+
+
+def compare_tensor(
+    name: str,
+    expected: Array,
+    actual: Array,
+    threshold: float,
+    class_axis: int = -1,
+) -> Comparison:
+    """Compares `actual` (MACE) with `expected` (the framework).
+
+    A value that is no number fails, wherever it comes from.
+    """
+    if expected.shape != actual.shape:
+        return Comparison(
+            name,
+            _NO_METRICS,
+            threshold,
+            f"shape {list(actual.shape)} instead of {list(expected.shape)}",
+        )
+    metrics = compute_metrics(expected, actual, class_axis)
+    return Comparison(
+        name, metrics, threshold, _failure(expected, actual, metrics, threshold)
+    )
+
+
+def _failure(expected: Array, actual: Array, metrics: Metrics, threshold: float) -> str:
+    if metrics.non_finite:
+        nan = int(np.count_nonzero(np.isnan(np.asarray(actual, dtype=np.float64))))
+        return (
+            f"{nan} NaN and {metrics.non_finite - nan} Inf among {actual.size} values"
+        )
+    if math.isnan(metrics.similarity):
+        return "the framework's own result holds NaN or Inf"
+    if metrics.similarity < threshold:
+        return f"cosine similarity is below {threshold:g}"
+    return ""
+
+
+def _number(value: float) -> str:
+    """Compact, but never scientific for the sizes one meets."""
+    if math.isnan(value) or math.isinf(value):
+        return str(value)
+    return f"{value:.3f}" if abs(value) < 1e6 else f"{value:.3e}"

@@ -1,0 +1,14 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Running a model in the framework it came from, in a process of its own."""
+
+from __future__ import annotations
+
+from mace.python.tools.validate.frameworks.launch import run_reference
+from mace.python.tools.validate.frameworks.reference import (
+    FrameworkError,
+    ReferenceRequest,
+    ReferenceResult,
+)
+
+__all__ = ["FrameworkError", "ReferenceRequest", "ReferenceResult", "run_reference"]

@@ -1,0 +1,118 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the child process in which a framework runs.
+
+Frameworks take long to load, write to standard error as they like, keep
+gigabytes after a run and may crash. None of that must reach the process that
+talks to the user.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from mace.python.tools.errors import MissingToolError
+from mace.python.tools.validate.frameworks.reference import (
+    FrameworkError,
+    ReferenceRequest,
+    ReferenceResult,
+)
+
+_ROOT = Path(__file__).resolve().parents[5]
+
+# Framework -> extra of the Python project that installs it.
+_EXTRAS = {"onnxruntime": "validate", "tensorflow": "tensorflow"}
+
+# The longest a reference run may take before it is taken for hung.
+_TIME_LIMIT_S = 1800.0
+
+_LAST_LINES = 12
+
+
+def run_reference(request: ReferenceRequest) -> ReferenceResult:
+    """Runs the original model.
+
+    Raises:
+        MissingToolError: the framework is not installed.
+        FrameworkError: it cannot run this model, or crashed.
+    """
+    _require(request.framework)
+    with tempfile.TemporaryDirectory(prefix="mace_reference_") as folder:
+        _write_request(request, Path(folder))
+        command = [
+            sys.executable,
+            "-m",
+            "mace.python.tools.validate.frameworks.worker",
+            folder,
+        ]
+        try:
+            process = subprocess.run(
+                command,
+                cwd=_ROOT,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_TIME_LIMIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise FrameworkError(
+                f"{request.framework} did not finish {request.model_file} within "
+                f"{_TIME_LIMIT_S:.0f} s"
+            ) from None
+        return _read_result(request, Path(folder), process)
+
+
+def _require(framework: str) -> None:
+    extra = _EXTRAS[framework]
+    if importlib.util.find_spec(framework) is None:
+        raise MissingToolError(
+            f"Python package {framework}",
+            "comparing with the original framework (--validate)",
+            f"bash tools/setup.sh --for {extra}, or pip install '.[{extra}]'",
+        )
+
+
+def _write_request(request: ReferenceRequest, folder: Path) -> None:
+    names = list(request.inputs)
+    # Tensor names are no safe archive members: numbers stand for them.
+    arrays = {f"t{i}": request.inputs[name] for i, name in enumerate(names)}
+    np.savez(folder / "inputs.npz", **arrays)  # type: ignore[arg-type]
+    text = json.dumps(
+        {
+            "framework": request.framework,
+            "model_file": str(request.model_file.resolve()),
+            "inputs": names,
+            "outputs": request.outputs,
+            "optional_outputs": request.optional_outputs,
+        }
+    )
+    (folder / "request.json").write_text(text, encoding="utf-8")
+
+
+def _read_result(
+    request: ReferenceRequest,
+    folder: Path,
+    process: subprocess.CompletedProcess[str],
+) -> ReferenceResult:
+    answer = folder / "result.json"
+    if process.returncode != 0 or not answer.is_file():
+        tail = "\n".join(process.stderr.strip().splitlines()[-_LAST_LINES:])
+        raise FrameworkError(
+            f"{request.framework} stopped with status {process.returncode} while "
+            f"running {request.model_file}:\n{tail}"
+        )
+    result = json.loads(answer.read_text(encoding="utf-8"))
+    if result["error"] is not None:
+        raise FrameworkError(result["error"])
+    with np.load(folder / "outputs.npz", allow_pickle=False) as archive:
+        tensors = {name: archive[f"t{i}"] for i, name in enumerate(result["tensors"])}
+    return ReferenceResult(tensors, result["version"])

@@ -1,0 +1,166 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real frameworks in their child process, and what they refuse."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from mace.python.tools.errors import MissingToolError
+from mace.python.tools.validate.frameworks import (
+    FrameworkError,
+    ReferenceRequest,
+    run_reference,
+)
+
+needs_tensorflow = pytest.mark.skipif(
+    importlib.util.find_spec("tensorflow") is None,
+    reason="the optional package tensorflow is not installed",
+)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """y = relu(x * 2) + 1, with the inner tensors 'double' and 'relu'."""
+    graph = helper.make_graph(
+        [
+            helper.make_node("Mul", ["x", "two"], ["double"]),
+            helper.make_node("Relu", ["double"], ["relu"]),
+            helper.make_node("Add", ["relu", "one"], ["y"]),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])],
+        [
+            numpy_helper.from_array(np.float32(2), "two"),
+            numpy_helper.from_array(np.float32(1), "one"),
+        ],
+    )
+    path = tmp_path / "model.onnx"
+    onnx.save(
+        helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8
+        ),
+        path,
+    )
+    return path
+
+
+X = np.array([[-1, 0, 1], [2, -3, 4]], dtype=np.float32)
+
+
+def test_outputs_and_inner_tensors(model: Path) -> None:
+    result = run_reference(
+        ReferenceRequest("onnxruntime", model, {"x": X}, ("y",), ("relu", "unknown"))
+    )
+    relu = np.maximum(X * 2, 0)
+    assert set(result.tensors) == {"y", "relu"}
+    np.testing.assert_array_equal(result.tensors["y"], relu + 1)
+    np.testing.assert_array_equal(result.tensors["relu"], relu)
+    assert result.version.startswith("onnxruntime ")
+
+
+def test_an_inner_tensor_as_input(model: Path) -> None:
+    result = run_reference(
+        ReferenceRequest("onnxruntime", model, {"double": X}, ("y", "double"))
+    )
+    np.testing.assert_array_equal(result.tensors["y"], np.maximum(X, 0) + 1)
+    np.testing.assert_array_equal(result.tensors["double"], X)
+
+
+def test_inputs_take_the_type_of_the_model(model: Path) -> None:
+    result = run_reference(
+        ReferenceRequest("onnxruntime", model, {"x": X.astype(np.int32)}, ("y",))
+    )
+    assert result.tensors["y"].dtype == np.float32
+
+
+def test_wrong_names_list_near_ones(model: Path) -> None:
+    request = ReferenceRequest("onnxruntime", model, {"x": X}, ("doubel",))
+    with pytest.raises(FrameworkError, match=r"'doubel' \(near: 'double'"):
+        run_reference(request)
+
+
+def test_an_input_that_is_not_given(model: Path) -> None:
+    request = ReferenceRequest("onnxruntime", model, {}, ("y",))
+    with pytest.raises(FrameworkError, match="depend on the inputs x"):
+        run_reference(request)
+
+
+def test_wrong_shape(model: Path) -> None:
+    request = ReferenceRequest("onnxruntime", model, {"x": X.T}, ("y",))
+    with pytest.raises(FrameworkError, match=r"\[3, 2\].*wants \[2, 3\]"):
+        run_reference(request)
+
+
+def test_no_model(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.onnx"
+    bad.write_bytes(b"not a model")
+    for path in (bad, tmp_path / "absent.onnx"):
+        request = ReferenceRequest("onnxruntime", path, {"x": X}, ("y",))
+        with pytest.raises(FrameworkError, match=path.name):
+            run_reference(request)
+
+
+def test_a_crash_of_the_framework_is_an_error(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "onnxruntime"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import os, sys\nsys.stderr.write('last words')\nsys.stderr.flush()\nos.abort()"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    request = ReferenceRequest("onnxruntime", model, {"x": X}, ("y",))
+    with pytest.raises(FrameworkError, match="(?s)status -6.*last words"):
+        run_reference(request)
+
+
+def test_a_missing_package_names_what_installs_it(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    for framework, extra in (("onnxruntime", "validate"), ("tensorflow", "tensorflow")):
+        request = ReferenceRequest(framework, model, {"x": X}, ("y",))
+        with pytest.raises(MissingToolError, match=rf"--for {extra}"):
+            run_reference(request)
+
+
+@needs_tensorflow
+def test_tensorflow_graph(tmp_path: Path) -> None:
+    # Written in the child's language, but not by it: TensorFlow must not be
+    # loaded into this process.
+    import subprocess
+    import sys
+
+    path = tmp_path / "graph.pb"
+    code = (
+        "import sys, tensorflow as tf\n"
+        "tf1 = tf.compat.v1\n"
+        "graph = tf.Graph()\n"
+        "with graph.as_default():\n"
+        "    x = tf1.placeholder(tf.float32, [2, 3], name='x')\n"
+        "    relu = tf.nn.relu(x, name='relu')\n"
+        "    tf.add(relu, 1.0, name='y')\n"
+        "open(sys.argv[1], 'wb').write(graph.as_graph_def().SerializeToString())\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code, str(path)], check=True, capture_output=True
+    )
+    result = run_reference(
+        ReferenceRequest("tensorflow", path, {"x": X}, ("y",), ("relu", "unknown"))
+    )
+    assert set(result.tensors) == {"y", "relu"}
+    np.testing.assert_array_equal(result.tensors["y"], np.maximum(X, 0) + 1)
+    for request, message in (
+        (ReferenceRequest("tensorflow", path, {"x": X}, ("z",)), "no tensor 'z'"),
+        (ReferenceRequest("tensorflow", path, {"x": X.T}, ("y",)), "model wants"),
+    ):
+        with pytest.raises(FrameworkError, match=message):
+            run_reference(request)

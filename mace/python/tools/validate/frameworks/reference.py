@@ -1,0 +1,52 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a framework is asked for and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from mace.python.tools.errors import MaceError
+
+Array = npt.NDArray[Any]
+
+
+class FrameworkError(MaceError):
+    """The original framework cannot run the model as asked."""
+
+
+@dataclass(frozen=True)
+class ReferenceRequest:
+    """One run of the original model.
+
+    Attributes:
+        framework: 'onnxruntime' or 'tensorflow'.
+        model_file: in the framework's own format.
+        inputs: by framework tensor name, in the framework's layout.
+        outputs: tensors that must be returned.
+        optional_outputs: tensors to return if the framework knows them.
+    """
+
+    framework: str
+    model_file: Path
+    inputs: dict[str, Array]
+    outputs: tuple[str, ...]
+    optional_outputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReferenceResult:
+    """Tensors by the names they were asked for, in the framework's layout."""
+
+    tensors: dict[str, Array] = field(default_factory=dict)
+    version: str = ""
+
+
+# What a framework's module offers: `run`, executed in the child process. It
+# raises FrameworkError for what the user can change.
+Runner = Callable[[ReferenceRequest], ReferenceResult]

@@ -1,0 +1,57 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The child process: reads a request from a folder, answers into it."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from mace.python.tools.validate.frameworks.reference import (
+    FrameworkError,
+    ReferenceRequest,
+    ReferenceResult,
+    Runner,
+)
+
+_MODULES = {
+    "onnxruntime": "mace.python.tools.validate.frameworks.onnx_runtime",
+    "tensorflow": "mace.python.tools.validate.frameworks.tensorflow_v1",
+}
+
+
+def main(folder: Path) -> None:
+    """Carries out the request; a `FrameworkError` becomes the answer."""
+    raw = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+    with np.load(folder / "inputs.npz", allow_pickle=False) as archive:
+        inputs = {name: archive[f"t{i}"] for i, name in enumerate(raw["inputs"])}
+    request = ReferenceRequest(
+        framework=raw["framework"],
+        model_file=Path(raw["model_file"]),
+        inputs=inputs,
+        outputs=tuple(raw["outputs"]),
+        optional_outputs=tuple(raw["optional_outputs"]),
+    )
+    run: Runner = importlib.import_module(_MODULES[request.framework]).run
+    error = None
+    result = ReferenceResult()
+    try:
+        result = run(request)
+    except FrameworkError as failure:
+        error = str(failure)
+    arrays = {f"t{i}": array for i, array in enumerate(result.tensors.values())}
+    np.savez(folder / "outputs.npz", **arrays)  # type: ignore[arg-type]
+    answer = {
+        "error": error,
+        "version": result.version,
+        "tensors": list(result.tensors),
+    }
+    (folder / "result.json").write_text(json.dumps(answer), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

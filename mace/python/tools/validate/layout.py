@@ -1,0 +1,65 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Channels first or last: bringing arrays into the order of the other side.
+
+MACE keeps rank-4 activations channels last (NHWC). ONNX and Caffe put channels
+first (NCHW), TensorFlow puts them last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mace.python.tools.config.deployment import DataFormat, Platform
+
+Array = npt.NDArray[Any]
+
+_TO_NCHW = (0, 3, 1, 2)
+_TO_NHWC = (0, 2, 3, 1)
+
+
+def framework_format(platform: Platform) -> DataFormat:
+    """Where a framework has its channels."""
+    if platform in (Platform.TENSORFLOW, Platform.KERAS):
+        return DataFormat.NHWC
+    return DataFormat.NCHW
+
+
+def convert(array: Array, source: DataFormat, target: DataFormat) -> Array:
+    """Moves the channels of a rank-4 array; other ranks and NONE stay."""
+    if array.ndim != 4 or source is target or DataFormat.NONE in (source, target):
+        return array
+    perm = _TO_NCHW if target is DataFormat.NCHW else _TO_NHWC
+    return np.ascontiguousarray(array.transpose(perm))
+
+
+def class_axis(rank: int, data_format: DataFormat) -> int:
+    """The dimension in which classes compete, for pixel accuracy."""
+    return 1 if rank == 4 and data_format is DataFormat.NCHW else -1
+
+
+def candidates(array: Array, shape: tuple[int, ...]) -> list[Array]:
+    """The ways in which `array`, an inner tensor of MACE, may have `shape`.
+
+    Whether an inner tensor had its channels moved is not recorded in the model
+    file; the shapes nearly always tell. Where all three dimensions are equal
+    both ways are possible, and the caller takes the better one.
+    """
+    found = []
+    if array.shape == shape:
+        found.append(array)
+    if array.ndim == 4 and len(shape) == 4:
+        moved = array.transpose(_TO_NCHW)
+        if moved.shape == shape:
+            found.append(np.ascontiguousarray(moved))
+    # Dimensions of 1 that a pass dropped or added.
+    if not found and _squeezed(array.shape) == _squeezed(shape):
+        found.append(array.reshape(shape))
+    return found
+
+
+def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dim for dim in shape if dim != 1)
