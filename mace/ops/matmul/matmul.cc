@@ -1,0 +1,233 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Both operands are computed, so B is packed into scratch at every run, once
+// per matrix that it really has; a product with a constant is FullyConnected.
+
+#include <algorithm>
+
+#include "mace/core/op.h"
+#include "mace/kernels/cpu/cpu_device.h"
+#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/gemm/pack.h"
+#include "mace/ops/epilogue/conv_run.h"
+#include "mace/ops/matmul/matmul_schema.h"
+
+namespace mace {
+namespace {
+
+size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+
+// The batch dimensions of both operands and how far each moves per step.
+struct Batches {
+  size_t rank = 0;
+  int64_t dims[Shape::kMaxRank] = {};
+  int64_t a_step[Shape::kMaxRank] = {};  // in matrices; 0 where broadcast
+  int64_t b_step[Shape::kMaxRank] = {};
+  int64_t count = 1;
+  bool b_shared = true;  // every batch multiplies the same B
+};
+
+// False if the dimensions do not broadcast.
+bool Broadcast(const Shape &a, const Shape &b, Batches *batches) {
+  const size_t a_rank = a.rank() - 2;
+  const size_t b_rank = b.rank() - 2;
+  *batches = Batches();
+  batches->rank = std::max(a_rank, b_rank);
+  int64_t a_size = 1;
+  int64_t b_size = 1;
+  for (size_t i = batches->rank; i-- > 0;) {
+    const size_t from_end = batches->rank - i;
+    const int64_t x = from_end <= a_rank ? a[a_rank - from_end] : 1;
+    const int64_t y = from_end <= b_rank ? b[b_rank - from_end] : 1;
+    if (x != y && x != 1 && y != 1) return false;
+    batches->dims[i] = x == 1 ? y : x;
+    batches->a_step[i] = x == 1 ? 0 : a_size;
+    batches->b_step[i] = y == 1 ? 0 : b_size;
+    a_size *= x;
+    b_size *= y;
+    batches->count *= batches->dims[i];
+  }
+  batches->b_shared = b_size == 1;
+  return true;
+}
+
+// Index of the operand's matrix for batch `index`.
+int64_t MatrixOf(const Batches &batches, const int64_t *step, int64_t index) {
+  int64_t matrix = 0;
+  for (size_t i = batches.rank; i-- > 0;) {
+    matrix += index % batches.dims[i] * step[i];
+    index /= batches.dims[i];
+  }
+  return matrix;
+}
+
+class MatMulOp final : public Op {
+ public:
+  MaceStatus Init(InitContext *context) override {
+    name_ = context->def().name;
+    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
+    kernels_ = gemm::KernelsFor(CpuIsaOf(context->device()));
+    if (kernels_ == nullptr) {
+      return Unsupported("operator '", name_,
+                         "': no CPU kernels for this processor");
+    }
+    return MaceStatus();
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Shape &a = context->input(kMatMulAInput)->shape;
+    const Shape &b = context->input(kMatMulBInput)->shape;
+    if (a.rank() < 2 || b.rank() < 2) return Mismatch(a, b);
+    const bool ta = attributes_.transpose_a;
+    const bool tb = attributes_.transpose_b;
+    rows_ = a[a.rank() - (ta ? 1 : 2)];
+    depth_ = a[a.rank() - (ta ? 2 : 1)];
+    columns_ = b[b.rank() - (tb ? 2 : 1)];
+    if (depth_ != b[b.rank() - (tb ? 1 : 2)] || !Broadcast(a, b, &batches_)) {
+      return Mismatch(a, b);
+    }
+    Shape output(batches_.dims, batches_.rank);
+    output.Append(rows_);
+    output.Append(columns_);
+    context->SetOutput(kMatMulOutputOutput, output, DataType::kFloat32);
+    macs_ = output.Elements() * depth_;
+    zeros_ = macs_ == 0 ? output.Elements() : 0;
+    if (macs_ == 0) return MaceStatus();
+    // With one B for all, the batches of an untransposed A are just more rows.
+    calls_ = batches_.count;
+    int64_t call_rows = rows_;
+    if (batches_.b_shared && !ta && IsDense(a)) {
+      call_rows *= calls_;
+      calls_ = 1;
+    }
+    const int threads = context->thread_pool()->thread_count();
+    plan_ = gemm::PlanConv(gemm::MatrixShape(static_cast<ptrdiff_t>(call_rows),
+                                             static_cast<ptrdiff_t>(depth_),
+                                             static_cast<ptrdiff_t>(columns_)),
+                           gemm::WeightType::kF32, kernels_, threads);
+    packed_bytes_ = Align(gemm::PackedFloats(static_cast<size_t>(depth_),
+                                             static_cast<size_t>(columns_)) *
+                          sizeof(float));
+    a_bytes_ =
+        ta ? Align(static_cast<size_t>(rows_ * depth_) * sizeof(float)) : 0;
+    context->RequestScratch(packed_bytes_ + a_bytes_ +
+                            ConvScratchBytes(plan_, threads));
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    const float *a = context->input(kMatMulAInput)->As<float>();
+    const float *b = context->input(kMatMulBInput)->As<float>();
+    float *c = context->output(kMatMulOutputOutput)->MutableAs<float>();
+    if (macs_ == 0) {
+      std::fill_n(c, zeros_, 0.0f);  // sums of nothing
+      return MaceStatus();
+    }
+    char *scratch = static_cast<char *>(context->scratch());
+    float *packed = reinterpret_cast<float *>(scratch);
+    float *a_rows = reinterpret_cast<float *>(scratch + packed_bytes_);
+    ThreadPool *pool = context->thread_pool();
+    int64_t packed_matrix = -1;
+    for (int64_t call = 0; call < calls_; ++call) {
+      const int64_t b_matrix = MatrixOf(batches_, batches_.b_step, call);
+      if (b_matrix != packed_matrix) {
+        Pack(b + b_matrix * depth_ * columns_, packed, pool);
+        packed_matrix = b_matrix;
+      }
+      const float *a_matrix =
+          a + MatrixOf(batches_, batches_.a_step, call) * rows_ * depth_;
+      if (attributes_.transpose_a) {
+        Transpose(a_matrix, a_rows, pool);
+        a_matrix = a_rows;
+      }
+      gemm::ConvArgs args;
+      args.input = a_matrix;
+      args.weights = packed;
+      args.output = c + call * rows_ * columns_;
+      args.output_stride = static_cast<size_t>(columns_);
+      RunConv(plan_, args, pool, scratch + packed_bytes_ + a_bytes_);
+    }
+    return MaceStatus();
+  }
+
+  int64_t Macs() const override { return macs_; }
+  std::string KernelName() const override {
+    return macs_ == 0 ? "none" : std::string("pack, ") + ConvKernelName(plan_);
+  }
+
+ private:
+  MaceStatus Mismatch(const Shape &a, const Shape &b) const {
+    return InvalidArgs(
+        "operator '", name_, "': cannot multiply ", a.ToString(),
+        attributes_.transpose_a ? " transposed" : "", " by ", b.ToString(),
+        attributes_.transpose_b ? " transposed" : "",
+        "; expected [..., M, K] and [..., K, N] with batch dimensions that "
+        "broadcast");
+  }
+
+  // Whether the batches of A follow each other in the output's order.
+  bool IsDense(const Shape &a) const {
+    return a.Elements(0, a.rank() - 2) == batches_.count;
+  }
+
+  void Pack(const float *b, float *packed, ThreadPool *pool) const {
+    gemm::PackArgs args;
+    args.b = b;
+    args.depth = static_cast<size_t>(depth_);
+    args.columns = static_cast<size_t>(columns_);
+    args.depth_stride = attributes_.transpose_b ? 1 : args.columns;
+    args.column_stride = attributes_.transpose_b ? args.depth : 1;
+    const int64_t panels = static_cast<int64_t>(gemm::PanelCount(args.columns));
+    pool->ParallelFor(panels, Grain(depth_ * 16),
+                      [&](int64_t begin, int64_t end, int) {
+                        gemm::PackPanels(args, static_cast<size_t>(begin),
+                                         static_cast<size_t>(end), packed);
+                      });
+  }
+
+  // [K, M] to [M, K].
+  void Transpose(const float *from, float *to, ThreadPool *pool) const {
+    pool->ParallelFor(rows_, Grain(depth_),
+                      [&](int64_t begin, int64_t end, int) {
+                        // Squares of 16: both sides move by whole cache lines.
+                        constexpr int64_t kSquare = 16;
+                        for (int64_t m0 = begin; m0 < end; m0 += kSquare) {
+                          const int64_t m1 = std::min(end, m0 + kSquare);
+                          for (int64_t k0 = 0; k0 < depth_; k0 += kSquare) {
+                            const int64_t k1 = std::min(depth_, k0 + kSquare);
+                            for (int64_t m = m0; m < m1; ++m) {
+                              for (int64_t k = k0; k < k1; ++k) {
+                                to[m * depth_ + k] = from[k * rows_ + m];
+                              }
+                            }
+                          }
+                        }
+                      });
+  }
+
+  // Items of `elements` copies each that are worth handing to a thread.
+  static int64_t Grain(int64_t elements) {
+    constexpr int64_t kWorthwhile = 16 * 1024;
+    return std::max<int64_t>(1, kWorthwhile / elements);
+  }
+
+  std::string name_;
+  MatMulAttributes attributes_;
+  const gemm::Kernels *kernels_ = nullptr;
+  Batches batches_;
+  int64_t rows_ = 0;
+  int64_t depth_ = 0;
+  int64_t columns_ = 0;
+  int64_t calls_ = 0;  // products to run
+  gemm::ConvPlan plan_;
+  size_t packed_bytes_ = 0;
+  size_t a_bytes_ = 0;
+  int64_t macs_ = 0;
+  int64_t zeros_ = 0;  // outputs when there is nothing to multiply
+};
+
+MACE_REGISTER_OP(MatMul, CPU, MatMulOp);
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,171 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::CaseInput;
+using op_test::ExpectError;
+using op_test::ExpectFloats;
+using op_test::OpCase;
+using op_test::OpResult;
+using op_test::OpSession;
+using op_test::Random;
+using op_test::RunOptions;
+using op_test::Tolerance;
+using op_test::Value;
+
+constexpr Tolerance kTolerance = {2e-5, 2e-5};
+
+// Element (row, column) of matrix `matrix` of a value, perhaps transposed.
+double At(const Value &v,
+          const std::vector<float> &data,
+          int64_t matrix,
+          int64_t row,
+          int64_t column,
+          bool transposed) {
+  const size_t rank = v.shape.rank();
+  if (transposed) std::swap(row, column);
+  return data[static_cast<size_t>(
+      (matrix * v.shape[rank - 2] + row) * v.shape[rank - 1] + column)];
+}
+
+// `batches` lists the matrix of a and of b for every matrix of the result.
+std::vector<double> Multiply(
+    const Value &a,
+    const Value &b,
+    bool ta,
+    bool tb,
+    const std::vector<std::pair<int64_t, int64_t>> &batches) {
+  const std::vector<float> as = a.floats();
+  const std::vector<float> bs = b.floats();
+  const int64_t rows = a.shape[a.shape.rank() - (ta ? 1 : 2)];
+  const int64_t depth = a.shape[a.shape.rank() - (ta ? 2 : 1)];
+  const int64_t columns = b.shape[b.shape.rank() - (tb ? 2 : 1)];
+  std::vector<double> out;
+  for (const auto &[i, j] : batches) {
+    for (int64_t m = 0; m < rows; ++m) {
+      for (int64_t n = 0; n < columns; ++n) {
+        double sum = 0;
+        for (int64_t k = 0; k < depth; ++k) {
+          sum += At(a, as, i, m, k, ta) * At(b, bs, j, k, n, tb);
+        }
+        out.push_back(sum);
+      }
+    }
+  }
+  return out;
+}
+
+TEST(MatMulTest, EveryTransposition) {
+  Random random(1);
+  for (bool ta : {false, true}) {
+    for (bool tb : {false, true}) {
+      for (int64_t rows : {1, 19}) {
+        const Value a = random.Floats(ta ? Shape{37, rows} : Shape{rows, 37});
+        const Value b = random.Floats(tb ? Shape{45, 37} : Shape{37, 45});
+        ExpectFloats(OpCase("MatMul")
+                         .Input(a)
+                         .Input(b)
+                         .Int("transpose_a", ta)
+                         .Int("transpose_b", tb),
+                     {rows, 45}, Multiply(a, b, ta, tb, {{0, 0}}), kTolerance);
+      }
+    }
+  }
+}
+
+TEST(MatMulTest, BatchesOfBoth) {
+  Random random(2);
+  const Value a = random.Floats({2, 3, 5, 8});
+  const Value b = random.Floats({2, 3, 8, 20});
+  ExpectFloats(OpCase("MatMul").Input(a).Input(b), {2, 3, 5, 20},
+               Multiply(a, b, false, false,
+                        {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}}),
+               kTolerance);
+}
+
+TEST(MatMulTest, OneMatrixForAllBatches) {
+  Random random(3);
+  const Value a = random.Floats({2, 2, 5, 8});
+  const Value b = random.Floats({8, 20});
+  const std::vector<std::pair<int64_t, int64_t>> batches = {
+      {0, 0}, {1, 0}, {2, 0}, {3, 0}};
+  ExpectFloats(OpCase("MatMul").Input(a).Input(b), {2, 2, 5, 20},
+               Multiply(a, b, false, false, batches), kTolerance);
+  const Value t = random.Floats({2, 2, 8, 5});
+  ExpectFloats(OpCase("MatMul").Input(t).Input(b).Int("transpose_a", 1),
+               {2, 2, 5, 20}, Multiply(t, b, true, false, batches), kTolerance);
+}
+
+TEST(MatMulTest, BatchesBroadcastBothWays) {
+  Random random(4);
+  const Value a = random.Floats({2, 1, 5, 8});
+  const Value b = random.Floats({3, 8, 20});
+  ExpectFloats(OpCase("MatMul").Input(a).Input(b), {2, 3, 5, 20},
+               Multiply(a, b, false, false,
+                        {{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}}),
+               kTolerance);
+  // A of one batch, b of several.
+  const Value c = random.Floats({4, 8});
+  ExpectFloats(OpCase("MatMul").Input(c).Input(b), {3, 4, 20},
+               Multiply(c, b, false, false, {{0, 0}, {0, 1}, {0, 2}}),
+               kTolerance);
+}
+
+TEST(MatMulTest, NothingToMultiply) {
+  Random random(5);
+  ExpectFloats(OpCase("MatMul")
+                   .Input(random.Floats({2, 0}))
+                   .Input(random.Floats({0, 3})),
+               {2, 3}, std::vector<double>(6, 0.0), {});
+  ExpectFloats(OpCase("MatMul")
+                   .Input(random.Floats({0, 4}))
+                   .Input(random.Floats({4, 3})),
+               {0, 3}, {}, {});
+}
+
+TEST(MatMulTest, ShapeMayChangeBetweenRuns) {
+  Random random(6);
+  OpCase op_case("MatMul");
+  op_case.Input(random.Floats({3, 4})).Input(random.Floats({4, 5}));
+  RunOptions options;
+  options.threads = 2;
+  OpSession session(op_case, options);
+  for (int64_t size : {4, 70, 1, 33}) {
+    std::vector<CaseInput> inputs = op_case.inputs;
+    inputs[0].value = random.Floats({size, size + 1});
+    inputs[1].value = random.Floats({size + 1, 2 * size});
+    const OpResult result = session.Run(inputs);
+    ASSERT_TRUE(IsOk(result.status)) << result.status.information();
+    EXPECT_EQ(result.violation, "");
+    op_test::ExpectNear(
+        result.outputs[0].floats(),
+        Multiply(inputs[0].value, inputs[1].value, false, false, {{0, 0}}),
+        kTolerance);
+    EXPECT_EQ(result.macs, size * (size + 1) * 2 * size);
+  }
+}
+
+TEST(MatMulTest, NamesWhatDoesNotFit) {
+  Random random(7);
+  auto product = [&](const Shape &a, const Shape &b) {
+    return OpCase("MatMul").Input(random.Floats(a)).Input(random.Floats(b));
+  };
+  ExpectError(product({3, 4}, {5, 6}), MaceStatus::MACE_INVALID_ARGS,
+              "[3, 4] by [5, 6]");
+  ExpectError(product({4}, {4, 6}), MaceStatus::MACE_INVALID_ARGS, "[4]");
+  ExpectError(product({2, 3, 4}, {3, 4, 6}), MaceStatus::MACE_INVALID_ARGS,
+              "broadcast");
+  ExpectError(product({3, 4}, {4, 6}).Int("transpose_b", 1),
+              MaceStatus::MACE_INVALID_ARGS, "transposed");
+}
+
+}  // namespace
+}  // namespace mace
