@@ -1,0 +1,113 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Computes nodes at conversion that MACE has no operator for.
+
+Exporters compute shapes and tables with operators that no network needs at
+run time (Range, Where, NonZero, ...). Where everything such a node reads is
+known, ONNX's own reference implementation gives the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
+
+from mace.python.tools.importers.onnx.scope import Scope
+from mace.python.tools.ir.builder import GraphBuilder, narrow
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import static
+
+# Results differ from run to run, so no single one may be frozen.
+_RANDOM = frozenset(
+    {
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
+)
+
+# Anything larger is no shape or table, and would be stored in the model.
+_LARGEST_RESULT = 1 << 24
+
+
+def fold_node(
+    proto: onnx.NodeProto,
+    scope: Scope,
+    inputs: Sequence[Value | None],
+    builder: GraphBuilder,
+) -> dict[str, Value] | None:
+    """The outputs of a node as constants, None if they are not known."""
+    if proto.domain not in ("", "ai.onnx") or proto.op_type in _RANDOM:
+        return None
+    if any(value is not None and not value.is_constant for value in inputs):
+        return None
+    if any(attribute.g.node or attribute.graphs for attribute in proto.attribute):
+        return None
+    if sum(math.prod(static(v.shape) or ()) for v in inputs if v) > _LARGEST_RESULT:
+        return None
+    feeds = {
+        name: _as_onnx(value.numpy())
+        for name, value in zip(proto.input, inputs)
+        if value is not None
+    }
+    results = _evaluate(proto, scope.opset, feeds)
+    if results is None:
+        return None
+    return {
+        name: builder.constant(name, array)
+        for name, array in zip(proto.output, results)
+        if name
+    }
+
+
+def _as_onnx(array: Array) -> Array:
+    # The builder narrowed what ONNX computes in 64 bits.
+    return array.astype(np.int64) if array.dtype == np.int32 else array
+
+
+def _evaluate(
+    proto: onnx.NodeProto, opset: int, feeds: dict[str, Array]
+) -> list[Array] | None:
+    unnamed = [name for name in proto.output if name]
+    graph = onnx.GraphProto(name="fold")
+    graph.node.append(proto)
+    graph.input.extend(onnx.ValueInfoProto(name=name) for name in feeds)
+    graph.output.extend(onnx.ValueInfoProto(name=name) for name in unnamed)
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", opset)]
+    )
+    try:
+        with np.errstate(all="ignore"):
+            arrays = ReferenceEvaluator(model).run(unnamed, feeds)
+    except Exception:
+        # Whatever the evaluator says, the node is not computed here; it is
+        # reported with the reason its handler gave.
+        return None
+    by_name = dict(zip(unnamed, arrays))
+    results = []
+    for name in proto.output:
+        array = by_name.get(name)
+        if name and not _is_numeric(array):
+            return None
+        results.append(np.asarray(array) if name else np.empty(0))
+    return [narrow(array) for array in results]
+
+
+def _is_numeric(array: object) -> bool:
+    if not isinstance(array, (np.ndarray, np.generic)):
+        return False
+    if array.size > _LARGEST_RESULT:
+        return False
+    try:
+        DataType.of(array.dtype)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,211 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise non-linearities."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+
+_PLAIN = {
+    "HardSwish": "HARD_SWISH",
+    "Relu": "RELU",
+    "Sigmoid": "SIGMOID",
+    "Softplus": "SOFTPLUS",
+    "Tanh": "TANH",
+}
+
+# Klambauer et al. 2017, as the ONNX specification rounds them.
+_SELU_ALPHA = 1.67326319217681884765625
+_SELU_GAMMA = 1.05070102214813232421875
+
+
+def activate(node: Node, x: Value, kind: str, alpha: float = 0.0) -> Value:
+    """A helper activation."""
+    attrs = {"activation": kind, "activation_alpha": float(alpha)}
+    return node.make("Activation", [x], attrs)
+
+
+def eltwise(node: Node, mode: str, *values: Value) -> Value:
+    """Helper arithmetic."""
+    return node.make("Eltwise", list(values), {"mode": mode})
+
+
+@HANDLERS.register(*_PLAIN)
+def _plain(node: Node) -> None:
+    node.emit("Activation", [node.input(0)], {"activation": _PLAIN[node.type]})
+
+
+@HANDLERS.register("LeakyRelu", "Elu")
+def _alpha(node: Node) -> None:
+    kind, default = {"LeakyRelu": ("LEAKY_RELU", 0.01), "Elu": ("ELU", 1.0)}[node.type]
+    attrs = {"activation": kind, "activation_alpha": node.real("alpha", default)}
+    node.emit("Activation", [node.input(0)], attrs)
+
+
+@HANDLERS.register("HardSigmoid")
+def _hard_sigmoid(node: Node) -> None:
+    attrs = {
+        "activation": "HARD_SIGMOID",
+        "activation_alpha": node.real("alpha", 0.2),
+        "activation_beta": node.real("beta", 0.5),
+    }
+    node.emit("Activation", [node.input(0)], attrs)
+
+
+@HANDLERS.register("Gelu")
+def _gelu(node: Node) -> None:
+    x = node.input(0)
+    approximate = node.text("approximate", "none")
+    if approximate == "none":
+        node.emit("Activation", [x], {"activation": "GELU"})
+        return
+    if approximate != "tanh":
+        raise UnsupportedNodeError(f"approximate is {approximate!r}")
+    # x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
+    square = eltwise(node, "SQUARE", x)
+    inner = eltwise(node, "MUL", square, node.scalar(0.044715, x))
+    inner = eltwise(node, "ADD", inner, node.scalar(1.0, x))
+    inner = eltwise(node, "MUL", inner, x)
+    inner = eltwise(node, "MUL", inner, node.scalar(math.sqrt(2 / math.pi), x))
+    inner = activate(node, inner, "TANH")
+    inner = eltwise(node, "ADD", inner, node.scalar(1.0, x))
+    half = eltwise(node, "MUL", x, node.scalar(0.5, x))
+    node.emit("Eltwise", [half, inner], {"mode": "MUL"})
+
+
+@HANDLERS.register("Swish")
+def _swish(node: Node) -> None:
+    x, alpha = node.input(0), node.real("alpha", 1.0)
+    if alpha == 1.0:
+        node.emit("Activation", [x], {"activation": "SWISH"})
+        return
+    gate = eltwise(node, "MUL", x, node.scalar(alpha, x))
+    node.emit("Eltwise", [x, activate(node, gate, "SIGMOID")], {"mode": "MUL"})
+
+
+@HANDLERS.register("Mish")
+def _mish(node: Node) -> None:
+    x = node.input(0)
+    gate = activate(node, activate(node, x, "SOFTPLUS"), "TANH")
+    node.emit("Eltwise", [x, gate], {"mode": "MUL"})
+
+
+@HANDLERS.register("Selu")
+def _selu(node: Node) -> None:
+    x = node.input(0)
+    inner = activate(node, x, "ELU", node.real("alpha", _SELU_ALPHA))
+    gamma = node.scalar(node.real("gamma", _SELU_GAMMA), x)
+    node.emit("Eltwise", [inner, gamma], {"mode": "MUL"})
+
+
+@HANDLERS.register("Celu")
+def _celu(node: Node) -> None:
+    # alpha * ELU(x / alpha): above 0 the two factors cancel.
+    x, alpha = node.input(0), node.real("alpha", 1.0)
+    if alpha <= 0:
+        raise UnsupportedNodeError(f"alpha is {alpha}, needs to be above 0")
+    inner = eltwise(node, "DIV", x, node.scalar(alpha, x))
+    inner = activate(node, inner, "ELU", 1.0)
+    node.emit("Eltwise", [inner, node.scalar(alpha, x)], {"mode": "MUL"})
+
+
+@HANDLERS.register("Softsign")
+def _softsign(node: Node) -> None:
+    x = node.input(0)
+    below = eltwise(node, "ADD", eltwise(node, "ABS", x), node.scalar(1.0, x))
+    node.emit("Eltwise", [x, below], {"mode": "DIV"})
+
+
+@HANDLERS.register("ThresholdedRelu")
+def _thresholded_relu(node: Node) -> None:
+    x = node.input(0)
+    alpha = node.scalar(node.real("alpha", 1.0), x)
+    # max(x, alpha) is x where the mask is 1, and finite where it is 0.
+    mask = eltwise(node, "GREATER", x, alpha)
+    mask = node.make("Cast", [mask], {"to": "FLOAT32"})
+    node.emit("Eltwise", [eltwise(node, "MAX", x, alpha), mask], {"mode": "MUL"})
+
+
+@HANDLERS.register("Shrink")
+def _shrink(node: Node) -> None:
+    x = node.input(0)
+    if x.dtype is not DataType.FLOAT32:
+        raise UnsupportedNodeError(f"elements of type {x.dtype.value}")
+    lambd, bias = node.real("lambd", 0.5), node.real("bias", 0.0)
+    if lambd < 0:
+        raise UnsupportedNodeError(f"lambd is {lambd}, needs to be 0 or above")
+    sides = []
+    for sign, compare, limit in ((1.0, "GREATER", "MAX"), (-1.0, "LESS", "MIN")):
+        edge = node.scalar(sign * lambd, x)
+        mask = eltwise(node, compare, x, edge)
+        mask = node.make("Cast", [mask], {"to": "FLOAT32"})
+        part = eltwise(node, limit, x, edge)
+        part = eltwise(node, "SUB", part, node.scalar(sign * bias, x))
+        sides.append(eltwise(node, "MUL", part, mask))
+    node.emit("Eltwise", sides, {"mode": "ADD"})
+
+
+@HANDLERS.register("PRelu")
+def _prelu(node: Node) -> None:
+    x, slope = node.input(0), node.input(1)
+    rank = len(node.shape(x))
+    axis, values = _slope_axis(node, slope, rank)
+    if axis is None or values is None:
+        _prelu_composed(node, x, slope)
+    elif len(values) == 1:
+        alpha = float(values[0])
+        attrs = {"activation": "LEAKY_RELU", "activation_alpha": alpha}
+        node.emit("Activation", [x], attrs)
+    else:
+        _prelu_by_channel(node, x, values, axis, rank)
+
+
+def _slope_axis(node: Node, slope: Value, rank: int) -> tuple[int | None, Any]:
+    """The only axis along which the slope differs, and its values."""
+    if not slope.is_constant:
+        return None, None
+    array = slope.numpy()
+    shape = array.shape
+    if node.opset < 7 and len(shape) == 1 and rank > 1:
+        # Then the slopes were by channel, wherever that is.
+        return 1, array
+    if array.size == 1:
+        return 0, array.reshape(-1)
+    long = [axis for axis, dim in enumerate(shape) if dim != 1]
+    if len(long) != 1 or len(shape) > rank:
+        return None, None
+    axis = long[0] + rank - len(shape)
+    # A slope for one channel broadcast over many is no slope by channel.
+    return axis, np.ascontiguousarray(array.reshape(-1))
+
+
+def _prelu_by_channel(node: Node, x: Value, values: Any, axis: int, rank: int) -> None:
+    attrs = {"activation": "PRELU"}
+    dims = node.shape(x)
+    if isinstance(dims[axis], int) and dims[axis] != len(values):
+        raise UnsupportedNodeError(f"{len(values)} slopes for {dims[axis]} channels")
+    slope = node.literal(values)
+    if axis == rank - 1:
+        node.emit("Activation", [x, slope], attrs)
+        return
+    # The operator takes slopes by the innermost dimension. The pass that puts
+    # channels last cancels these transposes.
+    there = [a for a in range(rank) if a != axis] + [axis]
+    back = [there.index(a) for a in range(rank)]
+    turned = node.make("Transpose", [x], {"perm": there})
+    result = node.make("Activation", [turned, slope], attrs)
+    node.emit("Transpose", [result], {"perm": back})
+
+
+def _prelu_composed(node: Node, x: Value, slope: Value) -> None:
+    zero = node.scalar(0, x)
+    below = eltwise(node, "MUL", eltwise(node, "MIN", x, zero), slope)
+    node.emit("Eltwise", [eltwise(node, "MAX", x, zero), below], {"mode": "ADD"})

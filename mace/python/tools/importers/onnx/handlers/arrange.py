@@ -1,0 +1,168 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that join, cut, pick and pad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.ir.graph import Value
+
+# More copies than this are one operator each; nothing sensible asks for them.
+_MOST_COPIES = 256
+
+
+@HANDLERS.register("Concat")
+def _concat(node: Node) -> None:
+    values = [node.input(index) for index in range(len(node.inputs))]
+    # Operator sets before 4 gave the axis a default.
+    axis = node.axis(node.integer("axis", 1), len(node.shape(values[0])))
+    if len(values) == 1:
+        node.set_output(0, values[0])
+        return
+    node.emit("Concat", values, {"axis": axis})
+
+
+@HANDLERS.register("Split")
+def _split(node: Node) -> None:
+    x = node.input(0)
+    dims = node.shape(x)
+    axis = node.axis(node.integer("axis", 0), len(dims))
+    count = node.output_count
+    length = dims[axis]
+    sizes = _split_sizes(node, count, length)
+    node.emit("Split", [x], {"axis": axis, "sizes": sizes})
+
+
+def _split_sizes(node: Node, count: int, length: Any) -> list[int]:
+    if node.opset < 2 and node.has_input(1):
+        return node.constant_ints(1, "split")
+    sizes = node.integers_of("split", 1, since=13)
+    if sizes is not None:
+        return sizes
+    asked = node.integer("num_outputs", count)
+    if asked != count:
+        raise UnsupportedNodeError(
+            f"num_outputs is {asked}, but the node has {count} outputs"
+        )
+    if node.opset < 18 or not isinstance(length, int) or length % count == 0:
+        return []
+    # The last part is what is left.
+    chunk = -(-length // count)
+    return [*([chunk] * (count - 1)), length - chunk * (count - 1)]
+
+
+@HANDLERS.register("Slice")
+def _slice(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    if node.opset < 10:
+        begins, ends = node.integers("starts"), node.integers("ends")
+        axes = node.integers("axes", range(len(begins)))
+        strides = [1] * len(begins)
+    else:
+        begins = node.constant_ints(1, "starts")
+        ends = node.constant_ints(2, "ends")
+        axes, strides = list(range(len(begins))), [1] * len(begins)
+        if node.has_input(3):
+            axes = node.constant_ints(3, "axes")
+        if node.has_input(4):
+            strides = node.constant_ints(4, "steps")
+    if not len(begins) == len(ends) == len(axes) == len(strides):
+        raise UnsupportedNodeError("starts, ends, axes and steps differ in length")
+    axes = [node.axis(axis, rank) for axis in axes]
+    if len(set(axes)) != len(axes):
+        raise UnsupportedNodeError(f"axes {axes} repeat")
+    if 0 in strides:
+        raise UnsupportedNodeError("a step is 0")
+    attrs = {"axes": axes, "begins": begins, "ends": ends, "strides": strides}
+    node.emit("StridedSlice", [x], attrs)
+
+
+@HANDLERS.register("Gather")
+def _gather(node: Node) -> None:
+    x = node.input(0)
+    axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
+    node.emit("Gather", [x, node.input(1)], {"axis": axis})
+
+
+@HANDLERS.register("Tile")
+def _tile(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    if node.opset < 6:
+        repeats = [1] * rank
+        tiles, axis = (
+            node.constant_ints(i, w)[0] for i, w in ((1, "tiles"), (2, "axis"))
+        )
+        repeats[node.axis(axis, rank)] = tiles
+    else:
+        repeats = node.constant_ints(1, "repeats")
+    if len(repeats) != rank:
+        raise UnsupportedNodeError(f"{len(repeats)} repeats for {rank} dimensions")
+    if any(not 1 <= times <= _MOST_COPIES for times in repeats):
+        raise UnsupportedNodeError(f"repeats are {repeats}; 1 to {_MOST_COPIES} work")
+    steps = [(axis, times) for axis, times in enumerate(repeats) if times > 1]
+    if not steps:
+        node.set_output(0, x)
+        return
+    for axis, times in steps[:-1]:
+        x = node.make("Concat", [x] * times, {"axis": axis})
+    axis, times = steps[-1]
+    node.emit("Concat", [x] * times, {"axis": axis})
+
+
+@HANDLERS.register("Pad")
+def _pad(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    mode = node.text("mode", "constant")
+    modes = {"constant": "CONSTANT", "reflect": "REFLECT", "edge": "EDGE"}
+    if mode not in modes:
+        raise UnsupportedNodeError(f"mode is {mode!r}; {', '.join(modes)} work")
+    pads, value = _pads(node, rank)
+    if len(pads) != 2 * rank:
+        raise UnsupportedNodeError(f"{len(pads)} pads for {rank} dimensions")
+    # ONNX lists all befores, then all afters.
+    pairs = list(zip(pads[:rank], pads[rank:]))
+    grow = [max(pad, 0) for pair in pairs for pad in pair]
+    attrs = {"pads": grow, "mode": modes[mode], "value": value}
+    if all(pad >= 0 for pad in pads):
+        node.emit("Pad", [x], attrs)
+        return
+    x = _cut(node, x, pairs)
+    node.emit("Pad", [x], attrs)
+
+
+def _pads(node: Node, rank: int) -> tuple[list[int], float]:
+    if node.opset < 11:
+        pads = node.integers("paddings" if node.opset < 2 else "pads")
+        return pads, node.real("value", 0.0)
+    pads, value = node.constant_ints(1, "pads"), 0.0
+    if node.has_input(2):
+        numbers = node.constant(2, "constant_value").reshape(-1)
+        value = float(numbers[0]) if numbers.size else 0.0
+    if not node.has_input(3):
+        return pads, value
+    axes = [node.axis(axis, rank) for axis in node.constant_ints(3, "axes")]
+    if len(pads) != 2 * len(axes):
+        raise UnsupportedNodeError(f"{len(pads)} pads for the axes {axes}")
+    full = [0] * (2 * rank)
+    for index, axis in enumerate(axes):
+        full[axis] = pads[index]
+        full[axis + rank] = pads[index + len(axes)]
+    return full, value
+
+
+def _cut(node: Node, x: Value, pairs: list[tuple[int, int]]) -> Value:
+    """Takes away what negative pads ask for."""
+    cuts = [(axis, a, b) for axis, (a, b) in enumerate(pairs) if a < 0 or b < 0]
+    attrs = {
+        "axes": [axis for axis, _, _ in cuts],
+        "begins": [max(-before, 0) for _, before, _ in cuts],
+        "ends": [after if after < 0 else 2**31 - 1 for _, _, after in cuts],
+        "strides": [1] * len(cuts),
+    }
+    return node.make("StridedSlice", [x], attrs)

@@ -1,0 +1,68 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Convolution."""
+
+from __future__ import annotations
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.onnx.window import emit_image_op, read_window
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.graph import Value
+
+
+@HANDLERS.register("Conv")
+def _conv(node: Node) -> None:
+    x, weights = node.input(0), node.input(1)
+    constant = weights.constant
+    if constant is None:
+        raise UnsupportedNodeError(
+            f"the filter ({weights.name}) is computed at run time", STATIC_HINT
+        )
+    if len(constant.shape) not in (3, 4):
+        raise UnsupportedNodeError(
+            f"{len(constant.shape) - 2} spatial dimensions; 1 and 2 are supported"
+        )
+    if x.rank is not None and x.rank != len(constant.shape):
+        raise UnsupportedNodeError(
+            f"the input has {x.rank} dimensions, the filter {len(constant.shape)}"
+        )
+    kernel = constant.shape[2:]
+    if node.integers("kernel_shape", kernel) != list(kernel):
+        raise UnsupportedNodeError(
+            f"kernel_shape is {node.integers('kernel_shape')}, but the filter has "
+            f"{list(kernel)}"
+        )
+    window = read_window(node, len(constant.shape), kernel)
+    filters = node.lazy(_channels_last(constant), "filter")
+    attrs = {"groups": node.integer("group", 1)}
+    bias = node.input(2) if node.has_input(2) else None
+    if bias is None or bias.is_constant:
+        more = [filters] if bias is None else [filters, bias]
+        emit_image_op(node, "Conv2D", x, window, attrs, *more)
+        return
+    _computed_bias(node, x, filters, bias)
+
+
+def _computed_bias(node: Node, x: Value, filters: Value, bias: Value) -> None:
+    """Adds a bias that the operator cannot take since it is no constant."""
+    assert filters.constant is not None
+    window = read_window(node, node.input(1).rank or 4, node.input(1).shape[2:])  # type: ignore[index,arg-type]
+    if window.is_line:
+        raise UnsupportedNodeError(
+            f"the bias ({bias.name}) is computed at run time", STATIC_HINT
+        )
+    attrs = {"data_format": "NCHW", "groups": node.integer("group", 1), **window.attrs}
+    result = node.make("Conv2D", [x, filters], attrs)
+    lined_up = node.make("Reshape", [bias], {"shape": [-1, 1, 1]})
+    node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
+
+
+def _channels_last(constant: Constant) -> Constant:
+    """[O, I, H, W] or [O, I, W] as the operator's [O, H, W, I]."""
+    out, depth, *kernel = constant.shape
+    if len(kernel) == 1:
+        return constant.map(
+            lambda a: a[:, :, None, :].transpose(0, 2, 3, 1), (out, 1, kernel[0], depth)
+        )
+    return constant.map(lambda a: a.transpose(0, 2, 3, 1), (out, *kernel, depth))

@@ -1,0 +1,185 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic and comparisons on one, two or many tensors."""
+
+from __future__ import annotations
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import Value
+
+_UNARY = {
+    "Abs": "ABS",
+    "Ceil": "CEIL",
+    "Cos": "COS",
+    "Erf": "ERF",
+    "Exp": "EXP",
+    "Floor": "FLOOR",
+    "Log": "LOG",
+    "Neg": "NEG",
+    "Reciprocal": "RECIPROCAL",
+    "Round": "ROUND",
+    "Sign": "SIGN",
+    "Sin": "SIN",
+    "Sqrt": "SQRT",
+}
+_BINARY = {
+    "Add": "ADD",
+    "Div": "DIV",
+    "Equal": "EQUAL",
+    "Greater": "GREATER",
+    "GreaterOrEqual": "GREATER_EQUAL",
+    "Less": "LESS",
+    "LessOrEqual": "LESS_EQUAL",
+    "Mul": "MUL",
+    "Pow": "POW",
+    "Sub": "SUB",
+}
+_MANY = {"Max": "MAX", "Mean": "ADD", "Min": "MIN", "Sum": "ADD"}
+
+_EMPTY_HINT = "give at least one input"
+
+
+@HANDLERS.register(*_UNARY)
+def _unary(node: Node) -> None:
+    node.emit("Eltwise", [node.input(0)], {"mode": _UNARY[node.type]})
+
+
+@HANDLERS.register("Tan")
+def _tan(node: Node) -> None:
+    x = node.input(0)
+    sine, cosine = (node.make("Eltwise", [x], {"mode": m}) for m in ("SIN", "COS"))
+    node.emit("Eltwise", [sine, cosine], {"mode": "DIV"})
+
+
+@HANDLERS.register(*_BINARY)
+def _binary(node: Node) -> None:
+    a, b = node.input(0), lined_up(node)
+    if node.type == "Pow" and a.dtype is not b.dtype:
+        # The exponent may have a type of its own; the result has the base's.
+        if a.dtype is not DataType.FLOAT32:
+            raise UnsupportedNodeError(
+                f"{a.dtype.value} to the power of {b.dtype.value}"
+            )
+        b = node.make("Cast", [b], {"to": "FLOAT32"})
+    node.emit("Eltwise", [a, b], {"mode": _BINARY[node.type]})
+
+
+def lined_up(node: Node) -> Value:
+    """The second operand, as NumPy's rules broadcast it.
+
+    Before operator set 7 the attribute axis said where its dimensions belong.
+    """
+    a, b = node.input(0), node.input(1)
+    if node.opset >= 7 or not node.flag("broadcast", False):
+        return b
+    rank, own = len(node.shape(a)), len(node.shape(b))
+    axis = node.axis(node.integer("axis", rank - own), rank + 1)
+    after = rank - axis - own
+    if after < 0:
+        raise UnsupportedNodeError(f"axis {axis} leaves no room for {own} dimensions")
+    if after == 0:
+        return b
+    axes = range(own, own + after)
+    return node.make("ExpandDims", [b], {"axes": axes})
+
+
+@HANDLERS.register(*_MANY)
+def _many(node: Node) -> None:
+    values = [node.input(index) for index in range(len(node.inputs))]
+    mode = _MANY[node.type]
+    if len(values) == 1:
+        node.set_output(0, values[0])
+        return
+    total = values[0]
+    mean = node.type == "Mean"
+    for value in values[1 : None if mean else -1]:
+        total = node.make("Eltwise", [total, value], {"mode": mode})
+    if mean:
+        count = node.scalar(len(values), total)
+        node.emit("Eltwise", [total, count], {"mode": "DIV"})
+    else:
+        node.emit("Eltwise", [total, values[-1]], {"mode": mode})
+
+
+@HANDLERS.register("Mod")
+def _mod(node: Node) -> None:
+    # fmod takes the sign of the dividend, FLOOR_MOD that of the divisor.
+    if node.flag("fmod", False):
+        raise UnsupportedNodeError("fmod is 1; 0 is supported")
+    inputs = [node.input(0), node.input(1)]
+    node.emit("Eltwise", inputs, {"mode": "FLOOR_MOD"})
+
+
+@HANDLERS.register("And", "Or", "Xor")
+def _logic(node: Node) -> None:
+    a, b = (
+        node.make("Cast", [value], {"to": "INT32"})
+        for value in (node.input(0), lined_up(node))
+    )
+    if node.type == "Xor":
+        node.emit("Eltwise", [a, b], {"mode": "NOT_EQUAL"})
+        return
+    mode = "MIN" if node.type == "And" else "MAX"
+    result = node.make("Eltwise", [a, b], {"mode": mode})
+    node.emit("Cast", [result], {"to": "BOOL"})
+
+
+@HANDLERS.register("Not")
+def _not(node: Node) -> None:
+    number = node.make("Cast", [node.input(0)], {"to": "INT32"})
+    node.emit("Eltwise", [number, node.scalar(0, number)], {"mode": "EQUAL"})
+
+
+@HANDLERS.register("Clip")
+def _clip(node: Node) -> None:
+    x = node.input(0)
+    low, high = _bounds(node)
+    if isinstance(low, Value) or isinstance(high, Value):
+        _clip_computed(node, x, low, high)
+        return
+    is_float = x.dtype is DataType.FLOAT32
+    if is_float and low == 0 and high is None:
+        node.emit("Activation", [x], {"activation": "RELU"})
+    elif is_float and low == 0 and high is not None and high > 0:
+        attrs = {"activation": "RELUX", "activation_limit": float(high)}
+        node.emit("Activation", [x], attrs)
+    else:
+        wrap = [None if v is None else node.scalar(v, x) for v in (low, high)]
+        _clip_computed(node, x, *wrap)
+
+
+def _bounds(node: Node) -> tuple[Value | float | None, Value | float | None]:
+    if node.opset < 11:
+        return (
+            node.real("min", 0.0) if node.has("min") else None,
+            node.real("max", 0.0) if node.has("max") else None,
+        )
+    bounds: list[Value | float | None] = []
+    for index in (1, 2):
+        value = node.input(index) if node.has_input(index) else None
+        if value is not None and value.is_constant:
+            number = value.numpy().reshape(-1)
+            bounds.append(number[0].item() if number.size == 1 else value)
+        else:
+            bounds.append(value)
+    return bounds[0], bounds[1]
+
+
+def _clip_computed(
+    node: Node, x: Value, low: Value | float | None, high: Value | float | None
+) -> None:
+    # The order matters where low is above high: the result is high then.
+    steps = [
+        (bound if isinstance(bound, Value) else node.scalar(bound, x), mode)
+        for bound, mode in ((low, "MAX"), (high, "MIN"))
+        if bound is not None
+    ]
+    if not steps:
+        node.set_output(0, x)
+        return
+    for bound, mode in steps[:-1]:
+        x = node.make("Eltwise", [x, bound], {"mode": mode})
+    bound, mode = steps[-1]
+    node.emit("Eltwise", [x, bound], {"mode": mode})

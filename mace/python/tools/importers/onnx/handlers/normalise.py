@@ -1,0 +1,229 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Normalisation and softmax."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.handlers.activation import eltwise
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.importers.onnx.window import NCHW
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Value
+
+_TRAINING_HINT = "export the model for inference"
+
+
+@HANDLERS.register("BatchNormalization")
+def _batch_normalization(node: Node) -> None:
+    x = node.input(0)
+    if not node.flag("spatial", True):
+        raise UnsupportedNodeError("spatial is 0", "export with a newer operator set")
+    if node.flag("training_mode", False):
+        raise UnsupportedNodeError("training_mode is 1", _TRAINING_HINT)
+    for index, what in enumerate(("mean", "variance", "mean", "variance")):
+        node.refuse_output(index + 1, f"{what} of the batch")
+    rank = len(node.shape(x))
+    if rank < 2:
+        raise UnsupportedNodeError(f"an input of {rank} dimensions has no channels")
+    epsilon = node.real("epsilon", 1e-5)
+    parameters = [node.input(index) for index in range(1, 5)]
+    if not all(value.is_constant for value in parameters):
+        _computed_parameters(node, x, rank, parameters, epsilon)
+        return
+    gamma, beta, mean, variance = (p.numpy().astype(np.float64) for p in parameters)
+    scale = gamma / np.sqrt(variance + epsilon)
+    offset = beta - mean * scale
+    if rank in (2, 4):
+        inputs = [x, node.literal(scale), node.literal(offset)]
+        node.emit("BatchNorm", inputs, NCHW if rank == 4 else None)
+        return
+    scale, offset = (_by_channel(p, rank) for p in (scale, offset))
+    product = eltwise(node, "MUL", x, node.literal(scale))
+    node.emit("Eltwise", [product, node.literal(offset)], {"mode": "ADD"})
+
+
+def _by_channel(array: Array, rank: int) -> Array:
+    return array.reshape((-1, *(1,) * (rank - 2)))
+
+
+def _computed_parameters(
+    node: Node, x: Value, rank: int, parameters: Sequence[Value], epsilon: float
+) -> None:
+    shape = {"shape": [-1, *(1,) * (rank - 2)]}
+    gamma, beta, mean, variance = (
+        node.make("Reshape", [value], shape) for value in parameters
+    )
+    inverse = eltwise(node, "ADD", variance, node.scalar(epsilon, variance))
+    scale = eltwise(node, "MUL", gamma, eltwise(node, "RSQRT", inverse))
+    result = eltwise(node, "MUL", eltwise(node, "SUB", x, mean), scale)
+    node.emit("Eltwise", [result, beta], {"mode": "ADD"})
+
+
+def standardised(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Value:
+    """(x - mean) / sqrt(variance + epsilon) over some axes."""
+    keep = {"mode": "MEAN", "axes": axes, "keep_dims": True}
+    centred = eltwise(node, "SUB", x, node.make("Reduce", [x], keep))
+    variance = node.make("Reduce", [eltwise(node, "SQUARE", centred)], keep)
+    below = eltwise(node, "ADD", variance, node.scalar(epsilon, x))
+    return eltwise(node, "MUL", centred, eltwise(node, "RSQRT", below))
+
+
+@HANDLERS.register("InstanceNormalization")
+def _instance_normalization(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    epsilon = node.real("epsilon", 1e-5)
+    result = standardised(node, x, range(2, rank), epsilon)
+    _affine(node, result, node.input(1), node.input(2), [-1, *(1,) * (rank - 2)])
+
+
+def _affine(
+    node: Node, x: Value, scale: Value, bias: Value, shape: Sequence[int]
+) -> None:
+    scale, bias = (
+        node.make("Reshape", [value], {"shape": shape}) for value in (scale, bias)
+    )
+    node.emit("Eltwise", [eltwise(node, "MUL", x, scale), bias], {"mode": "ADD"})
+
+
+@HANDLERS.register("GroupNormalization")
+def _group_normalization(node: Node) -> None:
+    x = node.input(0)
+    dims = node.shape(x)
+    groups = node.integer("num_groups", 1)
+    rank, channels = len(dims), dims[1] if len(dims) > 1 else None
+    if not isinstance(channels, int) or groups < 1 or channels % groups:
+        raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
+    rest = node.static_shape(x)[2:]
+    grouped = node.make("Reshape", [x], {"shape": [0, groups, -1]})
+    result = standardised(node, grouped, [2], node.real("epsilon", 1e-5))
+    if node.opset < 21:
+        # Scale and bias were by group.
+        scale, bias = (
+            node.make("Reshape", [node.input(i)], {"shape": [-1, 1]}) for i in (1, 2)
+        )
+        result = eltwise(node, "MUL", result, scale)
+        result = eltwise(node, "ADD", result, bias)
+        node.emit("Reshape", [result], {"shape": [0, channels, *rest]})
+        return
+    result = node.make("Reshape", [result], {"shape": [0, channels, *rest]})
+    _affine(node, result, node.input(1), node.input(2), [-1, *(1,) * (rank - 2)])
+
+
+@HANDLERS.register("LayerNormalization")
+def _layer_normalization(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    axis = node.axis(node.integer("axis", -1), rank)
+    node.refuse_output(1, "mean")
+    node.refuse_output(2, "inverse standard deviation")
+    axes = range(axis, rank)
+    result = standardised(node, x, axes, node.real("epsilon", 1e-5))
+    if node.has_input(2):
+        product = eltwise(node, "MUL", result, node.input(1))
+        node.emit("Eltwise", [product, node.input(2)], {"mode": "ADD"})
+    else:
+        node.emit("Eltwise", [result, node.input(1)], {"mode": "MUL"})
+
+
+@HANDLERS.register("RMSNormalization")
+def _rms_normalization(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    axis = node.axis(node.integer("axis", -1), rank)
+    keep = {"mode": "MEAN", "axes": range(axis, rank), "keep_dims": True}
+    square = node.make("Reduce", [eltwise(node, "SQUARE", x)], keep)
+    below = eltwise(node, "ADD", square, node.scalar(node.real("epsilon", 1e-5), x))
+    result = eltwise(node, "MUL", x, eltwise(node, "RSQRT", below))
+    node.emit("Eltwise", [result, node.input(1)], {"mode": "MUL"})
+
+
+@HANDLERS.register("MeanVarianceNormalization")
+def _mean_variance_normalization(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    axes = [node.axis(axis, rank) for axis in node.integers("axes", [0, 2, 3])]
+    # The specification adds 1e-9 to the deviation, not to the variance.
+    keep = {"mode": "MEAN", "axes": axes, "keep_dims": True}
+    centred = eltwise(node, "SUB", x, node.make("Reduce", [x], keep))
+    variance = node.make("Reduce", [eltwise(node, "SQUARE", centred)], keep)
+    below = eltwise(node, "ADD", eltwise(node, "SQRT", variance), node.scalar(1e-9, x))
+    node.emit("Eltwise", [centred, below], {"mode": "DIV"})
+
+
+@HANDLERS.register("LpNormalization")
+def _lp_normalization(node: Node) -> None:
+    x = node.input(0)
+    axis = node.axis(node.integer("axis", -1), len(node.shape(x)))
+    power = node.integer("p", 2)
+    if power not in (1, 2):
+        raise UnsupportedNodeError(f"p is {power}; 1 and 2 are supported")
+    keep = {"axes": [axis], "keep_dims": True}
+    if power == 2:
+        norm = node.make("Reduce", [x], {"mode": "L2", **keep})
+    else:
+        norm = node.make("Reduce", [eltwise(node, "ABS", x)], {"mode": "SUM", **keep})
+    # A norm of 0 leaves zeros, as onnxruntime does.
+    smallest = node.scalar(float(np.finfo(np.float32).tiny), x)
+    node.emit("Eltwise", [x, eltwise(node, "MAX", norm, smallest)], {"mode": "DIV"})
+
+
+@HANDLERS.register("LRN")
+def _lrn(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    if rank != 4:
+        raise UnsupportedNodeError(f"an input of {rank} dimensions; 4 are supported")
+    size = node.integer("size", 1)
+    if size < 1:
+        raise UnsupportedNodeError(f"size is {size}")
+    attrs = {
+        **NCHW,
+        "before": (size - 1) // 2,
+        "after": size // 2,
+        "alpha": node.real("alpha", 1e-4) / size,
+        "beta": node.real("beta", 0.75),
+        "bias": node.real("bias", 1.0),
+    }
+    node.emit("LocalResponseNorm", [x], attrs)
+
+
+@HANDLERS.register("Softmax", "LogSoftmax")
+def _softmax(node: Node) -> None:
+    x = node.input(0)
+    dims = node.shape(x)
+    rank = len(dims)
+    log = node.type == "LogSoftmax"
+    if rank == 0:
+        raise UnsupportedNodeError("a scalar input")
+    if node.opset >= 13:
+        axis = node.axis(node.integer("axis", -1), rank)
+        node.emit("Softmax", [x], {"axis": axis, "log": log})
+        return
+    # The input was seen as a matrix: all dimensions from the axis on share
+    # one sum. If they are 1 but for one, that is a softmax over this one.
+    axis = node.axis(node.integer("axis", 1), rank) if rank > 1 else 0
+    long = [a for a in range(axis, rank) if dims[a] != 1]
+    if len(long) <= 1:
+        only = long[0] if long else axis
+        node.emit("Softmax", [x], {"axis": only, "log": log})
+        return
+    flat = node.make("Reshape", [x], {"shape": _matrix(node, x, axis)})
+    result = node.make("Softmax", [flat], {"axis": 1, "log": log})
+    node.emit("Reshape", [result, node.make("Shape", [x])])
+
+
+def _matrix(node: Node, x: Value, axis: int) -> list[int]:
+    dims = node.shape(x)
+    inner = dims[axis:]
+    if all(isinstance(dim, int) for dim in inner):
+        return [-1, math.prod(d for d in inner if isinstance(d, int))]
+    if axis == 1:
+        return [0, -1]
+    return [math.prod(node.static_shape(x)[:axis]), -1]

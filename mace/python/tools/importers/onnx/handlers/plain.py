@@ -1,0 +1,86 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constants, casts and operators that do nothing in inference."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
+from mace.python.tools.ir.builder import narrow_type
+from mace.python.tools.ir.dtypes import DataType
+
+# Types whose values all fit the type MACE computes in.
+_CAST_TO = (
+    DataType.BOOL,
+    DataType.FLOAT32,
+    DataType.FLOAT64,
+    DataType.INT32,
+    DataType.INT64,
+    DataType.INT8,
+    DataType.UINT8,
+)
+
+
+@HANDLERS.register("Constant")
+def _constant(node: Node) -> None:
+    if node.has("value"):
+        constant = node.attribute_tensor("value")
+        node.set_output(0, node.lazy(constant, "value"))
+        return
+    types = {
+        "value_float": np.float32,
+        "value_floats": np.float32,
+        "value_int": np.int64,
+        "value_ints": np.int64,
+    }
+    for name, dtype in types.items():
+        if node.has(name):
+            array = np.asarray(node.attribute_value(name), dtype)
+            node.set_output(0, node.builder.constant(f"{node.label}/value", array))
+            return
+    raise UnsupportedNodeError("strings and sparse tensors", "store it as a tensor")
+
+
+@HANDLERS.register("Identity")
+def _identity(node: Node) -> None:
+    node.set_output(0, node.input(0))
+
+
+@HANDLERS.register("Dropout")
+def _dropout(node: Node) -> None:
+    if node.opset >= 12 and node.has_input(2):
+        training = node.constant(2, "training_mode").reshape(-1)
+        if training.size and bool(training[0]):
+            raise UnsupportedNodeError(
+                "training_mode is true", "export the model for inference"
+            )
+    node.refuse_output(1, "mask")
+    node.set_output(0, node.input(0))
+
+
+@HANDLERS.register("Cast", "CastLike")
+def _cast(node: Node) -> None:
+    x = node.input(0)
+    to = node.input(1).dtype if node.type == "CastLike" else _target(node)
+    if narrow_type(to) is x.dtype and (to in _CAST_TO or x.is_constant):
+        node.set_output(0, x)
+        return
+    if to not in _CAST_TO and not x.is_constant:
+        raise UnsupportedNodeError(f"a cast to {to.value}", "keep the model in float32")
+    node.emit("Cast", [x], {"to": narrow_type(to).value.upper()})
+
+
+def _target(node: Node) -> DataType:
+    if node.opset < 6:
+        name = node.text("to", "")
+        number = dict(onnx.TensorProto.DataType.items()).get(name, 0)
+    else:
+        number = node.integer("to", 0)
+        name = element_type_name(number)
+    if number not in ELEMENT_TYPES:
+        raise UnsupportedNodeError(f"a cast to {name or number}")
+    return ELEMENT_TYPES[number]

@@ -1,0 +1,181 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that change a shape, and the shape as a tensor."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.ir.dtypes import DataType
+
+# A wider range than any dimension: "to the end" in both directions.
+_END = 2**31 - 1
+
+
+@HANDLERS.register("Reshape")
+def _reshape(node: Node) -> None:
+    x = node.input(0)
+    allow_zero = node.flag("allowzero", False)
+    if node.opset < 5:
+        shape = node.integers("shape")
+    elif node.input(1).is_constant:
+        shape = node.constant_ints(1, "shape")
+    else:
+        node.emit("Reshape", [x, node.input(1)], {"allow_zero": allow_zero})
+        return
+    if any(dim < -1 for dim in shape):
+        raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
+    node.emit("Reshape", [x], {"shape": shape, "allow_zero": allow_zero})
+
+
+@HANDLERS.register("Flatten")
+def _flatten(node: Node) -> None:
+    x = node.input(0)
+    dims = node.shape(x)
+    axis = node.integer("axis", 1)
+    if not -len(dims) <= axis <= len(dims):
+        raise UnsupportedNodeError(f"axis {axis} is outside a rank of {len(dims)}")
+    axis += len(dims) if axis < 0 else 0
+    inner = dims[axis:]
+    if all(isinstance(dim, int) for dim in inner):
+        below = math.prod(d for d in inner if isinstance(d, int))
+        if below:
+            node.emit("Reshape", [x], {"shape": [-1, below]})
+            return
+    if axis == 1:
+        shape = [0, -1]
+    else:
+        shape = [math.prod(node.static_shape(x)[:axis]), -1]
+        if 0 in node.static_shape(x):
+            shape[1] = math.prod(node.static_shape(x)[axis:])
+    node.emit("Reshape", [x], {"shape": shape, "allow_zero": axis != 1})
+
+
+@HANDLERS.register("Squeeze")
+def _squeeze(node: Node) -> None:
+    axes = node.integers_of("axes", 1, since=13, default=[])
+    if not axes:
+        # Which dimensions are 1 must not depend on the run.
+        node.static_shape(node.input(0))
+    node.emit("Squeeze", [node.input(0)], {"axes": axes})
+
+
+@HANDLERS.register("Unsqueeze")
+def _unsqueeze(node: Node) -> None:
+    axes = node.integers_of("axes", 1, since=13)
+    if axes is None:
+        raise UnsupportedNodeError("axes are missing")
+    node.emit("ExpandDims", [node.input(0)], {"axes": axes})
+
+
+@HANDLERS.register("Transpose")
+def _transpose(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    perm = node.integers("perm", list(reversed(range(rank))))
+    perm = [node.axis(axis, rank) for axis in perm]
+    if sorted(perm) != list(range(rank)):
+        raise UnsupportedNodeError(f"perm {perm} is no permutation of {rank} axes")
+    if rank == 0:
+        node.set_output(0, x)
+        return
+    node.emit("Transpose", [x], {"perm": perm})
+
+
+@HANDLERS.register("Shape")
+def _shape(node: Node) -> None:
+    x = node.input(0)
+    rank = len(node.shape(x))
+    start, end, _ = slice(
+        node.integer("start", 0), node.integer("end", _END) if node.has("end") else None
+    ).indices(rank)
+    if (start, end) == (0, rank):
+        node.emit("Shape", [x])
+        return
+    if end <= start:
+        node.set_output(0, node.literal(np.empty(0), DataType.INT32))
+        return
+    # Only the dimensions that are asked for need to be known.
+    dims = node.shape(x)[start:end]
+    if all(isinstance(dim, int) for dim in dims):
+        node.set_output(0, node.literal(dims, DataType.INT32))
+        return
+    whole = node.make("Shape", [x])
+    cut = {"axes": [0], "begins": [start], "ends": [end], "strides": [1]}
+    node.emit("StridedSlice", [whole], cut)
+
+
+@HANDLERS.register("Size")
+def _size(node: Node) -> None:
+    count = math.prod(node.static_shape(node.input(0)))
+    node.set_output(0, node.literal(count, DataType.INT32))
+
+
+@HANDLERS.register("Expand")
+def _expand(node: Node) -> None:
+    x = node.input(0)
+    dims = node.shape(x)
+    wanted = node.constant_ints(1, "shape")
+    rank = max(len(dims), len(wanted))
+    padded = (1,) * (rank - len(dims)) + tuple(dims)
+    target = [1] * (rank - len(wanted)) + wanted
+    # Multiplying by ones broadcasts; only the dimensions that grow count.
+    ones = [
+        new if old == 1 or not isinstance(old, int) else 1
+        for old, new in zip(padded, target)
+    ]
+    if all(one == 1 for one in ones) and rank == len(dims):
+        node.set_output(0, x)
+        return
+    if x.dtype not in (DataType.FLOAT32, DataType.INT32) and not x.is_constant:
+        raise UnsupportedNodeError(f"elements of type {x.dtype.value}", STATIC_HINT)
+    filled = np.broadcast_to(np.ones((), x.dtype.numpy), ones)
+    node.emit("Eltwise", [x, node.literal(filled, x.dtype)], {"mode": "MUL"})
+
+
+@HANDLERS.register("ConstantOfShape")
+def _constant_of_shape(node: Node) -> None:
+    shape = node.constant_ints(0, "the shape")
+    fill = node.attribute_tensor("value").numpy() if node.has("value") else None
+    scalar = np.zeros((), np.float32) if fill is None else fill.reshape(-1)[0]
+    if any(dim < 0 for dim in shape):
+        raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
+    # One element, seen many times.
+    view = np.broadcast_to(np.asarray(scalar), shape)
+    node.set_output(0, node.builder.constant(f"{node.label}/filled", view))
+
+
+@HANDLERS.register("DepthToSpace", "SpaceToDepth")
+def _depth_space(node: Node) -> None:
+    x = node.input(0)
+    block = node.integer("blocksize", 0)
+    dims = node.shape(x)
+    if len(dims) != 4:
+        raise UnsupportedNodeError(f"an input of {len(dims)} dimensions")
+    if block < 1:
+        raise UnsupportedNodeError(f"blocksize is {block}")
+    _, c, h, w = (d if isinstance(d, int) else 0 for d in dims)
+    if not (c and h and w):
+        node.static_shape(x)
+    if node.type == "SpaceToDepth":
+        if h % block or w % block:
+            raise UnsupportedNodeError(f"{h} x {w} is no multiple of {block}")
+        split = [0, c, h // block, block, w // block, block]
+        perm = [0, 3, 5, 1, 2, 4]
+        shape = [0, c * block * block, h // block, w // block]
+    else:
+        if c % (block * block):
+            raise UnsupportedNodeError(f"{c} channels in blocks of {block} x {block}")
+        depth = c // (block * block)
+        if node.text("mode", "DCR") == "DCR":
+            split, perm = [0, block, block, depth, h, w], [0, 3, 4, 1, 5, 2]
+        else:
+            split, perm = [0, depth, block, block, h, w], [0, 1, 4, 2, 5, 3]
+        shape = [0, depth, h * block, w * block]
+    parts = node.make("Reshape", [x], {"shape": split})
+    turned = node.make("Transpose", [parts], {"perm": perm})
+    node.emit("Reshape", [turned], {"shape": shape})

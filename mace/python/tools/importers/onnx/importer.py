@@ -1,0 +1,216 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The way from an ONNX file to a graph."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import onnx
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    UnsupportedNodeError,
+    UnsupportedNodes,
+    framework_format,
+)
+from mace.python.tools.importers.onnx.folding import fold_node
+from mace.python.tools.importers.onnx.mapped_file import read_model
+from mace.python.tools.importers.onnx.node import HANDLERS, Node
+from mace.python.tools.importers.onnx.scope import Scope, open_scope
+from mace.python.tools.importers.onnx.tensors import TensorReader
+from mace.python.tools.ir.builder import GraphBuilder
+from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Value
+from mace.python.tools.ir.infer import ShapeError
+
+_LOG = logging.getLogger(__name__)
+
+MALFORMED = "malformed node: "
+
+
+def import_model(request: ImportRequest) -> Graph:
+    """Reads an ONNX model; see `Importer` in importers/base.py."""
+    model = read_model(request.model_path)
+    scope = open_scope(model, request)
+    importer = _GraphImporter(request, scope, TensorReader(model))
+    graph = importer.run()
+    _LOG.info(
+        "%s: %d of %d ONNX nodes became %d operators",
+        request.model_path,
+        len(scope.nodes),
+        len(model.proto.graph.node),
+        len(graph.ops),
+    )
+    return graph
+
+
+class _GraphImporter:
+    """Walks the nodes that the outputs need."""
+
+    def __init__(
+        self, request: ImportRequest, scope: Scope, reader: TensorReader
+    ) -> None:
+        self._request = request
+        self._scope = scope
+        self._reader = reader
+        self._builder = GraphBuilder(request.name, "onnx")
+        self._values: dict[str, Value] = {}
+        self._unknown: set[str] = set()
+        self._unsupported = UnsupportedNodes(str(request.model_path))
+        self._wanted = frozenset(
+            [name for node in scope.nodes for name in node.input]
+            + [output.name for output in request.outputs]
+        )
+
+    def run(self) -> Graph:
+        for entry in self._scope.inputs:
+            self._values[entry.name] = self._builder.input(
+                entry.name, entry.dtype, entry.shape, entry.data_format
+            )
+        for node in self._scope.nodes:
+            self._import(node)
+        self._unsupported.raise_if_any()
+        graph = self._builder.graph
+        for spec in self._request.outputs:
+            self._builder.output(
+                self._value(spec.name),
+                spec.name,
+                framework_format(spec.data_format, DataFormat.NCHW),
+            )
+        graph.prune()
+        graph.sort()
+        return graph
+
+    def _import(self, proto: onnx.NodeProto) -> None:
+        handler = HANDLERS.find(proto.op_type) if _is_onnx(proto.domain) else None
+        skipped = any(name in self._unknown for name in proto.input)
+        if skipped and handler is not None:
+            # Nobody can judge it before what it reads is supported.
+            self._unknown.update(proto.output)
+            return
+        try:
+            self._check(proto)
+            if skipped:
+                raise _no_handler(proto)
+            for name, value in self._convert(proto).items():
+                self._values[name] = value
+        except (UnsupportedNodeError, ShapeError) as error:
+            self._unknown.update(proto.output)
+            reason = error.reason if isinstance(error, UnsupportedNodeError) else error
+            hint = error.hint if isinstance(error, UnsupportedNodeError) else ""
+            self._unsupported.add(_label(proto), _type(proto), str(reason), hint)
+
+    def _check(self, proto: onnx.NodeProto) -> None:
+        """Refuses what contradicts the operator's own specification."""
+        try:
+            onnx.checker.check_node(proto, self._scope.checker)
+        except (onnx.checker.ValidationError, ValueError, RuntimeError) as error:
+            reason = str(error).strip().splitlines()[0] if str(error) else "unknown"
+            raise UnsupportedNodeError(
+                MALFORMED + reason, "export the model again"
+            ) from error
+
+    def _convert(self, proto: onnx.NodeProto) -> dict[str, Value]:
+        inputs = [self._value(name) if name else None for name in proto.input]
+        self._free_names(proto)
+        node = Node(
+            proto, self._scope.opset, inputs, self._builder, self._reader, self._wanted
+        )
+        handler = HANDLERS.find(node.type) if _is_onnx(proto.domain) else None
+        reason = _no_handler(proto)
+        if handler is not None:
+            try:
+                handler(node)
+                return node.results
+            except UnsupportedNodeError as error:
+                reason = error
+            except MaceError:
+                raise
+            except (
+                ArithmeticError,
+                AttributeError,
+                GraphError,
+                IndexError,
+                KeyError,
+                MemoryError,
+                TypeError,
+                ValueError,
+            ) as error:
+                # Damaged numbers (a shape of 2**40) fail in NumPy's words.
+                raise UnsupportedNodeError(
+                    f"{MALFORMED}{type(error).__name__}: {error}",
+                    "export the model again",
+                ) from error
+            self._discard(proto)
+        folded = fold_node(proto, self._scope, inputs, self._builder)
+        if folded is None:
+            raise reason
+        return folded
+
+    def _free_names(self, proto: onnx.NodeProto) -> None:
+        """Moves helper values out of the way of the node's own names."""
+        graph = self._builder.graph
+        for name in filter(None, proto.output):
+            if name in self._values or list(proto.output).count(name) > 1:
+                raise ImportModelError(
+                    f"{self._request.model_path}: two nodes make the tensor {name!r}"
+                )
+            if name in graph.values:
+                graph.rename_value(
+                    graph.values[name], graph.unique_name(f"{name}/helper")
+                )
+
+    def _discard(self, proto: onnx.NodeProto) -> None:
+        """Forgets outputs that a handler made before it gave up."""
+        graph = self._builder.graph
+        for name in proto.output:
+            value = graph.values.get(name)
+            if value is not None and name not in self._values:
+                graph.rename_value(value, graph.unique_name(f"{name}/discarded"))
+                value.source = None
+
+    def _value(self, name: str) -> Value:
+        value = self._values.get(name)
+        if value is None:
+            tensor = self._scope.initializers.get(name)
+            if tensor is None:
+                raise ImportModelError(
+                    f"{self._request.model_path}: nothing makes the tensor {name!r}"
+                )
+            data = self._reader.constant(tensor, f"initializer {name!r}")
+            value = self._builder.graph.add_constant(name, data)
+            self._values[name] = value
+        return value
+
+
+def _is_onnx(domain: str) -> bool:
+    return domain in ("", "ai.onnx")
+
+
+def _type(proto: onnx.NodeProto) -> str:
+    if _is_onnx(proto.domain):
+        return str(proto.op_type)
+    return f"{proto.domain}.{proto.op_type}"
+
+
+def _label(proto: onnx.NodeProto) -> str:
+    return proto.name or next(_named(proto), "(unnamed)")
+
+
+def _named(proto: onnx.NodeProto) -> Iterator[str]:
+    return (name for name in proto.output if name)
+
+
+def _no_handler(proto: onnx.NodeProto) -> UnsupportedNodeError:
+    if not _is_onnx(proto.domain):
+        return UnsupportedNodeError(
+            f"the operator set {proto.domain!r} is not ONNX's own",
+            "export the model with standard operators",
+        )
+    return UnsupportedNodeError(
+        "MACE has no such operator",
+        "cut the model before it with output_tensors and do this step in the app",
+    )

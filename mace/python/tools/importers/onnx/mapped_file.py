@@ -1,0 +1,174 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads an ONNX file without reading its weights.
+
+Parsing a model with protobuf copies every weight. This module walks the wire
+format of the fields that hold weights, cuts the bytes of each large one out
+and leaves a note in their place where in the file they are, in ONNX's own
+words for that: as external data. Protobuf parses what is left; the weights
+stay in the mapping until somebody asks for their elements.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Union
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from mace.python.tools.importers.base import ImportModelError
+
+Buffer = Union[bytes, mmap.mmap]
+
+# The note's location: no file can be called so. A model that said it would read
+# its own bytes.
+THIS_FILE = "\0this file"
+
+# Smaller weights are cheaper to parse than to cut out.
+_SMALLEST_CUT = 4096
+
+# From a model to its large fields, by field numbers of onnx.proto. The last
+# number is TensorProto.raw_data.
+_RAW_DATA = 9
+_Tree = Union[int, "dict[int, _Tree]"]
+_TREE: _Tree = {
+    7: {  # ModelProto.graph
+        5: _RAW_DATA,  # GraphProto.initializer
+        1: {5: {5: _RAW_DATA}},  # GraphProto.node.attribute.t
+    }
+}
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+
+
+@dataclass(frozen=True)
+class MappedModel:
+    """A parsed model whose large weights are notes.
+
+    Attributes:
+        path: of the file.
+        proto: the model.
+        buffer: the file's bytes, which the notes point into.
+    """
+
+    path: Path
+    proto: onnx.ModelProto
+    buffer: Buffer
+
+
+def read_model(path: Path) -> MappedModel:
+    """Maps and parses a model file.
+
+    Raises:
+        ImportModelError: it cannot be read or is no ONNX model.
+    """
+    buffer = _map(path)
+    try:
+        reduced = b"".join(_cut(buffer, 0, len(buffer), _TREE))
+    except _WireError:
+        # Damaged. Protobuf will see it too, and say so.
+        reduced = bytes(buffer)
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(reduced)
+    except (DecodeError, UnicodeDecodeError, ValueError) as error:
+        raise ImportModelError(
+            f"{path} is no ONNX model or is damaged (compare its sha256 with the "
+            "publisher's)"
+        ) from error
+    if not proto.graph.node and not proto.graph.output:
+        raise ImportModelError(f"{path} holds no ONNX graph; is it an ONNX model?")
+    return MappedModel(path, proto, buffer)
+
+
+def _map(path: Path) -> Buffer:
+    try:
+        with path.open("rb") as stream:
+            if os.fstat(stream.fileno()).st_size == 0:
+                raise ImportModelError(f"{path} is empty; is the download complete?")
+            try:
+                return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+            except (ValueError, OSError):
+                return stream.read()  # a pipe, or a file system without mapping
+    except OSError as error:
+        raise ImportModelError(f"cannot read {path}: {error.strerror}") from error
+
+
+class _WireError(Exception):
+    """The bytes are not in protobuf's wire format."""
+
+
+def _cut(buffer: Buffer, begin: int, end: int, tree: _Tree) -> Iterator[bytes]:
+    """The message in [begin, end) without the large fields of `tree`."""
+    kept = begin
+    for start, number, wire, payload, stop in _fields(buffer, begin, end):
+        if isinstance(tree, int):
+            if number == tree and wire == _BYTES and stop - payload >= _SMALLEST_CUT:
+                yield bytes(buffer[kept:start])
+                yield _note(payload, stop - payload)
+                kept = stop
+        elif number in tree and wire == _BYTES and stop - payload >= _SMALLEST_CUT:
+            inner = b"".join(_cut(buffer, payload, stop, tree[number]))
+            yield bytes(buffer[kept:start])
+            yield _varint(number << 3 | _BYTES) + _varint(len(inner)) + inner
+            kept = stop
+    yield bytes(buffer[kept:end])
+
+
+def _fields(
+    buffer: Buffer, begin: int, end: int
+) -> Iterator[tuple[int, int, int, int, int]]:
+    """(start, number, wire type, start of the payload, end) of each field."""
+    at = begin
+    while at < end:
+        tag, payload = _read_varint(buffer, at, end)
+        wire = tag & 7
+        if wire == _VARINT:
+            stop = _read_varint(buffer, payload, end)[1]
+        elif wire == _BYTES:
+            length, payload = _read_varint(buffer, payload, end)
+            stop = payload + length
+        elif wire in (_FIXED64, _FIXED32):
+            stop = payload + (8 if wire == _FIXED64 else 4)
+        else:
+            raise _WireError
+        if stop > end:
+            raise _WireError
+        yield at, tag >> 3, wire, payload, stop
+        at = stop
+
+
+def _read_varint(buffer: Buffer, at: int, end: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < end and shift < 64:
+        byte = buffer[at]
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    raise _WireError
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _note(offset: int, length: int) -> bytes:
+    """The fields of a TensorProto that say where its bytes are."""
+    entries = (("location", THIS_FILE), ("offset", offset), ("length", length))
+    note = onnx.TensorProto(data_location=onnx.TensorProto.EXTERNAL)
+    for key, value in entries:
+        note.external_data.add(key=key, value=str(value))
+    data: bytes = note.SerializeToString()
+    return data

@@ -1,0 +1,284 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One ONNX node as its handler sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+
+from mace.python.tools.catalogue import attribute_problems, default_catalogue
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.tensors import TensorReader
+from mace.python.tools.ir.builder import GraphBuilder, narrow
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.registry import OpTable
+from mace.python.tools.ir.shapes import Shape, static
+
+Handler = Callable[["Node"], None]
+
+# A handler is registered by ONNX operator type; new file, no list to edit.
+HANDLERS: OpTable[Handler] = OpTable("mace.python.tools.importers.onnx.handlers")
+
+STATIC_HINT = (
+    "give fixed input_shapes, or simplify the model (tools/onnx_optimizer.py) so "
+    "that it becomes a constant"
+)
+
+
+class Node:
+    """A node with its inputs resolved.
+
+    Handlers read attributes and inputs and emit operators of the catalogue;
+    every named output that somebody reads must be set once, by `emit` or
+    `set_output`. What they cannot express they raise as UnsupportedNodeError.
+
+    Attributes:
+        type: of the ONNX operator.
+        opset: version of the operator set the model was made for.
+        inputs: in ONNX's order, None for one left out.
+        builder: where operators go.
+        label: the node in words, for the names of helper values.
+    """
+
+    def __init__(
+        self,
+        proto: onnx.NodeProto,
+        opset: int,
+        inputs: Sequence[Value | None],
+        builder: GraphBuilder,
+        reader: TensorReader,
+        wanted: frozenset[str],
+    ) -> None:
+        self.type: str = proto.op_type
+        self.opset = opset
+        self.inputs = tuple(inputs)
+        self.builder = builder
+        self.label: str = proto.name or next(iter(proto.output), proto.op_type)
+        self.results: dict[str, Value] = {}
+        self._outputs: list[str] = list(proto.output)
+        self._attributes = {a.name: a for a in proto.attribute}
+        self._reader = reader
+        self._wanted = wanted
+
+    # Attributes -----------------------------------------------------------
+
+    def has(self, name: str) -> bool:
+        """Whether the node gives the attribute."""
+        return name in self._attributes
+
+    def integer(self, name: str, default: int) -> int:
+        """An integer attribute."""
+        return int(self._attribute(name, onnx.AttributeProto.INT, default))
+
+    def flag(self, name: str, default: bool) -> bool:
+        """An integer attribute that is 0 or not."""
+        return bool(self.integer(name, int(default)))
+
+    def real(self, name: str, default: float) -> float:
+        """A floating-point attribute."""
+        return float(self._attribute(name, onnx.AttributeProto.FLOAT, default))
+
+    def text(self, name: str, default: str) -> str:
+        """A string attribute."""
+        value = self._attribute(name, onnx.AttributeProto.STRING, default)
+        return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+    def integers(self, name: str, default: Sequence[int] | None = None) -> list[int]:
+        """A list of integers; must be given if there is no default."""
+        if default is None and name not in self._attributes:
+            raise UnsupportedNodeError(f"attribute {name} is missing")
+        return list(self._attribute(name, onnx.AttributeProto.INTS, default))
+
+    def attribute_tensor(self, name: str) -> Constant:
+        """A tensor attribute."""
+        tensor = self._attribute(name, onnx.AttributeProto.TENSOR, None)
+        if tensor is None:
+            raise UnsupportedNodeError(f"attribute {name} is missing")
+        return self._reader.constant(tensor, f"node {self.label!r}")
+
+    def attribute_value(self, name: str) -> Any:
+        """An attribute of any plain type."""
+        return onnx.helper.get_attribute_value(self._attributes[name])
+
+    def _attribute(self, name: str, kind: Any, default: Any) -> Any:
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            return default
+        if attribute.type != kind:
+            raise UnsupportedNodeError(f"attribute {name} has the wrong type")
+        return onnx.helper.get_attribute_value(attribute)
+
+    # Inputs ---------------------------------------------------------------
+
+    def has_input(self, index: int) -> bool:
+        """Whether an optional input is given."""
+        return index < len(self.inputs) and self.inputs[index] is not None
+
+    def input(self, index: int) -> Value:
+        """An input that must be given."""
+        value = self.inputs[index] if index < len(self.inputs) else None
+        if value is None:
+            raise UnsupportedNodeError(f"input {index} is missing")
+        return value
+
+    def constant(self, index: int, what: str) -> Array:
+        """The elements of an input that must be known now."""
+        value = self.input(index)
+        if not value.is_constant:
+            raise UnsupportedNodeError(
+                f"{what} ({value.name}) is computed at run time", STATIC_HINT
+            )
+        return value.numpy()
+
+    def constant_ints(self, index: int, what: str) -> list[int]:
+        """`constant` as a list of integers."""
+        return [int(v) for v in self.constant(index, what).reshape(-1)]
+
+    def integers_of(
+        self, name: str, index: int, since: int, default: Sequence[int] | None = None
+    ) -> list[int] | None:
+        """What was an attribute and became an input in operator set `since`."""
+        if self.opset < since:
+            if not self.has(name):
+                return None if default is None else list(default)
+            return self.integers(name)
+        if not self.has_input(index):
+            return None if default is None else list(default)
+        return self.constant_ints(index, name)
+
+    def shape(self, value: Value) -> Shape:
+        """A shape whose rank must be known."""
+        if value.shape is None:
+            raise UnsupportedNodeError(
+                f"the rank of {value.name} is not known before the run", STATIC_HINT
+            )
+        return value.shape
+
+    def static_shape(self, value: Value) -> tuple[int, ...]:
+        """A shape whose dimensions must all be known."""
+        shape = static(self.shape(value))
+        if shape is None:
+            raise UnsupportedNodeError(
+                f"the shape of {value.name} is not known before the run", STATIC_HINT
+            )
+        return shape
+
+    def axis(self, axis: int, rank: int) -> int:
+        """An axis counted from the front."""
+        if not -rank <= axis < rank:
+            raise UnsupportedNodeError(f"axis {axis} is outside a rank of {rank}")
+        return axis % rank
+
+    # Outputs --------------------------------------------------------------
+
+    @property
+    def output_count(self) -> int:
+        """Number of outputs, unnamed ones included."""
+        return len(self._outputs)
+
+    def is_used(self, index: int) -> bool:
+        """Whether somebody reads an output."""
+        return index < len(self._outputs) and self._outputs[index] in self._wanted
+
+    def refuse_output(self, index: int, what: str) -> None:
+        """Refuses the node if an output that MACE lacks is read."""
+        if self.is_used(index):
+            raise UnsupportedNodeError(
+                f"output {index} ({what}) is used", "export the model for inference"
+            )
+
+    def make(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        attrs: Mapping[str, Any] | None = None,
+    ) -> Value:
+        """Emits a helper operator and returns its output."""
+        return self._op(op_type, inputs, None, attrs)[0]
+
+    def emit(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        attrs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Emits the operator whose outputs are the node's."""
+        names = [
+            name or self.builder.graph.unique_name(f"{self.label}/unnamed")
+            for name in self._outputs
+        ]
+        if default_catalogue()[op_type].outputs[-1].variadic is False:
+            names = names[:1]
+        for name, value in zip(names, self._op(op_type, inputs, names, attrs)):
+            self.results[name] = value
+
+    def set_output(self, index: int, value: Value) -> None:
+        """Makes a helper value an output of the node."""
+        if not self.is_used(index):
+            return
+        name = self._outputs[index]
+        fresh = (
+            value.producer is not None
+            and not value.uses
+            and value.source is None
+            and value not in self.builder.graph.outputs
+        )
+        if fresh:
+            # Made for this node alone, so it may take the framework's name.
+            self.builder.graph.rename_value(value, name)
+            value.source = name
+            self.results[name] = value
+        else:
+            self.results[name] = self.builder.alias(value, name)
+
+    def scalar(self, number: float, like: Value) -> Value:
+        """A constant of rank 0 in the type of another value."""
+        return self.literal(number, like.dtype)
+
+    def literal(self, data: Any, dtype: DataType = DataType.FLOAT32) -> Value:
+        """A helper constant."""
+        array = narrow(np.asarray(data, dtype.numpy))
+        return self.builder.graph.add_constant(f"{self.label}/constant", array)
+
+    def lazy(self, constant: Constant, suffix: str) -> Value:
+        """A helper constant that is computed when asked for."""
+        return self.builder.graph.add_constant(f"{self.label}/{suffix}", constant)
+
+    def _op(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        outputs: Sequence[str] | None,
+        attrs: Mapping[str, Any] | None,
+    ) -> list[Value]:
+        values = self.builder.op(
+            op_type,
+            inputs,
+            outputs,
+            attrs,
+            "" if outputs else f"{self.label}/{op_type}",
+        )
+        producer = values[0].producer
+        if producer is None:
+            return values  # known now; nothing of it is left for the run
+        schema = default_catalogue()[op_type]
+        own = {k: v for k, v in producer.attrs.items() if k != "data_format"}
+        problems = attribute_problems(schema, own)
+        if problems:
+            raise UnsupportedNodeError(f"{op_type} {'; '.join(problems)}")
+        for index, value in enumerate(inputs):
+            if value is None:
+                continue
+            types = schema.input_port(index).types
+            if value.dtype.value not in types:
+                raise UnsupportedNodeError(
+                    f"{value.name} has elements of type {value.dtype.value}; "
+                    f"{op_type} takes {', '.join(types)}"
+                )
+        return values

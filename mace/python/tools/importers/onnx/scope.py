@@ -1,0 +1,324 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which part of an ONNX graph is wanted, and the types at its border."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import onnx
+
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    framework_format,
+    unknown_tensor,
+    user_to_framework,
+)
+from mace.python.tools.importers.onnx.functions import inline_functions
+from mace.python.tools.importers.onnx.mapped_file import MappedModel
+from mace.python.tools.importers.onnx.tensors import (
+    ELEMENT_TYPES,
+    element_type_name,
+)
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.ir.shapes import Shape, compatible, format_shape
+
+
+@dataclass(frozen=True)
+class GraphInput:
+    """An input of the part that is imported, in ONNX's order of dimensions."""
+
+    name: str
+    dtype: DataType
+    shape: Shape
+    data_format: DataFormat
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The wanted part of a model.
+
+    Attributes:
+        inputs: in the order of the deployment file.
+        nodes: those that the outputs need, producers first.
+        initializers: every one of the graph, by name.
+        opset: version of ONNX's own operator set.
+        checker: for `onnx.checker`.
+    """
+
+    inputs: tuple[GraphInput, ...]
+    nodes: tuple[onnx.NodeProto, ...]
+    initializers: Mapping[str, onnx.TensorProto]
+    opset: int
+    checker: onnx.checker.C.CheckerContext
+
+
+def open_scope(model: MappedModel, request: ImportRequest) -> Scope:
+    """Finds what the request asks for.
+
+    Raises:
+        ImportModelError: a tensor is not in the model, an input is missing or
+            a shape contradicts the model; tells all of them at once.
+    """
+    opsets = _opsets(model)
+    proto = inline_functions(model)
+    graph = proto.graph
+    if graph.sparse_initializer:
+        raise ImportModelError(
+            f"{model.path}: sparse initializers cannot be read; save them dense"
+        )
+    initializers = {tensor.name: tensor for tensor in graph.initializer}
+    producers = {name: node for node in graph.node for name in node.output if name}
+    _check_names(model, request, initializers, producers)
+    nodes, missing = _needed_nodes(model, request, initializers, producers)
+    if missing:
+        have = [name for name in missing if name in _free_inputs(graph, initializers)]
+        _refuse_missing(model, request, missing, have)
+    checker = onnx.checker.C.CheckerContext()
+    checker.ir_version = max(proto.ir_version, 3)
+    checker.opset_imports = opsets
+    return Scope(
+        inputs=_graph_inputs(model, request, producers),
+        nodes=nodes,
+        initializers=initializers,
+        opset=opsets[""],
+        checker=checker,
+    )
+
+
+def _opsets(model: MappedModel) -> dict[str, int]:
+    versions: dict[str, int] = {}
+    for entry in model.proto.opset_import:
+        domain = "" if entry.domain == "ai.onnx" else entry.domain
+        versions[domain] = entry.version
+    # The format before IR version 3 had one set and no field for it.
+    versions.setdefault("", 1)
+    newest = onnx.defs.onnx_opset_version()
+    if not 1 <= versions[""] <= newest:
+        raise ImportModelError(
+            f"{model.path} uses operator set {versions['']}; 1 to {newest} can be "
+            "read. Install a newer onnx package, or export the model for an older set"
+        )
+    return versions
+
+
+def _free_inputs(
+    graph: onnx.GraphProto, initializers: Mapping[str, onnx.TensorProto]
+) -> list[str]:
+    return [value.name for value in graph.input if value.name not in initializers]
+
+
+def _check_names(
+    model: MappedModel,
+    request: ImportRequest,
+    initializers: Mapping[str, onnx.TensorProto],
+    producers: Mapping[str, onnx.NodeProto],
+) -> None:
+    graph = model.proto.graph
+    inputs = _free_inputs(graph, initializers)
+    outputs = [value.name for value in graph.output]
+    # The model's own come first: they are what is meant most often.
+    known = dict.fromkeys([*inputs, *outputs, *producers, *initializers])
+    known.update(dict.fromkeys(value.name for value in graph.input))
+    problems = []
+    for key, names in (
+        ("input_tensors", [spec.name for spec in request.inputs]),
+        ("output_tensors", [spec.name for spec in request.outputs]),
+    ):
+        for name in names:
+            if name not in known:
+                problems.append(str(unknown_tensor(key, name, model.path, known)))
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            problems.append(f"{key}: {name!r} is there twice")
+    if not request.outputs:
+        problems.append("output_tensors: at least one is needed")
+    if problems:
+        problems.append(
+            f"inputs of the model: {', '.join(inputs) or 'none'}; outputs: "
+            f"{', '.join(outputs) or 'none'}"
+        )
+        raise ImportModelError("\n".join(problems))
+
+
+def _needed_nodes(
+    model: MappedModel,
+    request: ImportRequest,
+    initializers: Mapping[str, onnx.TensorProto],
+    producers: Mapping[str, onnx.NodeProto],
+) -> tuple[tuple[onnx.NodeProto, ...], list[str]]:
+    """The nodes between inputs and outputs, and the tensors nothing makes."""
+    given = {spec.name for spec in request.inputs}
+    ordered: dict[int, onnx.NodeProto] = {}
+    missing: dict[str, None] = {}
+    open_nodes: set[int] = set()
+    stack = [(spec.name, False) for spec in reversed(request.outputs)]
+    while stack:
+        name, done = stack.pop()
+        node = producers.get(name)
+        if name in given or not name:
+            continue
+        if node is None:
+            if name not in initializers:
+                missing[name] = None
+            continue
+        if id(node) in ordered:
+            continue
+        if done:
+            open_nodes.discard(id(node))
+            ordered[id(node)] = node
+            continue
+        if id(node) in open_nodes:
+            raise ImportModelError(
+                f"{model.path}: the tensor {name!r} depends on itself"
+            )
+        open_nodes.add(id(node))
+        stack.append((name, True))
+        stack += [(entry, False) for entry in reversed(_reads(node))]
+    return tuple(ordered.values()), list(missing)
+
+
+def _reads(node: onnx.NodeProto) -> list[str]:
+    """Every tensor a node reads, those of its subgraphs included."""
+    names = list(node.input)
+    for attribute in node.attribute:
+        for graph in (attribute.g, *attribute.graphs):
+            own = {name for inner in graph.node for name in inner.output}
+            own |= {value.name for value in graph.input}
+            own |= {tensor.name for tensor in graph.initializer}
+            names += [n for inner in graph.node for n in _reads(inner) if n not in own]
+    return names
+
+
+def _refuse_missing(
+    model: MappedModel,
+    request: ImportRequest,
+    missing: Iterable[str],
+    inputs: Iterable[str],
+) -> None:
+    outputs = ", ".join(repr(spec.name) for spec in request.outputs)
+    lost = [name for name in missing if name not in set(inputs)]
+    problems = []
+    if inputs:
+        names = ", ".join(repr(name) for name in inputs)
+        problems.append(f"input_tensors: {outputs} also needs {names} of {model.path}")
+    if lost:
+        names = ", ".join(repr(name) for name in lost)
+        problems.append(f"{model.path}: nothing makes the tensor {names}")
+    raise ImportModelError("\n".join(problems))
+
+
+def _graph_inputs(
+    model: MappedModel,
+    request: ImportRequest,
+    producers: Mapping[str, onnx.NodeProto],
+) -> tuple[GraphInput, ...]:
+    graph = model.proto.graph
+    declared = {value.name: value.type for value in (*graph.value_info, *graph.input)}
+    for tensor in graph.initializer:
+        kind = declared.setdefault(tensor.name, onnx.TypeProto())
+        if not kind.tensor_type.elem_type:
+            kind.tensor_type.elem_type = tensor.data_type
+    problems: list[str] = []
+    inputs = []
+    for spec in request.inputs:
+        kind = declared.get(spec.name)
+        try:
+            inputs.append(_graph_input(model, spec, kind))
+        except ImportModelError as error:
+            problems.append(str(error))
+    if problems:
+        raise ImportModelError("\n".join(problems))
+    return tuple(inputs)
+
+
+def _graph_input(
+    model: MappedModel, spec: InputSpec, kind: onnx.TypeProto | None
+) -> GraphInput:
+    dtype = spec.dtype
+    own: Shape | None = None
+    if kind is not None and kind.WhichOneof("value") == "tensor_type":
+        dtype = _element_type(model, spec.name, kind.tensor_type.elem_type, dtype)
+        own = _declared_shape(kind.tensor_type)
+    elif kind is not None and kind.WhichOneof("value"):
+        raise ImportModelError(
+            f"input_tensors: {spec.name!r} of {model.path} is no tensor but a "
+            f"{kind.WhichOneof('value').replace('_type', '')}"
+        )
+    shape = _wanted_shape(model, spec, own)
+    return GraphInput(
+        spec.name, dtype, shape, framework_format(spec.data_format, DataFormat.NCHW)
+    )
+
+
+def _element_type(
+    model: MappedModel, name: str, number: int, default: DataType
+) -> DataType:
+    if number == onnx.TensorProto.UNDEFINED:
+        return default
+    if number not in ELEMENT_TYPES:
+        raise ImportModelError(
+            f"input_tensors: {name!r} of {model.path} has elements of type "
+            f"{element_type_name(number)}, which MACE does not compute with"
+        )
+    return ELEMENT_TYPES[number]
+
+
+def _declared_shape(kind: onnx.TypeProto.Tensor) -> Shape | None:
+    if not kind.HasField("shape"):
+        return None
+    return tuple(
+        dim.dim_value
+        if dim.HasField("dim_value") and dim.dim_value >= 0
+        else (dim.dim_param or None)
+        for dim in kind.shape.dim
+    )
+
+
+def _wanted_shape(model: MappedModel, spec: InputSpec, own: Shape | None) -> Shape:
+    if not spec.shape:
+        if own is None:
+            raise ImportModelError(
+                f"input_shapes: {model.path} does not say the shape of "
+                f"{spec.name!r}; give it"
+            )
+        return own
+    asked = user_to_framework(spec.shape, spec.data_format, DataFormat.NCHW)
+    shape: Shape = tuple(None if dim < 0 else dim for dim in asked)
+    if not compatible(shape, own):
+        raise _shape_conflict(model, spec, shape, own)
+    if own is None:
+        return shape
+    return tuple(theirs if dim is None else dim for dim, theirs in zip(shape, own))
+
+
+def _shape_conflict(
+    model: MappedModel, spec: InputSpec, shape: Shape, own: Shape | None
+) -> ImportModelError:
+    said = format_shape(tuple(spec.shape))
+    message = (
+        f"input_shapes: {spec.name!r} is given as {said}"
+        f"{_in_format(spec)}, but {model.path} has {format_shape(own)}"
+    )
+    if own is None or len(own) != 4 or len(spec.shape) != 4:
+        return ImportModelError(message)
+    verbatim = tuple(spec.shape)
+    turned = tuple(verbatim[axis] for axis in (0, 3, 1, 2))
+    if spec.data_format is DataFormat.NHWC and compatible(verbatim, own):
+        n, c, h, w = spec.shape
+        message += (
+            f"; give {format_shape((n, h, w, c))}, or say input_data_formats: NCHW "
+            "(NONE if it is no image)"
+        )
+    elif spec.data_format is not DataFormat.NHWC and compatible(turned, own):
+        message += f"; give {format_shape(turned)}, or say input_data_formats: NHWC"
+    return ImportModelError(message)
+
+
+def _in_format(spec: InputSpec) -> str:
+    if len(spec.shape) != 4 or spec.data_format is DataFormat.NONE:
+        return ""
+    return f" in the order {spec.data_format.value}"

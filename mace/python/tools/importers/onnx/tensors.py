@@ -1,0 +1,211 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors of an ONNX file as constants that are read when asked for."""
+
+from __future__ import annotations
+
+import math
+import mmap
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.onnx.mapped_file import (
+    THIS_FILE,
+    Buffer,
+    MappedModel,
+)
+from mace.python.tools.ir.builder import narrow, narrow_type
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array, DataType
+
+_T = onnx.TensorProto
+
+# Element types the importer reads; the others (strings, complex, 8-bit
+# floats, sub-byte integers) have no counterpart.
+ELEMENT_TYPES = {
+    _T.FLOAT: DataType.FLOAT32,
+    _T.DOUBLE: DataType.FLOAT64,
+    _T.FLOAT16: DataType.FLOAT16,
+    _T.BFLOAT16: DataType.BFLOAT16,
+    _T.INT8: DataType.INT8,
+    _T.INT16: DataType.INT16,
+    _T.INT32: DataType.INT32,
+    _T.INT64: DataType.INT64,
+    _T.UINT8: DataType.UINT8,
+    _T.UINT16: DataType.UINT16,
+    _T.UINT32: DataType.UINT32,
+    _T.UINT64: DataType.UINT64,
+    _T.BOOL: DataType.BOOL,
+}
+
+# Smaller ones are read at once: they are axes, shapes and scalars.
+_EAGER_ELEMENTS = 1 << 12
+
+
+class TensorReader:
+    """Makes constants of the tensors of one model.
+
+    External files are mapped once and shared by the tensors in them.
+    """
+
+    def __init__(self, model: MappedModel) -> None:
+        self._model = model
+        self._files: dict[str, Buffer] = {THIS_FILE: model.buffer}
+
+    def constant(self, tensor: onnx.TensorProto, what: str) -> Constant:
+        """The tensor in the type MACE computes in.
+
+        Args:
+            tensor: an initializer or the value of an attribute.
+            what: the tensor in words, for messages.
+
+        Raises:
+            ImportModelError: it has an element type MACE cannot read, its
+                sizes contradict each other or its file cannot be read.
+        """
+        dtype = ELEMENT_TYPES.get(tensor.data_type)
+        if dtype is None:
+            raise ImportModelError(
+                f"{self._model.path}: {what} has elements of type "
+                f"{element_type_name(tensor.data_type)}, which cannot be read"
+            )
+        shape = tuple(tensor.dims)
+        if any(dim < 0 for dim in shape):
+            raise ImportModelError(
+                f"{self._model.path}: {what} has a negative dimension {list(shape)}"
+            )
+        read = self._reader(tensor, dtype, shape, what)
+        if math.prod(shape) <= _EAGER_ELEMENTS:
+            return Constant.of(narrow(read()))
+        target = narrow_type(dtype)
+        if target is dtype:
+            return Constant(shape, dtype, read)
+        return Constant(shape, target, lambda: narrow(read()))
+
+    def _reader(
+        self,
+        tensor: onnx.TensorProto,
+        dtype: DataType,
+        shape: tuple[int, ...],
+        what: str,
+    ) -> Callable[[], Array]:
+        count = math.prod(shape)
+        if tensor.data_location == _T.EXTERNAL:
+            return self._external(tensor, dtype, shape, what)
+        if not tensor.raw_data:
+            try:
+                array = onnx.numpy_helper.to_array(tensor)
+            except (ValueError, TypeError) as error:
+                raise self._contradiction(what, shape) from error
+            if array.shape != shape:
+                raise self._contradiction(what, shape)
+            plain = _widen(array) if dtype is DataType.BFLOAT16 else array
+            return lambda: plain
+        if len(tensor.raw_data) != count * _item_size(dtype):
+            raise self._contradiction(what, shape)
+        return lambda: _view(tensor.raw_data, 0, dtype, shape)
+
+    def _external(
+        self,
+        tensor: onnx.TensorProto,
+        dtype: DataType,
+        shape: tuple[int, ...],
+        what: str,
+    ) -> Callable[[], Array]:
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        location = entries.get("location", "")
+        buffer = self._open(location, what)
+        size = math.prod(shape) * _item_size(dtype)
+        try:
+            offset = int(entries.get("offset") or 0)
+            length = int(entries.get("length") or size)
+        except ValueError as error:
+            raise ImportModelError(
+                f"{self._model.path}: {what} lies at no number of a byte: {entries}"
+            ) from error
+        if length != size:
+            raise self._contradiction(what, shape)
+        if offset < 0 or offset + length > len(buffer):
+            raise ImportModelError(
+                f"{self._external_path(location)} ends before {what}, which is at "
+                f"byte {offset} to {offset + length}; is the file complete?"
+            )
+        return lambda: _view(buffer, offset, dtype, shape)
+
+    def _open(self, location: str, what: str) -> Buffer:
+        if location not in self._files:
+            self._files[location] = self._map(location, what)
+        return self._files[location]
+
+    def _map(self, location: str, what: str) -> Buffer:
+        folder = self._model.path.parent.resolve()
+        path = self._external_path(location)
+        # A model is data from elsewhere: it may name files beside it, not
+        # files of the user, neither directly nor through a link.
+        relative = Path(location)
+        inside = not relative.is_absolute() and ".." not in relative.parts
+        if not location or "\0" in location or not inside:
+            raise self._outside(what, location)
+        try:
+            if folder not in path.resolve().parents:
+                raise self._outside(what, location)
+            with path.open("rb") as stream:
+                return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:
+            return b""  # an empty file cannot be mapped
+        except (OSError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise ImportModelError(
+                f"cannot read {path}, which holds {what} of {self._model.path}: "
+                f"{reason}; put it beside the model"
+            ) from error
+
+    def _external_path(self, location: str) -> Path:
+        if location == THIS_FILE:
+            return self._model.path
+        return self._model.path.parent / location
+
+    def _outside(self, what: str, location: str) -> ImportModelError:
+        return ImportModelError(
+            f"{self._model.path}: {what} is in {location!r}, which is not in the "
+            "model's folder; put the file beside the model and save the model with "
+            "its plain name"
+        )
+
+    def _contradiction(self, what: str, shape: tuple[int, ...]) -> ImportModelError:
+        return ImportModelError(
+            f"{self._model.path}: {what} says it has the shape {list(shape)} but "
+            "holds another number of elements; the file is damaged"
+        )
+
+
+def element_type_name(number: int) -> str:
+    """'FLOAT8E5M2' for its number."""
+    known = {value: name for name, value in _T.DataType.items()}
+    return str(known.get(number, f"number {number}"))
+
+
+def _item_size(dtype: DataType) -> int:
+    return 2 if dtype is DataType.BFLOAT16 else dtype.numpy.itemsize
+
+
+def _view(
+    buffer: Buffer, offset: int, dtype: DataType, shape: tuple[int, ...]
+) -> Array:
+    count = math.prod(shape)
+    if count == 0:
+        return np.empty(shape, dtype.numpy)
+    stored = np.dtype(np.uint16) if dtype is DataType.BFLOAT16 else dtype.numpy
+    # ONNX stores little-endian on every machine.
+    flat: Array = np.frombuffer(buffer, stored.newbyteorder("<"), count, offset)
+    if dtype is DataType.BFLOAT16:
+        flat = (flat.astype(np.uint32) << 16).view(np.float32)
+    return flat.reshape(shape)
+
+
+def _widen(array: Array) -> Array:
+    return array.astype(np.float32)
