@@ -7,6 +7,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -23,3 +25,15 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = "MACE"
+
+
+def setup(app: Sphinx) -> None:
+    """Writes the pages' generated parts before they are read."""
+    app.connect("builder-inited", lambda _: _write_generated())
+
+
+def _write_generated() -> None:
+    from mace.python.tools.config import reference
+
+    keys = ROOT / "docs" / "generated" / "deployment_keys.txt"
+    reference.main(["--output", str(keys)])

@@ -86,7 +86,9 @@ def build(args: argparse.Namespace) -> int:
 
 def doctor(args: argparse.Namespace) -> int:
     """Says what is missing on this computer."""
-    return int(_room("doctor").run(args))
+    from mace.python.tools import doctor as room
+
+    return room.run(args)
 
 
 def convert_options(args: argparse.Namespace) -> ConvertOptions:

@@ -8,9 +8,11 @@ that it is missing.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
+from collections.abc import Iterator
 from typing import TextIO
 
 _STYLES = {
@@ -56,13 +58,23 @@ def show(message: str, level: int) -> None:
     )
 
 
-def set_up_logging(verbose: bool) -> None:
-    """Sends our log to the console: steps with `verbose`, else what matters."""
-    handler = ConsoleHandler()
+@contextlib.contextmanager
+def logging_to_console() -> Iterator[None]:
+    """Sends our log to the console, and leaves logging as it was found."""
     logger = logging.getLogger("mace")
-    logger.handlers = [handler]
-    logger.propagate = False
-    logger.setLevel(logging.DEBUG if verbose else logging.INFO)
+    before = (logger.handlers, logger.propagate, logger.level)
+    logger.handlers, logger.propagate = [ConsoleHandler()], False
+    set_verbose(False)
+    try:
+        yield
+    finally:
+        logger.handlers, logger.propagate, level = before
+        logger.setLevel(level)
+
+
+def set_verbose(verbose: bool) -> None:
+    """Whether each step is told, or only what matters."""
+    logging.getLogger("mace").setLevel(logging.DEBUG if verbose else logging.INFO)
 
 
 def _wants_colour(stream: TextIO) -> bool:

@@ -35,9 +35,8 @@ class _TerminatedError(BaseException):
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit status."""
     arguments = sys.argv[1:] if argv is None else list(argv)
-    console.set_up_logging(verbose=False)
     try:
-        with _sigterm_raises():
+        with console.logging_to_console(), _sigterm_raises():
             return _run(arguments)
     except MaceError as error:
         console.show(str(error), logging.ERROR)
@@ -68,7 +67,7 @@ def _run(arguments: list[str]) -> int:
 
     try:
         args = parser.parse(arguments)
-        console.set_up_logging(verbose=args.verbose or args.vlog_level > 0)
+        console.set_verbose(args.verbose or args.vlog_level > 0)
         for note in getattr(args, NOTES_DEST):
             logging.getLogger(__name__).warning("%s", note)
         return commands.execute(args)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from collections.abc import Sequence
 
 from mace.python.tools.cli import flags
@@ -137,7 +136,8 @@ def _sentence(text: str) -> str:
 
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
     # Imported here: the doctor must work when other rooms cannot be imported.
-    doctor = importlib.import_module("mace.python.tools.doctor")
+    from mace.python.tools import doctor
+
     doctor.add_arguments(parser)
     _add_logging(parser)
 

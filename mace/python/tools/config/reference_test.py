@@ -1,0 +1,140 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The generated reference, and the JSON Schema against real files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mace.python.tools.config import load_deployment, reference
+from mace.python.tools.config.schema import (
+    DeploymentSection,
+    MicroSection,
+    ModelSection,
+    SubgraphSection,
+    json_schema,
+    keys_of,
+)
+from mace.python.tools.config.spellings import MODEL_KEYS, SUBGRAPH_KEYS, TOP_KEYS
+from mace.python.tools.config.yaml_source import plain, read_yaml
+
+_TESTDATA = Path(__file__).parent / "testdata"
+_PRESENT = sorted(
+    path
+    for path in _TESTDATA.glob("*.yml")
+    # The schema describes present spellings only; backend stands on a model.
+    if path.name not in ("first_generation.yml", "onnx_basic.yml")
+)
+
+
+def test_every_key_has_a_complete_row() -> None:
+    text = reference.markdown()
+    for section in (DeploymentSection, ModelSection, SubgraphSection, MicroSection):
+        for key in keys_of(section):
+            (row, *_) = re.findall(rf"^\| `{key}` \|.*$", text, re.MULTILINE)
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+            assert len(cells) == 4
+            assert cells[1], f"{key} does not say what it accepts"
+            assert cells[3].endswith("."), f"{key} has no meaning"
+    for item in (*TOP_KEYS, *MODEL_KEYS, *SUBGRAPH_KEYS):
+        assert f"| `{item.old}` | `{item.new}` |" in text
+
+
+def test_rows_show_types_and_defaults() -> None:
+    text = reference.markdown()
+    assert "| `library_name` | name | required |" in text
+    assert "| `winograd` | `0`, `2` or `4` | `0` |" in text
+    assert "| `input_data_types` | one for all or a list of `float32`" in text
+    assert "| `obfuscate` | `0` or `1` | `0` |" in text
+    assert "| model, subgraph | `runtime`: `cpu_gpu` | `runtime: cpu+gpu` |" in text
+
+
+@pytest.mark.parametrize("path", _PRESENT, ids=lambda path: path.name)
+def test_the_schema_classes_accept_what_the_reader_accepts(path: Path) -> None:
+    """pydantic's own reading of the whole agrees with the key-by-key one."""
+    section = DeploymentSection.model_validate(plain(read_yaml(path)))
+    deployment = load_deployment(path)
+    assert section.library_name == deployment.library_name
+    assert list(section.models) == [model.name for model in deployment.models]
+
+
+def _validate(schema: dict[str, Any], value: object, root: dict[str, Any]) -> bool:
+    """The part of JSON Schema that our schema uses, and nothing else."""
+    if "$ref" in schema:
+        target = root["$defs"][schema["$ref"].rpartition("/")[2]]
+        return _validate(target, value, root)
+    if "anyOf" in schema:
+        return any(_validate(part, value, root) for part in schema["anyOf"])
+    if "enum" in schema:
+        return value in schema["enum"]
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    kinds: dict[str, tuple[type, ...]] = {
+        "string": (str,),
+        "integer": (int,),
+        "number": (int, float),
+        "array": (list,),
+        "object": (dict,),
+        "null": (type(None),),
+    }
+    if not any(isinstance(value, kinds[kind]) for kind in types):
+        return False
+    if isinstance(value, list):
+        return all(_validate(schema["items"], item, root) for item in value)
+    if isinstance(value, dict):
+        known = schema.get("properties", {})
+        rest = schema.get("additionalProperties", False)
+        return all(
+            _validate(known[key], item, root)
+            if key in known
+            else bool(rest) and _validate(rest, item, root)
+            for key, item in value.items()
+        ) and set(schema.get("required", ())) <= set(value)
+    return not (isinstance(value, str) and "pattern" in schema) or bool(
+        re.search(schema["pattern"], value)
+    )
+
+
+def _raw(path: Path) -> Any:
+    raw = yaml.safe_load(path.read_text())
+    # Editors compare words as they are; the reader is kinder about case.
+    text = json.dumps(raw).replace('"nchw"', '"NCHW"')
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("path", _PRESENT, ids=lambda path: path.name)
+def test_json_schema_accepts_good_files(path: Path) -> None:
+    schema = json_schema()
+    raw = _raw(path)
+    # YAML reads an all-digit checksum as a number; the reader does not.
+    for model in raw["models"].values():
+        model["model_sha256_checksum"] = "0" * 64
+    assert _validate(schema, raw, schema)
+
+
+def test_json_schema_refuses_wrong_files() -> None:
+    schema = json_schema()
+    raw = _raw(_TESTDATA / "tensorflow_basic.yml")
+    assert _validate(schema, raw, schema)
+    assert not _validate(schema, {**raw, "libary_name": "x"}, schema)
+    assert not _validate(schema, {**raw, "target_abis": ["mips"]}, schema)
+    del raw["library_name"]
+    assert not _validate(schema, raw, schema)
+
+
+def test_command_writes_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "generated" / "keys.md"
+    assert reference.main(["--output", str(path)]) == 0
+    assert path.read_text() == reference.markdown().rstrip("\n") + "\n"
+    assert reference.main(["--json_schema", "--output", str(path)]) == 0
+    assert json.loads(path.read_text())["title"] == "MACE deployment file"
+
+
+def test_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert reference.main([]) == 0
+    assert "## Keys of a model" in capsys.readouterr().out
