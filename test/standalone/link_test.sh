@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Usage: bash test/standalone/link_test.sh [ABI...]
+#
+# Builds libmace for host, arm64 and armhf (or the given ABIs) and links small
+# programs with it the way an application does that knows nothing of Bazel:
+# with clang and with gcc, with libmace.so and with libmace.a, and runs them.
+
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+[[ $# -gt 0 ]] || set -- host arm64 armhf
+readonly abis="$*"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+expect() {
+  local what=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    printf 'ok      %s\n' "$what"
+  else
+    printf 'FAILED  %s\n' "$what"
+    sed 's/^/        /' "$work/log"
+    failures=$((failures + 1))
+  fi
+}
+
+# The operators of the sources, as the names of their registrations.
+registrations_in_sources() {
+  grep -rhoE --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing \
+    '^MACE_REGISTER_OP\(\w+, \w+' mace/ops |
+    sed -E 's/.*\((\w+), (\w+)/mace_registration_\1_\2/' | sort -u
+}
+
+registrations_in_archive() {
+  llvm-nm-19 --format=just-symbols "$1" |
+    grep -oE 'mace_registration_[A-Za-z0-9]+_(CPU|GPU|HEXAGON)' | sort -u
+}
+
+same_registrations() {
+  registrations_in_sources >"$work/sources"
+  registrations_in_archive "$1" >"$work/archive"
+  [[ -s $work/sources ]] && diff "$work/sources" "$work/archive"
+}
+
+# What libmace.so exports beside the interface.
+exports_interface_only() {
+  local others
+  others=$(llvm-nm-19 --dynamic --defined-only --demangle \
+    --format=just-symbols "$1" |
+    grep -vE '^((vtable|typeinfo|typeinfo name|VTT) for )?mace(::|_)' || true)
+  [[ -z $others ]] || {
+    echo "$others"
+    return 1
+  }
+}
+
+run_on() {
+  local abi=$1
+  shift
+  case $abi in
+    host) "$@" ;;
+    arm64) qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu "$@" ;;
+    armhf) qemu-arm -cpu max -L /usr/arm-linux-gnueabihf "$@" ;;
+  esac
+}
+
+test_language() {
+  local abi=$1 lib=$2 source=$3 name=$4
+  shift 4
+  local compile=("$@" -Wall -Wextra -Werror -Ibuild/include)
+  expect "$abi $name libmace.so links" \
+    "${compile[@]}" "$source" "-L$lib" -lmace -o "$work/dynamic"
+  expect "$abi $name libmace.so runs" run_on "$abi" \
+    "$work/dynamic"
+  expect "$abi $name libmace.a links" \
+    "${compile[@]}" "$source" "$lib/libmace.a" -lstdc++ -lm -pthread \
+    -o "$work/static"
+  expect "$abi $name libmace.a runs" run_on "$abi" "$work/static"
+}
+
+bash tools/build-standalone-lib.sh "-abi=${abis// /,}"
+for abi in $abis; do
+  lib=build/lib/$abi/cpu
+  case $abi in
+    host) triple=x86_64-linux-gnu ;;
+    arm64) triple=aarch64-linux-gnu ;;
+    armhf) triple=arm-linux-gnueabihf ;;
+    *)
+      echo "link_test: unknown ABI $abi" >&2
+      exit 2
+      ;;
+  esac
+  expect "$abi libmace.a holds every operator" \
+    same_registrations "$lib/libmace.a"
+  expect "$abi libmace.so exports its interface only" \
+    exports_interface_only "$lib/libmace.so"
+  common=("-Wl,-rpath,$PWD/$lib")
+  clang=("--target=$triple" -fuse-ld=lld "${common[@]}")
+  test_language "$abi" "$lib" test/standalone/program.cc "C++ clang" \
+    clang++-19 -std=c++17 "${clang[@]}"
+  if command -v "$triple-g++" >/dev/null; then
+    test_language "$abi" "$lib" test/standalone/program.cc "C++ gcc" \
+      "$triple-g++" -std=c++17 "${common[@]}"
+  else
+    printf 'skipped %s C++ gcc: no %s-g++ here\n' "$abi" "$triple"
+  fi
+done
+printf '%d failures\n' "$failures"
+[[ $failures -eq 0 ]]

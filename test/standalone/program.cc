@@ -1,0 +1,50 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An application outside of Bazel: the library loads, answers, and reports a
+// file that is no model as an error instead of ending the process.
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mace/public/mace.h"
+
+namespace {
+
+int failures = 0;
+
+void Expect(bool condition, const char *what) {
+  if (condition) return;
+  std::fprintf(stderr, "expected: %s\n", what);
+  ++failures;
+}
+
+}  // namespace
+
+int main() {
+  const std::string version = mace::MaceVersion();
+  Expect(!version.empty(), "a version");
+
+  const std::vector<unsigned char> no_model(100, 0xFF);
+  mace::MaceEngineConfig config;
+  std::shared_ptr<mace::MaceEngine> engine;
+  const mace::MaceStatus status = mace::CreateMaceEngineFromProto(
+      no_model.data(), no_model.size(), nullptr, 0, {"input"}, {"output"},
+      config, &engine);
+  Expect(status == mace::MaceStatus::MACE_INVALID_ARGS, "MACE_INVALID_ARGS");
+  Expect(!status.information().empty(), "a reason");
+  Expect(engine == nullptr, "no engine");
+
+  // Templates that the library instantiates too.
+  std::map<std::string, mace::MaceTensor> tensors;
+  const auto data =
+      std::shared_ptr<float>(new float[6](), [](float *p) { delete[] p; });
+  tensors["input"] = mace::MaceTensor({1, 2, 3}, data);
+  Expect(tensors["input"].shape() == std::vector<int64_t>({1, 2, 3}),
+         "the shape that was given");
+  std::printf("libmace %s: %d failures\n", version.c_str(), failures);
+  return failures == 0 ? 0 : 1;
+}

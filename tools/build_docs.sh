@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Usage: bash tools/build_docs.sh
+#
+# Builds the documentation into build/docs; a warning is an error.
+
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+readonly python=.venv/bin/python
+
+if ! $python -c 'import sphinx, myst_parser, furo' 2>/dev/null; then
+  echo "build_docs: Sphinx is missing: run 'bash tools/setup.sh --for docs'" >&2
+  exit 2
+fi
+# From scratch each time: a page that was removed must not stay.
+rm -rf build/docs
+$python -m sphinx -b html -W --keep-going -q -d build/docs/.doctrees \
+  docs build/docs
+rm -rf build/docs/.doctrees
+echo "documentation: build/docs/index.html"

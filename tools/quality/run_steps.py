@@ -1,0 +1,139 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the steps of `tools/test.sh`; see test_steps.py for what they are."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import List, Optional, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from tools.quality.test_steps import Counts, Step, steps
+
+ROOT = Path(__file__).resolve().parents[2]
+# Of the log of a failed step; the whole log is kept.
+_SHOWN_LINES = 60
+
+
+@dataclass(frozen=True)
+class Result:
+    """One step that ran."""
+
+    step: Step
+    counts: Counts
+    seconds: float
+
+
+def run_step(step: Step, log: Path) -> Result:
+    """Runs one step with its output in ``log``, and ends it at its limit."""
+    start = time.monotonic()
+    with log.open("wb") as stream:
+        try:
+            process = subprocess.Popen(
+                step.command,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            stream.write(f"{step.command[0]}: {error.strerror}\n".encode())
+            return Result(step, Counts(0, 1), 0.0)
+        try:
+            status = process.wait(step.minutes * 60)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+            status = 124
+            stream.write(f"ended after {step.minutes} minutes\n".encode())
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+            raise
+    output = log.read_text(encoding="utf-8", errors="replace")
+    return Result(step, step.count(output, status), time.monotonic() - start)
+
+
+def show_log(log: Path) -> None:
+    """Prints the end of a log."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    for line in lines[-_SHOWN_LINES:]:
+        print(f"    {line}")
+    print(f"    (whole log: {log.relative_to(ROOT)})", flush=True)
+
+
+def table_of(results: Sequence[Result]) -> Table:
+    """The summary."""
+    table = Table("step", "shows", "passed", "failed", "seconds", title="Tests")
+    for result in results:
+        failed = str(result.counts.failed)
+        if result.counts.failed:
+            failed = f"[bold red]{failed}[/bold red]"
+        table.add_row(
+            result.step.name,
+            result.step.summary,
+            str(result.counts.passed),
+            failed,
+            f"{result.seconds:.0f}",
+        )
+    return table
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """Runs the chosen steps; 0 if no test failed, else 1."""
+    known = steps(os.environ)
+    names = [step.name for step in known]
+    parser = argparse.ArgumentParser(prog="test.sh", description="Runs the tests.")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=names,
+        metavar="STEP",
+        help="one step (repeatable): " + ", ".join(names),
+    )
+    parser.add_argument("--list", action="store_true", help="list the steps")
+    args = parser.parse_args(argv)
+    chosen = [step for step in known if not args.only or step.name in args.only]
+    if args.list:
+        for step in chosen:
+            print(f"{step.name:12}{step.summary}")
+        return 0
+
+    logs = ROOT / "build" / "test"
+    logs.mkdir(parents=True, exist_ok=True)
+    results: List[Result] = []
+    for number, step in enumerate(chosen, 1):
+        print(f"[{number}/{len(chosen)}] {step.name}: {step.summary}", flush=True)
+        log = logs / f"{step.name}.log"
+        result = run_step(step, log)
+        results.append(result)
+        counts = result.counts
+        if counts.failed:
+            show_log(log)
+        print(
+            f"    {counts.passed} passed, {counts.failed} failed "
+            f"({result.seconds:.0f} s)",
+            flush=True,
+        )
+    Console(soft_wrap=True).print(table_of(results))
+    total = sum((result.counts for result in results), Counts(0, 0))
+    print(f"{total.passed} passed, {total.failed} failed")
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("test.sh: interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,142 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of `tools/test.sh` and how the output of each is counted."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import Callable, Dict, List, Mapping, Tuple
+
+# Native code that has to hold on every target.
+_NATIVE = ("//mace/core/...", "//mace/kernels/...", "//mace/ops/...")
+_BAZEL_RESULT = re.compile(
+    r"^//\S+ +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|NO STATUS|INCOMPLETE)",
+    re.MULTILINE,
+)
+_PYTEST_COUNT = re.compile(r"(\d+) (passed|failed|errors?)\b")
+_PYTEST_END = re.compile(r" in \d+(?:\.\d+)?s\b")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Tests that passed and that failed."""
+
+    passed: int
+    failed: int
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.passed + other.passed, self.failed + other.failed)
+
+
+def count_bazel(output: str, status: int) -> Counts:
+    """Test programs, from the lines that Bazel ends with."""
+    results = _BAZEL_RESULT.findall(output)
+    passed = sum(result in ("PASSED", "FLAKY") for result in results)
+    failed = len(results) - passed
+    # A build that breaks has no results, yet is no success.
+    return Counts(passed, max(failed, 1) if status else failed)
+
+
+def count_pytest(output: str, status: int) -> Counts:
+    """Tests, from the line that pytest ends with."""
+    lines = [line for line in output.splitlines() if _PYTEST_END.search(line)]
+    found: Dict[str, int] = {}
+    for number, word in _PYTEST_COUNT.findall(lines[-1]) if lines else []:
+        found[word[:6]] = found.get(word[:6], 0) + int(number)
+    failed = found.get("failed", 0) + found.get("error", 0) + found.get("errors", 0)
+    passed = found.get("passed", 0)
+    if status or not passed:
+        failed = max(failed, 1)
+    return Counts(passed, failed)
+
+
+def count_one(output: str, status: int) -> Counts:
+    """One test: the command itself."""
+    del output
+    return Counts(int(status == 0), int(status != 0))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One named part of the tests.
+
+    Attributes:
+        name: for --only.
+        summary: what it shows, in a few words.
+        command: what is run, in the root of the checkout.
+        count: turns output and exit status into counts.
+        minutes: after which it is ended; several times what it takes.
+    """
+
+    name: str
+    summary: str
+    command: Tuple[str, ...]
+    count: Callable[[str, int], Counts]
+    minutes: int
+
+
+def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
+    """All steps, in the order they run.
+
+    Args:
+        environment: BAZEL, BAZEL_STARTUP_FLAGS and BAZEL_FLAGS say which Bazel
+            to run and how, as for tools/build-standalone-lib.sh.
+    """
+    bazel = (
+        environment.get("BAZEL") or "bazel",
+        *environment.get("BAZEL_STARTUP_FLAGS", "").split(),
+        "test",
+        "--color=no",
+        "--keep_going",
+        *environment.get("BAZEL_FLAGS", "").split(),
+    )
+
+    def native(name: str, summary: str, *targets: str, minutes: int = 20) -> Step:
+        config: List[str] = [] if name == "host" else [f"--config={name}"]
+        return Step(name, summary, (*bazel, *config, *targets), count_bazel, minutes)
+
+    return (
+        Step(
+            "check",
+            "form, types and house rules",
+            (sys.executable, "tools/check.py", "--all"),
+            count_one,
+            20,
+        ),
+        native("host", "native tests on this computer", "//..."),
+        native("arm64", "native tests, 64-bit ARM in qemu", *_NATIVE),
+        native("armhf", "native tests, 32-bit ARM in qemu", *_NATIVE),
+        native("asan", "native tests, address sanitizer", *_NATIVE),
+        native("ubsan", "native tests, undefined behaviour", *_NATIVE),
+        native("tsan", "thread pool and engine, data races", "//mace/core/..."),
+        Step(
+            "standalone",
+            "libmace outside of Bazel, three ABIs",
+            ("bash", "test/standalone/link_test.sh"),
+            count_one,
+            15,
+        ),
+        Step(
+            "fuzz",
+            "readers of files, for a minute",
+            ("bash", "test/fuzz/run_fuzzers.sh", "--seconds", "60"),
+            count_one,
+            10,
+        ),
+        Step(
+            "python",
+            "converter and tools",
+            (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+            count_pytest,
+            30,
+        ),
+        Step(
+            "docs",
+            "the documentation builds without a warning",
+            ("bash", "tools/build_docs.sh"),
+            count_one,
+            5,
+        ),
+    )
