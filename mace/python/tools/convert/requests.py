@@ -1,0 +1,168 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Translates a deployment into what importer and exporter are asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mace.python.tools import config
+from mace.python.tools.cli.options import ConvertOptions
+from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.export import ExportOptions, InputSignature
+from mace.python.tools.export.storage import Storage
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+)
+from mace.python.tools.ir import DataFormat, DataType, Graph
+from mace.python.tools.ir.shapes import format_shape, from_ints, permute, product
+
+_STORAGE = {
+    config.DataType.FP32_FP32: Storage.FLOAT32,
+    config.DataType.FP16_FP32: Storage.FLOAT16,
+    config.DataType.FP16_FP16: Storage.FLOAT16,
+    config.DataType.BF16_FP32: Storage.BFLOAT16,
+}
+_RUNTIMES = frozenset({config.Runtime.CPU, config.Runtime.GPU, config.Runtime.CPU_GPU})
+
+
+def check_convertible(deployment: config.Deployment, options: ConvertOptions) -> None:
+    """Refuses what this version cannot convert, all of it in one message.
+
+    Raises:
+        UnsupportedError: names every key or flag and what to say instead.
+    """
+    problems = []
+    code = config.ModelFormat.CODE
+    for key in ("model_graph_format", "model_data_format"):
+        if getattr(deployment, key) is code:
+            problems.append(f"{key}: 'code' is not supported; use 'file'")
+    if options.enable_micro:
+        problems.append("--enable_micro is not supported; leave it out")
+    if options.quantize_stat is not None:
+        problems.append("--quantize_stat is not supported by convert")
+    for model in deployment.models:
+        problems += [f"models.{model.name}.{p}" for p in _model_problems(model)]
+    if problems:
+        raise UnsupportedError(
+            f"{deployment.source} asks for what cannot be converted yet:\n  "
+            + "\n  ".join(problems)
+        )
+
+
+def _model_problems(model: config.ModelConfig) -> list[str]:
+    problems = []
+    if len(model.subgraphs) != 1:
+        problems.append(
+            f"subgraphs: {len(model.subgraphs)} subgraphs; give each its own model"
+        )
+    if model.quantize.enabled or model.quantize.large_weights:
+        problems.append("quantize: 8-bit models are not supported; remove the key")
+    problems += [
+        f"runtime: {subgraph.runtime.value!r} is not supported; use cpu, gpu or cpu+gpu"
+        for subgraph in model.subgraphs
+        if subgraph.runtime not in _RUNTIMES
+    ]
+    return problems
+
+
+def import_request(
+    model: config.ModelConfig, model_path: Path, weight_path: Path | None
+) -> ImportRequest:
+    """What the importer is asked for a model of the deployment."""
+    subgraph = model.subgraphs[0]
+    return ImportRequest(
+        name=model.name,
+        model_path=model_path,
+        weight_path=weight_path,
+        inputs=tuple(
+            InputSpec(
+                name=info.name,
+                shape=info.shape,
+                dtype=DataType(info.data_type.value),
+                data_format=DataFormat(info.data_format.value),
+            )
+            for info in subgraph.inputs
+        ),
+        outputs=tuple(
+            OutputSpec(info.name, DataFormat(info.data_format.value))
+            for info in subgraph.outputs
+        ),
+    )
+
+
+def export_options(model: config.ModelConfig) -> ExportOptions:
+    """How the exporter shall write a model of the deployment."""
+    subgraph = model.subgraphs[0]
+    hints: dict[str, Any] = {
+        "runtime": subgraph.runtime.value,
+        "winograd": subgraph.winograd,
+        "data_type": subgraph.data_type.value,
+        "limit_opencl_kernel_time": bool(model.limit_opencl_kernel_time),
+        "opencl_queue_window_size": model.opencl_queue_window_size,
+    }
+    return ExportOptions(
+        storage=_STORAGE[subgraph.data_type],
+        obfuscate=model.obfuscate,
+        hints=hints,
+        inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},
+        outputs={info.name: _signature(info, None) for info in subgraph.outputs},
+    )
+
+
+def _signature(
+    info: config.InputInfo | config.OutputInfo,
+    value_range: tuple[float, float] | None,
+) -> InputSignature:
+    return InputSignature(
+        data_format=DataFormat(info.data_format.value),
+        dtype=DataType(info.data_type.value),
+        alias=info.alias or "",
+        value_range=value_range,
+    )
+
+
+def check_output_shapes(model: config.ModelConfig, graph: Graph) -> None:
+    """Compares the deployment's output shapes with the inferred ones.
+
+    Raises:
+        ImportModelError: lists the outputs that differ.
+    """
+    problems = []
+    for info, value in zip(model.subgraphs[0].outputs, graph.outputs):
+        shape = value.shape
+        if shape is None or not info.shape:
+            continue
+        user = DataFormat(info.data_format.value)
+        if graph.formats[value.name] is DataFormat.NHWC and user is DataFormat.NCHW:
+            shape = permute(shape, (0, 3, 1, 2))
+        declared = from_ints(info.shape)
+        if not _agree(shape, declared):
+            problems.append(
+                f"models.{model.name}: output_shapes says "
+                f"{format_shape(declared)} for {info.name!r}, the model makes "
+                f"{format_shape(shape)}"
+            )
+    if problems:
+        raise ImportModelError("\n".join(problems))
+
+
+def _agree(shape: Any, declared: Any) -> bool:
+    """Whether two shapes may be the same; axes of length 1 do not count.
+
+    Deployment files commonly give a classifier's [1, 1, 1, 1001] as
+    [1, 1001].
+    """
+    own = [dim for dim in shape if dim != 1]
+    given = [dim for dim in declared if dim != 1]
+    if len(own) != len(given):
+        # A dimension of either may turn out as 1.
+        return product(own) is None or product(given) is None
+    return all(
+        a == b or not (isinstance(a, int) and isinstance(b, int))
+        for a, b in zip(own, given)
+    )

@@ -1,0 +1,73 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a conversion produced."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """One converted model.
+
+    Attributes:
+        name: its tag in the deployment file.
+        graph_path, data_path: the model's two files.
+        text_path, page_path: the graph as text and as a page, for people.
+        source_bytes: size of the framework's file (both, for Caffe).
+        ops_before, ops_after: operators as imported and as written.
+        weight_bytes: size of the data file.
+        seconds: from reading to the last byte written.
+        peak_bytes: most memory that the process had in use until then.
+    """
+
+    name: str
+    graph_path: Path
+    data_path: Path
+    text_path: Path
+    page_path: Path
+    source_bytes: int
+    ops_before: int
+    ops_after: int
+    weight_bytes: int
+    seconds: float
+    peak_bytes: int
+
+    def summary(self) -> str:
+        """One line for people."""
+        return (
+            f"{self.name}: {self.ops_before} operators became {self.ops_after}, "
+            f"weights {_megabytes(self.source_bytes)} became "
+            f"{_megabytes(self.weight_bytes)}, {self.seconds:.1f} s, "
+            f"peak memory {_megabytes(self.peak_bytes)}; {self.graph_path}"
+        )
+
+
+@dataclass(frozen=True)
+class ConvertResult:
+    """Every model of a deployment."""
+
+    library_name: str
+    models: tuple[ModelResult, ...]
+
+    def model(self, name: str) -> ModelResult:
+        """The model of that name; KeyError when there is none."""
+        for model in self.models:
+            if model.name == name:
+                return model
+        raise KeyError(name)
+
+
+def peak_memory() -> int:
+    """Most bytes of memory that this process has had in use so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts in KiB, macOS in bytes.
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:.1f} MB"

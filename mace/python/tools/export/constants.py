@@ -1,0 +1,149 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decides the form of every constant and writes the data file."""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import IO
+
+import numpy as np
+
+from mace.python.tools.catalogue import Port, default_catalogue
+from mace.python.tools.export.packing import pack_o16
+from mace.python.tools.export.storage import (
+    SMALLEST_HALF,
+    Storage,
+    encode,
+    fits,
+    stored_type,
+)
+from mace.python.tools.ir import Constant, Graph, Op, Value
+from mace.python.tools.ir.dtypes import Array, DataType
+
+_LOG = logging.getLogger(__name__)
+
+# Cache lines and the widest vectors; mace/proto/README.md requires it.
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a constant is stored."""
+
+    packed: bool
+    groups: int
+    storage: Storage
+
+
+@dataclass(frozen=True)
+class PlannedConstant:
+    """A constant of the file."""
+
+    name: str
+    value: Value
+    form: Form
+
+    @property
+    def constant(self) -> Constant:
+        """Its elements."""
+        assert self.value.constant is not None
+        return self.value.constant
+
+
+@dataclass(frozen=True)
+class WrittenConstant:
+    """A constant and where it lies in the data file."""
+
+    planned: PlannedConstant
+    dtype: DataType
+    offset: int
+    size: int
+
+
+class ConstantPlan:
+    """Every constant that operators read, once for each form they want."""
+
+    def __init__(self, graph: Graph, storage: Storage) -> None:
+        self._storage = storage
+        self._by_form: dict[tuple[Value, Form], PlannedConstant] = {}
+        self._taken = {name for name, v in graph.values.items() if not v.is_constant}
+        for op in graph.ops:
+            for index, value in enumerate(op.inputs):
+                if value is not None and value.is_constant:
+                    self._add(op, index, value)
+
+    def __iter__(self) -> Iterator[PlannedConstant]:
+        return iter(self._by_form.values())
+
+    def name(self, op: Op, index: int) -> str:
+        """Name in the file of the constant at an input of `op`."""
+        value = op.input(index)
+        return self._by_form[value, self._form(op, index, value)].name
+
+    def _add(self, op: Op, index: int, value: Value) -> None:
+        form = self._form(op, index, value)
+        if (value, form) in self._by_form:
+            return
+        name, count = value.name, 0
+        while name in self._taken:
+            count += 1
+            name = f"{value.name}#{count}"
+        self._taken.add(name)
+        self._by_form[value, form] = PlannedConstant(name, value, form)
+
+    def _form(self, op: Op, index: int, value: Value) -> Form:
+        port = default_catalogue()[op.type].input_port(index)
+        groups = op.attr("groups") if port.packed and op.type == "Conv2D" else 1
+        return Form(port.packed, groups, self._stored_as(port, value))
+
+    def _stored_as(self, port: Port, value: Value) -> Storage:
+        assert value.constant is not None
+        small = value.constant.size < SMALLEST_HALF
+        if value.dtype is not DataType.FLOAT32 or small:
+            return Storage.FLOAT32
+        return self._storage if self._storage.value in port.types else Storage.FLOAT32
+
+
+class DataFile:
+    """Writes constants one after the other, aligned."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.size = 0
+        self.crc32 = 0
+
+    def write(self, planned: PlannedConstant) -> WrittenConstant:
+        """Computes, packs and writes one constant."""
+        array = planned.constant.numpy()
+        dtype = planned.constant.dtype
+        form = planned.form
+        if dtype is DataType.FLOAT32:
+            if not fits(array, form.storage):
+                _LOG.warning(
+                    "%s holds numbers that %s cannot; it is stored as float32",
+                    planned.name,
+                    form.storage.value,
+                )
+                form = replace(form, storage=Storage.FLOAT32)
+            dtype = stored_type(dtype, form.storage)
+            array = encode(array, form.storage)
+        if form.packed:
+            array = pack_o16(array, form.groups)
+        self._put(b"\0" * (-self.size % ALIGNMENT))
+        offset = self.size
+        self._put_array(array)
+        return WrittenConstant(planned, dtype, offset, self.size - offset)
+
+    def _put_array(self, array: Array) -> None:
+        little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
+        flat = np.ascontiguousarray(little).reshape(-1).view(np.uint8)
+        self._put(flat.data)
+
+    def _put(self, data: bytes | memoryview) -> None:
+        self._stream.write(data)
+        self.crc32 = zlib.crc32(data, self.crc32)
+        self.size += len(data)

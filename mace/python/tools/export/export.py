@@ -1,0 +1,237 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graph to `.pb` and `.data`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from mace.python.tools.catalogue import AttributeKind, default_catalogue
+from mace.python.tools.errors import MaceError
+from mace.python.tools.export.constants import (
+    ConstantPlan,
+    DataFile,
+    WrittenConstant,
+)
+from mace.python.tools.export.naming import Names
+from mace.python.tools.export.storage import Storage
+from mace.python.tools.importers.base import UnsupportedNodes
+from mace.python.tools.ir import DataFormat, DataType, Graph, Op, Value
+from mace.python.tools.ir.shapes import permute, to_ints
+from mace.python.tools.ir.verify import op_problems
+from mace.python.tools.proto import load_proto
+
+FORMAT_VERSION = 1
+_PROTO = "mace/proto/mace.proto"
+_PYPROJECT = Path(__file__).resolve().parents[4] / "pyproject.toml"
+
+
+class ExportError(MaceError):
+    """The graph cannot be written as a model."""
+
+
+@dataclass(frozen=True)
+class InputSignature:
+    """What the application sees of an input or output.
+
+    Attributes:
+        data_format: its order of dimensions, NHWC or NCHW; taken where the
+            graph says that the tensor is an image, else NONE is written.
+        dtype: its element type; None: the graph's.
+        alias: another name for it.
+        value_range: lowest and highest value, for quantization.
+    """
+
+    data_format: DataFormat = DataFormat.NHWC
+    dtype: DataType | None = None
+    alias: str = ""
+    value_range: tuple[float, float] | None = None
+
+
+OutputSignature = InputSignature
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """How to write a model.
+
+    Attributes:
+        storage: type of large weights.
+        obfuscate: replace names, see `Names`.
+        hints: fields of `DeploymentHints`.
+        inputs, outputs: by name.
+    """
+
+    storage: Storage = Storage.FLOAT32
+    obfuscate: bool = False
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, InputSignature] = field(default_factory=dict)
+    outputs: Mapping[str, OutputSignature] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A model as written."""
+
+    # The message `mace.Model`.
+    model: Any
+    data_size: int
+    constants: Sequence[WrittenConstant]
+
+
+def export_model(
+    graph: Graph, options: ExportOptions, data_stream: IO[bytes]
+) -> Exported:
+    """Writes the constants to `data_stream` and returns the message.
+
+    The caller writes `model.SerializeToString(deterministic=True)`.
+
+    Args:
+        graph: rewritten by the passes: channels last, catalogue operators.
+
+    Raises:
+        UnsupportedNodesError: operators that are not as the catalogue says.
+    """
+    check_supported(graph)
+    proto = load_proto(_PROTO)
+    border = [v.name for v in (*graph.inputs, *graph.outputs)]
+    names = Names(options.obfuscate, border)
+    plan = ConstantPlan(graph, options.storage)
+    data = DataFile(data_stream)
+    written = [data.write(planned) for planned in plan]
+    model = proto.Model(
+        format_version=FORMAT_VERSION,
+        name=graph.name,
+        producer=f"mace-converter {version()} ({graph.framework})",
+        inputs=[_border(proto, graph, v, options.inputs) for v in graph.inputs],
+        outputs=[_border(proto, graph, v, options.outputs) for v in graph.outputs],
+        operators=[
+            _operator(proto, op, plan, names, options.obfuscate) for op in graph.ops
+        ],
+        constants=[_constant(proto, entry, names) for entry in written],
+        data_size=data.size,
+        data_crc32=data.crc32,
+        hints=proto.DeploymentHints(**options.hints, obfuscated=options.obfuscate),
+    )
+    return Exported(model, data.size, written)
+
+
+def check_supported(graph: Graph) -> None:
+    """Raises UnsupportedNodesError with every operator MACE cannot run."""
+    unsupported = UnsupportedNodes(graph.name)
+    for op in graph.ops:
+        problems = op_problems(op)
+        if problems:
+            source = next((v.source for v in op.outputs if v.source), op.name)
+            unsupported.add(source, op.type, "; ".join(problems))
+    unsupported.raise_if_any()
+
+
+def version() -> str:
+    """The version of MACE that converts."""
+    found = re.search(
+        r'^version = "([^"]+)"', _PYPROJECT.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    return found[1] if found else "unknown"
+
+
+def _border(
+    proto: Any, graph: Graph, value: Value, signatures: Mapping[str, InputSignature]
+) -> Any:
+    signature = signatures.get(value.name, InputSignature())
+    if value.shape is None:
+        raise ExportError(
+            f"the rank of {value.name!r} is not known; "
+            "give its shape in the deployment file"
+        )
+    shape, data_format = value.shape, DataFormat.NONE
+    if graph.formats[value.name] is DataFormat.NHWC:
+        data_format = signature.data_format
+        if data_format is DataFormat.NCHW:
+            shape = permute(shape, (0, 3, 1, 2))
+    return proto.ValueInfo(
+        name=value.name,
+        shape=to_ints(shape),
+        data_type=data_type_number(proto, _border_type(value, signature)),
+        data_format=getattr(proto, f"DF_{data_format.value}"),
+        alias=signature.alias,
+        range=signature.value_range or (),
+    )
+
+
+def _border_type(value: Value, signature: InputSignature) -> DataType:
+    # The deployment file's default is float32 also for a tensor of indices;
+    # what the graph computes with decides the kind of number.
+    wanted = signature.dtype
+    if wanted is None or wanted.is_float != value.dtype.is_float:
+        return value.dtype
+    return wanted
+
+
+def data_type_number(proto: Any, dtype: DataType) -> int:
+    """The number of an element type in the file."""
+    return int(getattr(proto, f"DT_{dtype.name}"))
+
+
+def _operator(
+    proto: Any, op: Op, plan: ConstantPlan, names: Names, obfuscate: bool
+) -> Any:
+    inputs = []
+    for index, value in enumerate(op.inputs):
+        if value is None:
+            inputs.append("")
+        elif value.is_constant:
+            inputs.append(names(plan.name(op, index)))
+        else:
+            inputs.append(names(value.name))
+    sources = [v.source or "" for v in op.outputs]
+    known = all(v.shape is not None for v in op.outputs)
+    return proto.Operator(
+        name=names(f"op:{op.name}") if obfuscate else op.name,
+        type=op.type,
+        inputs=inputs,
+        outputs=[names(v.name) for v in op.outputs],
+        attributes=[_attribute(proto, op, name) for name in sorted(op.attrs)],
+        source_outputs=sources if any(sources) and not obfuscate else (),
+        output_shapes=[
+            proto.Shape(dims=to_ints(v.shape or ())) for v in op.outputs if known
+        ],
+        output_types=[data_type_number(proto, v.dtype) for v in op.outputs],
+    )
+
+
+def _attribute(proto: Any, op: Op, name: str) -> Any:
+    kind = default_catalogue()[op.type].attributes[name].kind
+    value: Any = op.attrs[name]
+    result = proto.Attribute(name=name)
+    if kind in (AttributeKind.INT, AttributeKind.BOOL):
+        result.i = int(value)
+    elif kind is AttributeKind.FLOAT:
+        result.f = value
+    elif kind is AttributeKind.INTS:
+        # Set even if empty: an absent oneof would be no value at all.
+        result.ints.SetInParent()
+        result.ints.values.extend(value)
+    elif kind is AttributeKind.FLOATS:
+        result.floats.SetInParent()
+        result.floats.values.extend(value)
+    else:
+        result.s = value
+    return result
+
+
+def _constant(proto: Any, entry: WrittenConstant, names: Names) -> Any:
+    form = entry.planned.form
+    return proto.Constant(
+        name=names(entry.planned.name),
+        dims=entry.planned.constant.shape,
+        data_type=data_type_number(proto, entry.dtype),
+        layout=proto.CL_PACKED_O16 if form.packed else proto.CL_PLAIN,
+        groups=form.groups if form.packed else 0,
+        offset=entry.offset,
+        size=entry.size,
+    )

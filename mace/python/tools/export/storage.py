@@ -1,0 +1,64 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Floating point numbers in fewer bits."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
+
+
+class Storage(str, enum.Enum):
+    """Type that large weights are stored in; kernels widen it."""
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+
+
+# Smaller weights gain less than a page of memory and lose digits.
+SMALLEST_HALF = 1024
+
+
+def fits(array: Array, storage: Storage) -> bool:
+    """Whether every number stays finite in that type.
+
+    bfloat16 has the exponent of float32, but rounding up the largest numbers
+    overflows it too.
+    """
+    largest = float(np.abs(array).max(initial=0))
+    if not np.isfinite(largest):
+        return True  # not made worse
+    limits = {
+        Storage.FLOAT32: np.inf,
+        Storage.FLOAT16: 65520.0,  # rounds to infinity from here on
+        Storage.BFLOAT16: 3.3961775e38,
+    }
+    return largest < limits[storage]
+
+
+def encode(array: Array, storage: Storage) -> Array:
+    """float32 numbers in their stored form, rounded to nearest even.
+
+    bfloat16 comes as uint16.
+    """
+    single = np.asarray(array, np.float32)
+    if storage is Storage.FLOAT32:
+        return single
+    if storage is Storage.FLOAT16:
+        with np.errstate(over="ignore"):
+            return single.astype(np.float16)
+    bits = np.ascontiguousarray(single).view(np.uint32)
+    rounded = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+    # A NaN whose upper bits are zero must not become an infinity.
+    rounded = np.where(np.isnan(single), bits | np.uint32(0x400000), rounded)
+    upper = (rounded >> np.uint32(16)).astype(np.uint16)
+    return np.asarray(upper.reshape(single.shape))
+
+
+def stored_type(dtype: DataType, storage: Storage) -> DataType:
+    """The element type in the file."""
+    return DataType(storage.value) if dtype is DataType.FLOAT32 else dtype

@@ -1,0 +1,86 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a written model back into a graph, for tests.
+
+Independent of the exporter's own bookkeeping: everything comes from the bytes
+of the two files, as the specification (`mace/proto/README.md`) lays them out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.catalogue import AttributeKind, default_catalogue
+from mace.python.tools.export.packing import BLOCK, unpack_o16
+from mace.python.tools.ir import DataFormat, DataType, Graph, Value
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.ir.shapes import from_ints, permute
+from mace.python.tools.proto import load_proto
+
+
+def read_model(message: bytes, data: bytes) -> Graph:
+    """The graph of a model; shapes are inferred anew."""
+    proto = load_proto("mace/proto/mace.proto")
+    model = proto.Model.FromString(message)
+    assert len(data) == model.data_size
+    formats = proto.enum_names("DataFormat")
+    types = proto.enum_names("DataType")
+    graph = Graph(model.name, "mace")
+    values: dict[str, Value] = {}
+    for info in model.inputs:
+        shape = from_ints(info.shape)
+        data_format = DataFormat(formats[info.data_format][3:])
+        if data_format is DataFormat.NCHW:
+            shape = permute(shape, (0, 2, 3, 1))
+        dtype = DataType[types[info.data_type][3:]]
+        values[info.name] = graph.add_value(info.name, dtype, shape)
+        graph.inputs.append(values[info.name])
+        inside = DataFormat.NONE if data_format is DataFormat.NONE else DataFormat.NHWC
+        graph.formats[info.name] = inside
+    for constant in model.constants:
+        array = _decode(proto, constant, data)
+        values[constant.name] = graph.add_constant(constant.name, array)
+    for op in model.operators:
+        outputs = [graph.add_value(n, DataType.FLOAT32, None) for n in op.outputs]
+        inputs = [values[name] if name else None for name in op.inputs]
+        attrs = {attr.name: _attribute(op.type, attr) for attr in op.attributes}
+        update_outputs(graph.add_op(op.type, inputs, outputs, attrs, op.name))
+        values.update(zip(op.outputs, outputs))
+    for info in model.outputs:
+        graph.outputs.append(values[info.name])
+        data_format = DataFormat(formats[info.data_format][3:])
+        inside = DataFormat.NONE if data_format is DataFormat.NONE else DataFormat.NHWC
+        graph.formats[info.name] = inside
+    return graph
+
+
+def _decode(proto: Any, constant: Any, data: bytes) -> Array:
+    assert constant.offset % 64 == 0
+    raw = data[constant.offset : constant.offset + constant.size]
+    name = proto.enum_names("DataType")[constant.data_type][3:]
+    if name == "BFLOAT16":
+        bits = np.frombuffer(raw, "<u2").astype(np.uint32) << np.uint32(16)
+        flat = bits.view(np.float32)
+    else:
+        flat = np.frombuffer(raw, DataType[name].numpy)
+    if name == "FLOAT16":
+        flat = flat.astype(np.float32)
+    dims = tuple(constant.dims)
+    if constant.layout == proto.CL_PLAIN:
+        return np.asarray(flat.reshape(dims))
+    groups = constant.groups or 1
+    blocks = -(-(dims[0] // groups) // BLOCK)
+    packed = flat.reshape(groups, blocks, -1, BLOCK)
+    return unpack_o16(packed, dims, groups)
+
+
+def _attribute(op_type: str, attr: Any) -> Any:
+    kind = attr.WhichOneof("value")
+    value = getattr(attr, kind)
+    if kind in ("ints", "floats"):
+        return tuple(value.values)
+    declared = default_catalogue()[op_type].attributes[attr.name].kind
+    return bool(value) if declared is AttributeKind.BOOL else value
