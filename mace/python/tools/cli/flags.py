@@ -145,7 +145,13 @@ def add_switch(
 ) -> None:
     """Adds ``--name``, also written ``--name=true`` or ``--name=false``."""
     group.add_argument(
-        name, nargs="?", const=True, default=default, type=boolean, help=text
+        name,
+        nargs="?",
+        const=True,
+        default=default,
+        type=boolean,
+        metavar="BOOL",
+        help=text,
     )
 
 

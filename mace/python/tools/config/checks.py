@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mace.python.tools.config import deployment as normal
-from mace.python.tools.config.field_types import parse_file_stem
 from mace.python.tools.config.sections import (
     ParsedDeployment,
     ParsedModel,
     ParsedSection,
 )
+from mace.python.tools.config.value_parsers import parse_file_stem
 from mace.python.tools.wording import listed, shown
 
 # Reports one problem: section, key, message.

@@ -122,7 +122,6 @@ def test_first_generation_spellings(caplog: pytest.LogCaptureFixture) -> None:
         "build_type": "model_graph_format",
         "embed_model_data": "model_data_format: code",
         "models.first_net.input_files": "validation_inputs_data",
-        "models.first_net.nnlib_graph_mode": "no effect",
         "models.first_net.winograd": "'0'",
         "models.second_net.limit_opencl_kernel_completion": (
             "limit_opencl_kernel_time"
@@ -291,13 +290,14 @@ models:
     output_shapes: [1,2]
     runtime: gpu
     fast_conv: 1
-    dsp_mode: 0
+    dsp_mode: 4
 """
     fixed = text.replace("[1,2,2,1]", '"1,2,2,1"').replace("[1,2]", '"1,2"')
     deployment = load_deployment_text(fixed)
     (model,) = deployment.models
     assert model.winograd == 2
     assert model.subgraphs[0].inputs[0].name == "x"
+    assert len(deployment.warnings) == 4
     with pytest.raises(ConfigError) as caught:
         load_deployment_text(text)
     assert 'write "1,2,2,1" without [ ]' in str(caught.value)

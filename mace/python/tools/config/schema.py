@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from mace.python.tools.config import deployment as normal
 from mace.python.tools.config import field_types as t
+from mace.python.tools.config.value_parsers import fail, refuse
 
 
 class Section(BaseModel):
@@ -123,12 +124,12 @@ class MicroSection(Section):
 
 def _list_of_subgraphs(value: object) -> object:
     if isinstance(value, dict):
-        raise t.fail(
+        raise fail(
             "found a mapping, accepted: a list; "
             'begin each subgraph with "- ", as in "- input_tensors:"'
         )
     if not isinstance(value, list) or not value:
-        raise t.refuse(value, "a list of at least one subgraph")
+        raise refuse(value, "a list of at least one subgraph")
     return value
 
 
@@ -232,7 +233,7 @@ class ModelSection(Section):
 
 def _some_models(value: object) -> object:
     if not isinstance(value, dict) or not value:
-        raise t.refuse(value, "a mapping from model name to its settings")
+        raise refuse(value, "a mapping from model name to its settings")
     return value
 
 

@@ -40,6 +40,8 @@ class OldKey:
 
 _ON = dict.fromkeys(("1", "true", "yes", "on"), "1")
 _OFF = dict.fromkeys(("0", "false", "no", "off"), "0")
+# Winograd was a switch when the one tile size was 2.
+_OLD_WINOGRAD = {**dict.fromkeys(_ON, "2"), **dict.fromkeys(_OFF, "0")}
 
 # Old key, its present name, and old word -> present word. A word that is not
 # listed is passed on for the schema to judge.
@@ -54,7 +56,7 @@ TOP_KEYS = (
 )
 MODEL_KEYS = (
     OldKey("limit_opencl_kernel_completion", "limit_opencl_kernel_time", {}),
-    OldKey("fast_conv", "winograd", {}),
+    OldKey("fast_conv", "winograd", _OLD_WINOGRAD),
     OldKey("input_files", "validation_inputs_data", {}),
     OldKey("input_nodes", "input_tensors", {}),
     OldKey("output_nodes", "output_tensors", {}),
@@ -66,10 +68,8 @@ SUBGRAPH_KEYS = (
 )
 
 # Present key -> old word -> (present word, why).
-_OLD_RUNTIMES = {"cpu_gpu": "cpu+gpu", "hexagon": "dsp"}
+_OLD_RUNTIMES = {"cpu_gpu": "cpu+gpu", "hexagon": "dsp", "neon": "cpu"}
 _OLD_DATA_TYPES = {"fp32": "fp32_fp32"}
-# Winograd was a switch when the one tile size was 2.
-_OLD_WINOGRAD = {**dict.fromkeys(_ON, "2"), **dict.fromkeys(_OFF, "0")}
 VALUES: Mapping[str, Mapping[str, str]] = {
     "runtime": _OLD_RUNTIMES,
     "data_type": _OLD_DATA_TYPES,
@@ -115,7 +115,8 @@ class Rewriter:
     def _model(self, model: MappingNode) -> None:
         self._rename(model, MODEL_KEYS)
         for key, reason in WITHOUT_EFFECT.items():
-            if key in model.entries:
+            # Most old files say 0, which asks for nothing.
+            if _word(model.entries.get(key)) not in ("", "0"):
                 self._warn(model, key, f"has no effect: {reason}")
         self._old_values(model, inherited_runtime="")
         runtime = _word(model.entries.get("runtime"))

@@ -80,6 +80,7 @@ def _blank_keys(value: object) -> object:
         ),
         ("runtime", "cpu_gpu", "cpu+gpu"),
         ("runtime", "hexagon", "dsp"),
+        ("runtime", "neon", "cpu"),
     ],
 )
 def test_old_equals_new_with_one_warning(level: str, old: str, new: str) -> None:
