@@ -116,3 +116,7 @@ def _turn_output(graph: Graph, value: Value) -> None:
     graph.formats.pop(value.name, None)
     graph.rename_value(result, name)
     graph.formats[name] = DataFormat.NHWC
+    producer = value.producer
+    if producer is not None and producer.type == "Identity":
+        # It stood between an input and an output; now a Transpose does.
+        graph.bypass(producer)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -65,13 +66,30 @@ def _computed_parameters(
     node.emit("Eltwise", [result, beta], {"mode": "ADD"})
 
 
-def standardised(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Value:
+@dataclass(frozen=True)
+class Moments:
+    """What standardising a tensor computes.
+
+    Attributes:
+        mean: over the axes, which are kept with length 1.
+        inverse: 1 / sqrt(variance + epsilon).
+        result: (x - mean) * inverse.
+    """
+
+    mean: Value
+    inverse: Value
+    result: Value
+
+
+def standardised(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Moments:
     """(x - mean) / sqrt(variance + epsilon) over some axes."""
     keep = {"mode": "MEAN", "axes": axes, "keep_dims": True}
-    centred = eltwise(node, "SUB", x, node.make("Reduce", [x], keep))
+    mean = node.make("Reduce", [x], keep)
+    centred = eltwise(node, "SUB", x, mean)
     variance = node.make("Reduce", [eltwise(node, "SQUARE", centred)], keep)
     below = eltwise(node, "ADD", variance, node.scalar(epsilon, x))
-    return eltwise(node, "MUL", centred, eltwise(node, "RSQRT", below))
+    inverse = eltwise(node, "RSQRT", below)
+    return Moments(mean, inverse, eltwise(node, "MUL", centred, inverse))
 
 
 @HANDLERS.register("InstanceNormalization")
@@ -79,7 +97,7 @@ def _instance_normalization(node: Node) -> None:
     x = node.input(0)
     rank = len(node.shape(x))
     epsilon = node.real("epsilon", 1e-5)
-    result = standardised(node, x, range(2, rank), epsilon)
+    result = standardised(node, x, range(2, rank), epsilon).result
     _affine(node, result, node.input(1), node.input(2), [-1, *(1,) * (rank - 2)])
 
 
@@ -102,7 +120,7 @@ def _group_normalization(node: Node) -> None:
         raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
     rest = node.static_shape(x)[2:]
     grouped = node.make("Reshape", [x], {"shape": [0, groups, -1]})
-    result = standardised(node, grouped, [2], node.real("epsilon", 1e-5))
+    result = standardised(node, grouped, [2], node.real("epsilon", 1e-5)).result
     if node.opset < 21:
         # Scale and bias were by group.
         scale, bias = (
@@ -121,10 +139,10 @@ def _layer_normalization(node: Node) -> None:
     x = node.input(0)
     rank = len(node.shape(x))
     axis = node.axis(node.integer("axis", -1), rank)
-    node.refuse_output(1, "mean")
-    node.refuse_output(2, "inverse standard deviation")
-    axes = range(axis, rank)
-    result = standardised(node, x, axes, node.real("epsilon", 1e-5))
+    moments = standardised(node, x, range(axis, rank), node.real("epsilon", 1e-5))
+    result = moments.result
+    node.set_output(1, moments.mean)
+    node.set_output(2, moments.inverse)
     if node.has_input(2):
         product = eltwise(node, "MUL", result, node.input(1))
         node.emit("Eltwise", [product, node.input(2)], {"mode": "ADD"})

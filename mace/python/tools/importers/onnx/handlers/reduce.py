@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 
 _PLAIN = {
@@ -30,8 +31,11 @@ def _axes(node: Node) -> list[int] | None:
     axes = node.integers_of("axes", 1, since, default=[]) or []
     if not axes and node.flag("noop_with_empty_axes", False):
         return None
-    axes = [node.axis(axis, rank) for axis in axes]
-    return sorted(set(axes)) or list(range(rank))
+    axes = sorted({node.axis(axis, rank) for axis in axes}) or list(range(rank))
+    dims = node.shape(node.input(0))
+    if any(dims[axis] == 0 for axis in axes):
+        raise UnsupportedNodeError(f"reduces a dimension of length 0 ({list(dims)})")
+    return axes
 
 
 def _attrs(node: Node, mode: str, axes: list[int]) -> dict[str, Any]:

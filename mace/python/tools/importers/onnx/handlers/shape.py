@@ -165,7 +165,8 @@ def _depth_space(node: Node) -> None:
         if h % block or w % block:
             raise UnsupportedNodeError(f"{h} x {w} is no multiple of {block}")
         split = [0, c, h // block, block, w // block, block]
-        perm = [0, 3, 5, 1, 2, 4]
+        dcr = node.text("mode", "DCR") == "DCR"
+        perm = [0, 3, 5, 1, 2, 4] if dcr else [0, 1, 3, 5, 2, 4]
         shape = [0, c * block * block, h // block, w // block]
     else:
         if c % (block * block):

@@ -1,0 +1,121 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The cases that the `onnx` package brings along."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# 'real' are the light models, which have a test of their own.
+KINDS = ("node", "pytorch-converted", "pytorch-operator", "simple")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model with inputs and the outputs they must give.
+
+    Attributes:
+        name: as the package calls it.
+        kind: one of `KINDS`.
+        model: as the package has it.
+        inputs, outputs: in the order of the model; None where the value is no
+            array (a sequence, an absent optional).
+        rtol, atol: what the package tolerates.
+    """
+
+    name: str
+    kind: str
+    model: onnx.ModelProto
+    inputs: tuple[Array | None, ...]
+    outputs: tuple[Array | None, ...]
+    rtol: float
+    atol: float
+
+    @property
+    def op_types(self) -> frozenset[str]:
+        """Every operator of the graph."""
+        return frozenset(node.op_type for node in self.model.graph.node)
+
+
+@functools.cache
+def load_cases(kind: str) -> tuple[Case, ...]:
+    """All cases of a kind; those of kind 'node' take seconds to generate."""
+    return tuple(_generated() if kind == "node" else _stored(kind))
+
+
+def _generated() -> Iterator[Case]:
+    from onnx.backend.test.case.node import collect_testcases
+
+    # The generators draw from NumPy's global state.
+    np.random.seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = collect_testcases(None)
+    for case in found:
+        for inputs, outputs in case.data_sets:
+            yield Case(
+                case.name,
+                "node",
+                case.model,
+                _arrays(inputs),
+                _arrays(outputs),
+                case.rtol,
+                case.atol,
+            )
+
+
+def _stored(kind: str) -> Iterator[Case]:
+    from onnx.backend.test.loader import load_model_tests
+
+    for case in load_model_tests(kind=kind):
+        model = onnx.load(os.path.join(case.model_dir, "model.onnx"))
+        for folder in sorted(glob.glob(os.path.join(case.model_dir, "test_data_*"))):
+            yield Case(
+                case.name,
+                kind,
+                model,
+                _protos(folder, "input", model.graph.input),
+                _protos(folder, "output", model.graph.output),
+                case.rtol,
+                case.atol,
+            )
+
+
+def _protos(
+    folder: str, stem: str, values: Sequence[onnx.ValueInfoProto]
+) -> tuple[Array | None, ...]:
+    arrays = []
+    for index, value in enumerate(values):
+        path = os.path.join(folder, f"{stem}_{index}.pb")
+        if not os.path.exists(path):
+            break  # an initializer that is also listed as an input
+        if value.type.WhichOneof("value") == "tensor_type":
+            with open(path, "rb") as stream:
+                tensor = onnx.TensorProto.FromString(stream.read())
+            arrays.append(_array(tensor))
+        else:
+            arrays.append(None)
+    return tuple(arrays)
+
+
+def _arrays(values: Sequence[Any]) -> tuple[Array | None, ...]:
+    return tuple(_array(value) for value in values)
+
+
+def _array(value: Any) -> Array | None:
+    if isinstance(value, onnx.TensorProto):
+        return np.asarray(onnx.numpy_helper.to_array(value))
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value)
+    return None

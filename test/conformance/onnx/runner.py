@@ -1,0 +1,205 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs one conformance case through import, passes and an executor.
+
+Many cases pass as an input of the model what every real model has as a
+constant: filters, axes, shapes. MACE refuses those at run time, so a case is
+tried as it is and then with inputs frozen into initializers, by rule:
+
+1. as it is;
+2. integer and boolean inputs after the first frozen (axes, shapes, indices);
+3. all inputs after the first frozen (weights).
+
+Each variant that can be imported must be right. The case is unsupported only
+if none can be.
+"""
+
+from __future__ import annotations
+
+import enum
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+from mace.python.tools.errors import MaceError
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.onnx import import_model
+from mace.python.tools.importers.onnx.importer import MALFORMED
+from mace.python.tools.ir.builder import narrow
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.passes.manager import optimize
+from test.conformance.onnx.cases import Array, Case
+
+# Values by name; inputs and outputs in the order of the framework.
+Executor = Callable[[Graph, "Mapping[str, Array]"], "dict[str, Array]"]
+
+
+class Verdict(enum.Enum):
+    """How a case ended."""
+
+    PASSED = "passed"
+    UNSUPPORTED = "unsupported"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The verdict on a case and, unless it passed, why."""
+
+    verdict: Verdict
+    reason: str = ""
+    variants: int = 0
+
+
+def run_case(case: Case, executor: Executor | None = None) -> Result:
+    """Runs every variant of a case."""
+    reason = _not_for_mace(case)
+    if reason:
+        return Result(Verdict.UNSUPPORTED, reason)
+    reasons: list[str] = []
+    passed = 0
+    for frozen in _variants(case):
+        try:
+            graph = _import(case, frozen)
+        except MaceError as error:
+            reasons.append(str(error))
+            if MALFORMED in str(error):
+                return Result(Verdict.WRONG, str(error))
+            continue
+        wrong = _compare_both(case, graph, frozen, executor or run_reference)
+        if wrong:
+            return Result(
+                Verdict.WRONG, f"with inputs {sorted(frozen)} frozen: {wrong}"
+            )
+        passed += 1
+    if passed:
+        return Result(Verdict.PASSED, variants=passed)
+    return Result(Verdict.UNSUPPORTED, reasons[0])
+
+
+def _not_for_mace(case: Case) -> str:
+    """Why the arrays of a case cannot be represented, '' if they can."""
+    for array in (*case.inputs, *case.outputs):
+        if array is None:
+            return "a value is no tensor"
+        try:
+            DataType.of(array.dtype)
+        except ValueError:
+            return f"elements of type {array.dtype}"
+        if array.dtype.kind in "iu" and array.size:
+            bounds = np.iinfo(np.int32)
+            if array.max() > bounds.max or array.min() < bounds.min:
+                return "integers of more than 32 bits"
+    if not case.outputs:
+        return "no outputs"
+    return ""
+
+
+def _variants(case: Case) -> list[frozenset[int]]:
+    later = range(1, len(case.inputs))
+    whole = [i for i in later if _input(case, i).dtype.kind in "iub"]
+    return list(dict.fromkeys([frozenset(), frozenset(whole), frozenset(later)]))
+
+
+def _input(case: Case, index: int) -> Array:
+    array = case.inputs[index]
+    assert array is not None
+    return array
+
+
+def _import(case: Case, frozen: frozenset[int]) -> Graph:
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    names = [value.name for value in model.graph.input]
+    for index in frozen:
+        tensor = onnx.numpy_helper.from_array(_input(case, index), names[index])
+        model.graph.initializer.append(tensor)
+    inputs = tuple(
+        InputSpec(
+            names[index],
+            array.shape,
+            DataType.of(array.dtype),
+            _format(array),
+        )
+        for index, array in enumerate(case.inputs)
+        if index not in frozen and array is not None
+    )
+    outputs = tuple(
+        OutputSpec(value.name, _format(array))
+        for value, array in zip(model.graph.output, case.outputs)
+        if array is not None
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.onnx"
+        path.write_bytes(model.SerializeToString())
+        return import_model(ImportRequest(case.name, path, inputs, outputs))
+
+
+def _format(array: Array) -> DataFormat:
+    # Masks and bytes are no images; MACE does not transpose them.
+    image = array.ndim == 4 and array.dtype.kind in "fi" and array.dtype.itemsize > 1
+    return DataFormat.NCHW if image else DataFormat.NONE
+
+
+def _compare_both(
+    case: Case, graph: Graph, frozen: frozenset[int], executor: Executor
+) -> str:
+    """What differs, before the passes and after; '' if nothing does."""
+    feeds = {
+        case.model.graph.input[index].name: narrow(array)
+        for index, array in enumerate(case.inputs)
+        if index not in frozen and array is not None
+    }
+    wrong = _compare(case, run_reference(graph, feeds))
+    if wrong:
+        return f"as imported, {wrong}"
+    optimize(graph)
+    wrong = _compare(case, executor(graph, feeds))
+    return f"after the passes, {wrong}" if wrong else ""
+
+
+def run_reference(graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    """The reference executor behind the framework's order of dimensions."""
+    turned = {
+        name: array.transpose(0, 2, 3, 1)
+        if graph.formats.get(name) is DataFormat.NHWC
+        else array
+        for name, array in feeds.items()
+    }
+    return {
+        name: array.transpose(0, 3, 1, 2)
+        if graph.formats.get(name) is DataFormat.NHWC
+        else array
+        for name, array in run_graph(graph, turned).items()
+    }
+
+
+def _compare(case: Case, results: Mapping[str, Array]) -> str:
+    rtol, atol = case.rtol, case.atol
+    names = {a.dtype.name for a in (*case.inputs, *case.outputs) if a is not None}
+    for half, bits in (("float16", 11), ("bfloat16", 8)):
+        if half in names:
+            # The expected values were rounded to so many bits at every step;
+            # MACE computes in float32.
+            rtol, atol = (max(t, 2.0 ** (2 - bits)) for t in (rtol, atol))
+    for value, expected in zip(case.model.graph.output, case.outputs):
+        assert expected is not None
+        found, wanted = results[value.name], narrow(expected)
+        if found.dtype != wanted.dtype:
+            return f"{value.name} is {found.dtype}, not {wanted.dtype}"
+        if found.shape != wanted.shape:
+            return f"{value.name} has shape {found.shape}, not {wanted.shape}"
+        close = np.isclose(found, wanted, rtol, atol, equal_nan=True)
+        if not close.all():
+            where = tuple(int(i) for i in np.argwhere(~close)[0])
+            return (
+                f"{value.name} differs in {int((~close).sum())} of {close.size} "
+                f"elements, first at {where}: {found[where]}, not {wanted[where]}"
+            )
+    return ""
