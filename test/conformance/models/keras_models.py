@@ -89,9 +89,7 @@ def _use_statistics_of_a_batch(model: Any, size: int) -> None:
     rng = np.random.default_rng(SEED)
     batch = rng.uniform(-1, 1, (4, size, size, 3)).astype(np.float32)
     normalisations = [
-        layer
-        for layer in model.layers
-        if type(layer).__name__ == "BatchNormalization"
+        layer for layer in model.layers if type(layer).__name__ == "BatchNormalization"
     ]
     for layer in normalisations:
         layer.momentum = 0.0  # one step makes the moving ones the batch's
