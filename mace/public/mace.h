@@ -38,10 +38,10 @@ namespace mace {
 MACE_API const char *MaceVersion();
 
 // Where a model runs. Equals `runtime` of the deployment file. (AP-04)
-enum DeviceType { CPU = 0, GPU = 2, HEXAGON = 3, HTA = 4, APU = 5 };
+enum DeviceType : int { CPU = 0, GPU = 2, HEXAGON = 3, HTA = 4, APU = 5 };
 
 // Newer spelling of DeviceType, used per subgraph. (AP-25)
-enum RuntimeType {
+enum RuntimeType : int {
   RT_CPU = CPU,
   RT_OPENCL = GPU,
   RT_HEXAGON = HEXAGON,
@@ -64,11 +64,11 @@ enum class IDataType {
   IDT_BOOL = 8,
 };
 
-enum MemoryType { CPU_BUFFER = 0, GPU_BUFFER = 1, GPU_IMAGE = 2 };
+enum MemoryType : int { CPU_BUFFER = 0, GPU_BUFFER = 1, GPU_IMAGE = 2 };
 
 // Which cores the worker threads are bound to. "Big" and "little" follow the
 // maximum frequency that the system reports for each core. (CV-22)
-enum CPUAffinityPolicy {
+enum CPUAffinityPolicy : int {
   AFFINITY_NONE = 0,
   AFFINITY_BIG_ONLY = 1,
   AFFINITY_LITTLE_ONLY = 2,
@@ -76,14 +76,14 @@ enum CPUAffinityPolicy {
   AFFINITY_POWER_SAVE = 4,
 };
 
-enum GPUPerfHint {
+enum GPUPerfHint : int {
   PERF_DEFAULT = 0,
   PERF_LOW = 1,
   PERF_NORMAL = 2,
   PERF_HIGH = 3,
 };
 
-enum GPUPriorityHint {
+enum GPUPriorityHint : int {
   PRIORITY_DEFAULT = 0,
   PRIORITY_LOW = 1,
   PRIORITY_NORMAL = 2,
@@ -168,6 +168,7 @@ class MACE_API MaceTensor {
 struct CallStats {
   int64_t start_micros;  // since the start of the run's clock
   int64_t end_micros;
+  int64_t duration_nanos;  // the same span, for short operators
 };
 
 // Attributes of convolution-like operators; empty for the others.
@@ -198,10 +199,10 @@ class MACE_API RunMetadata {
 
 // Memory and placement figures of an engine, for tools.
 struct EngineStats {
-  size_t arena_bytes;       // intermediate memory now held
-  size_t tensor_bytes;      // sum of all intermediate tensors, unshared
-  size_t constant_bytes;    // bytes of constants used in place
-  size_t prepared_bytes;    // bytes of constants copied or transformed at load
+  size_t arena_bytes;     // intermediate memory now held
+  size_t tensor_bytes;    // sum of all intermediate tensors, unshared
+  size_t constant_bytes;  // bytes of constants used in place
+  size_t prepared_bytes;  // bytes of constants copied or transformed at load
   size_t operator_count;
 };
 
@@ -223,6 +224,15 @@ class MACE_API MaceEngineConfig {
   // number above the cores at hand is lowered to it. Default: 1 thread pool
   // worker per big core, AFFINITY_NONE.
   MaceStatus SetCPUThreadPolicy(int num_threads, CPUAffinityPolicy policy);
+
+  // Run fails with MACE_RUNTIME_ERROR at the first operator that gives NaN or
+  // infinity, and names it. Costs a pass over every tensor. Default: off, or
+  // on if the environment has MACE_OUT_OF_RANGE_CHECK=1.
+  MaceStatus SetOutOfRangeCheck(bool enabled);
+
+  // Creation reads all weights once and compares their checksum with the
+  // model's. Default: off (the size is always compared).
+  MaceStatus SetWeightsCheck(bool enabled);
 
   class Impl;
   const Impl *impl() const;
@@ -272,35 +282,35 @@ class MACE_API MaceEngine {
 // `tutor`: an initialised engine whose intermediate memory the new one shares
 // (AP-20); the two must not run at the same time, the tutor must live longer.
 // `fake_warmup`: prepare everything a first run would, without running.
-MACE_API MaceStatus CreateMaceEngineFromProto(
-    const unsigned char *model_graph_proto,
-    size_t model_graph_proto_size,
-    const unsigned char *model_weights_data,
-    size_t model_weights_data_size,
-    const std::vector<std::string> &input_nodes,
-    const std::vector<std::string> &output_nodes,
-    const MaceEngineConfig &config,
-    std::shared_ptr<MaceEngine> *engine,
-    bool *model_data_unused = nullptr,
-    MaceEngine *tutor = nullptr,
-    bool fake_warmup = false);
+MACE_API MaceStatus
+CreateMaceEngineFromProto(const unsigned char *model_graph_proto,
+                          size_t model_graph_proto_size,
+                          const unsigned char *model_weights_data,
+                          size_t model_weights_data_size,
+                          const std::vector<std::string> &input_nodes,
+                          const std::vector<std::string> &output_nodes,
+                          const MaceEngineConfig &config,
+                          std::shared_ptr<MaceEngine> *engine,
+                          bool *model_data_unused = nullptr,
+                          MaceEngine *tutor = nullptr,
+                          bool fake_warmup = false);
 
 // Older generation: the weights are a file, mapped for the engine's life.
 // (AP-13)
-MACE_API MaceStatus CreateMaceEngineFromProto(
-    const std::vector<unsigned char> &model_pb,
-    const std::string &model_data_file,
-    const std::vector<std::string> &input_nodes,
-    const std::vector<std::string> &output_nodes,
-    const MaceEngineConfig &config,
-    std::shared_ptr<MaceEngine> *engine);
-MACE_API MaceStatus CreateMaceEngineFromProto(
-    const std::vector<unsigned char> &model_pb,
-    const std::string &model_data_file,
-    const std::vector<std::string> &input_nodes,
-    const std::vector<std::string> &output_nodes,
-    DeviceType device_type,
-    std::shared_ptr<MaceEngine> *engine);
+MACE_API MaceStatus
+CreateMaceEngineFromProto(const std::vector<unsigned char> &model_pb,
+                          const std::string &model_data_file,
+                          const std::vector<std::string> &input_nodes,
+                          const std::vector<std::string> &output_nodes,
+                          const MaceEngineConfig &config,
+                          std::shared_ptr<MaceEngine> *engine);
+MACE_API MaceStatus
+CreateMaceEngineFromProto(const std::vector<unsigned char> &model_pb,
+                          const std::string &model_data_file,
+                          const std::vector<std::string> &input_nodes,
+                          const std::vector<std::string> &output_nodes,
+                          DeviceType device_type,
+                          std::shared_ptr<MaceEngine> *engine);
 
 namespace port {
 

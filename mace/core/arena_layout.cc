@@ -1,0 +1,124 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/arena_layout.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace mace {
+namespace {
+
+class LayoutMaker {
+ public:
+  LayoutMaker(const Program &program, const std::vector<char> &external)
+      : program_(program),
+        external_(external),
+        last_use_(program.tensors().size(), -1),
+        taken_(program.tensors().size(), 0) {
+    layout_.tensor_request.assign(program.tensors().size(), -1);
+    layout_.scratch_request.assign(program.nodes().size(), -1);
+  }
+
+  ArenaLayout Make() {
+    FindLastUses();
+    // Converted inputs are there before the first operator.
+    for (int id : program_.inputs()) Add(id, -1, -1);
+    for (size_t step = 0; step < program_.nodes().size(); ++step) {
+      const ProgramNode &node = program_.nodes()[step];
+      if (node.known) continue;
+      for (size_t i = 0; i < node.outputs.size(); ++i) {
+        if (node.outputs[i] < 0) continue;
+        Add(node.outputs[i], static_cast<int>(step),
+            InPlaceInput(node, i, static_cast<int>(step)));
+      }
+      if (node.scratch_bytes > 0) {
+        layout_.scratch_request[step] =
+            static_cast<int>(layout_.requests.size());
+        layout_.requests.push_back({node.scratch_bytes, static_cast<int>(step),
+                                    static_cast<int>(step), -1});
+      }
+    }
+    return std::move(layout_);
+  }
+
+ private:
+  void FindLastUses() {
+    const auto end = static_cast<int>(program_.nodes().size());
+    for (int step = 0; step < end; ++step) {
+      const ProgramNode &node = program_.nodes()[step];
+      if (node.known) continue;
+      for (int id : node.inputs) {
+        if (id >= 0) last_use_[id] = step;
+      }
+    }
+    // Outputs are handed over after the last operator.
+    for (int id : program_.outputs()) last_use_[id] = end;
+  }
+
+  // The input whose place output `output` may take; -1 if none.
+  int InPlaceInput(const ProgramNode &node, size_t output, int step) const {
+    const int target = node.outputs[output];
+    if (external_[target]) return -1;
+    for (const auto &[allowed_output, input] : node.in_place) {
+      if (allowed_output != output || input >= node.inputs.size()) continue;
+      const int id = node.inputs[input];
+      if (id < 0 || taken_[id] || layout_.tensor_request[id] < 0 ||
+          last_use_[id] != step ||
+          program_.tensors()[id].tensor.bytes() !=
+              program_.tensors()[target].tensor.bytes() ||
+          !AllowedAtEveryPort(node, output, id)) {
+        continue;
+      }
+      return id;
+    }
+    return -1;
+  }
+
+  // A tensor may come in at two ports, one of which is read late.
+  static bool AllowedAtEveryPort(const ProgramNode &node,
+                                 size_t output,
+                                 int id) {
+    for (size_t port = 0; port < node.inputs.size(); ++port) {
+      if (node.inputs[port] != id) continue;
+      const bool allowed =
+          std::any_of(node.in_place.begin(), node.in_place.end(),
+                      [output, port](const std::pair<size_t, size_t> &pair) {
+                        return pair.first == output && pair.second == port;
+                      });
+      if (!allowed) return false;
+    }
+    return true;
+  }
+
+  void Add(int id, int first, int in_place_of) {
+    const ProgramTensor &entry = program_.tensors()[id];
+    const int64_t bytes = entry.tensor.bytes();
+    if (external_[id] || entry.known || bytes == 0) return;
+    PlanRequest request;
+    request.bytes = static_cast<size_t>(bytes);
+    request.first = first;
+    request.last = std::max(first, last_use_[id]);
+    if (in_place_of >= 0) {
+      request.in_place_of = layout_.tensor_request[in_place_of];
+      taken_[in_place_of] = 1;
+    }
+    layout_.tensor_request[id] = static_cast<int>(layout_.requests.size());
+    layout_.requests.push_back(request);
+  }
+
+  const Program &program_;
+  const std::vector<char> &external_;
+  std::vector<int> last_use_;
+  std::vector<char> taken_;
+  ArenaLayout layout_;
+};
+
+}  // namespace
+
+ArenaLayout LayOutArena(const Program &program,
+                        const std::vector<char> &external) {
+  return LayoutMaker(program, external).Make();
+}
+
+}  // namespace mace

@@ -1,0 +1,48 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/device.h"
+
+namespace mace {
+namespace {
+
+const DeviceRegistration *g_first = nullptr;
+
+}  // namespace
+
+DeviceRegistration::DeviceRegistration(DeviceType type, Factory factory)
+    : type_(type), factory_(factory), next_(g_first) {
+  g_first = this;
+}
+
+const DeviceRegistration *DeviceRegistration::first() { return g_first; }
+
+Result<std::unique_ptr<Device>> DeviceRegistration::Create(DeviceType type) {
+  std::string others;
+  for (const DeviceRegistration *entry = g_first; entry != nullptr;
+       entry = entry->next_) {
+    if (entry->type_ == type) return entry->factory_();
+    if (!others.empty()) others += ", ";
+    others += DeviceName(entry->type_);
+  }
+  return Unsupported("this build of the library has no ", DeviceName(type),
+                     " runtime; it has: ", others.empty() ? "none" : others);
+}
+
+const char *DeviceName(DeviceType device) {
+  switch (device) {
+    case CPU:
+      return "CPU";
+    case GPU:
+      return "GPU";
+    case HEXAGON:
+      return "HEXAGON";
+    case HTA:
+      return "HTA";
+    case APU:
+      return "APU";
+  }
+  return "unknown device";
+}
+
+}  // namespace mace

@@ -1,0 +1,36 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_CORE_ENGINE_OPTIONS_H_
+#define MACE_CORE_ENGINE_OPTIONS_H_
+
+#include <map>
+#include <string>
+
+#include "mace/public/mace.h"
+
+namespace mace {
+
+// What a MaceEngineConfig holds.
+struct EngineOptions {
+  DeviceType device = CPU;
+  // Devices set for one subgraph by name.
+  std::map<std::string, DeviceType> subgraph_devices;
+  // Threads by the policy, or one per big core if none was chosen.
+  bool has_thread_policy = false;
+  int num_threads = 0;
+  CPUAffinityPolicy affinity = AFFINITY_NONE;
+  // Stop at the first operator that gives NaN or infinity.
+  bool check_numerics = false;
+  // Compare the checksum of the weights.
+  bool check_weights = false;
+};
+
+class MaceEngineConfig::Impl {
+ public:
+  EngineOptions options;
+};
+
+}  // namespace mace
+
+#endif  // MACE_CORE_ENGINE_OPTIONS_H_

@@ -1,0 +1,171 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// MaceEngine::Impl: what tools ask about an engine and its runs.
+
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "mace/core/device.h"
+#include "mace/core/engine.h"
+#include "mace/core/half.h"
+
+namespace mace {
+namespace {
+
+// Index of the first element that is not finite; -1 if there is none.
+int64_t FirstNotFinite(const Tensor &tensor) {
+  // An exponent of all ones is infinity or NaN, in each of the formats.
+  const int64_t count = tensor.elements();
+  switch (tensor.data_type) {
+    case DataType::kFloat32:
+      for (int64_t i = 0; i < count; ++i) {
+        if (!std::isfinite(tensor.As<float>()[i])) return i;
+      }
+      break;
+    case DataType::kFloat16:
+      for (int64_t i = 0; i < count; ++i) {
+        if ((tensor.As<uint16_t>()[i] & 0x7c00u) == 0x7c00u) return i;
+      }
+      break;
+    case DataType::kBfloat16:
+      for (int64_t i = 0; i < count; ++i) {
+        if ((tensor.As<uint16_t>()[i] & 0x7f80u) == 0x7f80u) return i;
+      }
+      break;
+    default:
+      break;
+  }
+  return -1;
+}
+
+float ElementAsFloat(const Tensor &tensor, int64_t index) {
+  switch (tensor.data_type) {
+    case DataType::kFloat16:
+      return HalfToFloat(tensor.As<uint16_t>()[index]);
+    case DataType::kBfloat16:
+      return Bfloat16ToFloat(tensor.As<uint16_t>()[index]);
+    default:
+      return tensor.As<float>()[index];
+  }
+}
+
+std::string Describe(const Tensor &tensor, int64_t index) {
+  return MakeString(ElementAsFloat(tensor, index), " at element ", index,
+                    " of '", tensor.name, "' ", tensor.shape.ToString());
+}
+
+std::vector<int64_t> ToVector(const Shape &shape) {
+  return std::vector<int64_t>(shape.begin(), shape.end());
+}
+
+}  // namespace
+
+OperatorStats MaceEngine::Impl::StatsOf(const ProgramNode &node,
+                                        int64_t start_nanos,
+                                        int64_t end_nanos) const {
+  OperatorStats stats;
+  stats.operator_name = node.def->name;
+  stats.type = node.def->type;
+  stats.args = node.op->Geometry();
+  stats.stats.start_micros = start_nanos / 1000;
+  stats.stats.end_micros = end_nanos / 1000;
+  stats.stats.duration_nanos = end_nanos - start_nanos;
+  stats.macs = node.op->Macs();
+  stats.bytes = 0;
+  stats.device = device_->type();
+  for (int id : node.inputs) {
+    if (id >= 0) stats.bytes += program_->tensors()[id].stored_bytes;
+  }
+  for (int id : node.outputs) {
+    if (id < 0) continue;
+    stats.bytes += program_->tensors()[id].stored_bytes;
+    stats.output_shape.push_back(
+        ToVector(program_->tensors()[id].tensor.shape));
+  }
+  return stats;
+}
+
+MaceStatus MaceEngine::Impl::CheckNumerics(const ProgramNode &node) const {
+  for (int id : node.outputs) {
+    if (id < 0) continue;
+    const Tensor &output = program_->tensors()[id].tensor;
+    const int64_t bad = FirstNotFinite(output);
+    if (bad < 0) continue;
+    // What an operator reads was checked when it was made, unless it is an
+    // input or a constant, or was overwritten in place.
+    std::string cause = "its inputs are finite";
+    for (int input_id : node.inputs) {
+      if (input_id < 0) continue;
+      const ProgramTensor &input = program_->tensors()[input_id];
+      if (input.tensor.data == output.data ||
+          input.tensor.layout != ConstantLayout::kPlain) {
+        continue;
+      }
+      const int64_t first = FirstNotFinite(input.tensor);
+      if (first >= 0) {
+        cause = "it read " + Describe(input.tensor, first);
+        break;
+      }
+    }
+    return RuntimeError("operator '", node.def->name, "' (", node.def->type,
+                        ") is the first to give NaN or infinity: ",
+                        Describe(output, bad), "; ", cause);
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::ReleaseIntermediateBuffer() {
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  arena_->memory.Release();
+  return MaceStatus::MACE_SUCCESS;
+}
+
+EngineStats MaceEngine::Impl::GetStats() const {
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  EngineStats stats{};
+  stats.arena_bytes = arena_->memory.bytes();
+  stats.operator_count = program_->nodes().size();
+  stats.prepared_bytes = program_->prepared_bytes() + weights_copy_.bytes();
+  for (const ProgramTensor &entry : program_->tensors()) {
+    if (entry.source == TensorSource::kConstant) {
+      if (weights_copy_.bytes() == 0) {
+        stats.constant_bytes += static_cast<size_t>(entry.stored_bytes);
+      }
+    } else if (shapes_valid_) {
+      stats.tensor_bytes += static_cast<size_t>(entry.stored_bytes);
+    }
+  }
+  return stats;
+}
+
+std::string MaceEngine::Impl::Explain() const {
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  std::ostringstream text;
+  text << "model '" << model_.name << "': " << program_->nodes().size()
+       << " operators on " << DeviceName(device_->type()) << ", "
+       << pool_->thread_count() << " thread(s)\n";
+  for (size_t step = 0; step < program_->nodes().size(); ++step) {
+    const ProgramNode &node = program_->nodes()[step];
+    text << step << ' ' << node.def->type << " '" << node.def->name << "' "
+         << DeviceName(device_->type());
+    const std::string kernel = shapes_valid_ ? node.op->KernelName() : "";
+    if (!kernel.empty()) text << ' ' << kernel;
+    for (int id : node.outputs) {
+      if (id < 0 || !shapes_valid_) continue;
+      const Tensor &tensor = program_->tensors()[id].tensor;
+      text << ' ' << DataTypeName(tensor.data_type) << tensor.shape.ToString();
+      if (layout_valid_ && layout_.tensor_request[id] >= 0 &&
+          layout_.requests[layout_.tensor_request[id]].in_place_of >= 0) {
+        text << " in place";
+      }
+    }
+    if (shapes_valid_ && node.known) text << " computed before the run";
+    text << '\n';
+  }
+  if (!shapes_valid_) text << "shapes are not known before the first run\n";
+  return text.str();
+}
+
+}  // namespace mace

@@ -1,0 +1,449 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// MaceEngine::Impl: one run.
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "mace/core/border.h"
+#include "mace/core/engine.h"
+#include "mace/core/logging.h"
+#include "mace/core/mace_tensor.h"
+#include "mace/core/near_names.h"
+
+namespace mace {
+namespace {
+
+// A user's buffer is used in place from this alignment on, which malloc and
+// new give; below it, vector loads of kernels cross cache lines all the time.
+constexpr size_t kInPlaceAlignment = 16;
+
+// Plans for that many sets of input shapes are kept.
+constexpr size_t kMaxPlans = 8;
+
+// Stands for the memory of a tensor without elements.
+alignas(kMemoryAlignment) unsigned char g_no_elements[kMemoryAlignment];
+
+const char *FormatName(DataFormat format) {
+  switch (format) {
+    case DataFormat::NHWC:
+      return "NHWC";
+    case DataFormat::NCHW:
+      return "NCHW";
+    case DataFormat::NONE:
+      break;
+  }
+  return "NONE";
+}
+
+bool Means(const ValueInfo *info,
+           const std::string &tensor_name,
+           const std::string &name) {
+  return tensor_name == name ||
+         (info != nullptr && !info->alias.empty() && info->alias == name);
+}
+
+bool Overlap(const UserTensor &a, const UserTensor &b) {
+  const auto a_begin = reinterpret_cast<uintptr_t>(a.data);
+  const auto b_begin = reinterpret_cast<uintptr_t>(b.data);
+  return a_begin < b_begin + static_cast<uintptr_t>(b.capacity_bytes) &&
+         b_begin < a_begin + static_cast<uintptr_t>(a.capacity_bytes);
+}
+
+// Binds the calling thread to the pool's cores for a run.
+class CallerBinding {
+ public:
+  explicit CallerBinding(ThreadPool *pool) : pool_(pool) {
+    pool_->BindCaller();
+  }
+  ~CallerBinding() { pool_->UnbindCaller(); }
+  CallerBinding(const CallerBinding &) = delete;
+  CallerBinding &operator=(const CallerBinding &) = delete;
+
+ private:
+  ThreadPool *pool_;
+};
+
+int64_t NanosSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+// What input and output checks have in common.
+MaceStatus CheckUserTensor(const char *kind,
+                           const std::string &name,
+                           const MaceTensor &given,
+                           const ValueInfo *info,
+                           DataType graph_type,
+                           UserTensor *user) {
+  if (given.memory_type() != CPU_BUFFER) {
+    return Unsupported(kind, " '", name,
+                       "' lies in GPU memory, which this engine can't use");
+  }
+  user->data_type = given.data_type() == IDataType::IDT_NOT_SET
+                        ? graph_type
+                        : FromPublicType(given.data_type());
+  const bool is_input = kind[0] == 'i';
+  if (!CanConvert(is_input ? user->data_type : graph_type,
+                  is_input ? graph_type : user->data_type)) {
+    return InvalidArgs(kind, " '", name, "' is ", DataTypeName(graph_type),
+                       " in the model, but the tensor given is ",
+                       DataTypeName(user->data_type),
+                       CanConvert(DataType::kFloat32, graph_type)
+                           ? "; float32, float16 and bfloat16 are possible"
+                           : "");
+  }
+  if (given.data_format() == DataFormat::NCHW && info != nullptr &&
+      info->data_format == DataFormat::NONE) {
+    return InvalidArgs(kind, " '", name,
+                       "' has data format NONE in the model; the tensor given "
+                       "is ",
+                       FormatName(given.data_format()));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+}  // namespace
+
+MaceStatus MaceEngine::Impl::Run(const Inputs &inputs,
+                                 Inputs *outputs,
+                                 RunMetadata *run_metadata) {
+  if (outputs == nullptr || outputs->empty()) {
+    return InvalidArgs("no output is wanted: `outputs` is null or empty");
+  }
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  const CallerBinding binding(pool_.get());
+  return RunLocked(inputs, outputs, run_metadata);
+}
+
+MaceStatus MaceEngine::Impl::RunLocked(const Inputs &inputs,
+                                       Inputs *outputs,
+                                       RunMetadata *run_metadata) {
+  std::vector<UserTensor> users_in(inputs_.size());
+  MACE_RETURN_IF_ERROR(MatchInputs(inputs, &users_in));
+  MACE_RETURN_IF_ERROR(ReshapeFor(users_in));
+  std::vector<UserTensor> users_out(outputs_.size());
+  MACE_RETURN_IF_ERROR(MatchOutputs(outputs, &users_out));
+  ChooseExternal(users_in, users_out);
+  MACE_RETURN_IF_ERROR(UpdatePlan());
+  MACE_RETURN_IF_ERROR(TakeArena());
+  Bind(users_in, users_out);
+  BringIn(users_in);
+  MACE_RETURN_IF_ERROR(RunNodes(run_metadata));
+  HandOut(users_out, outputs);
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::MatchInputs(const Inputs &inputs,
+                                         std::vector<UserTensor> *users) {
+  std::vector<char> given(inputs_.size(), 0);
+  std::vector<std::string> names;
+  for (const InputPort &port : inputs_) names.push_back(port.info->name);
+  std::string problems;
+  for (const auto &[name, tensor] : inputs) {
+    size_t i = 0;
+    while (i < inputs_.size() &&
+           !Means(inputs_[i].info, inputs_[i].info->name, name)) {
+      ++i;
+    }
+    if (i == inputs_.size()) {
+      if (std::find(unneeded_inputs_.begin(), unneeded_inputs_.end(), name) ==
+          unneeded_inputs_.end()) {
+        problems += MakeString("\n  '", name, "' is no input; the nearest are ",
+                               NearNames(name, names));
+      }
+      continue;
+    }
+    given[i] = 1;
+    MACE_RETURN_IF_ERROR(MatchInput(inputs_[i], tensor, &(*users)[i]));
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (!given[i]) problems += MakeString("\n  '", names[i], "' is missing");
+  }
+  if (problems.empty()) return MaceStatus::MACE_SUCCESS;
+  return InvalidArgs("wrong inputs for model '", model_.name, "':", problems);
+}
+
+MaceStatus MaceEngine::Impl::MatchInput(const InputPort &port,
+                                        const MaceTensor &given,
+                                        UserTensor *user) const {
+  const ValueInfo &info = *port.info;
+  const Tensor &tensor = program_->tensors()[port.tensor].tensor;
+  MACE_RETURN_IF_ERROR(CheckUserTensor("input", info.name, given, &info,
+                                       tensor.data_type, user));
+  const std::vector<int64_t> &dims = given.shape();
+  const size_t rank = dims.size();
+  if (rank > Shape::kMaxRank ||
+      (info.shape.rank() > 0 && rank != info.shape.rank())) {
+    return InvalidArgs("input '", info.name, "' has ", info.shape.rank(),
+                       " dimensions in the model (", info.shape.ToString(),
+                       "), the tensor given has ", rank);
+  }
+  const Shape shape(dims.data(), rank);
+  const int64_t elements = shape.CheckedElements();
+  if (elements < 0) {
+    return InvalidArgs("input '", info.name, "' has the shape ",
+                       shape.ToString(), ", which is negative or too large");
+  }
+  if (given.impl_ == nullptr || elements > given.impl_->capacity) {
+    return InvalidArgs("input '", info.name, "' has no buffer");
+  }
+  user->data = given.impl_->data.get();
+  if (user->data == nullptr && elements > 0) {
+    return InvalidArgs("input '", info.name, "' has a null buffer");
+  }
+  user->nchw = rank == 4 && given.data_format() == DataFormat::NCHW;
+  user->shape = user->nchw ? NchwToNhwc(shape) : shape;
+  user->capacity_bytes =
+      elements * static_cast<int64_t>(DataTypeSize(user->data_type));
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::ReshapeFor(const std::vector<UserTensor> &inputs) {
+  bool same = shapes_valid_;
+  for (size_t i = 0; same && i < inputs.size(); ++i) {
+    same = shapes_[i] == inputs[i].shape;
+  }
+  if (same) return MaceStatus::MACE_SUCCESS;
+  shapes_valid_ = false;
+  layout_valid_ = false;
+  shapes_.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    shapes_.push_back(inputs[i].shape);
+    ProgramTensor &entry = program_->tensors()[inputs_[i].tensor];
+    entry.tensor.shape = inputs[i].shape;
+    entry.stored_bytes = entry.tensor.bytes();
+  }
+  MACE_RETURN_IF_ERROR(program_->Reshape());
+  shapes_valid_ = true;
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::MatchOutputs(Inputs *outputs,
+                                          std::vector<UserTensor> *users) {
+  std::vector<std::string> names;
+  for (const OutputPort &port : outputs_) {
+    names.push_back(program_->tensors()[port.tensor].tensor.name);
+  }
+  std::vector<char> given(outputs_.size(), 0);
+  std::string problems;
+  for (const auto &[name, tensor] : *outputs) {
+    size_t i = 0;
+    while (i < outputs_.size() && !Means(outputs_[i].info, names[i], name)) ++i;
+    if (i == outputs_.size()) {
+      problems += MakeString("\n  '", name,
+                             "' was not among the output nodes when the engine "
+                             "was made; the nearest are ",
+                             NearNames(name, names));
+      continue;
+    }
+    if (given[i]) {
+      problems += MakeString("\n  '", name,
+                             "' is an output that was given by another name");
+      continue;
+    }
+    given[i] = 1;
+    MACE_RETURN_IF_ERROR(MatchOutput(outputs_[i], tensor, &(*users)[i]));
+  }
+  if (problems.empty()) return MaceStatus::MACE_SUCCESS;
+  return InvalidArgs("wrong outputs for model '", model_.name, "':", problems);
+}
+
+MaceStatus MaceEngine::Impl::MatchOutput(const OutputPort &port,
+                                         const MaceTensor &given,
+                                         UserTensor *user) const {
+  const Tensor &tensor = program_->tensors()[port.tensor].tensor;
+  MACE_RETURN_IF_ERROR(CheckUserTensor("output", tensor.name, given, port.info,
+                                       tensor.data_type, user));
+  const int64_t capacity = given.impl_ == nullptr ? -1 : given.impl_->capacity;
+  if (capacity < tensor.elements()) {
+    return InvalidArgs("output '", tensor.name, "' has the shape ",
+                       tensor.shape.ToString(), " (", tensor.elements(),
+                       " elements), but the buffer given holds ",
+                       std::max<int64_t>(capacity, 0));
+  }
+  user->data = given.impl_->data.get();
+  if (user->data == nullptr && tensor.elements() > 0) {
+    return InvalidArgs("output '", tensor.name, "' has a null buffer");
+  }
+  if (user->data == nullptr) user->data = g_no_elements;
+  user->nchw =
+      tensor.shape.rank() == 4 && given.data_format() == DataFormat::NCHW;
+  user->capacity_bytes =
+      tensor.elements() * static_cast<int64_t>(DataTypeSize(user->data_type));
+  return MaceStatus::MACE_SUCCESS;
+}
+
+void MaceEngine::Impl::ChooseExternal(const std::vector<UserTensor> &inputs,
+                                      const std::vector<UserTensor> &outputs) {
+  std::vector<char> external(external_.size(), 0);
+  const auto fits = [this](const UserTensor &user, int id) {
+    return user.data != nullptr && !user.nchw &&
+           user.data_type == program_->tensors()[id].tensor.data_type &&
+           IsAligned(user.data, kInPlaceAlignment);
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (fits(inputs[i], inputs_[i].tensor)) external[inputs_[i].tensor] = 1;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int id = outputs_[i].tensor;
+    const ProgramTensor &entry = program_->tensors()[id];
+    bool direct = fits(outputs[i], id) &&
+                  entry.source == TensorSource::kOperator && !entry.known;
+    // An operator may still read what another one writes here.
+    for (const UserTensor &input : inputs) {
+      direct = direct && !Overlap(outputs[i], input);
+    }
+    for (size_t j = 0; j < outputs.size(); ++j) {
+      direct = direct && (i == j || !Overlap(outputs[i], outputs[j]));
+    }
+    if (direct) external[id] = 1;
+  }
+  if (external != external_) {
+    external_ = std::move(external);
+    layout_valid_ = false;
+  }
+}
+
+MaceStatus MaceEngine::Impl::UpdatePlan() {
+  if (layout_valid_) return MaceStatus::MACE_SUCCESS;
+  layout_ = LayOutArena(*program_, external_);
+  MACE_RETURN_IF_ERROR(FindPlan(layout_.requests));
+  layout_valid_ = true;
+  return MaceStatus::MACE_SUCCESS;
+}
+
+// Brings the plan for `requests` to the front of plans_. Equal requests have
+// equal plans, whatever shapes they came from.
+MaceStatus MaceEngine::Impl::FindPlan(
+    const std::vector<PlanRequest> &requests) {
+  const auto found = std::find_if(plans_.begin(), plans_.end(),
+                                  [&requests](const CachedPlan &cached) {
+                                    return cached.requests == requests;
+                                  });
+  if (found != plans_.end()) {
+    plans_.splice(plans_.begin(), plans_, found);
+    return MaceStatus::MACE_SUCCESS;
+  }
+  CachedPlan cached;
+  MACE_ASSIGN_OR_RETURN(cached.plan, PlanMemory(requests));
+  // A wrong plan would corrupt results silently, and checking costs far less
+  // than the run that follows: it stays on in every build.
+  MACE_RETURN_IF_ERROR(VerifyPlan(requests, cached.plan));
+  cached.requests = requests;
+  VLOG(1) << "planned " << requests.size() << " tensors into "
+          << cached.plan.arena_bytes << " bytes (lower bound "
+          << PlanLowerBound(requests) << ")";
+  plans_.push_front(std::move(cached));
+  if (plans_.size() > kMaxPlans) plans_.pop_back();
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::TakeArena() {
+  const size_t bytes = plans_.front().plan.arena_bytes;
+  if (arena_->memory.bytes() >= bytes) return MaceStatus::MACE_SUCCESS;
+  if (!arena_->memory.Allocate(bytes)) {
+    return OutOfResources("no memory for the intermediate tensors of model '",
+                          model_.name, "' (", bytes, " bytes)");
+  }
+#ifndef NDEBUG
+  // Not-a-number in every format: what reads before it writes will show.
+  std::memset(arena_->memory.data(), 0xff, bytes);
+#endif
+  return MaceStatus::MACE_SUCCESS;
+}
+
+void MaceEngine::Impl::Bind(const std::vector<UserTensor> &inputs,
+                            const std::vector<UserTensor> &outputs) {
+  const std::vector<size_t> &offsets = plans_.front().plan.offsets;
+  auto *base = static_cast<unsigned char *>(arena_->memory.data());
+  std::vector<ProgramTensor> &tensors = program_->tensors();
+  for (size_t id = 0; id < tensors.size(); ++id) {
+    ProgramTensor &entry = tensors[id];
+    if (entry.tensor.is_constant || entry.known) continue;
+    const int request = layout_.tensor_request[id];
+    entry.tensor.data = request < 0 ? g_no_elements : base + offsets[request];
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int id = inputs_[i].tensor;
+    if (external_[id]) tensors[id].tensor.data = inputs[i].data;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const int id = outputs_[i].tensor;
+    if (external_[id] && tensors[id].source == TensorSource::kOperator) {
+      tensors[id].tensor.data = outputs[i].data;
+    }
+  }
+  for (size_t step = 0; step < program_->nodes().size(); ++step) {
+    const int request = layout_.scratch_request[step];
+    program_->nodes()[step].scratch =
+        request < 0 ? nullptr : base + offsets[request];
+  }
+}
+
+void MaceEngine::Impl::BringIn(const std::vector<UserTensor> &users) {
+  for (size_t i = 0; i < users.size(); ++i) {
+    const int id = inputs_[i].tensor;
+    if (external_[id]) continue;
+    const Tensor &tensor = program_->tensors()[id].tensor;
+    CopyAtBorder({users[i].data, users[i].data_type, tensor.data,
+                  tensor.data_type, tensor.shape,
+                  users[i].nchw ? BorderCopy::Order::kNchwToNhwc
+                                : BorderCopy::Order::kSame},
+                 pool_.get());
+  }
+}
+
+MaceStatus MaceEngine::Impl::RunNodes(RunMetadata *run_metadata) {
+  const bool measure = run_metadata != nullptr || VLOG_IS_ON(2);
+  if (run_metadata != nullptr) run_metadata->op_stats.clear();
+  const auto clock = std::chrono::steady_clock::now();
+  for (size_t step = 0; step < program_->nodes().size(); ++step) {
+    const ProgramNode &node = program_->nodes()[step];
+    if (node.known) continue;
+    const int64_t start = measure ? NanosSince(clock) : 0;
+    MACE_RETURN_IF_ERROR(program_->RunNode(step));
+    if (measure) {
+      const int64_t end = NanosSince(clock);
+      VLOG(2) << node.def->type << " '" << node.def->name << "' took "
+              << static_cast<double>(end - start) / 1e3 << " us";
+      if (run_metadata != nullptr) {
+        run_metadata->op_stats.push_back(StatsOf(node, start, end));
+      }
+    }
+    if (check_numerics_) MACE_RETURN_IF_ERROR(CheckNumerics(node));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+void MaceEngine::Impl::HandOut(const std::vector<UserTensor> &users,
+                               Inputs *outputs) {
+  for (size_t i = 0; i < users.size(); ++i) {
+    const int id = outputs_[i].tensor;
+    const ProgramTensor &entry = program_->tensors()[id];
+    const bool direct =
+        external_[id] && entry.source == TensorSource::kOperator;
+    if (users[i].data == nullptr || direct) continue;
+    CopyAtBorder({entry.tensor.data, entry.tensor.data_type, users[i].data,
+                  users[i].data_type, entry.tensor.shape,
+                  users[i].nchw ? BorderCopy::Order::kNhwcToNchw
+                                : BorderCopy::Order::kSame},
+                 pool_.get());
+  }
+  for (auto &[name, tensor] : *outputs) {
+    for (size_t i = 0; i < users.size(); ++i) {
+      const Tensor &result = program_->tensors()[outputs_[i].tensor].tensor;
+      if (!Means(outputs_[i].info, result.name, name)) continue;
+      const Shape shape =
+          users[i].nchw ? NhwcToNchw(result.shape) : result.shape;
+      tensor.impl_->shape.assign(shape.begin(), shape.end());
+    }
+  }
+}
+
+}  // namespace mace

@@ -1,0 +1,646 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "mace/core/half.h"
+#include "mace/core/testing/model_builder.h"
+#include "mace/public/mace.h"
+
+namespace mace {
+namespace {
+
+using core_test::Dims;
+using core_test::FloatAttribute;
+using core_test::ModelBuilder;
+using core_test::StringAttribute;
+using Tensors = std::map<std::string, MaceTensor>;
+
+struct MadeEngine {
+  MaceStatus status;
+  std::shared_ptr<MaceEngine> engine;
+  std::string graph;
+  std::shared_ptr<char> weights;  // at a multiple of 64
+};
+
+std::shared_ptr<char> AlignedCopy(const std::string &bytes) {
+  const size_t size = (bytes.size() + 127) / 64 * 64;
+  std::shared_ptr<char> copy(static_cast<char *>(std::aligned_alloc(64, size)),
+                             std::free);
+  std::memcpy(copy.get(), bytes.data(), bytes.size());
+  return copy;
+}
+
+struct MakeOptions {
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  MaceEngineConfig config;
+  MaceEngine *tutor = nullptr;
+  bool fake_warmup = false;
+};
+
+MadeEngine Make(const ModelBuilder &model,
+                const MakeOptions &options = MakeOptions()) {
+  MadeEngine made;
+  made.graph = model.graph();
+  made.weights = AlignedCopy(model.weights());
+  made.status = CreateMaceEngineFromProto(
+      reinterpret_cast<const unsigned char *>(made.graph.data()),
+      made.graph.size(),
+      reinterpret_cast<const unsigned char *>(made.weights.get()),
+      model.weights().size(), options.inputs, options.outputs, options.config,
+      &made.engine, nullptr, options.tutor, options.fake_warmup);
+  return made;
+}
+
+template <typename T>
+MaceTensor TensorOf(const Dims &dims,
+                    const std::vector<T> &values,
+                    IDataType type,
+                    DataFormat format = DataFormat::NHWC) {
+  auto data =
+      std::shared_ptr<T>(new T[values.size() + 1], std::default_delete<T[]>());
+  std::copy(values.begin(), values.end(), data.get());
+  return MaceTensor(dims, data, format, type);
+}
+
+MaceTensor Floats(const Dims &dims,
+                  const std::vector<float> &values,
+                  DataFormat format = DataFormat::NHWC) {
+  return TensorOf(dims, values, IDataType::IDT_FLOAT, format);
+}
+
+MaceTensor Room(int64_t elements, DataFormat format = DataFormat::NHWC) {
+  return Floats({elements}, std::vector<float>(elements, -99), format);
+}
+
+std::vector<float> Values(const MaceTensor &tensor) {
+  int64_t count = 1;
+  for (int64_t dim : tensor.shape()) count *= dim;
+  return std::vector<float>(tensor.data().get(), tensor.data().get() + count);
+}
+
+std::vector<float> Ramp(int64_t count, float first = 1) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+#define EXPECT_CODE(status, expected) \
+  EXPECT_EQ((status).code(), MaceStatus::expected) << (status).information()
+#define ASSERT_OK(status) \
+  ASSERT_EQ((status).code(), MaceStatus::MACE_SUCCESS) << (status).information()
+#define EXPECT_MENTIONS(status, text)                             \
+  EXPECT_NE((status).information().find(text), std::string::npos) \
+      << (status).information()
+
+std::string Scale(float scale) { return FloatAttribute("scale", scale); }
+
+// y = 2 (x + c) ; z = cumulative(y) ; s = z + y
+ModelBuilder Diamond() {
+  ModelBuilder model;
+  model.Input("x", {1, 2, 2, 3})
+      .Constant("c", {1, 2, 2, 3}, Ramp(12, 0))
+      .Operator("add", "TestAdd", {"x", "c"}, {"t"})
+      .Operator("scale", "TestAffine", {"t"}, {"y"}, {Scale(2)})
+      .Operator("sum", "TestCumulative", {"y"}, {"z"})
+      .Operator("join", "TestAdd", {"z", "y"}, {"s"})
+      .Output("s");
+  return model;
+}
+
+std::vector<float> DiamondResult(const std::vector<float> &x) {
+  std::vector<float> result;
+  float sum = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const float y = 2 * (x[i] + static_cast<float>(i));
+    result.push_back((sum += y) + y);
+  }
+  return result;
+}
+
+TEST(EngineTest, RunsAGraph) {
+  MadeEngine made = Make(Diamond());
+  ASSERT_OK(made.status);
+  const std::vector<float> x = Ramp(12);
+  for (int round = 0; round < 3; ++round) {
+    Tensors outputs = {{"s", Room(12)}};
+    ASSERT_OK(made.engine->Run({{"x", Floats({1, 2, 2, 3}, x)}}, &outputs));
+    EXPECT_EQ(Values(outputs["s"]), DiamondResult(x));
+    EXPECT_EQ(outputs["s"].shape(), (Dims{1, 2, 2, 3}));
+  }
+}
+
+TEST(EngineTest, DoesNotTouchTheUsersInput) {
+  MadeEngine made =
+      Make(ModelBuilder()
+               .Input("x", {8})
+               .Operator("a", "TestAffine", {"x"}, {"y"}, {Scale(3)})
+               .Operator("b", "TestAffine", {"y"}, {"z"}, {Scale(3)})
+               .Output("z"));
+  ASSERT_OK(made.status);
+  const MaceTensor x = Floats({8}, Ramp(8));
+  Tensors outputs = {{"z", Room(8)}};
+  ASSERT_OK(made.engine->Run({{"x", x}}, &outputs));
+  EXPECT_EQ(Values(x), Ramp(8));
+  EXPECT_EQ(Values(outputs["z"])[7], 72);
+}
+
+TEST(EngineTest, GivesAnyIntermediateTensorAndSkipsWhatIsNotWanted) {
+  MakeOptions options;
+  options.outputs = {"y", "t", "c"};
+  MadeEngine made = Make(Diamond(), options);
+  ASSERT_OK(made.status);
+  EXPECT_EQ(made.engine->GetStats().operator_count, 2u);
+  const std::vector<float> x = Ramp(12);
+  Tensors outputs = {{"y", Room(12)}, {"t", Room(12)}, {"c", Room(12)}};
+  ASSERT_OK(made.engine->Run({{"x", Floats({1, 2, 2, 3}, x)}}, &outputs));
+  for (size_t i = 0; i < 12; ++i) {
+    const float t = x[i] + static_cast<float>(i);
+    EXPECT_EQ(Values(outputs["t"])[i], t);
+    EXPECT_EQ(Values(outputs["y"])[i], 2 * t);
+    EXPECT_EQ(Values(outputs["c"])[i], static_cast<float>(i));
+  }
+}
+
+TEST(EngineTest, AnInputMayBeAnOutput) {
+  MakeOptions options;
+  options.outputs = {"x"};
+  MadeEngine made = Make(Diamond(), options);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"x", Room(12)}};
+  ASSERT_OK(
+      made.engine->Run({{"x", Floats({1, 2, 2, 3}, Ramp(12))}}, &outputs));
+  EXPECT_EQ(Values(outputs["x"]), Ramp(12));
+}
+
+// A convolution-free stand-in for a network with two outputs and an alias.
+ModelBuilder Chain() {
+  ModelBuilder model;
+  model.Input("x", {-1, -1, -1, 2}, DataType::kFloat32, DataFormat::NHWC, "in")
+      .Operator("a", "TestAffine", {"x"}, {"y"}, {Scale(2)})
+      .Operator("b", "TestCumulative", {"y"}, {"z"})
+      .Output("y")
+      .Output("z", DataFormat::NHWC, "result");
+  return model;
+}
+
+TEST(EngineTest, ShapesMayChangeFromRunToRun) {
+  MadeEngine made = Make(Chain());
+  ASSERT_OK(made.status);
+  for (int64_t size : {3, 1, 5, 3, 0, 2, 5}) {
+    SCOPED_TRACE(size);
+    const Dims dims = {1, size, size, 2};
+    const int64_t count = size * size * 2;
+    Tensors outputs = {{"y", Room(100)}, {"z", Room(100)}};
+    ASSERT_OK(made.engine->Run({{"x", Floats(dims, Ramp(count))}}, &outputs));
+    EXPECT_EQ(outputs["z"].shape(), dims);
+    float sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      sum += 2 * static_cast<float>(i + 1);
+      EXPECT_EQ(Values(outputs["y"])[i], 2 * static_cast<float>(i + 1));
+      EXPECT_EQ(Values(outputs["z"])[i], sum);
+    }
+  }
+}
+
+TEST(EngineTest, ABufferKeepsItsRoomWhenResultsShrink) {
+  MadeEngine made = Make(Chain());
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(32)}};
+  for (int64_t size : {4, 1, 4}) {
+    ASSERT_OK(made.engine->Run(
+        {{"x", Floats({1, size, size, 2}, Ramp(size * size * 2))}}, &outputs));
+    EXPECT_EQ(outputs["y"].shape(), (Dims{1, size, size, 2}));
+  }
+}
+
+TEST(EngineTest, AliasesNameInputsAndOutputs) {
+  MakeOptions options;
+  options.inputs = {"in"};
+  options.outputs = {"result"};
+  MadeEngine made = Make(Chain(), options);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"result", Room(2)}};
+  ASSERT_OK(made.engine->Run({{"in", Floats({1, 1, 1, 2}, {1, 2})}}, &outputs));
+  EXPECT_EQ(Values(outputs["result"]), (std::vector<float>{2, 6}));
+  // The tensor's own name still works.
+  Tensors again = {{"z", Room(2)}};
+  ASSERT_OK(made.engine->Run({{"x", Floats({1, 1, 1, 2}, {1, 2})}}, &again));
+  EXPECT_EQ(Values(again["z"]), (std::vector<float>{2, 6}));
+}
+
+TEST(EngineTest, ConvertsNchwAtTheBorder) {
+  MadeEngine made = Make(Chain());
+  ASSERT_OK(made.status);
+  // [1, 2, 2, 3] as the user sees it: channel 0 is 1..6, channel 1 is 7..12.
+  const MaceTensor x = Floats({1, 2, 2, 3}, Ramp(12), DataFormat::NCHW);
+  Tensors outputs = {{"y", Room(12)}, {"z", Room(12, DataFormat::NCHW)}};
+  ASSERT_OK(made.engine->Run({{"x", x}}, &outputs));
+  EXPECT_EQ(outputs["y"].shape(), (Dims{1, 2, 3, 2}));
+  EXPECT_EQ(outputs["z"].shape(), (Dims{1, 2, 2, 3}));
+  float sum = 0;
+  for (int64_t pixel = 0; pixel < 6; ++pixel) {
+    for (int64_t channel = 0; channel < 2; ++channel) {
+      const float y = 2 * static_cast<float>(1 + channel * 6 + pixel);
+      EXPECT_EQ(Values(outputs["y"])[pixel * 2 + channel], y);
+      sum += y;
+      EXPECT_EQ(Values(outputs["z"])[channel * 6 + pixel], sum);
+    }
+  }
+}
+
+TEST(EngineTest, ConvertsSixteenBitFloats) {
+  MadeEngine made = Make(Chain());
+  ASSERT_OK(made.status);
+  for (const bool bfloat : {false, true}) {
+    const auto encode = bfloat ? FloatToBfloat16 : FloatToHalf;
+    const auto decode = bfloat ? Bfloat16ToFloat : HalfToFloat;
+    const IDataType type =
+        bfloat ? IDataType::IDT_BFLOAT16 : IDataType::IDT_FLOAT16;
+    const std::vector<uint16_t> x = {encode(1.5f), encode(-3)};
+    Tensors outputs = {{"y", TensorOf<uint16_t>({2}, {0, 0}, type)},
+                       {"z", Room(2)}};
+    ASSERT_OK(
+        made.engine->Run({{"x", TensorOf({1, 1, 1, 2}, x, type)}}, &outputs));
+    const auto y = outputs["y"].data<uint16_t>();
+    EXPECT_EQ(decode(y.get()[0]), 3.0f);
+    EXPECT_EQ(decode(y.get()[1]), -6.0f);
+    EXPECT_EQ(Values(outputs["z"]), (std::vector<float>{3, -3}));
+  }
+}
+
+TEST(EngineTest, AcceptsUnalignedBuffers) {
+  MadeEngine made = Make(Chain());
+  ASSERT_OK(made.status);
+  std::vector<char> memory(64 + 16);
+  for (int shift = 0; shift < 8; ++shift) {
+    const auto unaligned =
+        std::shared_ptr<void>(memory.data() + 1 + shift, [](void *) {});
+    const float x[2] = {4, 5};
+    std::memcpy(unaligned.get(), x, sizeof(x));
+    const auto target =
+        std::shared_ptr<void>(memory.data() + 40 + shift, [](void *) {});
+    Tensors outputs = {{"z", MaceTensor({2}, target)}};
+    ASSERT_OK(made.engine->Run({{"x", MaceTensor({1, 1, 1, 2}, unaligned)}},
+                               &outputs));
+    float z[2];
+    std::memcpy(z, target.get(), sizeof(z));
+    EXPECT_EQ(z[0], 8);
+    EXPECT_EQ(z[1], 18);
+  }
+}
+
+// The output's buffer is the input's: what is written early must not spoil
+// what is read late.
+TEST(EngineTest, OutputMayOverlapAnInput) {
+  MadeEngine made = Make(ModelBuilder()
+                             .Input("x", {4})
+                             .Operator("a", "TestCumulative", {"x"}, {"y"})
+                             .Operator("b", "TestAdd", {"y", "x"}, {"z"})
+                             .Output("y")
+                             .Output("z"));
+  ASSERT_OK(made.status);
+  const MaceTensor x = Floats({4}, {1, 2, 3, 4});
+  Tensors outputs = {{"y", MaceTensor({4}, x.raw_data())}, {"z", Room(4)}};
+  ASSERT_OK(made.engine->Run({{"x", x}}, &outputs));
+  EXPECT_EQ(Values(outputs["z"]), (std::vector<float>{2, 5, 9, 14}));
+  EXPECT_EQ(Values(outputs["y"]), (std::vector<float>{1, 3, 6, 10}));
+}
+
+TEST(EngineTest, ComputesValuesThatFollowFromShapesBeforeTheRun) {
+  // A tensor of twice the input's dimensions.
+  MadeEngine made = Make(ModelBuilder()
+                             .Input("x", {-1, -1})
+                             .Operator("shape", "TestShape", {"x"}, {"s"})
+                             .Operator("double", "TestDouble", {"s"}, {"d"})
+                             .Operator("fill", "TestFill", {"d"}, {"y"},
+                                       {FloatAttribute("value", 5)})
+                             .Output("y")
+                             .Output("d"));
+  ASSERT_OK(made.status);
+  for (int64_t rows : {2, 3, 2}) {
+    Tensors outputs = {
+        {"y", Room(100)},
+        {"d", TensorOf<int32_t>({2}, {0, 0}, IDataType::IDT_INT32)}};
+    RunMetadata metadata;
+    ASSERT_OK(made.engine->Run({{"x", Floats({rows, 1}, Ramp(rows))}}, &outputs,
+                               &metadata));
+    EXPECT_EQ(outputs["y"].shape(), (Dims{2 * rows, 2}));
+    EXPECT_EQ(Values(outputs["y"]), std::vector<float>(4 * rows, 5.0f));
+    EXPECT_EQ(outputs["d"].data<int32_t>().get()[0], 2 * rows);
+    EXPECT_NE(made.engine->Explain().find("computed before the run"),
+              std::string::npos);
+  }
+}
+
+TEST(EngineTest, ReportsEveryOperatorOfARun) {
+  MadeEngine made = Make(Diamond());
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"s", Room(12)}};
+  RunMetadata metadata;
+  ASSERT_OK(made.engine->Run({{"x", Floats({1, 2, 2, 3}, Ramp(12))}}, &outputs,
+                             &metadata));
+  ASSERT_EQ(metadata.op_stats.size(), 4u);
+  const OperatorStats &scale = metadata.op_stats[1];
+  EXPECT_EQ(scale.operator_name, "scale");
+  EXPECT_EQ(scale.type, "TestAffine");
+  EXPECT_EQ(scale.macs, 7);
+  EXPECT_EQ(scale.bytes, 2 * 12 * 4);
+  EXPECT_EQ(scale.output_shape[0], (Dims{1, 2, 2, 3}));
+  int64_t last = 0;
+  for (const OperatorStats &stats : metadata.op_stats) {
+    EXPECT_GE(stats.stats.start_micros, last);
+    EXPECT_GE(stats.stats.end_micros, stats.stats.start_micros);
+    EXPECT_GE(stats.stats.duration_nanos, 0);
+    last = stats.stats.end_micros;
+  }
+}
+
+TEST(EngineTest, InPlaceChainsNeedTheMemoryOfOneTensor) {
+  ModelBuilder model;
+  model.Input("t0", {1024});
+  for (int i = 0; i < 10; ++i) {
+    model.Operator("op" + std::to_string(i), "TestAffine",
+                   {"t" + std::to_string(i)}, {"t" + std::to_string(i + 1)},
+                   {Scale(2)});
+  }
+  MadeEngine made = Make(model.Output("t10"));
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"t10", Room(1024)}};
+  ASSERT_OK(made.engine->Run({{"t0", Floats({1024}, Ramp(1024))}}, &outputs));
+  EXPECT_EQ(Values(outputs["t10"])[3], 4096);
+  // Input and output lie in the user's memory.
+  EXPECT_EQ(made.engine->GetStats().arena_bytes, 4096u);
+  EXPECT_EQ(made.engine->GetStats().tensor_bytes, 11u * 4096);
+}
+
+TEST(EngineTest, ReleasesAndRetakesIntermediateMemory) {
+  MadeEngine made = Make(Diamond());
+  ASSERT_OK(made.status);
+  const std::vector<float> x = Ramp(12);
+  for (int round = 0; round < 3; ++round) {
+    Tensors outputs = {{"s", Room(12)}};
+    ASSERT_OK(made.engine->Run({{"x", Floats({1, 2, 2, 3}, x)}}, &outputs));
+    EXPECT_EQ(Values(outputs["s"]), DiamondResult(x));
+    EXPECT_GT(made.engine->GetStats().arena_bytes, 0u);
+    ASSERT_OK(made.engine->ReleaseIntermediateBuffer());
+    EXPECT_EQ(made.engine->GetStats().arena_bytes, 0u);
+  }
+}
+
+TEST(EngineTest, PupilSharesTheMemoryOfItsTutor) {
+  MadeEngine tutor = Make(Diamond());
+  ASSERT_OK(tutor.status);
+  MakeOptions options;
+  options.tutor = tutor.engine.get();
+  MadeEngine pupil = Make(Chain(), options);
+  ASSERT_OK(pupil.status);
+  for (int64_t size : {1, 9, 2}) {
+    const std::vector<float> x = Ramp(12);
+    Tensors outputs = {{"s", Room(12)}};
+    ASSERT_OK(tutor.engine->Run({{"x", Floats({1, 2, 2, 3}, x)}}, &outputs));
+    EXPECT_EQ(Values(outputs["s"]), DiamondResult(x));
+    Tensors more = {{"z", Room(200)}};
+    ASSERT_OK(pupil.engine->Run(
+        {{"x", Floats({1, size, size, 2}, Ramp(size * size * 2))}}, &more));
+    EXPECT_EQ(Values(more["z"])[1], 6);
+    EXPECT_EQ(tutor.engine->GetStats().arena_bytes,
+              pupil.engine->GetStats().arena_bytes);
+  }
+  // The memory outlives whichever engine goes first.
+  tutor.engine.reset();
+  Tensors more = {{"z", Room(200)}};
+  ASSERT_OK(pupil.engine->Run({{"x", Floats({1, 1, 1, 2}, {1, 2})}}, &more));
+}
+
+TEST(EngineTest, FakeWarmupTakesTheMemoryBeforehand) {
+  MakeOptions options;
+  options.fake_warmup = true;
+  MadeEngine made = Make(Diamond(), options);
+  ASSERT_OK(made.status);
+  EXPECT_GT(made.engine->GetStats().arena_bytes, 0u);
+}
+
+TEST(EngineTest, WeightsAreUsedInPlaceOrCopiedOnce) {
+  const ModelBuilder model = Diamond();
+  const std::string graph = model.graph();
+  const std::shared_ptr<char> weights =
+      AlignedCopy(std::string(4, ' ') + model.weights());
+  for (const size_t shift : {0, 4}) {
+    std::memmove(weights.get() + shift, model.weights().data(),
+                 model.weights().size());
+    std::shared_ptr<MaceEngine> engine;
+    bool unused = shift == 0;
+    ASSERT_OK(CreateMaceEngineFromProto(
+        reinterpret_cast<const unsigned char *>(graph.data()), graph.size(),
+        reinterpret_cast<const unsigned char *>(weights.get()) + shift,
+        model.weights().size(), {"x"}, {"s"}, MaceEngineConfig(), &engine,
+        &unused));
+    EXPECT_EQ(unused, shift != 0);
+    const EngineStats stats = engine->GetStats();
+    EXPECT_EQ(stats.constant_bytes, shift == 0 ? 48u : 0u);
+    if (shift != 0) std::memset(weights.get(), 0, model.weights().size());
+    Tensors outputs = {{"s", Room(12)}};
+    ASSERT_OK(engine->Run({{"x", Floats({1, 2, 2, 3}, Ramp(12))}}, &outputs));
+    EXPECT_EQ(Values(outputs["s"]), DiamondResult(Ramp(12)));
+  }
+}
+
+// --- What a user can get wrong. ---
+
+TEST(EngineErrorTest, NamesMissingAndUnknownInputsTogether) {
+  MadeEngine made = Make(Diamond());
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"s", Room(12)}};
+  const MaceStatus status =
+      made.engine->Run({{"X", Floats({1, 2, 2, 3}, Ramp(12))}}, &outputs);
+  EXPECT_CODE(status, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(status, "'X' is no input; the nearest are 'x'");
+  EXPECT_MENTIONS(status, "'x' is missing");
+}
+
+TEST(EngineErrorTest, NamesWrongOutputs) {
+  MadeEngine made = Make(Diamond());
+  ASSERT_OK(made.status);
+  const Tensors inputs = {{"x", Floats({1, 2, 2, 3}, Ramp(12))}};
+  Tensors outputs = {{"softmax", Room(12)}};
+  const MaceStatus status = made.engine->Run(inputs, &outputs);
+  EXPECT_CODE(status, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(status, "'softmax'");
+  EXPECT_MENTIONS(status, "'s'");
+  EXPECT_CODE(made.engine->Run(inputs, nullptr), MACE_INVALID_ARGS);
+  Tensors none;
+  EXPECT_CODE(made.engine->Run(inputs, &none), MACE_INVALID_ARGS);
+}
+
+TEST(EngineErrorTest, ChecksShapesBuffersAndTypes) {
+  MadeEngine made = Make(Diamond());
+  ASSERT_OK(made.status);
+  const auto run = [&made](const MaceTensor &x, const MaceTensor &s) {
+    Tensors outputs = {{"s", s}};
+    return made.engine->Run({{"x", x}}, &outputs);
+  };
+  const MaceTensor good = Floats({1, 2, 2, 3}, Ramp(12));
+  ASSERT_OK(run(good, Room(12)));
+  EXPECT_MENTIONS(run(Floats({12}, Ramp(12)), Room(12)), "4 dimensions");
+  EXPECT_MENTIONS(run(Floats({1, 2, 2, -3}, Ramp(12)), Room(12)), "negative");
+  EXPECT_MENTIONS(run(MaceTensor({1, 2, 2, 3}, nullptr), Room(12)), "buffer");
+  EXPECT_MENTIONS(run(MaceTensor(), Room(12)), "dimensions");
+  EXPECT_MENTIONS(run(good, Room(11)), "12 elements");
+  EXPECT_MENTIONS(run(good, MaceTensor({12}, nullptr)), "null buffer");
+  EXPECT_MENTIONS(run(TensorOf<int32_t>({1, 2, 2, 3}, std::vector<int32_t>(12),
+                                        IDataType::IDT_INT32),
+                      Room(12)),
+                  "int32");
+  EXPECT_MENTIONS(run(good, TensorOf<uint8_t>({12}, std::vector<uint8_t>(12),
+                                              IDataType::IDT_UINT8)),
+                  "uint8");
+  const MaceStatus gpu =
+      run(MaceTensor({1, 2, 2, 3}, good.raw_data(), DataFormat::NHWC,
+                     IDataType::IDT_FLOAT, GPU_BUFFER),
+          Room(12));
+  EXPECT_CODE(gpu, MACE_UNSUPPORTED);
+  // The second dimension of x contradicts the constant c.
+  const MaceStatus mismatch = run(Floats({1, 1, 2, 3}, Ramp(6)), Room(12));
+  EXPECT_CODE(mismatch, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(mismatch, "operator 'add' (TestAdd)");
+  // And the engine still works.
+  ASSERT_OK(run(good, Room(12)));
+}
+
+TEST(EngineErrorTest, NamesUnknownNodesAtCreation) {
+  MakeOptions options;
+  options.outputs = {"ss", "zz"};
+  const MaceStatus outputs = Make(Diamond(), options).status;
+  EXPECT_CODE(outputs, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(outputs, "'ss'; the nearest are 's'");
+  EXPECT_MENTIONS(outputs, "'zz'");
+  options.outputs = {"s"};
+  options.inputs = {"image"};
+  const MaceStatus inputs = Make(Diamond(), options).status;
+  EXPECT_CODE(inputs, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(inputs, "'image'");
+  EXPECT_MENTIONS(inputs, "'x'");
+}
+
+TEST(EngineErrorTest, WantedOutputsNeedTheirInputsNamed) {
+  ModelBuilder model;
+  model.Input("a", {2}).Input("b", {2});
+  model.Operator("add", "TestAdd", {"a", "b"}, {"c"}).Output("c");
+  MakeOptions options;
+  options.inputs = {"a"};
+  const MaceStatus status = Make(model, options).status;
+  EXPECT_CODE(status, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(status, "'b'");
+}
+
+TEST(EngineErrorTest, RuntimesThatAreNotThereAreUnsupported) {
+  for (DeviceType device : {GPU, HEXAGON, HTA, APU}) {
+    MakeOptions options;
+    options.config = MaceEngineConfig(device);
+    const MaceStatus status = Make(Diamond(), options).status;
+    EXPECT_CODE(status, MACE_UNSUPPORTED);
+    EXPECT_MENTIONS(status, "it has: CPU");
+  }
+  MakeOptions options;
+  ASSERT_OK(options.config.SetRuntimeType(RT_CPU, "other_model"));
+  EXPECT_CODE(Make(Diamond(), options).status, MACE_INVALID_ARGS);
+}
+
+TEST(EngineErrorTest, ChecksTheThreadPolicy) {
+  MaceEngineConfig config;
+  EXPECT_CODE(config.SetCPUThreadPolicy(-2, AFFINITY_NONE), MACE_INVALID_ARGS);
+  EXPECT_CODE(config.SetCPUThreadPolicy(1, static_cast<CPUAffinityPolicy>(9)),
+              MACE_INVALID_ARGS);
+  for (int policy = AFFINITY_NONE; policy <= AFFINITY_POWER_SAVE; ++policy) {
+    MakeOptions options;
+    ASSERT_OK(options.config.SetCPUThreadPolicy(
+        -1, static_cast<CPUAffinityPolicy>(policy)));
+    MadeEngine made = Make(Diamond(), options);
+    ASSERT_OK(made.status);
+    Tensors outputs = {{"s", Room(12)}};
+    ASSERT_OK(
+        made.engine->Run({{"x", Floats({1, 2, 2, 3}, Ramp(12))}}, &outputs));
+    EXPECT_EQ(Values(outputs["s"]), DiamondResult(Ramp(12)));
+  }
+}
+
+class RejectTest : public ::testing::TestWithParam<const char *> {};
+
+TEST_P(RejectTest, FailuresOfAnOperatorNameIt) {
+  const std::string step = GetParam();
+  MadeEngine made = Make(ModelBuilder()
+                             .Input("x", {-1})
+                             .Operator("bad", "TestReject", {"x"}, {"y"},
+                                       {StringAttribute("step", step)})
+                             .Output("y"));
+  MaceStatus status = made.status;
+  if (step != "init") {
+    ASSERT_OK(made.status);
+    Tensors outputs = {{"y", Room(4)}};
+    status = made.engine->Run({{"x", Floats({4}, Ramp(4))}}, &outputs);
+  }
+  EXPECT_NE(status.code(), MaceStatus::MACE_SUCCESS);
+  EXPECT_MENTIONS(status, "operator 'bad' (TestReject): ");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Steps,
+    RejectTest,
+    ::testing::Values("init", "reshape", "run", "type", "shape", "size"));
+
+TEST(EngineErrorTest, AShapeThatContradictsTheModelFailsAtLoad) {
+  const MaceStatus status =
+      Make(ModelBuilder()
+               .Input("x", {3})
+               .Constant("c", {2}, std::vector<float>{1, 2})
+               .Operator("add", "TestAdd", {"x", "c"}, {"y"})
+               .Output("y"))
+          .status;
+  EXPECT_CODE(status, MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(status, "operator 'add'");
+}
+
+TEST(EngineErrorTest, NamesTheFirstOperatorThatGivesInfinity) {
+  MakeOptions options;
+  ASSERT_OK(options.config.SetOutOfRangeCheck(true));
+  MadeEngine made = Make(ModelBuilder()
+                             .Input("x", {4})
+                             .Operator("a", "TestAffine", {"x"}, {"y"})
+                             .Operator("b", "TestReciprocal", {"y"}, {"z"})
+                             .Operator("c", "TestAffine", {"z"}, {"w"})
+                             .Output("w"),
+                         options);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"w", Room(4)}};
+  ASSERT_OK(made.engine->Run({{"x", Floats({4}, {1, 2, 3, 4})}}, &outputs));
+  const MaceStatus status =
+      made.engine->Run({{"x", Floats({4}, {1, 2, 0, 4})}}, &outputs);
+  EXPECT_CODE(status, MACE_RUNTIME_ERROR);
+  EXPECT_MENTIONS(status, "operator 'b' (TestReciprocal)");
+  EXPECT_MENTIONS(status, "inf at element 2 of 'z'");
+  EXPECT_MENTIONS(status, "its inputs are finite");
+  const MaceStatus from_input =
+      made.engine->Run({{"x", Floats({4}, {1, NAN, 0, 4})}}, &outputs);
+  EXPECT_MENTIONS(from_input, "operator 'a'");
+  EXPECT_MENTIONS(from_input, "it read nan at element 1 of 'x'");
+}
+
+TEST(EngineErrorTest, DamagedWeightsAreFoundOnRequest) {
+  MakeOptions options;
+  ASSERT_OK(options.config.SetWeightsCheck(true));
+  EXPECT_MENTIONS(Make(Diamond(), options).status, "checksum");
+}
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,29 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_CORE_MACE_TENSOR_H_
+#define MACE_CORE_MACE_TENSOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mace/public/mace.h"
+
+namespace mace {
+
+class MaceTensor::Impl {
+ public:
+  std::vector<int64_t> shape;
+  std::shared_ptr<void> data;
+  DataFormat format = DataFormat::NHWC;
+  IDataType data_type = IDataType::IDT_FLOAT;
+  MemoryType memory_type = CPU_BUFFER;
+  // Elements the buffer holds, by the shape it was made with: Run changes the
+  // shape, not the buffer. -1 if that shape was not valid.
+  int64_t capacity = 0;
+};
+
+}  // namespace mace
+
+#endif  // MACE_CORE_MACE_TENSOR_H_

@@ -1,0 +1,58 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A model file in memory, as the reader found it; see mace/proto/README.md.
+
+#ifndef MACE_CORE_MODEL_H_
+#define MACE_CORE_MODEL_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mace/core/op.h"
+#include "mace/core/tensor.h"
+#include "mace/public/mace.h"
+
+namespace mace {
+
+// The newest format_version that this library reads.
+constexpr uint32_t kModelFormatVersion = 1;
+
+struct ValueInfo {
+  std::string name;
+  Shape shape;  // as the user sees it; -1 for a dimension not known; may be []
+  DataType data_type = DataType::kUnknown;
+  DataFormat data_format = DataFormat::NONE;
+  std::string alias;
+};
+
+struct ConstantInfo {
+  std::string name;
+  Shape dims;
+  DataType data_type = DataType::kUnknown;
+  ConstantLayout layout = ConstantLayout::kPlain;
+  int64_t groups = 1;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
+struct Model {
+  uint32_t format_version = 0;
+  std::string name;
+  std::string producer;
+  std::vector<ValueInfo> inputs;
+  std::vector<ValueInfo> outputs;
+  std::vector<OperatorDef> operators;
+  std::vector<ConstantInfo> constants;
+  uint64_t data_size = 0;
+  uint32_t data_crc32 = 0;
+};
+
+// Bytes that a constant takes in the data file; -1 if its dims are negative,
+// overflow, or do not suit its layout and groups.
+int64_t StoredBytes(const ConstantInfo &constant);
+
+}  // namespace mace
+
+#endif  // MACE_CORE_MODEL_H_

@@ -1,0 +1,443 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The only file that uses protozero, which reports damage by exceptions: each
+// becomes a status before it leaves ReadModel.
+
+#include "mace/core/model_reader.h"
+
+#include <protozero/pbf_reader.hpp>
+#include <utility>
+
+namespace mace {
+namespace {
+
+using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+// Field numbers of mace.proto.
+enum ModelField : uint32_t {
+  kFormatVersion = 1,
+  kModelName = 2,
+  kProducer = 3,
+  kInputs = 4,
+  kOutputs = 5,
+  kOperators = 6,
+  kConstants = 7,
+  kDataSize = 8,
+  kDataCrc32 = 9,
+};
+enum ValueInfoField : uint32_t {
+  kValueName = 1,
+  kValueShape = 2,
+  kValueDataType = 3,
+  kValueDataFormat = 4,
+  kValueAlias = 5,
+};
+enum OperatorField : uint32_t {
+  kOperatorName = 1,
+  kOperatorType = 2,
+  kOperatorInputs = 3,
+  kOperatorOutputs = 4,
+  kOperatorAttributes = 5,
+};
+enum AttributeField : uint32_t {
+  kAttributeName = 1,
+  kAttributeInt = 2,
+  kAttributeFloat = 3,
+  kAttributeString = 4,
+  kAttributeInts = 5,
+  kAttributeFloats = 6,
+};
+enum ConstantField : uint32_t {
+  kConstantName = 1,
+  kConstantDims = 2,
+  kConstantDataType = 3,
+  kConstantLayout = 4,
+  kConstantGroups = 5,
+  kConstantOffset = 6,
+  kConstantSize = 7,
+};
+constexpr uint32_t kListValues = 1;  // of IntList and FloatList
+
+// Walks the fields of one message. protozero checks a field's wire type by
+// assert only, so that every read here asks for the type first.
+class Fields {
+ public:
+  Fields(const pbf_reader &reader, std::string where)
+      : reader_(reader), where_(std::move(where)) {}
+
+  bool Next() { return reader_.next(); }
+  uint32_t tag() const { return reader_.tag(); }
+  void Skip() { reader_.skip(); }
+  const std::string &where() const { return where_; }
+
+  MaceStatus Bytes(std::string *value) {
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
+    *value = reader_.get_string();
+    return MaceStatus::MACE_SUCCESS;
+  }
+  MaceStatus AppendBytes(std::vector<std::string> *values) {
+    values->emplace_back();
+    return Bytes(&values->back());
+  }
+  MaceStatus Uint64(uint64_t *value) {
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::varint));
+    *value = reader_.get_uint64();
+    return MaceStatus::MACE_SUCCESS;
+  }
+  MaceStatus Int64(int64_t *value) {
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::varint));
+    *value = reader_.get_int64();
+    return MaceStatus::MACE_SUCCESS;
+  }
+  MaceStatus Uint32(uint32_t *value) {
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::varint));
+    *value = reader_.get_uint32();
+    return MaceStatus::MACE_SUCCESS;
+  }
+  MaceStatus Float(float *value) {
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::fixed32));
+    *value = reader_.get_float();
+    return MaceStatus::MACE_SUCCESS;
+  }
+  MaceStatus Message(pbf_reader *value) {
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
+    *value = reader_.get_message();
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  // Repeated numbers come packed (one field) or one by one; writers may choose.
+  MaceStatus Dims(int64_t lowest, Shape *shape) {
+    if (reader_.wire_type() == pbf_wire_type::varint) {
+      return AppendDim(reader_.get_int64(), lowest, shape);
+    }
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
+    for (int64_t dim : reader_.get_packed_int64()) {
+      MACE_RETURN_IF_ERROR(AppendDim(dim, lowest, shape));
+    }
+    return MaceStatus::MACE_SUCCESS;
+  }
+  MaceStatus SignedInts(std::vector<int64_t> *values) {
+    if (reader_.wire_type() == pbf_wire_type::varint) {
+      values->push_back(reader_.get_sint64());
+      return MaceStatus::MACE_SUCCESS;
+    }
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
+    for (int64_t value : reader_.get_packed_sint64()) values->push_back(value);
+    return MaceStatus::MACE_SUCCESS;
+  }
+  MaceStatus Floats(std::vector<float> *values) {
+    if (reader_.wire_type() == pbf_wire_type::fixed32) {
+      values->push_back(reader_.get_float());
+      return MaceStatus::MACE_SUCCESS;
+    }
+    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
+    for (float value : reader_.get_packed_float()) values->push_back(value);
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  MaceStatus ElementType(DataType *value) {
+    uint64_t number = 0;
+    MACE_RETURN_IF_ERROR(Uint64(&number));
+    if (number >= kDataTypeCount) {
+      return Damaged("element type ", number, " is not one of this format");
+    }
+    *value = static_cast<DataType>(number);
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  template <typename... Args>
+  MaceStatus Damaged(const Args &...args) const {
+    return InvalidArgs("the model file is damaged or no model of MACE: ",
+                       where_, ": ", args...);
+  }
+
+ private:
+  MaceStatus Require(pbf_wire_type type) {
+    if (reader_.wire_type() == type) return MaceStatus::MACE_SUCCESS;
+    return Damaged("field ", reader_.tag(), " has wire type ",
+                   static_cast<int>(reader_.wire_type()), ", not ",
+                   static_cast<int>(type));
+  }
+  MaceStatus AppendDim(int64_t dim, int64_t lowest, Shape *shape) {
+    if (dim < lowest) return Damaged("dimension ", dim, " is negative");
+    if (!shape->Append(dim)) {
+      return Damaged("more than ", Shape::kMaxRank, " dimensions");
+    }
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  pbf_reader reader_;
+  std::string where_;
+};
+
+MaceStatus ReadValueInfo(Fields fields, ValueInfo *info) {
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kValueName:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&info->name));
+        break;
+      case kValueShape:
+        MACE_RETURN_IF_ERROR(fields.Dims(-1, &info->shape));
+        break;
+      case kValueDataType:
+        MACE_RETURN_IF_ERROR(fields.ElementType(&info->data_type));
+        break;
+      case kValueDataFormat: {
+        uint64_t number = 0;
+        MACE_RETURN_IF_ERROR(fields.Uint64(&number));
+        if (number > static_cast<uint64_t>(DataFormat::NCHW)) {
+          return fields.Damaged("data format ", number,
+                                " is not one of this format");
+        }
+        info->data_format = static_cast<DataFormat>(number);
+        break;
+      }
+      case kValueAlias:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&info->alias));
+        break;
+      default:
+        fields.Skip();
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+// The values of an IntList or FloatList; `append` reads one field.
+template <typename Append>
+MaceStatus ReadList(Fields fields, Append append) {
+  while (fields.Next()) {
+    if (fields.tag() == kListValues) {
+      MACE_RETURN_IF_ERROR(append(&fields));
+    } else {
+      fields.Skip();
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ReadAttribute(Fields fields, AttributeValue *attribute) {
+  bool has_value = false;
+  while (fields.Next()) {
+    const uint32_t tag = fields.tag();
+    has_value |= tag >= kAttributeInt && tag <= kAttributeFloats;
+    switch (tag) {
+      case kAttributeName:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&attribute->name));
+        break;
+      case kAttributeInt:
+        attribute->kind = AttributeKind::kInt;
+        MACE_RETURN_IF_ERROR(fields.Int64(&attribute->i));
+        break;
+      case kAttributeFloat:
+        attribute->kind = AttributeKind::kFloat;
+        MACE_RETURN_IF_ERROR(fields.Float(&attribute->f));
+        break;
+      case kAttributeString:
+        attribute->kind = AttributeKind::kString;
+        MACE_RETURN_IF_ERROR(fields.Bytes(&attribute->s));
+        break;
+      case kAttributeInts: {
+        attribute->kind = AttributeKind::kInts;
+        pbf_reader list;
+        MACE_RETURN_IF_ERROR(fields.Message(&list));
+        MACE_RETURN_IF_ERROR(
+            ReadList(Fields(list, fields.where()), [attribute](Fields *values) {
+              return values->SignedInts(&attribute->ints);
+            }));
+        break;
+      }
+      case kAttributeFloats: {
+        attribute->kind = AttributeKind::kFloats;
+        pbf_reader list;
+        MACE_RETURN_IF_ERROR(fields.Message(&list));
+        MACE_RETURN_IF_ERROR(
+            ReadList(Fields(list, fields.where()), [attribute](Fields *values) {
+              return values->Floats(&attribute->floats);
+            }));
+        break;
+      }
+      default:
+        fields.Skip();
+    }
+  }
+  if (!has_value) {
+    return fields.Damaged("attribute '", attribute->name, "' has no value");
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kOperatorName:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&def->name));
+        break;
+      case kOperatorType:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&def->type));
+        break;
+      case kOperatorInputs:
+        MACE_RETURN_IF_ERROR(fields.AppendBytes(&def->inputs));
+        break;
+      case kOperatorOutputs:
+        MACE_RETURN_IF_ERROR(fields.AppendBytes(&def->outputs));
+        break;
+      case kOperatorAttributes: {
+        pbf_reader message;
+        MACE_RETURN_IF_ERROR(fields.Message(&message));
+        def->attributes.emplace_back();
+        MACE_RETURN_IF_ERROR(ReadAttribute(Fields(message, fields.where()),
+                                           &def->attributes.back()));
+        break;
+      }
+      default:
+        fields.Skip();
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kConstantName:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&constant->name));
+        break;
+      case kConstantDims:
+        MACE_RETURN_IF_ERROR(fields.Dims(0, &constant->dims));
+        break;
+      case kConstantDataType:
+        MACE_RETURN_IF_ERROR(fields.ElementType(&constant->data_type));
+        break;
+      case kConstantLayout: {
+        uint64_t number = 0;
+        MACE_RETURN_IF_ERROR(fields.Uint64(&number));
+        if (number > static_cast<uint64_t>(ConstantLayout::kPackedO16)) {
+          return fields.Damaged("layout ", number,
+                                " is not one of this format");
+        }
+        constant->layout = static_cast<ConstantLayout>(number);
+        break;
+      }
+      case kConstantGroups: {
+        uint32_t groups = 0;
+        MACE_RETURN_IF_ERROR(fields.Uint32(&groups));
+        constant->groups = groups == 0 ? 1 : groups;
+        break;
+      }
+      case kConstantOffset:
+        MACE_RETURN_IF_ERROR(fields.Uint64(&constant->offset));
+        break;
+      case kConstantSize:
+        MACE_RETURN_IF_ERROR(fields.Uint64(&constant->size));
+        break;
+      default:
+        fields.Skip();
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+// Reads one element of a repeated message field into a new last element.
+template <typename T>
+MaceStatus AppendMessage(Fields *fields,
+                         const char *what,
+                         MaceStatus (*read)(Fields, T *),
+                         std::vector<T> *values) {
+  pbf_reader message;
+  MACE_RETURN_IF_ERROR(fields->Message(&message));
+  values->emplace_back();
+  return read(Fields(message, MakeString(what, " ", values->size() - 1)),
+              &values->back());
+}
+
+MaceStatus ReadModelFields(Fields fields, Model *model) {
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kFormatVersion:
+        MACE_RETURN_IF_ERROR(fields.Uint32(&model->format_version));
+        break;
+      case kModelName:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&model->name));
+        break;
+      case kProducer:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&model->producer));
+        break;
+      case kInputs:
+        MACE_RETURN_IF_ERROR(
+            AppendMessage(&fields, "input", ReadValueInfo, &model->inputs));
+        break;
+      case kOutputs:
+        MACE_RETURN_IF_ERROR(
+            AppendMessage(&fields, "output", ReadValueInfo, &model->outputs));
+        break;
+      case kOperators:
+        MACE_RETURN_IF_ERROR(AppendMessage(&fields, "operator", ReadOperator,
+                                           &model->operators));
+        break;
+      case kConstants:
+        MACE_RETURN_IF_ERROR(AppendMessage(&fields, "constant", ReadConstant,
+                                           &model->constants));
+        break;
+      case kDataSize:
+        MACE_RETURN_IF_ERROR(fields.Uint64(&model->data_size));
+        break;
+      case kDataCrc32:
+        MACE_RETURN_IF_ERROR(fields.Uint32(&model->data_crc32));
+        break;
+      default:
+        fields.Skip();
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+// A newer version may hold what this reader would call damage, so that the
+// version is looked at before the rest; it is the first field of the format.
+MaceStatus CheckVersion(Fields fields) {
+  uint32_t version = 0;
+  while (fields.Next()) {
+    if (fields.tag() == kFormatVersion) {
+      MACE_RETURN_IF_ERROR(fields.Uint32(&version));
+      break;
+    }
+    fields.Skip();
+  }
+  if (version == 0) {
+    return InvalidArgs(
+        "the model file is damaged or no model of MACE: it has no format "
+        "version");
+  }
+  if (version > kModelFormatVersion) {
+    return Unsupported("the model file has format version ", version,
+                       "; this library reads versions up to ",
+                       kModelFormatVersion, ": update the library");
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus Read(const void *data, size_t size, Model *model) {
+  if (data == nullptr || size == 0) {
+    return InvalidArgs("the model file is empty");
+  }
+  const Fields fields(pbf_reader(static_cast<const char *>(data), size),
+                      "model");
+  MACE_RETURN_IF_ERROR(CheckVersion(fields));
+  return ReadModelFields(fields, model);
+}
+
+}  // namespace
+
+Result<Model> ReadModel(const void *data, size_t size) {
+  Model model;
+  try {
+    MACE_RETURN_IF_ERROR(Read(data, size, &model));
+  } catch (const protozero::exception &error) {
+    return InvalidArgs("the model file is damaged or no model of MACE: ",
+                       error.what());
+  }
+  return model;
+}
+
+}  // namespace mace

@@ -1,0 +1,192 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/testing/model_builder.h"
+
+#include <cstring>
+
+namespace mace {
+namespace core_test {
+namespace {
+
+constexpr uint32_t kVarint = 0;
+constexpr uint32_t kLength = 2;
+constexpr uint32_t kFixed32 = 5;
+
+std::vector<uint64_t> Unsigned(const Dims &values) {
+  return std::vector<uint64_t>(values.begin(), values.end());
+}
+
+std::vector<uint64_t> ZigZag(const Dims &values) {
+  std::vector<uint64_t> coded;
+  for (int64_t value : values) {
+    coded.push_back((static_cast<uint64_t>(value) << 1) ^
+                    static_cast<uint64_t>(value >> 63));
+  }
+  return coded;
+}
+
+}  // namespace
+
+void Message::Raw(uint64_t varint) {
+  while (varint >= 0x80) {
+    data_ += static_cast<char>(varint | 0x80);
+    varint >>= 7;
+  }
+  data_ += static_cast<char>(varint);
+}
+
+Message &Message::Varint(uint32_t field, uint64_t value) {
+  Raw(field << 3 | kVarint);
+  Raw(value);
+  return *this;
+}
+
+Message &Message::Float(uint32_t field, float value) {
+  Raw(field << 3 | kFixed32);
+  data_.append(reinterpret_cast<const char *>(&value), sizeof(value));
+  return *this;
+}
+
+Message &Message::Bytes(uint32_t field, const std::string &value) {
+  Raw(field << 3 | kLength);
+  Raw(value.size());
+  data_ += value;
+  return *this;
+}
+
+Message &Message::PackedVarints(uint32_t field,
+                                const std::vector<uint64_t> &values) {
+  Message packed;
+  for (uint64_t value : values) packed.Raw(value);
+  return Bytes(field, packed.data());
+}
+
+std::string IntAttribute(const std::string &name, int64_t value) {
+  return Message()
+      .Bytes(1, name)
+      .Varint(2, static_cast<uint64_t>(value))
+      .data();
+}
+
+std::string FloatAttribute(const std::string &name, float value) {
+  return Message().Bytes(1, name).Float(3, value).data();
+}
+
+std::string StringAttribute(const std::string &name, const std::string &value) {
+  return Message().Bytes(1, name).Bytes(4, value).data();
+}
+
+std::string IntsAttribute(const std::string &name, const Dims &values) {
+  return Message()
+      .Bytes(1, name)
+      .Bytes(5, Message().PackedVarints(1, ZigZag(values)).data())
+      .data();
+}
+
+ModelBuilder &ModelBuilder::Input(const std::string &name,
+                                  const Dims &dims,
+                                  DataType type,
+                                  DataFormat format,
+                                  const std::string &alias) {
+  Message info;
+  info.Bytes(1, name).PackedVarints(2, Unsigned(dims));
+  info.Varint(3, static_cast<uint64_t>(type));
+  info.Varint(4, static_cast<uint64_t>(format)).Bytes(5, alias);
+  body_.Bytes(4, info.data());
+  return *this;
+}
+
+ModelBuilder &ModelBuilder::Output(const std::string &name,
+                                   DataFormat format,
+                                   const std::string &alias) {
+  Message info;
+  info.Bytes(1, name).Varint(4, static_cast<uint64_t>(format)).Bytes(5, alias);
+  body_.Bytes(5, info.data());
+  return *this;
+}
+
+ModelBuilder &ModelBuilder::Operator(
+    const std::string &name,
+    const std::string &type,
+    const std::vector<std::string> &inputs,
+    const std::vector<std::string> &outputs,
+    const std::vector<std::string> &attributes) {
+  Message def;
+  def.Bytes(1, name).Bytes(2, type);
+  for (const std::string &input : inputs) def.Bytes(3, input);
+  for (const std::string &output : outputs) def.Bytes(4, output);
+  for (const std::string &attribute : attributes) def.Bytes(5, attribute);
+  body_.Bytes(6, def.data());
+  return *this;
+}
+
+uint64_t ModelBuilder::AppendWeights(const void *data, size_t size) {
+  weights_.resize((weights_.size() + 63) / 64 * 64);
+  const uint64_t offset = weights_.size();
+  weights_.append(static_cast<const char *>(data), size);
+  return offset;
+}
+
+ModelBuilder &ModelBuilder::Constant(const std::string &name,
+                                     const Dims &dims,
+                                     const std::vector<float> &values) {
+  const size_t bytes = values.size() * sizeof(float);
+  const uint64_t offset = AppendWeights(values.data(), bytes);
+  return RawConstant(name, dims, DataType::kFloat32, ConstantLayout::kPlain, 0,
+                     offset, bytes);
+}
+
+ModelBuilder &ModelBuilder::Constant(const std::string &name,
+                                     const Dims &dims,
+                                     const std::vector<int32_t> &values) {
+  const size_t bytes = values.size() * sizeof(int32_t);
+  const uint64_t offset = AppendWeights(values.data(), bytes);
+  return RawConstant(name, dims, DataType::kInt32, ConstantLayout::kPlain, 0,
+                     offset, bytes);
+}
+
+ModelBuilder &ModelBuilder::RawConstant(const std::string &name,
+                                        const Dims &dims,
+                                        DataType type,
+                                        ConstantLayout layout,
+                                        uint64_t groups,
+                                        uint64_t offset,
+                                        uint64_t size) {
+  Message constant;
+  constant.Bytes(1, name).PackedVarints(2, Unsigned(dims));
+  constant.Varint(3, static_cast<uint64_t>(type));
+  constant.Varint(4, static_cast<uint64_t>(layout));
+  constant.Varint(5, groups).Varint(6, offset).Varint(7, size);
+  body_.Bytes(7, constant.data());
+  return *this;
+}
+
+ModelBuilder &ModelBuilder::Version(uint64_t version) {
+  version_ = version;
+  return *this;
+}
+
+ModelBuilder &ModelBuilder::DataSize(uint64_t size) {
+  has_data_size_ = true;
+  data_size_ = size;
+  return *this;
+}
+
+ModelBuilder &ModelBuilder::Crc32(uint32_t crc) {
+  crc32_ = crc;
+  return *this;
+}
+
+std::string ModelBuilder::graph() const {
+  Message head;
+  if (version_ != 0) head.Varint(1, version_);
+  head.Bytes(2, "test_model").Bytes(3, "model_builder");
+  Message tail;
+  tail.Varint(8, has_data_size_ ? data_size_ : weights_.size());
+  tail.Varint(9, crc32_);
+  return head.data() + body_.data() + tail.data();
+}
+
+}  // namespace core_test
+}  // namespace mace

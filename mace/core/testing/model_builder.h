@@ -1,0 +1,94 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Writes model files for tests, with a writer of its own: what the reader
+// reads is not made by code that shares its mistakes.
+
+#ifndef MACE_CORE_TESTING_MODEL_BUILDER_H_
+#define MACE_CORE_TESTING_MODEL_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mace/core/data_type.h"
+#include "mace/core/tensor.h"
+#include "mace/public/mace.h"
+
+namespace mace {
+namespace core_test {
+
+using Dims = std::vector<int64_t>;
+
+// Fields of a protobuf message, in the order they are added.
+class Message {
+ public:
+  Message &Varint(uint32_t field, uint64_t value);
+  Message &Float(uint32_t field, float value);
+  Message &Bytes(uint32_t field, const std::string &value);
+  Message &PackedVarints(uint32_t field, const std::vector<uint64_t> &values);
+  const std::string &data() const { return data_; }
+
+ private:
+  void Raw(uint64_t varint);
+  std::string data_;
+};
+
+// Attributes of an operator, as encoded messages.
+std::string IntAttribute(const std::string &name, int64_t value);
+std::string FloatAttribute(const std::string &name, float value);
+std::string StringAttribute(const std::string &name, const std::string &value);
+std::string IntsAttribute(const std::string &name, const Dims &values);
+
+class ModelBuilder {
+ public:
+  ModelBuilder &Input(const std::string &name,
+                      const Dims &dims,
+                      DataType type = DataType::kFloat32,
+                      DataFormat format = DataFormat::NHWC,
+                      const std::string &alias = "");
+  ModelBuilder &Output(const std::string &name,
+                       DataFormat format = DataFormat::NHWC,
+                       const std::string &alias = "");
+  ModelBuilder &Operator(const std::string &name,
+                         const std::string &type,
+                         const std::vector<std::string> &inputs,
+                         const std::vector<std::string> &outputs,
+                         const std::vector<std::string> &attributes = {});
+  // Appends the bytes to the data, at a multiple of 64.
+  ModelBuilder &Constant(const std::string &name,
+                         const Dims &dims,
+                         const std::vector<float> &values);
+  ModelBuilder &Constant(const std::string &name,
+                         const Dims &dims,
+                         const std::vector<int32_t> &values);
+  // As it is, for models that are wrong on purpose.
+  ModelBuilder &RawConstant(const std::string &name,
+                            const Dims &dims,
+                            DataType type,
+                            ConstantLayout layout,
+                            uint64_t groups,
+                            uint64_t offset,
+                            uint64_t size);
+  ModelBuilder &Version(uint64_t version);
+  ModelBuilder &DataSize(uint64_t size);
+  ModelBuilder &Crc32(uint32_t crc);
+
+  std::string graph() const;
+  const std::string &weights() const { return weights_; }
+
+ private:
+  uint64_t AppendWeights(const void *data, size_t size);
+
+  uint64_t version_ = 1;
+  bool has_data_size_ = false;
+  uint64_t data_size_ = 0;
+  uint32_t crc32_ = 0;
+  Message body_;
+  std::string weights_;
+};
+
+}  // namespace core_test
+}  // namespace mace
+
+#endif  // MACE_CORE_TESTING_MODEL_BUILDER_H_
