@@ -75,7 +75,18 @@ MACE_SIMD_INLINE VU AsUint(V x) { return reinterpret_cast<VU>(x); }
 MACE_SIMD_INLINE V AsFloat(VI x) { return reinterpret_cast<V>(x); }
 MACE_SIMD_INLINE V AsFloat(VU x) { return reinterpret_cast<V>(x); }
 
-MACE_SIMD_INLINE V Set(float x) { return V{} + x; }
+// Not V{} + x: the compiler must keep that addition, which turns -0 into 0.
+MACE_SIMD_INLINE V Set(float x) {
+#if defined(__AVX512F__)
+  return _mm512_set1_ps(x);
+#elif defined(__AVX2__)
+  return _mm256_set1_ps(x);
+#elif defined(__SSE4_1__)
+  return _mm_set1_ps(x);
+#else
+  return vdupq_n_f32(x);
+#endif
+}
 MACE_SIMD_INLINE VI SetInt(int32_t x) { return VI{} + x; }
 MACE_SIMD_INLINE V Zero() { return V{}; }
 // 0, 1, 2, ... per lane.
@@ -159,7 +170,12 @@ MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
 // with -ffp-contract=fast, so this is the shape the compiler fuses.
 MACE_SIMD_INLINE V Fma(V a, V b, V c) { return a * b + c; }
 
-// acc + w * a[lane]; one instruction on arm64.
+// acc + w * a[lane]; one instruction where kLaneFma, elsewhere a shuffle more.
+#if defined(__ARM_NEON)
+inline constexpr bool kLaneFma = true;
+#else
+inline constexpr bool kLaneFma = false;
+#endif
 template <int kLane>
 MACE_SIMD_INLINE V FmaLane(V acc, V w, V a) {
 #if defined(__AVX512F__)
@@ -172,6 +188,21 @@ MACE_SIMD_INLINE V FmaLane(V acc, V w, V a) {
   return w * __builtin_shufflevector(a, a, l, l, l, l, l, l, l, l) + acc;
 #elif defined(__aarch64__)
   return vfmaq_laneq_f32(acc, w, a, kLane);
+#elif defined(__arm__)
+  // Armv7's fused form takes no lane; the chained vmla.f32 (two roundings) does
+  // and needs no register for the broadcast. The compiler never picks it while
+  // contraction is on. "t": lanes of q0 to q7 only.
+  // Volatile keeps the order written: left free, it chains the sums and spills.
+  if constexpr (kLane < 2) {
+    __asm__ volatile("vmla.f32 %q0, %q1, %e2[%c3]"
+                     : "+w"(acc)
+                     : "w"(w), "t"(a), "i"(kLane));
+  } else {
+    __asm__ volatile("vmla.f32 %q0, %q1, %f2[%c3]"
+                     : "+w"(acc)
+                     : "w"(w), "t"(a), "i"(kLane - 2));
+  }
+  return acc;
 #else
   return w * __builtin_shufflevector(a, a, kLane, kLane, kLane, kLane) + acc;
 #endif

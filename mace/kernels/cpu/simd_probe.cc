@@ -21,6 +21,7 @@ MACE_PROBE_UNARY(Sqrt)
 void ClampOf(const float *x, float low, float high, float *y) {
   Store(y, Clamp(Load(x), Set(low), Set(high)));
 }
+void SetOf(float x, float *y) { Store(y, Set(x)); }
 void CopyOf(const float *x, float *y, int n) { StoreN(y, LoadN(x, n), n); }
 float ReduceAddOf(const float *x) { return ReduceAdd(Load(x)); }
 float ReduceMaxOf(const float *x) { return ReduceMax(Load(x)); }
@@ -41,10 +42,10 @@ void CopyHalfOf(const uint16_t *x, uint16_t *y, int n) {
 
 extern const Probe kProbe;
 const Probe kProbe = {
-    kLanes,       &FloorOf,      &CeilOf,     &RoundOf,    &TruncateOf,
-    &AbsOf,       &SqrtOf,       &ClampOf,    &CopyOf,     &ReduceAddOf,
-    &ReduceMaxOf, &ReduceMinOf,  &FmaLanesOf, &WidenF16Of, &WidenBf16Of,
-    &NarrowF16Of, &NarrowBf16Of, &CopyHalfOf,
+    kLanes,       &FloorOf,     &CeilOf,       &RoundOf,    &TruncateOf,
+    &AbsOf,       &SqrtOf,      &ClampOf,      &SetOf,      &CopyOf,
+    &ReduceAddOf, &ReduceMaxOf, &ReduceMinOf,  &FmaLanesOf, &WidenF16Of,
+    &WidenBf16Of, &NarrowF16Of, &NarrowBf16Of, &CopyHalfOf,
 };
 
 }  // namespace mace::simd::MACE_ISA

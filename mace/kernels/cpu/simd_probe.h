@@ -23,6 +23,7 @@ struct Probe {
   void (*abs)(const float *x, float *y);
   void (*sqrt)(const float *x, float *y);
   void (*clamp)(const float *x, float low, float high, float *y);
+  void (*set)(float x, float *y);  // every lane
   // y = x through LoadN and StoreN.
   void (*copy)(const float *x, float *y, int n);
   float (*reduce_add)(const float *x);

@@ -73,6 +73,16 @@ TEST(Simd, RoundingAgreesWithLibm) {
   }
 }
 
+TEST(Simd, SetKeepsTheSignOfZero) {
+  for (const Named &isa : Probes()) {
+    std::vector<float> y(Lanes(*isa.probe));
+    for (float x : {-0.0f, 0.0f, 1.5f, kNan}) {
+      isa.probe->set(x, y.data());
+      for (float v : y) EXPECT_TRUE(Same(v, x)) << isa.name << " " << x;
+    }
+  }
+}
+
 TEST(Simd, ClampKeepsNan) {
   for (const Named &isa : Probes()) {
     const Probe &p = *isa.probe;

@@ -22,8 +22,8 @@
 // measured on Zen 5 a 6x64 tile fed by plain row pointers sustains 123-126 of
 // about 128 GMAC/s) and a K-split across threads (it would change the bits).
 //
-// Aliasing: C must not overlap A, W or bias. residual may equal C if K runs in a
-// single stretch (kDepthBlock below), else C holds partial sums meanwhile.
+// Aliasing: C must not overlap A, W or bias. residual may equal C if K runs in
+// a single stretch (kDepthBlock below), else C holds partial sums meanwhile.
 
 #ifndef MACE_KERNELS_CPU_GEMM_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_GEMM_H_

@@ -70,6 +70,12 @@ constexpr TileSet<2, 8> kTiles;
 constexpr ColumnGroup kGroup = {1, 2, 8, 8, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
 constexpr size_t kRowTile = 8;
+#elif defined(__SSE4_1__)
+// 12 sums + 2 weights + 1 value + 1 product of 16.
+constexpr TileSet<2, 6> kTiles;
+constexpr ColumnGroup kGroup = {1, 2, 8, 6, kTiles.of_rows};
+MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
+constexpr size_t kRowTile = 6;
 #else
 // 8 sums + 4 row vectors (four k each) + 2 weights of 16 registers.
 constexpr TileSet<2, 4> kTiles;

@@ -48,7 +48,7 @@ MACE_SIMD_INLINE size_t VectorOffset(int v, size_t panel_stride) {
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
 // One product of K for all sums, A broadcast from memory: the form for ISAs
-// whose FMA (or a load) broadcasts for free.
+// that cannot multiply by a lane.
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void StepBroadcast(sv::V (&acc)[kRows][kVectors],
                                     const float *const (&a)[kRows],
@@ -91,7 +91,7 @@ MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
                                      const float *w,
                                      size_t panel_stride) {
   size_t k = 0;
-  if constexpr (sv::kLanes == 4) {
+  if constexpr (sv::kLaneFma) {
     // Four products per round: a row is loaded once for four lanes.
     for (; k + 4 <= depth; k += 4, w += 4 * kPanelWidth) {
       sv::V x[kRows];
