@@ -253,12 +253,12 @@ TEST(ConvGemm, EveryRowCountAndColumnTail) {
 
 TEST(ConvGemm, DepthAcrossStretches) {
   uint32_t seed = 100;
-  for (ptrdiff_t depth : {1, 3, 4, 512, 513, 600, 1537}) {
+  for (ptrdiff_t depth : {1, 3, 512, 513, 600, 1537}) {
     for (WeightType type :
          {WeightType::kF32, WeightType::kF16, WeightType::kBf16}) {
-      for (ptrdiff_t rows : {1, 19}) {
+      for (ptrdiff_t rows : {1, 9}) {
         Case c;
-        c.shape = MatrixShape(rows, depth, 40);
+        c.shape = MatrixShape(rows, depth, 24);
         c.w_type = type;
         c.clamp = true;
         c.residual = true;
@@ -334,9 +334,9 @@ TEST(ConvGemm, RandomGeometry) {
 
 TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
   for (const ConvShape &shape :
-       {Square(14, 48, 3, 1, 1, 200), Square(30, 3, 3, 2, 1, 40),
-        MatrixShape(49, 700, 300), MatrixShape(1, 513, 1001),
-        MatrixShape(2000, 24, 144)}) {
+       {Square(14, 20, 3, 1, 1, 100), Square(30, 3, 3, 2, 1, 40),
+        MatrixShape(49, 520, 70), MatrixShape(1, 513, 1001),
+        MatrixShape(2000, 6, 70)}) {
     Case c;
     c.shape = shape;
     c.residual = true;
@@ -356,8 +356,8 @@ TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
 }
 
 TEST(ConvGemm, SinglePassMayAddInPlace) {
-  for (ptrdiff_t depth : {64, 511, 512, 513, 1200}) {
-    for (ptrdiff_t rows : {1, 40}) {
+  for (ptrdiff_t depth : {64, 511, 512, 513}) {
+    for (ptrdiff_t rows : {1, 20}) {
       Case c;
       c.shape = MatrixShape(rows, depth, 50);
       c.residual = true;
