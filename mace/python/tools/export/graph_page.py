@@ -7,7 +7,6 @@ from __future__ import annotations
 import colorsys
 import functools
 import json
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import jinja2
 
+from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.export.graph_layout import lay_out
 from mace.python.tools.proto import load_proto
 
@@ -33,6 +33,8 @@ class _Node:
     title: str
     lines: tuple[str, ...]
     kind: str
+    # Of the outputs.
+    shape: str
     details: dict[str, Any]
 
     @property
@@ -110,7 +112,7 @@ def _border(kind: str, value: Any) -> _Node:
         "element type": _element(value.data_type),
         "alias": value.alias,
     }
-    return _Node(_shorten(value.name), (shape,), kind, details)
+    return _Node(_shorten(value.name), (shape,), kind, _dims(value.shape), details)
 
 
 def _operator(op: Any, constants: dict[str, Any]) -> _Node:
@@ -138,7 +140,7 @@ def _operator(op: Any, constants: dict[str, Any]) -> _Node:
         "attributes": attributes,
         "source": list(op.source_outputs),
     }
-    return _Node(title, tuple(lines), op.type, details)
+    return _Node(title, tuple(lines), op.type, ", ".join(shapes), details)
 
 
 def _path(route: Sequence[tuple[float, float]]) -> str:
@@ -158,8 +160,9 @@ def _colour(kind: str) -> str:
     """A pale colour that depends on the type alone."""
     if kind in ("Input", "Output"):
         return "#ffffff"
-    # 137 degrees, the golden angle, sets neighbouring numbers far apart.
-    hue = (zlib.crc32(kind.encode()) * 137 % 360) / 360
+    # Steps of the golden angle set any few neighbouring numbers far apart.
+    number = sorted(default_catalogue().ops).index(kind)
+    hue = number * 137.508 % 360 / 360
     rgb = colorsys.hls_to_rgb(hue, 0.86, 0.65)
     return "#" + "".join(f"{round(part * 255):02x}" for part in rgb)
 

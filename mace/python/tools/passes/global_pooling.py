@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mace.python.tools.ir import Graph, Op
+from mace.python.tools.ir.window import window_axes
 from mace.python.tools.passes.base import Pass
 
 
@@ -27,9 +28,15 @@ class GlobalPooling(Pass):
 
 def _covers_all(op: Op) -> bool:
     x, y = op.input(0).shape, op.output.shape
-    if x is None or y is None or y[1:3] != (1, 1):
+    if x is None or y is None or y[1:3] != (1, 1) or op.attr("dilations") != (1, 1):
         return False
-    if op.attr("padding") == "EXPLICIT" and any(op.attr("pads")):
-        return False
-    # One window that starts at the first element; padding SAME adds none then.
-    return tuple(op.attr("kernels")) == x[1:3] and op.attr("dilations") == (1, 1)
+    axes = window_axes(op, op.attr("kernels"), x[1:3])
+    for axis, size in zip(axes, x[1:3]):
+        if axis is None or not isinstance(size, int):
+            return False
+        if axis.extent < axis.before + size:
+            return False
+        # Counted padding would make the mean smaller.
+        if op.attr("count_include_pad") and axis.before + axis.after:
+            return False
+    return True

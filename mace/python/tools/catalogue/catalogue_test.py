@@ -1,0 +1,151 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reading, checking and printing the operator declarations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mace.ops import op_schema_gen
+from mace.python.tools.catalogue import (
+    CatalogueError,
+    attribute_problems,
+    default_catalogue,
+    load_catalogue,
+)
+from mace.python.tools.catalogue.table import main, operator_table
+
+_OPS = Path(__file__).resolve().parents[3] / "ops"
+
+
+def _declaration(**changes: Any) -> dict[str, Any]:
+    return {
+        "op": "Test",
+        "summary": "A test.",
+        "inputs": [{"name": "x", "types": ["float32"]}],
+        "outputs": [{"name": "y", "types": ["float32"]}],
+        "attributes": {},
+        **changes,
+    }
+
+
+def _load(folder: Path, *declarations: dict[str, Any]) -> Any:
+    for index, declaration in enumerate(declarations):
+        room = folder / f"op{index}"
+        room.mkdir()
+        (room / f"op{index}.op.yaml").write_text(yaml.safe_dump(declaration))
+    return load_catalogue(folder)
+
+
+def test_source_tree_is_valid_and_complete() -> None:
+    files = list(_OPS.glob("*/*.op.yaml"))
+    assert len(default_catalogue().ops) == len(files)
+    for path in files:
+        assert path.name == f"{path.parent.name}.op.yaml"
+
+
+def test_generator_of_headers_agrees() -> None:
+    """Both readers of the declarations see the same ports and attributes."""
+    enums = yaml.safe_load((_OPS / "op_enums.yaml").read_text("utf-8"))
+    for path in _OPS.glob("*/*.op.yaml"):
+        raw = yaml.safe_load(path.read_text("utf-8"))
+        assert op_schema_gen.check(raw, enums) == []
+        schema = default_catalogue()[raw["op"]]
+        for side, ports in (("inputs", schema.inputs), ("outputs", schema.outputs)):
+            assert [p["name"] for p in raw[side]] == [p.name for p in ports]
+        for name, attribute in schema.attributes.items():
+            values = op_schema_gen.enum_values(raw["attributes"][name], enums)
+            assert (values or []) == list(attribute.values)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sumary": "x"},
+        {"attributes": {"a": {"type": "number", "default": 1}}},
+        {"attributes": {"a": {"type": "int"}}},
+        {"attributes": {"a": {"type": "int", "default": 1, "required": True}}},
+        {"attributes": {"a": {"type": "enum", "default": "X"}}},
+        {"inputs": [{"name": "x", "types": ["float31"]}]},
+        {
+            "inputs": [
+                {"name": "x", "types": ["bool"], "variadic": True},
+                {"name": "y", "types": ["bool"]},
+            ]
+        },
+    ],
+)
+def test_both_readers_refuse_a_wrong_declaration(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    assert op_schema_gen.check(_declaration(**wrong), {})
+    with pytest.raises(CatalogueError):
+        _load(tmp_path, _declaration(**wrong))
+
+
+def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:
+    bad = {"a": {"type": "int", "default": "one"}, "b": {"type": "nothing"}}
+    with pytest.raises(CatalogueError) as caught:
+        _load(tmp_path, _declaration(attributes=bad), _declaration(extra=1))
+    text = str(caught.value)
+    assert "attributes.a: default must be int" in text
+    assert "attributes.b: unknown type" in text
+    assert "op1.op.yaml: unknown key 'extra'" in text
+
+
+def test_two_files_with_one_operator(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="Test is declared twice"):
+        _load(tmp_path, _declaration(), _declaration())
+
+
+def test_unreadable_file_and_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="no operator declarations"):
+        load_catalogue(tmp_path)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "x.op.yaml").write_text("[1, 2")
+    with pytest.raises(CatalogueError, match="cannot be read"):
+        load_catalogue(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("strides", (1,), "has 1 numbers, needs 2"),
+        ("strides", (0, 1), "needs at least 1"),
+        ("strides", (1, True), "must be ints"),
+        ("padding", "same", "accepted: VALID"),
+        ("activation_limit", 6, "must be float"),
+        ("activation_limit", float("nan"), "finite"),
+        ("stride", (1, 1), "did you mean 'strides'"),
+    ],
+)
+def test_wrong_attribute_values(name: str, value: Any, problem: str) -> None:
+    (text,) = attribute_problems(default_catalogue()["Conv2D"], {name: value})
+    assert problem in text
+
+
+def test_missing_attribute_is_named() -> None:
+    problems = attribute_problems(default_catalogue()["Transpose"], {})
+    assert problems == ["lacks attribute 'perm'"]
+
+
+def test_table_names_every_operator_port_and_attribute(tmp_path: Path) -> None:
+    text = operator_table(default_catalogue())
+    for op in default_catalogue().ops.values():
+        assert f"## {op.type}\n" in text
+        for name in (*op.attributes, *(p.name for p in (*op.inputs, *op.outputs))):
+            assert f"`{name}`" in text
+    out = tmp_path / "operators.md"
+    assert main(["--out", str(out)]) == 0
+    assert out.read_text("utf-8") == text
+
+
+def test_table_refuses_a_place_it_cannot_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--out", str(tmp_path)]) == 2
+    assert "cannot write" in capsys.readouterr().err

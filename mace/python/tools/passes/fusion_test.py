@@ -1,0 +1,302 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Passes that fold into or fuse with convolution and its relatives.
+
+Each is tested as part of the pipeline, since that is the only way it runs; a
+test says which operators must be left.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.ir import DataType, GraphBuilder, Op, Value
+from mace.python.tools.passes.testing import Build, random, rewrite, types
+
+
+def _input(builder: GraphBuilder, *shape: int) -> Value:
+    return builder.input("x", DataType.FLOAT32, shape or (2, 7, 6, 4))
+
+
+def _conv(
+    builder: GraphBuilder,
+    rng: np.random.Generator,
+    x: Value,
+    out: int = 6,
+    kernel: int = 3,
+    bias: bool = False,
+    **attrs: Any,
+) -> Value:
+    assert x.shape is not None and isinstance(x.shape[-1], int)
+    depth = x.shape[-1] // attrs.get("groups", 1)
+    inputs = [x, builder.constant("w", random(rng, out, kernel, kernel, depth))]
+    if bias:
+        inputs.append(builder.constant("b", random(rng, out)))
+    return builder.one("Conv2D", inputs, None, attrs, "conv")
+
+
+def _bn(builder: GraphBuilder, rng: np.random.Generator, x: Value) -> Value:
+    assert x.shape is not None
+    parameters = [builder.constant(n, random(rng, int(x.shape[-1] or 0))) for n in "so"]
+    return builder.one("BatchNorm", [x, *parameters], None, None, "bn")
+
+
+def _eltwise(builder: GraphBuilder, mode: str, *inputs: Value) -> Value:
+    return builder.one("Eltwise", inputs, None, {"mode": mode}, mode.lower())
+
+
+def _act(builder: GraphBuilder, x: Value, activation: str, limit: float = 0.0) -> Value:
+    attrs = {"activation": activation, "activation_limit": limit}
+    return builder.one("Activation", [x], None, attrs, "act")
+
+
+def _only(build: Build, op_type: str) -> Op:
+    graph = rewrite(build)
+    assert types(graph) == {op_type: 1}
+    return graph.ops[0]
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_normalisation_and_scale_chain_folds_into_convolution(
+    bias: bool, groups: int
+) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _bn(b, rng, _conv(b, rng, _input(b), bias=bias, groups=groups))
+        y = _eltwise(b, "MUL", y, b.constant("m", random(rng, 1, 1, 1, 6)))
+        y = _eltwise(b, "ADD", b.constant("a", random(rng, 6)), y)
+        y = _eltwise(b, "SUB", b.constant("c", random(rng, 1)), y)
+        y = _eltwise(b, "DIV", y, b.constant("d", random(rng, 6) + 9))
+        b.output(_act(b, y, "RELU"), "y")
+
+    assert _only(build, "Conv2D").attr("activation") == "RELU"
+
+
+def test_normalisation_folds_into_depthwise_convolution_with_multiplier() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        filters = b.constant("w", random(rng, 3, 3, 4, 2))
+        y = b.one("DepthwiseConv2d", [_input(b), filters], None, None, "dw")
+        b.output(_act(b, _bn(b, rng, y), "RELUX", 6.0), "y")
+
+    assert _only(build, "DepthwiseConv2d").attr("activation_limit") == 6.0
+
+
+def test_group_convolution_of_single_channels_becomes_depthwise() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        b.output(_conv(b, rng, _input(b), out=8, bias=True, groups=4), "y")
+
+    assert _only(build, "DepthwiseConv2d").input(1).shape == (3, 3, 4, 2)
+
+
+def test_constant_that_varies_over_the_image_is_no_bias() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _conv(b, rng, _input(b), padding="SAME")
+        b.output(_eltwise(b, "ADD", y, b.constant("a", random(rng, 7, 6, 1))), "y")
+
+    assert types(rewrite(build)) == {"Conv2D": 1, "Eltwise": 1}
+
+
+def test_nothing_folds_through_a_value_that_others_read() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _conv(b, rng, _input(b))
+        b.output(_bn(b, rng, y), "normal")
+        b.output(_act(b, y, "TANH"), "tanh")
+
+    assert types(rewrite(build)) == {"Conv2D": 1, "BatchNorm": 1, "Activation": 1}
+
+
+def test_nothing_folds_into_a_model_output() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _conv(b, rng, _input(b))
+        b.output(_act(b, y, "RELU"), "z")
+        b.output(y, "y")
+
+    assert types(rewrite(build)) == {"Conv2D": 1, "Activation": 1}
+
+
+@pytest.mark.parametrize("padding", ["VALID", "SAME"])
+@pytest.mark.parametrize("kind", ["conv", "group", "depthwise", "fc"])
+def test_normalisation_before_folds_only_where_nothing_is_padded(
+    padding: str, kind: str
+) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _bn(b, rng, _input(b))
+        if kind == "fc":
+            y = b.one("MatMul", [x, b.constant("w", random(rng, 4, 3))])
+        elif kind == "depthwise":
+            y = _conv(b, rng, x, out=4, groups=4, padding=padding)
+        else:
+            groups = 2 if kind == "group" else 1
+            y = _conv(b, rng, x, bias=True, groups=groups, padding=padding)
+        b.output(y, "y")
+
+    count = types(rewrite(build))["BatchNorm"]
+    assert count == int(padding == "SAME" and kind != "fc")
+
+
+def test_scale_before_folds_even_with_padding() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _eltwise(b, "MUL", _input(b), b.constant("m", random(rng, 4)))
+        b.output(_conv(b, rng, x, padding="SAME"), "y")
+
+    _only(build, "Conv2D")
+
+
+def test_affine_chain_without_convolution_is_one_normalisation() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _act(b, _input(b), "RELU")
+        y = _eltwise(b, "MUL", x, b.constant("m", random(rng, 4)))
+        y = _eltwise(b, "ADD", y, b.constant("a", random(rng, 4)))
+        b.output(_act(b, y, "RELU"), "y")
+
+    assert types(rewrite(build)) == {"Activation": 1, "BatchNorm": 1}
+
+
+def test_residual_block_is_two_convolutions() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b)
+        y = _conv(b, rng, x, out=4, padding="SAME")
+        y = _act(b, _bn(b, rng, y), "RELU")
+        y = _bn(b, rng, _conv(b, rng, y, out=4, padding="SAME"))
+        b.output(_act(b, _eltwise(b, "ADD", x, y), "RELU"), "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {"Conv2D": 2}
+    assert graph.ops[1].input(3) is graph.inputs[0]
+
+
+def test_residual_of_two_convolutions_joins_the_later() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b)
+        shortcut = _conv(b, rng, x, kernel=1, bias=True)
+        y = _act(b, _conv(b, rng, x, kernel=1), "RELU")
+        y = _conv(b, rng, y, kernel=1)
+        b.output(_eltwise(b, "ADD", y, shortcut), "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {"Conv2D": 3}
+    assert graph.ops[-1].get_input(3) is not None
+
+
+def test_residual_that_broadcasts_stays_a_sum() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b)
+        attrs = {"mode": "MEAN", "axes": [1, 2]}
+        mean = b.one("Reduce", [x], None, attrs, "mean")
+        y = _conv(b, rng, x, out=4, padding="SAME")
+        b.output(_eltwise(b, "ADD", y, mean), "y")
+
+    assert types(rewrite(build))["Eltwise"] == 1
+
+
+def test_activation_with_slopes_stays() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _conv(b, rng, _input(b))
+        slopes = b.constant("slope", random(rng, 6))
+        b.output(b.one("Activation", [y, slopes], None, {"activation": "PRELU"}), "y")
+
+    assert types(rewrite(build)) == {"Conv2D": 1, "Activation": 1}
+
+
+@pytest.mark.parametrize(
+    ("op", "attrs", "value", "relu", "left"),
+    [
+        ("conv", {}, 0.0, False, 0),
+        ("conv", {}, 1.0, False, 1),
+        ("conv", {"padding": "SAME"}, 0.0, False, 0),
+        ("depthwise", {"padding": "EXPLICIT", "pads": [1, 0, 0, 2]}, 0.0, False, 0),
+        ("pool", {"mode": "MAX"}, 0.0, True, 0),
+        ("pool", {"mode": "MAX"}, 0.0, False, 1),
+        ("pool", {"mode": "MAX"}, -3.4028234e38, False, 0),
+        ("pool", {"mode": "AVG"}, 0.0, False, 0),
+        ("pool", {"mode": "AVG", "padding": "SAME"}, 0.0, False, 1),
+        ("pool", {"mode": "AVG", "ceil_mode": True, "strides": [2, 2]}, 0.0, False, 1),
+    ],
+)
+def test_padding_moves_into_the_window_where_it_means_the_same(
+    op: str, attrs: dict[str, Any], value: float, relu: bool, left: int
+) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b)
+        if relu:
+            x = _act(b, x, "RELU")
+        pads = [0, 0, 1, 0, 2, 1, 0, 0]
+        x = b.one("Pad", [x], None, {"pads": pads, "value": value}, "pad")
+        if op == "pool":
+            y = b.one("Pooling", [x], None, {"kernels": [3, 3], **attrs}, "pool")
+        elif op == "depthwise":
+            y = _conv(b, rng, x, out=4, groups=4, **attrs)
+        else:
+            y = _conv(b, rng, x, **attrs)
+        b.output(y, "y")
+
+    assert types(rewrite(build))["Pad"] == left
+
+
+def test_padding_of_channels_stays() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.one("Pad", [_input(b)], None, {"pads": [0, 0, 0, 0, 0, 0, 0, 2]}, "pad")
+        b.output(_conv(b, rng, x), "y")
+
+    assert types(rewrite(build)) == {"Pad": 1, "Conv2D": 1}
+
+
+@pytest.mark.parametrize(
+    ("attrs", "reduced"),
+    [
+        ({"kernels": [7, 6]}, True),
+        ({"kernels": [7, 6], "mode": "AVG"}, True),
+        (
+            {
+                "kernels": [8, 6],
+                "mode": "AVG",
+                "padding": "EXPLICIT",
+                "pads": [0, 0, 1, 0],
+            },
+            True,
+        ),
+        (
+            {
+                "kernels": [8, 6],
+                "mode": "AVG",
+                "padding": "EXPLICIT",
+                "pads": [0, 0, 1, 0],
+                "count_include_pad": True,
+            },
+            False,
+        ),
+        ({"kernels": [5, 6], "strides": [3, 1]}, False),
+        ({"kernels": [4, 6], "dilations": [2, 1]}, False),
+    ],
+)
+def test_pooling_of_the_whole_image_is_a_reduction(
+    attrs: dict[str, Any], reduced: bool
+) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        b.output(b.one("Pooling", [_input(b)], None, attrs, "pool"), "y")
+
+    assert types(rewrite(build))["Reduce"] == int(reduced)
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_product_with_constant_is_fully_connected(transpose: bool) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        shape = (5, 4) if transpose else (4, 5)
+        w = b.constant("w", random(rng, *shape))
+        attrs = {"transpose_b": transpose}
+        y = b.one("MatMul", [_input(b, 3, 2, 4), w], None, attrs, "fc")
+        y = _eltwise(b, "ADD", y, b.constant("b", random(rng, 5)))
+        b.output(_act(b, y, "RELU"), "y")
+
+    assert _only(build, "FullyConnected").attr("activation") == "RELU"
+
+
+def test_product_of_computed_matrices_stays() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b, 3, 4, 4)
+        b.output(b.one("MatMul", [x, x], None, {"transpose_a": True}, "mm"), "y")
+
+    assert types(rewrite(build)) == {"MatMul": 1}

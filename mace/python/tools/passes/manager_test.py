@@ -1,0 +1,95 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Order, checks and dumps of the pass manager."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mace.python.tools.ir import DataType, Graph, GraphBuilder, GraphError
+from mace.python.tools.passes import Pass, PassManager, all_passes
+from mace.python.tools.passes.manager import order
+
+
+def _pass(name: str, *requires: str) -> Pass:
+    class Named(Pass):
+        def run(self, graph: Graph) -> int:
+            return 0
+
+    Named.name, Named.requires = name, requires
+    return Named()
+
+
+def _graph() -> Graph:
+    builder = GraphBuilder("test", "test")
+    x = builder.input("x", DataType.FLOAT32, (2, 3))
+    y = builder.one("Activation", [x], "relu", {"activation": "RELU"})
+    builder.output(builder.alias(y, "same"), "y")
+    return builder.graph
+
+
+def test_order_respects_requirements_and_then_names() -> None:
+    passes = [_pass("c"), _pass("b", "d"), _pass("a", "b"), _pass("d")]
+    assert [p.name for p in order(passes)] == ["c", "d", "b", "a"]
+
+
+def test_circle_and_unknown_requirement_are_named() -> None:
+    with pytest.raises(GraphError, match=r"circle: a, b"):
+        order([_pass("a", "b"), _pass("b", "a")])
+    with pytest.raises(GraphError, match="a requires nowhere"):
+        order([_pass("a", "nowhere")])
+
+
+def test_every_pass_is_named_after_its_file_and_documented() -> None:
+    folder = Path(__file__).parent
+    for item in all_passes():
+        assert (folder / f"{item.name}.py").exists()
+        assert item.__doc__
+    files = {p.stem for p in folder.glob("*.py") if "(Pass)" in p.read_text("utf-8")}
+    assert {p.name for p in all_passes()} == {f for f in files if "_test" not in f}
+
+
+def test_pass_that_breaks_the_graph_is_named() -> None:
+    class Breaks(Pass):
+        name = "breaks"
+
+        def run(self, graph: Graph) -> int:
+            graph.ops[0].output.shape = (9, 9)
+            return 1
+
+    with pytest.raises(GraphError, match="(?s)after pass breaks.*relu"):
+        PassManager([Breaks()]).run(_graph())
+
+
+def test_pass_that_changes_the_border_is_named() -> None:
+    class Renames(Pass):
+        name = "renames"
+
+        def run(self, graph: Graph) -> int:
+            graph.rename_value(graph.outputs[0], "other")
+            return 1
+
+    with pytest.raises(GraphError, match="after pass renames: y is gone"):
+        PassManager([Renames()]).run(_graph())
+
+
+def test_passes_that_undo_each_other_are_an_error() -> None:
+    class Toggles(Pass):
+        name = "toggles"
+
+        def run(self, graph: Graph) -> int:
+            return 1
+
+    with pytest.raises(GraphError, match="rest"):
+        PassManager([Toggles()]).run(_graph())
+
+
+def test_dump_shows_the_graph_after_each_change(tmp_path: Path) -> None:
+    PassManager(dump_dir=tmp_path / "dump").run(_graph())
+    files = sorted(p.name for p in (tmp_path / "dump").iterdir())
+    assert files == ["000_imported.txt", "001_remove_no_ops.txt"]
+    first, second = ((tmp_path / "dump" / f).read_text("utf-8") for f in files)
+    assert "Identity" in first
+    assert "Identity" not in second
