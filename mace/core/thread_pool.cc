@@ -187,7 +187,9 @@ void SharedPool::Dispatch(int64_t count,
   const uint64_t call = CallOf(state_.load(std::memory_order_relaxed)) + 1;
   // Sequentially consistent, as is the sleeper's counter: either the sleeper
   // sees this call, or this thread sees the sleeper.
-  state_.store(call * kCall | kOpen);
+  // An exchange, not a store: user-mode qemu lets a later load overtake an
+  // aarch64 store-release, and then the sleeper is missed for good.
+  state_.exchange(call * kCall | kOpen);
   if (sleepers_.load() > 0) {
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -241,7 +243,7 @@ void SharedPool::WaitForWorkers() {
     Pause();
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  caller_sleeps_.store(true);
+  caller_sleeps_.exchange(true);  // not a store: see Dispatch
   done_.wait(lock, [this] { return !AnyInside(state_.load()); });
   caller_sleeps_.store(false);
 }
