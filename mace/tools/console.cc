@@ -1,0 +1,43 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/tools/console.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace mace {
+namespace tools {
+namespace {
+
+void Print(std::FILE *stream,
+           char level,
+           const char *file,
+           int line,
+           const std::string &text) {
+  const char *slash = std::strrchr(file, '/');
+  const char *name = slash != nullptr ? slash + 1 : file;
+  size_t begin = 0;
+  while (true) {
+    const size_t end = text.find('\n', begin);
+    std::fprintf(stream, "%c %s:%d %s\n", level, name, line,
+                 text.substr(begin, end - begin).c_str());
+    if (end == std::string::npos) break;
+    begin = end + 1;
+  }
+  // A killed or crashed run must not lose what it already said.
+  std::fflush(stream);
+}
+
+}  // namespace
+
+void PrintInfo(const char *file, int line, const std::string &text) {
+  Print(stdout, 'I', file, line, text);
+}
+
+void PrintError(const char *file, int line, const std::string &text) {
+  Print(stderr, 'E', file, line, text);
+}
+
+}  // namespace tools
+}  // namespace mace

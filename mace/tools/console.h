@@ -1,0 +1,26 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What mace_run prints: lines with the prefix "I file.cc:line ", as the
+// library's own log has it, results on stdout and errors on stderr.
+
+#ifndef MACE_TOOLS_CONSOLE_H_
+#define MACE_TOOLS_CONSOLE_H_
+
+#include <string>
+
+namespace mace {
+namespace tools {
+
+// Prints every line of `text` with the prefix.
+void PrintInfo(const char *file, int line, const std::string &text);
+void PrintError(const char *file, int line, const std::string &text);
+
+}  // namespace tools
+}  // namespace mace
+
+#define MACE_TOOL_INFO(text) ::mace::tools::PrintInfo(__FILE__, __LINE__, text)
+#define MACE_TOOL_ERROR(text) \
+  ::mace::tools::PrintError(__FILE__, __LINE__, text)
+
+#endif  // MACE_TOOLS_CONSOLE_H_

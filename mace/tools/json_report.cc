@@ -1,0 +1,163 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/tools/json_report.h"
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "mace/tools/machine.h"
+#include "mace/tools/statistics.h"
+#include "mace/tools/tensor_io.h"
+
+namespace mace {
+namespace tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kReportVersion = 1;
+
+Json SummaryJson(const std::vector<double> &values) {
+  const Summary s = SummarizeSeries(values);
+  return {{"round", s.round}, {"first", s.first}, {"curr", s.curr},
+          {"min", s.min},     {"max", s.max},     {"avg", s.avg},
+          {"std", s.std},     {"values", values}};
+}
+
+Json OpJson(const OpProfile &op) {
+  const Summary s = SummarizeSeries(op.times);
+  Json json = {
+      {"name", op.name},
+      {"type", op.type},
+      {"device", op.device == CPU ? "CPU" : std::to_string(op.device)},
+      {"output_shape", op.output_shape},
+      {"macs", op.macs},
+      {"bytes", op.bytes},
+      {"start_ms", op.start_ms},
+      {"last_start_ms", op.last_start_ms},
+      {"first_ms", s.first},
+      {"last_ms", s.curr},
+      {"min_ms", s.min},
+      {"max_ms", s.max},
+      {"avg_ms", s.avg},
+      {"std_ms", s.std},
+  };
+  if (!op.args.strides.empty()) {
+    json["strides"] = op.args.strides;
+    json["padding_type"] = op.args.padding_type;
+    json["paddings"] = op.args.paddings;
+    json["dilations"] = op.args.dilations;
+  }
+  if (!op.args.kernels.empty()) json["filter_shape"] = op.args.kernels;
+  return json;
+}
+
+Json BenchmarkJson(const Measurements &m) {
+  Json types = Json::array();
+  for (const TypeProfile &type : m.ops.Types()) {
+    types.push_back({{"type", type.type},
+                     {"count", type.count},
+                     {"avg_ms", type.avg_ms},
+                     {"macs", type.macs},
+                     {"calls", type.calls}});
+  }
+  Json ops = Json::array();
+  for (const OpProfile &op : m.ops.ops()) ops.push_back(OpJson(op));
+  return {
+      {"warm_up_ms", SummaryJson(m.warmup_ms)},
+      {"without_statistics_ms", SummaryJson(m.without_statistics_ms)},
+      {"with_statistics_ms", SummaryJson(m.with_statistics_ms)},
+      {"ops_ms", SummaryJson(m.ops.totals())},
+      {"macs", m.ops.macs()},
+      {"types", types},
+      {"ops", ops},
+  };
+}
+
+Json MemoryJson(const Measurements &m) {
+  Json timeline = Json::array();
+  for (const MemoryPoint &point : m.memory) {
+    timeline.push_back({{"label", point.label},
+                        {"ms", point.ms},
+                        {"resident_bytes", point.resident_bytes}});
+  }
+  return {{"peak_resident_bytes", m.peak_resident_bytes},
+          {"arena_bytes", m.engine.arena_bytes},
+          {"tensor_bytes", m.engine.tensor_bytes},
+          {"constant_bytes", m.engine.constant_bytes},
+          {"prepared_bytes", m.engine.prepared_bytes},
+          {"timeline", timeline}};
+}
+
+Json TensorsJson(const TensorMap &tensors) {
+  Json json = Json::array();
+  for (const auto &entry : tensors) {
+    const ValueSummary values = Summarize(entry.second);
+    json.push_back({{"name", entry.first},
+                    {"shape", entry.second.shape()},
+                    {"data_type", DataTypeName(entry.second.data_type())},
+                    {"nan", values.nan},
+                    {"inf", values.inf},
+                    {"min", values.min},
+                    {"max", values.max},
+                    {"mean", values.mean}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string JsonReport(const Options &options,
+                       const ModelRunner &runner,
+                       const MaceStatus &status) {
+  const Measurements &m = runner.measurements();
+  Json restarts = Json::array();
+  for (const RestartTimes &times : m.restarts) {
+    restarts.push_back({{"init_ms", times.init_ms},
+                        {"warmup_ms", times.warmup_ms},
+                        {"run_ms", SummaryJson(times.run_ms)}});
+  }
+  Json report = {
+      {"version", kReportVersion},
+      {"mace_version", MaceVersion()},
+      {"status",
+       {{"code", static_cast<int>(status.code())},
+        {"message", status.information()}}},
+      {"model",
+       {{"name", options.model_name},
+        {"file", options.model_file},
+        {"data_file", options.model_data_file}}},
+      {"machine",
+       {{"processor", ProcessorName()},
+        {"isa", IsaName()},
+        {"usable_cores", UsableCores()}}},
+      {"options",
+       {{"runtime", options.runtime},
+        {"num_threads", options.num_threads},
+        {"cpu_affinity_policy", options.cpu_affinity_policy},
+        {"round", options.round},
+        {"restart_round", options.restart_round}}},
+      {"capability_ms", m.capability_ms},
+      {"restarts", restarts},
+      {"recoveries", m.recoveries},
+      {"operator_count", m.engine.operator_count},
+      {"outputs", TensorsJson(runner.outputs())},
+      {"non_finite", m.non_finite.empty() ? Json() : Json(m.non_finite)},
+      {"memory", MemoryJson(m)},
+  };
+  if (options.benchmark) report["benchmark"] = BenchmarkJson(m);
+  if (options.measure_peak) {
+    report["peak"] = {{"threads", m.peak.threads},
+                      {"gflops", m.peak.gflops},
+                      {"gbytes_per_s", m.peak.gbytes_per_s},
+                      {"cache_gbytes_per_s", m.peak.cache_gbytes_per_s}};
+  }
+  // Names come from a model file and may be no UTF-8.
+  return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tools
+}  // namespace mace

@@ -1,0 +1,183 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/tools/machine.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "mace/kernels/cpu/isa.h"
+#include "mace/kernels/cpu/peak/peak.h"
+
+namespace mace {
+namespace tools {
+namespace {
+
+constexpr int kRepeats = 5;
+// Three arrays of 64 MiB: more than the last-level cache of one socket's
+// share on every machine this was measured on, and half of what the smallest
+// board (512 MiB) can spare.
+constexpr size_t kStreamFloats = size_t{16} << 20;
+// Three arrays of 48 KiB: beyond the first cache level, within the second of
+// every core from Cortex-A72 (shared 1 MiB) on.
+constexpr size_t kCacheFloats = size_t{12} << 10;
+constexpr int kCacheRepeats = 2000;
+constexpr int64_t kCapabilityMultiplyAdds = int64_t{1} << 28;
+
+const peak::Kernels *Kernels() {
+  return peak::KernelsFor(ChooseCpuIsaFromEnv().isa);
+}
+
+// The compiler must not drop a loop whose result nobody reads.
+std::atomic<float> sink{0};
+
+// Shortest time of `body(thread)` on all threads at once, in seconds.
+double BestSeconds(int threads, const std::function<void(int)> &body) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
+    const double begin = NowMs();
+    std::vector<std::thread> workers;
+    try {
+      for (int t = 1; t < threads; ++t) workers.emplace_back(body, t);
+    } catch (const std::system_error &) {
+      for (std::thread &worker : workers) worker.join();
+      throw;
+    }
+    body(0);
+    for (std::thread &worker : workers) worker.join();
+    best = std::min(best, (NowMs() - begin) * 1e-3);
+  }
+  return best;
+}
+
+}  // namespace
+
+double NowMs() {
+  static const auto start = std::chrono::steady_clock::now();
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+size_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  size_t total_pages = 0;
+  size_t resident_pages = 0;
+  if (!(statm >> total_pages >> resident_pages)) return 0;
+  return resident_pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+size_t PeakResidentBytes() {
+  rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return static_cast<size_t>(usage.ru_maxrss) * 1024;
+}
+
+double CapabilityMs() {
+  const peak::Kernels *kernels = Kernels();
+  if (kernels == nullptr) return 0;
+  const int64_t rounds =
+      kCapabilityMultiplyAdds / kernels->multiply_adds_per_round;
+  // The remainder that whole rounds leave out.
+  const double scale =
+      static_cast<double>(kCapabilityMultiplyAdds) /
+      static_cast<double>(rounds * kernels->multiply_adds_per_round);
+  return scale * 1e3 *
+         BestSeconds(1, [&](int) { sink = kernels->multiply_add(rounds); });
+}
+
+MaceStatus MeasurePeak(int threads, MachinePeak *peak) {
+  const peak::Kernels *kernels = Kernels();
+  if (kernels == nullptr) {
+    return MaceStatus(MaceStatus::MACE_UNSUPPORTED,
+                      "this processor lacks every instruction set that MACE "
+                      "has kernels for: " +
+                          std::string(kCpuIsaNames));
+  }
+  // Several times what a busy system needs to move the threads apart.
+  const int64_t rounds =
+      8 * kCapabilityMultiplyAdds / kernels->multiply_adds_per_round;
+  const size_t part =
+      std::max(kStreamFloats / static_cast<size_t>(threads), kCacheFloats);
+  const size_t used = part * static_cast<size_t>(threads);
+  std::unique_ptr<float[]> arrays(new (std::nothrow) float[3 * used]);
+  if (arrays == nullptr) {
+    return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES,
+                      "no memory for the " +
+                          std::to_string(3 * used * sizeof(float)) +
+                          " bytes that --measure_peak streams through");
+  }
+  std::fill_n(arrays.get(), 3 * used, 1.0f);
+  try {
+    const double flop_seconds = BestSeconds(
+        threads, [&](int) { sink = kernels->multiply_add(rounds); });
+    const double stream_seconds = BestSeconds(threads, [&](int t) {
+      float *a = arrays.get() + part * static_cast<size_t>(t);
+      kernels->triad(a, a + used, 0.5f, a + 2 * used, part);
+    });
+    const double cache_seconds = BestSeconds(threads, [&](int t) {
+      // Three neighbouring arrays of this thread's own part.
+      float *a = arrays.get() + 3 * part * static_cast<size_t>(t);
+      for (int i = 0; i < kCacheRepeats; ++i) {
+        kernels->triad(a, a + kCacheFloats, 0.5f, a + 2 * kCacheFloats,
+                       kCacheFloats);
+      }
+    });
+    peak->threads = threads;
+    peak->cache_gbytes_per_s = 1e-9 * 12 * kCacheRepeats * threads *
+                               static_cast<double>(kCacheFloats) /
+                               cache_seconds;
+    peak->gflops = 2e-9 * static_cast<double>(rounds) *
+                   static_cast<double>(kernels->multiply_adds_per_round) *
+                   threads / flop_seconds;
+    peak->gbytes_per_s = 1e-9 * 12 * static_cast<double>(used) / stream_seconds;
+  } catch (const std::system_error &error) {
+    return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES,
+                      "cannot start " + std::to_string(threads) +
+                          " threads for --measure_peak: " + error.what());
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+std::string IsaName() { return CpuIsaName(ChooseCpuIsaFromEnv().isa); }
+
+std::string ProcessorName() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(cpuinfo, line)) {
+    // x86, then what ARM kernels have instead.
+    for (const char *key : {"model name", "Hardware"}) {
+      const size_t colon = line.find(": ");
+      if (line.compare(0, std::strlen(key), key) == 0 &&
+          colon != std::string::npos) {
+        return line.substr(colon + 2);
+      }
+    }
+  }
+  return "";
+}
+
+int UsableCores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace tools
+}  // namespace mace

@@ -1,0 +1,61 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this machine can do and what this process takes of it.
+
+#ifndef MACE_TOOLS_MACHINE_H_
+#define MACE_TOOLS_MACHINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mace/public/mace.h"
+
+namespace mace {
+namespace tools {
+
+// Milliseconds since the process's clock began; never goes back.
+double NowMs();
+
+// Of this process, from the kernel; 0 where the system does not tell.
+size_t ResidentBytes();
+size_t PeakResidentBytes();
+
+// A point of the process's memory over time.
+struct MemoryPoint {
+  std::string label;
+  double ms;
+  size_t resident_bytes;
+};
+
+struct MachinePeak {
+  int threads = 1;
+  double gflops = 0;        // 10^9 fp32 operations/s, two per multiply-add
+  double gbytes_per_s = 0;  // triad over arrays that fit in no cache
+  double cache_gbytes_per_s = 0;  // triad over 144 KiB for each thread
+};
+
+// Runs the peak loops on `threads` threads at once (best of five short runs
+// each, about a second in all). MACE_OUT_OF_RESOURCES if there is no memory
+// for the arrays.
+MaceStatus MeasurePeak(int threads, MachinePeak *peak);
+
+// "capability(CPU)": milliseconds one thread takes for 2^28 fp32
+// multiply-adds in registers, the best of five. (MR-06)
+double CapabilityMs();
+
+// Instruction set of the CPU kernels ("avx512"); follows MACE_CPU_ISA.
+std::string IsaName();
+
+// "AMD EPYC ...": as the system names the processor; empty if it does not.
+std::string ProcessorName();
+
+// Cores that this process may use.
+int UsableCores();
+
+}  // namespace tools
+}  // namespace mace
+
+#endif  // MACE_TOOLS_MACHINE_H_

@@ -1,0 +1,338 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/tools/model_runner.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mace/tools/console.h"
+
+namespace mace {
+namespace tools {
+namespace {
+
+// A driver that fails this often in a row will not recover.
+constexpr int kMaxRecoveries = 10;
+// Rounds of a benchmark section unless --round says more.
+constexpr int kBenchmarkRounds = 100;
+// A report has no use for more points, and a run of days must not fill the
+// memory it watches.
+constexpr size_t kMaxMemoryPoints = 2000;
+
+MaceStatus ReadWholeFile(const std::string &path,
+                         std::vector<unsigned char> *bytes) {
+  std::ifstream file(path, std::ios::binary);
+  if (file) {
+    bytes->assign(std::istreambuf_iterator<char>(file),
+                  std::istreambuf_iterator<char>());
+  }
+  if (!file || bytes->empty()) {
+    return MaceStatus(
+        MaceStatus::MACE_INVALID_ARGS,
+        "cannot read --model_file " + path + (file ? ": it is empty" : ""));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus SetRuntime(const std::string &name, MaceEngineConfig *config) {
+  static const std::map<std::string, RuntimeType> runtimes = {
+      {"cpu", RT_CPU}, {"gpu", RT_OPENCL}, {"dsp", RT_HEXAGON},
+      {"hta", RT_HTA}, {"apu", RT_APU},
+  };
+  const auto found = runtimes.find(name);
+  if (found == runtimes.end()) {
+    return MaceStatus(
+        MaceStatus::MACE_INVALID_ARGS,
+        "--runtime: '" + name + "' is none of cpu, gpu, dsp, hta, apu");
+  }
+  return config->SetRuntimeType(found->second);
+}
+
+std::vector<std::string> Names(const std::vector<TensorSpec> &specs) {
+  std::vector<std::string> names;
+  for (const TensorSpec &spec : specs) names.push_back(spec.name);
+  return names;
+}
+
+}  // namespace
+
+#define MACE_TOOL_RETURN_IF_ERROR(expression)                \
+  do {                                                       \
+    const MaceStatus status_ = (expression);                 \
+    if (status_ != MaceStatus::MACE_SUCCESS) return status_; \
+  } while (false)
+
+ModelRunner::ModelRunner(const Options &options) : options_(options) {
+  const char *ratio = std::getenv("MACE_RUNTIME_FAILURE_RATIO");
+  if (ratio != nullptr) failure_ratio_ = std::atof(ratio);
+  // With it every run fails the same way again.
+  const char *check = std::getenv("MACE_OUT_OF_RANGE_CHECK");
+  may_recover_ = check == nullptr || std::string(check) != "1";
+}
+
+void ModelRunner::RecordMemory(const std::string &label) {
+  if (measurements_.memory.size() >= kMaxMemoryPoints) return;
+  measurements_.memory.push_back({label, NowMs(), ResidentBytes()});
+}
+
+MaceStatus ModelRunner::RunAll() {
+  RecordMemory("start");
+  MACE_TOOL_RETURN_IF_ERROR(PrepareTensors());
+  if (options_.input_dir.empty()) MACE_TOOL_RETURN_IF_ERROR(LoadInputs());
+  RecordMemory("inputs ready");
+  measurements_.capability_ms = CapabilityMs();
+  for (int i = 0; i < options_.restart_round; ++i) {
+    if (options_.restart_round > 1) {
+      MACE_TOOL_INFO("restart round " + std::to_string(i));
+    }
+    engine_.reset();
+    weights_.reset();
+    MACE_TOOL_RETURN_IF_ERROR(RunOneLife());
+  }
+  measurements_.engine = engine_->GetStats();
+  if (options_.benchmark) MACE_TOOL_RETURN_IF_ERROR(Benchmark());
+  RecordMemory("end");
+  // Before the peak's own arrays.
+  measurements_.peak_resident_bytes = PeakResidentBytes();
+  if (options_.measure_peak) {
+    int threads = options_.num_threads;
+    if (threads < 1 || threads > UsableCores()) threads = UsableCores();
+    MACE_TOOL_RETURN_IF_ERROR(MeasurePeak(threads, &measurements_.peak));
+    MACE_TOOL_INFO("peak of " + std::to_string(threads) + " threads, " +
+                   IsaName() + ": " +
+                   std::to_string(measurements_.peak.gflops) + " GFLOP/s, " +
+                   std::to_string(measurements_.peak.gbytes_per_s) +
+                   " GB/s from memory, " +
+                   std::to_string(measurements_.peak.cache_gbytes_per_s) +
+                   " GB/s from cache");
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::PrepareTensors() {
+  for (const TensorSpec &spec : options_.inputs) {
+    MACE_TOOL_RETURN_IF_ERROR(MakeTensor(spec, &inputs_[spec.name]));
+  }
+  for (const TensorSpec &spec : options_.outputs) {
+    MACE_TOOL_RETURN_IF_ERROR(MakeTensor(spec, &outputs_[spec.name]));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::LoadInputs() {
+  uint64_t seed = options_.seed;
+  for (const TensorSpec &spec : options_.inputs) {
+    MaceTensor *tensor = &inputs_[spec.name];
+    if (options_.input_file.empty()) {
+      FillRandom(seed++, tensor);
+    } else {
+      MACE_TOOL_RETURN_IF_ERROR(ReadTensorFile(
+          options_.input_file + "_" + SanitizeName(spec.name), tensor));
+    }
+  }
+  if (options_.input_file.empty()) {
+    MACE_TOOL_INFO("inputs are random, seed " + std::to_string(options_.seed));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::LoadModel() {
+  MACE_TOOL_RETURN_IF_ERROR(ReadWholeFile(options_.model_file, &graph_));
+  if (!options_.model_data_file.empty()) {
+    MACE_TOOL_RETURN_IF_ERROR(GetFileSystem()->NewReadOnlyMemoryRegionFromFile(
+        options_.model_data_file.c_str(), &weights_));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::CreateEngine(bool check_operators) {
+  MaceEngineConfig config;
+  if (check_operators) {
+    MACE_TOOL_RETURN_IF_ERROR(config.SetOutOfRangeCheck(true));
+  }
+  MACE_TOOL_RETURN_IF_ERROR(SetRuntime(options_.runtime, &config));
+  MACE_TOOL_RETURN_IF_ERROR(config.SetCPUThreadPolicy(
+      options_.num_threads,
+      static_cast<CPUAffinityPolicy>(options_.cpu_affinity_policy)));
+  const auto *weights =
+      weights_ == nullptr
+          ? nullptr
+          : static_cast<const unsigned char *>(weights_->data());
+  const size_t weights_size =
+      weights_ == nullptr ? 0 : static_cast<size_t>(weights_->length());
+  engine_.reset();
+  return CreateMaceEngineFromProto(graph_.data(), graph_.size(), weights,
+                                   weights_size, Names(options_.inputs),
+                                   Names(options_.outputs), config, &engine_,
+                                   nullptr, nullptr, options_.fake_warmup);
+}
+
+MaceStatus ModelRunner::RunOneLife() {
+  RestartTimes times;
+  const double begin = NowMs();
+  MACE_TOOL_RETURN_IF_ERROR(LoadModel());
+  MACE_TOOL_RETURN_IF_ERROR(CreateEngine());
+  times.init_ms = NowMs() - begin;
+  RecordMemory("engine created");
+  if (options_.explain) MACE_TOOL_INFO(engine_->Explain());
+  if (!options_.input_dir.empty()) return RunSamples();
+
+  if (!options_.fake_warmup) {
+    MACE_TOOL_RETURN_IF_ERROR(RunSafely(nullptr, &times.warmup_ms));
+    RecordMemory("warm-up");
+  }
+  for (int i = 0; i < options_.round; ++i) {
+    double ms = 0;
+    MACE_TOOL_RETURN_IF_ERROR(RunSafely(nullptr, &ms));
+    times.run_ms.push_back(ms);
+    RecordMemory("run " + std::to_string(i + 1));
+    const int cycle = options_.malloc_check_cycle;
+    if (cycle > 0 && (i + 1) % cycle == 0) {
+      MACE_TOOL_INFO("after " + std::to_string(i + 1) + " runs: " +
+                     std::to_string(ResidentBytes() / 1024) + " KiB resident");
+    }
+  }
+  measurements_.restarts.push_back(std::move(times));
+  // Outputs are written first: whoever looks for the cause of a NaN needs
+  // them.
+  if (!options_.output_file.empty()) MACE_TOOL_RETURN_IF_ERROR(WriteOutputs());
+  return options_.out_of_range_check ? CheckFinite()
+                                     : MaceStatus(MaceStatus::MACE_SUCCESS);
+}
+
+MaceStatus ModelRunner::RunSamples() {
+  std::vector<std::string> suffixes;
+  MACE_TOOL_RETURN_IF_ERROR(
+      ListSamples(options_.input_dir, options_.inputs.front().name, &suffixes));
+  RestartTimes times;
+  for (const std::string &suffix : suffixes) {
+    for (const TensorSpec &spec : options_.inputs) {
+      MACE_TOOL_RETURN_IF_ERROR(ReadTensorFile(
+          options_.input_dir + "/" + SanitizeName(spec.name) + suffix,
+          &inputs_[spec.name]));
+    }
+    double ms = 0;
+    MACE_TOOL_RETURN_IF_ERROR(RunSafely(nullptr, &ms));
+    times.run_ms.push_back(ms);
+    for (const TensorSpec &spec : options_.outputs) {
+      MACE_TOOL_RETURN_IF_ERROR(WriteTensorFile(
+          options_.output_dir + "/" + SanitizeName(spec.name) + suffix,
+          outputs_[spec.name]));
+    }
+    if (options_.out_of_range_check) MACE_TOOL_RETURN_IF_ERROR(CheckFinite());
+  }
+  times.warmup_ms = times.run_ms.front();
+  measurements_.restarts.push_back(std::move(times));
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::RunOnce(RunMetadata *metadata, double *ms) {
+  const double begin = NowMs();
+  MaceStatus status = engine_->Run(inputs_, &outputs_, metadata);
+  if (ms != nullptr) *ms = NowMs() - begin;
+  if (failure_ratio_ > 0 && status == MaceStatus::MACE_SUCCESS &&
+      static_cast<double>(failure_source_()) <
+          failure_ratio_ * static_cast<double>(failure_source_.max())) {
+    status = MaceStatus(MaceStatus::MACE_RUNTIME_ERROR,
+                        "failure wanted by MACE_RUNTIME_FAILURE_RATIO");
+  }
+  return status;
+}
+
+MaceStatus ModelRunner::RunSafely(RunMetadata *metadata, double *ms) {
+  MaceStatus status = RunOnce(metadata, ms);
+  for (int i = 0; status.code() == MaceStatus::MACE_RUNTIME_ERROR; ++i) {
+    if (i == kMaxRecoveries || !may_recover_) return status;
+    MACE_TOOL_ERROR(status.information() + "; making the engine anew");
+    ++measurements_.recoveries;
+    MACE_TOOL_RETURN_IF_ERROR(CreateEngine());
+    if (metadata != nullptr) metadata->op_stats.clear();
+    status = RunOnce(metadata, ms);
+  }
+  return status;
+}
+
+MaceStatus ModelRunner::BenchmarkSection(std::vector<double> *times_ms,
+                                         OpStatistics *statistics) {
+  const int rounds = options_.round > 1 ? options_.round : kBenchmarkRounds;
+  const double deadline = NowMs() + options_.max_seconds * 1e3;
+  for (int i = 0; i < rounds && (i == 0 || NowMs() < deadline); ++i) {
+    double ms = 0;
+    RunMetadata metadata;
+    MACE_TOOL_RETURN_IF_ERROR(
+        RunSafely(statistics != nullptr ? &metadata : nullptr, &ms));
+    times_ms->push_back(ms);
+    if (statistics != nullptr) {
+      MACE_TOOL_RETURN_IF_ERROR(statistics->Add(metadata));
+    }
+    RecordMemory(statistics != nullptr ? "benchmark with statistics"
+                                       : "benchmark");
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::Benchmark() {
+  Measurements *m = &measurements_;
+  // The engine's very first run; with --fake_warmup there was none.
+  m->warmup_ms.assign(1, options_.fake_warmup
+                             ? m->restarts.back().run_ms.front()
+                             : m->restarts.back().warmup_ms);
+  MACE_TOOL_RETURN_IF_ERROR(
+      BenchmarkSection(&m->without_statistics_ms, nullptr));
+  MACE_TOOL_RETURN_IF_ERROR(BenchmarkSection(&m->with_statistics_ms, &m->ops));
+  PrintRunTimes("Warm Up", m->warmup_ms);
+  PrintRunTimes("Run without statistics", m->without_statistics_ms);
+  PrintRunTimes("Run with statistics", m->with_statistics_ms);
+  m->ops.Print();
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::WriteOutputs() const {
+  for (const auto &output : outputs_) {
+    const std::string path =
+        options_.output_file + "_" + SanitizeName(output.first);
+    MACE_TOOL_RETURN_IF_ERROR(WriteTensorFile(path, output.second));
+    MACE_TOOL_INFO("output " + output.first + " written to " + path);
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::CheckFinite() {
+  for (const auto &output : outputs_) {
+    const ValueSummary values = Summarize(output.second);
+    if (values.nan + values.inf == 0) continue;
+    measurements_.non_finite =
+        "output " + output.first + " has " + std::to_string(values.nan) +
+        " NaN and " + std::to_string(values.inf) + " Inf among " +
+        std::to_string(values.elements) + " values; " + FindNonFiniteOperator();
+    return MaceStatus(MaceStatus::MACE_RUNTIME_ERROR, measurements_.non_finite);
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+std::string ModelRunner::FindNonFiniteOperator() {
+  for (const auto &input : inputs_) {
+    const ValueSummary values = Summarize(input.second);
+    if (values.nan + values.inf != 0) {
+      return "input " + input.first + " already has such values";
+    }
+  }
+  // Outputs are already written, so running once more costs nothing.
+  MaceStatus status = CreateEngine(/*check_operators=*/true);
+  if (status == MaceStatus::MACE_SUCCESS) status = RunOnce(nullptr, nullptr);
+  if (status == MaceStatus::MACE_SUCCESS) {
+    return "no operator could be named: the values did not come back in a "
+           "second run";
+  }
+  return status.information();
+}
+
+}  // namespace tools
+}  // namespace mace

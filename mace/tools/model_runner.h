@@ -1,0 +1,98 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loads a model, runs it and keeps what was measured.
+
+#ifndef MACE_TOOLS_MODEL_RUNNER_H_
+#define MACE_TOOLS_MODEL_RUNNER_H_
+
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mace/public/mace.h"
+#include "mace/tools/machine.h"
+#include "mace/tools/options.h"
+#include "mace/tools/statistics.h"
+#include "mace/tools/tensor_io.h"
+
+namespace mace {
+namespace tools {
+
+// What one life of the engine took.
+struct RestartTimes {
+  double init_ms = 0;
+  double warmup_ms = 0;
+  std::vector<double> run_ms;
+};
+
+struct Measurements {
+  std::vector<RestartTimes> restarts;
+  double capability_ms = 0;
+  EngineStats engine = {};
+  std::vector<MemoryPoint> memory;
+  size_t peak_resident_bytes = 0;
+  int recoveries = 0;
+  // Benchmark alone.
+  std::vector<double> warmup_ms;
+  std::vector<double> without_statistics_ms;
+  std::vector<double> with_statistics_ms;
+  OpStatistics ops;
+  MachinePeak peak;
+  // The first output with NaN or Inf, and the operator that made the first.
+  std::string non_finite;
+};
+
+class ModelRunner {
+ public:
+  explicit ModelRunner(const Options &options);
+  ModelRunner(const ModelRunner &) = delete;
+  ModelRunner &operator=(const ModelRunner &) = delete;
+
+  // Everything the options ask for, but the report.
+  MaceStatus RunAll();
+
+  const Measurements &measurements() const { return measurements_; }
+  const TensorMap &outputs() const { return outputs_; }
+
+ private:
+  MaceStatus PrepareTensors();
+  MaceStatus LoadInputs();
+  MaceStatus LoadModel();
+  MaceStatus CreateEngine(bool check_operators = false);
+  MaceStatus RunOneLife();
+  MaceStatus RunSamples();
+  MaceStatus Benchmark();
+  // Runs in one section until the rounds or the time are used up.
+  MaceStatus BenchmarkSection(std::vector<double> *times_ms,
+                              OpStatistics *statistics);
+  // One run of the engine; `ms` may be null.
+  MaceStatus RunOnce(RunMetadata *metadata, double *ms);
+  // As RunOnce, but after a runtime error makes the engine anew and tries
+  // again, a few times. (MR-07)
+  MaceStatus RunSafely(RunMetadata *metadata, double *ms);
+  MaceStatus WriteOutputs() const;
+  // Fails when an output has NaN or Inf.
+  MaceStatus CheckFinite();
+  std::string FindNonFiniteOperator();
+  void RecordMemory(const std::string &label);
+
+  const Options options_;
+  std::vector<unsigned char> graph_;
+  std::unique_ptr<port::ReadOnlyMemoryRegion> weights_;
+  std::shared_ptr<MaceEngine> engine_;
+  TensorMap inputs_;
+  TensorMap outputs_;
+  Measurements measurements_;
+  std::minstd_rand failure_source_;
+  double failure_ratio_ = 0;
+  bool may_recover_ = true;
+};
+
+}  // namespace tools
+}  // namespace mace
+
+#endif  // MACE_TOOLS_MODEL_RUNNER_H_

@@ -1,0 +1,336 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/tools/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mace/tools/console.h"
+
+namespace mace {
+namespace tools {
+namespace {
+
+// Flags of runtimes that this program is not built with, by the runtime that
+// would read them. They are refused: ignoring `--opencl_binary_file` would
+// silently measure something else.
+const std::map<std::string, std::string> &ForeignFlags() {
+  static const std::map<std::string, std::string> flags = {
+      {"opencl_cache_full_path", "GPU"},
+      {"opencl_binary_file", "GPU"},
+      {"opencl_parameter_file", "GPU"},
+      {"opencl_cache_reuse_policy", "GPU"},
+      {"gpu_perf_hint", "GPU"},
+      {"gpu_priority_hint", "GPU"},
+      {"accelerator_binary_file", "DSP"},
+      {"accelerator_storage_file", "DSP"},
+      {"accelerator_cache_policy", "DSP"},
+      {"apu_boost_hint", "APU"},
+      {"apu_preference_hint", "APU"},
+  };
+  return flags;
+}
+
+// The flags about inputs and outputs as given, before they are joined.
+struct NodeFlags {
+  std::string node;
+  std::string shape;
+  std::string data_type = "float32";
+  std::string data_format = "NHWC";
+};
+
+bool ParseDataType(const std::string &text, IDataType *type) {
+  static const std::map<std::string, IDataType> types = {
+      {"float32", IDataType::IDT_FLOAT},
+      {"float16", IDataType::IDT_FLOAT16},
+      {"bfloat16", IDataType::IDT_BFLOAT16},
+      {"int32", IDataType::IDT_INT32},
+      {"int8", IDataType::IDT_INT8},
+      {"uint8", IDataType::IDT_UINT8},
+      {"bool", IDataType::IDT_BOOL},
+  };
+  const auto found = types.find(text);
+  if (found == types.end()) return false;
+  *type = found->second;
+  return true;
+}
+
+bool ParseDataFormat(const std::string &text, DataFormat *format) {
+  static const std::map<std::string, DataFormat> formats = {
+      {"NONE", DataFormat::NONE},
+      {"NHWC", DataFormat::NHWC},
+      {"NCHW", DataFormat::NCHW},
+  };
+  const auto found = formats.find(text);
+  if (found == formats.end()) return false;
+  *format = found->second;
+  return true;
+}
+
+// One value may stand for all nodes. (DS-11)
+bool Spread(size_t count, std::vector<std::string> *values) {
+  if (values->size() == 1) values->resize(count, values->front());
+  return values->size() == count;
+}
+
+// Joins the flags of one side ("input" or "output"). Returns what is wrong.
+std::string JoinNodes(const std::string &side,
+                      const NodeFlags &flags,
+                      std::vector<TensorSpec> *specs) {
+  const std::vector<std::string> names = SplitList(flags.node, ',');
+  std::set<std::string> seen;
+  for (const std::string &name : names) {
+    if (name.empty()) return "--" + side + "_node holds an empty name";
+    if (!seen.insert(name).second) {
+      return "--" + side + "_node names " + name + " twice";
+    }
+  }
+  std::vector<std::vector<int64_t>> shapes;
+  const std::string wrong = ParseShapes(flags.shape, &shapes);
+  if (!wrong.empty()) return "--" + side + "_shape: " + wrong;
+  const std::string counts =
+      std::to_string(names.size()) + " names in --" + side + "_node";
+  if (shapes.size() != names.size()) {
+    return "--" + side + "_shape has " + std::to_string(shapes.size()) +
+           " shapes for the " + counts +
+           " (shapes are separated by ':', dimensions by ',')";
+  }
+  std::vector<std::string> types = SplitList(flags.data_type, ',');
+  std::vector<std::string> formats = SplitList(flags.data_format, ',');
+  if (!Spread(names.size(), &types)) {
+    return "--" + side + "_data_type needs one type, or one for each of the " +
+           counts;
+  }
+  if (!Spread(names.size(), &formats)) {
+    return "--" + side +
+           "_data_format needs one format, or one for each of the " + counts;
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    TensorSpec spec;
+    spec.name = names[i];
+    spec.shape = shapes[i];
+    if (!ParseDataType(types[i], &spec.data_type)) {
+      return "--" + side + "_data_type: '" + types[i] +
+             "' is none of float32, float16, bfloat16, int32, int8, uint8, "
+             "bool";
+    }
+    if (!ParseDataFormat(formats[i], &spec.data_format)) {
+      return "--" + side + "_data_format: '" + formats[i] +
+             "' is none of NHWC, NCHW, NONE";
+    }
+    specs->push_back(std::move(spec));
+  }
+  return "";
+}
+
+void AddNodeFlags(CLI::App *app, const std::string &side, NodeFlags *flags) {
+  const std::string group = side == "input" ? "Inputs" : "Outputs";
+  app->add_option("--" + side + "_node", flags->node, "names, separated by ','")
+      ->required()
+      ->group(group);
+  app->add_option("--" + side + "_shape", flags->shape,
+                  "shapes in the user's order; ':' between shapes, ',' inside"
+                  " (1,224,224,3:1,10); 'scalar' has no dimensions")
+      ->required()
+      ->group(group);
+  app->add_option("--" + side + "_data_type", flags->data_type,
+                  "float32 (default), float16, bfloat16, int32, int8, uint8 or"
+                  " bool; one for all, or one each")
+      ->group(group);
+  app->add_option("--" + side + "_data_format", flags->data_format,
+                  "NHWC (default), NCHW or NONE; one for all, or one each")
+      ->group(group);
+}
+
+void AddModelFlags(CLI::App *app, Options *options) {
+  app->add_option("--model_name", options->model_name, "name shown in reports");
+  app->add_option("--model_file", options->model_file,
+                  "model graph (<model>.pb)")
+      ->required();
+  app->add_option("--model_data_file", options->model_data_file,
+                  "model weights (<model>.data)");
+  app->add_option("--runtime", options->runtime, "cpu (default)");
+  app->add_option("--input_file", options->input_file,
+                  "prefix of raw input files: <prefix>_<name>, every character"
+                  " of the name that is no letter or digit as '_'; without"
+                  " it, inputs are random")
+      ->group("Inputs");
+  app->add_option("--input_dir", options->input_dir,
+                  "folder of samples: <name><suffix>, the same suffix for all"
+                  " inputs of a sample")
+      ->group("Inputs");
+  app->add_option("--seed", options->seed, "of random inputs (0)")
+      ->group("Inputs");
+  app->add_option("--output_file", options->output_file,
+                  "prefix of the raw output files")
+      ->group("Outputs");
+  app->add_option("--output_dir", options->output_dir,
+                  "where the outputs of --input_dir go")
+      ->group("Outputs");
+}
+
+void AddRunFlags(CLI::App *app, Options *options) {
+  app->add_option("--round", options->round, "timed runs (1)")
+      ->check(CLI::Range(1, 100000000));
+  app->add_option("--restart_round", options->restart_round,
+                  "how often the engine is made anew (1)")
+      ->check(CLI::Range(1, 100000000));
+  app->add_option("--malloc_check_cycle", options->malloc_check_cycle,
+                  "print the process's memory every so many runs");
+  app->add_option("--num_threads", options->num_threads,
+                  "-1 (default): as many as the policy selects cores");
+  app->add_option("--cpu_affinity_policy", options->cpu_affinity_policy,
+                  "0 none, 1 big cores (default), 2 little cores, 3 high"
+                  " performance, 4 power save")
+      ->check(CLI::Range(0, 4));
+  app->add_option("--vlog_level", options->vlog_level,
+                  "the library's verbose log level, 0 (default) to 5")
+      ->check(CLI::Range(0, 5));
+  app->add_flag("--fake_warmup", options->fake_warmup,
+                "prepare the engine instead of a first, untimed run");
+  app->add_flag("--out_of_range_check", options->out_of_range_check,
+                "fail when an output holds NaN or Inf and name the operator"
+                " that made the first (default true)");
+  app->add_flag("--explain", options->explain,
+                "print where each operator runs, and why");
+}
+
+void AddReportFlags(CLI::App *app, Options *options) {
+  app->add_flag("--benchmark", options->benchmark,
+                "print the statistics of runs and operators")
+      ->group("Reports");
+  app->add_option("--max_seconds", options->max_seconds,
+                  "longest time of one benchmark section (10)")
+      ->check(CLI::Range(0.001, 86400.0))
+      ->group("Reports");
+  app->add_flag("--measure_peak", options->measure_peak,
+                "measure the processor's peak arithmetic and memory rates")
+      ->group("Reports");
+  app->add_option("--report_json", options->report_json,
+                  "write everything that was measured to this file")
+      ->group("Reports");
+}
+
+// A foreign flag among the arguments, as "opencl_binary_file"; or "".
+std::string FindForeignFlag(int argc, const char *const *argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.compare(0, 2, "--") != 0) continue;
+    const std::string name = argument.substr(2, argument.find('=') - 2);
+    if (ForeignFlags().count(name) != 0) return name;
+  }
+  return "";
+}
+
+ParseOutcome Refuse(const std::string &message) {
+  MACE_TOOL_ERROR(message + "; see mace_run --help");
+  return {false, kExitBadRequest};
+}
+
+// Contradictions between flags that are fine each by itself; "" if none.
+std::string CheckCombinations(const Options &options) {
+  if (!options.input_dir.empty() && !options.input_file.empty()) {
+    return "--input_dir and --input_file cannot be given together";
+  }
+  if (options.input_dir.empty() != options.output_dir.empty()) {
+    return "--input_dir and --output_dir must be given together";
+  }
+  if (!options.input_dir.empty() && options.benchmark) {
+    return "--benchmark measures one set of inputs; give --input_file "
+           "instead of --input_dir";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::string> SplitList(const std::string &text, char separator) {
+  std::vector<std::string> parts(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == separator) {
+      parts.back().push_back(text[++i]);
+    } else if (text[i] == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back().push_back(text[i]);
+    }
+  }
+  return parts;
+}
+
+std::string ParseShapes(const std::string &text,
+                        std::vector<std::vector<int64_t>> *shapes) {
+  // Larger tensors fit in no memory.
+  constexpr int64_t kMaxElements = int64_t{1} << 40;
+  for (const std::string &part : SplitList(text, ':')) {
+    std::vector<int64_t> shape;
+    int64_t elements = 1;
+    if (part != "scalar") {
+      for (const std::string &word : SplitList(part, ',')) {
+        char *end = nullptr;
+        errno = 0;
+        const int64_t dim = std::strtoll(word.c_str(), &end, 10);
+        if (word.empty() || *end != '\0' || errno != 0 || dim < 0) {
+          return "'" + word + "' in '" + part +
+                 "' is not a dimension; give a number from 0";
+        }
+        if (dim != 0) {
+          if (dim > kMaxElements / elements) {
+            return "'" + part + "' has too many elements";
+          }
+          elements *= dim;
+        }
+        shape.push_back(dim);
+      }
+    }
+    shapes->push_back(std::move(shape));
+  }
+  return "";
+}
+
+ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
+  const std::string foreign = FindForeignFlag(argc, argv);
+  if (!foreign.empty()) {
+    return Refuse("--" + foreign + " belongs to the " +
+                  ForeignFlags().at(foreign) +
+                  " runtime, which this mace_run does not have; leave it out");
+  }
+  CLI::App app(
+      "Runs a MACE model: time, memory, outputs.\n"
+      "Exit status: 0 done; 1 the model or the system failed; 2 the request "
+      "is wrong.",
+      "mace_run");
+  NodeFlags input_flags;
+  NodeFlags output_flags;
+  app.set_version_flag("--version", std::string(MaceVersion()));
+  AddModelFlags(&app, options);
+  AddNodeFlags(&app, "input", &input_flags);
+  AddNodeFlags(&app, "output", &output_flags);
+  AddRunFlags(&app, options);
+  AddReportFlags(&app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &answer) {  // --help, --version
+    return {false, app.exit(answer)};
+  } catch (const CLI::ParseError &error) {
+    return Refuse(error.what());
+  }
+  std::string wrong = JoinNodes("input", input_flags, &options->inputs);
+  if (wrong.empty()) {
+    wrong = JoinNodes("output", output_flags, &options->outputs);
+  }
+  if (wrong.empty()) wrong = CheckCombinations(*options);
+  if (!wrong.empty()) return Refuse(wrong);
+  return {true, kExitSuccess};
+}
+
+}  // namespace tools
+}  // namespace mace

@@ -1,0 +1,88 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of mace_run.
+
+#ifndef MACE_TOOLS_OPTIONS_H_
+#define MACE_TOOLS_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mace/public/mace.h"
+
+namespace mace {
+namespace tools {
+
+// Exit statuses: what failed, as scripts see it.
+enum ExitStatus {
+  kExitSuccess = 0,
+  // The model ran wrongly, or the system failed (memory, driver, disk).
+  kExitFailed = 1,
+  // The request cannot be carried out as given: flags, files, model, shapes.
+  kExitBadRequest = 2,
+};
+
+// One input or output of the model, as the flags describe it.
+struct TensorSpec {
+  std::string name;
+  std::vector<int64_t> shape;
+  IDataType data_type = IDataType::IDT_FLOAT;
+  DataFormat data_format = DataFormat::NHWC;
+};
+
+struct Options {
+  std::string model_name;
+  std::string model_file;
+  std::string model_data_file;
+  std::string runtime = "cpu";
+
+  std::vector<TensorSpec> inputs;
+  std::vector<TensorSpec> outputs;
+
+  // Raw element files `<prefix>_<name>`; without one, inputs are random.
+  std::string input_file;
+  std::string output_file;
+  // Every `<input_dir>/<first input><suffix>` is one sample.
+  std::string input_dir;
+  std::string output_dir;
+  uint64_t seed = 0;
+
+  int round = 1;
+  int restart_round = 1;
+  int malloc_check_cycle = -1;
+  int num_threads = -1;
+  int cpu_affinity_policy = 1;
+  int vlog_level = 0;
+  bool fake_warmup = false;
+  bool out_of_range_check = true;
+  bool explain = false;
+
+  bool benchmark = false;
+  double max_seconds = 10.0;
+  bool measure_peak = false;
+  std::string report_json;
+};
+
+struct ParseOutcome {
+  bool run = false;  // false: exit with `status`
+  int status = kExitSuccess;
+};
+
+// Fills `options` from the arguments. Prints help, version or one error
+// message naming the flag when the answer is not to run.
+ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options);
+
+// "a,b" -> {"a", "b"}; "\," is a comma that belongs to a name.
+std::vector<std::string> SplitList(const std::string &text, char separator);
+
+// "1,224,224,3:1,10" -> two shapes; "scalar" is the shape without dimensions.
+// Returns an empty text, or what is wrong.
+std::string ParseShapes(const std::string &text,
+                        std::vector<std::vector<int64_t>> *shapes);
+
+}  // namespace tools
+}  // namespace mace
+
+#endif  // MACE_TOOLS_OPTIONS_H_

@@ -1,0 +1,127 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/tools/options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace mace {
+namespace tools {
+namespace {
+
+using Shapes = std::vector<std::vector<int64_t>>;
+
+ParseOutcome Parse(const std::vector<std::string> &extra, Options *options) {
+  std::vector<std::string> words = {
+      "mace_run",         "--model_file=m.pb",
+      "--input_node=a,b", "--input_shape=1,224,224,3:1,10",
+      "--output_node=c",  "--output_shape=1,5"};
+  words.insert(words.end(), extra.begin(), extra.end());
+  std::vector<const char *> argv;
+  for (const std::string &word : words) argv.push_back(word.c_str());
+  return ParseOptions(static_cast<int>(argv.size()), argv.data(), options);
+}
+
+// The message that refusing `extra` prints.
+std::string Refusal(const std::vector<std::string> &extra) {
+  Options options;
+  testing::internal::CaptureStderr();
+  const ParseOutcome outcome = Parse(extra, &options);
+  const std::string message = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(outcome.run);
+  EXPECT_EQ(kExitBadRequest, outcome.status);
+  return message;
+}
+
+TEST(OptionsTest, JoinsNamesShapesTypesAndFormats) {
+  Options options;
+  ASSERT_TRUE(
+      Parse({"--input_data_type=float32,int32", "--input_data_format=NCHW,NONE",
+             "--round=7", "--num_threads", "2", "--benchmark"},
+            &options)
+          .run);
+  ASSERT_EQ(2u, options.inputs.size());
+  EXPECT_EQ("a", options.inputs[0].name);
+  EXPECT_EQ((std::vector<int64_t>{1, 224, 224, 3}), options.inputs[0].shape);
+  EXPECT_EQ(DataFormat::NCHW, options.inputs[0].data_format);
+  EXPECT_EQ(IDataType::IDT_INT32, options.inputs[1].data_type);
+  EXPECT_EQ(DataFormat::NONE, options.inputs[1].data_format);
+  EXPECT_EQ(IDataType::IDT_FLOAT, options.outputs[0].data_type);
+  EXPECT_EQ(7, options.round);
+  EXPECT_EQ(2, options.num_threads);
+  EXPECT_TRUE(options.benchmark);
+  EXPECT_EQ(1, options.cpu_affinity_policy);
+}
+
+TEST(OptionsTest, OneFormatStandsForAllInputs) {
+  Options options;
+  ASSERT_TRUE(Parse({"--input_data_format=NONE"}, &options).run);
+  EXPECT_EQ(DataFormat::NONE, options.inputs[1].data_format);
+}
+
+TEST(OptionsTest, FlagsTakeTrueAndFalse) {
+  Options options;
+  ASSERT_TRUE(Parse({"--benchmark=false", "--out_of_range_check=false",
+                     "--fake_warmup=true"},
+                    &options)
+                  .run);
+  EXPECT_FALSE(options.benchmark);
+  EXPECT_FALSE(options.out_of_range_check);
+  EXPECT_TRUE(options.fake_warmup);
+}
+
+TEST(OptionsTest, RefusesFlagsOfOtherRuntimes) {
+  EXPECT_NE(std::string::npos,
+            Refusal({"--opencl_binary_file=x"}).find("GPU runtime"));
+  EXPECT_NE(std::string::npos,
+            Refusal({"--apu_boost_hint", "3"}).find("APU runtime"));
+}
+
+TEST(OptionsTest, RefusalsNameTheFlag) {
+  EXPECT_NE(std::string::npos, Refusal({"--rounds=3"}).find("--rounds"));
+  EXPECT_NE(std::string::npos, Refusal({"--round=0"}).find("--round"));
+  EXPECT_NE(std::string::npos, Refusal({"--round=x"}).find("--round"));
+  EXPECT_NE(std::string::npos,
+            Refusal({"--input_data_type=float64"}).find("float64"));
+  EXPECT_NE(
+      std::string::npos,
+      Refusal({"--output_data_format=NHWC,NHWC"}).find("--output_data_format"));
+  EXPECT_NE(std::string::npos,
+            Refusal({"--cpu_affinity_policy=9"}).find("cpu_affinity_policy"));
+  EXPECT_NE(std::string::npos, Refusal({"--input_dir=d"}).find("--output_dir"));
+}
+
+TEST(OptionsTest, ShapesMustFitNames) {
+  Options options;
+  const char *argv[] = {"mace_run",         "--model_file=m",
+                        "--input_node=a,b", "--input_shape=1,2",
+                        "--output_node=c",  "--output_shape=1"};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(kExitBadRequest, ParseOptions(6, argv, &options).status);
+  EXPECT_NE(std::string::npos, testing::internal::GetCapturedStderr().find(
+                                   "1 shapes for the 2 names"));
+}
+
+TEST(OptionsTest, SplitsLists) {
+  EXPECT_EQ((std::vector<std::string>{"a", "b,c", ""}),
+            SplitList("a,b\\,c,", ','));
+}
+
+TEST(OptionsTest, ParsesShapes) {
+  Shapes shapes;
+  EXPECT_EQ("", ParseShapes("1,2:scalar:0,3", &shapes));
+  EXPECT_EQ((Shapes{{1, 2}, {}, {0, 3}}), shapes);
+  for (const char *text :
+       {"", "1,", "1,x", "-1,2", "1:", "99999999999999999999",
+        "1099511627776,1099511627776"}) {
+    Shapes ignored;
+    EXPECT_NE("", ParseShapes(text, &ignored)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace tools
+}  // namespace mace

@@ -1,0 +1,153 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/tools/tensor_io.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace mace {
+namespace tools {
+namespace {
+
+std::string Scratch(const std::string &name) {
+  return testing::TempDir() + "/tensor_io_" + name;
+}
+
+MaceTensor Make(const std::vector<int64_t> &shape,
+                IDataType type = IDataType::IDT_FLOAT) {
+  TensorSpec spec;
+  spec.name = "t";
+  spec.shape = shape;
+  spec.data_type = type;
+  MaceTensor tensor;
+  EXPECT_EQ(MaceStatus::MACE_SUCCESS, MakeTensor(spec, &tensor).code());
+  return tensor;
+}
+
+TEST(TensorIoTest, SanitizesNames) {
+  EXPECT_EQ("MobilenetV1_Predictions_Reshape_1_0",
+            SanitizeName("MobilenetV1/Predictions/Reshape_1:0"));
+}
+
+TEST(TensorIoTest, WritesAndReadsBack) {
+  MaceTensor out = Make({2, 3});
+  for (int i = 0; i < 6; ++i) out.data().get()[i] = 0.5f * i;
+  const std::string path = Scratch("roundtrip");
+  ASSERT_EQ(MaceStatus::MACE_SUCCESS, WriteTensorFile(path, out).code());
+  MaceTensor in = Make({3, 2});
+  ASSERT_EQ(MaceStatus::MACE_SUCCESS, ReadTensorFile(path, &in).code());
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(0.5f * i, in.data().get()[i]);
+}
+
+TEST(TensorIoTest, RefusesFilesOfAnotherSize) {
+  const std::string path = Scratch("size");
+  ASSERT_EQ(MaceStatus::MACE_SUCCESS, WriteTensorFile(path, Make({6})).code());
+  for (int64_t count : {5, 7}) {
+    MaceTensor tensor = Make({count});
+    const MaceStatus status = ReadTensorFile(path, &tensor);
+    EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS, status.code());
+    EXPECT_NE(std::string::npos, status.information().find(path));
+    EXPECT_NE(std::string::npos,
+              status.information().find(std::to_string(4 * count)));
+  }
+  MaceTensor tensor = Make({1});
+  EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS,
+            ReadTensorFile(Scratch("absent"), &tensor).code());
+}
+
+TEST(TensorIoTest, AFailedWriteLeavesNothing) {
+  EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS,
+            WriteFile(Scratch("no/such/folder/x"), "a", 1).code());
+  // The target is a folder: the rename fails, the temporary must go.
+  const std::string folder = Scratch("folder");
+  mkdir(folder.c_str(), 0755);
+  EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS, WriteFile(folder, "a", 1).code());
+  std::vector<std::string> left;
+  ASSERT_EQ(MaceStatus::MACE_SUCCESS,
+            ListSamples(testing::TempDir(), "tensor", &left).code());
+  for (const std::string &suffix : left) {
+    EXPECT_EQ(std::string::npos, suffix.find(".tmp")) << suffix;
+  }
+}
+
+TEST(TensorIoTest, RandomValuesRepeatAndStayInRange) {
+  MaceTensor a = Make({1000});
+  MaceTensor b = Make({1000});
+  FillRandom(7, &a);
+  FillRandom(7, &b);
+  double sum = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const float value = a.data().get()[i];
+    EXPECT_EQ(value, b.data().get()[i]);
+    EXPECT_GE(value, -1.0f);
+    EXPECT_LT(value, 1.0f);
+    sum += value;
+  }
+  // Six deviations of the mean of 1000 uniform values.
+  EXPECT_LT(std::abs(sum / 1000), 0.11);
+  MaceTensor half = Make({1000}, IDataType::IDT_FLOAT16);
+  FillRandom(7, &half);
+  const ValueSummary values = Summarize(half);
+  EXPECT_EQ(0, values.nan + values.inf);
+  EXPECT_GE(values.min, -1.0);
+  EXPECT_LE(values.max, 1.0);
+  EXPECT_GT(values.max, 0.9);
+}
+
+TEST(TensorIoTest, CountsWhatIsNotFinite) {
+  MaceTensor tensor = Make({5});
+  const float values[] = {1, std::nanf(""), -3,
+                          std::numeric_limits<float>::infinity(), 5};
+  std::copy(values, values + 5, tensor.data().get());
+  const ValueSummary summary = Summarize(tensor);
+  EXPECT_EQ(1, summary.nan);
+  EXPECT_EQ(1, summary.inf);
+  EXPECT_EQ(-3, summary.min);
+  EXPECT_EQ(5, summary.max);
+  EXPECT_EQ(1, summary.mean);
+}
+
+TEST(TensorIoTest, ReadsHalfFormats) {
+  MaceTensor half = Make({4}, IDataType::IDT_FLOAT16);
+  // 1, -2, the smallest denormal, Inf.
+  const uint16_t bits[] = {0x3c00, 0xc000, 0x0001, 0x7c00};
+  std::copy(bits, bits + 4, half.data<uint16_t>().get());
+  const ValueSummary h = Summarize(half);
+  EXPECT_EQ(1, h.inf);
+  EXPECT_EQ(-2, h.min);
+  EXPECT_EQ(1, h.max);
+  MaceTensor bfloat = Make({2}, IDataType::IDT_BFLOAT16);
+  const uint16_t bf_bits[] = {0x3f80, 0x7fc0};  // 1, NaN
+  std::copy(bf_bits, bf_bits + 2, bfloat.data<uint16_t>().get());
+  const ValueSummary b = Summarize(bfloat);
+  EXPECT_EQ(1, b.nan);
+  EXPECT_EQ(1, b.max);
+}
+
+TEST(TensorIoTest, ListsSamplesInOrder) {
+  const std::string folder = Scratch("samples");
+  mkdir(folder.c_str(), 0755);
+  for (const char *name : {"in_0_b", "in_0_a", "other_a"}) {
+    std::ofstream(folder + "/" + name) << "x";
+  }
+  std::vector<std::string> suffixes;
+  ASSERT_EQ(MaceStatus::MACE_SUCCESS,
+            ListSamples(folder, "in:0", &suffixes).code());
+  EXPECT_EQ((std::vector<std::string>{"_a", "_b"}), suffixes);
+  EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS,
+            ListSamples(folder, "absent", &suffixes).code());
+  EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS,
+            ListSamples(folder + "/none", "in", &suffixes).code());
+}
+
+}  // namespace
+}  // namespace tools
+}  // namespace mace
