@@ -33,7 +33,9 @@ def setup(app: Sphinx) -> None:
 
 
 def _write_generated() -> None:
-    from mace.python.tools.config import reference
+    from mace.python.tools.cli import reference as flags
+    from mace.python.tools.config import reference as keys
 
-    keys = ROOT / "docs" / "generated" / "deployment_keys.txt"
-    reference.main(["--output", str(keys)])
+    folder = ROOT / "docs" / "generated"
+    keys.main(["--output", str(folder / "deployment_keys.txt")])
+    flags.main(["--output", str(folder / "converter_flags.txt")])

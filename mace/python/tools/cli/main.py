@@ -37,7 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     try:
         with console.logging_to_console(), _sigterm_raises():
-            return _run(arguments)
+            try:
+                return _run(arguments)
+            finally:
+                # Here, and not at exit, a reader that went away can be told.
+                sys.stdout.flush()
     except MaceError as error:
         console.show(str(error), logging.ERROR)
         return error.exit_status

@@ -166,6 +166,22 @@ def test_command_line_needs_no_packages() -> None:
     assert "did you mean convert?" in result.stderr
 
 
+def test_reader_that_went_away() -> None:
+    """As in `converter.py doctor --json | true`."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    process = subprocess.run(
+        [sys.executable, str(_DOOR), "doctor", "--json"],
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write_end)
+    assert process.returncode == 141
+    assert process.stderr == ""
+
+
 def _copied_door(tmp_path: Path) -> Path:
     (tmp_path / "tools").mkdir()
     door = tmp_path / "tools" / "converter.py"

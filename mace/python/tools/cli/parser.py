@@ -66,6 +66,11 @@ def full_help() -> str:
     return _make_parser("")[0].format_help()
 
 
+def command_parser(command: str) -> argparse.ArgumentParser:
+    """The parser of one command, with all its flags."""
+    return _make_parser(command)[1][command]
+
+
 def _check_command(argv: Sequence[str]) -> None:
     names = listed(COMMANDS)
     if not argv:

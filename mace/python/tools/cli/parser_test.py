@@ -246,8 +246,7 @@ def test_help_explains_every_flag(
         parser.parse([command, "-h"])
     assert caught.value.code == 0
     text = capsys.readouterr().out
-    _, commands_by_name = parser._make_parser(command)
-    for action in commands_by_name[command]._actions:
+    for action in parser.command_parser(command)._actions:
         assert action.help, action.option_strings
         assert action.option_strings[-1] in text
 
