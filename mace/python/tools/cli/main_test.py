@@ -231,7 +231,9 @@ def execute(args):
         (folder / 'half').write_text('x')
         log.write(b'half')
         print('writing', flush=True)
-        time.sleep(60)
+        # Short sleeps: a signal just before a sleep is seen after it only.
+        for _ in range(1200):
+            time.sleep(0.05)
 commands.execute = execute
 sys.exit(main.main(['run', '--config=x']))
 """
