@@ -52,7 +52,9 @@ def convert(args: argparse.Namespace) -> int:
     """Converts the models of the deployment."""
     options = convert_options(args)
     deployment = _load(args)
-    _room("convert").convert_deployment(deployment, options)
+    from mace.python.tools.convert import convert_deployment
+
+    convert_deployment(deployment, options)
     return 0
 
 
@@ -80,7 +82,9 @@ def build(args: argparse.Namespace) -> int:
         vlog_level=args.vlog_level,
     )
     deployment = _load(args)
-    _room("convert").convert_deployment(deployment, options)
+    from mace.python.tools.convert import convert_deployment
+
+    convert_deployment(deployment, options)
     return _build_library(deployment, args)
 
 
@@ -164,12 +168,24 @@ def _load(args: argparse.Namespace) -> Deployment:
     return load_deployment(args.config, overrides)
 
 
+def _runtimes(deployment: Deployment) -> list[str]:
+    """Devices the library must serve: the CPU always, others as asked for."""
+    wanted = {
+        device.value
+        for model in deployment.models
+        for subgraph in model.subgraphs
+        for device in subgraph.runtime.devices
+    }
+    return ["cpu", *sorted(wanted - {"cpu"})]
+
+
 def _build_library(deployment: Deployment, args: argparse.Namespace) -> int:
     bash = shutil.which("bash")
     if bash is None:
         raise MissingToolError("bash", "building the library", "apt install bash")
     abis = ",".join(abi.value for abi in deployment.target_abis)
-    command = [bash, os.fspath(_BUILD_SCRIPT), "-abi", abis]
+    runtimes = ",".join(_runtimes(deployment))
+    command = [bash, os.fspath(_BUILD_SCRIPT), "-abi", abis, "-runtimes", runtimes]
     if args.debug_mode:
         command.append("-debug")
     if args.address_sanitizer:

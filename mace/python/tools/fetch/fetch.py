@@ -108,8 +108,9 @@ def _local(ref: FileRef) -> Path:
             return path
         if path.is_dir():
             raise FetchError(ref, f"{path} is a folder, a file is needed")
-    looked = ", ".join(str(path) for path in ref.candidates)
-    raise FetchError(ref, f"no such file; looked for {looked}")
+    looked = [str(path) for path in ref.candidates]
+    hint = "" if looked == [ref.location] else f"; looked for {', '.join(looked)}"
+    raise FetchError(ref, f"no such file{hint}")
 
 
 def _from_mirror(ref: FileRef, places: _Places) -> Path | None:

@@ -1,0 +1,204 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`convert` with bad input: one clear message, status 2, nothing written.
+
+Runs the real command on the digit classifier of mace/examples.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import onnx
+import pytest
+import yaml
+
+from mace.python.tools.cli.main import main
+from mace.python.tools.fetch import download
+
+_EXAMPLE = Path(__file__).parents[3] / "examples" / "digits"
+# Printed by a failing test, as it is a parameter or part of a message.
+_SEED = 20260101
+
+
+class _Case:
+    """A copy of the example that a test may spoil."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model_path = folder / "digits.onnx"
+        shutil.copy(_EXAMPLE / "digits.onnx", self.model_path)
+        self.config = yaml.safe_load((_EXAMPLE / "digits.yml").read_text())
+        self.model = self.config["models"]["digits"]
+        self.model["model_file_path"] = str(self.model_path)
+        del self.model["model_sha256_checksum"]
+        self.subgraph = self.model["subgraphs"][0]
+        self.build_dir = folder / "build"
+        self._config_path = folder / "digits.yml"
+
+    def convert(self) -> int:
+        self._config_path.write_text(yaml.safe_dump(self.config))
+        arguments = [f"--config={self._config_path}", f"--build_dir={self.build_dir}"]
+        return main(["convert", *arguments])
+
+    def written(self) -> list[Path]:
+        return sorted(p for p in self.build_dir.rglob("*") if p.is_file())
+
+
+@pytest.fixture
+def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Case:
+    monkeypatch.setattr(download, "BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("MACE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("MACE_MODEL_MIRROR", raising=False)
+    return _Case(tmp_path)
+
+
+def test_the_unspoilt_example_converts(case: _Case) -> None:
+    assert case.convert() == 0
+    assert [p.name for p in case.written()] == ["digits.data", "digits.pb"]
+
+
+def _wrong_checksum(case: _Case) -> None:
+    case.model["model_sha256_checksum"] = "0" * 64
+
+
+def _missing_file(case: _Case) -> None:
+    case.model_path.unlink()
+
+
+def _dead_address(case: _Case) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    case.model["model_file_path"] = f"http://127.0.0.1:{port}/digits.onnx"
+    case.model["model_sha256_checksum"] = "0" * 64
+
+
+def _wrong_input_name(case: _Case) -> None:
+    case.subgraph["input_tensors"] = ["imaeg"]
+
+
+def _wrong_output_name(case: _Case) -> None:
+    case.subgraph["output_tensors"] = ["probabilty"]
+
+
+def _wrong_input_shape(case: _Case) -> None:
+    case.subgraph["input_shapes"] = ["1,8,8,3"]
+
+
+def _wrong_output_shape(case: _Case) -> None:
+    case.subgraph["output_shapes"] = ["1,11"]
+
+
+def _wrong_rank(case: _Case) -> None:
+    case.subgraph["input_shapes"] = ["1,64"]
+
+
+def _empty_model(case: _Case) -> None:
+    case.model_path.write_bytes(b"")
+
+
+def _truncated_model(case: _Case) -> None:
+    data = case.model_path.read_bytes()
+    case.model_path.write_bytes(data[: len(data) // 2])
+
+
+def _text_as_model(case: _Case) -> None:
+    case.model_path.write_text("library_name: digits\n")
+
+
+def _other_framework(case: _Case) -> None:
+    case.model["platform"] = "tensorflow"
+
+
+def _unsupported_operators(case: _Case) -> None:
+    model = onnx.load(case.model_path)
+    for index, kind in enumerate(["Conv", "Gemm"]):
+        (node, *_) = (n for n in model.graph.node if n.op_type == kind)
+        node.op_type = f"NoSuchOperator{index}"
+        node.domain = "com.example"
+        node.name = f"odd_{index}"
+    model.opset_import.append(onnx.helper.make_opsetid("com.example", 1))
+    onnx.save(model, case.model_path)
+
+
+def _unwritable_output(case: _Case) -> None:
+    case.build_dir.write_text("a file where the folder should be")
+
+
+def _unsupported_runtime(case: _Case) -> None:
+    case.model["runtime"] = "apu"
+
+
+def _unsupported_platform(case: _Case) -> None:
+    case.model["platform"] = "megengine"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "parts"),
+    [
+        (_wrong_checksum, ["model_file_path", "0" * 64, "found "]),
+        (_missing_file, ["model_file_path", "no such file"]),
+        (_dead_address, ["model_file_path", "cannot reach"]),
+        (_wrong_input_name, ["imaeg", "image"]),
+        (_wrong_output_name, ["probabilty", "probability"]),
+        (_wrong_input_shape, ["image", "3"]),
+        (_wrong_output_shape, ["probability", "11"]),
+        (_wrong_rank, ["image"]),
+        (_empty_model, ["digits.onnx"]),
+        (_truncated_model, ["digits.onnx"]),
+        (_text_as_model, ["digits.onnx"]),
+        (_other_framework, ["digits.onnx"]),
+        (
+            _unsupported_operators,
+            ["NoSuchOperator0", "NoSuchOperator1", "odd_0", "odd_1"],
+        ),
+        (_unwritable_output, ["build", "cannot write"]),
+        (_unsupported_runtime, ["runtime", "apu"]),
+        (_unsupported_platform, ["platform", "megengine"]),
+    ],
+)
+def test_bad_input(
+    case: _Case,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[_Case], None],
+    parts: list[str],
+) -> None:
+    spoil(case)
+    status = case.convert()
+    message = capsys.readouterr().err
+    assert status == 2, message
+    assert "Traceback" not in message
+    for part in parts:
+        assert part in message
+    assert case.written() == []
+
+
+@pytest.mark.parametrize("seed", range(_SEED, _SEED + 40))
+def test_mutated_model_is_no_defect(
+    case: _Case, capsys: pytest.CaptureFixture[str], seed: int
+) -> None:
+    """Flipped, dropped and doubled bytes: converted or refused, never worse."""
+    rng = random.Random(seed)
+    data = bytearray(case.model_path.read_bytes())
+    # Most of the file is weights; what matters is at both ends.
+    edge = 2000
+    for _ in range(rng.randint(1, 8)):
+        at = rng.randrange(edge) if rng.random() < 0.5 else -1 - rng.randrange(edge)
+        kind = rng.randrange(3)
+        if kind == 0:
+            data[at] = rng.randrange(256)
+        elif kind == 1:
+            del data[at]
+        else:
+            data.insert(at, rng.randrange(256))
+    case.model_path.write_bytes(data)
+    status = case.convert()
+    message = capsys.readouterr().err
+    assert status in (0, 2), message
+    if status == 2:
+        assert case.written() == []
