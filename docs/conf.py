@@ -33,9 +33,11 @@ def setup(app: Sphinx) -> None:
 
 
 def _write_generated() -> None:
+    from mace.python.tools.catalogue import table
     from mace.python.tools.cli import reference as flags
     from mace.python.tools.config import reference as keys
 
     folder = ROOT / "docs" / "generated"
     keys.main(["--output", str(folder / "deployment_keys.txt")])
     flags.main(["--output", str(folder / "converter_flags.txt")])
+    table.main(["--output", str(folder / "operators.txt")])

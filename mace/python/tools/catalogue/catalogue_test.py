@@ -140,12 +140,12 @@ def test_table_names_every_operator_port_and_attribute(tmp_path: Path) -> None:
         for name in (*op.attributes, *(p.name for p in (*op.inputs, *op.outputs))):
             assert f"`{name}`" in text
     out = tmp_path / "operators.md"
-    assert main(["--out", str(out)]) == 0
+    assert main(["--output", str(out)]) == 0
     assert out.read_text("utf-8") == text
 
 
 def test_table_refuses_a_place_it_cannot_write(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["--out", str(tmp_path)]) == 2
+    assert main(["--output", str(tmp_path)]) == 2
     assert "cannot write" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator reference of the documentation, from the declarations.
 
-python -m mace.python.tools.catalogue.table [--out FILE]
+python -m mace.python.tools.catalogue.table [--output FILE]
 """
 
 from __future__ import annotations
@@ -95,15 +95,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
     parser = argparse.ArgumentParser(description="Writes the operator reference.")
     parser.add_argument(
-        "--out", type=Path, help="file to write; standard output if left out"
+        "--output", type=Path, help="file to write; standard output if left out"
     )
     args = parser.parse_args(argv)
     try:
         text = operator_table(default_catalogue())
-        if args.out is None:
+        if args.output is None:
             sys.stdout.write(text)
         else:
-            with atomic_write(args.out, "w") as stream:
+            with atomic_write(args.output, "w") as stream:
                 stream.write(text)
     except MaceError as error:
         sys.stderr.write(f"{error}\n")

@@ -5,11 +5,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 from pathlib import Path
 
 from mace.python.tools.atomic import OutputError
+
+# Only a write fails with these.
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 
 class Staging:
@@ -35,7 +39,7 @@ class Staging:
         try:
             self._make_folder(target.parent)
             if target.is_dir():
-                raise IsADirectoryError(21, "is a folder", str(target))
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             temporary = target.with_name(f".{target.name[:100]}{self._suffix}")
             # Fails now rather than after minutes of work.
             temporary.touch()
@@ -50,8 +54,10 @@ class Staging:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if kind is None:
             self._commit()
-        else:
-            self._discard()
+            return
+        self._discard()
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            raise OutputError(next(iter(self._files.values())), error) from error
 
     def _commit(self) -> None:
         try:

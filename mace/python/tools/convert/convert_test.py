@@ -1,0 +1,240 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a deployment file to a model's files, and nothing on failure."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+from mace.python.tools.atomic import OutputError
+from mace.python.tools.cli.options import ConvertOptions
+from mace.python.tools.config import load_deployment_text
+from mace.python.tools.convert import ConvertResult, convert, convert_deployment
+from mace.python.tools.errors import MaceError, UnsupportedError
+from mace.python.tools.export.testing import read_model
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    UnsupportedNodesError,
+)
+from mace.python.tools.ir.evaluate import run_graph
+
+
+def _write_model(path: Path, last: str = "Relu") -> None:
+    """Convolution, batch normalisation and an activation."""
+    rng = np.random.default_rng(0)
+    arrays = {
+        "w": rng.standard_normal((8, 3, 3, 3)),
+        **{name: rng.standard_normal(8) for name in ("scale", "bias", "mean")},
+        "var": rng.random(8) + 0.5,
+    }
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["stem"], pads=[1, 1, 1, 1]),
+        helper.make_node(
+            "BatchNormalization", ["stem", "scale", "bias", "mean", "var"], ["bn"]
+        ),
+        helper.make_node(last, ["bn"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 6, 5])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8, 6, 5])],
+        [
+            numpy_helper.from_array(array.astype(np.float32), name)
+            for name, array in arrays.items()
+        ],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+
+
+def _model(tag: str, file: str, **changes: Any) -> str:
+    keys = {
+        "platform": "onnx",
+        "model_file_path": file,
+        "runtime": "cpu",
+        "data_type": "fp32_fp32",
+        **{k: v for k, v in changes.items() if not k.startswith("out")},
+    }
+    lines = [f"  {tag}:"]
+    lines += [f"    {key}: {value}" for key, value in keys.items()]
+    lines += [
+        "    subgraphs:",
+        "      - input_tensors: x",
+        "        input_shapes: 1,6,5,3",
+        "        output_tensors: y",
+        f"        output_shapes: {changes.get('output_shapes', '1,6,5,8')}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+class _Place:
+    """A folder with a model, and a conversion into it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.build, self.codegen = root / "build", root / "codegen"
+        _write_model(root / "m.onnx")
+
+    def convert(self, *models: str, head: str = "", **options: Any) -> ConvertResult:
+        text = (
+            "library_name: lib\ntarget_abis: [host]\n"
+            f"model_graph_format: file\nmodel_data_format: file\n{head}models:\n"
+        )
+        deployment = load_deployment_text(
+            text + "".join(models), self.root / "deployment.yml"
+        )
+        chosen = ConvertOptions(build_dir=self.build, **options)
+        return convert_deployment(deployment, chosen, self.codegen)
+
+    def files(self) -> list[str]:
+        found = [p for p in self.root.rglob("*") if p.is_file()]
+        names = sorted(str(p.relative_to(self.root)) for p in found)
+        return [name for name in names if name.endswith("onnx") is False]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> _Place:
+    return _Place(tmp_path)
+
+
+_FILES = [
+    "build/lib/model/net.data",
+    "build/lib/model/net.pb",
+    "codegen/models/net/net.pb_txt",
+    "codegen/models/net/net_index.html",
+]
+
+
+def test_conversion_gives_the_answers_of_the_framework(place: _Place) -> None:
+    result = place.convert(_model("net", "m.onnx"))
+    assert place.files() == _FILES
+    (model,) = result.models
+    assert (model.ops_before, model.ops_after) == (3, 1)
+    assert model.graph_path == place.build / "lib/model/net.pb"
+    assert model.weight_bytes == model.data_path.stat().st_size
+    graph = read_model(model.graph_path.read_bytes(), model.data_path.read_bytes())
+    x = np.random.default_rng(1).standard_normal((1, 6, 5, 3)).astype(np.float32)
+    expected = ReferenceEvaluator(str(place.root / "m.onnx")).run(
+        None, {"x": x.transpose(0, 3, 1, 2)}
+    )[0]
+    found = run_graph(graph, {"x": x})["y"]
+    np.testing.assert_allclose(
+        found.transpose(0, 3, 1, 2), expected, rtol=1e-5, atol=1e-5
+    )
+
+
+def test_old_output_folder_leads_to_the_new(place: _Place) -> None:
+    place.convert(_model("net", "m.onnx"))
+    assert (place.root / "builds/lib/model/net.pb").exists()
+    # What a user has there himself is left alone.
+    (place.root / "builds").unlink()
+    (place.root / "builds").mkdir()
+    place.convert(_model("net", "m.onnx"))
+    assert list((place.root / "builds").iterdir()) == []
+
+
+def test_conversion_is_reproducible(place: _Place) -> None:
+    sums = []
+    for _ in range(2):
+        result = place.convert(_model("net", "m.onnx")).model("net")
+        paths = (
+            result.graph_path,
+            result.data_path,
+            result.text_path,
+            result.page_path,
+        )
+        sums.append([hashlib.sha256(p.read_bytes()).hexdigest() for p in paths])
+    assert sums[0] == sums[1]
+
+
+def test_passes_are_dumped_per_model(place: _Place) -> None:
+    place.convert(_model("net", "m.onnx"), dump_passes_dir=place.root / "dump")
+    assert (place.root / "dump/net/000_imported.txt").exists()
+
+
+def test_failing_model_leaves_no_file_of_any(place: _Place) -> None:
+    (place.root / "bad.onnx").write_bytes(b"not a model")
+    with pytest.raises(MaceError, match="bad.onnx"):
+        place.convert(_model("net", "m.onnx"), _model("bad", "bad.onnx"))
+    assert place.files() == []
+    assert not place.build.exists()
+
+
+def test_unsupported_node_leaves_no_file(place: _Place) -> None:
+    _write_model(place.root / "odd.onnx", "NonMaxSuppression")
+    with pytest.raises(UnsupportedNodesError, match="NonMaxSuppression"):
+        place.convert(_model("net", "odd.onnx"))
+    assert place.files() == []
+
+
+def test_interruption_keeps_the_earlier_conversion(
+    place: _Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.convert(_model("net", "m.onnx"))
+    before = {name: (place.root / name).read_bytes() for name in _FILES}
+
+    def interrupted(*_: Any) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(convert, "graph_page", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        place.convert(_model("net", "m.onnx", data_type="fp16_fp32"))
+    assert place.files() == _FILES
+    assert before == {name: (place.root / name).read_bytes() for name in _FILES}
+
+
+def test_full_disk_is_told(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(convert, "export_model", full)
+    with pytest.raises(OutputError, match="No space left"):
+        place.convert(_model("net", "m.onnx"))
+    assert place.files() == []
+
+
+def test_place_that_cannot_be_written(place: _Place) -> None:
+    place.build.write_text("a file, not a folder")
+    with pytest.raises(OutputError, match="cannot write"):
+        place.convert(_model("net", "m.onnx"))
+    assert place.files() == ["build"]
+
+
+def test_contradicting_output_shape(place: _Place) -> None:
+    with pytest.raises(ImportModelError, match=r"\[1, 6, 5, 9\].*\[1, 6, 5, 8\]"):
+        place.convert(_model("net", "m.onnx", output_shapes="1,6,5,9"))
+    assert place.files() == []
+
+
+def test_everything_that_is_not_supported_is_told_at_once(place: _Place) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        place.convert(
+            _model("net", "m.onnx", runtime="hta"),
+            _model("other", "m.onnx", quantize_large_weights=1),
+            enable_micro=True,
+        )
+    for part in (
+        "models.net.runtime: 'hta'",
+        "models.other.quantize",
+        "--enable_micro",
+    ):
+        assert part in str(caught.value)
+
+
+def test_obfuscated_model_keeps_only_the_names_of_its_border(place: _Place) -> None:
+    model = place.convert(_model("net", "m.onnx", obfuscate=1)).models[0]
+    content = model.graph_path.read_bytes()
+    for name in (b"stem", b"bn", b"scale"):
+        assert name not in content
+    graph = read_model(content, model.data_path.read_bytes())
+    assert [graph.inputs[0].name, graph.outputs[0].name] == ["x", "y"]

@@ -1,0 +1,282 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes of a model: what is written is what was meant."""
+
+from __future__ import annotations
+
+import io
+import logging
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.export import (
+    Exported,
+    ExportError,
+    ExportOptions,
+    InputSignature,
+    export_model,
+)
+from mace.python.tools.export.graph_page import graph_page
+from mace.python.tools.export.graph_text import graph_text
+from mace.python.tools.export.packing import pack_o16, unpack_o16
+from mace.python.tools.export.storage import Storage, encode
+from mace.python.tools.export.testing import read_model
+from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.ir import DataFormat, DataType, Graph, GraphBuilder
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.verify import verify
+from mace.python.tools.passes import optimize
+from mace.python.tools.proto import load_proto
+
+
+def _network(data_format: DataFormat = DataFormat.NCHW) -> Graph:
+    """Group, plain and depthwise convolution, a classifier, two outputs."""
+    rng = np.random.default_rng(0)
+
+    def weights(*shape: int) -> Any:
+        return b.constant("w", rng.standard_normal(shape).astype(np.float32) / 4)
+
+    b = GraphBuilder("net", "onnx")
+    nchw = {"data_format": "NCHW", "padding": "SAME"}
+    x = b.input("image", DataType.FLOAT32, (None, 4, 6, 5), data_format)
+    y = b.one(
+        "Conv2D", [x, weights(40, 3, 3, 2), weights(40)], "a", {**nchw, "groups": 2}
+    )
+    y = b.one("Activation", [y], "b", {"activation": "RELUX", "activation_limit": 6.0})
+    y = b.one("Conv2D", [y, weights(40, 3, 3, 1)], "c", {**nchw, "groups": 40})
+    y = b.one("Conv2D", [y, weights(33, 1, 1, 40)], "d", nchw)
+    b.output(y, "features", data_format)
+    y = b.one("Reduce", [y], "e", {"mode": "MEAN", "axes": [2, 3], "keep_dims": False})
+    y = b.one("MatMul", [y, weights(33, 70)], "f")
+    index = b.constant("i", np.array([3, 1], np.int64))
+    b.output(b.one("Gather", [y, index], "g", {"axis": 1}), "scores")
+    optimize(b.graph)
+    return b.graph
+
+
+def _export(graph: Graph, **options: Any) -> tuple[Exported, bytes]:
+    stream = io.BytesIO()
+    exported = export_model(graph, ExportOptions(**options), stream)
+    return exported, stream.getvalue()
+
+
+def _read(exported: Exported, data: bytes) -> Graph:
+    graph = read_model(exported.model.SerializeToString(), data)
+    verify(graph)
+    return graph
+
+
+def _outputs(graph: Graph) -> dict[str, Any]:
+    image = np.random.default_rng(1).standard_normal((2, 6, 5, 4))
+    return run_graph(graph, {"image": image.astype(np.float32)})
+
+
+def test_model_computes_what_the_graph_did() -> None:
+    graph = _network()
+    expected = _outputs(graph)
+    found = _outputs(_read(*_export(graph)))
+    for name in ("features", "scores"):
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+@pytest.mark.parametrize(
+    ("storage", "digits"), [(Storage.FLOAT16, 2e-3), (Storage.BFLOAT16, 2e-2)]
+)
+def test_half_storage_is_smaller_and_nearly_as_exact(
+    storage: Storage, digits: float
+) -> None:
+    graph = _network()
+    expected, (_, whole) = _outputs(graph), _export(graph)
+    exported, data = _export(graph, storage=storage)
+    assert len(data) < 0.7 * len(whole)
+    kinds = {(c.name, c.data_type) for c in exported.model.constants}
+    proto = load_proto("mace/proto/mace.proto")
+    half = getattr(proto, f"DT_{storage.name}")
+    # Of 1024 elements and more, and only what the catalogue lets be half.
+    assert sorted(n for n, kind in kinds if kind == half) == sorted(
+        c.name for c in exported.model.constants if np.prod(c.dims) >= 1024
+    )
+    found = _outputs(_read(exported, data))
+    for name in ("features", "scores"):
+        scale = np.abs(expected[name]).max()
+        np.testing.assert_allclose(found[name], expected[name], atol=digits * scale)
+        assert np.any(found[name] != expected[name])
+
+
+def test_weights_beyond_half_stay_whole_and_say_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.FLOAT32, (1, 64))
+    w = b.constant("big", np.full((32, 64), 7e4, np.float32))
+    b.output(b.one("FullyConnected", [x, w], "y"), "y")
+    with caplog.at_level(logging.WARNING):
+        exported, _ = _export(b.graph, storage=Storage.FLOAT16)
+    assert exported.model.constants[0].data_type == 1
+    assert "big holds numbers that float16 cannot" in caplog.text
+
+
+def test_layout_of_the_data_file() -> None:
+    exported, data = _export(_network())
+    model = exported.model
+    assert model.data_size == len(data)
+    assert model.data_crc32 == zlib.crc32(data)
+    end = 0
+    for constant in model.constants:
+        assert constant.offset % 64 == 0
+        assert 0 <= constant.offset - end < 64
+        assert data[end : constant.offset] == b"\0" * (constant.offset - end)
+        end = constant.offset + constant.size
+    assert end == len(data)
+
+
+@pytest.mark.parametrize(("out", "groups"), [(16, 1), (17, 1), (40, 2), (6, 3)])
+def test_packing_follows_the_specification(out: int, groups: int) -> None:
+    rng = np.random.default_rng(0)
+    filters = rng.standard_normal((out, 3, 2, 5)).astype(np.float32)
+    packed = pack_o16(filters, groups)
+    per_group = out // groups
+    assert packed.shape == (groups, -(-per_group // 16), 30, 16)
+    flat = filters.reshape(out, 30)
+    for o in range(out):
+        group, inner = divmod(o, per_group)
+        np.testing.assert_array_equal(
+            packed[group, inner // 16, :, inner % 16], flat[o]
+        )
+    # Everything else is zero.
+    assert np.count_nonzero(packed) == np.count_nonzero(filters)
+    np.testing.assert_array_equal(unpack_o16(packed, filters.shape, groups), filters)
+
+
+def test_bfloat16_rounds_to_nearest_even() -> None:
+    values = np.array(
+        [1.0, 1 + 2**-8, 1 + 3 * 2**-8, -3.14159, 1e-40, np.inf, -np.inf, 0.0],
+        np.float32,
+    )
+    bits = encode(values, Storage.BFLOAT16)
+    wide = (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    # Ties go to the even neighbour: down for the first, up for the second.
+    assert wide[:3].tolist() == [1.0, 1.0, 1 + 2**-6]
+    finite = np.isfinite(values) & (np.abs(values) > 1e-30)
+    np.testing.assert_allclose(wide[finite], values[finite], rtol=2**-8)
+    assert wide[5:].tolist() == [np.inf, -np.inf, 0.0]
+    nan = np.array([0x7F800001], np.uint32).view(np.float32)
+    assert encode(nan, Storage.BFLOAT16)[0] & 0x7F == 0x40 | 0x40
+
+
+def test_names_and_hints_of_the_border() -> None:
+    signature = InputSignature(
+        DataFormat.NCHW, DataType.FLOAT16, alias="in", value_range=(-1.0, 2.0)
+    )
+    exported, _ = _export(
+        _network(),
+        inputs={"image": signature},
+        outputs={"scores": InputSignature(dtype=DataType.INT32)},
+        hints={"runtime": "cpu", "winograd": 4, "data_type": "fp32_fp32"},
+    )
+    model = exported.model
+    (image,) = model.inputs
+    assert list(image.shape) == [-1, 4, 6, 5]
+    assert (image.data_format, image.data_type) == (2, 2)
+    assert (image.alias, list(image.range)) == ("in", [-1.0, 2.0])
+    features, scores = model.outputs
+    assert list(features.shape) == [-1, 6, 5, 33]
+    assert features.data_format == 1
+    # Scores are computed in floating point whatever the deployment says.
+    assert (scores.data_type, scores.data_format) == (1, 0)
+    assert (model.hints.winograd, model.hints.runtime) == (4, "cpu")
+    assert model.producer.startswith("mace-converter ")
+
+
+def test_format_none_is_written_as_none() -> None:
+    exported, _ = _export(_network(DataFormat.NONE))
+    assert list(exported.model.inputs[0].shape) == [-1, 4, 6, 5]
+    assert exported.model.inputs[0].data_format == 0
+
+
+def test_operators_tell_their_source_and_shapes() -> None:
+    exported, _ = _export(_network())
+    by_type = {op.type: op for op in exported.model.operators}
+    assert list(by_type["Gather"].source_outputs) == ["g"]
+    first = exported.model.operators[0]
+    assert list(first.source_outputs) == ["b"]
+    assert list(first.output_shapes[0].dims) == [-1, 6, 5, 40]
+    attributes = {a.name: a for a in first.attributes}
+    assert attributes["groups"].i == 2
+    assert attributes["activation"].s == "RELUX"
+
+
+def test_obfuscation_hides_names_but_those_of_the_border() -> None:
+    graph = _network()
+    plain, (exported, data) = _outputs(graph), _export(graph, obfuscate=True)
+    model = exported.model
+    names = [op.name for op in model.operators] + [c.name for c in model.constants]
+    names += [n for op in model.operators for n in op.outputs]
+    names = [n for n in names if n not in ("features", "scores")]
+    assert all(len(n) == 8 and int(n, 16) >= 0 for n in names)
+    assert len({op.name for op in model.operators}) == len(model.operators)
+    assert not any(op.source_outputs for op in model.operators)
+    assert model.hints.obfuscated
+    found = _outputs(_read(exported, data))
+    np.testing.assert_array_equal(found["scores"], plain["scores"])
+
+
+def test_constant_read_in_two_forms_is_written_in_both() -> None:
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.FLOAT32, (16, 16))
+    w = b.constant("w", np.arange(256, dtype=np.float32).reshape(16, 16))
+    y = b.one("FullyConnected", [x, w], "y")
+    z = b.one("Eltwise", [y, w], "z", {"mode": "ADD"})
+    b.output(b.one("Eltwise", [z, w], "v", {"mode": "MUL"}), "v")
+    exported, data = _export(b.graph)
+    assert [c.name for c in exported.model.constants] == ["w", "w#1"]
+    feed = {"x": np.eye(16, dtype=np.float32)}
+    np.testing.assert_array_equal(
+        run_graph(_read(exported, data), feed)["v"], run_graph(b.graph, feed)["v"]
+    )
+
+
+def test_everything_unsupported_is_listed() -> None:
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.INT32, (2, 3))
+    y = b.one("Softmax", [x], "soft")
+    b.output(b.one("Activation", [y], "act", {"activation": "TANH"}), "y")
+    with pytest.raises(UnsupportedNodesError) as caught:
+        _export(b.graph)
+    assert "2 nodes cannot be converted" in str(caught.value)
+    assert [n.node for n in caught.value.nodes] == ["soft", "act"]
+
+
+def test_unknown_rank_at_the_border() -> None:
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.FLOAT32, (2, 3))
+    y = b.one("Activation", [x], "y", {"activation": "TANH"})
+    b.output(y, "y")
+    y.shape = None
+    with pytest.raises(ExportError, match="rank of 'y'"):
+        _export(b.graph)
+
+
+def test_text_form_parses_back() -> None:
+    from google.protobuf import text_format
+
+    exported, _ = _export(_network())
+    text = graph_text(exported.model)
+    proto = load_proto("mace/proto/mace.proto")
+    assert text_format.Parse(text, proto.Model()) == exported.model
+
+
+def test_page_draws_every_operator_and_loads_nothing() -> None:
+    exported, _ = _export(_network())
+    model = exported.model
+    model.operators[0].name = '</script><b>"&'
+    page = graph_page(model)
+    assert page.count('class="node"') == len(model.operators) + 3
+    for op in model.operators[1:]:
+        assert op.name in page
+    assert "</script><b>" not in page
+    for loading in ("http://", "https://", "src=", "@import", "<link"):
+        assert loading not in page

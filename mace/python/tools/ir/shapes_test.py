@@ -1,0 +1,169 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes with unknown dimensions, and inference against the reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.ir import DataType, GraphBuilder, ShapeError
+from mace.python.tools.ir.evaluate import EVALUATORS, evaluate_op
+from mace.python.tools.ir.infer import INFERENCE
+from mace.python.tools.ir.shapes import broadcast, compatible, same_shape
+
+_DIMS = st.lists(st.sampled_from([1, 2, 3, "n", "m", None]), max_size=4)
+
+
+def test_every_operator_has_a_shape_rule_and_a_reference() -> None:
+    declared = set(default_catalogue().ops)
+    assert set(INFERENCE.types()) == declared
+    assert set(EVALUATORS.types()) == declared
+
+
+@given(_DIMS, _DIMS)
+def test_broadcast_is_numpys_where_all_is_known(a: list[Any], b: list[Any]) -> None:
+    known = all(isinstance(dim, int) for dim in a + b)
+    try:
+        result = broadcast(tuple(a), tuple(b))
+    except ValueError:
+        if known:
+            with pytest.raises(ValueError, match="shape"):
+                np.broadcast_shapes(tuple(a), tuple(b))
+        return
+    if known:
+        assert result == np.broadcast_shapes(tuple(a), tuple(b))
+    assert compatible(result, broadcast(tuple(b), tuple(a)))
+
+
+def test_unknown_is_not_equal_to_unknown() -> None:
+    assert not same_shape((None,), (None,))
+    assert same_shape(("n", 2), ("n", 2))
+    assert compatible(("n", 2), (None, 2))
+    assert not compatible((3, 2), (4, 2))
+
+
+def _window(padding: str, **more: Any) -> dict[str, Any]:
+    return {"padding": padding, "strides": [2, 3], "dilations": [2, 1], **more}
+
+
+# Operator, input shapes, attributes, constant inputs.
+_CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
+    *[
+        ("Conv2D", [(2, 9, 8, 4), (6, 3, 2, 2), (6,)], _window(p, groups=2), 1)
+        for p in ("VALID", "SAME", "SAME_LOWER")
+    ],
+    ("Conv2D", [(1, 9, 8, 4), (3, 3, 3, 4)], _window("EXPLICIT", pads=[1, 0, 2, 3]), 1),
+    ("DepthwiseConv2d", [(2, 9, 8, 4), (3, 2, 4, 3)], _window("SAME"), 1),
+    *[
+        (
+            "Pooling",
+            [(2, 9, 8, 4)],
+            _window("EXPLICIT", pads=[1, 1, 1, 1], kernels=[3, 2], ceil_mode=c, mode=m),
+            1,
+        )
+        for c in (False, True)
+        for m in ("MAX", "AVG")
+    ],
+    ("FullyConnected", [(2, 3, 5), (7, 5), (7,)], {}, 1),
+    (
+        "MatMul",
+        [(2, 1, 3, 4), (5, 6, 3)],
+        {"transpose_a": True, "transpose_b": True},
+        9,
+    ),
+    ("Reshape", [(2, 3, 4)], {"shape": [0, -1, 2]}, 9),
+    ("Reduce", [(2, 3, 4)], {"mode": "L2", "axes": [-1, 0], "keep_dims": False}, 9),
+    ("Split", [(2, 7)], {"axis": 1, "sizes": [3, 4]}, 9),
+    (
+        "StridedSlice",
+        [(5, 6, 1)],
+        {
+            "axes": [0, 1, 2],
+            "begins": [-1, 1, 0],
+            "ends": [-9, 99, 1],
+            "strides": [-2, 2, 1],
+            "shrink_axes": [2],
+        },
+        9,
+    ),
+    ("Gather", [(4, 3, 2)], {"axis": 1}, 9),
+    ("Stack", [(2, 3), (2, 3)], {"axis": -1}, 9),
+    ("ExpandDims", [(2, 3)], {"axes": [0, -1]}, 9),
+    ("Squeeze", [(1, 2, 1)], {}, 9),
+    ("Pad", [(2, 3)], {"pads": [1, 2, 0, 3], "mode": "EDGE"}, 9),
+    (
+        "LocalResponseNorm",
+        [(1, 2, 3, 8)],
+        {"before": 2, "after": 1, "alpha": 0.1, "beta": 0.75},
+        9,
+    ),
+]
+
+
+@pytest.mark.parametrize(("op_type", "shapes", "attrs", "first_constant"), _CASES)
+def test_inferred_shape_is_that_of_the_result(
+    op_type: str,
+    shapes: list[tuple[int, ...]],
+    attrs: dict[str, Any],
+    first_constant: int,
+) -> None:
+    rng = np.random.default_rng(0)
+    builder = GraphBuilder("test", "test")
+    arrays = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    if op_type == "Gather":
+        arrays.append(np.array([[0, 2], [1, -1]], np.int32))
+    values = [
+        builder.constant(f"c{i}", array)
+        if i >= first_constant
+        else builder.input(f"x{i}", DataType.of(array.dtype), array.shape)
+        for i, array in enumerate(arrays)
+    ]
+    names = ["a", "b"] if op_type == "Split" else ["a"]
+    outputs = builder.op(op_type, values, names, attrs)
+    op = outputs[0].producer
+    assert op is not None
+    for value, array in zip(outputs, evaluate_op(op, arrays)):
+        assert value.shape == array.shape
+        assert np.isfinite(array).all()
+
+
+@pytest.mark.parametrize(
+    ("op_type", "shapes", "attrs", "reason"),
+    [
+        ("Conv2D", [(1, 9, 8, 5), (6, 3, 2, 2)], {"groups": 2}, "needs 4"),
+        ("Pooling", [(1, 2, 8, 5)], {"kernels": [3, 3]}, "larger than the padded"),
+        ("MatMul", [(2, 3), (4, 5)], {}, "do not chain"),
+        ("Reshape", [(2, 3)], {"shape": [4, 2]}, "6 elements do not fill"),
+        ("Reshape", [(2, 3)], {"shape": [-1, 4]}, "no multiple of 4"),
+        ("Concat", [(2, 3), (3, 4)], {"axis": 1}, "does not fit the first"),
+        ("Softmax", [(2, 3)], {"axis": 2}, "axis 2 is outside a rank of 2"),
+        ("Split", [(2, 7)], {"axis": 1, "sizes": [3, 3]}, "do not cut"),
+        ("Eltwise", [(2, 3), (2, 4)], {"mode": "ADD"}, "differ"),
+    ],
+)
+def test_shapes_that_do_not_fit_are_explained(
+    op_type: str, shapes: list[tuple[int, ...]], attrs: dict[str, Any], reason: str
+) -> None:
+    builder = GraphBuilder("test", "test")
+    values = [
+        builder.constant("c", np.ones(shape, np.float32))
+        if i and op_type == "Conv2D"
+        else builder.input(f"x{i}", DataType.FLOAT32, shape)
+        for i, shape in enumerate(shapes)
+    ]
+    with pytest.raises(ShapeError, match=reason):
+        builder.op(op_type, values, ["y"], attrs, "named")
+
+
+def test_symbol_survives_a_flattening() -> None:
+    builder = GraphBuilder("test", "test")
+    x = builder.input("x", DataType.FLOAT32, (None, 2, 3))
+    assert builder.one("Reshape", [x], None, {"shape": [-1, 6]}).shape == ("x:0", 6)
+    assert builder.one("Reshape", [x], None, {"shape": [0, -1]}).shape == ("x:0", 6)
+    assert builder.one("Reshape", [x], None, {"shape": [-1]}).shape == (None,)
