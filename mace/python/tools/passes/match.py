@@ -44,10 +44,11 @@ def activation_attrs(op: Op) -> dict[str, object]:
 
 
 def scalar(value: Value | None) -> float | None:
-    """The number that a constant holds, None if it holds none or several."""
+    """The finite number that a constant holds, None if it holds no such one."""
     if value is None or value.constant is None or value.constant.size != 1:
         return None
-    return float(value.numpy().reshape(-1)[0])
+    number = float(value.numpy().reshape(-1)[0])
+    return number if math.isfinite(number) else None
 
 
 def is_scalar(value: Value | None, number: float) -> bool:

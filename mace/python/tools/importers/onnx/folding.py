@@ -34,6 +34,9 @@ _RANDOM = frozenset(
     }
 )
 
+# Their results depend on the elements, but are no larger than the input.
+_NEVER_GROWS = frozenset({"Compress", "NonZero", "Unique"})
+
 # Anything larger is no shape or table, and would be stored in the model.
 _LARGEST_RESULT = 1 << 24
 
@@ -84,6 +87,8 @@ def _evaluate(
     model = onnx.helper.make_model(
         graph, opset_imports=[onnx.helper.make_opsetid("", opset)]
     )
+    if proto.op_type not in _NEVER_GROWS and not _is_small(model, feeds):
+        return None
     try:
         with np.errstate(all="ignore"):
             arrays = ReferenceEvaluator(model).run(unnamed, feeds)
@@ -99,6 +104,33 @@ def _evaluate(
             return None
         results.append(np.asarray(array) if name else np.empty(0))
     return [narrow(array) for array in results]
+
+
+def _is_small(model: onnx.ModelProto, feeds: dict[str, Array]) -> bool:
+    """Whether the results are known to be small before they are computed.
+
+    A few numbers (the end of a range, a shape) can ask for any size.
+    """
+    sized = onnx.ModelProto()
+    sized.CopyFrom(model)
+    del sized.graph.input[:]
+    for name, array in feeds.items():
+        sized.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    try:
+        inferred = onnx.shape_inference.infer_shapes(
+            sized, check_type=False, strict_mode=True, data_prop=True
+        )
+    except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
+        return False
+    for value in inferred.graph.output:
+        kind = value.type.tensor_type
+        if not kind.HasField("shape"):
+            return False
+        if not all(dim.HasField("dim_value") for dim in kind.shape.dim):
+            return False
+        if math.prod(dim.dim_value for dim in kind.shape.dim) > _LARGEST_RESULT:
+            return False
+    return True
 
 
 def _is_numeric(array: object) -> bool:

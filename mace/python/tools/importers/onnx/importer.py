@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
+import numpy as np
 import onnx
 
 from mace.python.tools.errors import MaceError
@@ -15,15 +16,14 @@ from mace.python.tools.importers.base import (
     ImportRequest,
     UnsupportedNodeError,
     UnsupportedNodes,
-    framework_format,
 )
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.mapped_file import read_model
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
-from mace.python.tools.importers.onnx.scope import Scope, open_scope
+from mace.python.tools.importers.onnx.scope import Scope, border_format, open_scope
 from mace.python.tools.importers.onnx.tensors import TensorReader
 from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Value
+from mace.python.tools.ir.graph import Graph, GraphError, Value
 from mace.python.tools.ir.infer import ShapeError
 
 _LOG = logging.getLogger(__name__)
@@ -75,11 +75,9 @@ class _GraphImporter:
         self._unsupported.raise_if_any()
         graph = self._builder.graph
         for spec in self._request.outputs:
-            self._builder.output(
-                self._value(spec.name),
-                spec.name,
-                framework_format(spec.data_format, DataFormat.NCHW),
-            )
+            value = self._value(spec.name)
+            order = border_format("output", spec.name, value.dtype, value.shape, spec)
+            self._builder.output(value, spec.name, order)
         graph.prune()
         graph.sort()
         return graph
@@ -126,7 +124,9 @@ class _GraphImporter:
         reason = _no_handler(proto)
         if handler is not None:
             try:
-                handler(node)
+                # Infinite and undefined numbers are the model's own affair.
+                with np.errstate(all="ignore"):
+                    handler(node)
                 return node.results
             except UnsupportedNodeError as error:
                 reason = error

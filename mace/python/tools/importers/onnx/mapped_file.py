@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Union
 
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import DecodeError, Message
 
 from mace.python.tools.importers.base import ImportModelError
 
@@ -81,6 +82,8 @@ def read_model(path: Path) -> MappedModel:
             f"{path} is no ONNX model or is damaged (compare its sha256 with the "
             "publisher's)"
         ) from error
+    if not _is_text(proto):
+        raise ImportModelError(f"{path} is damaged: a name in it is no text")
     if not proto.graph.node and not proto.graph.output:
         raise ImportModelError(f"{path} holds no ONNX graph; is it an ONNX model?")
     return MappedModel(path, proto, buffer)
@@ -97,6 +100,20 @@ def _map(path: Path) -> Buffer:
                 return stream.read()  # a pipe, or a file system without mapping
     except OSError as error:
         raise ImportModelError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _is_text(message: Message) -> bool:
+    """Whether every string is UTF-8; protobuf hands out bytes where not."""
+    for field, value in message.ListFields():
+        if field.type == FieldDescriptor.TYPE_STRING:
+            single = isinstance(value, (str, bytes))
+            if any(isinstance(s, bytes) for s in ([value] if single else value)):
+                return False
+        elif field.type == FieldDescriptor.TYPE_MESSAGE:
+            single = isinstance(value, Message)
+            if not all(_is_text(entry) for entry in ([value] if single else value)):
+                return False
+    return True
 
 
 class _WireError(Exception):

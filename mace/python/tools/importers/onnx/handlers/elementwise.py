@@ -75,9 +75,10 @@ def lined_up(node: Node) -> Value:
     if node.opset >= 7 or not node.flag("broadcast", False):
         return b
     rank, own = len(node.shape(a)), len(node.shape(b))
-    axis = node.axis(node.integer("axis", rank - own), rank + 1)
+    axis = node.integer("axis", rank - own)
+    axis += rank if axis < 0 else 0
     after = rank - axis - own
-    if after < 0:
+    if axis < 0 or after < 0:
         raise UnsupportedNodeError(f"axis {axis} leaves no room for {own} dimensions")
     if after == 0:
         return b

@@ -12,6 +12,13 @@ from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.ir.dtypes import DataType
 
+# More elements in one constant than any network has; a damaged shape asks for
+# more.
+_LARGEST_FILLED = 1 << 28
+
+# An expansion at run time stores as many ones in the model.
+_LARGEST_ONES = 1 << 22
+
 # A wider range than any dimension: "to the end" in both directions.
 _END = 2**31 - 1
 
@@ -133,6 +140,8 @@ def _expand(node: Node) -> None:
         return
     if x.dtype not in (DataType.FLOAT32, DataType.INT32) and not x.is_constant:
         raise UnsupportedNodeError(f"elements of type {x.dtype.value}", STATIC_HINT)
+    if math.prod(ones) > _LARGEST_ONES:
+        raise UnsupportedNodeError(f"expands {list(dims)} to {wanted}")
     filled = np.broadcast_to(np.ones((), x.dtype.numpy), ones)
     node.emit("Eltwise", [x, node.literal(filled, x.dtype)], {"mode": "MUL"})
 
@@ -144,6 +153,8 @@ def _constant_of_shape(node: Node) -> None:
     scalar = np.zeros((), np.float32) if fill is None else fill.reshape(-1)[0]
     if any(dim < 0 for dim in shape):
         raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
+    if math.prod(shape) > _LARGEST_FILLED:
+        raise UnsupportedNodeError(f"a constant of the shape {shape} is too large")
     # One element, seen many times.
     view = np.broadcast_to(np.asarray(scalar), shape)
     node.set_output(0, node.builder.constant(f"{node.label}/filled", view))

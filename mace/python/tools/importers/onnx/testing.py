@@ -1,0 +1,121 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Builds small ONNX models for tests and compares with onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.onnx import import_model
+from mace.python.tools.ir.builder import narrow
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat, Graph
+
+SEED = 7
+
+
+def normal(*shape: int, seed: int = SEED) -> Array:
+    """Seeded N(0, 1) values."""
+    rng = np.random.default_rng([seed, *shape])
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+def make_model(
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Mapping[str, Array],
+    outputs: Sequence[str],
+    constants: Mapping[str, Array] | None = None,
+    opset: int = 21,
+) -> onnx.ModelProto:
+    """A model whose inputs have the types and shapes of the given arrays."""
+    constants = constants or {}
+    infos = [_info(name, array) for name, array in inputs.items()]
+    if opset < 9:
+        # IR version 3 lists initializers among the inputs.
+        infos += [_info(name, array) for name, array in constants.items()]
+    graph = onnx.helper.make_graph(
+        list(nodes),
+        "graph",
+        infos,
+        [onnx.ValueInfoProto(name=name) for name in outputs],
+        [onnx.numpy_helper.from_array(a, name) for name, a in constants.items()],
+    )
+    return onnx.helper.make_model(
+        graph,
+        opset_imports=[onnx.helper.make_opsetid("", opset)],
+        ir_version=3 if opset < 9 else 10,
+    )
+
+
+def _info(name: str, array: Array) -> onnx.ValueInfoProto:
+    kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+    return onnx.helper.make_tensor_value_info(name, kind, array.shape)
+
+
+def request_for(
+    path: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
+) -> ImportRequest:
+    """Asks for whole tensors as ONNX has them."""
+    return ImportRequest(
+        "model",
+        path,
+        tuple(
+            InputSpec(n, a.shape, DataType.of(a.dtype), DataFormat.NONE)
+            for n, a in inputs.items()
+        ),
+        tuple(OutputSpec(name, DataFormat.NONE) for name in outputs),
+    )
+
+
+def import_proto(
+    model: onnx.ModelProto,
+    inputs: Mapping[str, Array],
+    outputs: Sequence[str],
+    folder: Path,
+) -> Graph:
+    """Imports a model by way of a file."""
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return import_model(request_for(path, inputs, outputs))
+
+
+def run_mace(
+    model: onnx.ModelProto, inputs: Mapping[str, Array], folder: Path
+) -> list[Array]:
+    """The outputs of the imported model, in the reference executor."""
+    outputs = [value.name for value in model.graph.output]
+    graph = import_proto(model, inputs, outputs, folder)
+    results = run_graph(graph, {name: narrow(a) for name, a in inputs.items()})
+    return [results[name] for name in outputs]
+
+
+def run_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array]:
+    """The outputs of onnxruntime; skips the test if it is not there."""
+    ort = pytest.importorskip("onnxruntime")
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    results: list[Array] = session.run(None, dict(inputs))
+    return results
+
+
+def assert_same(
+    found: Sequence[Array], wanted: Sequence[Array], rtol: float = 1e-5
+) -> None:
+    """Equal but for the rounding of a few float32 operations."""
+    assert len(found) == len(wanted)
+    for ours, theirs in zip(found, wanted):
+        expected: Any = narrow(np.asarray(theirs))
+        assert ours.dtype == expected.dtype
+        np.testing.assert_allclose(ours, expected, rtol=rtol, atol=1e-5)
