@@ -356,15 +356,20 @@ def test_unsorted_nodes_and_cycles(tmp_path: Path) -> None:
 
 
 def test_an_output_that_is_an_input_or_a_constant(tmp_path: Path) -> None:
-    node = onnx.helper.make_node("Relu", ["x"], ["y"])
-    model = make_model([node], {"x": _X}, ["x", "y", "w"], {"w": normal(3)})
+    nodes = [
+        onnx.helper.make_node("Relu", ["x"], ["y"]),
+        onnx.helper.make_node("Identity", ["x"], ["same"]),
+    ]
+    names = ["y", "same", "w"]
+    model = make_model(nodes, {"x": _X}, ["x", *names], {"w": normal(3)})
     inputs = {"x": _X}
     path = _write(model, tmp_path)
-    request = request_for(path, inputs, ["x", "y", "w"])
-    graph = import_model(request)
-    assert [value.name for value in graph.outputs] == ["x", "y", "w"]
+    graph = import_model(request_for(path, inputs, names))
+    assert [value.name for value in graph.outputs] == names
     results = run_graph(graph, inputs)
-    assert_same([results[n] for n in "xyw"], [_X, np.maximum(_X, 0), normal(3)])
+    assert_same([results[n] for n in names], [np.maximum(_X, 0), _X, normal(3)])
+    message = _message(request_for(path, inputs, ["y", "x"]))
+    assert message.startswith("output_tensors: 'x' is an input too")
 
 
 def test_masks_have_no_order_of_dimensions(tmp_path: Path) -> None:

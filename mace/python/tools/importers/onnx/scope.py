@@ -137,6 +137,12 @@ def _check_names(
                 problems.append(str(unknown_tensor(key, name, model.path, known)))
         for name in sorted({name for name in names if names.count(name) > 1}):
             problems.append(f"{key}: {name!r} is there twice")
+    given = {spec.name for spec in request.inputs}
+    problems += [
+        f"output_tensors: {spec.name!r} is an input too; the app has it already"
+        for spec in request.outputs
+        if spec.name in given
+    ]
     if not request.outputs:
         problems.append("output_tensors: at least one is needed")
     if problems:
