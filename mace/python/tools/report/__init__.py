@@ -1,0 +1,9 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of a run: JSON, HTML, Chrome trace."""
+
+from __future__ import annotations
+
+from mace.python.tools.report.write import write_reports
+
+__all__ = ["write_reports"]

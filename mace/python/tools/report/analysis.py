@@ -1,0 +1,172 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Figures derived from the report of a benchmarked run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mace.python.tools.run.model_file import ModelFile
+
+_ELEMENT_BYTES = {"float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "bool": 1}
+
+
+@dataclass(frozen=True)
+class OpFigures:
+    """One operator.
+
+    Attributes:
+        start_ms, last_ms: of the last round, since the run began.
+        share: of the time of all operators, 0 to 1.
+        gflops: 10^9 operations per second, two per multiply-accumulate.
+        gbytes_per_s: 10^9 bytes of inputs, constants and outputs per second.
+        intensity: operations per byte; 0 without multiply-accumulates.
+        peak_share: `gflops` divided by the machine's peak; None without one.
+    """
+
+    index: int
+    name: str
+    type: str
+    output_shape: tuple[int, ...]
+    avg_ms: float
+    min_ms: float
+    start_ms: float
+    last_ms: float
+    share: float
+    macs: int
+    bytes: int
+    gflops: float
+    gbytes_per_s: float
+    intensity: float
+    peak_share: float | None
+
+
+@dataclass(frozen=True)
+class TypeFigures:
+    """All operators of one type together."""
+
+    type: str
+    count: int
+    avg_ms: float
+    share: float
+    macs: int
+    gflops: float
+
+
+@dataclass(frozen=True)
+class MachinePeak:
+    """What the machine can do on as many threads as the run had."""
+
+    threads: int
+    gflops: float
+    gbytes_per_s: float
+    cache_gbytes_per_s: float
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the page shows of a benchmark.
+
+    Attributes:
+        live_bytes: memory of the activations alive while each operator runs.
+    """
+
+    ops: tuple[OpFigures, ...]
+    types: tuple[TypeFigures, ...]
+    peak: MachinePeak | None
+    live_bytes: tuple[int, ...]
+    total_ms: float
+    macs: int
+
+
+def analyse(report: Mapping[str, Any], model: ModelFile) -> Analysis | None:
+    """None when the run was not benchmarked."""
+    benchmark = report.get("benchmark")
+    if benchmark is None or not benchmark["ops"]:
+        return None
+    peak = MachinePeak(**report["peak"]) if "peak" in report else None
+    total = sum(op["avg_ms"] for op in benchmark["ops"])
+    ops = tuple(_op(i, op, total, peak) for i, op in enumerate(benchmark["ops"]))
+    types = tuple(
+        TypeFigures(
+            type=entry["type"],
+            count=entry["count"],
+            avg_ms=entry["avg_ms"],
+            share=_ratio(entry["avg_ms"], total),
+            macs=entry["macs"],
+            gflops=_rate(2 * entry["macs"], entry["avg_ms"]),
+        )
+        for entry in benchmark["types"]
+    )
+    return Analysis(
+        ops=ops,
+        types=types,
+        peak=peak,
+        live_bytes=_live_bytes(benchmark["ops"], model),
+        total_ms=total,
+        macs=benchmark["macs"],
+    )
+
+
+def _op(
+    index: int, op: Mapping[str, Any], total: float, peak: MachinePeak | None
+) -> OpFigures:
+    gflops = _rate(2 * op["macs"], op["avg_ms"])
+    shapes = op["output_shape"]
+    return OpFigures(
+        index=index,
+        name=op["name"],
+        type=op["type"],
+        output_shape=tuple(shapes[0]) if shapes else (),
+        avg_ms=op["avg_ms"],
+        min_ms=op["min_ms"],
+        start_ms=op["last_start_ms"],
+        last_ms=op["last_ms"],
+        share=_ratio(op["avg_ms"], total),
+        macs=op["macs"],
+        bytes=op["bytes"],
+        gflops=gflops,
+        gbytes_per_s=_rate(op["bytes"], op["avg_ms"]),
+        intensity=_ratio(2 * op["macs"], op["bytes"]),
+        peak_share=_ratio(gflops, peak.gflops) if peak else None,
+    )
+
+
+def _live_bytes(ops: list[Any], model: ModelFile) -> tuple[int, ...]:
+    """Bytes of operator outputs that exist while each operator runs.
+
+    A tensor lives from the operator that makes it to the last that reads it;
+    an output of the model to the end.
+    """
+    by_name = {op.name: op for op in model.operators}
+    kept = {tensor.name for tensor in model.outputs}
+    born: dict[str, tuple[int, int]] = {}  # tensor -> (operator, bytes)
+    dies: dict[str, int] = {}
+    for i, entry in enumerate(ops):
+        op = by_name.get(entry["name"])
+        if op is None:
+            continue
+        for name in op.inputs:
+            if name in born:
+                dies[name] = i
+        for tensor, shape in zip(op.outputs, entry["output_shape"]):
+            size = _ELEMENT_BYTES.get(tensor.data_type, 4) * math.prod(shape)
+            born[tensor.name] = (i, size)
+            dies[tensor.name] = len(ops) - 1 if tensor.name in kept else i
+    live = [0] * len(ops)
+    for name, (first, size) in born.items():
+        for i in range(first, dies[name] + 1):
+            live[i] += size
+    return tuple(live)
+
+
+def _rate(amount: float, ms: float) -> float:
+    """10^9 per second."""
+    return amount / ms * 1e-6 if ms > 0 else 0.0
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0

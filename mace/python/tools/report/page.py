@@ -1,0 +1,104 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML page of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from mace.python.tools.report import plots
+from mace.python.tools.report.analysis import Analysis
+from mace.python.tools.run.results import ModelRun
+from mace.python.tools.run.summary import worst_layer
+
+_TEMPLATE = "page.html.jinja2"
+
+
+@dataclass(frozen=True)
+class _Card:
+    label: str
+    value: str
+
+
+def html_page(run: ModelRun, analysis: Analysis | None) -> str:
+    """One self-contained page; nothing in it is fetched."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    report = run.report
+    return environment.get_template(_TEMPLATE).render(
+        run=run,
+        report=report,
+        machine=report["machine"],
+        threads=_threads(report),
+        cards=_cards(run, analysis),
+        analysis=analysis,
+        plots=_plots(report, analysis),
+        colours=plots.type_colours(analysis) if analysis else {},
+        worst=worst_layer(run.layers),
+    )
+
+
+def _threads(report: dict[str, Any]) -> str:
+    if "peak" in report:
+        return str(report["peak"]["threads"])
+    chosen = report["options"]["num_threads"]
+    return str(chosen) if chosen > 0 else "chosen by the library"
+
+
+def _cards(run: ModelRun, analysis: Analysis | None) -> list[_Card]:
+    cards = []
+    if run.times:
+        times = run.times[-1]
+        cards += [
+            _Card("engine creation", f"{times.init:.2f} ms"),
+            _Card("first run", f"{times.warmup:.3f} ms"),
+            _Card("average run", f"{times.run:.3f} ms"),
+        ]
+    memory = run.report["memory"]
+    cards += [
+        _Card("peak memory", _mega(memory["peak_resident_bytes"])),
+        _Card("arena", _mega(memory["arena_bytes"])),
+        _Card("weights in place", _mega(memory["constant_bytes"])),
+    ]
+    if analysis is not None:
+        cards.append(_Card("multiply-accumulates", f"{analysis.macs / 1e6:.1f} M"))
+        best = run.report["benchmark"]["without_statistics_ms"]["min"]
+        cards.append(_Card("fastest run", f"{best:.3f} ms"))
+    if run.comparisons:
+        least = min(c.metrics.similarity for c in run.comparisons)
+        cards.append(_Card("least similarity", f"{least:.7f}"))
+    return cards
+
+
+def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
+    found = {"process_memory": plots.process_memory(report["memory"]["timeline"])}
+    if analysis is None:
+        return found
+    benchmark = report["benchmark"]
+    found.update(
+        time_per_op=plots.time_per_op(analysis),
+        time_per_type=plots.time_per_type(analysis),
+        longest_ops=plots.longest_ops(analysis),
+        live_memory=plots.live_memory(analysis, report["memory"]["arena_bytes"]),
+        roofline=plots.roofline(analysis),
+        run_times=plots.run_times(
+            {
+                "without statistics": benchmark["without_statistics_ms"]["values"],
+                "with statistics": benchmark["with_statistics_ms"]["values"],
+            }
+        ),
+    )
+    return found
+
+
+def _mega(size: float) -> str:
+    return f"{size / 1e6:.2f} MB"

@@ -1,0 +1,93 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which report files a run leaves."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.report.analysis import analyse
+from mace.python.tools.report.page import html_page
+from mace.python.tools.report.trace import chrome_trace
+from mace.python.tools.run.model_file import ModelFile
+from mace.python.tools.run.results import ModelRun
+from mace.python.tools.validate import Comparison
+
+
+def write_reports(folder: Path, run: ModelRun, model: ModelFile) -> list[Path]:
+    """Writes `<model>_<device>_<runtime>.{json,html,trace.json}`.
+
+    The trace is there when operators were timed, the page when the program
+    lived long enough to say anything.
+    """
+    stem = re.sub(
+        r"[^0-9A-Za-z.+-]", "_", f"{run.model}_{run.device}_{run.runtime.value}"
+    )
+    files = [folder / f"{stem}.json"]
+    with atomic_write(files[0], "w") as stream:
+        json.dump(run_json(run), stream, indent=1, allow_nan=False)
+        stream.write("\n")
+    if not run.report:
+        return files
+    analysis = analyse(run.report, model)
+    files.append(folder / f"{stem}.html")
+    with atomic_write(files[-1], "w") as stream:
+        stream.write(html_page(run, analysis))
+    if analysis is not None:
+        files.append(folder / f"{stem}.trace.json")
+        with atomic_write(files[-1], "w") as stream:
+            json.dump(chrome_trace(run.model, analysis), stream)
+    return files
+
+
+def run_json(run: ModelRun) -> dict[str, Any]:
+    """Everything about a run, fit for JSON.
+
+    A number that JSON does not know becomes the text 'nan', 'inf' or '-inf'.
+    """
+    return {
+        "model": run.model,
+        "abi": run.abi.value,
+        "device": run.device,
+        "runtime": run.runtime.value,
+        "passed": run.passed,
+        "failure": run.failure,
+        "reference": run.reference,
+        "outputs": [_comparison(c) for c in run.comparisons],
+        "layers": [
+            {
+                "index": layer.index,
+                "operator": layer.operator,
+                "type": layer.type,
+                **_comparison(layer.comparison),
+            }
+            for layer in run.layers
+        ],
+        "accuracy": run.accuracy,
+        "mace_run": run.report,
+    }
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    m = comparison.metrics
+    return {
+        "name": comparison.name,
+        "similarity": _number(m.similarity),
+        "sqnr": _number(m.sqnr),
+        "sqnr_db": _number(m.sqnr_db),
+        "pixel_accuracy": _number(m.pixel_accuracy),
+        "max_abs_error": _number(m.max_abs_error),
+        "max_rel_error": _number(m.max_rel_error),
+        "threshold": comparison.threshold,
+        "passed": comparison.passed,
+        "failure": comparison.failure,
+    }
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else str(value)

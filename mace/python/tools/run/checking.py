@@ -1,0 +1,251 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""MACE's outputs and layers against those of the original framework."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mace.python.tools.cli.options import LayerRange
+from mace.python.tools.config.deployment import (
+    DataFormat,
+    ModelConfig,
+    OnnxBackend,
+    Platform,
+    Runtime,
+)
+from mace.python.tools.errors import UnsupportedError, UsageError
+from mace.python.tools.fetch import fetch_file
+from mace.python.tools.run.inputs import load_tensor
+from mace.python.tools.run.invocation import Port
+from mace.python.tools.run.model_file import ModelFile, OperatorInfo, TensorInfo
+from mace.python.tools.run.results import LayerComparison
+from mace.python.tools.validate import (
+    Comparison,
+    compare_tensor,
+    similarity_threshold,
+)
+from mace.python.tools.validate.frameworks import ReferenceRequest, run_reference
+from mace.python.tools.validate.layout import (
+    candidates,
+    class_axis,
+    convert,
+    framework_format,
+)
+
+_LOG = logging.getLogger(__name__)
+
+Array = npt.NDArray[Any]
+
+_FRAMEWORKS = {
+    Platform.ONNX: "onnxruntime",
+    Platform.TENSORFLOW: "tensorflow",
+}
+
+# Layers are fetched in groups whose tensors together take no more than this.
+_LAYER_GROUP_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the outputs should be, in the framework's layout.
+
+    Attributes:
+        outputs: by name in the deployment file.
+        layers: further tensors, by the framework's names.
+        source: framework and version, or where the files came from.
+    """
+
+    outputs: Mapping[str, Array]
+    layers: Mapping[str, Array] = field(default_factory=dict)
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """An inner tensor that can be compared."""
+
+    index: int  # of its operator, in run order
+    operator: OperatorInfo
+    tensor: TensorInfo
+
+    @property
+    def port(self) -> Port:
+        """As MACE holds it: no order of dimensions is asked for."""
+        return Port(
+            self.tensor.name,
+            self.tensor.shape,
+            self.tensor.data_type,
+            DataFormat.NONE,
+        )
+
+
+def expected_outputs(
+    model: ModelConfig,
+    model_file: ModelFile,
+    inputs: Mapping[str, Array],
+    layers: Sequence[Layer],
+) -> Expected:
+    """Runs the original model, unless files give all that is needed.
+
+    Args:
+        inputs: in the user's layout.
+        layers: whose tensors are wanted, too.
+    """
+    native = framework_format(model.platform)
+    outputs = {}
+    for info in model.subgraphs[0].outputs:
+        if info.validation_data is not None:
+            array = load_tensor(info.validation_data, info.shape, info.data_type)
+            outputs[info.name] = convert(
+                array, _format(model_file, info.name, info.data_format), native
+            )
+    missing = [o.name for o in model.subgraphs[0].outputs if o.name not in outputs]
+    if not missing and not layers:
+        return Expected(outputs, source="validation_outputs_data")
+    reference = run_reference(
+        ReferenceRequest(
+            framework=_framework(model),
+            model_file=fetch_file(model.model_file),
+            inputs={
+                info.name: convert(inputs[info.name], info.data_format, native)
+                for info in model_file.inputs
+            },
+            outputs=tuple(missing),
+            optional_outputs=tuple(layer.tensor.source for layer in layers),
+        )
+    )
+    outputs.update({name: reference.tensors[name] for name in missing})
+    return Expected(outputs, reference.tensors, reference.version)
+
+
+def compare_outputs(
+    model: ModelConfig,
+    model_file: ModelFile,
+    runtime: Runtime,
+    expected: Expected,
+    actual: Mapping[str, Array],
+) -> tuple[Comparison, ...]:
+    """One verdict per output of the deployment."""
+    native = framework_format(model.platform)
+    subgraph = model.subgraphs[0]
+    threshold = similarity_threshold(
+        runtime, subgraph.validation_threshold, model.quantize.enabled
+    )
+    comparisons = []
+    for info in subgraph.outputs:
+        data_format = _format(model_file, info.name, info.data_format)
+        want = expected.outputs[info.name]
+        have = convert(actual[info.name], data_format, native)
+        if have.shape != want.shape and _squeezed(have) == _squeezed(want):
+            have = have.reshape(want.shape)
+        axis = class_axis(
+            want.ndim, DataFormat.NONE if data_format is DataFormat.NONE else native
+        )
+        comparisons.append(compare_tensor(info.name, want, have, threshold, axis))
+    return tuple(comparisons)
+
+
+def choose_layers(model_file: ModelFile, chosen: LayerRange) -> list[Layer]:
+    """The layers of a range that have a counterpart in the framework.
+
+    Raises:
+        UsageError: the range holds no operator, or none can be compared.
+    """
+    operators = model_file.operators
+    indices = chosen.indices(len(operators))
+    if len(indices) == 0:
+        raise UsageError(
+            f"--layers: the range holds none of the {len(operators)} layers of "
+            f"{model_file.graph_path}"
+        )
+    layers = []
+    skipped = []
+    for index in indices:
+        found = [
+            Layer(index, operators[index], tensor)
+            for tensor in operators[index].outputs
+            if tensor.source and tensor.is_static and tensor.data_type != "unknown"
+        ]
+        layers += found
+        if not found:
+            skipped.append(operators[index].name)
+    if not layers:
+        raise UsageError(
+            f"--layers: none of the {len(indices)} chosen layers of "
+            f"{model_file.graph_path} has a counterpart in the framework "
+            "(an obfuscated model has none at all)"
+        )
+    if skipped:
+        _LOG.info(
+            "%d layers have no counterpart in the framework: %s",
+            len(skipped),
+            ", ".join(skipped[:5]) + (", ..." if len(skipped) > 5 else ""),
+        )
+    return layers
+
+
+def layer_groups(layers: Sequence[Layer]) -> Iterator[list[Layer]]:
+    """Splits layers so that one run need not hold all their tensors."""
+    group: list[Layer] = []
+    size = 0
+    for layer in layers:
+        # All element types are at most 4 bytes.
+        layer_bytes = 4 * int(np.prod(layer.tensor.shape, dtype=np.int64))
+        if group and size + layer_bytes > _LAYER_GROUP_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(layer)
+        size += layer_bytes
+    if group:
+        yield group
+
+
+def compare_layer(
+    layer: Layer, expected: Expected, actual: Array, threshold: float
+) -> LayerComparison | None:
+    """None when the framework does not know the tensor."""
+    want = expected.layers.get(layer.tensor.source)
+    if want is None:
+        return None
+    source = layer.tensor.source
+    tried = [
+        compare_tensor(source, want, array, threshold)
+        for array in candidates(actual, want.shape)
+    ] or [compare_tensor(source, want, actual, threshold)]
+    best = max(tried, key=lambda c: np.nan_to_num(c.metrics.similarity, nan=-2.0))
+    return LayerComparison(layer.index, layer.operator.name, layer.operator.type, best)
+
+
+def _framework(model: ModelConfig) -> str:
+    framework = _FRAMEWORKS.get(model.platform)
+    if framework is None:
+        raise UnsupportedError(
+            f"models.{model.name}.platform: models of {model.platform.value} cannot be "
+            "compared with their framework yet; give validation_outputs_data, or leave "
+            "--validate out"
+        )
+    backend = model.subgraphs[0].backend
+    if backend not in (None, OnnxBackend.ONNXRUNTIME):
+        _LOG.warning(
+            "models.%s: backend %s is compared with ONNX Runtime",
+            model.name,
+            backend.value,
+        )
+    return framework
+
+
+def _format(model_file: ModelFile, name: str, declared: DataFormat) -> DataFormat:
+    """The converter writes NONE where a tensor is no image."""
+    tensor = model_file.output(name)
+    return declared if tensor is None else tensor.data_format
+
+
+def _squeezed(array: Array) -> tuple[int, ...]:
+    return tuple(dim for dim in array.shape if dim != 1)

@@ -1,0 +1,358 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a deployment file to verdicts, logs and reports, nothing replaced."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from rich.console import Console
+
+from mace.python.tools.cli.options import ConvertOptions, LayerRange, RunOptions
+from mace.python.tools.config import Deployment, load_deployment_text
+from mace.python.tools.convert import convert_deployment
+from mace.python.tools.errors import MaceError, UnsupportedError, UsageError
+from mace.python.tools.run import RunReport, run_deployment
+from mace.python.tools.run.inputs import make_inputs
+from mace.python.tools.run.model_file import ModelFileError
+
+_RNG = np.random.default_rng(5)
+
+_YAML = """
+library_name: lib
+target_abis: [host]
+model_graph_format: file
+model_data_format: file
+models:
+{models}
+"""
+
+_MODEL = """
+  {name}:
+    platform: onnx
+    model_file_path: {path}
+    subgraphs:
+      - input_tensors: [x]
+        input_shapes: ["1,6,5,4"]
+        input_ranges: ["-2,2"]
+        output_tensors: [y]
+        output_shapes: ["1,6,5,8"]
+{extra}
+    runtime: {runtime}
+    data_type: fp32_fp32
+"""
+
+
+def _onnx_model(path: Path) -> None:
+    """Two 1x1 convolutions with ReLU between, channels first: [1, 4, 6, 5]."""
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["x", "w0", "b0"], ["c0"], name="conv0"),
+            helper.make_node("Relu", ["c0"], ["r0"], name="relu0"),
+            helper.make_node("Conv", ["r0", "w1"], ["y"], name="conv1"),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 6, 5])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8, 6, 5])],
+        [
+            numpy_helper.from_array(array.astype(np.float32), name)
+            for name, array in (
+                ("w0", _RNG.standard_normal((12, 4, 1, 1))),
+                ("b0", _RNG.standard_normal(12)),
+                ("w1", _RNG.standard_normal((8, 12, 1, 1))),
+            )
+        ],
+    )
+    onnx.save(
+        helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8
+        ),
+        path,
+    )
+
+
+class _Project:
+    """A converted deployment in a folder of its own."""
+
+    def __init__(self, build_dir: Path) -> None:
+        self.build_dir = build_dir
+        self.folder = build_dir.parent
+        self.output = io.StringIO()
+        _onnx_model(self.folder / "m.onnx")
+
+    def deployment(
+        self, extra: str = "", names: tuple[str, ...] = ("m",), runtime: str = "cpu"
+    ) -> Deployment:
+        lines = "\n".join(" " * 8 + line for line in extra.splitlines())
+        models = "".join(
+            _MODEL.format(
+                name=name,
+                path=self.folder / "m.onnx",
+                extra=lines,
+                runtime=runtime,
+            )
+            for name in names
+        )
+        text = _YAML.format(models=models)
+        return load_deployment_text(text, self.folder / "d.yml")
+
+    def convert(self, deployment: Deployment) -> None:
+        convert_deployment(
+            deployment,
+            ConvertOptions(build_dir=self.build_dir),
+            codegen_dir=self.folder / "codegen",
+        )
+
+    def run(self, deployment: Deployment, **options: Any) -> RunReport:
+        console = Console(file=self.output, width=200)
+        return run_deployment(
+            deployment, RunOptions(build_dir=self.build_dir, **options), console
+        )
+
+    def convert_and_run(self, extra: str = "", **options: Any) -> RunReport:
+        deployment = self.deployment(extra)
+        self.convert(deployment)
+        return self.run(deployment, **options)
+
+    def log(self) -> list[dict[str, str]]:
+        path = self.build_dir / "lib" / "model" / "cpu" / "log.csv"
+        with open(path, encoding="utf-8") as stream:
+            return list(csv.DictReader(stream))
+
+
+@pytest.fixture
+def project(build_dir: Path) -> _Project:
+    return _Project(build_dir)
+
+
+def test_a_right_model_validates(project: _Project) -> None:
+    report = project.convert_and_run(validate=True, round=3)
+    assert report.passed
+    (run,) = report.runs
+    (comparison,) = run.comparisons
+    assert comparison.metrics.similarity > 0.999999
+    assert comparison.metrics.max_rel_error < 1e-5
+    assert run.reference.startswith("onnxruntime")
+    assert len(run.report["restarts"][0]["run_ms"]["values"]) == 3
+    text = project.output.getvalue()
+    assert "m: y: cosine similarity 1.000000" in text
+    assert "capability(CPU)" in text
+    assert "validated, similarity" in text
+    (row,) = project.log()
+    assert row["output_name"] == "y"
+    assert float(row["similarity"]) == comparison.metrics.similarity
+    assert float(row["pixel_accuracy"]) == 1.0
+    documented = project.build_dir / "lib" / "model" / "runtime_in_yaml" / "log.csv"
+    assert documented.is_file()
+
+
+def test_the_layout_the_user_declares_is_used(project: _Project) -> None:
+    yaml = (
+        _YAML.format(
+            models=_MODEL.format(
+                name="m",
+                path=project.folder / "m.onnx",
+                runtime="cpu",
+                extra="        input_data_formats: [NCHW]\n"
+                "        output_data_formats: [NCHW]",
+            )
+        )
+        .replace("1,6,5,4", "1,4,6,5")
+        .replace("1,6,5,8", "1,8,6,5")
+    )
+    deployment = load_deployment_text(yaml, project.folder / "d.yml")
+    project.convert(deployment)
+    report = project.run(deployment, validate=True)
+    assert report.passed
+    assert report.runs[0].report["outputs"][0]["shape"] == [1, 8, 6, 5]
+
+
+def test_a_result_is_judged_by_the_threshold(project: _Project) -> None:
+    # The right outputs and noise of a tenth of their power: SQNR 100.
+    x = make_inputs(project.deployment().models[0].subgraphs[0])["x"]
+    session = onnxruntime.InferenceSession(project.folder / "m.onnx")
+    (y,) = session.run(["y"], {"x": x.transpose(0, 3, 1, 2)})
+    y = y.transpose(0, 2, 3, 1)
+    noise = _RNG.standard_normal(y.shape)
+    noise *= np.linalg.norm(y) / np.linalg.norm(noise) / 10
+    np.save(project.folder / "expected.npy", (y + noise).astype(np.float32))
+    given = f"validation_outputs_data: [{project.folder / 'expected.npy'}]"
+    report = project.convert_and_run(given, validate=True)
+    assert not report.passed
+    metrics = report.runs[0].comparisons[0].metrics
+    assert metrics.similarity == pytest.approx(0.995, abs=2e-3)
+    assert metrics.sqnr == pytest.approx(101, rel=0.05)
+    assert "cosine similarity is below 0.999" in project.output.getvalue()
+    assert "wrong: y" in project.output.getvalue()
+    lenient = f"{given}\nvalidation_threshold: {{cpu: 0.9}}"
+    assert project.convert_and_run(lenient, validate=True).passed
+
+
+def test_layers_are_compared_and_the_worst_is_named(project: _Project) -> None:
+    report = project.convert_and_run(validate=True, layers=LayerRange())
+    (run,) = report.runs
+    names = [layer.comparison.name for layer in run.layers]
+    assert names == ["r0", "y"]
+    assert all(layer.comparison.metrics.similarity > 0.999999 for layer in run.layers)
+    assert "(worst)" in project.output.getvalue()
+    assert [row["output_name"] for row in project.log()] == ["r0", "y", "y"]
+    first = project.run(project.deployment(), validate=True, layers=LayerRange(0, 1))
+    assert [layer.comparison.name for layer in first.runs[0].layers] == ["r0"]
+    with pytest.raises(UsageError, match="none of the 2 layers"):
+        project.run(project.deployment(), validate=True, layers=LayerRange(9, None))
+
+
+def test_given_inputs_are_used(project: _Project) -> None:
+    zeros = np.zeros((1, 6, 5, 4), np.float32)
+    np.save(project.folder / "zeros.npy", zeros)
+    report = project.convert_and_run(
+        f"validation_inputs_data: [{project.folder / 'zeros.npy'}]", validate=True
+    )
+    assert report.passed
+    # The same for every pixel: w1 relu(b0).
+    output = report.runs[0].report["outputs"][0]
+    assert output["max"] > output["min"]
+
+
+def test_two_models_and_restarts(project: _Project) -> None:
+    deployment = project.deployment(names=("m", "n"))
+    project.convert(deployment)
+    report = project.run(deployment, validate=True, restart_round=2)
+    assert [run.model for run in report.runs] == ["m", "n"]
+    assert all(len(run.times) == 2 for run in report.runs)
+    assert report.passed
+    assert [row["output_name"] for row in project.log()] == ["m/host/y", "n/host/y"]
+
+
+def test_reports_are_written(project: _Project) -> None:
+    report = project.convert_and_run(
+        validate=True, benchmark=True, report=True, round=5, layers=LayerRange()
+    )
+    files = {path.name: path for path in report.runs[0].files}
+    assert set(files) == {"m_host_cpu.json", "m_host_cpu.html", "m_host_cpu.trace.json"}
+    data = json.loads(files["m_host_cpu.json"].read_text())
+    assert data["passed"] is True
+    assert data["outputs"][0]["name"] == "y"
+    assert len(data["layers"]) == 2
+    assert data["mace_run"]["peak"]["gflops"] > 0
+    page = files["m_host_cpu.html"].read_text()
+    assert page.count("<svg") == 7
+    for title in ("Roofline", "By operator type", "Process memory over time"):
+        assert title in page
+    # Nothing is fetched: every address in it is a name space.
+    for word in ('src="http', 'href="http', "@import", "url(http"):
+        assert word not in page
+    trace = json.loads(files["m_host_cpu.trace.json"].read_text())
+    spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    assert [span["cat"] for span in spans] == ["Conv2D", "Conv2D"]
+
+
+def test_samples_of_a_folder(project: _Project) -> None:
+    deployment = project.deployment()
+    project.convert(deployment)
+    samples = project.folder / "samples"
+    samples.mkdir()
+    for i in range(3):
+        array = np.full((1, 6, 5, 4), i, np.float32)
+        array.tofile(samples / f"x_{i}")
+    out = project.folder / "out"
+    out.mkdir()
+    (out / "mine").write_text("stays")
+    assert project.run(deployment, input_dir=samples, output_dir=out).passed
+    assert sorted(p.name for p in out.iterdir()) == ["mine", "y_0", "y_1", "y_2"]
+    values = [np.fromfile(out / f"y_{i}", np.float32) for i in range(3)]
+    assert values[0].size == 240
+    assert not np.array_equal(values[0], values[1])
+    with pytest.raises(UsageError, match="--output_dir"):
+        project.run(deployment, input_dir=samples)
+
+
+def test_an_accuracy_script(project: _Project) -> None:
+    script = project.folder / "accuracy.py"
+    script.write_text(
+        "import numpy as np\n"
+        "class AccuracyValidator:\n"
+        "    shapes = []\n"
+        "    def sample_size(self): return 3\n"
+        "    def batch_size(self): return 2\n"
+        "    def preprocess(self, begin, end):\n"
+        "        return {'x': np.ones((end - begin, 6, 5, 4), np.float32)}\n"
+        "    def postprocess(self, begin, end, outputs):\n"
+        "        self.shapes.append(outputs['y'].shape)\n"
+        "    def result(self): return self.shapes\n"
+    )
+    report = project.convert_and_run(
+        f"accuracy_validation_script: {script}", validate=True
+    )
+    assert report.runs[0].accuracy == {str(script): "[(2, 6, 5, 8), (1, 6, 5, 8)]"}
+
+
+def test_what_cannot_be_run_is_said_at_once(project: _Project) -> None:
+    deployment = project.deployment(names=("m", "n"), runtime="gpu")
+    with pytest.raises(UnsupportedError) as caught:
+        project.run(deployment)
+    assert "models.m.runtime: gpu" in str(caught.value)
+    assert "models.n.runtime: gpu" in str(caught.value)
+
+
+def test_cpu_and_gpu_runs_on_the_cpu_and_says_so(
+    project: _Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    deployment = project.deployment(runtime="cpu+gpu")
+    project.convert(deployment)
+    report = project.run(deployment)
+    assert [run.runtime.value for run in report.runs] == ["cpu"]
+    assert "runtime gpu cannot be run yet" in caplog.text
+
+
+def test_not_converted(project: _Project) -> None:
+    with pytest.raises(ModelFileError, match="convert the model first"):
+        project.run(project.deployment())
+
+
+def test_unknown_device(project: _Project) -> None:
+    deployment = project.deployment()
+    project.convert(deployment)
+    with pytest.raises(UsageError, match=r"MI6.*found: host"):
+        project.run(deployment, devices_to_run=("MI6",))
+
+
+def _damage_graph(project: _Project) -> None:
+    (project.build_dir / "lib" / "model" / "m.pb").write_bytes(b"\x08")
+
+
+def _truncate_data(project: _Project) -> None:
+    path = project.build_dir / "lib" / "model" / "m.data"
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def _lose_source(project: _Project) -> None:
+    (project.folder / "m.onnx").unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_damage_graph, r"m\.pb"),
+        (_truncate_data, r"m\.pb"),
+        (_lose_source, r"m\.onnx"),
+    ],
+)
+def test_damaged_files_are_one_clear_error(
+    project: _Project, damage: Callable[[_Project], None], message: str
+) -> None:
+    deployment = project.deployment()
+    project.convert(deployment)
+    damage(project)
+    with pytest.raises(MaceError, match=message):
+        project.run(deployment, validate=True)

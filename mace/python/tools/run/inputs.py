@@ -1,0 +1,147 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Input arrays of a run, in the user's layout (VA-04, DS-05, DS-06)."""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mace.python.tools.config.deployment import (
+    FileRef,
+    InputInfo,
+    SubgraphConfig,
+    TensorType,
+)
+from mace.python.tools.errors import MaceError
+from mace.python.tools.fetch import fetch_file
+
+_LOG = logging.getLogger(__name__)
+
+Array = npt.NDArray[Any]
+
+SEED = 20260
+_DEFAULT_RANGE = (-1.0, 1.0)
+
+
+class InputDataError(MaceError):
+    """A file with values cannot be used for the tensor it was given for."""
+
+
+def element_type(data_type: str) -> np.dtype[Any]:
+    """How elements of a type are stored; bfloat16 needs the package ml_dtypes."""
+    if data_type == "bfloat16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise InputDataError(
+                "tensors of type bfloat16 need the Python package ml_dtypes: "
+                "pip install ml_dtypes"
+            ) from None
+        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat16
+    return np.dtype(data_type)
+
+
+def make_inputs(subgraph: SubgraphConfig, seed: int = SEED) -> dict[str, Array]:
+    """One array per input: the file it names, or random values.
+
+    Random values are uniform in the input's range, [-1, 1] without one; they
+    depend on the seed and the tensor's name alone.
+
+    Raises:
+        InputDataError: a file does not fit, or a dimension is not known.
+        FetchError: a file cannot be had.
+    """
+    inputs = {}
+    for info in subgraph.inputs:
+        if info.validation_data is not None:
+            inputs[info.name] = _from_file(info, info.validation_data)
+        else:
+            inputs[info.name] = _random(info, seed)
+    return inputs
+
+
+def load_tensor(ref: FileRef, shape: tuple[int, ...], data_type: TensorType) -> Array:
+    """Reads a tensor from `.npy`, or raw elements from any other file."""
+    path = fetch_file(ref)
+    array = _read(path, ref, data_type)
+    shaped = _fit(array, shape)
+    if shaped is None:
+        raise InputDataError(
+            f"{ref.key}: {ref.location} holds an array of shape {list(array.shape)}, "
+            f"and the tensor has shape {list(shape)}"
+        )
+    return shaped.astype(element_type(data_type.value), copy=False)
+
+
+def _from_file(info: InputInfo, ref: FileRef) -> Array:
+    return load_tensor(ref, info.shape, info.data_type)
+
+
+def _read(path: Path, ref: FileRef, data_type: TensorType) -> Array:
+    with open(path, "rb") as stream:
+        is_npy = stream.read(6) == b"\x93NUMPY"
+    try:
+        if is_npy:
+            array: Array = np.load(path, allow_pickle=False)
+            return array
+        return np.fromfile(path, element_type(data_type.value))
+    except (ValueError, EOFError, OSError) as error:
+        raise InputDataError(
+            f"{ref.key}: {ref.location} is no readable .npy file: {error}"
+        ) from error
+
+
+def _fit(array: Array, shape: tuple[int, ...]) -> Array | None:
+    """The array in that shape; -1 fits any dimension. None if it cannot be.
+
+    Dimensions of 1 may be missing (an image saved without its batch), and a
+    raw file has no shape at all.
+    """
+    if len(array.shape) == len(shape) and all(
+        want in (-1, have) for want, have in zip(shape, array.shape)
+    ):
+        return array
+    squeezed = tuple(dim for dim in array.shape if dim != 1)
+    wanted = tuple(dim for dim in shape if dim != 1)
+    static = all(dim >= 0 for dim in shape)
+    same_size = static and array.size == int(np.prod(shape))
+    if same_size and (squeezed == wanted or array.ndim == 1):
+        return array.reshape(shape)
+    return None
+
+
+def _random(info: InputInfo, seed: int) -> Array:
+    shape = _static_shape(info)
+    # crc32: the same on every machine and Python, unlike hash().
+    generator = np.random.default_rng([seed, zlib.crc32(info.name.encode())])
+    values: Array
+    if info.data_type in (TensorType.FLOAT32, TensorType.FLOAT16, TensorType.BFLOAT16):
+        low, high = info.range or _DEFAULT_RANGE
+        values = generator.uniform(low, high, shape)
+    else:
+        # Without a range, indices that are valid in any table of two rows.
+        low, high = info.range or (0.0, 1.0)
+        values = generator.integers(
+            int(np.ceil(low)), int(np.floor(high)), shape, endpoint=True
+        )
+    return values.astype(element_type(info.data_type.value))
+
+
+def _static_shape(info: InputInfo) -> tuple[int, ...]:
+    unknown = [axis for axis, dim in enumerate(info.shape) if dim < 0]
+    if any(axis > 0 for axis in unknown):
+        raise InputDataError(
+            f"input {info.name} has shape {list(info.shape)}: random values need "
+            "every dimension but the first; give validation_inputs_data, or the "
+            "largest shape in input_shapes"
+        )
+    if unknown:
+        _LOG.info("input %s: 1 is taken for its batch dimension", info.name)
+    return tuple(max(dim, 1) if dim < 0 else dim for dim in info.shape)

@@ -1,0 +1,99 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Input arrays: from files and by chance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mace.python.tools.config.deployment import (
+    DataType,
+    FileRef,
+    InputInfo,
+    Runtime,
+    SubgraphConfig,
+    TensorType,
+)
+from mace.python.tools.run.inputs import InputDataError, load_tensor, make_inputs
+
+
+def _subgraph(*inputs: InputInfo) -> SubgraphConfig:
+    return SubgraphConfig("main", inputs, (), Runtime.CPU, DataType.FP32_FP32)
+
+
+def _ref(path: Path) -> FileRef:
+    return FileRef(str(path), "models.m.validation_inputs_data")
+
+
+def test_random_values_fill_their_range() -> None:
+    info = InputInfo("a", (1, 50, 20), range=(2.0, 4.0))
+    (array,) = make_inputs(_subgraph(info)).values()
+    assert array.dtype == np.float32
+    assert array.shape == (1, 50, 20)
+    assert 2.0 <= array.min() < 2.1 and 3.9 < array.max() <= 4.0
+    default = make_inputs(_subgraph(InputInfo("a", (1000,))))["a"]
+    assert -1.0 <= default.min() < -0.98 and 0.98 < default.max() <= 1.0
+
+
+def test_random_values_repeat_and_differ_by_name_and_seed() -> None:
+    pair = _subgraph(InputInfo("a", (8,)), InputInfo("b", (8,)))
+    first = make_inputs(pair)
+    np.testing.assert_array_equal(first["a"], make_inputs(pair)["a"])
+    # Adding an input changes no other one.
+    np.testing.assert_array_equal(
+        first["b"], make_inputs(_subgraph(InputInfo("b", (8,))))["b"]
+    )
+    assert not np.array_equal(first["a"], first["b"])
+    assert not np.array_equal(first["a"], make_inputs(pair, seed=1)["a"])
+
+
+def test_random_integers() -> None:
+    info = InputInfo("i", (500,), TensorType.INT32, range=(3.0, 6.5))
+    array = make_inputs(_subgraph(info))["i"]
+    assert array.dtype == np.int32
+    assert set(array.tolist()) == {3, 4, 5, 6}
+    default = make_inputs(_subgraph(InputInfo("i", (500,), TensorType.INT32)))["i"]
+    assert set(default.tolist()) == {0, 1}
+
+
+def test_unknown_dimensions() -> None:
+    assert make_inputs(_subgraph(InputInfo("a", (-1, 3))))["a"].shape == (1, 3)
+    with pytest.raises(InputDataError, match=r"a has shape \[1, -1\]"):
+        make_inputs(_subgraph(InputInfo("a", (1, -1))))
+
+
+def test_npy_and_raw_files(tmp_path: Path) -> None:
+    values = np.arange(6, dtype=np.float64).reshape(1, 2, 3)
+    np.save(tmp_path / "v.npy", values)
+    values.astype(np.float32).tofile(tmp_path / "v.raw")
+    for name in ("v.npy", "v.raw"):
+        array = load_tensor(_ref(tmp_path / name), (1, 2, 3), TensorType.FLOAT32)
+        assert array.dtype == np.float32
+        np.testing.assert_array_equal(array, values)
+
+
+def test_a_file_may_lack_ones_and_decides_unknown_dimensions(tmp_path: Path) -> None:
+    np.save(tmp_path / "image.npy", np.zeros((4, 5, 3)))
+    ref = _ref(tmp_path / "image.npy")
+    assert load_tensor(ref, (1, 4, 5, 3), TensorType.FLOAT32).shape == (1, 4, 5, 3)
+    assert load_tensor(ref, (-1, 5, 3), TensorType.FLOAT32).shape == (4, 5, 3)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 4, 5), (1, 5, 4, 3), (2, 30), (61,)])
+def test_other_shapes_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    np.save(tmp_path / "image.npy", np.zeros((1, 4, 5, 3)))
+    with pytest.raises(InputDataError, match=r"holds an array of shape \[1, 4, 5, 3\]"):
+        load_tensor(_ref(tmp_path / "image.npy"), shape, TensorType.FLOAT32)
+
+
+def test_unreadable_files(tmp_path: Path) -> None:
+    (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY but no more")
+    with pytest.raises(InputDataError, match=r"bad\.npy is no readable"):
+        load_tensor(_ref(tmp_path / "bad.npy"), (1,), TensorType.FLOAT32)
+    # An array of objects would run code when loaded.
+    np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(InputDataError, match=r"object\.npy"):
+        load_tensor(_ref(tmp_path / "object.npy"), (1,), TensorType.FLOAT32)

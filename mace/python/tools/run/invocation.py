@@ -1,0 +1,238 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One start of `mace_run` on a device: its files, its flags, its answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mace.python.tools.cli.options import RunOptions
+from mace.python.tools.config.deployment import DataFormat, Runtime
+from mace.python.tools.devices import CommandResult, Device
+from mace.python.tools.errors import MaceError
+from mace.python.tools.run.inputs import element_type
+from mace.python.tools.run.model_file import ModelFile
+
+Array = npt.NDArray[Any]
+
+PROGRAM = PurePosixPath("mace_run")
+
+# No model of a phone runs for hours: a hung driver must not hang us.
+_TIME_LIMIT_S = 4 * 3600.0
+
+_BAD_REQUEST = 2
+
+
+class RunnerError(MaceError):
+    """`mace_run` refused what it was given."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output as `mace_run` is told of it."""
+
+    name: str
+    shape: tuple[int, ...]
+    data_type: str
+    data_format: DataFormat
+
+    @property
+    def file_suffix(self) -> str:
+        return "_" + re.sub("[^0-9A-Za-z]", "_", self.name)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run.
+
+    Attributes:
+        inputs: with the array each is fed.
+        benchmark: print and report operator statistics.
+    """
+
+    model: ModelFile
+    runtime: Runtime
+    inputs: Sequence[tuple[Port, Array]]
+    outputs: Sequence[Port]
+    benchmark: bool = False
+    measure_peak: bool = False
+    out_of_range_check: bool = True
+    rounds: int = 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back.
+
+    Attributes:
+        text: everything the program printed.
+        report: its JSON report.
+        outputs: arrays by tensor name, in the layout the port asked for.
+        failure: empty, or why the run failed although the request was right.
+    """
+
+    text: str
+    report: dict[str, Any]
+    outputs: Mapping[str, Array] = field(default_factory=dict)
+    failure: str = ""
+
+
+def run_on_device(device: Device, request: Request, options: RunOptions) -> Answer:
+    """Pushes, runs, pulls; leaves only program and model on the device.
+
+    Raises:
+        RunnerError: the model or a flag is refused.
+        DeviceError: the device is gone.
+    """
+    folder = PurePosixPath(request.model.graph_path.stem)
+    exchange = folder / "io"
+    _check_files(request)
+    device.push(request.model.graph_path, folder / "model.pb")
+    device.push(request.model.data_path, folder / "model.data")
+    with tempfile.TemporaryDirectory(prefix="mace_run_") as local:
+        try:
+            _push_inputs(device, request, Path(local), exchange)
+            result = device.run(
+                [f"./{PROGRAM}", *_arguments(request, options, folder, exchange)],
+                env=_environment(options),
+                time_limit_s=_TIME_LIMIT_S,
+            )
+            return _collect(device, request, result, Path(local), exchange)
+        finally:
+            device.remove(exchange)
+
+
+def _check_files(request: Request) -> None:
+    """Two tensors must not share a file."""
+    for ports in ([port for port, _ in request.inputs], request.outputs):
+        by_file: dict[str, str] = {}
+        for port in ports:
+            other = by_file.setdefault(port.file_suffix, port.name)
+            if other != port.name:
+                raise RunnerError(
+                    f"tensors {other} and {port.name} differ only in characters "
+                    "that are no letters or digits; rename one (input_aliases, "
+                    "output_aliases)"
+                )
+
+
+def _push_inputs(
+    device: Device, request: Request, local: Path, exchange: PurePosixPath
+) -> None:
+    for port, array in request.inputs:
+        path = local / f"in{port.file_suffix}"
+        np.ascontiguousarray(array, element_type(port.data_type)).tofile(path)
+        device.push(path, exchange / path.name)
+
+
+def _arguments(
+    request: Request,
+    options: RunOptions,
+    folder: PurePosixPath,
+    exchange: PurePosixPath,
+) -> list[str]:
+    arguments = [
+        f"--model_name={request.model.graph_path.stem}",
+        f"--model_file={folder / 'model.pb'}",
+        f"--model_data_file={folder / 'model.data'}",
+        f"--runtime={request.runtime.value}",
+        *_port_flags("input", [port for port, _ in request.inputs]),
+        *_port_flags("output", request.outputs),
+        f"--input_file={exchange / 'in'}",
+        f"--output_file={exchange / 'out'}",
+        f"--report_json={exchange / 'report.json'}",
+        f"--round={request.rounds}",
+        f"--num_threads={options.num_threads}",
+        f"--cpu_affinity_policy={int(options.cpu_affinity_policy)}",
+        f"--vlog_level={options.vlog_level}",
+        f"--out_of_range_check={str(request.out_of_range_check).lower()}",
+    ]
+    if options.fake_warmup:
+        arguments.append("--fake_warmup")
+    if request.benchmark:
+        arguments.append("--benchmark")
+    if request.measure_peak:
+        arguments.append("--measure_peak")
+    return arguments
+
+
+def _port_flags(side: str, ports: Sequence[Port]) -> list[str]:
+    return [
+        f"--{side}_node=" + ",".join(p.name.replace(",", "\\,") for p in ports),
+        f"--{side}_shape="
+        + ":".join(",".join(map(str, p.shape)) or "scalar" for p in ports),
+        f"--{side}_data_type=" + ",".join(p.data_type for p in ports),
+        f"--{side}_data_format=" + ",".join(p.data_format.value for p in ports),
+    ]
+
+
+def _environment(options: RunOptions) -> dict[str, str]:
+    if options.runtime_failure_ratio > 0:
+        return {"MACE_RUNTIME_FAILURE_RATIO": str(options.runtime_failure_ratio)}
+    return {}
+
+
+def _collect(
+    device: Device,
+    request: Request,
+    result: CommandResult,
+    local: Path,
+    exchange: PurePosixPath,
+) -> Answer:
+    if result.status == _BAD_REQUEST:
+        raise RunnerError(f"{request.model.graph_path}: {_errors(result.output)}")
+    if result.timed_out:
+        return Answer(
+            result.output,
+            {},
+            failure=f"ended after {_TIME_LIMIT_S:.0f} s without result",
+        )
+    if result.status > 128:
+        return Answer(
+            result.output,
+            {},
+            failure=f"mace_run crashed (signal {result.status - 128}); last output: "
+            + _errors(result.output),
+        )
+    report_path = local / "report.json"
+    device.pull(exchange / "report.json", report_path)
+    report = json.loads(report_path.read_text(encoding="utf-8"))
+    failure = report["non_finite"] or "" if result.status != 0 else ""
+    if result.status != 0 and not failure:
+        return Answer(result.output, report, failure=_errors(result.output))
+    outputs = _pull_outputs(device, request, report, local, exchange)
+    return Answer(result.output, report, outputs, failure)
+
+
+def _pull_outputs(
+    device: Device,
+    request: Request,
+    report: dict[str, Any],
+    local: Path,
+    exchange: PurePosixPath,
+) -> dict[str, Array]:
+    # The shape of this run, which may be another than the declared one.
+    shapes = {item["name"]: tuple(item["shape"]) for item in report["outputs"]}
+    outputs = {}
+    for port in request.outputs:
+        path = local / f"out{port.file_suffix}"
+        device.pull(exchange / path.name, path)
+        array = np.fromfile(path, element_type(port.data_type))
+        outputs[port.name] = array.reshape(shapes[port.name])
+    return outputs
+
+
+def _errors(text: str) -> str:
+    """The error lines of the program without prefix; its last words if none."""
+    lines = text.strip().splitlines()
+    errors = [re.sub(r"^E \S+:\d+ ", "", line) for line in lines if line[:2] == "E "]
+    return "\n".join(errors or lines[-3:])

@@ -1,0 +1,191 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The real mace_run through a device, on a model of known arithmetic."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mace.python.tools.cli.options import RunOptions
+from mace.python.tools.config.deployment import DataFormat, Runtime
+from mace.python.tools.devices import HostDevice
+from mace.python.tools.run.invocation import (
+    PROGRAM,
+    Array,
+    Port,
+    Request,
+    RunnerError,
+    run_on_device,
+)
+from mace.python.tools.run.testing.tiny_model import run_dense, write_dense_model
+
+RNG = np.random.default_rng(11)
+WEIGHTS = [RNG.standard_normal(shape) for shape in ((20, 7), (33, 20), (5, 33))]
+X = RNG.standard_normal((1, 7))
+
+
+@pytest.fixture
+def device(mace_run: Path, tmp_path: Path) -> HostDevice:
+    host = HostDevice(tmp_path / "device")
+    host.probe()
+    host.push(mace_run, PROGRAM)
+    return host
+
+
+def _port(name: str, *shape: int) -> Port:
+    return Port(name, shape, "float32", DataFormat.NONE)
+
+
+def _request(tmp_path: Path, weights: list[Array], x: Array = X) -> Request:
+    return Request(
+        model=write_dense_model(tmp_path / "model", weights),
+        runtime=Runtime.CPU,
+        inputs=[(_port("x", *x.shape), x)],
+        outputs=[_port("y", x.shape[0], weights[-1].shape[0])],
+    )
+
+
+def test_outputs_are_right(device: HostDevice, tmp_path: Path) -> None:
+    answer = run_on_device(device, _request(tmp_path, WEIGHTS), RunOptions())
+    assert answer.failure == ""
+    np.testing.assert_allclose(answer.outputs["y"], run_dense(WEIGHTS, X), rtol=1e-4)
+    lines = answer.text.splitlines()
+    assert lines[-3] == "     capability(CPU)        init      warmup     run_avg"
+    words = lines[-1].split()
+    assert words[0] == "time" and len(words) == 5
+    assert all(float(word) > 0 for word in words[1:])
+
+
+def test_another_batch_than_converted_for(device: HostDevice, tmp_path: Path) -> None:
+    x = RNG.standard_normal((6, 7))
+    answer = run_on_device(device, _request(tmp_path, WEIGHTS, x), RunOptions())
+    np.testing.assert_allclose(answer.outputs["y"], run_dense(WEIGHTS, x), rtol=1e-4)
+
+
+def test_inner_tensors_can_be_had(device: HostDevice, tmp_path: Path) -> None:
+    request = dataclasses.replace(
+        _request(tmp_path, WEIGHTS), outputs=[_port("h1", 1, 33), _port("h0", 1, 20)]
+    )
+    answer = run_on_device(device, request, RunOptions())
+    h0 = np.maximum(X @ WEIGHTS[0].T, 0)
+    np.testing.assert_allclose(answer.outputs["h0"], h0, rtol=1e-4, atol=1e-6)
+    h1 = np.maximum(h0 @ WEIGHTS[1].T, 0)
+    np.testing.assert_allclose(answer.outputs["h1"], h1, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_the_first_operator_with_nan_or_inf_is_named(
+    device: HostDevice, tmp_path: Path, bad: float
+) -> None:
+    weights = [w.copy() for w in WEIGHTS]
+    # Every output of fc1 is 0 * NaN or Inf at least; fc0 is clean.
+    weights[0][:] = np.abs(weights[0])
+    weights[1][3, :] = bad
+    request = _request(tmp_path, weights, np.abs(X))
+    answer = run_on_device(device, request, RunOptions())
+    assert "output y has" in answer.failure
+    assert "fc1" in answer.failure
+    assert "fc0" not in answer.failure and "fc2" not in answer.failure
+    unchecked = dataclasses.replace(request, out_of_range_check=False)
+    assert run_on_device(device, unchecked, RunOptions()).failure == ""
+
+
+def test_nan_in_the_input_is_told_from_nan_by_the_model(
+    device: HostDevice, tmp_path: Path
+) -> None:
+    answer = run_on_device(
+        device, _request(tmp_path, WEIGHTS, np.full((1, 7), np.nan)), RunOptions()
+    )
+    assert "input x already has such values" in answer.failure
+
+
+def test_benchmark_counts_and_times_operators(
+    device: HostDevice, tmp_path: Path
+) -> None:
+    request = dataclasses.replace(
+        _request(tmp_path, WEIGHTS), benchmark=True, rounds=20
+    )
+    answer = run_on_device(device, request, RunOptions(num_threads=1))
+    benchmark = answer.report["benchmark"]
+    assert [op["name"] for op in benchmark["ops"]] == ["fc0", "fc1", "fc2"]
+    assert [op["macs"] for op in benchmark["ops"]] == [w.size for w in WEIGHTS]
+    assert benchmark["macs"] == sum(w.size for w in WEIGHTS)
+    assert benchmark["without_statistics_ms"]["round"] == 20
+    assert len(benchmark["with_statistics_ms"]["values"]) == 20
+    (dense,) = benchmark["types"]
+    assert (dense["type"], dense["count"], dense["calls"]) == ("FullyConnected", 3, 60)
+    assert dense["avg_ms"] == pytest.approx(benchmark["ops_ms"]["avg"])
+    position = 0
+    for title in (
+        "Warm Up",
+        "Run without statistics",
+        "Run with statistics",
+        "Sort by Run Order",
+        "Sort by Computation Time",
+        "Stat by Op Type",
+        "Stat by MACs",
+        "Summary of Ops' Stat",
+    ):
+        position = answer.text.index(title, position) + 1
+
+
+def test_memory_is_reported(device: HostDevice, tmp_path: Path) -> None:
+    answer = run_on_device(device, _request(tmp_path, WEIGHTS), RunOptions())
+    memory = answer.report["memory"]
+    assert memory["peak_resident_bytes"] > 1_000_000
+    assert memory["arena_bytes"] >= 4 * (20 + 33)
+    # 20, 33 and 5 rows are 2, 3 and 1 blocks of 16.
+    assert memory["constant_bytes"] == 4 * 16 * (2 * 7 + 3 * 20 + 1 * 33)
+    assert [p["label"] for p in memory["timeline"]][-1] == "end"
+
+
+def test_it_recovers_from_runtime_errors(device: HostDevice, tmp_path: Path) -> None:
+    request = dataclasses.replace(_request(tmp_path, WEIGHTS), rounds=30)
+    answer = run_on_device(device, request, RunOptions(runtime_failure_ratio=0.3))
+    assert answer.failure == ""
+    assert answer.report["recoveries"] > 0
+    np.testing.assert_allclose(answer.outputs["y"], run_dense(WEIGHTS, X), rtol=1e-4)
+    hopeless = run_on_device(device, request, RunOptions(runtime_failure_ratio=1.0))
+    assert "MACE_RUNTIME_FAILURE_RATIO" in hopeless.failure
+
+
+def test_what_is_wrong_is_named(device: HostDevice, tmp_path: Path) -> None:
+    good = _request(tmp_path, WEIGHTS)
+    wrong_input = dataclasses.replace(good, inputs=[(_port("xx", 1, 7), X)])
+    with pytest.raises(RunnerError, match="xx"):
+        run_on_device(device, wrong_input, RunOptions())
+    wrong_shape = dataclasses.replace(good, inputs=[(_port("x", 1, 8), np.ones(8))])
+    with pytest.raises(RunnerError, match="fc0"):
+        run_on_device(device, wrong_shape, RunOptions())
+    too_small = dataclasses.replace(good, outputs=[_port("y", 1, 2)])
+    with pytest.raises(RunnerError, match="y"):
+        run_on_device(device, too_small, RunOptions())
+
+
+def test_damaged_files_are_refused(device: HostDevice, tmp_path: Path) -> None:
+    request = _request(tmp_path, WEIGHTS)
+    data = request.model.data_path.read_bytes()
+    request.model.data_path.write_bytes(data[:-4])
+    with pytest.raises(RunnerError, match=r"tiny\.pb"):
+        run_on_device(device, request, RunOptions())
+
+
+def test_names_that_would_share_a_file(device: HostDevice, tmp_path: Path) -> None:
+    request = dataclasses.replace(
+        _request(tmp_path, WEIGHTS), outputs=[_port("a/b", 1), _port("a_b", 1)]
+    )
+    with pytest.raises(RunnerError, match="a/b and a_b"):
+        run_on_device(device, request, RunOptions())
+
+
+def test_nothing_is_left_but_program_and_model(
+    device: HostDevice, tmp_path: Path
+) -> None:
+    run_on_device(device, _request(tmp_path, WEIGHTS), RunOptions())
+    work = Path(device.work_dir)
+    files = sorted(str(p.relative_to(work)) for p in work.rglob("*") if p.is_file())
+    assert files == ["mace_run", "tiny/model.data", "tiny/model.pb"]

@@ -1,0 +1,103 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finding and building mace_run, with a stand-in for Bazel."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mace.python.tools.cli.options import RunOptions
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.errors import MissingToolError, UnsupportedError
+from mace.python.tools.run.program import BuildError, find_program
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder of programs."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def _bazel(tools: Path, status: int = 0) -> None:
+    """Writes down its arguments; `info` names a folder with a program."""
+    output = tools / "bazel-bin" / "mace" / "tools" / "mace_run"
+    output.parent.mkdir(parents=True)
+    output.write_text("the program")
+    script = tools / "bazel"
+    script.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" >> {tools}/log\n'
+        f'[ "$1" = info ] && echo {tools}/bazel-bin\n'
+        f'[ "$1" = build ] && [ {status} != 0 ] && echo "error: oops" >&2\n'
+        f"exit {status}\n"
+    )
+    script.chmod(0o755)
+
+
+def _existing(build_dir: Path, age_s: float) -> Path:
+    program = build_dir / "bin" / "host" / "mace_run"
+    program.parent.mkdir(parents=True)
+    program.write_text("old")
+    stamp = program.stat().st_mtime - age_s
+    os.utime(program, (stamp, stamp))
+    return program
+
+
+def test_a_current_program_is_used(tools: Path, tmp_path: Path) -> None:
+    program = _existing(tmp_path / "build", -3600)
+    options = RunOptions(build_dir=tmp_path / "build")
+    assert find_program(Abi.HOST, options) == program
+
+
+def test_a_missing_program_is_built(tools: Path, tmp_path: Path) -> None:
+    _bazel(tools)
+    program = find_program(Abi.HOST, RunOptions(build_dir=tmp_path / "build"))
+    assert program.read_text() == "the program"
+    assert os.access(program, os.X_OK)
+    first = (tools / "log").read_text().splitlines()[0]
+    assert first.startswith("build ") and first.endswith("//mace/tools:mace_run")
+
+
+def test_an_outdated_program_is_built_again(tools: Path, tmp_path: Path) -> None:
+    _bazel(tools)
+    _existing(tmp_path / "build", 10 * 365 * 86400)
+    program = find_program(Abi.HOST, RunOptions(build_dir=tmp_path / "build"))
+    assert program.read_text() == "the program"
+
+
+def test_variants_have_their_own_place_and_flags(tools: Path, tmp_path: Path) -> None:
+    _bazel(tools)
+    options = RunOptions(build_dir=tmp_path, debug_mode=True, address_sanitizer=True)
+    program = find_program(Abi.ARM64, options)
+    assert program == tmp_path / "bin" / "arm64-debug-asan" / "mace_run"
+    words = (tools / "log").read_text().split()
+    assert {"--config=arm64", "--config=debug", "--config=asan"} <= set(words)
+
+
+def test_without_bazel(
+    tools: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    options = RunOptions(build_dir=tmp_path / "build")
+    with pytest.raises(MissingToolError, match=r"bazel is missing.*tools/setup\.sh"):
+        find_program(Abi.HOST, options)
+    program = _existing(tmp_path / "build", 10 * 365 * 86400)
+    assert find_program(Abi.HOST, options) == program
+    assert "older than its sources" in caplog.text
+
+
+def test_a_failed_build_shows_its_last_words(tools: Path, tmp_path: Path) -> None:
+    _bazel(tools, status=1)
+    with pytest.raises(BuildError, match="error: oops"):
+        find_program(Abi.HOST, RunOptions(build_dir=tmp_path / "build"))
+    assert not (tmp_path / "build").exists()
+
+
+def test_there_is_no_dynamic_program(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="--mace_lib_type=dynamic"):
+        find_program(Abi.HOST, RunOptions(build_dir=tmp_path, mace_lib_type="dynamic"))

@@ -1,0 +1,128 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the user sees at the end: verdicts, layers, one table."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import Console
+from rich.table import Table
+
+from mace.python.tools.run.results import LayerComparison, ModelRun, RunReport
+
+
+def print_text(console: Console, text: str) -> None:
+    """Prints as it is: neither wrapped nor coloured."""
+    console.print(
+        text, markup=False, highlight=False, emoji=False, soft_wrap=True, end=""
+    )
+
+
+def print_comparisons(console: Console, run: ModelRun) -> None:
+    """One line per output, and one for a failed run."""
+    if run.failure:
+        console.print(
+            f"{run.model}: FAILED, {run.failure}",
+            markup=False,
+            highlight=False,
+            emoji=False,
+            soft_wrap=True,
+            style="bold red",
+        )
+    for comparison in run.comparisons:
+        console.print(
+            f"{run.model}: {comparison.line()}",
+            markup=False,
+            highlight=False,
+            emoji=False,
+            soft_wrap=True,
+            style=None if comparison.passed else "bold red",
+        )
+
+
+def print_layers(console: Console, run: ModelRun) -> None:
+    """All compared layers, the worst one marked."""
+    if not run.layers:
+        return
+    worst = worst_layer(run.layers)
+    table = Table(title=f"Layers of {run.model} against {run.reference}")
+    for name in ("layer", "type", "tensor"):
+        table.add_column(name, overflow="fold")
+    for name in ("cosine similarity", "SQNR", "pixel accuracy", "max abs error"):
+        table.add_column(name, justify="right")
+    for layer in run.layers:
+        m = layer.comparison.metrics
+        is_worst = layer is worst
+        style = "bold red" if not layer.comparison.passed else ""
+        table.add_row(
+            str(layer.index) + (" (worst)" if is_worst else ""),
+            layer.type,
+            layer.comparison.name,
+            f"{m.similarity:.9f}",
+            f"{m.sqnr:.4g}",
+            f"{m.pixel_accuracy:.4f}",
+            f"{m.max_abs_error:.3g}",
+            style="bold yellow" if is_worst and not style else style,
+        )
+    console.print(table)
+    if worst is not None:
+        console.print(
+            f"worst layer: {worst.index} {worst.type} {worst.comparison.line()}",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def worst_layer(layers: tuple[LayerComparison, ...]) -> LayerComparison | None:
+    """The least similar one; the first whose values are no numbers, if any.
+
+    Similarity is the measure for the verdict, but differs only in its last
+    digits between good layers: there SQNR decides.
+    """
+
+    def badness(layer: LayerComparison) -> tuple[float, float]:
+        m = layer.comparison.metrics
+        if math.isnan(m.similarity):
+            return (-math.inf, -math.inf)
+        return (round(m.similarity, 6), m.sqnr)
+
+    return min(layers, key=badness, default=None)
+
+
+def print_summary(console: Console, report: RunReport) -> None:
+    """One line per model, device and runtime."""
+    table = Table(title="Summary")
+    for name in ("model", "device", "runtime"):
+        table.add_column(name, overflow="fold")
+    for name in ("init (ms)", "warm-up (ms)", "run (ms)", "peak memory (MB)"):
+        table.add_column(name, justify="right")
+    table.add_column("result", overflow="fold")
+    for run in report.runs:
+        times = run.times[-1] if run.times else None
+        memory = run.report.get("memory", {}).get("peak_resident_bytes")
+        table.add_row(
+            run.model,
+            f"{run.device} ({run.abi.value})",
+            run.runtime.value,
+            f"{times.init:.3f}" if times else "-",
+            f"{times.warmup:.3f}" if times else "-",
+            f"{times.run:.3f}" if times else "-",
+            f"{memory / 1e6:.1f}" if memory else "-",
+            _verdict(run),
+            style="" if run.passed else "bold red",
+        )
+    console.print(table)
+
+
+def _verdict(run: ModelRun) -> str:
+    if run.failure:
+        return f"failed: {run.failure.splitlines()[0]}"
+    if not run.comparisons:
+        return "ran"
+    least = min(c.metrics.similarity for c in run.comparisons)
+    wrong = [c.name for c in run.comparisons if not c.passed]
+    if wrong:
+        return f"wrong: {', '.join(wrong)}"
+    return f"validated, similarity {least:.7f}"
