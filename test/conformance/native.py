@@ -1,0 +1,177 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an IR graph in the native engine, by `mace_run`, on any ABI.
+
+The programs come from Bazel; a test that needs one says `native("host")`,
+which builds it if it is out of date. ARM programs run in qemu.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.export.export import (
+    ExportOptions,
+    InputSignature,
+    export_model,
+)
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.shapes import to_ints
+
+_ROOT = Path(__file__).resolve().parents[2]
+_TARGET = "//mace/tools:mace_run"
+# How to start a program of an ABI on this computer.
+_EMULATORS: dict[str, tuple[str, ...]] = {
+    "host": (),
+    "arm64": ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"),
+    "armhf": ("qemu-arm", "-L", "/usr/arm-linux-gnueabihf"),
+}
+ABIS = tuple(_EMULATORS)
+
+
+class NativeError(Exception):
+    """mace_run failed; the message is what it printed."""
+
+
+@dataclass(frozen=True)
+class Native:
+    """`mace_run` of one ABI; call it as an executor of conformance cases."""
+
+    command: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+
+    def __call__(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Exports `graph` and runs it on `feeds`.
+
+        Images are given and returned in NCHW, the order of the framework.
+
+        Raises:
+            NativeError: the engine refused or failed.
+        """
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            formats = _export(graph, folder)
+            for value in graph.inputs:
+                path = folder / f"in_{_file_name(value.name)}"
+                path.write_bytes(np.ascontiguousarray(feeds[value.name]).tobytes())
+            shapes = {v.name: _user_shape(v, formats[v.name]) for v in graph.outputs}
+            _run(
+                [
+                    *self.command,
+                    *self.arguments,
+                    f"--model_file={folder}/model.pb",
+                    f"--model_data_file={folder}/model.data",
+                    f"--input_file={folder}/in",
+                    f"--output_file={folder}/out",
+                    "--out_of_range_check=false",
+                    *_border(
+                        "input",
+                        graph.inputs,
+                        {v.name: feeds[v.name].shape for v in graph.inputs},
+                        formats,
+                    ),
+                    *_border("output", graph.outputs, shapes, formats),
+                ]
+            )
+            return {
+                value.name: _read(
+                    folder / f"out_{_file_name(value.name)}",
+                    value,
+                    shapes[value.name],
+                )
+                for value in graph.outputs
+            }
+
+
+@functools.cache
+def native(abi: str, *arguments: str) -> Native:
+    """The native executor of an ABI, built now if it is out of date.
+
+    Args:
+        abi: one of ABIS.
+        arguments: further flags of mace_run.
+    """
+    configs = [] if abi == "host" else [f"--config={abi}"]
+    subprocess.run(
+        ["bazel", "build", *configs, _TARGET],
+        cwd=_ROOT,
+        check=True,
+        capture_output=True,
+    )
+    listed = subprocess.run(
+        ["bazel", "cquery", *configs, "--output=starlark",
+         "--starlark:expr=target.files.to_list()[0].path", _TARGET],
+        cwd=_ROOT, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    program = _ROOT / listed.stdout.strip().splitlines()[-1]
+    return Native((*_EMULATORS[abi], str(program)), arguments)
+
+
+def _export(graph: Graph, folder: Path) -> dict[str, DataFormat]:
+    nchw = InputSignature(DataFormat.NCHW)
+    options = ExportOptions(
+        inputs={v.name: nchw for v in graph.inputs},
+        outputs={v.name: nchw for v in graph.outputs},
+    )
+    with (folder / "model.data").open("wb") as stream:
+        exported = export_model(graph, options, stream)
+    (folder / "model.pb").write_bytes(exported.model.SerializeToString())
+    return {
+        name: DataFormat.NCHW if kind is DataFormat.NHWC else DataFormat.NONE
+        for name, kind in graph.formats.items()
+    }
+
+
+def _user_shape(value: Value, data_format: DataFormat) -> tuple[int, ...]:
+    assert value.shape is not None
+    shape = to_ints(value.shape)
+    if data_format is DataFormat.NCHW:
+        return tuple(shape[axis] for axis in (0, 3, 1, 2))
+    return shape
+
+
+def _border(
+    side: str,
+    values: Sequence[Value],
+    shapes: Mapping[str, tuple[int, ...]],
+    formats: Mapping[str, DataFormat],
+) -> list[str]:
+    def joined(parts: Sequence[str], separator: str = ",") -> str:
+        return separator.join(parts)
+
+    texts = [joined([str(d) for d in shapes[v.name]]) or "scalar" for v in values]
+    return [
+        f"--{side}_node={joined([v.name for v in values])}",
+        f"--{side}_shape={joined(texts, ':')}",
+        f"--{side}_data_type={joined([v.dtype.value for v in values])}",
+        f"--{side}_data_format={joined([formats[v.name].value for v in values])}",
+    ]
+
+
+def _read(path: Path, value: Value, shape: tuple[int, ...]) -> Array:
+    dtype: np.dtype[Any] = value.dtype.numpy
+    if value.dtype is DataType.BOOL:
+        dtype = np.dtype(np.bool_)
+    return np.fromfile(path, dtype).reshape(shape)
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]", "_", name)
+
+
+def _run(command: Sequence[str]) -> None:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise NativeError(
+            f"exit status {result.returncode}: {result.stderr or result.stdout}"
+        )
