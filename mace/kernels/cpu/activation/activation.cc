@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/activation/activation.h"
+
+namespace mace::activation {
+
+#define MACE_ACTIVATION_DECLARE(name) \
+  namespace name {                    \
+  extern const Kernels kKernels;      \
+  }
+MACE_FOR_EACH_ISA(MACE_ACTIVATION_DECLARE)
+#undef MACE_ACTIVATION_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_ACTIVATION_CASE(name) \
+  case CpuIsa::name:               \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_ACTIVATION_CASE)
+#undef MACE_ACTIVATION_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::activation

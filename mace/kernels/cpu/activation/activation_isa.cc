@@ -1,0 +1,117 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/activation/activation.h"
+
+#include "mace/kernels/cpu/vector_math.h"
+
+namespace mace::activation::MACE_ISA {
+
+namespace sv = simd::MACE_ISA;
+
+namespace {
+
+// f for whole vectors, then for what is left with a mask: the same arithmetic
+// for every element, wherever a range begins.
+template <typename F>
+MACE_SIMD_INLINE void Map(const float *x, float *y, size_t n, F f) {
+  size_t i = 0;
+  for (; i + sv::kLanes <= n; i += sv::kLanes) {
+    sv::Store(y + i, f(sv::Load(x + i)));
+  }
+  if (i < n) {
+    const int left = static_cast<int>(n - i);
+    sv::StoreN(y + i, f(sv::LoadN(x + i, left)), left);
+  }
+}
+
+void RunTranscendental(const Params &params,
+                       const float *x,
+                       float *y,
+                       size_t n) {
+  switch (params.kind) {
+    case Kind::kSigmoid:
+      return Map(x, y, n, [](sv::V v) { return sv::Sigmoid(v); });
+    case Kind::kTanh:
+      return Map(x, y, n, [](sv::V v) { return sv::Tanh(v); });
+    case Kind::kElu: {
+      const sv::V alpha = sv::Set(params.alpha);
+      return Map(x, y, n, [=](sv::V v) {
+        return sv::Select(v < sv::Zero(), alpha * sv::Expm1Neg(v), v);
+      });
+    }
+    case Kind::kSwish:
+      // -Inf * sigmoid(-Inf) is NaN by the formula; the limit is 0.
+      return Map(x, y, n, [](sv::V v) {
+        return sv::Max(v, sv::Set(-3.0e38f)) * sv::Sigmoid(v);
+      });
+    case Kind::kGelu:
+      return Map(x, y, n, [](sv::V v) {
+        const sv::V finite = sv::Max(v, sv::Set(-3.0e38f));
+        const sv::V erf = sv::Erf(finite * 0.707106781f);
+        return 0.5f * finite * (1.0f + erf);
+      });
+    case Kind::kSoftplus:
+      return Map(x, y, n, [](sv::V v) { return sv::Softplus(v); });
+    default:
+      return Map(x, y, n, [](sv::V v) { return v; });
+  }
+}
+
+void Run(const Params &params, const float *x, float *y, size_t n) {
+  const sv::V alpha = sv::Set(params.alpha);
+  switch (params.kind) {
+    case Kind::kRelu:
+      return Map(x, y, n, [](sv::V v) { return sv::Max(v, sv::Zero()); });
+    case Kind::kRelux: {
+      const sv::V limit = sv::Set(params.limit);
+      return Map(x, y, n,
+                 [=](sv::V v) { return sv::Clamp(v, sv::Zero(), limit); });
+    }
+    case Kind::kLeakyRelu:
+      return Map(x, y, n, [=](sv::V v) {
+        return sv::Select(v < sv::Zero(), alpha * v, v);
+      });
+    case Kind::kHardSigmoid: {
+      const sv::V beta = sv::Set(params.beta);
+      return Map(x, y, n, [=](sv::V v) {
+        return sv::Clamp(sv::Fma(alpha, v, beta), sv::Zero(), sv::Set(1.0f));
+      });
+    }
+    case Kind::kHardSwish:
+      return Map(x, y, n, [](sv::V v) {
+        const sv::V gate =
+            sv::Clamp(sv::Fma(v, sv::Set(1.0f / 6), sv::Set(0.5f)), sv::Zero(),
+                      sv::Set(1.0f));
+        return sv::Max(v, sv::Set(-3.0e38f)) * gate;
+      });
+    default:
+      return RunTranscendental(params, x, y, n);
+  }
+}
+
+void Prelu(const float *x,
+           const float *slope,
+           float *y,
+           size_t rows,
+           size_t channels) {
+  for (size_t row = 0; row < rows; ++row, x += channels, y += channels) {
+    size_t c = 0;
+    for (; c + sv::kLanes <= channels; c += sv::kLanes) {
+      const sv::V v = sv::Load(x + c);
+      sv::Store(y + c, sv::Select(v < sv::Zero(), sv::Load(slope + c) * v, v));
+    }
+    if (c < channels) {
+      const int left = static_cast<int>(channels - c);
+      const sv::V v = sv::LoadN(x + c, left);
+      const sv::V s = sv::LoadN(slope + c, left);
+      sv::StoreN(y + c, sv::Select(v < sv::Zero(), s * v, v), left);
+    }
+  }
+}
+
+}  // namespace
+
+extern const Kernels kKernels = {Run, Prelu};
+
+}  // namespace mace::activation::MACE_ISA

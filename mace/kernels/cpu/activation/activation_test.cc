@@ -1,0 +1,208 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The vector functions against the C library in double precision, over every
+// binade of float and at the edges, on every ISA.
+
+#include "mace/kernels/cpu/activation/activation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "mace/kernels/cpu/kernel_testing.h"
+
+namespace mace {
+namespace {
+
+using activation::Kind;
+using activation::Params;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// Distance of neighbouring floats at `x`.
+double Ulp(double x) {
+  const double magnitude = std::fabs(x);
+  if (magnitude < 0x1p-126) return 0x1p-149;
+  return std::ldexp(1.0, std::ilogb(magnitude) - 23);
+}
+
+// Armv7's NEON counts denormals as 0.
+bool FlushesDenormals() {
+#if defined(__arm__)
+  return true;
+#else
+  return false;
+#endif
+}
+
+// Every sign and exponent with mantissas spread over it, 0 and infinities.
+std::vector<float> AllBinades() {
+  std::vector<float> values = {0.0f, -0.0f, kInfinity, -kInfinity};
+  constexpr int kSteps = 97;
+  for (int exponent = -149; exponent <= 127; ++exponent) {
+    for (int step = 0; step < kSteps; ++step) {
+      const double m = 1.0 + static_cast<double>(step) / kSteps;
+      const auto x = static_cast<float>(std::ldexp(m, exponent));
+      values.push_back(x);
+      values.push_back(-x);
+    }
+  }
+  // The interesting range in even steps.
+  for (int i = -40000; i <= 40000; ++i) {
+    values.push_back(static_cast<float>(i) * 0x1p-8f * 0.71f);
+  }
+  return values;
+}
+
+struct Function {
+  const char *name;
+  Params params;
+  std::function<double(double)> reference;
+  double ulps;      // error allowed in units of the result's last place
+  double absolute;  // and beside it
+};
+
+Params P(Kind kind, float limit = 0, float alpha = 0, float beta = 0) {
+  Params params;
+  params.kind = kind;
+  params.limit = limit;
+  params.alpha = alpha;
+  params.beta = beta;
+  return params;
+}
+
+std::vector<Function> Functions() {
+  const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  return {
+      {"none", P(Kind::kNone), [](double x) { return x; }, 0, 0},
+      {"relu", P(Kind::kRelu), [](double x) { return x > 0 ? x : 0; }, 0, 0},
+      {"relux", P(Kind::kRelux, 6),
+       [](double x) { return std::fmin(std::fmax(x, 0), 6); }, 0, 0},
+      {"leaky_relu", P(Kind::kLeakyRelu, 0, 0.25f),
+       [](double x) { return x < 0 ? 0.25 * x : x; }, 0.5, 0},
+      {"sigmoid", P(Kind::kSigmoid), sigmoid, 4, 0},
+      {"tanh", P(Kind::kTanh), [](double x) { return std::tanh(x); }, 3, 0},
+      {"elu", P(Kind::kElu, 0, 1),
+       [](double x) { return x < 0 ? std::expm1(x) : x; }, 4, 0},
+      // alpha * x + beta may round twice: of values up to 1.
+      {"hard_sigmoid", P(Kind::kHardSigmoid, 0, 0.2f, 0.5f),
+       [](double x) {
+         return std::fmin(std::fmax(double{0.2f} * x + 0.5, 0), 1);
+       },
+       1, 0x1p-24},
+      // The gate is absolutely exact to 2^-24; x scales its error by up to 3.
+      {"hard_swish", P(Kind::kHardSwish),
+       [](double x) {
+         return std::isinf(x) && x < 0
+                    ? 0
+                    : x * std::fmin(std::fmax(x / 6 + 0.5, 0), 1);
+       },
+       2, 4 * 0x1p-24},
+      {"swish", P(Kind::kSwish),
+       [=](double x) { return std::isinf(x) && x < 0 ? 0 : x * sigmoid(x); }, 5,
+       0},
+      // 1 + erf cancels for x < 0: |x| / 2 times 2^-23 is what can be lost,
+      // and beyond -5.6 the exact value is below 1e-7.
+      {"gelu", P(Kind::kGelu),
+       [](double x) {
+         return std::isinf(x) && x < 0
+                    ? 0
+                    : 0.5 * x * std::erfc(-x * std::sqrt(0.5));
+       },
+       // Below -88 the sigmoid is a denormal, rounded to 2^-150.
+       5, 104 * 0x1p-150},
+  };
+}
+
+TEST(ActivationTest, AccurateOverTheWholeRange) {
+  const std::vector<float> x = AllBinades();
+  std::vector<float> y(x.size());
+  for (const CpuIsa isa : RunnableIsas()) {
+    for (const Function &f : Functions()) {
+      activation::KernelsFor(isa)->run(f.params, x.data(), y.data(), x.size());
+      double worst = 0;
+      float worst_x = 0;
+      float worst_y = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double want = f.reference(x[i]);
+        if (std::isinf(want) || std::fabs(want) > 3.4e38) {
+          ASSERT_EQ(y[i], static_cast<float>(want))
+              << f.name << "(" << x[i] << ")";
+          continue;
+        }
+        double allowed = f.absolute;
+        if (FlushesDenormals()) allowed += 0x1p-126;
+        const double error = std::fabs(y[i] - want) - allowed;
+        const double ulps = error / Ulp(want);
+        if (!(ulps <= worst)) {
+          worst = ulps;
+          worst_x = x[i];
+          worst_y = y[i];
+        }
+      }
+      // Half an ulp is the rounding of the exact result itself.
+      EXPECT_LE(worst, f.ulps) << CpuIsaName(isa) << " " << f.name << "("
+                               << worst_x << ") = " << worst_y;
+      std::printf("%-7s %-12s %.2f ulp\n", CpuIsaName(isa), f.name, worst);
+    }
+  }
+}
+
+TEST(ActivationTest, NanComesOutAsNan) {
+  const std::vector<float> x(19, std::nanf(""));
+  std::vector<float> y(x.size());
+  for (const CpuIsa isa : RunnableIsas()) {
+    for (const Function &f : Functions()) {
+      activation::KernelsFor(isa)->run(f.params, x.data(), y.data(), x.size());
+      for (const float v : y) {
+        EXPECT_TRUE(std::isnan(v)) << CpuIsaName(isa) << " " << f.name;
+      }
+    }
+  }
+}
+
+// Where a range begins must not matter to a single bit: tails and whole
+// vectors do the same arithmetic.
+TEST(ActivationTest, TailsEqualWholeVectors) {
+  Random random(3);
+  const std::vector<float> x = random.Floats(64, -8, 8);
+  for (const CpuIsa isa : RunnableIsas()) {
+    for (const Function &f : Functions()) {
+      std::vector<float> whole(64);
+      const auto *kernels = activation::KernelsFor(isa);
+      kernels->run(f.params, x.data(), whole.data(), x.size());
+      for (size_t n = 0; n < 40; ++n) {
+        std::vector<float> part(41, 77.0f);
+        kernels->run(f.params, x.data() + 3, part.data(), n);
+        for (size_t i = 0; i < n; ++i) {
+          ASSERT_EQ(part[i], whole[i + 3])
+              << CpuIsaName(isa) << " " << f.name << " seed " << random.seed();
+        }
+        ASSERT_EQ(part[n], 77.0f) << "wrote beyond the end";
+      }
+    }
+  }
+}
+
+TEST(ActivationTest, PreluTakesASlopePerChannel) {
+  Random random(4);
+  for (const CpuIsa isa : RunnableIsas()) {
+    for (const size_t channels : {1, 3, 16, 37}) {
+      const std::vector<float> x = random.Floats(5 * channels);
+      const std::vector<float> slope = random.Floats(channels);
+      std::vector<float> y(x.size());
+      activation::KernelsFor(isa)->prelu(x.data(), slope.data(), y.data(), 5,
+                                         channels);
+      for (size_t i = 0; i < x.size(); ++i) {
+        EXPECT_EQ(y[i], x[i] < 0 ? slope[i % channels] * x[i] : x[i]);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mace

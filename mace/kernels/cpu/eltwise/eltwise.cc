@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/eltwise/eltwise.h"
+
+namespace mace::eltwise {
+
+#define MACE_ELTWISE_DECLARE(name) \
+  namespace name {                 \
+  extern const Kernels kKernels;   \
+  }
+MACE_FOR_EACH_ISA(MACE_ELTWISE_DECLARE)
+#undef MACE_ELTWISE_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_ELTWISE_CASE(name) \
+  case CpuIsa::name:            \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_ELTWISE_CASE)
+#undef MACE_ELTWISE_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::eltwise

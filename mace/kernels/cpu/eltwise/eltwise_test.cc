@@ -1,0 +1,135 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Unary functions against the C library in double precision; binary ones are
+// tested through the operator Eltwise.
+
+#include "mace/kernels/cpu/eltwise/eltwise.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "mace/kernels/cpu/kernel_testing.h"
+
+namespace mace {
+namespace {
+
+using eltwise::Unary;
+
+double Ulp(double x) {
+  const double magnitude = std::fabs(x);
+  if (magnitude < 0x1p-126) return 0x1p-149;
+  return std::ldexp(1.0, std::ilogb(magnitude) - 23);
+}
+
+std::vector<float> AllBinades() {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values = {0.0f, -0.0f, kInfinity, -kInfinity};
+#if defined(__arm__)
+  constexpr int kLowest = -126;  // NEON of Armv7 flushes denormals
+#else
+  constexpr int kLowest = -149;
+#endif
+  for (int exponent = kLowest; exponent <= 127; ++exponent) {
+    for (int step = 0; step < 97; ++step) {
+      const auto x =
+          static_cast<float>(std::ldexp(1.0 + step / 97.0, exponent));
+      values.push_back(x);
+      values.push_back(-x);
+    }
+  }
+  for (int i = -40000; i <= 40000; ++i) {
+    values.push_back(static_cast<float>(i) * 0x1p-8f * 0.71f);
+  }
+  return values;
+}
+
+struct Function {
+  const char *name;
+  Unary op;
+  std::function<double(double)> reference;
+  double ulps;
+  double absolute;
+};
+
+std::vector<Function> Functions() {
+  return {
+      {"neg", Unary::kNeg, [](double x) { return -x; }, 0, 0},
+      {"abs", Unary::kAbs, [](double x) { return std::fabs(x); }, 0, 0},
+      {"sqrt", Unary::kSqrt, [](double x) { return std::sqrt(x); }, 0.501, 0},
+      {"rsqrt", Unary::kRsqrt, [](double x) { return 1 / std::sqrt(x); }, 1.5,
+       0},
+      {"square", Unary::kSquare, [](double x) { return x * x; }, 0.501, 0},
+      {"exp", Unary::kExp, [](double x) { return std::exp(x); }, 2, 0},
+      {"log", Unary::kLog, [](double x) { return std::log(x); }, 2, 0},
+      {"floor", Unary::kFloor, [](double x) { return std::floor(x); }, 0, 0},
+      {"ceil", Unary::kCeil, [](double x) { return std::ceil(x); }, 0, 0},
+      {"round", Unary::kRound, [](double x) { return std::nearbyint(x); }, 0,
+       0},
+      {"sign", Unary::kSign,
+       [](double x) { return static_cast<double>((x > 0) - (x < 0)); }, 0, 0},
+      {"reciprocal", Unary::kReciprocal, [](double x) { return 1 / x; }, 0.501,
+       0},
+      {"erf", Unary::kErf, [](double x) { return std::erf(x); }, 4, 0},
+      {"sin", Unary::kSin, [](double x) { return std::sin(x); }, 1, 2e-7},
+      {"cos", Unary::kCos, [](double x) { return std::cos(x); }, 1, 2e-7},
+  };
+}
+
+TEST(EltwiseTest, UnaryAccurateOverTheWholeRange) {
+  const std::vector<float> x = AllBinades();
+  std::vector<float> y(x.size());
+  for (const CpuIsa isa : RunnableIsas()) {
+    for (const Function &f : Functions()) {
+      eltwise::KernelsFor(isa)->unary(f.op, x.data(), y.data(), x.size());
+      double worst = 0;
+      float worst_x = 0;
+      float worst_y = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double want = f.reference(x[i]);
+        if (std::isnan(want)) {
+          ASSERT_TRUE(std::isnan(y[i])) << f.name << "(" << x[i] << ")";
+          continue;
+        }
+        if (std::isinf(want) || std::fabs(want) > 3.4028235e38) {
+          ASSERT_EQ(y[i], static_cast<float>(want))
+              << CpuIsaName(isa) << " " << f.name << "(" << x[i] << ")";
+          continue;
+        }
+        double allowed = f.absolute;
+#if defined(__arm__)
+        allowed += 0x1p-126;
+#endif
+        const double ulps = (std::fabs(y[i] - want) - allowed) / Ulp(want);
+        if (!(ulps <= worst)) {
+          worst = ulps;
+          worst_x = x[i];
+          worst_y = y[i];
+        }
+      }
+      EXPECT_LE(worst, f.ulps) << CpuIsaName(isa) << " " << f.name << "("
+                               << worst_x << ") = " << worst_y;
+      std::printf("%-7s %-12s %.2f ulp\n", CpuIsaName(isa), f.name, worst);
+    }
+  }
+}
+
+TEST(EltwiseTest, NanComesOutAsNan) {
+  const std::vector<float> x(19, std::nanf(""));
+  std::vector<float> y(x.size());
+  for (const CpuIsa isa : RunnableIsas()) {
+    for (const Function &f : Functions()) {
+      eltwise::KernelsFor(isa)->unary(f.op, x.data(), y.data(), x.size());
+      for (const float v : y) {
+        EXPECT_TRUE(std::isnan(v)) << CpuIsaName(isa) << " " << f.name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mace

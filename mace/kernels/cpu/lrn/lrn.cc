@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/lrn/lrn.h"
+
+namespace mace::lrn {
+
+#define MACE_LRN_DECLARE(name)   \
+  namespace name {               \
+  extern const Kernels kKernels; \
+  }
+MACE_FOR_EACH_ISA(MACE_LRN_DECLARE)
+#undef MACE_LRN_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_LRN_CASE(name) \
+  case CpuIsa::name:        \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_LRN_CASE)
+#undef MACE_LRN_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::lrn

@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/pool/pool.h"
+
+namespace mace::pool {
+
+#define MACE_POOL_DECLARE(name)  \
+  namespace name {               \
+  extern const Kernels kKernels; \
+  }
+MACE_FOR_EACH_ISA(MACE_POOL_DECLARE)
+#undef MACE_POOL_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_POOL_CASE(name) \
+  case CpuIsa::name:         \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_POOL_CASE)
+#undef MACE_POOL_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::pool

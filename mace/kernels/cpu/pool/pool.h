@@ -1,0 +1,42 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One output pixel of a pooling over NHWC: vectors run over channels.
+
+#ifndef MACE_KERNELS_CPU_POOL_POOL_H_
+#define MACE_KERNELS_CPU_POOL_POOL_H_
+
+#include <cstddef>
+
+#include "mace/kernels/cpu/isa.h"
+
+namespace mace::pool {
+
+// The taps of the window that lie inside the image; at least one. Tap (r, c)
+// is at first + r * row_stride + c * column_stride, `channels` floats.
+struct Window {
+  const float *first = nullptr;
+  size_t rows = 0;
+  size_t columns = 0;
+  ptrdiff_t row_stride = 0;
+  ptrdiff_t column_stride = 0;
+};
+
+// Each writes `channels` floats to `out`, which must not overlap the image.
+struct Kernels {
+  // NaN in a window gives NaN.
+  void (*max)(const Window &window, size_t channels, float *out);
+  // Sum / divisor. Summed row by row, then over rows: the error grows with
+  // rows + columns, not with their product.
+  void (*average)(const Window &window,
+                  float divisor,
+                  size_t channels,
+                  float *out);
+};
+
+// Never null for an ISA other than CpuIsa::kNone.
+const Kernels *KernelsFor(CpuIsa isa);
+
+}  // namespace mace::pool
+
+#endif  // MACE_KERNELS_CPU_POOL_POOL_H_

@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/reduce/reduce.h"
+
+namespace mace::reduce {
+
+#define MACE_REDUCE_DECLARE(name) \
+  namespace name {                \
+  extern const Kernels kKernels;  \
+  }
+MACE_FOR_EACH_ISA(MACE_REDUCE_DECLARE)
+#undef MACE_REDUCE_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_REDUCE_CASE(name) \
+  case CpuIsa::name:           \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_REDUCE_CASE)
+#undef MACE_REDUCE_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::reduce

@@ -1,0 +1,158 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/reduce/reduce.h"
+
+#include "mace/kernels/cpu/vector_math.h"
+
+namespace mace::reduce::MACE_ISA {
+
+namespace sv = simd::MACE_ISA;
+
+namespace {
+
+constexpr size_t kStretch = 128;
+
+struct SumStep {
+  MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) { return acc + v; }
+  MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return a + b; }
+};
+struct SumSquareStep {
+  MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) { return sv::Fma(v, v, acc); }
+  MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return a + b; }
+};
+struct ProductStep {
+  MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) { return acc * v; }
+  MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return a * b; }
+};
+struct MaxStep {
+  MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) {
+    return sv::Select(sv::IsNan(v), v, sv::Max(acc, v));
+  }
+  MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return Take(a, b); }
+};
+struct MinStep {
+  MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) {
+    return sv::Select(sv::IsNan(v), v, sv::Min(acc, v));
+  }
+  MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return Take(a, b); }
+};
+
+// Folds `rows` rows of one vector of columns into acc.
+template <typename Step, bool kFull>
+MACE_SIMD_INLINE void FoldColumn(const float *x,
+                                 size_t stride,
+                                 size_t rows,
+                                 int left,
+                                 float identity,
+                                 float *acc) {
+  sv::V total = kFull ? sv::Load(acc) : sv::LoadN(acc, left);
+  for (size_t r = 0; r < rows;) {
+    const size_t end = rows - r < kStretch ? rows : r + kStretch;
+    sv::V part = sv::Set(identity);
+    for (; r < end; ++r) {
+      const float *p = x + r * stride;
+      part = Step::Take(part, kFull ? sv::Load(p) : sv::LoadN(p, left));
+    }
+    total = Step::Merge(total, part);
+  }
+  if (kFull) {
+    sv::Store(acc, total);
+  } else {
+    sv::StoreN(acc, total, left);
+  }
+}
+
+template <typename Step>
+void FoldRows(const float *x,
+              size_t stride,
+              size_t rows,
+              size_t columns,
+              float identity,
+              float *acc) {
+  size_t c = 0;
+  for (; c + sv::kLanes <= columns; c += sv::kLanes) {
+    FoldColumn<Step, true>(x + c, stride, rows, sv::kLanes, identity, acc + c);
+  }
+  if (c < columns) {
+    FoldColumn<Step, false>(x + c, stride, rows, static_cast<int>(columns - c),
+                            identity, acc + c);
+  }
+}
+
+// Lanes fold their own stretches; at the end lanes are folded one by one, in
+// order, which is the same for every split of the work.
+template <typename Step>
+void FoldRow(const float *x, size_t n, float identity, float *acc) {
+  constexpr int kChains = 4;
+  constexpr size_t kStep = kChains * sv::kLanes;
+  sv::V total = sv::Set(identity);
+  size_t i = 0;
+  while (i + kStep <= n) {
+    sv::V part[kChains];
+    for (int k = 0; k < kChains; ++k) part[k] = sv::Set(identity);
+    for (size_t s = 0; s < kStretch && i + kStep <= n; ++s, i += kStep) {
+      for (int k = 0; k < kChains; ++k) {
+        part[k] = Step::Take(part[k], sv::Load(x + i + k * sv::kLanes));
+      }
+    }
+    for (int k = 0; k < kChains; ++k) total = Step::Merge(total, part[k]);
+  }
+  sv::V rest = sv::Set(identity);
+  for (; i + sv::kLanes <= n; i += sv::kLanes) {
+    rest = Step::Take(rest, sv::Load(x + i));
+  }
+  if (i < n) {
+    const int left = static_cast<int>(n - i);
+    const sv::V taken = Step::Take(rest, sv::LoadN(x + i, left));
+    rest = sv::Select(sv::Iota() < sv::SetInt(left), taken, rest);
+  }
+  total = Step::Merge(total, rest);
+  sv::V sum = sv::Set(acc[0]);
+  for (int lane = 0; lane < sv::kLanes; ++lane) {
+    sum = Step::Merge(sum, sv::Set(total[lane]));
+  }
+  acc[0] = sum[0];
+}
+
+void Rows(Fold fold,
+          const float *x,
+          size_t stride,
+          size_t rows,
+          size_t columns,
+          float *acc) {
+  switch (fold) {
+    case Fold::kSum:
+      return FoldRows<SumStep>(x, stride, rows, columns, 0.0f, acc);
+    case Fold::kMax:
+      return FoldRows<MaxStep>(x, stride, rows, columns, -__builtin_inff(),
+                               acc);
+    case Fold::kMin:
+      return FoldRows<MinStep>(x, stride, rows, columns, __builtin_inff(), acc);
+    case Fold::kProduct:
+      return FoldRows<ProductStep>(x, stride, rows, columns, 1.0f, acc);
+    case Fold::kSumSquare:
+      return FoldRows<SumSquareStep>(x, stride, rows, columns, 0.0f, acc);
+  }
+}
+
+void Row(Fold fold, const float *x, size_t n, float *acc) {
+  switch (fold) {
+    case Fold::kSum:
+      return FoldRow<SumStep>(x, n, 0.0f, acc);
+    case Fold::kMax:
+      return FoldRow<MaxStep>(x, n, -__builtin_inff(), acc);
+    case Fold::kMin:
+      return FoldRow<MinStep>(x, n, __builtin_inff(), acc);
+    case Fold::kProduct:
+      return FoldRow<ProductStep>(x, n, 1.0f, acc);
+    case Fold::kSumSquare:
+      return FoldRow<SumSquareStep>(x, n, 0.0f, acc);
+  }
+}
+
+}  // namespace
+
+extern const Kernels kKernels = {Rows, Row};
+
+}  // namespace mace::reduce::MACE_ISA

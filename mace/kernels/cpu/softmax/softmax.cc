@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/softmax/softmax.h"
+
+namespace mace::softmax {
+
+#define MACE_SOFTMAX_DECLARE(name) \
+  namespace name {                 \
+  extern const Kernels kKernels;   \
+  }
+MACE_FOR_EACH_ISA(MACE_SOFTMAX_DECLARE)
+#undef MACE_SOFTMAX_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_SOFTMAX_CASE(name) \
+  case CpuIsa::name:            \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_SOFTMAX_CASE)
+#undef MACE_SOFTMAX_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::softmax

@@ -1,0 +1,140 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/softmax/softmax.h"
+
+#include "mace/kernels/cpu/vector_math.h"
+
+namespace mace::softmax::MACE_ISA {
+
+namespace sv = simd::MACE_ISA;
+
+namespace {
+
+// Lanes below `left` of v, the others `other`.
+MACE_SIMD_INLINE sv::V FirstOr(sv::V v, int left, float other) {
+  return sv::Select(sv::Iota() < sv::SetInt(left), v, sv::Set(other));
+}
+
+// A NaN may get lost here: it comes back through exp(NaN - max).
+float RowMax(const float *x, size_t n) {
+  sv::V best = sv::Set(-__builtin_inff());
+  size_t i = 0;
+  for (; i + sv::kLanes <= n; i += sv::kLanes) {
+    best = sv::Max(best, sv::Load(x + i));
+  }
+  if (i < n) {
+    const int left = static_cast<int>(n - i);
+    best = sv::Max(best, FirstOr(sv::LoadN(x + i, left), left, x[0]));
+  }
+  return sv::ReduceMax(best);
+}
+
+// Stores exp(x - max) if y is not null; returns the sum.
+float ExpSum(const float *x, float *y, size_t n, float max) {
+  const sv::V shift = sv::Set(max);
+  sv::V sum = sv::Zero();
+  size_t i = 0;
+  for (; i + sv::kLanes <= n; i += sv::kLanes) {
+    const sv::V e = sv::Exp(sv::Load(x + i) - shift);
+    if (y != nullptr) sv::Store(y + i, e);
+    sum = sum + e;
+  }
+  if (i < n) {
+    const int left = static_cast<int>(n - i);
+    const sv::V e = sv::Exp(sv::LoadN(x + i, left) - shift);
+    if (y != nullptr) sv::StoreN(y + i, e, left);
+    sum = sum + FirstOr(e, left, 0.0f);
+  }
+  return sv::ReduceAdd(sum);
+}
+
+template <typename F>
+MACE_SIMD_INLINE void Map(const float *x, float *y, size_t n, F f) {
+  size_t i = 0;
+  for (; i + sv::kLanes <= n; i += sv::kLanes) {
+    sv::Store(y + i, f(sv::Load(x + i)));
+  }
+  if (i < n) {
+    const int left = static_cast<int>(n - i);
+    sv::StoreN(y + i, f(sv::LoadN(x + i, left)), left);
+  }
+}
+
+void Rows(const float *x, float *y, size_t rows, size_t n, bool log) {
+  for (size_t row = 0; row < rows; ++row, x += n, y += n) {
+    const float max = RowMax(x, n);
+    if (log) {
+      const sv::V sum = sv::Set(ExpSum(x, nullptr, n, max));
+      const sv::V log_sum = sv::Log(sum);
+      const sv::V shift = sv::Set(max);
+      Map(x, y, n, [=](sv::V v) { return v - shift - log_sum; });
+    } else {
+      const sv::V scale = sv::Set(1.0f / ExpSum(x, y, n, max));
+      Map(y, y, n, [=](sv::V v) { return v * scale; });
+    }
+  }
+}
+
+// One vector of neighbouring columns.
+template <bool kFull>
+MACE_SIMD_INLINE sv::V Get(const float *p, int left) {
+  return kFull ? sv::Load(p) : sv::LoadN(p, left);
+}
+template <bool kFull>
+MACE_SIMD_INLINE void Put(float *p, sv::V v, int left) {
+  if (kFull) {
+    sv::Store(p, v);
+  } else {
+    sv::StoreN(p, v, left);
+  }
+}
+
+template <bool kFull>
+MACE_SIMD_INLINE void ColumnVector(
+    const float *x, float *y, size_t n, size_t stride, int left, bool log) {
+  sv::V max = Get<kFull>(x, left);
+  for (size_t i = 1; i < n; ++i) {
+    max = sv::Max(max, Get<kFull>(x + i * stride, left));
+  }
+  sv::V sum = sv::Zero();
+  for (size_t i = 0; i < n; ++i) {
+    const sv::V e = sv::Exp(Get<kFull>(x + i * stride, left) - max);
+    sum = sum + e;
+    if (!log) Put<kFull>(y + i * stride, e, left);
+  }
+  if (log) {
+    const sv::V log_sum = sv::Log(sum);
+    for (size_t i = 0; i < n; ++i) {
+      const sv::V v = Get<kFull>(x + i * stride, left);
+      Put<kFull>(y + i * stride, v - max - log_sum, left);
+    }
+    return;
+  }
+  const sv::V scale = 1.0f / sum;
+  for (size_t i = 0; i < n; ++i) {
+    Put<kFull>(y + i * stride, Get<kFull>(y + i * stride, left) * scale, left);
+  }
+}
+
+void Columns(const float *x,
+             float *y,
+             size_t n,
+             size_t stride,
+             size_t columns,
+             bool log) {
+  size_t c = 0;
+  for (; c + sv::kLanes <= columns; c += sv::kLanes) {
+    ColumnVector<true>(x + c, y + c, n, stride, sv::kLanes, log);
+  }
+  if (c < columns) {
+    ColumnVector<false>(x + c, y + c, n, stride, static_cast<int>(columns - c),
+                        log);
+  }
+}
+
+}  // namespace
+
+extern const Kernels kKernels = {Rows, Columns};
+
+}  // namespace mace::softmax::MACE_ISA

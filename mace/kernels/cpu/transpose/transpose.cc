@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/transpose/transpose.h"
+
+namespace mace::transpose {
+
+#define MACE_TRANSPOSE_DECLARE(name) \
+  namespace name {                   \
+  extern const Kernels kKernels;     \
+  }
+MACE_FOR_EACH_ISA(MACE_TRANSPOSE_DECLARE)
+#undef MACE_TRANSPOSE_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_TRANSPOSE_CASE(name) \
+  case CpuIsa::name:              \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_TRANSPOSE_CASE)
+#undef MACE_TRANSPOSE_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::transpose

@@ -1,0 +1,30 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_KERNELS_CPU_TRANSPOSE_TRANSPOSE_H_
+#define MACE_KERNELS_CPU_TRANSPOSE_TRANSPOSE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/isa.h"
+
+namespace mace::transpose {
+
+struct Kernels {
+  // y[c * y_stride + r] = x[r * x_stride + c] for r < rows and c < columns:
+  // elements of 4 bytes, moved without being looked at. No overlap.
+  void (*matrix)(const void *x,
+                 size_t x_stride,
+                 void *y,
+                 size_t y_stride,
+                 size_t rows,
+                 size_t columns);
+};
+
+// Never null for an ISA other than CpuIsa::kNone.
+const Kernels *KernelsFor(CpuIsa isa);
+
+}  // namespace mace::transpose
+
+#endif  // MACE_KERNELS_CPU_TRANSPOSE_TRANSPOSE_H_

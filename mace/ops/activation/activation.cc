@@ -1,0 +1,90 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/activation/activation.h"
+
+#include "mace/ops/activation/activation_schema.h"
+#include "mace/ops/cpu_op/activation_params.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+
+namespace mace {
+
+namespace {
+
+class ActivationOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    ActivationAttributes attributes;
+    MACE_RETURN_IF_ERROR(attributes.Parse(context->def()));
+    params_ = ActivationParams(attributes);
+    kernels_ = activation::KernelsFor(isa());
+    const Tensor *slope = context->constant(kActivationSlopeInput);
+    const bool prelu = params_.kind == activation::Kind::kPrelu;
+    if (prelu != (slope != nullptr)) {
+      return Invalid(prelu ? "PRELU needs the input slope"
+                           : "only PRELU takes the input slope");
+    }
+    if (!prelu) return MaceStatus();
+    if (slope->shape.rank() != 1 || slope->elements() < 1) {
+      return Invalid("slope has the shape ", slope->shape.ToString(),
+                     ", not [C] or [1]");
+    }
+    if (slope->elements() == 1) {
+      params_.kind = activation::Kind::kLeakyRelu;
+      params_.alpha = slope->As<float>()[0];
+    }
+    return MaceStatus();
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Tensor *input = context->input(kActivationInputInput);
+    if (params_.kind == activation::Kind::kPrelu) {
+      const Shape &slope = context->input(kActivationSlopeInput)->shape;
+      if (slope[0] != input->shape.back()) {
+        return Invalid("slope has ", slope[0],
+                       " values, which is neither 1 nor the innermost "
+                       "dimension of the input's shape ",
+                       input->shape.ToString());
+      }
+    }
+    MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, input->data_type));
+    context->AllowInPlace(0, 0);
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    const Tensor *input = context->input(kActivationInputInput);
+    const float *x = input->As<float>();
+    float *y = context->output(0)->MutableAs<float>();
+    const int64_t elements = input->elements();
+    if (params_.kind != activation::Kind::kPrelu) {
+      context->thread_pool()->ParallelFor(
+          elements, kElementGrain,
+          [&](int64_t begin, int64_t end, int /*thread*/) {
+            kernels_->run(params_, x + begin, y + begin,
+                          static_cast<size_t>(end - begin));
+          });
+      return MaceStatus();
+    }
+    const Tensor *slope = context->input(kActivationSlopeInput);
+    const int64_t channels = slope->shape[0];
+    context->thread_pool()->ParallelFor(
+        elements / channels, RowGrain(channels),
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          kernels_->prelu(
+              x + begin * channels, slope->As<float>(), y + begin * channels,
+              static_cast<size_t>(end - begin), static_cast<size_t>(channels));
+        });
+    return MaceStatus();
+  }
+
+ private:
+  activation::Params params_;
+  const activation::Kernels *kernels_ = nullptr;
+};
+
+}  // namespace
+
+MACE_REGISTER_OP(Activation, CPU, ActivationOp);
+
+}  // namespace mace

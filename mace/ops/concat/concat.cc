@@ -1,0 +1,79 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/concat/concat_schema.h"
+
+#include "mace/ops/cpu_op/copy.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+
+namespace mace {
+
+namespace {
+
+class ConcatOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    return attributes_.Parse(context->def());
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Tensor *first = context->input(0);
+    Shape shape = first->shape;
+    const int64_t axis = shape.NormalizeAxis(attributes_.axis);
+    if (axis < 0) {
+      return Invalid("axis ", attributes_.axis,
+                     " is out of range for inputs of shape ", shape.ToString());
+    }
+    for (size_t i = 1; i < context->input_count(); ++i) {
+      const Tensor *input = context->input(i);
+      if (input->data_type != first->data_type) {
+        return Invalid("input ", i, " is ", DataTypeName(input->data_type),
+                       " but input 0 is ", DataTypeName(first->data_type));
+      }
+      bool fits = input->shape.rank() == shape.rank();
+      for (size_t d = 0; fits && d < shape.rank(); ++d) {
+        fits = static_cast<int64_t>(d) == axis ||
+               input->shape[d] == first->shape[d];
+      }
+      if (!fits) {
+        return Invalid("input ", i, " has the shape ", input->shape.ToString(),
+                       ", which does not fit to ", first->shape.ToString(),
+                       " beside axis ", axis);
+      }
+      // Sizes of single tensors are below 2^40 elements: no overflow.
+      shape[axis] += input->shape[axis];
+    }
+    axis_ = static_cast<size_t>(axis);
+    return SetOutput(context, 0, shape, first->data_type);
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    Tensor *output = context->output(0);
+    const Shape &shape = output->shape;
+    const auto size = static_cast<int64_t>(DataTypeSize(output->data_type));
+    const int64_t inner = shape.Elements(axis_ + 1, shape.rank()) * size;
+    RowCopy copy;
+    copy.rows = shape.Elements(0, axis_);
+    copy.target = output->MutableAs<uint8_t>();
+    copy.target_stride = shape[axis_] * inner;
+    for (size_t i = 0; i < context->input_count(); ++i) {
+      const Tensor *input = context->input(i);
+      copy.bytes = input->shape[axis_] * inner;
+      copy.source = input->As<uint8_t>();
+      copy.source_stride = copy.bytes;
+      CopyRows(context->thread_pool(), copy);
+      copy.target += copy.bytes;
+    }
+    return MaceStatus();
+  }
+
+ private:
+  ConcatAttributes attributes_;
+  size_t axis_ = 0;
+};
+
+}  // namespace
+
+MACE_REGISTER_OP(Concat, CPU, ConcatOp);
+
+}  // namespace mace

@@ -1,0 +1,45 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The activation attributes that many operators share.
+
+#ifndef MACE_OPS_CPU_OP_ACTIVATION_PARAMS_H_
+#define MACE_OPS_CPU_OP_ACTIVATION_PARAMS_H_
+
+#include "mace/core/op.h"
+#include "mace/kernels/cpu/activation/activation.h"
+#include "mace/ops/op_enums.h"
+
+namespace mace {
+
+// Kernels do not see the generated enumeration; both have one order.
+static_assert(static_cast<int>(activation::Kind::kNone) ==
+              static_cast<int>(Activation::NONE));
+static_assert(static_cast<int>(activation::Kind::kPrelu) ==
+              static_cast<int>(Activation::PRELU));
+static_assert(static_cast<int>(activation::Kind::kSoftplus) ==
+              static_cast<int>(Activation::SOFTPLUS));
+
+// Takes activation, activation_limit, activation_alpha and activation_beta.
+template <typename Attributes>
+activation::Params ActivationParams(const Attributes &attributes) {
+  activation::Params params;
+  params.kind = static_cast<activation::Kind>(attributes.activation);
+  params.limit = attributes.activation_limit;
+  params.alpha = attributes.activation_alpha;
+  params.beta = attributes.activation_beta;
+  return params;
+}
+
+// INVALID_ARGS for PRELU, whose slopes only the op Activation takes.
+inline MaceStatus CheckFusedActivation(const OperatorDef &def,
+                                       const activation::Params &params) {
+  if (params.kind != activation::Kind::kPrelu) return MaceStatus();
+  return InvalidArgs("operator '", def.name, "' (", def.type,
+                     "): activation PRELU cannot be fused; use an operator "
+                     "Activation with slopes");
+}
+
+}  // namespace mace
+
+#endif  // MACE_OPS_CPU_OP_ACTIVATION_PARAMS_H_

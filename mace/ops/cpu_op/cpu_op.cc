@@ -1,0 +1,31 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/cpu_op/cpu_op.h"
+
+namespace mace {
+
+MaceStatus CpuOp::Init(InitContext *context) {
+  name_ = context->def().name;
+  type_ = context->def().type;
+  isa_ = CpuIsaOf(context->device());
+  if (isa_ == CpuIsa::kNone) {
+    return NotSupported("this processor has none of the instruction sets ",
+                        kCpuIsaNames);
+  }
+  return InitOp(context);
+}
+
+MaceStatus CpuOp::SetOutput(ReshapeContext *context,
+                            size_t index,
+                            const Shape &shape,
+                            DataType data_type) const {
+  if (shape.CheckedElements() < 0) {
+    return Invalid("output ", index, " would have the shape ", shape.ToString(),
+                   ", which is too large");
+  }
+  context->SetOutput(index, shape, data_type);
+  return MaceStatus();
+}
+
+}  // namespace mace

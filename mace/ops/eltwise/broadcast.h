@@ -1,0 +1,34 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_OPS_ELTWISE_BROADCAST_H_
+#define MACE_OPS_ELTWISE_BROADCAST_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/core/shape.h"
+
+namespace mace {
+
+// NumPy's broadcasting of two shapes. False if they do not fit.
+bool BroadcastShapes(const Shape &a, const Shape &b, Shape *output);
+
+// The loops over two operands that broadcast, with as few axes as it takes:
+// axes of length 1 are gone and axes that both operands step through alike are
+// joined. Strides count elements; 0 repeats the operand.
+struct BroadcastPlan {
+  size_t rank = 0;
+  int64_t dims[Shape::kMaxRank] = {};
+  int64_t a_strides[Shape::kMaxRank] = {};
+  int64_t b_strides[Shape::kMaxRank] = {};
+};
+
+// `output` is what BroadcastShapes gave.
+BroadcastPlan PlanBroadcast(const Shape &a,
+                            const Shape &b,
+                            const Shape &output);
+
+}  // namespace mace
+
+#endif  // MACE_OPS_ELTWISE_BROADCAST_H_

@@ -1,0 +1,254 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/eltwise/eltwise.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "mace/ops/cpu_op/activation_params.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/eltwise/broadcast.h"
+#include "mace/ops/eltwise/eltwise_schema.h"
+
+namespace mace {
+
+namespace {
+
+// The modes are declared in the order of the kernels' three enumerations.
+constexpr int kFirstCompare = static_cast<int>(EltwiseMode::EQUAL);
+constexpr int kFirstUnary = static_cast<int>(EltwiseMode::NEG);
+static_assert(static_cast<int>(EltwiseMode::FLOOR_MOD) ==
+              static_cast<int>(eltwise::Binary::kFloorMod));
+static_assert(static_cast<int>(EltwiseMode::GREATER_EQUAL) - kFirstCompare ==
+              static_cast<int>(eltwise::Compare::kGreaterEqual));
+static_assert(static_cast<int>(EltwiseMode::COS) - kFirstUnary ==
+              static_cast<int>(eltwise::Unary::kCos));
+
+struct Operands {
+  const Tensor *a;
+  const Tensor *b;
+  Tensor *output;
+};
+
+class EltwiseOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override;
+  MaceStatus Reshape(ReshapeContext *context) override;
+  MaceStatus Run(RunContext *context) override;
+
+ private:
+  bool unary() const { return mode_ >= kFirstUnary; }
+  bool compares() const { return mode_ >= kFirstCompare && !unary(); }
+  const char *mode_name() const { return kEltwiseModeNames[mode_]; }
+
+  MaceStatus RunUnary(const Tensor *input, Tensor *output, ThreadPool *pool);
+  // One block of results of two operands. False on a division by zero.
+  bool RunRows(const eltwise::Rows &rows,
+               const Operands &operands,
+               int64_t a_offset,
+               int64_t b_offset,
+               int64_t offset) const;
+  // Rows [begin, end) of the plan, columns [column, column + columns).
+  bool RunRange(const Operands &operands,
+                int64_t begin,
+                int64_t end,
+                int64_t column,
+                int64_t columns) const;
+  void Activate(float *y, int64_t count) const {
+    if (activation_.kind == activation::Kind::kNone) return;
+    activations_->run(activation_, y, y, static_cast<size_t>(count));
+  }
+
+  int mode_ = 0;
+  activation::Params activation_;
+  const eltwise::Kernels *kernels_ = nullptr;
+  const activation::Kernels *activations_ = nullptr;
+  BroadcastPlan plan_;
+};
+
+MaceStatus EltwiseOp::InitOp(InitContext *context) {
+  EltwiseAttributes attributes;
+  MACE_RETURN_IF_ERROR(attributes.Parse(context->def()));
+  mode_ = static_cast<int>(attributes.mode);
+  activation_ = ActivationParams(attributes);
+  kernels_ = eltwise::KernelsFor(isa());
+  activations_ = activation::KernelsFor(isa());
+  if (unary() == context->has_input(kEltwiseBInput)) {
+    return Invalid("mode ", mode_name(), " takes ",
+                   unary() ? "one input" : "two inputs");
+  }
+  return CheckFusedActivation(context->def(), activation_);
+}
+
+MaceStatus EltwiseOp::Reshape(ReshapeContext *context) {
+  const Tensor *a = context->input(kEltwiseAInput);
+  const Tensor *b = unary() ? a : context->input(kEltwiseBInput);
+  if (a->data_type != b->data_type) {
+    return Invalid("a is ", DataTypeName(a->data_type), " but b is ",
+                   DataTypeName(b->data_type));
+  }
+  const bool floats = a->data_type == DataType::kFloat32;
+  if (activation_.kind != activation::Kind::kNone && (!floats || compares())) {
+    return Invalid("an activation can only be applied to float32 results");
+  }
+  if (unary() && !floats) {
+    const auto op = static_cast<eltwise::Unary>(mode_ - kFirstUnary);
+    int32_t one = 1;
+    if (!eltwise::UnaryInt(op, &one, &one, 1)) {
+      return NotSupported("mode ", mode_name(), " does not take int32");
+    }
+  }
+  Shape shape;
+  if (!BroadcastShapes(a->shape, b->shape, &shape)) {
+    return Invalid("the shapes ", a->shape.ToString(), " and ",
+                   b->shape.ToString(), " do not broadcast");
+  }
+  MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape,
+                                 compares() ? DataType::kBool : a->data_type));
+  plan_ = PlanBroadcast(a->shape, b->shape, shape);
+  if (!compares()) {
+    if (a->elements() == shape.Elements()) context->AllowInPlace(0, 0);
+    if (!unary() && b->elements() == shape.Elements()) {
+      context->AllowInPlace(0, 1);
+    }
+  }
+  return MaceStatus();
+}
+
+MaceStatus EltwiseOp::RunUnary(const Tensor *input,
+                               Tensor *output,
+                               ThreadPool *pool) {
+  const auto op = static_cast<eltwise::Unary>(mode_ - kFirstUnary);
+  if (input->data_type == DataType::kInt32) {
+    eltwise::UnaryInt(op, input->As<int32_t>(), output->MutableAs<int32_t>(),
+                      static_cast<size_t>(input->elements()));
+    return MaceStatus();
+  }
+  const float *x = input->As<float>();
+  float *y = output->MutableAs<float>();
+  pool->ParallelFor(input->elements(), kElementGrain,
+                    [&](int64_t begin, int64_t end, int /*thread*/) {
+                      kernels_->unary(op, x + begin, y + begin,
+                                      static_cast<size_t>(end - begin));
+                      Activate(y + begin, end - begin);
+                    });
+  return MaceStatus();
+}
+
+bool EltwiseOp::RunRows(const eltwise::Rows &rows,
+                        const Operands &operands,
+                        int64_t a_offset,
+                        int64_t b_offset,
+                        int64_t offset) const {
+  const Tensor *a = operands.a;
+  const Tensor *b = operands.b;
+  Tensor *output = operands.output;
+  const auto compare = static_cast<eltwise::Compare>(mode_ - kFirstCompare);
+  const auto binary = static_cast<eltwise::Binary>(mode_);
+  if (a->data_type == DataType::kInt32) {
+    const int32_t *x = a->As<int32_t>() + a_offset;
+    const int32_t *y = b->As<int32_t>() + b_offset;
+    if (compares()) {
+      eltwise::CompareInt(compare, rows, x, y,
+                          output->MutableAs<uint8_t>() + offset);
+      return true;
+    }
+    return eltwise::BinaryInt(binary, rows, x, y,
+                              output->MutableAs<int32_t>() + offset);
+  }
+  const float *x = a->As<float>() + a_offset;
+  const float *y = b->As<float>() + b_offset;
+  if (compares()) {
+    kernels_->compare(compare, rows, x, y,
+                      output->MutableAs<uint8_t>() + offset);
+    return true;
+  }
+  float *out = output->MutableAs<float>() + offset;
+  kernels_->binary(binary, rows, x, y, out);
+  Activate(out, static_cast<int64_t>(rows.rows * rows.columns));
+  return true;
+}
+
+bool EltwiseOp::RunRange(const Operands &operands,
+                         int64_t begin,
+                         int64_t end,
+                         int64_t column,
+                         int64_t columns) const {
+  const size_t last = plan_.rank - 1;
+  const int64_t width = plan_.dims[last];
+  // Rows that follow each other in the axis before the last go in one call.
+  const bool has_rows = plan_.rank > 1;
+  const int64_t run = has_rows ? plan_.dims[last - 1] : 1;
+  eltwise::Rows rows;
+  rows.columns = static_cast<size_t>(columns);
+  rows.a_scalar = plan_.a_strides[last] == 0;
+  rows.b_scalar = plan_.b_strides[last] == 0;
+  rows.a_row_stride = has_rows ? plan_.a_strides[last - 1] : 0;
+  rows.b_row_stride = has_rows ? plan_.b_strides[last - 1] : 0;
+  for (int64_t row = begin; row < end;) {
+    const int64_t in_run = row % run;
+    const int64_t count = std::min(run - in_run, end - row);
+    int64_t rest = row / run;
+    int64_t a_offset =
+        in_run * rows.a_row_stride + column * plan_.a_strides[last];
+    int64_t b_offset =
+        in_run * rows.b_row_stride + column * plan_.b_strides[last];
+    for (size_t i = has_rows ? last - 1 : 0; i-- > 0;) {
+      a_offset += rest % plan_.dims[i] * plan_.a_strides[i];
+      b_offset += rest % plan_.dims[i] * plan_.b_strides[i];
+      rest /= plan_.dims[i];
+    }
+    rows.rows = static_cast<size_t>(count);
+    if (!RunRows(rows, operands, a_offset, b_offset, row * width + column)) {
+      return false;
+    }
+    row += count;
+  }
+  return true;
+}
+
+MaceStatus EltwiseOp::Run(RunContext *context) {
+  const Tensor *a = context->input(kEltwiseAInput);
+  Tensor *output = context->output(0);
+  ThreadPool *pool = context->thread_pool();
+  if (output->elements() == 0) return MaceStatus();
+  if (unary()) return RunUnary(a, output, pool);
+  const Operands operands = {a, context->input(kEltwiseBInput), output};
+  if (plan_.rank == 0) {  // one element
+    plan_.rank = 1;
+    plan_.dims[0] = 1;
+    plan_.a_strides[0] = plan_.b_strides[0] = 1;
+  }
+  const int64_t width = plan_.dims[plan_.rank - 1];
+  const int64_t rows = output->elements() / width;
+  const int64_t block = std::min(width, kElementGrain);
+  const int64_t blocks = (width + block - 1) / block;
+  std::atomic<bool> divided_by_zero{false};
+  pool->ParallelFor(rows * blocks, blocks > 1 ? 1 : RowGrain(width),
+                    [&](int64_t begin, int64_t end, int /*thread*/) {
+                      bool good = true;
+                      if (blocks == 1) {
+                        good = RunRange(operands, begin, end, 0, width);
+                      } else {
+                        for (int64_t item = begin; item < end; ++item) {
+                          const int64_t column = item % blocks * block;
+                          good &= RunRange(operands, item / blocks,
+                                           item / blocks + 1, column,
+                                           std::min(block, width - column));
+                        }
+                      }
+                      if (!good)
+                        divided_by_zero.store(true, std::memory_order_relaxed);
+                    });
+  if (divided_by_zero.load()) {
+    return Invalid("mode ", mode_name(), " divides an int32 by zero");
+  }
+  return MaceStatus();
+}
+
+}  // namespace
+
+MACE_REGISTER_OP(Eltwise, CPU, EltwiseOp);
+
+}  // namespace mace

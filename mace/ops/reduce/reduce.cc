@@ -1,0 +1,240 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/reduce/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/reduce/reduce_schema.h"
+
+namespace mace {
+
+namespace {
+
+// Kept columns per task: whole vectors of every ISA.
+constexpr int64_t kColumnBlock = 256;
+
+// A few axes with their strides in the input, in elements.
+struct Axes {
+  size_t rank = 0;
+  int64_t dims[Shape::kMaxRank] = {};
+  int64_t strides[Shape::kMaxRank] = {};
+
+  void Append(int64_t dim, int64_t stride) {
+    dims[rank] = dim;
+    strides[rank] = stride;
+    ++rank;
+  }
+  int64_t Count() const {
+    int64_t count = 1;
+    for (size_t i = 0; i < rank; ++i) count *= dims[i];
+    return count;
+  }
+  int64_t Offset(int64_t index) const {
+    int64_t offset = 0;
+    for (size_t i = rank; i-- > 0;) {
+      offset += index % dims[i] * strides[i];
+      index /= dims[i];
+    }
+    return offset;
+  }
+};
+
+reduce::Fold FoldOf(ReduceMode mode) {
+  switch (mode) {
+    case ReduceMode::MAX:
+      return reduce::Fold::kMax;
+    case ReduceMode::MIN:
+      return reduce::Fold::kMin;
+    case ReduceMode::PROD:
+      return reduce::Fold::kProduct;
+    case ReduceMode::SUM_SQUARE:
+    case ReduceMode::L2:
+      return reduce::Fold::kSumSquare;
+    case ReduceMode::MEAN:
+    case ReduceMode::SUM:
+      break;
+  }
+  return reduce::Fold::kSum;
+}
+
+class ReduceOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
+    kernels_ = reduce::KernelsFor(isa());
+    fold_ = FoldOf(attributes_.mode);
+    return MaceStatus();
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override;
+  MaceStatus Run(RunContext *context) override;
+
+ private:
+  // Sorts the axes into kept_, folded_ and the innermost ones, neighbours of
+  // one kind joined.
+  void Plan(const Shape &shape, const bool (&folds)[Shape::kMaxRank]);
+  // Results [begin, end) of the columns of one position of kept_.
+  void RunColumns(const float *x, int64_t begin, int64_t end, float *y) const;
+  void RunOne(const float *x, float *y) const;
+  void Finish(float *y, int64_t count) const;
+
+  ReduceAttributes attributes_;
+  const reduce::Kernels *kernels_ = nullptr;
+  reduce::Fold fold_ = reduce::Fold::kSum;
+  int64_t folded_count_ = 1;  // elements behind each result
+  Axes kept_;                 // outer axes of the output
+  Axes folded_;               // outer axes that are folded
+  int64_t inner_folded_ = 1;  // elements folded in one call: rows above
+                              // columns_, or a contiguous run if that is 1
+  int64_t columns_ = 1;       // kept innermost elements
+};
+
+MaceStatus ReduceOp::Reshape(ReshapeContext *context) {
+  const Tensor *input = context->input(kReduceInputInput);
+  const Shape &shape = input->shape;
+  bool folds[Shape::kMaxRank] = {};
+  for (const int64_t given : attributes_.axes) {
+    const int64_t axis = shape.NormalizeAxis(given);
+    if (axis < 0 || folds[axis]) {
+      return Invalid("axis ", given, " is ",
+                     axis < 0 ? "out of range" : "named twice",
+                     " for an input of shape ", shape.ToString());
+    }
+    folds[axis] = true;
+  }
+  folded_count_ = 1;
+  Shape output;
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    folds[i] |= attributes_.axes.empty();
+    if (folds[i]) folded_count_ *= shape[i];
+    if (!folds[i]) output.Append(shape[i]);
+    if (folds[i] && attributes_.keep_dims) output.Append(1);
+  }
+  const bool needs_elements = attributes_.mode == ReduceMode::MEAN ||
+                              attributes_.mode == ReduceMode::MAX ||
+                              attributes_.mode == ReduceMode::MIN;
+  if (folded_count_ == 0 && needs_elements && output.Elements() > 0) {
+    return Invalid(kReduceModeNames[static_cast<int>(attributes_.mode)],
+                   " over no elements of an input of shape ", shape.ToString(),
+                   " has no value");
+  }
+  Plan(shape, folds);
+  return SetOutput(context, 0, output, input->data_type);
+}
+
+void ReduceOp::Plan(const Shape &shape, const bool (&folds)[Shape::kMaxRank]) {
+  struct Group {
+    int64_t dim;
+    bool fold;
+  };
+  Group groups[Shape::kMaxRank];
+  size_t count = 0;
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == 1) continue;
+    if (count > 0 && groups[count - 1].fold == folds[i]) {
+      groups[count - 1].dim *= shape[i];
+    } else {
+      groups[count++] = {shape[i], folds[i]};
+    }
+  }
+  kept_ = Axes();
+  folded_ = Axes();
+  columns_ = 1;
+  inner_folded_ = 1;
+  int64_t stride = 1;
+  if (count > 0 && !groups[count - 1].fold) columns_ = groups[--count].dim;
+  stride *= columns_;
+  if (count > 0) {  // folded, since kinds alternate
+    inner_folded_ = groups[--count].dim;
+    stride *= inner_folded_;
+  }
+  // Outermost first, so strides are found from the inside.
+  int64_t strides[Shape::kMaxRank];
+  for (size_t i = count; i-- > 0;) {
+    strides[i] = stride;
+    stride *= groups[i].dim;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    (groups[i].fold ? folded_ : kept_).Append(groups[i].dim, strides[i]);
+  }
+}
+
+void ReduceOp::Finish(float *y, int64_t count) const {
+  if (attributes_.mode == ReduceMode::MEAN) {
+    const auto divisor = static_cast<float>(folded_count_);
+    for (int64_t i = 0; i < count; ++i) y[i] /= divisor;
+  } else if (attributes_.mode == ReduceMode::L2) {
+    for (int64_t i = 0; i < count; ++i) y[i] = std::sqrt(y[i]);
+  }
+}
+
+void ReduceOp::RunColumns(const float *x,
+                          int64_t begin,
+                          int64_t end,
+                          float *y) const {
+  std::fill(y + begin, y + end, reduce::Identity(fold_));
+  const int64_t outer = folded_.Count();
+  for (int64_t i = 0; i < outer; ++i) {
+    kernels_->rows(fold_, x + folded_.Offset(i) + begin,
+                   static_cast<size_t>(columns_),
+                   static_cast<size_t>(inner_folded_),
+                   static_cast<size_t>(end - begin), y + begin);
+  }
+  Finish(y + begin, end - begin);
+}
+
+void ReduceOp::RunOne(const float *x, float *y) const {
+  *y = reduce::Identity(fold_);
+  const int64_t outer = folded_.Count();
+  for (int64_t i = 0; i < outer; ++i) {
+    kernels_->row(fold_, x + folded_.Offset(i),
+                  static_cast<size_t>(inner_folded_), y);
+  }
+  Finish(y, 1);
+}
+
+MaceStatus ReduceOp::Run(RunContext *context) {
+  const float *x = context->input(kReduceInputInput)->As<float>();
+  Tensor *output = context->output(0);
+  float *y = output->MutableAs<float>();
+  const int64_t elements = output->elements();
+  if (elements == 0) return MaceStatus();
+  if (folded_count_ == 0) {
+    std::fill(y, y + elements, reduce::Identity(fold_));
+    return MaceStatus();
+  }
+  const int64_t outer = kept_.Count();
+  if (columns_ == 1) {
+    context->thread_pool()->ParallelFor(
+        outer, RowGrain(folded_count_),
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          for (int64_t i = begin; i < end; ++i) {
+            RunOne(x + kept_.Offset(i), y + i);
+          }
+        });
+    return MaceStatus();
+  }
+  const int64_t blocks = (columns_ + kColumnBlock - 1) / kColumnBlock;
+  context->thread_pool()->ParallelFor(
+      outer * blocks,
+      RowGrain(folded_count_ * std::min(columns_, kColumnBlock)),
+      [&](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t item = begin; item < end; ++item) {
+          const int64_t i = item / blocks;
+          const int64_t column = item % blocks * kColumnBlock;
+          RunColumns(x + kept_.Offset(i), column,
+                     std::min(columns_, column + kColumnBlock),
+                     y + i * columns_);
+        }
+      });
+  return MaceStatus();
+}
+
+}  // namespace
+
+MACE_REGISTER_OP(Reduce, CPU, ReduceOp);
+
+}  // namespace mace

@@ -1,0 +1,80 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/stack/stack_schema.h"
+
+#include "mace/ops/cpu_op/copy.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+
+namespace mace {
+
+namespace {
+
+class StackOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    return attributes_.Parse(context->def());
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Tensor *first = context->input(0);
+    for (size_t i = 1; i < context->input_count(); ++i) {
+      const Tensor *input = context->input(i);
+      if (input->shape != first->shape ||
+          input->data_type != first->data_type) {
+        return Invalid("input ", i, " is ", DataTypeName(input->data_type),
+                       input->shape.ToString(), " but input 0 is ",
+                       DataTypeName(first->data_type), first->shape.ToString());
+      }
+    }
+    const auto rank = static_cast<int64_t>(first->shape.rank()) + 1;
+    if (rank > static_cast<int64_t>(Shape::kMaxRank)) {
+      return Invalid("the output would have ", rank, " dimensions; at most ",
+                     Shape::kMaxRank, " are supported");
+    }
+    if (attributes_.axis < -rank || attributes_.axis >= rank) {
+      return Invalid("axis ", attributes_.axis,
+                     " is out of range for an output of ", rank, " dimensions");
+    }
+    const int64_t axis =
+        attributes_.axis < 0 ? attributes_.axis + rank : attributes_.axis;
+    axis_ = static_cast<size_t>(axis);
+    Shape shape;
+    for (size_t i = 0; i < static_cast<size_t>(rank); ++i) {
+      if (i == axis_) {
+        shape.Append(static_cast<int64_t>(context->input_count()));
+      } else {
+        shape.Append(first->shape[i < axis_ ? i : i - 1]);
+      }
+    }
+    return SetOutput(context, 0, shape, first->data_type);
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    Tensor *output = context->output(0);
+    const auto size = static_cast<int64_t>(DataTypeSize(output->data_type));
+    const Shape &shape = output->shape;
+    RowCopy copy;
+    copy.rows = shape.Elements(0, axis_);
+    copy.bytes = shape.Elements(axis_ + 1, shape.rank()) * size;
+    copy.source_stride = copy.bytes;
+    copy.target = output->MutableAs<uint8_t>();
+    copy.target_stride = shape[axis_] * copy.bytes;
+    for (size_t i = 0; i < context->input_count(); ++i) {
+      copy.source = context->input(i)->As<uint8_t>();
+      CopyRows(context->thread_pool(), copy);
+      copy.target += copy.bytes;
+    }
+    return MaceStatus();
+  }
+
+ private:
+  StackAttributes attributes_;
+  size_t axis_ = 0;
+};
+
+}  // namespace
+
+MACE_REGISTER_OP(Stack, CPU, StackOp);
+
+}  // namespace mace

@@ -1,0 +1,144 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/transpose/transpose.h"
+
+#include <algorithm>
+
+#include "mace/ops/cpu_op/copy.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/transpose/transpose_schema.h"
+
+namespace mace {
+
+namespace {
+
+// Columns of a matrix per task.
+constexpr int64_t kColumnBlock = 64;
+
+class TransposeOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    kernels_ = transpose::KernelsFor(isa());
+    return attributes_.Parse(context->def());
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Tensor *input = context->input(kTransposeInputInput);
+    const Shape &shape = input->shape;
+    const std::vector<int64_t> &perm = attributes_.perm;
+    bool seen[Shape::kMaxRank] = {};
+    bool valid = perm.size() == shape.rank();
+    for (size_t i = 0; valid && i < perm.size(); ++i) {
+      valid = perm[i] < static_cast<int64_t>(shape.rank()) && !seen[perm[i]];
+      if (valid) seen[perm[i]] = true;
+    }
+    if (!valid) {
+      return Invalid("perm does not name each of the ", shape.rank(),
+                     " axes of ", shape.ToString(), " once");
+    }
+    Shape output;
+    for (const int64_t axis : perm) output.Append(shape[axis]);
+    MACE_RETURN_IF_ERROR(SetOutput(context, 0, output, input->data_type));
+    if (output.Elements() > 0) Simplify(shape);
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override;
+
+ private:
+  // Fills view_ with the output's axes and the input's strides in elements,
+  // without axes of length 1 and with neighbours that stay neighbours joined.
+  void Simplify(const Shape &shape);
+  void RunMatrices(RunContext *context, size_t unit_axis);
+
+  TransposeAttributes attributes_;
+  const transpose::Kernels *kernels_ = nullptr;
+  StridedView view_;
+};
+
+void TransposeOp::Simplify(const Shape &shape) {
+  view_ = StridedView();
+  for (const int64_t axis : attributes_.perm) {
+    const int64_t dim = shape[axis];
+    const int64_t stride = shape.Elements(axis + 1, shape.rank());
+    if (dim == 1) continue;
+    const size_t last = view_.rank - 1;
+    if (view_.rank > 0 && view_.strides[last] == dim * stride) {
+      view_.dims[last] *= dim;
+      view_.strides[last] = stride;
+      continue;
+    }
+    view_.dims[view_.rank] = dim;
+    view_.strides[view_.rank] = stride;
+    ++view_.rank;
+  }
+}
+
+// The innermost axis of the input is axis `unit_axis` of the output, and not
+// its last: matrices of that axis and the last, one per position of the
+// others.
+void TransposeOp::RunMatrices(RunContext *context, size_t unit_axis) {
+  const size_t last = view_.rank - 1;
+  int64_t out_strides[Shape::kMaxRank];
+  int64_t outer = 1;
+  int64_t stride = 1;
+  for (size_t i = view_.rank; i-- > 0;) {
+    out_strides[i] = stride;
+    stride *= view_.dims[i];
+    if (i != last && i != unit_axis) outer *= view_.dims[i];
+  }
+  const int64_t rows = view_.dims[last];
+  const int64_t columns = view_.dims[unit_axis];
+  const int64_t blocks = (columns + kColumnBlock - 1) / kColumnBlock;
+  const uint32_t *x = context->input(0)->As<uint32_t>();
+  uint32_t *y = context->output(0)->MutableAs<uint32_t>();
+  const int64_t grain = RowGrain(rows * std::min(columns, kColumnBlock));
+  context->thread_pool()->ParallelFor(
+      outer * blocks, grain, [&](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t item = begin; item < end; ++item) {
+          const int64_t column = item % blocks * kColumnBlock;
+          int64_t rest = item / blocks;
+          int64_t from = column;
+          int64_t to = column * out_strides[unit_axis];
+          for (size_t i = last; i-- > 0;) {
+            if (i == unit_axis) continue;
+            from += rest % view_.dims[i] * view_.strides[i];
+            to += rest % view_.dims[i] * out_strides[i];
+            rest /= view_.dims[i];
+          }
+          kernels_->matrix(
+              x + from, static_cast<size_t>(view_.strides[last]), y + to,
+              static_cast<size_t>(out_strides[unit_axis]),
+              static_cast<size_t>(rows),
+              static_cast<size_t>(std::min(columns - column, kColumnBlock)));
+        }
+      });
+}
+
+MaceStatus TransposeOp::Run(RunContext *context) {
+  const Tensor *input = context->input(kTransposeInputInput);
+  Tensor *output = context->output(0);
+  if (output->elements() == 0) return MaceStatus();
+  const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
+  for (size_t i = 0; i + 1 < view_.rank; ++i) {
+    if (view_.strides[i] == 1) {
+      RunMatrices(context, i);
+      return MaceStatus();
+    }
+  }
+  // The innermost axis stays where it is: runs of it are blocks.
+  StridedView view = view_;
+  view.block = size;
+  if (view.rank > 0) view.block *= view.dims[--view.rank];
+  for (size_t i = 0; i < view.rank; ++i) view.strides[i] *= size;
+  CopyStrided(context->thread_pool(), view, input->As<uint8_t>(),
+              output->MutableAs<uint8_t>());
+  return MaceStatus();
+}
+
+}  // namespace
+
+MACE_REGISTER_OP(Transpose, CPU, TransposeOp);
+
+}  // namespace mace
