@@ -102,9 +102,10 @@ std::vector<Function> Functions() {
                     : x * std::fmin(std::fmax(x / 6 + 0.5, 0), 1);
        },
        2, 4 * 0x1p-24},
+      // Below -88 the sigmoid is a denormal, rounded to 2^-150.
       {"swish", P(Kind::kSwish),
        [=](double x) { return std::isinf(x) && x < 0 ? 0 : x * sigmoid(x); }, 5,
-       0},
+       104 * 0x1p-150},
       // 1 + erf cancels for x < 0: |x| / 2 times 2^-23 is what can be lost,
       // and beyond -5.6 the exact value is below 1e-7.
       {"gelu", P(Kind::kGelu),
@@ -113,8 +114,12 @@ std::vector<Function> Functions() {
                     ? 0
                     : 0.5 * x * std::erfc(-x * std::sqrt(0.5));
        },
-       // Below -88 the sigmoid is a denormal, rounded to 2^-150.
-       5, 104 * 0x1p-150},
+       5, 6 * 0x1p-23},
+      {"softplus", P(Kind::kSoftplus),
+       [](double x) {
+         return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)));
+       },
+       4, 0},
   };
 }
 
