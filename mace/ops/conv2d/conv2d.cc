@@ -1,10 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/core/op.h"
-#include "mace/kernels/cpu/cpu_device.h"
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/ops/conv2d/conv2d_schema.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/conv_run.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/window.h"
@@ -12,17 +11,12 @@
 namespace mace {
 namespace {
 
-class Conv2DOp final : public Op {
+class Conv2DOp final : public CpuOp {
  public:
-  MaceStatus Init(InitContext *context) override {
-    name_ = context->def().name;
+  MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-    MACE_ASSIGN_OR_RETURN(activation_, ResolveActivation(name_, attributes_));
-    kernels_ = gemm::KernelsFor(CpuIsaOf(context->device()));
-    if (kernels_ == nullptr) {
-      return Unsupported("operator '", name_,
-                         "': no CPU kernels for this processor");
-    }
+    MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
+    kernels_ = gemm::KernelsFor(isa());
     return CheckConstants(*context->constant(kConv2DFilterInput),
                           context->constant(kConv2DBiasInput));
   }
@@ -31,26 +25,25 @@ class Conv2DOp final : public Op {
     const Shape &input = context->input(kConv2DInputInput)->shape;
     const Tensor &filter = *context->input(kConv2DFilterInput);
     if (input.rank() != 4 || input[3] != filter.shape[3] * attributes_.groups) {
-      return InvalidArgs("operator '", name_, "': input has shape ",
-                         input.ToString(), " but the filter ",
-                         filter.shape.ToString(), " with ", attributes_.groups,
-                         " group(s) takes [N, H, W, ",
-                         filter.shape[3] * attributes_.groups, "]");
+      return Invalid("input has shape ", input.ToString(), " but the filter ",
+                     filter.shape.ToString(), " with ", attributes_.groups,
+                     " group(s) takes [N, H, W, ",
+                     filter.shape[3] * attributes_.groups, "]");
     }
     MACE_ASSIGN_OR_RETURN(
-        window_, ComputeWindow(name_,
+        window_, ComputeWindow(name(),
                                MakeWindowSpec(attributes_, filter.shape[1],
                                               filter.shape[2]),
                                input[1], input[2]));
     const Shape output{input[0], window_.output[0], window_.output[1],
                        filter.shape[0]};
-    context->SetOutput(kConv2DOutputOutput, output, DataType::kFloat32);
+    MACE_RETURN_IF_ERROR(
+        SetOutput(context, kConv2DOutputOutput, output, DataType::kFloat32));
     const Tensor *residual =
         HasResidual(*context) ? context->input(kConv2DResidualInput) : nullptr;
     if (residual != nullptr && residual->shape != output) {
-      return InvalidArgs("operator '", name_, "': residual has shape ",
-                         residual->shape.ToString(), " but the output ",
-                         output.ToString());
+      return Invalid("residual has shape ", residual->shape.ToString(),
+                     " but the output ", output.ToString());
     }
     kernel_shape_ = filter.shape;
     empty_ = output.Elements() == 0;
@@ -75,14 +68,14 @@ class Conv2DOp final : public Op {
     args.weights = context->input(kConv2DFilterInput)->data;
     args.output = context->output(kConv2DOutputOutput)->MutableAs<float>();
     args.output_stride = static_cast<size_t>(plan_.shape.out_c);
-    SetActivation(activation_, &args.epilogue);
     args.epilogue.bias = bias == nullptr ? nullptr : bias->As<float>();
     if (HasResidual(*context)) {
       args.epilogue.residual =
           context->input(kConv2DResidualInput)->As<float>();
       args.epilogue.residual_stride = args.output_stride;
     }
-    RunConv(plan_, args, context->thread_pool(), context->scratch());
+    RunConv(plan_, args, activation_, context->thread_pool(),
+            context->scratch());
     return MaceStatus();
   }
 
@@ -106,20 +99,18 @@ class Conv2DOp final : public Op {
   MaceStatus CheckConstants(const Tensor &filter, const Tensor *bias) const {
     const Shape &shape = filter.shape;
     if (shape.rank() != 4 || shape.Elements() == 0) {
-      return InvalidArgs("operator '", name_, "': filter has shape ",
-                         shape.ToString(),
-                         "; expected [O, KH, KW, C / groups], none of them 0");
+      return Invalid("filter has shape ", shape.ToString(),
+                     "; expected [O, KH, KW, C / groups], none of them 0");
     }
     if (shape[0] % attributes_.groups != 0 ||
         filter.groups != attributes_.groups) {
-      return InvalidArgs("operator '", name_, "': ", attributes_.groups,
-                         " group(s) do not fit a filter of shape ",
-                         shape.ToString(), " packed for ", filter.groups,
-                         " group(s)");
+      return Invalid(
+          attributes_.groups, " group(s) do not fit a filter of shape ",
+          shape.ToString(), " packed for ", filter.groups, " group(s)");
     }
     if (bias != nullptr && bias->shape != Shape{shape[0]}) {
-      return InvalidArgs("operator '", name_, "': bias has shape ",
-                         bias->shape.ToString(), "; expected [", shape[0], "]");
+      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
+                     shape[0], "]");
     }
     return MaceStatus();
   }
@@ -151,7 +142,6 @@ class Conv2DOp final : public Op {
     macs_ = output.Elements() * filter.shape.Elements(1, 4);
   }
 
-  std::string name_;
   Conv2DAttributes attributes_;
   FusedActivation activation_;
   const gemm::Kernels *kernels_ = nullptr;

@@ -172,6 +172,30 @@ TEST(Conv2DTest, ResidualIsAddedBeforeTheActivation) {
   }
 }
 
+TEST(Conv2DTest, OtherActivationsFollowInASecondPass) {
+  Random random(9);
+  // Several tasks for three threads, cut by rows and by columns.
+  const Value x = random.Floats({1, 11, 9, 12});
+  const Value f = random.Floats({150, 1, 1, 12});
+  const Value r = random.Floats({1, 11, 9, 150});
+  std::vector<double> sums = Convolve(x, f, {}, Naive());
+  std::vector<double> leaky, sigmoid;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const double v = sums[i] + r.floats()[i];
+    leaky.push_back(v < 0 ? 0.125 * v : v);
+    sigmoid.push_back(1.0 / (1.0 + std::exp(-v)));
+  }
+  auto base = [&] {
+    return OpCase("Conv2D").Input(x).Packed(f).NoInput().Input(r);
+  };
+  ExpectFloats(base()
+                   .String("activation", "LEAKY_RELU")
+                   .Float("activation_alpha", 0.125f),
+               r.shape, leaky, kTolerance);
+  ExpectFloats(base().String("activation", "SIGMOID"), r.shape, sigmoid,
+               kTolerance);
+}
+
 TEST(Conv2DTest, SixteenBitFilters) {
   Random random(6);
   const Value x = random.Floats({1, 6, 7, 17});
@@ -226,7 +250,7 @@ TEST(Conv2DTest, NamesWhatDoesNotFit) {
   ExpectError(base().NoInput().Input(random.Floats({1, 4, 4, 7})),
               MaceStatus::MACE_INVALID_ARGS, "residual has shape");
   ExpectError(base().String("activation", "PRELU"),
-              MaceStatus::MACE_UNSUPPORTED, "PRELU");
+              MaceStatus::MACE_INVALID_ARGS, "PRELU");
   ExpectError(
       base().String("activation", "RELUX").Float("activation_limit", -1),
       MaceStatus::MACE_INVALID_ARGS, "activation_limit");

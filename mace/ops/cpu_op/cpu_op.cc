@@ -3,6 +3,9 @@
 
 #include "mace/ops/cpu_op/cpu_op.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace mace {
 
 MaceStatus CpuOp::Init(InitContext *context) {
@@ -20,7 +23,10 @@ MaceStatus CpuOp::SetOutput(ReshapeContext *context,
                             size_t index,
                             const Shape &shape,
                             DataType data_type) const {
-  if (shape.CheckedElements() < 0) {
+  // What fits an index of this processor, in bytes of the widest type.
+  constexpr int64_t kLimit =
+      std::min<int64_t>(INT64_C(1) << 40, PTRDIFF_MAX / 8);
+  if (shape.CheckedElements(kLimit) < 0) {
     return Invalid("output ", index, " would have the shape ", shape.ToString(),
                    ", which is too large");
   }

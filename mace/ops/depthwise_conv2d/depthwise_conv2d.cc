@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "mace/core/op.h"
-#include "mace/kernels/cpu/cpu_device.h"
 #include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d_schema.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/window.h"
@@ -26,28 +25,21 @@ dwconv::WeightType FilterType(DataType type) {
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-class DepthwiseConv2dOp final : public Op {
+class DepthwiseConv2dOp final : public CpuOp {
  public:
-  MaceStatus Init(InitContext *context) override {
-    name_ = context->def().name;
+  MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-    MACE_ASSIGN_OR_RETURN(activation_, ResolveActivation(name_, attributes_));
-    kernels_ = dwconv::KernelsFor(CpuIsaOf(context->device()));
-    if (kernels_ == nullptr) {
-      return Unsupported("operator '", name_,
-                         "': no CPU kernels for this processor");
-    }
+    MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
+    kernels_ = dwconv::KernelsFor(isa());
     const Shape &filter = context->constant(kDepthwiseConv2dFilterInput)->shape;
     const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);
     if (filter.rank() != 4 || filter.Elements() == 0) {
-      return InvalidArgs("operator '", name_, "': filter has shape ",
-                         filter.ToString(),
-                         "; expected [KH, KW, C, M], none of them 0");
+      return Invalid("filter has shape ", filter.ToString(),
+                     "; expected [KH, KW, C, M], none of them 0");
     }
     if (bias != nullptr && bias->shape != Shape{filter[2] * filter[3]}) {
-      return InvalidArgs("operator '", name_, "': bias has shape ",
-                         bias->shape.ToString(), "; expected [",
-                         filter[2] * filter[3], "]");
+      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
+                     filter[2] * filter[3], "]");
     }
     return MaceStatus();
   }
@@ -56,20 +48,19 @@ class DepthwiseConv2dOp final : public Op {
     const Shape &input = context->input(kDepthwiseConv2dInputInput)->shape;
     const Tensor &filter = *context->input(kDepthwiseConv2dFilterInput);
     if (input.rank() != 4 || input[3] != filter.shape[2]) {
-      return InvalidArgs("operator '", name_, "': input has shape ",
-                         input.ToString(), " but the filter ",
-                         filter.shape.ToString(), " takes [N, H, W, ",
-                         filter.shape[2], "]");
+      return Invalid("input has shape ", input.ToString(), " but the filter ",
+                     filter.shape.ToString(), " takes [N, H, W, ",
+                     filter.shape[2], "]");
     }
     MACE_ASSIGN_OR_RETURN(
-        window_, ComputeWindow(name_,
+        window_, ComputeWindow(name(),
                                MakeWindowSpec(attributes_, filter.shape[0],
                                               filter.shape[1]),
                                input[1], input[2]));
     const Shape output{input[0], window_.output[0], window_.output[1],
                        filter.shape[2] * filter.shape[3]};
-    context->SetOutput(kDepthwiseConv2dOutputOutput, output,
-                       DataType::kFloat32);
+    MACE_RETURN_IF_ERROR(SetOutput(context, kDepthwiseConv2dOutputOutput,
+                                   output, DataType::kFloat32));
     kernel_shape_ = filter.shape;
     macs_ = output.Elements() * filter.shape[0] * filter.shape[1];
     if (macs_ == 0) return MaceStatus();
@@ -100,7 +91,16 @@ class DepthwiseConv2dOp final : public Op {
         [&](int64_t begin, int64_t end, int thread) {
           float *own = scratch + static_cast<size_t>(thread) * scratch_floats_;
           for (int64_t part = begin; part < end; ++part) {
-            kernels_->run(args, Part(part), own);
+            const dwconv::Range range = Part(part);
+            kernels_->run(args, range, own);
+            const ptrdiff_t m = args.shape.multiplier;
+            activation_.Apply(
+                args.output +
+                    range.row_begin * args.shape.out_w * args.output_stride +
+                    range.channel_begin * m,
+                (range.row_end - range.row_begin) * args.shape.out_w,
+                (range.channel_end - range.channel_begin) * m,
+                args.output_stride);
           }
         });
     return MaceStatus();
@@ -137,9 +137,9 @@ class DepthwiseConv2dOp final : public Op {
     s.out_w = index(output[2]);
     args_.type = FilterType(filter.data_type);
     args_.output_stride = index(output[3]);
-    args_.clamp = activation_.clamp;
-    args_.low = activation_.low;
-    args_.high = activation_.high;
+    args_.clamp = activation_.clamp();
+    args_.low = activation_.low();
+    args_.high = activation_.high();
   }
 
   // A few parts per thread: rows of outputs first, whose neighbours share
@@ -171,7 +171,6 @@ class DepthwiseConv2dOp final : public Op {
     return range;
   }
 
-  std::string name_;
   DepthwiseConv2dAttributes attributes_;
   FusedActivation activation_;
   const dwconv::Kernels *kernels_ = nullptr;

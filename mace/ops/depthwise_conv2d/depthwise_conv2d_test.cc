@@ -115,6 +115,21 @@ TEST(DepthwiseConv2dTest, MultiplierAndDilation) {
                kTolerance);
 }
 
+TEST(DepthwiseConv2dTest, OtherActivationsFollowInASecondPass) {
+  Random random(7);
+  // More channels than rows: three threads cut by both.
+  const Value x = random.Floats({1, 4, 3, 150});
+  const Value f = random.Floats({3, 3, 150, 2});
+  std::vector<double> want = Convolve(x, f, {}, Naive(), 2, 1);
+  for (double &y : want) y = y < 0 ? 0.25 * y : y;
+  ExpectFloats(OpCase("DepthwiseConv2d")
+                   .Input(x)
+                   .Constant(f)
+                   .String("activation", "LEAKY_RELU")
+                   .Float("activation_alpha", 0.25f),
+               {1, 2, 1, 300}, want, kTolerance);
+}
+
 TEST(DepthwiseConv2dTest, SixteenBitFilters) {
   Random random(4);
   const Value x = random.Floats({1, 7, 7, 70});

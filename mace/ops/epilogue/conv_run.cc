@@ -28,23 +28,27 @@ size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads) {
   return PerThread(plan) * static_cast<size_t>(threads);
 }
 
-void SetActivation(const FusedActivation &activation,
-                   gemm::Epilogue *epilogue) {
-  epilogue->clamp = activation.clamp;
-  epilogue->low = activation.low;
-  epilogue->high = activation.high;
-}
-
 void RunConv(const gemm::ConvPlan &plan,
              const gemm::ConvArgs &args,
+             const FusedActivation &activation,
              ThreadPool *pool,
              void *scratch) {
   const size_t per_thread = PerThread(plan);
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(args.output_stride);
+  gemm::ConvArgs clamped = args;
+  clamped.epilogue.clamp = activation.clamp();
+  clamped.epilogue.low = activation.low();
+  clamped.epilogue.high = activation.high();
   pool->ParallelFor(plan.tasks, 1, [&](int64_t begin, int64_t end, int thread) {
     void *own =
         static_cast<char *>(scratch) + static_cast<size_t>(thread) * per_thread;
-    for (int64_t task = begin; task < end; ++task) {
-      gemm::RunConvTask(plan, args, static_cast<ptrdiff_t>(task), own);
+    for (int64_t i = begin; i < end; ++i) {
+      const ptrdiff_t task = static_cast<ptrdiff_t>(i);
+      gemm::RunConvTask(plan, clamped, task, own);
+      const gemm::ConvRegion r = gemm::RegionOf(plan, task);
+      activation.Apply(args.output + r.row_begin * stride + r.column_begin,
+                       r.row_end - r.row_begin, r.column_end - r.column_begin,
+                       stride);
     }
   });
 }

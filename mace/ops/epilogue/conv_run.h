@@ -21,11 +21,11 @@ gemm::WeightType PackedWeightType(DataType type);
 // Scratch for all threads of a pool; 64-byte aligned.
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads);
 
-void SetActivation(const FusedActivation &activation, gemm::Epilogue *epilogue);
-
-// Every task of the plan. `scratch` holds ConvScratchBytes.
+// Every task of the plan, each followed by the activation. `scratch` holds
+// ConvScratchBytes; the clamp of args.epilogue is set here.
 void RunConv(const gemm::ConvPlan &plan,
              const gemm::ConvArgs &args,
+             const FusedActivation &activation,
              ThreadPool *pool,
              void *scratch);
 

@@ -3,37 +3,51 @@
 
 #include "mace/ops/epilogue/fused_activation.h"
 
+#include <limits>
+
 namespace mace {
 
-Result<FusedActivation> ResolveActivation(const std::string &op_name,
-                                          Activation activation,
-                                          float limit) {
-  FusedActivation fused;
-  switch (activation) {
-    case Activation::NONE:
-      return fused;
-    case Activation::RELU:
-      fused.clamp = true;
-      fused.high = std::numeric_limits<float>::infinity();
-      return fused;
-    case Activation::RELUX:
+MaceStatus FusedActivation::Init(const OperatorDef &def,
+                                 const activation::Params &params,
+                                 CpuIsa isa) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(def, params));
+  params_ = params;
+  switch (params.kind) {
+    case activation::Kind::kNone:
+      return MaceStatus();
+    case activation::Kind::kRelu:
+      clamp_ = true;
+      high_ = std::numeric_limits<float>::infinity();
+      return MaceStatus();
+    case activation::Kind::kRelux:
       // Also catches NaN.
-      if (!(limit >= 0.0f)) {
-        return InvalidArgs("operator '", op_name,
-                           "': activation_limit of RELUX is ", limit,
+      if (!(params.limit >= 0.0f)) {
+        return InvalidArgs("operator '", def.name, "' (", def.type,
+                           "): activation_limit of RELUX is ", params.limit,
                            "; it must be 0 or more");
       }
-      fused.clamp = true;
-      fused.high = limit;
-      return fused;
+      clamp_ = true;
+      high_ = params.limit;
+      return MaceStatus();
     default:
-      break;
+      kernels_ = activation::KernelsFor(isa);
+      return MaceStatus();
   }
-  return Unsupported(
-      "operator '", op_name, "': activation ",
-      kActivationNames[static_cast<size_t>(activation)],
-      " cannot be fused on CPU; use NONE, RELU or RELUX and a separate "
-      "Activation operator");
+}
+
+void FusedActivation::Apply(float *result,
+                            ptrdiff_t rows,
+                            ptrdiff_t columns,
+                            ptrdiff_t stride) const {
+  if (kernels_ == nullptr) return;
+  if (columns == stride) {
+    columns *= rows;
+    rows = 1;
+  }
+  for (ptrdiff_t row = 0; row < rows; ++row) {
+    float *run = result + row * stride;
+    kernels_->run(params_, run, run, static_cast<size_t>(columns));
+  }
 }
 
 }  // namespace mace

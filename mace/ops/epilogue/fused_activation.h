@@ -6,32 +6,48 @@
 #ifndef MACE_OPS_EPILOGUE_FUSED_ACTIVATION_H_
 #define MACE_OPS_EPILOGUE_FUSED_ACTIVATION_H_
 
-#include <limits>
-#include <string>
+#include <cstddef>
 
-#include "mace/core/status.h"
-#include "mace/ops/op_enums.h"
+#include "mace/core/op.h"
+#include "mace/kernels/cpu/activation/activation.h"
+#include "mace/kernels/cpu/isa.h"
+#include "mace/ops/cpu_op/activation_params.h"
 
 namespace mace {
 
-// A clamp is applied by the kernel that makes the result, in registers.
-struct FusedActivation {
-  bool clamp = false;
-  float low = 0.0f;
-  float high = 0.0f;
+class FusedActivation {
+ public:
+  // INVALID_ARGS, naming the operator, for parameters that make no sense.
+  template <typename Attributes>
+  MaceStatus Init(const OperatorDef &def,
+                  const Attributes &attributes,
+                  CpuIsa isa) {
+    return Init(def, ActivationParams(attributes), isa);
+  }
+  MaceStatus Init(const OperatorDef &def,
+                  const activation::Params &params,
+                  CpuIsa isa);
+
+  // NONE, RELU and RELUX are a clamp (or nothing) that the kernel which makes
+  // the result applies in registers.
+  bool clamp() const { return clamp_; }
+  float low() const { return 0.0f; }
+  float high() const { return high_; }
+
+  // Everything else is a second pass over the part of the result that a task
+  // has just made: `rows` runs of `columns` floats, `stride` apart. Does
+  // nothing for a clamp.
+  void Apply(float *result,
+             ptrdiff_t rows,
+             ptrdiff_t columns,
+             ptrdiff_t stride) const;
+
+ private:
+  activation::Params params_;
+  const activation::Kernels *kernels_ = nullptr;  // null if Apply has no work
+  bool clamp_ = false;
+  float high_ = 0.0f;
 };
-
-// UNSUPPORTED or INVALID_ARGS, naming the operator, for what it is not.
-Result<FusedActivation> ResolveActivation(const std::string &op_name,
-                                          Activation activation,
-                                          float limit);
-
-template <typename Attributes>
-Result<FusedActivation> ResolveActivation(const std::string &op_name,
-                                          const Attributes &attributes) {
-  return ResolveActivation(op_name, attributes.activation,
-                           attributes.activation_limit);
-}
 
 }  // namespace mace
 

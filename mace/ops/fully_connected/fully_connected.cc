@@ -1,9 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/core/op.h"
-#include "mace/kernels/cpu/cpu_device.h"
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/conv_run.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/fully_connected/fully_connected_schema.h"
@@ -11,31 +10,24 @@
 namespace mace {
 namespace {
 
-class FullyConnectedOp final : public Op {
+class FullyConnectedOp final : public CpuOp {
  public:
-  MaceStatus Init(InitContext *context) override {
-    name_ = context->def().name;
+  MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-    MACE_ASSIGN_OR_RETURN(activation_, ResolveActivation(name_, attributes_));
-    kernels_ = gemm::KernelsFor(CpuIsaOf(context->device()));
-    if (kernels_ == nullptr) {
-      return Unsupported("operator '", name_,
-                         "': no CPU kernels for this processor");
-    }
+    MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
+    kernels_ = gemm::KernelsFor(isa());
     const Tensor &weights = *context->constant(kFullyConnectedWeightsInput);
     const Tensor *bias = context->constant(kFullyConnectedBiasInput);
     if (weights.shape.rank() != 2 || weights.shape.Elements() == 0 ||
         weights.groups != 1) {
-      return InvalidArgs("operator '", name_, "': weights have shape ",
-                         weights.shape.ToString(), " packed for ",
-                         weights.groups,
-                         " group(s); expected [O, K], none of them 0, packed "
-                         "for 1 group");
+      return Invalid("weights have shape ", weights.shape.ToString(),
+                     " packed for ", weights.groups,
+                     " group(s); expected [O, K], none of them 0, packed "
+                     "for 1 group");
     }
     if (bias != nullptr && bias->shape != Shape{weights.shape[0]}) {
-      return InvalidArgs("operator '", name_, "': bias has shape ",
-                         bias->shape.ToString(), "; expected [",
-                         weights.shape[0], "]");
+      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
+                     weights.shape[0], "]");
     }
     return MaceStatus();
   }
@@ -44,14 +36,14 @@ class FullyConnectedOp final : public Op {
     const Shape &input = context->input(kFullyConnectedInputInput)->shape;
     const Tensor &weights = *context->input(kFullyConnectedWeightsInput);
     if (input.rank() == 0 || input.back() != weights.shape[1]) {
-      return InvalidArgs("operator '", name_, "': input has shape ",
-                         input.ToString(), " but the weights ",
-                         weights.shape.ToString(), " take [..., ",
-                         weights.shape[1], "]");
+      return Invalid("input has shape ", input.ToString(), " but the weights ",
+                     weights.shape.ToString(), " take [..., ", weights.shape[1],
+                     "]");
     }
     Shape output = input;
     output[output.rank() - 1] = weights.shape[0];
-    context->SetOutput(kFullyConnectedOutputOutput, output, DataType::kFloat32);
+    MACE_RETURN_IF_ERROR(SetOutput(context, kFullyConnectedOutputOutput, output,
+                                   DataType::kFloat32));
     const int64_t rows = input.Elements(0, input.rank() - 1);
     macs_ = rows * weights.shape.Elements();
     if (macs_ == 0) return MaceStatus();
@@ -76,9 +68,9 @@ class FullyConnectedOp final : public Op {
     args.output =
         context->output(kFullyConnectedOutputOutput)->MutableAs<float>();
     args.output_stride = static_cast<size_t>(plan_.shape.out_c);
-    SetActivation(activation_, &args.epilogue);
     args.epilogue.bias = bias == nullptr ? nullptr : bias->As<float>();
-    RunConv(plan_, args, context->thread_pool(), context->scratch());
+    RunConv(plan_, args, activation_, context->thread_pool(),
+            context->scratch());
     return MaceStatus();
   }
 
@@ -88,7 +80,6 @@ class FullyConnectedOp final : public Op {
   }
 
  private:
-  std::string name_;
   FullyConnectedAttributes attributes_;
   FusedActivation activation_;
   const gemm::Kernels *kernels_ = nullptr;

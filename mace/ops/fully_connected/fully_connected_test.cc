@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
@@ -79,6 +80,21 @@ TEST(FullyConnectedTest, ReluIsFused) {
                      .Packed(w)
                      .String("activation", "RELU"),
                  {rows, 40}, want, kTolerance);
+  }
+}
+
+TEST(FullyConnectedTest, OtherActivationsFollowInASecondPass) {
+  Random random(7);
+  const Value w = random.Floats({90, 30});
+  for (int64_t rows : {1, 9}) {
+    const Value x = random.Floats({rows, 30});
+    std::vector<double> want = Multiply(x, w, {});
+    for (double &y : want) y = std::tanh(y);
+    ExpectFloats(OpCase("FullyConnected")
+                     .Input(x)
+                     .Packed(w)
+                     .String("activation", "TANH"),
+                 {rows, 90}, want, kTolerance);
   }
 }
 

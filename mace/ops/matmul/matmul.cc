@@ -6,10 +6,9 @@
 
 #include <algorithm>
 
-#include "mace/core/op.h"
-#include "mace/kernels/cpu/cpu_device.h"
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/kernels/cpu/gemm/pack.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/conv_run.h"
 #include "mace/ops/matmul/matmul_schema.h"
 
@@ -62,16 +61,11 @@ int64_t MatrixOf(const Batches &batches, const int64_t *step, int64_t index) {
   return matrix;
 }
 
-class MatMulOp final : public Op {
+class MatMulOp final : public CpuOp {
  public:
-  MaceStatus Init(InitContext *context) override {
-    name_ = context->def().name;
+  MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-    kernels_ = gemm::KernelsFor(CpuIsaOf(context->device()));
-    if (kernels_ == nullptr) {
-      return Unsupported("operator '", name_,
-                         "': no CPU kernels for this processor");
-    }
+    kernels_ = gemm::KernelsFor(isa());
     return MaceStatus();
   }
 
@@ -90,7 +84,8 @@ class MatMulOp final : public Op {
     Shape output(batches_.dims, batches_.rank);
     output.Append(rows_);
     output.Append(columns_);
-    context->SetOutput(kMatMulOutputOutput, output, DataType::kFloat32);
+    MACE_RETURN_IF_ERROR(
+        SetOutput(context, kMatMulOutputOutput, output, DataType::kFloat32));
     macs_ = output.Elements() * depth_;
     zeros_ = macs_ == 0 ? output.Elements() : 0;
     if (macs_ == 0) return MaceStatus();
@@ -146,7 +141,8 @@ class MatMulOp final : public Op {
       args.weights = packed;
       args.output = c + call * rows_ * columns_;
       args.output_stride = static_cast<size_t>(columns_);
-      RunConv(plan_, args, pool, scratch + packed_bytes_ + a_bytes_);
+      RunConv(plan_, args, FusedActivation(), pool,
+              scratch + packed_bytes_ + a_bytes_);
     }
     return MaceStatus();
   }
@@ -158,8 +154,8 @@ class MatMulOp final : public Op {
 
  private:
   MaceStatus Mismatch(const Shape &a, const Shape &b) const {
-    return InvalidArgs(
-        "operator '", name_, "': cannot multiply ", a.ToString(),
+    return Invalid(
+        "cannot multiply ", a.ToString(),
         attributes_.transpose_a ? " transposed" : "", " by ", b.ToString(),
         attributes_.transpose_b ? " transposed" : "",
         "; expected [..., M, K] and [..., K, N] with batch dimensions that "
@@ -212,7 +208,6 @@ class MatMulOp final : public Op {
     return std::max<int64_t>(1, kWorthwhile / elements);
   }
 
-  std::string name_;
   MatMulAttributes attributes_;
   const gemm::Kernels *kernels_ = nullptr;
   Batches batches_;
