@@ -120,6 +120,7 @@ class MaceEngine::Impl {
   void BringIn(const std::vector<UserTensor> &users);
   MaceStatus RunNodes(RunMetadata *run_metadata);
   void HandOut(const std::vector<UserTensor> &users, Inputs *outputs);
+  MaceStatus CheckInputNumerics() const;
   MaceStatus CheckNumerics(const ProgramNode &node) const;
   OperatorStats StatsOf(const ProgramNode &node,
                         int64_t start_nanos,

@@ -87,25 +87,35 @@ OperatorStats MaceEngine::Impl::StatsOf(const ProgramNode &node,
   return stats;
 }
 
+MaceStatus MaceEngine::Impl::CheckInputNumerics() const {
+  for (const InputPort &port : inputs_) {
+    const Tensor &input = program_->tensors()[port.tensor].tensor;
+    const int64_t bad = FirstNotFinite(input);
+    if (bad >= 0) {
+      return RuntimeError("an input already holds NaN or infinity: ",
+                          Describe(input, bad));
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+// What an operator reads was checked when it was made, unless it is a constant.
 MaceStatus MaceEngine::Impl::CheckNumerics(const ProgramNode &node) const {
   for (int id : node.outputs) {
     if (id < 0) continue;
     const Tensor &output = program_->tensors()[id].tensor;
     const int64_t bad = FirstNotFinite(output);
     if (bad < 0) continue;
-    // What an operator reads was checked when it was made, unless it is an
-    // input or a constant, or was overwritten in place.
-    std::string cause = "its inputs are finite";
+    std::string cause = "what it read is finite";
     for (int input_id : node.inputs) {
       if (input_id < 0) continue;
-      const ProgramTensor &input = program_->tensors()[input_id];
-      if (input.tensor.data == output.data ||
-          input.tensor.layout != ConstantLayout::kPlain) {
+      const Tensor &input = program_->tensors()[input_id].tensor;
+      if (!input.is_constant || input.layout != ConstantLayout::kPlain) {
         continue;
       }
-      const int64_t first = FirstNotFinite(input.tensor);
+      const int64_t first = FirstNotFinite(input);
       if (first >= 0) {
-        cause = "it read " + Describe(input.tensor, first);
+        cause = "it read the constant " + Describe(input, first);
         break;
       }
     }

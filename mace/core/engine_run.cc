@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -18,9 +19,9 @@
 namespace mace {
 namespace {
 
-// A user's buffer is used in place from this alignment on, which malloc and
-// new give; below it, vector loads of kernels cross cache lines all the time.
-constexpr size_t kInPlaceAlignment = 16;
+// A user's buffer is used in place from the alignment on that malloc and new
+// give; below it, vector loads of kernels cross cache lines all the time.
+constexpr size_t kInPlaceAlignment = alignof(std::max_align_t);
 
 // Plans for that many sets of input shapes are kept.
 constexpr size_t kMaxPlans = 8;
@@ -134,6 +135,7 @@ MaceStatus MaceEngine::Impl::RunLocked(const Inputs &inputs,
   MACE_RETURN_IF_ERROR(TakeArena());
   Bind(users_in, users_out);
   BringIn(users_in);
+  if (check_numerics_) MACE_RETURN_IF_ERROR(CheckInputNumerics());
   MACE_RETURN_IF_ERROR(RunNodes(run_metadata));
   HandOut(users_out, outputs);
   return MaceStatus::MACE_SUCCESS;

@@ -629,11 +629,29 @@ TEST(EngineErrorTest, NamesTheFirstOperatorThatGivesInfinity) {
   EXPECT_CODE(status, MACE_RUNTIME_ERROR);
   EXPECT_MENTIONS(status, "operator 'b' (TestReciprocal)");
   EXPECT_MENTIONS(status, "inf at element 2 of 'z'");
-  EXPECT_MENTIONS(status, "its inputs are finite");
+  EXPECT_MENTIONS(status, "what it read is finite");
   const MaceStatus from_input =
       made.engine->Run({{"x", Floats({4}, {1, NAN, 0, 4})}}, &outputs);
-  EXPECT_MENTIONS(from_input, "operator 'a'");
-  EXPECT_MENTIONS(from_input, "it read nan at element 1 of 'x'");
+  EXPECT_CODE(from_input, MACE_RUNTIME_ERROR);
+  EXPECT_MENTIONS(from_input, "an input already holds NaN");
+  EXPECT_MENTIONS(from_input, "nan at element 1 of 'x'");
+}
+
+TEST(EngineErrorTest, NamesAConstantThatIsNotFinite) {
+  MakeOptions options;
+  ASSERT_OK(options.config.SetOutOfRangeCheck(true));
+  MadeEngine made = Make(ModelBuilder()
+                             .Input("x", {2})
+                             .Constant("c", {2}, std::vector<float>{1, NAN})
+                             .Operator("a", "TestAdd", {"x", "c"}, {"y"})
+                             .Output("y"),
+                         options);
+  ASSERT_OK(made.status);
+  Tensors outputs = {{"y", Room(2)}};
+  const MaceStatus status =
+      made.engine->Run({{"x", Floats({2}, {1, 2})}}, &outputs);
+  EXPECT_MENTIONS(status, "operator 'a'");
+  EXPECT_MENTIONS(status, "it read the constant nan at element 1 of 'c'");
 }
 
 TEST(EngineErrorTest, DamagedWeightsAreFoundOnRequest) {

@@ -1,0 +1,153 @@
+/* Copyright 2026 The MACE Authors */
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The C interface of MACE: the same engine for languages that can't include
+ * C++, with an ABI that does not depend on a C++ library.
+ *
+ *   mace_engine *engine = NULL;
+ *   mace_model model = {0};
+ *   model.graph = graph;      model.graph_size = graph_size;
+ *   model.weights = weights;  model.weights_size = weights_size;
+ *   if (mace_engine_create(&model, NULL, &engine) != MACE_OK) {
+ *     fprintf(stderr, "%s\n", mace_last_error());
+ *   }
+ *
+ * Every function that can fail returns a code and leaves a message for the
+ * calling thread (mace_last_error). No function ends the process. An engine
+ * may be used from any thread, by one call at a time.
+ *
+ * The enumerations are plain int in the ABI; a value that does not exist is
+ * an error, not undefined behaviour. */
+
+#ifndef MACE_PUBLIC_MACE_C_H_
+#define MACE_PUBLIC_MACE_C_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef MACE_API
+#define MACE_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers as in MaceStatus::Code. */
+typedef int mace_code;
+enum {
+  MACE_OK = 0,
+  MACE_ERROR_INVALID_ARGS = 1,
+  MACE_ERROR_OUT_OF_RESOURCES = 2,
+  MACE_ERROR_UNSUPPORTED = 3,
+  MACE_ERROR_RUNTIME = 4
+};
+
+/* Numbers as in DeviceType. */
+typedef int mace_device;
+enum {
+  MACE_DEVICE_CPU = 0,
+  MACE_DEVICE_GPU = 2,
+  MACE_DEVICE_HEXAGON = 3,
+  MACE_DEVICE_HTA = 4,
+  MACE_DEVICE_APU = 5
+};
+
+/* Numbers as in CPUAffinityPolicy. */
+typedef int mace_affinity;
+enum {
+  MACE_AFFINITY_NONE = 0,
+  MACE_AFFINITY_BIG_ONLY = 1,
+  MACE_AFFINITY_LITTLE_ONLY = 2,
+  MACE_AFFINITY_HIGH_PERFORMANCE = 3,
+  MACE_AFFINITY_POWER_SAVE = 4
+};
+
+/* Numbers as in DataFormat. */
+typedef int mace_format;
+enum { MACE_FORMAT_NONE = 0, MACE_FORMAT_NHWC = 1, MACE_FORMAT_NCHW = 2 };
+
+/* Numbers as in IDataType. */
+typedef int mace_type;
+enum {
+  MACE_TYPE_FLOAT = 1,
+  MACE_TYPE_UINT8 = 2,
+  MACE_TYPE_INT32 = 4,
+  MACE_TYPE_FLOAT16 = 5,
+  MACE_TYPE_BFLOAT16 = 6,
+  MACE_TYPE_INT8 = 7,
+  MACE_TYPE_BOOL = 8
+};
+
+#define MACE_MAX_RANK 8
+
+typedef struct mace_engine mace_engine;
+typedef struct mace_config mace_config;
+
+/* A model in memory. `weights` is used in place, must outlive the engine and
+ * should start at a multiple of 64 (it is copied otherwise). If weights_path
+ * is not NULL, that file is mapped instead. The names choose inputs and
+ * outputs; with a count of 0, all of the model's are taken. Set what you do
+ * not use to zero. */
+typedef struct mace_model {
+  const void *graph;
+  size_t graph_size;
+  const void *weights;
+  size_t weights_size;
+  const char *weights_path;
+  const char *const *inputs;
+  size_t input_count;
+  const char *const *outputs;
+  size_t output_count;
+} mace_model;
+
+/* One input or output of a run. `data` holds `bytes` bytes, dense and
+ * row-major; the caller owns it. For an output `bytes` is the room there is,
+ * and mace_engine_run sets `rank` and `dims`. */
+typedef struct mace_tensor {
+  const char *name;
+  void *data;
+  size_t bytes;
+  mace_type type;
+  mace_format format;
+  size_t rank;
+  int64_t dims[MACE_MAX_RANK];
+} mace_tensor;
+
+/* As MaceVersion. */
+MACE_API const char *mace_version(void);
+
+/* The message of the last function that failed on this thread; "" if none
+ * did. Valid until the next call of this library on this thread. */
+MACE_API const char *mace_last_error(void);
+
+/* The number of threads is chosen by the policy if it is -1. */
+MACE_API mace_code mace_config_create(mace_config **config);
+MACE_API mace_code mace_config_set_device(mace_config *config,
+                                          mace_device device);
+MACE_API mace_code mace_config_set_cpu_threads(mace_config *config,
+                                               int num_threads,
+                                               mace_affinity policy);
+MACE_API mace_code mace_config_set_out_of_range_check(mace_config *config,
+                                                      int enabled);
+/* NULL is allowed. */
+MACE_API void mace_config_destroy(mace_config *config);
+
+/* `config` may be NULL for the defaults and is not needed afterwards. */
+MACE_API mace_code mace_engine_create(const mace_model *model,
+                                      const mace_config *config,
+                                      mace_engine **engine);
+MACE_API mace_code mace_engine_run(mace_engine *engine,
+                                   const mace_tensor *inputs,
+                                   size_t input_count,
+                                   mace_tensor *outputs,
+                                   size_t output_count);
+MACE_API mace_code mace_engine_release_intermediate_buffer(mace_engine *engine);
+/* NULL is allowed. */
+MACE_API void mace_engine_destroy(mace_engine *engine);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* MACE_PUBLIC_MACE_C_H_ */
