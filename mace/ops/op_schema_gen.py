@@ -74,10 +74,7 @@ ATTRIBUTE_KEYS = {
     "values",
     "doc",
 }
-LICENCE = (
-    "// Copyright 2026 The MACE Authors\n"
-    "// SPDX-License-Identifier: Apache-2.0\n"
-)
+LICENCE = "// Copyright 2026 The MACE Authors\n// SPDX-License-Identifier: Apache-2.0\n"
 
 
 def camel(name: str) -> str:
@@ -103,9 +100,7 @@ def check(op: dict[str, Any], enums: dict[str, Any]) -> list[str]:
         for index, port in enumerate(ports):
             where = f"{side}[{index}]"
             problems += [
-                f"{where}: unknown key '{k}'"
-                for k in port
-                if k not in PORT_KEYS
+                f"{where}: unknown key '{k}'" for k in port if k not in PORT_KEYS
             ]
             problems += [
                 f"{where}: unknown type '{t}'"
@@ -119,9 +114,7 @@ def check(op: dict[str, Any], enums: dict[str, Any]) -> list[str]:
     for name, attr in op["attributes"].items():
         where = f"attributes.{name}"
         problems += [
-            f"{where}: unknown key '{k}'"
-            for k in attr
-            if k not in ATTRIBUTE_KEYS
+            f"{where}: unknown key '{k}'" for k in attr if k not in ATTRIBUTE_KEYS
         ]
         kind = attr.get("type")
         if kind not in KINDS:
@@ -138,9 +131,7 @@ def check(op: dict[str, Any], enums: dict[str, Any]) -> list[str]:
     return problems
 
 
-def enum_values(
-    attr: dict[str, Any], enums: dict[str, Any]
-) -> list[str] | None:
+def enum_values(attr: dict[str, Any], enums: dict[str, Any]) -> list[str] | None:
     if "enum" in attr:
         shared = enums.get(attr["enum"])
         return None if shared is None else list(shared["values"])
@@ -191,10 +182,7 @@ def reader_call(name: str, attr: dict[str, Any], enum_name: str | None) -> str:
         return f'reader.Int("{name}", {required}, {low}, {high}, &{name});'
     if kind == "ints":
         size = attr.get("size", -1)
-        return (
-            f'reader.Ints("{name}", {required}, {size}, {low}, {high}, '
-            f"&{name});"
-        )
+        return f'reader.Ints("{name}", {required}, {size}, {low}, {high}, &{name});'
     return f'reader.{kind.capitalize()}("{name}", {required}, &{name});'
 
 

@@ -103,16 +103,12 @@ def to_onnx(model: Any) -> onnx.ModelProto:
 
     def constant(name: str, value: Array) -> str:
         constants.append(
-            numpy_helper.from_array(
-                np.ascontiguousarray(value, np.float32), name
-            )
+            numpy_helper.from_array(np.ascontiguousarray(value, np.float32), name)
         )
         return name
 
     def node(kind: str, inputs: list[str], name: str, **attributes: Any) -> str:
-        nodes.append(
-            helper.make_node(kind, inputs, [name], name=name, **attributes)
-        )
+        nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
         return name
 
     for layer in model.layers:
@@ -154,16 +150,8 @@ def to_onnx(model: Any) -> onnx.ModelProto:
     graph = helper.make_graph(
         nodes,
         "digits",
-        [
-            helper.make_tensor_value_info(
-                "image", TensorProto.FLOAT, ["N", 1, 8, 8]
-            )
-        ],
-        [
-            helper.make_tensor_value_info(
-                "probability", TensorProto.FLOAT, ["N", 10]
-            )
-        ],
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["N", 1, 8, 8])],
+        [helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N", 10])],
         constants,
     )
     result = helper.make_model(
