@@ -278,3 +278,14 @@ def test_equal_operators_become_one() -> None:
         b.output(_eltwise(b, "SUB", a, _eltwise(b, "EXP", c)), "y")
 
     assert types(rewrite(build)) == {"Activation": 1, "Eltwise": 2}
+
+
+@pytest.mark.parametrize("shape", [[0, 4], [0, 4, 1, 1]])
+def test_reduction_drops_its_axes_itself(shape: list[int]) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (None, 4, 3, 5), DataFormat.NCHW)
+        y = b.one("Reduce", [x], None, {"mode": "MEAN", "axes": [2, 3]}, "mean")
+        b.output(b.one("Reshape", [y], None, {"shape": shape}, "flat"), "y")
+
+    left = {"Reduce": 1} if len(shape) == 2 else {"Reduce": 1, "Reshape": 1}
+    assert types(rewrite(build)) == left
