@@ -10,14 +10,14 @@ known, ONNX's own reference implementation gives the result.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
 from mace.python.tools.importers.onnx.scope import Scope
-from mace.python.tools.ir.builder import GraphBuilder, narrow
+from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
@@ -48,11 +48,7 @@ def fold_node(
     builder: GraphBuilder,
 ) -> dict[str, Value] | None:
     """The outputs of a node as constants, None if they are not known."""
-    if proto.domain not in ("", "ai.onnx") or proto.op_type in _RANDOM:
-        return None
     if any(value is not None and not value.is_constant for value in inputs):
-        return None
-    if any(attribute.g.node or attribute.graphs for attribute in proto.attribute):
         return None
     if sum(math.prod(static(v.shape) or ()) for v in inputs if v) > _LARGEST_RESULT:
         return None
@@ -61,14 +57,10 @@ def fold_node(
         for name, value in zip(proto.input, inputs)
         if value is not None
     }
-    results = _evaluate(proto, scope.opset, feeds)
+    results = evaluate_node(proto, scope.opset, feeds)
     if results is None:
         return None
-    return {
-        name: builder.constant(name, array)
-        for name, array in zip(proto.output, results)
-        if name
-    }
+    return {name: builder.constant(name, array) for name, array in results.items()}
 
 
 def _as_onnx(array: Array) -> Array:
@@ -76,14 +68,19 @@ def _as_onnx(array: Array) -> Array:
     return array.astype(np.int64) if array.dtype == np.int32 else array
 
 
-def _evaluate(
-    proto: onnx.NodeProto, opset: int, feeds: dict[str, Array]
-) -> list[Array] | None:
-    unnamed = [name for name in proto.output if name]
+def evaluate_node(
+    proto: onnx.NodeProto, opset: int, feeds: Mapping[str, Array]
+) -> dict[str, Array] | None:
+    """The named outputs of a node, None if they are large or no numbers."""
+    if proto.domain not in ("", "ai.onnx") or proto.op_type in _RANDOM:
+        return None
+    if any(attribute.g.node or attribute.graphs for attribute in proto.attribute):
+        return None
+    names = [name for name in proto.output if name]
     graph = onnx.GraphProto(name="fold")
     graph.node.append(proto)
     graph.input.extend(onnx.ValueInfoProto(name=name) for name in feeds)
-    graph.output.extend(onnx.ValueInfoProto(name=name) for name in unnamed)
+    graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
     model = onnx.helper.make_model(
         graph, opset_imports=[onnx.helper.make_opsetid("", opset)]
     )
@@ -91,22 +88,17 @@ def _evaluate(
         return None
     try:
         with np.errstate(all="ignore"):
-            arrays = ReferenceEvaluator(model).run(unnamed, feeds)
+            arrays = ReferenceEvaluator(model).run(names, dict(feeds))
     except Exception:
         # Whatever the evaluator says, the node is not computed here; it is
         # reported with the reason its handler gave.
         return None
-    by_name = dict(zip(unnamed, arrays))
-    results = []
-    for name in proto.output:
-        array = by_name.get(name)
-        if name and not _is_numeric(array):
-            return None
-        results.append(np.asarray(array) if name else np.empty(0))
-    return [narrow(array) for array in results]
+    if not all(_is_numeric(array) for array in arrays):
+        return None
+    return {name: np.asarray(array) for name, array in zip(names, arrays)}
 
 
-def _is_small(model: onnx.ModelProto, feeds: dict[str, Array]) -> bool:
+def _is_small(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> bool:
     """Whether the results are known to be small before they are computed.
 
     A few numbers (the end of a range, a shape) can ask for any size.

@@ -186,11 +186,11 @@ def _needed_nodes(
             )
         open_nodes.add(id(node))
         stack.append((name, True))
-        stack += [(entry, False) for entry in reversed(_reads(node))]
+        stack += [(entry, False) for entry in reversed(reads(node))]
     return tuple(ordered.values()), list(missing)
 
 
-def _reads(node: onnx.NodeProto) -> list[str]:
+def reads(node: onnx.NodeProto) -> list[str]:
     """Every tensor a node reads, those of its subgraphs included."""
     names = list(node.input)
     for attribute in node.attribute:
@@ -198,7 +198,7 @@ def _reads(node: onnx.NodeProto) -> list[str]:
             own = {name for inner in graph.node for name in inner.output}
             own |= {value.name for value in graph.input}
             own |= {tensor.name for tensor in graph.initializer}
-            names += [n for inner in graph.node for n in _reads(inner) if n not in own]
+            names += [n for inner in graph.node for n in reads(inner) if n not in own]
     return names
 
 

@@ -1,0 +1,211 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Simplifies an ONNX file before it is converted.
+
+The rewrites are those of the package `onnxoptimizer`. The converter makes
+them itself, so a model converts without this; it helps with models that other
+tools read too, and shows what an exporter left behind.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.errors import MaceError, MissingToolError, UsageError
+from mace.python.tools.importers.onnx.folding import evaluate_node
+from mace.python.tools.importers.onnx.mapped_file import read_model
+from mace.python.tools.importers.onnx.scope import reads
+
+_LOG = logging.getLogger(__name__)
+
+DEFAULT_PASSES = (
+    "eliminate_identity",
+    "fuse_consecutive_squeezes",
+    "fuse_consecutive_transposes",
+    "eliminate_nop_pad",
+    "eliminate_nop_transpose",
+    "eliminate_unused_initializer",
+    "extract_constant_to_initializer",
+    "fuse_bn_into_conv",
+    "fuse_transpose_into_gemm",
+)
+
+_REQUIREMENTS = "setup/requirements-onnx-optimizer.txt"
+
+# Protobuf writes no message above this, so the package cannot work on one.
+_LARGEST_FILE = 2**31 - 1
+
+# The package is compiled code that a damaged model can bring down; in a
+# process of its own it takes nobody with it.
+_CHILD = """
+import sys, onnx, onnxoptimizer
+model = onnx.load(sys.argv[1])
+model = onnxoptimizer.optimize(model, sys.argv[3:], fixed_point=True)
+with open(sys.argv[2], 'wb') as stream:
+    stream.write(model.SerializeToString())
+"""
+
+
+class OptimizeError(MaceError):
+    """The model cannot be simplified."""
+
+
+@dataclass(frozen=True)
+class OptimizeReport:
+    """Nodes and bytes before and after."""
+
+    nodes: tuple[int, int]
+    size: tuple[int, int]
+
+
+def available_passes() -> list[str]:
+    """The passes that the installed package knows, sorted."""
+    _require_package()
+    import onnxoptimizer
+
+    return sorted(onnxoptimizer.get_available_passes())
+
+
+def optimize_file(
+    source: Path, target: Path, passes: Sequence[str] = DEFAULT_PASSES
+) -> OptimizeReport:
+    """Writes a simplified copy of a model; the inputs and outputs stay.
+
+    Args:
+        source: an ONNX file; external data is put into the copy.
+        target: written whole or not at all; may be the same file.
+        passes: names of rewrites, each of `available_passes`.
+
+    Raises:
+        MaceError: the package or a pass is missing, the model is damaged, too
+            large or cannot be simplified, the target cannot be written.
+    """
+    unknown = [name for name in passes if name not in available_passes()]
+    if unknown:
+        raise UsageError(
+            f"--passes: {', '.join(unknown)} unknown; there are: "
+            f"{', '.join(available_passes())}"
+        )
+    before = read_model(source).proto
+    if source.stat().st_size > _LARGEST_FILE:
+        raise OptimizeError(
+            f"{source} is larger than 2 GB, which cannot be simplified; convert it as "
+            "it is"
+        )
+    with tempfile.TemporaryDirectory(prefix="onnx_optimizer_") as folder:
+        plain, result = (Path(folder) / f"{name}.onnx" for name in ("plain", "result"))
+        plain.write_bytes(_self_contained(source).SerializeToString())
+        _run(source, plain, result, passes)
+        after = onnx.load(str(result))
+        _fold_weights(after)
+        _check(source, before, after)
+        data = after.SerializeToString()
+    with atomic_write(target) as stream:
+        stream.write(data)
+    return OptimizeReport(
+        (len(before.graph.node), len(after.graph.node)),
+        (source.stat().st_size, len(data)),
+    )
+
+
+def _require_package() -> None:
+    if importlib.util.find_spec("onnxoptimizer") is None:
+        raise MissingToolError(
+            "the Python package onnxoptimizer",
+            "simplifying ONNX files (converting them works without)",
+            f"{sys.executable} -m pip install -r {_REQUIREMENTS}",
+        )
+
+
+def _self_contained(source: Path) -> onnx.ModelProto:
+    """The model with its external data, and weights that are no inputs.
+
+    Up to IR version 3 every weight was an input that a caller could replace;
+    a weight that may change can be fused with nothing.
+    """
+    try:
+        model = onnx.load(str(source))
+    except (OSError, ValueError, RuntimeError, onnx.checker.ValidationError) as error:
+        raise OptimizeError(
+            f"the external data of {source} cannot be read: {error}"
+        ) from error
+    weights = {tensor.name for tensor in model.graph.initializer}
+    inputs = [value for value in model.graph.input if value.name not in weights]
+    del model.graph.input[:]
+    model.graph.input.extend(inputs)
+    model.ir_version = max(model.ir_version, 4)
+    return model
+
+
+def _fold_weights(model: onnx.ModelProto) -> None:
+    """Computes what fusing leaves behind: arithmetic on weights."""
+    graph = model.graph
+    known = {tensor.name: tensor for tensor in graph.initializer}
+    opset = next((o.version for o in model.opset_import if o.domain == ""), 1)
+    kept = []
+    for node in graph.node:
+        feeds = {
+            name: onnx.numpy_helper.to_array(known[name])
+            for name in node.input
+            if name in known
+        }
+        results = None
+        if feeds and all(name in known for name in node.input):
+            results = evaluate_node(node, opset, feeds)
+        if results is None:
+            kept.append(node)
+            continue
+        for name, array in results.items():
+            known[name] = onnx.numpy_helper.from_array(array, name)
+    used = {name for node in kept for name in reads(node)}
+    used.update(value.name for value in graph.output)
+    del graph.node[:]
+    graph.node.extend(kept)
+    del graph.initializer[:]
+    graph.initializer.extend(t for name, t in known.items() if name in used)
+
+
+def _run(source: Path, plain: Path, result: Path, passes: Sequence[str]) -> None:
+    # -I and the working folder: nothing beside the model is imported.
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", _CHILD, str(plain), str(result), *passes],
+        capture_output=True,
+        check=False,
+        cwd=result.parent,
+    )
+    if done.returncode == 0 and result.is_file():
+        return
+    lines = done.stderr.decode(errors="replace").strip().splitlines()
+    _LOG.debug("onnxoptimizer: %s", "\n".join(lines))
+    reason = lines[-1] if lines else f"ended with status {done.returncode}"
+    raise OptimizeError(f"{source} cannot be simplified: {reason}")
+
+
+def _check(source: Path, before: onnx.ModelProto, after: onnx.ModelProto) -> None:
+    try:
+        onnx.checker.check_model(after)
+    except (onnx.checker.ValidationError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error) else "unknown"
+        raise OptimizeError(
+            f"{source} cannot be simplified: the result is no valid model ({reason})"
+        ) from error
+    if _border(before) != _border(after):
+        raise OptimizeError(
+            f"{source} cannot be simplified: its inputs or outputs would change"
+        )
+
+
+def _border(model: onnx.ModelProto) -> tuple[list[str], list[str]]:
+    weights = {tensor.name for tensor in model.graph.initializer}
+    inputs = [v.name for v in model.graph.input if v.name not in weights]
+    return inputs, [value.name for value in model.graph.output]
