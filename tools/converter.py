@@ -17,7 +17,17 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _VENV = os.path.join(_ROOT, ".venv")
 _OLDEST = (3, 9)
 # The packages every command but `doctor` imports, by module name.
-_PACKAGES = ("google.protobuf", "numpy", "onnx", "pooch", "pydantic", "rich", "yaml")
+_PACKAGES = (
+    "filelock",
+    "google.protobuf",
+    "jinja2",
+    "numpy",
+    "onnx",
+    "pooch",
+    "pydantic",
+    "rich",
+    "yaml",
+)
 
 
 def _is_installed(module: str) -> bool:

@@ -22,7 +22,8 @@ from mace.python.tools.config.value_parsers import fail, refuse
 class Section(BaseModel):
     """A mapping of the file whose keys are all known."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # Keys that begin with `model_` are ours, not pydantic's.
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
 
 class SubgraphSection(Section):

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_origin
 
 from mace.python.tools.atomic import atomic_dir
 from mace.python.tools.ir import DataFormat, Graph, GraphError, Value
@@ -54,6 +55,8 @@ def all_passes() -> tuple[Pass, ...]:
             item()
             for item in vars(module).values()
             if inspect.isclass(item)
+            # Before Python 3.11 list[int] claims to be a class.
+            and get_origin(item) is None
             and issubclass(item, Pass)
             and not inspect.isabstract(item)
             and item.__module__ == module.__name__
