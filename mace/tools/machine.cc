@@ -4,13 +4,12 @@
 #include "mace/tools/machine.h"
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -84,9 +83,16 @@ size_t ResidentBytes() {
 }
 
 size_t PeakResidentBytes() {
-  rusage usage;
-  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-  return static_cast<size_t>(usage.ru_maxrss) * 1024;
+  // Not getrusage: its maximum survives exec, so that a large parent process
+  // (the Python tools) would be counted as ours.
+  std::ifstream status("/proc/self/status");
+  std::string line;
+  while (std::getline(status, line)) {
+    if (line.compare(0, 6, "VmHWM:") == 0) {
+      return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+    }
+  }
+  return 0;
 }
 
 double CapabilityMs() {

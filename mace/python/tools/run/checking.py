@@ -184,7 +184,7 @@ def choose_layers(model_file: ModelFile, chosen: LayerRange) -> list[Layer]:
         )
     if skipped:
         _LOG.info(
-            "%d layers have no counterpart in the framework: %s",
+            "layers without counterpart in the framework: %d (%s)",
             len(skipped),
             ", ".join(skipped[:5]) + (", ..." if len(skipped) > 5 else ""),
         )

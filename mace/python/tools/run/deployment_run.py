@@ -75,7 +75,7 @@ def run_deployment(
         MaceError: what is missing or wrong in the request. Wrong results and
             failed runs are in the report.
     """
-    console = console or Console(file=sys.stdout)
+    console = console or summary.make_console(sys.stdout)
     _check(deployment, options)
     prepared = [_prepare(deployment, model, options) for model in deployment.models]
     runs = []

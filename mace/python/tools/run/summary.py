@@ -5,11 +5,21 @@
 from __future__ import annotations
 
 import math
+from typing import TextIO
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from mace.python.tools.run.results import LayerComparison, ModelRun, RunReport
+
+# Columns of output that goes to a file or a pipe.
+_WIDTH = 150
+
+
+def make_console(stream: TextIO) -> Console:
+    """A console for results: as wide as the terminal, if there is one."""
+    return Console(file=stream, width=None if stream.isatty() else _WIDTH)
 
 
 def print_text(console: Console, text: str) -> None:
@@ -46,11 +56,13 @@ def print_layers(console: Console, run: ModelRun) -> None:
     if not run.layers:
         return
     worst = worst_layer(run.layers)
-    table = Table(title=f"Layers of {run.model} against {run.reference}")
+    table = Table(
+        title=f"Layers of {run.model} against {run.reference}", box=box.SIMPLE_HEAD
+    )
     for name in ("layer", "type", "tensor"):
         table.add_column(name, overflow="fold")
     for name in ("cosine similarity", "SQNR", "pixel accuracy", "max abs error"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for layer in run.layers:
         m = layer.comparison.metrics
         is_worst = layer is worst
@@ -93,11 +105,11 @@ def worst_layer(layers: tuple[LayerComparison, ...]) -> LayerComparison | None:
 
 def print_summary(console: Console, report: RunReport) -> None:
     """One line per model, device and runtime."""
-    table = Table(title="Summary")
+    table = Table(title="Summary", box=box.SIMPLE_HEAD)
     for name in ("model", "device", "runtime"):
         table.add_column(name, overflow="fold")
     for name in ("init (ms)", "warm-up (ms)", "run (ms)", "peak memory (MB)"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("result", overflow="fold")
     for run in report.runs:
         times = run.times[-1] if run.times else None
