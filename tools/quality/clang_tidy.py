@@ -128,8 +128,7 @@ def _clang_tidy(context: Context) -> Outcome:
     if tidy is None or clang is None:
         return missing("clang-tidy-19" if tidy is None else "clang++-19")
     pool = context.files if context.everything else context.changed
-    # Tests are left to the compiler's warnings: googletest's headers cost more
-    # time than all sources together.
+    # Tests are left to the compiler's warnings, to keep the run short.
     files = [
         file
         for file in pool
