@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import importlib
 import logging
 import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mace.python.tools.cli.options import (
     AcceleratorOptions,
@@ -64,7 +63,9 @@ def run(args: argparse.Namespace) -> int:
         _LOG.info("benchmark is now written: run --benchmark")
     options = run_options(args)
     deployment = _load(args)
-    report = _room("run").run_deployment(deployment, options)
+    from mace.python.tools.run import run_deployment
+
+    report = run_deployment(deployment, options)
     return 0 if report.passed else 1
 
 
@@ -150,10 +151,6 @@ def _quantize_stat(args: argparse.Namespace) -> QuantizeStatOptions | None:
     if folder is None:
         raise UsageError("--quantize_stat needs --input_dir=DIR, the sample inputs")
     return QuantizeStatOptions(input_dir=folder)
-
-
-def _room(name: str) -> Any:
-    return importlib.import_module(f"mace.python.tools.{name}")
 
 
 def _load(args: argparse.Namespace) -> Deployment:

@@ -49,7 +49,8 @@ def rooms(monkeypatch: pytest.MonkeyPatch) -> _Rooms:
     result = _Rooms()
     convert = importlib.import_module("mace.python.tools.convert")
     monkeypatch.setattr(convert, "convert_deployment", result.convert_deployment)
-    monkeypatch.setattr(commands, "_room", lambda _: result)
+    run = importlib.import_module("mace.python.tools.run")
+    monkeypatch.setattr(run, "run_deployment", result.run_deployment)
     return result
 
 
