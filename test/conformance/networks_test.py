@@ -1,0 +1,178 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real networks, from their file to the native engine, on every ABI.
+
+Each answer is compared with that of the framework the network came from:
+cosine similarity at least 0.99999, largest error at most 1e-3 of the largest
+value. On this computer all networks run; in the emulated ARM ones, where an
+instruction takes 20 to 50 times as long, those of few operations.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mace.python.tools.importers.base import (
+    ImportRequest,
+    InputSpec,
+    OutputSpec,
+    load_importer,
+)
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.passes.manager import optimize
+from mace.python.tools.validate.metrics import compute_metrics
+from test.conformance.models import LIGHT_MODELS, light_input, make_light_model
+from test.conformance.models.keras_models import ARCHITECTURES, make_keras_model
+from test.conformance.models.mobile import (
+    INPUT,
+    INPUT_SHAPE,
+    MOBILE_MODELS,
+    OUTPUT,
+    make_mobile_model,
+)
+from test.conformance.native import native
+
+SEED = 20
+MODELS = Path(__file__).resolve().parents[2] / "build/conformance/models"
+ARM_LIGHT = ("shufflenet", "squeezenet")
+ARM_MOBILE = ("mobilenet_v2",)
+ARM_KERAS = ("MobileNet", "MobileNetV2")
+MIN_SIMILARITY = 0.99999
+MAX_RELATIVE_ERROR = 1e-3
+
+
+@pytest.mark.parametrize("name", LIGHT_MODELS)
+def test_light_onnx_network(name: str) -> None:
+    check_light(name, "host")
+
+
+@pytest.mark.parametrize("abi", ["arm64", "armhf"])
+@pytest.mark.parametrize("name", ARM_LIGHT)
+def test_light_onnx_network_on_arm(name: str, abi: str) -> None:
+    check_light(name, abi)
+
+
+@pytest.mark.parametrize("name", MOBILE_MODELS)
+def test_mobile_onnx_network(name: str) -> None:
+    check_mobile(name, "host")
+
+
+@pytest.mark.parametrize("abi", ["arm64", "armhf"])
+@pytest.mark.parametrize("name", ARM_MOBILE)
+def test_mobile_onnx_network_on_arm(name: str, abi: str) -> None:
+    check_mobile(name, abi)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_tensorflow_network(name: str) -> None:
+    check_keras(name, "host")
+
+
+@pytest.mark.parametrize("abi", ["arm64", "armhf"])
+@pytest.mark.parametrize("name", ARM_KERAS)
+def test_tensorflow_network_on_arm(name: str, abi: str) -> None:
+    check_keras(name, abi)
+
+
+def test_threads_and_instruction_sets_agree() -> None:
+    """The same bits for any number of threads."""
+    path = make_light_model("shufflenet", SEED)
+    one = _light_answer("shufflenet", path, "host", "--num_threads=1")
+    two = _light_answer("shufflenet", path, "host", "--num_threads=2")
+    np.testing.assert_array_equal(one, two)
+
+
+def check_light(name: str, abi: str) -> None:
+    path, info = make_light_model(name, SEED), LIGHT_MODELS[name]
+    wanted = _onnxruntime(path, info.output, info.input, light_input(name, SEED))
+    assert_close(_light_answer(name, path, abi), wanted)
+
+
+def _light_answer(name: str, path: Path, abi: str, *arguments: str) -> Array:
+    info = LIGHT_MODELS[name]
+    feed = light_input(name, SEED)
+    return _mace("onnx", path, info.input, feed, info.output, abi, *arguments)
+
+
+def check_mobile(name: str, abi: str) -> None:
+    path = make_mobile_model(name, SEED)
+    feed = light_input("resnet50", SEED)
+    assert feed.shape == INPUT_SHAPE
+    wanted = _onnxruntime(path, OUTPUT, INPUT, feed)
+    assert_close(_mace("onnx", path, INPUT, feed, OUTPUT, abi), wanted)
+
+
+def check_keras(name: str, abi: str) -> None:
+    tf = pytest.importorskip("tensorflow", reason="it is the reference here")
+    model = make_keras_model(name, MODELS)
+    rng = np.random.default_rng(SEED)
+    feed = rng.uniform(-1, 1, model.input_shape).astype(np.float32)
+    definition = tf.compat.v1.GraphDef.FromString(model.path.read_bytes())
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(definition, name="")
+        with tf.compat.v1.Session(graph=graph) as session:
+            wanted = session.run(model.output_name, {model.input_name: feed})
+    found = _mace(
+        "tensorflow",
+        model.path,
+        model.input_name,
+        feed.transpose(0, 3, 1, 2),
+        model.output_name,
+        abi,
+    )
+    assert_close(found, wanted)
+
+
+def assert_close(found: Array, wanted: Array) -> None:
+    """The bounds that every network keeps on every ABI."""
+    assert found.shape == wanted.shape
+    metrics = compute_metrics(wanted, found)
+    print(f"similarity {metrics.similarity:.9f} error {metrics.max_rel_error:.2e}")
+    assert metrics.non_finite == 0
+    assert metrics.similarity >= MIN_SIMILARITY
+    assert metrics.max_rel_error <= MAX_RELATIVE_ERROR
+
+
+def _mace(
+    framework: str,
+    path: Path,
+    input_name: str,
+    nchw: Array,
+    output_name: str,
+    abi: str,
+    *arguments: str,
+) -> Array:
+    """One answer; the image is given in NCHW, whatever the framework's order."""
+    if abi != "host" and shutil.which(f"qemu-{_QEMU[abi]}") is None:
+        pytest.skip(f"qemu-{_QEMU[abi]} is not installed: tools/setup.sh --for cross")
+    n, c, h, w = nchw.shape
+    graph = load_importer(framework)(
+        ImportRequest(
+            path.stem,
+            path,
+            (InputSpec(input_name, (n, h, w, c), data_format=DataFormat.NHWC),),
+            (OutputSpec(output_name),),
+        )
+    )
+    optimize(graph)
+    run = native(abi, *arguments)
+    return run(graph, {input_name: nchw})[output_name]
+
+
+_QEMU = {"arm64": "aarch64", "armhf": "arm"}
+
+
+def _onnxruntime(path: Path, output: str, name: str, feed: Array) -> Array:
+    ort = pytest.importorskip("onnxruntime", reason="it is the reference here")
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    session = ort.InferenceSession(
+        str(path), options, providers=["CPUExecutionProvider"]
+    )
+    result: Array = session.run([output], {name: feed})[0]
+    return result
