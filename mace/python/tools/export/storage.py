@@ -29,7 +29,8 @@ def fits(array: Array, storage: Storage) -> bool:
     bfloat16 has the exponent of float32, but rounding up the largest numbers
     overflows it too.
     """
-    largest = float(np.abs(array).max(initial=0))
+    # Two passes over the array rather than a copy of it.
+    largest = float(max(array.max(initial=0), -array.min(initial=0)))
     if not np.isfinite(largest):
         return True  # not made worse
     limits = {
