@@ -1,0 +1,111 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/indexing.h"
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::ExpectError;
+using op_test::ExpectFloats;
+using op_test::ExpectValue;
+using op_test::ExpectValues;
+using op_test::Flat;
+using op_test::ForEachIndex;
+using op_test::Index;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Tolerance;
+using op_test::Value;
+
+double Apply(const std::string &kind, double x) {
+  constexpr double kAlpha = 0.25;
+  constexpr double kBeta = 0.5;
+  const double sigmoid = 1 / (1 + std::exp(-x));
+  if (kind == "NONE") return x;
+  if (kind == "RELU") return std::fmax(x, 0);
+  if (kind == "RELUX") return std::fmin(std::fmax(x, 0), 3.0);
+  if (kind == "LEAKY_RELU") return x < 0 ? kAlpha * x : x;
+  if (kind == "SIGMOID") return sigmoid;
+  if (kind == "TANH") return std::tanh(x);
+  if (kind == "ELU") return x < 0 ? kAlpha * std::expm1(x) : x;
+  if (kind == "HARD_SIGMOID") {
+    return std::fmin(std::fmax(kAlpha * x + kBeta, 0), 1);
+  }
+  if (kind == "HARD_SWISH") {
+    return x * std::fmin(std::fmax(x / 6 + 0.5, 0), 1);
+  }
+  if (kind == "SWISH") return x * sigmoid;
+  if (kind == "GELU") return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+  if (kind == "SOFTPLUS") return std::log1p(std::exp(x));
+  ADD_FAILURE() << kind;
+  return 0;
+}
+
+TEST(ActivationOpTest, EveryKindMatchesItsFormula) {
+  Random random(5);
+  for (const char *kind :
+       {"NONE", "RELU", "RELUX", "LEAKY_RELU", "SIGMOID", "TANH", "ELU",
+        "HARD_SIGMOID", "HARD_SWISH", "SWISH", "GELU", "SOFTPLUS"}) {
+    SCOPED_TRACE(kind);
+    for (const Shape &shape :
+         {Shape{}, Shape{7}, Shape{2, 3, 5, 33}, Shape{40000}, Shape{0, 3}}) {
+      const Value x = random.Floats(shape, -8, 8);
+      std::vector<double> expected;
+      for (const float v : x.floats()) expected.push_back(Apply(kind, v));
+      // The kernels' own test bounds each function far closer.
+      ExpectFloats(OpCase("Activation")
+                       .Input(x)
+                       .String("activation", kind)
+                       .Float("activation_limit", 3)
+                       .Float("activation_alpha", 0.25f)
+                       .Float("activation_beta", 0.5f),
+                   shape, expected, {1e-6, 1e-6});
+    }
+  }
+}
+
+TEST(ActivationOpTest, PreluByChannelAndShared) {
+  Random random(6);
+  for (const int64_t slopes : {1, 19}) {
+    const Value x = random.Floats({2, 3, 19});
+    const Value slope = random.Floats({slopes});
+    std::vector<double> expected;
+    for (size_t i = 0; i < x.floats().size(); ++i) {
+      const float v = x.floats()[i];
+      expected.push_back(v < 0 ? v * slope.floats()[i % slopes] : v);
+    }
+    ExpectFloats(OpCase("Activation")
+                     .Input(x)
+                     .Constant(slope)
+                     .String("activation", "PRELU"),
+                 {2, 3, 19}, expected, {0, 1e-7});
+  }
+}
+
+TEST(ActivationOpTest, Errors) {
+  const Value x = Value::Floats({2, 3}, std::vector<float>(6));
+  const Value slope = Value::Floats({2}, {1, 2});
+  ExpectError(OpCase("Activation").Input(x).String("activation", "PRELU"),
+              MaceStatus::MACE_INVALID_ARGS, "needs the input slope");
+  ExpectError(OpCase("Activation").Input(x).Constant(slope),
+              MaceStatus::MACE_INVALID_ARGS, "only PRELU");
+  ExpectError(OpCase("Activation")
+                  .Input(x)
+                  .Constant(slope)
+                  .String("activation", "PRELU"),
+              MaceStatus::MACE_INVALID_ARGS, "2 values");
+  ExpectError(OpCase("Activation").Input(x).String("activation", "RELU6"),
+              MaceStatus::MACE_INVALID_ARGS, "RELUX");
+}
+
+}  // namespace
+}  // namespace mace

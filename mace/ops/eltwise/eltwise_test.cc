@@ -1,0 +1,283 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/indexing.h"
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::ExpectError;
+using op_test::ExpectFloats;
+using op_test::ExpectValue;
+using op_test::ExpectValues;
+using op_test::Flat;
+using op_test::ForEachIndex;
+using op_test::Index;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Tolerance;
+using op_test::Value;
+
+struct Binary {
+  const char *mode;
+  double (*reference)(double, double);
+  Tolerance tolerance;
+};
+
+const Binary kBinary[] = {
+    {"ADD", [](double a, double b) { return a + b; }, {0, 1e-7}},
+    {"SUB", [](double a, double b) { return a - b; }, {0, 1e-7}},
+    {"MUL", [](double a, double b) { return a * b; }, {0, 1e-7}},
+    {"DIV", [](double a, double b) { return a / b; }, {0, 1e-7}},
+    {"MIN", [](double a, double b) { return std::fmin(a, b); }, {}},
+    {"MAX", [](double a, double b) { return std::fmax(a, b); }, {}},
+    {"POW", [](double a, double b) { return std::pow(a, b); }, {0, 3e-7}},
+    {"SQR_DIFF",
+     [](double a, double b) { return (a - b) * (a - b); },
+     {0, 3e-7}},
+    {"FLOOR_DIV",
+     [](double a, double b) {
+       return static_cast<double>(
+           std::floor(static_cast<float>(a) / static_cast<float>(b)));
+     },
+     {}},
+    {"FLOOR_MOD",
+     [](double a, double b) {
+       const double m = std::fmod(a, b);
+       return m != 0 && (m < 0) != (b < 0) ? m + b : m;
+     },
+     {1e-6, 0}},
+};
+
+struct Pattern {
+  Shape a, b, output;
+};
+
+std::vector<Pattern> Patterns() {
+  return {
+      {{}, {}, {}},
+      {{1}, {1, 1}, {1, 1}},
+      {{5}, {5}, {5}},
+      {{2, 3, 4, 5}, {2, 3, 4, 5}, {2, 3, 4, 5}},
+      {{2, 3, 4, 37}, {37}, {2, 3, 4, 37}},  // per channel
+      {{37}, {2, 3, 4, 37}, {2, 3, 4, 37}},
+      {{2, 3, 4, 5}, {}, {2, 3, 4, 5}},  // scalar
+      {{1}, {40000}, {40000}},
+      {{2, 1, 1, 17}, {2, 3, 4, 17}, {2, 3, 4, 17}},  // squeeze-and-excite
+      {{2, 3, 4, 1}, {2, 3, 4, 9}, {2, 3, 4, 9}},     // per pixel
+      {{3, 1}, {1, 20}, {3, 20}},                     // outer
+      {{2, 1, 3, 1, 5}, {4, 1, 6, 1}, {2, 4, 3, 6, 5}},
+      {{2, 40000}, {2, 1}, {2, 40000}},  // rows in blocks
+      {{1, 3, 1, 2, 1, 2, 1, 2},
+       {2, 1, 2, 1, 3, 1, 2, 1},
+       {2, 3, 2, 2, 3, 2, 2, 2}},
+      {{0, 3}, {3}, {0, 3}},
+  };
+}
+
+TEST(EltwiseOpTest, BroadcastsAsNumPyDoes) {
+  Random random(7);
+  for (const Pattern &pattern : Patterns()) {
+    SCOPED_TRACE(pattern.a.ToString() + " " + pattern.b.ToString());
+    for (const Binary &binary : kBinary) {
+      SCOPED_TRACE(binary.mode);
+      const bool power = std::string(binary.mode) == "POW";
+      const Value a = random.Floats(pattern.a, power ? 0.1f : -4, 4);
+      const Value b = random.Floats(pattern.b, -4, 4);
+      const std::vector<float> a_values = a.floats();
+      const std::vector<float> b_values = b.floats();
+      std::vector<double> expected;
+      ForEachIndex(pattern.output, [&](const Index &index) {
+        expected.push_back(binary.reference(a_values[Flat(pattern.a, index)],
+                                            b_values[Flat(pattern.b, index)]));
+      });
+      if (pattern.output.Elements() > 1000 && power) continue;
+      ExpectFloats(
+          OpCase("Eltwise").Input(a).Input(b).String("mode", binary.mode),
+          pattern.output, expected, binary.tolerance);
+    }
+  }
+}
+
+TEST(EltwiseOpTest, ComparesToBool) {
+  Random random(8);
+  struct Comparison {
+    const char *mode;
+    bool (*reference)(float, float);
+  };
+  const Comparison comparisons[] = {
+      {"EQUAL", [](float a, float b) { return a == b; }},
+      {"NOT_EQUAL", [](float a, float b) { return a != b; }},
+      {"LESS", [](float a, float b) { return a < b; }},
+      {"LESS_EQUAL", [](float a, float b) { return a <= b; }},
+      {"GREATER", [](float a, float b) { return a > b; }},
+      {"GREATER_EQUAL", [](float a, float b) { return a >= b; }},
+  };
+  for (const Pattern &pattern : Patterns()) {
+    if (pattern.output.Elements() > 1000) continue;
+    for (const Comparison &comparison : comparisons) {
+      const Value ints_a = random.Ints(pattern.a, -2, 2);
+      const Value ints_b = random.Ints(pattern.b, -2, 2);
+      std::vector<float> a, b;
+      for (const int32_t v : ints_a.ints()) a.push_back(static_cast<float>(v));
+      for (const int32_t v : ints_b.ints()) b.push_back(static_cast<float>(v));
+      if (a.size() > 2) a[2] = std::nanf("");
+      std::vector<uint8_t> of_floats, of_ints;
+      ForEachIndex(pattern.output, [&](const Index &index) {
+        const int64_t i = Flat(pattern.a, index);
+        const int64_t k = Flat(pattern.b, index);
+        of_floats.push_back(comparison.reference(a[i], b[k]));
+        of_ints.push_back(
+            comparison.reference(static_cast<float>(ints_a.ints()[i]),
+                                 static_cast<float>(ints_b.ints()[k])));
+      });
+      ExpectValue(OpCase("Eltwise")
+                      .Input(Value::Floats(pattern.a, a))
+                      .Input(Value::Floats(pattern.b, b))
+                      .String("mode", comparison.mode),
+                  Value::Bools(pattern.output, of_floats));
+      ExpectValue(OpCase("Eltwise").Input(ints_a).Input(ints_b).String(
+                      "mode", comparison.mode),
+                  Value::Bools(pattern.output, of_ints));
+    }
+  }
+}
+
+TEST(EltwiseOpTest, IntegersWrapAndFloor) {
+  const int32_t low = INT32_MIN, high = INT32_MAX;
+  const auto check = [](const char *mode, const std::vector<int32_t> &a,
+                        const std::vector<int32_t> &b,
+                        const std::vector<int32_t> &expected) {
+    SCOPED_TRACE(mode);
+    const Shape shape = {static_cast<int64_t>(a.size())};
+    ExpectValue(OpCase("Eltwise")
+                    .Known(Value::Ints(shape, a))
+                    .Input(Value::Ints(shape, b))
+                    .String("mode", mode),
+                Value::Ints(shape, expected));
+  };
+  check("ADD", {high, 2}, {1, 3}, {low, 5});
+  check("SUB", {low, 2}, {1, 3}, {high, -1});
+  check("MUL", {1 << 16, -3}, {1 << 16, 5}, {0, -15});
+  check("DIV", {7, -7, low}, {2, 2, -1}, {3, -3, low});
+  check("FLOOR_DIV", {7, -7, 7, -6, low}, {2, 2, -2, 2, -1},
+        {3, -4, -4, -3, low});
+  check("FLOOR_MOD", {7, -7, 7, -6, low}, {2, 2, -2, 2, -1}, {1, 1, -1, 0, 0});
+  check("MIN", {1, 5}, {2, -4}, {1, -4});
+  check("MAX", {1, 5}, {2, -4}, {2, 5});
+  check("POW", {2, -3, 1, -1, 5, 3}, {10, 3, -5, -3, -1, 0},
+        {1024, -27, 1, -1, 0, 1});
+  check("SQR_DIFF", {3}, {-2}, {25});
+}
+
+TEST(EltwiseOpTest, IntegerDivisionByZeroIsAnError) {
+  for (const char *mode : {"DIV", "FLOOR_DIV", "FLOOR_MOD"}) {
+    ExpectError(OpCase("Eltwise")
+                    .Input(Value::Ints({2}, {1, 2}))
+                    .Input(Value::Ints({2}, {1, 0}))
+                    .String("mode", mode),
+                MaceStatus::MACE_INVALID_ARGS, "by zero");
+  }
+}
+
+TEST(EltwiseOpTest, UnaryModes) {
+  struct Unary {
+    const char *mode;
+    double (*reference)(double);
+  };
+  const Unary modes[] = {
+      {"NEG", [](double x) { return -x; }},
+      {"ABS", [](double x) { return std::fabs(x); }},
+      {"SQRT", [](double x) { return std::sqrt(x); }},
+      {"RSQRT", [](double x) { return 1 / std::sqrt(x); }},
+      {"SQUARE", [](double x) { return x * x; }},
+      {"EXP", [](double x) { return std::exp(x); }},
+      {"LOG", [](double x) { return std::log(x); }},
+      {"FLOOR", [](double x) { return std::floor(x); }},
+      {"CEIL", [](double x) { return std::ceil(x); }},
+      {"ROUND", [](double x) { return std::nearbyint(x); }},
+      {"SIGN", [](double x) { return x > 0 ? 1.0 : -1.0; }},
+      {"RECIPROCAL", [](double x) { return 1 / x; }},
+      {"ERF", [](double x) { return std::erf(x); }},
+      {"SIN", [](double x) { return std::sin(x); }},
+      {"COS", [](double x) { return std::cos(x); }},
+  };
+  Random random(9);
+  for (const Unary &unary : modes) {
+    SCOPED_TRACE(unary.mode);
+    const Value x = random.Floats({3, 11}, 0.1f, 5);
+    std::vector<double> expected;
+    for (const float v : x.floats()) expected.push_back(unary.reference(v));
+    ExpectFloats(
+        OpCase("Eltwise").Input(x).NoInput().String("mode", unary.mode),
+        {3, 11}, expected, {2e-7, 3e-7});
+  }
+  ExpectValue(OpCase("Eltwise")
+                  .Input(Value::Ints({3}, {-2, 0, INT32_MIN}))
+                  .String("mode", "ABS"),
+              Value::Ints({3}, {2, 0, INT32_MIN}));
+}
+
+TEST(EltwiseOpTest, MinAndMaxKeepNanOfEitherSide) {
+  const float nan = std::nanf("");
+  for (const char *mode : {"MIN", "MAX"}) {
+    ExpectFloats(OpCase("Eltwise")
+                     .Input(Value::Floats({3}, {nan, 1, 2}))
+                     .Input(Value::Floats({3}, {1, nan, 2}))
+                     .String("mode", mode),
+                 {3}, {nan, nan, 2}, {});
+  }
+}
+
+TEST(EltwiseOpTest, AppliesTheActivation) {
+  Random random(10);
+  const Value a = random.Floats({4, 33});
+  const Value b = random.Floats({33});
+  std::vector<double> expected;
+  for (size_t i = 0; i < 4 * 33; ++i) {
+    const float sum = a.floats()[i] + b.floats()[i % 33];
+    expected.push_back(sum > 0 ? sum : 0);
+  }
+  ExpectFloats(OpCase("Eltwise")
+                   .Input(a)
+                   .Constant(b)
+                   .String("mode", "ADD")
+                   .String("activation", "RELU"),
+               {4, 33}, expected, {});
+}
+
+TEST(EltwiseOpTest, Errors) {
+  const Value x = Value::Floats({2, 3}, std::vector<float>(6));
+  const Value n = Value::Ints({3}, {1, 2, 3});
+  const auto bad = [](const OpCase &op_case, const char *text) {
+    ExpectError(op_case, MaceStatus::MACE_INVALID_ARGS, text);
+  };
+  bad(OpCase("Eltwise")
+          .Input(x)
+          .Input(Value::Floats({2}, {1, 2}))
+          .String("mode", "ADD"),
+      "[2, 3] and [2]");
+  bad(OpCase("Eltwise").Input(x).Input(n).String("mode", "ADD"), "b is int32");
+  bad(OpCase("Eltwise").Input(x).String("mode", "ADD"), "two inputs");
+  bad(OpCase("Eltwise").Input(x).Input(x).String("mode", "NEG"), "one input");
+  bad(OpCase("Eltwise").Input(x), "mode");
+  bad(OpCase("Eltwise")
+          .Input(n)
+          .Input(n)
+          .String("mode", "ADD")
+          .String("activation", "RELU"),
+      "float32");
+  ExpectError(OpCase("Eltwise").Input(n).String("mode", "EXP"),
+              MaceStatus::MACE_UNSUPPORTED, "EXP");
+}
+
+}  // namespace
+}  // namespace mace

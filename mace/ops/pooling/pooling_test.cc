@@ -1,0 +1,208 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/indexing.h"
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::ExpectError;
+using op_test::ExpectFloats;
+using op_test::ExpectValue;
+using op_test::ExpectValues;
+using op_test::Flat;
+using op_test::ForEachIndex;
+using op_test::Index;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Tolerance;
+using op_test::Value;
+
+struct Pool {
+  Shape input;
+  int64_t kernel[2];
+  int64_t stride[2];
+  int64_t dilation[2];
+  int64_t pads[4];  // top, left, bottom, right
+  bool ceil_mode;
+  bool count_include_pad;
+};
+
+// By the definition, one output at a time. `before` is the padding before the
+// input; a tap counts as padding up to `after` behind it.
+std::vector<double> Reference(const Pool &p,
+                              const Value &x,
+                              bool max,
+                              const Shape &output) {
+  const std::vector<float> v = x.floats();
+  std::vector<double> y;
+  ForEachIndex(output, [&](const Index &o) {
+    double best = -INFINITY;
+    double sum = 0;
+    int64_t inside = 0;
+    int64_t padded = 0;
+    for (int64_t i = 0; i < p.kernel[0]; ++i) {
+      for (int64_t j = 0; j < p.kernel[1]; ++j) {
+        const int64_t h = o[1] * p.stride[0] - p.pads[0] + i * p.dilation[0];
+        const int64_t w = o[2] * p.stride[1] - p.pads[1] + j * p.dilation[1];
+        if (h < p.input[1] + p.pads[2] && w < p.input[2] + p.pads[3]) ++padded;
+        if (h < 0 || w < 0 || h >= p.input[1] || w >= p.input[2]) continue;
+        ++inside;
+        const double tap = v[Flat(p.input, {o[0], h, w, o[3]})];
+        best = std::fmax(best, tap);
+        sum += tap;
+      }
+    }
+    if (inside == 0) {
+      y.push_back(0);
+    } else if (max) {
+      y.push_back(best);
+    } else {
+      y.push_back(sum /
+                  static_cast<double>(p.count_include_pad ? padded : inside));
+    }
+  });
+  return y;
+}
+
+int64_t OutputSize(const Pool &p, int axis) {
+  const int64_t extent = (p.kernel[axis] - 1) * p.dilation[axis] + 1;
+  const int64_t size = p.input[axis + 1];
+  const int64_t before = p.pads[axis];
+  const int64_t slack = size + before + p.pads[axis + 2] - extent;
+  if (!p.ceil_mode) return slack / p.stride[axis] + 1;
+  int64_t output = (slack + p.stride[axis] - 1) / p.stride[axis] + 1;
+  while ((output - 1) * p.stride[axis] >= size + before) --output;
+  return output;
+}
+
+OpCase MakeCase(const Pool &p, const Value &x, bool max) {
+  return OpCase("Pooling")
+      .Input(x)
+      .String("mode", max ? "MAX" : "AVG")
+      .Ints("kernels", {p.kernel[0], p.kernel[1]})
+      .Ints("strides", {p.stride[0], p.stride[1]})
+      .Ints("dilations", {p.dilation[0], p.dilation[1]})
+      .String("padding", "EXPLICIT")
+      .Ints("pads", {p.pads[0], p.pads[1], p.pads[2], p.pads[3]})
+      .Int("ceil_mode", p.ceil_mode ? 1 : 0)
+      .Int("count_include_pad", p.count_include_pad ? 1 : 0);
+}
+
+TEST(PoolingTest, MatchesTheReference) {
+  Random random(11);
+  for (const int64_t channels : {1, 3, 8, 17, 64, 150}) {
+    const Pool pools[] = {
+        {{1, 7, 7, channels}, {3, 3}, {2, 2}, {1, 1}, {0, 0, 0, 0}, 0, 0},
+        {{2, 8, 9, channels}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0, 1},
+        {{2, 8, 9, channels}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 1, 0},
+        {{2, 8, 9, channels}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 1, 1},
+        {{1, 5, 6, channels}, {2, 3}, {3, 1}, {2, 2}, {1, 0, 0, 2}, 1, 1},
+        {{1, 4, 4, channels}, {1, 1}, {3, 3}, {1, 1}, {0, 0, 0, 0}, 1, 0},
+        {{1, 14, 14, channels}, {14, 14}, {1, 1}, {1, 1}, {0, 0, 0, 0}, 0, 0},
+        {{3, 6, 5, channels}, {6, 5}, {6, 5}, {1, 1}, {0, 0, 0, 0}, 0, 0},
+        {{1, 3, 12, channels}, {3, 5}, {1, 2}, {1, 1}, {2, 4, 2, 4}, 0, 1},
+    };
+    for (const Pool &p : pools) {
+      const Value x = random.Floats(p.input, -2, 1);
+      const Shape output = {p.input[0], OutputSize(p, 0), OutputSize(p, 1),
+                            channels};
+      ExpectFloats(MakeCase(p, x, true), output, Reference(p, x, true, output),
+                   {});
+      // At most 28 additions in a chain, of numbers up to 2.
+      ExpectFloats(MakeCase(p, x, false), output,
+                   Reference(p, x, false, output), {2e-6, 0});
+    }
+  }
+}
+
+TEST(PoolingTest, SamePadding) {
+  Random random(12);
+  for (const int64_t size : {5, 6}) {
+    for (const bool lower : {false, true}) {
+      const Value x = random.Floats({1, size, size, 5}, -3, -1);
+      // SAME of kernel 3, stride 2 over 6 needs one element: before the input
+      // only if lower; over 5 it needs one on each side.
+      const int64_t before = size == 5 || lower ? 1 : 0;
+      const int64_t after = size == 5 || !lower ? 1 : 0;
+      const Pool p = {{1, size, size, 5},
+                      {3, 3},
+                      {2, 2},
+                      {1, 1},
+                      {before, before, after, after},
+                      false,
+                      false};
+      const Shape output = {1, 3, 3, 5};
+      for (const bool max : {false, true}) {
+        ExpectFloats(OpCase("Pooling")
+                         .Input(x)
+                         .String("mode", max ? "MAX" : "AVG")
+                         .Ints("kernels", {3, 3})
+                         .Ints("strides", {2, 2})
+                         .String("padding", lower ? "SAME_LOWER" : "SAME"),
+                     output, Reference(p, x, max, output), {1e-6, 0});
+      }
+    }
+  }
+}
+
+TEST(PoolingTest, AWindowOfPaddingAloneIsZero) {
+  // Taps at -1 and 1 of an input of one element.
+  const Value x = Value::Floats({1, 1, 1, 2}, {-5, 7});
+  for (const char *mode : {"MAX", "AVG"}) {
+    ExpectFloats(OpCase("Pooling")
+                     .Input(x)
+                     .String("mode", mode)
+                     .Ints("kernels", {1, 2})
+                     .Ints("dilations", {1, 2})
+                     .String("padding", "EXPLICIT")
+                     .Ints("pads", {0, 1, 0, 1}),
+                 {1, 1, 1, 2}, {0, 0}, {});
+  }
+}
+
+TEST(PoolingTest, NanAndInfinity) {
+  const float nan = std::nanf("");
+  const Value x =
+      Value::Floats({1, 1, 3, 2}, {1, -INFINITY, nan, -INFINITY, 2, -INFINITY});
+  ExpectFloats(OpCase("Pooling").Input(x).Ints("kernels", {1, 3}), {1, 1, 1, 2},
+               {nan, -INFINITY}, {});
+}
+
+// The error of a large average must not grow with the number of elements.
+TEST(PoolingTest, LargeAveragesStayExact) {
+  const int64_t size = 300;
+  const Value x =
+      Value::Floats({1, size, size, 1},
+                    std::vector<float>(static_cast<size_t>(size * size), 0.1f));
+  ExpectFloats(OpCase("Pooling")
+                   .Input(x)
+                   .String("mode", "AVG")
+                   .Ints("kernels", {size, size}),
+               {1, 1, 1, 1}, {double{0.1f}}, {0, 2e-6});
+}
+
+TEST(PoolingTest, Errors) {
+  const Value x = Value::Floats({1, 2, 3, 1}, std::vector<float>(6));
+  ExpectError(OpCase("Pooling").Input(x).Ints("kernels", {3, 1}),
+              MaceStatus::MACE_INVALID_ARGS, "height");
+  ExpectError(OpCase("Pooling").Input(x), MaceStatus::MACE_INVALID_ARGS,
+              "kernels");
+  ExpectError(OpCase("Pooling").Input(x).Ints("kernels", {0, 1}),
+              MaceStatus::MACE_INVALID_ARGS, "kernels");
+  ExpectError(OpCase("Pooling")
+                  .Input(Value::Floats({2, 3}, std::vector<float>(6)))
+                  .Ints("kernels", {1, 1}),
+              MaceStatus::MACE_INVALID_ARGS, "[N, H, W, C]");
+}
+
+}  // namespace
+}  // namespace mace
