@@ -41,7 +41,13 @@ def fold_op(graph: Graph, op: Op) -> bool:
         after += size or 0
     if after > max(_ALWAYS_FOLD_ELEMENTS, _LARGEST_GROWTH * before):
         return False
-    graph.make_constants(op, _results(op, small=after <= _ALWAYS_FOLD_ELEMENTS))
+    try:
+        results = _results(op, small=after <= _ALWAYS_FOLD_ELEMENTS)
+    except (ArithmeticError, IndexError, ValueError):
+        # No value here means none at run time either, where the operator says
+        # so if its result is needed.
+        return False
+    graph.make_constants(op, results)
     return True
 
 

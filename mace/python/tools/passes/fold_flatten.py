@@ -55,6 +55,10 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     op.set_input(1, graph.add_constant(f"{op.input(1).name}/nhwc", moved))
     name = graph.unique_name(f"{flatten.output.name}/nhwc")
     flattened = graph.add_value(name, flatten.output.dtype, flat)
+    moved_axes = [axis for axis in perm[1:] if shape[perm.index(axis)] != 1]
+    if moved_axes == sorted(moved_axes):
+        # No element changes its place: still the framework's tensor.
+        flattened.source = flatten.output.source
     graph.add_op(
         # 0 keeps the batch even if that is known only at run time.
         "Reshape",

@@ -223,12 +223,21 @@ def _gather(op: Op) -> list[OutputType]:
     if params.shape is None or indices.shape is None:
         return [OutputType(params.dtype, None)]
     axis = normalize_axis(op.attr("axis"), len(params.shape))
+    _check_indices(indices, params.shape[axis])
     return [
         OutputType(
             params.dtype,
             (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :]),
         )
     ]
+
+
+def _check_indices(indices: Value, size: Dim) -> None:
+    if not indices.is_constant or not isinstance(size, int):
+        return
+    for index in indices.numpy().reshape(-1).tolist():
+        if not -size <= index < size:
+            raise ValueError(f"index {index} is outside a length of {size}")
 
 
 @INFERENCE.register("Pad")
