@@ -93,22 +93,15 @@ def longest_ops(analysis: Analysis) -> str:
             height=0.72,
         )
         axes.set_yticks(positions)
-        axes.set_yticklabels([f"{op.index}  {_short(op.name, 34)}" for op in ops])
+        axes.set_yticklabels([f"{op.index}  {_short(op.name, 26)}" for op in ops])
         axes.invert_yaxis()
         axes.set_xlabel("average time (ms)")
         axes.grid(axis="y", visible=False)
         for position, op in zip(positions, ops):
-            axes.text(
-                op.avg_ms,
-                position,
-                f"  {op.share:.1%}",
-                va="center",
-                fontsize=8,
-                color="#52606d",
-            )
+            _label(axes, op.avg_ms, position, op.share)
         axes.margins(x=0.12)
 
-    return _svg(draw, (7.2, 0.9 + 0.27 * len(ops)))
+    return _svg(draw, (5.6, 0.9 + 0.235 * len(ops)))
 
 
 def time_per_type(analysis: Analysis) -> str:
@@ -130,14 +123,7 @@ def time_per_type(analysis: Analysis) -> str:
         axes.set_xlabel("time of all operators of the type (ms)")
         axes.grid(axis="y", visible=False)
         for position, t in zip(positions, types):
-            axes.text(
-                t.avg_ms,
-                position,
-                f"  {t.share:.1%}",
-                va="center",
-                fontsize=8,
-                color="#52606d",
-            )
+            _label(axes, t.avg_ms, position, t.share)
         axes.margins(x=0.14)
 
     return _svg(draw, (5.4, 1.0 + 0.34 * len(analysis.types)))
@@ -178,20 +164,18 @@ def process_memory(timeline: Sequence[Mapping[str, Any]]) -> str:
         mega = [point["resident_bytes"] / 1e6 for point in timeline]
         axes.step(ms, mega, where="post", color="#0072b2", linewidth=1.6)
         axes.fill_between(ms, mega, step="post", color="#0072b2", alpha=0.15)
-        for label in ("engine created", "warm-up"):
-            point = next((p for p in timeline if p["label"] == label), None)
-            if point is not None:
-                axes.axvline(point["ms"], color="#9aa5b1", linewidth=1, linestyle=":")
-                axes.annotate(
-                    label,
-                    (point["ms"], 0.02),
-                    xycoords=("data", "axes fraction"),
-                    xytext=(3, 0),
-                    textcoords="offset points",
-                    fontsize=8,
-                    rotation=90,
-                    color="#52606d",
-                )
+        created = next((p for p in timeline if p["label"] == "engine created"), None)
+        if created is not None:
+            axes.axvline(created["ms"], color="#9aa5b1", linewidth=1, linestyle=":")
+            axes.annotate(
+                "engine created",
+                (created["ms"], 0.04),
+                xycoords=("data", "axes fraction"),
+                xytext=(4, 0),
+                textcoords="offset points",
+                fontsize=8,
+                color="#52606d",
+            )
         axes.set_xlabel("time since start (ms)")
         axes.set_ylabel("resident memory (MB)")
         axes.set_ylim(bottom=0)
@@ -205,27 +189,38 @@ def roofline(analysis: Analysis) -> str:
 
     Empty without a measured peak or without multiply-accumulates.
     """
+    from matplotlib.ticker import LogLocator
+
     peak = analysis.peak
     ops = [op for op in analysis.ops if op.intensity > 0 and op.gflops > 0]
     if peak is None or not ops:
         return ""
 
     def draw(axes: Axes) -> None:
-        low = min(*(op.intensity for op in ops), peak.gflops / peak.cache_gbytes_per_s)
-        high = max(*(op.intensity for op in ops), peak.gflops / peak.gbytes_per_s)
-        low, high = low / 2, high * 2
+        ridges = (
+            peak.gflops / peak.cache_gbytes_per_s,
+            peak.gflops / peak.gbytes_per_s,
+        )
+        low = min(*(op.intensity for op in ops), *ridges) / 3
+        high = max(*(op.intensity for op in ops), *ridges) * 3
         for bandwidth, label, style in (
             (peak.cache_gbytes_per_s, "cache", "--"),
             (peak.gbytes_per_s, "memory", "-"),
         ):
             ridge = peak.gflops / bandwidth
-            xs = [low, min(max(ridge, low), high), high]
-            ys = [min(peak.gflops, x * bandwidth) for x in xs]
-            axes.plot(xs, ys, style, color=_INK, linewidth=1.3)
+            xs = [low, ridge, high]
+            axes.plot(
+                xs,
+                [min(peak.gflops, x * bandwidth) for x in xs],
+                style,
+                color=_INK,
+                linewidth=1.3,
+            )
+            # Beside the slope, a little below the ridge.
             axes.annotate(
                 f"{label} {bandwidth:.0f} GB/s",
-                (xs[0], ys[0]),
-                xytext=(6, 8),
+                (ridge / 1.5, peak.gflops / 1.5),
+                xytext=(6, -10),
                 textcoords="offset points",
                 fontsize=8,
                 color=_INK,
@@ -260,9 +255,13 @@ def roofline(analysis: Analysis) -> str:
         axes.set_ylim(bottom=min(op.gflops for op in ops) / 2, top=peak.gflops * 2)
         axes.set_xlabel("arithmetic intensity (FLOP per byte)")
         axes.set_ylabel("achieved GFLOP/s")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter("")
         axes.legend(loc="lower right", fontsize=8, markerscale=0.6)
 
-    return _svg(draw, (7.2, 4.4))
+    return _svg(draw, (5.6, 4.6))
 
 
 def run_times(series: Mapping[str, Sequence[float]]) -> str:
@@ -282,9 +281,22 @@ def run_times(series: Mapping[str, Sequence[float]]) -> str:
         axes.set_xlabel("run")
         axes.set_ylabel("time (ms)")
         axes.set_ylim(bottom=0)
-        axes.legend(loc="lower right", fontsize=8)
+        axes.legend(loc="best", fontsize=8)
 
     return _svg(draw, (5.4, 3.0))
+
+
+def _label(axes: Axes, end: float, position: int, share: float) -> None:
+    """The share, right of a bar."""
+    axes.annotate(
+        f"{share:.1%}",
+        (end, position),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+        color="#52606d",
+    )
 
 
 def _legend(axes: Axes, colours: Mapping[str, str]) -> None:

@@ -1,0 +1,248 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Figures, trace and files of a run made up by hand."""
+
+from __future__ import annotations
+
+import html.parser
+import json
+import math
+import xml.etree.ElementTree
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mace.python.tools.config.deployment import Abi, Runtime
+from mace.python.tools.report import plots
+from mace.python.tools.report.analysis import Analysis, analyse
+from mace.python.tools.report.page import html_page
+from mace.python.tools.report.trace import chrome_trace
+from mace.python.tools.report.write import write_reports
+from mace.python.tools.run.model_file import ModelFile, OperatorInfo, TensorInfo
+from mace.python.tools.run.results import ModelRun, Times
+from mace.python.tools.validate import compare_tensor
+
+
+def _tensor(name: str, *shape: int) -> TensorInfo:
+    return TensorInfo(name, shape, "float32")
+
+
+def _model() -> ModelFile:
+    """a -> conv -> b -> relu -> c -> add(b, c) -> d; the sizes in floats."""
+    return ModelFile(
+        name="m",
+        graph_path=Path("m.pb"),
+        data_path=Path("m.data"),
+        inputs=(_tensor("a", 1, 10),),
+        outputs=(_tensor("d", 1, 100),),
+        operators=(
+            OperatorInfo("conv", "Conv2D", ("a", "w"), (_tensor("b", 1, 100),)),
+            OperatorInfo("relu", "Activation", ("b",), (_tensor("c", 1, 100),)),
+            OperatorInfo("add", "Eltwise", ("b", "c"), (_tensor("d", 1, 100),)),
+        ),
+    )
+
+
+def _op(name: str, kind: str, start: float, avg: float, macs: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "type": kind,
+        "output_shape": [[1, 100]],
+        "macs": macs,
+        "bytes": 4000,
+        "last_start_ms": start,
+        "last_ms": avg,
+        "avg_ms": avg,
+        "min_ms": avg / 2,
+    }
+
+
+def _series(*values: float) -> dict[str, Any]:
+    return {"round": len(values), "min": min(values), "values": values}
+
+
+def _report() -> dict[str, Any]:
+    kinds = (("Conv2D", 3.0, 6000), ("Activation", 1.0, 0), ("Eltwise", 0.0, 0))
+    return {
+        "mace_version": "1",
+        "machine": {"processor": "a <processor> & more", "isa": "sse41"},
+        "options": {"num_threads": 2},
+        "peak": {
+            "threads": 2,
+            "gflops": 0.016,
+            "gbytes_per_s": 0.002,
+            "cache_gbytes_per_s": 0.02,
+        },
+        "memory": {
+            "peak_resident_bytes": 5_000_000,
+            "arena_bytes": 1200,
+            "constant_bytes": 4000,
+            "timeline": [
+                {"label": "start", "ms": 0.0, "resident_bytes": 1_000_000},
+                {"label": "engine created", "ms": 2.0, "resident_bytes": 4_000_000},
+            ],
+        },
+        "benchmark": {
+            "macs": 6000,
+            "without_statistics_ms": _series(4.0, 3.0),
+            "with_statistics_ms": _series(4.1, 4.2),
+            "ops": [
+                _op("conv", "Conv2D", 0.0, 3.0, 6000),
+                _op("relu", "Activation", 3.0, 1.0, 0),
+                _op("add", "Eltwise", 4.0, 0.0, 0),
+            ],
+            "types": [
+                {"type": t, "count": 1, "avg_ms": ms, "macs": macs, "calls": 2}
+                for t, ms, macs in kinds
+            ],
+        },
+    }
+
+
+def _analysis() -> Analysis:
+    analysis = analyse(_report(), _model())
+    assert analysis is not None
+    return analysis
+
+
+def _run(report: dict[str, Any]) -> ModelRun:
+    x = np.ones((1, 4))
+    bad = np.full((1, 4), np.nan)
+    return ModelRun(
+        model="a/model",
+        abi=Abi.HOST,
+        device="host",
+        runtime=Runtime.CPU,
+        times=(Times(2.0, 1.0, 5.0, 4.0),),
+        report=report,
+        reference="framework 1",
+        comparisons=(
+            compare_tensor("<good>", x, x, 0.9),
+            compare_tensor("bad", x, bad, 0.9),
+        ),
+    )
+
+
+def test_rates_by_hand() -> None:
+    conv, relu, add = _analysis().ops
+    # 12,000 operations and 4,000 bytes in 3 ms.
+    assert conv.gflops == pytest.approx(0.004)
+    assert conv.gbytes_per_s == pytest.approx(4e-3 / 3)
+    assert conv.intensity == 3.0
+    assert conv.peak_share == pytest.approx(0.25)
+    assert [op.share for op in (conv, relu, add)] == [0.75, 0.25, 0.0]
+    # No time is no rate, rather than an infinite one.
+    assert (add.gflops, add.gbytes_per_s) == (0.0, 0.0)
+
+
+def test_live_memory_by_hand() -> None:
+    # b while conv runs; b and c; b and c are still read while d is written.
+    assert _analysis().live_bytes == (400, 800, 1200)
+
+
+def test_without_benchmark_there_is_no_analysis() -> None:
+    report = _report()
+    del report["benchmark"]
+    assert analyse(report, _model()) is None
+    page = html_page(_run(report), None)
+    assert "Process memory" in page and "Roofline" not in page
+
+
+def test_trace_is_what_viewers_read() -> None:
+    trace = chrome_trace("m", _analysis())
+    events = trace["traceEvents"]
+    spans = [event for event in events if event["ph"] == "X"]
+    assert [(s["name"], s["ts"], s["dur"]) for s in spans] == [
+        ("conv", 0.0, 3000.0),
+        ("relu", 3000.0, 1000.0),
+        ("add", 4000.0, 0.0),
+    ]
+    counters = [e["args"]["bytes"] for e in events if e["ph"] == "C"]
+    assert counters == [400, 800, 1200]
+    assert all({"ph", "pid", "tid", "name"} <= set(event) for event in events)
+
+
+def test_pictures_are_svg() -> None:
+    analysis = _analysis()
+    pictures = (
+        plots.time_per_op(analysis),
+        plots.longest_ops(analysis),
+        plots.time_per_type(analysis),
+        plots.live_memory(analysis, 1200),
+        plots.roofline(analysis),
+        plots.run_times({"a": [1.0, 2.0], "b": [3.0]}),
+        plots.process_memory(_report()["memory"]["timeline"]),
+    )
+    for picture in pictures:
+        root = xml.etree.ElementTree.fromstring(picture)
+        assert root.tag.endswith("svg")
+
+
+def test_there_is_no_roofline_without_a_peak() -> None:
+    report = _report()
+    del report["peak"]
+    analysis = analyse(report, _model())
+    assert analysis is not None
+    assert plots.roofline(analysis) == ""
+
+
+class _Balanced(html.parser.HTMLParser):
+    """Checks that elements are closed in order."""
+
+    _VOID = frozenset({"meta", "br", "link", "hr", "img"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag not in self._VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_page_is_well_formed_and_escapes_names() -> None:
+    page = html_page(_run(_report()), _analysis())
+    parser = _Balanced()
+    parser.feed(page)
+    assert parser.open == []
+    assert "&lt;good&gt;" in page and "<good>" not in page
+    assert "a &lt;processor&gt; &amp; more" in page
+    assert "4 NaN and 0 Inf among 4 values" in page
+
+
+def test_files(tmp_path: Path) -> None:
+    files = write_reports(tmp_path / "out", _run(_report()), _model())
+    names = [path.name for path in files]
+    assert names == [
+        f"a_model_host_cpu.{end}" for end in ("json", "html", "trace.json")
+    ]
+    data = json.loads(files[0].read_text())
+    assert data["passed"] is False
+    assert data["outputs"][0]["similarity"] == 1.0
+    # JSON has no NaN and no Infinity.
+    assert data["outputs"][0]["sqnr"] == "inf"
+    assert data["outputs"][1]["similarity"] == "nan"
+    assert data["mace_run"]["machine"]["isa"] == "sse41"
+
+
+def test_a_run_that_never_started_leaves_json_only(tmp_path: Path) -> None:
+    run = ModelRun("m", Abi.HOST, "host", Runtime.CPU, failure="crashed")
+    (path,) = write_reports(tmp_path, run, _model())
+    assert json.loads(path.read_text())["failure"] == "crashed"
+
+
+def test_an_operator_the_file_does_not_have_takes_no_memory() -> None:
+    report = _report()
+    report["benchmark"]["ops"][1]["name"] = "elsewhere"
+    analysis = analyse(report, _model())
+    assert analysis is not None
+    assert analysis.live_bytes == (400, 400, 800)
+    assert math.isclose(analysis.total_ms, 4.0)
