@@ -1,0 +1,90 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/indexing.h"
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::ExpectError;
+using op_test::ExpectFloats;
+using op_test::ExpectValue;
+using op_test::ExpectValues;
+using op_test::Flat;
+using op_test::ForEachIndex;
+using op_test::Index;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+const float kNan = std::nanf("");
+
+TEST(CastTest, FloatsTruncateAndSaturate) {
+  const Value x = Value::Floats(
+      {9}, {0.9f, -0.9f, 2.5f, -2.5f, 300, -300, 3e9f, -INFINITY, kNan});
+  const auto cast = [&](const char *to) {
+    return OpCase("Cast").Input(x).String("to", to);
+  };
+  ExpectValue(cast("INT32"), Value::Ints({9}, {0, 0, 2, -2, 300, -300,
+                                               INT32_MAX, INT32_MIN, 0}));
+  ExpectValue(cast("UINT8"),
+              Value::Of<uint8_t>(DataType::kUint8, {9},
+                                 {0, 0, 2, 0, 255, 0, 255, 0, 0}));
+  ExpectValue(cast("INT8"),
+              Value::Of<int8_t>(DataType::kInt8, {9},
+                                {0, 0, 2, -2, 127, -128, 127, -128, 0}));
+  ExpectValue(cast("BOOL"), Value::Bools({9}, {1, 1, 1, 1, 1, 1, 1, 1, 1}));
+  ExpectValue(cast("FLOAT32"), x);
+}
+
+TEST(CastTest, IntegersKeepTheirLowBits) {
+  const Value x = Value::Ints({5}, {-1, 0, 127, 256, 300});
+  const auto cast = [&](const char *to) {
+    return OpCase("Cast").Known(x).String("to", to);
+  };
+  ExpectValue(cast("UINT8"),
+              Value::Of<uint8_t>(DataType::kUint8, {5}, {255, 0, 127, 0, 44}));
+  ExpectValue(cast("INT8"),
+              Value::Of<int8_t>(DataType::kInt8, {5}, {-1, 0, 127, 0, 44}));
+  ExpectValue(cast("BOOL"), Value::Bools({5}, {1, 0, 1, 1, 1}));
+  ExpectValue(cast("FLOAT32"), Value::Floats({5}, {-1, 0, 127, 256, 300}));
+}
+
+TEST(CastTest, BoolsAreZeroAndOne) {
+  const Value x = Value::Bools({3}, {0, 1, 7});
+  ExpectValue(OpCase("Cast").Input(x).String("to", "INT32"),
+              Value::Ints({3}, {0, 1, 1}));
+  ExpectValue(OpCase("Cast").Input(x).String("to", "FLOAT32"),
+              Value::Floats({3}, {0, 1, 1}));
+}
+
+TEST(CastTest, LargeTensors) {
+  std::vector<int32_t> ints(100003);
+  std::vector<float> floats(ints.size());
+  for (size_t i = 0; i < ints.size(); ++i) {
+    ints[i] = static_cast<int32_t>(i) - 50000;
+    floats[i] = static_cast<float>(ints[i]);
+  }
+  ExpectValue(
+      OpCase("Cast").Input(Value::Ints({100003}, ints)).String("to", "FLOAT32"),
+      Value::Floats({100003}, floats));
+}
+
+TEST(CastTest, Errors) {
+  ExpectError(OpCase("Cast").Input(Value::Ints({1}, {1})),
+              MaceStatus::MACE_INVALID_ARGS, "to");
+  ExpectError(
+      OpCase("Cast").Input(Value::Ints({1}, {1})).String("to", "COMPLEX"),
+      MaceStatus::MACE_INVALID_ARGS, "FLOAT32");
+}
+
+}  // namespace
+}  // namespace mace

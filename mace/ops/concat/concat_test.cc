@@ -1,0 +1,104 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/indexing.h"
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::ExpectError;
+using op_test::ExpectFloats;
+using op_test::ExpectValue;
+using op_test::ExpectValues;
+using op_test::Flat;
+using op_test::ForEachIndex;
+using op_test::Index;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+TEST(ConcatTest, JoinsAlongEveryAxis) {
+  Random random(16);
+  for (const Shape &shape : {Shape{4}, Shape{3, 5}, Shape{2, 3, 4, 5},
+                             Shape{1, 2, 1, 3, 2}, Shape{2, 3, 300, 100}}) {
+    for (size_t axis = 0; axis < shape.rank(); ++axis) {
+      for (const bool negative : {false, true}) {
+        OpCase op_case("Concat");
+        std::vector<Value> parts;
+        Shape output = shape;
+        output[axis] = 0;
+        for (const int64_t length : {2, 1, 0, 7}) {
+          Shape part = shape;
+          part[axis] = length;
+          output[axis] += length;
+          parts.push_back(random.Ints(part, -9, 9));
+          op_case.Input(parts.back());
+        }
+        std::vector<int32_t> expected;
+        std::vector<std::vector<int32_t>> values;
+        for (const Value &part : parts) values.push_back(part.ints());
+        ForEachIndex(output, [&](Index index) {
+          size_t i = 0;
+          while (index[axis] >= parts[i].shape[axis]) {
+            index[axis] -= parts[i++].shape[axis];
+          }
+          int64_t flat = 0;
+          for (size_t d = 0; d < index.size(); ++d) {
+            flat = flat * parts[i].shape[d] + index[d];
+          }
+          expected.push_back(values[i][flat]);
+        });
+        const auto signed_axis = static_cast<int64_t>(axis);
+        op_case.Int("axis",
+                    negative ? signed_axis - static_cast<int64_t>(shape.rank())
+                             : signed_axis);
+        ExpectValue(op_case, Value::Ints(output, expected));
+      }
+    }
+  }
+}
+
+TEST(ConcatTest, KnownShapesAndFloats) {
+  ExpectValue(OpCase("Concat")
+                  .Known(Value::Ints({1}, {7}))
+                  .Constant(Value::Ints({2}, {-1, 3}))
+                  .Int("axis", 0),
+              Value::Ints({3}, {7, -1, 3}));
+  ExpectValue(OpCase("Concat").Input(Value::Floats({1}, {2.5f})).Int("axis", 0),
+              Value::Floats({1}, {2.5f}));
+}
+
+TEST(ConcatTest, Errors) {
+  const Value a = Value::Ints({2, 3}, std::vector<int32_t>(6));
+  const auto bad = [](const OpCase &op_case, const char *text) {
+    ExpectError(op_case, MaceStatus::MACE_INVALID_ARGS, text);
+  };
+  bad(OpCase("Concat").Input(a).Int("axis", 2), "axis 2");
+  bad(OpCase("Concat").Input(a), "axis");
+  bad(OpCase("Concat")
+          .Input(a)
+          .Input(Value::Ints({2, 2}, std::vector<int32_t>(4)))
+          .Int("axis", 0),
+      "input 1 has the shape [2, 2]");
+  bad(OpCase("Concat")
+          .Input(a)
+          .Input(Value::Ints({3}, {1, 2, 3}))
+          .Int("axis", 0),
+      "input 1");
+  bad(OpCase("Concat")
+          .Input(a)
+          .Input(Value::Floats({2, 3}, std::vector<float>(6)))
+          .Int("axis", 0),
+      "float32");
+}
+
+}  // namespace
+}  // namespace mace
