@@ -1,0 +1,162 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""`libmace.so` from Python, by the C interface (mace/public/mace_c.h)."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARY = ROOT / "build/lib/host/cpu/libmace.so"
+_MAX_RANK = 8
+_FLOAT, _NHWC, _NONE = 1, 1, 0
+
+
+class _Model(ctypes.Structure):
+    _fields_ = (
+        ("graph", ctypes.c_void_p),
+        ("graph_size", ctypes.c_size_t),
+        ("weights", ctypes.c_void_p),
+        ("weights_size", ctypes.c_size_t),
+        ("weights_path", ctypes.c_char_p),
+        ("inputs", ctypes.c_void_p),
+        ("input_count", ctypes.c_size_t),
+        ("outputs", ctypes.c_void_p),
+        ("output_count", ctypes.c_size_t),
+    )
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("data", ctypes.c_void_p),
+        ("bytes", ctypes.c_size_t),
+        ("type", ctypes.c_int),
+        ("format", ctypes.c_int),
+        ("rank", ctypes.c_size_t),
+        ("dims", ctypes.c_int64 * _MAX_RANK),
+    )
+
+
+class Library:
+    """The loaded library. SystemExit if it is not built."""
+
+    def __init__(self, path: Path = LIBRARY) -> None:
+        if not path.exists():
+            raise SystemExit(
+                f"{path} is missing: bash tools/build-standalone-lib.sh -abi=host"
+            )
+        self._c: Any = ctypes.CDLL(str(path))
+        self._c.mace_last_error.restype = ctypes.c_char_p
+        self._c.mace_version.restype = ctypes.c_char_p
+
+    @property
+    def version(self) -> str:
+        """As `MaceVersion`."""
+        return bytes(self._c.mace_version()).decode()
+
+    def check(self, code: int) -> None:
+        """Raises RuntimeError with the library's message unless it is 0."""
+        if code != 0:
+            raise RuntimeError(bytes(self._c.mace_last_error()).decode())
+
+    def engine(self, model: Path, threads: int) -> Engine:
+        """Loads `<model>.pb` and `<model>.data`, without binding threads."""
+        config = ctypes.c_void_p()
+        self.check(self._c.mace_config_create(ctypes.byref(config)))
+        self.check(self._c.mace_config_set_cpu_threads(config, threads, 0))
+        graph = model.with_suffix(".pb").read_bytes()
+        request = _Model(
+            graph=ctypes.cast(ctypes.c_char_p(graph), ctypes.c_void_p),
+            graph_size=len(graph),
+            weights_path=str(model.with_suffix(".data")).encode(),
+        )
+        handle = ctypes.c_void_p()
+        try:
+            self.check(
+                self._c.mace_engine_create(
+                    ctypes.byref(request), config, ctypes.byref(handle)
+                )
+            )
+        finally:
+            self._c.mace_config_destroy(config)
+        return Engine(self, self._c, handle)
+
+
+class Engine:
+    """A loaded model; a context manager."""
+
+    def __init__(self, library: Library, c: Any, handle: ctypes.c_void_p) -> None:
+        self._library, self._c, self._handle = library, c, handle
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._c.mace_engine_destroy(self._handle)
+
+    def bind(
+        self, name: str, image: NDArray[np.float32], output: str, result: NDArray[Any]
+    ) -> Bound:
+        """Prepares calls with one NHWC input and one output, both in place."""
+        return Bound(
+            self._library,
+            self._c,
+            self._handle,
+            _tensor(name, image, _NHWC if image.ndim == 4 else _NONE),
+            _tensor(output, result, _NHWC if result.ndim == 4 else _NONE),
+        )
+
+
+class Bound:
+    """A call without per-call preparation: what an application would time."""
+
+    def __init__(
+        self,
+        library: Library,
+        c: Any,
+        handle: ctypes.c_void_p,
+        source: tuple[_Tensor, Any],
+        target: tuple[_Tensor, Any],
+    ) -> None:
+        self._library, self._handle = library, handle
+        self._run = c.mace_engine_run
+        self._keep = (source, target)
+        self._source, self._target = (ctypes.byref(t[0]) for t in self._keep)
+
+    def __call__(self) -> None:
+        code = self._run(
+            self._handle,
+            self._source,
+            ctypes.c_size_t(1),
+            self._target,
+            ctypes.c_size_t(1),
+        )
+        self._library.check(code)
+
+
+def _tensor(name: str, array: NDArray[Any], order: int) -> tuple[_Tensor, Any]:
+    if not array.flags.c_contiguous or array.dtype != np.float32:
+        raise ValueError(f"{name}: needs a dense float32 array")
+    tensor = _Tensor(
+        name=name.encode(),
+        data=array.ctypes.data,
+        bytes=array.nbytes,
+        type=_FLOAT,
+        format=order,
+        rank=array.ndim,
+    )
+    for axis, dim in enumerate(array.shape):
+        tensor.dims[axis] = dim
+    return tensor, array
