@@ -21,7 +21,7 @@ class ChannelsLast(Pass):
     """NCHW to NHWC, exactly."""
 
     name = "channels_last"
-    requires = ("channel_shuffle", "fold_constants")
+    requires = ("channel_shuffle", "fold_constants", "symbolic_shapes")
     provides = ("channels_last",)
 
     def run(self, graph: Graph) -> int:

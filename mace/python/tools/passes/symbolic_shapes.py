@@ -1,0 +1,182 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Turns shapes computed at run time into attributes.
+
+A network for any batch size flattens by a chain like
+
+    Shape > StridedSlice > Stack [n, 1024] > Reshape
+
+whose result is known but for n, which is a dimension of the input. Followed
+symbolically, the target is [n, 1024] and Reshape can copy or infer it. The
+chain then has no reader and goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Optional
+
+import numpy as np
+
+from mace.python.tools.ir import Dim, Graph, Op, Value
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import evaluate_op
+from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.passes.base import Pass
+from mace.python.tools.passes.simplify_reshapes import reshape_attribute
+
+# Operators that only move elements: applied to symbols as to numbers.
+_MOVES = frozenset(
+    {
+        "Concat",
+        "ExpandDims",
+        "Gather",
+        "Identity",
+        "Reshape",
+        "Squeeze",
+        "Stack",
+        "StridedSlice",
+    }
+)
+# Shapes are short; a long integer tensor is data.
+_LONGEST = 64
+
+
+class SymbolicShapes(Pass):
+    """Reshape by a computed shape to Reshape by an attribute."""
+
+    name = "symbolic_shapes"
+    requires = ("fold_constants",)
+
+    def run(self, graph: Graph) -> int:
+        known: dict[Value, Array] = {}
+        count = 0
+        for op in graph.ops:
+            if op.type == "Reshape" and op.get_input(1) is not None:
+                count += _rewrite(op, known)
+            _follow(op, known)
+        return count
+
+
+def _rewrite(op: Op, known: Mapping[Value, Array]) -> bool:
+    target = _elements(op.input(1), known)
+    source = op.input(0).shape
+    if target is None or source is None:
+        return False
+    dims = list(target.reshape(-1))
+    wanted = _attribute(source, dims, op.attr("allow_zero"))
+    if wanted is None:
+        return False
+    op.set_attr("shape", wanted)
+    op.set_attr("allow_zero", False)
+    op.set_input(1, None)
+    update_outputs(op)
+    return True
+
+
+def _attribute(
+    source: tuple[Dim, ...], dims: list[Dim], allow_zero: bool
+) -> tuple[int, ...] | None:
+    if None in dims:
+        return None
+    if -1 not in dims:
+        if 0 in dims:
+            return None
+        return reshape_attribute(source, dims)
+    # With one dimension left to infer, the others must be numbers or copies.
+    wanted: list[int] = []
+    for axis, dim in enumerate(dims):
+        if isinstance(dim, int):
+            if dim == 0 and allow_zero:
+                return None
+            wanted.append(dim)
+        elif axis < len(source) and source[axis] == dim:
+            wanted.append(0)
+        else:
+            return None
+    return tuple(wanted)
+
+
+def _follow(op: Op, known: dict[Value, Array]) -> None:
+    """Adds the elements of the output if they follow from shapes."""
+    if len(op.outputs) != 1:
+        return
+    if op.type == "Shape":
+        shape = op.input(0).shape
+        if shape is not None:
+            known[op.output] = _symbols(shape)
+        return
+    elements = [_elements(value, known) for value in op.inputs]
+    if not any(value in known for value in op.inputs):
+        return
+    arrays = [array for array in elements if array is not None]
+    if len(arrays) != len(elements):
+        return
+    result = None
+    if op.type in _MOVES:
+        result = _moved(op, arrays)
+    elif op.type == "Cast" and op.attr("to") == "INT32":
+        result = arrays[0]
+    elif op.type == "Eltwise" and op.attr("mode") in _ARITHMETIC:
+        result = _computed(op, arrays)
+    if result is not None:
+        known[op.output] = result
+
+
+def _elements(value: Optional[Value], known: Mapping[Value, Array]) -> Array | None:
+    if value is None:
+        return None
+    if value in known:
+        return known[value]
+    if value.constant is None or value.constant.size > _LONGEST:
+        return None
+    array = value.numpy()
+    return np.asarray(_symbols(array.reshape(-1).tolist()).reshape(array.shape))
+
+
+def _symbols(dims: tuple[Dim, ...] | list[Dim]) -> Array:
+    """An array of numbers, symbols and None."""
+    result = np.empty(len(dims), object)
+    result[:] = dims
+    return result
+
+
+def _moved(op: Op, arrays: list[Array]) -> Array | None:
+    """Moves the elements by moving their numbers."""
+    if op.type == "Gather":
+        arrays = [arrays[0], arrays[1].astype(np.int64)]
+    if op.type == "Reshape" and len(arrays) > 1:
+        return None
+    pool = np.concatenate([array.reshape(-1) for array in arrays])
+    numbers, start = [], 0
+    for array in arrays:
+        ids = np.arange(start, start + array.size).reshape(array.shape)
+        numbers.append(ids)
+        start += array.size
+    if op.type == "Gather":
+        numbers[1] = arrays[1]
+    (moved,) = evaluate_op(op, numbers)
+    return np.asarray(pool[moved.astype(np.int64)], object)
+
+
+_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
+    "ADD": lambda a, b: a + b,
+    "SUB": lambda a, b: a - b,
+    "MUL": lambda a, b: a * b,
+}
+
+
+def _computed(op: Op, arrays: list[Array]) -> Array:
+    function = _ARITHMETIC[op.attr("mode")]
+
+    def both(a: Dim, b: Dim) -> Dim:
+        if isinstance(a, int) and isinstance(b, int):
+            return function(a, b)
+        # What leaves a symbol as it is.
+        mode = op.attr("mode")
+        neutral = 1 if mode == "MUL" else 0
+        if b == neutral:
+            return a
+        return b if a == neutral and mode != "SUB" else None
+
+    return np.asarray(np.frompyfunc(both, 2, 1)(*arrays), object)
