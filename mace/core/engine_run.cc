@@ -75,6 +75,13 @@ int64_t NanosSince(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
+// A MaceTensor that had no memory for its own description (see MaceTensor).
+MaceStatus NoDescription(const char *kind, const std::string &name) {
+  return OutOfResources(kind, " '", name,
+                        "': there was no memory when its tensor was made, or "
+                        "it was moved from");
+}
+
 // What input and output checks have in common.
 MaceStatus CheckUserTensor(const char *kind,
                            const std::string &name,
@@ -176,6 +183,7 @@ MaceStatus MaceEngine::Impl::MatchInput(const InputPort &port,
                                         UserTensor *user) const {
   const ValueInfo &info = *port.info;
   const Tensor &tensor = program_->tensors()[port.tensor].tensor;
+  if (given.impl_ == nullptr) return NoDescription("input", info.name);
   MACE_RETURN_IF_ERROR(CheckUserTensor("input", info.name, given, &info,
                                        tensor.data_type, user));
   const std::vector<int64_t> &dims = given.shape();
@@ -192,7 +200,7 @@ MaceStatus MaceEngine::Impl::MatchInput(const InputPort &port,
     return InvalidArgs("input '", info.name, "' has the shape ",
                        shape.ToString(), ", which is negative or too large");
   }
-  if (given.impl_ == nullptr || elements > given.impl_->capacity) {
+  if (elements > given.impl_->capacity) {
     return InvalidArgs("input '", info.name, "' has no buffer");
   }
   user->data = given.impl_->data.get();
@@ -260,9 +268,10 @@ MaceStatus MaceEngine::Impl::MatchOutput(const OutputPort &port,
                                          const MaceTensor &given,
                                          UserTensor *user) const {
   const Tensor &tensor = program_->tensors()[port.tensor].tensor;
+  if (given.impl_ == nullptr) return NoDescription("output", tensor.name);
   MACE_RETURN_IF_ERROR(CheckUserTensor("output", tensor.name, given, port.info,
                                        tensor.data_type, user));
-  const int64_t capacity = given.impl_ == nullptr ? -1 : given.impl_->capacity;
+  const int64_t capacity = given.impl_->capacity;
   if (capacity < tensor.elements()) {
     return InvalidArgs("output '", tensor.name, "' has the shape ",
                        tensor.shape.ToString(), " (", tensor.elements(),

@@ -57,7 +57,13 @@ MaceStatus MaceEngine::ReleaseIntermediateBuffer() {
 
 EngineStats MaceEngine::GetStats() const { return impl_->GetStats(); }
 
-std::string MaceEngine::Explain() const { return impl_->Explain(); }
+std::string MaceEngine::Explain() const {
+  try {
+    return impl_->Explain();
+  } catch (...) {
+    return std::string();  // no memory for the text
+  }
+}
 
 MaceStatus CreateMaceEngineFromProto(
     const unsigned char *model_graph_proto,
@@ -80,6 +86,7 @@ MaceStatus CreateMaceEngineFromProto(
     request.weights_size = model_weights_data_size;
     request.input_nodes = input_nodes;
     request.output_nodes = output_nodes;
+    if (config.impl() == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
     request.options = config.impl()->options;
     request.fake_warmup = fake_warmup;
     if (tutor != nullptr) request.arena = tutor->impl()->arena();
@@ -103,6 +110,7 @@ MaceStatus CreateMaceEngineFromProto(
     request.graph_size = model_pb.size();
     request.input_nodes = input_nodes;
     request.output_nodes = output_nodes;
+    if (config.impl() == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
     request.options = config.impl()->options;
     std::unique_ptr<port::ReadOnlyMemoryRegion> region;
     // A model without constants needs no file.

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "mace/core/engine_options.h"
 #include "mace/core/status.h"
@@ -10,24 +11,39 @@
 namespace mace {
 namespace {
 
-std::unique_ptr<MaceEngineConfig::Impl> NewImpl() {
-  auto impl = std::make_unique<MaceEngineConfig::Impl>();
+std::unique_ptr<MaceEngineConfig::Impl> NewImpl(DeviceType device) {
+  std::unique_ptr<MaceEngineConfig::Impl> impl(new (std::nothrow)
+                                                   MaceEngineConfig::Impl());
+  if (impl == nullptr) return impl;
   const char *check = std::getenv("MACE_OUT_OF_RANGE_CHECK");
+  impl->options.device = device;
   impl->options.check_numerics =
       check != nullptr && *check != '\0' && std::strcmp(check, "0") != 0;
   return impl;
 }
 
+std::unique_ptr<MaceEngineConfig::Impl> Copy(
+    const MaceEngineConfig::Impl *impl) {
+  if (impl == nullptr) return nullptr;
+  try {
+    return std::make_unique<MaceEngineConfig::Impl>(*impl);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
-MaceEngineConfig::MaceEngineConfig() : impl_(NewImpl()) {}
-MaceEngineConfig::MaceEngineConfig(DeviceType device_type) : impl_(NewImpl()) {
-  impl_->options.device = device_type;
-}
+// Without memory impl_ is null; the setters and the creation of an engine then
+// say so. A constructor can't return a status, and must not throw.
+
+MaceEngineConfig::MaceEngineConfig() : impl_(NewImpl(CPU)) {}
+MaceEngineConfig::MaceEngineConfig(DeviceType device_type)
+    : impl_(NewImpl(device_type)) {}
 MaceEngineConfig::MaceEngineConfig(const MaceEngineConfig &other)
-    : impl_(std::make_unique<Impl>(*other.impl_)) {}
+    : impl_(Copy(other.impl())) {}
 MaceEngineConfig &MaceEngineConfig::operator=(const MaceEngineConfig &other) {
-  if (this != &other) impl_ = std::make_unique<Impl>(*other.impl_);
+  if (this != &other) impl_ = Copy(other.impl());
   return *this;
 }
 MaceEngineConfig::~MaceEngineConfig() = default;
@@ -38,6 +54,7 @@ const MaceEngineConfig::Impl *MaceEngineConfig::impl() const {
 
 MaceStatus MaceEngineConfig::SetRuntimeType(RuntimeType runtime_type,
                                             const char *subgraph) {
+  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
   try {
     const auto device = static_cast<DeviceType>(runtime_type);
     if (subgraph == nullptr || *subgraph == '\0') {
@@ -53,6 +70,7 @@ MaceStatus MaceEngineConfig::SetRuntimeType(RuntimeType runtime_type,
 
 MaceStatus MaceEngineConfig::SetCPUThreadPolicy(int num_threads,
                                                 CPUAffinityPolicy policy) {
+  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
   if (num_threads < -1) {
     return InvalidArgs("num_threads is ", num_threads,
                        "; give a positive number, or -1 for as many as the "
@@ -71,11 +89,13 @@ MaceStatus MaceEngineConfig::SetCPUThreadPolicy(int num_threads,
 }
 
 MaceStatus MaceEngineConfig::SetOutOfRangeCheck(bool enabled) {
+  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
   impl_->options.check_numerics = enabled;
   return MaceStatus::MACE_SUCCESS;
 }
 
 MaceStatus MaceEngineConfig::SetWeightsCheck(bool enabled) {
+  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
   impl_->options.check_weights = enabled;
   return MaceStatus::MACE_SUCCESS;
 }

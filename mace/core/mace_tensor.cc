@@ -3,6 +3,7 @@
 
 #include "mace/core/mace_tensor.h"
 
+#include <new>
 #include <utility>
 
 #include "mace/core/shape.h"
@@ -15,23 +16,27 @@ int64_t Capacity(const std::vector<int64_t> &dims) {
   return Shape(dims.data(), dims.size()).CheckedElements();
 }
 
-// What a moved-from tensor shows.
-const std::vector<int64_t> &NoShape() {
-  static const auto *shape = new std::vector<int64_t>();
-  return *shape;
-}
-
 }  // namespace
 
-MaceTensor::MaceTensor() : impl_(std::make_unique<Impl>()) {}
+// A tensor without memory for its own description, or moved from, has no
+// impl_; it looks empty, and Run refuses it. A constructor can't return a
+// status, and must not throw.
+
+MaceTensor::MaceTensor() : impl_(new(std::nothrow) Impl()) {}
 
 MaceTensor::MaceTensor(const std::vector<int64_t> &shape,
                        std::shared_ptr<void> data,
                        DataFormat format,
                        IDataType data_type,
                        MemoryType memory_type)
-    : impl_(std::make_unique<Impl>()) {
-  impl_->shape = shape;
+    : impl_(new(std::nothrow) Impl()) {
+  if (impl_ == nullptr) return;
+  try {
+    impl_->shape = shape;
+  } catch (...) {
+    impl_.reset();
+    return;
+  }
   impl_->data = std::move(data);
   impl_->format = format;
   impl_->data_type = data_type;
@@ -39,9 +44,14 @@ MaceTensor::MaceTensor(const std::vector<int64_t> &shape,
   impl_->capacity = Capacity(shape);
 }
 
-MaceTensor::MaceTensor(const MaceTensor &other)
-    : impl_(other.impl_ == nullptr ? std::make_unique<Impl>()
-                                   : std::make_unique<Impl>(*other.impl_)) {}
+MaceTensor::MaceTensor(const MaceTensor &other) {
+  if (other.impl_ == nullptr) return;
+  try {
+    impl_ = std::make_unique<Impl>(*other.impl_);
+  } catch (...) {
+    impl_.reset();
+  }
+}
 MaceTensor::MaceTensor(MaceTensor &&) noexcept = default;
 MaceTensor &MaceTensor::operator=(const MaceTensor &other) {
   if (this != &other) *this = MaceTensor(other);
@@ -51,7 +61,8 @@ MaceTensor &MaceTensor::operator=(MaceTensor &&) noexcept = default;
 MaceTensor::~MaceTensor() = default;
 
 const std::vector<int64_t> &MaceTensor::shape() const {
-  return impl_ == nullptr ? NoShape() : impl_->shape;
+  static const std::vector<int64_t> none;
+  return impl_ == nullptr ? none : impl_->shape;
 }
 std::shared_ptr<float> MaceTensor::data() const { return data<float>(); }
 std::shared_ptr<void> MaceTensor::raw_data() const {

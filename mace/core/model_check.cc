@@ -4,7 +4,6 @@
 #include "mace/core/model_check.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <set>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "mace/core/aligned_memory.h"
 #include "mace/core/device.h"
+#include "mace/core/near_names.h"
 
 namespace mace {
 namespace {
@@ -161,12 +161,18 @@ class OperatorChecker {
  private:
   void AddUnknownType(const OperatorDef &def, DeviceType device) {
     std::string elsewhere;
+    std::vector<std::string> types;
     for (const OpRegistration *entry = OpRegistration::first();
          entry != nullptr; entry = entry->next()) {
-      if (std::strcmp(entry->schema()->type, def.type.c_str()) == 0) {
+      if (entry->schema()->type == def.type) {
         elsewhere += elsewhere.empty() ? "; it runs on " : ", ";
         elsewhere += DeviceName(entry->device());
+      } else if (entry->device() == device) {
+        types.emplace_back(entry->schema()->type);
       }
+    }
+    if (elsewhere.empty()) {
+      elsewhere = "; the nearest are " + NearNames(def.type, types);
     }
     unsupported_.Add(Label(def), ": this library has no such operator for ",
                      DeviceName(device), elsewhere);

@@ -133,15 +133,16 @@ TEST(CheckOperatorsTest, UnsupportedOperatorsAreListedAllAtOnce) {
   const MaceStatus status =
       Operators(ModelBuilder()
                     .Input("x", {1})
-                    .Operator("a", "Fancy", {"x"}, {"y"})
+                    .Operator("a", "TestAffin", {"x"}, {"y"})
                     .Operator("b", "TestGpuOnly", {"y"}, {"z"})
                     .Operator("c", "TestAffine", {"y"}, {"w"},
                               {core_test::IntAttribute("novel", 1)}));
   EXPECT_EQ(status.code(), MaceStatus::MACE_UNSUPPORTED);
   for (const char *text :
-       {"3 operator problem(s)", "operator 'a' (Fancy)",
-        "no such operator for CPU", "operator 'b' (TestGpuOnly)",
-        "it runs on GPU", "does not know attribute 'novel'"}) {
+       {"3 operator problem(s)", "operator 'a' (TestAffin)",
+        "the nearest are 'TestAffine'", "no such operator for CPU",
+        "operator 'b' (TestGpuOnly)", "it runs on GPU",
+        "does not know attribute 'novel'"}) {
     EXPECT_NE(status.information().find(text), std::string::npos)
         << text << " in " << status.information();
   }

@@ -49,12 +49,16 @@ MaceStatus::~MaceStatus() = default;
 MaceStatus::Code MaceStatus::code() const { return code_; }
 
 std::string MaceStatus::information() const {
-  std::string text = CodeName(code_);
-  if (message_ != nullptr && !message_->empty()) {
-    text += ": ";
-    text += *message_;
+  try {
+    std::string text = CodeName(code_);
+    if (message_ != nullptr && !message_->empty()) {
+      text += ": ";
+      text += *message_;
+    }
+    return text;
+  } catch (...) {
+    return std::string();  // no memory for the text
   }
-  return text;
 }
 
 bool MaceStatus::operator==(const MaceStatus &other) const {

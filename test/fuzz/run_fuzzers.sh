@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Usage: bash test/fuzz/run_fuzzers.sh [--seconds N] [--seed N]
+#
+# Fuzzes the native readers of files for N seconds (default 60) under the
+# address sanitizer. The first corpus is generated; what is found stays in
+# build/fuzz, so that later runs go on from there. Ends with status 0 if
+# nothing was found, 1 with the path of the input that crashed, 2 on misuse.
+
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+seconds=60
+seed=1
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --seconds | --seed)
+      if ! [[ "${2:-}" =~ ^[0-9]+$ ]]; then
+        echo "run_fuzzers.sh: $1 needs a number" >&2
+        exit 2
+      fi
+      if [ "$1" = --seconds ]; then seconds=$2; else seed=$2; fi
+      shift 2
+      ;;
+    *)
+      echo "run_fuzzers.sh: unknown argument '$1'; known: --seconds N," \
+        "--seed N" >&2
+      exit 2
+      ;;
+  esac
+done
+
+# MACE_BAZEL may hold Bazel's startup options, too.
+read -r -a bazel <<<"${MACE_BAZEL:-bazel}"
+flags=(--config=asan --copt=-fsanitize=fuzzer-no-link --platform_suffix=-fuzz)
+"${bazel[@]}" build "${flags[@]}" //test/fuzz:model_reader_fuzz
+"${bazel[@]}" build //test/fuzz:write_model_seeds
+
+fuzzer=build/fuzz/model_reader
+mkdir -p "$fuzzer/corpus" "$fuzzer/seeds" "$fuzzer/found"
+# Copies: the next build moves the bazel-bin link to another configuration.
+seed_writer=$("${bazel[@]}" cquery //test/fuzz:write_model_seeds \
+  --output=starlark --starlark:expr='target.files.to_list()[0].path' 2>/dev/null)
+binary=$("${bazel[@]}" cquery "${flags[@]}" //test/fuzz:model_reader_fuzz \
+  --output=starlark --starlark:expr='target.files.to_list()[0].path' 2>/dev/null)
+"$seed_writer" "$fuzzer/seeds"
+
+# A model may ask for terabytes: an allocation above 512 MiB returns null.
+export ASAN_OPTIONS=allocator_may_return_null=1:max_allocation_size_mb=512
+echo "fuzzing the model reader for $seconds s, seed $seed"
+if ! "$binary" -max_total_time="$seconds" -seed="$seed" -max_len=4096 \
+  -timeout=10 -rss_limit_mb=4096 -malloc_limit_mb=4096 -print_final_stats=1 \
+  -artifact_prefix="$fuzzer/found/" "$fuzzer/corpus" "$fuzzer/seeds" \
+  2>"$fuzzer/log"; then
+  grep -E "ERROR|SUMMARY|    #[0-9]+ " "$fuzzer/log" | head -20 >&2 || true
+  echo "run_fuzzers.sh: the model reader failed; log: $fuzzer/log," \
+    "inputs: $fuzzer/found" >&2
+  exit 1
+fi
+grep -E "stat::number_of_executed_units|stat::average_exec" "$fuzzer/log"
+echo "no fault found"
