@@ -3,7 +3,7 @@
 """The graph between a framework's file and a MACE model; see README.md."""
 
 from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.constant import Constant, scaled
+from mace.python.tools.ir.constant import Constant, multiplied, scaled
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import (
     DataFormat,
@@ -28,5 +28,6 @@ __all__ = [
     "ShapeError",
     "Value",
     "infer_op",
+    "multiplied",
     "scaled",
 ]

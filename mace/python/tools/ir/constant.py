@@ -12,7 +12,7 @@ the caller drops the result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,13 +23,15 @@ from mace.python.tools.ir.dtypes import Array, DataType
 _EAGER_ELEMENTS = 1 << 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constant:
-    """An array, or the recipe for one. Equality is identity of the recipe."""
+    """An array, or the recipe for one. Equality is identity."""
 
     shape: tuple[int, ...]
     dtype: DataType
     make: Callable[[], Array]
+    # What `multiplied` made this from.
+    product: tuple[Constant, Array] | None = None
 
     @classmethod
     def of(cls, array: Array | Constant) -> Constant:
@@ -72,13 +74,26 @@ class Constant:
         return result
 
 
-def scaled(constant: Constant, factor: Array, axis: int) -> Constant:
-    """`constant` with each slice along `axis` multiplied by its factor.
+def multiplied(constant: Constant, factor: Array) -> Constant:
+    """`constant * factor`, computed in float64 and rounded once.
 
-    The product is computed in float64 and rounded once.
+    Products of products are computed from the first operand, so that a chain
+    of normalisation and scale costs one rounding and not one each.
+
+    Args:
+        constant: of floating point type.
+        factor: float64, broadcasts to the shape of the constant.
     """
-    lined_up = np.asarray(factor, np.float64).reshape(
-        [-1 if i == axis else 1 for i in range(len(constant.shape))]
-    )
+    base = constant
+    if constant.product is not None:
+        base, before = constant.product
+        factor = before * factor
     target = constant.dtype.numpy
-    return constant.map(lambda array: (array * lined_up).astype(target))
+    result = base.map(lambda array: (array * factor).astype(target))
+    return replace(result, product=(base, factor))
+
+
+def scaled(constant: Constant, factor: Array, axis: int) -> Constant:
+    """`constant` with each slice along `axis` multiplied by its factor."""
+    shape = [-1 if i == axis else 1 for i in range(len(constant.shape))]
+    return multiplied(constant, np.asarray(factor, np.float64).reshape(shape))

@@ -202,6 +202,9 @@ def test_scaling_rounds_once() -> None:
     result = scaled(Constant.of(weights), factor, 1).numpy()
     exact = weights.astype(np.float64) * factor[:, None]
     np.testing.assert_array_equal(result, exact.astype(np.float32))
+    again = scaled(scaled(Constant.of(weights), factor, 1), factor[:5], 0).numpy()
+    exact = exact * factor[:5, None, None]
+    np.testing.assert_array_equal(again, exact.astype(np.float32))
 
 
 def test_scalar_constants_stay_scalars() -> None:

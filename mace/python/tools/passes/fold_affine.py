@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.ir import Constant, Graph, Op, scaled
+from mace.python.tools.ir import Constant, Graph, Op, multiplied, scaled
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.passes.affine import Affine, affine_of
 from mace.python.tools.passes.base import Pass
@@ -76,8 +76,7 @@ def scaled_filter(op_type: str, constant: Constant, scale: Array) -> Constant:
     if op_type != "DepthwiseConv2d":
         return scaled(constant, scale, 0)
     # [KH, KW, C, M]: output channel c * M + m.
-    factors, target = scale.reshape(constant.shape[2:]), constant.dtype.numpy
-    return constant.map(lambda w: (w * factors).astype(target))
+    return multiplied(constant, scale.reshape(constant.shape[2:]))
 
 
 def _add_bias(graph: Graph, op: Op, affine: Affine) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mace.python.tools.ir import Constant, Graph, Op
+from mace.python.tools.ir import Constant, Graph, Op, multiplied
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.passes.affine import Affine, affine_of
 from mace.python.tools.passes.base import Pass
@@ -68,8 +68,7 @@ def _fold(graph: Graph, op: Op, affine: Affine) -> None:
             added = added + bias.numpy()
         data = np.asarray(added, np.float32)
         op.set_input(2, graph.add_constant(f"{op.name}/bias", data))
-    target = constant.dtype.numpy
-    new = constant.map(lambda w: (w * scale).astype(target))
+    new = multiplied(constant, scale)
     op.set_input(1, graph.add_constant(f"{value.name}/scaled", new))
     op.set_input(0, affine.source)
 
