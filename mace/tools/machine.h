@@ -43,7 +43,8 @@ struct MachinePeak {
 MaceStatus MeasurePeak(int threads, MachinePeak *peak);
 
 // "capability(CPU)": milliseconds one thread takes for 2^28 fp32
-// multiply-adds in registers, the best of five. (MR-06)
+// multiply-adds in registers, the best of five; on a processor that needs more
+// than 200 ms, 64 times what it takes for a part of them. (MR-06)
 double CapabilityMs();
 
 // Instruction set of the CPU kernels ("avx512"); follows MACE_CPU_ISA.
