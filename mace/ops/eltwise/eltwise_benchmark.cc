@@ -1,0 +1,49 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+
+#include "mace/ops/testing/benchmark.h"
+
+namespace mace {
+namespace {
+
+using benchmark::OpName;
+using benchmark::RegisterOp;
+using op_test::OpCase;
+using op_test::Random;
+
+const bool kRegistered = [] {
+  const Shape shape = {1, 56, 56, 256};
+  struct Operand {
+    const char *name;
+    Shape shape;
+  };
+  const Operand operands[] = {{"SAME_SHAPE", shape},
+                              {"PER_CHANNEL", {256}},
+                              {"PER_PIXEL", {1, 56, 56, 1}},
+                              {"SCALAR", {}}};
+  for (const char *mode : {"ADD", "MUL", "DIV", "MAX", "POW", "LESS"}) {
+    for (const Operand &operand : operands) {
+      const std::string name = std::string("ELTWISE_") + mode;
+      RegisterOp(OpName(name, shape, operand.name), [=](Random *random) {
+        return OpCase("Eltwise")
+            .Input(random->Floats(shape, 0.5f, 2))
+            .Input(random->Floats(operand.shape, 0.5f, 2))
+            .String("mode", mode);
+      });
+    }
+  }
+  for (const char *mode : {"SQRT", "RSQRT", "EXP", "LOG", "ERF", "SIN"}) {
+    const std::string name = std::string("ELTWISE_") + mode;
+    RegisterOp(OpName(name, shape, ""), [=](Random *random) {
+      return OpCase("Eltwise")
+          .Input(random->Floats(shape, 0.5f, 2))
+          .String("mode", mode);
+    });
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace mace
