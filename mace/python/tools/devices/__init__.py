@@ -10,14 +10,17 @@ from mace.python.tools.devices.device import (
     DeviceError,
     DeviceProperties,
 )
-from mace.python.tools.devices.discover import find_devices
+from mace.python.tools.devices.discover import EMULATOR, find_devices
+from mace.python.tools.devices.emulator import EmulatorDevice
 from mace.python.tools.devices.host import HostDevice
 
 __all__ = [
+    "EMULATOR",
     "CommandResult",
     "Device",
     "DeviceError",
     "DeviceProperties",
+    "EmulatorDevice",
     "HostDevice",
     "find_devices",
 ]

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path, PurePosixPath
@@ -12,7 +14,7 @@ import pytest
 
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.devices import DeviceError, HostDevice, find_devices
-from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.errors import MissingToolError, UnsupportedError
 
 
 @pytest.fixture
@@ -92,7 +94,45 @@ def test_remove_takes_files_and_folders(device: HostDevice, tmp_path: Path) -> N
     assert device.run(["ls"]).output == ""
 
 
-def test_only_the_host_has_a_driver_yet(tmp_path: Path) -> None:
+def test_devices_by_abi(tmp_path: Path) -> None:
     assert len(find_devices(Abi.HOST, tmp_path)) == 1
     with pytest.raises(UnsupportedError, match="arm64-v8a"):
         find_devices(Abi.ARM64_V8A, tmp_path)
+    with pytest.raises(UnsupportedError, match="--devices_to_run=qemu"):
+        find_devices(Abi.ARM64, tmp_path)
+
+
+@pytest.mark.parametrize("abi", [Abi.ARM64, Abi.ARMHF])
+def test_an_emulated_board(abi: Abi, tmp_path: Path) -> None:
+    (device,) = find_devices(abi, tmp_path, ("qemu",))
+    try:
+        properties = device.probe()
+    except MissingToolError as error:
+        pytest.skip(f"cannot emulate: {error}")
+    assert properties.abis == (abi,)
+    triple = {Abi.ARM64: "aarch64-linux-gnu", Abi.ARMHF: "arm-linux-gnueabihf"}[abi]
+    compiler = shutil.which("clang-19")
+    if compiler is None:
+        pytest.skip("there is no clang-19 to make an ARM program")
+    source = tmp_path / "bits.c"
+    source.write_text(
+        "#include <stdio.h>\n"
+        'int main(int c, char **v) { printf("%d %s\\n", 8 * (int)sizeof(v), v[1]); '
+        "return 5; }\n"
+    )
+    program = tmp_path / "bits"
+    subprocess.run(
+        [compiler, f"--target={triple}", "-fuse-ld=lld", source, "-o", program],
+        check=True,
+    )
+    device.push(program, PurePosixPath("bits"))
+    bits = 64 if abi is Abi.ARM64 else 32
+    result = device.run(["./bits", "a b"])
+    assert (result.status, result.output) == (5, f"{bits} a b\n")
+
+
+def test_no_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (device,) = find_devices(Abi.ARM64, tmp_path, ("qemu",))
+    with pytest.raises(MissingToolError, match="qemu-aarch64 is missing"):
+        device.probe()

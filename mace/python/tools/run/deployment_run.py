@@ -22,7 +22,13 @@ from mace.python.tools.config.deployment import (
     ModelConfig,
     Runtime,
 )
-from mace.python.tools.devices import Device, DeviceProperties, find_devices
+from mace.python.tools.devices import (
+    EMULATOR,
+    Device,
+    DeviceProperties,
+    EmulatorDevice,
+    find_devices,
+)
 from mace.python.tools.errors import UnsupportedError, UsageError
 from mace.python.tools.run import checking, samples, summary
 from mace.python.tools.run.inputs import SEED, make_inputs
@@ -142,11 +148,14 @@ def _devices(
     seen = []
     count = 0
     for abi in deployment.target_abis:
-        for device in find_devices(abi, work):
+        for device in find_devices(abi, work, options.devices_to_run):
             properties = device.probe()
             seen.append(properties.serial)
             wanted = options.devices_to_run
-            if wanted and not {properties.name, properties.serial} & set(wanted):
+            names = {properties.name, properties.serial}
+            if isinstance(device, EmulatorDevice):
+                names.add(EMULATOR)
+            if wanted and not names & set(wanted):
                 continue
             count += 1
             yield abi, device, properties
