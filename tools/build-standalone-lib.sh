@@ -124,6 +124,10 @@ run_bazel() {
     ${more[@]+"${more[@]}"} ${bazel_flags[@]+"${bazel_flags[@]}"} "$@"
 }
 
+# What MaceVersion() says: "v1.0-8-gdeadbee", or mace/version.bzl without tags.
+version=$(git describe --tags --dirty 2>/dev/null || true)
+readonly version
+
 # Everything is made beside its destination and moved there when it is whole.
 mkdir -p build
 [[ -e builds || -L builds ]] || ln -s build builds
@@ -147,7 +151,8 @@ fi
 for abi in "${targets[@]}"; do
   echo "libmace for $abi: building"
   log=$stage/$abi.log
-  run_bazel build --config="$abi" "${labels[@]}" 2>"$log" || {
+  run_bazel build --config="$abi" --embed_label="$version" "${labels[@]}" \
+    2>"$log" || {
     grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
     fail "the build for $abi failed (its messages are above)"
   }

@@ -8,10 +8,8 @@
 #include "mace/core/engine.h"
 #include "mace/core/engine_options.h"
 #include "mace/core/status.h"
+#include "mace/core/version.h"
 
-#ifndef MACE_VERSION
-#define MACE_VERSION "0.1.0"
-#endif
 
 namespace mace {
 namespace {

@@ -4,6 +4,7 @@
 #
 # Usage: bash test/fuzz/run_fuzzers.sh [--seconds N] [--seed N]
 #
+# BAZEL names the Bazel to use, BAZEL_STARTUP_FLAGS and BAZEL_FLAGS add flags.
 # Fuzzes the native readers of files for N seconds (default 60) under the
 # address sanitizer. The first corpus is generated; what is found stays in
 # build/fuzz, so that later runs go on from there. Ends with status 0 if
@@ -32,19 +33,29 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-# MACE_BAZEL may hold Bazel's startup options, too.
-read -r -a bazel <<<"${MACE_BAZEL:-bazel}"
+read -r -a startup <<<"${BAZEL_STARTUP_FLAGS:-}"
+read -r -a more <<<"${BAZEL_FLAGS:-}"
+run_bazel() {
+  local command=$1
+  shift
+  "${BAZEL:-bazel}" ${startup[@]+"${startup[@]}"} "$command" --color=no \
+    ${more[@]+"${more[@]}"} "$@"
+}
+
+# The path of the program that a build with the same flags made.
+program() {
+  run_bazel cquery "$@" --output=starlark \
+    --starlark:expr='target.files.to_list()[0].path' 2>/dev/null
+}
+
 flags=(--config=asan --copt=-fsanitize=fuzzer-no-link --platform_suffix=-fuzz)
-"${bazel[@]}" build "${flags[@]}" //test/fuzz:model_reader_fuzz
-"${bazel[@]}" build //test/fuzz:write_model_seeds
+run_bazel build "${flags[@]}" //test/fuzz:model_reader_fuzz
+run_bazel build //test/fuzz:write_model_seeds
 
 fuzzer=build/fuzz/model_reader
 mkdir -p "$fuzzer/corpus" "$fuzzer/seeds" "$fuzzer/found"
-# Copies: the next build moves the bazel-bin link to another configuration.
-seed_writer=$("${bazel[@]}" cquery //test/fuzz:write_model_seeds \
-  --output=starlark --starlark:expr='target.files.to_list()[0].path' 2>/dev/null)
-binary=$("${bazel[@]}" cquery "${flags[@]}" //test/fuzz:model_reader_fuzz \
-  --output=starlark --starlark:expr='target.files.to_list()[0].path' 2>/dev/null)
+seed_writer=$(program //test/fuzz:write_model_seeds)
+binary=$(program "${flags[@]}" //test/fuzz:model_reader_fuzz)
 "$seed_writer" "$fuzzer/seeds"
 
 # A model may ask for terabytes: an allocation above 512 MiB returns null.
