@@ -81,6 +81,22 @@ def test_inputs_take_the_type_of_the_model(model: Path) -> None:
     assert result.tensors["y"].dtype == np.float32
 
 
+def test_a_model_of_ir_version_3(model: Path) -> None:
+    # Initializers are inputs as well, and one of them is read by nobody.
+    proto = onnx.load(model)
+    proto.ir_version = 3
+    proto.graph.initializer.append(numpy_helper.from_array(np.float32(9), "unused"))
+    for name in ("two", "one", "unused"):
+        proto.graph.input.append(
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, [])
+        )
+    onnx.save(proto, model)
+    result = run_reference(
+        ReferenceRequest("onnxruntime", model, {"x": X}, ("y",), ("relu",))
+    )
+    np.testing.assert_array_equal(result.tensors["y"], np.maximum(X * 2, 0) + 1)
+
+
 def test_wrong_names_list_near_ones(model: Path) -> None:
     request = ReferenceRequest("onnxruntime", model, {"x": X}, ("doubel",))
     with pytest.raises(FrameworkError, match=r"'doubel' \(near: 'double'"):

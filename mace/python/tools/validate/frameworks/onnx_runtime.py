@@ -134,6 +134,10 @@ def _cut(graph: Any, inputs: list[str], outputs: list[str]) -> None:
             info.CopyFrom(old_outputs[name])
         info.name = name
         new_outputs.append(info)
+    # The runtime refuses an initializer that nothing reads any more.
+    for i in reversed(range(len(graph.initializer))):
+        if graph.initializer[i].name not in needed:
+            del graph.initializer[i]
     _replace(graph.node, new_nodes)
     _replace(graph.input, new_inputs)
     _replace(graph.output, new_outputs)
