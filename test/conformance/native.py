@@ -25,8 +25,9 @@ from mace.python.tools.export.export import (
     export_model,
 )
 from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.shapes import to_ints
+from mace.python.tools.ir.shapes import static
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TARGET = "//mace/tools:mace_run"
@@ -64,7 +65,7 @@ class Native:
             for value in graph.inputs:
                 path = folder / f"in_{_file_name(value.name)}"
                 path.write_bytes(np.ascontiguousarray(feeds[value.name]).tobytes())
-            shapes = {v.name: _user_shape(v, formats[v.name]) for v in graph.outputs}
+            shapes = _output_shapes(graph, feeds, formats)
             _run(
                 [
                     *self.command,
@@ -132,12 +133,27 @@ def _export(graph: Graph, folder: Path) -> dict[str, DataFormat]:
     }
 
 
-def _user_shape(value: Value, data_format: DataFormat) -> tuple[int, ...]:
-    assert value.shape is not None
-    shape = to_ints(value.shape)
-    if data_format is DataFormat.NCHW:
-        return tuple(shape[axis] for axis in (0, 3, 1, 2))
-    return shape
+def _output_shapes(
+    graph: Graph, feeds: Mapping[str, Array], formats: Mapping[str, DataFormat]
+) -> dict[str, tuple[int, ...]]:
+    """Shapes in the user's order; those that depend on the run, by running."""
+    shapes = {v.name: static(v.shape) for v in graph.outputs}
+    if None in shapes.values():
+        inner = {
+            name: array.transpose(0, 2, 3, 1)
+            if formats[name] is DataFormat.NCHW
+            else array
+            for name, array in feeds.items()
+        }
+        results = run_graph(graph, inner)
+        shapes = {v.name: results[v.name].shape for v in graph.outputs}
+    return {
+        name: tuple(shape[axis] for axis in (0, 3, 1, 2))
+        if formats[name] is DataFormat.NCHW
+        else tuple(shape)
+        for name, shape in shapes.items()
+        if shape is not None
+    }
 
 
 def _border(

@@ -169,6 +169,29 @@ class Node:
             )
         return shape
 
+    def require_shape_only(self, value: Value, what: str) -> None:
+        """Refuses a value that depends on more than the shapes of inputs.
+
+        The runtime plans its memory before it computes, so it must be able to
+        compute this beforehand, from the results of Shape and constants.
+        """
+        stack, seen = [value], {value}
+        while stack:
+            current = stack.pop()
+            if current.is_constant:
+                continue
+            if current.producer is None:
+                raise UnsupportedNodeError(
+                    f"{what} ({value.name}) depends on the elements of "
+                    f"{current.name}, not only on shapes",
+                    STATIC_HINT,
+                )
+            if current.producer.type == "Shape":
+                continue
+            fresh = {v for v in current.producer.inputs if v is not None} - seen
+            stack.extend(fresh)
+            seen |= fresh
+
     def axis(self, axis: int, rank: int) -> int:
         """An axis counted from the front."""
         if not -rank <= axis < rank:

@@ -32,6 +32,7 @@ def _reshape(node: Node) -> None:
     elif node.input(1).is_constant:
         shape = node.constant_ints(1, "shape")
     else:
+        node.require_shape_only(node.input(1), "shape")
         node.emit("Reshape", [x, node.input(1)], {"allow_zero": allow_zero})
         return
     if any(dim < -1 for dim in shape):
