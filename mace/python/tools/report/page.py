@@ -59,9 +59,9 @@ def _cards(run: ModelRun, analysis: Analysis | None) -> list[_Card]:
     if run.times:
         times = run.times[-1]
         cards += [
-            _Card("engine creation", f"{times.init:.2f} ms"),
-            _Card("first run", f"{times.warmup:.3f} ms"),
-            _Card("average run", f"{times.run:.3f} ms"),
+            _Card("engine creation", _ms(times.init)),
+            _Card("first run", _ms(times.warmup)),
+            _Card("average run", _ms(times.run)),
         ]
     memory = run.report["memory"]
     cards += [
@@ -72,7 +72,7 @@ def _cards(run: ModelRun, analysis: Analysis | None) -> list[_Card]:
     if analysis is not None:
         cards.append(_Card("multiply-accumulates", f"{analysis.macs / 1e6:.1f} M"))
         best = run.report["benchmark"]["without_statistics_ms"]["min"]
-        cards.append(_Card("fastest run", f"{best:.3f} ms"))
+        cards.append(_Card("fastest run", _ms(best)))
     if run.comparisons:
         least = min(c.metrics.similarity for c in run.comparisons)
         cards.append(_Card("least similarity", f"{least:.7f}"))
@@ -98,6 +98,11 @@ def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
         ),
     )
     return found
+
+
+def _ms(time: float) -> str:
+    # Four digits tell all that a measurement holds.
+    return f"{time:.3f} ms" if time < 10 else f"{time:.1f} ms"
 
 
 def _mega(size: float) -> str:

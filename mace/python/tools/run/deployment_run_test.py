@@ -198,6 +198,23 @@ def test_a_result_is_judged_by_the_threshold(project: _Project) -> None:
     assert project.convert_and_run(lenient, validate=True).passed
 
 
+def test_nan_fails_and_names_the_first_operator(project: _Project) -> None:
+    path = project.folder / "m.onnx"
+    model = onnx.load(path)
+    (w1,) = (w for w in model.graph.initializer if w.name == "w1")
+    values = numpy_helper.to_array(w1).copy()
+    values[2, 3] = np.nan
+    w1.CopyFrom(numpy_helper.from_array(values, "w1"))
+    onnx.save(model, path)
+    report = project.convert_and_run(validate=True, report=True)
+    assert not report.passed
+    assert "output y has 30 NaN and 0 Inf among 240 values" in report.runs[0].failure
+    assert "operator 'y' (Conv2D) is the first" in report.runs[0].failure
+    assert "m: FAILED, output y has 30 NaN" in project.output.getvalue()
+    data = json.loads(report.runs[0].files[0].read_text())
+    assert data["failure"] == report.runs[0].failure
+
+
 def test_layers_are_compared_and_the_worst_is_named(project: _Project) -> None:
     report = project.convert_and_run(validate=True, layers=LayerRange())
     (run,) = report.runs
