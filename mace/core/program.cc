@@ -180,6 +180,98 @@ std::vector<std::string> OutputNames(const Model &model) {
   return names;
 }
 
+// Turns names or aliases of wanted outputs into names of tensors.
+MaceStatus ResolveOutputs(const Model &model,
+                          const std::vector<std::string> &outputs,
+                          std::vector<std::string> *wanted) {
+  const auto names = AllNames(model);
+  std::string unknown;
+  for (const std::string &output : outputs) {
+    const auto found = names.find(output);
+    if (found != names.end()) {
+      wanted->push_back(found->second);
+    } else {
+      unknown += MakeString("\n  '", output, "'; the nearest are ",
+                            NearNames(output, OutputNames(model)));
+    }
+  }
+  if (unknown.empty()) return MaceStatus::MACE_SUCCESS;
+  return InvalidArgs("model '", model.name,
+                     "' has no tensor to give as output:", unknown);
+}
+
+// The tensors of a program by name.
+class TensorTable {
+ public:
+  TensorTable(const Model &model,
+              const void *weights,
+              std::vector<ProgramTensor> *tensors,
+              std::vector<int> *inputs)
+      : model_(model),
+        weights_(static_cast<const char *>(weights)),
+        tensors_(tensors),
+        inputs_(inputs) {
+    for (size_t i = 0; i < model.inputs.size(); ++i) {
+      input_index_[model.inputs[i].name] = i;
+    }
+    for (const ConstantInfo &constant : model.constants) {
+      constants_[constant.name] = &constant;
+    }
+  }
+
+  int Add(const std::string &name) {
+    const int id = static_cast<int>(tensors_->size());
+    ids_[name] = id;
+    tensors_->emplace_back();
+    tensors_->back().tensor.name = name;
+    return id;
+  }
+
+  // Adds an input or a constant of the model at its first use.
+  int Find(const std::string &name) {
+    const auto found = ids_.find(name);
+    if (found != ids_.end()) return found->second;
+    const int id = Add(name);
+    const auto constant = constants_.find(name);
+    if (constant == constants_.end()) {
+      FillInput(name, id);
+    } else {
+      FillConstant(*constant->second, id);
+    }
+    return id;
+  }
+
+ private:
+  void FillInput(const std::string &name, int id) {
+    ProgramTensor &entry = (*tensors_)[id];
+    entry.source = TensorSource::kInput;
+    entry.input_index = input_index_[name];
+    entry.tensor.data_type = model_.inputs[entry.input_index].data_type;
+    inputs_->push_back(id);
+  }
+
+  void FillConstant(const ConstantInfo &info, int id) {
+    ProgramTensor &entry = (*tensors_)[id];
+    entry.source = TensorSource::kConstant;
+    entry.stored_bytes = static_cast<int64_t>(info.size);
+    entry.tensor.data_type = info.data_type;
+    entry.tensor.shape = info.dims;
+    entry.tensor.is_constant = true;
+    entry.tensor.layout = info.layout;
+    entry.tensor.groups = info.groups;
+    // Ops have read-only access by contract, and the mapping is read-only.
+    entry.tensor.data = const_cast<char *>(weights_ + info.offset);
+  }
+
+  const Model &model_;
+  const char *weights_;
+  std::vector<ProgramTensor> *tensors_;
+  std::vector<int> *inputs_;
+  std::unordered_map<std::string, int> ids_;
+  std::unordered_map<std::string, size_t> input_index_;
+  std::unordered_map<std::string, const ConstantInfo *> constants_;
+};
+
 }  // namespace
 
 class NodeInitContext final : public InitContext {
@@ -230,85 +322,29 @@ Result<std::unique_ptr<Program>> Program::Create(
 MaceStatus Program::Build(const Model &model,
                           const void *weights,
                           const std::vector<std::string> &outputs) {
-  const auto names = AllNames(model);
-  Slicer slicer(model);
   std::vector<std::string> wanted;
-  std::string unknown;
-  for (const std::string &output : outputs) {
-    const auto found = names.find(output);
-    if (found == names.end()) {
-      unknown += MakeString("\n  '", output, "'; the nearest are ",
-                            NearNames(output, OutputNames(model)));
-      continue;
-    }
-    wanted.push_back(found->second);
-    slicer.Want(found->second);
-  }
-  if (!unknown.empty()) {
-    return InvalidArgs("model '", model.name,
-                       "' has no tensor to give as output:", unknown);
-  }
-
-  std::unordered_map<std::string, int> ids;
-  const auto add = [this, &ids](const std::string &name) {
-    const int id = static_cast<int>(tensors_.size());
-    ids[name] = id;
-    tensors_.emplace_back();
-    tensors_.back().tensor.name = name;
-    return id;
-  };
+  MACE_RETURN_IF_ERROR(ResolveOutputs(model, outputs, &wanted));
+  Slicer slicer(model);
+  for (const std::string &name : wanted) slicer.Want(name);
   const std::vector<bool> &keep = slicer.Slice();
+
+  TensorTable table(model, weights, &tensors_, &inputs_);
   for (size_t i = 0; i < model.operators.size(); ++i) {
     if (!keep[i]) continue;
-    const OperatorDef &def = model.operators[i];
     nodes_.emplace_back();
-    nodes_.back().def = &def;
-    for (const std::string &output : def.outputs) {
-      nodes_.back().outputs.push_back(output.empty() ? -1 : add(output));
+    nodes_.back().def = &model.operators[i];
+    for (const std::string &output : model.operators[i].outputs) {
+      nodes_.back().outputs.push_back(output.empty() ? -1 : table.Add(output));
     }
   }
   // Inputs and constants enter when something needs them.
-  std::unordered_map<std::string, size_t> input_index;
-  for (size_t i = 0; i < model.inputs.size(); ++i) {
-    input_index[model.inputs[i].name] = i;
-  }
-  std::unordered_map<std::string, const ConstantInfo *> constants;
-  for (const ConstantInfo &constant : model.constants) {
-    constants[constant.name] = &constant;
-  }
-  const auto resolve = [&](const std::string &name) {
-    const auto found = ids.find(name);
-    if (found != ids.end()) return found->second;
-    const int id = add(name);
-    ProgramTensor &entry = tensors_[id];
-    const auto constant = constants.find(name);
-    if (constant == constants.end()) {
-      entry.source = TensorSource::kInput;
-      entry.input_index = input_index[name];
-      entry.tensor.data_type = model.inputs[entry.input_index].data_type;
-      inputs_.push_back(id);
-      return id;
-    }
-    const ConstantInfo &info = *constant->second;
-    entry.source = TensorSource::kConstant;
-    entry.stored_bytes = static_cast<int64_t>(info.size);
-    entry.tensor.data_type = info.data_type;
-    entry.tensor.shape = info.dims;
-    entry.tensor.is_constant = true;
-    entry.tensor.layout = info.layout;
-    entry.tensor.groups = info.groups;
-    // Ops have read-only access by contract, and the mapping is read-only.
-    entry.tensor.data =
-        const_cast<char *>(static_cast<const char *>(weights) + info.offset);
-    return id;
-  };
   for (ProgramNode &node : nodes_) {
     for (const std::string &input : node.def->inputs) {
-      node.inputs.push_back(input.empty() ? -1 : resolve(input));
+      node.inputs.push_back(input.empty() ? -1 : table.Find(input));
     }
   }
   for (const std::string &name : wanted) {
-    const int id = resolve(name);
+    const int id = table.Find(name);
     if (tensors_[id].tensor.layout != ConstantLayout::kPlain) {
       return InvalidArgs("'", name,
                          "' is a packed constant and can't be an output");
