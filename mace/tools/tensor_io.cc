@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -148,13 +149,16 @@ int64_t ElementCount(const std::vector<int64_t> &shape) {
 }
 
 MaceStatus MakeTensor(const TensorSpec &spec, MaceTensor *tensor) {
-  const size_t bytes = static_cast<size_t>(ElementCount(spec.shape)) *
-                       ElementSize(spec.data_type);
+  // In 64 bits: size_t of an armhf program would wrap around.
+  const uint64_t wanted = static_cast<uint64_t>(ElementCount(spec.shape)) *
+                          ElementSize(spec.data_type);
+  const bool fits = wanted < SIZE_MAX - kAlignment;
+  const size_t bytes = static_cast<size_t>(wanted);
   void *buffer = nullptr;
   // One spare block, so that an empty tensor has a buffer, too.
-  if (posix_memalign(&buffer, kAlignment, bytes + kAlignment) != 0) {
+  if (!fits || posix_memalign(&buffer, kAlignment, bytes + kAlignment) != 0) {
     return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES,
-                      "no memory for the " + std::to_string(bytes) +
+                      "no memory for the " + std::to_string(wanted) +
                           " bytes of tensor " + spec.name);
   }
   std::memset(buffer, 0, bytes);

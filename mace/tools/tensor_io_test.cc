@@ -37,6 +37,17 @@ TEST(TensorIoTest, SanitizesNames) {
             SanitizeName("MobilenetV1/Predictions/Reshape_1:0"));
 }
 
+TEST(TensorIoTest, RefusesTensorsThatFitInNoMemory) {
+  TensorSpec spec;
+  spec.name = "huge";
+  // 2^63 bytes: more than any address space, however much is overcommitted.
+  spec.shape = {int64_t{1} << 31, int64_t{1} << 30};
+  MaceTensor tensor;
+  const MaceStatus status = MakeTensor(spec, &tensor);
+  EXPECT_EQ(MaceStatus::MACE_OUT_OF_RESOURCES, status.code());
+  EXPECT_NE(std::string::npos, status.information().find("huge"));
+}
+
 TEST(TensorIoTest, WritesAndReadsBack) {
   MaceTensor out = Make({2, 3});
   for (int i = 0; i < 6; ++i) out.data().get()[i] = 0.5f * i;
