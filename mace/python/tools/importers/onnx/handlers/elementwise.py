@@ -38,8 +38,6 @@ _BINARY = {
 }
 _MANY = {"Max": "MAX", "Mean": "ADD", "Min": "MIN", "Sum": "ADD"}
 
-_EMPTY_HINT = "give at least one input"
-
 
 @HANDLERS.register(*_UNARY)
 def _unary(node: Node) -> None:
