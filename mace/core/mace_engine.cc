@@ -10,7 +10,6 @@
 #include "mace/core/status.h"
 #include "mace/core/version.h"
 
-
 namespace mace {
 namespace {
 
