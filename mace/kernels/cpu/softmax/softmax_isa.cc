@@ -61,7 +61,7 @@ MACE_SIMD_INLINE void Map(const float *x, float *y, size_t n, F f) {
   }
 }
 
-void Rows(const float *x, float *y, size_t rows, size_t n, bool log) {
+void LongRows(const float *x, float *y, size_t rows, size_t n, bool log) {
   for (size_t row = 0; row < rows; ++row, x += n, y += n) {
     const float max = RowMax(x, n);
     if (log) {
@@ -75,6 +75,8 @@ void Rows(const float *x, float *y, size_t rows, size_t n, bool log) {
     }
   }
 }
+
+constexpr size_t kStretch = 128;
 
 // One vector of neighbouring columns.
 template <bool kFull>
@@ -98,10 +100,16 @@ MACE_SIMD_INLINE void ColumnVector(
     max = sv::Max(max, Get<kFull>(x + i * stride, left));
   }
   sv::V sum = sv::Zero();
-  for (size_t i = 0; i < n; ++i) {
-    const sv::V e = sv::Exp(Get<kFull>(x + i * stride, left) - max);
-    sum = sum + e;
-    if (!log) Put<kFull>(y + i * stride, e, left);
+  for (size_t i = 0; i < n;) {
+    // Stretches, so that the error does not grow with n.
+    const size_t end = n - i < kStretch ? n : i + kStretch;
+    sv::V part = sv::Zero();
+    for (; i < end; ++i) {
+      const sv::V e = sv::Exp(Get<kFull>(x + i * stride, left) - max);
+      part = part + e;
+      if (!log) Put<kFull>(y + i * stride, e, left);
+    }
+    sum = sum + part;
   }
   if (log) {
     const sv::V log_sum = sv::Log(sum);
@@ -114,6 +122,37 @@ MACE_SIMD_INLINE void ColumnVector(
   const sv::V scale = 1.0f / sum;
   for (size_t i = 0; i < n; ++i) {
     Put<kFull>(y + i * stride, Get<kFull>(y + i * stride, left) * scale, left);
+  }
+}
+
+// Rows much shorter than a vector: kLanes of them at a time, turned so that
+// each is a lane. Lanes do not mix, so it does not matter which rows meet.
+constexpr size_t kNarrow = sv::kLanes / 2;
+
+void NarrowRows(const float *x, float *y, size_t rows, size_t n, bool log) {
+  float turned[kNarrow * sv::kLanes] = {};
+  for (size_t row = 0; row < rows; row += sv::kLanes) {
+    const size_t left = rows - row;
+    const size_t count = left < sv::kLanes ? left : sv::kLanes;
+    for (size_t r = 0; r < count; ++r) {
+      for (size_t i = 0; i < n; ++i) {
+        turned[i * sv::kLanes + r] = x[(row + r) * n + i];
+      }
+    }
+    ColumnVector<true>(turned, turned, n, sv::kLanes, sv::kLanes, log);
+    for (size_t r = 0; r < count; ++r) {
+      for (size_t i = 0; i < n; ++i) {
+        y[(row + r) * n + i] = turned[i * sv::kLanes + r];
+      }
+    }
+  }
+}
+
+void Rows(const float *x, float *y, size_t rows, size_t n, bool log) {
+  if (n <= kNarrow) {
+    NarrowRows(x, y, rows, n, log);
+  } else {
+    LongRows(x, y, rows, n, log);
   }
 }
 
