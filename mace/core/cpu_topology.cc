@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -64,7 +65,7 @@ void LimitByQuota(double quota, double period, int *limit) {
   const double cores = quota / period;
   if (cores >= INT_MAX) return;
   // Half a core still runs one thread.
-  *limit = std::min(*limit, std::max(1, static_cast<int>(cores + 0.5)));
+  *limit = std::min(*limit, std::max(1, static_cast<int>(std::lround(cores))));
 }
 
 // cpu.max of version 2: "max 100000" or "150000 100000".

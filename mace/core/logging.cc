@@ -109,7 +109,7 @@ LogMessage::~LogMessage() {
   try {
     stream_ << '\n';
     g_sink.load()(level_, stream_.str().c_str());
-  } catch (...) {
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
   }
 }
 

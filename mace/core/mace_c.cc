@@ -75,8 +75,9 @@ size_t ElementSize(mace_type type) {
     case MACE_TYPE_INT8:
     case MACE_TYPE_BOOL:
       return 1;
+    default:
+      return 0;
   }
-  return 0;
 }
 
 // Adds a tensor over the caller's memory. An output's room is given as a flat

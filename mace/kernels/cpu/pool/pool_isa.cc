@@ -19,6 +19,7 @@ constexpr int kBlock = 4;
 // one in the maximum so far needs no care and one in the tap is selected.
 MACE_SIMD_INLINE sv::V MaxOf(sv::V best, sv::V tap) {
   const sv::V larger = sv::Max(best, tap);
+  // NOLINTNEXTLINE(misc-redundant-expression)
   return sv::Select(tap != tap, tap, larger);
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes which operators of a framework can be converted, for the docs.
 
-    python -m mace.python.tools.importers.reference --framework onnx --output FILE
+python -m mace.python.tools.importers.reference --framework onnx --output FILE
 """
 
 from __future__ import annotations
