@@ -6,7 +6,8 @@
 #
 # Builds libmace for host, arm64 and armhf (or the given ABIs) and links small
 # programs with it the way an application does that knows nothing of Bazel:
-# with clang and with gcc, with libmace.so and with libmace.a, and runs them.
+# in C++ and in C, with clang and with gcc, with libmace.so and with libmace.a,
+# and runs them.
 
 set -euo pipefail
 
@@ -104,11 +105,15 @@ for abi in $abis; do
   clang=("--target=$triple" -fuse-ld=lld "${common[@]}")
   test_language "$abi" "$lib" test/standalone/program.cc "C++ clang" \
     clang++-19 -std=c++17 "${clang[@]}"
+  test_language "$abi" "$lib" test/standalone/program.c "C clang" \
+    clang-19 -std=c99 "${clang[@]}"
   if command -v "$triple-g++" >/dev/null; then
     test_language "$abi" "$lib" test/standalone/program.cc "C++ gcc" \
       "$triple-g++" -std=c++17 "${common[@]}"
+    test_language "$abi" "$lib" test/standalone/program.c "C gcc" \
+      "$triple-gcc" -std=c99 "${common[@]}"
   else
-    printf 'skipped %s C++ gcc: no %s-g++ here\n' "$abi" "$triple"
+    printf 'skipped %s gcc: no %s-g++ here\n' "$abi" "$triple"
   fi
 done
 printf '%d failures\n' "$failures"
