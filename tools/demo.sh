@@ -27,3 +27,7 @@ step 'Run, validate against ONNX Runtime, benchmark'
 
 step 'Classify images'
 .venv/bin/python mace/examples/digits/demo.py
+
+step 'Look at'
+echo 'build/digits/digits.png                     the images and what the model saw'
+echo 'build/digits/report/digits_host_cpu.html    where the time goes'

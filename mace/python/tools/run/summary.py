@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TextIO
 
 from rich import box
@@ -15,6 +16,10 @@ from mace.python.tools.run.results import LayerComparison, ModelRun, RunReport
 
 # Columns of output that goes to a file or a pipe.
 _WIDTH = 150
+# What a message of the runner begins with, warnings and errors left as they are.
+_SOURCE = re.compile(r"^I \w+\.cc:\d+ ")
+_RULE = re.compile(r"[-=]+")
+_TITLE = re.compile(r" {2,}\S.*")
 
 
 def make_console(stream: TextIO) -> Console:
@@ -23,10 +28,26 @@ def make_console(stream: TextIO) -> Console:
 
 
 def print_text(console: Console, text: str) -> None:
-    """Prints as it is: neither wrapped nor coloured."""
+    """Prints the text of `mace_run`, neither wrapped nor coloured.
+
+    Files and pipes get it as it is; on a terminal, lines do without the source
+    they come from, and titles and rules end at the border.
+    """
+    if console.is_terminal:
+        lines = (_SOURCE.sub("", line) for line in text.splitlines())
+        text = "".join(f"{_fit(line, console.width)}\n" for line in lines)
     console.print(
         text, markup=False, highlight=False, emoji=False, soft_wrap=True, end=""
     )
+
+
+def _fit(line: str, width: int) -> str:
+    """Decoration made to fit; what says something is left to the terminal."""
+    if len(line) > width and _RULE.fullmatch(line):
+        return line[:width]
+    if len(line) > width and _TITLE.fullmatch(line):
+        return line.strip().center(width).rstrip()
+    return line
 
 
 def print_comparisons(console: Console, run: ModelRun) -> None:
@@ -105,18 +126,22 @@ def worst_layer(layers: tuple[LayerComparison, ...]) -> LayerComparison | None:
 
 def print_summary(console: Console, report: RunReport) -> None:
     """One line per model, device and runtime."""
-    table = Table(title="Summary", box=box.SIMPLE_HEAD)
-    for name in ("model", "device", "runtime"):
-        table.add_column(name, overflow="fold")
-    for name in ("init (ms)", "warm-up (ms)", "run (ms)", "peak memory (MB)"):
+    table = Table(
+        title="Summary", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
+    )
+    # Headings of two lines, so that a terminal of 80 columns has room for words.
+    table.add_column("model", overflow="fold", min_width=12)
+    table.add_column("device", overflow="fold", min_width=6)
+    table.add_column("runtime", no_wrap=True)
+    for name in ("init\n(ms)", "warm-up\n(ms)", "run\n(ms)", "peak\n(MB)"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("result", overflow="fold")
+    table.add_column("result", overflow="fold", min_width=12)
     for run in report.runs:
         times = run.times[-1] if run.times else None
         memory = run.report.get("memory", {}).get("peak_resident_bytes")
         table.add_row(
             run.model,
-            f"{run.device} ({run.abi.value})",
+            _device(run),
             run.runtime.value,
             f"{times.init:.3f}" if times else "-",
             f"{times.warmup:.3f}" if times else "-",
@@ -126,6 +151,11 @@ def print_summary(console: Console, report: RunReport) -> None:
             style="" if run.passed else "bold red",
         )
     console.print(table)
+
+
+def _device(run: ModelRun) -> str:
+    abi = run.abi.value
+    return abi if run.device == abi else f"{run.device} ({abi})"
 
 
 def _verdict(run: ModelRun) -> str:
