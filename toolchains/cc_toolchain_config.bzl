@@ -155,6 +155,10 @@ def _impl(ctx):
                 ["-fsanitize=undefined", "-fno-sanitize=function,vptr"],
             ),
             _sanitizer("tsan", ["-fsanitize=thread"], ["-fsanitize=thread"]),
+            # Objects that a fuzzer can be linked of; other programs can, too.
+            feature(name = "fuzzable", flag_sets = [
+                _flags(_COMPILE, ["-fsanitize=fuzzer-no-link"]),
+            ]),
         ],
         host_system_name = "local",
         target_cpu = ctx.attr.cpu,

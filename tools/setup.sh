@@ -92,6 +92,7 @@ add_task() {
       add_task tensorflow
       add_task cross
       need_apt "test"
+      need_pip requirements-onnx-optimizer.txt
       need_pip requirements-test.txt
       need_pip requirements-check.txt
       ;;

@@ -3,12 +3,14 @@
 """Runs an IR graph in the native engine, by `mace_run`, on any ABI.
 
 The programs come from Bazel; a test that needs one says `native("host")`,
-which builds it if it is out of date. ARM programs run in qemu.
+which builds it if it is out of date. ARM programs run in qemu. BAZEL,
+BAZEL_STARTUP_FLAGS and BAZEL_FLAGS are those of tools/test.sh.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import re
 import subprocess
 import tempfile
@@ -102,15 +104,20 @@ def native(abi: str, *arguments: str) -> Native:
         abi: one of ABIS.
         arguments: further flags of mace_run.
     """
-    configs = [] if abi == "host" else [f"--config={abi}"]
+    bazel = [
+        os.environ.get("BAZEL") or "bazel",
+        *os.environ.get("BAZEL_STARTUP_FLAGS", "").split(),
+    ]
+    configs = os.environ.get("BAZEL_FLAGS", "").split()
+    configs += [] if abi == "host" else [f"--config={abi}"]
     subprocess.run(
-        ["bazel", "build", *configs, _TARGET],
+        [*bazel, "build", *configs, _TARGET],
         cwd=_ROOT,
         check=True,
         capture_output=True,
     )
     listed = subprocess.run(
-        ["bazel", "cquery", *configs, "--output=starlark",
+        [*bazel, "cquery", *configs, "--output=starlark",
          "--starlark:expr=target.files.to_list()[0].path", _TARGET],
         cwd=_ROOT, check=True, capture_output=True, text=True,
     )  # fmt: skip

@@ -4,11 +4,12 @@
 #
 # Usage: bash test/fuzz/run_fuzzers.sh [--seconds N] [--seed N]
 #
-# BAZEL names the Bazel to use, BAZEL_STARTUP_FLAGS and BAZEL_FLAGS add flags.
 # Fuzzes the native readers of files for N seconds (default 60) under the
-# address sanitizer. The first corpus is generated; what is found stays in
-# build/fuzz, so that later runs go on from there. Ends with status 0 if
-# nothing was found, 1 with the path of the input that crashed, 2 on misuse.
+# sanitizers of addresses and of undefined behaviour. The first corpus is
+# generated; what is found stays in build/fuzz, so that later runs go on from
+# there. Ends with status 0 if nothing was found, 1 with the path of the input
+# that crashed, 2 on misuse. BAZEL names the Bazel to use, BAZEL_STARTUP_FLAGS
+# and BAZEL_FLAGS add flags.
 
 set -euo pipefail
 
@@ -48,7 +49,7 @@ program() {
     --starlark:expr='target.files.to_list()[0].path' 2>/dev/null
 }
 
-flags=(--config=asan --copt=-fsanitize=fuzzer-no-link --platform_suffix=-fuzz)
+readonly flags=(--config=sanitize)
 run_bazel build "${flags[@]}" //test/fuzz:model_reader_fuzz
 run_bazel build //test/fuzz:write_model_seeds
 

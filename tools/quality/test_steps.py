@@ -106,10 +106,16 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             20,
         ),
         native("host", "native tests on this computer", "//..."),
+        Step(
+            "demo",
+            "the first command of the README",
+            ("bash", "tools/demo.sh"),
+            count_one,
+            15,
+        ),
         native("arm64", "native tests, 64-bit ARM in qemu", *_NATIVE),
         native("armhf", "native tests, 32-bit ARM in qemu", *_NATIVE),
-        native("asan", "native tests, address sanitizer", *_NATIVE),
-        native("ubsan", "native tests, undefined behaviour", *_NATIVE),
+        native("sanitize", "native tests, addresses and undefined behaviour", *_NATIVE),
         native("tsan", "thread pool and engine, data races", "//mace/core/..."),
         Step(
             "standalone",
@@ -128,9 +134,12 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         Step(
             "python",
             "converter and tools",
-            (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+            (
+                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+                *("--numprocesses=2", "--dist=loadgroup", "--durations=20"),
+            ),
             count_pytest,
-            30,
+            40,
         ),
         Step(
             "docs",

@@ -243,6 +243,9 @@ sys.exit(main.main(['run', '--config=x']))
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that starts the tests in the background ignores it, and Python
+        # leaves such a signal alone.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "writing\n"
