@@ -8,19 +8,40 @@ from mace.python.tools.devices.device import (
     CommandResult,
     Device,
     DeviceError,
+    DeviceFullError,
+    DeviceLostError,
     DeviceProperties,
+    DeviceStoppedError,
 )
-from mace.python.tools.devices.discover import EMULATOR, find_devices
+from mace.python.tools.devices.discover import (
+    EMULATOR,
+    DeviceQuery,
+    Devices,
+    FoundDevice,
+    SilentDevice,
+    close_all,
+    find_devices,
+)
 from mace.python.tools.devices.emulator import EmulatorDevice
 from mace.python.tools.devices.host import HostDevice
+from mace.python.tools.devices.lock import device_lock
 
 __all__ = [
     "EMULATOR",
     "CommandResult",
     "Device",
     "DeviceError",
+    "DeviceFullError",
+    "DeviceLostError",
     "DeviceProperties",
+    "DeviceQuery",
+    "DeviceStoppedError",
+    "Devices",
     "EmulatorDevice",
+    "FoundDevice",
     "HostDevice",
+    "SilentDevice",
+    "close_all",
+    "device_lock",
     "find_devices",
 ]

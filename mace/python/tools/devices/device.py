@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import abc
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,18 @@ from mace.python.tools.errors import MaceError
 
 class DeviceError(MaceError):
     """A device is gone, refuses, or lacks what a command needs."""
+
+
+class DeviceLostError(DeviceError):
+    """The connection to a device ended in the middle of something."""
+
+
+class DeviceFullError(DeviceError):
+    """A file does not fit on a device."""
+
+
+class DeviceStoppedError(DeviceError):
+    """`Device.stop` ended what the device was doing."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +41,8 @@ class DeviceProperties:
         abis: what it can execute, most capable first.
         soc: lower case ("msm8998"); empty where there is no such notion.
         processor: as the system names it; may be empty.
+        soc_names: further names of the SoC, lower case; a deployment's
+            target_socs may use any of them.
     """
 
     name: str
@@ -35,6 +50,7 @@ class DeviceProperties:
     abis: tuple[Abi, ...]
     soc: str = ""
     processor: str = ""
+    soc_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,13 +72,36 @@ class Device(abc.ABC):
     """One machine.
 
     Paths on the device are given relative to `work_dir`, a folder of ours
-    that exists once `probe` has returned. A driver raises `DeviceError` when
+    that exists once `prepare` has returned. Between `prepare` and `close` the
+    device must be ours alone (`device_lock`). A driver raises `DeviceError` when
     the device does not answer, never for a command that ran and failed.
+
+    One thread at a time uses a device; `stop` may come from any.
     """
+
+    def __init__(self) -> None:
+        self._stop = threading.Event()
+
+    @property
+    @abc.abstractmethod
+    def address(self) -> str:
+        """What its driver reaches it by, unique among all devices."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it shares this computer's processor with others."""
+        return False
 
     @abc.abstractmethod
     def probe(self) -> DeviceProperties:
-        """Checks that the device answers and asks what it is."""
+        """Checks that the device answers and asks what it is.
+
+        Changes nothing that another process may be using.
+        """
+
+    @abc.abstractmethod
+    def prepare(self) -> None:
+        """Makes `work_dir` and clears what a broken run left there."""
 
     @property
     @abc.abstractmethod
@@ -99,3 +138,27 @@ class Device(abc.ABC):
     @abc.abstractmethod
     def remove(self, remote: PurePosixPath) -> None:
         """Removes a file or a folder with its contents, if it exists."""
+
+    @property
+    def stop_event(self) -> threading.Event:
+        """Set once `stop` was called."""
+        return self._stop
+
+    def stop(self) -> None:
+        """Ends what the device is doing, now and from now on.
+
+        A program that runs is ended, and the call that waits for it, or for
+        any other command, raises `DeviceStoppedError`.
+        """
+        self._stop.set()
+
+    def system_log(self) -> str:
+        """The last lines of the system's log, to explain a crash.
+
+        Empty where there is none, or where it cannot be read.
+        """
+        return ""
+
+    def close(self) -> None:
+        """Ends the connection; the device's files stay."""
+        return

@@ -48,6 +48,10 @@ class EmulatorDevice(HostDevice):
         self._target = _TARGETS[abi]
         self._emulator = ""
 
+    @property
+    def address(self) -> str:
+        return f"qemu-{self._abi.value}"
+
     def probe(self) -> DeviceProperties:
         name = self._target.emulator
         # The static build has the same options.

@@ -8,8 +8,6 @@ import contextlib
 import os
 import platform
 import shutil
-import signal
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -19,33 +17,44 @@ from mace.python.tools.devices.device import (
     Device,
     DeviceError,
     DeviceProperties,
+    DeviceStoppedError,
 )
-
-# How long a program may take to end itself when asked to.
-_GRACE_S = 2.0
+from mace.python.tools.devices.process import ProcessRequest, run_process
 
 
 class HostDevice(Device):
     """Runs programs here, in a folder of the build tree.
 
     Args:
-        work_dir: made by `probe` if missing.
+        work_dir: made by `prepare`, and by `probe`, if missing.
     """
 
     def __init__(self, work_dir: Path) -> None:
+        super().__init__()
         self._work_dir = work_dir.resolve()
+
+    @property
+    def address(self) -> str:
+        return "host"
+
+    @property
+    def is_local(self) -> bool:
+        return True
 
     @property
     def work_dir(self) -> PurePosixPath:
         return PurePosixPath(self._work_dir)
 
-    def probe(self) -> DeviceProperties:
+    def prepare(self) -> None:
         try:
             self._work_dir.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DeviceError(
                 f"cannot make the work folder {self._work_dir}: {error.strerror}"
             ) from error
+
+    def probe(self) -> DeviceProperties:
+        self.prepare()
         return DeviceProperties(
             name="host",
             serial="host",
@@ -85,33 +94,18 @@ class HostDevice(Device):
         time_limit_s: float | None = None,
     ) -> CommandResult:
         with self._errors(f"start {command[0]}"):
-            process = subprocess.Popen(
-                command,
-                cwd=self._work_dir,
-                env={**os.environ, **(env or {})},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                # Its own group, so that a limit ends its children, too.
-                start_new_session=True,
+            result = run_process(
+                ProcessRequest(
+                    command,
+                    cwd=self._work_dir,
+                    env=env or {},
+                    time_limit_s=time_limit_s,
+                    stop=self._stop,
+                )
             )
-        try:
-            output, _ = process.communicate(timeout=time_limit_s)
-            timed_out = False
-        except subprocess.TimeoutExpired:
-            output = _end(process)
-            timed_out = True
-        except BaseException:  # Ctrl-C: the program must not outlive us
-            _end(process)
-            raise
-        status = process.returncode
-        return CommandResult(
-            status=status if status >= 0 else 128 - status,
-            output=output,
-            timed_out=timed_out,
-        )
+        if result.interrupted:
+            raise DeviceStoppedError(f"{self.address}: {command[0]} was ended")
+        return CommandResult(result.status, result.output, result.timed_out)
 
     def _local(self, remote: PurePosixPath) -> Path:
         return self._work_dir / remote
@@ -122,18 +116,6 @@ class HostDevice(Device):
             yield
         except OSError as error:
             raise DeviceError(f"cannot {what}: {error.strerror}") from error
-
-
-def _end(process: subprocess.Popen[str]) -> str:
-    """Ends a program and its children; returns what it said until then."""
-    for kind in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, kind)
-        try:
-            return process.communicate(timeout=_GRACE_S)[0]
-        except subprocess.TimeoutExpired:
-            continue
-    return ""
 
 
 def _processor() -> str:

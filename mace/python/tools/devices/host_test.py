@@ -7,14 +7,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from mace.python.tools.config.deployment import Abi
-from mace.python.tools.devices import DeviceError, HostDevice, find_devices
-from mace.python.tools.errors import MissingToolError, UnsupportedError
+from mace.python.tools.devices import (
+    DeviceError,
+    DeviceStoppedError,
+    EmulatorDevice,
+    HostDevice,
+)
+from mace.python.tools.errors import MissingToolError
 
 
 @pytest.fixture
@@ -94,17 +100,9 @@ def test_remove_takes_files_and_folders(device: HostDevice, tmp_path: Path) -> N
     assert device.run(["ls"]).output == ""
 
 
-def test_devices_by_abi(tmp_path: Path) -> None:
-    assert len(find_devices(Abi.HOST, tmp_path)) == 1
-    with pytest.raises(UnsupportedError, match="arm64-v8a"):
-        find_devices(Abi.ARM64_V8A, tmp_path)
-    with pytest.raises(UnsupportedError, match="--devices_to_run=qemu"):
-        find_devices(Abi.ARM64, tmp_path)
-
-
 @pytest.mark.parametrize("abi", [Abi.ARM64, Abi.ARMHF])
 def test_an_emulated_board(abi: Abi, tmp_path: Path) -> None:
-    (device,) = find_devices(abi, tmp_path, ("qemu",))
+    device = EmulatorDevice(abi, tmp_path / "work")
     try:
         properties = device.probe()
     except MissingToolError as error:
@@ -133,6 +131,13 @@ def test_an_emulated_board(abi: Abi, tmp_path: Path) -> None:
 
 def test_no_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    (device,) = find_devices(Abi.ARM64, tmp_path, ("qemu",))
     with pytest.raises(MissingToolError, match="qemu-aarch64 is missing"):
-        device.probe()
+        EmulatorDevice(Abi.ARM64, tmp_path).probe()
+
+
+def test_stop_ends_a_program_from_another_thread(device: HostDevice) -> None:
+    threading.Timer(0.3, device.stop).start()
+    begin = time.monotonic()
+    with pytest.raises(DeviceStoppedError):
+        device.run(["sh", "-c", "sleep 60 & sleep 60"])
+    assert time.monotonic() - begin < 10

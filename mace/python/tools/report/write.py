@@ -25,9 +25,7 @@ def write_reports(folder: Path, run: ModelRun, model: ModelFile) -> list[Path]:
     The trace is there when operators were timed, the page when the program
     lived long enough to say anything.
     """
-    stem = re.sub(
-        r"[^0-9A-Za-z.+-]", "_", f"{run.model}_{run.device}_{run.runtime.value}"
-    )
+    stem = report_stem(run)
     files = [folder / f"{stem}.json"]
     with atomic_write(files[0], "w") as stream:
         json.dump(run_json(run), stream, indent=1, allow_nan=False)
@@ -43,6 +41,17 @@ def write_reports(folder: Path, run: ModelRun, model: ModelFile) -> list[Path]:
         with atomic_write(files[-1], "w") as stream:
             json.dump(chrome_trace(run.model, analysis), stream)
     return files
+
+
+def report_stem(run: ModelRun) -> str:
+    """How the files of a run begin.
+
+    The ABI is part of it unless the device's name tells: a phone has two.
+    """
+    device = run.device
+    if run.abi.value not in device:
+        device += f"_{run.abi.value}"
+    return re.sub(r"[^0-9A-Za-z.+-]", "_", f"{run.model}_{device}_{run.runtime.value}")
 
 
 def run_json(run: ModelRun) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from rich.console import Console
 from mace.python.tools.cli.options import ConvertOptions, LayerRange, RunOptions
 from mace.python.tools.config import Deployment, load_deployment_text
 from mace.python.tools.convert import convert_deployment
+from mace.python.tools.devices import DeviceError
 from mace.python.tools.errors import MaceError, UnsupportedError, UsageError
 from mace.python.tools.run import RunReport, run_deployment
 from mace.python.tools.run.inputs import make_inputs
@@ -340,7 +341,7 @@ def test_not_converted(project: _Project) -> None:
 def test_unknown_device(project: _Project) -> None:
     deployment = project.deployment()
     project.convert(deployment)
-    with pytest.raises(UsageError, match=r"MI6.*found: host"):
+    with pytest.raises(DeviceError, match=r"(?s)MI6.*found host"):
         project.run(deployment, devices_to_run=("MI6",))
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tempfile
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.config.deployment import DataFormat, Runtime
-from mace.python.tools.devices import CommandResult, Device
+from mace.python.tools.devices import CommandResult, Device, DeviceError
 from mace.python.tools.errors import MaceError
 from mace.python.tools.run.inputs import element_type
 from mace.python.tools.run.model_file import ModelFile
@@ -30,6 +31,8 @@ PROGRAM = PurePosixPath("mace_run")
 _TIME_LIMIT_S = 4 * 3600.0
 
 _BAD_REQUEST = 2
+# Given by the shell that starts it: a program for another ABI, for example.
+_CANNOT_EXECUTE, _NOT_FOUND = 126, 127
 
 
 class RunnerError(MaceError):
@@ -78,12 +81,14 @@ class Answer:
         report: its JSON report.
         outputs: arrays by tensor name, in the layout the port asked for.
         failure: empty, or why the run failed although the request was right.
+        crashed: the program ended by a signal.
     """
 
     text: str
     report: dict[str, Any]
     outputs: Mapping[str, Array] = field(default_factory=dict)
     failure: str = ""
+    crashed: bool = False
 
 
 def run_on_device(device: Device, request: Request, options: RunOptions) -> Answer:
@@ -106,9 +111,14 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
                 env=_environment(options),
                 time_limit_s=_TIME_LIMIT_S,
             )
-            return _collect(device, request, result, Path(local), exchange)
-        finally:
-            device.remove(exchange)
+            answer = _collect(device, request, result, Path(local), exchange)
+        except BaseException:
+            # What went wrong matters more than a device that is gone.
+            with contextlib.suppress(DeviceError):
+                device.remove(exchange)
+            raise
+        device.remove(exchange)
+        return answer
 
 
 def _check_files(request: Request) -> None:
@@ -202,6 +212,13 @@ def _collect(
             {},
             failure=f"mace_run crashed (signal {result.status - 128}); last output: "
             + _errors(result.output),
+            crashed=True,
+        )
+    if result.status in (_CANNOT_EXECUTE, _NOT_FOUND):
+        return Answer(
+            result.output,
+            {},
+            failure=f"mace_run cannot be started: {_errors(result.output)}",
         )
     report_path = local / "report.json"
     device.pull(exchange / "report.json", report_path)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from mace.python.tools.bazel import BuildError
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.errors import MissingToolError, UnsupportedError
-from mace.python.tools.run.program import BuildError, find_program
+from mace.python.tools.run.program import find_program
 
 
 @pytest.fixture
@@ -78,6 +79,33 @@ def test_variants_have_their_own_place_and_flags(tools: Path, tmp_path: Path) ->
     assert program == tmp_path / "bin" / "arm64-debug-asan" / "mace_run"
     words = (tools / "log").read_text().split()
     assert {"--config=arm64", "--config=debug", "--config=asan"} <= set(words)
+    assert "--config=static" not in words
+
+
+@pytest.mark.parametrize(
+    "abi, configs",
+    [
+        (Abi.HOST, set()),
+        (Abi.ARM64, {"--config=arm64", "--config=static"}),
+        (Abi.ARMHF, {"--config=armhf", "--config=static"}),
+        (Abi.ARM64_V8A, {"--config=arm64-v8a"}),
+        (Abi.ARMEABI_V7A, {"--config=armeabi-v7a"}),
+    ],
+)
+def test_each_abi_has_its_configuration(
+    abi: Abi, configs: set[str], tools: Path, tmp_path: Path
+) -> None:
+    _bazel(tools)
+    find_program(abi, RunOptions(build_dir=tmp_path))
+    words = (tools / "log").read_text().splitlines()[0].split()
+    assert {word for word in words if word.startswith("--config")} == configs
+
+
+def test_no_sanitizer_on_android(tools: Path, tmp_path: Path) -> None:
+    _bazel(tools)
+    options = RunOptions(build_dir=tmp_path, address_sanitizer=True)
+    with pytest.raises(UnsupportedError, match="arm64-v8a"):
+        find_program(Abi.ARM64_V8A, options)
 
 
 def test_without_bazel(

@@ -58,6 +58,11 @@ class ModelRun:
     files: tuple[Path, ...] = ()
 
     @property
+    def where(self) -> str:
+        """Device and ABI."""
+        return f"{self.device} ({self.abi.value})"
+
+    @property
     def passed(self) -> bool:
         """Ran, and every compared output is good enough.
 

@@ -50,11 +50,14 @@ def _fit(line: str, width: int) -> str:
     return line
 
 
-def print_comparisons(console: Console, run: ModelRun) -> None:
+def print_comparisons(
+    console: Console, run: ModelRun, with_device: bool = False
+) -> None:
     """One line per output, and one for a failed run."""
+    name = f"{run.model} on {run.where}" if with_device else run.model
     if run.failure:
         console.print(
-            f"{run.model}: FAILED, {run.failure}",
+            f"{name}: FAILED, {run.failure}",
             markup=False,
             highlight=False,
             emoji=False,
@@ -63,7 +66,7 @@ def print_comparisons(console: Console, run: ModelRun) -> None:
         )
     for comparison in run.comparisons:
         console.print(
-            f"{run.model}: {comparison.line()}",
+            f"{name}: {comparison.line()}",
             markup=False,
             highlight=False,
             emoji=False,
@@ -78,7 +81,8 @@ def print_layers(console: Console, run: ModelRun) -> None:
         return
     worst = worst_layer(run.layers)
     table = Table(
-        title=f"Layers of {run.model} against {run.reference}", box=box.SIMPLE_HEAD
+        title=f"Layers of {run.model} on {run.where} against {run.reference}",
+        box=box.SIMPLE_HEAD,
     )
     for name in ("layer", "type", "tensor"):
         table.add_column(name, overflow="fold")

@@ -1,0 +1,14 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs built by Bazel for a device."""
+
+from __future__ import annotations
+
+from mace.python.tools.bazel.build import (
+    BuildError,
+    Variant,
+    build_program,
+    find_bazel,
+)
+
+__all__ = ["BuildError", "Variant", "build_program", "find_bazel"]

@@ -1,0 +1,146 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls Bazel for one program and one ABI."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.errors import MaceError, MissingToolError, UnsupportedError
+
+_ROOT = Path(__file__).resolve().parents[4]
+
+_LABEL = re.compile(r"^//([\w./+-]*):([\w./+-]+)$")
+_LAST_LINES = 15
+
+
+class BuildError(MaceError):
+    """A program cannot be built."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How a program is built.
+
+    Attributes:
+        abi: for whom. ARM programs are linked statically: they need a Linux or
+            Android kernel and nothing else, however old the device's C library.
+        debug: with symbols and without optimisation.
+        address_sanitizer: with checks of every memory access.
+    """
+
+    abi: Abi
+    debug: bool = False
+    address_sanitizer: bool = False
+
+    @property
+    def name(self) -> str:
+        """Names the folder the program is kept in."""
+        return (
+            self.abi.value
+            + ("-debug" if self.debug else "")
+            + ("-asan" if self.address_sanitizer else "")
+        )
+
+    def flags(self) -> list[str]:
+        """Bazel's.
+
+        Raises:
+            UnsupportedError: there is no such program.
+        """
+        flags = [] if self.abi is Abi.HOST else [f"--config={self.abi.value}"]
+        if self.address_sanitizer and self.abi.is_android:
+            raise UnsupportedError(
+                f"--address_sanitizer: not for {self.abi.value}, whose programs are "
+                "linked statically; check on a board (arm64, armhf) or on host"
+            )
+        if self.abi in (Abi.ARM64, Abi.ARMHF) and not self.address_sanitizer:
+            # The sanitizer cannot be linked statically.
+            flags.append("--config=static")
+        if self.debug:
+            flags.append("--config=debug")
+        if self.address_sanitizer:
+            flags.append("--config=asan")
+        return flags
+
+
+def find_bazel(needed_for: str) -> str:
+    """The path of Bazel.
+
+    Raises:
+        MissingToolError: there is none.
+    """
+    bazel = shutil.which("bazel") or shutil.which("bazelisk")
+    if bazel is None:
+        raise MissingToolError("bazel", needed_for, "bash tools/setup.sh --for build")
+    return bazel
+
+
+def build_program(target: str, variant: Variant) -> Path:
+    """Builds a target; returns the file Bazel made.
+
+    Args:
+        target: "//folder:name", or "//folder" for "//folder:folder".
+
+    Raises:
+        MissingToolError: there is no Bazel.
+        BuildError: the target is no label, or it cannot be built.
+    """
+    label = full_label(target)
+    bazel = find_bazel(f"building {label}")
+    flags = variant.flags()
+    command = [bazel, "build", *flags, "--noshow_progress", "--color=no", label]
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        status = f"building {label} for {variant.name} (bazel)"
+        with Console(stderr=True).status(status):
+            built = _call(command)
+    else:
+        built = _call(command)
+    if built.returncode != 0:
+        tail = "\n".join(built.stderr.strip().splitlines()[-_LAST_LINES:])
+        raise BuildError(f"{' '.join(command[1:])} failed:\n{tail}")
+    info = _call([bazel, "info", *flags, "--color=no", "bazel-bin"])
+    if info.returncode != 0:
+        raise BuildError(f"bazel info failed:\n{info.stderr.strip()}")
+    folder, _, name = label[2:].partition(":")
+    path = Path(info.stdout.strip()) / folder / name
+    if not path.is_file():
+        raise BuildError(f"{label} is no program: building it made no {path}")
+    return path
+
+
+def full_label(target: str) -> str:
+    """A label with its name: "//a/b" is "//a/b:b".
+
+    Raises:
+        BuildError: it is none, or one of several targets.
+    """
+    label = target.strip()
+    if ":" not in label:
+        label = f"{label}:{label.rsplit('/', 1)[-1]}"
+    if not _LABEL.match(label) or "..." in label:
+        raise BuildError(
+            f"{target!r} is no label of a program; accepted: //folder:name, such as "
+            "//mace/ops:ops_test"
+        )
+    return label
+
+
+def _call(command: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=_ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )

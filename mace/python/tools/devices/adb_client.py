@@ -1,0 +1,171 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The program `adb`: found, its version, the devices it sees, its errors."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from dataclasses import dataclass
+
+from mace.python.tools.devices.device import DeviceError
+from mace.python.tools.devices.process import (
+    ProcessRequest,
+    ProcessResult,
+    run_process,
+)
+from mace.python.tools.errors import MissingToolError
+
+# What the documentation of earlier versions demands, too.
+MINIMUM = (1, 0, 32)
+
+_LIMIT_S = 30.0
+# A device that has just come back is listed as offline for about a second.
+_SETTLE_S = 3.0
+_INSTALL = "sudo apt install adb, or the platform-tools of the Android SDK"
+
+# What a state of `adb devices` asks of the user.
+_ADVICE = {
+    "unauthorized": "allow USB debugging for this computer on its screen",
+    "offline": "it does not answer; plug it in again or restart it",
+    "no permissions": "this user may not use it: add a udev rule for it "
+    "(apt install android-sdk-platform-tools-common), then plug it in again",
+    "recovery": "it is in recovery mode; start Android",
+    "sideload": "it is in sideload mode; start Android",
+    "bootloader": "it is in its boot loader; start Android",
+    "authorizing": "it is about to ask for permission on its screen",
+    "connecting": "it is being connected; try again",
+}
+
+_NETWORK = re.compile(r"^\S+:\d+$")
+
+
+@dataclass(frozen=True)
+class ListedDevice:
+    """One line of `adb devices`."""
+
+    serial: str
+    state: str
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state == "device"
+
+    def advice(self) -> str:
+        """What the user can do about a device that is not ready."""
+        for state, advice in _ADVICE.items():
+            if self.state.startswith(state):
+                return f"{self.serial} is {state}: {advice}"
+        return f"{self.serial} is in state {self.state!r}"
+
+
+class AdbClient:
+    """Calls `adb`; its server is started if need be."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def devices(self) -> list[ListedDevice]:
+        """All devices `adb` sees, ready or not.
+
+        Raises:
+            DeviceError: adb or its server does not work.
+        """
+        # The server must not be a child that holds our pipe.
+        started = self.call("start-server")
+        if started.status != 0:
+            raise DeviceError(
+                f"the server of adb does not start: {first_line(started.output)}"
+            )
+        end = time.monotonic() + _SETTLE_S
+        while True:
+            listed = self._list()
+            waiting = [d for d in listed if d.state in ("offline", "connecting")]
+            if not waiting or time.monotonic() > end:
+                return listed
+            for device in waiting:
+                self._reconnect(device.serial)
+            time.sleep(0.3)
+
+    def connect(self, address: str) -> None:
+        """Connects to a device in the network; `devices` tells the outcome."""
+        self.call("connect", address)
+
+    def call(self, *arguments: str) -> ProcessResult:
+        """Runs adb with these arguments, output and errors together."""
+        try:
+            return run_process(
+                ProcessRequest([self.path, *arguments], time_limit_s=_LIMIT_S)
+            )
+        except OSError as error:
+            raise DeviceError(f"cannot start {self.path}: {error.strerror}") from error
+
+    def _list(self) -> list[ListedDevice]:
+        result = self.call("devices")
+        if result.status != 0:
+            raise DeviceError(f"adb devices failed: {first_line(result.output)}")
+        _, _, lines = result.output.partition("List of devices attached")
+        listed = []
+        for line in lines.splitlines():
+            serial, _, state = line.strip().partition("\t")
+            if serial and state:
+                listed.append(ListedDevice(serial, state.strip()))
+        return listed
+
+    def _reconnect(self, serial: str) -> None:
+        if _NETWORK.match(serial):
+            self.call("disconnect", serial)
+            self.call("connect", serial)
+
+
+def find_adb() -> AdbClient:
+    """The `adb` of PATH.
+
+    Raises:
+        MissingToolError: there is none.
+        DeviceError: it does not run, or it is too old.
+    """
+    path = shutil.which("adb")
+    if path is None:
+        raise MissingToolError("adb", "reaching Android devices", _INSTALL)
+    client = AdbClient(path)
+    version = client.call("version")
+    found = re.search(r"version (\d+)\.(\d+)\.(\d+)", version.output)
+    if version.status != 0 or found is None:
+        raise DeviceError(
+            f"{path} does not tell its version: {first_line(version.output)}; "
+            f"to install another: {_INSTALL}"
+        )
+    numbers = tuple(int(part) for part in found.groups())
+    if numbers < MINIMUM:
+        raise DeviceError(
+            f"{path} is version {found[0][8:]}, and at least "
+            f"{'.'.join(map(str, MINIMUM))} is needed; to install it: {_INSTALL}"
+        )
+    return client
+
+
+def explain(text: str, serial: str) -> str:
+    """An error of adb in words that say what to do."""
+    for word, advice in (
+        ("unauthorized", _ADVICE["unauthorized"]),
+        ("device offline", "it went offline; plug it in again or restart it"),
+        ("not found", f"it is gone; is it plugged in? (adb devices, serial {serial})"),
+        ("no devices", f"it is gone; is it plugged in? (adb devices, serial {serial})"),
+        ("insufficient permissions", _ADVICE["no permissions"]),
+    ):
+        # "sh: tool: not found" is about a program, not about the device.
+        if word in text and ("device" in text or word != "not found"):
+            return advice
+    if not text:
+        return f"the connection ended; is it still plugged in? (serial {serial})"
+    return first_line(text)
+
+
+def first_line(text: str) -> str:
+    """The first line that says something."""
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("* daemon"):
+            return line.strip().removeprefix("adb: ").removeprefix("error: ")
+    return "it said nothing"

@@ -1,0 +1,166 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The file that lists boards reached by ssh: `devices.yml`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pydantic
+import yaml
+
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.devices.device import DeviceError
+
+# Looked for in the working directory when no file is named.
+DEFAULT_FILE = Path("devices.yml")
+
+# Every spelling in use: ours, Debian's, the kernel's and tool-chain names.
+ABI_SPELLINGS = {
+    "arm64": Abi.ARM64,
+    "aarch64": Abi.ARM64,
+    "aarch64_linux_gnu": Abi.ARM64,
+    "aarch64-linux-gnu": Abi.ARM64,
+    "armhf": Abi.ARMHF,
+    "armv7l": Abi.ARMHF,
+    "arm_linux_gnueabihf": Abi.ARMHF,
+    "arm-linux-gnueabihf": Abi.ARMHF,
+    "amd64": Abi.HOST,
+    "x86_64": Abi.HOST,
+    "host": Abi.HOST,
+}
+
+
+@dataclass(frozen=True)
+class Board:
+    """One entry of the file.
+
+    Attributes:
+        name: its key.
+        abis: what it runs.
+        socs: lower case.
+        model: the product's full name.
+        port: of its ssh server.
+        identity: private key; None: those ssh takes by itself.
+        work_dir: on the board; relative to the login folder.
+    """
+
+    name: str
+    address: str
+    username: str
+    abis: tuple[Abi, ...]
+    socs: tuple[str, ...] = ()
+    model: str = ""
+    port: int = 22
+    identity: Path | None = None
+    work_dir: str = "mace_run"
+
+
+def read_boards(path: Path) -> list[Board]:
+    """Reads a `devices.yml`.
+
+    Raises:
+        DeviceError: names everything that is wrong with the file.
+    """
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DeviceError(f"cannot read {path}: {error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DeviceError(f"{path} is no YAML file: {error}") from error
+    try:
+        section = _File.model_validate(tree)
+    except pydantic.ValidationError as error:
+        raise DeviceError(f"{path}:\n  " + "\n  ".join(_problems(error))) from error
+    return [_board(name, entry, path) for name, entry in section.devices.items()]
+
+
+def _one_or_list(value: Any) -> Any:
+    """A single value stands for a list of it; "a, b" for two."""
+    if isinstance(value, str):
+        return [word.strip() for word in value.split(",") if word.strip()]
+    return value
+
+
+def _abi(value: Any) -> Abi:
+    word = str(value).strip().lower()
+    if word not in ABI_SPELLINGS:
+        raise ValueError(f"found {value!r}, accepted: {', '.join(ABI_SPELLINGS)}")
+    return ABI_SPELLINGS[word]
+
+
+_Text = Annotated[
+    str,
+    pydantic.StringConstraints(strip_whitespace=True, min_length=1),
+]
+# ssh takes a word that begins with a dash for a flag.
+_Word = Annotated[
+    str,
+    pydantic.StringConstraints(
+        strip_whitespace=True, pattern=r"^[^\s\-@'\"][^\s@'\"]*$"
+    ),
+]
+
+
+class _Entry(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid", protected_namespaces=())
+
+    target_abis: Annotated[
+        list[Annotated[Abi, pydantic.BeforeValidator(_abi)]],
+        pydantic.BeforeValidator(_one_or_list),
+        pydantic.Field(min_length=1),
+    ]
+    target_socs: Annotated[list[_Text], pydantic.BeforeValidator(_one_or_list)] = (
+        pydantic.Field(default_factory=list)
+    )
+    models: str = ""
+    address: _Word
+    username: _Word
+    port: int = pydantic.Field(22, ge=1, le=65535)
+    identity: str = ""
+    workdir: _Word = "mace_run"
+
+
+class _File(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    devices: dict[str, _Entry]
+
+
+def _board(name: str, entry: _Entry, path: Path) -> Board:
+    identity = None
+    if entry.identity:
+        identity = Path(entry.identity).expanduser()
+        if not identity.is_absolute():
+            identity = path.resolve().parent / identity
+        if not identity.is_file():
+            raise DeviceError(f"{path}: devices.{name}.identity: no file {identity}")
+    return Board(
+        name=name,
+        address=entry.address,
+        username=entry.username,
+        abis=tuple(dict.fromkeys(entry.target_abis)),
+        socs=tuple(soc.lower() for soc in entry.target_socs),
+        model=entry.models,
+        port=entry.port,
+        identity=identity,
+        work_dir=entry.workdir,
+    )
+
+
+def _problems(error: pydantic.ValidationError) -> list[str]:
+    lines = []
+    for problem in error.errors():
+        place = ".".join(str(part) for part in problem["loc"]) or "the file"
+        kind = problem["type"]
+        if kind == "missing":
+            text = "is missing"
+        elif kind == "extra_forbidden":
+            known = ", ".join(_Entry.model_fields)
+            text = f"is not known; keys of a device: {known}"
+        else:
+            text = f"{problem['msg']}, found {problem['input']!r:.80}"
+        lines.append(f"{place}: {text}")
+    return lines

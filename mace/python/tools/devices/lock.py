@@ -1,0 +1,149 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One user of a device at a time, over all processes of this computer."""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import hashlib
+import logging
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import filelock
+
+from mace.python.tools.devices.device import DeviceError, DeviceStoppedError
+
+_LOG = logging.getLogger(__name__)
+
+# How long to wait for a device that another process uses.
+DEFAULT_WAIT_S = 1800.0
+_POLL_S = 0.2
+
+
+@contextlib.contextmanager
+def device_lock(
+    address: str,
+    stop: threading.Event | None = None,
+    wait_s: float | None = None,
+    folder: Path | None = None,
+) -> Iterator[None]:
+    """Holds the lock of a device; waits while another process has it.
+
+    The lock ends with the process that holds it, however that ends.
+
+    Args:
+        address: of the device (`Device.address`).
+        stop: end the waiting when this is set.
+        wait_s: at most; None: ``$MACE_DEVICE_WAIT_S``, else half an hour.
+        folder: of the lock files; None: one for all users of this computer.
+
+    Raises:
+        DeviceError: it is still in use after that time; says by whom.
+        DeviceStoppedError: `stop` was set meanwhile.
+    """
+    path = _lock_path(address, folder)
+    wait_s = _default_wait() if wait_s is None else wait_s
+    # All users may open it; not thread local, as a pool may release it.
+    lock = filelock.FileLock(str(path), mode=0o666, thread_local=False)
+    _acquire(lock, path, address, stop, wait_s)
+    try:
+        _write_holder(path)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            _holder_path(path).unlink()
+        lock.release()
+
+
+def _acquire(
+    lock: filelock.BaseFileLock,
+    path: Path,
+    address: str,
+    stop: threading.Event | None,
+    wait_s: float,
+) -> None:
+    end = time.monotonic() + wait_s
+    told = False
+    while True:
+        try:
+            lock.acquire(timeout=0)
+            return
+        except filelock.Timeout:
+            pass
+        except OSError as error:
+            raise DeviceError(
+                f"cannot lock {address} by {path}: {error.strerror}; remove that file "
+                "or let its owner do it"
+            ) from error
+        holder = _read_holder(path)
+        if stop is not None and stop.is_set():
+            raise DeviceStoppedError(f"{address}: interrupted while waiting for it")
+        if time.monotonic() >= end:
+            raise DeviceError(
+                f"{address} is in use by {holder}; waited {wait_s:.0f} s "
+                "(MACE_DEVICE_WAIT_S=seconds changes that)"
+            )
+        if not told:
+            _LOG.info("waiting for %s, in use by %s", address, holder)
+            told = True
+        time.sleep(_POLL_S)
+
+
+def _lock_path(address: str, folder: Path | None) -> Path:
+    if folder is None:
+        folder = Path(tempfile.gettempdir()) / "mace_device_locks"
+    try:
+        if not folder.is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            # Without the sticky bit: in a sticky folder the kernel keeps users
+            # from opening each other's files (fs.protected_regular).
+            folder.chmod(0o777)
+    except OSError as error:
+        raise DeviceError(
+            f"cannot make {folder}, the folder of device locks: {error.strerror}"
+        ) from error
+    readable = re.sub(r"[^0-9A-Za-z.-]", "_", address)[:60]
+    # Two addresses may be alike but for such characters.
+    digest = hashlib.sha256(address.encode()).hexdigest()[:8]
+    return folder / f"{readable}.{digest}.lock"
+
+
+def _holder_path(path: Path) -> Path:
+    # Not the lock file itself: whoever tries to lock it empties it.
+    return path.with_suffix(".holder")
+
+
+def _write_holder(path: Path) -> None:
+    program = Path(sys.argv[0]).name or "python"
+    text = f"{program} of {_user()} (process {os.getpid()}) since {time.strftime('%X')}"
+    with contextlib.suppress(OSError):
+        _holder_path(path).write_text(text, encoding="utf-8")
+
+
+def _read_holder(path: Path) -> str:
+    try:
+        return _holder_path(path).read_text(encoding="utf-8") or "another process"
+    except (OSError, UnicodeDecodeError):
+        return "another process"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def _default_wait() -> float:
+    try:
+        return float(os.environ.get("MACE_DEVICE_WAIT_S", DEFAULT_WAIT_S))
+    except ValueError:
+        return DEFAULT_WAIT_S

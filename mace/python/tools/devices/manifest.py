@@ -1,0 +1,91 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which files a device already has, by checksum.
+
+The list lies beside the files, so that any computer can use it: a line
+``<sha256> <size>:<modification time> <path>`` for each file. A line counts as
+long as the file still has that size and time. A file takes its place between
+the removal of its old line and the addition of its new one: a break in between
+costs another copy, never a wrong file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from pathlib import Path, PurePosixPath
+
+_FILE = ".manifest"
+_BLOCK = 1 << 20
+# Toybox, BusyBox and GNU know this form.
+_STAT = "stat -c %s:%Y"
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file, as hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+class Manifest:
+    """Our copy of a device's list; valid while the device is locked for us."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, str] = {}
+
+    def has(self, path: PurePosixPath, digest: str) -> bool:
+        """Whether the device holds exactly this file."""
+        return self._digests.get(str(path)) == digest
+
+    def add(self, path: PurePosixPath, digest: str) -> None:
+        """After `place_script` has run."""
+        self._digests[str(path)] = digest
+
+    def forget(self, path: PurePosixPath) -> None:
+        """What is at or below the path is no longer known."""
+        name = str(path)
+        for known in list(self._digests):
+            if known == name or known.startswith(f"{name}/"):
+                del self._digests[known]
+
+    def read_script(self) -> str:
+        """Prints the lines that still hold; `load` reads them."""
+        return (
+            f"[ ! -f {_FILE} ] || while read -r h s p; do\n"
+            f'[ "$({_STAT} "$p" 2>/dev/null)" != "$s" ] || echo "$h $p"\n'
+            f"done <{_FILE}"
+        )
+
+    def load(self, text: str) -> None:
+        """Takes over what `read_script` printed."""
+        self._digests.clear()
+        for line in text.splitlines():
+            digest, _, path = line.partition(" ")
+            if len(digest) == 64 and path:
+                self._digests[path] = digest
+
+    def place_script(
+        self,
+        part: PurePosixPath,
+        path: PurePosixPath,
+        digest: str,
+        executable: bool,
+    ) -> str:
+        """Moves a file that has arrived to its place; prints its size."""
+        name = shlex.quote(str(path))
+        mode = "755" if executable else "644"
+        # The path is compared as the end of the line, not as a pattern.
+        keep = f'while read -r h s p; do [ "$p" = {name} ] || echo "$h $s $p"; done'
+        return (
+            f"mkdir -p {shlex.quote(str(path.parent))} && chmod {mode} {part} &&\n"
+            f"{{ [ ! -f {_FILE} ] || {{ {keep} <{_FILE} >{_FILE}.new && "
+            f"mv -f {_FILE}.new {_FILE}; }}; }} &&\n"
+            f"mv -f {part} {name} &&\n"
+            # Without `stat` the line never counts, and the file comes again.
+            f'z=$({_STAT} {name} 2>/dev/null) || z="$(wc -c <{name} | tr -d " "):"\n'
+            f"echo {digest} $z {name} >>{_FILE} &&\n"
+            'echo "${z%%:*}"'
+        )

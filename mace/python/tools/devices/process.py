@@ -1,0 +1,135 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs on this computer, with a time limit and an end from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+# How long a program may take to end itself when asked to.
+_GRACE_S = 2.0
+# How often a running program is looked after: the delay of an interruption.
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class ProcessResult:
+    """How a program ended.
+
+    Attributes:
+        status: as a shell gives it: 128 + n after signal n.
+        output: standard output; standard error, too, where asked for.
+        errors: standard error, where it was kept apart.
+        timed_out: the time limit ended it.
+        interrupted: the stop event ended it.
+    """
+
+    status: int
+    output: str
+    errors: str = ""
+    timed_out: bool = False
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class ProcessRequest:
+    """What to start, and when to end it.
+
+    Attributes:
+        command: program and arguments; no shell sees them.
+        cwd: where it runs; None: here.
+        env: variables besides those we have.
+        time_limit_s: end it after so long.
+        stop: end it when this is set.
+        hold_stdin: give it an input that stays open and empty, and ask it to
+            end by closing that; otherwise its input is empty.
+        split_errors: keep standard error apart.
+    """
+
+    command: Sequence[str]
+    cwd: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    time_limit_s: float | None = None
+    stop: threading.Event | None = None
+    hold_stdin: bool = False
+    split_errors: bool = False
+
+
+def run_process(request: ProcessRequest) -> ProcessResult:
+    """Runs a program to its end.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    process = subprocess.Popen(
+        request.command,
+        cwd=request.cwd,
+        env={**os.environ, **request.env},
+        stdin=subprocess.PIPE if request.hold_stdin else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE if request.split_errors else subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        # Its own group: an end reaches its children, and Ctrl-C only us.
+        start_new_session=True,
+    )
+    stdin, process.stdin = process.stdin, None  # communicate() would close it
+    begin = time.monotonic()
+    timed_out = interrupted = False
+    output: str
+    errors: str | None
+    try:
+        while True:
+            try:
+                output, errors = process.communicate(timeout=_POLL_S)
+                break
+            except subprocess.TimeoutExpired:
+                elapsed = time.monotonic() - begin
+            limit = request.time_limit_s
+            timed_out = limit is not None and elapsed > limit
+            interrupted = request.stop is not None and request.stop.is_set()
+            if timed_out or interrupted:
+                output, errors = _end(process, stdin)
+                break
+    except BaseException:  # Ctrl-C: the program must not outlive us
+        _end(process, stdin)
+        raise
+    finally:
+        if stdin is not None:
+            with contextlib.suppress(OSError):
+                stdin.close()
+    status = process.returncode
+    return ProcessResult(
+        status if status >= 0 else 128 - status,
+        output,
+        errors or "",
+        timed_out,
+        interrupted,
+    )
+
+
+def _end(
+    process: subprocess.Popen[str], stdin: IO[str] | None
+) -> tuple[str, str | None]:
+    """Ends a program and its children; returns what it said until then."""
+    if stdin is not None:
+        with contextlib.suppress(OSError):
+            stdin.close()
+        # Twice the time: the other side ends its program first.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=2 * _GRACE_S)
+    for kind in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, kind)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=_GRACE_S)
+    return "", ""

@@ -1,0 +1,354 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What devices reached by a client program (adb, ssh) have in common.
+
+Everything goes through one POSIX shell command at a time. Its status comes
+back as a line of its own at the end of the output: `adb shell` ends with 0
+when the device vanishes, and so a lost device never looks like success.
+
+The program on the device gets no input, but the shell that starts it listens
+on the client's: when that ends, because we close it or because the connection
+broke, the shell ends the program. So a program never outlives its client.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import os
+import re
+import secrets
+import shlex
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from mace.python.tools.devices import manifest
+from mace.python.tools.devices.device import (
+    CommandResult,
+    Device,
+    DeviceError,
+    DeviceFullError,
+    DeviceLostError,
+    DeviceStoppedError,
+)
+from mace.python.tools.devices.process import (
+    ProcessRequest,
+    ProcessResult,
+    run_process,
+)
+
+# A shell command of ours takes milliseconds; a device that needs longer hangs.
+_COMMAND_LIMIT_S = 60.0
+_CLEAN_UP_LIMIT_S = 5.0
+# 100 MB at 1 MB/s, which a slow link still manages, and twice that.
+_SECONDS_PER_BYTE = 2e-6
+# Linux takes 128 KiB per argument; quoting again may double the length.
+_LONGEST_SCRIPT = 60_000
+
+# Everything in transit lies here, so that one removal cleans up.
+INCOMING = ".incoming"
+# The process (group) of the program that runs.
+_RUNNING = f"{INCOMING}/running"
+
+_NO_SPACE = re.compile(r"no space left|disk quota exceeded", re.IGNORECASE)
+
+# Ends the program's group when input ends. Without setsid there is no group.
+_RUN = """\
+cd {work} || exit 126
+ulimit -c 0 2>/dev/null
+exec 3<&0
+{exports}
+if command -v setsid >/dev/null 2>&1; then
+setsid {command} </dev/null 2>&1 3<&- &
+p=$!; g=-$p
+else
+{command} </dev/null 2>&1 3<&- &
+p=$!; g=$p
+fi
+echo $g >{running}
+( read -r x <&3; kill -15 $g; sleep 1; kill -9 $g ) >/dev/null 2>&1 &
+w=$!
+wait $p 2>/dev/null; s=$?
+kill -9 $w 2>/dev/null
+[ $g = $p ] || kill -9 $g 2>/dev/null
+exec 3<&-
+rm -f {running}
+(exit $s)"""
+
+
+@dataclass(frozen=True)
+class ShellResult:
+    """How a shell command on the device ended."""
+
+    status: int
+    output: str
+    errors: str = ""
+    timed_out: bool = False
+
+
+class RemoteDevice(Device):
+    """A device behind a client program.
+
+    Derived classes say how the client is called and what its errors mean.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._manifest = manifest.Manifest()
+
+    @property
+    @abc.abstractmethod
+    def label(self) -> str:
+        """The device in messages: its name and how it is reached."""
+
+    @abc.abstractmethod
+    def _shell_command(self, script: str) -> list[str]:
+        """The client's command line that runs a script there."""
+
+    @abc.abstractmethod
+    def _send_command(self, local: Path, remote: PurePosixPath) -> list[str]:
+        """The client's command line that copies a file there."""
+
+    @abc.abstractmethod
+    def _receive_command(self, remote: PurePosixPath, local: Path) -> list[str]:
+        """The client's command line that copies a file from there."""
+
+    @abc.abstractmethod
+    def _explain(self, text: str) -> str:
+        """What the client's error means and how to mend it, in one line."""
+
+    # Device.
+
+    def prepare(self) -> None:
+        work = shlex.quote(str(self.work_dir))
+        opened = self.shell(
+            f"mkdir -p {work} && cd {work} && rm -rf {INCOMING} && "
+            f"mkdir -p {INCOMING} || exit 9\n{self._manifest.read_script()}\n:"
+        )
+        if opened.status != 0:
+            raise self._failure(
+                f"cannot make the work folder {self.work_dir} on {self.label}",
+                (opened.output + opened.errors).strip(),
+                opened.status,
+            )
+        self._manifest.load(opened.output)
+
+    def push(self, local: Path, remote: PurePosixPath) -> None:
+        try:
+            size = local.stat().st_size
+            digest = manifest.file_digest(local)
+            executable = os.access(local, os.X_OK)
+        except OSError as error:
+            raise DeviceError(f"cannot read {local}: {error.strerror}") from error
+        if self._manifest.has(remote, digest):
+            return
+        part = PurePosixPath(INCOMING) / secrets.token_hex(4)
+        try:
+            self._before_send(remote, part, size)
+            sent = self._client(
+                self._send_command(local, self.work_dir / part),
+                limit_s=_COMMAND_LIMIT_S + size * _SECONDS_PER_BYTE,
+            )
+            if sent.status != 0 or sent.timed_out:
+                raise self._push_error(local, size, sent)
+            script = self._manifest.place_script(part, remote, digest, executable)
+            placed = self.shell(self._in_work_dir(script))
+            # A device may close a connection that it calls complete.
+            arrived = placed.output.strip()
+            if placed.status != 0 or arrived != str(size):
+                raise self._place_error(local, size, placed)
+        except BaseException:
+            self._manifest.forget(remote)
+            self._discard(part)
+            raise
+        self._manifest.add(remote, digest)
+
+    def pull(self, remote: PurePosixPath, local: Path) -> None:
+        local.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=local.parent, prefix=f".{local.name}.")
+        os.close(handle)
+        part = Path(name)
+        try:
+            result = self._client(
+                self._receive_command(self.work_dir / remote, part),
+                limit_s=None,
+            )
+            if result.status != 0:
+                text = (result.errors + result.output).strip()
+                raise self._failure(
+                    f"cannot copy {remote} from {self.label}", text, result.status
+                )
+            os.replace(part, local)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def run(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        time_limit_s: float | None = None,
+    ) -> CommandResult:
+        exports = "\n".join(
+            f"export {name}={shlex.quote(value)}" for name, value in (env or {}).items()
+        )
+        script = _RUN.format(
+            work=shlex.quote(str(self.work_dir)),
+            exports=exports or ":",
+            command=" ".join(map(shlex.quote, command)),
+            running=_RUNNING,
+        )
+        if len(script) > _LONGEST_SCRIPT:
+            script = self._script_file(script)
+        try:
+            result = self.shell(script, limit_s=time_limit_s, hold_stdin=True)
+        except DeviceLostError as error:
+            raise DeviceLostError(f"{error} (while {command[0]} ran)") from error
+        return CommandResult(result.status, result.output, result.timed_out)
+
+    def remove(self, remote: PurePosixPath) -> None:
+        self._manifest.forget(remote)
+        result = self.shell(
+            self._in_work_dir(f"rm -rf {shlex.quote(str(remote))}"),
+        )
+        if result.status != 0:
+            raise DeviceError(
+                f"cannot remove {remote} from {self.label}: "
+                + (result.output + result.errors).strip()
+            )
+
+    # For derived classes.
+
+    def shell(
+        self,
+        script: str,
+        limit_s: float | None = _COMMAND_LIMIT_S,
+        hold_stdin: bool = False,
+    ) -> ShellResult:
+        """Runs a shell script on the device.
+
+        Raises:
+            DeviceLostError: it did not come to its end.
+            DeviceStoppedError: `stop` was called.
+        """
+        token = f"MACE_STATUS_{secrets.token_hex(4)}"
+        # In a subshell, so that an `exit` does not skip the last line.
+        whole = f"(\n{script}\n)\nprintf '\\n%s=%s\\n' {token} $?"
+        try:
+            result = self._client(self._shell_command(whole), limit_s, hold_stdin)
+        except DeviceStoppedError:
+            if hold_stdin:
+                self._end_program()
+            raise
+        # Android before 7 sends shell output through a terminal: CR LF.
+        output = result.output.replace("\r\n", "\n")
+        text, found, status = output.rpartition(f"\n{token}=")
+        if found:
+            return ShellResult(
+                int(status.split()[0]), text, result.errors, result.timed_out
+            )
+        if result.timed_out:
+            if hold_stdin:
+                self._end_program()
+                return ShellResult(137, output, result.errors, True)
+            raise DeviceLostError(
+                f"{self.label} does not answer (a command took more than "
+                f"{_COMMAND_LIMIT_S:.0f} s)"
+            )
+        raise DeviceLostError(
+            f"lost {self.label}: " + self._explain((result.errors or output).strip())
+        )
+
+    def _in_work_dir(self, script: str) -> str:
+        return f"cd {shlex.quote(str(self.work_dir))} || exit 9\n{script}"
+
+    def _before_send(
+        self, remote: PurePosixPath, part: PurePosixPath, size: int
+    ) -> None:
+        """Prepares the place a file is sent to."""
+        return
+
+    def _client(
+        self, command: Sequence[str], limit_s: float | None, hold_stdin: bool = False
+    ) -> ProcessResult:
+        if self._stop.is_set():
+            raise DeviceStoppedError(f"{self.label}: interrupted")
+        result = run_process(
+            ProcessRequest(
+                command,
+                time_limit_s=limit_s,
+                stop=self._stop,
+                hold_stdin=hold_stdin,
+                split_errors=True,
+            )
+        )
+        if result.interrupted:
+            raise DeviceStoppedError(f"{self.label}: interrupted")
+        return result
+
+    def _failure(self, what: str, text: str, status: int) -> DeviceError:
+        if _NO_SPACE.search(text):
+            return DeviceFullError(f"{what}: no space left there; {self._free_space()}")
+        return DeviceError(f"{what}: {self._explain(text or f'status {status}')}")
+
+    # Details.
+
+    def _push_error(self, local: Path, size: int, sent: ProcessResult) -> DeviceError:
+        what = f"cannot copy {local.name} ({size / 1e6:.1f} MB) to {self.label}"
+        if sent.timed_out:
+            return DeviceLostError(f"{what}: it does not answer")
+        text = (sent.errors + sent.output).strip()
+        error = self._failure(what, text, sent.status)
+        if isinstance(error, DeviceFullError):
+            return error
+        return DeviceLostError(str(error))
+
+    def _place_error(self, local: Path, size: int, placed: ShellResult) -> DeviceError:
+        what = f"cannot copy {local.name} ({size / 1e6:.1f} MB) to {self.label}"
+        text = (placed.errors + placed.output).strip()
+        if placed.status == 0:
+            text = f"{placed.output.strip() or 0} of {size} bytes arrived"
+        return self._failure(what, text, placed.status)
+
+    def _free_space(self) -> str:
+        """How much there is, and what to do; never fails."""
+        advice = f"free some, for example remove {self.work_dir}"
+        try:
+            free = self.shell(self._in_work_dir("df -k . | tail -n 1"))
+        except DeviceError:
+            return advice
+        columns = free.output.split()
+        if len(columns) < 4 or not columns[3].isdigit():
+            return advice
+        return f"{int(columns[3]) / 1e3:.1f} MB are free, {advice}"
+
+    def _end_program(self) -> None:
+        """Ends a program that closing its client's input may not have ended.
+
+        Android before 7 does not tell that the input has ended.
+        """
+        script = f"[ ! -f {_RUNNING} ] || kill -9 $(cat {_RUNNING}); rm -f {_RUNNING}"
+        command = self._shell_command(self._in_work_dir(script))
+        # Not through `_client`: this must happen although `stop` was called.
+        with contextlib.suppress(OSError):
+            run_process(ProcessRequest(command, time_limit_s=_CLEAN_UP_LIMIT_S))
+
+    def _discard(self, part: PurePosixPath) -> None:
+        """Removes what an unfinished copy left; the next probe does it, too."""
+        if self._stop.is_set():
+            return
+        try:
+            self.shell(self._in_work_dir(f"rm -f {part}"), limit_s=_CLEAN_UP_LIMIT_S)
+        except DeviceError:
+            return
+
+    def _script_file(self, script: str) -> str:
+        """A script too long for a command line, as a file on the device."""
+        with tempfile.TemporaryDirectory(prefix="mace_script_") as folder:
+            local = Path(folder) / "script"
+            local.write_text(script + "\n", encoding="utf-8")
+            remote = PurePosixPath(INCOMING) / "script"
+            self.remove(remote)
+            self.push(local, remote)
+        return self._in_work_dir(f". ./{remote}")

@@ -1,0 +1,232 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Linux boards, through the programs `ssh`, `rsync` and `scp`.
+
+One connection serves all calls (ControlMaster): a command then takes
+hundredths of a second instead of a third of one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+import tempfile
+from pathlib import Path, PurePosixPath
+
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.devices.boards import Board
+from mace.python.tools.devices.device import (
+    DeviceError,
+    DeviceLostError,
+    DeviceProperties,
+)
+from mace.python.tools.devices.process import ProcessRequest, run_process
+from mace.python.tools.devices.remote import RemoteDevice
+from mace.python.tools.errors import MissingToolError
+
+# What the kernel (`uname -m`) can run.
+_MACHINES = {
+    "aarch64": (Abi.ARM64, Abi.ARMHF),
+    "armv8l": (Abi.ARMHF,),
+    "armv7l": (Abi.ARMHF,),
+    "x86_64": (Abi.HOST,),
+}
+
+# From this size on a changed file is sent as its difference to the old one.
+_DELTA_BYTES = 1 << 20
+
+_OPTIONS = {
+    # A question on the terminal would hang us: errors instead.
+    "BatchMode": "yes",
+    "StrictHostKeyChecking": "accept-new",
+    "ConnectTimeout": "10",
+    # A board that vanished is noticed after 15 s.
+    "ServerAliveInterval": "5",
+    "ServerAliveCountMax": "3",
+    "LogLevel": "ERROR",
+    "ControlMaster": "auto",
+    # Ends the shared connection should nobody be left to do it.
+    "ControlPersist": "60",
+}
+
+
+class SshDevice(RemoteDevice):
+    """One board of a `devices.yml`."""
+
+    def __init__(self, board: Board) -> None:
+        super().__init__()
+        self._board = board
+        self._work_dir: PurePosixPath | None = None
+        self._control = ""
+        self._rsync = False
+
+    @property
+    def address(self) -> str:
+        board = self._board
+        return f"ssh:{board.username}@{board.address}:{board.port}"
+
+    @property
+    def label(self) -> str:
+        return f"{self._board.name} ({self._destination})"
+
+    @property
+    def work_dir(self) -> PurePosixPath:
+        assert self._work_dir is not None, "probe() comes first"
+        return self._work_dir
+
+    def probe(self) -> DeviceProperties:
+        for tool in ("ssh", "scp"):
+            if shutil.which(tool) is None:
+                raise MissingToolError(
+                    tool, "reaching boards", "sudo apt install openssh-client"
+                )
+        self._connect()
+        work = shlex.quote(self._board.work_dir)
+        known = self.shell(
+            "sed -n 's/^\\(model name\\|Model\\|Hardware\\)[^:]*: //p' /proc/cpuinfo\n"
+            f"mkdir -p {work} && cd {work} && pwd -P && uname -m && "
+            "if command -v rsync >/dev/null 2>&1; then echo yes; else echo no; fi"
+        )
+        if known.status != 0:
+            raise self._failure(
+                f"cannot make the work folder {self._board.work_dir} on {self.label}",
+                (known.output + known.errors).strip(),
+                known.status,
+            )
+        # A login script may print before us.
+        *before, folder, machine, rsync = known.output.strip().split("\n")
+        self._work_dir = PurePosixPath(folder)
+        self._rsync = rsync == "yes" and shutil.which("rsync") is not None
+        self._check_machine(machine)
+        return DeviceProperties(
+            name=self._board.name,
+            serial=f"{self._board.address}:{self._board.port}",
+            abis=self._board.abis,
+            soc=self._board.socs[0] if self._board.socs else "",
+            processor=self._board.model or (before[-1] if before else machine),
+            soc_names=self._board.socs,
+        )
+
+    def system_log(self) -> str:
+        try:
+            result = self.shell("dmesg 2>/dev/null | tail -n 50")
+        except DeviceError:
+            return ""
+        return result.output if result.status == 0 else ""
+
+    def close(self) -> None:
+        if not self._control:
+            return
+        with contextlib.suppress(OSError):
+            command = ["ssh", *self._flags(), "-O", "exit", self._destination]
+            run_process(ProcessRequest(command, time_limit_s=5.0))
+        shutil.rmtree(self._control, ignore_errors=True)
+        self._control = ""
+
+    @property
+    def _destination(self) -> str:
+        return f"{self._board.username}@{self._board.address}"
+
+    def _connect(self) -> None:
+        # Short: the path of a socket has at most 107 characters.
+        self._control = self._control or tempfile.mkdtemp(prefix="mace-ssh-")
+        try:
+            self.shell(":", limit_s=30.0)
+        except DeviceLostError as error:
+            self.close()
+            text = str(error).replace("lost", "cannot reach", 1)
+            raise DeviceError(text) from error
+
+    def _check_machine(self, machine: str) -> None:
+        """The file's target_abis must be true."""
+        runs = _MACHINES.get(machine)
+        wrong = [
+            abi for abi in self._board.abis if runs is not None and abi not in runs
+        ]
+        if runs is None or wrong:
+            can = ", ".join(abi.value for abi in runs or ()) or "no ABI of MACE"
+            said = ", ".join(abi.value for abi in self._board.abis)
+            raise DeviceError(
+                f"{self.label} is an {machine} machine, which runs {can}; its "
+                f"target_abis are {said}: correct devices.{self._board.name}"
+                ".target_abis"
+            )
+
+    def _flags(self) -> list[str]:
+        options = {
+            **_OPTIONS,
+            "ControlPath": f"{self._control}/socket",
+            "Port": str(self._board.port),
+        }
+        if self._board.identity is not None:
+            options["IdentityFile"] = str(self._board.identity)
+            options["IdentitiesOnly"] = "yes"
+        return [word for name in options for word in ("-o", f"{name}={options[name]}")]
+
+    def _shell_command(self, script: str) -> list[str]:
+        # The login shell may be any; ours is sh.
+        command = f"exec sh -c {shlex.quote(script)}"
+        return ["ssh", "-T", *self._flags(), self._destination, command]
+
+    def _send_command(self, local: Path, remote: PurePosixPath) -> list[str]:
+        target = f"{self._destination}:{remote}"
+        if not self._rsync:
+            return ["scp", "-q", *self._flags(), str(local.resolve()), target]
+        connection = shlex.join(["ssh", *self._flags()])
+        source = str(local.resolve())
+        return [
+            "rsync",
+            "--inplace",
+            "--no-whole-file",
+            "-e",
+            connection,
+            source,
+            target,
+        ]
+
+    def _receive_command(self, remote: PurePosixPath, local: Path) -> list[str]:
+        # `ssh` gives the exact status, and its output may be any bytes.
+        command = self._shell_command(f"cat {shlex.quote(str(remote))}")
+        return ["sh", "-c", f"{shlex.join(command)} >{shlex.quote(str(local))}"]
+
+    def _before_send(
+        self, remote: PurePosixPath, part: PurePosixPath, size: int
+    ) -> None:
+        if self._rsync and size >= _DELTA_BYTES:
+            self.shell(
+                self._in_work_dir(
+                    f"cp {shlex.quote(str(remote))} {part} 2>/dev/null || rm -f {part}"
+                )
+            )
+
+    def _explain(self, text: str) -> str:
+        board = self._board
+        port = "" if board.port == 22 else f" -p {board.port}"
+        if "Permission denied" in text and "publickey" in text:
+            key = board.identity or "~/.ssh/id_rsa"
+            return (
+                "it refuses our key; let it accept one: "
+                f"cat {key}.pub | ssh -q{port} {self._destination} "
+                '"cat >> ~/.ssh/authorized_keys" (ssh-keygen makes a key)'
+            )
+        if "HOST IDENTIFICATION HAS CHANGED" in text or "verification failed" in text:
+            name = (
+                board.address if board.port == 22 else f"[{board.address}]:{board.port}"
+            )
+            return (
+                "its host key is another than before; if the board was set up anew: "
+                f"ssh-keygen -R '{name}'"
+            )
+        for word in ("refused", "timed out", "No route", "resolve", "unreachable"):
+            if word in text:
+                return (
+                    f"{_last_line(text)}; is it on, and are address and port of "
+                    f"devices.{board.name} right?"
+                )
+        return _last_line(text) if text else "the connection ended"
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing"

@@ -1,0 +1,117 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""All runs of a deployment side by side: CSV, JSON, and a page by device."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Optional
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.report.write import report_stem, run_json
+from mace.python.tools.run.results import ModelRun, RunReport
+
+_TEMPLATE = "overview.html.jinja2"
+_STEM = "all_runs"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run. Times in ms, memory in bytes; None where there is none.
+
+    Attributes:
+        similarity: the least of all outputs; NaN if one has NaN.
+        page: the run's own page, beside this one.
+    """
+
+    model: str
+    device: str
+    abi: str
+    runtime: str
+    processor: str
+    isa: str
+    init_ms: Optional[float]
+    warmup_ms: Optional[float]
+    run_ms: Optional[float]
+    peak_memory: Optional[int]
+    similarity: Optional[float]
+    result: str
+    failure: str
+    page: str
+
+
+def write_overview(folder: Path, name: str, report: RunReport) -> list[Path]:
+    """Writes `all_runs.{csv,json,html}`; returns their paths.
+
+    Args:
+        name: of the deployment.
+    """
+    rows = [_row(run, folder) for run in report.runs]
+    files = [folder / f"{_STEM}{suffix}" for suffix in (".csv", ".json", ".html")]
+    with atomic_write(files[0], "w") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        names = [field.name for field in fields(Row)]
+        writer.writerow(names)
+        for row in rows:
+            values = [getattr(row, name) for name in names]
+            writer.writerow(["" if value is None else value for value in values])
+    with atomic_write(files[1], "w") as stream:
+        content = {
+            "deployment": name,
+            "passed": report.passed,
+            "runs": [run_json(run) for run in report.runs],
+        }
+        json.dump(content, stream, indent=1, allow_nan=False)
+        stream.write("\n")
+    with atomic_write(files[2], "w") as stream:
+        stream.write(_page(name, report, rows))
+    return files
+
+
+def _row(run: ModelRun, folder: Path) -> Row:
+    times = run.times[-1] if run.times else None
+    machine = run.report.get("machine", {})
+    similarities = [c.metrics.similarity for c in run.comparisons]
+    lowest = None
+    if similarities:
+        broken = any(math.isnan(value) for value in similarities)
+        lowest = math.nan if broken else min(similarities)
+    page = f"{report_stem(run)}.html"
+    return Row(
+        model=run.model,
+        device=run.device,
+        abi=run.abi.value,
+        runtime=run.runtime.value,
+        processor=machine.get("processor", ""),
+        isa=machine.get("isa", ""),
+        init_ms=times.init if times else None,
+        warmup_ms=times.warmup if times else None,
+        run_ms=times.run if times else None,
+        peak_memory=run.report.get("memory", {}).get("peak_resident_bytes"),
+        similarity=lowest,
+        result="passed" if run.passed else "failed" if run.failure else "wrong",
+        failure=run.failure,
+        page=page if (folder / page).is_file() and run.report else "",
+    )
+
+
+def _page(name: str, report: RunReport, rows: list[Row]) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    by_device: dict[str, list[Row]] = {}
+    for row in rows:
+        by_device.setdefault(row.device, []).append(row)
+    return environment.get_template(_TEMPLATE).render(
+        name=name, passed=report.passed, devices=by_device
+    )

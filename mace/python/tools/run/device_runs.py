@@ -1,0 +1,181 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""All models on all devices: at once, each device ours while it works."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from mace.python.tools.cli.options import RunOptions
+from mace.python.tools.config.deployment import Abi, Runtime
+from mace.python.tools.devices import (
+    DeviceError,
+    DeviceStoppedError,
+    FoundDevice,
+    SilentDevice,
+    device_lock,
+)
+from mace.python.tools.devices.together import on_each_device
+from mace.python.tools.errors import MaceError
+from mace.python.tools.run import summary
+from mace.python.tools.run.invocation import PROGRAM
+from mace.python.tools.run.model_run import Place, PreparedModel, run_model
+from mace.python.tools.run.progress import Meter, show_progress
+from mace.python.tools.run.results import ModelRun
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every device does once for each of its ABIs."""
+
+    model: PreparedModel
+    runtime: Runtime
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What the devices' threads share."""
+
+    jobs: Sequence[Job]
+    programs: Mapping[Abi, Path]
+    log_dir: Path
+    options: RunOptions
+    console: Console
+    # One text at a time on the console.
+    printing: threading.Lock
+    # Whether there is more than one device and ABI.
+    several: bool
+
+
+def run_on_devices(
+    found: Sequence[FoundDevice],
+    jobs: Sequence[Job],
+    programs: Mapping[Abi, Path],
+    log_dir: Path,
+    options: RunOptions,
+    console: Console,
+) -> list[ModelRun]:
+    """Runs every job on every device, for each of its ABIs.
+
+    A device that fails keeps no other from its work: its runs have a failure.
+
+    Args:
+        programs: `mace_run` for each ABI of a device.
+
+    Raises:
+        MaceError: the request is wrong, and there is only one device and ABI;
+            with more, a device's refusal is its failure.
+    """
+    plan = _Plan(
+        jobs=jobs,
+        programs=programs,
+        log_dir=log_dir,
+        options=options,
+        console=console,
+        printing=threading.Lock(),
+        several=sum(len(item.abis) for item in found) > 1,
+    )
+    counts = {item.properties.name: len(jobs) * len(item.abis) for item in found}
+    with show_progress(counts) as meter:
+        runs = on_each_device(found, lambda item: _device_runs(item, plan, meter))
+    return [run for of_device in runs for run in of_device]
+
+
+def silent_runs(silent: Sequence[SilentDevice], jobs: Sequence[Job]) -> list[ModelRun]:
+    """The failures of devices that did not answer at all."""
+    return [
+        ModelRun(
+            job.model.config.name, abi, device.name, job.runtime, failure=device.reason
+        )
+        for device in silent
+        for abi in device.abis
+        for job in jobs
+    ]
+
+
+def _device_runs(item: FoundDevice, plan: _Plan, meter: Meter) -> list[ModelRun]:
+    device, name = item.device, item.properties.name
+    runs: list[ModelRun] = []
+    todo = [(abi, job) for abi in item.abis for job in plan.jobs]
+    try:
+        meter.begin(name, "waiting")
+        with device_lock(device.address, device.stop_event):
+            lost = ""
+            for abi, job in todo:
+                meter.begin(name, f"{job.model.config.name} ({abi.value})")
+                if lost:
+                    run = _failed(item, abi, job, lost)
+                else:
+                    run, lost = _attempt(item, abi, job, plan)
+                _show(run, plan)
+                runs.append(run)
+                meter.done(name)
+    except DeviceStoppedError:
+        raise
+    except DeviceError as error:
+        # It is in use, or it cannot be prepared.
+        runs += [_failed(item, abi, job, str(error)) for abi, job in todo[len(runs) :]]
+        _show(runs[-1], plan)
+    return runs
+
+
+def _attempt(
+    item: FoundDevice, abi: Abi, job: Job, plan: _Plan
+) -> tuple[ModelRun, str]:
+    """One run; and why the device is of no use for the next, or nothing."""
+    place = Place(item.device, item.properties, abi, job.runtime, plan.log_dir)
+    options = plan.options
+    if plan.several and options.output_dir is not None:
+        folder = re.sub(r"[^0-9A-Za-z.+-]", "_", f"{place.properties.name}_{abi.value}")
+        options = dataclasses.replace(options, output_dir=options.output_dir / folder)
+
+    def show(text: str) -> None:
+        with plan.printing:
+            if plan.several:
+                heading = f"{job.model.config.name} on {place.properties.name}"
+                summary.print_text(plan.console, f"\n{heading} ({abi.value}):\n")
+            summary.print_text(plan.console, text)
+
+    try:
+        # Also finds out whether a device that was lost is back.
+        item.device.prepare()
+        item.device.push(plan.programs[abi], PROGRAM)
+        return run_model(job.model, place, options, show), ""
+    except DeviceStoppedError:
+        raise
+    except DeviceError as error:
+        return _failed(item, abi, job, str(error)), _state(item)
+    except MaceError as error:
+        if not plan.several:
+            raise
+        return _failed(item, abi, job, str(error)), ""
+
+
+def _state(item: FoundDevice) -> str:
+    """Empty if the device answers again."""
+    try:
+        item.device.prepare()
+    except DeviceStoppedError:
+        raise
+    except DeviceError as error:
+        return f"not run: {error}"
+    return ""
+
+
+def _failed(item: FoundDevice, abi: Abi, job: Job, failure: str) -> ModelRun:
+    return ModelRun(
+        job.model.config.name, abi, item.properties.name, job.runtime, failure=failure
+    )
+
+
+def _show(run: ModelRun, plan: _Plan) -> None:
+    with plan.printing:
+        summary.print_comparisons(plan.console, run, plan.several)
+        summary.print_layers(plan.console, run)

@@ -1,0 +1,241 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One model on one device: prepared once, run on as many as there are."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.cli.options import RunOptions
+from mace.python.tools.config.deployment import (
+    Abi,
+    Deployment,
+    ModelConfig,
+    Runtime,
+)
+from mace.python.tools.devices import Device, DeviceProperties
+from mace.python.tools.errors import UsageError
+from mace.python.tools.run import checking, samples
+from mace.python.tools.run.inputs import SEED, make_inputs
+from mace.python.tools.run.invocation import (
+    Answer,
+    Port,
+    Request,
+    run_on_device,
+)
+from mace.python.tools.run.model_file import ModelFile, TensorInfo, read_model_file
+from mace.python.tools.run.results import LayerComparison, ModelRun, Times
+from mace.python.tools.validate import similarity_threshold
+
+_LOG = logging.getLogger(__name__)
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class PreparedModel:
+    """A model with all that does not depend on the device."""
+
+    config: ModelConfig
+    file: ModelFile
+    inputs: Mapping[str, Array]
+    layers: list[checking.Layer]
+    expected: checking.Expected | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a model runs.
+
+    Attributes:
+        log_dir: where the logs of failed runs go.
+    """
+
+    device: Device
+    properties: DeviceProperties
+    abi: Abi
+    runtime: Runtime
+    log_dir: Path
+
+
+def prepare_model(
+    deployment: Deployment, model: ModelConfig, options: RunOptions
+) -> PreparedModel:
+    """Reads the converted model and gets all that is the same on every device.
+
+    Raises:
+        MaceError: it is not converted, or a file that it needs is missing.
+    """
+    folder = options.build_dir / deployment.library_name / "model"
+    file = read_model_file(folder / f"{model.name}.pb")
+    inputs: Mapping[str, Array] = {}
+    if options.input_dir is None:
+        inputs = make_inputs(model.subgraphs[0])
+        if any(info.validation_data is None for info in model.subgraphs[0].inputs):
+            _LOG.info("%s: inputs are random, seed %d", model.name, SEED)
+    layers: list[checking.Layer] = []
+    expected = None
+    if options.validate and options.input_dir is None:
+        if options.layers is not None:
+            layers = checking.choose_layers(file, options.layers)
+        expected = checking.expected_outputs(model, file, inputs, layers)
+    return PreparedModel(model, file, inputs, layers, expected)
+
+
+def run_model(
+    model: PreparedModel,
+    place: Place,
+    options: RunOptions,
+    show: Callable[[str], None],
+) -> ModelRun:
+    """Runs a model, and as the options ask compares what it computes.
+
+    Args:
+        show: takes what the program printed.
+
+    Raises:
+        DeviceError: the device is gone, or full.
+        RunnerError: the program refuses the model or a flag.
+    """
+    device, runtime = place.device, place.runtime
+    run = ModelRun(model.config.name, place.abi, place.properties.name, runtime)
+    runner = samples.SampleRunner(device, model.file, runtime, options)
+    if options.input_dir is not None:
+        samples.run_folder(runner, model.file, options)
+        return run
+    request = _request(model, runtime, options)
+    times: list[Times] = []
+    answer = Answer("", {})
+    for _ in range(options.restart_round):
+        answer = run_on_device(device, request, options)
+        show(answer.text)
+        if answer.failure:
+            log = _write_failure_log(model, place, answer)
+            return dataclasses.replace(
+                run,
+                failure=f"{answer.failure}\nlog: {log}",
+                times=tuple(times),
+                report=answer.report,
+            )
+        times.append(_times(answer))
+    run = dataclasses.replace(run, times=tuple(times), report=answer.report)
+    if model.expected is not None:
+        run = dataclasses.replace(
+            run,
+            reference=model.expected.source,
+            comparisons=checking.compare_outputs(
+                model.config, model.file, runtime, model.expected, answer.outputs
+            ),
+            layers=_compare_layers(device, model, runtime, options),
+        )
+    if options.validate:
+        scripts = samples.run_scripts(model.config.subgraphs[0], runner)
+        run = dataclasses.replace(run, accuracy=scripts)
+    return run
+
+
+def _write_failure_log(model: PreparedModel, place: Place, answer: Answer) -> Path:
+    """All that the program and the system said; the message holds an extract."""
+    name = f"{model.config.name}_{place.properties.name}_{place.abi.value}"
+    path = place.log_dir / (re.sub(r"[^0-9A-Za-z.+-]", "_", name) + ".log")
+    text = answer.text
+    if answer.crashed:
+        text += f"\n--- log of {place.properties.name} ---\n"
+        text += place.device.system_log()
+    with atomic_write(path, "w") as stream:
+        stream.write(text)
+    return path
+
+
+def _request(model: PreparedModel, runtime: Runtime, options: RunOptions) -> Request:
+    return Request(
+        model=model.file,
+        runtime=runtime,
+        inputs=_input_ports(model),
+        outputs=[_output_port(model, tensor) for tensor in model.file.outputs],
+        benchmark=options.benchmark,
+        measure_peak=options.benchmark and options.report,
+        rounds=options.round,
+    )
+
+
+def _input_ports(model: PreparedModel) -> list[tuple[Port, Array]]:
+    ports = []
+    for tensor in model.file.inputs:
+        array = model.inputs[tensor.name]
+        ports.append(
+            (
+                Port(tensor.name, array.shape, tensor.data_type, tensor.data_format),
+                array,
+            )
+        )
+    return ports
+
+
+def _output_port(model: PreparedModel, tensor: TensorInfo) -> Port:
+    """Its buffer: the framework's result tells the size best, then the file."""
+    shape = tensor.shape
+    if not tensor.is_static:
+        declared = {o.name: o.shape for o in model.config.subgraphs[0].outputs}
+        shape = declared.get(tensor.name, shape)
+    if any(dim < 0 for dim in shape) and model.expected is not None:
+        # Only its size matters: the run tells the shape.
+        shape = (int(model.expected.outputs[tensor.name].size),)
+        return Port(tensor.name, shape, tensor.data_type, tensor.data_format)
+    if any(dim < 0 for dim in shape):
+        raise UsageError(
+            f"the shape of output {tensor.name} is not known; give its largest shape "
+            "in output_shapes"
+        )
+    return Port(tensor.name, shape, tensor.data_type, tensor.data_format)
+
+
+def _compare_layers(
+    device: Device, model: PreparedModel, runtime: Runtime, options: RunOptions
+) -> tuple[LayerComparison, ...]:
+    if not model.layers or model.expected is None:
+        return ()
+    subgraph = model.config.subgraphs[0]
+    threshold = similarity_threshold(
+        runtime, subgraph.validation_threshold, model.config.quantize.enabled
+    )
+    results = []
+    for group in checking.layer_groups(model.layers):
+        request = Request(
+            model=model.file,
+            runtime=runtime,
+            inputs=_input_ports(model),
+            outputs=[layer.port for layer in group],
+            # A layer with NaN is what one looks for.
+            out_of_range_check=False,
+        )
+        answer = run_on_device(device, request, options)
+        if answer.failure:
+            _LOG.error("%s: layers: %s", model.config.name, answer.failure)
+            break
+        for layer in group:
+            result = checking.compare_layer(
+                layer, model.expected, answer.outputs[layer.tensor.name], threshold
+            )
+            if result is not None:
+                results.append(result)
+    return tuple(results)
+
+
+def _times(answer: Answer) -> Times:
+    last = answer.report["restarts"][-1]
+    return Times(
+        capability=answer.report["capability_ms"],
+        init=last["init_ms"],
+        warmup=last["warmup_ms"],
+        run=last["run_ms"]["avg"],
+    )
