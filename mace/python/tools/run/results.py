@@ -59,8 +59,9 @@ class ModelRun:
 
     @property
     def where(self) -> str:
-        """Device and ABI."""
-        return f"{self.device} ({self.abi.value})"
+        """Device and ABI; the host is both in one."""
+        abi = self.abi.value
+        return abi if self.device == abi else f"{self.device} ({abi})"
 
     @property
     def passed(self) -> bool:

@@ -145,7 +145,7 @@ def print_summary(console: Console, report: RunReport) -> None:
         memory = run.report.get("memory", {}).get("peak_resident_bytes")
         table.add_row(
             run.model,
-            _device(run),
+            run.where,
             run.runtime.value,
             f"{times.init:.3f}" if times else "-",
             f"{times.warmup:.3f}" if times else "-",
@@ -155,11 +155,6 @@ def print_summary(console: Console, report: RunReport) -> None:
             style="" if run.passed else "bold red",
         )
     console.print(table)
-
-
-def _device(run: ModelRun) -> str:
-    abi = run.abi.value
-    return abi if run.device == abi else f"{run.device} ({abi})"
 
 
 def _verdict(run: ModelRun) -> str:
