@@ -3,6 +3,7 @@
 
 #include "mace/tools/model_runner.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -105,13 +106,14 @@ MaceStatus ModelRunner::RunAll() {
     int threads = options_.num_threads;
     if (threads < 1 || threads > UsableCores()) threads = UsableCores();
     MACE_TOOL_RETURN_IF_ERROR(MeasurePeak(threads, &measurements_.peak));
-    MACE_TOOL_INFO("peak of " + std::to_string(threads) + " threads, " +
-                   IsaName() + ": " +
-                   std::to_string(measurements_.peak.gflops) + " GFLOP/s, " +
-                   std::to_string(measurements_.peak.gbytes_per_s) +
-                   " GB/s from memory, " +
-                   std::to_string(measurements_.peak.cache_gbytes_per_s) +
-                   " GB/s from cache");
+    const auto rounded = [](double v) {
+      return std::to_string(std::lround(v));
+    };
+    MACE_TOOL_INFO(
+        "peak (threads: " + std::to_string(threads) + ", " + IsaName() +
+        "): " + rounded(measurements_.peak.gflops) + " GFLOP/s, " +
+        rounded(measurements_.peak.gbytes_per_s) + " GB/s from memory, " +
+        rounded(measurements_.peak.cache_gbytes_per_s) + " GB/s from cache");
   }
   return MaceStatus::MACE_SUCCESS;
 }
