@@ -20,6 +20,9 @@ root) and Python packages into .venv of this checkout.
   validate    compare with ONNX Runtime (run, onnxruntime)
   tensorflow  compare with TensorFlow (run, tensorflow)
   cross       build for ARM Linux and run the result in qemu (build)
+  devices     drive phones (adb) and boards (ssh, rsync)
+  farm        emulate phones and boards on this computer (devices; installs
+              an ssh server, which Debian and Ubuntu start at once)
   test        everything that the tests and checks need (all but docs)
   docs        build the documentation
   all         all of the above
@@ -86,11 +89,14 @@ add_task() {
     validate) add_task run && need_pip requirements-validate.txt ;;
     tensorflow) add_task run && need_pip requirements-tensorflow.txt ;;
     cross) add_task build && need_apt cross ;;
+    devices) add_task convert && need_apt devices ;;
+    farm) add_task devices && need_apt farm ;;
     docs) add_task convert && need_pip requirements-docs.txt ;;
     test)
       add_task validate
       add_task tensorflow
       add_task cross
+      add_task farm
       need_apt "test"
       need_pip requirements-onnx-optimizer.txt
       need_pip requirements-test.txt
@@ -98,7 +104,7 @@ add_task() {
       ;;
     all) add_task "test" && add_task docs ;;
     *) fail "unknown task '$1'; choose from convert, build, run, validate," \
-      "tensorflow, cross, test, docs, all" ;;
+      "tensorflow, cross, devices, farm, test, docs, all" ;;
   esac
 }
 

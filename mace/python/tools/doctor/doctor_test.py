@@ -32,6 +32,8 @@ PROGRAMS = {
     "clang-tidy-19": "Debian LLVM version 19.1.7",
     "qemu-aarch64": "qemu-aarch64 version 7.2.11 (Debian 1:7.2)",
     "qemu-arm": "qemu-arm version 7.2.11 (Debian 1:7.2)",
+    "qemu-aarch64-static": "qemu-aarch64 version 7.2.11 (Debian 1:7.2)",
+    "qemu-arm-static": "qemu-arm version 7.2.11 (Debian 1:7.2)",
     "adb": "Android Debug Bridge version 1.0.41",
     "ssh": "OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.15",
     "rsync": "rsync  version 3.2.7  protocol version 31",
@@ -47,6 +49,7 @@ FILES = (
     "/usr/arm-linux-gnueabihf/include/c++",
     "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
     "/etc/OpenCL/vendors/pocl.icd",
+    "/usr/sbin/sshd",
 )
 
 
@@ -118,8 +121,8 @@ def test_complete_computer_is_ready(computer: FakeComputer, task: str) -> None:
         ("protoc", {"convert", "run", "validate", "test", "phone", "board"}),
         ("bazel", {"build", "run", "validate", "test", "phone", "board"}),
         ("qemu-arm", {"test"}),
-        ("adb", {"phone"}),
-        ("rsync", {"board"}),
+        ("adb", {"phone", "test"}),
+        ("rsync", {"board", "test"}),
         ("docker", set()),
     ],
 )
@@ -239,7 +242,7 @@ def test_table_names_problem_and_remedy(
         line for line in text.splitlines() if " adb " in f" {line}"
     )
     assert "Not ready to run models on a phone: 1 of" in text
-    assert "sudo apt-get install adb" in text
+    assert "bash tools/setup.sh --for devices" in text
 
 
 def run_command(arguments: List[str]) -> int:

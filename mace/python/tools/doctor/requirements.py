@@ -336,13 +336,14 @@ def requirements(root: Path) -> Tuple[Requirement, ...]:
 
 def _devices() -> Tuple[Requirement, ...]:
     install = "sudo apt-get install "
+    farm = "emulate devices"
     return (
         Requirement(
             "adb",
             "Devices",
             ">= 1.0.32",
-            ("phone",),
-            install + "adb",
+            ("phone", "test"),
+            SETUP + "devices",
             program("adb", (1, 0, 32), arguments=["version"], pattern="version "),
         ),
         Requirement(
@@ -357,17 +358,38 @@ def _devices() -> Tuple[Requirement, ...]:
             "ssh",
             "Devices",
             "any",
-            ("board",),
-            install + "openssh-client",
+            ("board", "test"),
+            SETUP + "devices",
             program("ssh", arguments=["-V"], pattern="OpenSSH_"),
         ),
         Requirement(
             "rsync",
             "Devices",
             ">= 3.0",
-            ("board",),
-            install + "rsync",
+            ("board", "test"),
+            SETUP + "devices",
             program("rsync", (3, 0), pattern="version "),
+        ),
+        Requirement(
+            "sshd",
+            "Devices",
+            "any",
+            ("test",),
+            SETUP + "farm",
+            existing("/usr/sbin/sshd"),
+            farm,
+        ),
+        *(
+            Requirement(
+                name,
+                "Devices",
+                ">= 5.0",
+                ("test",),
+                SETUP + "farm",
+                program(name, (5, 0), pattern="version "),
+                farm,
+            )
+            for name in ("qemu-aarch64-static", "qemu-arm-static")
         ),
         Requirement(
             "OpenCL loader",

@@ -1,0 +1,129 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The shell and tools of the devices: busybox for ARM.
+
+It comes from the distribution's package busybox-static of the device's
+architecture, which is unpacked into a cache and not installed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import List
+
+from filelock import FileLock
+
+from test.device_farm.errors import FarmError
+
+_PACKAGE = "busybox-static"
+_TIME_LIMIT_S = 240
+_ELF_MACHINE = {"arm64": 0xB7, "armhf": 0x28}
+
+
+def cache_folder() -> Path:
+    """Where they are kept."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "mace" / "device_farm"
+
+
+def find_busybox(architecture: str) -> Path:
+    """A static busybox for `arm64` or `armhf`, fetched if need be.
+
+    MACE_FARM_BUSYBOX_ARM64 and MACE_FARM_BUSYBOX_ARMHF name others.
+
+    Raises:
+        FarmError: there is none and it cannot be fetched.
+    """
+    variable = f"MACE_FARM_BUSYBOX_{architecture.upper()}"
+    named = os.environ.get(variable)
+    if named:
+        _check(Path(named), architecture, variable)
+        return Path(named)
+    kept = cache_folder() / f"busybox-{architecture}"
+    if kept.is_file():
+        return kept
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(str(kept) + ".lock"):
+        if not kept.is_file():
+            _fetch(architecture, kept)
+    return kept
+
+
+def _check(path: Path, architecture: str, variable: str) -> None:
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(20)
+    except OSError as error:
+        raise FarmError(
+            f"{variable}={path} cannot be read: {error.strerror}"
+        ) from error
+    if head[:4] != b"\x7fELF" or head[18] != _ELF_MACHINE[architecture]:
+        raise FarmError(f"{variable}={path} is not a program for {architecture}")
+
+
+def _private_lists(folder: Path, architecture: str) -> List[str]:
+    """Options that let apt know another architecture, for this call alone."""
+    (folder / "lists" / "partial").mkdir(parents=True)
+    (folder / "archives" / "partial").mkdir(parents=True)
+    (folder / "status").touch()
+    return [
+        f"--option=Dir::State::Lists={folder / 'lists'}",
+        f"--option=Dir::State::status={folder / 'status'}",
+        f"--option=Dir::Cache={folder}",
+        f"--option=APT::Architecture={architecture}",
+        f"--option=APT::Architectures::={architecture}",
+        "--option=Acquire::Languages=none",
+        "--option=APT::Sandbox::User=root",
+    ]
+
+
+def _apt(arguments: List[str], folder: Path) -> str:
+    """Runs apt-get; its complaint, or nothing."""
+    try:
+        done = subprocess.run(
+            ["apt-get", "-q", *arguments],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=_TIME_LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"apt-get took more than {_TIME_LIMIT_S} s"
+    if not done.returncode:
+        return ""
+    lines = [line for line in done.stdout.splitlines() if line.startswith("E:")]
+    return " ".join(lines) or f"apt-get ended with status {done.returncode}"
+
+
+def _fetch(architecture: str, target: Path) -> None:
+    missing = [name for name in ("apt-get", "dpkg-deb") if not shutil.which(name)]
+    trouble = f"there is no {' and no '.join(missing)} here" if missing else ""
+    with tempfile.TemporaryDirectory(prefix="mace_farm_") as name:
+        folder = Path(name)
+        if not trouble:
+            package = f"{_PACKAGE}:{architecture}"
+            trouble = _apt(["download", package], folder)
+        if trouble and not missing:
+            options = _private_lists(folder / "apt", architecture)
+            # Its status speaks for all lists, also for those we do not need.
+            _apt([*options, "update"], folder)
+            trouble = _apt([*options, "download", package], folder)
+        if not trouble:
+            archive = next(iter(folder.glob("*.deb")))
+            subprocess.run(["dpkg-deb", "-x", archive, folder / "x"], check=True)
+            copy = target.with_suffix(".new")
+            shutil.copy(folder / "x" / "bin" / "busybox", copy)
+            os.replace(copy, target)
+    if trouble:
+        raise FarmError(
+            f"the {architecture} busybox for the devices cannot be fetched: {trouble}. "
+            f"Either dpkg --add-architecture {architecture} and apt-get update, or "
+            f"set MACE_FARM_BUSYBOX_{architecture.upper()} to a static busybox for it"
+        )

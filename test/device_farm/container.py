@@ -1,0 +1,367 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The inside of a device: a root folder in namespaces where ARM programs run.
+
+ARM programs run by qemu-user, which a binfmt_misc of the device's own (Linux 6.7
+and newer) starts; the computer's is not changed. On older kernels the computer's
+own is used, if it knows ARM programs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import List, Optional, Tuple
+
+from test.device_farm.errors import FarmError
+
+_ALL_IDS = "0 0 65536"
+_HOST_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+_MAX_LINKS = 40  # as Linux
+_REGISTER = (
+    r":%s:M::\x7fELF%s\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00%s\x00:"
+    r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff"
+    r"\xff:%s:%s"
+)
+# A program of the device that is run in the place of those it cannot execute.
+REFUSAL = "/farm/not_executable"
+# Emulator, class and machine of the ELF header, folder of the C library.
+_ARM64 = ("qemu-aarch64-static", r"\x02", r"\xb7", "aarch64-linux-gnu")
+_ARM32 = ("qemu-arm-static", r"\x01", r"\x28", "arm-linux-gnueabihf")
+
+_SETUP = r"""
+mount --make-rprivate /
+mount --bind "$R" "$R"
+mount -t proc proc "$R/proc"
+mount -t tmpfs -o mode=755 farm "$R/dev"
+for name in null zero full random urandom tty; do
+  : >"$R/dev/$name"
+  mount --bind "/dev/$name" "$R/dev/$name"
+done
+mkdir "$R/dev/pts" "$R/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=0666 farm "$R/dev/pts"
+ln -s pts/ptmx "$R/dev/ptmx"
+mount -t tmpfs -o mode=1777 farm "$R/dev/shm"
+ln -s /proc/self/fd "$R/dev/fd"
+ln -s /proc/self/fd/0 "$R/dev/stdin"
+ln -s /proc/self/fd/1 "$R/dev/stdout"
+ln -s /proc/self/fd/2 "$R/dev/stderr"
+mount --bind "$R/farm/sys" "$R/sys"
+for name in cpuinfo meminfo; do
+  mount --bind "$R/farm/$name" "$R/proc/$name"
+done
+"""
+_BINFMT = "/proc/sys/fs/binfmt_misc"
+_PRIVATE_BINFMT = f"mount -t binfmt_misc farm {_BINFMT}\n"
+_READ_ONLY = 'mount -o remount,bind,ro,nosuid,nodev "$R"\n'
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A file system in memory, where a device may write.
+
+    Attributes:
+        path: below the root folder.
+        size_mb: its limit.
+        mode, owner: of its top folder.
+    """
+
+    path: str
+    size_mb: int
+    mode: int = 0o755
+    owner: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a container is made of.
+
+    Attributes:
+        name: host name.
+        root: folder that becomes its root; the rest of it is read-only.
+        is_64_bit, is_32_bit: which programs it executes.
+        storage: where it may write.
+        setup: shell commands that end the preparation; $R is the root folder.
+    """
+
+    name: str
+    root: Path
+    is_64_bit: bool
+    is_32_bit: bool
+    storage: Tuple[Storage, ...]
+    setup: str = ""
+
+
+def global_emulators() -> List[str]:
+    """ARM emulators that the computer's own binfmt_misc would start anywhere."""
+    found = []
+    for name in ("aarch64", "arm"):
+        try:
+            text = Path(f"{_BINFMT}/qemu-{name}").read_text()
+        except OSError:
+            continue
+        flags = text.partition("flags: ")[2].partition("\n")[0]
+        if text.startswith("enabled") and "F" in flags:
+            found.append(name)
+    return found
+
+
+def _program(name: str) -> str:
+    """A program of this computer, by its path."""
+    return shutil.which(name, path=_HOST_PATH) or name
+
+
+def _library_mounts(plan: Plan) -> str:
+    lines = []
+    for wanted, (_, _, _, triple) in (
+        (plan.is_64_bit, _ARM64),
+        (plan.is_32_bit, _ARM32),
+    ):
+        libraries = Path("/usr") / triple / "lib"
+        if wanted and libraries.is_dir() and (plan.root / "lib" / triple).is_dir():
+            lines.append(f'mount --bind {libraries} "$R/lib/{triple}"\n')
+    return "".join(lines)
+
+
+def setup_script(plan: Plan, private_binfmt: bool) -> str:
+    """The shell commands that turn new namespaces into the device."""
+    lines = [f"R={shlex.quote(str(plan.root))}\n", _SETUP]
+    if private_binfmt:
+        lines.append(_PRIVATE_BINFMT)
+        for wanted, (emulator, elf_class, machine, _) in (
+            (plan.is_64_bit, _ARM64),
+            (plan.is_32_bit, _ARM32),
+        ):
+            # A device's shell would take what it cannot execute for a script.
+            path, flags = REFUSAL, ""
+            if wanted:
+                path, flags = shutil.which(emulator) or emulator, "PF"
+            rule = _REGISTER % (emulator, elf_class, machine, path, flags)
+            lines.append(f"printf %s {shlex.quote(rule)} >{_BINFMT}/register\n")
+    lines.append(_library_mounts(plan))
+    for one in plan.storage:
+        lines.append(
+            f"mount -t tmpfs -o mode={one.mode:o},size={one.size_mb}m,"
+            f'uid={one.owner},gid={one.owner} farm "$R{one.path}"\n'
+        )
+    lines += [plan.setup, _READ_ONLY]
+    return "".join(lines)
+
+
+class Container:
+    """One running device, without its daemon.
+
+    Attributes:
+        all_ids: users other than root exist in it; needs a farm that root runs.
+        pid: its first process.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.all_ids = os.geteuid() == 0
+        self.pid = 0
+        self._process: Optional[subprocess.Popen[str]] = None
+        self._root_fd = -1
+        self._pid_namespace = ""
+
+    def start(self) -> None:
+        """Starts it. Call it in the main thread: it ends with that thread.
+
+        Raises:
+            FarmError: the computer does not permit it.
+        """
+        trouble = self._try(private_binfmt=True)
+        if "binfmt_misc" in trouble and global_emulators():
+            trouble = self._try(private_binfmt=False)
+        if trouble:
+            raise FarmError(explain(trouble))
+        path = f"/proc/{self.pid}/root{self.plan.root}"
+        self._root_fd = os.open(path, os.O_PATH | os.O_DIRECTORY)
+        self._pid_namespace = os.readlink(f"/proc/{self.pid}/ns/pid")
+
+    def _try(self, private_binfmt: bool) -> str:
+        """Starts it; what is in the way, or nothing."""
+        # Without owners, uid= of a mount would name users that do not exist.
+        plan = self.plan if self.all_ids else _without_owners(self.plan)
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-IS",
+                str(Path(__file__).with_name("namespace.py")),
+                str(os.getpid()),
+                "all" if self.all_ids else "one",
+                plan.name,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"PATH": _HOST_PATH},
+        )
+        try:
+            line = self._hand_over(process, setup_script(plan, private_binfmt))
+        except OSError as error:
+            line = f"failed unshare: {error.filename}: {error.strerror}"
+        if not line.startswith("up "):
+            process.kill()
+            process.wait()
+            return line.partition(" ")[2].strip() or "it ended without a word"
+        self._process, self.pid = process, int(line.split()[1])
+        return ""
+
+    def _hand_over(self, process: subprocess.Popen[str], script: str) -> str:
+        """Gives a new namespace its users and its script; what it says at last."""
+        assert process.stdin is not None and process.stdout is not None
+        line = process.stdout.readline()
+        if line != "unshared\n":
+            return line
+        if self.all_ids:
+            for name in ("uid_map", "gid_map"):
+                Path(f"/proc/{process.pid}/{name}").write_text(_ALL_IDS)
+        with process.stdin:
+            process.stdin.write(script)
+        return process.stdout.readline()
+
+    def stop(self) -> None:
+        """Ends it and all that runs in it."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
+            self._process = None
+        if self._root_fd >= 0:
+            os.close(self._root_fd)
+            self._root_fd = -1
+
+    def inside(self, *command: str) -> List[str]:
+        """A command of this computer, in the device's namespaces."""
+        # By their paths: what is run may be given the device's PATH.
+        return [
+            _program("nsenter"),
+            f"--target={self.pid}",
+            *("--user", "--mount", "--pid", "--uts", "--net", "--ipc"),
+            "--preserve-credentials",
+            "--",
+            _program(command[0]),
+            *command[1:],
+        ]
+
+    def command(self, program: Sequence[str], user: int, groups: str = "") -> List[str]:
+        """A command of the device, below its root folder."""
+        who = []
+        if self.all_ids:
+            who = [f"--userspec={user}:{user}", f"--groups={groups or user}"]
+        return self.inside("chroot", *who, str(self.plan.root), *program)
+
+    def setup(self, command: str) -> None:
+        """Runs shell commands of this computer in the device; $R is its root.
+
+        Raises:
+            FarmError: they failed.
+        """
+        text = f"R={shlex.quote(str(self.plan.root))}; {command}"
+        done = subprocess.run(
+            self.inside("sh", "-e", "-c", text),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise FarmError(f"{self.plan.name}: {done.stderr.strip()}")
+
+    def kill_all(self) -> None:
+        """Ends all that runs in it, but for its first process."""
+        for path in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                inside = os.readlink(path / "ns/pid") == self._pid_namespace
+                if inside and int(path.name) != self.pid:
+                    os.kill(int(path.name), signal.SIGKILL)
+
+    def limit_storage(self, free_bytes: Optional[int]) -> None:
+        """Leaves so much space in every storage; None: all of it again."""
+        for one in self.plan.storage:
+            size = one.size_mb << 20
+            if free_bytes is not None:
+                seen = os.statvfs(self.host_path(one.path))
+                used = (seen.f_blocks - seen.f_bfree) * seen.f_frsize
+                # No size at all would mean no limit at all.
+                size = max(used + free_bytes, seen.f_frsize)
+            self.setup(f'mount -o remount,size={size} "$R{one.path}"')
+
+    def host_path(self, path: str, follow: bool = True) -> str:
+        """Where this computer finds a file of the device.
+
+        Symbolic links are followed as the device would, never out of its root;
+        the last one only if `follow`.
+        """
+        base = f"/proc/self/fd/{self._root_fd}"
+        done = PurePosixPath("/")
+        todo = [part for part in reversed(path.split("/")) if part not in ("", ".")]
+        links = 0
+        while todo:
+            part = todo.pop()
+            if part == "..":
+                done = done.parent
+                continue
+            here = done / part
+            target = None
+            if todo or follow:
+                with contextlib.suppress(OSError):
+                    target = os.readlink(base + str(here))
+            if target is None:
+                done = here
+                continue
+            links += 1
+            if links > _MAX_LINKS:
+                break
+            if target.startswith("/"):
+                done = PurePosixPath("/")
+            todo += [one for one in reversed(target.split("/")) if one not in ("", ".")]
+        return base + str(done)
+
+
+def act_as(user: int) -> None:
+    """Lets this thread, and it alone, touch files with a user's rights."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.setfsgid(user)
+    libc.setfsuid(user)
+
+
+def _without_owners(plan: Plan) -> Plan:
+    storage = tuple(Storage(one.path, one.size_mb, one.mode) for one in plan.storage)
+    return Plan(
+        plan.name, plan.root, plan.is_64_bit, plan.is_32_bit, storage, plan.setup
+    )
+
+
+def explain(trouble: str) -> str:
+    """What to change when a container does not start."""
+    if "binfmt_misc" in trouble:
+        return (
+            f"Linux {os.uname().release} gives a user namespace no binfmt_misc of its "
+            f"own ({trouble}); that takes 6.7 or newer. Or let the computer's own run "
+            "ARM programs: apt-get install qemu-user-static binfmt-support, then "
+            "update-binfmts --enable (in a container: on the computer that runs it)"
+        )
+    if (
+        "unshare" in trouble
+        or "ermission denied" in trouble
+        or "not permitted" in trouble
+    ):
+        return (
+            f"this computer does not permit user namespaces with mounts ({trouble}). "
+            "On Debian: sysctl -w kernel.unprivileged_userns_clone=1; on Ubuntu: "
+            "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0; in a container: "
+            "run it with --privileged; or run the farm as root"
+        )
+    return f"the device does not start: {trouble}"

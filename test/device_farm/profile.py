@@ -1,0 +1,131 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The devices that the farm can play, one YAML file each in profiles/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Dict, List, Literal, Tuple
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from test.device_farm.errors import FarmError
+
+_FOLDER = Path(__file__).resolve().parent / "profiles"
+_ARM64 = ("arm64-v8a", "arm64")
+
+Kind = Literal["phone", "board"]
+Abi = Literal["arm64-v8a", "armeabi-v7a", "armeabi", "arm64", "armhf"]
+
+
+class Cluster(BaseModel):
+    """Cores of one sort.
+
+    Attributes:
+        cores: how many.
+        name: of the core, for people.
+        implementer, part: of its identification register, as /proc/cpuinfo
+            shows them.
+        min_khz, max_khz: range of its clock.
+        capacity: of one core, 1024 for the fastest of the device.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cores: int = Field(ge=1)
+    name: str
+    implementer: int
+    part: int
+    min_khz: int
+    max_khz: int
+    capacity: int
+
+
+class Profile(BaseModel):
+    """One device.
+
+    Attributes:
+        name: of the file; how the command line asks for it.
+        kind: phone (adb) or board (ssh).
+        model: product name, for people.
+        soc: as ro.board.platform or as the manual of the board has it.
+        abis: what it executes, most capable first.
+        clusters: its cores, in the order of their numbers.
+        memory_mb: what /proc/meminfo says.
+        storage_mb: space for files; taken from this computer's memory when used.
+        properties: Android properties besides those that follow from the rest.
+        user: login of a board.
+        rsync: whether a board has it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    kind: Kind
+    model: str
+    soc: str
+    abis: List[Abi] = Field(min_length=1)
+    clusters: List[Cluster] = Field(min_length=1)
+    memory_mb: int = Field(ge=64)
+    storage_mb: int = Field(default=1024, ge=16)
+    properties: Dict[str, str] = {}
+    user: str = "pi"
+    rsync: bool = True
+
+    @property
+    def cores(self) -> Tuple[Cluster, ...]:
+        """The cluster of each core."""
+        return tuple(one for one in self.clusters for _ in range(one.cores))
+
+    @property
+    def is_64_bit(self) -> bool:
+        """Whether it executes 64-bit programs."""
+        return any(abi in _ARM64 for abi in self.abis)
+
+    @property
+    def is_32_bit(self) -> bool:
+        """Whether it executes 32-bit programs."""
+        return any(abi not in _ARM64 for abi in self.abis)
+
+
+def load_profile(path: Path) -> Profile:
+    """Reads one file.
+
+    Raises:
+        FarmError: it cannot be read or a key is wrong; the message names all.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return Profile.model_validate({"name": path.stem, **data})
+    except ValidationError as error:
+        lines = [
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+        ]
+        raise FarmError(f"device profile {path}: " + "; ".join(lines)) from error
+    except (OSError, TypeError, yaml.YAMLError) as error:
+        raise FarmError(f"device profile {path} cannot be read: {error}") from error
+
+
+def profile_names(kind: Kind) -> List[str]:
+    """The profiles of a kind, in the order in which the farm takes them."""
+    found = [load_profile(path) for path in sorted(_FOLDER.glob("*.yaml"))]
+    return [profile.name for profile in found if profile.kind == kind]
+
+
+def find_profile(name: str, kind: Kind) -> Profile:
+    """A profile by its name, or by the path of a YAML file.
+
+    Raises:
+        FarmError: there is none of that kind.
+    """
+    path = Path(name) if "/" in name else _FOLDER / f"{name}.yaml"
+    if not path.is_file():
+        raise FarmError(
+            f"there is no {kind} profile '{name}'; choose from "
+            f"{', '.join(profile_names(kind))} or give the path of a YAML file"
+        )
+    profile = load_profile(path)
+    if profile.kind != kind:
+        raise FarmError(f"profile '{name}' is a {profile.kind}, not a {kind}")
+    return profile
