@@ -89,6 +89,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         *environment.get("BAZEL_STARTUP_FLAGS", "").split(),
         "test",
         "--color=no",
+        "--noshow_progress",
         "--keep_going",
         *environment.get("BAZEL_FLAGS", "").split(),
     )
