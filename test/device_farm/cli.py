@@ -230,7 +230,8 @@ def _down(args: argparse.Namespace) -> int:
         if state.runs:
             # Its devices end with it.
             os.kill(state.pid, signal.SIGKILL)
-    stop_adb_server(int(state.variables["ANDROID_ADB_SERVER_PORT"]))
+    if state.variables:
+        stop_adb_server(int(state.variables["ANDROID_ADB_SERVER_PORT"]))
     shutil.rmtree(folder, ignore_errors=True)
     print("The farm has ended.")
     return 0

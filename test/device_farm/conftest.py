@@ -27,8 +27,9 @@ def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
     boards = ["nanopi", "raspberry"] if os.geteuid() == 0 else []
     folder = tmp_path_factory.mktemp("farm") / "farm"
     phones = ["mi6", "redmi_go", "pixel6"]
-    # Far from the ports of a farm that somebody has up.
-    with Farm(folder, phones, boards, adb_port=25555, ssh_port=25022) as one:
+    # Far from the ports of a farm that somebody has up, or tests.
+    first = 25555 + 20 * (os.getpid() % 500)
+    with Farm(folder, phones, boards, adb_port=first, ssh_port=first + 11000) as one:
         yield one
 
 

@@ -200,6 +200,7 @@ class Container:
                 str(os.getpid()),
                 "all" if self.all_ids else "one",
                 plan.name,
+                str(plan.root),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

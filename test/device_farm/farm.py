@@ -34,7 +34,6 @@ from test.device_farm.profile import Profile, find_profile
 
 # The adb server looks for emulators at the odd ports 5555 to 5585 by itself.
 ADB_PORT = 15555
-ADB_SERVER_PORT = 15037
 SSH_PORT = 15022
 # Ports that are taken are passed over.
 _PORTS_TRIED = 200
@@ -141,6 +140,8 @@ class Farm:
     @property
     def variables(self) -> Dict[str, str]:
         """What is special in that environment."""
+        if not self.phones:
+            return {}
         return {
             "ANDROID_ADB_SERVER_PORT": str(self.adb_server_port),
             # No search for emulators, nor for phones that somebody works with.
@@ -177,7 +178,11 @@ class Farm:
             for spec, profile, process in zip(specs, self._profiles, self._processes):
                 self._await(spec, process)
                 self.devices.append(Running(spec, profile, process.pid))
-            self.adb_server_port = next(_free_ports(ADB_SERVER_PORT, 1))
+            if self.phones:
+                # Ours alone, as the phone's is. The server itself starts with the
+                # first client, perhaps much later.
+                self.adb_server_port = self.phones[0].spec.port - 1
+                (self.folder / _MARK).write_text(str(self.adb_server_port))
             self._write_ssh_files()
         except BaseException:
             self.stop()
@@ -195,6 +200,7 @@ class Farm:
                     raise FarmError(
                         f"{self.folder} holds files of somebody else; {other}"
                     )
+                _stop_left_server(self.folder / _MARK)
                 shutil.rmtree(self.folder)
             self.folder.mkdir()
             (self.folder / _MARK).touch()
@@ -209,7 +215,7 @@ class Farm:
             ) from error
 
     def _specs(self) -> List[Spec]:
-        # adb takes even and odd ports for the two halves of an emulator.
+        # A phone has an odd port and the even one before it.
         ports = {
             "phone": _free_ports(self._adb_port, 2),
             "board": _free_ports(self._ssh_port, 1),
@@ -327,13 +333,24 @@ def stop_adb_server(port: int) -> None:
             one.recv(4)
 
 
+def _stop_left_server(mark: Path) -> None:
+    """Ends the adb server of a farm that was killed."""
+    with contextlib.suppress(OSError, ValueError):
+        stop_adb_server(int(mark.read_text()))
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
 def _free_ports(first: int, step: int) -> Iterator[int]:
     for port in range(first, first + step * _PORTS_TRIED, step):
-        with socket.socket() as one:
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                one.bind((LOOPBACK, port))
-            except OSError:
-                continue
-        yield port
+        if all(map(_is_free, range(port + 1 - step, port + 1))):
+            yield port
     raise FarmError(f"no free port from {first} on; choose another first one")

@@ -59,8 +59,9 @@ def _map_one(uid: int, gid: int) -> None:
         ("uid_map", f"0 {uid} 1"),
         ("gid_map", f"0 {gid} 1"),
     ):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as stream:
-            stream.write(text)
+        # Without a codec: it could be in a file that we may no longer read.
+        with open(f"/proc/self/{name}", "wb", buffering=0) as stream:
+            stream.write(text.encode())
 
 
 def _loopback_up() -> None:
@@ -105,8 +106,11 @@ def _first_process(name: str, script: str, report: int) -> None:
 
 
 def main() -> int:
-    """Arguments: pid of the parent, all|one (users), name of the device."""
-    parent, mapping, name = sys.argv[1:]
+    """Arguments: pid of the parent, all|one (users), name of the device, its root.
+
+    The last one is for people who list processes.
+    """
+    parent, mapping, name, _ = sys.argv[1:]
     _die_with(int(parent))
     uid, gid = os.getuid(), os.getgid()
     try:
