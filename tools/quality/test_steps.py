@@ -137,7 +137,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "converter and tools",
             (
                 *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-                *("--numprocesses=2", "--dist=loadgroup", "--durations=20"),
+                *("--numprocesses=2", "--dist=loadfile", "--durations=20"),
             ),
             count_pytest,
             40,

@@ -25,9 +25,6 @@ _FEWEST_PASSED = {
 # onnxruntime.
 _WITHOUT_CASES = frozenset({"GlobalLpPool"})
 
-# One process, so that the cases run once.
-pytestmark = pytest.mark.xdist_group("onnx_backend")
-
 
 @functools.cache
 def _results(kind: str) -> tuple[tuple[Case, Result], ...]:

@@ -25,9 +25,6 @@ from mace.python.tools.ir.graph import DataFormat
 
 tf = pytest.importorskip("tensorflow", reason="it is the reference here")
 
-# One process: the last test asks what the others have covered.
-pytestmark = pytest.mark.xdist_group("tensorflow_handlers")
-
 SEED = 20261121
 _covered: set[str] = set()
 
