@@ -16,7 +16,7 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 
 from mace.python.tools.cli import console
@@ -34,11 +34,15 @@ class _TerminatedError(BaseException):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit status."""
-    arguments = sys.argv[1:] if argv is None else list(argv)
+    return guarded(sys.argv[1:] if argv is None else list(argv), _run)
+
+
+def guarded(arguments: list[str], run: Callable[[list[str]], int]) -> int:
+    """Runs a program's body; errors become messages and exit statuses."""
     try:
         with console.logging_to_console(), _sigterm_raises():
             try:
-                return _run(arguments)
+                return run(arguments)
             finally:
                 # Here, and not at exit, a reader that went away can be told.
                 sys.stdout.flush()

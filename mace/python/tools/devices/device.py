@@ -136,6 +136,14 @@ class Device(abc.ABC):
         """
 
     @abc.abstractmethod
+    def make_folder(self, remote: PurePosixPath) -> None:
+        """Makes a folder, and those above it, unless it exists."""
+
+    @abc.abstractmethod
+    def has_file(self, remote: PurePosixPath) -> bool:
+        """Whether there is a file of that name."""
+
+    @abc.abstractmethod
     def remove(self, remote: PurePosixPath) -> None:
         """Removes a file or a folder with its contents, if it exists."""
 

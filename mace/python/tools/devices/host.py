@@ -79,6 +79,14 @@ class HostDevice(Device):
             local.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self._local(remote), local)
 
+    def make_folder(self, remote: PurePosixPath) -> None:
+        target = self._local(remote)
+        with self._errors(f"make {target}"):
+            target.mkdir(parents=True, exist_ok=True)
+
+    def has_file(self, remote: PurePosixPath) -> bool:
+        return self._local(remote).is_file()
+
     def remove(self, remote: PurePosixPath) -> None:
         target = self._local(remote)
         with self._errors(f"remove {target}"):

@@ -207,6 +207,19 @@ class RemoteDevice(Device):
             raise DeviceLostError(f"{error} (while {command[0]} ran)") from error
         return CommandResult(result.status, result.output, result.timed_out)
 
+    def make_folder(self, remote: PurePosixPath) -> None:
+        made = self.shell(self._in_work_dir(f"mkdir -p {shlex.quote(str(remote))}"))
+        if made.status != 0:
+            raise self._failure(
+                f"cannot make {remote} on {self.label}",
+                (made.output + made.errors).strip(),
+                made.status,
+            )
+
+    def has_file(self, remote: PurePosixPath) -> bool:
+        script = f"test -f {shlex.quote(str(remote))}"
+        return self.shell(self._in_work_dir(script)).status == 0
+
     def remove(self, remote: PurePosixPath) -> None:
         self._manifest.forget(remote)
         result = self.shell(

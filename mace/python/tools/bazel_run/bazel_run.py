@@ -1,0 +1,273 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a program, runs it on all devices that match, brings results back."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import logging
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.bazel import Variant, build_program
+from mace.python.tools.bazel.build import full_label
+from mace.python.tools.bazel_run.outcome import (
+    BENCHMARK_COLUMNS,
+    benchmark_rows,
+    test_figures,
+)
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.devices import (
+    CommandResult,
+    DeviceError,
+    DeviceQuery,
+    DeviceStoppedError,
+    FoundDevice,
+    close_all,
+    device_lock,
+    find_devices,
+)
+from mace.python.tools.devices.together import on_each_device
+
+_LOG = logging.getLogger(__name__)
+
+# Most capable first: without --target_abis each device gets what it runs best.
+ANY_DEVICE = (Abi.ARM64_V8A, Abi.ARM64, Abi.ARMEABI_V7A, Abi.ARMHF)
+
+_PROGRAMS = PurePosixPath("bazel_run") / "bin"
+_RESULTS = PurePosixPath("bazel_run") / "results"
+
+# Hardware counters that every simpleperf and perf knows.
+_EVENTS = "cpu-cycles,instructions,cache-references,cache-misses,branch-misses"
+
+_CANNOT_START = (126, 127)
+
+
+@dataclass(frozen=True)
+class BazelRunOptions:
+    """What to build and where to run it.
+
+    Attributes:
+        target: Bazel's label of the program.
+        run_target: run it; otherwise only build it.
+        arguments: the program's.
+        abis: to build for; empty: what each device runs best.
+        socs: lower case, "all" or "random".
+        output_dir: where logs and results go.
+        simpleperf: count hardware events while it runs.
+        processor: what to make of the output: "auto", "none", "unittest" or
+            "ops_benchmark".
+        time_limit_s: end the program after so long.
+    """
+
+    target: str
+    run_target: bool = False
+    arguments: tuple[str, ...] = ()
+    abis: tuple[Abi, ...] = ()
+    socs: tuple[str, ...] = ("all",)
+    devices_to_run: tuple[str, ...] = ()
+    device_yml: Path | None = None
+    output_dir: Path = Path("build") / "bazel_run"
+    debug: bool = False
+    address_sanitizer: bool = False
+    simpleperf: bool = False
+    processor: str = "auto"
+    time_limit_s: float = 3600.0
+    vlog_level: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the program ended on one device.
+
+    Attributes:
+        status: its exit status; None if it did not run to its end.
+        message: in one line.
+        files: the log and the results that were brought back.
+    """
+
+    device: str
+    abi: Abi
+    status: int | None
+    message: str
+    files: tuple[Path, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.status == 0
+
+
+def bazel_run(options: BazelRunOptions, show: Callable[[str], None]) -> list[Outcome]:
+    """Builds and, if asked to, runs the program.
+
+    Args:
+        show: takes what the program prints.
+
+    Returns:
+        one outcome per device and ABI; none when it was only built.
+
+    Raises:
+        MaceError: it cannot be built, or no device matches.
+    """
+    label = full_label(options.target)
+    if not options.run_target:
+        for abi in options.abis or ANY_DEVICE[:1]:
+            path = build_program(label, _variant(abi, options))
+            _LOG.info("%s: %s (--run_target=True runs it)", abi.value, path)
+        return []
+    devices = find_devices(
+        DeviceQuery(
+            abis=options.abis or ANY_DEVICE,
+            work_root=options.output_dir / "work",
+            socs=options.socs,
+            wanted=options.devices_to_run,
+            device_yml=options.device_yml,
+        )
+    )
+    try:
+        found = devices.found
+        if not options.abis:
+            found = [dataclasses.replace(d, abis=d.abis[:1]) for d in found]
+        abis = dict.fromkeys(abi for item in found for abi in item.abis)
+        programs = {abi: build_program(label, _variant(abi, options)) for abi in abis}
+        session = _Session(label, options, programs, show, threading.Lock())
+        groups = on_each_device(found, session.run_on)
+    finally:
+        close_all(devices)
+    outcomes = [outcome for group in groups for outcome in group]
+    for silent in devices.silent:
+        outcomes += [
+            Outcome(silent.name, abi, None, silent.reason)
+            for abi in (silent.abis if options.abis else silent.abis[:1])
+        ]
+    return outcomes
+
+
+def _variant(abi: Abi, options: BazelRunOptions) -> Variant:
+    return Variant(abi, options.debug, options.address_sanitizer)
+
+
+@dataclass(frozen=True)
+class _Session:
+    """What the devices' threads share."""
+
+    label: str
+    options: BazelRunOptions
+    programs: Mapping[Abi, Path]
+    show: Callable[[str], None]
+    printing: threading.Lock
+
+    @property
+    def name(self) -> str:
+        return self.label.rpartition(":")[2]
+
+    def run_on(self, item: FoundDevice) -> list[Outcome]:
+        outcomes = []
+        try:
+            with device_lock(item.device.address, item.device.stop_event):
+                for abi in item.abis:
+                    outcomes.append(self._run(item, abi))
+        except DeviceStoppedError:
+            raise
+        except DeviceError as error:
+            name = item.properties.name
+            outcomes += [
+                Outcome(name, abi, None, str(error))
+                for abi in item.abis[len(outcomes) :]
+            ]
+        return outcomes
+
+    def _run(self, item: FoundDevice, abi: Abi) -> Outcome:
+        device = item.device
+        program = _PROGRAMS / self.name
+        device.prepare()
+        device.push(self.programs[abi], program)
+        folder = device.work_dir / _RESULTS
+        device.remove(_RESULTS)
+        device.make_folder(_RESULTS / "tmp")
+        result = device.run(
+            [*self._profiler(item), f"./{program}", *self.options.arguments],
+            env={
+                # No /tmp on Android.
+                "TMPDIR": str(folder / "tmp"),
+                "TEST_TMPDIR": str(folder / "tmp"),
+                "GTEST_OUTPUT": f"xml:{folder / 'test.xml'}",
+                "MACE_CPP_MIN_VLOG_LEVEL": str(self.options.vlog_level),
+            },
+            time_limit_s=self.options.time_limit_s,
+        )
+        files = self._keep(item, abi, result)
+        device.remove(_RESULTS)
+        with self.printing:
+            self.show(f"\n{self.name} on {item.properties.name} ({abi.value}):\n")
+            self.show(result.output)
+        status = None if result.timed_out else result.status
+        message = self._message(item, abi, result)
+        return Outcome(item.properties.name, abi, status, message, tuple(files))
+
+    def _profiler(self, item: FoundDevice) -> list[str]:
+        if not self.options.simpleperf:
+            return []
+        is_android = any(abi.is_android for abi in item.abis)
+        name = "simpleperf" if is_android else "perf"
+        found = item.device.run(["sh", "-c", f"command -v {name}"])
+        if found.status != 0:
+            raise DeviceError(
+                f"--simpleperf: {item.properties.name} has no {name}; "
+                + (
+                    "push the one of the Android NDK to /data/local/tmp"
+                    if is_android
+                    else "install it there (apt install linux-perf)"
+                )
+            )
+        return [name, "stat", "-e", _EVENTS]
+
+    def _keep(self, item: FoundDevice, abi: Abi, result: CommandResult) -> list[Path]:
+        """Writes the log, and brings results back where there are any."""
+        stem = f"{self.name}_{item.properties.name}_{abi.value}"
+        stem = re.sub(r"[^0-9A-Za-z.+-]", "_", stem)
+        folder = self.options.output_dir
+        files = [folder / f"{stem}.log"]
+        with atomic_write(files[0], "w") as stream:
+            stream.write(result.output)
+            if result.status > 128:
+                stream.write(f"\n--- log of {item.properties.name} ---\n")
+                stream.write(item.device.system_log())
+        if item.device.has_file(_RESULTS / "test.xml"):
+            files.append(folder / f"{stem}.xml")
+            item.device.pull(_RESULTS / "test.xml", files[-1])
+        rows = benchmark_rows(result.output)
+        if rows and self.options.processor in ("auto", "ops_benchmark"):
+            files.append(folder / f"{stem}.csv")
+            with atomic_write(files[-1], "w") as stream:
+                writer = csv.writer(stream, lineterminator="\n")
+                writer.writerows([BENCHMARK_COLUMNS, *rows])
+        return files
+
+    def _message(self, item: FoundDevice, abi: Abi, result: CommandResult) -> str:
+        if result.timed_out:
+            return f"ended after {self.options.time_limit_s:.0f} s"
+        if result.status in _CANNOT_START:
+            last = result.output.strip().rpartition("\n")[2]
+            can = ", ".join(a.value for a in item.properties.abis)
+            return (
+                f"the program for {abi.value} cannot be started on a device that "
+                f"says it runs {can}: {last}"
+            )
+        if result.status > 128:
+            return f"crashed (signal {result.status - 128})"
+        figures = None
+        if self.options.processor in ("auto", "unittest"):
+            figures = test_figures(result.output)
+        if figures is not None and figures.failed:
+            shown = ", ".join(figures.failed[:5])
+            more = ", ..." if len(figures.failed) > 5 else ""
+            return f"{figures.line()}; failed: {shown}{more}"
+        if figures is not None:
+            return figures.line()
+        return "done" if result.status == 0 else f"exit status {result.status}"
