@@ -10,11 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from mace.python.tools.config.deployment import Abi
-from mace.python.tools.devices.adb_client import (
-    AdbClient,
-    ListedDevice,
-    explain,
-)
+from mace.python.tools.devices.adb_client import AdbClient, explain
 from mace.python.tools.devices.device import (
     DeviceError,
     DeviceLostError,
@@ -99,12 +95,9 @@ class AdbDevice(RemoteDevice):
             super().prepare()
         except DeviceLostError:
             # Back after a break, it is offline until it is connected anew.
-            if not any(d.is_ready for d in self._listed()):
+            if not self._adb.revive(self._serial):
                 raise
             super().prepare()
-
-    def _listed(self) -> list[ListedDevice]:
-        return [d for d in self._adb.devices() if d.serial == self._serial]
 
     def system_log(self) -> str:
         try:

@@ -88,6 +88,18 @@ class AdbClient:
                 self._reconnect(device.serial)
             time.sleep(0.3)
 
+    def revive(self, serial: str) -> bool:
+        """Whether a device that was lost can be used (again), after a while."""
+        end = time.monotonic() + _SETTLE_S
+        while True:
+            states = {device.serial: device for device in self._list()}
+            if serial in states and states[serial].is_ready:
+                return True
+            if time.monotonic() > end:
+                return False
+            self._reconnect(serial)
+            time.sleep(0.3)
+
     def connect(self, address: str) -> None:
         """Connects to a device in the network; `devices` tells the outcome."""
         self.call("connect", address)

@@ -44,6 +44,7 @@ class Board:
         model: the product's full name.
         port: of its ssh server.
         identity: private key; None: those ssh takes by itself.
+        ssh_config: a file for ssh instead of the user's own.
         work_dir: on the board; relative to the login folder.
     """
 
@@ -55,6 +56,7 @@ class Board:
     model: str = ""
     port: int = 22
     identity: Path | None = None
+    ssh_config: Path | None = None
     work_dir: str = "mace_run"
 
 
@@ -120,6 +122,7 @@ class _Entry(pydantic.BaseModel):
     username: _Word
     port: int = pydantic.Field(22, ge=1, le=65535)
     identity: str = ""
+    ssh_config: str = ""
     workdir: _Word = "mace_run"
 
 
@@ -130,13 +133,6 @@ class _File(pydantic.BaseModel):
 
 
 def _board(name: str, entry: _Entry, path: Path) -> Board:
-    identity = None
-    if entry.identity:
-        identity = Path(entry.identity).expanduser()
-        if not identity.is_absolute():
-            identity = path.resolve().parent / identity
-        if not identity.is_file():
-            raise DeviceError(f"{path}: devices.{name}.identity: no file {identity}")
     return Board(
         name=name,
         address=entry.address,
@@ -145,9 +141,20 @@ def _board(name: str, entry: _Entry, path: Path) -> Board:
         socs=tuple(soc.lower() for soc in entry.target_socs),
         model=entry.models,
         port=entry.port,
-        identity=identity,
+        identity=_file(name, "identity", entry.identity, path),
+        ssh_config=_file(name, "ssh_config", entry.ssh_config, path),
         work_dir=entry.workdir,
     )
+
+
+def _file(name: str, key: str, value: str, path: Path) -> Path | None:
+    """A file the list names; relative to the list."""
+    if not value:
+        return None
+    file = path.resolve().parent / Path(value).expanduser()
+    if not file.is_file():
+        raise DeviceError(f"{path}: devices.{name}.{key}: there is no file {file}")
+    return file
 
 
 def _problems(error: pydantic.ValidationError) -> list[str]:

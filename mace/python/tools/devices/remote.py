@@ -315,6 +315,10 @@ class RemoteDevice(Device):
         error = self._failure(what, text, sent.status)
         if isinstance(error, DeviceFullError):
             return error
+        # SFTP has no word for it: "Failure".
+        free = self._free_bytes()
+        if free is not None and free < size:
+            return self._failure(what, "no space left", sent.status)
         return DeviceLostError(str(error))
 
     def _place_error(self, local: Path, size: int, placed: ShellResult) -> DeviceError:
@@ -325,16 +329,25 @@ class RemoteDevice(Device):
         return self._failure(what, text, placed.status)
 
     def _free_space(self) -> str:
-        """How much there is, and what to do; never fails."""
+        """How much there is, and what to do."""
         advice = f"free some, for example remove {self.work_dir}"
+        free = self._free_bytes()
+        return advice if free is None else f"{free / 1e6:.1f} MB are free, {advice}"
+
+    def _free_bytes(self) -> int | None:
+        """None when the device does not tell."""
         try:
-            free = self.shell(self._in_work_dir("df -k . | tail -n 1"))
-        except DeviceError:
-            return advice
-        columns = free.output.split()
-        if len(columns) < 4 or not columns[3].isdigit():
-            return advice
-        return f"{int(columns[3]) / 1e3:.1f} MB are free, {advice}"
+            # Without what an unfinished copy has taken.
+            told = self.shell(
+                self._in_work_dir(f"rm -f {INCOMING}/*; df -k . | tail -n 1"),
+                limit_s=_CLEAN_UP_LIMIT_S,
+            )
+        except DeviceLostError:
+            return None
+        columns = told.output.split()
+        if len(columns) < 4 or not columns[-3].isdigit():
+            return None
+        return 1024 * int(columns[-3])
 
     def _end_program(self) -> None:
         """Ends a program that closing its client's input may not have ended.

@@ -162,7 +162,10 @@ class SshDevice(RemoteDevice):
         if self._board.identity is not None:
             options["IdentityFile"] = str(self._board.identity)
             options["IdentitiesOnly"] = "yes"
-        return [word for name in options for word in ("-o", f"{name}={options[name]}")]
+        words = [w for name in options for w in ("-o", f"{name}={options[name]}")]
+        if self._board.ssh_config is not None:
+            words += ["-F", str(self._board.ssh_config)]
+        return words
 
     def _shell_command(self, script: str) -> list[str]:
         # The login shell may be any; ours is sh.
@@ -173,12 +176,15 @@ class SshDevice(RemoteDevice):
         target = f"{self._destination}:{remote}"
         if not self._rsync:
             return ["scp", "-q", *self._flags(), str(local.resolve()), target]
+        # Without --ignore-times a file of the same size and second is taken for
+        # the same.
         connection = shlex.join(["ssh", *self._flags()])
         source = str(local.resolve())
         return [
             "rsync",
             "--inplace",
             "--no-whole-file",
+            "--ignore-times",
             "-e",
             connection,
             source,
