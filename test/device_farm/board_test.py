@@ -81,7 +81,7 @@ def test_scp_both_ways(raspberry: Ssh, tmp_path: Path) -> None:
 
 def test_rsync(farm: Farm, nanopi: Ssh, raspberry: Ssh, tmp_path: Path) -> None:
     digest = _random_file(tmp_path / "a", 10_000_000)
-    shell = f"--rsh=ssh -F {farm.ssh_config}"
+    shell = f"--rsh=ssh -F '{farm.ssh_config}'"
     command = ["rsync", "-a", "--checksum", shell, tmp_path / "a"]
     assert run([*command, "nanopi:sub/"], farm).returncode == 0
     assert nanopi.shell("sha256sum sub/a").split()[0] == digest

@@ -15,7 +15,8 @@ import pytest
 
 from test.device_farm.farm import Farm, Running
 
-LIMIT_S = 10
+# Of one client program, on a computer that does something else as well.
+LIMIT_S = 40
 _TARGETS = {64: "aarch64-linux-gnu", 32: "arm-linux-gnueabihf"}
 
 
@@ -25,7 +26,7 @@ def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
     # Its server writes keys to HOME.
     os.environ.setdefault("HOME", str(tmp_path_factory.mktemp("home")))
     boards = ["nanopi", "raspberry"] if os.geteuid() == 0 else []
-    folder = tmp_path_factory.mktemp("farm") / "farm"
+    folder = tmp_path_factory.mktemp("farm") / "a farm"
     phones = ["mi6", "redmi_go", "pixel6"]
     # Far from the ports of a farm that somebody has up, or tests.
     first = 25555 + 20 * (os.getpid() % 500)
@@ -111,6 +112,13 @@ class Ssh:
         done = self(command)
         assert done.returncode == 0, done
         return done.stdout
+
+    def await_return(self) -> None:
+        """Waits until the board answers again."""
+        end = time.monotonic() + LIMIT_S
+        while self("true").returncode != 0:
+            assert time.monotonic() < end, f"{self.board.name} stays away"
+            time.sleep(0.1)
 
     def scp(self, source: object, target: object) -> subprocess.CompletedProcess[str]:
         """Copies; HERE: is the board."""

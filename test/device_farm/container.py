@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import shlex
 import shutil
@@ -304,6 +305,9 @@ class Container:
 
         Symbolic links are followed as the device would, never out of its root;
         the last one only if `follow`.
+
+        Raises:
+            OSError: they go round in circles.
         """
         base = f"/proc/self/fd/{self._root_fd}"
         done = PurePosixPath("/")
@@ -324,7 +328,7 @@ class Container:
                 continue
             links += 1
             if links > _MAX_LINKS:
-                break
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             if target.startswith("/"):
                 done = PurePosixPath("/")
             todo += [one for one in reversed(target.split("/")) if one not in ("", ".")]

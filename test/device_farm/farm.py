@@ -289,8 +289,8 @@ class Farm:
                 "ssh_config": str(self.ssh_config),
             }
         hosts.append(
-            f"Host *\n  IdentityFile {ssh / 'id_ed25519'}\n  IdentitiesOnly yes\n"
-            f"  UserKnownHostsFile {ssh / 'known_hosts'}\n  BatchMode yes\n"
+            f'Host *\n  IdentityFile "{ssh}/id_ed25519"\n  IdentitiesOnly yes\n'
+            f'  UserKnownHostsFile "{ssh}/known_hosts"\n  BatchMode yes\n'
             "  ConnectTimeout 10\n  LogLevel ERROR\n"
         )
         self.ssh_config.write_text("\n".join(hosts), encoding="utf-8")

@@ -60,7 +60,7 @@ def test_phone_goes_away_during_a_pull(mi6: Adb, big: Path, tmp_path: Path) -> N
 
 
 def test_phone_goes_away_during_a_run(mi6: Adb) -> None:
-    mi6.phone.fault("disconnect", during="run", after_s=0.3, away_s=AWAY_S)
+    mi6.phone.fault("disconnect", during="run", after_s=1.5, away_s=AWAY_S)
     start = time.monotonic()
     done = mi6("shell", "echo begun; sleep 30; echo ended")
     assert time.monotonic() - start < LIMIT_S
@@ -166,6 +166,13 @@ def test_fault_of_one_phone_is_not_the_others(mi6: Adb, redmi: Adb, big: Path) -
     _is_well(mi6)
 
 
+def _tells_of_a_lost_connection(done: subprocess.CompletedProcess[str]) -> None:
+    # Which of the two processes of scp notices first is chance.
+    assert done.returncode != 0
+    words = ("closed", "lost connection", "Connection reset")
+    assert any(word in done.stderr for word in words), done
+
+
 # --- Boards -----------------------------------------------------------------------
 
 
@@ -174,9 +181,8 @@ def test_board_goes_away_during_a_push(nanopi: Ssh, big: Path) -> None:
         "disconnect", during="push", after_bytes=SIZE // 2, away_s=AWAY_S
     )
     done = nanopi.scp(big, "HERE:big")
-    assert done.returncode != 0
-    assert "closed" in done.stderr or "lost connection" in done.stderr
-    time.sleep(2 * AWAY_S)
+    _tells_of_a_lost_connection(done)
+    nanopi.await_return()
     assert int(nanopi.shell("stat -c %s big")) < SIZE
     assert nanopi.scp(big, "HERE:big").returncode == 0
 
@@ -187,17 +193,16 @@ def test_board_goes_away_during_a_pull(nanopi: Ssh, big: Path, tmp_path: Path) -
         "disconnect", during="pull", after_bytes=SIZE // 2, away_s=AWAY_S
     )
     done = nanopi.scp("HERE:big", tmp_path / "big")
-    assert done.returncode != 0
-    assert "closed" in done.stderr or "lost connection" in done.stderr
-    time.sleep(2 * AWAY_S)
+    _tells_of_a_lost_connection(done)
+    nanopi.await_return()
     assert nanopi.scp("HERE:big", tmp_path / "big").returncode == 0
 
 
 def test_board_goes_away_during_a_run(nanopi: Ssh) -> None:
-    nanopi.board.fault("disconnect", during="run", after_s=1.5, away_s=AWAY_S)
+    nanopi.board.fault("disconnect", during="run", after_s=4, away_s=AWAY_S)
     done = nanopi("echo begun; sleep 31; echo ended")
     assert (done.stdout, done.returncode) == ("begun\n", 255)
-    time.sleep(2 * AWAY_S)
+    nanopi.await_return()
     assert "sleep 31" in nanopi.shell("ps")
     nanopi.shell("pkill -f 'sleep 31'")
 

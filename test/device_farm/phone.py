@@ -152,9 +152,10 @@ class Phone(Device, Services):
     def _log_crash(self, number: int, command: str) -> None:
         when = time.strftime("%m-%d %H:%M:%S.000")
         line = f"{when}  1000  1000 F libc: Fatal signal {number} ({_SIGNALS[number]})"
-        path = self.container.host_path("/data/misc/logd/main")
-        with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as stream:
-            stream.write(f"{line} in: {command}\n")
+        with contextlib.suppress(OSError):
+            path = self.container.host_path("/data/misc/logd/main")
+            with open(path, "a", encoding="utf-8") as stream:
+                stream.write(f"{line} in: {command}\n")
 
     def _hang(self, stream: Stream) -> None:
         if self.faults.get("hang") is None:

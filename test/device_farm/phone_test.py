@@ -153,6 +153,9 @@ def test_folders_and_links(mi6: Adb, tmp_path: Path) -> None:
     assert mi6("pull", f"{WORK}/tree/sub", tmp_path / "back").returncode == 0
     assert (tmp_path / "back" / "ä b").read_text() == "one"
     assert "empty" in mi6("ls", f"{WORK}/tree").stdout
+    mi6.shell(f"ln -s circle {WORK}/circle")
+    done = mi6("pull", f"{WORK}/circle", tmp_path / "no")
+    assert done.returncode == 1
     # A link of the phone never leads out of it.
     mi6.shell(f"ln -s /etc/hostname {WORK}/outside")
     assert mi6("pull", f"{WORK}/outside", tmp_path / "no").returncode == 1
