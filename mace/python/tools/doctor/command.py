@@ -97,14 +97,20 @@ def show(diagnosis: Diagnosis, stream: TextIO) -> None:
 
 
 def _show_rich(diagnosis: Diagnosis, stream: TextIO) -> None:
+    from rich import box
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     # A pipe has no width: 120 columns hold every row.
     width = None if stream.isatty() else 120
     console = Console(file=stream, width=width)
-    table = Table(*_HEADINGS)
+    # Narrow terminals wrap words, but lose none.
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column(_HEADINGS[0], overflow="fold", min_width=20)
+    for heading in _HEADINGS[1:]:
+        table.add_column(heading, overflow="fold")
     group = ""
     for finding in diagnosis.findings:
         if finding.requirement.group != group:
@@ -113,7 +119,8 @@ def _show_rich(diagnosis: Diagnosis, stream: TextIO) -> None:
             table.add_row(Text(group, style="bold"))
         name, *cells, state = _row(finding)
         style = _STYLES[finding.state]
-        table.add_row(f"  {name}", *map(Text, cells), Text(state, style=style))
+        indented = Padding(Text(name), (0, 0, 0, 2))
+        table.add_row(indented, *map(Text, cells), Text(state, style=style))
     console.print(table)
 
 
