@@ -338,3 +338,24 @@ def test_profiles_are_sound(tmp_path: Path) -> None:
         load_profile(tmp_path / "bad.yaml")
     for key in ("abis.0", "wheels", "soc", "clusters"):
         assert key in str(caught.value)
+
+
+def test_a_device_that_died_is_told(cli: Cli) -> None:
+    cli.up("--phones", "2")
+    state = json.loads((cli.folder / "state.json").read_text())
+    os.kill(state["devices"][0]["pid"], signal.SIGKILL)
+    status = json.loads(cli("status", "--json").stdout)
+    assert "does not answer; see" in status["mi6"]["error"]
+    assert status["redmi_go"]["faults"] == []
+    done = cli("fault", "mi6", "slow")
+    assert done.returncode == 2
+    assert "device mi6 does not answer" in done.stderr
+
+
+def test_setup_on_an_older_kernel(tmp_path: Path) -> None:
+    plan = container.Plan("one", tmp_path, True, False, (container.Storage("/a", 8),))
+    script = container.setup_script(plan, private_binfmt=True)
+    assert script.count("binfmt_misc/register") == 2
+    assert container.REFUSAL in script
+    # The computer's own binfmt_misc is not touched.
+    assert "binfmt_misc" not in container.setup_script(plan, private_binfmt=False)
