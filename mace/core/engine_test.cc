@@ -140,6 +140,36 @@ TEST(EngineTest, RunsAGraph) {
   }
 }
 
+TEST(EngineTest, CountsPreparedConstantsOnce) {
+  MadeEngine made =
+      Make(ModelBuilder()
+               .Input("x", {-1})
+               .Operator("scale", "TestAffine", {"x"}, {"y"}, {Scale(2)})
+               .Operator("sum", "TestCumulative", {"y"}, {"z"})
+               .Output("z"));
+  ASSERT_OK(made.status);
+  // One float of Init; the other when the shape is known, however often.
+  EXPECT_EQ(made.engine->GetStats().prepared_bytes, 4u);
+  for (int64_t size : {3, 5, 3}) {
+    Tensors outputs = {{"z", Room(size)}};
+    ASSERT_OK(made.engine->Run({{"x", Floats({size}, Ramp(size))}}, &outputs));
+    EXPECT_EQ(Values(outputs["z"])[2], 12);
+    EXPECT_EQ(made.engine->GetStats().prepared_bytes, 8u);
+  }
+}
+
+TEST(EngineTest, HandsHintsToOperators) {
+  MadeEngine made =
+      Make(ModelBuilder()
+               .Input("x", {8})
+               .Operator("a", "TestAffine", {"x"}, {"y"}, {Scale(3)})
+               .Output("y")
+               .Winograd(4));
+  ASSERT_OK(made.status);
+  EXPECT_NE(made.engine->Explain().find("affine4"), std::string::npos)
+      << made.engine->Explain();
+}
+
 TEST(EngineTest, DoesNotTouchTheUsersInput) {
   MadeEngine made =
       Make(ModelBuilder()

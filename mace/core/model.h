@@ -47,6 +47,7 @@ struct Model {
   std::vector<ConstantInfo> constants;
   uint64_t data_size = 0;
   uint32_t data_crc32 = 0;
+  DeploymentHints hints;
 };
 
 // Bytes that a constant takes in the data file; -1 if its dims are negative,

@@ -26,6 +26,7 @@ enum ModelField : uint32_t {
   kConstants = 7,
   kDataSize = 8,
   kDataCrc32 = 9,
+  kHints = 10,
 };
 enum ValueInfoField : uint32_t {
   kValueName = 1,
@@ -57,6 +58,9 @@ enum ConstantField : uint32_t {
   kConstantGroups = 5,
   kConstantOffset = 6,
   kConstantSize = 7,
+};
+enum HintsField : uint32_t {
+  kHintsWinograd = 2,
 };
 constexpr uint32_t kListValues = 1;  // of IntList and FloatList
 
@@ -339,6 +343,23 @@ MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
   return MaceStatus::MACE_SUCCESS;
 }
 
+// Hints for other tools and devices are skipped.
+MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
+  while (fields.Next()) {
+    if (fields.tag() != kHintsWinograd) {
+      fields.Skip();
+      continue;
+    }
+    uint32_t tile = 0;
+    MACE_RETURN_IF_ERROR(fields.Uint32(&tile));
+    if (tile != 0 && tile != 2 && tile != 4) {
+      return fields.Damaged("winograd is ", tile, "; it must be 0, 2 or 4");
+    }
+    hints->winograd = static_cast<int>(tile);
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
 // Reads one element of a repeated message field into a new last element.
 template <typename T>
 MaceStatus AppendMessage(Fields *fields,
@@ -386,6 +407,13 @@ MaceStatus ReadModelFields(Fields fields, Model *model) {
       case kDataCrc32:
         MACE_RETURN_IF_ERROR(fields.Uint32(&model->data_crc32));
         break;
+      case kHints: {
+        pbf_reader message;
+        MACE_RETURN_IF_ERROR(fields.Message(&message));
+        MACE_RETURN_IF_ERROR(
+            ReadHints(Fields(message, "hints"), &model->hints));
+        break;
+      }
       default:
         fields.Skip();
     }

@@ -69,7 +69,8 @@ TEST(ModelReaderTest, ReadsEveryField) {
                  core_test::IntsAttribute("strides", {2, -1})})
       .Output("y", DataFormat::NHWC, "out")
       .DataSize(9280)
-      .Crc32(0xdeadbeef);
+      .Crc32(0xdeadbeef)
+      .Winograd(2);
   const Result<Model> result = Read(builder.graph());
   ASSERT_TRUE(result.ok()) << result.status().information();
   const Model &model = result.value();
@@ -78,6 +79,7 @@ TEST(ModelReaderTest, ReadsEveryField) {
   EXPECT_EQ(model.producer, "model_builder");
   EXPECT_EQ(model.data_size, 9280u);
   EXPECT_EQ(model.data_crc32, 0xdeadbeefu);
+  EXPECT_EQ(model.hints.winograd, 2);
   ASSERT_EQ(model.inputs.size(), 1u);
   EXPECT_EQ(model.inputs[0].name, "x");
   EXPECT_EQ(model.inputs[0].alias, "in");
@@ -104,6 +106,17 @@ TEST(ModelReaderTest, ReadsEveryField) {
   EXPECT_EQ(def.FindAttribute("padding")->s, "SAME");
   EXPECT_EQ(def.FindAttribute("strides")->ints, (std::vector<int64_t>{2, -1}));
   EXPECT_EQ(def.FindAttribute("pads"), nullptr);
+}
+
+TEST(ModelReaderTest, WinogradIsOffUnlessAskedForAndATileSize) {
+  EXPECT_EQ(Read(FullModel().graph()).value().hints.winograd, 0);
+  for (uint64_t tile : {0, 2, 4}) {
+    const Result<Model> result = Read(FullModel().Winograd(tile).graph());
+    ASSERT_TRUE(result.ok()) << result.status().information();
+    EXPECT_EQ(result.value().hints.winograd, static_cast<int>(tile));
+  }
+  EXPECT_DAMAGED(FullModel().Winograd(6).graph(),
+                 "winograd is 6; it must be 0, 2 or 4");
 }
 
 TEST(ModelReaderTest, AcceptsNumbersPackedOrOneByOne) {

@@ -60,10 +60,17 @@ class Device {
   virtual DeviceType type() const = 0;
 };
 
+// What the deployment file asked of kernels.
+struct DeploymentHints {
+  // Largest Winograd tile that a convolution may choose: 0 (off), 2 or 4.
+  int winograd = 0;
+};
+
 class InitContext {
  public:
   virtual ~InitContext() = default;
   virtual const OperatorDef &def() const = 0;
+  virtual const DeploymentHints &hints() const = 0;
   virtual size_t input_count() const = 0;
   // The constant at that port; null if the input is absent or computed.
   virtual const Tensor *constant(size_t index) const = 0;
@@ -92,6 +99,9 @@ class ReshapeContext {
   // Output `output` may share memory with input `input` (same bytes) because
   // the op reads each element before it writes it.
   virtual void AllowInPlace(size_t output, size_t input) = 0;
+  // As InitContext's: for constants whose best form depends on shapes. An op
+  // asks once for each form, not again whenever a shape changes.
+  virtual void *AllocatePrepared(size_t bytes) = 0;
   virtual ThreadPool *thread_pool() const = 0;
 };
 

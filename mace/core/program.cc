@@ -44,12 +44,26 @@ const Tensor *TensorAt(const std::vector<ProgramTensor> &tensors,
   return &tensors[ports[index]].tensor;
 }
 
+void *Prepare(ProgramNode *node, size_t bytes, size_t *total) {
+  AlignedMemory memory;
+  // One byte at least, so that null always means failure.
+  if (!memory.Allocate(std::max<size_t>(bytes, 1))) return nullptr;
+  std::memset(memory.data(), 0, memory.bytes());
+  *total += bytes;
+  node->prepared.push_back(std::move(memory));
+  return node->prepared.back().data();
+}
+
 class NodeReshapeContext final : public ReshapeContext {
  public:
   NodeReshapeContext(ProgramNode *node,
                      std::vector<ProgramTensor> *tensors,
-                     ThreadPool *pool)
-      : node_(node), tensors_(tensors), pool_(pool) {
+                     ThreadPool *pool,
+                     size_t *prepared_bytes)
+      : node_(node),
+        tensors_(tensors),
+        pool_(pool),
+        prepared_bytes_(prepared_bytes) {
     node_->scratch_bytes = 0;
     node_->in_place.clear();
     for (int id : node_->outputs) {
@@ -74,12 +88,16 @@ class NodeReshapeContext final : public ReshapeContext {
   void AllowInPlace(size_t output, size_t input) override {
     node_->in_place.emplace_back(output, input);
   }
+  void *AllocatePrepared(size_t bytes) override {
+    return Prepare(node_, bytes, prepared_bytes_);
+  }
   ThreadPool *thread_pool() const override { return pool_; }
 
  private:
   ProgramNode *node_;
   std::vector<ProgramTensor> *tensors_;
   ThreadPool *pool_;
+  size_t *prepared_bytes_;
 };
 
 class NodeRunContext final : public RunContext {
@@ -276,10 +294,13 @@ class TensorTable {
 
 class NodeInitContext final : public InitContext {
  public:
-  NodeInitContext(Program *program, ProgramNode *node)
-      : program_(program), node_(node) {}
+  NodeInitContext(Program *program,
+                  ProgramNode *node,
+                  const DeploymentHints &hints)
+      : program_(program), node_(node), hints_(hints) {}
 
   const OperatorDef &def() const override { return *node_->def; }
+  const DeploymentHints &hints() const override { return hints_; }
   size_t input_count() const override { return node_->inputs.size(); }
   const Tensor *constant(size_t index) const override {
     const Tensor *tensor = TensorAt(program_->tensors_, node_->inputs, index);
@@ -291,18 +312,13 @@ class NodeInitContext final : public InitContext {
   Device *device() const override { return program_->device_; }
   ThreadPool *thread_pool() const override { return program_->pool_; }
   void *AllocatePrepared(size_t bytes) override {
-    AlignedMemory memory;
-    // One byte at least, so that null always means failure.
-    if (!memory.Allocate(std::max<size_t>(bytes, 1))) return nullptr;
-    std::memset(memory.data(), 0, memory.bytes());
-    program_->prepared_bytes_ += bytes;
-    node_->prepared.push_back(std::move(memory));
-    return node_->prepared.back().data();
+    return Prepare(node_, bytes, &program_->prepared_bytes_);
   }
 
  private:
   Program *program_;
   ProgramNode *node_;
+  const DeploymentHints &hints_;
 };
 
 Result<std::unique_ptr<Program>> Program::Create(
@@ -363,7 +379,7 @@ MaceStatus Program::InitNodes(const Model &model) {
     }
     node.schema = entry->schema();
     node.op = entry->factory()();
-    NodeInitContext context(this, &node);
+    NodeInitContext context(this, &node, model.hints);
     MACE_RETURN_IF_ERROR(AtNode(node, node.op->Init(&context)));
   }
   return MaceStatus::MACE_SUCCESS;
@@ -401,7 +417,7 @@ MaceStatus Program::CheckInputTypes(const ProgramNode &node) const {
 }
 
 MaceStatus Program::ReshapeNode(ProgramNode *node) {
-  NodeReshapeContext context(node, &tensors_, pool_);
+  NodeReshapeContext context(node, &tensors_, pool_, &prepared_bytes_);
   MACE_RETURN_IF_ERROR(node->op->Reshape(&context));
   for (size_t i = 0; i < node->outputs.size(); ++i) {
     if (node->outputs[i] < 0) continue;

@@ -178,6 +178,12 @@ ModelBuilder &ModelBuilder::Crc32(uint32_t crc) {
   return *this;
 }
 
+ModelBuilder &ModelBuilder::Winograd(uint64_t tile) {
+  has_winograd_ = true;
+  winograd_ = tile;
+  return *this;
+}
+
 std::string ModelBuilder::graph() const {
   Message head;
   if (version_ != 0) head.Varint(1, version_);
@@ -185,6 +191,14 @@ std::string ModelBuilder::graph() const {
   Message tail;
   tail.Varint(8, has_data_size_ ? data_size_ : weights_.size());
   tail.Varint(9, crc32_);
+  if (has_winograd_) {
+    // Between hints that this reader has no use for.
+    tail.Bytes(10, Message()
+                       .Bytes(1, "cpu")
+                       .Varint(2, winograd_)
+                       .Bytes(3, "fp16_fp32")
+                       .data());
+  }
   return head.data() + body_.data() + tail.data();
 }
 

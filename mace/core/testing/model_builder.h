@@ -73,6 +73,8 @@ class ModelBuilder {
   ModelBuilder &Version(uint64_t version);
   ModelBuilder &DataSize(uint64_t size);
   ModelBuilder &Crc32(uint32_t crc);
+  // The hint of that name; not written unless set.
+  ModelBuilder &Winograd(uint64_t tile);
 
   std::string graph() const;
   const std::string &weights() const { return weights_; }
@@ -84,6 +86,8 @@ class ModelBuilder {
   bool has_data_size_ = false;
   uint64_t data_size_ = 0;
   uint32_t crc32_ = 0;
+  bool has_winograd_ = false;
+  uint64_t winograd_ = 0;
   Message body_;
   std::string weights_;
 };

@@ -93,6 +93,7 @@ class TestAffine final : public SameShapeOp {
     AttributeReader reader(context->def());
     reader.Float("scale", false, &scale_);
     reader.Float("offset", false, &offset_);
+    winograd_ = context->hints().winograd;
     // As an op that transforms a constant at load.
     prepared_ = static_cast<float *>(context->AllocatePrepared(sizeof(float)));
     if (prepared_ == nullptr) return OutOfResources("no memory to prepare");
@@ -116,9 +117,12 @@ class TestAffine final : public SameShapeOp {
     return kSuccess;
   }
   int64_t Macs() const override { return 7; }
-  std::string KernelName() const override { return "affine"; }
+  std::string KernelName() const override {
+    return winograd_ == 0 ? "affine" : MakeString("affine", winograd_);
+  }
 
  private:
+  int winograd_ = 0;
   float scale_ = 1;
   float offset_ = 0;
   float *prepared_ = nullptr;
@@ -150,12 +154,17 @@ class TestCumulative final : public SameShapeOp {
  public:
   MaceStatus Reshape(ReshapeContext *context) override {
     context->RequestScratch(static_cast<size_t>(context->input(0)->bytes()));
+    // As an op that transforms a constant when it knows shapes.
+    if (start_ == nullptr) {
+      start_ = static_cast<float *>(context->AllocatePrepared(sizeof(float)));
+      if (start_ == nullptr) return OutOfResources("no memory to prepare");
+    }
     return SameShapeOp::Reshape(context);
   }
   MaceStatus Run(RunContext *context) override {
     const Tensor *x = context->input(0);
     auto *sums = static_cast<float *>(context->scratch());
-    float sum = 0;
+    float sum = *start_;
     for (int64_t i = 0; i < x->elements(); ++i) {
       sums[i] = sum += x->As<float>()[i];
     }
@@ -165,6 +174,9 @@ class TestCumulative final : public SameShapeOp {
     std::copy(sums, sums + x->elements(), y);
     return kSuccess;
   }
+
+ private:
+  float *start_ = nullptr;
 };
 
 class TestShape final : public Op {

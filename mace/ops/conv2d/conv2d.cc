@@ -3,6 +3,7 @@
 
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/ops/conv2d/conv2d_schema.h"
+#include "mace/ops/conv2d/winograd_conv.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/conv_run.h"
 #include "mace/ops/epilogue/fused_activation.h"
@@ -17,6 +18,7 @@ class Conv2DOp final : public CpuOp {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     kernels_ = gemm::KernelsFor(isa());
+    winograd_.Init(isa(), context->hints().winograd);
     return CheckConstants(*context->constant(kConv2DFilterInput),
                           context->constant(kConv2DBiasInput));
   }
@@ -49,10 +51,12 @@ class Conv2DOp final : public CpuOp {
     empty_ = output.Elements() == 0;
     macs_ = 0;
     if (empty_) return MaceStatus();
-    MakePlan(input, output, filter, context->thread_pool()->thread_count());
-    context->RequestScratch(
-        ConvScratchBytes(plan_, context->thread_pool()->thread_count()));
-    if (residual != nullptr && plan_.single_pass) {
+    MACE_RETURN_IF_ERROR(MakePlan(input, output, filter, context));
+    const int threads = context->thread_pool()->thread_count();
+    const bool winograd = winograd_.tile() != 0;
+    context->RequestScratch(winograd ? winograd_.ScratchBytes(threads)
+                                     : ConvScratchBytes(plan_, threads));
+    if (residual != nullptr && (winograd || plan_.single_pass)) {
       context->AllowInPlace(kConv2DOutputOutput, kConv2DResidualInput);
     }
     return MaceStatus();
@@ -74,8 +78,13 @@ class Conv2DOp final : public CpuOp {
           context->input(kConv2DResidualInput)->As<float>();
       args.epilogue.residual_stride = args.output_stride;
     }
-    RunConv(plan_, args, activation_, context->thread_pool(),
-            context->scratch());
+    if (winograd_.tile() != 0) {
+      winograd_.Run(args, activation_, context->thread_pool(),
+                    context->scratch());
+    } else {
+      RunConv(plan_, args, activation_, context->thread_pool(),
+              context->scratch());
+    }
     return MaceStatus();
   }
 
@@ -86,7 +95,15 @@ class Conv2DOp final : public CpuOp {
         window_, kernel_shape_);
   }
   std::string KernelName() const override {
-    return empty_ ? "none" : ConvKernelName(plan_);
+    if (empty_) return "none";
+    switch (winograd_.tile()) {
+      case 2:
+        return "winograd2x2";
+      case 4:
+        return "winograd4x4";
+      default:
+        return ConvKernelName(plan_);
+    }
   }
 
  private:
@@ -115,10 +132,10 @@ class Conv2DOp final : public CpuOp {
     return MaceStatus();
   }
 
-  void MakePlan(const Shape &input,
-                const Shape &output,
-                const Tensor &filter,
-                int threads) {
+  MaceStatus MakePlan(const Shape &input,
+                      const Shape &output,
+                      const Tensor &filter,
+                      ReshapeContext *context) {
     gemm::ConvShape s;
     auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
     s.batch = index(input[0]);
@@ -138,8 +155,9 @@ class Conv2DOp final : public CpuOp {
     s.out_c = index(output[3]);
     s.groups = index(attributes_.groups);
     plan_ = gemm::PlanConv(s, PackedWeightType(filter.data_type), kernels_,
-                           threads);
+                           context->thread_pool()->thread_count());
     macs_ = output.Elements() * filter.shape.Elements(1, 4);
+    return winograd_.Reshape(s, filter, context);
   }
 
   Conv2DAttributes attributes_;
@@ -148,6 +166,7 @@ class Conv2DOp final : public CpuOp {
   WindowGeometry window_;
   Shape kernel_shape_;
   gemm::ConvPlan plan_;
+  WinogradConv winograd_;
   bool empty_ = false;
   int64_t macs_ = 0;
 };

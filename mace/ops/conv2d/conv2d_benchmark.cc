@@ -22,6 +22,7 @@ struct Layer {
   int64_t stride;
   int64_t filters;
   DataType type = DataType::kFloat32;
+  int winograd = 0;  // the deployment's hint
 };
 
 constexpr Layer kLayers[] = {
@@ -58,6 +59,15 @@ constexpr Layer kLayers[] = {
     {14, 256, 3, 3, 1, 256, DataType::kFloat16},
     {7, 960, 1, 1, 1, 160, DataType::kFloat16},
     {14, 256, 3, 3, 1, 256, DataType::kBfloat16},
+    // Winograd, beside the same layers above
+    {56, 64, 3, 3, 1, 64, DataType::kFloat32, 2},
+    {56, 64, 3, 3, 1, 64, DataType::kFloat32, 4},
+    {28, 128, 3, 3, 1, 128, DataType::kFloat32, 2},
+    {28, 128, 3, 3, 1, 128, DataType::kFloat32, 4},
+    {14, 256, 3, 3, 1, 256, DataType::kFloat32, 2},
+    {14, 256, 3, 3, 1, 256, DataType::kFloat32, 4},
+    {7, 512, 3, 3, 1, 512, DataType::kFloat32, 2},
+    {7, 512, 3, 3, 1, 512, DataType::kFloat32, 4},
 };
 
 const char *TypeName(DataType type) {
@@ -76,7 +86,8 @@ const bool registered = [] {
     const Shape input{1, layer.size, layer.size, layer.channels};
     const std::string details =
         MakeString("K", layer.kernel_h, "x", layer.kernel_w, "S", layer.stride,
-                   "D1_SAME_", layer.filters);
+                   "D1_SAME_", layer.filters,
+                   layer.winograd == 0 ? "" : MakeString("_W", layer.winograd));
     benchmark::RegisterOp(
         benchmark::OpName("CONV_2D", input, details, TypeName(layer.type)),
         [layer, input](Random *random) {
@@ -88,6 +99,7 @@ const bool registered = [] {
               .Constant(random->Floats({layer.filters}))
               .Ints("strides", {layer.stride, layer.stride})
               .String("padding", "SAME")
+              .Winograd(layer.winograd)
               .String("activation", "RELU");
         });
   }

@@ -35,10 +35,12 @@ class Subject {
     if (pool_ == nullptr) return OutOfResources("cannot start the threads");
     BindInputs();
     op_ = registration->factory()();
-    op_test::FakeInitContext init(case_.def, tensors_, case_.inputs, &device_,
-                                  pool_.get(), &buffers_);
+    op_test::FakeInitContext init(case_.def, tensors_, case_.inputs,
+                                  case_.hints, &device_, pool_.get(),
+                                  &buffers_);
     MACE_RETURN_IF_ERROR(op_->Init(&init));
-    op_test::FakeReshapeContext shaped(bound_, case_.outputs, pool_.get());
+    op_test::FakeReshapeContext shaped(bound_, case_.outputs, pool_.get(),
+                                       &buffers_);
     MACE_RETURN_IF_ERROR(op_->Reshape(&shaped));
     for (const op_test::OutputSpec &spec : shaped.outputs()) {
       Tensor tensor;

@@ -24,17 +24,20 @@ class FakeInitContext final : public InitContext {
   FakeInitContext(const OperatorDef &def,
                   const std::vector<Tensor> &tensors,
                   const std::vector<CaseInput> &inputs,
+                  const DeploymentHints &hints,
                   Device *device,
                   ThreadPool *pool,
                   Buffers *prepared)
       : def_(def),
         tensors_(tensors),
         inputs_(inputs),
+        hints_(hints),
         device_(device),
         pool_(pool),
         prepared_(prepared) {}
 
   const OperatorDef &def() const override { return def_; }
+  const DeploymentHints &hints() const override { return hints_; }
   size_t input_count() const override { return inputs_.size(); }
   const Tensor *constant(size_t index) const override {
     const bool constant = index < inputs_.size() &&
@@ -56,6 +59,7 @@ class FakeInitContext final : public InitContext {
   const OperatorDef &def_;
   const std::vector<Tensor> &tensors_;
   const std::vector<CaseInput> &inputs_;
+  const DeploymentHints &hints_;
   Device *device_;
   ThreadPool *pool_;
   Buffers *prepared_;
@@ -71,8 +75,9 @@ class FakeReshapeContext final : public ReshapeContext {
  public:
   FakeReshapeContext(const std::vector<const Tensor *> &inputs,
                      size_t outputs,
-                     ThreadPool *pool)
-      : outputs_(outputs), inputs_(inputs), pool_(pool) {}
+                     ThreadPool *pool,
+                     Buffers *prepared)
+      : outputs_(outputs), inputs_(inputs), pool_(pool), prepared_(prepared) {}
 
   size_t input_count() const override { return inputs_.size(); }
   size_t output_count() const override { return outputs_.size(); }
@@ -94,6 +99,10 @@ class FakeReshapeContext final : public ReshapeContext {
   void AllowInPlace(size_t output, size_t input) override {
     in_place_.emplace_back(output, input);
   }
+  void *AllocatePrepared(size_t bytes) override {
+    prepared_->push_back(std::make_unique<GuardedBuffer>(bytes, 0));
+    return prepared_->back()->data();
+  }
   ThreadPool *thread_pool() const override { return pool_; }
 
   const std::vector<OutputSpec> &outputs() const { return outputs_; }
@@ -111,6 +120,7 @@ class FakeReshapeContext final : public ReshapeContext {
   std::string violation_;
   const std::vector<const Tensor *> &inputs_;
   ThreadPool *pool_;
+  Buffers *prepared_;
 };
 
 class FakeRunContext final : public RunContext {

@@ -112,6 +112,12 @@ struct OpCase {
                  int64_t groups = 1,
                  DataType type = DataType::kFloat32);
 
+  // The deployment's hint, 0 unless set.
+  OpCase &Winograd(int max_tile) {
+    hints.winograd = max_tile;
+    return *this;
+  }
+
   OpCase &Int(const char *name, int64_t value);
   OpCase &Float(const char *name, float value);
   OpCase &String(const char *name, const std::string &value);
@@ -120,6 +126,7 @@ struct OpCase {
 
   OperatorDef def;  // inputs and outputs are filled in by the runner
   std::vector<CaseInput> inputs;
+  DeploymentHints hints;
   size_t outputs;
 
  private:

@@ -130,8 +130,8 @@ MaceStatus OpSession::Impl::Init() {
     }
   }
   op_ = registration->factory()();
-  FakeInitContext context(case_.def, tensors_, case_.inputs, &device_, &pool_,
-                          &prepared_);
+  FakeInitContext context(case_.def, tensors_, case_.inputs, case_.hints,
+                          &device_, &pool_, &prepared_);
   return op_->Init(&context);
 }
 
@@ -185,7 +185,7 @@ OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
   result.status = status_;
   if (!IsOk(status_)) return result;
   Bind(inputs);
-  FakeReshapeContext shaped(bound_, case_.outputs, &pool_);
+  FakeReshapeContext shaped(bound_, case_.outputs, &pool_, &prepared_);
   result.status = op_->Reshape(&shaped);
   result.violation = shaped.violation();
   result.in_place = shaped.in_place();

@@ -167,8 +167,8 @@ class ModelSection(Section):
     )
     winograd: t.Winograd = Field(
         0,
-        description="Winograd convolution: `4` may be faster than `2` and "
-        "takes more memory.",
+        description="Largest tile of Winograd convolution, `0` for none: `4` "
+        "may be faster than `2` and takes more memory.",
     )
     quantize: t.Flag = Field(
         False,

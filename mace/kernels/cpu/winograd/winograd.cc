@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/winograd/winograd.h"
+
+namespace mace::winograd {
+
+#define MACE_WINOGRAD_DECLARE(name) \
+  namespace name {                  \
+  extern const Kernels kKernels;    \
+  }
+MACE_FOR_EACH_ISA(MACE_WINOGRAD_DECLARE)
+#undef MACE_WINOGRAD_DECLARE
+
+const Kernels *KernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_WINOGRAD_CASE(name) \
+  case CpuIsa::name:             \
+    return &name::kKernels;
+    MACE_FOR_EACH_ISA(MACE_WINOGRAD_CASE)
+#undef MACE_WINOGRAD_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::winograd

@@ -1,0 +1,260 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The transforms: a one-dimensional one, applied to columns, then to rows.
+
+#include <cstdint>
+
+#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/winograd/winograd.h"
+
+namespace mace::winograd::MACE_ISA {
+namespace {
+
+namespace sv = simd::MACE_ISA;
+
+#define MACE_UNROLL _Pragma("clang loop unroll(full)")
+
+constexpr size_t kPanel = gemm::kPanelColumns;
+
+// m = 2: points 0, 1, -1, infinity.
+struct Tile2 {
+  static constexpr int kOutputs = 2;
+  static constexpr int kPoints = 4;
+
+  MACE_SIMD_INLINE void Input(const sv::V (&d)[4], sv::V (&v)[4]) {
+    v[0] = d[0] - d[2];
+    v[1] = d[1] + d[2];
+    v[2] = d[2] - d[1];
+    v[3] = d[1] - d[3];
+  }
+  MACE_SIMD_INLINE void Filter(const sv::V (&g)[3], sv::V (&u)[4]) {
+    const sv::V even = (g[0] + g[2]) * 0.5f;
+    const sv::V odd = g[1] * 0.5f;
+    u[0] = g[0];
+    u[1] = even + odd;
+    u[2] = even - odd;
+    u[3] = g[2];
+  }
+  MACE_SIMD_INLINE void Output(const sv::V (&m)[4], sv::V (&y)[2]) {
+    y[0] = m[0] + (m[1] + m[2]);
+    y[1] = (m[1] - m[2]) - m[3];
+  }
+};
+
+// m = 4: points 0, a, -a, b, -b, infinity. With M(x) = x (x^2 - a^2)(x^2 - b^2)
+// the rows of B' are the coefficients of M(x) / (x - p), and of M(x) itself for
+// infinity; those of G are 1, p, p^2 over M'(p); columns of A' are the powers
+// of p. Rows of a pair +-p differ by the sign of their odd part alone.
+struct Tile4 {
+  static constexpr int kOutputs = 4;
+  static constexpr int kPoints = 6;
+  static constexpr float kA = 0.75f;
+  static constexpr float kB = 1.5f;
+  static constexpr float kA2 = kA * kA;
+  static constexpr float kB2 = kB * kB;
+
+  MACE_SIMD_INLINE void Input(const sv::V (&d)[6], sv::V (&v)[6]) {
+    constexpr float kSum = kA2 + kB2;
+    constexpr float kProduct = kA2 * kB2;
+    v[0] = (d[4] - d[2] * kSum) + d[0] * kProduct;
+    v[5] = (d[5] - d[3] * kSum) + d[1] * kProduct;
+    const sv::V even_a = d[4] - d[2] * kB2;
+    const sv::V odd_a = d[3] - d[1] * kB2;
+    v[1] = even_a + odd_a * kA;
+    v[2] = even_a - odd_a * kA;
+    const sv::V even_b = d[4] - d[2] * kA2;
+    const sv::V odd_b = d[3] - d[1] * kA2;
+    v[3] = even_b + odd_b * kB;
+    v[4] = even_b - odd_b * kB;
+  }
+  MACE_SIMD_INLINE void Filter(const sv::V (&g)[3], sv::V (&u)[6]) {
+    constexpr float kSlope0 = 1.0f / (kA2 * kB2);
+    constexpr float kSlopeA = 1.0f / (2.0f * kA2 * (kA2 - kB2));
+    constexpr float kSlopeB = 1.0f / (2.0f * kB2 * (kB2 - kA2));
+    u[0] = g[0] * kSlope0;
+    const sv::V even_a = g[0] * kSlopeA + g[2] * (kA2 * kSlopeA);
+    const sv::V odd_a = g[1] * (kA * kSlopeA);
+    u[1] = even_a + odd_a;
+    u[2] = even_a - odd_a;
+    const sv::V even_b = g[0] * kSlopeB + g[2] * (kB2 * kSlopeB);
+    const sv::V odd_b = g[1] * (kB * kSlopeB);
+    u[3] = even_b + odd_b;
+    u[4] = even_b - odd_b;
+    u[5] = g[2];
+  }
+  MACE_SIMD_INLINE void Output(const sv::V (&m)[6], sv::V (&y)[4]) {
+    const sv::V even_a = m[1] + m[2];
+    const sv::V odd_a = m[1] - m[2];
+    const sv::V even_b = m[3] + m[4];
+    const sv::V odd_b = m[3] - m[4];
+    y[0] = m[0] + (even_a + even_b);
+    y[1] = odd_a * kA + odd_b * kB;
+    y[2] = even_a * kA2 + even_b * kB2;
+    y[3] = (odd_a * (kA * kA2) + odd_b * (kB * kB2)) + m[5];
+  }
+};
+
+// ---- filter ----------------------------------------------------------------
+
+template <typename Tile, typename T, typename LoadWeights>
+MACE_SIMD_INLINE void TransformPanels(const FilterArgs &x, LoadWeights load) {
+  constexpr int t = Tile::kPoints;
+  const size_t tap_stride = x.channels * kPanel;
+  const size_t to_stride = x.panels * tap_stride;
+  for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
+    const T *from = static_cast<const T *>(x.from) + panel * 9 * tap_stride;
+    float *to = x.to + panel * tap_stride;
+    for (size_t i = 0; i < tap_stride; i += sv::kLanes) {
+      sv::V columns[t][3];
+      MACE_UNROLL for (int col = 0; col < 3; ++col) {
+        sv::V g[3];
+        MACE_UNROLL for (int row = 0; row < 3; ++row) {
+          g[row] =
+              load(from + static_cast<size_t>(row * 3 + col) * tap_stride + i);
+        }
+        sv::V u[t];
+        Tile::Filter(g, u);
+        MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] =
+            u[row];
+      }
+      float *point = to + i;
+      MACE_UNROLL for (int row = 0; row < t; ++row) {
+        sv::V u[t];
+        Tile::Filter(columns[row], u);
+        MACE_UNROLL for (int col = 0; col < t; ++col, point += to_stride) {
+          sv::Store(point, u[col]);
+        }
+      }
+    }
+  }
+}
+
+template <typename Tile>
+void Filter(const FilterArgs &x) {
+  switch (x.type) {
+    case gemm::WeightType::kF32:
+      TransformPanels<Tile, float>(
+          x, [](const float *p)
+                 __attribute__((always_inline)) { return sv::Load(p); });
+      break;
+    case gemm::WeightType::kF16:
+      TransformPanels<Tile, uint16_t>(
+          x, [](const uint16_t *p)
+                 __attribute__((always_inline)) { return sv::LoadF16(p); });
+      break;
+    case gemm::WeightType::kBf16:
+      TransformPanels<Tile, uint16_t>(
+          x, [](const uint16_t *p)
+                 __attribute__((always_inline)) { return sv::LoadBf16(p); });
+      break;
+  }
+}
+
+// ---- input -----------------------------------------------------------------
+
+// Channels [c, c + kLanes), of which `count` exist.
+template <typename Tile, bool kWhole>
+MACE_SIMD_INLINE void TransformChannels(const InputArgs &x,
+                                        size_t c,
+                                        int count) {
+  constexpr int t = Tile::kPoints;
+  sv::V columns[t][t];
+  MACE_UNROLL for (int col = 0; col < t; ++col) {
+    sv::V d[t];
+    MACE_UNROLL for (int row = 0; row < t; ++row) {
+      const float *p = x.pixels[row * t + col] + c;
+      d[row] = kWhole ? sv::Load(p) : sv::LoadN(p, count);
+    }
+    sv::V v[t];
+    Tile::Input(d, v);
+    MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] = v[row];
+  }
+  float *point = x.to + c;
+  MACE_UNROLL for (int row = 0; row < t; ++row) {
+    sv::V v[t];
+    Tile::Input(columns[row], v);
+    MACE_UNROLL for (int col = 0; col < t; ++col, point += x.to_stride) {
+      sv::Store(point, v[col]);
+    }
+  }
+}
+
+template <typename Tile>
+void Input(const InputArgs &x) {
+  size_t c = 0;
+  for (; c + sv::kLanes <= x.channels; c += sv::kLanes) {
+    TransformChannels<Tile, true>(x, c, sv::kLanes);
+  }
+  if (c < x.channels) {
+    TransformChannels<Tile, false>(x, c, static_cast<int>(x.channels - c));
+  }
+}
+
+// ---- output ----------------------------------------------------------------
+
+MACE_SIMD_INLINE sv::V LoadSome(const float *p, int count) {
+  return count == sv::kLanes ? sv::Load(p) : sv::LoadN(p, count);
+}
+
+MACE_SIMD_INLINE void FinishPixel(
+    const OutputArgs &x, int row, int col, size_t c, int count, sv::V y) {
+  const size_t i = static_cast<size_t>(row);
+  const size_t j = static_cast<size_t>(col);
+  if (x.residual != nullptr) {
+    y += LoadSome(x.residual + i * x.residual_row_stride +
+                      j * x.residual_pixel_stride + c,
+                  count);
+  }
+  if (x.clamp) y = sv::Clamp(y, sv::Set(x.low), sv::Set(x.high));
+  float *to = x.to + i * x.row_stride + j * x.pixel_stride + c;
+  if (count == sv::kLanes) {
+    sv::Store(to, y);
+  } else {
+    sv::StoreN(to, y, count);
+  }
+}
+
+template <typename Tile>
+void Output(const OutputArgs &x) {
+  constexpr int t = Tile::kPoints;
+  constexpr int m = Tile::kOutputs;
+  for (size_t c = 0; c < x.columns; c += sv::kLanes) {
+    const size_t left = x.columns - c;
+    const int count = left < sv::kLanes ? static_cast<int>(left) : sv::kLanes;
+    sv::V columns[m][t];
+    MACE_UNROLL for (int col = 0; col < t; ++col) {
+      sv::V products[t];
+      MACE_UNROLL for (int row = 0; row < t; ++row) {
+        products[row] = sv::Load(
+            x.from + static_cast<size_t>(row * t + col) * x.from_stride + c);
+      }
+      sv::V y[m];
+      Tile::Output(products, y);
+      MACE_UNROLL for (int row = 0; row < m; ++row) columns[row][col] = y[row];
+    }
+    const sv::V bias =
+        x.bias == nullptr ? sv::Zero() : LoadSome(x.bias + c, count);
+    MACE_UNROLL for (int row = 0; row < m; ++row) {
+      if (row < x.rows) {
+        sv::V y[m];
+        Tile::Output(columns[row], y);
+        MACE_UNROLL for (int col = 0; col < m; ++col) {
+          if (col < x.cols) {
+            FinishPixel(x, row, col, c, count, y[col] + bias);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern const Kernels kKernels;
+const Kernels kKernels = {
+    {&Filter<Tile2>, &Input<Tile2>, &Output<Tile2>},
+    {&Filter<Tile4>, &Input<Tile4>, &Output<Tile4>},
+};
+
+}  // namespace mace::winograd::MACE_ISA

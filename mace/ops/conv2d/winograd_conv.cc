@@ -1,0 +1,106 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/conv2d/winograd_conv.h"
+
+#include "mace/ops/epilogue/conv_run.h"
+
+namespace mace {
+namespace {
+
+size_t PerThread(const winograd::ConvPlan &plan) {
+  return (plan.scratch_bytes + 63) & ~size_t{63};
+}
+
+}  // namespace
+
+void WinogradConv::Init(CpuIsa isa, int max_tile) {
+  kernels_ = winograd::KernelsFor(isa);
+  gemm_ = gemm::KernelsFor(isa);
+  max_tile_ = max_tile;
+}
+
+MaceStatus WinogradConv::Reshape(const gemm::ConvShape &shape,
+                                 const Tensor &filter,
+                                 ReshapeContext *context) {
+  tile_ = 0;
+  const int tile = winograd::ChooseTile(shape, max_tile_);
+  if (tile == 0) return MaceStatus();
+  winograd::PlanRequest request;
+  request.shape = shape;
+  request.tile = tile;
+  request.kernels = kernels_;
+  request.gemm = gemm_;
+  request.threads = context->thread_pool()->thread_count();
+  plan_ = winograd::PlanConv(request);
+  if (FilterOf(tile) == nullptr) {
+    MACE_RETURN_IF_ERROR(Transform(filter, context));
+  }
+  filter_ = FilterOf(tile);
+  tile_ = tile;
+  return MaceStatus();
+}
+
+MaceStatus WinogradConv::Transform(const Tensor &filter,
+                                   ReshapeContext *context) {
+  const size_t bytes =
+      winograd::FilterFloats(plan_.shape, plan_.tile) * sizeof(float);
+  void *memory = context->AllocatePrepared(bytes);
+  if (memory == nullptr) {
+    return OutOfResources("no memory for ", bytes,
+                          " bytes of filter transformed for winograd ",
+                          plan_.tile,
+                          "; a smaller `winograd` in the deployment file "
+                          "needs less, 0 none");
+  }
+  winograd::FilterArgs args;
+  args.from = filter.data;
+  args.type = PackedWeightType(filter.data_type);
+  args.channels = static_cast<size_t>(plan_.shape.in_c);
+  args.panels = static_cast<size_t>(plan_.panels);
+  args.to = static_cast<float *>(memory);
+  context->thread_pool()->ParallelFor(
+      plan_.panels, 1, [&](int64_t begin, int64_t end, int) {
+        winograd::FilterArgs part = args;
+        part.panel_begin = static_cast<size_t>(begin);
+        part.panel_end = static_cast<size_t>(end);
+        plan_.transforms->filter(part);
+      });
+  FilterOf(plan_.tile) = args.to;
+  return MaceStatus();
+}
+
+size_t WinogradConv::ScratchBytes(int threads) const {
+  return PerThread(plan_) * static_cast<size_t>(threads);
+}
+
+void WinogradConv::Run(const gemm::ConvArgs &args,
+                       const FusedActivation &activation,
+                       ThreadPool *pool,
+                       void *scratch) const {
+  const size_t per_thread = PerThread(plan_);
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(args.output_stride);
+  gemm::ConvArgs clamped = args;
+  clamped.weights = filter_;
+  clamped.epilogue.clamp = activation.clamp();
+  clamped.epilogue.low = activation.low();
+  clamped.epilogue.high = activation.high();
+  pool->ParallelFor(
+      plan_.tasks, 1, [&](int64_t begin, int64_t end, int thread) {
+        void *own = static_cast<char *>(scratch) +
+                    static_cast<size_t>(thread) * per_thread;
+        for (int64_t i = begin; i < end; ++i) {
+          const ptrdiff_t task = static_cast<ptrdiff_t>(i);
+          winograd::RunConvTask(plan_, clamped, task, own);
+          const ptrdiff_t regions = winograd::Regions(plan_, task);
+          for (ptrdiff_t j = 0; j < regions; ++j) {
+            const gemm::ConvRegion r = winograd::RegionOf(plan_, task, j);
+            activation.Apply(
+                args.output + r.row_begin * stride + r.column_begin,
+                r.row_end - r.row_begin, r.column_end - r.column_begin, stride);
+          }
+        }
+      });
+}
+
+}  // namespace mace

@@ -1,0 +1,55 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The part of Conv2D that runs by Winograd's method.
+
+#ifndef MACE_OPS_CONV2D_WINOGRAD_CONV_H_
+#define MACE_OPS_CONV2D_WINOGRAD_CONV_H_
+
+#include <cstddef>
+
+#include "mace/core/op.h"
+#include "mace/kernels/cpu/winograd/conv_winograd.h"
+#include "mace/ops/epilogue/fused_activation.h"
+
+namespace mace {
+
+class WinogradConv {
+ public:
+  // `max_tile` is the deployment's hint.
+  void Init(CpuIsa isa, int max_tile);
+
+  // Chooses for this shape. If a tile beats the direct product, plans for it,
+  // and transforms the filter unless that was done for this tile before.
+  // OUT_OF_RESOURCES when there is no memory for it.
+  MaceStatus Reshape(const gemm::ConvShape &shape,
+                     const Tensor &filter,
+                     ReshapeContext *context);
+
+  // 2 or 4 if the last Reshape chose it; 0: the caller computes directly.
+  int tile() const { return tile_; }
+  size_t ScratchBytes(int threads) const;
+
+  // `args.weights` is set here, and the clamp of its epilogue.
+  void Run(const gemm::ConvArgs &args,
+           const FusedActivation &activation,
+           ThreadPool *pool,
+           void *scratch) const;
+
+ private:
+  // Filters transformed for tiles of 2 and of 4; null until needed.
+  const float *&FilterOf(int tile) { return filters_[tile == 2 ? 0 : 1]; }
+  MaceStatus Transform(const Tensor &filter, ReshapeContext *context);
+
+  const winograd::Kernels *kernels_ = nullptr;
+  const gemm::Kernels *gemm_ = nullptr;
+  int max_tile_ = 0;
+  int tile_ = 0;
+  winograd::ConvPlan plan_;
+  const float *filters_[2] = {nullptr, nullptr};
+  const float *filter_ = nullptr;
+};
+
+}  // namespace mace
+
+#endif  // MACE_OPS_CONV2D_WINOGRAD_CONV_H_
