@@ -1,0 +1,266 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Each engine behind the same three steps: import, create, run.
+
+Used inside a worker process only. An adapter does what an application that
+cares for speed would do: buffers are bound once where the engine allows it,
+and a run takes a float array to a float array. fp32 is asked for where an
+engine would otherwise choose.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to load.
+
+    Attributes:
+        model: file in the engine's format; without suffix for ncnn and MACE.
+        image: NCHW.
+        output_shape: as ONNX has it.
+    """
+
+    model: Path
+    threads: int
+    image: Array
+    input_name: str
+    output_name: str
+    output_shape: tuple[int, ...]
+
+    def nhwc(self) -> Array:
+        """The image for engines with channels last."""
+        return np.ascontiguousarray(self.image.transpose(0, 2, 3, 1))
+
+
+class Adapter(ABC):
+    """One engine with one network.
+
+    The constructor imports the engine and prepares the input; neither is part
+    of what creating costs.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+
+    @abstractmethod
+    def create(self) -> Callable[[], None]:
+        """Loads the model and returns the call that is one inference."""
+
+    @abstractmethod
+    def output(self) -> Array:
+        """The result of the last run, flat."""
+
+
+class Mace(Adapter):
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._library = import_module("benchmarks.library").Library()
+        self._image = job.nhwc()
+        shape = job.output_shape
+        if len(shape) == 4:
+            shape = (shape[0], shape[2], shape[3], shape[1])
+        self._result = np.empty(shape, np.float32)
+
+    def create(self) -> Callable[[], None]:
+        job = self.job
+        self._engine = self._library.engine(job.model, job.threads)
+        call: Callable[[], None] = self._engine.bind(
+            job.input_name, self._image, job.output_name, self._result
+        )
+        return call
+
+    def output(self) -> Array:
+        result = self._result
+        if result.ndim == 4:
+            result = np.ascontiguousarray(result.transpose(0, 3, 1, 2))
+        return result.reshape(-1)
+
+
+class OnnxRuntime(Adapter):
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._library = import_module("onnxruntime")
+        self._feed = {job.input_name: job.image}
+        self._names = [job.output_name]
+
+    def create(self) -> Callable[[], None]:
+        options = self._library.SessionOptions()
+        options.intra_op_num_threads = self.job.threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self._session = self._library.InferenceSession(
+            str(self.job.model), options, providers=["CPUExecutionProvider"]
+        )
+        return self._run
+
+    def _run(self) -> None:
+        self._result = self._session.run(self._names, self._feed)[0]
+
+    def output(self) -> Array:
+        return np.asarray(self._result, np.float32).ravel()
+
+
+class OpenVino(Adapter):
+    """Asked for fp32, as the other engines compute."""
+
+    hints: dict[str, Any] = {"INFERENCE_PRECISION_HINT": "f32"}  # noqa: RUF012
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._library = import_module("openvino")
+
+    def create(self) -> Callable[[], None]:
+        core = self._library.Core()
+        model = core.compile_model(
+            str(self.job.model),
+            "CPU",
+            {
+                "PERFORMANCE_HINT": "LATENCY",
+                "INFERENCE_NUM_THREADS": self.job.threads,
+                **self.hints,
+            },
+        )
+        self._request = model.create_infer_request()
+        self._request.set_input_tensor(
+            self._library.Tensor(self.job.image, shared_memory=True)
+        )
+        call: Callable[[], None] = self._request.infer
+        return call
+
+    def output(self) -> Array:
+        result = self._request.get_output_tensor().data
+        return np.array(result, np.float32).ravel()
+
+
+class OpenVinoDefault(OpenVino):
+    """Left to choose its precision."""
+
+    hints: dict[str, Any] = {}  # noqa: RUF012
+
+
+class LiteRt(Adapter):
+    """With XNNPACK, its default for float models."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        # LiteRT imports OpenVINO where it finds it, and would pay for it.
+        sys.modules["openvino"] = None  # type: ignore[assignment]
+        self._library = import_module("ai_edge_litert.interpreter")
+        self._image = job.nhwc()
+
+    def create(self) -> Callable[[], None]:
+        self._interpreter = self._library.Interpreter(
+            str(self.job.model), num_threads=self.job.threads
+        )
+        self._interpreter.allocate_tensors()
+        self._input = self._interpreter.get_input_details()[0]["index"]
+        self._output = self._interpreter.get_output_details()[0]["index"]
+        return self._run
+
+    def _run(self) -> None:
+        self._interpreter.set_tensor(self._input, self._image)
+        self._interpreter.invoke()
+        self._result = self._interpreter.get_tensor(self._output)
+
+    def output(self) -> Array:
+        # Only outputs of 1x1 are written by tflite.py: both orders are one.
+        return np.asarray(self._result, np.float32).ravel()
+
+
+class Ncnn(Adapter):
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._library = import_module("ncnn")
+        # A Mat of an array does not keep it alive; a clone has its own.
+        self._image = self._library.Mat(job.image[0]).clone()
+
+    def create(self) -> Callable[[], None]:
+        self._net = self._library.Net()
+        options = self._net.opt
+        options.num_threads = self.job.threads
+        for name in (
+            "use_vulkan_compute",
+            "use_fp16_packed",
+            "use_fp16_storage",
+            "use_fp16_arithmetic",
+            "use_bf16_storage",
+        ):
+            setattr(options, name, False)
+        for load, suffix in (
+            (self._net.load_param, ".param"),
+            (self._net.load_model, ".bin"),
+        ):
+            if load(str(self.job.model) + suffix) != 0:
+                raise RuntimeError(f"cannot load {self.job.model}{suffix}")
+        return self._run
+
+    def _run(self) -> None:
+        extractor = self._net.create_extractor()
+        extractor.input("in0", self._image)
+        code, result = extractor.extract("out0")
+        if code != 0:
+            raise RuntimeError(f"extract returned {code}")
+        self._result = np.array(result)
+
+    def output(self) -> Array:
+        return self._result.astype(np.float32).ravel()
+
+
+class Mnn(Adapter):
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self._library = import_module("MNN")
+        self._source = self._tensor(job.image)
+        self._result = np.zeros(job.output_shape, np.float32)
+
+    def _tensor(self, array: Array) -> Any:
+        mnn = self._library
+        return mnn.Tensor(
+            array.shape,
+            mnn.Halide_Type_Float,
+            array,
+            mnn.Tensor_DimensionType_Caffe,
+        )
+
+    def create(self) -> Callable[[], None]:
+        self._network = self._library.Interpreter(str(self.job.model))
+        self._session = self._network.createSession(
+            {"backend": "CPU", "numThread": self.job.threads, "precision": "high"}
+        )
+        self._input = self._network.getSessionInput(self._session)
+        self._output = self._network.getSessionOutput(self._session)
+        self._target = self._tensor(self._result)
+        return self._run
+
+    def _run(self) -> None:
+        self._input.copyFrom(self._source)
+        self._network.runSession(self._session)
+        self._output.copyToHostTensor(self._target)
+
+    def output(self) -> Array:
+        return np.array(self._target.getData(), np.float32).ravel()
+
+
+ADAPTERS: dict[str, type[Adapter]] = {
+    "mace": Mace,
+    "onnxruntime": OnnxRuntime,
+    "openvino": OpenVino,
+    "openvino_default": OpenVinoDefault,
+    "litert": LiteRt,
+    "ncnn": Ncnn,
+    "mnn": Mnn,
+}

@@ -1,0 +1,41 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The engines that are compared, without loading any of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One row of the scoreboard.
+
+    Attributes:
+        label: as people read it.
+        format: which file it loads, a key of `formats.FORMATS`.
+        package: whose version is shown; empty for MACE.
+        fp32: computes in fp32 throughout; only such an engine can be the
+            fastest that others are measured by.
+    """
+
+    label: str
+    format: str
+    package: str
+    fp32: bool = True
+
+
+_ENGINES = {
+    "mace": Engine("MACE", "mace", ""),
+    "onnxruntime": Engine("ONNX Runtime", "onnx", "onnxruntime"),
+    "openvino": Engine("OpenVINO", "onnx", "openvino"),
+    "litert": Engine("LiteRT", "tflite", "ai-edge-litert"),
+    "ncnn": Engine("ncnn", "ncnn", "ncnn"),
+    "mnn": Engine("MNN", "mnn", "MNN"),
+    # What OpenVINO does unless told otherwise: bf16 where the CPU has it.
+    "openvino_default": Engine("OpenVINO default", "onnx", "openvino", fp32=False),
+}
+ENGINES = MappingProxyType(_ENGINES)
+# The answer that the others must give.
+REFERENCE = "onnxruntime"

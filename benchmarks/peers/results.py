@@ -1,0 +1,141 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured, and the ratios that follow from it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.peers.engines import ENGINES
+from benchmarks.timing import Times
+
+
+@dataclass(frozen=True)
+class Loading:
+    """One load in a fresh process, see worker.py."""
+
+    create_ms: float
+    first_ms: float
+    peak_mb: float
+    base_mb: float
+
+    @property
+    def engine_mb(self) -> float:
+        """Peak memory beyond Python, numpy and the image."""
+        return self.peak_mb - self.base_mb
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One engine with one network at one number of threads.
+
+    Attributes:
+        times: per inference; None if there are none.
+        loads: one per fresh process.
+        error: largest difference from the reference, of the largest output.
+        reason: why the engine was not timed, or does not count; or empty.
+    """
+
+    network: str
+    threads: int
+    engine: str
+    times: Times | None
+    loads: tuple[Loading, ...]
+    error: float | None
+    reason: str
+
+    @property
+    def case(self) -> tuple[str, int]:
+        """Which cells it is compared with."""
+        return self.network, self.threads
+
+
+def threads_text(count: int) -> str:
+    """As people write it."""
+    return "1 thread" if count == 1 else f"{count} threads"
+
+
+Measure = Callable[[Cell], float]
+
+
+def time_ms(cell: Cell) -> float:
+    """Best time of an inference."""
+    assert cell.times
+    return cell.times.minimum
+
+
+def first_ms(cell: Cell) -> float:
+    """Best time from the file to the first result."""
+    return min(load.first_ms for load in cell.loads)
+
+
+def memory_mb(cell: Cell) -> float:
+    """Least peak memory beyond the base."""
+    return min(load.engine_mb for load in cell.loads)
+
+
+@dataclass
+class Scoreboard:
+    """All cells of a session."""
+
+    machine: str
+    versions: dict[str, str]
+    seed: int
+    cells: list[Cell]
+
+    def timed(self) -> list[Cell]:
+        """The cells that hold times."""
+        return [cell for cell in self.cells if cell.times]
+
+    def ratio(self, cell: Cell, measure: Measure) -> float | None:
+        """A cell's measure over that of the best peer in its case.
+
+        Peers are the engines other than MACE that computed in fp32 and gave
+        the right answer. None if there is none.
+        """
+        best = [
+            measure(other)
+            for other in self.timed()
+            if other.case == cell.case
+            and other.engine != "mace"
+            and ENGINES[other.engine].fp32
+            and not other.reason
+        ]
+        return measure(cell) / min(best) if best else None
+
+    def mean_ratio(self, engine: str, threads: int, measure: Measure) -> float | None:
+        """Geometric mean of an engine's ratios. None if it has none."""
+        ratios = (
+            self.ratio(cell, measure)
+            for cell in self.timed()
+            if cell.engine == engine and cell.threads == threads
+        )
+        return geometric_mean(ratio for ratio in ratios if ratio is not None)
+
+    def write(self, path: Path) -> None:
+        """Writes everything as JSON, ratios included."""
+        cells = [
+            {
+                **asdict(cell),
+                "ratio": self.ratio(cell, time_ms) if cell.times else None,
+                "first_ratio": self.ratio(cell, first_ms) if cell.times else None,
+                "memory_ratio": self.ratio(cell, memory_mb) if cell.times else None,
+            }
+            for cell in self.cells
+        ]
+        head = {"machine": self.machine, "versions": self.versions, "seed": self.seed}
+        partial = path.with_suffix(".tmp")
+        partial.write_text(json.dumps({**head, "cells": cells}, indent=2) + "\n")
+        partial.replace(path)
+
+
+def geometric_mean(values: Iterable[float]) -> float | None:
+    """None for no values."""
+    logarithms = [math.log(value) for value in values]
+    if not logarithms:
+        return None
+    return math.exp(sum(logarithms) / len(logarithms))
