@@ -122,20 +122,20 @@ def _panel(
             zorder=2,
         )
         for bar, height, text in zip(bars, heights, texts):
-            cut = height > _LIMIT
+            inside = height > 0.9 * _LIMIT  # no room above
             axis.annotate(
                 text,
                 (bar.get_x() + bar.get_width() / 2, bar.get_height()),
-                xytext=(0, -3 if cut else 2),
+                xytext=(0, -3 if inside else 2),
                 textcoords="offset points",
                 ha="center",
-                va="top" if cut else "bottom",
+                va="top" if inside else "bottom",
                 rotation=90,
                 fontsize=7,
                 zorder=3,
-                color="white" if cut and engine != "openvino_default" else _INK,
+                color="white" if inside and engine != "openvino_default" else _INK,
                 fontweight="bold" if engine == "mace" else "normal",
-                bbox=None if cut else _BACKGROUND,
+                bbox=None if inside else _BACKGROUND,
             )
     axis.axhline(1.0, color=_INK, linewidth=0.9, linestyle=(0, (4, 3)), zorder=2.5)
     axis.set_title(title, loc="left", fontsize=11, color=_INK)

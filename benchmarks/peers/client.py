@@ -84,6 +84,10 @@ class Client:
         if not line:
             raise WorkerError(self._ending())
         self._process.send_signal(signal.SIGSTOP)
+        # Returns when all its threads stand still. WNOWAIT leaves the status
+        # of one that ended to subprocess.
+        how = os.WSTOPPED | os.WEXITED | os.WNOWAIT
+        os.waitid(os.P_PID, self._process.pid, how)
         self._stopped = True
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
