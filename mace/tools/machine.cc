@@ -39,6 +39,7 @@ constexpr size_t kCacheFloats = size_t{12} << 10;
 constexpr int kCacheRepeats = 2000;
 constexpr int64_t kCapabilityMultiplyAdds = int64_t{1} << 28;
 constexpr double kLongestCapabilityMs = 200;
+constexpr int64_t kSlowPart = 64;
 
 const peak::Kernels *Kernels() {
   return peak::KernelsFor(ChooseCpuIsaFromEnv().isa);
@@ -64,6 +65,23 @@ double BestSeconds(int threads, const std::function<void(int)> &body) {
     best = std::min(best, (NowMs() - begin) * 1e-3);
   }
   return best;
+}
+
+// Milliseconds of so many multiply-adds on one thread.
+double MultiplyAddMs(const peak::Kernels &kernels, int64_t multiply_adds) {
+  const int64_t rounds = multiply_adds / kernels.multiply_adds_per_round;
+  const double ms =
+      1e3 * BestSeconds(1, [&](int) { sink = kernels.multiply_add(rounds); });
+  // The remainder that whole rounds leave out.
+  return ms * static_cast<double>(multiply_adds) /
+         static_cast<double>(rounds * kernels.multiply_adds_per_round);
+}
+
+// Whether this is an emulated processor, or one as slow: it would take minutes
+// for what takes others a second, and does a part of it instead. `part_ms` is
+// the time of that part of kCapabilityMultiplyAdds.
+bool IsSlow(double part_ms) {
+  return part_ms * kSlowPart > kLongestCapabilityMs;
 }
 
 }  // namespace
@@ -99,21 +117,10 @@ size_t PeakResidentBytes() {
 double CapabilityMs() {
   const peak::Kernels *kernels = Kernels();
   if (kernels == nullptr) return 0;
-  const auto best_ms = [kernels](int64_t multiply_adds) {
-    const int64_t rounds = multiply_adds / kernels->multiply_adds_per_round;
-    const double ms = 1e3 * BestSeconds(1, [&](int) {
-                        sink = kernels->multiply_add(rounds);
-                      });
-    // The remainder that whole rounds leave out.
-    return ms * static_cast<double>(multiply_adds) /
-           static_cast<double>(rounds * kernels->multiply_adds_per_round);
-  };
-  // An emulated processor would take half a minute for all of it.
-  constexpr int64_t kPart = 64;
-  const double part_ms = best_ms(kCapabilityMultiplyAdds / kPart);
-  return part_ms * kPart > kLongestCapabilityMs
-             ? part_ms * kPart
-             : best_ms(kCapabilityMultiplyAdds);
+  const double part_ms =
+      MultiplyAddMs(*kernels, kCapabilityMultiplyAdds / kSlowPart);
+  return IsSlow(part_ms) ? part_ms * kSlowPart
+                         : MultiplyAddMs(*kernels, kCapabilityMultiplyAdds);
 }
 
 MaceStatus MeasurePeak(int threads, MachinePeak *peak) {
@@ -124,11 +131,16 @@ MaceStatus MeasurePeak(int threads, MachinePeak *peak) {
                       "has kernels for: " +
                           std::string(kCpuIsaNames));
   }
+  const bool slow =
+      IsSlow(MultiplyAddMs(*kernels, kCapabilityMultiplyAdds / kSlowPart));
+  const int64_t divisor = slow ? kSlowPart : 1;
   // Several times what a busy system needs to move the threads apart.
   const int64_t rounds =
-      8 * kCapabilityMultiplyAdds / kernels->multiply_adds_per_round;
-  const size_t part =
-      std::max(kStreamFloats / static_cast<size_t>(threads), kCacheFloats);
+      8 * kCapabilityMultiplyAdds / divisor / kernels->multiply_adds_per_round;
+  const int repeats = kCacheRepeats / static_cast<int>(divisor);
+  const size_t part = std::max(kStreamFloats / static_cast<size_t>(divisor) /
+                                   static_cast<size_t>(threads),
+                               kCacheFloats);
   const size_t used = part * static_cast<size_t>(threads);
   std::unique_ptr<float[]> arrays(new (std::nothrow) float[3 * used]);
   if (arrays == nullptr) {
@@ -148,13 +160,13 @@ MaceStatus MeasurePeak(int threads, MachinePeak *peak) {
     const double cache_seconds = BestSeconds(threads, [&](int t) {
       // Three neighbouring arrays of this thread's own part.
       float *a = arrays.get() + 3 * part * static_cast<size_t>(t);
-      for (int i = 0; i < kCacheRepeats; ++i) {
+      for (int i = 0; i < repeats; ++i) {
         kernels->triad(a, a + kCacheFloats, 0.5f, a + 2 * kCacheFloats,
                        kCacheFloats);
       }
     });
     peak->threads = threads;
-    peak->cache_gbytes_per_s = 1e-9 * 12 * kCacheRepeats * threads *
+    peak->cache_gbytes_per_s = 1e-9 * 12 * repeats * threads *
                                static_cast<double>(kCacheFloats) /
                                cache_seconds;
     peak->gflops = 2e-9 * static_cast<double>(rounds) *

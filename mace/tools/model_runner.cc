@@ -3,7 +3,7 @@
 
 #include "mace/tools/model_runner.h"
 
-#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -107,7 +107,9 @@ MaceStatus ModelRunner::RunAll() {
     if (threads < 1 || threads > UsableCores()) threads = UsableCores();
     MACE_TOOL_RETURN_IF_ERROR(MeasurePeak(threads, &measurements_.peak));
     const auto rounded = [](double v) {
-      return std::to_string(std::lround(v));
+      char text[32];
+      std::snprintf(text, sizeof(text), "%.3g", v);
+      return std::string(text);
     };
     MACE_TOOL_INFO(
         "peak (threads: " + std::to_string(threads) + ", " + IsaName() +
