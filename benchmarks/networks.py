@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,13 +80,7 @@ def _convert(network: Network) -> None:
         )
     )
     optimize(graph)
-    DIRECTORY.mkdir(parents=True, exist_ok=True)
-    partial = DIRECTORY / f"{network.name}.{secrets.token_hex(4)}.tmp"
-    try:
-        with partial.open("wb") as stream:
-            exported = export_model(graph, ExportOptions(), stream)
-        partial.replace(network.mace.with_suffix(".data"))
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic_write(network.mace.with_suffix(".data")) as stream:
+        exported = export_model(graph, ExportOptions(), stream)
     with atomic_write(network.mace.with_suffix(".pb")) as file:
         file.write(exported.model.SerializeToString())

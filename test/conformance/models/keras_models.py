@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from mace.python.tools.atomic import atomic_write
 
 SEED = 20261121
 log = logging.getLogger(__name__)
@@ -54,10 +55,8 @@ def make_keras_model(name: str, directory: Path) -> KerasModel:
     size = ARCHITECTURES[name]
     path = directory / f"{name}_{SEED}.pb"
     if not path.exists():
-        directory.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(f".{os.getpid()}")
-        partial.write_bytes(_frozen_graph(name, size))
-        partial.replace(path)
+        with atomic_write(path) as stream:
+            stream.write(_frozen_graph(name, size))
     return KerasModel(
         name,
         path,

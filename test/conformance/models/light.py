@@ -12,8 +12,6 @@ their scale through the network and every weight has its own influence.
 from __future__ import annotations
 
 import logging
-import os
-import secrets
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +21,8 @@ from typing import Any
 import numpy as np
 import onnx
 from numpy.typing import NDArray
+
+from mace.python.tools.atomic import atomic_write
 
 _LOG = logging.getLogger(__name__)
 
@@ -103,15 +103,9 @@ def make_light_model(name: str, seed: int = 0, directory: Path | None = None) ->
         return path
     model = onnx.load(str(light_source(name)))
     _replace_weights(model, seed)
-    directory.mkdir(parents=True, exist_ok=True)
     # Renamed at the end: another process may be making the same file.
-    temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("wb") as stream:
-            stream.write(model.SerializeToString(deterministic=True))
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_write(path) as stream:
+        stream.write(model.SerializeToString(deterministic=True))
     _LOG.info("wrote %s (%d bytes)", path, path.stat().st_size)
     return path
 

@@ -10,8 +10,6 @@ input then has (mean 0, variance near 1), jittered so that each matters.
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +19,8 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+
+from mace.python.tools.atomic import atomic_write
 
 Array = NDArray[np.float32]
 _REPOSITORY = Path(__file__).resolve().parents[3]
@@ -196,11 +196,6 @@ def make_mobile_model(name: str, seed: int = 0, directory: Path | None = None) -
     MOBILE_MODELS[name](net)
     model = net.model(name)
     onnx.checker.check_model(model, full_check=True)
-    directory.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
-    try:
-        partial.write_bytes(model.SerializeToString(deterministic=True))
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic_write(path) as stream:
+        stream.write(model.SerializeToString(deterministic=True))
     return path
