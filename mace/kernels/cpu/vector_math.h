@@ -201,6 +201,35 @@ MACE_SIMD_INLINE V Cos(V x) {
              : PerLane(&cosf, x);
 }
 
+// ---- a function over an array ----------------------------------------------
+
+// The only machine code of f: where the compiler contracts a * b + c depends on
+// what surrounds it, so a second copy for tails could differ in the last bit.
+template <typename F>
+static __attribute__((noinline)) void MapWhole(const float *x,
+                                               float *y,
+                                               size_t vectors,
+                                               F f) {
+#pragma clang loop unroll(disable)
+  for (size_t i = 0; i < vectors; ++i) {
+    Store(y + i * kLanes, f(Load(x + i * kLanes)));
+  }
+}
+
+// y[i] = f(x[i]), the same bits wherever a range begins and ends.
+template <typename F>
+MACE_SIMD_INLINE void Map(const float *x, float *y, size_t n, F f) {
+  const size_t whole = n / kLanes * kLanes;
+  MapWhole(x, y, n / kLanes, f);
+  if (whole < n) {
+    const int left = static_cast<int>(n - whole);
+    float last[kLanes];
+    Store(last, LoadN(x + whole, left));
+    MapWhole(last, last, 1, f);
+    StoreN(y + whole, Load(last), left);
+  }
+}
+
 }  // namespace mace::simd::MACE_ISA
 
 #endif  // MACE_KERNELS_CPU_VECTOR_MATH_H_

@@ -11,32 +11,7 @@ namespace sv = simd::MACE_ISA;
 
 namespace {
 
-// The only machine code of f: where the compiler contracts a * b + c depends on
-// what surrounds it, so a second copy for tails could differ in the last bit.
-template <typename F>
-__attribute__((noinline)) void MapWhole(const float *x,
-                                        float *y,
-                                        size_t vectors,
-                                        F f) {
-#pragma clang loop unroll(disable)
-  for (size_t i = 0; i < vectors; ++i) {
-    sv::Store(y + i * sv::kLanes, f(sv::Load(x + i * sv::kLanes)));
-  }
-}
-
-// y[i] = f(x[i]), the same bits wherever a range begins and ends.
-template <typename F>
-MACE_SIMD_INLINE void Map(const float *x, float *y, size_t n, F f) {
-  const size_t whole = n / sv::kLanes * sv::kLanes;
-  MapWhole(x, y, n / sv::kLanes, f);
-  if (whole < n) {
-    const int left = static_cast<int>(n - whole);
-    float last[sv::kLanes];
-    sv::Store(last, sv::LoadN(x + whole, left));
-    MapWhole(last, last, 1, f);
-    sv::StoreN(y + whole, sv::Load(last), left);
-  }
-}
+using sv::Map;
 
 void RunTranscendental(const Params &params,
                        const float *x,
