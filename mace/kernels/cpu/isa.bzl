@@ -22,6 +22,8 @@ _X86 = {
         "-mavx2",
         "-mfma",
         "-mf16c",
+        # A hint: processors without it ignore it (Intel before Broadwell).
+        "-mprfchw",
     ],
     "avx512": [
         "-mavx512f",
@@ -30,6 +32,7 @@ _X86 = {
         "-mavx512vl",
         "-mfma",
         "-mf16c",
+        "-mprfchw",
         "-mprefer-vector-width=512",
     ],
     "sse41": ["-msse4.1"],

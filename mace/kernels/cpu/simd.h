@@ -164,6 +164,23 @@ MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
 }
 #endif
 
+// ---- cache -----------------------------------------------------------------
+
+// Asks for the cache line at p, which need not be valid memory. Cores of ARM
+// prefetch well by themselves, and the instruction would cost them more than it
+// brings, so kPrefetch is false there and callers leave the code out.
+#if defined(__x86_64__) || defined(__i386__)
+inline constexpr bool kPrefetch = true;
+#else
+inline constexpr bool kPrefetch = false;
+#endif
+MACE_SIMD_INLINE void PrefetchForReading(const void *p) {
+  __builtin_prefetch(p, 0);
+}
+MACE_SIMD_INLINE void PrefetchForWriting(const void *p) {
+  __builtin_prefetch(p, 1);
+}
+
 // ---- arithmetic ------------------------------------------------------------
 
 // a * b + c; fused where the ISA has it (not on sse41). Kernels are compiled

@@ -33,6 +33,9 @@ struct Tile {
   float low;
   float high;
   int columns;  // of the tile's kVectors * kLanes that exist
+  // Lines to have in cache after this tile, one per product; a step of 0: none.
+  const float *ahead = nullptr;
+  size_t ahead_step = 0;
 };
 
 inline constexpr int kPanelWidth = 16;
@@ -84,12 +87,19 @@ MACE_SIMD_INLINE void StepLane(sv::V (&acc)[kRows][kVectors],
   }
 }
 
+// What is prefetched while a tile runs.
+struct Ahead {
+  const float *at;
+  size_t step;
+};
+
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
                                      const float *const (&a)[kRows],
                                      size_t depth,
                                      const float *w,
-                                     size_t panel_stride) {
+                                     size_t panel_stride,
+                                     Ahead *ahead) {
   size_t k = 0;
   if constexpr (sv::kLaneFma) {
     // Four products per round: a row is loaded once for four lanes.
@@ -104,6 +114,10 @@ MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
   }
 #pragma clang loop unroll(disable)
   for (; k < depth; ++k, w += kPanelWidth) {
+    if constexpr (sv::kPrefetch) {
+      sv::PrefetchForReading(ahead->at);
+      ahead->at += ahead->step;
+    }
     StepBroadcast(acc, a, k, w, panel_stride);
   }
   return w;
@@ -213,16 +227,44 @@ MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
   }
 }
 
+// The lines that the tile will add and store, so that they arrive while it
+// multiplies: a store to a line that lies in L3 holds up those behind it.
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void PrefetchOutputs(const Tile &t) {
+  if constexpr (sv::kPrefetch) {
+    constexpr int kFloats = kVectors * sv::kLanes;
+    if (t.init != nullptr) {
+      MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+        const float *p = t.c + static_cast<size_t>(r) * t.c_stride;
+        MACE_UNROLL for (int i = 0; i < kFloats; i += kPanelWidth) {
+          sv::PrefetchForWriting(p + i);
+        }
+      }
+    }
+    if (t.residual != nullptr) {
+      MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+        const float *p =
+            t.residual + static_cast<size_t>(r) * t.residual_stride;
+        MACE_UNROLL for (int i = 0; i < kFloats; i += kPanelWidth) {
+          sv::PrefetchForReading(p + i);
+        }
+      }
+    }
+  }
+}
+
 template <int kRows, int kVectors>
 void RunTile(const Tile &t) {
   sv::V acc[kRows][kVectors];
+  PrefetchOutputs<kRows, kVectors>(t);
   Begin(acc, t);
+  Ahead ahead = {t.ahead, t.ahead_step};
   const float *w = t.w;
   const float *const *rows = t.rows;
   for (size_t tap = 0; tap < t.taps; ++tap, rows += t.tap_stride) {
     const float *a[kRows];
     MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.k_begin;
-    w = RunTap(acc, a, t.depth, w, t.panel_stride);
+    w = RunTap(acc, a, t.depth, w, t.panel_stride, &ahead);
   }
   Finish(acc, t);
 }
