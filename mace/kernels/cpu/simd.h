@@ -106,6 +106,42 @@ MACE_SIMD_INLINE V Load(const float *p) {
 MACE_SIMD_INLINE void Store(float *p, V v) {
   __builtin_memcpy(p, &v, sizeof(v));
 }
+// p + step, hidden from the optimiser: it then increments p where it loads
+// rather than to compute an address for every load (arm64's loads of several
+// vectors take no offset).
+template <typename T>
+MACE_SIMD_INLINE T *Advance(T *p, size_t step) {
+  p += step;
+#if defined(__aarch64__)
+  __asm__("" : "+r"(p));
+#endif
+  return p;
+}
+
+// x, of whose value the optimiser then knows nothing: it stays in a register
+// rather than being computed anew from another one.
+MACE_SIMD_INLINE ptrdiff_t Opaque(ptrdiff_t x) {
+  __asm__("" : "+r"(x));
+  return x;
+}
+
+// Four adjacent vectors; one instruction where kLoadsFour.
+#if defined(__aarch64__)
+inline constexpr bool kLoadsFour = true;
+#else
+inline constexpr bool kLoadsFour = false;
+#endif
+MACE_SIMD_INLINE void LoadFour(const float *p, V (&v)[4]) {
+#if defined(__aarch64__)
+  const float32x4x4_t x = vld1q_f32_x4(p);
+  v[0] = x.val[0];
+  v[1] = x.val[1];
+  v[2] = x.val[2];
+  v[3] = x.val[3];
+#else
+  for (int i = 0; i < 4; ++i) v[i] = Load(p + i * kLanes);
+#endif
+}
 MACE_SIMD_INLINE VI LoadInt(const int32_t *p) {
   VI v;
   __builtin_memcpy(&v, p, sizeof(v));

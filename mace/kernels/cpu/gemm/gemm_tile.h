@@ -32,7 +32,7 @@ struct Tile {
   bool clamp;  // to [low, high], at the end
   float low;
   float high;
-  int columns;  // of the tile's kVectors * kLanes that exist
+  int columns;  // that exist: all kVectors * kLanes unless kCheapMasks
   // Lines to have in cache after this tile, one per product; a step of 0: none.
   const float *ahead = nullptr;
   size_t ahead_step = 0;
@@ -87,6 +87,58 @@ MACE_SIMD_INLINE void StepLane(sv::V (&acc)[kRows][kVectors],
   }
 }
 
+// The same for a whole panel, whose vectors are adjacent.
+template <int kLane, int kRows>
+MACE_SIMD_INLINE const float *StepPanel(sv::V (&acc)[kRows][4],
+                                        const sv::V (&x)[kRows],
+                                        const float *w) {
+  sv::V wv[4];
+  sv::LoadFour(w, wv);
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    MACE_UNROLL for (int v = 0; v < 4; ++v) {
+      acc[r][v] = sv::FmaLane<kLane>(acc[r][v], wv[v], x[r]);
+    }
+  }
+  return sv::Advance(w, kPanelWidth);
+}
+
+template <int kRows>
+MACE_SIMD_INLINE const float *StepFour(sv::V (&acc)[kRows][4],
+                                       const sv::V (&x)[kRows],
+                                       const float *w) {
+  w = StepPanel<0>(acc, x, w);
+  w = StepPanel<1>(acc, x, w);
+  w = StepPanel<2>(acc, x, w);
+  return StepPanel<3>(acc, x, w);
+}
+
+// Eight products per round: the loads of a row are a pair.
+template <int kRows>
+MACE_SIMD_INLINE const float *RunTapOfPanel(sv::V (&acc)[kRows][4],
+                                            const float *const (&rows)[kRows],
+                                            size_t depth,
+                                            const float *w) {
+  const float *a[kRows];
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = sv::Advance(rows[r], 0);
+#pragma clang loop unroll(disable)
+  for (; depth >= 8; depth -= 8) {
+    sv::V x[kRows];
+    sv::V y[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      x[r] = sv::Load(a[r]);
+      y[r] = sv::Load(a[r] + 4);
+      a[r] = sv::Advance(a[r], 8);
+    }
+    w = StepFour(acc, x, w);
+    w = StepFour(acc, y, w);
+  }
+#pragma clang loop unroll(disable)
+  for (size_t k = 0; k < depth; ++k, w += kPanelWidth) {
+    StepBroadcast(acc, a, k, w, kPanelWidth);
+  }
+  return w;
+}
+
 // What is prefetched while a tile runs.
 struct Ahead {
   const float *at;
@@ -100,6 +152,9 @@ MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
                                      const float *w,
                                      size_t panel_stride,
                                      Ahead *ahead) {
+  if constexpr (sv::kLoadsFour && kVectors == 4) {
+    return RunTapOfPanel(acc, a, depth, w);
+  }
   size_t k = 0;
   if constexpr (sv::kLaneFma) {
     // Four products per round: a row is loaded once for four lanes.
@@ -123,67 +178,38 @@ MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
   return w;
 }
 
-// Column vector v of kVectors at p. Only the tile's last columns may be
-// missing: where masks are cheap (one vector is one panel, so only the last
-// vector can be partial) without a branch, elsewhere whole tiles take the plain
-// path.
-template <bool kFull, int kVectors>
+// Column vector v of kVectors at p. Where masks are cheap, the tile's last
+// vector may be partial; elsewhere tiles are whole (RunPartial).
+template <int kVectors>
 MACE_SIMD_INLINE sv::V LoadColumns(const float *p, int v, int columns) {
-  if (kFull || (sv::kCheapMasks && v < kVectors - 1)) return sv::Load(p);
-  const int left = columns - v * sv::kLanes;
-  if (sv::kCheapMasks) return sv::LoadN(p, left);
-  if (left >= sv::kLanes) return sv::Load(p);
-  return left > 0 ? sv::LoadN(p, left) : sv::Zero();
+  if (!sv::kCheapMasks || v < kVectors - 1) return sv::Load(p);
+  return sv::LoadN(p, columns - v * sv::kLanes);
 }
 
-template <bool kFull, int kVectors>
+template <int kVectors>
 MACE_SIMD_INLINE void StoreColumns(float *p, sv::V x, int v, int columns) {
-  if (kFull || (sv::kCheapMasks && v < kVectors - 1)) {
+  if (!sv::kCheapMasks || v < kVectors - 1) {
     sv::Store(p, x);
-    return;
-  }
-  const int left = columns - v * sv::kLanes;
-  if (sv::kCheapMasks) {
-    sv::StoreN(p, x, left);
-  } else if (left >= sv::kLanes) {
-    sv::Store(p, x);
-  } else if (left > 0) {
-    sv::StoreN(p, x, left);
+  } else {
+    sv::StoreN(p, x, columns - v * sv::kLanes);
   }
 }
 
-template <bool kFull, int kRows, int kVectors>
-MACE_SIMD_INLINE void LoadSums(sv::V (&acc)[kRows][kVectors], const Tile &t) {
-  const float *p = t.c;
-  MACE_UNROLL for (int r = 0; r < kRows; ++r, p += t.c_stride) {
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      acc[r][v] =
-          LoadColumns<kFull, kVectors>(p + v * sv::kLanes, v, t.columns);
-    }
+template <int kVectors>
+MACE_SIMD_INLINE void LoadRow(const float *p,
+                              int columns,
+                              sv::V (&to)[kVectors]) {
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    to[v] = LoadColumns<kVectors>(p + v * sv::kLanes, v, columns);
   }
 }
 
-template <bool kFull, int kRows, int kVectors>
-MACE_SIMD_INLINE void AddResidual(sv::V (&acc)[kRows][kVectors],
-                                  const Tile &t) {
-  const float *p = t.residual;
-  MACE_UNROLL for (int r = 0; r < kRows; ++r, p += t.residual_stride) {
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      acc[r][v] +=
-          LoadColumns<kFull, kVectors>(p + v * sv::kLanes, v, t.columns);
-    }
-  }
-}
-
-template <bool kFull, int kRows, int kVectors>
-MACE_SIMD_INLINE void StoreSums(const sv::V (&acc)[kRows][kVectors],
-                                const Tile &t) {
-  float *p = t.c;
-  MACE_UNROLL for (int r = 0; r < kRows; ++r, p += t.c_stride) {
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      StoreColumns<kFull, kVectors>(p + v * sv::kLanes, acc[r][v], v,
-                                    t.columns);
-    }
+template <int kVectors>
+MACE_SIMD_INLINE void StoreRow(float *p,
+                               int columns,
+                               const sv::V (&from)[kVectors]) {
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    StoreColumns<kVectors>(p + v * sv::kLanes, from[v], v, columns);
   }
 }
 
@@ -194,21 +220,24 @@ MACE_SIMD_INLINE void Begin(sv::V (&acc)[kRows][kVectors], const Tile &t) {
       const sv::V x = sv::Load(t.init + v * sv::kLanes);
       MACE_UNROLL for (int r = 0; r < kRows; ++r) acc[r][v] = x;
     }
-  } else if (!sv::kCheapMasks && t.columns == kVectors * sv::kLanes) {
-    LoadSums<true>(acc, t);
-  } else {
-    LoadSums<false>(acc, t);
+    return;
+  }
+  const float *p = t.c;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    LoadRow(p, t.columns, acc[r]);
+    p += t.c_stride;
   }
 }
 
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
-  const bool full = !sv::kCheapMasks && t.columns == kVectors * sv::kLanes;
   if (t.residual != nullptr) {
-    if (full) {
-      AddResidual<true>(acc, t);
-    } else {
-      AddResidual<false>(acc, t);
+    const float *p = t.residual;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      sv::V x[kVectors];
+      LoadRow(p, t.columns, x);
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) acc[r][v] += x[v];
+      p += t.residual_stride;
     }
   }
   if (t.clamp) {
@@ -220,10 +249,10 @@ MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
       }
     }
   }
-  if (full) {
-    StoreSums<true>(acc, t);
-  } else {
-    StoreSums<false>(acc, t);
+  float *p = t.c;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    StoreRow(p, t.columns, acc[r]);
+    p += t.c_stride;
   }
 }
 
@@ -267,6 +296,36 @@ void RunTile(const Tile &t) {
     w = RunTap(acc, a, t.depth, w, t.panel_stride, &ahead);
   }
   Finish(acc, t);
+}
+
+using TileFunction = void (*)(const Tile &);
+
+// A tile of which not all columns exist, by way of a copy of its output.
+inline constexpr size_t kMaxPartialRows = 8;
+inline constexpr size_t kMaxPartialColumns = 16;
+static void RunPartial(TileFunction run, Tile t, size_t rows, size_t width) {
+  float sums[kMaxPartialRows * kMaxPartialColumns] = {};
+  float residual[kMaxPartialRows * kMaxPartialColumns] = {};
+  const size_t bytes = static_cast<size_t>(t.columns) * sizeof(float);
+  float *c = t.c;
+  for (size_t r = 0; r < rows; ++r) {
+    if (t.init == nullptr) {
+      __builtin_memcpy(sums + r * width, c + r * t.c_stride, bytes);
+    }
+    if (t.residual != nullptr) {
+      __builtin_memcpy(residual + r * width, t.residual + r * t.residual_stride,
+                       bytes);
+    }
+  }
+  const size_t stride = t.c_stride;
+  t.c = sums;
+  t.c_stride = width;
+  if (t.residual != nullptr) t.residual = residual;
+  t.residual_stride = width;
+  run(t);
+  for (size_t r = 0; r < rows; ++r) {
+    __builtin_memcpy(c + r * stride, sums + r * width, bytes);
+  }
 }
 
 }  // namespace mace::gemm::MACE_ISA
