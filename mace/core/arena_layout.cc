@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+
+#include "mace/core/aligned_memory.h"
 
 namespace mace {
 namespace {
@@ -91,12 +94,21 @@ class LayoutMaker {
     return true;
   }
 
+  // Tensors that fill whole pages get a cache line more, or neighbours would
+  // start at the same place of a page. Processors compare the low 12 bits of a
+  // load's address with those of stores under way, and wait where they agree:
+  // depthwise convolution of 28x28x256 took 1.4 times as long on Zen 5.
+  static size_t Skew(int64_t bytes) {
+    constexpr int64_t kPage = 4096;
+    return bytes % kPage == 0 ? kMemoryAlignment : 0;
+  }
+
   void Add(int id, int first, int in_place_of) {
     const ProgramTensor &entry = program_.tensors()[id];
     const int64_t bytes = entry.tensor.bytes();
     if (external_[id] || entry.known || bytes == 0) return;
     PlanRequest request;
-    request.bytes = static_cast<size_t>(bytes);
+    request.bytes = static_cast<size_t>(bytes) + Skew(bytes);
     request.first = first;
     request.last = std::max(first, last_use_[id]);
     if (in_place_of >= 0) {

@@ -2,15 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/dwconv/dwconv_slide.h"
 #include "mace/kernels/cpu/simd.h"
 
 namespace mace::dwconv::MACE_ISA {
 namespace {
-
-namespace sv = simd::MACE_ISA;
-using Index = ptrdiff_t;
-
-#define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
 // Outputs computed side by side: 8 sums, one filter row of at most 5 and one
 // pixel fit the 16 registers of the smaller ISAs.
@@ -338,6 +334,47 @@ void RunRowMultiplied(const Args &args,
   }
 }
 
+void RunSlides(const Args &args,
+               const Range &range,
+               const float *filter,
+               const Geometry &g) {
+  const Shape &shape = args.shape;
+  alignas(64) float taps[9 * sv::kLanes];
+  alignas(64) float bounds[3 * sv::kLanes];  // bias, low, high
+  sv::Store(bounds + sv::kLanes, g.low);
+  sv::Store(bounds + 2 * sv::kLanes, g.high);
+  Slide slide = {};
+  slide.pixel = g.pixel;
+  slide.image_row = g.image_row;
+  slide.output = g.output;
+  slide.output_row = shape.out_w * g.output;
+  slide.taps = taps;
+  slide.bias = bounds;
+  slide.clamp = g.clamp;
+  slide.low = bounds + sv::kLanes;
+  slide.high = bounds + 2 * sv::kLanes;
+  for (Index row = range.row_begin; row < range.row_end;) {
+    const Index n = row / shape.out_h;
+    SlideBand band;
+    band.row_begin = row % shape.out_h;
+    band.row_end = Min(band.row_begin + kSlideRows,
+                       Min(shape.out_h, band.row_begin + range.row_end - row));
+    for (Index c = range.channel_begin; c < range.channel_end;
+         c += sv::kLanes) {
+      const Index at = Min(c, range.channel_end - sv::kLanes);
+      MACE_UNROLL for (int t = 0; t < 9; ++t) {
+        sv::Store(taps + t * sv::kLanes, sv::Load(filter + t * g.tap + at));
+      }
+      sv::Store(bounds,
+                args.bias == nullptr ? sv::Zero() : sv::Load(args.bias + at));
+      band.image = args.input + n * shape.in_h * g.image_row + at;
+      band.out = args.output + n * shape.out_h * slide.output_row + at;
+      RunSlide(shape, band, &slide);
+    }
+    row += band.row_end - band.row_begin;
+  }
+}
+
 void Run(const Args &args, const Range &range, float *scratch) {
   const Shape &shape = args.shape;
   const float *filter = static_cast<const float *>(args.filter);
@@ -353,6 +390,10 @@ void Run(const Args &args, const Range &range, float *scratch) {
   g.clamp = args.clamp;
   g.low = sv::Set(args.low);
   g.high = sv::Set(args.high);
+  if (Slides(shape, range.channel_end - range.channel_begin)) {
+    RunSlides(args, range, filter, g);
+    return;
+  }
   const Columns inside = InsideColumns(shape);
   const Middle middle = ChooseMiddle(shape);
   for (Index r = range.row_begin; r < range.row_end; ++r) {
