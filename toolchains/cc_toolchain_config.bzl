@@ -130,6 +130,11 @@ def _impl(ctx):
             feature(name = "fastbuild"),
             feature(name = "opt"),
             base,
+            # For code that runs once per operator, not once per element; after
+            # `base`, whose -O2 it replaces.
+            feature(name = "small_code", flag_sets = [
+                _flags(_COMPILE, ["-Os"], _OPT),
+            ]),
             # Only what carries MACE_API leaves the library (300 KB less).
             feature(name = "symbol_hidden", enabled = True, flag_sets = [
                 _flags(_COMPILE, ["-fvisibility=hidden"]),

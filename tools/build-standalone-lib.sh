@@ -16,6 +16,11 @@ build/include/mace/public/*.h.
   -abi ABI[,ABI...]   host, arm64 (or aarch64-linux-gnu), armhf (or
                       arm-linux-gnueabihf); without it: all three
   -runtimes LIST      cpu
+  -models FILE[,FILE...]
+                      converted models (.pb): the library has the operators of
+                      these and no others, and is written to
+                      build/lib/ABI/RUNTIMES-selection, with their list
+  -ops TYPE[,TYPE...] likewise (or besides) the operators named
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
@@ -35,6 +40,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
 abis=host,arm64,armhf
 runtimes=cpu
+models=
+ops=
 static_only=false
 bazel_flags=()
 
@@ -42,7 +49,7 @@ while [[ $# -gt 0 ]]; do
   flag=${1%%=*}
   flag=${flag/#--/-}
   case $flag in
-    -abi | -runtimes)
+    -abi | -runtimes | -models | -ops)
       if [[ $1 == *=* ]]; then
         value=${1#*=}
       else
@@ -50,7 +57,13 @@ while [[ $# -gt 0 ]]; do
         value=$2
         shift
       fi
-      if [[ $flag == -abi ]]; then abis=$value; else runtimes=$value; fi
+      case $flag in
+        -abi) abis=$value ;;
+        -runtimes) runtimes=$value ;;
+        -models) models=${models:+$models,}$value ;;
+        -ops) ops=${ops:+$ops,}$value ;;
+      esac
+      [[ -n $value ]] || fail "$flag needs a value; see -help"
       ;;
     -static) static_only=true ;;
     -debug) bazel_flags+=(--config=debug) ;;
@@ -113,6 +126,18 @@ for abi in "${targets[@]}"; do
     fail "no C++ headers for $abi: run 'bash tools/setup.sh --for cross'"
 done
 
+# Which operators: all, or those that models and flags name.
+folder=$runtimes
+rooms=
+if [[ -n $models$ops ]]; then
+  python=$root/.venv/bin/python
+  [[ -x $python ]] || python=python3
+  rooms=$(PYTHONPATH=$root "$python" -m mace.python.tools.catalogue.selection \
+    --models="$models" --ops="$ops") || exit 2
+  bazel_selection=("--//mace/ops:only=$rooms")
+  folder=$runtimes-selection
+fi
+
 cd "$root"
 read -r -a startup <<<"${BAZEL_STARTUP_FLAGS:-}"
 read -r -a more <<<"${BAZEL_FLAGS:-}"
@@ -121,7 +146,8 @@ run_bazel() {
   local command=$1
   shift
   "$bazel" ${startup[@]+"${startup[@]}"} "$command" --color=no \
-    ${more[@]+"${more[@]}"} ${bazel_flags[@]+"${bazel_flags[@]}"} "$@"
+    ${more[@]+"${more[@]}"} ${bazel_flags[@]+"${bazel_flags[@]}"} \
+    ${bazel_selection[@]+"${bazel_selection[@]}"} "$@"
 }
 
 # What MaceVersion() says: "v1.0-8-gdeadbee", or mace/version.bzl without tags.
@@ -177,8 +203,11 @@ cp mace/public/*.h "$stage/public/"
 chmod 644 "$stage"/public/*.h
 install_dir "$stage/public" build/include/mace/public
 for abi in "${targets[@]}"; do
-  install_dir "$stage/$abi" "build/lib/$abi/cpu"
-  for file in build/lib/"$abi"/cpu/*; do
+  if [[ -n $rooms ]]; then
+    tr ',' '\n' <<<"$rooms" >"$stage/$abi/operators.txt"
+  fi
+  install_dir "$stage/$abi" "build/lib/$abi/$folder"
+  for file in build/lib/"$abi/$folder"/libmace.*; do
     printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
   done
 done

@@ -135,7 +135,11 @@ class OperatorChecker {
   void Check(const OperatorDef &def, DeviceType device) {
     const OpRegistration *entry = OpRegistration::Find(def.type, device);
     if (entry == nullptr) {
-      AddUnknownType(def, device);
+      if (OpSelection::LeftOut(def.type)) {
+        left_out_.insert(def.type);
+      } else {
+        AddUnknownType(def, device);
+      }
       return;
     }
     const OpSchema &schema = *entry->schema();
@@ -145,7 +149,8 @@ class OperatorChecker {
     CheckAttributes(def, schema);
   }
 
-  MaceStatus status() const {
+  MaceStatus status() {
+    if (!left_out_.empty()) AddLeftOut();
     if (invalid_.empty() && unsupported_.empty()) {
       return MaceStatus::MACE_SUCCESS;
     }
@@ -159,6 +164,18 @@ class OperatorChecker {
   }
 
  private:
+  void AddLeftOut() {
+    std::string types;
+    for (const std::string &type : left_out_) {
+      types += types.empty() ? type : "," + type;
+    }
+    unsupported_.Add("this library was built without the operator(s) ", types,
+                     "; build it for this model, with `bash "
+                     "tools/build-standalone-lib.sh -models=FILE.pb,...` "
+                     "naming all models that it is to run, or add -ops=",
+                     types);
+  }
+
   void AddUnknownType(const OperatorDef &def, DeviceType device) {
     std::string elsewhere;
     std::vector<std::string> types;
@@ -249,6 +266,7 @@ class OperatorChecker {
 
   const Model &model_;
   std::unordered_map<std::string, const ConstantInfo *> constants_;
+  std::set<std::string> left_out_;
   Problems unsupported_;
   Problems invalid_;
 };

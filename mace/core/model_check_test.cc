@@ -129,6 +129,25 @@ TEST(CheckModelStructureTest, TheDataHasTheSizeTheModelSays) {
                 "100 bytes, but was given 0");
 }
 
+TEST(CheckOperatorsTest, NamesWhatALibraryWasBuiltWithout) {
+  const MaceStatus status =
+      Operators(ModelBuilder()
+                    .Input("x", {1})
+                    .Operator("a", "TestMissing", {"x"}, {"y"})
+                    .Operator("b", "TestAffine", {"y"}, {"z"})
+                    .Operator("c", "TestLeftOut", {"z"}, {"w"})
+                    .Operator("d", "TestMissing", {"w"}, {"v"}));
+  EXPECT_EQ(status.code(), MaceStatus::MACE_UNSUPPORTED);
+  for (const char *text :
+       {"1 operator problem(s)",
+        "built without the operator(s) TestLeftOut,TestMissing;",
+        "tools/build-standalone-lib.sh -models=",
+        "-ops=TestLeftOut,TestMissing"}) {
+    EXPECT_NE(status.information().find(text), std::string::npos)
+        << text << " in " << status.information();
+  }
+}
+
 TEST(CheckOperatorsTest, UnsupportedOperatorsAreListedAllAtOnce) {
   const MaceStatus status =
       Operators(ModelBuilder()

@@ -10,6 +10,8 @@ namespace {
 
 // Constant-initialised, so that it is valid before any registration runs.
 const OpRegistration *g_first = nullptr;
+const char *const *g_selection = nullptr;
+size_t g_selection_size = 0;
 
 }  // namespace
 
@@ -39,6 +41,22 @@ const OpRegistration *OpRegistration::Find(const std::string &type,
     }
   }
   return nullptr;
+}
+
+OpSelection::OpSelection(const char *const *types, size_t count) {
+  g_selection = types;
+  g_selection_size = count;
+}
+
+bool OpSelection::LeftOut(const std::string &type) {
+  for (const OpRegistration *entry = g_first; entry != nullptr;
+       entry = entry->next()) {
+    if (type == entry->schema()->type) return false;
+  }
+  for (size_t i = 0; i < g_selection_size; ++i) {
+    if (type == g_selection[i]) return true;
+  }
+  return false;
 }
 
 }  // namespace mace

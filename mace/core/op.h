@@ -161,6 +161,17 @@ class OpRegistration {
   const OpRegistration *next_;
 };
 
+// A library that was built with some operators only links one of these. It
+// names all that MACE has, so that a model which needs one that was left out is
+// told so. `types` are kept by reference.
+class OpSelection {
+ public:
+  OpSelection(const char *const *types, size_t count);
+
+  // True if this library was built without that type, which MACE has.
+  static bool LeftOut(const std::string &type);
+};
+
 }  // namespace mace
 
 // MACE_REGISTER_OP(Softmax, CPU, SoftmaxOp); at namespace scope in a .cc file,

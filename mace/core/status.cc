@@ -3,6 +3,7 @@
 
 #include "mace/core/status.h"
 
+#include <cstdio>
 #include <exception>
 #include <new>
 
@@ -26,6 +27,44 @@ const char *CodeName(MaceStatus::Code code) {
 }
 
 }  // namespace
+
+void MessagePart::AppendTo(std::string *text) const {
+  switch (kind_) {
+    case Kind::kText:
+      text->append(value_.text);
+      break;
+    case Kind::kString:
+      text->append(*value_.string);
+      break;
+    case Kind::kLetter:
+      text->push_back(value_.letter);
+      break;
+    case Kind::kSigned:
+      text->append(std::to_string(value_.integer));
+      break;
+    case Kind::kUnsigned:
+      text->append(std::to_string(value_.natural));
+      break;
+    case Kind::kReal: {
+      // Six digits, as a stream prints them: at most "-1.23457e-308".
+      char digits[32];
+      std::snprintf(digits, sizeof(digits), "%g", value_.real);
+      text->append(digits);
+      break;
+    }
+  }
+}
+
+std::string JoinMessage(std::initializer_list<MessagePart> parts) {
+  std::string text;
+  for (const MessagePart &part : parts) part.AppendTo(&text);
+  return text;
+}
+
+MaceStatus JoinStatus(MaceStatus::Code code,
+                      std::initializer_list<MessagePart> parts) {
+  return MaceStatus(code, JoinMessage(parts));
+}
 
 MaceStatus::MaceStatus() : code_(MACE_SUCCESS) {}
 MaceStatus::MaceStatus(Code code) : code_(code) {}

@@ -4,6 +4,7 @@
 
     op_schema_gen.py --op conv2d.op.yaml --enums op_enums.yaml --out conv2d_schema.h
     op_schema_gen.py --enums op_enums.yaml --out op_enums.h
+    op_schema_gen.py --types */*.op.yaml --out left_out.cc
 
 The first form writes, for an operator `Conv2D`:
 
@@ -11,6 +12,8 @@ The first form writes, for an operator `Conv2D`:
   defaults, and whose `Parse` reads and range-checks them;
 * `enum Conv2DInput : size_t {...}` and `Conv2DOutput`: port numbers;
 * `kConv2DSchema`: the `OpSchema` that the graph checks models against.
+
+The third writes the names of all operators, for a library that has some only.
 
 A declaration that is wrong stops the build with one message per mistake.
 """
@@ -297,19 +300,39 @@ def generate_enums(enums: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _read(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def generate_types(types: list[str]) -> str:
+    """Returns the source that tells the core which operators MACE has."""
+    lines = [LICENCE + "// Generated from all declarations.", ""]
+    lines += ['#include "mace/core/op.h"', "", "namespace mace {", "namespace {", ""]
+    lines += ["constexpr const char *kTypes[] = {"]
+    lines += [f'    "{name}",' for name in sorted(types)]
+    lines += ["};", ""]
+    lines += ["const OpSelection selection(kTypes, sizeof(kTypes) / sizeof(*kTypes));"]
+    lines += ["", "}  // namespace", "}  // namespace mace", ""]
+    return "\n".join(lines)
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--op", type=Path, help="operator declaration")
-    parser.add_argument("--enums", type=Path, required=True)
+    parser.add_argument("--types", type=Path, nargs="+", help="all declarations")
+    parser.add_argument("--enums", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args(argv)
-    enums = yaml.safe_load(args.enums.read_text(encoding="utf-8"))
+    if (args.enums is None) == (args.types is None):
+        parser.error("takes either --enums or --types")
+    enums = _read(args.enums) if args.enums else {}
     try:
-        if args.op is None:
+        if args.types is not None:
+            text = generate_types([_read(path)["op"] for path in args.types])
+        elif args.op is None:
             text = generate_enums(enums)
         else:
-            op = yaml.safe_load(args.op.read_text(encoding="utf-8"))
-            text = generate_op(op, enums)
+            text = generate_op(_read(args.op), enums)
     except DeclarationError as error:
         for line in str(error).splitlines():
             print(f"{args.op}: {line}", file=sys.stderr)

@@ -18,7 +18,12 @@ and becomes
     :<op>_test              the tests of this room
     :<op>_benchmark         the benchmarks of this room
 
-All rooms together are :ops, :ops_test and :ops_benchmark.
+All rooms together are :ops, :ops_test and :ops_benchmark. A library with some
+operators only comes of
+
+    --//mace/ops:only=conv2d,pooling,softmax
+
+which takes the others out of :ops; nothing else is affected by it.
 """
 
 load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
@@ -31,6 +36,54 @@ _OTHER_RUNTIMES = [
     "_hexagon.cc",
     "_opencl.cc",
 ]
+
+OpSelectionInfo = provider(
+    "Which rooms :ops links.",
+    fields = {"rooms": "Names of rooms; empty for all of them."},
+)
+
+def _op_selection_impl(ctx):
+    return [OpSelectionInfo(rooms = ctx.build_setting_value)]
+
+op_selection = rule(
+    implementation = _op_selection_impl,
+    build_setting = config.string_list(flag = True),
+    doc = "The rooms that :ops links; by default all.",
+)
+
+def _linked_rooms_impl(ctx):
+    wanted = {name: True for name in ctx.attr.selection[OpSelectionInfo].rooms}
+    rooms = {dep.label.name: dep for dep in ctx.attr.rooms}
+    unknown = [name for name in wanted if name not in rooms]
+    if unknown:
+        fail("%s: no such room: %s; there are %s" % (
+            ctx.attr.selection.label,
+            ", ".join(unknown),
+            ", ".join(sorted(rooms)),
+        ))
+    linked = [dep for name, dep in rooms.items() if not wanted or name in wanted]
+    if wanted:
+        linked.append(ctx.attr.left_out)
+    return [cc_common.merge_cc_infos(
+        cc_infos = [dep[CcInfo] for dep in linked],
+    )]
+
+linked_rooms = rule(
+    implementation = _linked_rooms_impl,
+    doc = "The operators of a selection, as one C++ library.",
+    attrs = {
+        "left_out": attr.label(
+            doc = "Linked too if some rooms are not.",
+            mandatory = True,
+            providers = [CcInfo],
+        ),
+        "rooms": attr.label_list(mandatory = True, providers = [CcInfo]),
+        "selection": attr.label(
+            mandatory = True,
+            providers = [OpSelectionInfo],
+        ),
+    },
+)
 
 def _room_files(op, pattern):
     return native.glob(["%s/%s" % (op, pattern)], allow_empty = True)
@@ -136,7 +189,27 @@ def mace_op_rooms(deps, test_deps, benchmark_deps, benchmark_main):
             )
 
     mace_cc_library(name = "schemas", deps = schemas)
-    mace_cc_library(name = "ops", deps = rooms)
+    native.genrule(
+        name = "left_out_cc",
+        srcs = declarations,
+        outs = ["left_out.cc"],
+        cmd = "$(location :op_schema_gen) --types $(SRCS) --out $@",
+        message = "Generating the list of operators",
+        tools = [":op_schema_gen"],
+    )
+    mace_cc_library(
+        name = "left_out",
+        srcs = ["left_out.cc"],
+        alwayslink = True,
+        deps = ["//mace/core"],
+    )
+    op_selection(name = "only", build_setting_default = [])
+    linked_rooms(
+        name = "ops",
+        left_out = ":left_out",
+        rooms = rooms,
+        selection = ":only",
+    )
     mace_cc_test(
         name = "ops_test",
         size = "large",

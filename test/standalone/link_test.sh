@@ -61,6 +61,24 @@ exports_interface_only() {
   }
 }
 
+# "No more than": the sizes that users were promised, in KB of 1000 bytes.
+at_most() {
+  local file=$1 limit=$2 bytes
+  bytes=$(stat -c %s "$file")
+  printf '%s: %d bytes, %d KB allowed\n' "$file" "$bytes" "$limit"
+  [[ $bytes -le $((limit * 1000)) ]]
+}
+
+# The operators of MobileNet v1 and v2, from TensorFlow or ONNX, and a library
+# with no others.
+readonly mobilenet=Conv2D,DepthwiseConv2d,FullyConnected,Pooling,Reduce,Softmax
+
+holds_selection_only() {
+  tr ',' '\n' <<<"$mobilenet" | sed 's/.*/mace_registration_&_CPU/' |
+    sort -u >"$work/wanted"
+  registrations_in_archive "$1" | diff "$work/wanted" -
+}
+
 run_on() {
   local abi=$1
   shift
@@ -115,6 +133,23 @@ for abi in $abis; do
   else
     printf 'skipped %s gcc: no %s-g++ here\n' "$abi" "$triple"
   fi
+done
+
+bash tools/build-standalone-lib.sh "-abi=${abis// /,}" "-ops=$mobilenet"
+for abi in $abis; do
+  lib=build/lib/$abi/cpu-selection
+  expect "$abi selection holds MobileNet's operators only" \
+    holds_selection_only "$lib/libmace.a"
+  case $abi in
+    arm64)
+      expect "$abi all operators" at_most "build/lib/$abi/cpu/libmace.so" 1000
+      expect "$abi MobileNet's operators" at_most "$lib/libmace.so" 400
+      ;;
+    armhf)
+      expect "$abi all operators" at_most "build/lib/$abi/cpu/libmace.so" 700
+      expect "$abi MobileNet's operators" at_most "$lib/libmace.so" 400
+      ;;
+  esac
 done
 printf '%d failures\n' "$failures"
 [[ $failures -eq 0 ]]

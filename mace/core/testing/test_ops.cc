@@ -15,6 +15,8 @@
 //   TestReject(x): fails in the step that the attribute `step` names
 //   TestPacked(x, filter): x; its filter is a packed constant
 //   TestSplit(x): halves of the last dimension, as many outputs as asked for
+//
+// TestLeftOut and TestMissing exist, but not in this program.
 
 #include <algorithm>
 #include <cstring>
@@ -339,6 +341,11 @@ MACE_REGISTER_OP(TestSplit, CPU, TestSplit);
 constexpr OpSchema kTestGpuOnlySchema = {"TestGpuOnly", kAnyIn, 1, kIntOut, 1,
                                          nullptr,       0};
 MACE_REGISTER_OP(TestGpuOnly, GPU, TestShape);
+
+// As a library with some operators only has it.
+constexpr const char *kAllTypes[] = {"TestAffine", "TestLeftOut",
+                                     "TestMissing"};
+const OpSelection selection(kAllTypes, 3);
 
 const DeviceRegistration cpu(CPU, []() -> Result<std::unique_ptr<Device>> {
   return std::unique_ptr<Device>(std::make_unique<TestCpu>());

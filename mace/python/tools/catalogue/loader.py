@@ -24,7 +24,7 @@ from mace.python.tools.catalogue.schema import (
 from mace.python.tools.errors import MaceError
 
 # mace/ops, seen from mace/python/tools/catalogue.
-_OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
+OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
 
 _DATA_TYPES = frozenset(
     [
@@ -55,7 +55,7 @@ class CatalogueError(MaceError):
 @functools.lru_cache(maxsize=1)
 def default_catalogue() -> Catalogue:
     """The catalogue of this source tree, read once."""
-    return load_catalogue(_OPS_DIR)
+    return load_catalogue(OPS_DIR)
 
 
 def load_catalogue(ops_dir: Path) -> Catalogue:
@@ -68,6 +68,7 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
     enums_path = ops_dir / "op_enums.yaml"
     enums = _read(enums_path, problems) if enums_path.exists() else {}
     ops: dict[str, OpSchema] = {}
+    rooms: dict[str, str] = {}
     files = sorted(ops_dir.glob("*/*.op.yaml"))
     for path in files:
         found: list[str] = []
@@ -76,12 +77,13 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
             found.append(f"operator {schema.type} is declared twice")
         elif schema is not None:
             ops[schema.type] = schema
+            rooms[schema.type] = path.parent.name
         problems += [f"{path}: {text}" for text in found]
     if not files:
         problems.append(f"{ops_dir}: no operator declarations (*/*.op.yaml)")
     if problems:
         raise CatalogueError("\n".join(problems))
-    return Catalogue(MappingProxyType(ops))
+    return Catalogue(MappingProxyType(ops), MappingProxyType(rooms))
 
 
 def _read(path: Path, problems: list[str]) -> dict[str, Any]:

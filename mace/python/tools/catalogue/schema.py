@@ -92,9 +92,14 @@ class OpSchema:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Every operator type, by name."""
+    """Every operator type, by name.
+
+    Attributes:
+        rooms: the folder of mace/ops that holds each type.
+    """
 
     ops: Mapping[str, OpSchema]
+    rooms: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __contains__(self, op_type: object) -> bool:
         return op_type in self.ops

@@ -1,0 +1,112 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The operators that a library for certain models needs.
+
+    python -m mace.python.tools.catalogue.selection \
+        [--models FILE.pb,...] [--ops TYPE,...]
+
+prints the names of their rooms (folders of mace/ops), joined by commas: the
+value of the Bazel flag --//mace/ops:only. For tools/build-standalone-lib.sh.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from google.protobuf.message import DecodeError
+
+from mace.python.tools.catalogue.loader import OPS_DIR, load_catalogue
+from mace.python.tools.errors import MaceError
+from mace.python.tools.proto import load_proto
+from mace.python.tools.wording import nearest
+
+_PROTO = "mace/proto/mace.proto"
+
+
+class SelectionError(MaceError):
+    """Models or operators of a selection are not what they should be."""
+
+
+def model_types(path: Path) -> set[str]:
+    """The operator types of a converted model.
+
+    Raises:
+        SelectionError: the file is missing, unreadable or has no operators.
+    """
+    message = load_proto(_PROTO).Model()
+    try:
+        message.ParseFromString(path.read_bytes())
+    except (OSError, DecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SelectionError(
+            f"{path} can't be read as a converted model (.pb): {reason}"
+        ) from error
+    types = {operator.type for operator in message.operators}
+    if not types:
+        raise SelectionError(f"{path} has no operators: is it a converted model (.pb)?")
+    return types
+
+
+def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ...]:
+    """The rooms of these operator types, sorted.
+
+    Raises:
+        SelectionError: names every type that this release does not compute.
+    """
+    rooms = load_catalogue(ops_dir).rooms
+    computed = {
+        kind: room for kind, room in rooms.items() if any(_sources(ops_dir / room))
+    }
+    unknown = sorted(set(types) - computed.keys())
+    if unknown:
+        lines = []
+        for kind in unknown:
+            near = nearest(kind, computed)
+            lines.append(f"\n  {kind}" + (f" (did you mean {near}?)" if near else ""))
+        raise SelectionError(
+            "this release does not compute these operators:" + "".join(lines)
+        )
+    return tuple(sorted({computed[kind] for kind in types}))
+
+
+def _sources(room: Path) -> Iterable[Path]:
+    # As mace/ops/rooms.bzl has it: a room without sources is declared only.
+    return (
+        path
+        for path in room.glob("*.cc")
+        if not path.name.endswith(("_test.cc", "_benchmark.cc"))
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Selects operators for a library.")
+    parser.add_argument("--models", default="", help="converted models (.pb)")
+    parser.add_argument("--ops", default="", help="operator types")
+    args = parser.parse_args(argv)
+    try:
+        types = {kind.strip() for kind in args.ops.split(",") if kind.strip()}
+        problems = []
+        for name in args.models.split(","):
+            if not name.strip():
+                continue
+            try:
+                types |= model_types(Path(name.strip()))
+            except SelectionError as error:
+                problems.append(str(error))
+        if problems:
+            raise SelectionError("\n".join(problems))
+        if not types:
+            raise SelectionError("no model and no operator is named")
+        sys.stdout.write(",".join(select_rooms(types)) + "\n")
+    except MaceError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Choosing the operators of a library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mace.python.tools.catalogue.selection import (
+    SelectionError,
+    main,
+    model_types,
+    select_rooms,
+)
+from mace.python.tools.proto import load_proto
+
+
+def _model(path: Path, *types: str) -> Path:
+    message = load_proto("mace/proto/mace.proto").Model()
+    for kind in types:
+        message.operators.add(name=kind.lower(), type=kind)
+    path.write_bytes(message.SerializeToString())
+    return path
+
+
+def test_rooms_of_several_models_and_operators(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = _model(tmp_path / "a.pb", "Conv2D", "Softmax", "Conv2D")
+    second = _model(tmp_path / "b.pb", "Softmax", "LocalResponseNorm")
+    assert model_types(first) == {"Conv2D", "Softmax"}
+    assert main([f"--models={first},{second}", "--ops=MatMul, Conv2D"]) == 0
+    assert capsys.readouterr().out == "conv2d,local_response_norm,matmul,softmax\n"
+
+
+def test_every_unknown_operator_is_named() -> None:
+    with pytest.raises(SelectionError) as caught:
+        select_rooms(["Softmx", "Conv2D", "Nothing"])
+    assert "Softmx (did you mean Softmax?)" in str(caught.value)
+    assert "Nothing" in str(caught.value)
+    assert "\n  Conv2D" not in str(caught.value)
+
+
+def test_declared_but_not_computed(tmp_path: Path) -> None:
+    room = tmp_path / "later"
+    room.mkdir()
+    declaration = {
+        "op": "Later",
+        "summary": "To come.",
+        "inputs": [{"name": "x", "types": ["float32"]}],
+        "outputs": [{"name": "y", "types": ["float32"]}],
+        "attributes": {},
+    }
+    (room / "later.op.yaml").write_text(yaml.safe_dump(declaration))
+    (room / "later_test.cc").write_text("")
+    with pytest.raises(SelectionError, match="Later"):
+        select_rooms(["Later"], tmp_path)
+    (room / "later.cc").write_text("")
+    assert select_rooms(["Later"], tmp_path) == ("later",)
+
+
+def test_all_files_that_are_no_models_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "damaged.pb"
+    damaged.write_bytes(b"\xff" * 9)
+    empty = _model(tmp_path / "empty.pb")
+    missing = tmp_path / "missing.pb"
+    assert main([f"--models={damaged},{empty},{missing}"]) == 2
+    text = capsys.readouterr().err
+    assert "damaged.pb can't be read as a converted model" in text
+    assert "empty.pb has no operators" in text
+    assert "missing.pb can't be read as a converted model (.pb): No such file" in text
+
+
+def test_nothing_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--ops=,"]) == 2
+    assert "no model and no operator" in capsys.readouterr().err
