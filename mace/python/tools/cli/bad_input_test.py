@@ -70,6 +70,12 @@ def _missing_file(case: _Case) -> None:
     case.model_path.unlink()
 
 
+def _two_missing_files(case: _Case) -> None:
+    case.model_path.unlink()
+    other = dict(case.model, model_file_path="other.onnx")
+    case.config["models"]["other"] = other
+
+
 def _dead_address(case: _Case) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -143,6 +149,10 @@ def _unsupported_platform(case: _Case) -> None:
     [
         (_wrong_checksum, ["model_file_path", "0" * 64, "found "]),
         (_missing_file, ["model_file_path", "no such file"]),
+        (
+            _two_missing_files,
+            ["2 files", "models.digits.model_file_path", "models.other.model_file"],
+        ),
         (_dead_address, ["model_file_path", "cannot reach"]),
         (_wrong_input_name, ["imaeg", "image"]),
         (_wrong_output_name, ["probabilty", "probability"]),

@@ -78,8 +78,6 @@ def build(args: argparse.Namespace) -> int:
     )
     options = ConvertOptions(
         build_dir=args.build_dir,
-        debug_mode=args.debug_mode,
-        address_sanitizer=args.address_sanitizer,
         vlog_level=args.vlog_level,
     )
     deployment = _load(args)
@@ -101,6 +99,7 @@ def convert_options(args: argparse.Namespace) -> ConvertOptions:
     return ConvertOptions(
         build_dir=args.build_dir,
         quantize_stat=_quantize_stat(args),
+        input_dir=args.input_dir,
         dump_passes_dir=args.dump_passes_dir,
         enable_micro=args.enable_micro,
         cl_binary_to_code=args.cl_binary_to_code,

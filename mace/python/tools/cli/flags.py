@@ -22,8 +22,16 @@ _FALSE_WORDS = frozenset({"0", "false", "no", "off", "f", "n"})
 NOTES_DEST = "old_spelling_notes"
 
 
+class FlagError(UsageError):
+    """What argparse says of a command line; `reason` without the program."""
+
+    def __init__(self, prog: str, reason: str) -> None:
+        super().__init__(f"{prog}: {reason} (see {prog} -h)")
+        self.reason = reason
+
+
 class FlagParser(argparse.ArgumentParser):
-    """An argument parser that raises `UsageError` instead of exiting."""
+    """An argument parser that raises `FlagError` instead of exiting."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
@@ -31,7 +39,7 @@ class FlagParser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **kwargs)
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message} (see {self.prog} -h)")
+        raise FlagError(self.prog, message)
 
 
 def boolean(text: str) -> bool:

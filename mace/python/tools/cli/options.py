@@ -67,13 +67,15 @@ class ConvertOptions:
     # Converted models go to `build_dir/<library_name>/model`.
     build_dir: Path = DEFAULT_BUILD_DIR
     quantize_stat: QuantizeStatOptions | None = None
+    # The samples for `quantize_stat`.
+    input_dir: Path | None = None
     # Write the graph after every pass into this folder, for debugging.
     dump_passes_dir: Path | None = None
     # Also emit the interpreter-free form for microcontrollers.
     enable_micro: bool = False
     # Emit compiled OpenCL kernels as C++ arrays beside the binary files.
     cl_binary_to_code: bool = False
-    # Code-format models: library flavour they will be linked against.
+    # Of programs; convert builds none.
     debug_mode: bool = False
     address_sanitizer: bool = False
     vlog_level: int = 0

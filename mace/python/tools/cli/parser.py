@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 
 from mace.python.tools.cli import flags
@@ -28,6 +29,9 @@ COMMANDS = {
     "doctor": "say what this computer lacks for a task",
 }
 
+# How argparse begins to tell of required flags that are not given.
+_MISSING = "the following arguments are required: "
+
 _EXAMPLES = """\
 examples:
   python tools/converter.py convert --config=model.yml
@@ -48,14 +52,33 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         the flags' values, with `command` and `old_spelling_notes`.
 
     Raises:
-        UsageError: naming every unknown flag and the nearest known one.
+        UsageError: naming all that is wrong, and for an unknown flag the
+            nearest known one.
         SystemExit: after printing the help that was asked for.
     """
     _check_command(argv)
     parser, commands = _make_parser(argv[0])
-    namespace, rest = parser.parse_known_args(list(argv))
-    if rest:
-        raise UsageError(_unknown_flags(commands[namespace.command], rest))
+    problems: list[str] = []
+    words = list(argv)
+    while True:
+        try:
+            namespace, rest = parser.parse_known_args(words)
+            break
+        except flags.FlagError as error:
+            # argparse stops at the first problem; without it, it finds others.
+            words = _without_problem(words, error)
+            problems.append(error.reason)
+    if any(text.startswith("argument --config:") for text in problems):
+        # It was there, and wrong; that was told.
+        problems = [text for text in problems if not text.startswith(_MISSING)]
+    command = commands[argv[0]]
+    problems += _unknown_flags(command, rest)
+    if len(problems) == 1:
+        raise flags.FlagError(command.prog, problems[0])
+    if problems:
+        lines = "\n".join(f"  {text}" for text in problems)
+        prog = command.prog
+        raise UsageError(f"{prog}: {len(problems)} problems (see {prog} -h):\n{lines}")
     if not hasattr(namespace, flags.NOTES_DEST):
         setattr(namespace, flags.NOTES_DEST, ())
     return namespace
@@ -89,7 +112,31 @@ def _check_command(argv: Sequence[str]) -> None:
     raise UsageError(f"unknown command {word!r}; accepted: {names}{hint}")
 
 
-def _unknown_flags(parser: argparse.ArgumentParser, rest: Sequence[str]) -> str:
+def _without_problem(words: Sequence[str], error: flags.FlagError) -> list[str]:
+    """A command line without the problem that was found in it."""
+    if error.reason.startswith(_MISSING):
+        missing = error.reason[len(_MISSING) :].split(", ")
+        return [*words, *(f"{flag}=absent" for flag in missing)]
+    wrong = re.match(r"argument (\S+): ", error.reason)
+    names = wrong.group(1).split("/") if wrong else []
+    kept: list[str] = []
+    dropping = False
+    for word in words:
+        if word.startswith("-"):
+            dropping = word.split("=")[0] in names
+            is_value = False
+        else:
+            is_value = dropping
+            dropping = False
+        if not (dropping or is_value):
+            kept.append(word)
+    if len(kept) == len(words):
+        # Nothing to take away: tell what is known.
+        raise error
+    return kept
+
+
+def _unknown_flags(parser: argparse.ArgumentParser, rest: Sequence[str]) -> list[str]:
     known = [
         option
         for action in parser._actions
@@ -107,7 +154,7 @@ def _unknown_flags(parser: argparse.ArgumentParser, rest: Sequence[str]) -> str:
         near = nearest(flag.replace("-", "_"), [k.replace("-", "_") for k in known])
         hint = f"; did you mean --{near[2:]}?" if near else ""
         parts.append(f"unknown flag {flag}{hint}")
-    return f"{parser.prog}: {'. '.join(parts)} (see {parser.prog} -h)"
+    return parts
 
 
 def _make_parser(

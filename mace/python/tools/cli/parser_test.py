@@ -230,12 +230,25 @@ def test_quantize_stat(tmp_path: Path) -> None:
         (["run", "--config=d", "--quantize_stat"], ["needs --input_dir"]),
         (["convert", "--config=d", "--input_dir=/nowhere"], ["no such folder"]),
         (["run", "--config=d", "--device_yml=/nowhere"], ["no such file"]),
+        (["convert", "--cofnig=d"], ["are required: --config", "mean --config?"]),
+        (
+            ["run", "--round=0", "--rond", "3", "--vlog_level", "9", "--validte"],
+            ["--round: found '0'", "from 0 to 5", "required: --config", "--validate?"],
+        ),
+        (
+            ["run", "--config", "", "--round", "x", "--round=3"],
+            ["--config: found an empty path", "--round: found 'x'"],
+        ),
     ],
 )
 def test_usage_errors(argv: list[str], parts: list[str]) -> None:
     message = _usage_error(*argv)
     for part in parts:
         assert part in message
+
+
+def test_what_is_wrong_is_not_missing() -> None:
+    assert "required" not in _usage_error("run", "--config=", "--round=x")
 
 
 @pytest.mark.parametrize("command", ["convert", "run", "benchmark", "build"])

@@ -13,6 +13,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 class Abi(str, enum.Enum):
@@ -267,6 +268,36 @@ class ModelConfig:
     micro_backend: str | None = None
 
 
+class Level(str, enum.Enum):
+    """Where in a deployment file a key stands."""
+
+    FILE = "file"
+    MODEL = "model"
+    SUBGRAPH = "subgraph"
+    MICRO = "micro"
+
+
+@dataclass(frozen=True)
+class GivenKey:
+    """A key that the file gives, whatever its value.
+
+    Attributes:
+        value: as the schema reads it.
+        path: ``models.m.cl_mem_type``, as the user wrote it.
+        origin: the line as ``FILE:12``, or the flag that set the value.
+        model: name of the model it belongs to, '' for keys of the file.
+        subgraph: index of the subgraph it belongs to, if it stands in one.
+    """
+
+    level: Level
+    key: str
+    value: Any
+    path: str
+    origin: str
+    model: str = ""
+    subgraph: int | None = None
+
+
 @dataclass(frozen=True)
 class Deployment:
     """A whole deployment file."""
@@ -281,6 +312,9 @@ class Deployment:
     models: tuple[ModelConfig, ...]
     # One per old spelling met, as already logged.
     warnings: tuple[str, ...] = ()
+    # What the file says in so many words, for whoever must tell a value that
+    # was asked for from a default.
+    given: tuple[GivenKey, ...] = field(default=(), compare=False)
 
     def model(self, name: str) -> ModelConfig:
         """The model of that name; KeyError when there is none."""

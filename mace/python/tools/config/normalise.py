@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,38 @@ def normalise(
         model_data_format=parsed.values["model_data_format"],
         models=tuple(builder.model(model) for model in parsed.models),
         warnings=warnings,
+        given=tuple(_given(parsed)),
     )
+
+
+def _given(parsed: ParsedDeployment) -> Iterator[normal.GivenKey]:
+    yield from _given_in(normal.Level.FILE, parsed)
+    for model in parsed.models:
+        yield from _given_in(normal.Level.MODEL, model, model.name)
+        micro = model.get("micro")
+        if micro is not None:
+            yield from _given_in(normal.Level.MICRO, micro, model.name)
+        for index, subgraph in enumerate(model.subgraphs):
+            yield from _given_in(normal.Level.SUBGRAPH, subgraph, model.name, index)
+
+
+def _given_in(
+    level: normal.Level,
+    section: ParsedSection,
+    model: str = "",
+    subgraph: int | None = None,
+) -> Iterator[normal.GivenKey]:
+    for key in section.node.entries:
+        yield normal.GivenKey(
+            level=level,
+            key=key,
+            # Sections below this one are given key by key.
+            value=section.get(key),
+            path=section.path(key),
+            origin=section.place(key).origin,
+            model=model,
+            subgraph=subgraph,
+        )
 
 
 class _Builder:

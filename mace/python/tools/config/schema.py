@@ -10,6 +10,7 @@ involve several keys are in `checks`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Optional
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -30,7 +31,7 @@ class SubgraphSection(Section):
     """One entry of ``subgraphs``: what goes in and what comes out."""
 
     name: t.OptionalName = Field(
-        None, description="Name of the subgraph, for messages and reports."
+        None, description="Name of the subgraph, to tell it from others."
     )
     input_tensors: t.Names = Field(
         description="Input tensors: tensor names (TensorFlow, ONNX) or top "
@@ -206,7 +207,8 @@ class ModelSection(Section):
         None, description="OpenCL memory for activations."
     )
     graph_optimize_options: Optional[t.Names] = Field(
-        None, description="Passes to run, instead of the standard ones."
+        None,
+        description="Passes to run instead of all, besides the indispensable ones.",
     )
     docker_image_tag: t.OptionalName = Field(
         None, description="Container image for validating with Caffe."
@@ -265,6 +267,14 @@ class DeploymentSection(Section):
         BeforeValidator(_some_models),
         t.Accepts("mapping from model name, see below"),
     ] = Field(description="The models.")
+
+
+SECTIONS: Mapping[normal.Level, type[Section]] = {
+    normal.Level.FILE: DeploymentSection,
+    normal.Level.MODEL: ModelSection,
+    normal.Level.SUBGRAPH: SubgraphSection,
+    normal.Level.MICRO: MicroSection,
+}
 
 
 def keys_of(section: type[Section]) -> tuple[str, ...]:

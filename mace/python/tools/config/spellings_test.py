@@ -43,7 +43,7 @@ def _blank_keys(value: object) -> object:
         return {
             field.name: _blank_keys(getattr(value, field.name))
             for field in dataclasses.fields(value)
-            if field.name not in ("key", "sha256_key", "warnings")
+            if field.name not in ("key", "sha256_key", "warnings", "given")
         }
     if isinstance(value, tuple):
         return tuple(_blank_keys(item) for item in value)

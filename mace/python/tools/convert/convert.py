@@ -9,13 +9,13 @@ import dataclasses
 import logging
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.cli.options import ConvertOptions
-from mace.python.tools.config import Deployment, FileRef, ModelConfig
+from mace.python.tools.config import Deployment, ModelConfig
 from mace.python.tools.convert.requests import (
-    check_convertible,
     check_output_shapes,
     export_options,
     import_request,
@@ -26,10 +26,11 @@ from mace.python.tools.convert.result import (
     peak_memory,
 )
 from mace.python.tools.convert.staging import Staging
+from mace.python.tools.effects import Command, check_effects
 from mace.python.tools.export import export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
-from mace.python.tools.fetch import fetch_file
+from mace.python.tools.fetch import fetch_files
 from mace.python.tools.importers.base import ImportRequest, load_importer
 from mace.python.tools.passes import optimize
 
@@ -55,9 +56,9 @@ def convert_deployment(
         MaceError: what is wrong with the deployment, a model file, or the
             place to write.
     """
-    check_convertible(deployment, options)
+    check_effects(Command.CONVERT, deployment, options)
     # Download first: a dead address shall not cost a conversion.
-    sources = [_fetch(model) for model in deployment.models]
+    sources = _fetch(deployment.models)
     with Staging() as staging:
         results = [
             _convert(
@@ -113,11 +114,13 @@ class _Places:
         )
 
 
-def _fetch(model: ModelConfig) -> _Source:
-    def local(ref: FileRef | None) -> Path | None:
-        return None if ref is None else fetch_file(ref)
-
-    return _Source(fetch_file(model.model_file), local(model.weight_file))
+def _fetch(models: Sequence[ModelConfig]) -> list[_Source]:
+    refs = [ref for m in models for ref in (m.model_file, m.weight_file) if ref]
+    paths = dict(zip(refs, fetch_files(refs)))
+    return [
+        _Source(paths[m.model_file], paths[m.weight_file] if m.weight_file else None)
+        for m in models
+    ]
 
 
 def _convert(
@@ -159,7 +162,11 @@ def _run(
     graph = load_importer(model.platform.value)(request)
     before = len(graph.ops)
     dump = options.dump_passes_dir
-    optimize(graph, None if dump is None else dump / model.name)
+    optimize(
+        graph,
+        None if dump is None else dump / model.name,
+        model.graph_optimize_options,
+    )
     check_output_shapes(model, graph)
     with staged.data.open("wb") as stream:
         exported = export_model(graph, export_options(model), stream)

@@ -162,6 +162,18 @@ def test_passes_are_dumped_per_model(place: _Place) -> None:
     assert (place.root / "dump/net/000_imported.txt").exists()
 
 
+def test_chosen_passes_alone_give_the_same_answers(place: _Place) -> None:
+    x = np.random.default_rng(1).standard_normal((1, 6, 5, 3)).astype(np.float32)
+    found = []
+    for keys in ({}, {"graph_optimize_options": "[merge_equal_ops]"}):
+        model = place.convert(_model("net", "m.onnx", **keys)).model("net")
+        graph = read_model(model.graph_path.read_bytes(), model.data_path.read_bytes())
+        found.append((model.ops_after, run_graph(graph, {"x": x})["y"]))
+    (all_ops, expected), (chosen_ops, chosen) = found
+    assert chosen_ops > all_ops
+    np.testing.assert_allclose(chosen, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_failing_model_leaves_no_file_of_any(place: _Place) -> None:
     (place.root / "bad.onnx").write_bytes(b"not a model")
     with pytest.raises(MaceError, match="bad.onnx"):

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools import config
-from mace.python.tools.cli.options import ConvertOptions
-from mace.python.tools.errors import UnsupportedError
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.base import (
@@ -27,47 +25,6 @@ _STORAGE = {
     config.DataType.FP16_FP16: Storage.FLOAT16,
     config.DataType.BF16_FP32: Storage.BFLOAT16,
 }
-_RUNTIMES = frozenset({config.Runtime.CPU, config.Runtime.GPU, config.Runtime.CPU_GPU})
-
-
-def check_convertible(deployment: config.Deployment, options: ConvertOptions) -> None:
-    """Refuses what this version cannot convert, all of it in one message.
-
-    Raises:
-        UnsupportedError: names every key or flag and what to say instead.
-    """
-    problems = []
-    code = config.ModelFormat.CODE
-    for key in ("model_graph_format", "model_data_format"):
-        if getattr(deployment, key) is code:
-            problems.append(f"{key}: 'code' is not supported; use 'file'")
-    if options.enable_micro:
-        problems.append("--enable_micro is not supported; leave it out")
-    if options.quantize_stat is not None:
-        problems.append("--quantize_stat is not supported by convert")
-    for model in deployment.models:
-        problems += [f"models.{model.name}.{p}" for p in _model_problems(model)]
-    if problems:
-        raise UnsupportedError(
-            f"{deployment.source} asks for what cannot be converted yet:\n  "
-            + "\n  ".join(problems)
-        )
-
-
-def _model_problems(model: config.ModelConfig) -> list[str]:
-    problems = []
-    if len(model.subgraphs) != 1:
-        problems.append(
-            f"subgraphs: {len(model.subgraphs)} subgraphs; give each its own model"
-        )
-    if model.quantize.enabled or model.quantize.large_weights:
-        problems.append("quantize: 8-bit models are not supported; remove the key")
-    problems += [
-        f"runtime: {subgraph.runtime.value!r} is not supported; use cpu, gpu or cpu+gpu"
-        for subgraph in model.subgraphs
-        if subgraph.runtime not in _RUNTIMES
-    ]
-    return problems
 
 
 def import_request(

@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files a deployment names: found locally, or downloaded once."""
 
-from mace.python.tools.fetch.fetch import FetchError, fetch, fetch_file
+from mace.python.tools.fetch.fetch import FetchError, fetch, fetch_file, fetch_files
 
-__all__ = ["FetchError", "fetch", "fetch_file"]
+__all__ = ["FetchError", "fetch", "fetch_file", "fetch_files"]

@@ -14,7 +14,7 @@ import hashlib
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -42,6 +42,14 @@ class FetchError(MaceError):
         super().__init__(f"{where}{ref.location}: {reason}")
         self.ref = ref
         self.reason = reason
+
+
+class FetchSeveralError(MaceError):
+    """Several named files cannot be had."""
+
+    def __init__(self, problems: Sequence[FetchError]) -> None:
+        lines = "\n".join(f"  {problem}" for problem in problems)
+        super().__init__(f"{len(problems)} files cannot be had:\n{lines}")
 
 
 def fetch(
@@ -84,6 +92,29 @@ def fetch_file(
         raise FetchError(ref, "is not a valid address")
     places = _Places.of(cache_dir, os.environ if env is None else env)
     return _from_mirror(ref, places) or _from_cache_or_network(ref, places)
+
+
+def fetch_files(refs: Sequence[FileRef], cache_dir: Path | None = None) -> list[Path]:
+    """As `fetch_file`, for several files, in their order.
+
+    Raises:
+        MaceError: names every file that cannot be had. Local ones are looked
+            for first: a mistyped path shall not wait for downloads.
+    """
+    paths: dict[int, Path] = {}
+    for remote in (False, True):
+        problems: list[FetchError] = []
+        for index, ref in enumerate(refs):
+            if ref.is_url is remote:
+                try:
+                    paths[index] = fetch_file(ref, cache_dir)
+                except FetchError as error:
+                    problems.append(error)
+        if len(problems) == 1:
+            raise problems[0]
+        if problems:
+            raise FetchSeveralError(problems)
+    return [paths[index] for index in range(len(refs))]
 
 
 @dataclass(frozen=True)

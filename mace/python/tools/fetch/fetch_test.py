@@ -18,7 +18,8 @@ import pytest
 
 from mace.python.tools.atomic import OutputError
 from mace.python.tools.config import FileRef
-from mace.python.tools.fetch import FetchError, fetch, fetch_file
+from mace.python.tools.errors import MaceError
+from mace.python.tools.fetch import FetchError, fetch, fetch_file, fetch_files
 from mace.python.tools.fetch import download as download_module
 
 _CONTENT = bytes(range(256)) * 2000
@@ -311,3 +312,21 @@ def test_unreadable_local_file(tmp_path: Path) -> None:
     path.chmod(0)
     with pytest.raises(FetchError, match="cannot read"):
         fetch(path, _SHA256)
+
+
+def test_several_files_are_judged_together(server: _Server, tmp_path: Path) -> None:
+    (tmp_path / "here").write_bytes(_CONTENT)
+
+    def ref(location: str) -> FileRef:
+        return FileRef(location, f"key {location}", search_dirs=(tmp_path,))
+
+    names = ["here", server.url("ok/net.onnx")]
+    paths = fetch_files([ref(name) for name in names], tmp_path / "cache")
+    assert [path.read_bytes() for path in paths] == [_CONTENT, _CONTENT]
+    server.requests.clear()
+    with pytest.raises(MaceError, match="(?s)^2 files.*key gone1.*key gone2"):
+        fetch_files([ref(n) for n in ("gone1", *names, "gone2")], tmp_path / "other")
+    # A mistyped path does not wait for a download.
+    assert server.requests == []
+    with pytest.raises(FetchError, match="^key http.*404"):
+        fetch_files([ref(server.url("404/a")), ref("here")], tmp_path / "cache")

@@ -144,9 +144,29 @@ class PassManager:
         raise GraphError("the passes do not come to rest")
 
 
-def optimize(graph: Graph, dump_dir: Path | None = None) -> list[PassReport]:
-    """Runs every pass over `graph`."""
-    return PassManager(dump_dir=dump_dir).run(graph)
+def optimize(
+    graph: Graph, dump_dir: Path | None = None, chosen: Sequence[str] = ()
+) -> list[PassReport]:
+    """Runs every pass over `graph`, or only the chosen and the indispensable."""
+    return PassManager(choose(chosen) if chosen else None, dump_dir).run(graph)
+
+
+def choose(names: Iterable[str]) -> list[Pass]:
+    """The named passes, those without which a graph is no MACE model, and all
+    that these require.
+
+    Raises:
+        KeyError: there is no pass of that name.
+    """
+    by_name = {item.name: item for item in all_passes()}
+    wanted = [*names, *(item.name for item in all_passes() if item.provides)]
+    chosen: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        if name not in chosen:
+            chosen.add(name)
+            wanted += by_name[name].requires
+    return [item for item in all_passes() if item.name in chosen]
 
 
 def _check(graph: Graph, item: Pass, held: set[str], border: dict[str, object]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from mace.python.tools.ir import DataType, Graph, GraphBuilder, GraphError
 from mace.python.tools.passes import Pass, PassManager, all_passes
-from mace.python.tools.passes.manager import order
+from mace.python.tools.passes.manager import choose, order
 
 
 def _pass(name: str, *requires: str) -> Pass:
@@ -49,6 +49,16 @@ def test_every_pass_is_named_after_its_file_and_documented() -> None:
         assert item.__doc__
     files = {p.stem for p in folder.glob("*.py") if "(Pass)" in p.read_text("utf-8")}
     assert {p.name for p in all_passes()} == {f for f in files if "_test" not in f}
+
+
+def test_a_choice_brings_what_it_needs_and_what_every_model_needs() -> None:
+    names = [item.name for item in choose(["clip_to_relux"])]
+    everything = [item.name for item in all_passes()]
+    assert [name for name in everything if name in names] == names
+    assert {"clip_to_relux", "fold_constants", "channels_last"} < set(names)
+    assert not {"fold_affine", "fuse_activation", "merge_equal_ops"} & set(names)
+    with pytest.raises(KeyError, match="no_such_pass"):
+        choose(["no_such_pass"])
 
 
 def test_pass_that_breaks_the_graph_is_named() -> None:

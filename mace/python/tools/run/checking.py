@@ -16,12 +16,12 @@ from mace.python.tools.cli.options import LayerRange
 from mace.python.tools.config.deployment import (
     DataFormat,
     ModelConfig,
-    OnnxBackend,
     Platform,
     Runtime,
 )
 from mace.python.tools.errors import UnsupportedError, UsageError
 from mace.python.tools.fetch import fetch_file
+from mace.python.tools.importers.base import nearest_names
 from mace.python.tools.run.inputs import load_tensor
 from mace.python.tools.run.invocation import Port
 from mace.python.tools.run.model_file import ModelFile, OperatorInfo, TensorInfo
@@ -191,6 +191,52 @@ def choose_layers(model_file: ModelFile, chosen: LayerRange) -> list[Layer]:
     return layers
 
 
+def named_layers(model: ModelConfig, model_file: ModelFile) -> list[Layer]:
+    """The layers that `check_tensors` names, by the framework's names.
+
+    Raises:
+        UsageError: names every tensor that the model does not hold, or not in
+            that shape.
+    """
+    by_source = {
+        tensor.source: Layer(index, operator, tensor)
+        for index, operator in enumerate(model_file.operators)
+        for tensor in operator.outputs
+        if tensor.source and tensor.is_static and tensor.data_type != "unknown"
+    }
+    layers, problems = [], []
+    for check in model.subgraphs[0].check_tensors:
+        # TensorFlow's first output of a node is the node's name, too.
+        layer = by_source.get(check.name) or by_source.get(f"{check.name}:0")
+        if layer is None:
+            near = nearest_names(check.name, by_source)
+            hint = f"; near names: {', '.join(near)}" if near else ""
+            problems.append(
+                f"{check.name}: not in the converted model (operators that became "
+                f"one have no tensor between them any more){hint}"
+            )
+        elif not _same_size(check.shape, layer.tensor.shape):
+            problems.append(
+                f"{check.name}: check_shapes says {list(check.shape)}, the model "
+                f"makes {list(layer.tensor.shape)}"
+            )
+        else:
+            layers.append(layer)
+    if problems:
+        raise UsageError(
+            f"models.{model.name}: check_tensors cannot be compared:\n  "
+            + "\n  ".join(problems)
+        )
+    return layers
+
+
+def _same_size(declared: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether two shapes, of whatever order, hold as many elements."""
+    if any(dim < 0 for dim in declared):
+        return True
+    return int(np.prod(declared)) == int(np.prod(shape))
+
+
 def layer_groups(layers: Sequence[Layer]) -> Iterator[list[Layer]]:
     """Splits layers so that one run need not hold all their tensors."""
     group: list[Layer] = []
@@ -230,13 +276,6 @@ def _framework(model: ModelConfig) -> str:
             f"models.{model.name}.platform: models of {model.platform.value} cannot be "
             "compared with their framework yet; give validation_outputs_data, or leave "
             "--validate out"
-        )
-    backend = model.subgraphs[0].backend
-    if backend not in (None, OnnxBackend.ONNXRUNTIME):
-        _LOG.warning(
-            "models.%s: backend %s is compared with ONNX Runtime",
-            model.name,
-            backend.value,
         )
     return framework
 

@@ -14,6 +14,7 @@ from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.errors import MissingToolError
 from mace.python.tools.run.program import find_program
+from mace.python.tools.run.testing.project import Project
 
 _ROOT = Path(__file__).resolve().parents[4]
 
@@ -37,3 +38,8 @@ def build_dir(mace_run: Path, tmp_path: Path) -> Path:
     # The copy must not count as older than the sources.
     os.utime(program)
     return folder
+
+
+@pytest.fixture
+def project(build_dir: Path) -> Project:
+    return Project(build_dir)

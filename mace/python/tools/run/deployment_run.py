@@ -12,13 +12,9 @@ from pathlib import Path
 from rich.console import Console
 
 from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config.deployment import (
-    Deployment,
-    ModelConfig,
-    Runtime,
-)
+from mace.python.tools.config import Deployment, Runtime
 from mace.python.tools.devices import DeviceQuery, close_all, find_devices
-from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.effects import Command, check_effects
 from mace.python.tools.run import summary
 from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
 from mace.python.tools.run.model_run import PreparedModel, prepare_model
@@ -46,18 +42,15 @@ def run_deployment(
             in the report.
     """
     console = console or summary.make_console(sys.stdout)
-    _check(deployment, options)
+    check_effects(Command.RUN, deployment, options)
     devices = find_devices(_query(deployment, options))
     try:
         models = {
             model.name: prepare_model(deployment, model, options)
             for model in deployment.models
         }
-        jobs = [
-            Job(model, runtime)
-            for model in models.values()
-            for runtime in _runtimes(model.config)
-        ]
+        # The one that exists; `effects` has told of others that are asked for.
+        jobs = [Job(model, Runtime.CPU) for model in models.values()]
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
         programs = {abi: find_program(abi, options) for abi in abis}
         log_dir = options.build_dir / deployment.library_name / "run" / "logs"
@@ -84,43 +77,6 @@ def _query(deployment: Deployment, options: RunOptions) -> DeviceQuery:
         wanted=options.devices_to_run,
         device_yml=options.device_yml,
     )
-
-
-def _check(deployment: Deployment, options: RunOptions) -> None:
-    """Refuses what this version cannot run, all of it in one message."""
-    problems = []
-    if options.quantize_stat is not None:
-        problems.append("--quantize_stat: tensor ranges cannot be collected yet")
-    if options.input_dir is not None and options.benchmark:
-        problems.append("--benchmark with --input_dir: benchmark one set of inputs")
-    for model in deployment.models:
-        if len(model.subgraphs) != 1:
-            problems.append(
-                f"models.{model.name}.subgraphs: {len(model.subgraphs)} subgraphs; "
-                "give each its own model"
-            )
-        if Runtime.CPU not in model.subgraphs[0].runtime.devices:
-            problems.append(
-                f"models.{model.name}.runtime: {model.subgraphs[0].runtime.value} "
-                "cannot be run yet; use cpu or cpu+gpu"
-            )
-    if problems:
-        raise UnsupportedError(
-            f"{deployment.source} asks for what cannot be run yet:\n  "
-            + "\n  ".join(problems)
-        )
-
-
-def _runtimes(model: ModelConfig) -> list[Runtime]:
-    for runtime in model.subgraphs[0].runtime.devices:
-        if runtime is Runtime.CPU:
-            continue
-        _LOG.warning(
-            "%s: runtime %s cannot be run yet and is left out",
-            model.name,
-            runtime.value,
-        )
-    return [Runtime.CPU]
 
 
 def _report_dir(deployment: Deployment, options: RunOptions) -> Path:

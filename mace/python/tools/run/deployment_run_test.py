@@ -4,139 +4,25 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper, numpy_helper
-from rich.console import Console
+from onnx import numpy_helper
 
-from mace.python.tools.cli.options import ConvertOptions, LayerRange, RunOptions
-from mace.python.tools.config import Deployment, load_deployment_text
-from mace.python.tools.convert import convert_deployment
+from mace.python.tools.cli.options import LayerRange
+from mace.python.tools.config import load_deployment_text
 from mace.python.tools.devices import DeviceError
 from mace.python.tools.errors import MaceError, UnsupportedError, UsageError
-from mace.python.tools.run import RunReport, run_deployment
 from mace.python.tools.run.inputs import make_inputs
 from mace.python.tools.run.model_file import ModelFileError
-
-_RNG = np.random.default_rng(5)
-
-_YAML = """
-library_name: lib
-target_abis: [host]
-model_graph_format: file
-model_data_format: file
-models:
-{models}
-"""
-
-_MODEL = """
-  {name}:
-    platform: onnx
-    model_file_path: {path}
-    subgraphs:
-      - input_tensors: [x]
-        input_shapes: ["1,6,5,4"]
-        input_ranges: ["-2,2"]
-        output_tensors: [y]
-        output_shapes: ["1,6,5,8"]
-{extra}
-    runtime: {runtime}
-    data_type: fp32_fp32
-"""
+from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
 
 
-def _onnx_model(path: Path) -> None:
-    """Two 1x1 convolutions with ReLU between, channels first: [1, 4, 6, 5]."""
-    graph = helper.make_graph(
-        [
-            helper.make_node("Conv", ["x", "w0", "b0"], ["c0"], name="conv0"),
-            helper.make_node("Relu", ["c0"], ["r0"], name="relu0"),
-            helper.make_node("Conv", ["r0", "w1"], ["y"], name="conv1"),
-        ],
-        "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 6, 5])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8, 6, 5])],
-        [
-            numpy_helper.from_array(array.astype(np.float32), name)
-            for name, array in (
-                ("w0", _RNG.standard_normal((12, 4, 1, 1))),
-                ("b0", _RNG.standard_normal(12)),
-                ("w1", _RNG.standard_normal((8, 12, 1, 1))),
-            )
-        ],
-    )
-    onnx.save(
-        helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8
-        ),
-        path,
-    )
-
-
-class _Project:
-    """A converted deployment in a folder of its own."""
-
-    def __init__(self, build_dir: Path) -> None:
-        self.build_dir = build_dir
-        self.folder = build_dir.parent
-        self.output = io.StringIO()
-        _onnx_model(self.folder / "m.onnx")
-
-    def deployment(
-        self, extra: str = "", names: tuple[str, ...] = ("m",), runtime: str = "cpu"
-    ) -> Deployment:
-        lines = "\n".join(" " * 8 + line for line in extra.splitlines())
-        models = "".join(
-            _MODEL.format(
-                name=name,
-                path=self.folder / "m.onnx",
-                extra=lines,
-                runtime=runtime,
-            )
-            for name in names
-        )
-        text = _YAML.format(models=models)
-        return load_deployment_text(text, self.folder / "d.yml")
-
-    def convert(self, deployment: Deployment) -> None:
-        convert_deployment(
-            deployment,
-            ConvertOptions(build_dir=self.build_dir),
-            codegen_dir=self.folder / "codegen",
-        )
-
-    def run(self, deployment: Deployment, **options: Any) -> RunReport:
-        console = Console(file=self.output, width=200)
-        return run_deployment(
-            deployment, RunOptions(build_dir=self.build_dir, **options), console
-        )
-
-    def convert_and_run(self, extra: str = "", **options: Any) -> RunReport:
-        deployment = self.deployment(extra)
-        self.convert(deployment)
-        return self.run(deployment, **options)
-
-    def log(self) -> list[dict[str, str]]:
-        path = self.build_dir / "lib" / "model" / "cpu" / "log.csv"
-        with open(path, encoding="utf-8") as stream:
-            return list(csv.DictReader(stream))
-
-
-@pytest.fixture
-def project(build_dir: Path) -> _Project:
-    return _Project(build_dir)
-
-
-def test_a_right_model_validates(project: _Project) -> None:
+def test_a_right_model_validates(project: Project) -> None:
     report = project.convert_and_run(validate=True, round=3)
     assert report.passed
     (run,) = report.runs
@@ -157,10 +43,10 @@ def test_a_right_model_validates(project: _Project) -> None:
     assert documented.is_file()
 
 
-def test_the_layout_the_user_declares_is_used(project: _Project) -> None:
+def test_the_layout_the_user_declares_is_used(project: Project) -> None:
     yaml = (
-        _YAML.format(
-            models=_MODEL.format(
+        DEPLOYMENT.format(
+            models=MODEL.format(
                 name="m",
                 path=project.folder / "m.onnx",
                 runtime="cpu",
@@ -178,13 +64,13 @@ def test_the_layout_the_user_declares_is_used(project: _Project) -> None:
     assert report.runs[0].report["outputs"][0]["shape"] == [1, 8, 6, 5]
 
 
-def test_a_result_is_judged_by_the_threshold(project: _Project) -> None:
+def test_a_result_is_judged_by_the_threshold(project: Project) -> None:
     # The right outputs and noise of a tenth of their power: SQNR 100.
     x = make_inputs(project.deployment().models[0].subgraphs[0])["x"]
     session = onnxruntime.InferenceSession(project.folder / "m.onnx")
     (y,) = session.run(["y"], {"x": x.transpose(0, 3, 1, 2)})
     y = y.transpose(0, 2, 3, 1)
-    noise = _RNG.standard_normal(y.shape)
+    noise = np.random.default_rng(5).standard_normal(y.shape)
     noise *= np.linalg.norm(y) / np.linalg.norm(noise) / 10
     np.save(project.folder / "expected.npy", (y + noise).astype(np.float32))
     given = f"validation_outputs_data: [{project.folder / 'expected.npy'}]"
@@ -199,7 +85,7 @@ def test_a_result_is_judged_by_the_threshold(project: _Project) -> None:
     assert project.convert_and_run(lenient, validate=True).passed
 
 
-def test_nan_fails_and_names_the_first_operator(project: _Project) -> None:
+def test_nan_fails_and_names_the_first_operator(project: Project) -> None:
     path = project.folder / "m.onnx"
     model = onnx.load(path)
     (w1,) = (w for w in model.graph.initializer if w.name == "w1")
@@ -216,7 +102,7 @@ def test_nan_fails_and_names_the_first_operator(project: _Project) -> None:
     assert data["failure"] == report.runs[0].failure
 
 
-def test_layers_are_compared_and_the_worst_is_named(project: _Project) -> None:
+def test_layers_are_compared_and_the_worst_is_named(project: Project) -> None:
     report = project.convert_and_run(validate=True, layers=LayerRange())
     (run,) = report.runs
     names = [layer.comparison.name for layer in run.layers]
@@ -230,7 +116,7 @@ def test_layers_are_compared_and_the_worst_is_named(project: _Project) -> None:
         project.run(project.deployment(), validate=True, layers=LayerRange(9, None))
 
 
-def test_given_inputs_are_used(project: _Project) -> None:
+def test_given_inputs_are_used(project: Project) -> None:
     zeros = np.zeros((1, 6, 5, 4), np.float32)
     np.save(project.folder / "zeros.npy", zeros)
     report = project.convert_and_run(
@@ -242,7 +128,7 @@ def test_given_inputs_are_used(project: _Project) -> None:
     assert output["max"] > output["min"]
 
 
-def test_two_models_and_restarts(project: _Project) -> None:
+def test_two_models_and_restarts(project: Project) -> None:
     deployment = project.deployment(names=("m", "n"))
     project.convert(deployment)
     report = project.run(deployment, validate=True, restart_round=2)
@@ -252,7 +138,7 @@ def test_two_models_and_restarts(project: _Project) -> None:
     assert [row["output_name"] for row in project.log()] == ["m/host/y", "n/host/y"]
 
 
-def test_reports_are_written(project: _Project) -> None:
+def test_reports_are_written(project: Project) -> None:
     report = project.convert_and_run(
         validate=True, benchmark=True, report=True, round=5, layers=LayerRange()
     )
@@ -275,7 +161,7 @@ def test_reports_are_written(project: _Project) -> None:
     assert [span["cat"] for span in spans] == ["Conv2D", "Conv2D"]
 
 
-def test_samples_of_a_folder(project: _Project) -> None:
+def test_samples_of_a_folder(project: Project) -> None:
     deployment = project.deployment()
     project.convert(deployment)
     samples = project.folder / "samples"
@@ -291,11 +177,23 @@ def test_samples_of_a_folder(project: _Project) -> None:
     values = [np.fromfile(out / f"y_{i}", np.float32) for i in range(3)]
     assert values[0].size == 240
     assert not np.array_equal(values[0], values[1])
-    with pytest.raises(UsageError, match="--output_dir"):
+    with pytest.raises(UnsupportedError, match="--output_dir"):
         project.run(deployment, input_dir=samples)
+    with pytest.raises(UnsupportedError, match=r"--validate, --round.*--input_dir"):
+        project.run(
+            deployment, input_dir=samples, output_dir=out, validate=True, round=2
+        )
 
 
-def test_an_accuracy_script(project: _Project) -> None:
+def test_outputs_are_kept(project: Project) -> None:
+    out = project.folder / "out"
+    project.convert_and_run(output_dir=out, validate=True)
+    (kept,) = out.iterdir()
+    assert kept.name == "y"
+    assert np.fromfile(kept, np.float32).size == 240
+
+
+def test_an_accuracy_script(project: Project) -> None:
     script = project.folder / "accuracy.py"
     script.write_text(
         "import numpy as np\n"
@@ -315,7 +213,7 @@ def test_an_accuracy_script(project: _Project) -> None:
     assert report.runs[0].accuracy == {str(script): "[(2, 6, 5, 8), (1, 6, 5, 8)]"}
 
 
-def test_what_cannot_be_run_is_said_at_once(project: _Project) -> None:
+def test_what_cannot_be_run_is_said_at_once(project: Project) -> None:
     deployment = project.deployment(names=("m", "n"), runtime="gpu")
     with pytest.raises(UnsupportedError) as caught:
         project.run(deployment)
@@ -324,7 +222,7 @@ def test_what_cannot_be_run_is_said_at_once(project: _Project) -> None:
 
 
 def test_cpu_and_gpu_runs_on_the_cpu_and_says_so(
-    project: _Project, caplog: pytest.LogCaptureFixture
+    project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
     deployment = project.deployment(runtime="cpu+gpu")
     project.convert(deployment)
@@ -333,28 +231,28 @@ def test_cpu_and_gpu_runs_on_the_cpu_and_says_so(
     assert "runtime gpu cannot be run yet" in caplog.text
 
 
-def test_not_converted(project: _Project) -> None:
+def test_not_converted(project: Project) -> None:
     with pytest.raises(ModelFileError, match="convert the model first"):
         project.run(project.deployment())
 
 
-def test_unknown_device(project: _Project) -> None:
+def test_unknown_device(project: Project) -> None:
     deployment = project.deployment()
     project.convert(deployment)
     with pytest.raises(DeviceError, match=r"(?s)MI6.*found host"):
         project.run(deployment, devices_to_run=("MI6",))
 
 
-def _damage_graph(project: _Project) -> None:
+def _damage_graph(project: Project) -> None:
     (project.build_dir / "lib" / "model" / "m.pb").write_bytes(b"\x08")
 
 
-def _truncate_data(project: _Project) -> None:
+def _truncate_data(project: Project) -> None:
     path = project.build_dir / "lib" / "model" / "m.data"
     path.write_bytes(path.read_bytes()[:100])
 
 
-def _lose_source(project: _Project) -> None:
+def _lose_source(project: Project) -> None:
     (project.folder / "m.onnx").unlink()
 
 
@@ -367,7 +265,7 @@ def _lose_source(project: _Project) -> None:
     ],
 )
 def test_damaged_files_are_one_clear_error(
-    project: _Project, damage: Callable[[_Project], None], message: str
+    project: Project, damage: Callable[[Project], None], message: str
 ) -> None:
     deployment = project.deployment()
     project.convert(deployment)

@@ -43,12 +43,18 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class PreparedModel:
-    """A model with all that does not depend on the device."""
+    """A model with all that does not depend on the device.
+
+    Attributes:
+        layers: chosen by --layers, for finding a cause.
+        checks: named by check_tensors; they decide like outputs.
+    """
 
     config: ModelConfig
     file: ModelFile
     inputs: Mapping[str, Array]
     layers: list[checking.Layer]
+    checks: list[checking.Layer]
     expected: checking.Expected | None
 
 
@@ -83,12 +89,27 @@ def prepare_model(
         if any(info.validation_data is None for info in model.subgraphs[0].inputs):
             _LOG.info("%s: inputs are random, seed %d", model.name, SEED)
     layers: list[checking.Layer] = []
+    checks: list[checking.Layer] = []
     expected = None
     if options.validate and options.input_dir is None:
         if options.layers is not None:
             layers = checking.choose_layers(file, options.layers)
-        expected = checking.expected_outputs(model, file, inputs, layers)
-    return PreparedModel(model, file, inputs, layers, expected)
+        checks = checking.named_layers(model, file)
+        expected = checking.expected_outputs(model, file, inputs, layers + checks)
+        _check_known(model, checks, expected)
+    return PreparedModel(model, file, inputs, layers, checks, expected)
+
+
+def _check_known(
+    model: ModelConfig, checks: list[checking.Layer], expected: checking.Expected
+) -> None:
+    sources = [check.tensor.source for check in checks]
+    unknown = [name for name in sources if name not in expected.layers]
+    if unknown:
+        raise UsageError(
+            f"models.{model.name}: check_tensors: {expected.source} does not give "
+            f"{', '.join(unknown)}; leave them out"
+        )
 
 
 def run_model(
@@ -128,14 +149,20 @@ def run_model(
             )
         times.append(_times(answer))
     run = dataclasses.replace(run, times=tuple(times), report=answer.report)
+    if options.output_dir is not None:
+        samples.write_outputs(options.output_dir, answer.outputs)
     if model.expected is not None:
+        checks = _compare_layers(device, model, model.checks, runtime, options)
         run = dataclasses.replace(
             run,
             reference=model.expected.source,
-            comparisons=checking.compare_outputs(
-                model.config, model.file, runtime, model.expected, answer.outputs
+            comparisons=(
+                *checking.compare_outputs(
+                    model.config, model.file, runtime, model.expected, answer.outputs
+                ),
+                *(check.comparison for check in checks),
             ),
-            layers=_compare_layers(device, model, runtime, options),
+            layers=_compare_layers(device, model, model.layers, runtime, options),
         )
     if options.validate:
         scripts = samples.run_scripts(model.config.subgraphs[0], runner)
@@ -200,16 +227,20 @@ def _output_port(model: PreparedModel, tensor: TensorInfo) -> Port:
 
 
 def _compare_layers(
-    device: Device, model: PreparedModel, runtime: Runtime, options: RunOptions
+    device: Device,
+    model: PreparedModel,
+    layers: list[checking.Layer],
+    runtime: Runtime,
+    options: RunOptions,
 ) -> tuple[LayerComparison, ...]:
-    if not model.layers or model.expected is None:
+    if not layers or model.expected is None:
         return ()
     subgraph = model.config.subgraphs[0]
     threshold = similarity_threshold(
         runtime, subgraph.validation_threshold, model.config.quantize.enabled
     )
     results = []
-    for group in checking.layer_groups(model.layers):
+    for group in checking.layer_groups(layers):
         request = Request(
             model=model.file,
             runtime=runtime,

@@ -13,7 +13,7 @@ from mace.python.tools.atomic import atomic_write
 from mace.python.tools.bazel import Variant, build_program
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.config.deployment import Abi
-from mace.python.tools.errors import MissingToolError, UnsupportedError
+from mace.python.tools.errors import MissingToolError
 
 _LOG = logging.getLogger(__name__)
 
@@ -32,11 +32,6 @@ def find_program(abi: Abi, options: RunOptions) -> Path:
         MissingToolError: it must be built and there is no Bazel.
         BuildError: building it failed.
     """
-    if options.mace_lib_type == "dynamic":
-        raise UnsupportedError(
-            "--mace_lib_type=dynamic: mace_run contains the library here; "
-            "leave the flag out or give static"
-        )
     variant = Variant(abi, options.debug_mode, options.address_sanitizer)
     path = options.build_dir / "bin" / variant.name / "mace_run"
     if path.is_file() and path.stat().st_mtime >= _newest_source():

@@ -124,8 +124,3 @@ def test_a_failed_build_shows_its_last_words(tools: Path, tmp_path: Path) -> Non
     with pytest.raises(BuildError, match="error: oops"):
         find_program(Abi.HOST, RunOptions(build_dir=tmp_path / "build"))
     assert not (tmp_path / "build").exists()
-
-
-def test_there_is_no_dynamic_program(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedError, match="--mace_lib_type=dynamic"):
-        find_program(Abi.HOST, RunOptions(build_dir=tmp_path, mace_lib_type="dynamic"))

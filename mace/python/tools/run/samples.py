@@ -102,9 +102,7 @@ def run_folder(runner: SampleRunner, model: ModelFile, options: RunOptions) -> i
     A sample is one raw file per input, `<name><suffix>` with names as in
     mace_run's files. Returns the number of samples.
     """
-    assert options.input_dir is not None
-    if options.output_dir is None:
-        raise UsageError("--input_dir needs --output_dir: where the outputs go")
+    assert options.input_dir is not None and options.output_dir is not None
     suffixes = _suffixes(options.input_dir, model)
     for suffix in suffixes:
         inputs = {
@@ -115,11 +113,16 @@ def run_folder(runner: SampleRunner, model: ModelFile, options: RunOptions) -> i
             )
             for tensor in model.inputs
         }
-        for name, array in runner.run(inputs).items():
-            with atomic_write(options.output_dir / (_file_name(name) + suffix)) as out:
-                out.write(array.tobytes())
+        write_outputs(options.output_dir, runner.run(inputs), suffix)
     _LOG.info("%d samples run, outputs in %s", len(suffixes), options.output_dir)
     return len(suffixes)
+
+
+def write_outputs(folder: Path, outputs: Mapping[str, Array], suffix: str = "") -> None:
+    """Writes outputs as raw files, `<name><suffix>` each."""
+    for name, array in outputs.items():
+        with atomic_write(folder / (_file_name(name) + suffix)) as stream:
+            stream.write(array.tobytes())
 
 
 def run_scripts(subgraph: SubgraphConfig, runner: SampleRunner) -> dict[str, str]:
