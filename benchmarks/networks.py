@@ -11,22 +11,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mace.python.tools.atomic import atomic_write
+from mace.python.tools.config import load_deployment_text
+from mace.python.tools.convert.requests import export_options
 from mace.python.tools.export.export import ExportOptions, export_model
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.passes.manager import optimize
-from test.conformance.models.light import LIGHT_MODELS, light_input, make_light_model
-from test.conformance.models.mobile import (
-    INPUT,
-    INPUT_SHAPE,
-    MOBILE_MODELS,
-    OUTPUT,
-    make_mobile_model,
-)
+from test.conformance.models.built import BUILT_MODELS, make_built_model
+from test.conformance.models.light import LIGHT_MODELS, make_light_model, smooth_input
+from test.conformance.models.onnx_builder import INPUT, OUTPUT
 
 ROOT = Path(__file__).resolve().parents[1]
+# All that a user has to write; what it leaves out is measured as MACE chooses
+# it. fp32, since the other engines compute in that.
+_DEPLOYMENT = """
+library_name: measured
+target_abis: [host]
+model_graph_format: file
+model_data_format: file
+models:
+  network:
+    platform: onnx
+    model_file_path: network.onnx
+    subgraphs:
+      - input_tensors: [input]
+        input_shapes: ["1"]
+        output_tensors: [output]
+        output_shapes: ["1"]
+    runtime: cpu
+    data_type: fp32_fp32
+"""
 DIRECTORY = ROOT / "build/benchmarks"
-NAMES = (*MOBILE_MODELS, *LIGHT_MODELS)
+NAMES = (*BUILT_MODELS, *LIGHT_MODELS)
 
 
 @dataclass(frozen=True)
@@ -48,7 +64,7 @@ class Network:
 
     def image(self) -> NDArray[np.float32]:
         """A seeded input, NCHW."""
-        return light_input("resnet50", 0)
+        return smooth_input(self.input_shape, 0)
 
 
 def make_network(name: str) -> Network:
@@ -57,9 +73,9 @@ def make_network(name: str) -> Network:
     Args:
         name: one of NAMES.
     """
-    if name in MOBILE_MODELS:
-        path, source, result = make_mobile_model(name), INPUT, OUTPUT
-        shape: tuple[int, ...] = INPUT_SHAPE
+    if name in BUILT_MODELS:
+        path, source, result = make_built_model(name), INPUT, OUTPUT
+        shape = BUILT_MODELS[name].input_shape
     else:
         info = LIGHT_MODELS[name]
         path, source, result = make_light_model(name), info.input, info.output
@@ -67,6 +83,12 @@ def make_network(name: str) -> Network:
     network = Network(name, path, DIRECTORY / name, source, result, shape)
     _convert(network)
     return network
+
+
+def _default_options() -> ExportOptions:
+    """What the converter passes on for a deployment that sets nothing more."""
+    options = export_options(load_deployment_text(_DEPLOYMENT).models[0])
+    return ExportOptions(storage=options.storage, hints=options.hints)
 
 
 def _convert(network: Network) -> None:
@@ -81,6 +103,6 @@ def _convert(network: Network) -> None:
     )
     optimize(graph)
     with atomic_write(network.mace.with_suffix(".data")) as stream:
-        exported = export_model(graph, ExportOptions(), stream)
+        exported = export_model(graph, _default_options(), stream)
     with atomic_write(network.mace.with_suffix(".pb")) as file:
         file.write(exported.model.SerializeToString())

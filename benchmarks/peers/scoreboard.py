@@ -49,6 +49,7 @@ DEFAULT_MODELS = (
     "mobilenet_v2",
     "squeezenet",
     "resnet50",
+    "inception_v3",
     "inception_v1",
     "densenet121",
     "shufflenet",

@@ -128,6 +128,7 @@ def native(abi: str, *arguments: str) -> Native:
 def _export(graph: Graph, folder: Path) -> dict[str, DataFormat]:
     nchw = InputSignature(DataFormat.NCHW)
     options = ExportOptions(
+        hints={"winograd": 4},  # as a deployment file that says nothing
         inputs={v.name: nchw for v in graph.inputs},
         outputs={v.name: nchw for v in graph.outputs},
     )

@@ -27,20 +27,16 @@ from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.models import LIGHT_MODELS, light_input, make_light_model
+from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.keras_models import ARCHITECTURES, make_keras_model
-from test.conformance.models.mobile import (
-    INPUT,
-    INPUT_SHAPE,
-    MOBILE_MODELS,
-    OUTPUT,
-    make_mobile_model,
-)
+from test.conformance.models.light import smooth_input
+from test.conformance.models.onnx_builder import INPUT, OUTPUT
 from test.conformance.native import native
 
 SEED = 20
 MODELS = Path(__file__).resolve().parents[2] / "build/conformance/models"
 ARM_LIGHT = ("shufflenet", "squeezenet")
-ARM_MOBILE = ("mobilenet_v2",)
+ARM_BUILT = ("mobilenet_v2",)
 ARM_KERAS = ("MobileNet", "MobileNetV2")
 MIN_SIMILARITY = 0.99999
 MAX_RELATIVE_ERROR = 1e-3
@@ -57,15 +53,15 @@ def test_light_onnx_network_on_arm(name: str, abi: str) -> None:
     check_light(name, abi)
 
 
-@pytest.mark.parametrize("name", MOBILE_MODELS)
-def test_mobile_onnx_network(name: str) -> None:
-    check_mobile(name, "host")
+@pytest.mark.parametrize("name", BUILT_MODELS)
+def test_built_onnx_network(name: str) -> None:
+    check_built(name, "host")
 
 
 @pytest.mark.parametrize("abi", ["arm64", "armhf"])
-@pytest.mark.parametrize("name", ARM_MOBILE)
-def test_mobile_onnx_network_on_arm(name: str, abi: str) -> None:
-    check_mobile(name, abi)
+@pytest.mark.parametrize("name", ARM_BUILT)
+def test_built_onnx_network_on_arm(name: str, abi: str) -> None:
+    check_built(name, abi)
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -99,10 +95,9 @@ def _light_answer(name: str, path: Path, abi: str, *arguments: str) -> Array:
     return _mace("onnx", path, info.input, feed, info.output, abi, *arguments)
 
 
-def check_mobile(name: str, abi: str) -> None:
-    path = make_mobile_model(name, SEED)
-    feed = light_input("resnet50", SEED)
-    assert feed.shape == INPUT_SHAPE
+def check_built(name: str, abi: str) -> None:
+    path = make_built_model(name, SEED)
+    feed = smooth_input(BUILT_MODELS[name].input_shape, SEED)
     wanted = _onnxruntime(path, OUTPUT, INPUT, feed)
     assert_close(_mace("onnx", path, INPUT, feed, OUTPUT, abi), wanted)
 

@@ -65,12 +65,16 @@ def light_source(name: str) -> Path:
 
 
 def light_input(name: str, seed: int = 0) -> NDArray[np.float32]:
-    """A seeded NCHW input: smooth shapes plus noise, about N(0, 1).
+    """A seeded NCHW input, see `smooth_input`."""
+    return smooth_input(LIGHT_MODELS[name].input_shape, seed)
+
+
+def smooth_input(shape: tuple[int, ...], seed: int = 0) -> NDArray[np.float32]:
+    """A seeded NCHW image: smooth shapes plus noise, about N(0, 1).
 
     Smooth, because the average of white noise is the same for every image,
     and a network that ends in a global average would hardly look at it.
     """
-    shape = LIGHT_MODELS[name].input_shape
     rng = np.random.default_rng(seed)
     coarse = rng.standard_normal((*shape[:2], 7, 7), dtype=np.float32)
     rows, columns = -(-shape[2] // 7), -(-shape[3] // 7)

@@ -207,8 +207,8 @@ class SubgraphConfig:
     outputs: tuple[OutputInfo, ...]
     runtime: Runtime
     data_type: DataType
-    # Output tile of the Winograd convolution, 0: off.
-    winograd: int = 0
+    # Largest output tile of Winograd convolutions, 0: none.
+    winograd: int = 4
     check_tensors: tuple[CheckTensor, ...] = ()
     # Least cosine similarity per device; only what the file sets.
     validation_threshold: Mapping[Runtime, float] = field(default_factory=dict)
@@ -251,7 +251,7 @@ class ModelConfig:
     # What subgraphs use that do not choose for themselves.
     runtime: Runtime
     data_type: DataType
-    winograd: int = 0
+    winograd: int = 4
     limit_opencl_kernel_time: int = 0
     opencl_queue_window_size: int = 0
     cl_mem_type: ClMemoryType | None = None

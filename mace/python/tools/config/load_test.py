@@ -232,7 +232,7 @@ def test_defaults() -> None:
     assert deployment.model_data_format is ModelFormat.FILE
     (model,) = deployment.models
     assert model.model_file.sha256 is None
-    assert model.winograd == 0
+    assert model.winograd == 4
     assert not model.quantize.enabled
     assert model.subgraphs[0].backend is None
     assert model.subgraphs[0].validation_threshold == {}

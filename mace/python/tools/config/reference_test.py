@@ -49,7 +49,7 @@ def test_every_key_has_a_complete_row() -> None:
 def test_rows_show_types_and_defaults() -> None:
     text = reference.markdown()
     assert "| `library_name` | name | required |" in text
-    assert "| `winograd` | `0`, `2` or `4` | `0` |" in text
+    assert "| `winograd` | `0`, `2` or `4` | `4` |" in text
     assert "| `input_data_types` | one for all or a list of `float32`" in text
     assert "| `obfuscate` | `0` or `1` | `0` |" in text
     assert "| model, subgraph | `runtime`: `cpu_gpu` | `runtime: cpu+gpu` |" in text

@@ -1,0 +1,57 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Networks that are written here layer by layer, as ONNX files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import onnx
+
+from mace.python.tools.atomic import atomic_write
+from test.conformance.models import inception, mobile
+from test.conformance.models.onnx_builder import OnnxBuilder
+
+_REPOSITORY = Path(__file__).resolve().parents[3]
+# Part of the cached file's name: raise it when a recipe changes.
+_RECIPE = 1
+
+
+@dataclass(frozen=True)
+class BuiltModel:
+    """How to build a network, and the shape of its input (NCHW)."""
+
+    build: Callable[[OnnxBuilder], None]
+    input_shape: tuple[int, ...]
+
+
+BUILT_MODELS = MappingProxyType(
+    {
+        "mobilenet_v1": BuiltModel(mobile.mobilenet_v1, mobile.INPUT_SHAPE),
+        "mobilenet_v2": BuiltModel(mobile.mobilenet_v2, mobile.INPUT_SHAPE),
+        "inception_v3": BuiltModel(inception.inception_v3, inception.INPUT_SHAPE),
+    }
+)
+
+
+def make_built_model(name: str, seed: int = 0, directory: Path | None = None) -> Path:
+    """Writes a network of BUILT_MODELS and returns its path.
+
+    The same name and seed always give the same file; one that is there is
+    used as it is. Goes to build/conformance/models unless told otherwise.
+    """
+    directory = directory or _REPOSITORY / "build/conformance/models"
+    path = directory / f"{name}_seed{seed}_v{_RECIPE}.onnx"
+    if path.is_file():
+        return path
+    info = BUILT_MODELS[name]
+    net = OnnxBuilder(seed, info.input_shape)
+    info.build(net)
+    model = net.model(name)
+    onnx.checker.check_model(model, full_check=True)
+    with atomic_write(path) as stream:
+        stream.write(model.SerializeToString(deterministic=True))
+    return path
