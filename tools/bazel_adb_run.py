@@ -12,7 +12,7 @@ import os
 import sys
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_VENV = os.path.join(_ROOT, ".venv")
+_VENV = os.environ.get("MACE_VENV") or os.path.join(_ROOT, ".venv")
 
 
 def main() -> int:

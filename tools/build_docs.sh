@@ -9,15 +9,15 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-readonly python=.venv/bin/python
+readonly python=${MACE_VENV:-.venv}/bin/python
 
-if ! $python -c 'import sphinx, myst_parser, furo' 2>/dev/null; then
+if ! "$python" -c 'import sphinx, myst_parser, furo' 2>/dev/null; then
   echo "build_docs: Sphinx is missing: run 'bash tools/setup.sh --for docs'" >&2
   exit 2
 fi
 # From scratch each time: a page that was removed must not stay.
 rm -rf build/docs
-$python -m sphinx -b html -W --keep-going -q -d build/docs/.doctrees \
+"$python" -m sphinx -b html -W --keep-going -q -d build/docs/.doctrees \
   docs build/docs
 rm -rf build/docs/.doctrees
 echo "documentation: build/docs/index.html"

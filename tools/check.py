@@ -20,8 +20,9 @@ try:
     from rich.console import Console
     from rich.table import Table
 except ImportError:
-    _PYTHON = ROOT / ".venv" / "bin" / "python"
-    if _PYTHON.is_file() and Path(sys.prefix) != ROOT / ".venv":
+    _VENV = Path(os.environ.get("MACE_VENV") or ROOT / ".venv")
+    _PYTHON = _VENV / "bin" / "python"
+    if _PYTHON.is_file() and Path(sys.prefix) != _VENV:
         os.execv(str(_PYTHON), [str(_PYTHON), *sys.argv])
     sys.exit("check: Python packages are missing: bash tools/setup.sh --for test")
 

@@ -14,7 +14,7 @@ import platform
 import sys
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_VENV = os.path.join(_ROOT, ".venv")
+_VENV = os.environ.get("MACE_VENV") or os.path.join(_ROOT, ".venv")
 _OLDEST = (3, 9)
 # The packages every command but `doctor` imports, by module name.
 _PACKAGES = (

@@ -19,14 +19,14 @@ step 'Build libmace for this computer'
 bash tools/build-standalone-lib.sh -abi=host
 
 step 'Convert the model'
-.venv/bin/python tools/converter.py convert --config="$config"
+"${MACE_VENV:-.venv}/bin/python" tools/converter.py convert --config="$config"
 
 step 'Run, validate against ONNX Runtime, benchmark'
-.venv/bin/python tools/converter.py run --config="$config" \
+"${MACE_VENV:-.venv}/bin/python" tools/converter.py run --config="$config" \
   --validate --benchmark --report
 
 step 'Classify images'
-.venv/bin/python mace/examples/digits/demo.py
+"${MACE_VENV:-.venv}/bin/python" mace/examples/digits/demo.py
 
 step 'Look at'
 echo 'build/digits/digits.png                     the images and what the model saw'

@@ -9,7 +9,7 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-Usage: bash tools/setup.sh [--for TASK[,TASK...]] [--dry-run]
+Usage: bash tools/setup.sh [--for TASK[,TASK...]] [--list | --dry-run]
 
 Installs what is missing for a task: packages by apt (with sudo unless you are
 root) and Python packages into .venv of this checkout.
@@ -22,17 +22,20 @@ root) and Python packages into .venv of this checkout.
   cross       build for ARM Linux and run the result in qemu (build)
   devices     drive phones (adb) and boards (ssh, rsync)
   farm        emulate phones and boards on this computer (devices; installs
-              an ssh server, which Debian and Ubuntu start at once)
+              OpenSSH's server, whose service is kept off)
   test        everything that the tests and checks need (all but docs)
   docs        build the documentation
   all         all of the above
 
 Without --for: run.
 
+  --list      print every package of the task, installed or not, and its use
   --dry-run   say what would be installed, and install nothing
 
 Environment:
   MACE_PYTHON the Python (3.9 or newer) that .venv is made of
+  MACE_VENV   a folder in place of .venv, also for all other tools; several
+              checkouts may share it
 TEXT
 }
 
@@ -45,8 +48,9 @@ fail() {
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
-readonly venv=$root/.venv
+readonly venv=${MACE_VENV:-$root/.venv}
 dry_run=false
+list_only=false
 tasks=
 
 while [[ $# -gt 0 ]]; do
@@ -59,6 +63,10 @@ while [[ $# -gt 0 ]]; do
     --for=*)
       task_list=${1#--for=}
       tasks+=" ${task_list//,/ }"
+      shift
+      ;;
+    --list)
+      list_only=true
       shift
       ;;
     --dry-run)
@@ -112,6 +120,17 @@ for task in ${tasks:-run}; do add_task "$task"; done
 
 # --- Packages of the distribution. -------------------------------------------
 
+# Lines of a list, "package  # its use", as "apt package use".
+show_list() {
+  sed -nE "s/^([^#[:space:]]+) +# (.*)/$1\t\1\t\2/p" "$root/setup/$2"
+}
+
+show_lists() {
+  local list
+  for list in $apt_lists; do show_list apt "apt/$list.txt"; done
+  for list in $pip_lists; do show_list pip "$list"; done
+}
+
 read_list() { sed -e 's/#.*//' -e 's/[[:space:]]//g' -e '/^$/d' "$1"; }
 
 apt_packages() {
@@ -137,6 +156,33 @@ missing_apt() {
   done
 }
 
+readonly policy=/usr/sbin/policy-rc.d
+
+# Nobody's computer is to become a server by emulating boards: the farm starts
+# the program by itself. policy-rc.d(8) forbids packages to start the service
+# while they are installed; what it would start at boot is disabled afterwards.
+forbid_ssh_service() {
+  say "openssh-server: for its program alone; the service 'ssh' is kept off"
+  [[ ! -e $policy ]] || return 0
+  trap allow_services EXIT
+  # shellcheck disable=SC2016  # for the shell that runs it
+  printf '#!/bin/sh\n%s\n' '# By tools/setup.sh, while it installs packages.' \
+    'case " $* " in *" ssh "* | *" ssh."*) exit 101 ;; esac' |
+    "${as_root[@]}" install -m 755 /dev/stdin $policy
+}
+
+allow_services() {
+  grep -qs 'By tools/setup.sh' $policy || return 0
+  "${as_root[@]}" rm -f $policy
+}
+
+# deb-systemd-helper is there even where systemd is not yet.
+disable_ssh_service() {
+  allow_services
+  "${as_root[@]}" deb-systemd-helper disable ssh.service ssh.socket \
+    >/dev/null 2>&1 || true
+}
+
 install_apt() {
   command -v dpkg-query >/dev/null || {
     fail "this is not a Debian or Ubuntu system (no dpkg). Install by hand:" \
@@ -149,7 +195,7 @@ install_apt() {
   fi
   say "packages to install: ${missing[*]}"
   if $dry_run; then return 0; fi
-  local as_root=(env DEBIAN_FRONTEND=noninteractive)
+  as_root=(env DEBIAN_FRONTEND=noninteractive)
   if [[ $(id -u) -ne 0 ]]; then
     command -v sudo >/dev/null || {
       fail "no sudo here; as root run: apt-get install ${missing[*]}"
@@ -167,6 +213,9 @@ install_apt() {
       fail "apt-get update failed: is this computer online?"
     }
   fi
+  local with_sshd=false
+  [[ " ${missing[*]} " != *" openssh-server "* ]] || with_sshd=true
+  if $with_sshd; then forbid_ssh_service; fi
   say "installing (a few minutes the first time)"
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends \
     "${missing[@]}" </dev/null >"$log" 2>&1 || {
@@ -177,6 +226,7 @@ install_apt() {
       "is this computer online?"
   }
   rm -f "$log"
+  if $with_sshd; then disable_ssh_service; fi
 }
 
 # --- Python packages. --------------------------------------------------------
@@ -203,11 +253,11 @@ install_pip() {
   local list todo=()
   if [[ ! -x $venv/bin/python ]]; then
     if $dry_run; then
-      say "would make the virtual environment .venv"
+      say "would make the virtual environment $venv"
     else
       local python
       python=$(find_python)
-      say "making the virtual environment .venv of $("$python" --version)"
+      say "making the virtual environment $venv of $("$python" --version)"
       "$python" -m venv "$venv"
     fi
   fi
@@ -231,6 +281,12 @@ install_pip() {
 
 # --- Work. -------------------------------------------------------------------
 
+if $list_only; then
+  show_lists | sort -u | while IFS=$'\t' read -r kind package use; do
+    printf '%-4s %-25s %s\n' "$kind" "$package" "$use"
+  done
+  exit 0
+fi
 [[ $apt_lists == " " ]] || install_apt
 [[ $pip_lists == " " ]] || install_pip
 if [[ $apt_lists == *" build "* ]] && ! $dry_run; then

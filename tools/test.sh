@@ -15,4 +15,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export HOME
 
 bash tools/setup.sh --for "test,docs" </dev/null
-exec .venv/bin/python -m tools.quality.run_steps "$@"
+exec "${MACE_VENV:-.venv}/bin/python" -m tools.quality.run_steps "$@"

@@ -11,6 +11,7 @@ from typing import Callable, Dict, List, Mapping, Tuple
 
 # Native code that has to hold on every target.
 _NATIVE = ("//mace/core/...", "//mace/kernels/...", "//mace/ops/...")
+_COMMANDS = "test/docs/commands_test.py"
 _BAZEL_RESULT = re.compile(
     r"^//\S+ +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|NO STATUS|INCOMPLETE)",
     re.MULTILINE,
@@ -138,9 +139,20 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             (
                 *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
                 *("--numprocesses=2", "--dist=loadfile", "--durations=20"),
+                f"--ignore={_COMMANDS}",
             ),
             count_pytest,
             40,
+        ),
+        Step(
+            "commands",
+            "what README and documentation tell to type",
+            (
+                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+                *("--durations=20", _COMMANDS),
+            ),
+            count_pytest,
+            30,
         ),
         Step(
             "docs",

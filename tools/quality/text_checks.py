@@ -13,7 +13,7 @@ from tools.quality.model import Check, Context, Outcome, Status, from_findings
 
 LICENCE = ("Copyright 2026 The MACE Authors", "SPDX-License-Identifier: Apache-2.0")
 SOURCE_SUFFIXES = (".c", ".cc", ".h", ".cl", ".py", ".bzl", ".sh", ".proto", ".BUILD")
-SOURCE_NAMES = ("BUILD.bazel", "WORKSPACE", ".bazelrc")
+SOURCE_NAMES = ("BUILD.bazel", "WORKSPACE", ".bazelrc", "Dockerfile")
 TEXT_SUFFIXES = (*SOURCE_SUFFIXES, ".md", ".yaml", ".yml", ".toml", ".txt", ".lds")
 LONG = 400
 TOO_LONG = 800

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a well-kept program makes: ruff, mypy, clang-format, shellcheck."""
+"""Checks that well-kept programs make: ruff, mypy, clang-format and others."""
 
 from __future__ import annotations
 
@@ -54,7 +54,14 @@ def _mypy(context: Context) -> Outcome:
     program = find_program("mypy")
     if program is None:
         return missing("mypy")
-    command = [program, "--no-error-summary", "mace/python", "tools/quality"]
+    command = [
+        program,
+        "--no-error-summary",
+        "mace/python",
+        "setup",
+        "test/docs",
+        "tools/quality",
+    ]
     status, output = run_program(command, context.root)
     return _outcome(status, output, len(context.with_suffix(".py")))
 
@@ -91,10 +98,21 @@ def _shellcheck(context: Context) -> Outcome:
     return _outcome(status, output, len(files))
 
 
+def _hadolint(context: Context) -> Outcome:
+    files = context.with_suffix("Dockerfile")
+    program = find_program("hadolint")
+    if program is None:
+        return missing("hadolint")
+    command = [program, "--no-color", *map(str, files)]
+    status, output = run_program(command, context.root)
+    return _outcome(status, output, len(files))
+
+
 CHECKS = (
     Check("ruff", "Python: likely mistakes", _ruff),
     Check("ruff-format", "Python: form", _ruff_format),
     Check("mypy", "Python: types, strict", _mypy),
     Check("clang-format", "C++: form", _clang_format),
     Check("shellcheck", "shell scripts", _shellcheck),
+    Check("hadolint", "Dockerfiles", _hadolint),
 )
