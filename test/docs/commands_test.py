@@ -1,0 +1,103 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every command that README and documentation show."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from typing import Dict, List, Mapping, Tuple
+
+import pytest
+
+from test.docs import places
+from test.docs.blocks import COMPUTER, ROOT, Block, all_blocks
+from test.docs.ci_scripts import problem_of
+
+_BLOCKS = all_blocks()
+_SHOWN_LINES = 60
+
+
+def blocks(key: str) -> List[Block]:
+    return [block for block in _BLOCKS if block.key == key]
+
+
+class Session:
+    """The places that were needed so far, and what pages exported there."""
+
+    def __init__(self, stack: contextlib.ExitStack) -> None:
+        self._stack = stack
+        self._places: Dict[str, places.Place] = {}
+        self._exported: Dict[Tuple[str, str], Mapping[str, str]] = {}
+
+    def _place(self, name: str) -> places.Place:
+        if name not in self._places:
+            make = {
+                COMPUTER: places.computer,
+                "phone": places.phone,
+                "board": places.board,
+            }[name]
+            self._places[name] = self._stack.enter_context(make())
+        return self._places[name]
+
+    def run(self, block: Block) -> places.Result:
+        place = self._place(block.value)
+        terminal = (block.page, block.value)
+        with places.present(place.files):
+            variables = self._exported.get(terminal, place.variables)
+            result = places.run(block, variables)
+        self._exported[terminal] = result.variables
+        return result
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    def end(*_: object) -> None:
+        pytest.exit("ended from outside", returncode=143)
+
+    # Farm, block and files in the checkout would outlive a plain SIGTERM.
+    before = signal.signal(signal.SIGTERM, end)
+    with contextlib.ExitStack() as stack:
+        yield Session(stack)
+    signal.signal(signal.SIGTERM, before)
+
+
+def may_sudo() -> bool:
+    if os.geteuid() == 0:
+        return True
+    if shutil.which("sudo") is None:
+        return False
+    return not subprocess.run(["sudo", "-n", "true"], check=False).returncode
+
+
+@pytest.mark.parametrize("block", blocks("run-on"), ids=lambda block: block.name)
+def test_commands_work(block: Block, session: Session) -> None:
+    if block.value == "board" and os.geteuid() != 0:
+        pytest.skip("the farm's boards need root")
+    if "sudo " in block.text and not may_sudo():
+        pytest.skip("needs root, or sudo that asks for no password")
+    result = session.run(block)
+    if result.status:
+        lines = result.output.splitlines()[-_SHOWN_LINES:]
+        pytest.fail(
+            f"{block.name} ended with status {result.status}:\n{block.text}\n"
+            + "\n".join(lines),
+            pytrace=False,
+        )
+
+
+@pytest.mark.parametrize("block", blocks("run-by"), ids=lambda block: block.name)
+def test_commands_are_run_by_ci(block: Block) -> None:
+    problem = problem_of(block, ROOT)
+    if problem:
+        pytest.fail(problem, pytrace=False)
+
+
+def test_pages_have_commands() -> None:
+    pages = {block.page for block in _BLOCKS}
+    assert "README.md" in pages
+    assert len(pages) > 10
