@@ -20,7 +20,7 @@ struct TileSet {
 
   template <int kRows = 1>
   constexpr void Fill() {
-    of_rows[kRows - 1] = &RunTile<kRows, kVectors>;
+    of_rows[kRows - 1] = &RunTiles<kRows, kVectors>;
     if constexpr (kRows < kMaxRows) Fill<kRows + 1>();
   }
   constexpr TileSet() : of_rows{} { Fill(); }
@@ -88,9 +88,15 @@ constexpr size_t kRowTile = 4;
 
 // Rows of the next tile when `left` remain: as even as possible, so that 49
 // rows by tiles of 6 are 4 x 6 + 5 x 5 and no tile is a sliver.
-MACE_SIMD_INLINE size_t NextRows(size_t left, size_t max_rows) {
+struct Heights {
+  size_t rows;
+  size_t count;  // of tiles in a row that have so many
+};
+MACE_SIMD_INLINE Heights NextTiles(size_t left, size_t max_rows) {
   const size_t tiles = (left + max_rows - 1) / max_rows;
-  return (left + tiles - 1) / tiles;
+  const size_t longer = left % tiles;
+  if (longer == 0) return {left / tiles, tiles};
+  return {left / tiles + 1, longer};
 }
 
 // One stretch of K for the panels of a group.
@@ -219,9 +225,15 @@ void RunStretch(const Block &b,
   t.clamp = last && b.epilogue.clamp;
   t.low = b.epilogue.low;
   t.high = b.epilogue.high;
+  // Tiles of one height go by one call, unless something is done between them.
+  const size_t existing = b.columns - column;
+  const bool one_by_one = sv::kPrefetch || group.steps > 1 ||
+                          existing < static_cast<size_t>(group.step_columns);
   size_t ahead = 0;
   for (size_t m = 0; m < b.rows; ++ahead) {
-    const size_t rows = NextRows(b.rows - m, group.max_rows);
+    const Heights tiles = NextTiles(b.rows - m, group.max_rows);
+    const size_t rows = tiles.rows;
+    t.count = one_by_one ? 1 : tiles.count;
     if constexpr (sv::kPrefetch) {
       // Never null: looking up an address that no page holds takes long.
       const bool fetch = ahead < next.panels;
@@ -250,7 +262,7 @@ void RunStretch(const Block &b,
         run(t);
       }
     }
-    m += rows;
+    m += rows * t.count;
   }
 }
 

@@ -15,8 +15,10 @@ namespace mace::gemm::MACE_ISA {
 
 namespace sv = simd::MACE_ISA;
 
-// One tile over one stretch of K: `taps` segments of `depth` products each.
+// Tiles below each other over one stretch of K: `taps` segments of `depth`
+// products each.
 struct Tile {
+  size_t count;              // of tiles
   const float *const *rows;  // row r of tap t: rows[t * tap_stride + r]
   size_t tap_stride;
   size_t taps;
@@ -121,7 +123,7 @@ MACE_SIMD_INLINE const float *RunTapOfPanel(sv::V (&acc)[kRows][4],
   const float *a[kRows];
   MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = sv::Advance(rows[r], 0);
 #pragma clang loop unroll(disable)
-  for (; depth >= 8; depth -= 8) {
+  for (size_t rounds = depth / 8; rounds != 0; --rounds) {
     sv::V x[kRows];
     sv::V y[kRows];
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -133,7 +135,7 @@ MACE_SIMD_INLINE const float *RunTapOfPanel(sv::V (&acc)[kRows][4],
     w = StepFour(acc, y, w);
   }
 #pragma clang loop unroll(disable)
-  for (size_t k = 0; k < depth; ++k, w += kPanelWidth) {
+  for (size_t k = 0; k < depth % 8; ++k, w += kPanelWidth) {
     StepBroadcast(acc, a, k, w, kPanelWidth);
   }
   return w;
@@ -283,7 +285,7 @@ MACE_SIMD_INLINE void PrefetchOutputs(const Tile &t) {
 }
 
 template <int kRows, int kVectors>
-void RunTile(const Tile &t) {
+MACE_SIMD_INLINE void RunOne(const Tile &t) {
   sv::V acc[kRows][kVectors];
   PrefetchOutputs<kRows, kVectors>(t);
   Begin(acc, t);
@@ -298,9 +300,20 @@ void RunTile(const Tile &t) {
   Finish(acc, t);
 }
 
+template <int kRows, int kVectors>
+void RunTiles(const Tile &tiles) {
+  Tile t = tiles;
+  for (; t.count != 0; --t.count) {
+    RunOne<kRows, kVectors>(t);
+    t.rows += kRows;
+    t.c += kRows * t.c_stride;
+    if (t.residual != nullptr) t.residual += kRows * t.residual_stride;
+  }
+}
+
 using TileFunction = void (*)(const Tile &);
 
-// A tile of which not all columns exist, by way of a copy of its output.
+// One tile of which not all columns exist, by way of a copy of its output.
 inline constexpr size_t kMaxPartialRows = 8;
 inline constexpr size_t kMaxPartialColumns = 16;
 static void RunPartial(TileFunction run, Tile t, size_t rows, size_t width) {
