@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/dwconv/dwconv_3x3.h"
 #include "mace/kernels/cpu/dwconv/dwconv_slide.h"
 #include "mace/kernels/cpu/simd.h"
 
@@ -375,6 +376,65 @@ void RunSlides(const Args &args,
   }
 }
 
+Row MakeRow(const Args &args, const Geometry &g, const float *filter, Index r) {
+  const Shape &shape = args.shape;
+  Row row;
+  row.image = args.input + r / shape.out_h * shape.in_h * g.image_row;
+  row.filter = filter;
+  row.out = args.output + r * shape.out_w * args.output_stride;
+  row.h0 = r % shape.out_h * shape.stride_h - shape.pad_top;
+  row.taps = InsideTaps(row.h0, shape.kernel_h, shape.dilation_h, shape.in_h);
+  return row;
+}
+
+// Rows of outputs, from `first` on, that see the same rows of the kernel.
+Index SameRows(const Shape &s, const Row &first, Index r, Index end) {
+  const Index most =
+      Min(fixed3x3::kMaxRows, Min(end - r, s.out_h - r % s.out_h));
+  Index count = 1;
+  for (Index h0 = first.h0 + s.stride_h; count < most; h0 += s.stride_h) {
+    const Taps taps = InsideTaps(h0, s.kernel_h, s.dilation_h, s.in_h);
+    if (taps.begin != first.taps.begin || taps.end != first.taps.end) break;
+    ++count;
+  }
+  return count;
+}
+
+// The rows from r on by the code for 3x3 filters: how many it did.
+Index RunRows3x3(const Args &args,
+                 const Geometry &g,
+                 const Row &row,
+                 const Range &range,
+                 Index r) {
+  constexpr Index kFloat = sizeof(float);
+  const Shape &shape = args.shape;
+  const Index channel = range.channel_begin;
+  const float *image = row.image + (row.h0 + row.taps.begin) * g.image_row -
+                       shape.pad_left * g.pixel + channel;
+  fixed3x3::Rows rows;
+  fixed3x3::Columns &c = rows.first;
+  c.image = reinterpret_cast<const char *>(image);
+  c.filter = row.filter + row.taps.begin * 3 * g.tap + channel;
+  c.out = reinterpret_cast<char *>(row.out + channel);
+  c.bias = args.bias == nullptr ? nullptr : args.bias + channel;
+  c.count = SameRows(shape, row, r, range.row_end);
+  c.tap = g.tap;
+  c.pixel = g.pixel * kFloat;
+  c.image_row = g.image_row * kFloat;
+  c.row_step = shape.stride_h * c.image_row;
+  c.output_row = shape.out_w * c.pixel;
+  c.clamp = args.clamp;
+  c.low = args.low;
+  c.high = args.high;
+  rows.out_w = shape.out_w;
+  rows.channels = range.channel_end - channel;
+  rows.left = shape.pad_left == 1;
+  rows.right =
+      (shape.out_w - 1) * shape.stride_w + 3 - shape.pad_left > shape.in_w;
+  const Index taps = row.taps.end - row.taps.begin;
+  return fixed3x3::Run(rows, shape.stride_w, taps) ? c.count : 0;
+}
+
 void Run(const Args &args, const Range &range, float *scratch) {
   const Shape &shape = args.shape;
   const float *filter = static_cast<const float *>(args.filter);
@@ -396,13 +456,17 @@ void Run(const Args &args, const Range &range, float *scratch) {
   }
   const Columns inside = InsideColumns(shape);
   const Middle middle = ChooseMiddle(shape);
+  const bool fixed = fixed3x3::Fits(shape, args.output_stride) &&
+                     range.channel_end - range.channel_begin >= sv::kLanes;
   for (Index r = range.row_begin; r < range.row_end; ++r) {
-    Row row;
-    row.image = args.input + r / shape.out_h * shape.in_h * g.image_row;
-    row.filter = filter;
-    row.out = args.output + r * shape.out_w * args.output_stride;
-    row.h0 = r % shape.out_h * shape.stride_h - shape.pad_top;
-    row.taps = InsideTaps(row.h0, shape.kernel_h, shape.dilation_h, shape.in_h);
+    const Row row = MakeRow(args, g, filter, r);
+    if (fixed) {
+      const Index done = RunRows3x3(args, g, row, range, r);
+      if (done > 0) {
+        r += done - 1;
+        continue;
+      }
+    }
     if (shape.multiplier == 1) {
       RunRow(args, g, row, range, inside, middle);
     } else {

@@ -1,0 +1,207 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// 3x3 filters of stride 1 or 2 where both register files have about 32
+// registers (arm64): the filter stays in vector registers for all rows, the
+// distances between pixels in general ones. An output then costs 9
+// multiply-adds, 3.75 loads (stride 1) and little else. Included by
+// dwconv_isa.cc only.
+
+#ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
+#define MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
+
+#include <cstddef>
+
+#include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/simd.h"
+
+// Loops over rows, taps and outputs must unroll, or sums leave registers.
+#define MACE_UNROLL _Pragma("clang loop unroll(full)")
+
+namespace mace::dwconv::MACE_ISA::fixed3x3 {
+
+namespace sv = simd::MACE_ISA;
+using Index = ptrdiff_t;
+
+#if defined(__aarch64__)
+inline constexpr bool kAvailable = true;
+#else
+inline constexpr bool kAvailable = false;
+#endif
+
+// Outputs side by side, by stride: sums, 9 taps, bias, clamp and pixels fit 32
+// vector registers, and the pixels' offsets the general ones. Rows are cut
+// evenly, so fewer than kMin side by side occur only in shorter rows.
+template <int kStride>
+inline constexpr int kMaxOutputs = kStride == 1 ? 8 : 4;
+template <int kStride>
+inline constexpr int kMinOutputs = kStride == 1 ? 4 : 2;
+
+// At most so many rows by one call: the pixels under them, 16 rows of 10 whose
+// cache lines the next three vectors of channels share, then stay in L1.
+inline constexpr Index kMaxRows = 16;
+
+// Some columns of outputs, at the channels of one vector. Strides in bytes.
+struct Columns {
+  const char *image;    // under the first tap that is in the image
+  const float *filter;  // that tap
+  char *out;
+  const float *bias;  // null for 0
+  Index count;        // rows of outputs
+  Index tap;          // floats from tap to tap of the filter
+  Index pixel;        // from pixel to pixel, of image and output alike
+  Index image_row;    // from an image row to the next
+  Index row_step;     // of the image, from an output row to the next
+  Index output_row;   // from an output row to the next
+  bool clamp;
+  float low;
+  float high;
+};
+
+// Whether there is code for the shape: one column outside the image at most,
+// and output_stride as that of the image.
+MACE_SIMD_INLINE bool Fits(const Shape &s, Index output_stride) {
+  const Index reach = (s.out_w - 1) * s.stride_w + 3 - s.pad_left;
+  const Index least = s.stride_w == 1 ? kMinOutputs<1> : kMinOutputs<2>;
+  return kAvailable && output_stride == s.in_c && s.multiplier == 1 &&
+         s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
+         s.dilation_w == 1 && (s.stride_w == 1 || s.stride_w == 2) &&
+         s.pad_left <= 1 && reach <= s.in_w + 1 && s.out_w >= least;
+}
+
+MACE_SIMD_INLINE const float *At(const char *p, Index bytes) {
+  return reinterpret_cast<const float *>(p + bytes);
+}
+
+// kRows kernel rows are in the image; the first output has its first column
+// outside (kLeft), the last one its last (kRight).
+template <int kStride, int kRows, int kOutputs, bool kLeft, bool kRight>
+void RunColumns(const Columns &c) {
+  constexpr int kPixels = (kOutputs - 1) * kStride + 3;
+  // Multiples of the distance of pixels, each in a register of its own.
+  Index offsets[kPixels];
+  offsets[0] = 0;
+  MACE_UNROLL for (int q = 1; q < kPixels; ++q) {
+    offsets[q] = sv::Opaque(q * c.pixel);
+  }
+  sv::V taps[kRows][3];
+  const float *filter = c.filter;
+  MACE_UNROLL for (int i = 0; i < kRows; ++i) {
+    MACE_UNROLL for (int j = 0; j < 3; ++j) {
+      taps[i][j] = sv::Load(filter);
+      filter = sv::Advance(filter, static_cast<size_t>(c.tap));
+    }
+  }
+  const char *x[kRows];
+  MACE_UNROLL for (int i = 0; i < kRows; ++i) {
+    x[i] = c.image + i * c.image_row;
+  }
+  const sv::V bias = c.bias == nullptr ? sv::Zero() : sv::Load(c.bias);
+  const sv::V low = sv::Set(c.low);
+  const sv::V high = sv::Set(c.high);
+  char *out = c.out;
+  for (Index count = c.count; count > 0; --count) {
+    sv::V acc[kOutputs];
+    MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[t] = bias;
+    MACE_UNROLL for (int i = 0; i < kRows; ++i) {
+      MACE_UNROLL for (int q = 0; q < kPixels; ++q) {
+        if ((kLeft && q == 0) || (kRight && q == kPixels - 1)) continue;
+        const sv::V pixel = sv::Load(At(x[i], offsets[q]));
+        // Output t sees this pixel at tap q - t * kStride, ascending.
+        MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+          const int j = q - t * kStride;
+          if (j >= 0 && j < 3) acc[t] = sv::Fma(pixel, taps[i][j], acc[t]);
+        }
+      }
+      x[i] = sv::Advance(x[i], static_cast<size_t>(c.row_step));
+    }
+    if (c.clamp) {
+      MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+        acc[t] = sv::Clamp(acc[t], low, high);
+      }
+    }
+    MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+      sv::Store(const_cast<float *>(At(out, offsets[t])), acc[t]);
+    }
+    out += c.output_row;
+  }
+}
+
+using Function = void (*)(const Columns &);
+
+// Functions by the number of outputs and the edges: 1 left, 2 right.
+template <int kStride, int kRows>
+struct Table {
+  static constexpr int kMin = kMinOutputs<kStride>;
+  static constexpr int kMax = kMaxOutputs<kStride>;
+  Function of[kMax - kMin + 1][4];
+
+  template <int kOutputs = kMin>
+  constexpr void Fill() {
+    Function *f = of[kOutputs - kMin];
+    f[0] = &RunColumns<kStride, kRows, kOutputs, false, false>;
+    f[1] = &RunColumns<kStride, kRows, kOutputs, true, false>;
+    f[2] = &RunColumns<kStride, kRows, kOutputs, false, true>;
+    f[3] = &RunColumns<kStride, kRows, kOutputs, true, true>;
+    if constexpr (kOutputs < kMax) Fill<kOutputs + 1>();
+  }
+  constexpr Table() : of{} { Fill(); }
+};
+
+// All columns of some rows of outputs, at channels [0, channels) from there on;
+// the last vector overlaps the one before it rather than being partial.
+struct Rows {
+  Columns first;  // the first columns of channel 0
+  Index out_w;
+  Index channels;
+  bool left;
+  bool right;
+};
+
+template <int kStride, int kRows>
+void RunRows(const Rows &rows) {
+  static constexpr Table<kStride, kRows> kTable;
+  constexpr Index kMax = kMaxOutputs<kStride>;
+  const Index parts = (rows.out_w + kMax - 1) / kMax;
+  const Index least = rows.out_w / parts;
+  const Index longer = rows.out_w % parts;  // this many parts have one more
+  Columns c = rows.first;
+  for (Index part = 0; part < parts; ++part) {
+    const Index outputs = least + (part < longer ? 1 : 0);
+    const int edges = (part == 0 && rows.left ? 1 : 0) +
+                      (part == parts - 1 && rows.right ? 2 : 0);
+    const Function run = kTable.of[outputs - kMinOutputs<kStride>][edges];
+    for (Index channel = 0; channel < rows.channels; channel += sv::kLanes) {
+      const Index last = rows.channels - sv::kLanes;
+      const Index at = channel < last ? channel : last;
+      Columns own = c;
+      own.image += at * static_cast<Index>(sizeof(float));
+      own.out += at * static_cast<Index>(sizeof(float));
+      own.filter += at;
+      if (own.bias != nullptr) own.bias += at;
+      run(own);
+    }
+    c.image += kStride * outputs * c.pixel;
+    c.out += outputs * c.pixel;
+  }
+}
+
+// `taps` rows of the kernel are in the image; false if there is no code for so
+// few.
+MACE_SIMD_INLINE bool Run(const Rows &rows, Index stride, Index taps) {
+  if constexpr (kAvailable) {
+    if (taps == 3) {
+      stride == 1 ? RunRows<1, 3>(rows) : RunRows<2, 3>(rows);
+      return true;
+    }
+    if (taps == 2) {
+      stride == 1 ? RunRows<1, 2>(rows) : RunRows<2, 2>(rows);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace mace::dwconv::MACE_ISA::fixed3x3
+
+#endif  // MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
