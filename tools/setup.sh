@@ -176,11 +176,19 @@ allow_services() {
   "${as_root[@]}" rm -f $policy
 }
 
-# deb-systemd-helper is there even where systemd is not yet.
+# By what the package's own scripts use (hence the variable), as it is there
+# even where systemd is not, and remembered when the package is updated.
 disable_ssh_service() {
   allow_services
-  "${as_root[@]}" deb-systemd-helper disable ssh.service ssh.socket \
-    >/dev/null 2>&1 || true
+  "${as_root[@]}" DPKG_MAINTSCRIPT_PACKAGE=openssh-server \
+    deb-systemd-helper disable ssh.service ssh.socket >/dev/null || true
+}
+
+try_apt() {
+  local log=$1
+  shift
+  "${as_root[@]}" apt-get -y -qq --no-install-recommends "$@" \
+    </dev/null >"$log" 2>&1
 }
 
 install_apt() {
@@ -202,29 +210,28 @@ install_apt() {
     }
     as_root=(sudo "${as_root[@]}")
   fi
+  local with_sshd=false
+  [[ " ${missing[*]} " != *" openssh-server "* ]] || with_sshd=true
+  if $with_sshd; then forbid_ssh_service; fi
   local log
   log=$(mktemp)
-  # Lists may be fresh enough; update only when a package is not known.
-  if ! apt-cache show "${missing[@]}" >/dev/null 2>&1; then
+  say "installing (a few minutes the first time)"
+  # The package lists may be missing, or name versions that are gone.
+  if ! try_apt "$log" install "${missing[@]}"; then
     say "updating the package lists"
-    "${as_root[@]}" apt-get update -qq </dev/null >"$log" 2>&1 || {
+    try_apt "$log" update || {
       tail -5 "$log" >&2
       rm -f "$log"
       fail "apt-get update failed: is this computer online?"
     }
+    try_apt "$log" install "${missing[@]}" || {
+      grep -E '^E:' "$log" >&2 || tail -5 "$log" >&2
+      rm -f "$log"
+      fail "apt-get could not install: ${missing[*]}." \
+        "Debian 12 and Ubuntu 24.04 have them (Ubuntu: in 'universe');" \
+        "is this computer online?"
+    }
   fi
-  local with_sshd=false
-  [[ " ${missing[*]} " != *" openssh-server "* ]] || with_sshd=true
-  if $with_sshd; then forbid_ssh_service; fi
-  say "installing (a few minutes the first time)"
-  "${as_root[@]}" apt-get install -y -qq --no-install-recommends \
-    "${missing[@]}" </dev/null >"$log" 2>&1 || {
-    grep -E '^E:' "$log" >&2 || tail -5 "$log" >&2
-    rm -f "$log"
-    fail "apt-get could not install: ${missing[*]}." \
-      "Debian 12 and Ubuntu 24.04 have them (Ubuntu: in 'universe');" \
-      "is this computer online?"
-  }
   rm -f "$log"
   if $with_sshd; then disable_ssh_service; fi
 }
