@@ -5,8 +5,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,21 +25,6 @@ constexpr int kBenchmarkRounds = 100;
 // memory it watches.
 constexpr size_t kMaxMemoryPoints = 2000;
 
-MaceStatus ReadWholeFile(const std::string &path,
-                         std::vector<unsigned char> *bytes) {
-  std::ifstream file(path, std::ios::binary);
-  if (file) {
-    bytes->assign(std::istreambuf_iterator<char>(file),
-                  std::istreambuf_iterator<char>());
-  }
-  if (!file || bytes->empty()) {
-    return MaceStatus(
-        MaceStatus::MACE_INVALID_ARGS,
-        "cannot read --model_file " + path + (file ? ": it is empty" : ""));
-  }
-  return MaceStatus::MACE_SUCCESS;
-}
-
 MaceStatus SetRuntime(const std::string &name, MaceEngineConfig *config) {
   static const std::map<std::string, RuntimeType> runtimes = {
       {"cpu", RT_CPU}, {"gpu", RT_OPENCL}, {"dsp", RT_HEXAGON},
@@ -56,12 +39,6 @@ MaceStatus SetRuntime(const std::string &name, MaceEngineConfig *config) {
   return config->SetRuntimeType(found->second);
 }
 
-std::vector<std::string> Names(const std::vector<TensorSpec> &specs) {
-  std::vector<std::string> names;
-  for (const TensorSpec &spec : specs) names.push_back(spec.name);
-  return names;
-}
-
 }  // namespace
 
 #define MACE_TOOL_RETURN_IF_ERROR(expression)                \
@@ -70,7 +47,8 @@ std::vector<std::string> Names(const std::vector<TensorSpec> &specs) {
     if (status_ != MaceStatus::MACE_SUCCESS) return status_; \
   } while (false)
 
-ModelRunner::ModelRunner(const Options &options) : options_(options) {
+ModelRunner::ModelRunner(const Options &options)
+    : options_(options), source_(options_) {
   const char *ratio = std::getenv("MACE_RUNTIME_FAILURE_RATIO");
   if (ratio != nullptr) failure_ratio_ = std::atof(ratio);
   // With it every run fails the same way again.
@@ -94,7 +72,6 @@ MaceStatus ModelRunner::RunAll() {
       MACE_TOOL_INFO("restart round " + std::to_string(i));
     }
     engine_.reset();
-    weights_.reset();
     MACE_TOOL_RETURN_IF_ERROR(RunOneLife());
   }
   measurements_.engine = engine_->GetStats();
@@ -147,15 +124,6 @@ MaceStatus ModelRunner::LoadInputs() {
   return MaceStatus::MACE_SUCCESS;
 }
 
-MaceStatus ModelRunner::LoadModel() {
-  MACE_TOOL_RETURN_IF_ERROR(ReadWholeFile(options_.model_file, &graph_));
-  if (!options_.model_data_file.empty()) {
-    MACE_TOOL_RETURN_IF_ERROR(GetFileSystem()->NewReadOnlyMemoryRegionFromFile(
-        options_.model_data_file.c_str(), &weights_));
-  }
-  return MaceStatus::MACE_SUCCESS;
-}
-
 MaceStatus ModelRunner::CreateEngine(bool check_operators) {
   MaceEngineConfig config;
   if (check_operators) {
@@ -165,23 +133,14 @@ MaceStatus ModelRunner::CreateEngine(bool check_operators) {
   MACE_TOOL_RETURN_IF_ERROR(config.SetCPUThreadPolicy(
       options_.num_threads,
       static_cast<CPUAffinityPolicy>(options_.cpu_affinity_policy)));
-  const auto *weights =
-      weights_ == nullptr
-          ? nullptr
-          : static_cast<const unsigned char *>(weights_->data());
-  const size_t weights_size =
-      weights_ == nullptr ? 0 : static_cast<size_t>(weights_->length());
   engine_.reset();
-  return CreateMaceEngineFromProto(graph_.data(), graph_.size(), weights,
-                                   weights_size, Names(options_.inputs),
-                                   Names(options_.outputs), config, &engine_,
-                                   nullptr, nullptr, options_.fake_warmup);
+  return source_.CreateEngine(config, &engine_);
 }
 
 MaceStatus ModelRunner::RunOneLife() {
   RestartTimes times;
   const double begin = NowMs();
-  MACE_TOOL_RETURN_IF_ERROR(LoadModel());
+  MACE_TOOL_RETURN_IF_ERROR(source_.Load());
   MACE_TOOL_RETURN_IF_ERROR(CreateEngine());
   times.init_ms = NowMs() - begin;
   RecordMemory("engine created");

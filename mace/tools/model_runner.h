@@ -15,6 +15,7 @@
 
 #include "mace/public/mace.h"
 #include "mace/tools/machine.h"
+#include "mace/tools/model_source.h"
 #include "mace/tools/options.h"
 #include "mace/tools/statistics.h"
 #include "mace/tools/tensor_io.h"
@@ -61,7 +62,6 @@ class ModelRunner {
  private:
   MaceStatus PrepareTensors();
   MaceStatus LoadInputs();
-  MaceStatus LoadModel();
   MaceStatus CreateEngine(bool check_operators = false);
   MaceStatus RunOneLife();
   MaceStatus RunSamples();
@@ -81,8 +81,7 @@ class ModelRunner {
   void RecordMemory(const std::string &label);
 
   const Options options_;
-  std::vector<unsigned char> graph_;
-  std::unique_ptr<port::ReadOnlyMemoryRegion> weights_;
+  ModelSource source_;
   std::shared_ptr<MaceEngine> engine_;
   TensorMap inputs_;
   TensorMap outputs_;

@@ -151,10 +151,12 @@ void AddNodeFlags(CLI::App *app, const std::string &side, NodeFlags *flags) {
 }
 
 void AddModelFlags(CLI::App *app, Options *options) {
-  app->add_option("--model_name", options->model_name, "name shown in reports");
+  app->add_option("--model_name", options->model_name,
+                  "name shown in reports; which model, in a program that "
+                  "contains models");
   app->add_option("--model_file", options->model_file,
-                  "model graph (<model>.pb)")
-      ->required();
+                  "model graph (<model>.pb); required unless the program "
+                  "contains models");
   app->add_option("--model_data_file", options->model_data_file,
                   "model weights (<model>.data)");
   app->add_option("--runtime", options->runtime, "cpu (default)");

@@ -12,24 +12,10 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=test/standalone/expect.sh
+source test/standalone/expect.sh
 [[ $# -gt 0 ]] || set -- host arm64 armhf
 readonly abis="$*"
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-expect() {
-  local what=$1
-  shift
-  if "$@" >"$work/log" 2>&1; then
-    printf 'ok      %s\n' "$what"
-  else
-    printf 'FAILED  %s\n' "$what"
-    sed 's/^/        /' "$work/log"
-    failures=$((failures + 1))
-  fi
-}
 
 # The operators of the sources, as the names of their registrations.
 registrations_in_sources() {
@@ -79,16 +65,6 @@ holds_selection_only() {
   registrations_in_archive "$1" | diff "$work/wanted" -
 }
 
-run_on() {
-  local abi=$1
-  shift
-  case $abi in
-    host) "$@" ;;
-    arm64) qemu-aarch64 -cpu max -L /usr/aarch64-linux-gnu "$@" ;;
-    armhf) qemu-arm -cpu max -L /usr/arm-linux-gnueabihf "$@" ;;
-  esac
-}
-
 test_language() {
   local abi=$1 lib=$2 source=$3 name=$4
   shift 4
@@ -106,15 +82,7 @@ test_language() {
 bash tools/build-standalone-lib.sh "-abi=${abis// /,}"
 for abi in $abis; do
   lib=build/lib/$abi/cpu
-  case $abi in
-    host) triple=x86_64-linux-gnu ;;
-    arm64) triple=aarch64-linux-gnu ;;
-    armhf) triple=arm-linux-gnueabihf ;;
-    *)
-      echo "link_test: unknown ABI $abi" >&2
-      exit 2
-      ;;
-  esac
+  triple=$(triple_of "$abi")
   expect "$abi libmace.a holds every operator" \
     same_registrations "$lib/libmace.a"
   expect "$abi libmace.so exports its interface only" \
@@ -151,5 +119,4 @@ for abi in $abis; do
       ;;
   esac
 done
-printf '%d failures\n' "$failures"
-[[ $failures -eq 0 ]]
+finish

@@ -127,6 +127,13 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             15,
         ),
         Step(
+            "linked",
+            "models as code outside of Bazel, three ABIs",
+            ("bash", "test/standalone/linked_model_test.sh"),
+            count_one,
+            15,
+        ),
+        Step(
             "fuzz",
             "readers of files, for a minute",
             ("bash", "test/fuzz/run_fuzzers.sh", "--seconds", "60"),

@@ -5,16 +5,26 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mace.python.tools.bazel import find_bazel
 from mace.python.tools.cli.options import ConvertOptions
-from mace.python.tools.config import Deployment, ModelConfig
+from mace.python.tools.codegen import (
+    CODEGEN_DIR,
+    LinkedModel,
+    ModelPlaces,
+    build_archives,
+    check_names,
+    linked_package,
+    model_places,
+    write_sources,
+)
+from mace.python.tools.config import Deployment, ModelConfig, ModelFormat
 from mace.python.tools.convert.requests import (
     check_output_shapes,
     export_options,
@@ -32,12 +42,10 @@ from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
 from mace.python.tools.fetch import fetch_files
 from mace.python.tools.importers.base import ImportRequest, load_importer
+from mace.python.tools.ir import Graph
 from mace.python.tools.passes import optimize
 
 _LOG = logging.getLogger(__name__)
-
-# Where the text and the drawing of each graph go.
-CODEGEN_DIR = Path(__file__).resolve().parents[4] / "mace" / "codegen"
 
 
 def convert_deployment(
@@ -49,31 +57,67 @@ def convert_deployment(
 
     Writes `<build_dir>/<library_name>/model/<model>.pb` and `.data`, and for
     people `<codegen_dir>/models/<model>/<model>.pb_txt` and
-    `<model>_index.html`. On any error, Ctrl-C included, the files of an
-    earlier conversion stay as they were.
+    `<model>_index.html`. Models that are wanted as code go to
+    `<build_dir>/<library_name>/model/<abi>/<library_name>.a` instead, with
+    headers in `<build_dir>/<library_name>/include/mace/public`. On any error,
+    Ctrl-C included, the files of an earlier conversion stay as they were.
 
     Raises:
         MaceError: what is wrong with the deployment, a model file, or the
             place to write.
     """
     check_effects(Command.CONVERT, deployment, options)
+    library_dir = options.build_dir / deployment.library_name
     # Download first: a dead address shall not cost a conversion.
     sources = _fetch(deployment.models)
-    with Staging() as staging:
-        results = [
-            _convert(
-                model,
-                source,
-                _Places.of(deployment, model, options, codegen_dir),
-                options,
-                staging,
+    package = linked_package(deployment, codegen_dir)
+    as_code = deployment.model_graph_format is ModelFormat.CODE
+    if as_code:
+        find_bazel("building models as code")
+        check_names([model.name for model in deployment.models])
+    archives: list[Path] = []
+    with Staging() as outputs:
+        # Bazel builds from the generated package, so that is in place before
+        # anything that the user sees is replaced.
+        with Staging() as generated:
+
+            def stage(path: Path) -> Path:
+                inner = generated if package in path.parents else outputs
+                return inner.path(path)
+
+            converted = [
+                _convert(
+                    model,
+                    source,
+                    _Places.of(deployment, model, options, codegen_dir),
+                    options,
+                    stage,
+                )
+                for model, source in zip(deployment.models, sources)
+            ]
+            if as_code:
+                headers = library_dir / "include" / "mace" / "public"
+                write_sources(
+                    package, headers, [item.linked for item in converted], stage
+                )
+        if as_code:
+            archives = build_archives(
+                deployment,
+                library_dir / "model",
+                outputs.path,
+                options.debug_mode,
+                options.address_sanitizer,
             )
-            for model, source in zip(deployment.models, sources)
-        ]
     _link_old_name(options.build_dir)
-    for result in results:
-        _LOG.info(result.summary())
-    return ConvertResult(deployment.library_name, tuple(results))
+    for item in converted:
+        _LOG.info(item.result.summary())
+    for path in archives:
+        _LOG.info("models as code: %s", path)
+    return ConvertResult(
+        deployment.library_name,
+        tuple(item.result for item in converted),
+        tuple(archives),
+    )
 
 
 @dataclass(frozen=True)
@@ -91,8 +135,7 @@ class _Source:
 class _Places:
     """Where the files of one model go."""
 
-    graph: Path
-    data: Path
+    model: ModelPlaces
     text: Path
     page: Path
 
@@ -104,11 +147,9 @@ class _Places:
         options: ConvertOptions,
         codegen_dir: Path,
     ) -> _Places:
-        build = options.build_dir / deployment.library_name / "model"
         codegen = codegen_dir / "models" / model.name
         return cls(
-            graph=build / f"{model.name}.pb",
-            data=build / f"{model.name}.data",
+            model=model_places(deployment, model.name, options.build_dir, codegen_dir),
             text=codegen / f"{model.name}.pb_txt",
             page=codegen / f"{model.name}_index.html",
         )
@@ -123,41 +164,53 @@ def _fetch(models: Sequence[ModelConfig]) -> list[_Source]:
     ]
 
 
+@dataclass(frozen=True)
+class _Converted:
+    """A model whose files are written."""
+
+    result: ModelResult
+    linked: LinkedModel
+
+
 def _convert(
     model: ModelConfig,
     source: _Source,
     places: _Places,
     options: ConvertOptions,
-    staging: Staging,
-) -> ModelResult:
+    stage: Callable[[Path], Path],
+) -> _Converted:
     start = time.perf_counter()
-    staged = _Places(
-        *(staging.path(getattr(places, f.name)) for f in dataclasses.fields(places))
-    )
+    # Fails now, where a place cannot be written, rather than after the work.
+    graph_path, data_path = stage(places.model.graph), stage(places.model.data)
+    text_path, page_path = stage(places.text), stage(places.page)
     request = import_request(model, source.model, source.weights)
-    before, after, weights = _run(model, request, staged, options)
-    return ModelResult(
+    graph, before = _import(model, request, options)
+    with data_path.open("wb") as stream:
+        exported = export_model(graph, export_options(model), stream)
+    message = exported.model
+    graph_path.write_bytes(message.SerializeToString(deterministic=True))
+    text_path.write_text(graph_text(message), encoding="utf-8")
+    page_path.write_text(graph_page(message), encoding="utf-8")
+    result = ModelResult(
         name=model.name,
-        graph_path=places.graph,
-        data_path=places.data,
+        graph_path=places.model.graph,
+        data_path=places.model.data,
         text_path=places.text,
         page_path=places.page,
         source_bytes=source.size,
         ops_before=before,
-        ops_after=after,
-        weight_bytes=weights,
+        ops_after=len(graph.ops),
+        weight_bytes=exported.data_size,
         seconds=time.perf_counter() - start,
         peak_bytes=peak_memory(),
     )
+    return _Converted(result, LinkedModel(model.name, places.model, message))
 
 
-def _run(
-    model: ModelConfig,
-    request: ImportRequest,
-    staged: _Places,
-    options: ConvertOptions,
-) -> tuple[int, int, int]:
-    """Writes the four files; returns operators before and after, and bytes."""
+def _import(
+    model: ModelConfig, request: ImportRequest, options: ConvertOptions
+) -> tuple[Graph, int]:
+    """The optimized graph, and how many operators it had before."""
     _LOG.info("%s: importing %s", model.name, request.model_path)
     graph = load_importer(model.platform.value)(request)
     before = len(graph.ops)
@@ -168,13 +221,7 @@ def _run(
         model.graph_optimize_options,
     )
     check_output_shapes(model, graph)
-    with staged.data.open("wb") as stream:
-        exported = export_model(graph, export_options(model), stream)
-    message = exported.model
-    staged.graph.write_bytes(message.SerializeToString(deterministic=True))
-    staged.text.write_text(graph_text(message), encoding="utf-8")
-    staged.page.write_text(graph_page(message), encoding="utf-8")
-    return before, len(graph.ops), exported.data_size
+    return graph, before
 
 
 def _link_old_name(build_dir: Path) -> None:

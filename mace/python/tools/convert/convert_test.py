@@ -16,10 +16,11 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from mace.python.tools.atomic import OutputError
+from mace.python.tools.bazel import BuildError
 from mace.python.tools.cli.options import ConvertOptions
 from mace.python.tools.config import load_deployment_text
 from mace.python.tools.convert import ConvertResult, convert, convert_deployment
-from mace.python.tools.errors import MaceError, UnsupportedError
+from mace.python.tools.errors import MaceError, MissingToolError, UnsupportedError
 from mace.python.tools.export.testing import read_model
 from mace.python.tools.importers.base import (
     ImportModelError,
@@ -85,10 +86,17 @@ class _Place:
         self.build, self.codegen = root / "build", root / "codegen"
         _write_model(root / "m.onnx")
 
-    def convert(self, *models: str, head: str = "", **options: Any) -> ConvertResult:
+    def convert(
+        self,
+        *models: str,
+        head: str = "",
+        graph_format: str = "file",
+        **options: Any,
+    ) -> ConvertResult:
         text = (
             "library_name: lib\ntarget_abis: [host]\n"
-            f"model_graph_format: file\nmodel_data_format: file\n{head}models:\n"
+            f"model_graph_format: {graph_format}\n"
+            f"model_data_format: file\n{head}models:\n"
         )
         deployment = load_deployment_text(
             text + "".join(models), self.root / "deployment.yml"
@@ -250,3 +258,43 @@ def test_obfuscated_model_keeps_only_the_names_of_its_border(place: _Place) -> N
         assert name not in content
     graph = read_model(content, model.data_path.read_bytes())
     assert [graph.inputs[0].name, graph.outputs[0].name] == ["x", "y"]
+
+
+def test_code_needs_bazel_before_any_work(
+    place: _Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(place.root))
+    with pytest.raises(MissingToolError, match=r"bazel.*models as code"):
+        place.convert(_model("net", "m.onnx"), graph_format="code")
+    assert place.files() == []
+
+
+def test_a_build_that_fails_keeps_the_earlier_outputs(
+    place: _Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built: list[Path] = []
+
+    def build(_: Any, folder: Path, stage: Any, *__: Any) -> list[Path]:
+        if built:
+            raise BuildError("no")
+        built.append(folder / "host" / "lib.a")
+        stage(built[0]).write_bytes(b"archive")
+        return built
+
+    monkeypatch.setattr(convert, "find_bazel", lambda _: "bazel")
+    monkeypatch.setattr(convert, "build_archives", build)
+    result = place.convert(_model("net", "m.onnx"), graph_format="code")
+    assert result.archives == (place.build / "lib/model/host/lib.a",)
+    outputs = [
+        "build/lib/include/mace/public/mace_engine_factory.h",
+        "build/lib/include/mace/public/net.h",
+        "build/lib/model/host/lib.a",
+        "build/lib/model/net.data",
+    ]
+    assert [name for name in place.files() if name.startswith("build")] == outputs
+    before = {name: (place.root / name).read_bytes() for name in outputs}
+    with pytest.raises(BuildError):
+        place.convert(
+            _model("net", "m.onnx", data_type="fp16_fp32"), graph_format="code"
+        )
+    assert before == {name: (place.root / name).read_bytes() for name in outputs}

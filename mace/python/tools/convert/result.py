@@ -50,10 +50,15 @@ class ModelResult:
 
 @dataclass(frozen=True)
 class ConvertResult:
-    """Every model of a deployment."""
+    """Every model of a deployment.
+
+    Attributes:
+        archives: of models that are delivered as code, one for each ABI.
+    """
 
     library_name: str
     models: tuple[ModelResult, ...]
+    archives: tuple[Path, ...] = ()
 
     def model(self, name: str) -> ModelResult:
         """The model of that name; KeyError when there is none."""

@@ -56,7 +56,9 @@ class Staging:
             self._commit()
             return
         self._discard()
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        if (
+            isinstance(error, OSError) and error.errno in _NO_ROOM and self._files
+        ):  # Of nested ones, the one that was written to.
             raise OutputError(next(iter(self._files.values())), error) from error
 
     def _commit(self) -> None:

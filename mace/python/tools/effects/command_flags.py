@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config import Platform, Runtime
+from mace.python.tools.config import ModelFormat, Platform, Runtime
 from mace.python.tools.effects.effect import (
     Asked,
     Command,
@@ -29,6 +29,8 @@ REPLACING_KEYS = frozenset(
 
 
 def _builds_nothing(asked: Asked) -> str:
+    if asked.deployment.model_graph_format is ModelFormat.CODE:
+        return ""
     return "convert builds no program"
 
 
@@ -84,7 +86,9 @@ _ACCELERATOR_FLAG = Effect(
     "", unless_device(Runtime.DSP, Runtime.HTA, Runtime.HTP, Runtime.APU)
 )
 _APU_FLAG = Effect("", unless_device(Runtime.APU))
-_PROGRAM = no_effect("always", _builds_nothing, Command.CONVERT)
+_PROGRAM = no_effect(
+    "unless `model_graph_format` is `code`", _builds_nothing, Command.CONVERT
+)
 
 FLAGS: Mapping[str, Effect] = {
     "config": Effect("the deployment file"),

@@ -32,15 +32,11 @@ _CPU_ONLY = (
 )
 
 
-def _format(asked: Asked) -> str:
-    if asked.value is not ModelFormat.CODE:
-        return ""
-    return "'code' is not supported; use 'file'"
-
-
 def _on_convert(asked: Asked) -> str:
     # In the file it is there for `run`; as a flag somebody wants something.
     if not asked.origin.startswith("--"):
+        return ""
+    if asked.deployment.model_graph_format is ModelFormat.CODE:
         return ""
     return "a converted model is the same for all of them"
 
@@ -149,7 +145,6 @@ def _micro(asked: Asked) -> str:
     return "is for --enable_micro, which is not supported"
 
 
-_FORMAT = refused("if `code`", _format)
 _RUNTIME = Effect(
     "the devices the model is converted for and run on",
     (
@@ -188,8 +183,8 @@ _FILE: dict[str, Effect] = {
         "the devices of `run`",
         no_effect("as a flag of convert", _on_convert, Command.CONVERT),
     ),
-    "model_graph_format": Effect("the form of the graph", _FORMAT),
-    "model_data_format": Effect("the form of the weights", _FORMAT),
+    "model_graph_format": Effect("the form of the graph"),
+    "model_data_format": Effect("the form of the weights"),
     "models": Effect("what is converted and run"),
 }
 

@@ -52,7 +52,7 @@ def run_deployment(
         # The one that exists; `effects` has told of others that are asked for.
         jobs = [Job(model, Runtime.CPU) for model in models.values()]
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
-        programs = {abi: find_program(abi, options) for abi in abis}
+        programs = {abi: find_program(abi, options, deployment) for abi in abis}
         log_dir = options.build_dir / deployment.library_name / "run" / "logs"
         runs = run_on_devices(devices.found, jobs, programs, log_dir, options, console)
     finally:

@@ -101,13 +101,18 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
     folder = PurePosixPath(request.model.graph_path.stem)
     exchange = folder / "io"
     _check_files(request)
-    device.push(request.model.graph_path, folder / "model.pb")
-    device.push(request.model.data_path, folder / "model.data")
+    files = _model_files(request.model, folder)
+    for local_path, path in files.values():
+        device.push(local_path, path)
     with tempfile.TemporaryDirectory(prefix="mace_run_") as local:
         try:
             _push_inputs(device, request, Path(local), exchange)
             result = device.run(
-                [f"./{PROGRAM}", *_arguments(request, options, folder, exchange)],
+                [
+                    f"./{PROGRAM}",
+                    *(f"--{flag}={path}" for flag, (_, path) in files.items()),
+                    *_arguments(request, options, exchange),
+                ],
                 env=_environment(options),
                 time_limit_s=_TIME_LIMIT_S,
             )
@@ -144,16 +149,25 @@ def _push_inputs(
         device.push(path, exchange / path.name)
 
 
+def _model_files(
+    model: ModelFile, folder: PurePosixPath
+) -> dict[str, tuple[Path, PurePosixPath]]:
+    """Flags that name a file of the model, with the file here and there."""
+    files = {}
+    if not model.graph_linked:
+        files["model_file"] = (model.graph_path, folder / "model.pb")
+    if not model.data_linked:
+        files["model_data_file"] = (model.data_path, folder / "model.data")
+    return files
+
+
 def _arguments(
     request: Request,
     options: RunOptions,
-    folder: PurePosixPath,
     exchange: PurePosixPath,
 ) -> list[str]:
     arguments = [
         f"--model_name={request.model.graph_path.stem}",
-        f"--model_file={folder / 'model.pb'}",
-        f"--model_data_file={folder / 'model.data'}",
         f"--runtime={request.runtime.value}",
         *_port_flags("input", [port for port, _ in request.inputs]),
         *_port_flags("output", request.outputs),

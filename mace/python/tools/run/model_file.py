@@ -10,6 +10,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.config.deployment import DataFormat
 from mace.python.tools.errors import MaceError
 from mace.python.tools.proto import load_proto
@@ -66,7 +67,11 @@ class OperatorInfo:
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A converted model on disk."""
+    """A converted model on disk.
+
+    Attributes:
+        graph_linked, data_linked: `mace_run` contains it.
+    """
 
     name: str
     graph_path: Path
@@ -74,19 +79,21 @@ class ModelFile:
     inputs: tuple[TensorInfo, ...]
     outputs: tuple[TensorInfo, ...]
     operators: tuple[OperatorInfo, ...]
+    graph_linked: bool = False
+    data_linked: bool = False
 
     def output(self, name: str) -> TensorInfo | None:
         """The model output of that name, if it has one."""
         return next((tensor for tensor in self.outputs if tensor.name == name), None)
 
 
-def read_model_file(graph_path: Path) -> ModelFile:
-    """Reads `<model>.pb`; its `<model>.data` must lie beside it.
+def read_model_file(places: ModelPlaces) -> ModelFile:
+    """Reads a converted model; both of its files must be there.
 
     Raises:
         ModelFileError: names the file and the command that makes it.
     """
-    data_path = graph_path.with_suffix(".data")
+    graph_path, data_path = places.graph, places.data
     for path in (graph_path, data_path):
         if not path.is_file():
             raise ModelFileError(
@@ -112,6 +119,8 @@ def read_model_file(graph_path: Path) -> ModelFile:
         inputs=tuple(_value(value, types) for value in message.inputs),
         outputs=tuple(_value(value, types) for value in message.outputs),
         operators=tuple(_operator(op, types) for op in message.operators),
+        graph_linked=places.graph_linked,
+        data_linked=places.data_linked,
     )
 
 

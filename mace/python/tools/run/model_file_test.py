@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.run.model_file import ModelFileError, read_model_file
 from mace.python.tools.run.testing.tiny_model import write_dense_model
 
@@ -32,10 +33,10 @@ def test_reads_what_was_written(tmp_path: Path) -> None:
 
 def test_errors_name_the_file_and_the_way_out(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"m\.pb does not exist: convert"):
-        read_model_file(tmp_path / "m.pb")
+        read_model_file(ModelPlaces(tmp_path / "m.pb", tmp_path / "m.data"))
     (tmp_path / "m.pb").write_bytes(b"\xff\xff\xff")
     with pytest.raises(ModelFileError, match=r"m\.data does not exist"):
-        read_model_file(tmp_path / "m.pb")
+        read_model_file(ModelPlaces(tmp_path / "m.pb", tmp_path / "m.data"))
     (tmp_path / "m.data").write_bytes(b"")
     with pytest.raises(ModelFileError, match=r"m\.pb is no readable MACE model"):
-        read_model_file(tmp_path / "m.pb")
+        read_model_file(ModelPlaces(tmp_path / "m.pb", tmp_path / "m.data"))

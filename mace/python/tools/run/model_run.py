@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.cli.options import RunOptions
+from mace.python.tools.codegen import model_places
 from mace.python.tools.config.deployment import (
     Abi,
     Deployment,
@@ -81,8 +82,7 @@ def prepare_model(
     Raises:
         MaceError: it is not converted, or a file that it needs is missing.
     """
-    folder = options.build_dir / deployment.library_name / "model"
-    file = read_model_file(folder / f"{model.name}.pb")
+    file = read_model_file(model_places(deployment, model.name, options.build_dir))
     inputs: Mapping[str, Array] = {}
     if options.input_dir is None:
         inputs = make_inputs(model.subgraphs[0])

@@ -12,7 +12,8 @@ from pathlib import Path
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.bazel import Variant, build_program
 from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.codegen import linked_package
+from mace.python.tools.config.deployment import Abi, Deployment, ModelFormat
 from mace.python.tools.errors import MissingToolError
 
 _LOG = logging.getLogger(__name__)
@@ -21,24 +22,44 @@ _ROOT = Path(__file__).resolve().parents[4]
 _TARGET = "//mace/tools:mace_run"
 
 # What the program is made of; the rest of the tree does not change it.
-_SOURCE_FOLDERS = ("core", "kernels", "ops", "proto", "public", "runtimes", "tools")
+_SOURCE_FOLDERS = (
+    "core",
+    "embedding",
+    "kernels",
+    "ops",
+    "proto",
+    "public",
+    "runtimes",
+    "tools",
+)
 _SOURCE_SUFFIXES = {".cc", ".h", ".bzl", ".bazel", ".proto", ".yaml"}
 
 
-def find_program(abi: Abi, options: RunOptions) -> Path:
+def find_program(
+    abi: Abi, options: RunOptions, deployment: Deployment | None = None
+) -> Path:
     """The path of `mace_run` for an ABI, built if it is missing or outdated.
+
+    Args:
+        deployment: whose models are part of the program, if they are code.
 
     Raises:
         MissingToolError: it must be built and there is no Bazel.
         BuildError: building it failed.
     """
     variant = Variant(abi, options.debug_mode, options.address_sanitizer)
-    path = options.build_dir / "bin" / variant.name / "mace_run"
-    if path.is_file() and path.stat().st_mtime >= _newest_source():
+    target, folder, newest = _TARGET, options.build_dir, _newest_source()
+    if deployment and deployment.model_graph_format is ModelFormat.CODE:
+        package = linked_package(deployment)
+        target = f"//{package.relative_to(_ROOT).as_posix()}:mace_run"
+        folder /= deployment.library_name
+        newest = max([newest, *(p.stat().st_mtime for p in package.iterdir())])
+    path = folder / "bin" / variant.name / "mace_run"
+    if path.is_file() and path.stat().st_mtime >= newest:
         return path
     _LOG.info("building mace_run for %s", variant.name)
     try:
-        source = build_program(_TARGET, variant)
+        source = build_program(target, variant)
     except MissingToolError:
         if not path.is_file():
             raise

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.proto import load_proto
 from mace.python.tools.run.model_file import ModelFile, read_model_file
 
@@ -70,7 +71,7 @@ def write_dense_model(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.pb").write_bytes(model.SerializeToString())
     (folder / f"{name}.data").write_bytes(data)
-    return read_model_file(folder / f"{name}.pb")
+    return read_model_file(ModelPlaces(folder / f"{name}.pb", folder / f"{name}.data"))
 
 
 def pack(weight: Array) -> Array:

@@ -1,0 +1,187 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/public/mace_engine_factory.h"
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "mace/core/testing/model_builder.h"
+#include "mace/embedding/linked_models.h"
+
+namespace mace {
+namespace {
+
+using embedding::Bytes;
+using embedding::LinkedModel;
+using embedding::LinkedModels;
+
+// y = x + constant, whose one value tells the models apart.
+struct Model {
+  explicit Model(float constant) {
+    core_test::ModelBuilder builder;
+    builder.Input("x", {1, 4})
+        .Constant("c", {1}, std::vector<float>{constant})
+        .Operator("add", "Eltwise", {"x", "c"}, {"y"},
+                  {core_test::StringAttribute("mode", "ADD")})
+        .Output("y");
+    graph = builder.graph();
+    weights = builder.weights();
+  }
+
+  std::string graph;
+  std::string weights;
+};
+
+const Model &First() {
+  static const Model model(10);
+  return model;
+}
+
+const Model &Second() {
+  static const Model model(20);
+  return model;
+}
+
+// At a multiple of 64, as generated code has it.
+struct alignas(64) Aligned {
+  unsigned char bytes[256];
+};
+
+Bytes View(const std::string &text) {
+  const auto *begin = reinterpret_cast<const unsigned char *>(text.data());
+  return {begin, begin + text.size()};
+}
+
+}  // namespace
+
+namespace embedding {
+
+LinkedModels GetLinkedModels() {
+  static Aligned aligned;
+  const std::string &weights = First().weights;
+  std::memcpy(aligned.bytes, weights.data(), weights.size());
+  static const LinkedModel models[] = {
+      {"first",
+       View(First().graph),
+       {aligned.bytes, aligned.bytes + weights.size()}},
+      {"second", View(Second().graph), {}},
+  };
+  return {models, 2};
+}
+
+}  // namespace embedding
+
+namespace {
+
+float RunOnce(MaceEngine *engine) {
+  const auto input = std::shared_ptr<float>(new float[4]{1, 1, 1, 1},
+                                            [](float *p) { delete[] p; });
+  const auto output =
+      std::shared_ptr<float>(new float[4](), [](float *p) { delete[] p; });
+  std::map<std::string, MaceTensor> inputs, outputs;
+  inputs["x"] = MaceTensor({1, 4}, input, DataFormat::NONE);
+  outputs["y"] = MaceTensor({1, 4}, output, DataFormat::NONE);
+  const MaceStatus status = engine->Run(inputs, &outputs);
+  EXPECT_EQ(status, MaceStatus::MACE_SUCCESS) << status.information();
+  return output.get()[3];
+}
+
+const std::vector<std::string> kInputs = {"x"};
+const std::vector<std::string> kOutputs = {"y"};
+
+class EngineFactoryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = testing::TempDir() + "/second.data";
+    std::ofstream(path_, std::ios::binary) << Second().weights;
+  }
+  void TearDown() override { std::remove(path_.c_str()); }
+
+  const unsigned char *SecondWeights() const {
+    return View(Second().weights).begin;
+  }
+
+  std::string path_;
+  std::shared_ptr<MaceEngine> engine_;
+};
+
+TEST_F(EngineFactoryTest, NamesWhatIsLinked) {
+  EXPECT_EQ(LinkedModelNames(), std::vector<std::string>({"first", "second"}));
+}
+
+TEST_F(EngineFactoryTest, RunsLinkedWeights) {
+  const MaceEngineConfig config;
+  MaceStatus status = CreateMaceEngineFromCode("first", nullptr, 0, kInputs,
+                                               kOutputs, config, &engine_);
+  ASSERT_EQ(status, MaceStatus::MACE_SUCCESS) << status.information();
+  EXPECT_EQ(RunOnce(engine_.get()), 11);
+  // They are used in place, so they are not free to go.
+  bool unused = true;
+  status = CreateMaceEngineFromCode("first", nullptr, 0, kInputs, kOutputs,
+                                    config, &engine_, &unused);
+  ASSERT_EQ(status, MaceStatus::MACE_SUCCESS) << status.information();
+  EXPECT_FALSE(unused);
+}
+
+TEST_F(EngineFactoryTest, OlderFormTakesAnEmptyPathInEveryWay) {
+  ASSERT_EQ(CreateMaceEngineFromCode("first", "", kInputs, kOutputs,
+                                     DeviceType::CPU, &engine_),
+            MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(RunOnce(engine_.get()), 11);
+  ASSERT_EQ(CreateMaceEngineFromCode("first", nullptr, kInputs, kOutputs,
+                                     DeviceType::CPU, &engine_),
+            MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(RunOnce(engine_.get()), 11);
+  ASSERT_EQ(CreateMaceEngineFromCode("first", std::string(), kInputs, kOutputs,
+                                     MaceEngineConfig(), &engine_),
+            MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(RunOnce(engine_.get()), 11);
+}
+
+TEST_F(EngineFactoryTest, RunsWeightsFromMemoryAndFromAFile) {
+  ASSERT_EQ(CreateMaceEngineFromCode("second", SecondWeights(),
+                                     Second().weights.size(), kInputs, kOutputs,
+                                     MaceEngineConfig(), &engine_),
+            MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(RunOnce(engine_.get()), 21);
+  ASSERT_EQ(CreateMaceEngineFromCode("second", path_, kInputs, kOutputs,
+                                     DeviceType::CPU, &engine_),
+            MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(RunOnce(engine_.get()), 21);
+}
+
+void ExpectInvalid(const MaceStatus &status, const std::string &part) {
+  EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_NE(status.information().find(part), std::string::npos)
+      << status.information();
+}
+
+TEST_F(EngineFactoryTest, RefusesUnknownModelsAndListsTheLinked) {
+  ExpectInvalid(CreateMaceEngineFromCode("third", "", kInputs, kOutputs,
+                                         DeviceType::CPU, &engine_),
+                "no model 'third' is linked in; there are: first, second");
+  EXPECT_EQ(engine_, nullptr);
+}
+
+TEST_F(EngineFactoryTest, RefusesWeightsTwiceAndNone) {
+  ExpectInvalid(CreateMaceEngineFromCode("first", path_, kInputs, kOutputs,
+                                         DeviceType::CPU, &engine_),
+                "first: its weights are linked in; give none");
+  ExpectInvalid(
+      CreateMaceEngineFromCode("second", nullptr, 0, kInputs, kOutputs,
+                               MaceEngineConfig(), &engine_),
+      "second: its weights are not linked in; give them (second.data)");
+  ExpectInvalid(CreateMaceEngineFromCode("second", "", kInputs, kOutputs,
+                                         DeviceType::CPU, &engine_),
+                "second: its weights are not linked in");
+}
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,29 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models delivered as code: their sources and archives."""
+
+from __future__ import annotations
+
+from mace.python.tools.codegen.archive import build_archives
+from mace.python.tools.codegen.places import (
+    CODEGEN_DIR,
+    ModelPlaces,
+    linked_package,
+    model_places,
+)
+from mace.python.tools.codegen.sources import (
+    LinkedModel,
+    check_names,
+    write_sources,
+)
+
+__all__ = [
+    "CODEGEN_DIR",
+    "LinkedModel",
+    "ModelPlaces",
+    "build_archives",
+    "check_names",
+    "linked_package",
+    "model_places",
+    "write_sources",
+]

@@ -1,0 +1,55 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the converted models of a deployment lie."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.config.deployment import Deployment, ModelFormat
+
+# In the source tree, because Bazel builds what is generated.
+CODEGEN_DIR = Path(__file__).resolve().parents[4] / "mace" / "codegen"
+
+
+@dataclass(frozen=True)
+class ModelPlaces:
+    """A model's graph and weights.
+
+    Attributes:
+        graph_linked, data_linked: they are delivered as code; the file is what
+            the code is made from.
+    """
+
+    graph: Path
+    data: Path
+    graph_linked: bool = False
+    data_linked: bool = False
+
+
+def model_places(
+    deployment: Deployment,
+    model: str,
+    build_dir: Path,
+    codegen_dir: Path = CODEGEN_DIR,
+) -> ModelPlaces:
+    """Where `convert` writes a model and `run` finds it."""
+    files = build_dir / deployment.library_name / "model"
+    code = linked_package(deployment, codegen_dir)
+    graph_linked = deployment.model_graph_format is ModelFormat.CODE
+    data_linked = deployment.model_data_format is ModelFormat.CODE
+    return ModelPlaces(
+        graph=(code if graph_linked else files) / f"{model}.pb",
+        data=(code if data_linked else files) / f"{model}.data",
+        graph_linked=graph_linked,
+        data_linked=data_linked,
+    )
+
+
+def linked_package(deployment: Deployment, codegen_dir: Path = CODEGEN_DIR) -> Path:
+    """The folder of the generated Bazel package."""
+    # Bazel's labels take fewer characters than file names.
+    name = re.sub(r"[^0-9A-Za-z._-]", "_", deployment.library_name)
+    return codegen_dir / "libraries" / name

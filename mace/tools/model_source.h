@@ -1,0 +1,46 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where mace_run has its model from. Two sources implement this class, and a
+// program links one: model_source_files.cc reads the files that the flags
+// name; model_source_linked.cc uses models that are part of the program.
+
+#ifndef MACE_TOOLS_MODEL_SOURCE_H_
+#define MACE_TOOLS_MODEL_SOURCE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mace/public/mace.h"
+#include "mace/tools/options.h"
+
+namespace mace {
+namespace tools {
+
+class ModelSource {
+ public:
+  explicit ModelSource(const Options &options) : options_(options) {}
+
+  // Reads or maps what is to be read or mapped, anew each time.
+  MaceStatus Load();
+  // After Load.
+  MaceStatus CreateEngine(const MaceEngineConfig &config,
+                          std::shared_ptr<MaceEngine> *engine) const;
+
+ private:
+  const Options &options_;
+  std::vector<unsigned char> graph_;
+  std::unique_ptr<port::ReadOnlyMemoryRegion> weights_;
+};
+
+// Maps the weights, if the flags name a file of them.
+MaceStatus MapWeights(const Options &options,
+                      std::unique_ptr<port::ReadOnlyMemoryRegion> *weights);
+
+std::vector<std::string> Names(const std::vector<TensorSpec> &specs);
+
+}  // namespace tools
+}  // namespace mace
+
+#endif  // MACE_TOOLS_MODEL_SOURCE_H_
