@@ -416,6 +416,8 @@ void RunConvTask(const ConvPlan &plan,
   block.columns = static_cast<size_t>(columns);
   block.panel_begin = panel_begin;
   block.panel_end = panel_end;
+  // The next block of rows usually comes to the same thread.
+  if (region.row_end < plan.rows) block.next_w = weights;
   block.c = output;
   block.c_stride = args.output_stride;
   block.epilogue = epilogue;

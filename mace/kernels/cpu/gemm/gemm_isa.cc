@@ -175,32 +175,52 @@ Weights StretchWeights(const Block &b,
   return {b.scratch, count};
 }
 
-// Weights that the next stretch will read: while the rows pass over one stretch
-// its first tiles fetch the next one, a panel each. Without it the first tile
-// of each stretch waits for L3, which is a quarter of the time where an image
-// is 7x7.
+// Weights that come next: while the rows pass over one stretch its first tiles
+// fetch the next one. Without it the first tile of each stretch waits for L3,
+// which is a quarter of the time where an image is 7x7.
 struct NextWeights {
-  const float *w;
-  size_t panel_stride;
-  size_t panels;  // 0: nothing to fetch
+  const float *w = nullptr;
+  size_t panel_stride = 0;
+  size_t panels = 0;  // 0: nothing to fetch
 };
 
 NextWeights WeightsAfter(const Block &b,
                          const ColumnGroup &group,
                          size_t panel,
                          const Stretch &s) {
-  if (!sv::kPrefetch || b.w_type != WeightType::kF32) return {nullptr, 0, 0};
+  NextWeights next;
+  if (!sv::kPrefetch || b.w_type != WeightType::kF32) return next;
   const float *w = static_cast<const float *>(b.w);
-  const size_t panel_floats = b.taps * b.depth * kPanelColumns;
+  next.panel_stride = b.taps * b.depth * kPanelColumns;
   const size_t done = (s.tap + s.taps - 1) * b.depth + s.k_begin + s.depth;
+  const size_t after = panel + group.panels;
   if (done < b.taps * b.depth) {
-    return {w + panel * panel_floats + done * kPanelColumns, panel_floats,
-            group.panels};
+    next.w = w + panel * next.panel_stride + done * kPanelColumns;
+    next.panels = group.panels;
+  } else if (after < b.panel_end) {
+    next.w = w + after * next.panel_stride;
+    next.panels = GroupFor(b.panel_end - after).panels;
+  } else if (b.next_w != nullptr) {
+    next.w = static_cast<const float *>(b.next_w) +
+             b.panel_begin * next.panel_stride;
+    next.panels = GroupFor(b.panel_end - b.panel_begin).panels;
   }
-  const size_t next = panel + group.panels;
-  if (next >= b.panel_end) return {nullptr, 0, 0};
-  return {w + next * panel_floats, panel_floats,
-          GroupFor(b.panel_end - next).panels};
+  return next;
+}
+
+// Gives tile number `index` of a stretch two panels to fetch, if as many are
+// left. The addresses are never null: looking up one that no page holds takes
+// long.
+MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
+                                 size_t index,
+                                 Tile *t) {
+  if (!sv::kPrefetch) return;
+  MACE_UNROLL for (size_t i = 0; i < kAheadStreams; ++i) {
+    const size_t panel = index * kAheadStreams + i;
+    const bool fetch = panel < next.panels;
+    t->ahead[i].at = fetch ? next.w + panel * next.panel_stride : t->w;
+    t->ahead[i].step = fetch ? kPanelColumns : 0;
+  }
 }
 
 // All rows of the block against one stretch of one group.
@@ -229,17 +249,11 @@ void RunStretch(const Block &b,
   const size_t existing = b.columns - column;
   const bool one_by_one = sv::kPrefetch || group.steps > 1 ||
                           existing < static_cast<size_t>(group.step_columns);
-  size_t ahead = 0;
-  for (size_t m = 0; m < b.rows; ++ahead) {
+  size_t index = 0;
+  for (size_t m = 0; m < b.rows; ++index) {
     const Heights tiles = NextTiles(b.rows - m, group.max_rows);
     const size_t rows = tiles.rows;
     t.count = one_by_one ? 1 : tiles.count;
-    if constexpr (sv::kPrefetch) {
-      // Never null: looking up an address that no page holds takes long.
-      const bool fetch = ahead < next.panels;
-      t.ahead = fetch ? next.w + ahead * next.panel_stride : weights.w;
-      t.ahead_step = fetch ? kPanelColumns : 0;
-    }
     t.rows = b.a + s.tap * b.rows + m;
     for (size_t step = 0; step < group.steps; ++step) {
       const size_t at = step * static_cast<size_t>(group.step_columns);
@@ -249,6 +263,7 @@ void RunStretch(const Block &b,
                       ? static_cast<int>(left)
                       : group.step_columns;
       t.w = weights.w + at;  // steps > 1 only within one panel
+      FetchAhead(next, index, &t);
       t.c = b.c + m * b.c_stride + column + at;
       t.init = first ? bias + at : nullptr;
       t.residual = last && b.epilogue.residual != nullptr

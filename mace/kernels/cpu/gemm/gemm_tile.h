@@ -15,6 +15,14 @@ namespace mace::gemm::MACE_ISA {
 
 namespace sv = simd::MACE_ISA;
 
+// Lines to fetch while a tile runs, one per product of K; a step of 0: one and
+// the same.
+struct Ahead {
+  const float *at = nullptr;
+  size_t step = 0;
+};
+inline constexpr size_t kAheadStreams = 2;
+
 // Tiles below each other over one stretch of K: `taps` segments of `depth`
 // products each.
 struct Tile {
@@ -35,9 +43,7 @@ struct Tile {
   float low;
   float high;
   int columns;  // that exist: all kVectors * kLanes unless kCheapMasks
-  // Lines to have in cache after this tile, one per product; a step of 0: none.
-  const float *ahead = nullptr;
-  size_t ahead_step = 0;
+  Ahead ahead[kAheadStreams];
 };
 
 inline constexpr int kPanelWidth = 16;
@@ -141,19 +147,13 @@ MACE_SIMD_INLINE const float *RunTapOfPanel(sv::V (&acc)[kRows][4],
   return w;
 }
 
-// What is prefetched while a tile runs.
-struct Ahead {
-  const float *at;
-  size_t step;
-};
-
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
                                      const float *const (&a)[kRows],
                                      size_t depth,
                                      const float *w,
                                      size_t panel_stride,
-                                     Ahead *ahead) {
+                                     Ahead (&ahead)[kAheadStreams]) {
   if constexpr (sv::kLoadsFour && kVectors == 4) {
     return RunTapOfPanel(acc, a, depth, w);
   }
@@ -172,8 +172,10 @@ MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
 #pragma clang loop unroll(disable)
   for (; k < depth; ++k, w += kPanelWidth) {
     if constexpr (sv::kPrefetch) {
-      sv::PrefetchForReading(ahead->at);
-      ahead->at += ahead->step;
+      MACE_UNROLL for (size_t i = 0; i < kAheadStreams; ++i) {
+        sv::PrefetchForReading(ahead[i].at);
+        ahead[i].at += ahead[i].step;
+      }
     }
     StepBroadcast(acc, a, k, w, panel_stride);
   }
@@ -289,13 +291,13 @@ MACE_SIMD_INLINE void RunOne(const Tile &t) {
   sv::V acc[kRows][kVectors];
   PrefetchOutputs<kRows, kVectors>(t);
   Begin(acc, t);
-  Ahead ahead = {t.ahead, t.ahead_step};
+  Ahead ahead[kAheadStreams] = {t.ahead[0], t.ahead[1]};
   const float *w = t.w;
   const float *const *rows = t.rows;
   for (size_t tap = 0; tap < t.taps; ++tap, rows += t.tap_stride) {
     const float *a[kRows];
     MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.k_begin;
-    w = RunTap(acc, a, t.depth, w, t.panel_stride, &ahead);
+    w = RunTap(acc, a, t.depth, w, t.panel_stride, ahead);
   }
   Finish(acc, t);
 }

@@ -201,13 +201,15 @@ void Multiply(const ConvPlan &p,
   block.c = reinterpret_cast<float *>(scratch + layout.products);
   block.c_stride = static_cast<size_t>(GroupFloats(p));
   const float *w = weights + group.panel * p.shape.in_c * kPanel;
+  const Index point_floats = p.panels * p.shape.in_c * kPanel;
   for (Index point = 0; point < Points(p.tile); ++point) {
     for (Index i = 0; i < count; ++i) rows[i] = inputs + i * row_floats;
     block.w = w;
+    block.next_w = point + 1 < Points(p.tile) ? w + point_floats : nullptr;
     p.gemm->run(block);
     inputs += PointStride(p.tile_block, row_floats);
     block.c += PointStride(p.tile_block, GroupFloats(p));
-    w += p.panels * p.shape.in_c * kPanel;
+    w += point_floats;
   }
 }
 
