@@ -21,8 +21,8 @@ root) and Python packages into .venv of this checkout.
   tensorflow  compare with TensorFlow (run, tensorflow)
   cross       build for ARM Linux and run the result in qemu (build)
   devices     drive phones (adb) and boards (ssh, rsync)
-  farm        emulate phones and boards on this computer (devices; installs
-              OpenSSH's server, whose service is kept off)
+  farm        emulate phones and boards on this computer (devices, cross;
+              installs OpenSSH's server, whose service is kept off)
   test        everything that the tests and checks need (all but docs)
   docs        build the documentation
   all         all of the above
@@ -98,7 +98,7 @@ add_task() {
     tensorflow) add_task run && need_pip requirements-tensorflow.txt ;;
     cross) add_task build && need_apt cross ;;
     devices) add_task convert && need_apt devices ;;
-    farm) add_task devices && need_apt farm ;;
+    farm) add_task devices && add_task cross && need_apt farm ;;
     docs) add_task convert && need_pip requirements-docs.txt ;;
     test)
       add_task validate

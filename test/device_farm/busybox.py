@@ -3,7 +3,8 @@
 """The shell and tools of the devices: busybox for ARM.
 
 It comes from the distribution's package busybox-static of the device's
-architecture, which is unpacked into a cache and not installed.
+architecture, which is unpacked into a cache and not installed; where there is
+none, it is built from the source package.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import List
 
 from filelock import FileLock
 
+from test.device_farm import busybox_source
 from test.device_farm.errors import FarmError
 
 _PACKAGE = "busybox-static"
@@ -104,26 +106,61 @@ def _apt(arguments: List[str], folder: Path) -> str:
 
 def _fetch(architecture: str, target: Path) -> None:
     missing = [name for name in ("apt-get", "dpkg-deb") if not shutil.which(name)]
-    trouble = f"there is no {' and no '.join(missing)} here" if missing else ""
+    if missing:
+        raise _failure(architecture, f"there is no {' and no '.join(missing)} here")
     with tempfile.TemporaryDirectory(prefix="mace_farm_") as name:
         folder = Path(name)
-        if not trouble:
-            package = f"{_PACKAGE}:{architecture}"
-            trouble = _apt(["download", package], folder)
-        if trouble and not missing:
-            options = _private_lists(folder / "apt", architecture)
-            # Its status speaks for all lists, also for those we do not need.
-            _apt([*options, "update"], folder)
-            trouble = _apt([*options, "download", package], folder)
-        if not trouble:
-            archive = next(iter(folder.glob("*.deb")))
-            subprocess.run(["dpkg-deb", "-x", archive, folder / "x"], check=True)
-            copy = target.with_suffix(".new")
-            shutil.copy(folder / "x" / "bin" / "busybox", copy)
-            os.replace(copy, target)
+        try:
+            program = _unpacked(architecture, folder)
+        except FarmError as no_package:
+            program = _built(architecture, folder, str(no_package))
+        copy = target.with_suffix(".new")
+        shutil.copy(program, copy)
+        os.replace(copy, target)
+
+
+def _unpacked(architecture: str, folder: Path) -> Path:
+    """The program of the package for an architecture."""
+    package = f"{_PACKAGE}:{architecture}"
+    trouble = _apt(["download", package], folder)
     if trouble:
-        raise FarmError(
-            f"the {architecture} busybox for the devices cannot be fetched: {trouble}. "
-            f"Either dpkg --add-architecture {architecture} and apt-get update, or "
-            f"set MACE_FARM_BUSYBOX_{architecture.upper()} to a static busybox for it"
+        options = _private_lists(folder / "apt", architecture)
+        # Its status speaks for all lists, also for those we do not need.
+        _apt([*options, "update"], folder)
+        trouble = _apt([*options, "download", package], folder)
+    if trouble:
+        raise FarmError(trouble)
+    archive = next(iter(folder.glob("*.deb")))
+    subprocess.run(["dpkg-deb", "-x", archive, folder / "x"], check=True)
+    return folder / "x" / "bin" / "busybox"
+
+
+def _built(architecture: str, folder: Path, no_package: str) -> Path:
+    """The program, built from source."""
+    absent = busybox_source.missing_programs(architecture)
+    if absent:
+        trouble = (
+            f"{no_package}. To build it from source, there is no "
+            f"{' and no '.join(absent)} here (bash tools/setup.sh --for farm)"
         )
+        raise _failure(architecture, trouble)
+    source = folder / "source"
+    source.mkdir()
+    options = _private_lists(source / "apt", "amd64")
+    options += busybox_source.write_sources(source / "apt")
+    _apt([*options, "update"], source)
+    trouble = _apt([*options, "source", "--download-only", "busybox"], source)
+    if trouble:
+        raise _failure(architecture, f"{no_package}, nor its source: {trouble}")
+    try:
+        return busybox_source.build(source, architecture)
+    except RuntimeError as error:
+        raise _failure(architecture, f"its source does not build: {error}") from error
+
+
+def _failure(architecture: str, trouble: str) -> FarmError:
+    return FarmError(
+        f"the {architecture} busybox for the devices cannot be had: {trouble}. "
+        f"Either dpkg --add-architecture {architecture} and apt-get update, or "
+        f"set MACE_FARM_BUSYBOX_{architecture.upper()} to a static busybox for it"
+    )
