@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inside of a device: a root folder in namespaces where ARM programs run.
 
-ARM programs run by qemu-user, which a binfmt_misc of the device's own (Linux 6.7
-and newer) starts; the computer's is not changed. On older kernels the computer's
-own is used, if it knows ARM programs.
+ARM programs run by qemu-user, see binfmt.py.
 """
 
 from __future__ import annotations
@@ -23,22 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import List, Optional, Tuple
 
+from test.device_farm import binfmt
+from test.device_farm.binfmt import ARM32, ARM64, Machine
 from test.device_farm.errors import FarmError
 
 _ALL_IDS = "0 0 65536"
 _HOST_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _MAX_LINKS = 40  # as Linux
-_REGISTER = (
-    r":%s:M::\x7fELF%s\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00%s\x00:"
-    r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff"
-    r"\xff:%s:%s"
-)
 # A program of the device that is run in the place of those it cannot execute.
 REFUSAL = "/farm/not_executable"
-# Emulator, class and machine of the ELF header, folder of the C library.
-_ARM64 = ("qemu-aarch64-static", r"\x02", r"\xb7", "aarch64-linux-gnu")
-_ARM32 = ("qemu-arm-static", r"\x01", r"\x28", "arm-linux-gnueabihf")
-
 _SETUP = r"""
 mount --make-rprivate /
 mount --bind "$R" "$R"
@@ -61,8 +52,6 @@ for name in cpuinfo meminfo; do
   mount --bind "$R/farm/$name" "$R/proc/$name"
 done
 """
-_BINFMT = "/proc/sys/fs/binfmt_misc"
-_PRIVATE_BINFMT = f"mount -t binfmt_misc farm {_BINFMT}\n"
 _READ_ONLY = 'mount -o remount,bind,ro,nosuid,nodev "$R"\n'
 
 
@@ -101,19 +90,11 @@ class Plan:
     storage: Tuple[Storage, ...]
     setup: str = ""
 
-
-def global_emulators() -> List[str]:
-    """ARM emulators that the computer's own binfmt_misc would start anywhere."""
-    found = []
-    for name in ("aarch64", "arm"):
-        try:
-            text = Path(f"{_BINFMT}/qemu-{name}").read_text()
-        except OSError:
-            continue
-        flags = text.partition("flags: ")[2].partition("\n")[0]
-        if text.startswith("enabled") and "F" in flags:
-            found.append(name)
-    return found
+    @property
+    def machines(self) -> Tuple[Machine, ...]:
+        """Whose programs it executes."""
+        both = ((ARM64, self.is_64_bit), (ARM32, self.is_32_bit))
+        return tuple(machine for machine, executes in both if executes)
 
 
 def _program(name: str) -> str:
@@ -123,13 +104,11 @@ def _program(name: str) -> str:
 
 def _library_mounts(plan: Plan) -> str:
     lines = []
-    for wanted, (_, _, _, triple) in (
-        (plan.is_64_bit, _ARM64),
-        (plan.is_32_bit, _ARM32),
-    ):
-        libraries = Path("/usr") / triple / "lib"
-        if wanted and libraries.is_dir() and (plan.root / "lib" / triple).is_dir():
-            lines.append(f'mount --bind {libraries} "$R/lib/{triple}"\n')
+    for machine in plan.machines:
+        libraries = Path("/usr") / machine.triple / "lib"
+        inside = plan.root / "lib" / machine.triple
+        if libraries.is_dir() and inside.is_dir():
+            lines.append(f'mount --bind {libraries} "$R/lib/{machine.triple}"\n')
     return "".join(lines)
 
 
@@ -137,17 +116,8 @@ def setup_script(plan: Plan, private_binfmt: bool) -> str:
     """The shell commands that turn new namespaces into the device."""
     lines = [f"R={shlex.quote(str(plan.root))}\n", _SETUP]
     if private_binfmt:
-        lines.append(_PRIVATE_BINFMT)
-        for wanted, (emulator, elf_class, machine, _) in (
-            (plan.is_64_bit, _ARM64),
-            (plan.is_32_bit, _ARM32),
-        ):
-            # A device's shell would take what it cannot execute for a script.
-            path, flags = REFUSAL, ""
-            if wanted:
-                path, flags = shutil.which(emulator) or emulator, "PF"
-            rule = _REGISTER % (emulator, elf_class, machine, path, flags)
-            lines.append(f"printf %s {shlex.quote(rule)} >{_BINFMT}/register\n")
+        # A device's shell would take what it cannot execute for a script.
+        lines.append(binfmt.private_rules(plan.machines, REFUSAL))
     lines.append(_library_mounts(plan))
     for one in plan.storage:
         lines.append(
@@ -180,9 +150,16 @@ class Container:
         Raises:
             FarmError: the computer does not permit it.
         """
-        trouble = self._try(private_binfmt=True)
-        if "binfmt_misc" in trouble and global_emulators():
-            trouble = self._try(private_binfmt=False)
+        choice = binfmt.choice()
+        trouble = ""
+        if choice != "computer":
+            trouble = self._try(private_binfmt=True)
+        if choice == "computer" or (choice != "own" and "binfmt_misc" in trouble):
+            missing = binfmt.not_started(self.plan.machines)
+            if choice == "computer" and missing:
+                raise FarmError(binfmt.not_started_text(missing))
+            if not missing:
+                trouble = self._try(private_binfmt=False)
         if trouble:
             raise FarmError(explain(trouble))
         path = f"/proc/{self.pid}/root{self.plan.root}"
@@ -352,12 +329,7 @@ def _without_owners(plan: Plan) -> Plan:
 def explain(trouble: str) -> str:
     """What to change when a container does not start."""
     if "binfmt_misc" in trouble:
-        return (
-            f"Linux {os.uname().release} gives a user namespace no binfmt_misc of its "
-            f"own ({trouble}); that takes 6.7 or newer. Or let the computer's own run "
-            "ARM programs: apt-get install qemu-user-static binfmt-support, then "
-            "update-binfmts --enable (in a container: on the computer that runs it)"
-        )
+        return binfmt.no_private_text(trouble)
     if (
         "unshare" in trouble
         or "ermission denied" in trouble

@@ -356,6 +356,7 @@ def test_setup_on_an_older_kernel(tmp_path: Path) -> None:
     plan = container.Plan("one", tmp_path, True, False, (container.Storage("/a", 8),))
     script = container.setup_script(plan, private_binfmt=True)
     assert script.count("binfmt_misc/register") == 2
+    assert ":qemu-arm:" in script
     assert container.REFUSAL in script
     # The computer's own binfmt_misc is not touched.
     assert "binfmt_misc" not in container.setup_script(plan, private_binfmt=False)
