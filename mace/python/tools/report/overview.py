@@ -90,15 +90,20 @@ def _row(run: ModelRun, folder: Path) -> Row:
         runtime=run.runtime.value,
         processor=machine.get("processor", ""),
         isa=machine.get("isa", ""),
-        init_ms=times.init if times else None,
-        warmup_ms=times.warmup if times else None,
-        run_ms=times.run if times else None,
+        init_ms=round(times.init, 6) if times else None,
+        warmup_ms=round(times.warmup, 6) if times else None,
+        run_ms=round(times.run, 6) if times else None,
         peak_memory=run.report.get("memory", {}).get("peak_resident_bytes"),
         similarity=lowest,
         result="passed" if run.passed else "failed" if run.failure else "wrong",
-        failure=run.failure,
+        failure=run.failure or _wrong(run),
         page=page if (folder / page).is_file() and run.report else "",
     )
+
+
+def _wrong(run: ModelRun) -> str:
+    """Each output that is not good enough, with what is wrong; empty if none."""
+    return "\n".join(f"{c.name}: {c.failure}" for c in run.comparisons if not c.passed)
 
 
 def _page(name: str, report: RunReport, rows: list[Row]) -> str:
@@ -113,5 +118,10 @@ def _page(name: str, report: RunReport, rows: list[Row]) -> str:
     for row in rows:
         by_device.setdefault(row.device, []).append(row)
     return environment.get_template(_TEMPLATE).render(
-        name=name, passed=report.passed, devices=by_device
+        name=name,
+        stem=_STEM,
+        passed=report.passed,
+        good=sum(run.passed for run in report.runs),
+        total=len(rows),
+        devices=by_device,
     )
