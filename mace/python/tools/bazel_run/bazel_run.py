@@ -23,13 +23,14 @@ from mace.python.tools.bazel_run.outcome import (
 )
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.devices import (
+    SCRATCH,
     CommandResult,
     DeviceError,
     DeviceQuery,
     DeviceStoppedError,
     FoundDevice,
     close_all,
-    device_lock,
+    device_lease,
     find_devices,
 )
 from mace.python.tools.devices.together import on_each_device
@@ -40,7 +41,7 @@ _LOG = logging.getLogger(__name__)
 ANY_DEVICE = (Abi.ARM64_V8A, Abi.ARM64, Abi.ARMEABI_V7A, Abi.ARMHF)
 
 _PROGRAMS = PurePosixPath("bazel_run") / "bin"
-_RESULTS = PurePosixPath("bazel_run") / "results"
+_RESULTS = SCRATCH / "results"
 
 # Hardware counters that every simpleperf and perf knows.
 _EVENTS = "cpu-cycles,instructions,cache-references,cache-misses,branch-misses"
@@ -169,7 +170,7 @@ class _Session:
     def run_on(self, item: FoundDevice) -> list[Outcome]:
         outcomes = []
         try:
-            with device_lock(item.device.address, item.device.stop_event):
+            with device_lease(item.device):
                 for abi in item.abis:
                     outcomes.append(self._run(item, abi))
         except DeviceStoppedError:

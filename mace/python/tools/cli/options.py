@@ -128,6 +128,10 @@ class RunOptions:
     # Samples to run instead of one input set; outputs go to `output_dir`.
     input_dir: Path | None = None
     output_dir: Path | None = None
+    # End a start of the program after so many seconds: a hung one must not hang us.
+    time_limit: int = 4 * 3600
+    # Look at the program's memory every so many seconds; 0: never.
+    watch_memory: int = 0
     # Write JSON and HTML reports, to `report_dir` or beside the model.
     report: bool = False
     report_dir: Path | None = None

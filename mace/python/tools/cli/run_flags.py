@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 
 from mace.python.tools.cli import flags
-from mace.python.tools.cli.options import CpuAffinityPolicy, GpuHint
+from mace.python.tools.cli.options import CpuAffinityPolicy, GpuHint, RunOptions
 from mace.python.tools.cli.shared_flags import (
     add_deployment,
     add_logging,
@@ -42,6 +42,21 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         type=flags.path,
         metavar="DIR",
         help="keep the outputs of the run in DIR",
+    )
+    group.add_argument(
+        "--time_limit",
+        type=flags.integer(1),
+        default=RunOptions.time_limit,
+        metavar="SECONDS",
+        help=f"end a start of mace_run after so long (default {RunOptions.time_limit})",
+    )
+    group.add_argument(
+        "--watch_memory",
+        type=flags.integer(0),
+        default=0,
+        metavar="SECONDS",
+        help="look at the memory of mace_run this often while it runs, on Android by "
+        "dumpsys meminfo too (default 0: never)",
     )
     flags.add_switch(group, "--report", "write JSON and HTML reports")
     group.add_argument(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mace.python.tools.devices.device import (
+    SCRATCH,
     CommandResult,
     Device,
     DeviceError,
@@ -24,10 +25,12 @@ from mace.python.tools.devices.discover import (
 )
 from mace.python.tools.devices.emulator import EmulatorDevice
 from mace.python.tools.devices.host import HostDevice
+from mace.python.tools.devices.lease import device_lease
 from mace.python.tools.devices.lock import device_lock
 
 __all__ = [
     "EMULATOR",
+    "SCRATCH",
     "CommandResult",
     "Device",
     "DeviceError",
@@ -42,6 +45,7 @@ __all__ = [
     "HostDevice",
     "SilentDevice",
     "close_all",
+    "device_lease",
     "device_lock",
     "find_devices",
 ]

@@ -11,11 +11,7 @@ from typing import TypeVar
 
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.devices.adb_client import AdbClient, explain
-from mace.python.tools.devices.device import (
-    DeviceError,
-    DeviceLostError,
-    DeviceProperties,
-)
+from mace.python.tools.devices.device import DeviceError, DeviceProperties
 from mace.python.tools.devices.remote import RemoteDevice
 
 # Documented: debuggers and profilers are told of it, too.
@@ -90,14 +86,9 @@ class AdbDevice(RemoteDevice):
             soc_names=socs,
         )
 
-    def prepare(self) -> None:
-        try:
-            super().prepare()
-        except DeviceLostError:
-            # Back after a break, it is offline until it is connected anew.
-            if not self._adb.revive(self._serial):
-                raise
-            super().prepare()
+    def _is_back(self) -> bool:
+        # It is offline until it is connected anew.
+        return self._adb.revive(self._serial)
 
     def system_log(self) -> str:
         try:

@@ -13,6 +13,9 @@ from pathlib import Path, PurePosixPath
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.errors import MaceError
 
+# Below `Device.work_dir`: what one run needs and nobody afterwards.
+SCRATCH = PurePosixPath(".scratch")
+
 
 class DeviceError(MaceError):
     """A device is gone, refuses, or lacks what a command needs."""
@@ -101,7 +104,7 @@ class Device(abc.ABC):
 
     @abc.abstractmethod
     def prepare(self) -> None:
-        """Makes `work_dir` and clears what a broken run left there."""
+        """Makes `work_dir`, and an empty SCRATCH in it."""
 
     @property
     @abc.abstractmethod
@@ -125,6 +128,7 @@ class Device(abc.ABC):
         command: Sequence[str],
         env: Mapping[str, str] | None = None,
         time_limit_s: float | None = None,
+        watch_memory_s: int = 0,
     ) -> CommandResult:
         """Runs a program in `work_dir`.
 
@@ -133,6 +137,7 @@ class Device(abc.ABC):
                 arguments, taken literally (no shell expands them).
             env: variables to set besides those the device has.
             time_limit_s: end the program (and what it started) after so long.
+            watch_memory_s: write its memory to `memory.LOG` this often; 0: never.
         """
 
     @abc.abstractmethod
@@ -159,6 +164,13 @@ class Device(abc.ABC):
         any other command, raises `DeviceStoppedError`.
         """
         self._stop.set()
+
+    def clean_up(self) -> None:
+        """After `stop`: ends our program and empties SCRATCH, if it can.
+
+        Never raises: a device that is gone is cleaned by the next `prepare`.
+        """
+        return
 
     def system_log(self) -> str:
         """The last lines of the system's log, to explain a crash.

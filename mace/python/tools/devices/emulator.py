@@ -77,9 +77,11 @@ class EmulatorDevice(HostDevice):
         command: Sequence[str],
         env: Mapping[str, str] | None = None,
         time_limit_s: float | None = None,
+        watch_memory_s: int = 0,
     ) -> CommandResult:
         wrapper = [self._emulator, "-cpu", self._model(), "-L", self._target.sysroot]
-        return super().run([*wrapper, *command], env, time_limit_s)
+        emulated = [*wrapper, *command]
+        return super().run(emulated, env, time_limit_s, watch_memory_s)
 
     def _model(self) -> str:
         return os.environ.get("MACE_QEMU_CPU", "max")

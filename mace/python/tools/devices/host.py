@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from mace.python.tools.config.deployment import Abi
+from mace.python.tools.devices import memory
 from mace.python.tools.devices.device import (
+    SCRATCH,
     CommandResult,
     Device,
     DeviceError,
@@ -46,15 +48,13 @@ class HostDevice(Device):
         return PurePosixPath(self._work_dir)
 
     def prepare(self) -> None:
-        try:
-            self._work_dir.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DeviceError(
-                f"cannot make the work folder {self._work_dir}: {error.strerror}"
-            ) from error
+        self._make_work_dir()
+        self.remove(SCRATCH)
+        self.make_folder(SCRATCH)
 
     def probe(self) -> DeviceProperties:
-        self.prepare()
+        # Not `prepare`: another process may be at work there.
+        self._make_work_dir()
         return DeviceProperties(
             name="host",
             serial="host",
@@ -100,11 +100,12 @@ class HostDevice(Device):
         command: Sequence[str],
         env: Mapping[str, str] | None = None,
         time_limit_s: float | None = None,
+        watch_memory_s: int = 0,
     ) -> CommandResult:
         with self._errors(f"start {command[0]}"):
             result = run_process(
                 ProcessRequest(
-                    command,
+                    memory.watched(command, watch_memory_s),
                     cwd=self._work_dir,
                     env=env or {},
                     time_limit_s=time_limit_s,
@@ -114,6 +115,18 @@ class HostDevice(Device):
         if result.interrupted:
             raise DeviceStoppedError(f"{self.address}: {command[0]} was ended")
         return CommandResult(result.status, result.output, result.timed_out)
+
+    def clean_up(self) -> None:
+        with contextlib.suppress(DeviceError):
+            self.remove(SCRATCH)
+
+    def _make_work_dir(self) -> None:
+        try:
+            self._work_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DeviceError(
+                f"cannot make the work folder {self._work_dir}: {error.strerror}"
+            ) from error
 
     def _local(self, remote: PurePosixPath) -> Path:
         return self._work_dir / remote

@@ -5,10 +5,6 @@
 Everything goes through one POSIX shell command at a time. Its status comes
 back as a line of its own at the end of the output: `adb shell` ends with 0
 when the device vanishes, and so a lost device never looks like success.
-
-The program on the device gets no input, but the shell that starts it listens
-on the client's: when that ends, because we close it or because the connection
-broke, the shell ends the program. So a program never outlives its client.
 """
 
 from __future__ import annotations
@@ -20,12 +16,14 @@ import re
 import secrets
 import shlex
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from mace.python.tools.devices import manifest
+from mace.python.tools.devices import manifest, memory, program_script
 from mace.python.tools.devices.device import (
+    SCRATCH,
     CommandResult,
     Device,
     DeviceError,
@@ -40,6 +38,8 @@ from mace.python.tools.devices.process import (
 )
 
 # A shell command of ours takes milliseconds; a device that needs longer hangs.
+# A short break of the connection is no reason to give a device up.
+SETTLE_S = 3.0
 _COMMAND_LIMIT_S = 60.0
 _CLEAN_UP_LIMIT_S = 5.0
 # 100 MB at 1 MB/s, which a slow link still manages, and twice that.
@@ -47,35 +47,7 @@ _SECONDS_PER_BYTE = 2e-6
 # Linux takes 128 KiB per argument; quoting again may double the length.
 _LONGEST_SCRIPT = 60_000
 
-# Everything in transit lies here, so that one removal cleans up.
-INCOMING = ".incoming"
-# The process (group) of the program that runs.
-_RUNNING = f"{INCOMING}/running"
-
 _NO_SPACE = re.compile(r"no space left|disk quota exceeded", re.IGNORECASE)
-
-# Ends the program's group when input ends. Without setsid there is no group.
-_RUN = """\
-cd {work} || exit 126
-ulimit -c 0 2>/dev/null
-exec 3<&0
-{exports}
-if command -v setsid >/dev/null 2>&1; then
-setsid {command} </dev/null 2>&1 3<&- &
-p=$!; g=-$p
-else
-{command} </dev/null 2>&1 3<&- &
-p=$!; g=$p
-fi
-echo $g >{running}
-( read -r x <&3; kill -15 $g; sleep 1; kill -9 $g ) >/dev/null 2>&1 &
-w=$!
-wait $p 2>/dev/null; s=$?
-kill -9 $w 2>/dev/null
-[ $g = $p ] || kill -9 $g 2>/dev/null
-exec 3<&-
-rm -f {running}
-(exit $s)"""
 
 
 @dataclass(frozen=True)
@@ -122,10 +94,18 @@ class RemoteDevice(Device):
     # Device.
 
     def prepare(self) -> None:
+        try:
+            self._prepare()
+        except DeviceLostError:
+            if not self._is_back():
+                raise
+            self._prepare()
+
+    def _prepare(self) -> None:
         work = shlex.quote(str(self.work_dir))
         opened = self.shell(
-            f"mkdir -p {work} && cd {work} && rm -rf {INCOMING} && "
-            f"mkdir -p {INCOMING} || exit 9\n{self._manifest.read_script()}\n:"
+            f"mkdir -p {work} && cd {work} && rm -rf {SCRATCH} && "
+            f"mkdir -p {SCRATCH} || exit 9\n{self._manifest.read_script()}\n:"
         )
         if opened.status != 0:
             raise self._failure(
@@ -144,7 +124,7 @@ class RemoteDevice(Device):
             raise DeviceError(f"cannot read {local}: {error.strerror}") from error
         if self._manifest.has(remote, digest):
             return
-        part = PurePosixPath(INCOMING) / secrets.token_hex(4)
+        part = SCRATCH / secrets.token_hex(4)
         try:
             self._before_send(remote, part, size)
             sent = self._client(
@@ -189,16 +169,10 @@ class RemoteDevice(Device):
         command: Sequence[str],
         env: Mapping[str, str] | None = None,
         time_limit_s: float | None = None,
+        watch_memory_s: int = 0,
     ) -> CommandResult:
-        exports = "\n".join(
-            f"export {name}={shlex.quote(value)}" for name, value in (env or {}).items()
-        )
-        script = _RUN.format(
-            work=shlex.quote(str(self.work_dir)),
-            exports=exports or ":",
-            command=" ".join(map(shlex.quote, command)),
-            running=_RUNNING,
-        )
+        watched = memory.watched(command, watch_memory_s)
+        script = program_script.run(self.work_dir, watched, env or {})
         if len(script) > _LONGEST_SCRIPT:
             script = self._script_file(script)
         try:
@@ -230,6 +204,19 @@ class RemoteDevice(Device):
                 f"cannot remove {remote} from {self.label}: "
                 + (result.output + result.errors).strip()
             )
+
+    def clean_up(self) -> None:
+        self._end_program(clean=True)
+
+    def _is_back(self) -> bool:
+        """Whether a device that was lost answers again, or does so soon."""
+        end = time.monotonic() + SETTLE_S
+        while time.monotonic() < end:
+            with contextlib.suppress(DeviceLostError):
+                self.shell(":", limit_s=SETTLE_S)
+                return True
+            time.sleep(0.3)
+        return False
 
     # For derived classes.
 
@@ -339,7 +326,7 @@ class RemoteDevice(Device):
         try:
             # Without what an unfinished copy has taken.
             told = self.shell(
-                self._in_work_dir(f"rm -f {INCOMING}/*; df -k . | tail -n 1"),
+                self._in_work_dir(f"rm -rf {SCRATCH}/*; df -k . | tail -n 1"),
                 limit_s=_CLEAN_UP_LIMIT_S,
             )
         except DeviceLostError:
@@ -349,12 +336,14 @@ class RemoteDevice(Device):
             return None
         return 1024 * int(columns[-3])
 
-    def _end_program(self) -> None:
+    def _end_program(self, clean: bool = False) -> None:
         """Ends a program that closing its client's input may not have ended.
 
         Android before 7 does not tell that the input has ended.
         """
-        script = f"[ ! -f {_RUNNING} ] || kill -9 $(cat {_RUNNING}); rm -f {_RUNNING}"
+        script = program_script.END
+        if clean:
+            script += f"; rm -rf {SCRATCH}/*"
         command = self._shell_command(self._in_work_dir(script))
         # Not through `_client`: this must happen although `stop` was called.
         with contextlib.suppress(OSError):
@@ -374,7 +363,7 @@ class RemoteDevice(Device):
         with tempfile.TemporaryDirectory(prefix="mace_script_") as folder:
             local = Path(folder) / "script"
             local.write_text(script + "\n", encoding="utf-8")
-            remote = PurePosixPath(INCOMING) / "script"
+            remote = SCRATCH / "script"
             self.remove(remote)
             self.push(local, remote)
         return self._in_work_dir(f". ./{remote}")

@@ -22,7 +22,7 @@ from mace.python.tools.devices.remote import RemoteDevice
 
 _MB = 1 << 20
 # The list of files, and the process number of the command that looks.
-_OURS = ("./.manifest", "./.incoming/running")
+_OURS = ("./.manifest", "./.scratch/running")
 
 
 def _file(path: Path, size: int) -> Path:

@@ -140,6 +140,8 @@ FLAGS: Mapping[str, Effect] = {
             "cpu_affinity_policy",
             "fake_warmup",
             "runtime_failure_ratio",
+            "time_limit",
+            "watch_memory",
         )
     },
     "output_dir": Effect("where outputs are kept"),

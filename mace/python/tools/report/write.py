@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -78,6 +79,7 @@ def run_json(run: ModelRun) -> dict[str, Any]:
             for layer in run.layers
         ],
         "accuracy": run.accuracy,
+        "memory_samples": [dataclasses.asdict(sample) for sample in run.memory],
         "mace_run": run.report,
     }
 

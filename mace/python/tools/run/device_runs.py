@@ -20,7 +20,7 @@ from mace.python.tools.devices import (
     DeviceStoppedError,
     FoundDevice,
     SilentDevice,
-    device_lock,
+    device_lease,
 )
 from mace.python.tools.devices.together import on_each_device
 from mace.python.tools.errors import MaceError
@@ -106,7 +106,7 @@ def _device_runs(item: FoundDevice, plan: _Plan, meter: Meter) -> list[ModelRun]
     todo = [(abi, job) for abi in item.abis for job in plan.jobs]
     try:
         meter.begin(name, "waiting")
-        with device_lock(device.address, device.stop_event):
+        with device_lease(device):
             lost = ""
             for abi, job in todo:
                 meter.begin(name, f"{job.model.config.name} ({abi.value})")

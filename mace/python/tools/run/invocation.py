@@ -9,7 +9,7 @@ import json
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,7 +18,14 @@ import numpy.typing as npt
 
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.config.deployment import DataFormat, Runtime
-from mace.python.tools.devices import CommandResult, Device, DeviceError
+from mace.python.tools.devices import (
+    SCRATCH,
+    CommandResult,
+    Device,
+    DeviceError,
+    memory,
+)
+from mace.python.tools.devices.memory import MemorySample
 from mace.python.tools.errors import MaceError
 from mace.python.tools.run.inputs import element_type
 from mace.python.tools.run.model_file import ModelFile
@@ -26,9 +33,6 @@ from mace.python.tools.run.model_file import ModelFile
 Array = npt.NDArray[Any]
 
 PROGRAM = PurePosixPath("mace_run")
-
-# No model of a phone runs for hours: a hung driver must not hang us.
-_TIME_LIMIT_S = 4 * 3600.0
 
 _BAD_REQUEST = 2
 # Given by the shell that starts it: a program for another ABI, for example.
@@ -82,6 +86,8 @@ class Answer:
         outputs: arrays by tensor name, in the layout the port asked for.
         failure: empty, or why the run failed although the request was right.
         crashed: the program ended by a signal.
+        started: false when the device does not execute such a program.
+        memory: of the program while it ran, if `RunOptions.watch_memory`.
     """
 
     text: str
@@ -89,6 +95,8 @@ class Answer:
     outputs: Mapping[str, Array] = field(default_factory=dict)
     failure: str = ""
     crashed: bool = False
+    started: bool = True
+    memory: tuple[MemorySample, ...] = ()
 
 
 def run_on_device(device: Device, request: Request, options: RunOptions) -> Answer:
@@ -99,7 +107,7 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
         DeviceError: the device is gone.
     """
     folder = PurePosixPath(request.model.graph_path.stem)
-    exchange = folder / "io"
+    exchange = SCRATCH / "io"
     _check_files(request)
     files = _model_files(request.model, folder)
     for local_path, path in files.values():
@@ -114,9 +122,15 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
                     *_arguments(request, options, exchange),
                 ],
                 env=_environment(options),
-                time_limit_s=_TIME_LIMIT_S,
+                time_limit_s=options.time_limit,
+                watch_memory_s=options.watch_memory,
             )
             answer = _collect(device, request, result, Path(local), exchange)
+            if result.timed_out:
+                answer = replace(answer, failure=_too_long(options))
+            if options.watch_memory:
+                samples = _memory_samples(device, Path(local))
+                answer = replace(answer, memory=samples)
         except BaseException:
             # What went wrong matters more than a device that is gone.
             with contextlib.suppress(DeviceError):
@@ -215,11 +229,7 @@ def _collect(
     if result.status == _BAD_REQUEST:
         raise RunnerError(f"{request.model.graph_path}: {_errors(result.output)}")
     if result.timed_out:
-        return Answer(
-            result.output,
-            {},
-            failure=f"ended after {_TIME_LIMIT_S:.0f} s without result",
-        )
+        return Answer(result.output, {})
     if result.status > 128:
         return Answer(
             result.output,
@@ -233,6 +243,7 @@ def _collect(
             result.output,
             {},
             failure=f"mace_run cannot be started: {_errors(result.output)}",
+            started=False,
         )
     report_path = local / "report.json"
     device.pull(exchange / "report.json", report_path)
@@ -242,6 +253,19 @@ def _collect(
         return Answer(result.output, report, failure=_errors(result.output))
     outputs = _pull_outputs(device, request, report, local, exchange)
     return Answer(result.output, report, outputs, failure)
+
+
+def _too_long(options: RunOptions) -> str:
+    return (
+        f"ended after {options.time_limit} s without result; --time_limit=SECONDS "
+        "gives it more"
+    )
+
+
+def _memory_samples(device: Device, local: Path) -> tuple[MemorySample, ...]:
+    path = local / "memory"
+    device.pull(memory.LOG, path)
+    return tuple(memory.parse_samples(path.read_text(encoding="utf-8")))
 
 
 def _pull_outputs(

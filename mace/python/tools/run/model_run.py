@@ -24,6 +24,11 @@ from mace.python.tools.config.deployment import (
     Runtime,
 )
 from mace.python.tools.devices import Device, DeviceProperties
+from mace.python.tools.devices.memory import (
+    MemorySample,
+    memory_line,
+    write_samples,
+)
 from mace.python.tools.errors import UsageError
 from mace.python.tools.run import checking, samples
 from mace.python.tools.run.inputs import SEED, make_inputs
@@ -133,22 +138,9 @@ def run_model(
     if options.input_dir is not None:
         samples.run_folder(runner, model.file, options)
         return run
-    request = _request(model, runtime, options)
-    times: list[Times] = []
-    answer = Answer("", {})
-    for _ in range(options.restart_round):
-        answer = run_on_device(device, request, options)
-        show(answer.text)
-        if answer.failure:
-            log = _write_failure_log(model, place, answer)
-            return dataclasses.replace(
-                run,
-                failure=f"{answer.failure}\nlog: {log}",
-                times=tuple(times),
-                report=answer.report,
-            )
-        times.append(_times(answer))
-    run = dataclasses.replace(run, times=tuple(times), report=answer.report)
+    run, answer = _starts(model, place, options, show, run)
+    if run.failure:
+        return run
     if options.output_dir is not None:
         samples.write_outputs(options.output_dir, answer.outputs)
     if model.expected is not None:
@@ -170,10 +162,54 @@ def run_model(
     return run
 
 
+def _starts(
+    model: PreparedModel,
+    place: Place,
+    options: RunOptions,
+    show: Callable[[str], None],
+    run: ModelRun,
+) -> tuple[ModelRun, Answer]:
+    """Starts the program as often as asked; figures of all, the last one's answer."""
+    request = _request(model, place.runtime, options)
+    times: list[Times] = []
+    memory: list[MemorySample] = []
+    answer = Answer("", {})
+    for _ in range(options.restart_round):
+        answer = run_on_device(place.device, request, options)
+        show(answer.text)
+        memory += answer.memory
+        if answer.failure:
+            break
+        times.append(_times(answer))
+    if options.watch_memory:
+        path = _log_path(model, place, "_memory.csv")
+        write_samples(path, memory)
+        show(f"memory of mace_run: {memory_line(memory)}; {path}\n")
+    failure = answer.failure if answer.started else _wrong_abi(place, answer)
+    if failure:
+        log = _write_failure_log(model, place, answer)
+        failure = f"{failure}\nlog: {log}"
+    run = dataclasses.replace(
+        run,
+        failure=failure,
+        times=tuple(times),
+        report=answer.report,
+        memory=tuple(memory),
+    )
+    return run, answer
+
+
+def _wrong_abi(place: Place, answer: Answer) -> str:
+    can = ", ".join(abi.value for abi in place.properties.abis)
+    return (
+        f"{answer.failure} (it is a program for {place.abi.value}, and "
+        f"{place.properties.name} says that it runs {can}; choose by --target_abis)"
+    )
+
+
 def _write_failure_log(model: PreparedModel, place: Place, answer: Answer) -> Path:
     """All that the program and the system said; the message holds an extract."""
-    name = f"{model.config.name}_{place.properties.name}_{place.abi.value}"
-    path = place.log_dir / (re.sub(r"[^0-9A-Za-z.+-]", "_", name) + ".log")
+    path = _log_path(model, place, ".log")
     text = answer.text
     if answer.crashed:
         text += f"\n--- log of {place.properties.name} ---\n"
@@ -181,6 +217,11 @@ def _write_failure_log(model: PreparedModel, place: Place, answer: Answer) -> Pa
     with atomic_write(path, "w") as stream:
         stream.write(text)
     return path
+
+
+def _log_path(model: PreparedModel, place: Place, suffix: str) -> Path:
+    name = f"{model.config.name}_{place.properties.name}_{place.abi.value}"
+    return place.log_dir / (re.sub(r"[^0-9A-Za-z.+-]", "_", name) + suffix)
 
 
 def _request(model: PreparedModel, runtime: Runtime, options: RunOptions) -> Request:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools.config.deployment import Abi, Runtime
+from mace.python.tools.devices.memory import MemorySample
 from mace.python.tools.validate import Comparison
 
 
@@ -41,6 +42,7 @@ class ModelRun:
         report: the last start's JSON report (mace/tools/README.md).
         reference: framework and version it was compared with.
         accuracy: what each accuracy script said, by its path.
+        memory: samples of all starts, where they were asked for.
         files: reports written.
     """
 
@@ -55,6 +57,7 @@ class ModelRun:
     comparisons: tuple[Comparison, ...] = ()
     layers: tuple[LayerComparison, ...] = ()
     accuracy: dict[str, str] = field(default_factory=dict)
+    memory: tuple[MemorySample, ...] = ()
     files: tuple[Path, ...] = ()
 
     @property

@@ -1,0 +1,27 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A device for ourselves, and left tidy."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from mace.python.tools.devices.device import Device, DeviceStoppedError
+from mace.python.tools.devices.lock import device_lock
+
+
+@contextlib.contextmanager
+def device_lease(device: Device) -> Iterator[None]:
+    """Holds the device's lock; after `Device.stop`, cleans up before it goes.
+
+    Raises:
+        DeviceError: it stays in use; says by whom.
+        DeviceStoppedError: `Device.stop` was called.
+    """
+    with device_lock(device.address, device.stop_event):
+        try:
+            yield
+        except DeviceStoppedError:
+            device.clean_up()
+            raise
