@@ -12,6 +12,7 @@ from typing import Callable, Dict, List, Mapping, Tuple
 # Native code that has to hold on every target.
 _NATIVE = ("//mace/core/...", "//mace/kernels/...", "//mace/ops/...")
 _COMMANDS = "test/docs/commands_test.py"
+_DEVICES = "test/devices"
 _BAZEL_RESULT = re.compile(
     r"^//\S+ +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|NO STATUS|INCOMPLETE)",
     re.MULTILINE,
@@ -146,7 +147,17 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             (
                 *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
                 *("--numprocesses=2", "--dist=loadfile", "--durations=20"),
-                f"--ignore={_COMMANDS}",
+                *(f"--ignore={_COMMANDS}", f"--ignore={_DEVICES}"),
+            ),
+            count_pytest,
+            40,
+        ),
+        Step(
+            "devices",
+            "the tools on phones and boards of the device farm",
+            (
+                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+                *("--numprocesses=2", "--dist=loadfile", "--durations=20", _DEVICES),
             ),
             count_pytest,
             40,

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,3 +57,15 @@ def make_built_model(name: str, seed: int = 0, directory: Path | None = None) ->
     with atomic_write(path) as stream:
         stream.write(model.SerializeToString(deterministic=True))
     return path
+
+
+def main() -> None:
+    """Writes the networks that are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="+", choices=sorted(BUILT_MODELS))
+    for name in parser.parse_args().names:
+        sys.stdout.write(f"{make_built_model(name)}\n")
+
+
+if __name__ == "__main__":
+    main()
