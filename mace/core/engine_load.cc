@@ -44,6 +44,7 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
   MACE_RETURN_IF_ERROR(CheckModelStructure(model_, request.weights_size));
   MACE_RETURN_IF_ERROR(StartDevice(request.options));
   MACE_RETURN_IF_ERROR(CheckOperators(model_, device_->type()));
+  MACE_RETURN_IF_ERROR(device_->CheckHints(model_.hints));
   const void *weights = nullptr;
   MACE_RETURN_IF_ERROR(PlaceWeights(request, &weights));
   MACE_RETURN_IF_ERROR(StartThreads(request.options));

@@ -17,7 +17,7 @@
 namespace mace {
 
 // The newest format_version that this library reads.
-constexpr uint32_t kModelFormatVersion = 1;
+constexpr uint32_t kModelFormatVersion = 2;
 
 struct ValueInfo {
   std::string name;

@@ -231,7 +231,7 @@ class OperatorChecker {
                      DataTypeName(constant.data_type), "; input '", port->name,
                      "' takes ", DataTypeNames(port->data_types));
       }
-      const bool packed = constant.layout == ConstantLayout::kPackedO16;
+      const bool packed = IsPacked(constant.layout);
       if (packed != port->packed) {
         invalid_.Add(Label(def), ": constant '", constant.name,
                      packed ? "' is packed, input '" : "' is plain, input '",
@@ -275,7 +275,7 @@ class OperatorChecker {
 
 int64_t StoredBytes(const ConstantInfo &constant) {
   // Keeps every product below 2^63: elements times at most 8 bytes, times at
-  // most 16 for the padding of a block.
+  // most 16 for the padding of a block; pairs double 2 bytes.
   constexpr int64_t kMaxElements = int64_t{1} << 48;
   const Shape &dims = constant.dims;
   const int64_t elements = dims.CheckedElements(kMaxElements);
@@ -290,7 +290,13 @@ int64_t StoredBytes(const ConstantInfo &constant) {
       dims[0] % groups != 0) {
     return -1;
   }
-  const int64_t depth = elements / dims[0];
+  int64_t depth = elements / dims[0];
+  if (constant.layout == ConstantLayout::kPackedO16Pairs) {
+    // Pairs of bf16 alone; the channels of each pixel are padded to pairs.
+    if (constant.data_type != DataType::kBfloat16) return -1;
+    const int64_t channels = dims.back();
+    if (channels > 0) depth = depth / channels * (channels + channels % 2);
+  }
   const int64_t blocks = (dims[0] / groups + 15) / 16;
   return groups * blocks * 16 * depth * element_size;
 }

@@ -124,6 +124,19 @@ TEST(CheckModelStructureTest, PackedConstantsArePaddedByGroup) {
                 MACE_INVALID_ARGS, "cannot be packed");
 }
 
+TEST(CheckModelStructureTest, PairsAreOfBfloat16AndOfEvenChannels) {
+  const auto pairs = ConstantLayout::kPackedO16Pairs;
+  const auto bf16 = DataType::kBfloat16;
+  // Three channels of two pixels take four each, times 16 columns, 2 bytes.
+  EXPECT_STATUS(OneConstant({5, 1, 2, 3}, bf16, pairs, 1, 0, 256), MACE_SUCCESS,
+                "");
+  EXPECT_STATUS(OneConstant({5, 8}, bf16, pairs, 1, 0, 256), MACE_SUCCESS, "");
+  EXPECT_STATUS(OneConstant({5, 1, 2, 3}, bf16, pairs, 1, 0, 192),
+                MACE_INVALID_ARGS, "takes 256 bytes");
+  EXPECT_STATUS(OneConstant({5, 8}, DataType::kFloat16, pairs, 1, 0, 256),
+                MACE_INVALID_ARGS, "cannot be packed");
+}
+
 TEST(CheckModelStructureTest, TheDataHasTheSizeTheModelSays) {
   EXPECT_STATUS(Structure(ModelBuilder().DataSize(100)), MACE_INVALID_ARGS,
                 "100 bytes, but was given 0");

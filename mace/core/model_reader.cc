@@ -61,6 +61,7 @@ enum ConstantField : uint32_t {
 };
 enum HintsField : uint32_t {
   kHintsWinograd = 2,
+  kHintsDataType = 3,
 };
 constexpr uint32_t kListValues = 1;  // of IntList and FloatList
 
@@ -317,7 +318,7 @@ MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
       case kConstantLayout: {
         uint64_t number = 0;
         MACE_RETURN_IF_ERROR(fields.Uint64(&number));
-        if (number > static_cast<uint64_t>(ConstantLayout::kPackedO16)) {
+        if (number > static_cast<uint64_t>(ConstantLayout::kPackedO16Pairs)) {
           return fields.Damaged("layout ", number,
                                 " is not one of this format");
         }
@@ -346,6 +347,10 @@ MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
 // Hints for other tools and devices are skipped.
 MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
   while (fields.Next()) {
+    if (fields.tag() == kHintsDataType) {
+      MACE_RETURN_IF_ERROR(fields.Bytes(&hints->data_type));
+      continue;
+    }
     if (fields.tag() != kHintsWinograd) {
       fields.Skip();
       continue;

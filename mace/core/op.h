@@ -52,18 +52,25 @@ struct OperatorDef {
   const AttributeValue *FindAttribute(const char *key) const;
 };
 
+// What the deployment file asked of kernels.
+struct DeploymentHints {
+  // Largest Winograd tile that a convolution may choose: 0 (off), 2 or 4.
+  int winograd = 0;
+  // "bf16_bf16", ...: types of weights and of arithmetic; empty: not said.
+  std::string data_type;
+};
+
 // A device's memory and queue as its ops see them; each runtime derives its
 // own. CPU ops need none beyond the thread pool.
 class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceType type() const = 0;
-};
-
-// What the deployment file asked of kernels.
-struct DeploymentHints {
-  // Largest Winograd tile that a convolution may choose: 0 (off), 2 or 4.
-  int winograd = 0;
+  // Called once per engine, before its operators are made: refuses what the
+  // device cannot do, or says in the log what it does instead.
+  virtual MaceStatus CheckHints(const DeploymentHints &hints) const {
+    return MaceStatus();
+  }
 };
 
 class InitContext {

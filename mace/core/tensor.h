@@ -13,7 +13,14 @@
 namespace mace {
 
 // How a constant lies in its bytes (mace.proto, ConstantLayout).
-enum class ConstantLayout : uint8_t { kPlain = 0, kPackedO16 = 1 };
+enum class ConstantLayout : uint8_t {
+  kPlain = 0,
+  kPackedO16 = 1,
+  kPackedO16Pairs = 2,
+};
+inline constexpr bool IsPacked(ConstantLayout layout) {
+  return layout != ConstantLayout::kPlain;
+}
 
 // A named value of the graph as an op sees it. The engine owns the memory:
 // intermediate tensors lie in the arena and are valid only inside Run;

@@ -15,7 +15,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,8 @@ class Native:
 
     command: tuple[str, ...]
     arguments: tuple[str, ...] = ()
+    # How the weights are written; the border is this class's own business.
+    export: ExportOptions = field(default_factory=ExportOptions)
 
     def __call__(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Exports `graph` and runs it on `feeds`.
@@ -63,7 +65,7 @@ class Native:
         """
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            formats = _export(graph, folder)
+            formats = _export(graph, self.export, folder)
             for value in graph.inputs:
                 path = folder / f"in_{_file_name(value.name)}"
                 path.write_bytes(np.ascontiguousarray(feeds[value.name]).tobytes())
@@ -125,10 +127,14 @@ def native(abi: str, *arguments: str) -> Native:
     return Native((*_EMULATORS[abi], str(program)), arguments)
 
 
-def _export(graph: Graph, folder: Path) -> dict[str, DataFormat]:
+def _export(
+    graph: Graph, options: ExportOptions, folder: Path
+) -> dict[str, DataFormat]:
     nchw = InputSignature(DataFormat.NCHW)
-    options = ExportOptions(
-        hints={"winograd": 4},  # as a deployment file that says nothing
+    options = replace(
+        options,
+        # As a deployment file that says nothing.
+        hints={"winograd": 4, **options.hints},
         inputs={v.name: nchw for v in graph.inputs},
         outputs={v.name: nchw for v in graph.outputs},
     )

@@ -11,11 +11,15 @@ instruction takes 20 to 50 times as long, those of few operations.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mace.python.tools.export import ExportOptions
+from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.base import (
     ImportRequest,
     InputSpec,
@@ -23,7 +27,7 @@ from mace.python.tools.importers.base import (
     load_importer,
 )
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.models import LIGHT_MODELS, light_input, make_light_model
@@ -81,6 +85,26 @@ def test_threads_and_instruction_sets_agree() -> None:
     one = _light_answer("shufflenet", path, "host", "--num_threads=1")
     two = _light_answer("shufflenet", path, "host", "--num_threads=2")
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("isa", ["", "avx2"])
+@pytest.mark.parametrize("name", ["mobilenet_v1", "mobilenet_v2"])
+def test_bf16_arithmetic(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """bf16_bf16 on this computer, and in float32 as on one without bf16."""
+    if isa:
+        monkeypatch.setenv("MACE_CPU_ISA", isa)
+    path = make_mobile_model(name, SEED)
+    feed = light_input("resnet50", SEED)
+    run = replace(
+        native("host"),
+        export=ExportOptions(storage=Storage.BFLOAT16, pairs=True),
+    )
+    graph = _imported("onnx", path, INPUT, feed.shape, OUTPUT)
+    found = run(graph, {INPUT: feed})[OUTPUT]
+    metrics = compute_metrics(_onnxruntime(path, OUTPUT, INPUT, feed), found)
+    print(f"similarity {metrics.similarity:.9f} error {metrics.max_rel_error:.2e}")
+    assert metrics.non_finite == 0
+    assert metrics.similarity >= 0.995
 
 
 def check_light(name: str, abi: str) -> None:
@@ -145,7 +169,15 @@ def _mace(
     """One answer; the image is given in NCHW, whatever the framework's order."""
     if abi != "host" and shutil.which(f"qemu-{_QEMU[abi]}") is None:
         pytest.skip(f"qemu-{_QEMU[abi]} is not installed: tools/setup.sh --for cross")
-    n, c, h, w = nchw.shape
+    graph = _imported(framework, path, input_name, nchw.shape, output_name)
+    run = native(abi, *arguments)
+    return run(graph, {input_name: nchw})[output_name]
+
+
+def _imported(
+    framework: str, path: Path, input_name: str, nchw: Sequence[int], output_name: str
+) -> Graph:
+    n, c, h, w = nchw
     graph = load_importer(framework)(
         ImportRequest(
             path.stem,
@@ -155,8 +187,7 @@ def _mace(
         )
     )
     optimize(graph)
-    run = native(abi, *arguments)
-    return run(graph, {input_name: nchw})[output_name]
+    return graph
 
 
 _QEMU = {"arm64": "aarch64", "armhf": "arm"}

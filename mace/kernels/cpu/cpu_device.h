@@ -15,6 +15,8 @@ class CpuDevice final : public Device {
  public:
   explicit CpuDevice(CpuIsa isa) : isa_(isa) {}
   DeviceType type() const override { return CPU; }
+  // Weights for arithmetic that the processor lacks are used in float32.
+  MaceStatus CheckHints(const DeploymentHints &hints) const override;
   CpuIsa isa() const { return isa_; }
 
  private:

@@ -49,8 +49,18 @@ _CPUS = {
     "//toolchains:x86_64": ("x86_64", _X86),
 }
 
-def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], visibility = None, testonly = False):
+# Instructions on top of an ISA that only some families use: extension -> CPU ->
+# its names and flags. isa.h lists the same names.
+_EXTENSIONS = {
+    "bf16": {
+        "x86_64": {"avx512_bf16": _X86["avx512"] + ["-mavx512bf16"]},
+    },
+}
+
+def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = None, visibility = None, testonly = False):
     """A kernel family: srcs once per ISA of the target, hdrs once.
+
+    With `extension`, once per ISA that has it instead; none on CPUs without.
 
     Args:
       name: of the library to depend on.
@@ -58,12 +68,15 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], visibility = 
       hdrs: public headers: declarations of the tables, no inline code.
       deps: what the sources include.
       copts: further flags.
+      extension: "bf16" or None.
       visibility: as in cc_library.
       testonly: as in cc_library.
     """
     libraries = {}
     for setting, (cpu, isas) in _CPUS.items():
         libraries[setting] = []
+        if extension != None:
+            isas = _EXTENSIONS[extension].get(cpu, {})
         for isa, flags in isas.items():
             library = "%s_%s_%s" % (name, cpu, isa)
             libraries[setting].append(":" + library)
@@ -97,6 +110,10 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], visibility = 
         data = [":%s_objects" % name],
         # Without optimisation inline functions of headers are emitted.
         tags = ["opt_only"],
+        target_compatible_with = select({
+            setting: [] if libraries[setting] else ["//toolchains:nowhere"]
+            for setting in libraries
+        }),
         visibility = ["//visibility:private"],
     )
     native.cc_library(

@@ -29,6 +29,9 @@ bool Supports_avx512() {
          __builtin_cpu_supports("avx512dq") != 0 &&
          __builtin_cpu_supports("avx512vl") != 0;
 }
+bool Supports_avx512_bf16() {
+  return Supports_avx512() && __builtin_cpu_supports("avx512bf16") != 0;
+}
 #elif defined(__aarch64__)
 bool Supports_neon() { return true; }  // Armv8-A always has Advanced SIMD
 #else
@@ -44,10 +47,10 @@ bool Supports_neon() {
 
 const char *CpuIsaName(CpuIsa isa) {
   switch (isa) {
-#define MACE_ISA_CASE(name) \
-  case CpuIsa::name:        \
+#define MACE_ISA_CASE(name, base) \
+  case CpuIsa::name:              \
     return #name;
-    MACE_FOR_EACH_ISA(MACE_ISA_CASE)
+    MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_CASE)
 #undef MACE_ISA_CASE
     case CpuIsa::kNone:
       break;
@@ -55,12 +58,20 @@ const char *CpuIsaName(CpuIsa isa) {
   return "none";
 }
 
+bool HasBf16(CpuIsa isa) {
+#define MACE_ISA_HAS(name, base) \
+  if (isa == CpuIsa::name) return true;
+  MACE_FOR_EACH_BF16_EXTENSION(MACE_ISA_HAS)
+#undef MACE_ISA_HAS
+  return false;
+}
+
 bool CpuSupports(CpuIsa isa) {
   switch (isa) {
-#define MACE_ISA_CASE(name) \
-  case CpuIsa::name:        \
+#define MACE_ISA_CASE(name, base) \
+  case CpuIsa::name:              \
     return Supports_##name();
-    MACE_FOR_EACH_ISA(MACE_ISA_CASE)
+    MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_CASE)
 #undef MACE_ISA_CASE
     case CpuIsa::kNone:
       break;
@@ -70,9 +81,9 @@ bool CpuSupports(CpuIsa isa) {
 
 CpuIsa BestCpuIsa() {
   CpuIsa best = CpuIsa::kNone;
-#define MACE_ISA_TRY(name) \
+#define MACE_ISA_TRY(name, base) \
   if (CpuSupports(CpuIsa::name)) best = CpuIsa::name;
-  MACE_FOR_EACH_ISA(MACE_ISA_TRY)
+  MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_TRY)
 #undef MACE_ISA_TRY
   return best;
 }
@@ -81,13 +92,13 @@ CpuIsaChoice ChooseCpuIsa(const char *requested) {
   if (requested == nullptr || requested[0] == '\0') {
     return {BestCpuIsa(), CpuIsaRequest::kNothing};
   }
-#define MACE_ISA_MATCH(name)                                              \
+#define MACE_ISA_MATCH(name, base)                                        \
   if (std::strcmp(requested, #name) == 0) {                               \
     return CpuSupports(CpuIsa::name)                                      \
                ? CpuIsaChoice{CpuIsa::name, CpuIsaRequest::kGranted}      \
                : CpuIsaChoice{BestCpuIsa(), CpuIsaRequest::kUnsupported}; \
   }
-  MACE_FOR_EACH_ISA(MACE_ISA_MATCH)
+  MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_MATCH)
 #undef MACE_ISA_MATCH
   return {BestCpuIsa(), CpuIsaRequest::kUnknown};
 }

@@ -11,32 +11,47 @@
 #ifndef MACE_KERNELS_CPU_ISA_H_
 #define MACE_KERNELS_CPU_ISA_H_
 
-// X(name) for every ISA that this target compiles kernels for, lowest first.
-// `name` is at once the namespace of the compiled copy, the spelling that
-// MACE_CPU_ISA accepts and the enumerator (hence lower case).
+// X(name) for every ISA that this target compiles every kernel family for,
+// lowest first. `name` is at once the namespace of the compiled copy, the
+// spelling that MACE_CPU_ISA accepts and the enumerator (hence lower case).
+//
+// An extension, X(name, base), adds instructions of lower precision to a base.
+// Only the families that use them have a copy of that name (`extension` of
+// mace_isa_library); the others run the base's. isa.bzl lists the same names.
+// MACE_FOR_EACH_ISA_AND_BASE takes an ISA for its own base.
 #if defined(__x86_64__) || defined(__i386__)
 #define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2) X(avx512)
+#define MACE_FOR_EACH_ISA_AND_BASE(X) \
+  X(sse41, sse41) X(avx2, avx2) X(avx512, avx512) MACE_FOR_EACH_EXTENSION(X)
+#define MACE_FOR_EACH_BF16_EXTENSION(X) X(avx512_bf16, avx512)
 #elif defined(__aarch64__) || defined(__arm__)
 #define MACE_FOR_EACH_ISA(X) X(neon)
+#define MACE_FOR_EACH_ISA_AND_BASE(X) X(neon, neon) MACE_FOR_EACH_EXTENSION(X)
+#define MACE_FOR_EACH_BF16_EXTENSION(X)
 #else
 #error "MACE has CPU kernels for x86 and ARM only"
 #endif
+
+#define MACE_FOR_EACH_EXTENSION(X) MACE_FOR_EACH_BF16_EXTENSION(X)
 
 namespace mace {
 
 enum class CpuIsa {
   kNone = 0,  // the processor lacks even the lowest ISA compiled in
-#define MACE_ISA_ENUM(name) name,
-  MACE_FOR_EACH_ISA(MACE_ISA_ENUM)
+#define MACE_ISA_ENUM(name, base) name,
+  MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_ENUM)
 #undef MACE_ISA_ENUM
 };
 
-// "sse41", "avx2", "avx512", "neon"; "none" for CpuIsa::kNone.
+// "sse41", "avx512_bf16", "neon", ...; "none" for CpuIsa::kNone.
 const char *CpuIsaName(CpuIsa isa);
 
 // The highest compiled-in ISA that this processor and its operating system
 // support. Asks cpuid (x86) or the auxiliary vector (ARM) at every call.
 CpuIsa BestCpuIsa();
+
+// Whether kernels of `isa` may use instructions for products of bf16.
+bool HasBf16(CpuIsa isa);
 
 // Whether this processor can run kernels of `isa`.
 bool CpuSupports(CpuIsa isa);
@@ -61,8 +76,9 @@ CpuIsaChoice ChooseCpuIsa(const char *requested);
 CpuIsaChoice ChooseCpuIsaFromEnv();
 
 // Every name ChooseCpuIsa knows on this target, for messages.
-#define MACE_ISA_TEXT(name) #name " "
-inline constexpr char kCpuIsaNames[] = MACE_FOR_EACH_ISA(MACE_ISA_TEXT);
+#define MACE_ISA_TEXT(name, base) #name " "
+inline constexpr char kCpuIsaNames[] =
+    MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_TEXT);
 #undef MACE_ISA_TEXT
 
 }  // namespace mace

@@ -20,12 +20,22 @@
 
 namespace mace {
 
-// Every ISA compiled in that this machine supports.
+// Every ISA compiled in that this machine supports; extensions, which run the
+// kernels of their base in most families, only below.
 inline std::vector<CpuIsa> RunnableIsas() {
   std::vector<CpuIsa> isas;
 #define MACE_ISA_PUSH(name) \
   if (CpuSupports(CpuIsa::name)) isas.push_back(CpuIsa::name);
   MACE_FOR_EACH_ISA(MACE_ISA_PUSH)
+#undef MACE_ISA_PUSH
+  return isas;
+}
+
+inline std::vector<CpuIsa> RunnableIsasAndExtensions() {
+  std::vector<CpuIsa> isas;
+#define MACE_ISA_PUSH(name, base) \
+  if (CpuSupports(CpuIsa::name)) isas.push_back(CpuIsa::name);
+  MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_PUSH)
 #undef MACE_ISA_PUSH
   return isas;
 }

@@ -484,6 +484,36 @@ MACE_SIMD_INLINE void StoreBf16N(uint16_t *p, V v, int n) {
   StoreHalfBitsN(p, NarrowBf16(v), n);
 }
 
+// ---- pairs of bf16 ---------------------------------------------------------
+// A 32-bit lane holds two neighbours in memory, the earlier one below.
+
+MACE_SIMD_INLINE VU LoadBf16Pairs(const uint16_t *p) {
+  VU v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+MACE_SIMD_INLINE V EarlierBf16(VU pairs) { return AsFloat(pairs << 16); }
+MACE_SIMD_INLINE V LaterBf16(VU pairs) { return AsFloat(pairs & 0xffff0000u); }
+
+#if defined(__AVX512BF16__)
+// The pair at p in every lane.
+MACE_SIMD_INLINE VU SetBf16Pair(const uint16_t *p) {
+  int32_t bits;
+  __builtin_memcpy(&bits, p, sizeof(bits));
+  return reinterpret_cast<VU>(_mm512_set1_epi32(bits));
+}
+// acc + the later products + the earlier ones, each step rounded to nearest;
+// subnormal numbers count as 0.
+MACE_SIMD_INLINE V DotBf16Pairs(V acc, VU a, VU b) {
+  return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a),
+                          reinterpret_cast<__m512bh>(b));
+}
+// NarrowBf16 in one instruction; subnormal numbers become 0.
+MACE_SIMD_INLINE VH NarrowBf16Fast(V x) {
+  return reinterpret_cast<VH>(_mm512_cvtneps_pbh(x));
+}
+#endif
+
 }  // namespace mace::simd::MACE_ISA
 
 #endif  // MACE_KERNELS_CPU_SIMD_H_

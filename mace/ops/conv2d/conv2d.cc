@@ -18,6 +18,7 @@ class Conv2DOp final : public CpuOp {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     kernels_ = gemm::KernelsFor(isa());
+    bf16_kernels_ = gemm::Bf16KernelsFor(isa());
     winograd_.Init(isa(), context->hints().winograd);
     return CheckConstants(*context->constant(kConv2DFilterInput),
                           context->constant(kConv2DBiasInput));
@@ -154,7 +155,7 @@ class Conv2DOp final : public CpuOp {
     s.out_w = index(output[2]);
     s.out_c = index(output[3]);
     s.groups = index(attributes_.groups);
-    plan_ = gemm::PlanConv(s, PackedWeightType(filter.data_type), kernels_,
+    plan_ = gemm::PlanConv(s, PackedWeightType(filter), kernels_, bf16_kernels_,
                            context->thread_pool()->thread_count());
     macs_ = output.Elements() * filter.shape.Elements(1, 4);
     return winograd_.Reshape(s, filter, context);
@@ -163,6 +164,7 @@ class Conv2DOp final : public CpuOp {
   Conv2DAttributes attributes_;
   FusedActivation activation_;
   const gemm::Kernels *kernels_ = nullptr;
+  const gemm::Bf16Kernels *bf16_kernels_ = nullptr;
   WindowGeometry window_;
   Shape kernel_shape_;
   gemm::ConvPlan plan_;

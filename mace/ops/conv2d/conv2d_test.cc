@@ -215,6 +215,72 @@ TEST(Conv2DTest, SixteenBitFilters) {
   }
 }
 
+// Multiples of 1/64 up to 1 are exact in bfloat16, so that nothing is rounded
+// but the sums, on processors with and without its arithmetic.
+Value ExactInBfloat16(Random *random, const Shape &shape) {
+  std::vector<float> values;
+  for (int32_t i : random->Ints(shape, -64, 64).ints()) {
+    values.push_back(static_cast<float>(i) / 64.0f);
+  }
+  return Value::Floats(shape, values);
+}
+
+TEST(Conv2DTest, Bf16Arithmetic) {
+  Random random(15);
+  for (int64_t channels : {3, 4, 34}) {
+    const Value x = ExactInBfloat16(&random, {2, 9, 8, channels});
+    const Value f = ExactInBfloat16(&random, {37, 3, 3, channels});
+    const Value b = random.Floats({37});
+    const Value r = random.Floats({2, 9, 8, 37});
+    Naive n;
+    n.pads[0] = n.pads[1] = n.pads[2] = n.pads[3] = 1;
+    std::vector<double> want = Convolve(x, f, b.floats(), n);
+    const std::vector<float> residual = r.floats();
+    for (size_t i = 0; i < want.size(); ++i) want[i] += residual[i];
+    const OpCase op_case = OpCase("Conv2D")
+                               .Input(x)
+                               .PackedPairs(f)
+                               .Constant(b)
+                               .Input(r)
+                               .String("padding", "SAME")
+                               .Winograd(4);
+    ExpectFloats(op_case, r.shape, want, kTolerance);
+    for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+      EXPECT_EQ(result.result.kernel_name.find("bf16") != std::string::npos,
+                HasBf16(result.isa))
+          << result.result.kernel_name;
+    }
+  }
+}
+
+TEST(Conv2DTest, Bf16ArithmeticOfGroupsAndOfOneRow) {
+  Random random(16);
+  const Value x = ExactInBfloat16(&random, {1, 5, 7, 15});
+  const Value f = ExactInBfloat16(&random, {9, 2, 3, 5});
+  Naive n;
+  n.groups = 3;
+  ExpectFloats(OpCase("Conv2D").Input(x).PackedPairs(f, 3).Int("groups", 3),
+               {1, 4, 5, 9}, Convolve(x, f, {}, n), kTolerance);
+  const Value whole = ExactInBfloat16(&random, {21, 5, 7, 15});
+  ExpectFloats(OpCase("Conv2D").Input(x).PackedPairs(whole), {1, 1, 1, 21},
+               Convolve(x, whole, {}, Naive()), kTolerance);
+}
+
+// The operands are rounded to nearest even and nothing else is.
+TEST(Conv2DTest, Bf16ArithmeticRoundsItsInput) {
+  const float third = 1.0f / 3.0f;
+  const Value x = Value::Floats({1, 1, 2, 1}, {third, 1.0f});
+  const Value f = Value::Floats({1, 1, 1, 1}, {1.0f});
+  const OpCase op_case = OpCase("Conv2D").Input(x).PackedPairs(f);
+  for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+    ASSERT_TRUE(IsOk(result.result.status));
+    const float rounded =
+        op_test::WidenBfloat16(op_test::NarrowToBfloat16(third));
+    EXPECT_EQ(result.result.outputs[0].floats()[0],
+              HasBf16(result.isa) ? rounded : third);
+  }
+}
+
 TEST(Conv2DTest, ShapeMayChangeBetweenRuns) {
   Random random(7);
   const Value f = random.Floats({8, 3, 3, 4});

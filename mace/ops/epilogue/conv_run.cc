@@ -7,14 +7,25 @@ namespace mace {
 
 namespace {
 
+size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+
 size_t PerThread(const gemm::ConvPlan &plan) {
-  return (plan.scratch_bytes + 63) & ~size_t{63};
+  return Align(plan.scratch_bytes);
+}
+
+// Pixels that are worth handing to a thread: 64 KiB of channels.
+int64_t StageGrain(const gemm::ConvPlan &plan) {
+  constexpr int64_t kFloats = 16 * 1024;
+  return kFloats / plan.shape.in_c + 1;
 }
 
 }  // namespace
 
-gemm::WeightType PackedWeightType(DataType type) {
-  switch (type) {
+gemm::WeightType PackedWeightType(const Tensor &weights) {
+  if (weights.layout == ConstantLayout::kPackedO16Pairs) {
+    return gemm::WeightType::kBf16Pairs;
+  }
+  switch (weights.data_type) {
     case DataType::kFloat16:
       return gemm::WeightType::kF16;
     case DataType::kBfloat16:
@@ -25,7 +36,8 @@ gemm::WeightType PackedWeightType(DataType type) {
 }
 
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads) {
-  return PerThread(plan) * static_cast<size_t>(threads);
+  return Align(plan.staged_bytes) +
+         PerThread(plan) * static_cast<size_t>(threads);
 }
 
 void RunConv(const gemm::ConvPlan &plan,
@@ -39,6 +51,16 @@ void RunConv(const gemm::ConvPlan &plan,
   clamped.epilogue.clamp = activation.clamp();
   clamped.epilogue.low = activation.low();
   clamped.epilogue.high = activation.high();
+  if (plan.staged_pixels > 0) {
+    clamped.staged = scratch;
+    scratch = static_cast<char *>(scratch) + Align(plan.staged_bytes);
+    pool->ParallelFor(plan.staged_pixels, StageGrain(plan),
+                      [&](int64_t begin, int64_t end, int) {
+                        gemm::StagePixels(plan, clamped,
+                                          static_cast<ptrdiff_t>(begin),
+                                          static_cast<ptrdiff_t>(end));
+                      });
+  }
   pool->ParallelFor(plan.tasks, 1, [&](int64_t begin, int64_t end, int thread) {
     void *own =
         static_cast<char *>(scratch) + static_cast<size_t>(thread) * per_thread;
@@ -54,16 +76,18 @@ void RunConv(const gemm::ConvPlan &plan,
 }
 
 const char *ConvKernelName(const gemm::ConvPlan &plan) {
+  const bool bf16 = plan.bf16 != nullptr;
   if (plan.vector) return "gemv";
   switch (plan.tap_kind) {
     case gemm::ConvPlan::Taps::kRow:
-      return "gemm over image rows";
+      return bf16 ? "gemm over image rows in bf16" : "gemm over image rows";
     case gemm::ConvPlan::Taps::kPatch:
-      return "gemm over patches";
+      return bf16 ? "gemm over patches in bf16" : "gemm over patches";
     case gemm::ConvPlan::Taps::kPixel:
       break;
   }
-  return plan.taps == 1 ? "gemm" : "gemm over taps";
+  if (plan.taps == 1) return bf16 ? "gemm in bf16" : "gemm";
+  return bf16 ? "gemm over taps in bf16" : "gemm over taps";
 }
 
 }  // namespace mace

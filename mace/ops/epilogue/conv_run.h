@@ -8,21 +8,22 @@
 
 #include <cstddef>
 
-#include "mace/core/data_type.h"
+#include "mace/core/tensor.h"
 #include "mace/core/thread_pool.h"
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/ops/epilogue/fused_activation.h"
 
 namespace mace {
 
-// float32, float16 or bfloat16, which the schema has checked.
-gemm::WeightType PackedWeightType(DataType type);
+// Of a packed constant of float32, float16 or bfloat16, which the schema has
+// checked.
+gemm::WeightType PackedWeightType(const Tensor &weights);
 
 // Scratch for all threads of a pool; 64-byte aligned.
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads);
 
 // Every task of the plan, each followed by the activation. `scratch` holds
-// ConvScratchBytes; the clamp of args.epilogue is set here.
+// ConvScratchBytes; the clamp of args.epilogue and args.staged are set here.
 void RunConv(const gemm::ConvPlan &plan,
              const gemm::ConvArgs &args,
              const FusedActivation &activation,

@@ -113,6 +113,26 @@ TEST(FullyConnectedTest, SixteenBitWeights) {
   }
 }
 
+// Nothing is rounded but the sums: multiples of 1/64 are exact in bfloat16.
+TEST(FullyConnectedTest, Bf16Arithmetic) {
+  Random random(8);
+  auto exact = [&random](const Shape &shape) {
+    std::vector<float> values;
+    for (int32_t i : random.Ints(shape, -64, 64).ints()) {
+      values.push_back(static_cast<float>(i) / 64.0f);
+    }
+    return Value::Floats(shape, values);
+  };
+  for (int64_t depth : {1, 131, 132}) {
+    const Value w = exact({50, depth});
+    for (int64_t rows : {1, 5}) {
+      const Value x = exact({rows, depth});
+      ExpectFloats(OpCase("FullyConnected").Input(x).PackedPairs(w), {rows, 50},
+                   Multiply(x, w, {}), kTolerance);
+    }
+  }
+}
+
 TEST(FullyConnectedTest, ShapeMayChangeBetweenRuns) {
   Random random(5);
   const Value w = random.Floats({70, 24});

@@ -100,7 +100,7 @@ class MatMulOp final : public CpuOp {
     plan_ = gemm::PlanConv(gemm::MatrixShape(static_cast<ptrdiff_t>(call_rows),
                                              static_cast<ptrdiff_t>(depth_),
                                              static_cast<ptrdiff_t>(columns_)),
-                           gemm::WeightType::kF32, kernels_, threads);
+                           gemm::WeightType::kF32, kernels_, nullptr, threads);
     packed_bytes_ = Align(gemm::PackedFloats(static_cast<size_t>(depth_),
                                              static_cast<size_t>(columns_)) *
                           sizeof(float));

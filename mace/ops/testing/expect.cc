@@ -35,9 +35,9 @@ void ExpectSame(const OpResult &first,
 
 std::vector<CpuIsa> AvailableIsas() {
   std::vector<CpuIsa> isas;
-#define MACE_OP_TEST_ADD(name) \
+#define MACE_OP_TEST_ADD(name, base) \
   if (CpuSupports(CpuIsa::name)) isas.push_back(CpuIsa::name);
-  MACE_FOR_EACH_ISA(MACE_OP_TEST_ADD)
+  MACE_FOR_EACH_ISA_AND_BASE(MACE_OP_TEST_ADD)
 #undef MACE_OP_TEST_ADD
   return isas;
 }

@@ -135,6 +135,36 @@ OpCase &OpCase::Packed(const Value &plain, int64_t groups, DataType type) {
   return *this;
 }
 
+OpCase &OpCase::PackedPairs(const Value &plain, int64_t groups) {
+  constexpr int64_t kPanel = 16;
+  const std::vector<float> source = plain.floats();
+  const int64_t columns = plain.shape[0] / groups;
+  const int64_t channels = plain.shape.back();
+  const int64_t even = channels + channels % 2;
+  const int64_t depth = plain.shape.Elements(1, plain.shape.rank());
+  const int64_t pixels = depth / channels;
+  const int64_t panels = (columns + kPanel - 1) / kPanel;
+  std::vector<uint16_t> packed(
+      static_cast<size_t>(groups * panels * pixels * even * kPanel));
+  for (int64_t o = 0; o < plain.shape[0]; ++o) {
+    const int64_t n = o % columns;
+    const int64_t panel = o / columns * panels + n / kPanel;
+    for (int64_t i = 0; i < depth; ++i) {
+      const int64_t k = i / channels * even + i % channels;
+      const int64_t pair = panel * pixels * even / 2 + k / 2;
+      packed[(pair * kPanel + n % kPanel) * 2 + k % 2] =
+          NarrowToBfloat16(source[o * depth + i]);
+    }
+  }
+  CaseInput input;
+  input.kind = CaseInput::Kind::kConstant;
+  input.layout = ConstantLayout::kPackedO16Pairs;
+  input.groups = groups;
+  input.value = Value::Of(DataType::kBfloat16, plain.shape, packed);
+  inputs.push_back(input);
+  return *this;
+}
+
 float WidenFloat16(uint16_t bits) {
   const int exponent = (bits >> 10) & 31;
   const int fraction = bits & 1023;

@@ -111,6 +111,8 @@ struct OpCase {
   OpCase &Packed(const Value &plain,
                  int64_t groups = 1,
                  DataType type = DataType::kFloat32);
+  // The same, as bfloat16 in layout PACKED_O16_PAIRS.
+  OpCase &PackedPairs(const Value &plain, int64_t groups = 1);
 
   // The deployment's hint, 0 unless set.
   OpCase &Winograd(int max_tile) {

@@ -24,7 +24,7 @@ std::string InputProblem(const PortSchema &port, const CaseInput &input) {
   }
   const bool constant = input.kind == CaseInput::Kind::kConstant;
   if (port.constant && !constant) return "must be a constant";
-  const bool packed = input.layout == ConstantLayout::kPackedO16;
+  const bool packed = IsPacked(input.layout);
   if (port.packed != packed) {
     return port.packed ? "must be packed" : "must not be packed";
   }

@@ -14,10 +14,10 @@ MACE_FOR_EACH_ISA(MACE_DWCONV_DECLARE)
 
 const Kernels *KernelsFor(CpuIsa isa) {
   switch (isa) {
-#define MACE_DWCONV_CASE(name) \
-  case CpuIsa::name:           \
-    return &name::kKernels;
-    MACE_FOR_EACH_ISA(MACE_DWCONV_CASE)
+#define MACE_DWCONV_CASE(name, base) \
+  case CpuIsa::name:                 \
+    return &base::kKernels;
+    MACE_FOR_EACH_ISA_AND_BASE(MACE_DWCONV_CASE)
 #undef MACE_DWCONV_CASE
     case CpuIsa::kNone:
       break;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mace/kernels/cpu/gemm/conv_rows.h"
+
 namespace mace::gemm {
 namespace {
 
@@ -47,6 +49,15 @@ ConvPlan::Taps TapKind(const ConvShape &s) {
   return ConvPlan::Taps::kPixel;
 }
 
+// Of the rows that the kernels read.
+size_t ElementBytes(const ConvPlan &p) {
+  return p.bf16 != nullptr ? sizeof(uint16_t) : sizeof(float);
+}
+
+size_t RowTile(const ConvPlan &p) {
+  return p.bf16 != nullptr ? p.bf16->row_tile : p.kernels->row_tile;
+}
+
 // Parts of a task's scratch.
 struct Scratch {
   size_t pointers;
@@ -60,15 +71,17 @@ Scratch LayOutScratch(const ConvPlan &p) {
   auto align = [](size_t bytes) { return (bytes + 63) & ~size_t{63}; };
   Scratch s;
   s.pointers = 0;
-  s.zeros = align(static_cast<size_t>(p.taps * p.row_block) * sizeof(float *));
-  s.edges = s.zeros + align(static_cast<size_t>(p.depth) * sizeof(float));
+  s.zeros = align(static_cast<size_t>(p.taps * p.row_block) * sizeof(void *));
+  s.edges = s.zeros + align(static_cast<size_t>(p.depth) * ElementBytes(p));
   s.widened = s.edges;
   if (p.tap_kind == ConvPlan::Taps::kRow) {
     s.widened += align(static_cast<size_t>(p.row_block * p.taps * p.depth) *
-                       sizeof(float));
+                       ElementBytes(p));
   }
   s.end = s.widened;
-  if (p.w_type != WeightType::kF32) s.end += kScratchFloats * sizeof(float);
+  if (p.w_type != WeightType::kF32 && p.bf16 == nullptr) {
+    s.end += kScratchFloats * sizeof(float);
+  }
   return s;
 }
 
@@ -79,20 +92,20 @@ Index RowBlock(const ConvPlan &p) {
   const Index fresh =
       std::min(s.kernel_h, s.stride_h) * std::min(s.kernel_w, s.stride_w);
   const Index row_bytes =
-      fresh * (s.in_c / s.groups) * static_cast<Index>(sizeof(float));
+      fresh * (s.in_c / s.groups) * static_cast<Index>(ElementBytes(p));
   Index rows =
       std::clamp(kBlockBytes / row_bytes, kMinBlockRows, kMaxBlockRows);
   rows = std::min(rows, kMaxPointers / p.taps);
   if (p.tap_kind == ConvPlan::Taps::kRow) {
     const Index patch_bytes =
-        p.taps * p.depth * static_cast<Index>(sizeof(float));
+        p.taps * p.depth * static_cast<Index>(ElementBytes(p));
     rows = std::min(rows, kMaxEdgeBytes / patch_bytes);
   }
-  return std::max(rows, static_cast<Index>(p.kernels->row_tile));
+  return std::max(rows, static_cast<Index>(RowTile(p)));
 }
 
 void SplitRows(ConvPlan *p, Index blocks) {
-  const Index tile = static_cast<Index>(p->kernels->row_tile);
+  const Index tile = static_cast<Index>(RowTile(*p));
   p->row_block = std::min(p->rows, RoundUp(DivideUp(p->rows, blocks), tile));
   p->row_blocks = DivideUp(p->rows, p->row_block);
 }
@@ -118,152 +131,9 @@ void SplitForThreads(ConvPlan *p, int threads) {
   SplitPanels(p, DivideUp(wanted, have), kMaxGroupPanels);
   const Index missing = DivideUp(wanted, p->shape.groups * p->panel_blocks);
   if (missing > p->row_blocks) {
-    const Index tile = static_cast<Index>(p->kernels->row_tile);
+    const Index tile = static_cast<Index>(RowTile(*p));
     SplitRows(p, std::min(missing, DivideUp(p->rows, 2 * tile)));
   }
-}
-
-// Outputs of a task that lie in one row of one image.
-struct Run {
-  Index n;
-  Index h;
-  Index w_begin;
-  Index w_end;
-  Index at;  // of w_begin, counted from the task's first output
-};
-
-// Calls function(Run) for all of [row_begin, row_begin + rows).
-template <typename Function>
-void ForEachRun(const ConvShape &s,
-                Index row_begin,
-                Index rows,
-                Function function) {
-  Index n = row_begin / (s.out_h * s.out_w);
-  Index h = row_begin / s.out_w % s.out_h;
-  Index w = row_begin % s.out_w;
-  for (Index at = 0; at < rows;) {
-    const Index end = std::min(s.out_w, w + rows - at);
-    function(Run{n, h, w, end, at});
-    at += end - w;
-    w = 0;
-    if (++h == s.out_h) {
-      h = 0;
-      ++n;
-    }
-  }
-}
-
-// The output columns of a run for which column w * stride + offset lies in
-// [0, size): the padded ones before and after need no test of their own.
-struct Inside {
-  Index begin;
-  Index end;
-};
-Inside InsideColumns(const Run &run, Index stride, Index offset, Index size) {
-  const Index first = offset >= 0 ? 0 : DivideUp(-offset, stride);
-  const Index last = offset >= size ? 0 : (size - 1 - offset) / stride + 1;
-  const Index begin = std::clamp(first, run.w_begin, run.w_end);
-  return {begin, std::clamp(last, begin, run.w_end)};
-}
-
-struct RowsTask {
-  const float *input;  // first channel of the group
-  Index row_begin;
-  Index rows;
-  const float *zeros;
-  float *edges;
-  const float **pointers;
-};
-
-// A matrix has thousands of rows per few products: this loop is vectorised.
-void FillSteps(const float **to, Index count, const float *from, Index step) {
-  for (Index i = 0; i < count; ++i) to[i] = from + i * step;
-}
-
-void FillSame(const float **to, Index count, const float *value) {
-  for (Index i = 0; i < count; ++i) to[i] = value;
-}
-
-void PointAtPixels(const ConvPlan &p, const RowsTask &task) {
-  const ConvShape &s = p.shape;
-  const Index step = s.stride_w * s.in_c;
-  ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
-    const float **to = task.pointers + run.at;
-    const Index count = run.w_end - run.w_begin;
-    for (Index i = 0; i < s.kernel_h; ++i) {
-      const Index h = run.h * s.stride_h - s.pad_top + i * s.dilation_h;
-      const bool h_inside = h >= 0 && h < s.in_h;
-      const Index row = (run.n * s.in_h + h) * s.in_w;
-      for (Index j = 0; j < s.kernel_w; ++j, to += task.rows) {
-        const Index offset = j * s.dilation_w - s.pad_left;
-        const Inside in = h_inside
-                              ? InsideColumns(run, s.stride_w, offset, s.in_w)
-                              : Inside{run.w_end, run.w_end};
-        FillSame(to, in.begin - run.w_begin, task.zeros);
-        if (in.begin < in.end) {
-          FillSteps(
-              to + (in.begin - run.w_begin), in.end - in.begin,
-              task.input + (row + in.begin * s.stride_w + offset) * s.in_c,
-              step);
-        }
-        FillSame(to + (in.end - run.w_begin), count - (in.end - run.w_begin),
-                 task.zeros);
-      }
-    }
-  });
-}
-
-// A tap is kernel_w neighbouring pixels. Where these leave the image to the
-// left or right, a copy with zeros is made.
-void PointAtPixelRows(const ConvPlan &p, const RowsTask &task) {
-  const ConvShape &s = p.shape;
-  float *edge = task.edges;
-  ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
-    // Columns for which the first and the last pixel of the tap are inside.
-    const Inside first = InsideColumns(run, s.stride_w, -s.pad_left, s.in_w);
-    const Inside last =
-        InsideColumns(run, s.stride_w, s.kernel_w - 1 - s.pad_left, s.in_w);
-    const Index begin = std::min(std::max(first.begin, last.begin), run.w_end);
-    const Index end = std::max(begin, std::min(first.end, last.end));
-    const float **to = task.pointers + run.at - run.w_begin;
-    for (Index i = 0; i < s.kernel_h; ++i, to += task.rows) {
-      const Index h = run.h * s.stride_h - s.pad_top + i * s.dilation_h;
-      if (h < 0 || h >= s.in_h) {
-        FillSame(to + run.w_begin, run.w_end - run.w_begin, task.zeros);
-        continue;
-      }
-      const float *row = task.input + (run.n * s.in_h + h) * s.in_w * s.in_c;
-      auto copy_edge = [&](Index w) {
-        const Index w0 = w * s.stride_w - s.pad_left;
-        const Index left = std::clamp<Index>(-w0, 0, s.kernel_w);
-        const Index right = std::clamp<Index>(s.in_w - w0, left, s.kernel_w);
-        to[w] = task.zeros;
-        if (left == right) return;
-        std::memset(edge, 0, static_cast<size_t>(p.depth) * sizeof(float));
-        std::memcpy(
-            edge + left * s.in_c, row + (w0 + left) * s.in_c,
-            static_cast<size_t>((right - left) * s.in_c) * sizeof(float));
-        to[w] = edge;
-        edge += p.depth;
-      };
-      for (Index w = run.w_begin; w < begin; ++w) copy_edge(w);
-      if (begin < end) {
-        FillSteps(to + begin, end - begin,
-                  row + (begin * s.stride_w - s.pad_left) * s.in_c,
-                  s.stride_w * s.in_c);
-      }
-      for (Index w = end; w < run.w_end; ++w) copy_edge(w);
-    }
-  });
-}
-
-// out_w is 1 and nothing is padded.
-void PointAtPatches(const ConvPlan &p, const RowsTask &task) {
-  const ConvShape &s = p.shape;
-  ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
-    task.pointers[run.at] =
-        task.input + (run.n * s.in_h + run.h * s.stride_h) * s.in_w * s.in_c;
-  });
 }
 
 struct TaskIndex {
@@ -275,6 +145,106 @@ struct TaskIndex {
 TaskIndex Locate(const ConvPlan &p, Index task) {
   return {task / (p.row_blocks * p.panel_blocks),
           task / p.panel_blocks % p.row_blocks, task % p.panel_blocks};
+}
+
+// `runs` of `count` floats to runs of `padded`, the rest of each 0.
+void CopyRuns(
+    const float *from, Index runs, Index count, Index padded, float *to) {
+  for (Index i = 0; i < runs; ++i, from += count, to += padded) {
+    for (Index j = 0; j < count; ++j) to[j] = from[j];
+    for (Index j = count; j < padded; ++j) to[j] = 0.0f;
+  }
+}
+
+// What a task multiplies with and where the results go: a group's weights, the
+// task's panels, first row and column.
+struct Target {
+  const void *weights;
+  size_t columns;
+  size_t panel_begin;
+  size_t panel_end;
+  float *output;
+  size_t stride;
+  Epilogue epilogue;
+};
+
+// The rows of a task, in its scratch.
+template <typename T>
+const T **MakeRows(const ConvPlan &plan,
+                   const T *input,
+                   const ConvRegion &region,
+                   char *scratch) {
+  const Scratch layout = LayOutScratch(plan);
+  RowsTask<T> rows;
+  rows.input = input;
+  rows.row_begin = region.row_begin;
+  rows.rows = region.row_end - region.row_begin;
+  rows.pointers = reinterpret_cast<const T **>(scratch + layout.pointers);
+  rows.zeros = reinterpret_cast<const T *>(scratch + layout.zeros);
+  rows.edges = reinterpret_cast<T *>(scratch + layout.edges);
+  std::memset(scratch + layout.zeros, 0,
+              static_cast<size_t>(plan.depth) * sizeof(T));
+  PointAtRows(plan, rows);
+  return rows.pointers;
+}
+
+void RunBf16(const ConvPlan &plan,
+             const uint16_t *input,
+             const ConvRegion &region,
+             const Target &target,
+             char *scratch) {
+  Bf16Block block;
+  block.a = MakeRows(plan, input, region, scratch);
+  block.rows = static_cast<size_t>(region.row_end - region.row_begin);
+  block.taps = static_cast<size_t>(plan.taps);
+  block.depth = static_cast<size_t>(plan.depth);
+  block.w = static_cast<const uint16_t *>(target.weights);
+  block.columns = target.columns;
+  block.panel_begin = target.panel_begin;
+  block.panel_end = target.panel_end;
+  block.c = target.output;
+  block.c_stride = target.stride;
+  block.epilogue = target.epilogue;
+  plan.bf16->run(block);
+}
+
+void RunFloat(const ConvPlan &plan,
+              const float *input,
+              const ConvRegion &region,
+              const Target &target,
+              char *scratch) {
+  Block block;
+  block.a = MakeRows(plan, input, region, scratch);
+  block.rows = static_cast<size_t>(region.row_end - region.row_begin);
+  block.taps = static_cast<size_t>(plan.taps);
+  block.depth = static_cast<size_t>(plan.depth);
+  block.w = target.weights;
+  block.w_type = plan.w_type;
+  block.columns = target.columns;
+  block.panel_begin = target.panel_begin;
+  block.panel_end = target.panel_end;
+  // The next block of rows usually comes to the same thread.
+  if (region.row_end < plan.rows) block.next_w = target.weights;
+  block.c = target.output;
+  block.c_stride = target.stride;
+  block.epilogue = target.epilogue;
+  block.scratch =
+      reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
+  plan.kernels->run(block);
+}
+
+void RunVector(const ConvPlan &plan, const float *input, const Target &target) {
+  Vector v;
+  v.x = input;
+  v.depth = static_cast<size_t>(plan.depth);
+  v.w = target.weights;
+  v.w_type = plan.w_type;
+  v.columns = target.columns;
+  v.panel_begin = target.panel_begin;
+  v.panel_end = target.panel_end;
+  v.y = target.output;
+  v.epilogue = target.epilogue;
+  plan.kernels->run_vector(v);
 }
 
 }  // namespace
@@ -291,13 +261,17 @@ ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns) {
 ConvPlan PlanConv(const ConvShape &shape,
                   WeightType w_type,
                   const Kernels *kernels,
+                  const Bf16Kernels *bf16,
                   int threads) {
   ConvPlan p;
   p.shape = shape;
   p.kernels = kernels;
   p.w_type = w_type;
   p.tap_kind = TapKind(shape);
-  const Index channels = shape.in_c / shape.groups;
+  p.channels = shape.in_c / shape.groups;
+  const bool pairs = w_type == WeightType::kBf16Pairs;
+  const Index channels = pairs ? RoundUp(p.channels, 2) : p.channels;
+  p.shape.in_c = channels * shape.groups;
   switch (p.tap_kind) {
     case ConvPlan::Taps::kPixel:
       p.taps = shape.kernel_h * shape.kernel_w;
@@ -317,7 +291,15 @@ ConvPlan PlanConv(const ConvShape &shape,
       PanelCount(static_cast<size_t>(shape.out_c / shape.groups)));
   p.panel_block = p.panels;
   p.vector = p.rows == 1 && p.taps == 1 && !IsPadded(shape);
-  const Index stretch = static_cast<Index>(kDepthBlock);
+  // One row is bound by the weights, which both kinds of kernels read as fast.
+  if (pairs && !p.vector) p.bf16 = bf16;
+  if (p.bf16 != nullptr || channels != p.channels) {
+    p.staged_pixels = shape.batch * shape.in_h * shape.in_w;
+    p.staged_bytes =
+        static_cast<size_t>(p.staged_pixels * p.shape.in_c) * ElementBytes(p);
+  }
+  const Index stretch =
+      static_cast<Index>(p.bf16 != nullptr ? kBf16DepthBlock : kDepthBlock);
   p.single_pass = p.vector || (p.depth < stretch ? p.taps <= stretch / p.depth
                                                  : p.taps * p.depth == stretch);
   SplitRows(&p, DivideUp(p.rows, RowBlock(p)));
@@ -340,89 +322,86 @@ ConvRegion RegionOf(const ConvPlan &plan, ptrdiff_t task) {
   return r;
 }
 
+void StagePixels(const ConvPlan &plan,
+                 const ConvArgs &args,
+                 ptrdiff_t begin,
+                 ptrdiff_t end) {
+  const Index groups = plan.shape.groups;
+  const Index padded = plan.shape.in_c / groups;
+  const float *from = args.input + begin * groups * plan.channels;
+  if (plan.bf16 == nullptr) {
+    CopyRuns(from, (end - begin) * groups, plan.channels, padded,
+             static_cast<float *>(args.staged) + begin * groups * padded);
+    return;
+  }
+  uint16_t *to = static_cast<uint16_t *>(args.staged) + begin * groups * padded;
+  if (padded == plan.channels) {
+    plan.bf16->narrow(from, to,
+                      static_cast<size_t>((end - begin) * groups * padded));
+    return;
+  }
+  // Padded as floats first, a few runs at a time: a call for each of an image's
+  // pixels of three channels would take longer than its convolution.
+  constexpr Index kFloats = 1024;
+  float some[kFloats];
+  if (padded > kFloats) {
+    for (Index i = begin * groups; i < end * groups; ++i) {
+      plan.bf16->narrow(from, to, static_cast<size_t>(plan.channels));
+      to[plan.channels] = 0;
+      from += plan.channels;
+      to += padded;
+    }
+    return;
+  }
+  const Index at_once = kFloats / padded;
+  for (Index left = (end - begin) * groups; left > 0;) {
+    const Index runs = std::min(left, at_once);
+    CopyRuns(from, runs, plan.channels, padded, some);
+    plan.bf16->narrow(some, to, static_cast<size_t>(runs * padded));
+    from += runs * plan.channels;
+    to += runs * padded;
+    left -= runs;
+  }
+}
+
 void RunConvTask(const ConvPlan &plan,
                  const ConvArgs &args,
                  ptrdiff_t task,
                  void *scratch) {
   const TaskIndex at = Locate(plan, task);
   const ConvRegion region = RegionOf(plan, task);
-  const ConvShape &s = plan.shape;
-  const Index columns = s.out_c / s.groups;
+  const Index columns = plan.shape.out_c / plan.shape.groups;
   const size_t first = static_cast<size_t>(at.group * columns);
   const size_t row = static_cast<size_t>(region.row_begin);
-  const size_t panel_begin =
-      static_cast<size_t>(at.panel_block * plan.panel_block);
-  const size_t panel_end =
-      std::min(static_cast<size_t>(plan.panels),
-               panel_begin + static_cast<size_t>(plan.panel_block));
   const size_t group_bytes =
       static_cast<size_t>(plan.panels * plan.taps * plan.depth) *
       kPanelColumns * WeightBytes(plan.w_type);
-  const void *weights = static_cast<const char *>(args.weights) +
-                        static_cast<size_t>(at.group) * group_bytes;
-  Epilogue epilogue = args.epilogue;
-  if (epilogue.bias != nullptr) epilogue.bias += first;
-  if (epilogue.residual != nullptr) {
-    epilogue.residual += row * epilogue.residual_stride + first;
+  Target target;
+  target.columns = static_cast<size_t>(columns);
+  target.panel_begin = static_cast<size_t>(at.panel_block * plan.panel_block);
+  target.panel_end =
+      std::min(static_cast<size_t>(plan.panels),
+               target.panel_begin + static_cast<size_t>(plan.panel_block));
+  target.weights = static_cast<const char *>(args.weights) +
+                   static_cast<size_t>(at.group) * group_bytes;
+  target.epilogue = args.epilogue;
+  if (target.epilogue.bias != nullptr) target.epilogue.bias += first;
+  if (target.epilogue.residual != nullptr) {
+    target.epilogue.residual += row * target.epilogue.residual_stride + first;
   }
-  const float *input = args.input + at.group * (s.in_c / s.groups);
-  float *output = args.output + row * args.output_stride + first;
-
-  if (plan.vector) {
-    Vector v;
-    v.x = input;
-    v.depth = static_cast<size_t>(plan.depth);
-    v.w = weights;
-    v.w_type = plan.w_type;
-    v.columns = static_cast<size_t>(columns);
-    v.panel_begin = panel_begin;
-    v.panel_end = panel_end;
-    v.y = output;
-    v.epilogue = epilogue;
-    plan.kernels->run_vector(v);
-    return;
+  target.output = args.output + row * args.output_stride + first;
+  target.stride = args.output_stride;
+  const Index channel = at.group * (plan.shape.in_c / plan.shape.groups);
+  const void *image = plan.staged_pixels > 0 ? args.staged : args.input;
+  if (plan.bf16 != nullptr) {
+    RunBf16(plan, static_cast<const uint16_t *>(image) + channel, region,
+            target, static_cast<char *>(scratch));
+  } else if (plan.vector) {
+    RunVector(plan, static_cast<const float *>(image) + channel, target);
+  } else {
+    RunFloat(plan, static_cast<const float *>(image) + channel, region, target,
+             static_cast<char *>(scratch));
   }
-
-  const Scratch layout = LayOutScratch(plan);
-  char *base = static_cast<char *>(scratch);
-  RowsTask rows;
-  rows.input = input;
-  rows.row_begin = region.row_begin;
-  rows.rows = region.row_end - region.row_begin;
-  rows.pointers = reinterpret_cast<const float **>(base + layout.pointers);
-  rows.zeros = reinterpret_cast<const float *>(base + layout.zeros);
-  rows.edges = reinterpret_cast<float *>(base + layout.edges);
-  std::memset(base + layout.zeros, 0,
-              static_cast<size_t>(plan.depth) * sizeof(float));
-  switch (plan.tap_kind) {
-    case ConvPlan::Taps::kPixel:
-      PointAtPixels(plan, rows);
-      break;
-    case ConvPlan::Taps::kRow:
-      PointAtPixelRows(plan, rows);
-      break;
-    case ConvPlan::Taps::kPatch:
-      PointAtPatches(plan, rows);
-      break;
-  }
-
-  Block block;
-  block.a = rows.pointers;
-  block.rows = static_cast<size_t>(rows.rows);
-  block.taps = static_cast<size_t>(plan.taps);
-  block.depth = static_cast<size_t>(plan.depth);
-  block.w = weights;
-  block.w_type = plan.w_type;
-  block.columns = static_cast<size_t>(columns);
-  block.panel_begin = panel_begin;
-  block.panel_end = panel_end;
-  // The next block of rows usually comes to the same thread.
-  if (region.row_end < plan.rows) block.next_w = weights;
-  block.c = output;
-  block.c_stride = args.output_stride;
-  block.epilogue = epilogue;
-  block.scratch = reinterpret_cast<float *>(base + layout.widened);
-  plan.kernels->run(block);
 }
 
 }  // namespace mace::gemm

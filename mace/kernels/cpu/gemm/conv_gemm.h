@@ -7,6 +7,10 @@
 // A plan is made when shapes are known; its tasks are independent, may run on
 // any threads in any order and together compute every output once. Results do
 // not depend on the number of tasks.
+//
+// With weights of type kBf16Pairs every pixel's channels (of a group) are
+// padded to an even number. Where that changes the image, or where the products
+// are those of bf16_gemm.h, the image is copied once for all tasks: staged.
 
 #ifndef MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
@@ -14,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mace/kernels/cpu/gemm/bf16_gemm.h"
 #include "mace/kernels/cpu/gemm/gemm.h"
 
 namespace mace::gemm {
@@ -43,8 +48,9 @@ struct ConvShape {
 ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns);
 
 struct ConvPlan {
-  ConvShape shape;
+  ConvShape shape;  // in_c as staged
   const Kernels *kernels = nullptr;
+  const Bf16Kernels *bf16 = nullptr;  // not null: runs by these
   WeightType w_type = WeightType::kF32;
   // How a patch of the image becomes taps: every pixel of the kernel one tap;
   // every row of it (neighbouring pixels are contiguous: few channels would
@@ -62,22 +68,36 @@ struct ConvPlan {
   ptrdiff_t panels = 1;  // per group
   ptrdiff_t panel_block = 1;
   ptrdiff_t panel_blocks = 1;
-  ptrdiff_t tasks = 1;       // groups * row_blocks * panel_blocks
-  size_t scratch_bytes = 0;  // for each task that runs at the same time
+  ptrdiff_t tasks = 1;          // groups * row_blocks * panel_blocks
+  size_t scratch_bytes = 0;     // for each task that runs at the same time
+  ptrdiff_t staged_pixels = 0;  // 0: nothing is staged
+  ptrdiff_t channels = 0;       // of a group, before staging
+  size_t staged_bytes = 0;      // for all tasks
 };
 
+// `bf16` may be null; it is used with kBf16Pairs alone.
 ConvPlan PlanConv(const ConvShape &shape,
                   WeightType w_type,
                   const Kernels *kernels,
+                  const Bf16Kernels *bf16,
                   int threads);
 
 struct ConvArgs {
   const float *input = nullptr;   // [batch][in_h][in_w][in_c]
-  const void *weights = nullptr;  // [groups][panels][taps * depth][16]
+  const void *weights = nullptr;  // [groups][panels][taps * depth][16], or
+                                  // in pairs
   float *output = nullptr;
   size_t output_stride = 0;  // floats from pixel to pixel, >= out_c
   Epilogue epilogue;         // bias: [out_c]
+  void *staged = nullptr;    // plan.staged_bytes, 64-byte aligned
 };
+
+// Fills pixels [begin, end) of plan.staged_pixels; all of them before the first
+// task runs.
+void StagePixels(const ConvPlan &plan,
+                 const ConvArgs &args,
+                 ptrdiff_t begin,
+                 ptrdiff_t end);
 
 // The part of the output that a task computes.
 struct ConvRegion {

@@ -22,6 +22,9 @@ namespace mace::gemm {
 namespace {
 
 constexpr float kGuard = 12345.0f;
+constexpr WeightType kWeightTypes[] = {WeightType::kF32, WeightType::kF16,
+                                       WeightType::kBf16,
+                                       WeightType::kBf16Pairs};
 
 struct Case {
   ConvShape shape;
@@ -63,22 +66,35 @@ struct Data {
 
 size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
 
-// [O][K] to [groups][panels][K][16] of the storage type; rounds data->filter
-// to what the storage holds.
+// Where weight i of [KH * KW][channels] lies within a panel of 16 columns.
+size_t PanelOffset(WeightType type, size_t i, size_t channels, size_t column) {
+  if (type != WeightType::kBf16Pairs) return i * 16 + column;
+  const size_t k = i / channels * (channels + channels % 2) + i % channels;
+  return k / 2 * 32 + column * 2 + k % 2;
+}
+
+// [O][K] to [groups][panels][K][16] of the storage type, or to
+// [groups][panels][K / 2][16][2]; rounds data->filter to what the storage
+// holds.
 void Pack(const Case &c, Data *data) {
   const ConvShape &s = c.shape;
-  const size_t k = Size(s.kernel_h * s.kernel_w * (s.in_c / s.groups));
+  const size_t channels = Size(s.in_c / s.groups);
+  const size_t k = Size(s.kernel_h * s.kernel_w) * channels;
+  const bool pairs = c.w_type == WeightType::kBf16Pairs;
+  const size_t stored = pairs ? k / channels * (channels + channels % 2) : k;
   const size_t columns = Size(s.out_c / s.groups);
   const size_t panels = PanelCount(columns);
   const size_t bytes = WeightBytes(c.w_type);
-  data->packed.assign(Size(s.groups) * panels * k * 16 * bytes, 0);
+  data->packed.assign(Size(s.groups) * panels * stored * 16 * bytes, 0);
   for (size_t o = 0; o < Size(s.out_c); ++o) {
     const size_t group = o / columns;
     const size_t n = o % columns;
     for (size_t i = 0; i < k; ++i) {
       float *value = &data->filter[o * k + i];
-      char *to = data->packed.data() +
-                 (((group * panels + n / 16) * k + i) * 16 + n % 16) * bytes;
+      char *to =
+          data->packed.data() + ((group * panels + n / 16) * stored * 16 +
+                                 PanelOffset(c.w_type, i, channels, n % 16)) *
+                                    bytes;
       if (c.w_type == WeightType::kF32) {
         std::memcpy(to, value, 4);
         continue;
@@ -107,14 +123,36 @@ Data MakeData(const Case &c, Random *random) {
 constexpr float kLow = -0.25f;
 constexpr float kHigh = 0.75f;
 
+ConvPlan PlanFor(const Case &c, CpuIsa isa) {
+  return PlanConv(c.shape, c.w_type, KernelsFor(isa), Bf16KernelsFor(isa),
+                  c.threads);
+}
+
+struct Memory {
+  explicit Memory(size_t size)
+      : bytes((size + 63) / 64 * 64 + 64), p(std::aligned_alloc(64, bytes)) {
+    std::memset(p.get(), 0xff, bytes);  // NaN, should anything leak
+  }
+  size_t bytes;
+  std::unique_ptr<void, FreeDeleter> p;
+};
+
+// Every pixel, in parts of odd sizes.
+void StageAll(const ConvPlan &plan, const ConvArgs &args) {
+  for (ptrdiff_t at = 0; at < plan.staged_pixels;) {
+    const ptrdiff_t end = std::min(plan.staged_pixels, at + 37);
+    StagePixels(plan, args, at, end);
+    at = end;
+  }
+}
+
 std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   const ConvShape &s = c.shape;
-  const ConvPlan plan = PlanConv(s, c.w_type, KernelsFor(isa), c.threads);
+  const ConvPlan plan = PlanFor(c, isa);
   const size_t stride = Size(s.out_c) + c.extra_stride;
   std::vector<float> out(Size(plan.rows) * stride, kGuard);
-  const size_t bytes = (plan.scratch_bytes + 63) / 64 * 64 + 64;
-  std::unique_ptr<void, FreeDeleter> scratch(std::aligned_alloc(64, bytes));
-  std::memset(scratch.get(), 0xff, bytes);  // NaN, should anything leak
+  const Memory scratch(plan.scratch_bytes);
+  const Memory staged(plan.staged_bytes);
   ConvArgs args;
   args.input = d.input.data();
   args.weights = d.packed.data();
@@ -126,8 +164,10 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   args.epilogue.clamp = c.clamp;
   args.epilogue.low = kLow;
   args.epilogue.high = kHigh;
+  args.staged = staged.p.get();
+  StageAll(plan, args);
   for (ptrdiff_t task = plan.tasks; task-- > 0;) {
-    RunConvTask(plan, args, task, scratch.get());
+    RunConvTask(plan, args, task, scratch.p.get());
   }
   return out;
 }
@@ -137,7 +177,12 @@ struct Expected {
   double bound;
 };
 
-Expected Reference(const Case &c, const Data &d, ptrdiff_t row, ptrdiff_t o) {
+// `input` is d.input, or that as bf16.
+Expected Reference(const Case &c,
+                   const Data &d,
+                   const std::vector<float> &input,
+                   ptrdiff_t row,
+                   ptrdiff_t o) {
   const ConvShape &s = c.shape;
   const ptrdiff_t n = row / (s.out_h * s.out_w);
   const ptrdiff_t oh = row / s.out_w % s.out_h;
@@ -151,8 +196,7 @@ Expected Reference(const Case &c, const Data &d, ptrdiff_t row, ptrdiff_t o) {
       const ptrdiff_t h = oh * s.stride_h - s.pad_top + i * s.dilation_h;
       const ptrdiff_t w = ow * s.stride_w - s.pad_left + j * s.dilation_w;
       if (h < 0 || h >= s.in_h || w < 0 || w >= s.in_w) continue;
-      const float *x = d.input.data() +
-                       ((n * s.in_h + h) * s.in_w + w) * s.in_c +
+      const float *x = input.data() + ((n * s.in_h + h) * s.in_w + w) * s.in_c +
                        group * channels;
       const float *f =
           d.filter.data() + ((o * s.kernel_h + i) * s.kernel_w + j) * channels;
@@ -175,39 +219,63 @@ Expected Reference(const Case &c, const Data &d, ptrdiff_t row, ptrdiff_t o) {
   return {sum, steps * std::ldexp(magnitude, -24)};
 }
 
-void Check(const Case &c, uint32_t seed) {
-  Random random(seed);
-  const Data d = MakeData(c, &random);
+std::vector<Expected> References(const Case &c,
+                                 const Data &d,
+                                 const std::vector<float> &input) {
   const ConvShape &s = c.shape;
   const ptrdiff_t rows = s.batch * s.out_h * s.out_w;
-  const size_t stride = Size(s.out_c) + c.extra_stride;
   std::vector<Expected> want;
   want.reserve(Size(rows * s.out_c));
   for (ptrdiff_t row = 0; row < rows; ++row) {
     for (ptrdiff_t o = 0; o < s.out_c; ++o) {
-      want.push_back(Reference(c, d, row, o));
+      want.push_back(Reference(c, d, input, row, o));
     }
   }
-  for (CpuIsa isa : RunnableIsas()) {
-    SCOPED_TRACE(Describe(c, isa, random.seed()));
-    const std::vector<float> got = RunAll(c, d, isa);
-    int wrong = 0;
-    for (ptrdiff_t row = 0; row < rows && wrong < 5; ++row) {
-      for (size_t o = 0; o < stride && wrong < 5; ++o) {
-        const float x = got[Size(row) * stride + o];
-        if (o >= Size(s.out_c)) {
-          EXPECT_EQ(x, kGuard) << "written beyond the row, row " << row;
-          wrong += x != kGuard;
-          continue;
-        }
-        const Expected &e = want[Size(row * s.out_c) + o];
-        const bool near = Near(x, e.value, e.bound);
-        EXPECT_TRUE(near) << "row " << row << " column " << o << ": " << x
-                          << " instead of " << e.value << " +- " << e.bound;
-        wrong += !near;
-      }
+  return want;
+}
+
+// Whether `got` is as wanted, with nothing written between the rows.
+bool Compare(const Case &c,
+             const std::vector<Expected> &want,
+             const std::vector<float> &got) {
+  const size_t columns = Size(c.shape.out_c);
+  const size_t stride = columns + c.extra_stride;
+  int wrong = 0;
+  for (size_t at = 0; at < got.size() && wrong < 5; ++at) {
+    const size_t row = at / stride;
+    const size_t o = at % stride;
+    const float x = got[at];
+    if (o >= columns) {
+      EXPECT_EQ(x, kGuard) << "written beyond the row, row " << row;
+      wrong += x != kGuard;
+      continue;
     }
-    if (wrong != 0) return;
+    const Expected &e = want[row * columns + o];
+    const bool near = Near(x, e.value, e.bound);
+    EXPECT_TRUE(near) << "row " << row << " column " << o << ": " << x
+                      << " instead of " << e.value << " +- " << e.bound;
+    wrong += !near;
+  }
+  return wrong == 0;
+}
+
+void Check(const Case &c, uint32_t seed) {
+  Random random(seed);
+  const Data d = MakeData(c, &random);
+  const std::vector<Expected> want = References(c, d, d.input);
+  std::vector<Expected> want_of_bf16;
+  const std::vector<CpuIsa> isas = c.w_type == WeightType::kBf16Pairs
+                                       ? RunnableIsasAndExtensions()
+                                       : RunnableIsas();
+  for (CpuIsa isa : isas) {
+    SCOPED_TRACE(Describe(c, isa, random.seed()));
+    const bool bf16 = PlanFor(c, isa).bf16 != nullptr;
+    if (bf16 && want_of_bf16.empty()) {
+      std::vector<float> rounded = d.input;
+      for (float &x : rounded) x = FromBf16(ToBf16(x));
+      want_of_bf16 = References(c, d, rounded);
+    }
+    if (!Compare(c, bf16 ? want_of_bf16 : want, RunAll(c, d, isa))) return;
   }
 }
 
@@ -250,11 +318,26 @@ TEST(ConvGemm, EveryRowCountAndColumnTail) {
   }
 }
 
+TEST(ConvGemm, EveryRowCountAndColumnTailOfPairs) {
+  uint32_t seed = 600;
+  for (ptrdiff_t rows = 1; rows <= 30; ++rows) {
+    for (ptrdiff_t columns : {1, 15, 16, 33, 48, 63, 80, 97}) {
+      Case c;
+      c.shape = MatrixShape(rows, 5 + rows % 4, columns);
+      c.w_type = WeightType::kBf16Pairs;
+      c.residual = rows % 2 == 0;
+      c.clamp = rows % 3 == 0;
+      c.extra_stride = rows % 5 == 0 ? 3 : 0;
+      Check(c, seed++);
+      if (HasFailure()) return;
+    }
+  }
+}
+
 TEST(ConvGemm, DepthAcrossStretches) {
   uint32_t seed = 100;
-  for (ptrdiff_t depth : {1, 3, 512, 513, 600, 1537}) {
-    for (WeightType type :
-         {WeightType::kF32, WeightType::kF16, WeightType::kBf16}) {
+  for (ptrdiff_t depth : {1, 3, 512, 513, 600, 1026, 1537, 2601}) {
+    for (WeightType type : kWeightTypes) {
       for (ptrdiff_t rows : {1, 9}) {
         Case c;
         c.shape = MatrixShape(rows, depth, 24);
@@ -282,8 +365,7 @@ TEST(ConvGemm, KernelsOfNetworks) {
       Square(2, 3, 5, 1, 3, 9),
   };
   for (const ConvShape &shape : shapes) {
-    for (WeightType type :
-         {WeightType::kF32, WeightType::kF16, WeightType::kBf16}) {
+    for (WeightType type : kWeightTypes) {
       Case c;
       c.shape = shape;
       c.w_type = type;
@@ -320,7 +402,7 @@ TEST(ConvGemm, RandomGeometry) {
     if (full_h < 1 || full_w < 1) continue;
     s.out_h = (full_h - 1) / s.stride_h + 1;
     s.out_w = (full_w - 1) / s.stride_w + 1;
-    c.w_type = static_cast<WeightType>(random.Int(0, 2));
+    c.w_type = static_cast<WeightType>(random.Int(0, 3));
     c.bias = random.Int(0, 3) != 0;
     c.residual = random.Int(0, 2) == 0;
     c.clamp = random.Int(0, 1) == 0;
@@ -336,19 +418,22 @@ TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
        {Square(14, 20, 3, 1, 1, 100), Square(30, 3, 3, 2, 1, 40),
         MatrixShape(49, 520, 70), MatrixShape(1, 513, 1001),
         MatrixShape(2000, 6, 70)}) {
-    Case c;
-    c.shape = shape;
-    c.residual = true;
-    Random random(11);
-    const Data d = MakeData(c, &random);
-    for (CpuIsa isa : RunnableIsas()) {
-      c.threads = 1;
-      const std::vector<float> one = RunAll(c, d, isa);
-      for (int threads : {2, 3, 4, 8}) {
-        c.threads = threads;
-        EXPECT_EQ(0, std::memcmp(one.data(), RunAll(c, d, isa).data(),
-                                 one.size() * sizeof(float)))
-            << Describe(c, isa, random.seed());
+    for (WeightType type : {WeightType::kF32, WeightType::kBf16Pairs}) {
+      Case c;
+      c.shape = shape;
+      c.w_type = type;
+      c.residual = true;
+      Random random(11);
+      const Data d = MakeData(c, &random);
+      for (CpuIsa isa : RunnableIsasAndExtensions()) {
+        c.threads = 1;
+        const std::vector<float> one = RunAll(c, d, isa);
+        for (int threads : {2, 3, 4, 8}) {
+          c.threads = threads;
+          EXPECT_EQ(0, std::memcmp(one.data(), RunAll(c, d, isa).data(),
+                                   one.size() * sizeof(float)))
+              << Describe(c, isa, random.seed());
+        }
       }
     }
   }
@@ -363,8 +448,7 @@ TEST(ConvGemm, SinglePassMayAddInPlace) {
       Random random(14);
       const Data d = MakeData(c, &random);
       for (CpuIsa isa : RunnableIsas()) {
-        const ConvPlan plan =
-            PlanConv(c.shape, c.w_type, KernelsFor(isa), c.threads);
+        const ConvPlan plan = PlanFor(c, isa);
         EXPECT_EQ(plan.single_pass, rows == 1 || depth <= 512);
         if (!plan.single_pass) continue;
         const std::vector<float> apart = RunAll(c, d, isa);
@@ -407,8 +491,8 @@ TEST(ConvGemm, RegionsCoverTheOutputOnce) {
   ConvShape s = Square(20, 12, 3, 1, 1, 90);
   s.groups = 3;
   for (int threads : {1, 2, 5}) {
-    const ConvPlan plan =
-        PlanConv(s, WeightType::kF32, KernelsFor(BestCpuIsa()), threads);
+    const ConvPlan plan = PlanConv(s, WeightType::kF32,
+                                   KernelsFor(BestCpuIsa()), nullptr, threads);
     std::vector<int> seen(Size(plan.rows * s.out_c), 0);
     for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
       const ConvRegion r = RegionOf(plan, task);

@@ -14,6 +14,10 @@
 // K = taps * depth, tap-major, columns beyond N zero. One layout serves every
 // ISA: 16 floats are one AVX-512 register and one cache line.
 //
+// kBf16Pairs is PACKED_O16_PAIRS: [ceil(N / 16)][K / 2][16][2], of bf16, with
+// `depth` even. bf16_gemm.h multiplies them as they are; here they are widened
+// like the other 16-bit types.
+//
 // Order of summation: bias first, then K ascending in one chain per output,
 // whatever the tile, block or thread count. Splitting the work therefore never
 // changes a bit of the result; the ISA may (fused or separate rounding).
@@ -37,7 +41,7 @@ namespace mace::gemm {
 
 inline constexpr size_t kPanelColumns = 16;
 
-enum class WeightType { kF32, kF16, kBf16 };
+enum class WeightType { kF32, kF16, kBf16, kBf16Pairs };
 
 // Bytes of one stored weight.
 inline constexpr size_t WeightBytes(WeightType type) {
@@ -78,7 +82,7 @@ struct Block {
                         // into a part of a wider tensor (a concat)
   Epilogue epilogue;
   float *scratch = nullptr;  // kScratchFloats, 64-byte aligned; used only to
-                             // widen kF16 and kBf16 weights
+                             // widen 16-bit weights
 };
 
 // K runs in stretches of at most about this many products, so that a stretch

@@ -113,9 +113,10 @@ MACE_SIMD_INLINE Stretch NextStretch(const Block &b,
                                      size_t k_begin) {
   if (b.depth >= kDepthBlock) {
     const size_t left = b.depth - k_begin;
-    // A short rest is taken along by halving: 600 = 300 + 300.
+    // A short rest is taken along by halving: 600 = 300 + 300. An even half
+    // splits no pair.
     const size_t depth = left <= kDepthBlock      ? left
-                         : left < 2 * kDepthBlock ? (left + 1) / 2
+                         : left < 2 * kDepthBlock ? (left + 3) / 4 * 2
                                                   : kDepthBlock;
     return {tap, 1, k_begin, depth};
   }
@@ -136,6 +137,17 @@ MACE_SIMD_INLINE void WidenRun(const uint16_t *from,
   }
 }
 
+// [K / 2][16][2] to [K][16].
+void WidenPairs(const uint16_t *from, float *to, size_t count) {
+  for (size_t i = 0; i < count; i += 2 * kPanelColumns) {
+    MACE_UNROLL for (size_t j = 0; j < kPanelColumns; j += sv::kLanes) {
+      const sv::VU pairs = sv::LoadBf16Pairs(from + i + 2 * j);
+      sv::Store(to + i + j, sv::EarlierBf16(pairs));
+      sv::Store(to + i + kPanelColumns + j, sv::LaterBf16(pairs));
+    }
+  }
+}
+
 // Weights of a stretch as floats: in place, or widened to scratch.
 struct Weights {
   const float *w;
@@ -146,7 +158,9 @@ void WidenStretch(const Block &b,
                   const uint16_t *from,
                   size_t count,
                   float *to) {
-  if (b.w_type == WeightType::kF16) {
+  if (b.w_type == WeightType::kBf16Pairs) {
+    WidenPairs(from, to, count);
+  } else if (b.w_type == WeightType::kF16) {
     WidenRun(from, to, count,
              [](const uint16_t *p)
                  __attribute__((always_inline)) { return sv::LoadF16(p); });
@@ -323,31 +337,65 @@ constexpr int kPanelVectors = kPanelWidth / sv::kLanes;
 // Interleaved chains hide the latency of an FMA (4 cycles, two per cycle).
 constexpr int kChains = kPanelVectors == 1 ? 8 : kPanelVectors == 2 ? 4 : 2;
 
+using Chains = sv::V[kChains][kPanelVectors];
+
+// The products of one panel, w: [depth][16].
 template <typename T, typename LoadWeights>
-MACE_SIMD_INLINE void RunPanels(const Vector &x, LoadWeights load) {
+MACE_SIMD_INLINE void Multiply(const Vector &x,
+                               const T *w,
+                               Chains &acc,
+                               LoadWeights load) {
+  size_t k = 0;
+  for (; k + kChains <= x.depth; k += kChains) {
+    MACE_UNROLL for (int u = 0; u < kChains; ++u) {
+      const sv::V a = sv::Set(x.x[k + static_cast<size_t>(u)]);
+      MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
+        acc[u][v] =
+            sv::Fma(a, load(w + u * kPanelWidth + v * sv::kLanes), acc[u][v]);
+      }
+    }
+    w += kChains * kPanelWidth;
+  }
+  for (; k < x.depth; ++k, w += kPanelWidth) {
+    const sv::V a = sv::Set(x.x[k]);
+    MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
+      acc[0][v] = sv::Fma(a, load(w + v * sv::kLanes), acc[0][v]);
+    }
+  }
+}
+
+// The same of w: [depth / 2][16][2].
+MACE_SIMD_INLINE void MultiplyPairs(const Vector &x,
+                                    const uint16_t *w,
+                                    Chains &acc) {
+  auto step = [&](size_t at, int u) __attribute__((always_inline)) {
+    const sv::V earlier = sv::Set(x.x[at]);
+    const sv::V later = sv::Set(x.x[at + 1]);
+    MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
+      const sv::VU pairs =
+          sv::LoadBf16Pairs(w + u * kPanelWidth + 2 * v * sv::kLanes);
+      acc[u][v] = sv::Fma(earlier, sv::EarlierBf16(pairs), acc[u][v]);
+      acc[u + 1][v] = sv::Fma(later, sv::LaterBf16(pairs), acc[u + 1][v]);
+    }
+  };
+  size_t k = 0;
+  for (; k + kChains <= x.depth; k += kChains) {
+    MACE_UNROLL for (int u = 0; u < kChains; u += 2) {
+      step(k + static_cast<size_t>(u), u);
+    }
+    w += kChains * kPanelWidth;
+  }
+  for (; k < x.depth; k += 2, w += 2 * kPanelWidth) step(k, 0);
+}
+
+// For every panel: multiply(panel, acc), then the epilogue.
+template <typename MultiplyPanel>
+MACE_SIMD_INLINE void RunPanels(const Vector &x, MultiplyPanel multiply) {
   const sv::V low = sv::Set(x.epilogue.low);
   const sv::V high = sv::Set(x.epilogue.high);
-  const T *w =
-      static_cast<const T *>(x.w) + x.panel_begin * x.depth * kPanelColumns;
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
-    sv::V acc[kChains][kPanelVectors] = {};
-    size_t k = 0;
-    for (; k + kChains <= x.depth; k += kChains) {
-      MACE_UNROLL for (int u = 0; u < kChains; ++u) {
-        const sv::V a = sv::Set(x.x[k + static_cast<size_t>(u)]);
-        MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
-          acc[u][v] =
-              sv::Fma(a, load(w + u * kPanelWidth + v * sv::kLanes), acc[u][v]);
-        }
-      }
-      w += kChains * kPanelWidth;
-    }
-    for (; k < x.depth; ++k, w += kPanelWidth) {
-      const sv::V a = sv::Set(x.x[k]);
-      MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
-        acc[0][v] = sv::Fma(a, load(w + v * sv::kLanes), acc[0][v]);
-      }
-    }
+    Chains acc = {};
+    multiply(panel * x.depth * kPanelColumns, acc);
     MACE_UNROLL for (int half = kChains / 2; half > 0; half /= 2) {
       for (int u = 0; u < half; ++u) {
         MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
@@ -376,21 +424,36 @@ MACE_SIMD_INLINE void RunPanels(const Vector &x, LoadWeights load) {
   }
 }
 
+template <typename T, typename LoadWeights>
+MACE_SIMD_INLINE void RunPanelsOf(const Vector &x, LoadWeights load) {
+  const T *w = static_cast<const T *>(x.w);
+  RunPanels(x, [&](size_t at, Chains &acc) __attribute__((always_inline)) {
+    Multiply(x, w + at, acc, load);
+  });
+}
+
 void RunVector(const Vector &x) {
   switch (x.w_type) {
     case WeightType::kF32:
-      RunPanels<float>(x, [](const float *p) __attribute__((always_inline)) {
+      RunPanelsOf<float>(x, [](const float *p) __attribute__((always_inline)) {
         return sv::Load(p);
       });
       break;
     case WeightType::kF16:
-      RunPanels<uint16_t>(x, [](const uint16_t *p) __attribute__((
-                                 always_inline)) { return sv::LoadF16(p); });
+      RunPanelsOf<uint16_t>(x, [](const uint16_t *p) __attribute__((
+                                   always_inline)) { return sv::LoadF16(p); });
       break;
     case WeightType::kBf16:
-      RunPanels<uint16_t>(x, [](const uint16_t *p) __attribute__((
-                                 always_inline)) { return sv::LoadBf16(p); });
+      RunPanelsOf<uint16_t>(x, [](const uint16_t *p) __attribute__((
+                                   always_inline)) { return sv::LoadBf16(p); });
       break;
+    case WeightType::kBf16Pairs: {
+      const uint16_t *w = static_cast<const uint16_t *>(x.w);
+      RunPanels(x, [&](size_t at, Chains &acc) __attribute__((always_inline)) {
+        MultiplyPairs(x, w + at, acc);
+      });
+      break;
+    }
   }
 }
 

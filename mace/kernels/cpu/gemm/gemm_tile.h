@@ -318,7 +318,10 @@ using TileFunction = void (*)(const Tile &);
 // One tile of which not all columns exist, by way of a copy of its output.
 inline constexpr size_t kMaxPartialRows = 8;
 inline constexpr size_t kMaxPartialColumns = 16;
-static void RunPartial(TileFunction run, Tile t, size_t rows, size_t width) {
+[[maybe_unused]] static void RunPartial(TileFunction run,
+                                        Tile t,
+                                        size_t rows,
+                                        size_t width) {
   float sums[kMaxPartialRows * kMaxPartialColumns] = {};
   float residual[kMaxPartialRows * kMaxPartialColumns] = {};
   const size_t bytes = static_cast<size_t>(t.columns) * sizeof(float);

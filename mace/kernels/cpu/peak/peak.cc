@@ -14,10 +14,10 @@ MACE_FOR_EACH_ISA(MACE_PEAK_TABLE)
 
 const Kernels *KernelsFor(CpuIsa isa) {
   switch (isa) {
-#define MACE_PEAK_CASE(name) \
-  case CpuIsa::name:         \
-    return &name::kKernels;
-    MACE_FOR_EACH_ISA(MACE_PEAK_CASE)
+#define MACE_PEAK_CASE(name, base) \
+  case CpuIsa::name:               \
+    return &base::kKernels;
+    MACE_FOR_EACH_ISA_AND_BASE(MACE_PEAK_CASE)
 #undef MACE_PEAK_CASE
     case CpuIsa::kNone:
       break;

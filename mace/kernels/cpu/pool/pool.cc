@@ -14,10 +14,10 @@ MACE_FOR_EACH_ISA(MACE_POOL_DECLARE)
 
 const Kernels *KernelsFor(CpuIsa isa) {
   switch (isa) {
-#define MACE_POOL_CASE(name) \
-  case CpuIsa::name:         \
-    return &name::kKernels;
-    MACE_FOR_EACH_ISA(MACE_POOL_CASE)
+#define MACE_POOL_CASE(name, base) \
+  case CpuIsa::name:               \
+    return &base::kKernels;
+    MACE_FOR_EACH_ISA_AND_BASE(MACE_POOL_CASE)
 #undef MACE_POOL_CASE
     case CpuIsa::kNone:
       break;

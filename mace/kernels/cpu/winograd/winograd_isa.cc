@@ -148,6 +148,8 @@ void Filter(const FilterArgs &x) {
           x, [](const uint16_t *p)
                  __attribute__((always_inline)) { return sv::LoadBf16(p); });
       break;
+    case gemm::WeightType::kBf16Pairs:  // WinogradConv takes none
+      break;
   }
 }
 

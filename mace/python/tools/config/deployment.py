@@ -73,8 +73,14 @@ class DataType(str, enum.Enum):
 
     FP16_FP32 = "fp16_fp32"
     BF16_FP32 = "bf16_fp32"
+    BF16_BF16 = "bf16_bf16"
     FP32_FP32 = "fp32_fp32"
     FP16_FP16 = "fp16_fp16"
+
+    @property
+    def computes_in_half(self) -> bool:
+        """Whether operators round their operands to 16 bits."""
+        return self is DataType.BF16_BF16
 
 
 class TensorType(str, enum.Enum):

@@ -181,7 +181,10 @@ OptionalRuntime = Annotated[
 OptionalDataType = Annotated[
     Optional[normal.DataType],
     BeforeValidator(word_parser(normal.DataType)),
-    Accepts("`fp16_fp32` or `fp32_fp32`; on the CPU also `bf16_fp32`, `fp16_fp16`"),
+    Accepts(
+        "`fp16_fp32` or `fp32_fp32`; on the CPU also `bf16_fp32`, `bf16_bf16`, "
+        "`fp16_fp16`"
+    ),
     WithJsonSchema(_schema_of(normal.DataType)),
 ]
 TensorTypes = Annotated[

@@ -69,7 +69,7 @@ SUBGRAPH_KEYS = (
 
 # Present key -> old word -> (present word, why).
 _OLD_RUNTIMES = {"cpu_gpu": "cpu+gpu", "hexagon": "dsp", "neon": "cpu"}
-_OLD_DATA_TYPES = {"fp32": "fp32_fp32"}
+_OLD_DATA_TYPES = {"fp32": "fp32_fp32", "bf16": "bf16_bf16"}
 VALUES: Mapping[str, Mapping[str, str]] = {
     "runtime": _OLD_RUNTIMES,
     "data_type": _OLD_DATA_TYPES,

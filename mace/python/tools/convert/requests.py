@@ -24,6 +24,7 @@ _STORAGE = {
     config.DataType.FP16_FP32: Storage.FLOAT16,
     config.DataType.FP16_FP16: Storage.FLOAT16,
     config.DataType.BF16_FP32: Storage.BFLOAT16,
+    config.DataType.BF16_BF16: Storage.BFLOAT16,
 }
 
 
@@ -64,6 +65,7 @@ def export_options(model: config.ModelConfig) -> ExportOptions:
     }
     return ExportOptions(
         storage=_STORAGE[subgraph.data_type],
+        pairs=subgraph.data_type is config.DataType.BF16_BF16,
         obfuscate=model.obfuscate,
         hints=hints,
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},

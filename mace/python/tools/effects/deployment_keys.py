@@ -161,7 +161,7 @@ _RUNTIME = Effect(
     ),
 )
 _DATA_TYPE = Effect(
-    "how weights are stored",
+    "how weights are stored, and whether convolutions multiply in bfloat16",
     no_effect("for computing in half precision (fp16_fp16)", _half_precision),
 )
 _WINOGRAD = Effect("the convolutions of the CPU")

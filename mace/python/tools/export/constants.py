@@ -13,7 +13,7 @@ from typing import IO
 import numpy as np
 
 from mace.python.tools.catalogue import Port, default_catalogue
-from mace.python.tools.export.packing import pack_o16
+from mace.python.tools.export.packing import Layout, pack_o16, pack_o16_pairs
 from mace.python.tools.export.storage import (
     SMALLEST_HALF,
     Storage,
@@ -37,6 +37,23 @@ class Form:
     packed: bool
     groups: int
     storage: Storage
+    # Only bfloat16 is stored in pairs.
+    pairs: bool = False
+
+    @property
+    def layout(self) -> Layout:
+        """Its layout in the file."""
+        if not self.packed:
+            return Layout.PLAIN
+        in_pairs = self.pairs and self.storage is Storage.BFLOAT16
+        return Layout.PACKED_O16_PAIRS if in_pairs else Layout.PACKED_O16
+
+    def blocks(self, array: Array) -> Iterator[Array]:
+        """The elements in the order of the file."""
+        if self.layout is Layout.PLAIN:
+            return iter([array])
+        pack = pack_o16 if self.layout is Layout.PACKED_O16 else pack_o16_pairs
+        return pack(array, self.groups)
 
 
 @dataclass(frozen=True)
@@ -60,6 +77,7 @@ class WrittenConstant:
 
     planned: PlannedConstant
     dtype: DataType
+    layout: Layout
     offset: int
     size: int
 
@@ -67,8 +85,9 @@ class WrittenConstant:
 class ConstantPlan:
     """Every constant that operators read, once for each form they want."""
 
-    def __init__(self, graph: Graph, storage: Storage) -> None:
+    def __init__(self, graph: Graph, storage: Storage, pairs: bool = False) -> None:
         self._storage = storage
+        self._pairs = pairs
         self._by_form: dict[tuple[Value, Form], PlannedConstant] = {}
         self._taken = {name for name, v in graph.values.items() if not v.is_constant}
         for op in graph.ops:
@@ -98,7 +117,7 @@ class ConstantPlan:
     def _form(self, op: Op, index: int, value: Value) -> Form:
         port = default_catalogue()[op.type].input_port(index)
         groups = op.attr("groups") if port.packed and op.type == "Conv2D" else 1
-        return Form(port.packed, groups, self._stored_as(port, value))
+        return Form(port.packed, groups, self._stored_as(port, value), self._pairs)
 
     def _stored_as(self, port: Port, value: Value) -> Storage:
         assert value.constant is not None
@@ -132,10 +151,10 @@ class DataFile:
             dtype = stored_type(dtype, form.storage)
         self._put(b"\0" * (-self.size % ALIGNMENT))
         offset = self.size
-        for part in pack_o16(array, form.groups) if form.packed else [array]:
+        for part in form.blocks(array):
             is_float = part.dtype == np.float32
             self._put_array(encode(part, form.storage) if is_float else part)
-        return WrittenConstant(planned, dtype, offset, self.size - offset)
+        return WrittenConstant(planned, dtype, form.layout, offset, self.size - offset)
 
     def _put_array(self, array: Array) -> None:
         little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)

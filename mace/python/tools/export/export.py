@@ -18,6 +18,7 @@ from mace.python.tools.export.constants import (
     WrittenConstant,
 )
 from mace.python.tools.export.naming import Names
+from mace.python.tools.export.packing import Layout
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.base import UnsupportedNodes
 from mace.python.tools.ir import DataFormat, DataType, Graph, Op, Value
@@ -25,7 +26,9 @@ from mace.python.tools.ir.shapes import permute, to_ints
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.proto import load_proto
 
+# What every reader knows, and what those of pairs know (mace/proto/README.md).
 FORMAT_VERSION = 1
+FORMAT_VERSION_OF_PAIRS = 2
 _PROTO = "mace/proto/mace.proto"
 _PYPROJECT = Path(__file__).resolve().parents[4] / "pyproject.toml"
 
@@ -61,12 +64,14 @@ class ExportOptions:
 
     Attributes:
         storage: type of large weights.
+        pairs: lay bfloat16 weights out for bfloat16 arithmetic.
         obfuscate: replace names, see `Names`.
         hints: fields of `DeploymentHints`.
         inputs, outputs: by name.
     """
 
     storage: Storage = Storage.FLOAT32
+    pairs: bool = False
     obfuscate: bool = False
     hints: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, InputSignature] = field(default_factory=dict)
@@ -100,11 +105,12 @@ def export_model(
     proto = load_proto(_PROTO)
     border = [v.name for v in (*graph.inputs, *graph.outputs)]
     names = Names(options.obfuscate, border)
-    plan = ConstantPlan(graph, options.storage)
+    plan = ConstantPlan(graph, options.storage, options.pairs)
     data = DataFile(data_stream)
     written = [data.write(planned) for planned in plan]
+    has_pairs = any(entry.layout is Layout.PACKED_O16_PAIRS for entry in written)
     model = proto.Model(
-        format_version=FORMAT_VERSION,
+        format_version=FORMAT_VERSION_OF_PAIRS if has_pairs else FORMAT_VERSION,
         name=graph.name,
         producer=f"mace-converter {version()} ({graph.framework})",
         inputs=[_border(proto, graph, v, options.inputs) for v in graph.inputs],
@@ -230,7 +236,7 @@ def _constant(proto: Any, entry: WrittenConstant, names: Names) -> Any:
         name=names(entry.planned.name),
         dims=entry.planned.constant.shape,
         data_type=data_type_number(proto, entry.dtype),
-        layout=proto.CL_PACKED_O16 if form.packed else proto.CL_PLAIN,
+        layout=getattr(proto, f"CL_{entry.layout.name}"),
         groups=form.groups if form.packed else 0,
         offset=entry.offset,
         size=entry.size,

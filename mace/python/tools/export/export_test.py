@@ -21,7 +21,12 @@ from mace.python.tools.export import (
 )
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
-from mace.python.tools.export.packing import pack_o16, unpack_o16
+from mace.python.tools.export.packing import (
+    pack_o16,
+    pack_o16_pairs,
+    unpack_o16,
+    unpack_o16_pairs,
+)
 from mace.python.tools.export.storage import Storage, encode
 from mace.python.tools.export.testing import read_model
 from mace.python.tools.importers.base import UnsupportedNodesError
@@ -150,6 +155,40 @@ def test_packing_follows_the_specification(out: int, groups: int) -> None:
     # Everything else is zero.
     assert np.count_nonzero(packed) == np.count_nonzero(filters)
     np.testing.assert_array_equal(unpack_o16(packed, filters.shape, groups), filters)
+
+
+@pytest.mark.parametrize(("out", "groups"), [(16, 1), (17, 1), (40, 2), (6, 3)])
+@pytest.mark.parametrize("channels", [1, 4, 5])
+def test_pairs_follow_the_specification(out: int, groups: int, channels: int) -> None:
+    rng = np.random.default_rng(0)
+    filters = rng.standard_normal((out, 3, 2, channels)).astype(np.float32)
+    per_group = out // groups
+    even = channels + channels % 2
+    packed = np.stack(list(pack_o16_pairs(filters, groups)))
+    packed = packed.reshape(groups, -1, 6 * even // 2, 16, 2)
+    for o in range(out):
+        group, inner = divmod(o, per_group)
+        found = packed[group, inner // 16, :, inner % 16].reshape(3, 2, even)
+        np.testing.assert_array_equal(found[..., :channels], filters[o])
+    assert np.count_nonzero(packed) == np.count_nonzero(filters)
+    np.testing.assert_array_equal(
+        unpack_o16_pairs(packed, filters.shape, groups), filters
+    )
+
+
+def test_bf16_arithmetic_stores_bfloat16_in_pairs() -> None:
+    graph = _network()
+    plain, plain_data = _export(graph, storage=Storage.BFLOAT16)
+    exported, data = _export(graph, storage=Storage.BFLOAT16, pairs=True)
+    proto = load_proto("mace/proto/mace.proto")
+    assert (plain.model.format_version, exported.model.format_version) == (1, 2)
+    for constant in exported.model.constants:
+        half = constant.data_type == proto.DT_BFLOAT16
+        assert (constant.layout == proto.CL_PACKED_O16_PAIRS) == half
+    expected = _outputs(_read(plain, plain_data))
+    found = _outputs(_read(exported, data))
+    for name in ("features", "scores"):
+        np.testing.assert_array_equal(found[name], expected[name])
 
 
 def test_bfloat16_rounds_to_nearest_even() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.catalogue import AttributeKind, default_catalogue
-from mace.python.tools.export.packing import BLOCK, unpack_o16
+from mace.python.tools.export.packing import BLOCK, unpack_o16, unpack_o16_pairs
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.infer import update_outputs
@@ -41,7 +41,7 @@ def read_model(message: bytes, data: bytes) -> Graph:
         inside = DataFormat.NONE if data_format is DataFormat.NONE else DataFormat.NHWC
         graph.formats[info.name] = inside
     for constant in model.constants:
-        array = _decode(proto, constant, data)
+        array = _decode(proto, constant, data, model.format_version)
         values[constant.name] = graph.add_constant(constant.name, array)
     for op in model.operators:
         outputs = [graph.add_value(n, DataType.FLOAT32, None) for n in op.outputs]
@@ -57,7 +57,7 @@ def read_model(message: bytes, data: bytes) -> Graph:
     return graph
 
 
-def _decode(proto: Any, constant: Any, data: bytes) -> Array:
+def _decode(proto: Any, constant: Any, data: bytes, model_version: int) -> Array:
     assert constant.offset % 64 == 0
     raw = data[constant.offset : constant.offset + constant.size]
     name = proto.enum_names("DataType")[constant.data_type][3:]
@@ -73,6 +73,10 @@ def _decode(proto: Any, constant: Any, data: bytes) -> Array:
         return np.asarray(flat.reshape(dims))
     groups = constant.groups or 1
     blocks = -(-(dims[0] // groups) // BLOCK)
+    if constant.layout == proto.CL_PACKED_O16_PAIRS:
+        assert name == "BFLOAT16" and model_version == 2
+        pairs = flat.reshape(groups, blocks, -1, BLOCK, 2)
+        return unpack_o16_pairs(pairs, dims, groups)
     packed = flat.reshape(groups, blocks, -1, BLOCK)
     return unpack_o16(packed, dims, groups)
 

@@ -136,7 +136,10 @@ def compare_outputs(
     native = framework_format(model.platform)
     subgraph = model.subgraphs[0]
     threshold = similarity_threshold(
-        runtime, subgraph.validation_threshold, model.quantize.enabled
+        runtime,
+        subgraph.validation_threshold,
+        model.quantize.enabled,
+        subgraph.data_type.computes_in_half,
     )
     comparisons = []
     for info in subgraph.outputs:

@@ -15,7 +15,7 @@ from mace.python.tools.validate.metrics import Array, Metrics, compute_metrics
 
 # Least cosine similarity that counts as equal, unless the deployment file's
 # validation_threshold says otherwise (DS-08). The GPU computes in half
-# precision; eight bits lose more.
+# precision, the CPU where data_type asks for it; eight bits lose more.
 _DEFAULTS: Mapping[Runtime, float] = {
     Runtime.CPU: 0.999,
     Runtime.GPU: 0.995,
@@ -24,6 +24,7 @@ _DEFAULTS: Mapping[Runtime, float] = {
     Runtime.HTP: 0.980,
     Runtime.APU: 0.980,
 }
+_HALF = 0.995
 _QUANTIZED = 0.980
 
 _NO_METRICS = Metrics(math.nan, math.nan, math.nan, math.nan, math.nan, 0)
@@ -64,12 +65,25 @@ class Comparison:
 
 
 def similarity_threshold(
-    runtime: Runtime, configured: Mapping[Runtime, float], quantized: bool
+    runtime: Runtime,
+    configured: Mapping[Runtime, float],
+    quantized: bool,
+    in_half: bool = False,
 ) -> float:
-    """The least similarity that passes on a device."""
+    """The least similarity that passes on a device.
+
+    Args:
+        runtime: the device's.
+        configured: what the deployment file says.
+        quantized: whether the model computes in 8 bits.
+        in_half: whether it computes in 16.
+    """
     if runtime in configured:
         return configured[runtime]
-    return min(_DEFAULTS[runtime], _QUANTIZED) if quantized else _DEFAULTS[runtime]
+    least = _DEFAULTS[runtime]
+    if in_half:
+        least = min(least, _HALF)
+    return min(least, _QUANTIZED) if quantized else least
 
 
 def compare_tensor(

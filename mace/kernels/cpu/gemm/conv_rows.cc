@@ -1,0 +1,174 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/gemm/conv_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace mace::gemm {
+namespace {
+
+using Index = ptrdiff_t;
+
+constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
+
+// Outputs of a task that lie in one row of one image.
+struct Run {
+  Index n;
+  Index h;
+  Index w_begin;
+  Index w_end;
+  Index at;  // of w_begin, counted from the task's first output
+};
+
+// Calls function(Run) for all of [row_begin, row_begin + rows).
+template <typename Function>
+void ForEachRun(const ConvShape &s,
+                Index row_begin,
+                Index rows,
+                Function function) {
+  Index n = row_begin / (s.out_h * s.out_w);
+  Index h = row_begin / s.out_w % s.out_h;
+  Index w = row_begin % s.out_w;
+  for (Index at = 0; at < rows;) {
+    const Index end = std::min(s.out_w, w + rows - at);
+    function(Run{n, h, w, end, at});
+    at += end - w;
+    w = 0;
+    if (++h == s.out_h) {
+      h = 0;
+      ++n;
+    }
+  }
+}
+
+// The output columns of a run for which column w * stride + offset lies in
+// [0, size): the padded ones before and after need no test of their own.
+struct Inside {
+  Index begin;
+  Index end;
+};
+Inside InsideColumns(const Run &run, Index stride, Index offset, Index size) {
+  const Index first = offset >= 0 ? 0 : DivideUp(-offset, stride);
+  const Index last = offset >= size ? 0 : (size - 1 - offset) / stride + 1;
+  const Index begin = std::clamp(first, run.w_begin, run.w_end);
+  return {begin, std::clamp(last, begin, run.w_end)};
+}
+
+// A matrix has thousands of rows per few products: this loop is vectorised.
+template <typename T>
+void FillSteps(const T **to, Index count, const T *from, Index step) {
+  for (Index i = 0; i < count; ++i) to[i] = from + i * step;
+}
+
+template <typename T>
+void FillSame(const T **to, Index count, const T *value) {
+  for (Index i = 0; i < count; ++i) to[i] = value;
+}
+
+template <typename T>
+void PointAtPixels(const ConvPlan &p, const RowsTask<T> &task) {
+  const ConvShape &s = p.shape;
+  const Index step = s.stride_w * s.in_c;
+  ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
+    const T **to = task.pointers + run.at;
+    const Index count = run.w_end - run.w_begin;
+    for (Index i = 0; i < s.kernel_h; ++i) {
+      const Index h = run.h * s.stride_h - s.pad_top + i * s.dilation_h;
+      const bool h_inside = h >= 0 && h < s.in_h;
+      const Index row = (run.n * s.in_h + h) * s.in_w;
+      for (Index j = 0; j < s.kernel_w; ++j, to += task.rows) {
+        const Index offset = j * s.dilation_w - s.pad_left;
+        const Inside in = h_inside
+                              ? InsideColumns(run, s.stride_w, offset, s.in_w)
+                              : Inside{run.w_end, run.w_end};
+        FillSame(to, in.begin - run.w_begin, task.zeros);
+        if (in.begin < in.end) {
+          FillSteps(
+              to + (in.begin - run.w_begin), in.end - in.begin,
+              task.input + (row + in.begin * s.stride_w + offset) * s.in_c,
+              step);
+        }
+        FillSame(to + (in.end - run.w_begin), count - (in.end - run.w_begin),
+                 task.zeros);
+      }
+    }
+  });
+}
+
+// A tap is kernel_w neighbouring pixels. Where these leave the image to the
+// left or right, a copy with zeros is made.
+template <typename T>
+void PointAtPixelRows(const ConvPlan &p, const RowsTask<T> &task) {
+  const ConvShape &s = p.shape;
+  T *edge = task.edges;
+  ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
+    // Columns for which the first and the last pixel of the tap are inside.
+    const Inside first = InsideColumns(run, s.stride_w, -s.pad_left, s.in_w);
+    const Inside last =
+        InsideColumns(run, s.stride_w, s.kernel_w - 1 - s.pad_left, s.in_w);
+    const Index begin = std::min(std::max(first.begin, last.begin), run.w_end);
+    const Index end = std::max(begin, std::min(first.end, last.end));
+    const T **to = task.pointers + run.at - run.w_begin;
+    for (Index i = 0; i < s.kernel_h; ++i, to += task.rows) {
+      const Index h = run.h * s.stride_h - s.pad_top + i * s.dilation_h;
+      if (h < 0 || h >= s.in_h) {
+        FillSame(to + run.w_begin, run.w_end - run.w_begin, task.zeros);
+        continue;
+      }
+      const T *row = task.input + (run.n * s.in_h + h) * s.in_w * s.in_c;
+      auto copy_edge = [&](Index w) {
+        const Index w0 = w * s.stride_w - s.pad_left;
+        const Index left = std::clamp<Index>(-w0, 0, s.kernel_w);
+        const Index right = std::clamp<Index>(s.in_w - w0, left, s.kernel_w);
+        to[w] = task.zeros;
+        if (left == right) return;
+        std::memset(edge, 0, static_cast<size_t>(p.depth) * sizeof(T));
+        std::memcpy(edge + left * s.in_c, row + (w0 + left) * s.in_c,
+                    static_cast<size_t>((right - left) * s.in_c) * sizeof(T));
+        to[w] = edge;
+        edge += p.depth;
+      };
+      for (Index w = run.w_begin; w < begin; ++w) copy_edge(w);
+      if (begin < end) {
+        FillSteps(to + begin, end - begin,
+                  row + (begin * s.stride_w - s.pad_left) * s.in_c,
+                  s.stride_w * s.in_c);
+      }
+      for (Index w = end; w < run.w_end; ++w) copy_edge(w);
+    }
+  });
+}
+
+// out_w is 1 and nothing is padded.
+template <typename T>
+void PointAtPatches(const ConvPlan &p, const RowsTask<T> &task) {
+  const ConvShape &s = p.shape;
+  ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
+    task.pointers[run.at] =
+        task.input + (run.n * s.in_h + run.h * s.stride_h) * s.in_w * s.in_c;
+  });
+}
+
+}  // namespace
+
+template <typename T>
+void PointAtRows(const ConvPlan &plan, const RowsTask<T> &task) {
+  switch (plan.tap_kind) {
+    case ConvPlan::Taps::kPixel:
+      PointAtPixels(plan, task);
+      break;
+    case ConvPlan::Taps::kRow:
+      PointAtPixelRows(plan, task);
+      break;
+    case ConvPlan::Taps::kPatch:
+      PointAtPatches(plan, task);
+      break;
+  }
+}
+
+template void PointAtRows(const ConvPlan &, const RowsTask<float> &);
+template void PointAtRows(const ConvPlan &, const RowsTask<uint16_t> &);
+
+}  // namespace mace::gemm
