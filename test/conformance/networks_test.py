@@ -93,8 +93,8 @@ def test_bf16_arithmetic(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -
     """bf16_bf16 on this computer, and in float32 as on one without bf16."""
     if isa:
         monkeypatch.setenv("MACE_CPU_ISA", isa)
-    path = make_mobile_model(name, SEED)
-    feed = light_input("resnet50", SEED)
+    path = make_built_model(name, SEED)
+    feed = smooth_input(BUILT_MODELS[name].input_shape, SEED)
     run = replace(
         native("host"),
         export=ExportOptions(storage=Storage.BFLOAT16, pairs=True),

@@ -27,6 +27,7 @@ struct Bf16Tile {
 template <int kRows, int kVectors>
 void RunBf16Tile(const Bf16Tile &t) {
   sv::V acc[kRows][kVectors];
+  PrefetchOutputs<kRows, kVectors>(t.tile);
   Begin(acc, t.tile);
   const uint16_t *w = t.w;
   const uint16_t *ahead = t.ahead;
@@ -127,15 +128,15 @@ MACE_SIMD_INLINE size_t Done(const Bf16Block &b, const Stretch &s) {
 }
 
 // Where the weights after this stretch begin; `panels` of them in parallel.
-struct Ahead {
+struct NextWeights {
   const uint16_t *w;
   size_t panels;
 };
 
-MACE_SIMD_INLINE Ahead WeightsAfter(const Bf16Block &b,
-                                    size_t panel,
-                                    size_t panels,
-                                    const Stretch &s) {
+MACE_SIMD_INLINE NextWeights WeightsAfter(const Bf16Block &b,
+                                          size_t panel,
+                                          size_t panels,
+                                          const Stretch &s) {
   const size_t panel_numbers = b.taps * b.depth * kPanelColumns;
   const size_t done = Done(b, s);
   if (done < b.taps * b.depth) {
@@ -172,7 +173,7 @@ void RunStretch(const Bf16Block &b,
   t.tile.low = b.epilogue.low;
   t.tile.high = b.epilogue.high;
   t.tile.columns = static_cast<int>(left < columns ? left : columns);
-  const Ahead ahead = WeightsAfter(b, panel, group.panels, s);
+  const NextWeights ahead = WeightsAfter(b, panel, group.panels, s);
   size_t tile = 0;
   for (size_t m = 0; m < b.rows; ++tile) {
     const size_t rows = NextRows(b.rows - m, group.max_rows);
