@@ -67,11 +67,12 @@ class Network:
         return smooth_input(self.input_shape, 0)
 
 
-def make_network(name: str) -> Network:
+def make_network(name: str, winograd: int | None = None) -> Network:
     """Makes the files of a network, or finds them made.
 
     Args:
         name: one of NAMES.
+        winograd: as in a deployment file; None: its default.
     """
     if name in BUILT_MODELS:
         path, source, result = make_built_model(name), INPUT, OUTPUT
@@ -80,18 +81,22 @@ def make_network(name: str) -> Network:
         info = LIGHT_MODELS[name]
         path, source, result = make_light_model(name), info.input, info.output
         shape = info.input_shape
-    network = Network(name, path, DIRECTORY / name, source, result, shape)
-    _convert(network)
+    stem = name if winograd is None else f"{name}-winograd{winograd}"
+    network = Network(name, path, DIRECTORY / stem, source, result, shape)
+    _convert(network, winograd)
     return network
 
 
-def _default_options() -> ExportOptions:
+def _options(winograd: int | None) -> ExportOptions:
     """What the converter passes on for a deployment that sets nothing more."""
     options = export_options(load_deployment_text(_DEPLOYMENT).models[0])
-    return ExportOptions(storage=options.storage, hints=options.hints)
+    hints = dict(options.hints)
+    if winograd is not None:
+        hints["winograd"] = winograd
+    return ExportOptions(storage=options.storage, hints=hints)
 
 
-def _convert(network: Network) -> None:
+def _convert(network: Network, winograd: int | None) -> None:
     n, c, h, w = network.input_shape
     graph = import_model(
         ImportRequest(
@@ -103,6 +108,6 @@ def _convert(network: Network) -> None:
     )
     optimize(graph)
     with atomic_write(network.mace.with_suffix(".data")) as stream:
-        exported = export_model(graph, _default_options(), stream)
+        exported = export_model(graph, _options(winograd), stream)
     with atomic_write(network.mace.with_suffix(".pb")) as file:
         file.write(exported.model.SerializeToString())
