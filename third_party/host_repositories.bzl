@@ -23,16 +23,18 @@ def _host_headers_impl(ctx):
 cc_library(
     name = "%s",
     hdrs = glob(["include/**"]),
+    defines = %r,
     includes = ["include"],
     visibility = ["//visibility:public"],
 )
-""" % ctx.name)
+""" % (ctx.name, ctx.attr.defines))
 
 host_headers = repository_rule(
     implementation = _host_headers_impl,
     local = True,
     doc = "A header-only library: @name//:name with just the listed headers.",
     attrs = {
+        "defines": attr.string_list(doc = "As in cc_library."),
         "headers": attr.string_list(
             mandatory = True,
             doc = "Files or folders below root.",

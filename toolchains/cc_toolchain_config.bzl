@@ -1,7 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""One clang configuration for the host and for every cross target."""
+"""One clang configuration for the host and for every cross target.
+
+The tools are those of @mace_clang unless a target brings its own, as the NDK
+of //toolchains/android does.
+"""
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
 load(
@@ -34,6 +38,22 @@ _LINK = [
     ACTION_NAMES.cpp_link_nodeps_dynamic_library,
 ]
 
+# What Bazel calls a tool, and the program of LLVM that is it. All but dwp, the
+# one for split debug information, are in every tool chain.
+_PROGRAMS = {
+    "ar": "llvm-ar",
+    "cpp": "clang",
+    "dwp": "llvm-dwp",
+    "gcc": "clang",
+    "gcov": "llvm-cov",
+    "ld": "ld.lld",
+    "llvm-cov": "llvm-cov",
+    "nm": "llvm-nm",
+    "objcopy": "llvm-objcopy",
+    "objdump": "llvm-objdump",
+    "strip": "llvm-strip",
+}
+
 _OPT = [with_feature_set(
     features = ["opt"],
     not_features = ["asan", "ubsan", "tsan"],
@@ -62,8 +82,27 @@ def _sanitizer(name, compile_flags, link_flags):
         _flags(_LINK, link_flags),
     ])
 
+def _later_compile_flags(flags):
+    """Flags after those of the targets, which otherwise have the last word."""
+    if not flags:
+        return []
+    return [
+        feature(name = "user_compile_flags", enabled = True, flag_sets = [flag_set(
+            actions = _COMPILE,
+            flag_groups = [flag_group(
+                flags = ["%{user_compile_flags}"],
+                iterate_over = "user_compile_flags",
+                expand_if_available = "user_compile_flags",
+            )],
+        )]),
+        feature(name = "later_compile_flags", enabled = True, flag_sets = [
+            _flags(_COMPILE, flags),
+        ]),
+    ]
+
 def _impl(ctx):
     target = ["--target=" + ctx.attr.triple] if ctx.attr.triple else []
+    tools = ctx.attr.tools or CLANG_TOOLS
     base = feature(name = "default_flags", enabled = True, flag_sets = [
         _flags(_COMPILE, target + [
             "-U_FORTIFY_SOURCE",
@@ -87,10 +126,10 @@ def _impl(ctx):
         _flags(_COMPILE, ["-O0", "-g"], _DBG),
         _flags(_CXX, ["-std=c++17"]),
         _flags(_LINK, target + [
-            "-fuse-ld=" + CLANG_TOOLS["ld.lld"],
+            "-fuse-ld=" + tools["ld.lld"],
             "-no-canonical-prefixes",
             "-pthread",
-            "-lstdc++",
+        ] + ctx.attr.cxx_runtime + [
             "-lm",
             "-Wl,-z,relro,-z,now",
             "-Wl,--build-id=sha1",
@@ -104,25 +143,19 @@ def _impl(ctx):
             _UNSANITIZED,
         ),
     ])
-    tools = {
-        "ar": CLANG_TOOLS["llvm-ar"],
-        "cpp": CLANG_TOOLS["clang"],
-        "dwp": CLANG_TOOLS["llvm-dwp"],
-        "gcc": CLANG_TOOLS["clang"],
-        "gcov": CLANG_TOOLS["llvm-cov"],
-        "ld": CLANG_TOOLS["ld.lld"],
-        "llvm-cov": CLANG_TOOLS["llvm-cov"],
-        "nm": CLANG_TOOLS["llvm-nm"],
-        "objcopy": CLANG_TOOLS["llvm-objcopy"],
-        "objdump": CLANG_TOOLS["llvm-objdump"],
-        "strip": CLANG_TOOLS["llvm-strip"],
+    tool_paths = {
+        name: tools[program]
+        for name, program in _PROGRAMS.items()
+        if program in tools
     }
     return cc_common.create_cc_toolchain_config_info(
         ctx = ctx,
         abi_libc_version = "unknown",
         abi_version = "unknown",
         compiler = "clang",
-        cxx_builtin_include_directories = CLANG_BUILTIN_INCLUDES + ctx.attr.builtin_includes,
+        cxx_builtin_include_directories = (
+            ([] if ctx.attr.tools else CLANG_BUILTIN_INCLUDES) + ctx.attr.builtin_includes
+        ),
         features = [
             feature(name = "supports_pic", enabled = True),
             feature(name = "supports_dynamic_linker", enabled = True),
@@ -164,14 +197,14 @@ def _impl(ctx):
             feature(name = "fuzzable", flag_sets = [
                 _flags(_COMPILE, ["-fsanitize=fuzzer-no-link"]),
             ]),
-        ],
+        ] + _later_compile_flags(ctx.attr.later_copts),
         host_system_name = "local",
         target_cpu = ctx.attr.cpu,
-        target_libc = "glibc",
+        target_libc = ctx.attr.libc,
         target_system_name = ctx.attr.triple or "local",
         tool_paths = [
             tool_path(name = name, path = path)
-            for name, path in tools.items()
+            for name, path in tool_paths.items()
         ],
         toolchain_identifier = ctx.label.name,
     )
@@ -182,37 +215,55 @@ cc_toolchain_config = rule(
         "builtin_includes": attr.string_list(),
         "copts": attr.string_list(),
         "cpu": attr.string(mandatory = True),
+        "cxx_runtime": attr.string_list(default = ["-lstdc++"]),
+        "later_copts": attr.string_list(
+            doc = "Compile flags after those of the target.",
+        ),
+        "libc": attr.string(default = "glibc"),
         "linkopts": attr.string_list(),
+        "tools": attr.string_dict(
+            doc = "Paths by program of LLVM; empty: those of @mace_clang.",
+        ),
         "triple": attr.string(),
     },
     provides = [CcToolchainConfigInfo],
 )
 
-def clang_toolchain(name, cpu, constraints, sysroot_files = None, **kwargs):
-    """A platform, and the tool chain that builds for it.
+def clang_cc_toolchain(name, cpu, files = ":empty", visibility = None, **kwargs):
+    """The compiler of one target, without a word on when it is chosen.
+
+    Args:
+      name: of the cc_toolchain.
+      cpu: names the output folder.
+      files: inputs of every compilation and link, besides the sources: what
+        fails to load when the sysroot is missing, or changes with it.
+      visibility: of the cc_toolchain.
+      **kwargs: attributes of cc_toolchain_config.
+    """
+    cc_toolchain_config(name = name + "_config", cpu = cpu, **kwargs)
+    native.cc_toolchain(
+        name = name,
+        all_files = files,
+        ar_files = files,
+        as_files = files,
+        compiler_files = files,
+        dwp_files = files,
+        linker_files = files,
+        objcopy_files = files,
+        strip_files = files,
+        supports_param_files = 1,
+        toolchain_config = name + "_config",
+        visibility = visibility,
+    )
+
+def clang_platform(name, constraints, cc):
+    """A platform, and the C++ compiler that builds for it.
 
     Args:
       name: of the platform, as in --platforms=//toolchains:<name>.
-      cpu: names the output folder.
       constraints: what the platform is.
-      sysroot_files: a label that fails to load when the sysroot is missing.
-      **kwargs: triple, copts, linkopts, builtin_includes.
+      cc: label of the cc_toolchain, loaded only when the platform is built for.
     """
-    cc_toolchain_config(name = name + "_config", cpu = cpu, **kwargs)
-    files = sysroot_files or ":empty"
-    native.cc_toolchain(
-        name = name + "_cc",
-        all_files = files,
-        ar_files = ":empty",
-        as_files = files,
-        compiler_files = files,
-        dwp_files = ":empty",
-        linker_files = files,
-        objcopy_files = ":empty",
-        strip_files = ":empty",
-        supports_param_files = 1,
-        toolchain_config = name + "_config",
-    )
     native.toolchain(
         name = name + "_toolchain",
         exec_compatible_with = [
@@ -220,7 +271,23 @@ def clang_toolchain(name, cpu, constraints, sysroot_files = None, **kwargs):
             "@platforms//os:linux",
         ],
         target_compatible_with = constraints,
-        toolchain = name + "_cc",
+        toolchain = cc,
         toolchain_type = "@bazel_tools//tools/cpp:toolchain_type",
     )
     native.platform(name = name, constraint_values = constraints)
+
+def clang_toolchain(name, constraints, sysroot_files = None, **kwargs):
+    """A platform, and the tool chain of @mace_clang that builds for it.
+
+    Args:
+      name: of the platform, as in --platforms=//toolchains:<name>.
+      constraints: what the platform is.
+      sysroot_files: a label that fails to load when the sysroot is missing.
+      **kwargs: cpu, triple, copts, linkopts, builtin_includes.
+    """
+    clang_cc_toolchain(
+        name = name + "_cc",
+        files = sysroot_files or ":empty",
+        **kwargs
+    )
+    clang_platform(name, constraints, name + "_cc")

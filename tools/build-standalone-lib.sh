@@ -13,8 +13,10 @@ Usage: bash tools/build-standalone-lib.sh [FLAG...]
 Writes build/lib/ABI/RUNTIMES/libmace.{so,a} and
 build/include/mace/public/*.h.
 
-  -abi ABI[,ABI...]   host, arm64 (or aarch64-linux-gnu), armhf (or
-                      arm-linux-gnueabihf); without it: all three
+  -abi ABI[,ABI...]   host; arm64 (or aarch64-linux-gnu), armhf (or
+                      arm-linux-gnueabihf) for boards; arm64-v8a,
+                      armeabi-v7a for Android, by the NDK (r21 to r27) that
+                      ANDROID_NDK_HOME names; without it: all that can be
   -runtimes LIST      cpu
   -models FILE[,FILE...]
                       converted models (.pb): the library has the operators of
@@ -38,7 +40,7 @@ fail() {
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
-abis=host,arm64,armhf
+abis=
 runtimes=cpu
 models=
 ops=
@@ -86,15 +88,34 @@ done
 $static_only && [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]] &&
   fail "-asan and -static exclude each other: a sanitizer needs libmace.so"
 
-# The name of the output folder, and of Bazel's configuration, for an ABI.
+# The name of the output folder for an ABI.
 canonical_abi() {
   case $1 in
     host) echo host ;;
     arm64 | aarch64-linux-gnu | aarch64_linux_gnu) echo arm64 ;;
     armhf | arm-linux-gnueabihf | arm_linux_gnueabihf) echo armhf ;;
+    arm64-v8a | armeabi-v7a) echo "$1" ;;
     *) return 1 ;;
   esac
 }
+
+# Bazel's configuration for it.
+config_of() {
+  case $1 in
+    arm64-v8a) echo android_arm64 ;;
+    armeabi-v7a) echo android_arm ;;
+    *) echo "$1" ;;
+  esac
+}
+
+if [[ -z $abis ]]; then
+  abis=host,arm64,armhf
+  if [[ -n ${ANDROID_NDK_HOME:-} ]]; then
+    abis+=,arm64-v8a,armeabi-v7a
+  else
+    echo "not for Android (arm64-v8a, armeabi-v7a): ANDROID_NDK_HOME is not set"
+  fi
+fi
 
 targets=()
 unknown=()
@@ -106,8 +127,8 @@ for abi in ${abis//,/ }; do
   fi
 done
 [[ ${#unknown[@]} -eq 0 ]] ||
-  fail "-abi: unknown: ${unknown[*]}; this release builds host, arm64, armhf" \
-    "(arm64-v8a and armeabi-v7a need the Android tool chain of a later one)"
+  fail "-abi: unknown: ${unknown[*]}; accepted: host, arm64, armhf," \
+    "arm64-v8a, armeabi-v7a"
 [[ ${#targets[@]} -gt 0 ]] || fail "-abi: names no ABI"
 
 readonly bazel=${BAZEL:-bazel}
@@ -120,6 +141,14 @@ for abi in "${targets[@]}"; do
   case $abi in
     arm64) sysroot=/usr/aarch64-linux-gnu/include ;;
     armhf) sysroot=/usr/arm-linux-gnueabihf/include ;;
+    arm64-v8a | armeabi-v7a)
+      [[ -n ${ANDROID_NDK_HOME:-} ]] ||
+        fail "libmace for $abi is built by an Android NDK: unpack one (r21 to" \
+          "r27, for Linux) and export ANDROID_NDK_HOME=<its folder>"
+      [[ " ${bazel_flags[*]-} " != *" --config=asan "* ]] ||
+        fail "-asan: not for $abi; check on host, arm64 or armhf"
+      continue
+      ;;
     *) continue ;;
   esac
   [[ -d $sysroot ]] ||
@@ -177,12 +206,13 @@ fi
 for abi in "${targets[@]}"; do
   echo "libmace for $abi: building"
   log=$stage/$abi.log
-  run_bazel build --config="$abi" --embed_label="$version" "${labels[@]}" \
+  config=$(config_of "$abi")
+  run_bazel build --config="$config" --embed_label="$version" "${labels[@]}" \
     2>"$log" || {
     grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
     fail "the build for $abi failed (its messages are above)"
   }
-  bin=$(run_bazel info --config="$abi" bazel-bin 2>/dev/null)
+  bin=$(run_bazel info --config="$config" bazel-bin 2>/dev/null)
   mkdir -p "$stage/$abi"
   for label in "${labels[@]}"; do
     file=${label#*:}

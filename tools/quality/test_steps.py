@@ -13,6 +13,8 @@ from typing import Callable, Dict, List, Mapping, Tuple
 _NATIVE = ("//mace/core/...", "//mace/kernels/...", "//mace/ops/...")
 _COMMANDS = "test/docs/commands_test.py"
 _DEVICES = "test/devices"
+# Builds all of the library anew, for each ABI.
+_ANDROID = "test/android_ndk"
 _BAZEL_RESULT = re.compile(
     r"^//\S+ +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|NO STATUS|INCOMPLETE)",
     re.MULTILINE,
@@ -100,6 +102,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         config: List[str] = [] if name == "host" else [f"--config={name}"]
         return Step(name, summary, (*bazel, *config, *targets), count_bazel, minutes)
 
+    pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     return (
         Step(
             "check",
@@ -135,6 +138,20 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             15,
         ),
         Step(
+            "baseline",
+            "the oldest Linux that libmace runs on",
+            ("bash", "test/standalone/baseline_test.sh"),
+            count_one,
+            10,
+        ),
+        Step(
+            "android",
+            "libmace for Android, by a stand-in for the NDK",
+            (*pytest, _ANDROID),
+            count_pytest,
+            40,
+        ),
+        Step(
             "fuzz",
             "readers of files, for a minute",
             ("bash", "test/fuzz/run_fuzzers.sh", "--seconds", "60"),
@@ -145,9 +162,8 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "python",
             "converter and tools",
             (
-                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-                *("--numprocesses=2", "--dist=loadfile", "--durations=20"),
-                *(f"--ignore={_COMMANDS}", f"--ignore={_DEVICES}"),
+                *(*pytest, "--numprocesses=2", "--dist=loadfile", "--durations=20"),
+                *(f"--ignore={path}" for path in (_COMMANDS, _DEVICES, _ANDROID)),
             ),
             count_pytest,
             40,
@@ -156,7 +172,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "devices",
             "the tools on phones and boards of the device farm",
             (
-                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
+                *pytest,
                 *("--numprocesses=2", "--dist=loadfile", "--durations=20", _DEVICES),
             ),
             count_pytest,
@@ -165,10 +181,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         Step(
             "commands",
             "what README and documentation tell to type",
-            (
-                *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
-                *("--durations=20", _COMMANDS),
-            ),
+            (*pytest, "--durations=20", _COMMANDS),
             count_pytest,
             30,
         ),

@@ -262,8 +262,17 @@ MACE_SIMD_INLINE V FmaLane(V acc, V w, V a) {
 }
 
 // m is a comparison's result.
+#if __clang_major__ >= 11
 MACE_SIMD_INLINE V Select(VI m, V yes, V no) { return m ? yes : no; }
 MACE_SIMD_INLINE VI SelectInt(VI m, VI yes, VI no) { return m ? yes : no; }
+#else  // NDK r21: no vectors before "?".
+MACE_SIMD_INLINE VI SelectInt(VI m, VI yes, VI no) {
+  return (m & yes) | (~m & no);
+}
+MACE_SIMD_INLINE V Select(VI m, V yes, V no) {
+  return AsFloat(SelectInt(m, AsInt(yes), AsInt(no)));
+}
+#endif
 
 // x86's min/max return the second operand when either is NaN; ARM's propagate.
 MACE_SIMD_INLINE V Max(V x, V bound) {
@@ -292,7 +301,18 @@ MACE_SIMD_INLINE V Clamp(V x, V lo, V hi) { return Min(Max(x, lo), hi); }
 
 MACE_SIMD_INLINE V Abs(V x) { return AsFloat(AsInt(x) & 0x7fffffff); }
 
+// Intrinsics on arm64, for the clang of older Android NDKs: the builtins that
+// take any vector came with clang 14 (rounding) and 17 (square root).
+#if defined(__aarch64__)
+MACE_SIMD_INLINE V Sqrt(V x) { return vsqrtq_f32(x); }
+#elif defined(__arm__)
+MACE_SIMD_INLINE V Sqrt(V x) {
+  for (int i = 0; i < kLanes; ++i) x[i] = __builtin_sqrtf(x[i]);
+  return x;
+}
+#else
 MACE_SIMD_INLINE V Sqrt(V x) { return __builtin_elementwise_sqrt(x); }
+#endif
 
 #if defined(__arm__)
 // NEON of Armv7 has no rounding instructions. |x| >= 2^23 is integral already
@@ -320,6 +340,12 @@ MACE_SIMD_INLINE V Round(V x) {
   const V r = AsFloat(AsInt(m - magic) | (AsInt(x) & INT32_MIN));
   return Select(Abs(x) < magic, r, x);
 }
+#elif defined(__aarch64__)
+MACE_SIMD_INLINE V Truncate(V x) { return vrndq_f32(x); }
+MACE_SIMD_INLINE V Floor(V x) { return vrndmq_f32(x); }
+MACE_SIMD_INLINE V Ceil(V x) { return vrndpq_f32(x); }
+// Nearest, ties to even.
+MACE_SIMD_INLINE V Round(V x) { return vrndnq_f32(x); }
 #else
 MACE_SIMD_INLINE V Truncate(V x) { return __builtin_elementwise_trunc(x); }
 MACE_SIMD_INLINE V Floor(V x) { return __builtin_elementwise_floor(x); }

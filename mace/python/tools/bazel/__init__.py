@@ -8,7 +8,8 @@ from mace.python.tools.bazel.build import (
     BuildError,
     Variant,
     build_program,
+    choose_variant,
     find_bazel,
 )
 
-__all__ = ["BuildError", "Variant", "build_program", "find_bazel"]
+__all__ = ["BuildError", "Variant", "build_program", "choose_variant", "find_bazel"]

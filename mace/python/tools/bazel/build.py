@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import subprocess
@@ -11,10 +12,15 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.errors import MaceError, MissingToolError, UnsupportedError
 
+_LOG = logging.getLogger(__name__)
+
 _ROOT = Path(__file__).resolve().parents[4]
+
+_NDK_CONFIGS = {Abi.ARM64_V8A: "android_arm64", Abi.ARMEABI_V7A: "android_arm"}
 
 _LABEL = re.compile(r"^//([\w./+-]*):([\w./+-]+)$")
 _LAST_LINES = 15
@@ -29,21 +35,25 @@ class Variant:
     """How a program is built.
 
     Attributes:
-        abi: for whom. ARM programs are linked statically: they need a Linux or
-            Android kernel and nothing else, however old the device's C library.
+        abi: for whom. Programs for boards are linked statically: they need a
+            Linux kernel and nothing else, however old the board's C library.
+            So are those for Android, unless there is an NDK.
         debug: with symbols and without optimisation.
         address_sanitizer: with checks of every memory access.
+        ndk: for Android, build with the NDK of ANDROID_NDK_HOME.
     """
 
     abi: Abi
     debug: bool = False
     address_sanitizer: bool = False
+    ndk: bool = False
 
     @property
     def name(self) -> str:
         """Names the folder the program is kept in."""
         return (
             self.abi.value
+            + ("-ndk" if self.ndk else "")
             + ("-debug" if self.debug else "")
             + ("-asan" if self.address_sanitizer else "")
         )
@@ -54,12 +64,14 @@ class Variant:
         Raises:
             UnsupportedError: there is no such program.
         """
-        flags = [] if self.abi is Abi.HOST else [f"--config={self.abi.value}"]
         if self.address_sanitizer and self.abi.is_android:
             raise UnsupportedError(
-                f"--address_sanitizer: not for {self.abi.value}, whose programs are "
-                "linked statically; check on a board (arm64, armhf) or on host"
+                f"--address_sanitizer: not for {self.abi.value}; check on a board "
+                "(arm64, armhf) or on host"
             )
+        flags = [] if self.abi is Abi.HOST else [f"--config={self.abi.value}"]
+        if self.ndk:
+            flags = [f"--config={_NDK_CONFIGS[self.abi]}"]
         if self.abi in (Abi.ARM64, Abi.ARMHF) and not self.address_sanitizer:
             # The sanitizer cannot be linked statically.
             flags.append("--config=static")
@@ -68,6 +80,27 @@ class Variant:
         if self.address_sanitizer:
             flags.append("--config=asan")
         return flags
+
+
+def choose_variant(
+    abi: Abi, debug: bool = False, address_sanitizer: bool = False
+) -> Variant:
+    """How a program for an ABI is built here; says so where there is a choice.
+
+    Raises:
+        AndroidNdkError: ANDROID_NDK_HOME does not name an NDK that will do.
+    """
+    ndk = find_ndk() if abi.is_android else None
+    if ndk is not None:
+        _LOG.info("%s: built with the NDK %s (%s)", abi.value, ndk.revision, ndk.home)
+    elif abi.is_android:
+        _LOG.info(
+            "%s: built as a static Linux program, which Android runs, too "
+            "(%s is not set)",
+            abi.value,
+            VARIABLE,
+        )
+    return Variant(abi, debug, address_sanitizer, ndk is not None)
 
 
 def find_bazel(needed_for: str) -> str:

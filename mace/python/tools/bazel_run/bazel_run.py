@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.bazel import Variant, build_program
+from mace.python.tools.bazel import Variant, build_program, choose_variant
 from mace.python.tools.bazel.build import full_label
 from mace.python.tools.bazel_run.outcome import (
     BENCHMARK_COLUMNS,
     benchmark_rows,
     test_figures,
 )
+from mace.python.tools.bazel_run.profiler import find_profiler
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.devices import (
     SCRATCH,
@@ -150,7 +151,7 @@ def bazel_run(options: BazelRunOptions, show: Callable[[str], None]) -> list[Out
 
 
 def _variant(abi: Abi, options: BazelRunOptions) -> Variant:
-    return Variant(abi, options.debug, options.address_sanitizer)
+    return choose_variant(abi, options.debug, options.address_sanitizer)
 
 
 @dataclass(frozen=True)
@@ -214,19 +215,7 @@ class _Session:
     def _profiler(self, item: FoundDevice) -> list[str]:
         if not self.options.simpleperf:
             return []
-        is_android = any(abi.is_android for abi in item.abis)
-        name = "simpleperf" if is_android else "perf"
-        found = item.device.run(["sh", "-c", f"command -v {name}"])
-        if found.status != 0:
-            raise DeviceError(
-                f"--simpleperf: {item.properties.name} has no {name}; "
-                + (
-                    "push the one of the Android NDK to /data/local/tmp"
-                    if is_android
-                    else "install it there (apt install linux-perf)"
-                )
-            )
-        return [name, "stat", "-e", _EVENTS]
+        return [find_profiler(item), "stat", "-e", _EVENTS]
 
     def _keep(self, item: FoundDevice, abi: Abi, result: CommandResult) -> list[Path]:
         """Writes the log, and brings results back where there are any."""

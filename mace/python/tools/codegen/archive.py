@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from mace.python.tools.bazel import Variant, build_program
+from mace.python.tools.bazel import build_program, choose_variant
 from mace.python.tools.codegen.places import CODEGEN_DIR, linked_package
 from mace.python.tools.config.deployment import Deployment
 
@@ -37,7 +37,7 @@ def build_archives(
     archives = []
     for abi in deployment.target_abis:
         built = build_program(
-            f"//{package}:models.a", Variant(abi, debug, address_sanitizer)
+            f"//{package}:models.a", choose_variant(abi, debug, address_sanitizer)
         )
         path = folder / abi.value / f"{deployment.library_name}.a"
         shutil.copyfile(built, stage(path))

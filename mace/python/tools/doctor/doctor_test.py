@@ -81,7 +81,9 @@ def computer(tmp_path: Path) -> FakeComputer:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
     ndk = tmp_path / "ndk"
-    ndk.mkdir()
+    compiler = ndk / "toolchains" / "llvm" / "prebuilt" / "linux-x86_64" / "bin"
+    compiler.mkdir(parents=True)
+    (compiler / "clang").touch()
     (ndk / "source.properties").write_text(
         "Pkg.Desc = Android NDK\nPkg.Revision = 25.2.9519653\n", encoding="utf-8"
     )
@@ -193,14 +195,21 @@ def test_old_python_is_a_problem(computer: FakeComputer) -> None:
 
 @pytest.mark.parametrize(
     ("revision", "text"),
-    [("17.2.4988734", "17.2.4988734 is too old"), ("", "unknown is too old")],
+    [("17.2.4988734", "is NDK r17, which is too old"), ("", "no Pkg.Revision")],
 )
 def test_old_ndk_is_a_problem(computer: FakeComputer, revision: str, text: str) -> None:
     properties = Path(computer.variables["ANDROID_NDK_HOME"]) / "source.properties"
     line = f"Pkg.Revision = {revision}\n" if revision else "\n"
     properties.write_text(line, encoding="utf-8")
     found = diagnose("phone", computer)
-    assert [problem.found.text for problem in found.problems] == [text]
+    assert problems(found) == ["Android NDK"]
+    assert text in found.problems[0].found.text
+
+
+def test_no_ndk_will_do(computer: FakeComputer) -> None:
+    variables = {"PATH": computer.variables["PATH"]}
+    object.__setattr__(computer, "variables", variables)
+    assert diagnose("phone", computer).ready
 
 
 def test_wrong_ndk_folder_is_named(computer: FakeComputer, tmp_path: Path) -> None:

@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Optional, Tuple
 
+from mace.python.tools.android_ndk import (
+    REMEDY,
+    VARIABLE,
+    AndroidNdkError,
+    find_ndk,
+)
 from mace.python.tools.doctor.computer import (
     Computer,
     Version,
@@ -157,19 +163,14 @@ def build_python(computer: Computer) -> Found:
 
 def ndk(computer: Computer) -> Found:
     """The Android NDK that ANDROID_NDK_HOME names."""
-    home = computer.variable("ANDROID_NDK_HOME")
-    if not home:
-        return Found(False, "ANDROID_NDK_HOME is not set")
-    properties = Path(home) / "source.properties"
-    if not properties.is_file():
-        return Found(False, f"ANDROID_NDK_HOME={home} holds no NDK")
-    found = re.search(
-        r"Pkg\.Revision\s*=\s*(\S+)", properties.read_text(errors="replace")
-    )
-    version = parse_version(found[1]) if found else ()
-    if not at_least(version, (21,)):
-        return Found(False, f"{show_version(version) or 'unknown'} is too old")
-    return Found(True, show_version(version))
+    try:
+        found = find_ndk(computer.variables)
+    except AndroidNdkError as error:
+        return Found(False, str(error).partition(";")[0])
+    if found is None:
+        # Phones run the static program that needs none.
+        return Found(True, f"none, {VARIABLE} is not set")
+    return Found(True, found.revision)
 
 
 def opencl_driver(computer: Computer) -> Found:
@@ -349,9 +350,9 @@ def _devices() -> Tuple[Requirement, ...]:
         Requirement(
             "Android NDK",
             "Devices",
-            ">= r21",
+            "none, or >= r21",
             ("phone",),
-            "unpack an Android NDK and export ANDROID_NDK_HOME=<its folder>",
+            REMEDY,
             ndk,
         ),
         Requirement(

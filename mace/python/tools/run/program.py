@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.bazel import Variant, build_program
+from mace.python.tools.bazel import build_program, choose_variant
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.codegen import linked_package
 from mace.python.tools.config.deployment import Abi, Deployment, ModelFormat
@@ -47,7 +47,7 @@ def find_program(
         MissingToolError: it must be built and there is no Bazel.
         BuildError: building it failed.
     """
-    variant = Variant(abi, options.debug_mode, options.address_sanitizer)
+    variant = choose_variant(abi, options.debug_mode, options.address_sanitizer)
     target, folder, newest = _TARGET, options.build_dir, _newest_source()
     if deployment and deployment.model_graph_format is ModelFormat.CODE:
         package = linked_package(deployment)

@@ -1,0 +1,254 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""libmace and mace_run for Android, built by a stand-in for the NDK.
+
+Slow: all of the library is compiled once per test of an ABI.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from test.android_ndk import stand_in
+
+_ROOT = Path(__file__).resolve().parents[2]
+_CONFIGS = {"arm64-v8a": "android_arm64", "armeabi-v7a": "android_arm"}
+_MACHINES = {"arm64-v8a": "AArch64", "armeabi-v7a": "ARM"}
+_PAGE = 16384
+
+# Of Android's libc, libm, libdl and liblog. No other library is on every phone.
+_LIBRARIES = {"libc.so", "libm.so", "libdl.so", "liblog.so"}
+
+# What our own objects may import of them: each is there since API level 21 at
+# the latest (libc.map.txt and libm.map.txt of Android's libc). Names of C++ and
+# of the compiler's runtime, which are linked in, do not count.
+_SINCE_21 = {
+    "__android_log_write",
+    "close",
+    "cosf",
+    "expf",
+    "fmodf",
+    "fputs",
+    "fstat",
+    "getauxval",
+    "getenv",
+    "logf",
+    "lround",
+    "lroundf",
+    "madvise",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "mmap",
+    "munmap",
+    "open",
+    "pow",
+    "powf",
+    "pthread_mutex_lock",
+    "pthread_mutex_unlock",
+    "pthread_once",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "sinf",
+    "snprintf",
+    "sqrtf",
+    "stderr",
+    "strcmp",
+    "strerror",
+    "strlen",
+    "strrchr",
+    "strtod",
+    "strtol",
+    "sysconf",
+    "toupper",
+}
+# Spelled otherwise by glibc's headers, which the stand-in has: __errno and
+# __sF in Android's, libc++'s counters.
+_GLIBC_SPELLINGS = {"__errno_location", "__libc_single_threaded", "__sched_cpucount"}
+_RUNTIME = re.compile(
+    r"^(_Z|__cxa_|_Unwind_|__aarch64_|__aeabi_|__gnu_|__gxx_|__stack_chk_|"
+    r"__emutls_|__dso_handle|_GLOBAL_OFFSET_TABLE_|__s?u?(div|mod)|__sync_)"
+)
+
+
+@dataclass(frozen=True)
+class Build:
+    """What Bazel made for one ABI."""
+
+    target: stand_in.Target
+    folder: Path
+
+    @property
+    def library(self) -> Path:
+        return self.folder / "libmace.so"
+
+    @property
+    def program(self) -> Path:
+        return self.folder / "tools" / "mace_run"
+
+
+def _bazel(
+    environment: dict[str, str], *words: str
+) -> subprocess.CompletedProcess[str]:
+    before = shlex.split(os.environ.get("BAZEL_STARTUP_FLAGS", ""))
+    after = shlex.split(os.environ.get("BAZEL_FLAGS", ""))
+    command = [os.environ.get("BAZEL", "bazel"), *before, words[0], *after, *words[1:]]
+    return subprocess.run(
+        command,
+        cwd=_ROOT,
+        env={**os.environ, **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(
+    scope="module", params=[("arm64-v8a", "r25"), ("armeabi-v7a", "r21")], ids="-".join
+)
+def build(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Build]:
+    """Both layouts and both ABIs. The same folder in each run: Bazel caches."""
+    abi, layout = request.param
+    target = stand_in.TARGETS[abi]
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    ndk = base / "mace" / "android_ndk" / layout
+    shutil.rmtree(ndk, ignore_errors=True)
+    try:
+        stand_in.make(ndk, layout)
+    except stand_in.StandInError as error:
+        pytest.skip(str(error))
+    flags = (f"--config={_CONFIGS[abi]}",)
+    built = _bazel(
+        {"ANDROID_NDK_HOME": str(ndk)},
+        *("build", *flags, "//mace:libmace.so", "//mace:libmace.a"),
+        "//mace/tools:mace_run",
+    )
+    assert built.returncode == 0, built.stderr[-3000:]
+    info = _bazel({"ANDROID_NDK_HOME": str(ndk)}, "info", *flags, "bazel-bin")
+    yield Build(target, Path(info.stdout.strip()) / "mace")
+
+
+def _readelf(*words: str | Path) -> str:
+    return subprocess.run(
+        ["llvm-readelf-19", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_machine_pages_and_libraries(build: Build) -> None:
+    for file in (build.library, build.program):
+        text = _readelf("--file-header", "--program-headers", "--dynamic", file)
+        assert re.search(rf"Machine: +{_MACHINES[build.target.abi]}$", text, re.M)
+        alignments = re.findall(r"^ +LOAD .* (0x[0-9a-f]+)$", text, re.MULTILINE)
+        assert alignments
+        assert {int(number, 16) for number in alignments} == {_PAGE}
+        needed = set(re.findall(r"\(NEEDED\) .*\[(.*)\]", text))
+        assert needed <= _LIBRARIES
+        assert "liblog.so" in needed
+        # Android refuses code that the loader has to change.
+        assert "TEXTREL" not in text
+        # Nor does it know versions of symbols that are not its own.
+        assert "(VERNEED)" not in text
+    program = _readelf("--program-headers", build.program)
+    assert "/system/bin/linker" in program
+
+
+def test_build_id(build: Build) -> None:
+    """By which crash reports and symbols find each other."""
+    for file in (build.library, build.program):
+        assert re.search(r"Build ID: [0-9a-f]{40}", _readelf("--notes", file))
+
+
+def test_exports_the_interface_only(build: Build) -> None:
+    flags = ("--dynamic", "--defined-only", "--demangle", "--format=just-symbols")
+    names = subprocess.run(
+        ["llvm-nm-19", *flags, str(build.library)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    interface = re.compile(
+        r"^((vtable|typeinfo|typeinfo name|VTT) for )?(mace(::|_)|MACE)"
+    )
+    assert "mace_version" in names or any(name.startswith("mace_") for name in names)
+    assert [name for name in names if not interface.match(name)] == []
+
+
+def test_imports_what_android_5_has(build: Build) -> None:
+    merged = build.folder / "libmace_object.pic.o"
+    listed = subprocess.run(
+        ["llvm-nm-19", "--undefined-only", "--format=just-symbols", str(merged)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    ours = {name for name in listed if not _RUNTIME.match(name)}
+    assert "mmap" in ours
+    assert ours - _SINCE_21 - _GLIBC_SPELLINGS == set()
+
+
+def test_floats_go_through_integer_registers(build: Build) -> None:
+    """Android's 32-bit ABI, unlike that of armhf."""
+    if build.target.abi != "armeabi-v7a":
+        pytest.skip("64-bit ARM has one way")
+    assert "Tag_ABI_VFP_args" not in _readelf("--arch-specific", build.library)
+
+
+def test_runs(build: Build, tmp_path: Path) -> None:
+    """On glibc, under Android's names of libraries."""
+    if shutil.which(build.target.emulator) is None:
+        pytest.skip(f"no {build.target.emulator}")
+    start = stand_in.run_command(build.target, build.program, tmp_path)
+    ran = subprocess.run(
+        [*start, "--model_file=none", "--model_data_file=none"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # Refused by our own words, printed through Android's log as well.
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert "none" in ran.stdout + ran.stderr
+
+
+_TROUBLE = {
+    "": "ANDROID_NDK_HOME is not set",
+    "none": "no such folder",
+    "empty": "holds no NDK",
+    "old": "NDK r17, which is too old",
+    "mac": "an NDK for darwin-x86_64, not for linux-x86_64",
+    "broken": r"is not complete: .*bin lacks clang, ld.lld, llvm-ar or",
+}
+
+
+@pytest.mark.parametrize("case", list(_TROUBLE))
+def test_an_unfit_ndk_is_named(case: str, tmp_path: Path) -> None:
+    home = tmp_path / case
+    if case not in ("", "none"):
+        home.mkdir()
+    if case in ("old", "mac", "broken"):
+        revision = "17.2.4988734" if case == "old" else "25.2.9519653"
+        (home / "source.properties").write_text(f"Pkg.Revision = {revision}\n")
+        host = "darwin-x86_64" if case == "mac" else "linux-x86_64"
+        (home / "toolchains" / "llvm" / "prebuilt" / host / "bin").mkdir(parents=True)
+    asked = _bazel(
+        {"ANDROID_NDK_HOME": str(home) if case else ""},
+        *("build", "--nobuild", "--config=android_arm64", "//mace/core"),
+    )
+    assert asked.returncode != 0
+    assert re.search(_TROUBLE[case], asked.stderr), asked.stderr
+    assert "unpack an Android NDK (r21 to r27, for Linux)" in asked.stderr
