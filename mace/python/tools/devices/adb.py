@@ -96,6 +96,10 @@ class AdbDevice(RemoteDevice):
         except DeviceError:
             return ""
 
+    def client_command(self) -> list[str]:
+        """adb, told which device is meant."""
+        return self._command()
+
     def _shell_command(self, script: str) -> list[str]:
         return self._command("shell", script)
 

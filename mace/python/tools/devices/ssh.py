@@ -124,6 +124,20 @@ class SshDevice(RemoteDevice):
         shutil.rmtree(self._control, ignore_errors=True)
         self._control = ""
 
+    def control_command(self, *words: str) -> list[str]:
+        """Asks the connection that is open to do something (`ssh -O`)."""
+        return ["ssh", *self._flags(), "-O", *words, self._destination]
+
+    def login_words(self) -> tuple[list[str], str]:
+        """The flags and the name by which a person logs in, with ssh or scp."""
+        board = self._board
+        flags = [] if board.port == 22 else ["-o", f"Port={board.port}"]
+        if board.identity is not None:
+            flags += ["-i", str(board.identity)]
+        if board.ssh_config is not None:
+            flags += ["-F", str(board.ssh_config)]
+        return flags, self._destination
+
     @property
     def _destination(self) -> str:
         return f"{self._board.username}@{self._board.address}"

@@ -1,0 +1,100 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The device that a debugging command means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.devices import (
+    Device,
+    DeviceError,
+    DeviceQuery,
+    FoundDevice,
+    close_all,
+    find_devices,
+)
+from mace.python.tools.devices.process import ProcessRequest, run_process
+from mace.python.tools.devices.remote import RemoteDevice
+
+# Most capable first.
+_ABIS = (Abi.ARM64_V8A, Abi.ARM64, Abi.ARMEABI_V7A, Abi.ARMHF)
+
+_SHELL_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """What to look for.
+
+    Attributes:
+        devices_to_run: names or serials; empty: the only one there is. "host"
+            is this computer.
+        abi: of the program; None: what the device runs best.
+        folder: where local files of a session go.
+    """
+
+    devices_to_run: tuple[str, ...] = ()
+    device_yml: Path | None = None
+    abi: Abi | None = None
+    folder: Path = Path("build") / "debug"
+
+
+@contextmanager
+def devices(options: TargetOptions) -> Iterator[list[FoundDevice]]:
+    """All devices that match; connections end with the block.
+
+    Raises:
+        DeviceError: none does, or a listed board is silent.
+    """
+    abis = _ABIS if options.abi is None else (options.abi,)
+    if "host" in options.devices_to_run:
+        abis = (*abis, Abi.HOST)
+    found = find_devices(
+        DeviceQuery(
+            abis=tuple(dict.fromkeys(abis)),
+            work_root=options.folder / "work",
+            wanted=options.devices_to_run,
+            device_yml=options.device_yml,
+        )
+    )
+    try:
+        if found.silent:
+            raise DeviceError(found.silent[0].reason)
+        yield found.found
+    finally:
+        close_all(found)
+
+
+@contextmanager
+def one_device(options: TargetOptions) -> Iterator[FoundDevice]:
+    """The only device that matches.
+
+    Raises:
+        DeviceError: none does, or several.
+    """
+    with devices(options) as found:
+        if len(found) > 1:
+            names = ", ".join(
+                f"{item.properties.name} ({item.properties.serial})" for item in found
+            )
+            raise DeviceError(
+                f"there are {len(found)} devices: {names}; choose one by "
+                "--devices_to_run=NAME"
+            )
+        yield found[0]
+
+
+def shell_output(device: Device, script: str) -> str:
+    """What a shell script prints there.
+
+    Also while the device is somebody else's: nothing of ours is touched.
+    """
+    if isinstance(device, RemoteDevice):
+        return device.shell(script).output
+    command = ["sh", "-c", script]
+    return run_process(ProcessRequest(command, time_limit_s=_SHELL_LIMIT_S)).output
