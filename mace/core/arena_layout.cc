@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "mace/core/aligned_memory.h"
+#include "mace/core/tensor_parts.h"
 
 namespace mace {
 namespace {
@@ -17,23 +18,26 @@ class LayoutMaker {
   LayoutMaker(const Program &program, const std::vector<char> &external)
       : program_(program),
         external_(external),
+        parts_(FindParts(program, external)),
+        first_use_(program.tensors().size(), -1),
         last_use_(program.tensors().size(), -1),
+        last_part_use_(program.tensors().size(), -1),
         taken_(program.tensors().size(), 0) {
     layout_.tensor_request.assign(program.tensors().size(), -1);
     layout_.scratch_request.assign(program.nodes().size(), -1);
+    layout_.row_stride.assign(program.tensors().size(), 0);
   }
 
   ArenaLayout Make() {
-    FindLastUses();
+    FindUses();
     // Converted inputs are there before the first operator.
-    for (int id : program_.inputs()) Add(id, -1, -1);
+    for (int id : program_.inputs()) Add(id);
     for (size_t step = 0; step < program_.nodes().size(); ++step) {
       const ProgramNode &node = program_.nodes()[step];
       if (node.known) continue;
       for (size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i] < 0) continue;
-        Add(node.outputs[i], static_cast<int>(step),
-            InPlaceInput(node, i, static_cast<int>(step)));
+        Add(node.outputs[i], InPlaceInput(node, i, static_cast<int>(step)));
       }
       if (node.scratch_bytes > 0) {
         layout_.scratch_request[step] =
@@ -42,11 +46,12 @@ class LayoutMaker {
                                     static_cast<int>(step), -1});
       }
     }
+    LinkParts();
     return std::move(layout_);
   }
 
  private:
-  void FindLastUses() {
+  void FindUses() {
     const auto end = static_cast<int>(program_.nodes().size());
     for (int step = 0; step < end; ++step) {
       const ProgramNode &node = program_.nodes()[step];
@@ -57,17 +62,34 @@ class LayoutMaker {
     }
     // Outputs are handed over after the last operator.
     for (int id : program_.outputs()) last_use_[id] = end;
+    // An owner is in use from the first to the last use of its parts, which
+    // were all made before it was.
+    for (int step = 0; step < end; ++step) {
+      for (int id : program_.nodes()[step].outputs) {
+        if (id < 0) continue;
+        if (first_use_[id] < 0) first_use_[id] = step;
+        last_use_[id] = std::max(step, last_use_[id]);
+        const int owner = parts_[id].owner;
+        if (owner < 0) continue;
+        first_use_[owner] = first_use_[owner] < 0
+                                ? first_use_[id]
+                                : std::min(first_use_[owner], first_use_[id]);
+        last_use_[owner] = std::max(last_use_[owner], last_use_[id]);
+        last_part_use_[owner] = std::max(last_part_use_[owner], last_use_[id]);
+      }
+    }
   }
 
   // The input whose place output `output` may take; -1 if none.
   int InPlaceInput(const ProgramNode &node, size_t output, int step) const {
     const int target = node.outputs[output];
-    if (external_[target]) return -1;
+    if (external_[target] || parts_[target].owner >= 0) return -1;
     for (const auto &[allowed_output, input] : node.in_place) {
       if (allowed_output != output || input >= node.inputs.size()) continue;
       const int id = node.inputs[input];
       if (id < 0 || taken_[id] || layout_.tensor_request[id] < 0 ||
-          last_use_[id] != step ||
+          parts_[id].owner >= 0 || last_use_[id] != step ||
+          last_part_use_[id] >= step ||
           program_.tensors()[id].tensor.bytes() !=
               program_.tensors()[target].tensor.bytes() ||
           !AllowedAtEveryPort(node, output, id)) {
@@ -103,14 +125,15 @@ class LayoutMaker {
     return bytes % kPage == 0 ? kMemoryAlignment : 0;
   }
 
-  void Add(int id, int first, int in_place_of) {
+  // `in_place_of`: a tensor.
+  void Add(int id, int in_place_of = -1) {
     const ProgramTensor &entry = program_.tensors()[id];
     const int64_t bytes = entry.tensor.bytes();
     if (external_[id] || entry.known || bytes == 0) return;
     PlanRequest request;
     request.bytes = static_cast<size_t>(bytes) + Skew(bytes);
-    request.first = first;
-    request.last = std::max(first, last_use_[id]);
+    request.first = first_use_[id];
+    request.last = std::max(request.first, last_use_[id]);
     if (in_place_of >= 0) {
       request.in_place_of = layout_.tensor_request[in_place_of];
       taken_[in_place_of] = 1;
@@ -119,9 +142,34 @@ class LayoutMaker {
     layout_.requests.push_back(request);
   }
 
+  // Owners may come after their parts.
+  void LinkParts() {
+    for (size_t id = 0; id < parts_.size(); ++id) {
+      const TensorPart &part = parts_[id];
+      if (part.owner < 0) continue;
+      const Tensor &tensor = program_.tensors()[id].tensor;
+      PlanRequest &request = layout_.requests[layout_.tensor_request[id]];
+      request.part_of = layout_.tensor_request[part.owner];
+      request.part_offset = static_cast<size_t>(part.offset);
+      request.run_bytes = static_cast<size_t>(part.run);
+      request.stride_bytes = static_cast<size_t>(part.stride);
+      request.bytes = static_cast<size_t>(tensor.bytes());
+      if (part.run == tensor.bytes()) continue;
+      const auto rows = static_cast<size_t>(tensor.bytes() / part.run);
+      request.bytes = (rows - 1) * request.stride_bytes + request.run_bytes;
+      layout_.row_stride[id] =
+          part.stride / static_cast<int64_t>(DataTypeSize(tensor.data_type));
+    }
+  }
+
   const Program &program_;
   const std::vector<char> &external_;
+  std::vector<TensorPart> parts_;
+  // Steps at which the contents of a tensor, or of parts of it, begin and cease
+  // to matter; -1: before the run, and never.
+  std::vector<int> first_use_;
   std::vector<int> last_use_;
+  std::vector<int> last_part_use_;  // of the parts alone
   std::vector<char> taken_;
   ArenaLayout layout_;
 };

@@ -3,7 +3,6 @@
 
 // MaceEngine::Impl: what tools ask about an engine and its runs.
 
-#include <cmath>
 #include <cstring>
 #include <sstream>
 
@@ -14,33 +13,42 @@
 namespace mace {
 namespace {
 
-// Index of the first element that is not finite; -1 if there is none.
-int64_t FirstNotFinite(const Tensor &tensor) {
-  // An exponent of all ones is infinity or NaN, in each of the formats.
-  const int64_t count = tensor.elements();
-  switch (tensor.data_type) {
-    case DataType::kFloat32:
-      for (int64_t i = 0; i < count; ++i) {
-        if (!std::isfinite(tensor.As<float>()[i])) return i;
-      }
-      break;
-    case DataType::kFloat16:
-      for (int64_t i = 0; i < count; ++i) {
-        if ((tensor.As<uint16_t>()[i] & 0x7c00u) == 0x7c00u) return i;
-      }
-      break;
-    case DataType::kBfloat16:
-      for (int64_t i = 0; i < count; ++i) {
-        if ((tensor.As<uint16_t>()[i] & 0x7f80u) == 0x7f80u) return i;
-      }
-      break;
-    default:
-      break;
+// Where element `index` lies, counted in elements.
+int64_t Place(const Tensor &tensor, int64_t index) {
+  const int64_t length = tensor.row_length();
+  return index / length * tensor.RowStride() + index % length;
+}
+
+// An exponent of all ones is infinity or NaN, in each of the formats.
+template <typename T>
+int64_t FirstNotFinite(const Tensor &tensor, T exponent) {
+  const int64_t length = tensor.row_length();
+  const int64_t rows = length == 0 ? 0 : tensor.elements() / length;
+  for (int64_t row = 0; row < rows; ++row) {
+    const T *values = tensor.As<T>() + row * tensor.RowStride();
+    for (int64_t i = 0; i < length; ++i) {
+      if ((values[i] & exponent) == exponent) return row * length + i;
+    }
   }
   return -1;
 }
 
+// Index of the first element that is not finite; -1 if there is none.
+int64_t FirstNotFinite(const Tensor &tensor) {
+  switch (tensor.data_type) {
+    case DataType::kFloat32:
+      return FirstNotFinite<uint32_t>(tensor, 0x7f800000u);
+    case DataType::kFloat16:
+      return FirstNotFinite<uint16_t>(tensor, 0x7c00u);
+    case DataType::kBfloat16:
+      return FirstNotFinite<uint16_t>(tensor, 0x7f80u);
+    default:
+      return -1;
+  }
+}
+
 float ElementAsFloat(const Tensor &tensor, int64_t index) {
+  index = Place(tensor, index);
   switch (tensor.data_type) {
     case DataType::kFloat16:
       return HalfToFloat(tensor.As<uint16_t>()[index]);
@@ -169,6 +177,10 @@ std::string MaceEngine::Impl::Explain() const {
       if (layout_valid_ && layout_.tensor_request[id] >= 0 &&
           layout_.requests[layout_.tensor_request[id]].in_place_of >= 0) {
         text << " in place";
+      }
+      if (layout_valid_ && layout_.tensor_request[id] >= 0 &&
+          layout_.requests[layout_.tensor_request[id]].part_of >= 0) {
+        text << " in its place";
       }
     }
     if (shapes_valid_ && node.known) text << " computed before the run";

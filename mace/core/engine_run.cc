@@ -379,6 +379,7 @@ void MaceEngine::Impl::Bind(const std::vector<UserTensor> &inputs,
     if (entry.tensor.is_constant || entry.known) continue;
     const int request = layout_.tensor_request[id];
     entry.tensor.data = request < 0 ? g_no_elements : base + offsets[request];
+    entry.tensor.row_stride = layout_.row_stride[id];
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const int id = inputs_[i].tensor;

@@ -37,7 +37,7 @@ MaceStatus MakeBlocks(const std::vector<PlanRequest> &requests,
       return OutOfResources("a tensor of ", request.bytes,
                             " bytes does not fit the address space");
     }
-    if (request.bytes == 0) continue;
+    if (request.bytes == 0 || request.part_of >= 0) continue;
     const int from = request.in_place_of;
     if (from < 0) {
       (*block_of)[i] = static_cast<int>(blocks->size());
@@ -76,6 +76,38 @@ size_t BestGap(const std::vector<const Block *> &placed, size_t bytes) {
     end = std::max(end, block->offset + block->bytes);
   }
   return best_gap == SIZE_MAX ? end : best_offset;
+}
+
+// Bytes from the start of `request`'s outermost owner to it, and the owner. -1
+// if the owners do not end: that many steps through all requests.
+int OwnerOf(const std::vector<PlanRequest> &requests,
+            size_t request,
+            size_t *offset) {
+  size_t at = request;
+  *offset = 0;
+  for (size_t steps = 0; steps <= requests.size(); ++steps) {
+    if (requests[at].part_of < 0) return static_cast<int>(at);
+    if (static_cast<size_t>(requests[at].part_of) >= requests.size()) break;
+    *offset += requests[at].part_offset;
+    at = static_cast<size_t>(requests[at].part_of);
+  }
+  return -1;
+}
+
+// Gives every part its place in the memory of its owner, which has one.
+MaceStatus PlaceParts(const std::vector<PlanRequest> &requests,
+                      std::vector<size_t> *offsets) {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i].part_of < 0) continue;
+    size_t offset = 0;
+    const int owner = OwnerOf(requests, i, &offset);
+    if (owner < 0 || requests[owner].bytes == 0) {
+      return InvalidArgs("request ", i, " cannot be a part of request ",
+                         requests[i].part_of);
+    }
+    (*offsets)[i] = (*offsets)[owner] + offset;
+  }
+  return MaceStatus::MACE_SUCCESS;
 }
 
 }  // namespace
@@ -119,44 +151,8 @@ Result<MemoryPlan> PlanMemory(const std::vector<PlanRequest> &requests) {
   for (size_t i = 0; i < requests.size(); ++i) {
     if (block_of[i] >= 0) plan.offsets[i] = blocks[block_of[i]].offset;
   }
+  MACE_RETURN_IF_ERROR(PlaceParts(requests, &plan.offsets));
   return plan;
-}
-
-MaceStatus VerifyPlan(const std::vector<PlanRequest> &requests,
-                      const MemoryPlan &plan) {
-  if (plan.offsets.size() != requests.size()) {
-    return RuntimeError("memory plan: ", plan.offsets.size(), " offsets for ",
-                        requests.size(), " requests");
-  }
-  for (size_t i = 0; i < requests.size(); ++i) {
-    const PlanRequest &a = requests[i];
-    if (a.bytes == 0) continue;
-    const size_t a_begin = plan.offsets[i];
-    if (a_begin % kMemoryAlignment != 0) {
-      return RuntimeError("memory plan: request ", i, " lies at ", a_begin);
-    }
-    if (a.bytes > plan.arena_bytes || a_begin > plan.arena_bytes - a.bytes) {
-      return RuntimeError("memory plan: request ", i, " leaves the arena");
-    }
-    for (size_t j = 0; j < i; ++j) {
-      const PlanRequest &b = requests[j];
-      const size_t b_begin = plan.offsets[j];
-      if (b.bytes == 0 || a_begin >= b_begin + b.bytes ||
-          b_begin >= a_begin + a.bytes || a.first > b.last ||
-          b.first > a.last) {
-        continue;
-      }
-      const bool a_takes_over = a.in_place_of == static_cast<int>(j) &&
-                                a.first == b.last && a_begin == b_begin;
-      const bool b_takes_over = b.in_place_of == static_cast<int>(i) &&
-                                b.first == a.last && a_begin == b_begin;
-      if (!a_takes_over && !b_takes_over) {
-        return RuntimeError("memory plan: requests ", j, " and ", i,
-                            " overlap");
-      }
-    }
-  }
-  return MaceStatus::MACE_SUCCESS;
 }
 
 size_t PlanLowerBound(const std::vector<PlanRequest> &requests) {
@@ -167,6 +163,7 @@ size_t PlanLowerBound(const std::vector<PlanRequest> &requests) {
     const int first =
         request.in_place_of < 0 ? request.first : request.first + 1;
     if (request.bytes == 0 || first > request.last) continue;
+    if (request.part_of >= 0) continue;  // counted with its owner
     changes[first].first += AlignUp(request.bytes);
     changes[request.last].second += AlignUp(request.bytes);
   }

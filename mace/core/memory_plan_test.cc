@@ -72,6 +72,69 @@ TEST(MemoryPlanTest, WhatExceedsTheAddressSpaceIsOutOfResources) {
             MaceStatus::MACE_OUT_OF_RESOURCES);
 }
 
+// Two parts of 64 and 128 bytes per row side by side in rows of 192.
+Requests TwoParts() {
+  Requests requests = {{448, 0, 2, -1}, {512, 1, 2, -1}, {576, 0, 3, -1}};
+  for (int i = 0; i < 2; ++i) {
+    requests[i].part_of = 2;
+    requests[i].part_offset = i == 0 ? 0 : 64;
+    requests[i].run_bytes = i == 0 ? 64 : 128;
+    requests[i].stride_bytes = 192;
+  }
+  return requests;
+}
+
+TEST(MemoryPlanTest, PartsLieInTheirOwner) {
+  Requests requests = TwoParts();
+  requests.push_back({640, 0, 9, -1});
+  // A part of a part: the second half of each row of the second.
+  requests.push_back({448, 1, 2, -1, 1, 64, 64, 192});
+  const MemoryPlan plan = Plan(requests);
+  EXPECT_EQ(plan.arena_bytes, 576u + 640u);
+  EXPECT_EQ(plan.offsets[0], plan.offsets[2]);
+  EXPECT_EQ(plan.offsets[1], plan.offsets[2] + 64);
+  EXPECT_EQ(plan.offsets[4], plan.offsets[2] + 128);
+}
+
+TEST(MemoryPlanTest, RefusesPartsOfNothing) {
+  Requests of_itself = {{64, 0, 1, -1, 0, 0, 64, 64}};
+  EXPECT_FALSE(PlanMemory(of_itself).ok());
+  of_itself[0].part_of = 7;
+  EXPECT_FALSE(PlanMemory(of_itself).ok());
+}
+
+TEST(VerifyPlanTest, FindsEveryFaultOfParts) {
+  const Requests requests = TwoParts();
+  const MemoryPlan good = Plan(requests);
+  MemoryPlan elsewhere = good;
+  elsewhere.offsets[1] += 64;
+  EXPECT_FALSE(IsOk(VerifyPlan(requests, elsewhere)));
+  for (const auto &change : std::vector<void (*)(Requests *)>{
+           // In use when its owner is not.
+           [](Requests *r) { (*r)[0].last = 4; },
+           [](Requests *r) { (*r)[2].first = 1; },
+           // Runs that overlap, leave the owner, or have another stride.
+           [](Requests *r) { (*r)[0].run_bytes = 128; },
+           [](Requests *r) { (*r)[1].bytes = 576; },
+           [](Requests *r) { (*r)[0].stride_bytes = 128; },
+           [](Requests *r) { (*r)[0].run_bytes = 0; },
+           // No part at all, so a stranger in the same memory.
+           [](Requests *r) { (*r)[0].part_of = -1; },
+           [](Requests *r) { (*r)[1].part_of = 0; },
+           [](Requests *r) { (*r)[1].part_of = 1; },
+           // Taken over while a part of it is still read.
+           [](Requests *r) {
+             r->push_back({576, 3, 5, 2});
+             (*r)[0].last = 3;
+           }}) {
+    Requests wrong = requests;
+    change(&wrong);
+    MemoryPlan plan = good;
+    if (wrong.size() > requests.size()) plan.offsets.push_back(plan.offsets[2]);
+    EXPECT_FALSE(IsOk(VerifyPlan(wrong, plan)));
+  }
+}
+
 TEST(VerifyPlanTest, FindsEveryKindOfFault) {
   const Requests requests = {{64, 0, 1, -1}, {64, 1, 2, -1}, {64, 2, 3, 1}};
   MemoryPlan good;

@@ -90,6 +90,14 @@ class InitContext {
   virtual void *AllocatePrepared(size_t bytes) = 0;
 };
 
+// Where a tensor lies that is a part of another: as runs of `run` elements, the
+// first `offset` elements after the other's start, `stride` apart.
+struct PartPlace {
+  int64_t offset = 0;
+  int64_t run = 0;
+  int64_t stride = 0;
+};
+
 class ReshapeContext {
  public:
   virtual ~ReshapeContext() = default;
@@ -106,6 +114,16 @@ class ReshapeContext {
   // Output `output` may share memory with input `input` (same bytes) because
   // the op reads each element before it writes it.
   virtual void AllowInPlace(size_t output, size_t input) = 0;
+  // Input `input` or output `output` may have its rows apart; Run follows
+  // Tensor::RowStride(). Without it the tensor is dense.
+  virtual void AllowStridedInput(size_t input) = 0;
+  virtual void AllowStridedOutput(size_t output) = 0;
+  // Input `input` is copied to `place` of output `output`, whatever the values,
+  // so that it may be computed there to begin with: Run finds it at that
+  // address if it was, and has nothing to copy.
+  virtual void AllowPart(size_t output,
+                         size_t input,
+                         const PartPlace &place) = 0;
   // As InitContext's: for constants whose best form depends on shapes. An op
   // asks once for each form, not again whenever a shape changes.
   virtual void *AllocatePrepared(size_t bytes) = 0;

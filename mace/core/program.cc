@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
 
 #include "mace/core/model_check.h"
-#include "mace/core/near_names.h"
 
 namespace mace {
 namespace {
@@ -66,6 +64,9 @@ class NodeReshapeContext final : public ReshapeContext {
         prepared_bytes_(prepared_bytes) {
     node_->scratch_bytes = 0;
     node_->in_place.clear();
+    node_->parts.clear();
+    node_->strided_inputs.assign(node_->inputs.size(), 0);
+    node_->strided_outputs.assign(node_->outputs.size(), 0);
     for (int id : node_->outputs) {
       if (id >= 0) (*tensors_)[id].tensor.data_type = DataType::kUnknown;
     }
@@ -87,6 +88,19 @@ class NodeReshapeContext final : public ReshapeContext {
   void RequestScratch(size_t bytes) override { node_->scratch_bytes = bytes; }
   void AllowInPlace(size_t output, size_t input) override {
     node_->in_place.emplace_back(output, input);
+  }
+  void AllowStridedInput(size_t input) override {
+    if (input < node_->strided_inputs.size()) node_->strided_inputs[input] = 1;
+  }
+  void AllowStridedOutput(size_t output) override {
+    if (output < node_->strided_outputs.size()) {
+      node_->strided_outputs[output] = 1;
+    }
+  }
+  void AllowPart(size_t output, size_t input, const PartPlace &place) override {
+    if (output < node_->outputs.size() && input < node_->inputs.size()) {
+      node_->parts.push_back({output, input, place});
+    }
   }
   void *AllocatePrepared(size_t bytes) override {
     return Prepare(node_, bytes, prepared_bytes_);
@@ -128,166 +142,6 @@ class NodeRunContext final : public RunContext {
   std::vector<ProgramTensor> *tensors_;
   Device *device_;
   ThreadPool *pool_;
-};
-
-// Finds the operators that lead to the wanted tensors.
-class Slicer {
- public:
-  explicit Slicer(const Model &model) : model_(model) {
-    for (size_t i = 0; i < model.operators.size(); ++i) {
-      for (const std::string &output : model.operators[i].outputs) {
-        if (!output.empty()) producer_[output] = i;
-      }
-    }
-    keep_.assign(model.operators.size(), false);
-  }
-  void Want(const std::string &name) { wanted_.push_back(name); }
-  // One flag per operator.
-  const std::vector<bool> &Slice() {
-    while (!wanted_.empty()) {
-      const auto found = producer_.find(wanted_.back());
-      wanted_.pop_back();
-      if (found == producer_.end() || keep_[found->second]) continue;
-      keep_[found->second] = true;
-      for (const std::string &input : model_.operators[found->second].inputs) {
-        if (!input.empty()) wanted_.push_back(input);
-      }
-    }
-    return keep_;
-  }
-
- private:
-  const Model &model_;
-  std::unordered_map<std::string, size_t> producer_;
-  std::vector<std::string> wanted_;
-  std::vector<bool> keep_;
-};
-
-// Every tensor name of the model, and every alias, with the tensor it means.
-std::unordered_map<std::string, std::string> AllNames(const Model &model) {
-  std::unordered_map<std::string, std::string> names;
-  for (const auto &input : model.inputs) names[input.name] = input.name;
-  for (const auto &constant : model.constants) {
-    names[constant.name] = constant.name;
-  }
-  for (const auto &def : model.operators) {
-    for (const auto &output : def.outputs) {
-      if (!output.empty()) names[output] = output;
-    }
-  }
-  for (const auto *infos : {&model.inputs, &model.outputs}) {
-    for (const auto &info : *infos) {
-      if (!info.alias.empty()) names.emplace(info.alias, info.name);
-    }
-  }
-  return names;
-}
-
-// Names for a message about an unknown output: what people usually want first.
-std::vector<std::string> OutputNames(const Model &model) {
-  std::vector<std::string> names;
-  for (const auto &output : model.outputs) names.push_back(output.name);
-  for (const auto &def : model.operators) {
-    for (const auto &output : def.outputs) {
-      if (!output.empty() &&
-          std::find(names.begin(), names.end(), output) == names.end()) {
-        names.push_back(output);
-      }
-    }
-  }
-  return names;
-}
-
-// Turns names or aliases of wanted outputs into names of tensors.
-MaceStatus ResolveOutputs(const Model &model,
-                          const std::vector<std::string> &outputs,
-                          std::vector<std::string> *wanted) {
-  const auto names = AllNames(model);
-  std::string unknown;
-  for (const std::string &output : outputs) {
-    const auto found = names.find(output);
-    if (found != names.end()) {
-      wanted->push_back(found->second);
-    } else {
-      unknown += MakeString("\n  '", output, "'; the nearest are ",
-                            NearNames(output, OutputNames(model)));
-    }
-  }
-  if (unknown.empty()) return MaceStatus::MACE_SUCCESS;
-  return InvalidArgs("model '", model.name,
-                     "' has no tensor to give as output:", unknown);
-}
-
-// The tensors of a program by name.
-class TensorTable {
- public:
-  TensorTable(const Model &model,
-              const void *weights,
-              std::vector<ProgramTensor> *tensors,
-              std::vector<int> *inputs)
-      : model_(model),
-        weights_(static_cast<const char *>(weights)),
-        tensors_(tensors),
-        inputs_(inputs) {
-    for (size_t i = 0; i < model.inputs.size(); ++i) {
-      input_index_[model.inputs[i].name] = i;
-    }
-    for (const ConstantInfo &constant : model.constants) {
-      constants_[constant.name] = &constant;
-    }
-  }
-
-  int Add(const std::string &name) {
-    const int id = static_cast<int>(tensors_->size());
-    ids_[name] = id;
-    tensors_->emplace_back();
-    tensors_->back().tensor.name = name;
-    return id;
-  }
-
-  // Adds an input or a constant of the model at its first use.
-  int Find(const std::string &name) {
-    const auto found = ids_.find(name);
-    if (found != ids_.end()) return found->second;
-    const int id = Add(name);
-    const auto constant = constants_.find(name);
-    if (constant == constants_.end()) {
-      FillInput(name, id);
-    } else {
-      FillConstant(*constant->second, id);
-    }
-    return id;
-  }
-
- private:
-  void FillInput(const std::string &name, int id) {
-    ProgramTensor &entry = (*tensors_)[id];
-    entry.source = TensorSource::kInput;
-    entry.input_index = input_index_[name];
-    entry.tensor.data_type = model_.inputs[entry.input_index].data_type;
-    inputs_->push_back(id);
-  }
-
-  void FillConstant(const ConstantInfo &info, int id) {
-    ProgramTensor &entry = (*tensors_)[id];
-    entry.source = TensorSource::kConstant;
-    entry.stored_bytes = static_cast<int64_t>(info.size);
-    entry.tensor.data_type = info.data_type;
-    entry.tensor.shape = info.dims;
-    entry.tensor.is_constant = true;
-    entry.tensor.layout = info.layout;
-    entry.tensor.groups = info.groups;
-    // Ops have read-only access by contract, and the mapping is read-only.
-    entry.tensor.data = const_cast<char *>(weights_ + info.offset);
-  }
-
-  const Model &model_;
-  const char *weights_;
-  std::vector<ProgramTensor> *tensors_;
-  std::vector<int> *inputs_;
-  std::unordered_map<std::string, int> ids_;
-  std::unordered_map<std::string, size_t> input_index_;
-  std::unordered_map<std::string, const ConstantInfo *> constants_;
 };
 
 }  // namespace
@@ -335,41 +189,6 @@ Result<std::unique_ptr<Program>> Program::Create(
   return program;
 }
 
-MaceStatus Program::Build(const Model &model,
-                          const void *weights,
-                          const std::vector<std::string> &outputs) {
-  std::vector<std::string> wanted;
-  MACE_RETURN_IF_ERROR(ResolveOutputs(model, outputs, &wanted));
-  Slicer slicer(model);
-  for (const std::string &name : wanted) slicer.Want(name);
-  const std::vector<bool> &keep = slicer.Slice();
-
-  TensorTable table(model, weights, &tensors_, &inputs_);
-  for (size_t i = 0; i < model.operators.size(); ++i) {
-    if (!keep[i]) continue;
-    nodes_.emplace_back();
-    nodes_.back().def = &model.operators[i];
-    for (const std::string &output : model.operators[i].outputs) {
-      nodes_.back().outputs.push_back(output.empty() ? -1 : table.Add(output));
-    }
-  }
-  // Inputs and constants enter when something needs them.
-  for (ProgramNode &node : nodes_) {
-    for (const std::string &input : node.def->inputs) {
-      node.inputs.push_back(input.empty() ? -1 : table.Find(input));
-    }
-  }
-  for (const std::string &name : wanted) {
-    const int id = table.Find(name);
-    if (tensors_[id].tensor.layout != ConstantLayout::kPlain) {
-      return InvalidArgs("'", name,
-                         "' is a packed constant and can't be an output");
-    }
-    outputs_.push_back(id);
-  }
-  return MaceStatus::MACE_SUCCESS;
-}
-
 MaceStatus Program::InitNodes(const Model &model) {
   for (ProgramNode &node : nodes_) {
     const OpRegistration *entry =
@@ -388,6 +207,7 @@ MaceStatus Program::InitNodes(const Model &model) {
 MaceStatus Program::Reshape() {
   for (ProgramTensor &entry : tensors_) {
     entry.known = false;
+    entry.tensor.row_stride = 0;
     if (!entry.tensor.is_constant) entry.tensor.data = nullptr;
   }
   for (ProgramNode &node : nodes_) {

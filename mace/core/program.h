@@ -49,7 +49,15 @@ struct ProgramNode {
   // Set by Reshape.
   size_t scratch_bytes = 0;
   std::vector<std::pair<size_t, size_t>> in_place;  // (output, input)
-  bool known = false;  // computed before the run, not to be run
+  struct Part {
+    size_t output;
+    size_t input;
+    PartPlace place;
+  };
+  std::vector<Part> parts;
+  std::vector<char> strided_inputs;   // per port: rows may be apart
+  std::vector<char> strided_outputs;  // likewise
+  bool known = false;                 // computed before the run, not to be run
   // Set by the caller before RunNode.
   void *scratch = nullptr;
 };

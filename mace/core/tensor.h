@@ -30,6 +30,10 @@ struct Tensor {
   DataType data_type = DataType::kUnknown;
   Shape shape;  // logical shape, NHWC for activations of rank 4
   void *data = nullptr;
+  // Elements from one row to the next, where a row is a run along the last
+  // axis, if the tensor is a part of a wider one; 0 if it is dense. Only an op
+  // that allowed it sees another value (AllowStrided* in op.h).
+  int64_t row_stride = 0;
   bool is_constant = false;
   ConstantLayout layout = ConstantLayout::kPlain;
   int64_t groups = 1;  // of a packed constant
@@ -43,6 +47,11 @@ struct Tensor {
     return static_cast<T *>(data);
   }
   int64_t elements() const { return shape.Elements(); }
+  int64_t row_length() const { return shape.rank() == 0 ? 1 : shape.back(); }
+  // Elements from row to row, also of a dense tensor.
+  int64_t RowStride() const {
+    return row_stride == 0 ? row_length() : row_stride;
+  }
   // Dense bytes by shape and type; not those of a packed constant.
   int64_t bytes() const {
     return elements() * static_cast<int64_t>(DataTypeSize(data_type));

@@ -14,6 +14,7 @@
 //   TestReciprocal(x) = 1 / x
 //   TestReject(x): fails in the step that the attribute `step` names
 //   TestPacked(x, filter): x; its filter is a packed constant
+//   TestJoin(xs...): joined along the last axis; rows may be apart
 //   TestSplit(x): halves of the last dimension, as many outputs as asked for
 //
 // TestLeftOut and TestMissing exist, but not in this program.
@@ -45,6 +46,7 @@ constexpr PortSchema kFloatOut[] = {Port("output", kFloat)};
 constexpr PortSchema kIntOut[] = {Port("output", kInt)};
 constexpr PortSchema kFloatsOut[] = {
     {"outputs", kFloat, false, false, false, true}};
+constexpr PortSchema kManyIn[] = {{"xs", kFloat, false, false, false, true}};
 constexpr PortSchema kPackedIn[] = {
     Port("x", kFloat), {"filter", kFloat, false, true, true, false}};
 
@@ -76,6 +78,9 @@ constexpr OpSchema kTestPackedSchema = {
 constexpr OpSchema kTestSplitSchema = {"TestSplit", kFloatIn, 1, kFloatsOut,
                                        1,           nullptr,  0};
 
+constexpr OpSchema kTestJoinSchema = {"TestJoin", kManyIn, 1, kFloatOut,
+                                      1,          nullptr, 0};
+
 constexpr auto kSuccess = MaceStatus::MACE_SUCCESS;
 
 // Output 0 like input 0.
@@ -104,18 +109,26 @@ class TestAffine final : public SameShapeOp {
   }
   MaceStatus Reshape(ReshapeContext *context) override {
     context->AllowInPlace(0, 0);
+    context->AllowStridedInput(0);
+    context->AllowStridedOutput(0);
     return SameShapeOp::Reshape(context);
   }
   MaceStatus Run(RunContext *context) override {
     const auto *x = context->input(0)->As<float>();
     auto *y = context->output(0)->MutableAs<float>();
-    context->thread_pool()->ParallelFor(context->output(0)->elements(), 64,
-                                        [=](int64_t begin, int64_t end, int) {
-                                          for (int64_t i = begin; i < end;
-                                               ++i) {
-                                            y[i] = scale_ * x[i] + *prepared_;
-                                          }
-                                        });
+    const int64_t length = context->output(0)->row_length();
+    const int64_t x_stride = context->input(0)->RowStride();
+    const int64_t y_stride = context->output(0)->RowStride();
+    context->thread_pool()->ParallelFor(
+        context->output(0)->elements(), 64,
+        [=](int64_t begin, int64_t end, int) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t row = i / length;
+            const int64_t column = i % length;
+            y[row * y_stride + column] =
+                scale_ * x[row * x_stride + column] + *prepared_;
+          }
+        });
     return kSuccess;
   }
   int64_t Macs() const override { return 7; }
@@ -292,6 +305,46 @@ class TestPacked final : public SameShapeOp {
   }
 };
 
+class TestJoin final : public Op {
+ public:
+  MaceStatus Init(InitContext *) override { return kSuccess; }
+  MaceStatus Reshape(ReshapeContext *context) override {
+    Shape shape = context->input(0)->shape;
+    int64_t &width = shape[shape.rank() - 1];
+    width = 0;
+    for (size_t i = 0; i < context->input_count(); ++i) {
+      width += context->input(i)->shape.back();
+    }
+    PartPlace place;
+    place.stride = width;
+    for (size_t i = 0; i < context->input_count(); ++i) {
+      place.run = context->input(i)->shape.back();
+      context->AllowPart(0, i, place);
+      context->AllowStridedInput(i);
+      place.offset += place.run;
+    }
+    context->AllowStridedOutput(0);
+    context->SetOutput(0, shape, DataType::kFloat32);
+    return kSuccess;
+  }
+  MaceStatus Run(RunContext *context) override {
+    Tensor *output = context->output(0);
+    auto *y = output->MutableAs<float>();
+    for (size_t i = 0; i < context->input_count(); ++i) {
+      const Tensor *input = context->input(i);
+      const auto *x = input->As<float>();
+      const int64_t width = input->shape.back();
+      for (int64_t row = 0; x != y && row < input->elements() / width; ++row) {
+        std::copy(x + row * input->RowStride(),
+                  x + row * input->RowStride() + width,
+                  y + row * output->RowStride());
+      }
+      y += width;
+    }
+    return kSuccess;
+  }
+};
+
 class TestSplit final : public Op {
  public:
   MaceStatus Init(InitContext *) override { return kSuccess; }
@@ -336,6 +389,7 @@ MACE_REGISTER_OP(TestFill, CPU, TestFill);
 MACE_REGISTER_OP(TestReciprocal, CPU, TestReciprocal);
 MACE_REGISTER_OP(TestReject, CPU, TestReject);
 MACE_REGISTER_OP(TestPacked, CPU, TestPacked);
+MACE_REGISTER_OP(TestJoin, CPU, TestJoin);
 MACE_REGISTER_OP(TestSplit, CPU, TestSplit);
 // Known to the library, but not for the CPU.
 constexpr OpSchema kTestGpuOnlySchema = {"TestGpuOnly", kAnyIn, 1, kIntOut, 1,

@@ -49,14 +49,22 @@ class ActivationOp final : public CpuOp {
     }
     MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, input->data_type));
     context->AllowInPlace(0, 0);
+    context->AllowStridedInput(kActivationInputInput);
+    context->AllowStridedOutput(0);
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) override {
     const Tensor *input = context->input(kActivationInputInput);
+    Tensor *output = context->output(0);
     const float *x = input->As<float>();
-    float *y = context->output(0)->MutableAs<float>();
+    float *y = output->MutableAs<float>();
     const int64_t elements = input->elements();
+    if (elements == 0) return MaceStatus();
+    if (input->row_stride != 0 || output->row_stride != 0) {
+      RunRows(context, input, output);
+      return MaceStatus();
+    }
     if (params_.kind != activation::Kind::kPrelu) {
       context->thread_pool()->ParallelFor(
           elements, kElementGrain,
@@ -79,6 +87,31 @@ class ActivationOp final : public CpuOp {
   }
 
  private:
+  // Rows that are apart, one at a time.
+  void RunRows(RunContext *context, const Tensor *input, Tensor *output) const {
+    const int64_t channels = input->row_length();
+    const float *x = input->As<float>();
+    float *y = output->MutableAs<float>();
+    const float *slope =
+        params_.kind == activation::Kind::kPrelu
+            ? context->input(kActivationSlopeInput)->As<float>()
+            : nullptr;
+    const auto count = static_cast<size_t>(channels);
+    context->thread_pool()->ParallelFor(
+        input->elements() / channels, RowGrain(channels),
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          for (int64_t row = begin; row < end; ++row) {
+            const float *from = x + row * input->RowStride();
+            float *to = y + row * output->RowStride();
+            if (slope == nullptr) {
+              kernels_->run(params_, from, to, count);
+            } else {
+              kernels_->prelu(from, slope, to, 1, count);
+            }
+          }
+        });
+  }
+
   activation::Params params_;
   const activation::Kernels *kernels_ = nullptr;
 };

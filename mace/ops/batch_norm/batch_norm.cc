@@ -36,6 +36,8 @@ class BatchNormOp final : public CpuOp {
     }
     MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, input->data_type));
     context->AllowInPlace(0, 0);
+    context->AllowStridedInput(kBatchNormInputInput);
+    context->AllowStridedOutput(0);
     return MaceStatus();
   }
 
@@ -44,19 +46,27 @@ class BatchNormOp final : public CpuOp {
     if (input->elements() == 0) return MaceStatus();
     const float *scale = context->input(kBatchNormScaleInput)->As<float>();
     const float *offset = context->input(kBatchNormOffsetInput)->As<float>();
+    Tensor *output = context->output(0);
     const float *x = input->As<float>();
-    float *y = context->output(0)->MutableAs<float>();
+    float *y = output->MutableAs<float>();
+    const int64_t x_stride = input->RowStride();
+    const int64_t y_stride = output->RowStride();
     const int64_t channels = input->shape.back();
     context->thread_pool()->ParallelFor(
         input->elements() / channels, RowGrain(channels),
         [&](int64_t begin, int64_t end, int /*thread*/) {
-          float *out = y + begin * channels;
-          const auto rows = static_cast<size_t>(end - begin);
-          eltwise_->scale_offset(x + begin * channels, scale, offset, out, rows,
-                                 static_cast<size_t>(channels));
-          if (activation_.kind != activation::Kind::kNone) {
-            activations_->run(activation_, out, out,
-                              rows * static_cast<size_t>(channels));
+          // Dense rows are one run, others a run each.
+          const bool dense = x_stride == channels && y_stride == channels;
+          const int64_t rows = dense ? end - begin : 1;
+          const auto count = static_cast<size_t>(channels);
+          for (int64_t row = begin; row < end; row += rows) {
+            float *out = y + row * y_stride;
+            eltwise_->scale_offset(x + row * x_stride, scale, offset, out,
+                                   static_cast<size_t>(rows), count);
+            if (activation_.kind != activation::Kind::kNone) {
+              activations_->run(activation_, out, out,
+                                static_cast<size_t>(rows) * count);
+            }
           }
         });
     return MaceStatus();

@@ -22,6 +22,8 @@ class ChannelShuffleOp final : public CpuOp {
       return Invalid("takes [N, H, W, C] with C divisible by groups = ",
                      attributes_.groups, ", not ", input->shape.ToString());
     }
+    context->AllowStridedInput(kChannelShuffleInputInput);
+    context->AllowStridedOutput(0);
     return SetOutput(context, 0, input->shape, input->data_type);
   }
 
@@ -33,13 +35,15 @@ class ChannelShuffleOp final : public CpuOp {
     const size_t group_size = static_cast<size_t>(channels) / groups;
     const float *x = input->As<float>();
     float *y = context->output(0)->MutableAs<float>();
+    const int64_t x_stride = input->RowStride();
+    const int64_t y_stride = context->output(0)->RowStride();
     const auto matrix = kernels_->matrix;
     if (channels == 0) return MaceStatus();
     context->thread_pool()->ParallelFor(
         pixels, RowGrain(channels),
         [=](int64_t begin, int64_t end, int /*thread*/) {
           for (int64_t i = begin; i < end; ++i) {
-            matrix(x + i * channels, group_size, y + i * channels, groups,
+            matrix(x + i * x_stride, group_size, y + i * y_stride, groups,
                    groups, group_size);
           }
         });

@@ -44,6 +44,7 @@ class ConcatOp final : public CpuOp {
       shape[axis] += input->shape[axis];
     }
     axis_ = static_cast<size_t>(axis);
+    AllowParts(context, shape);
     return SetOutput(context, 0, shape, first->data_type);
   }
 
@@ -52,22 +53,39 @@ class ConcatOp final : public CpuOp {
     const Shape &shape = output->shape;
     const auto size = static_cast<int64_t>(DataTypeSize(output->data_type));
     const int64_t inner = shape.Elements(axis_ + 1, shape.rank()) * size;
+    const bool of_rows = axis_ + 1 == shape.rank();
     RowCopy copy;
     copy.rows = shape.Elements(0, axis_);
     copy.target = output->MutableAs<uint8_t>();
-    copy.target_stride = shape[axis_] * inner;
+    copy.target_stride =
+        of_rows ? output->RowStride() * size : shape[axis_] * inner;
     for (size_t i = 0; i < context->input_count(); ++i) {
       const Tensor *input = context->input(i);
       copy.bytes = input->shape[axis_] * inner;
       copy.source = input->As<uint8_t>();
-      copy.source_stride = copy.bytes;
-      CopyRows(context->thread_pool(), copy);
+      copy.source_stride = of_rows ? input->RowStride() * size : copy.bytes;
+      // Unless it was computed in its place.
+      if (copy.source != copy.target) CopyRows(context->thread_pool(), copy);
       copy.target += copy.bytes;
     }
     return MaceStatus();
   }
 
  private:
+  void AllowParts(ReshapeContext *context, const Shape &shape) const {
+    const int64_t inner = shape.Elements(axis_ + 1, shape.rank());
+    const bool of_rows = axis_ + 1 == shape.rank();
+    PartPlace place;
+    place.stride = shape[axis_] * inner;
+    for (size_t i = 0; i < context->input_count(); ++i) {
+      place.run = context->input(i)->shape[axis_] * inner;
+      context->AllowPart(0, i, place);
+      if (of_rows) context->AllowStridedInput(i);
+      place.offset += place.run;
+    }
+    if (of_rows) context->AllowStridedOutput(0);
+  }
+
   ConcatAttributes attributes_;
   size_t axis_ = 0;
 };

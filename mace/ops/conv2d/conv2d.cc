@@ -48,6 +48,8 @@ class Conv2DOp final : public CpuOp {
       return Invalid("residual has shape ", residual->shape.ToString(),
                      " but the output ", output.ToString());
     }
+    context->AllowStridedOutput(kConv2DOutputOutput);
+    context->AllowStridedInput(kConv2DResidualInput);
     kernel_shape_ = filter.shape;
     empty_ = output.Elements() == 0;
     macs_ = 0;
@@ -71,13 +73,15 @@ class Conv2DOp final : public CpuOp {
     gemm::ConvArgs args;
     args.input = context->input(kConv2DInputInput)->As<float>();
     args.weights = context->input(kConv2DFilterInput)->data;
-    args.output = context->output(kConv2DOutputOutput)->MutableAs<float>();
-    args.output_stride = static_cast<size_t>(plan_.shape.out_c);
+    Tensor *output = context->output(kConv2DOutputOutput);
+    args.output = output->MutableAs<float>();
+    args.output_stride = static_cast<size_t>(output->RowStride());
     args.epilogue.bias = bias == nullptr ? nullptr : bias->As<float>();
     if (HasResidual(*context)) {
-      args.epilogue.residual =
-          context->input(kConv2DResidualInput)->As<float>();
-      args.epilogue.residual_stride = args.output_stride;
+      const Tensor *residual = context->input(kConv2DResidualInput);
+      args.epilogue.residual = residual->As<float>();
+      args.epilogue.residual_stride =
+          static_cast<size_t>(residual->RowStride());
     }
     if (winograd_.tile() != 0) {
       winograd_.Run(args, activation_, context->thread_pool(),

@@ -61,6 +61,7 @@ class DepthwiseConv2dOp final : public CpuOp {
                        filter.shape[2] * filter.shape[3]};
     MACE_RETURN_IF_ERROR(SetOutput(context, kDepthwiseConv2dOutputOutput,
                                    output, DataType::kFloat32));
+    context->AllowStridedOutput(kDepthwiseConv2dOutputOutput);
     kernel_shape_ = filter.shape;
     macs_ = output.Elements() * filter.shape[0] * filter.shape[1];
     if (macs_ == 0) return MaceStatus();
@@ -83,8 +84,9 @@ class DepthwiseConv2dOp final : public CpuOp {
     args.input = context->input(kDepthwiseConv2dInputInput)->As<float>();
     args.filter = context->input(kDepthwiseConv2dFilterInput)->data;
     args.bias = bias == nullptr ? nullptr : bias->As<float>();
-    args.output =
-        context->output(kDepthwiseConv2dOutputOutput)->MutableAs<float>();
+    Tensor *output = context->output(kDepthwiseConv2dOutputOutput);
+    args.output = output->MutableAs<float>();
+    args.output_stride = static_cast<ptrdiff_t>(output->RowStride());
     float *scratch = static_cast<float *>(context->scratch());
     context->thread_pool()->ParallelFor(
         row_parts_ * channel_parts_, 1,
@@ -136,7 +138,6 @@ class DepthwiseConv2dOp final : public CpuOp {
     s.out_h = index(output[1]);
     s.out_w = index(output[2]);
     args_.type = FilterType(filter.data_type);
-    args_.output_stride = index(output[3]);
     args_.clamp = activation_.clamp();
     args_.low = activation_.low();
     args_.high = activation_.high();

@@ -66,12 +66,14 @@ class PoolingOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(geometry_,
                           ComputeWindow(name(), spec_, shape[1], shape[2]));
     output_ = {shape[0], geometry_.output[0], geometry_.output[1], shape[3]};
+    context->AllowStridedInput(kPoolingInputInput);
+    context->AllowStridedOutput(0);
     return SetOutput(context, 0, output_, input->data_type);
   }
 
   MaceStatus Run(RunContext *context) override {
     const Tensor *input = context->input(kPoolingInputInput);
-    float *y = context->output(0)->MutableAs<float>();
+    Tensor *output = context->output(0);
     if (output_.Elements() == 0) return MaceStatus();
     const int64_t channels = output_[3];
     const int64_t rows = output_[0] * output_[1];
@@ -86,7 +88,7 @@ class PoolingOp final : public CpuOp {
           for (int64_t item = begin; item < end; ++item) {
             const int64_t channel = item % blocks * block;
             RunRow(input, item / blocks, channel,
-                   std::min(block, channels - channel), y);
+                   std::min(block, channels - channel), output);
           }
         });
     return MaceStatus();
@@ -100,7 +102,7 @@ class PoolingOp final : public CpuOp {
               int64_t row,
               int64_t channel,
               int64_t channels,
-              float *y) const;
+              Tensor *output) const;
 
   PoolingAttributes attributes_;
   const pool::Kernels *kernels_ = nullptr;
@@ -113,9 +115,10 @@ void PoolingOp::RunRow(const Tensor *input,
                        int64_t row,
                        int64_t channel,
                        int64_t channels,
-                       float *y) const {
+                       Tensor *output) const {
   const Shape &shape = input->shape;
-  const int64_t pixel = shape[3];
+  const int64_t pixel = input->RowStride();
+  const int64_t out_pixel = output->RowStride();
   const int64_t line = shape[2] * pixel;
   const float *image =
       input->As<float>() + row / output_[1] * shape[1] * line + channel;
@@ -130,7 +133,8 @@ void PoolingOp::RunRow(const Tensor *input,
     const Taps h =
         TapsOf(x * spec_.stride[1] - geometry_.pad_before[1], spec_.kernel[1],
                spec_.dilation[1], shape[2], geometry_.pad_after[1]);
-    float *out = y + (row * output_[2] + x) * pixel + channel;
+    float *out = output->MutableAs<float>() +
+                 (row * output_[2] + x) * out_pixel + channel;
     if (v.inside == 0 || h.inside == 0) {
       std::fill(out, out + channels, 0.0f);  // nothing but padding
       continue;

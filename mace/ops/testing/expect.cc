@@ -13,7 +13,9 @@ namespace {
 
 std::string OptionsText(const RunOptions &options) {
   return MakeString("isa ", CpuIsaName(options.isa), ", ", options.threads,
-                    " threads, in place ", options.in_place);
+                    " threads, in place ", options.in_place,
+                    options.strided ? ", rows apart" : "",
+                    options.parts ? ", inputs in the output" : "");
 }
 
 // The same outcome as the first result of this ISA.
@@ -59,6 +61,18 @@ std::vector<IsaResult> RunEverywhere(const OpCase &op_case) {
         if (threads == 1 && in_place == -1) continue;
         ExpectSame(first, RunOp(op_case, options), OptionsText(options));
       }
+      options.in_place = -1;
+      for (const auto &[strided, parts] :
+           {std::pair{true, false}, {false, true}, {true, true}}) {
+        if ((strided && !first.may_be_strided) ||
+            (parts && !first.may_have_parts)) {
+          continue;
+        }
+        options.strided = strided;
+        options.parts = parts;
+        ExpectSame(first, RunOp(op_case, options), OptionsText(options));
+      }
+      options.strided = options.parts = false;
     }
     results.push_back({isa, first});
   }

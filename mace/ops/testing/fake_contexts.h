@@ -7,6 +7,7 @@
 #define MACE_OPS_TESTING_FAKE_CONTEXTS_H_
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +100,15 @@ class FakeReshapeContext final : public ReshapeContext {
   void AllowInPlace(size_t output, size_t input) override {
     in_place_.emplace_back(output, input);
   }
+  void AllowStridedInput(size_t input) override {
+    strided_inputs_.insert(input);
+  }
+  void AllowStridedOutput(size_t output) override {
+    strided_outputs_.insert(output);
+  }
+  void AllowPart(size_t output, size_t input, const PartPlace &place) override {
+    parts_.push_back({output, input, place});
+  }
   void *AllocatePrepared(size_t bytes) override {
     prepared_->push_back(std::make_unique<GuardedBuffer>(bytes, 0));
     return prepared_->back()->data();
@@ -113,7 +123,19 @@ class FakeReshapeContext final : public ReshapeContext {
   }
   const std::string &violation() const { return violation_; }
 
+  struct Part {
+    size_t output;
+    size_t input;
+    PartPlace place;
+  };
+  const std::vector<Part> &parts() const { return parts_; }
+  const std::set<size_t> &strided_inputs() const { return strided_inputs_; }
+  const std::set<size_t> &strided_outputs() const { return strided_outputs_; }
+
  private:
+  std::set<size_t> strided_inputs_;
+  std::set<size_t> strided_outputs_;
+  std::vector<Part> parts_;
   std::vector<OutputSpec> outputs_;
   size_t scratch_ = 0;
   std::vector<std::pair<size_t, size_t>> in_place_;

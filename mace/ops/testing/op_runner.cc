@@ -71,6 +71,45 @@ std::unique_ptr<GuardedBuffer> Store(const Value &value) {
   return buffer;
 }
 
+// Elements between rows that are apart: no multiple of a vector.
+constexpr int64_t kRowGap = 5;
+
+size_t SpreadBytes(const Tensor &tensor) {
+  const int64_t rows = tensor.elements() / tensor.row_length();
+  return static_cast<size_t>((rows - 1) * tensor.RowStride() +
+                             tensor.row_length()) *
+         DataTypeSize(tensor.data_type);
+}
+
+// Dense values to where the tensor lies.
+void ScatterRows(const Tensor &tensor, const uint8_t *dense) {
+  const auto size = static_cast<int64_t>(DataTypeSize(tensor.data_type));
+  const int64_t row_bytes = tensor.row_length() * size;
+  auto *to = static_cast<uint8_t *>(tensor.data);
+  for (int64_t row = 0; row * row_bytes < tensor.bytes(); ++row) {
+    std::copy(dense + row * row_bytes, dense + (row + 1) * row_bytes,
+              to + row * tensor.RowStride() * size);
+  }
+}
+
+// The reverse. False if something else than poison lies between the rows.
+bool GatherRows(const Tensor &tensor, uint8_t *dense) {
+  const auto size = static_cast<int64_t>(DataTypeSize(tensor.data_type));
+  const int64_t row_bytes = tensor.row_length() * size;
+  const int64_t stride = tensor.RowStride() * size;
+  bool clean = true;
+  const auto *from = static_cast<const uint8_t *>(tensor.data);
+  for (int64_t row = 0; row * row_bytes < tensor.bytes(); ++row) {
+    const uint8_t *begin = from + row * stride;
+    std::copy(begin, begin + row_bytes, dense + row * row_bytes);
+    if ((row + 1) * row_bytes < tensor.bytes()) {
+      clean = clean && std::all_of(begin + row_bytes, begin + stride,
+                                   [](uint8_t byte) { return byte == 0xff; });
+    }
+  }
+  return clean;
+}
+
 }  // namespace
 
 class OpSession::Impl {
@@ -98,6 +137,12 @@ class OpSession::Impl {
   void Bind(const std::vector<CaseInput> &inputs);
   void CheckUnchanged(const std::vector<CaseInput> &inputs, OpResult *result);
   MaceStatus Compute(const FakeReshapeContext &shaped, OpResult *result);
+  // Moves inputs, and the places that outputs will have, apart and into each
+  // other as the options say and the op allows.
+  void SpreadRows(const FakeReshapeContext &shaped,
+                  std::vector<Tensor> *outputs);
+  void PlaceParts(const FakeReshapeContext &shaped,
+                  std::vector<Tensor> *outputs);
 
   friend class OpSession;
 
@@ -110,6 +155,7 @@ class OpSession::Impl {
   Buffers constants_;
   Buffers prepared_;
   Buffers values_;
+  Buffers spread_;  // tensors with rows apart
   std::vector<Tensor> tensors_;
   std::vector<const Tensor *> bound_;
 };
@@ -189,6 +235,9 @@ OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
   result.status = op_->Reshape(&shaped);
   result.violation = shaped.violation();
   result.in_place = shaped.in_place();
+  result.may_be_strided =
+      !shaped.strided_inputs().empty() || !shaped.strided_outputs().empty();
+  result.may_have_parts = !shaped.parts().empty();
   result.macs = op_->Macs();
   result.kernel_name = op_->KernelName();
   if (!IsOk(result.status)) return result;
@@ -249,6 +298,9 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
     if (values_[input] != nullptr) places[output] = values_[input]->data();
   }
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i].data = places[i];
+  spread_.clear();
+  if (options_.strided) SpreadRows(shaped, &outputs);
+  if (options_.parts) PlaceParts(shaped, &outputs);
 
   if (shaped.scratch_bytes() > static_cast<size_t>(kMaxOutputBytes)) {
     return OutOfResources("the scratch memory is too large for a test");
@@ -258,6 +310,11 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
                          shaped.scratch_bytes() > 0 ? scratch.data() : nullptr,
                          &device_, &pool_);
   const MaceStatus status = op_->Run(&context);
+  for (const auto &buffer : spread_) {
+    if (!buffer->Intact()) {
+      result->violation = "memory beside a tensor with rows apart was written";
+    }
+  }
   if (!scratch.Intact())
     result->violation = "memory beside scratch was written";
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -268,10 +325,55 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
     Value value;
     value.data_type = outputs[i].data_type;
     value.shape = outputs[i].shape;
-    value.bytes.assign(places[i], places[i] + outputs[i].bytes());
+    value.bytes.resize(static_cast<size_t>(outputs[i].bytes()));
+    if (!GatherRows(outputs[i], value.bytes.data())) {
+      result->violation = "memory between the rows of output " +
+                          std::to_string(i) + " was written";
+    }
     result->outputs.push_back(std::move(value));
   }
   return status;
+}
+
+void OpSession::Impl::SpreadRows(const FakeReshapeContext &shaped,
+                                 std::vector<Tensor> *outputs) {
+  const auto move = [this](Tensor *tensor) {
+    tensor->row_stride = tensor->row_length() + kRowGap;
+    spread_.push_back(std::make_unique<GuardedBuffer>(SpreadBytes(*tensor)));
+    return spread_.back()->data();
+  };
+  for (size_t i : shaped.strided_inputs()) {
+    if (i >= values_.size() || values_[i] == nullptr ||
+        tensors_[i].elements() == 0) {
+      continue;
+    }
+    const auto *dense = tensors_[i].As<uint8_t>();
+    tensors_[i].data = move(&tensors_[i]);
+    ScatterRows(tensors_[i], dense);
+  }
+  for (size_t i : shaped.strided_outputs()) {
+    Tensor &output = (*outputs)[i];
+    if (output.elements() > 0) output.data = move(&output);
+  }
+}
+
+void OpSession::Impl::PlaceParts(const FakeReshapeContext &shaped,
+                                 std::vector<Tensor> *outputs) {
+  for (const FakeReshapeContext::Part &part : shaped.parts()) {
+    const Tensor &whole = (*outputs)[part.output];
+    Tensor &tensor = tensors_[part.input];
+    if (values_[part.input] == nullptr || tensor.elements() == 0) continue;
+    const bool one_run = part.place.run == tensor.elements();
+    const bool of_rows = part.place.run == tensor.row_length() &&
+                         part.place.stride == whole.row_length() &&
+                         shaped.strided_inputs().count(part.input) > 0;
+    if (!of_rows && (!one_run || whole.row_stride != 0)) continue;
+    tensor.row_stride = of_rows ? whole.RowStride() : 0;
+    tensor.data = static_cast<uint8_t *>(whole.data) +
+                  part.place.offset *
+                      static_cast<int64_t>(DataTypeSize(tensor.data_type));
+    ScatterRows(tensor, values_[part.input]->data());
+  }
 }
 
 OpSession::OpSession(const OpCase &op_case, const RunOptions &options)

@@ -24,6 +24,10 @@ struct RunOptions {
   int threads = 1;
   // Index of the AllowInPlace call of Reshape to make use of; -1 for none.
   int in_place = -1;
+  // Lay every input and output that may be with its rows apart.
+  bool strided = false;
+  // Compute every input that may be a part of an output in its place there.
+  bool parts = false;
 };
 
 struct OpResult {
@@ -31,6 +35,8 @@ struct OpResult {
   std::vector<Value> outputs;
   // (output, input) of every AllowInPlace.
   std::vector<std::pair<size_t, size_t>> in_place;
+  bool may_be_strided = false;  // any input or output
+  bool may_have_parts = false;
   // Breaches of the contract of op.h, which no status excuses; empty if none.
   std::string violation;
   std::string kernel_name;
