@@ -143,15 +143,16 @@ class DepthwiseConv2dOp final : public CpuOp {
     args_.high = activation_.high();
   }
 
-  // A few parts per thread: rows of outputs first, whose neighbours share
-  // input; whole cache lines of channels where there are too few rows.
+  // A few parts per thread: some rows of outputs, whose neighbours share input;
+  // whole cache lines of channels where there are too few rows.
   void Split(int threads) {
     constexpr int64_t kPartsPerThread = 4;
     constexpr int64_t kChannelGrain = 64;
+    constexpr int64_t kRowGrain = 7;
     const int64_t rows = args_.shape.batch * args_.shape.out_h;
     const int64_t channels = args_.shape.in_c;
     const int64_t wanted = threads <= 1 ? 1 : threads * kPartsPerThread;
-    row_part_ = DivideUp(rows, std::min(wanted, rows));
+    row_part_ = std::max(DivideUp(rows, wanted), std::min(rows, kRowGrain));
     row_parts_ = DivideUp(rows, row_part_);
     const int64_t columns = DivideUp(wanted, row_parts_);
     channel_part_ =

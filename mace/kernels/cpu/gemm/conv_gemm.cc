@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "mace/kernels/cpu/gemm/conv_rows.h"
+#include "mace/kernels/cpu/gemm/split_tasks.h"
 
 namespace mace::gemm {
 namespace {
@@ -52,10 +53,6 @@ ConvPlan::Taps TapKind(const ConvShape &s) {
 // Of the rows that the kernels read.
 size_t ElementBytes(const ConvPlan &p) {
   return p.bf16 != nullptr ? sizeof(uint16_t) : sizeof(float);
-}
-
-size_t RowTile(const ConvPlan &p) {
-  return p.bf16 != nullptr ? p.bf16->row_tile : p.kernels->row_tile;
 }
 
 // Parts of a task's scratch.
@@ -110,32 +107,6 @@ void SplitRows(ConvPlan *p, Index blocks) {
   p->row_blocks = DivideUp(p->rows, p->row_block);
 }
 
-void SplitPanels(ConvPlan *p, Index blocks, Index grain) {
-  p->panel_block =
-      std::min(p->panels, RoundUp(DivideUp(p->panels, blocks), grain));
-  p->panel_blocks = DivideUp(p->panels, p->panel_block);
-}
-
-// Cuts until there are a few tasks per thread: columns first (a block of rows
-// is then read again, from cache), then rows.
-void SplitForThreads(ConvPlan *p, int threads) {
-  constexpr Index kTasksPerThread = 4;
-  if (threads <= 1) return;
-  const Index wanted = kTasksPerThread * threads;
-  const Index have = p->shape.groups * p->row_blocks;
-  if (have >= wanted) return;
-  if (p->vector) {
-    SplitPanels(p, wanted, 1);
-    return;
-  }
-  SplitPanels(p, DivideUp(wanted, have), kMaxGroupPanels);
-  const Index missing = DivideUp(wanted, p->shape.groups * p->panel_blocks);
-  if (missing > p->row_blocks) {
-    const Index tile = static_cast<Index>(RowTile(*p));
-    SplitRows(p, std::min(missing, DivideUp(p->rows, 2 * tile)));
-  }
-}
-
 struct TaskIndex {
   Index group;
   Index row_block;
@@ -160,6 +131,7 @@ void CopyRuns(
 // task's panels, first row and column.
 struct Target {
   const void *weights;
+  const void *next_weights;  // of the task that usually follows, or null
   size_t columns;
   size_t panel_begin;
   size_t panel_end;
@@ -223,8 +195,7 @@ void RunFloat(const ConvPlan &plan,
   block.columns = target.columns;
   block.panel_begin = target.panel_begin;
   block.panel_end = target.panel_end;
-  // The next block of rows usually comes to the same thread.
-  if (region.row_end < plan.rows) block.next_w = target.weights;
+  block.next_w = target.next_weights;
   block.c = target.output;
   block.c_stride = target.stride;
   block.epilogue = target.epilogue;
@@ -384,6 +355,15 @@ void RunConvTask(const ConvPlan &plan,
                target.panel_begin + static_cast<size_t>(plan.panel_block));
   target.weights = static_cast<const char *>(args.weights) +
                    static_cast<size_t>(at.group) * group_bytes;
+  target.next_weights = nullptr;
+  if (task + 1 < plan.tasks) {
+    const TaskIndex next = Locate(plan, task + 1);
+    target.next_weights =
+        static_cast<const char *>(args.weights) +
+        static_cast<size_t>(next.group) * group_bytes +
+        static_cast<size_t>(next.panel_block * plan.panel_block) *
+            (group_bytes / static_cast<size_t>(plan.panels));
+  }
   target.epilogue = args.epilogue;
   if (target.epilogue.bias != nullptr) target.epilogue.bias += first;
   if (target.epilogue.residual != nullptr) {

@@ -74,8 +74,8 @@ struct Block {
   size_t columns = 0;  // of the whole product; the last panel may be partial
   size_t panel_begin = 0;
   size_t panel_end = 0;
-  // Panel 0 of what the caller multiplies by next, or null: fetched into cache
-  // meanwhile, from panel_begin on, where w_type is kF32.
+  // The first panel that the caller multiplies by next, or null. As many as
+  // here are fetched into cache meanwhile where w_type is kF32.
   const void *next_w = nullptr;
   float *c = nullptr;   // row 0, column 0
   size_t c_stride = 0;  // floats from row to row; more than `columns` writes

@@ -215,8 +215,7 @@ NextWeights WeightsAfter(const Block &b,
     next.w = w + after * next.panel_stride;
     next.panels = GroupFor(b.panel_end - after).panels;
   } else if (b.next_w != nullptr) {
-    next.w = static_cast<const float *>(b.next_w) +
-             b.panel_begin * next.panel_stride;
+    next.w = static_cast<const float *>(b.next_w);
     next.panels = GroupFor(b.panel_end - b.panel_begin).panels;
   }
   return next;

@@ -180,6 +180,7 @@ struct Group {
   Index panel;
   Index panels;
   Index columns;
+  const float *next_w;  // of the group that follows
 };
 
 void Multiply(const ConvPlan &p,
@@ -205,7 +206,7 @@ void Multiply(const ConvPlan &p,
   for (Index point = 0; point < Points(p.tile); ++point) {
     for (Index i = 0; i < count; ++i) rows[i] = inputs + i * row_floats;
     block.w = w;
-    block.next_w = point + 1 < Points(p.tile) ? w + point_floats : nullptr;
+    block.next_w = point + 1 < Points(p.tile) ? w + point_floats : group.next_w;
     p.gemm->run(block);
     inputs += PointStride(p.tile_block, row_floats);
     block.c += PointStride(p.tile_block, GroupFloats(p));
@@ -361,6 +362,9 @@ void RunConvTask(const ConvPlan &plan,
     group.panels = std::min(kGroupPanels, at.panel_end - panel);
     group.columns =
         std::min(plan.shape.out_c - panel * kPanel, group.panels * kPanel);
+    const bool last = panel + kGroupPanels >= at.panel_end;
+    group.next_w = weights + (last ? at.panel_begin : panel + kGroupPanels) *
+                                 plan.shape.in_c * kPanel;
     Multiply(plan, at, group, weights, base);
     TransformOutputs(plan, at, group, args,
                      reinterpret_cast<float *>(base + layout.products));
