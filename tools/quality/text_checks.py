@@ -18,8 +18,9 @@ TEXT_SUFFIXES = (*SOURCE_SUFFIXES, ".md", ".yaml", ".yml", ".toml", ".txt", ".ld
 LONG = 400
 TOO_LONG = 800
 README_FROM = 8
-# Folders that exist only on the machine of whoever wrote the line.
-_HOME = re.compile(r"(?<![\w.}$~])/(?:home|root|Users|work)/[\w.]+")
+# Folders that exist only on the machine of whoever wrote the line; the images of
+# docker/ have a user "mace" for everyone.
+_HOME = re.compile(r"(?<![\w.}$~])/(?!home/mace\b)(?:home|root|Users|work)/[\w.]+")
 _LOAD = re.compile(r'^load\(\s*"([^"]+)"', re.MULTILINE)
 
 

@@ -62,6 +62,8 @@ def test_whitespace_is_found_and_repaired(tmp_path: Path) -> None:
 
 def test_path_of_one_machine_is_a_finding(tmp_path: Path) -> None:
     home = "/" + "home/somebody/mace"
+    image = {"a.md": "cd /home/mace/.cache"}
+    assert run(tmp_path, "paths", image).status is Status.PASSED
     assert run(tmp_path, "paths", {"a.md": f"cd {home}"}).status is Status.FAILED
     good = "cd ~/mace; ls /usr/lib; see $ROOT/work/x and docs/work/x\n"
     assert run(tmp_path, "paths", {"a.md": good}).status is Status.PASSED
