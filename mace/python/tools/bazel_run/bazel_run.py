@@ -129,6 +129,7 @@ def bazel_run(options: BazelRunOptions, show: Callable[[str], None]) -> list[Out
             socs=options.socs,
             wanted=options.devices_to_run,
             device_yml=options.device_yml,
+            any_abi=not options.abis,
         )
     )
     try:

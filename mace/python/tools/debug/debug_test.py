@@ -173,7 +173,10 @@ def test_logcat(phones: list[Running], capsys: pytest.CaptureFixture[str]) -> No
             check=True,
         )
     assert main(["logcat", "--grep=MACE"]) == 0
-    output = capsys.readouterr().out
+    told = capsys.readouterr()
+    output = told.out
+    # Nobody asked for boards.
+    assert told.err == ""
     assert output.count("hello there") == len(phones)
     assert "other" not in output
     for phone in phones:

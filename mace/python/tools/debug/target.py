@@ -60,6 +60,7 @@ def devices(options: TargetOptions) -> Iterator[list[FoundDevice]]:
             work_root=options.folder / "work",
             wanted=options.devices_to_run,
             device_yml=options.device_yml,
+            any_abi=options.abi is None,
         )
     )
     try:

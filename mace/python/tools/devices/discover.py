@@ -42,6 +42,7 @@ class DeviceQuery:
             those that match, chosen by chance.
         wanted: names or serials; empty: all. "qemu" emulates ARM boards.
         device_yml: boards reached by ssh; None: `devices.yml` here, if any.
+        any_abi: one of `abis` will do; otherwise those without a device are told.
     """
 
     abis: tuple[Abi, ...]
@@ -49,6 +50,7 @@ class DeviceQuery:
     socs: tuple[str, ...] = ()
     wanted: tuple[str, ...] = ()
     device_yml: Path | None = None
+    any_abi: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def find_devices(query: DeviceQuery) -> Devices:
     served = {abi for item in result.found for abi in item.abis}
     served |= {abi for device in result.silent for abi in device.abis}
     for abi in query.abis:
-        if abi not in served:
+        if abi not in served and not query.any_abi:
             _LOG.warning("%s: %s", abi.value, _no_device(abi))
     if RANDOM in query.socs:
         chosen = random.choice(result.found)
