@@ -214,8 +214,10 @@ def test_runs(build: Build, tmp_path: Path) -> None:
     if shutil.which(build.target.emulator) is None:
         pytest.skip(f"no {build.target.emulator}")
     start = stand_in.run_command(build.target, build.program, tmp_path)
-    flags = ("--model_file=none", "--model_data_file=none", "--input_node=a")
-    flags += ("--input_shape=1", "--output_node=b", "--output_shape=1")
+    flags = [
+        *("--model_file=none", "--model_data_file=none", "--input_node=a"),
+        *("--input_shape=1", "--output_node=b", "--output_shape=1"),
+    ]
     ran = subprocess.run([*start, *flags], capture_output=True, text=True, check=False)
     assert ran.returncode == 2, ran.stdout + ran.stderr
     assert "cannot read --model_file none" in ran.stderr
