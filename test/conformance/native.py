@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from mace.python.tools.export.export import (
     ExportOptions,
@@ -125,6 +127,13 @@ def native(abi: str, *arguments: str) -> Native:
     )  # fmt: skip
     program = _ROOT / listed.stdout.strip().splitlines()[-1]
     return Native((*_EMULATORS[abi], str(program)), arguments)
+
+
+def require_emulator(abi: str) -> None:
+    """Skips the test if programs of an ABI cannot be run here."""
+    emulator = next(iter(_EMULATORS[abi]), None)
+    if emulator is not None and shutil.which(emulator) is None:
+        pytest.skip(f"{emulator} is not installed: tools/setup.sh --for cross")
 
 
 def _export(

@@ -10,7 +10,6 @@ instruction takes 20 to 50 times as long, those of few operations.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,20 +29,20 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
+from test.conformance.closeness import assert_close
 from test.conformance.models import LIGHT_MODELS, light_input, make_light_model
 from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.keras_models import ARCHITECTURES, make_keras_model
 from test.conformance.models.light import smooth_input
 from test.conformance.models.onnx_builder import INPUT, OUTPUT
-from test.conformance.native import native
+from test.conformance.native import native, require_emulator
+from test.conformance.onnx.reference import run_onnxruntime
 
 SEED = 20
 MODELS = Path(__file__).resolve().parents[2] / "build/conformance/models"
 ARM_LIGHT = ("shufflenet", "squeezenet")
 ARM_BUILT = ("mobilenet_v2",)
 ARM_KERAS = ("MobileNet", "MobileNetV2")
-MIN_SIMILARITY = 0.99999
-MAX_RELATIVE_ERROR = 1e-3
 
 
 @pytest.mark.parametrize("name", LIGHT_MODELS)
@@ -101,7 +100,8 @@ def test_bf16_arithmetic(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -
     )
     graph = _imported("onnx", path, INPUT, feed.shape, OUTPUT)
     found = run(graph, {INPUT: feed})[OUTPUT]
-    metrics = compute_metrics(_onnxruntime(path, OUTPUT, INPUT, feed), found)
+    wanted = run_onnxruntime(path, [OUTPUT], {INPUT: feed})[OUTPUT]
+    metrics = compute_metrics(wanted, found)
     print(f"similarity {metrics.similarity:.9f} error {metrics.max_rel_error:.2e}")
     assert metrics.non_finite == 0
     assert metrics.similarity >= 0.995
@@ -109,8 +109,8 @@ def test_bf16_arithmetic(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -
 
 def check_light(name: str, abi: str) -> None:
     path, info = make_light_model(name, SEED), LIGHT_MODELS[name]
-    wanted = _onnxruntime(path, info.output, info.input, light_input(name, SEED))
-    assert_close(_light_answer(name, path, abi), wanted)
+    wanted = run_onnxruntime(path, [info.output], {info.input: light_input(name, SEED)})
+    assert_close(_light_answer(name, path, abi), wanted[info.output])
 
 
 def _light_answer(name: str, path: Path, abi: str, *arguments: str) -> Array:
@@ -122,8 +122,8 @@ def _light_answer(name: str, path: Path, abi: str, *arguments: str) -> Array:
 def check_built(name: str, abi: str) -> None:
     path = make_built_model(name, SEED)
     feed = smooth_input(BUILT_MODELS[name].input_shape, SEED)
-    wanted = _onnxruntime(path, OUTPUT, INPUT, feed)
-    assert_close(_mace("onnx", path, INPUT, feed, OUTPUT, abi), wanted)
+    wanted = run_onnxruntime(path, [OUTPUT], {INPUT: feed})
+    assert_close(_mace("onnx", path, INPUT, feed, OUTPUT, abi), wanted[OUTPUT])
 
 
 def check_keras(name: str, abi: str) -> None:
@@ -147,16 +147,6 @@ def check_keras(name: str, abi: str) -> None:
     assert_close(found, wanted)
 
 
-def assert_close(found: Array, wanted: Array) -> None:
-    """The bounds that every network keeps on every ABI."""
-    assert found.shape == wanted.shape
-    metrics = compute_metrics(wanted, found)
-    print(f"similarity {metrics.similarity:.9f} error {metrics.max_rel_error:.2e}")
-    assert metrics.non_finite == 0
-    assert metrics.similarity >= MIN_SIMILARITY
-    assert metrics.max_rel_error <= MAX_RELATIVE_ERROR
-
-
 def _mace(
     framework: str,
     path: Path,
@@ -167,8 +157,7 @@ def _mace(
     *arguments: str,
 ) -> Array:
     """One answer; the image is given in NCHW, whatever the framework's order."""
-    if abi != "host" and shutil.which(f"qemu-{_QEMU[abi]}") is None:
-        pytest.skip(f"qemu-{_QEMU[abi]} is not installed: tools/setup.sh --for cross")
+    require_emulator(abi)
     graph = _imported(framework, path, input_name, nchw.shape, output_name)
     run = native(abi, *arguments)
     return run(graph, {input_name: nchw})[output_name]
@@ -188,17 +177,3 @@ def _imported(
     )
     optimize(graph)
     return graph
-
-
-_QEMU = {"arm64": "aarch64", "armhf": "arm"}
-
-
-def _onnxruntime(path: Path, output: str, name: str, feed: Array) -> Array:
-    ort = pytest.importorskip("onnxruntime", reason="it is the reference here")
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    session = ort.InferenceSession(
-        str(path), options, providers=["CPUExecutionProvider"]
-    )
-    result: Array = session.run([output], {name: feed})[0]
-    return result

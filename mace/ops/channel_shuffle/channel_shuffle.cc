@@ -37,7 +37,7 @@ class ChannelShuffleOp final : public CpuOp {
     float *y = context->output(0)->MutableAs<float>();
     const int64_t x_stride = input->RowStride();
     const int64_t y_stride = context->output(0)->RowStride();
-    const auto matrix = kernels_->matrix;
+    const auto matrix = kernels_->matrix32;
     if (channels == 0) return MaceStatus();
     context->thread_pool()->ParallelFor(
         pixels, RowGrain(channels),

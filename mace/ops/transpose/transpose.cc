@@ -50,7 +50,8 @@ class TransposeOp final : public CpuOp {
   // Fills view_ with the output's axes and the input's strides in elements,
   // without axes of length 1 and with neighbours that stay neighbours joined.
   void Simplify(const Shape &shape);
-  void RunMatrices(RunContext *context, size_t unit_axis);
+  void RunMatrices(RunContext *context, size_t unit_axis, int64_t size);
+  transpose::Matrix MatrixOf(int64_t size) const;
 
   TransposeAttributes attributes_;
   const transpose::Kernels *kernels_ = nullptr;
@@ -77,8 +78,10 @@ void TransposeOp::Simplify(const Shape &shape) {
 
 // The innermost axis of the input is axis `unit_axis` of the output, and not
 // its last: matrices of that axis and the last, one per position of the
-// others.
-void TransposeOp::RunMatrices(RunContext *context, size_t unit_axis) {
+// others. An element has `size` bytes.
+void TransposeOp::RunMatrices(RunContext *context,
+                              size_t unit_axis,
+                              int64_t size) {
   const size_t last = view_.rank - 1;
   int64_t out_strides[Shape::kMaxRank];
   int64_t outer = 1;
@@ -91,8 +94,9 @@ void TransposeOp::RunMatrices(RunContext *context, size_t unit_axis) {
   const int64_t rows = view_.dims[last];
   const int64_t columns = view_.dims[unit_axis];
   const int64_t blocks = (columns + kColumnBlock - 1) / kColumnBlock;
-  const uint32_t *x = context->input(0)->As<uint32_t>();
-  uint32_t *y = context->output(0)->MutableAs<uint32_t>();
+  const transpose::Matrix matrix = MatrixOf(size);
+  const uint8_t *x = context->input(0)->As<uint8_t>();
+  uint8_t *y = context->output(0)->MutableAs<uint8_t>();
   const int64_t grain = RowGrain(rows * std::min(columns, kColumnBlock));
   context->thread_pool()->ParallelFor(
       outer * blocks, grain, [&](int64_t begin, int64_t end, int /*thread*/) {
@@ -107,13 +111,25 @@ void TransposeOp::RunMatrices(RunContext *context, size_t unit_axis) {
             to += rest % view_.dims[i] * out_strides[i];
             rest /= view_.dims[i];
           }
-          kernels_->matrix(
-              x + from, static_cast<size_t>(view_.strides[last]), y + to,
-              static_cast<size_t>(out_strides[unit_axis]),
-              static_cast<size_t>(rows),
-              static_cast<size_t>(std::min(columns - column, kColumnBlock)));
+          matrix(x + from * size, static_cast<size_t>(view_.strides[last]),
+                 y + to * size, static_cast<size_t>(out_strides[unit_axis]),
+                 static_cast<size_t>(rows),
+                 static_cast<size_t>(std::min(columns - column, kColumnBlock)));
         }
       });
+}
+
+transpose::Matrix TransposeOp::MatrixOf(int64_t size) const {
+  switch (size) {
+    case 1:
+      return kernels_->matrix8;
+    case 2:
+      return kernels_->matrix16;
+    case 4:
+      return kernels_->matrix32;
+    default:
+      return kernels_->matrix64;
+  }
 }
 
 MaceStatus TransposeOp::Run(RunContext *context) {
@@ -123,7 +139,7 @@ MaceStatus TransposeOp::Run(RunContext *context) {
   const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
   for (size_t i = 0; i + 1 < view_.rank; ++i) {
     if (view_.strides[i] == 1) {
-      RunMatrices(context, i);
+      RunMatrices(context, i, size);
       return MaceStatus();
     }
   }

@@ -27,19 +27,26 @@ using op_test::Random;
 using op_test::Tolerance;
 using op_test::Value;
 
-TEST(TransposeTest, EveryPermutation) {
+// Every permutation of shapes around the edges of tiles and blocks, by values
+// that differ in every byte of an element.
+template <typename T>
+void ExpectEveryPermutation(DataType type) {
   Random random(14);
   for (const Shape &shape :
        {Shape{}, Shape{5}, Shape{37, 65}, Shape{3, 1, 5}, Shape{2, 9, 7, 33},
         Shape{1, 130, 3, 70}, Shape{2, 3, 1, 4, 5}}) {
-    const Value x = random.Ints(shape, -1000, 1000);
-    const std::vector<int32_t> v = x.ints();
+    std::vector<T> v(static_cast<size_t>(shape.Elements()));
+    for (T &value : v) value = static_cast<T>(random.engine()());
+    if (sizeof(T) == 8) {
+      for (T &value : v) value ^= static_cast<T>(random.engine()()) << 31;
+    }
+    const Value x = Value::Of(type, shape, v);
     std::vector<int64_t> perm(shape.rank());
     for (size_t i = 0; i < perm.size(); ++i) perm[i] = static_cast<int64_t>(i);
     do {
       Shape output;
       for (const int64_t axis : perm) output.Append(shape[axis]);
-      std::vector<int32_t> expected;
+      std::vector<T> expected;
       ForEachIndex(output, [&](const Index &o) {
         Index in(perm.size());
         for (size_t i = 0; i < perm.size(); ++i) in[perm[i]] = o[i];
@@ -47,8 +54,42 @@ TEST(TransposeTest, EveryPermutation) {
       });
       SCOPED_TRACE(shape.ToString() + " to " + output.ToString());
       ExpectValue(OpCase("Transpose").Input(x).Ints("perm", perm),
-                  Value::Ints(output, expected));
+                  Value::Of(type, output, expected));
     } while (std::next_permutation(perm.begin(), perm.end()));
+  }
+}
+
+TEST(TransposeTest, EveryPermutationOf8Bits) {
+  ExpectEveryPermutation<uint8_t>(DataType::kUint8);
+}
+TEST(TransposeTest, EveryPermutationOf16Bits) {
+  ExpectEveryPermutation<uint16_t>(DataType::kFloat16);
+}
+TEST(TransposeTest, EveryPermutationOf32Bits) {
+  ExpectEveryPermutation<uint32_t>(DataType::kInt32);
+}
+TEST(TransposeTest, EveryPermutationOf64Bits) {
+  ExpectEveryPermutation<uint64_t>(DataType::kInt64);
+}
+
+TEST(TransposeTest, TakesEveryElementType) {
+  for (const DataType type :
+       {DataType::kFloat32, DataType::kFloat16, DataType::kBfloat16,
+        DataType::kInt32, DataType::kInt8, DataType::kUint8, DataType::kBool,
+        DataType::kInt16, DataType::kInt64}) {
+    SCOPED_TRACE(DataTypeName(type));
+    Value x;
+    x.data_type = type;
+    x.shape = {2, 3};
+    const size_t size = DataTypeSize(type);
+    for (size_t i = 0; i < 6 * size; ++i) x.bytes.push_back(i / size % 2);
+    Value y = x;
+    y.shape = {3, 2};
+    for (size_t i = 0; i < y.bytes.size(); ++i) {
+      const size_t element = i / size;
+      y.bytes[i] = x.bytes[(element % 2 * 3 + element / 2) * size];
+    }
+    ExpectValue(OpCase("Transpose").Input(x).Ints("perm", {1, 0}), y);
   }
 }
 

@@ -1,6 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The nine real networks of the `onnx` package give their own answers."""
+"""The nine real networks of the `onnx` package give their own answers.
+
+In the NumPy reference, as rewritten by the passes; natively they run in
+../networks_test.py.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpe
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
+from test.conformance.closeness import assert_close
 from test.conformance.models import (
     LIGHT_MODELS,
     light_input,
@@ -21,15 +26,14 @@ from test.conformance.models import (
     make_light_model,
 )
 from test.conformance.onnx.cases import Array
-from test.conformance.onnx.runner import Executor, run_reference
+from test.conformance.onnx.reference import run_onnxruntime
+from test.conformance.onnx.runner import run_reference
 
 _SEED = 20
 
 
-def run_network(
-    name: str, path: Path, x: Array, executor: Executor = run_reference
-) -> Array:
-    """The network through import, passes and an executor."""
+def run_network(name: str, path: Path, x: Array) -> Array:
+    """The network through import, passes and the NumPy reference."""
     info = LIGHT_MODELS[name]
     n, c, h, w = info.input_shape
     graph = import_model(
@@ -42,40 +46,16 @@ def run_network(
     )
     optimize(graph)
     assert graph.formats[info.input] is DataFormat.NHWC
-    return executor(graph, {info.input: x})[info.output]
-
-
-def _onnxruntime(name: str, path: Path, x: Array) -> Array:
-    ort = pytest.importorskip("onnxruntime")
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(
-        str(path), options, providers=["CPUExecutionProvider"]
-    )
-    info = LIGHT_MODELS[name]
-    result: Array = session.run([info.output], {info.input: x})[0]
-    return result
-
-
-def check_against_onnxruntime(name: str, path: Path, x: Array, found: Array) -> None:
-    """Cosine and the largest error relative to the largest value."""
-    wanted = _onnxruntime(name, path, x)
-    assert found.shape == wanted.shape
-    a, b = (np.asarray(v, np.float64).ravel() for v in (found, wanted))
-    cosine = float(a @ b / np.sqrt((a @ a) * (b @ b)))
-    error = float(np.abs(a - b).max() / np.abs(b).max())
-    print(f"{name}: cosine {cosine:.9f}, largest relative error {error:.2e}")
-    assert cosine >= 0.99999
-    assert error <= 1e-3
+    return run_reference(graph, {info.input: x})[info.output]
 
 
 @pytest.mark.parametrize("name", LIGHT_MODELS)
 def test_seeded_network_equals_onnxruntime(name: str) -> None:
     print(f"seed {_SEED}")
-    path = make_light_model(name, _SEED)
-    x = light_input(name, _SEED)
-    check_against_onnxruntime(name, path, x, run_network(name, path, x))
+    info = LIGHT_MODELS[name]
+    path, x = make_light_model(name, _SEED), light_input(name, _SEED)
+    wanted = run_onnxruntime(path, [info.output], {info.input: x})
+    assert_close(run_network(name, path, x), wanted[info.output])
 
 
 @pytest.mark.parametrize("name", LIGHT_MODELS)

@@ -142,9 +142,7 @@ def _import(case: Case, frozen: frozenset[int]) -> Graph:
 
 
 def _format(array: Array) -> DataFormat:
-    # Masks and bytes are no images; MACE does not transpose them.
-    image = array.ndim == 4 and array.dtype.kind in "fi" and array.dtype.itemsize > 1
-    return DataFormat.NCHW if image else DataFormat.NONE
+    return DataFormat.NCHW if array.ndim == 4 else DataFormat.NONE
 
 
 def _compare_both(

@@ -11,15 +11,21 @@
 
 namespace mace::transpose {
 
+// y[c * y_stride + r] = x[r * x_stride + c] for r < rows and c < columns;
+// strides count elements, which are moved without being looked at. No overlap.
+using Matrix = void (*)(const void *x,
+                        size_t x_stride,
+                        void *y,
+                        size_t y_stride,
+                        size_t rows,
+                        size_t columns);
+
 struct Kernels {
-  // y[c * y_stride + r] = x[r * x_stride + c] for r < rows and c < columns:
-  // elements of 4 bytes, moved without being looked at. No overlap.
-  void (*matrix)(const void *x,
-                 size_t x_stride,
-                 void *y,
-                 size_t y_stride,
-                 size_t rows,
-                 size_t columns);
+  // For elements of 1, 2, 4 and 8 bytes.
+  Matrix matrix8;
+  Matrix matrix16;
+  Matrix matrix32;
+  Matrix matrix64;
 };
 
 // Never null for an ISA other than CpuIsa::kNone.

@@ -1,66 +1,83 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Moves are bound by memory, so one tile serves every ISA: 4 x 4 elements in
-// four 128-bit registers, two rounds of interleaving.
+// Moves are bound by memory, so one tile serves every ISA: as many rows as a
+// 128-bit register has elements, in one register each.
 
-#include "mace/kernels/cpu/transpose/transpose.h"
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/transpose/transpose.h"
 
 namespace mace::transpose::MACE_ISA {
 
 namespace {
 
-typedef uint32_t V4 __attribute__((vector_size(16)));
+constexpr size_t kRegisterBytes = 16;
 
-// Rows of a block: both the rows read and the 4 * kBlock columns written stay
-// in L1 while it is worked through.
+// Rows of a block: both the rows read and the columns written stay in L1 while
+// it is worked through.
 constexpr size_t kBlock = 32;
 
-MACE_SIMD_INLINE V4 Load(const uint32_t *p) {
-  V4 v;
-  __builtin_memcpy(&v, p, sizeof(v));
-  return v;
-}
-MACE_SIMD_INLINE void Store(uint32_t *p, V4 v) {
-  __builtin_memcpy(p, &v, sizeof(v));
-}
+// A square of elements of type T, a row per register.
+template <typename T>
+struct Tile {
+  static constexpr size_t kSide = kRegisterBytes / sizeof(T);
+  typedef T Row __attribute__((vector_size(kRegisterBytes)));
 
-MACE_SIMD_INLINE void Tile(const uint32_t *x,
-                           size_t x_stride,
-                           uint32_t *y,
-                           size_t y_stride) {
-  const V4 a = Load(x);
-  const V4 b = Load(x + x_stride);
-  const V4 c = Load(x + 2 * x_stride);
-  const V4 d = Load(x + 3 * x_stride);
-  const V4 ac_low = __builtin_shufflevector(a, c, 0, 4, 1, 5);
-  const V4 ac_high = __builtin_shufflevector(a, c, 2, 6, 3, 7);
-  const V4 bd_low = __builtin_shufflevector(b, d, 0, 4, 1, 5);
-  const V4 bd_high = __builtin_shufflevector(b, d, 2, 6, 3, 7);
-  Store(y, __builtin_shufflevector(ac_low, bd_low, 0, 4, 1, 5));
-  Store(y + y_stride, __builtin_shufflevector(ac_low, bd_low, 2, 6, 3, 7));
-  Store(y + 2 * y_stride,
-        __builtin_shufflevector(ac_high, bd_high, 0, 4, 1, 5));
-  Store(y + 3 * y_stride,
-        __builtin_shufflevector(ac_high, bd_high, 2, 6, 3, 7));
-}
+  // The first or the last halves of two rows, element by element in turn.
+  template <size_t kFrom, size_t... I>
+  MACE_SIMD_INLINE Row Zip(Row a, Row b, std::index_sequence<I...>) {
+    return __builtin_shufflevector(a, b, (kFrom + I / 2 + (I % 2) * kSide)...);
+  }
 
-void Block(const uint32_t *x,
+  // Half of a perfect shuffle; log2(kSide) of them transpose the square.
+  template <size_t... I>
+  MACE_SIMD_INLINE void Round(Row *rows, std::index_sequence<I...>) {
+    constexpr auto kLanes = std::make_index_sequence<kSide>();
+    const Row next[kSide] = {(
+        I % 2 == 0
+            ? Zip<0>(rows[I / 2], rows[I / 2 + kSide / 2], kLanes)
+            : Zip<kSide / 2>(rows[I / 2], rows[I / 2 + kSide / 2], kLanes))...};
+    ((rows[I] = next[I]), ...);
+  }
+
+  MACE_SIMD_INLINE void Move(const T *x,
+                             size_t x_stride,
+                             T *y,
+                             size_t y_stride) {
+    Row rows[kSide];
+    for (size_t r = 0; r < kSide; ++r) {
+      __builtin_memcpy(&rows[r], x + r * x_stride, kRegisterBytes);
+    }
+    for (size_t side = 1; side < kSide; side *= 2) {
+      Round(rows, std::make_index_sequence<kSide>());
+    }
+    for (size_t r = 0; r < kSide; ++r) {
+      __builtin_memcpy(y + r * y_stride, &rows[r], kRegisterBytes);
+    }
+  }
+};
+
+template <typename T>
+void Block(const T *x,
            size_t x_stride,
-           uint32_t *y,
+           T *y,
            size_t y_stride,
            size_t rows,
            size_t columns) {
+  constexpr size_t kSide = Tile<T>::kSide;
   size_t c = 0;
-  for (; c + 4 <= columns; c += 4) {
+  for (; c + kSide <= columns; c += kSide) {
     size_t r = 0;
-    for (; r + 4 <= rows; r += 4) {
-      Tile(x + r * x_stride + c, x_stride, y + c * y_stride + r, y_stride);
+    for (; r + kSide <= rows; r += kSide) {
+      Tile<T>::Move(x + r * x_stride + c, x_stride, y + c * y_stride + r,
+                    y_stride);
     }
     for (; r < rows; ++r) {
-      for (size_t k = 0; k < 4; ++k) {
+      for (size_t k = 0; k < kSide; ++k) {
         y[(c + k) * y_stride + r] = x[r * x_stride + c + k];
       }
     }
@@ -72,14 +89,15 @@ void Block(const uint32_t *x,
   }
 }
 
-void Matrix(const void *x,
-            size_t x_stride,
-            void *y,
-            size_t y_stride,
-            size_t rows,
-            size_t columns) {
-  const uint32_t *from = static_cast<const uint32_t *>(x);
-  uint32_t *to = static_cast<uint32_t *>(y);
+template <typename T>
+void MoveMatrix(const void *x,
+                size_t x_stride,
+                void *y,
+                size_t y_stride,
+                size_t rows,
+                size_t columns) {
+  const T *from = static_cast<const T *>(x);
+  T *to = static_cast<T *>(y);
   for (size_t r = 0; r < rows; r += kBlock) {
     const size_t count = rows - r < kBlock ? rows - r : kBlock;
     Block(from + r * x_stride, x_stride, to + r, y_stride, count, columns);
@@ -88,6 +106,7 @@ void Matrix(const void *x,
 
 }  // namespace
 
-extern const Kernels kKernels = {Matrix};
+extern const Kernels kKernels = {MoveMatrix<uint8_t>, MoveMatrix<uint16_t>,
+                                 MoveMatrix<uint32_t>, MoveMatrix<uint64_t>};
 
 }  // namespace mace::transpose::MACE_ISA

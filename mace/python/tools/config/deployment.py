@@ -93,6 +93,11 @@ class TensorType(str, enum.Enum):
     INT16 = "int16"
     INT8 = "int8"
     UINT8 = "uint8"
+    BOOL = "bool"
+
+    @property
+    def is_float(self) -> bool:
+        return self in (TensorType.FLOAT32, TensorType.FLOAT16, TensorType.BFLOAT16)
 
 
 class DataFormat(str, enum.Enum):

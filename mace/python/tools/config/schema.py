@@ -43,8 +43,9 @@ class SubgraphSection(Section):
     )
     input_data_types: t.TensorTypes = Field(
         [normal.TensorType.FLOAT32],
-        description="Element types the application passes, for example "
-        "`int32` indices of a gather.",
+        description="Element types the application passes: any floating type "
+        "for a floating tensor, else the model's, for example `int32` indices of a "
+        "gather. `float32` stands for what the model has.",
     )
     input_data_formats: t.DataFormats = Field(
         [normal.DataFormat.NHWC],
@@ -65,7 +66,7 @@ class SubgraphSection(Section):
     output_shapes: t.Shapes = Field(description="One shape per output tensor.")
     output_data_types: t.TensorTypes = Field(
         [normal.TensorType.FLOAT32],
-        description="Element types the application receives.",
+        description="Element types the application receives, likewise.",
     )
     output_data_formats: t.DataFormats = Field(
         [normal.DataFormat.NHWC],

@@ -26,6 +26,7 @@ from mace.python.tools.codegen import (
 )
 from mace.python.tools.config import Deployment, ModelConfig, ModelFormat
 from mace.python.tools.convert.requests import (
+    check_border_types,
     check_output_shapes,
     export_options,
     import_request,
@@ -221,6 +222,7 @@ def _import(
         model.graph_optimize_options,
     )
     check_output_shapes(model, graph)
+    check_border_types(model, graph)
     return graph, before
 
 

@@ -58,13 +58,16 @@ def _write_model(path: Path, last: str = "Relu") -> None:
     onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
 
 
+_TYPES = ("input_data_types", "output_data_types")
+
+
 def _model(tag: str, file: str, **changes: Any) -> str:
     keys = {
         "platform": "onnx",
         "model_file_path": file,
         "runtime": "cpu",
         "data_type": "fp32_fp32",
-        **{k: v for k, v in changes.items() if not k.startswith("out")},
+        **{k: v for k, v in changes.items() if k not in (*_TYPES, "output_shapes")},
     }
     lines = [f"  {tag}:"]
     lines += [f"    {key}: {value}" for key, value in keys.items()]
@@ -72,6 +75,7 @@ def _model(tag: str, file: str, **changes: Any) -> str:
         "    subgraphs:",
         "      - input_tensors: x",
         "        input_shapes: 1,6,5,3",
+        *(f"        {k}: {changes[k]}" for k in _TYPES if k in changes),
         "        output_tensors: y",
         f"        output_shapes: {changes.get('output_shapes', '1,6,5,8')}",
     ]
@@ -234,6 +238,18 @@ def test_contradicting_output_shape(place: _Place) -> None:
     with pytest.raises(ImportModelError, match=r"\[1, 6, 5, 9\].*\[1, 6, 5, 8\]"):
         place.convert(_model("net", "m.onnx", output_shapes="1,6,5,9"))
     assert place.files() == []
+
+
+def test_contradicting_element_types(place: _Place) -> None:
+    with pytest.raises(ImportModelError) as caught:
+        place.convert(
+            _model("net", "m.onnx", input_data_types="int32", output_data_types="int8")
+        )
+    message = str(caught.value)
+    assert "input_data_types says int32 for 'x', which MACE takes as float" in message
+    assert "output_data_types says int8 for 'y'" in message
+    assert place.files() == []
+    place.convert(_model("net", "m.onnx", input_data_types="float16"))
 
 
 def test_everything_that_is_not_supported_is_told_at_once(place: _Place) -> None:

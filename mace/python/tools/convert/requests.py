@@ -16,7 +16,7 @@ from mace.python.tools.importers.base import (
     InputSpec,
     OutputSpec,
 )
-from mace.python.tools.ir import DataFormat, DataType, Graph
+from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.shapes import format_shape, from_ints, permute, product
 
 _STORAGE = {
@@ -79,7 +79,6 @@ def _signature(
 ) -> InputSignature:
     return InputSignature(
         data_format=DataFormat(info.data_format.value),
-        dtype=DataType(info.data_type.value),
         alias=info.alias or "",
         value_range=value_range,
     )
@@ -106,6 +105,37 @@ def check_output_shapes(model: config.ModelConfig, graph: Graph) -> None:
                 f"{format_shape(declared)} for {info.name!r}, the model makes "
                 f"{format_shape(shape)}"
             )
+    if problems:
+        raise ImportModelError("\n".join(problems))
+
+
+def check_border_types(model: config.ModelConfig, graph: Graph) -> None:
+    """Compares the deployment's element types with the model's.
+
+    An application may pass and receive any floating type for a floating
+    tensor; float32, the default, stands for whatever the model has.
+
+    Raises:
+        ImportModelError: lists the inputs and outputs that differ.
+    """
+    subgraph = model.subgraphs[0]
+    sides: tuple[tuple[str, Any, list[Value]], ...] = (
+        ("input", subgraph.inputs, graph.inputs),
+        ("output", subgraph.outputs, graph.outputs),
+    )
+    problems = []
+    for side, infos, values in sides:
+        for info, value in zip(infos, values):
+            declared = info.data_type
+            if declared is config.TensorType.FLOAT32:
+                continue
+            same = declared.value == value.dtype.value
+            if not same and not (declared.is_float and value.dtype.is_float):
+                problems.append(
+                    f"models.{model.name}: {side}_data_types says {declared.value} "
+                    f"for {info.name!r}, which MACE takes as {value.dtype.value}; "
+                    f"say {value.dtype.value}"
+                )
     if problems:
         raise ImportModelError("\n".join(problems))
 

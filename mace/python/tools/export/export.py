@@ -41,16 +41,16 @@ class ExportError(MaceError):
 class InputSignature:
     """What the application sees of an input or output.
 
+    Its element type is the graph's: the engine converts between floating types.
+
     Attributes:
         data_format: its order of dimensions, NHWC or NCHW; taken where the
             graph says that the tensor is an image, else NONE is written.
-        dtype: its element type; None: the graph's.
         alias: another name for it.
         value_range: lowest and highest value, for quantization.
     """
 
     data_format: DataFormat = DataFormat.NHWC
-    dtype: DataType | None = None
     alias: str = ""
     value_range: tuple[float, float] | None = None
 
@@ -162,20 +162,11 @@ def _border(
     return proto.ValueInfo(
         name=value.name,
         shape=to_ints(shape),
-        data_type=data_type_number(proto, _border_type(value, signature)),
+        data_type=data_type_number(proto, value.dtype),
         data_format=getattr(proto, f"DF_{data_format.value}"),
         alias=signature.alias,
         range=signature.value_range or (),
     )
-
-
-def _border_type(value: Value, signature: InputSignature) -> DataType:
-    # The deployment file's default is float32 also for a tensor of indices;
-    # what the graph computes with decides the kind of number.
-    wanted = signature.dtype
-    if wanted is None or wanted.is_float != value.dtype.is_float:
-        return value.dtype
-    return wanted
 
 
 def data_type_number(proto: Any, dtype: DataType) -> int:

@@ -102,7 +102,6 @@ RULES: Mapping[str, Rule] = {
     "Concat": _axis,
     "Eltwise": _same,
     "Gather": _gather,
-    "Identity": _same,
     "Pad": _pad,
     "Reduce": _reduce,
     "Softmax": _axis,

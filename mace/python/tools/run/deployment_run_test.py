@@ -128,6 +128,15 @@ def test_given_inputs_are_used(project: Project) -> None:
     assert output["max"] > output["min"]
 
 
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_an_application_may_use_half_the_bytes(project: Project, kind: str) -> None:
+    extra = f"input_data_types: {kind}\noutput_data_types: {kind}\n"
+    out = project.folder / "out"
+    report = project.convert_and_run(extra, validate=True, output_dir=out)
+    assert report.passed
+    assert (out / "y").stat().st_size == 2 * 240
+
+
 def test_two_models_and_restarts(project: Project) -> None:
     deployment = project.deployment(names=("m", "n"))
     project.convert(deployment)

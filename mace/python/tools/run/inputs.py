@@ -122,7 +122,7 @@ def _random(info: InputInfo, seed: int) -> Array:
     # crc32: the same on every machine and Python, unlike hash().
     generator = np.random.default_rng([seed, zlib.crc32(info.name.encode())])
     values: Array
-    if info.data_type in (TensorType.FLOAT32, TensorType.FLOAT16, TensorType.BFLOAT16):
+    if info.data_type.is_float:
         low, high = info.range or _DEFAULT_RANGE
         values = generator.uniform(low, high, shape)
     else:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from mace.python.tools.codegen import ModelPlaces
-from mace.python.tools.config.deployment import DataFormat
+from mace.python.tools.config.deployment import DataFormat, SubgraphConfig
 from mace.python.tools.errors import MaceError
 from mace.python.tools.proto import load_proto
 
@@ -121,6 +122,28 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
         operators=tuple(_operator(op, types) for op in message.operators),
         graph_linked=places.graph_linked,
         data_linked=places.data_linked,
+    )
+
+
+def as_declared(file: ModelFile, subgraph: SubgraphConfig) -> ModelFile:
+    """The model with inputs and outputs of the types the application uses.
+
+    MACE converts between floating types at the model's border; other types
+    are those of the model.
+    """
+    declared = {info.name: info.data_type for info in subgraph.inputs}
+    declared.update((info.name, info.data_type) for info in subgraph.outputs)
+
+    def tensor(own: TensorInfo) -> TensorInfo:
+        wanted = declared.get(own.name)
+        if wanted is None or not wanted.is_float or "float" not in own.data_type:
+            return own
+        return dataclasses.replace(own, data_type=wanted.value)
+
+    return dataclasses.replace(
+        file,
+        inputs=tuple(tensor(own) for own in file.inputs),
+        outputs=tuple(tensor(own) for own in file.outputs),
     )
 
 

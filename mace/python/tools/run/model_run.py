@@ -38,7 +38,12 @@ from mace.python.tools.run.invocation import (
     Request,
     run_on_device,
 )
-from mace.python.tools.run.model_file import ModelFile, TensorInfo, read_model_file
+from mace.python.tools.run.model_file import (
+    ModelFile,
+    TensorInfo,
+    as_declared,
+    read_model_file,
+)
 from mace.python.tools.run.results import LayerComparison, ModelRun, Times
 from mace.python.tools.validate import similarity_threshold
 
@@ -87,7 +92,8 @@ def prepare_model(
     Raises:
         MaceError: it is not converted, or a file that it needs is missing.
     """
-    file = read_model_file(model_places(deployment, model.name, options.build_dir))
+    places = model_places(deployment, model.name, options.build_dir)
+    file = as_declared(read_model_file(places), model.subgraphs[0])
     inputs: Mapping[str, Array] = {}
     if options.input_dir is None:
         inputs = make_inputs(model.subgraphs[0])

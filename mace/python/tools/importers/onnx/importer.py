@@ -16,14 +16,15 @@ from mace.python.tools.importers.base import (
     ImportRequest,
     UnsupportedNodeError,
     UnsupportedNodes,
+    framework_format,
 )
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.mapped_file import read_model
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
-from mace.python.tools.importers.onnx.scope import Scope, border_format, open_scope
+from mace.python.tools.importers.onnx.scope import Scope, open_scope
 from mace.python.tools.importers.onnx.tensors import TensorReader
 from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.graph import Graph, GraphError, Value
+from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Value
 from mace.python.tools.ir.infer import ShapeError
 
 _LOG = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ class _GraphImporter:
         graph = self._builder.graph
         for spec in self._request.outputs:
             value = self._value(spec.name)
-            order = border_format("output", spec.name, value.dtype, value.shape, spec)
+            order = framework_format(spec.data_format, DataFormat.NCHW)
             self._builder.output(value, spec.name, order)
         graph.prune()
         graph.sort()

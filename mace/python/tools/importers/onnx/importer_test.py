@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from pathlib import Path
 
@@ -370,14 +369,3 @@ def test_an_output_that_is_an_input_or_a_constant(tmp_path: Path) -> None:
     assert_same([results[n] for n in names], [np.maximum(_X, 0), _X, normal(3)])
     message = _message(request_for(path, inputs, ["y", "x"]))
     assert message.startswith("output_tensors: 'x' is an input too")
-
-
-def test_masks_have_no_order_of_dimensions(tmp_path: Path) -> None:
-    mask = np.ones((1, 3, 8, 10), np.bool_)
-    node = onnx.helper.make_node("Not", ["m"], ["y"])
-    path = _write(make_model([node], {"m": mask}, ["y"]), tmp_path)
-    request = request_for(path, {"m": mask}, ["y"])
-    import_model(request)
-    image = dataclasses.replace(request.inputs[0], data_format=DataFormat.NCHW)
-    request = dataclasses.replace(request, inputs=(image,))
-    assert "input_data_formats: NONE" in _message(request)

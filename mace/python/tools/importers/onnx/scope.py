@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 import onnx
 
-from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.importers.base import (
     ImportModelError,
     ImportRequest,
     InputSpec,
-    OutputSpec,
     framework_format,
     unknown_tensor,
     user_to_framework,
@@ -25,7 +23,6 @@ from mace.python.tools.importers.onnx.tensors import (
     ELEMENT_TYPES,
     element_type_name,
 )
-from mace.python.tools.ir.builder import narrow_type
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.shapes import Shape, compatible, format_shape
@@ -258,33 +255,8 @@ def _graph_input(
             f"{kind.WhichOneof('value').replace('_type', '')}"
         )
     shape = _wanted_shape(model, spec, own)
-    order = border_format("input", spec.name, narrow_type(dtype), shape, spec)
-    return GraphInput(spec.name, dtype, shape, order)
-
-
-def border_format(
-    side: str,
-    name: str,
-    dtype: DataType,
-    shape: Shape | None,
-    spec: InputSpec | OutputSpec,
-) -> DataFormat:
-    """The order of dimensions of an input or output in the graph.
-
-    Raises:
-        ImportModelError: it is said to be an image, but its elements are of a
-            type that MACE does not transpose.
-    """
     order = framework_format(spec.data_format, DataFormat.NCHW)
-    if shape is None or len(shape) != 4 or order is DataFormat.NONE:
-        return order
-    types = default_catalogue()["Transpose"].inputs[0].types
-    if dtype.value not in types:
-        raise ImportModelError(
-            f"{side}_data_formats: {name!r} has elements of type {dtype.value}, which "
-            f"cannot be brought into another order; say {side}_data_formats: NONE"
-        )
-    return order
+    return GraphInput(spec.name, dtype, shape, order)
 
 
 def _element_type(

@@ -1,0 +1,85 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Images of every element type, channels first, on this computer and on ARM.
+
+Each model passes its input on unchanged, too, in the order of the framework,
+which takes a Transpose of just this element type. The reference is ONNX
+Runtime.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.onnx import import_model
+from mace.python.tools.ir.builder import narrow
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.passes.manager import optimize
+from test.conformance.native import native, require_emulator
+from test.conformance.onnx.reference import run_onnxruntime
+
+_SEED = 7
+# Around the tiles of 16, 8, 4 and 2 elements.
+_SHAPE = (2, 19, 5, 7)
+_TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32")
+
+
+def _write_model(path: Path, kind: str) -> None:
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    rng = np.random.default_rng(_SEED)
+    filters = rng.standard_normal((4, _SHAPE[1], 1, 1)).astype(np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT),
+            helper.make_node("Conv", ["f", "w"], ["y"]),
+            helper.make_node("Identity", ["x"], ["same"]),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", element, _SHAPE)],
+        [
+            helper.make_tensor_value_info("y", TensorProto.FLOAT, None),
+            helper.make_tensor_value_info("same", element, _SHAPE),
+        ],
+        [numpy_helper.from_array(filters, "w")],
+    )
+    opset = [helper.make_opsetid("", 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+
+
+def _values(kind: str) -> Array:
+    rng = np.random.default_rng(_SEED)
+    if kind == "bool":
+        return rng.random(_SHAPE) < 0.5
+    if kind.startswith("float"):
+        return rng.standard_normal(_SHAPE).astype(kind)
+    bounds = np.iinfo(kind if np.dtype(kind).itemsize < 4 else "int16")
+    return rng.integers(bounds.min, bounds.max, _SHAPE, endpoint=True).astype(kind)
+
+
+@pytest.mark.parametrize("abi", ["host", "arm64"])
+@pytest.mark.parametrize("kind", _TYPES)
+def test_image_of_type(kind: str, abi: str, tmp_path: Path) -> None:
+    require_emulator(abi)
+    path = tmp_path / "m.onnx"
+    _write_model(path, kind)
+    x = _values(kind)
+    wanted = run_onnxruntime(path, ["y", "same"], {"x": x})
+    outputs = (OutputSpec("y"), OutputSpec("same", DataFormat.NONE))
+    spec = InputSpec("x", _SHAPE, DataType(kind), DataFormat.NCHW)
+    graph = import_model(ImportRequest("m", path, (spec,), outputs))
+    optimize(graph)
+    assert any(
+        op.type == "Transpose" and op.output.dtype is DataType.of(narrow(x).dtype)
+        for op in graph.ops
+    )
+    found = native(abi)(graph, {"x": narrow(x)})
+    np.testing.assert_array_equal(found["same"], narrow(wanted["same"]))
+    scale = np.abs(wanted["y"]).max()
+    np.testing.assert_allclose(found["y"], wanted["y"], rtol=0, atol=1e-5 * scale)

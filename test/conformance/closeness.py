@@ -1,0 +1,21 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How near a network's answer must be to that of its framework."""
+
+from __future__ import annotations
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.validate.metrics import compute_metrics
+
+MIN_SIMILARITY = 0.99999
+MAX_RELATIVE_ERROR = 1e-3
+
+
+def assert_close(found: Array, wanted: Array) -> None:
+    """The bounds that every network keeps on every ABI."""
+    assert found.shape == wanted.shape
+    metrics = compute_metrics(wanted, found)
+    print(f"similarity {metrics.similarity:.9f} error {metrics.max_rel_error:.2e}")
+    assert metrics.non_finite == 0
+    assert metrics.similarity >= MIN_SIMILARITY
+    assert metrics.max_rel_error <= MAX_RELATIVE_ERROR
