@@ -123,7 +123,7 @@ double CapabilityMs() {
                          : MultiplyAddMs(*kernels, kCapabilityMultiplyAdds);
 }
 
-MaceStatus MeasurePeak(int threads, MachinePeak *peak) {
+MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak) {
   const peak::Kernels *kernels = Kernels();
   if (kernels == nullptr) {
     return MaceStatus(MaceStatus::MACE_UNSUPPORTED,
@@ -138,9 +138,11 @@ MaceStatus MeasurePeak(int threads, MachinePeak *peak) {
   const int64_t rounds =
       8 * kCapabilityMultiplyAdds / divisor / kernels->multiply_adds_per_round;
   const int repeats = kCacheRepeats / static_cast<int>(divisor);
-  const size_t part = std::max(kStreamFloats / static_cast<size_t>(divisor) /
-                                   static_cast<size_t>(threads),
-                               kCacheFloats);
+  const size_t stream = loops == PeakLoops::kAll
+                            ? kStreamFloats / static_cast<size_t>(divisor)
+                            : 0;
+  const size_t part =
+      std::max(stream / static_cast<size_t>(threads), kCacheFloats);
   const size_t used = part * static_cast<size_t>(threads);
   std::unique_ptr<float[]> arrays(new (std::nothrow) float[3 * used]);
   if (arrays == nullptr) {
@@ -153,10 +155,13 @@ MaceStatus MeasurePeak(int threads, MachinePeak *peak) {
   try {
     const double flop_seconds = BestSeconds(
         threads, [&](int) { sink = kernels->multiply_add(rounds); });
-    const double stream_seconds = BestSeconds(threads, [&](int t) {
-      float *a = arrays.get() + part * static_cast<size_t>(t);
-      kernels->triad(a, a + used, 0.5f, a + 2 * used, part);
-    });
+    double stream_seconds = std::numeric_limits<double>::infinity();
+    if (loops == PeakLoops::kAll) {
+      stream_seconds = BestSeconds(threads, [&](int t) {
+        float *a = arrays.get() + part * static_cast<size_t>(t);
+        kernels->triad(a, a + used, 0.5f, a + 2 * used, part);
+      });
+    }
     const double cache_seconds = BestSeconds(threads, [&](int t) {
       // Three neighbouring arrays of this thread's own part.
       float *a = arrays.get() + 3 * part * static_cast<size_t>(t);
@@ -166,13 +171,18 @@ MaceStatus MeasurePeak(int threads, MachinePeak *peak) {
       }
     });
     peak->threads = threads;
-    peak->cache_gbytes_per_s = 1e-9 * 12 * repeats * threads *
-                               static_cast<double>(kCacheFloats) /
-                               cache_seconds;
-    peak->gflops = 2e-9 * static_cast<double>(rounds) *
-                   static_cast<double>(kernels->multiply_adds_per_round) *
-                   threads / flop_seconds;
-    peak->gbytes_per_s = 1e-9 * 12 * static_cast<double>(used) / stream_seconds;
+    const double flops = 2.0 * static_cast<double>(rounds) *
+                         static_cast<double>(kernels->multiply_adds_per_round) *
+                         threads;
+    const double cache_bytes =
+        12.0 * repeats * threads * static_cast<double>(kCacheFloats);
+    const double stream_bytes = 12.0 * static_cast<double>(used);
+    const auto raise = [](double amount, double seconds, double *rate) {
+      *rate = std::max(*rate, 1e-9 * amount / seconds);
+    };
+    raise(flops, flop_seconds, &peak->gflops);
+    raise(cache_bytes, cache_seconds, &peak->cache_gbytes_per_s);
+    raise(stream_bytes, stream_seconds, &peak->gbytes_per_s);
   } catch (const std::system_error &error) {
     return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES,
                       "cannot start " + std::to_string(threads) +

@@ -37,10 +37,16 @@ struct MachinePeak {
   double cache_gbytes_per_s = 0;  // triad over 144 KiB for each thread
 };
 
+// Which loops MeasurePeak runs. Those of small memory leave the process's own
+// peak of memory as it is.
+enum class PeakLoops { kAll, kInCache };
+
 // Runs the peak loops on `threads` threads at once (best of five short runs
-// each, about a second in all). MACE_OUT_OF_RESOURCES if there is no memory
-// for the arrays.
-MaceStatus MeasurePeak(int threads, MachinePeak *peak);
+// each, about a second in all), and raises the rates of *peak that are lower
+// than what it measures: on a busy machine each measurement is a lower bound,
+// and the best of several is the best bound. MACE_OUT_OF_RESOURCES if there is
+// no memory for the arrays.
+MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak);
 
 // "capability(CPU)": milliseconds one thread takes for 2^28 fp32
 // multiply-adds in registers, the best of five; on a processor that needs more

@@ -36,6 +36,23 @@ TEST(MachineTest, KnowsTheProcessor) {
   EXPECT_GT(CapabilityMs(), 0);
 }
 
+TEST(MachineTest, MeasuringThePeakRaisesWhatIsKnown) {
+  MachinePeak peak;
+  peak.gflops = 1e9;
+  const size_t before = PeakResidentBytes();
+  ASSERT_EQ(MeasurePeak(1, PeakLoops::kInCache, &peak),
+            MaceStatus::MACE_SUCCESS);
+  // Far below the arrays of 192 MiB that stream.
+  EXPECT_LT(PeakResidentBytes(), before + (size_t{16} << 20));
+  EXPECT_EQ(peak.gflops, 1e9);
+  EXPECT_GT(peak.cache_gbytes_per_s, 0);
+  EXPECT_EQ(peak.gbytes_per_s, 0);
+  peak.gflops = 0;
+  ASSERT_EQ(MeasurePeak(1, PeakLoops::kAll, &peak), MaceStatus::MACE_SUCCESS);
+  EXPECT_GT(peak.gflops, 0);
+  EXPECT_GT(peak.gbytes_per_s, 0);
+}
+
 }  // namespace
 }  // namespace tools
 }  // namespace mace

@@ -3,6 +3,7 @@
 
 #include "mace/tools/model_runner.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -39,6 +40,12 @@ MaceStatus SetRuntime(const std::string &name, MaceEngineConfig *config) {
   return config->SetRuntimeType(found->second);
 }
 
+// Of the run, as far as there are cores.
+int PeakThreads(const Options &options) {
+  const int cores = UsableCores();
+  return options.num_threads < 1 ? cores : std::min(options.num_threads, cores);
+}
+
 }  // namespace
 
 #define MACE_TOOL_RETURN_IF_ERROR(expression)                \
@@ -67,6 +74,11 @@ MaceStatus ModelRunner::RunAll() {
   if (options_.input_dir.empty()) MACE_TOOL_RETURN_IF_ERROR(LoadInputs());
   RecordMemory("inputs ready");
   measurements_.capability_ms = CapabilityMs();
+  if (options_.measure_peak) {
+    // And again at the end: what else the machine does changes in between.
+    MACE_TOOL_RETURN_IF_ERROR(MeasurePeak(
+        PeakThreads(options_), PeakLoops::kInCache, &measurements_.peak));
+  }
   for (int i = 0; i < options_.restart_round; ++i) {
     if (options_.restart_round > 1) {
       MACE_TOOL_INFO("restart round " + std::to_string(i));
@@ -80,9 +92,9 @@ MaceStatus ModelRunner::RunAll() {
   // Before the peak's own arrays.
   measurements_.peak_resident_bytes = PeakResidentBytes();
   if (options_.measure_peak) {
-    int threads = options_.num_threads;
-    if (threads < 1 || threads > UsableCores()) threads = UsableCores();
-    MACE_TOOL_RETURN_IF_ERROR(MeasurePeak(threads, &measurements_.peak));
+    const int threads = PeakThreads(options_);
+    MACE_TOOL_RETURN_IF_ERROR(
+        MeasurePeak(threads, PeakLoops::kAll, &measurements_.peak));
     const auto rounded = [](double v) {
       char text[32];
       std::snprintf(text, sizeof(text), "%.3g", v);
@@ -90,7 +102,7 @@ MaceStatus ModelRunner::RunAll() {
     };
     MACE_TOOL_INFO(
         "peak (threads: " + std::to_string(threads) + ", " + IsaName() +
-        "): " + rounded(measurements_.peak.gflops) + " GFLOP/s, " +
+        "): at least " + rounded(measurements_.peak.gflops) + " GFLOP/s, " +
         rounded(measurements_.peak.gbytes_per_s) + " GB/s from memory, " +
         rounded(measurements_.peak.cache_gbytes_per_s) + " GB/s from cache");
   }

@@ -84,6 +84,29 @@ def atomic_write(
         raise
 
 
+def check_writable(folder: PathLike) -> None:
+    """Finds out before the work that its outputs will have a place.
+
+    Raises:
+        OutputError: the folder cannot be made, or no file in it.
+    """
+    target = Path(os.path.realpath(folder))
+    made: list[Path] = []
+    with _place_errors(Path(folder), every_errno=True):
+        try:
+            missing = [p for p in (target, *target.parents) if not p.exists()]
+            for path in reversed(missing):
+                path.mkdir(exist_ok=True)
+                made.append(path)
+            probe = _temporary_name(target / "probe")
+            probe.touch()
+            probe.unlink()
+        finally:
+            for path in reversed(made):
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+
+
 @contextlib.contextmanager
 def atomic_dir(path: PathLike) -> Iterator[Path]:
     """Yields an empty folder that takes the place of `path` at the end.

@@ -7,9 +7,14 @@ Runs the real command on the digit classifier of mace/examples.
 
 from __future__ import annotations
 
+import http.server
 import random
 import shutil
+import signal
 import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +26,7 @@ from mace.python.tools.cli.main import main
 from mace.python.tools.fetch import download
 
 _EXAMPLE = Path(__file__).parents[3] / "examples" / "digits"
+_TOOL = Path(__file__).parents[4] / "tools" / "converter.py"
 # Printed by a failing test, as it is a parameter or part of a message.
 _SEED = 20260101
 
@@ -39,10 +45,13 @@ class _Case:
         self.build_dir = folder / "build"
         self._config_path = folder / "digits.yml"
 
-    def convert(self) -> int:
+    def command(self) -> list[str]:
         self._config_path.write_text(yaml.safe_dump(self.config))
         arguments = [f"--config={self._config_path}", f"--build_dir={self.build_dir}"]
-        return main(["convert", *arguments])
+        return ["convert", *arguments]
+
+    def convert(self) -> int:
+        return main(self.command())
 
     def written(self) -> list[Path]:
         return sorted(p for p in self.build_dir.rglob("*") if p.is_file())
@@ -60,6 +69,18 @@ def case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Case:
 def test_the_unspoilt_example_converts(case: _Case) -> None:
     assert case.convert() == 0
     assert [p.name for p in case.written()] == ["digits.data", "digits.pb"]
+
+
+def _missing_key(case: _Case) -> None:
+    del case.model["platform"]
+
+
+def _mistyped_key(case: _Case) -> None:
+    case.model["runtme"] = case.model.pop("runtime")
+
+
+def _unknown_key(case: _Case) -> None:
+    case.config["colour"] = "blue"
 
 
 def _wrong_checksum(case: _Case) -> None:
@@ -147,6 +168,9 @@ def _unsupported_platform(case: _Case) -> None:
 @pytest.mark.parametrize(
     ("spoil", "parts"),
     [
+        (_missing_key, ["models.digits.platform", "is missing"]),
+        (_mistyped_key, ["models.digits.runtme", "did you mean runtime?"]),
+        (_unknown_key, ["colour: unknown key", "library_name"]),
         (_wrong_checksum, ["model_file_path", "0" * 64, "found "]),
         (_missing_file, ["model_file_path", "no such file"]),
         (
@@ -186,6 +210,47 @@ def test_bad_input(
     for part in parts:
         assert part in message
     assert case.written() == []
+
+
+class _Endless(http.server.BaseHTTPRequestHandler):
+    """Sends a little, then nothing until the client goes."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "1000000")
+        self.end_headers()
+        self.wfile.write(b"x" * 1000)
+        self.wfile.flush()
+        self.server.asked.set()  # type: ignore[attr-defined]
+        self.rfile.read(1)
+
+    def log_message(self, *_: object) -> None:
+        """Not to the terminal."""
+
+
+def test_interrupted_download_leaves_nothing(case: _Case, tmp_path: Path) -> None:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Endless)
+    server.daemon_threads = True
+    server.asked = asked = threading.Event()  # type: ignore[attr-defined]
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_address[1]}/digits.onnx"
+    case.model["model_file_path"] = address
+    case.model["model_sha256_checksum"] = "0" * 64
+    process = subprocess.Popen(
+        [sys.executable, str(_TOOL), *case.command()],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert asked.wait(60)
+    process.send_signal(signal.SIGINT)
+    message = process.communicate(timeout=60)[1]
+    server.shutdown()
+    assert process.returncode == 130
+    assert "interrupted" in message
+    assert "Traceback" not in message
+    assert case.written() == []
+    left = [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
+    assert [p.name for p in left] in ([], [".lock"])
 
 
 @pytest.mark.parametrize("seed", range(_SEED, _SEED + 40))

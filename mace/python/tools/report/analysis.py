@@ -25,6 +25,9 @@ class OpFigures:
         gbytes_per_s: 10^9 bytes of inputs, constants and outputs per second.
         intensity: operations per byte; 0 without multiply-accumulates.
         peak_share: `gflops` divided by the machine's peak; None without one.
+            Above 1 where an algorithm (Winograd) needs fewer multiply-adds
+            than the operator's definition, which are counted, and where the
+            machine was busy while its peak was measured.
     """
 
     index: int
@@ -58,7 +61,8 @@ class TypeFigures:
 
 @dataclass(frozen=True)
 class MachinePeak:
-    """What the machine can do on as many threads as the run had."""
+    """What the machine can do at least on as many threads as the run had:
+    the best of the measurements before and after the benchmark."""
 
     threads: int
     gflops: float
@@ -80,6 +84,11 @@ class Analysis:
     live_bytes: tuple[int, ...]
     total_ms: float
     macs: int
+
+    @property
+    def above_peak(self) -> int:
+        """How many operators have a rate above the measured peak."""
+        return sum(1 for op in self.ops if (op.peak_share or 0.0) > 1.0)
 
 
 def analyse(report: Mapping[str, Any], model: ModelFile) -> Analysis | None:

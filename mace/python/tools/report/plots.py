@@ -226,7 +226,7 @@ def roofline(analysis: Analysis) -> str:
                 color=_INK,
             )
         axes.annotate(
-            f"peak {peak.gflops:.0f} GFLOP/s, threads: {peak.threads}",
+            f"peak, at least {peak.gflops:.0f} GFLOP/s, threads: {peak.threads}",
             (high, peak.gflops),
             xytext=(-4, 4),
             textcoords="offset points",
@@ -252,7 +252,8 @@ def roofline(analysis: Analysis) -> str:
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlim(low, high)
-        axes.set_ylim(bottom=min(op.gflops for op in ops) / 2, top=peak.gflops * 2)
+        top = max(peak.gflops, *(op.gflops for op in ops))
+        axes.set_ylim(bottom=min(op.gflops for op in ops) / 2, top=top * 2)
         axes.set_xlabel("arithmetic intensity (FLOP per byte)")
         axes.set_ylabel("achieved GFLOP/s")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

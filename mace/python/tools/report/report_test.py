@@ -188,6 +188,18 @@ def test_there_is_no_roofline_without_a_peak() -> None:
     assert plots.roofline(analysis) == ""
 
 
+def test_rates_above_the_peak_are_explained_and_not_clipped() -> None:
+    report = _report()
+    report["peak"]["gflops"] = 0.002
+    analysis = analyse(report, _model())
+    assert analysis is not None
+    assert analysis.above_peak == 1
+    page = html_page(_run(report), analysis)
+    assert "Rates above the peak (1 of 3)" in page
+    assert "<td>200.0</td>" in page
+    assert "Rates above the peak" not in html_page(_run(_report()), _analysis())
+
+
 class _Balanced(html.parser.HTMLParser):
     """Checks that elements are closed in order."""
 

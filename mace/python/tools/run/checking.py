@@ -114,7 +114,7 @@ def expected_outputs(
             framework=_framework(model),
             model_file=fetch_file(model.model_file),
             inputs={
-                info.name: convert(inputs[info.name], info.data_format, native)
+                info.name: convert(_plain(inputs[info.name]), info.data_format, native)
                 for info in model_file.inputs
             },
             outputs=tuple(missing),
@@ -287,6 +287,11 @@ def _format(model_file: ModelFile, name: str, declared: DataFormat) -> DataForma
     """The converter writes NONE where a tensor is no image."""
     tensor = model_file.output(name)
     return declared if tensor is None else tensor.data_format
+
+
+def _plain(array: Array) -> Array:
+    """Without types that NumPy's files, and frameworks, do not know."""
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def _squeezed(array: Array) -> tuple[int, ...]:

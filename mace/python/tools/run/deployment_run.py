@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from mace.python.tools.atomic import check_writable
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.config import Deployment, Runtime
 from mace.python.tools.devices import DeviceQuery, close_all, find_devices
@@ -43,6 +44,10 @@ def run_deployment(
     """
     console = console or summary.make_console(sys.stdout)
     check_effects(Command.RUN, deployment, options)
+    if options.report:
+        check_writable(_report_dir(deployment, options))
+    if options.output_dir is not None:
+        check_writable(options.output_dir)
     devices = find_devices(_query(deployment, options))
     try:
         models = {

@@ -13,6 +13,7 @@ import onnxruntime
 import pytest
 from onnx import numpy_helper
 
+from mace.python.tools.atomic import OutputError
 from mace.python.tools.cli.options import LayerRange
 from mace.python.tools.config import load_deployment_text
 from mace.python.tools.devices import DeviceError
@@ -238,6 +239,35 @@ def test_cpu_and_gpu_runs_on_the_cpu_and_says_so(
     report = project.run(deployment)
     assert [run.runtime.value for run in report.runs] == ["cpu"]
     assert "runtime gpu cannot be run yet" in caplog.text
+
+
+def test_a_model_of_other_settings_is_told(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    project.convert(project.deployment())
+    project.run(project.deployment())
+    assert "other settings" not in caplog.text
+    other = "data_type: bf16_fp32\nwinograd: 0\n"
+    project.run(project.deployment(other))
+    assert "winograd is 0, was 4; data_type is bf16_fp32, was fp32_fp32" in caplog.text
+    text = DEPLOYMENT.format(
+        models=MODEL.format(
+            name="m", path=project.folder / "m.onnx", extra="", runtime="cpu"
+        )
+    ).replace("[x]", "[x0]")
+    with pytest.raises(ModelFileError, match="says x0.*was converted with x; convert"):
+        project.run(load_deployment_text(text, project.folder / "d.yml"))
+
+
+def test_places_are_tried_before_anything_runs(project: Project) -> None:
+    deployment = project.deployment()
+    project.convert(deployment)
+    (project.folder / "taken").write_text("a file")
+    place = project.folder / "taken" / "deeper"
+    for options in ({"report": True, "report_dir": place}, {"output_dir": place}):
+        with pytest.raises(OutputError, match=r"cannot write .*taken/deeper"):
+            project.run(deployment, **options)
+    assert project.output.getvalue() == ""
 
 
 def test_not_converted(project: Project) -> None:

@@ -5,16 +5,20 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from google.protobuf.message import DecodeError
 
 from mace.python.tools.codegen import ModelPlaces
-from mace.python.tools.config.deployment import DataFormat, SubgraphConfig
+from mace.python.tools.config.deployment import DataFormat, ModelConfig, SubgraphConfig
 from mace.python.tools.errors import MaceError
 from mace.python.tools.proto import load_proto
+
+_LOG = logging.getLogger(__name__)
 
 _PROTO = "mace/proto/mace.proto"
 
@@ -82,6 +86,7 @@ class ModelFile:
     operators: tuple[OperatorInfo, ...]
     graph_linked: bool = False
     data_linked: bool = False
+    hints: Mapping[str, Any] = field(default_factory=dict)
 
     def output(self, name: str) -> TensorInfo | None:
         """The model output of that name, if it has one."""
@@ -113,6 +118,12 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
         raise ModelFileError(
             f"{graph_path} is no readable MACE model: {error}; convert it again"
         ) from error
+    if not message.inputs or not message.outputs:
+        # An empty file is a message, too.
+        raise ModelFileError(
+            f"{graph_path} is no MACE model: it has no inputs or no outputs; "
+            "convert it again"
+        )
     return ModelFile(
         name=message.name,
         graph_path=graph_path,
@@ -122,7 +133,54 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
         operators=tuple(_operator(op, types) for op in message.operators),
         graph_linked=places.graph_linked,
         data_linked=places.data_linked,
+        hints={key.name: value for key, value in message.hints.ListFields()},
     )
+
+
+def check_current(file: ModelFile, model: ModelConfig) -> None:
+    """Compares a converted model with what its deployment says by now.
+
+    Warns of what another conversion would change.
+
+    Raises:
+        ModelFileError: the deployment names other inputs or outputs.
+    """
+    subgraph = model.subgraphs[0]
+    sides: tuple[tuple[str, Any, tuple[TensorInfo, ...]], ...] = (
+        ("input", subgraph.inputs, file.inputs),
+        ("output", subgraph.outputs, file.outputs),
+    )
+    for side, infos, tensors in sides:
+        declared, own = [i.name for i in infos], [t.name for t in tensors]
+        if sorted(declared) != sorted(own):
+            raise ModelFileError(
+                f"models.{model.name}: {side}_tensors says {', '.join(declared)}, and "
+                f"{file.graph_path} was converted with {', '.join(own)}; convert it "
+                "again"
+            )
+    now = {
+        "runtime": subgraph.runtime.value,
+        "winograd": subgraph.winograd,
+        "data_type": subgraph.data_type.value,
+        "limit_opencl_kernel_time": bool(model.limit_opencl_kernel_time),
+        "opencl_queue_window_size": model.opencl_queue_window_size,
+        "obfuscate": model.obfuscate,
+    }
+    # Zeros are not in the file; a model without any hint is from elsewhere.
+    then = {"obfuscate": file.hints.get("obfuscated", False), **file.hints}
+    changed = [
+        f"{key} is {value}, was {then.get(key, type(value)())}"
+        for key, value in now.items()
+        if file.hints and then.get(key, type(value)()) != value
+    ]
+    if changed:
+        _LOG.warning(
+            "models.%s: %s was converted with other settings (%s); convert it again "
+            "for them to take effect",
+            model.name,
+            file.graph_path,
+            "; ".join(changed),
+        )
 
 
 def as_declared(file: ModelFile, subgraph: SubgraphConfig) -> ModelFile:

@@ -42,6 +42,7 @@ from mace.python.tools.run.model_file import (
     ModelFile,
     TensorInfo,
     as_declared,
+    check_current,
     read_model_file,
 )
 from mace.python.tools.run.results import LayerComparison, ModelRun, Times
@@ -93,7 +94,9 @@ def prepare_model(
         MaceError: it is not converted, or a file that it needs is missing.
     """
     places = model_places(deployment, model.name, options.build_dir)
-    file = as_declared(read_model_file(places), model.subgraphs[0])
+    converted = read_model_file(places)
+    check_current(converted, model)
+    file = as_declared(converted, model.subgraphs[0])
     inputs: Mapping[str, Array] = {}
     if options.input_dir is None:
         inputs = make_inputs(model.subgraphs[0])

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TextIO
 
 from rich import box
@@ -13,13 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from mace.python.tools.run.results import LayerComparison, ModelRun, RunReport
+from mace.python.tools.run.terminal_text import fit_text
 
 # Columns of output that goes to a file or a pipe.
 _WIDTH = 150
-# What a message of the runner begins with, warnings and errors left as they are.
-_SOURCE = re.compile(r"^I \w+\.cc:\d+ ")
-_RULE = re.compile(r"[-=]+")
-_TITLE = re.compile(r" {2,}\S.*")
 
 
 def make_console(stream: TextIO) -> Console:
@@ -30,24 +26,13 @@ def make_console(stream: TextIO) -> Console:
 def print_text(console: Console, text: str) -> None:
     """Prints the text of `mace_run`, neither wrapped nor coloured.
 
-    Files and pipes get it as it is; on a terminal, lines do without the source
-    they come from, and titles and rules end at the border.
+    Files and pipes get it as it is, terminals as it fits.
     """
     if console.is_terminal:
-        lines = (_SOURCE.sub("", line) for line in text.splitlines())
-        text = "".join(f"{_fit(line, console.width)}\n" for line in lines)
+        text = fit_text(text, console.width)
     console.print(
         text, markup=False, highlight=False, emoji=False, soft_wrap=True, end=""
     )
-
-
-def _fit(line: str, width: int) -> str:
-    """Decoration made to fit; what says something is left to the terminal."""
-    if len(line) > width and _RULE.fullmatch(line):
-        return line[:width]
-    if len(line) > width and _TITLE.fullmatch(line):
-        return line.strip().center(width).rstrip()
-    return line
 
 
 def print_comparisons(

@@ -10,6 +10,7 @@ from rich.console import Console
 from mace.python.tools.config.deployment import Abi, Runtime
 from mace.python.tools.run import summary
 from mace.python.tools.run.results import ModelRun, RunReport, Times
+from mace.python.tools.run.terminal_text import fit_text
 
 TEXT = (
     "I statistics.cc:89 ---------------------------------------------\n"
@@ -39,6 +40,32 @@ def test_text_on_a_narrow_terminal_loses_decoration_only() -> None:
         "",
         "time 1 2 3 4",
     ]
+
+
+def test_a_table_too_wide_takes_several_lines_a_row() -> None:
+    header = ("Op Type", "Avg(ms)", "Filter Shape", "name")
+    rows = [("Conv2D", "1.5", "[16,3,3,1]", "a|b"), ("Softmax", "10.25", "", "c")]
+    widths = [max(map(len, column)) for column in zip(header, *rows)]
+
+    def line(cells: tuple[str, ...]) -> str:
+        return "".join(f"| {c:>{w}} " for c, w in zip(cells, widths)) + "|"
+
+    rule = "-" * len(line(header))
+    text = "\n".join([rule, line(header), rule, *map(line, rows), rule, "end"])
+    assert fit_text(text, 24).splitlines() == [
+        "-" * 24,
+        "Op Type  Avg(ms)",
+        "    Filter Shape  name",
+        "-" * 24,
+        "Conv2D       1.5",
+        "    [16,3,3,1]    a|b",
+        "Softmax    10.25",
+        "                  c",
+        "-" * 24,
+        "end",
+    ]
+    # With room enough, and in files, a table is as it is.
+    assert fit_text(text, 80) == text + "\n"
 
 
 def test_summary_fits_80_columns() -> None:

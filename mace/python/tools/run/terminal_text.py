@@ -1,0 +1,99 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The text of `mace_run` on a terminal, which may be narrower than its tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+# What a message of the runner begins with, warnings and errors left as they are.
+_SOURCE = re.compile(r"^I \w+\.cc:\d+ ")
+_RULE = re.compile(r"[-=]+")
+_TITLE = re.compile(r" {2,}\S.*")
+_BETWEEN = "  "
+# What the further lines of a folded row begin with.
+_INDENT = " " * 4
+
+
+def fit_text(text: str, width: int) -> str:
+    """Fits text to a width without losing what it says.
+
+    Lines do without the source they come from, titles and rules end at the
+    border, and a row of a table that is too wide takes several lines, its
+    heading just as many. Other lines are left to the terminal.
+    """
+    lines = [_SOURCE.sub("", line) for line in text.splitlines()]
+    return "".join(f"{line}\n" for line in _fitted(lines, width))
+
+
+def _fitted(lines: Sequence[str], width: int) -> Iterator[str]:
+    at = 0
+    while at < len(lines):
+        table = _table(lines, at)
+        if len(table) > 1 and len(table[0]) > width:
+            yield from _folded(table, width)
+        else:
+            table = table or [lines[at]]
+            for line in table:
+                yield _fit(line, width)
+        at += len(table)
+
+
+def _table(lines: Sequence[str], begin: int) -> Sequence[str]:
+    """The heading, rule and rows that begin at a line; empty if none do."""
+    if not lines[begin].startswith("| "):
+        return ()
+    end = begin
+    length = len(lines[begin])
+    while end < len(lines) and len(lines[end]) == length:
+        if not lines[end].startswith("| ") and end != begin + 1:
+            break
+        end += 1
+    return lines[begin:end]
+
+
+def _folded(table: Sequence[str], width: int) -> Iterator[str]:
+    # The heading says where columns begin; a cell may hold any character.
+    borders = [i for i, sign in enumerate(table[0]) if sign == "|"]
+    rows = [
+        [line[a + 1 : b].strip() for a, b in zip(borders, borders[1:])]
+        for line in table
+        if not _RULE.fullmatch(line)
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    groups = _groups(widths, width)
+    # Names are read from the left, figures from the right.
+    left = [not any(row[i][:1].isdigit() for row in rows) for i in range(len(widths))]
+    for index, row in enumerate(rows):
+        if index == 1:
+            yield "-" * width
+        for group in groups:
+            cells = [
+                row[i].ljust(widths[i]) if left[i] else row[i].rjust(widths[i])
+                for i in group
+            ]
+            yield ((_INDENT if group[0] else "") + _BETWEEN.join(cells)).rstrip()
+
+
+def _groups(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Columns that share a line."""
+    groups: list[list[int]] = [[]]
+    used = 0
+    for column, cells in enumerate(widths):
+        needed = cells + (len(_BETWEEN) if groups[-1] else 0)
+        if groups[-1] and used + needed > width:
+            groups.append([])
+            used, needed = len(_INDENT), cells
+        groups[-1].append(column)
+        used += needed
+    return groups
+
+
+def _fit(line: str, width: int) -> str:
+    """Decoration made to fit; what says something is left to the terminal."""
+    if len(line) > width and _RULE.fullmatch(line):
+        return line[:width]
+    if len(line) > width and _TITLE.fullmatch(line):
+        return line.strip().center(width).rstrip()
+    return line
