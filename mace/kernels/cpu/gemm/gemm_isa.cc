@@ -221,19 +221,15 @@ NextWeights WeightsAfter(const Block &b,
   return next;
 }
 
-// Gives tile number `index` of a stretch two panels to fetch, if as many are
-// left. The addresses are never null: looking up one that no page holds takes
-// long.
+// Gives tile number `index` of a stretch a panel to fetch, if one is left. The
+// address is never null: looking up one that no page holds takes long.
 MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
                                  size_t index,
                                  Tile *t) {
   if (!sv::kPrefetch) return;
-  MACE_UNROLL for (size_t i = 0; i < kAheadStreams; ++i) {
-    const size_t panel = index * kAheadStreams + i;
-    const bool fetch = panel < next.panels;
-    t->ahead[i].at = fetch ? next.w + panel * next.panel_stride : t->w;
-    t->ahead[i].step = fetch ? kPanelColumns : 0;
-  }
+  const bool fetch = index < next.panels;
+  t->ahead.at = fetch ? next.w + index * next.panel_stride : t->w;
+  t->ahead.step = fetch ? kPanelColumns : 0;
 }
 
 // All rows of the block against one stretch of one group.
