@@ -4,6 +4,7 @@
 #include "mace/core/memory_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -78,6 +79,63 @@ size_t BestGap(const std::vector<const Block *> &placed, size_t bytes) {
   return best_gap == SIZE_MAX ? end : best_offset;
 }
 
+size_t Steps(const Block &block) {
+  return static_cast<size_t>(block.last - block.first) + 1;
+}
+
+// Which block is placed first. No order is best for all networks, so
+// they are tried until one meets the lower bound: the largest first, the
+// longest in use first, and two between.
+using Order = double (*)(const Block &);
+constexpr Order kOrders[] = {
+    [](const Block &block) { return static_cast<double>(block.bytes); },
+    [](const Block &block) {
+      return static_cast<double>(block.bytes) *
+             static_cast<double>(Steps(block));
+    },
+    [](const Block &block) {
+      return static_cast<double>(block.bytes) *
+             std::sqrt(static_cast<double>(Steps(block)));
+    },
+    [](const Block &block) { return static_cast<double>(Steps(block)); },
+};
+
+// Gives each block the tightest gap that is left; `arena` is what they span.
+MaceStatus PlaceBlocks(Order order, std::vector<Block> *blocks, size_t *arena) {
+  std::vector<Block *> sorted;
+  for (Block &block : *blocks) sorted.push_back(&block);
+  std::sort(sorted.begin(), sorted.end(),
+            [order](const Block *a, const Block *b) {
+              const double key_a = order(*a);
+              const double key_b = order(*b);
+              if (key_a != key_b) return key_a > key_b;
+              if (a->bytes != b->bytes) return a->bytes > b->bytes;
+              return a->first != b->first ? a->first < b->first : a < b;
+            });
+  std::vector<const Block *> placed;  // sorted by offset
+  std::vector<const Block *> neighbours;
+  for (Block *block : sorted) {
+    neighbours.clear();
+    for (const Block *other : placed) {
+      if (SpansTouch(block->first, block->last, other->first, other->last)) {
+        neighbours.push_back(other);
+      }
+    }
+    block->offset = BestGap(neighbours, block->bytes);
+    if (block->offset > PTRDIFF_MAX - block->bytes) {
+      return OutOfResources(
+          "the intermediate tensors do not fit the address space");
+    }
+    *arena = std::max(*arena, block->offset + block->bytes);
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), block,
+                                   [](const Block *a, const Block *b) {
+                                     return a->offset < b->offset;
+                                   }),
+                  block);
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
 // Bytes from the start of `request`'s outermost owner to it, and the owner. -1
 // if the owners do not end: that many steps through all requests.
 int OwnerOf(const std::vector<PlanRequest> &requests,
@@ -117,39 +175,22 @@ Result<MemoryPlan> PlanMemory(const std::vector<PlanRequest> &requests) {
   std::vector<int> block_of;
   MACE_RETURN_IF_ERROR(MakeBlocks(requests, &blocks, &block_of));
 
-  std::vector<Block *> by_size;
-  for (Block &block : blocks) by_size.push_back(&block);
-  std::sort(by_size.begin(), by_size.end(), [](const Block *a, const Block *b) {
-    if (a->bytes != b->bytes) return a->bytes > b->bytes;
-    return a->first != b->first ? a->first < b->first : a < b;
-  });
-
   MemoryPlan plan;
-  std::vector<const Block *> placed;  // sorted by offset
-  std::vector<const Block *> neighbours;
-  for (Block *block : by_size) {
-    neighbours.clear();
-    for (const Block *other : placed) {
-      if (SpansTouch(block->first, block->last, other->first, other->last)) {
-        neighbours.push_back(other);
-      }
-    }
-    block->offset = BestGap(neighbours, block->bytes);
-    if (block->offset > PTRDIFF_MAX - block->bytes) {
-      return OutOfResources(
-          "the intermediate tensors do not fit the address space");
-    }
-    plan.arena_bytes = std::max(plan.arena_bytes, block->offset + block->bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), block,
-                                   [](const Block *a, const Block *b) {
-                                     return a->offset < b->offset;
-                                   }),
-                  block);
+  const size_t bound = PlanLowerBound(requests);
+  std::vector<size_t> best;
+  for (const Order order : kOrders) {
+    size_t arena = 0;
+    MACE_RETURN_IF_ERROR(PlaceBlocks(order, &blocks, &arena));
+    if (!best.empty() && arena >= plan.arena_bytes) continue;
+    plan.arena_bytes = arena;
+    best.clear();
+    for (const Block &block : blocks) best.push_back(block.offset);
+    if (arena <= bound) break;
   }
 
   plan.offsets.resize(requests.size(), 0);
   for (size_t i = 0; i < requests.size(); ++i) {
-    if (block_of[i] >= 0) plan.offsets[i] = blocks[block_of[i]].offset;
+    if (block_of[i] >= 0) plan.offsets[i] = best[block_of[i]];
   }
   MACE_RETURN_IF_ERROR(PlaceParts(requests, &plan.offsets));
   return plan;
