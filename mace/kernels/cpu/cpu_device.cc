@@ -8,10 +8,14 @@
 namespace mace {
 
 MaceStatus CpuDevice::CheckHints(const DeploymentHints &hints) const {
-  if (hints.data_type == "bf16_bf16" && !HasBf16(isa_)) {
-    LOG(WARNING) << "the model asks for bf16 arithmetic, which "
+  const char *lacks = nullptr;
+  if (hints.data_type == "bf16_bf16" && !HasBf16(isa_)) lacks = "bf16";
+  if (hints.data_type == "fp16_fp16" && !HasFp16(isa_)) lacks = "fp16";
+  if (lacks != nullptr) {
+    LOG(WARNING) << "the model asks for " << lacks << " arithmetic, which "
                  << CpuIsaName(isa_)
-                 << " lacks: it computes in float32 with the bf16 weights";
+                 << " lacks: it computes in float32 with the " << lacks
+                 << " weights";
   }
   return MaceStatus();
 }

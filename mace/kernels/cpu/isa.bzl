@@ -55,6 +55,9 @@ _EXTENSIONS = {
     "bf16": {
         "x86_64": {"avx512_bf16": _X86["avx512"] + ["-mavx512bf16"]},
     },
+    "fp16": {
+        "arm64": {"neon_fp16": ["-march=armv8.2-a+fp16"]},
+    },
 }
 
 def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = None, visibility = None, testonly = False):
@@ -68,7 +71,7 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
       hdrs: public headers: declarations of the tables, no inline code.
       deps: what the sources include.
       copts: further flags.
-      extension: "bf16" or None.
+      extension: "bf16", "fp16" or None.
       visibility: as in cc_library.
       testonly: as in cc_library.
     """

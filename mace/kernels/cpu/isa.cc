@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#if defined(__arm__)
+#if defined(__arm__) || defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
@@ -34,6 +34,7 @@ bool Supports_avx512_bf16() {
 }
 #elif defined(__aarch64__)
 bool Supports_neon() { return true; }  // Armv8-A always has Advanced SIMD
+bool Supports_neon_fp16() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDHP) != 0; }
 #else
 // The kernels are compiled with -mfpu=neon-vfpv4 (fused multiply-add and
 // half-precision conversion); a Cortex-A8 or A9 has NEON without it.
@@ -62,6 +63,22 @@ bool HasBf16(CpuIsa isa) {
 #define MACE_ISA_HAS(name, base) \
   if (isa == CpuIsa::name) return true;
   MACE_FOR_EACH_BF16_EXTENSION(MACE_ISA_HAS)
+#undef MACE_ISA_HAS
+  return false;
+}
+
+bool IsBase(CpuIsa isa) {
+#define MACE_ISA_IS(name) \
+  if (isa == CpuIsa::name) return true;
+  MACE_FOR_EACH_ISA(MACE_ISA_IS)
+#undef MACE_ISA_IS
+  return false;
+}
+
+bool HasFp16(CpuIsa isa) {
+#define MACE_ISA_HAS(name, base) \
+  if (isa == CpuIsa::name) return true;
+  MACE_FOR_EACH_FP16_EXTENSION(MACE_ISA_HAS)
 #undef MACE_ISA_HAS
   return false;
 }

@@ -24,15 +24,23 @@
 #define MACE_FOR_EACH_ISA_AND_BASE(X) \
   X(sse41, sse41) X(avx2, avx2) X(avx512, avx512) MACE_FOR_EACH_EXTENSION(X)
 #define MACE_FOR_EACH_BF16_EXTENSION(X) X(avx512_bf16, avx512)
-#elif defined(__aarch64__) || defined(__arm__)
+#define MACE_FOR_EACH_FP16_EXTENSION(X)
+#elif defined(__aarch64__)
 #define MACE_FOR_EACH_ISA(X) X(neon)
 #define MACE_FOR_EACH_ISA_AND_BASE(X) X(neon, neon) MACE_FOR_EACH_EXTENSION(X)
 #define MACE_FOR_EACH_BF16_EXTENSION(X)
+#define MACE_FOR_EACH_FP16_EXTENSION(X) X(neon_fp16, neon)
+#elif defined(__arm__)
+#define MACE_FOR_EACH_ISA(X) X(neon)
+#define MACE_FOR_EACH_ISA_AND_BASE(X) X(neon, neon) MACE_FOR_EACH_EXTENSION(X)
+#define MACE_FOR_EACH_BF16_EXTENSION(X)
+#define MACE_FOR_EACH_FP16_EXTENSION(X)
 #else
 #error "MACE has CPU kernels for x86 and ARM only"
 #endif
 
-#define MACE_FOR_EACH_EXTENSION(X) MACE_FOR_EACH_BF16_EXTENSION(X)
+#define MACE_FOR_EACH_EXTENSION(X) \
+  MACE_FOR_EACH_BF16_EXTENSION(X) MACE_FOR_EACH_FP16_EXTENSION(X)
 
 namespace mace {
 
@@ -50,8 +58,13 @@ const char *CpuIsaName(CpuIsa isa);
 // support. Asks cpuid (x86) or the auxiliary vector (ARM) at every call.
 CpuIsa BestCpuIsa();
 
+// Whether every kernel family has a copy of that name, thus no extension.
+bool IsBase(CpuIsa isa);
+
 // Whether kernels of `isa` may use instructions for products of bf16.
 bool HasBf16(CpuIsa isa);
+// Likewise of fp16.
+bool HasFp16(CpuIsa isa);
 
 // Whether this processor can run kernels of `isa`.
 bool CpuSupports(CpuIsa isa);

@@ -281,6 +281,51 @@ TEST(Conv2DTest, Bf16ArithmeticRoundsItsInput) {
   }
 }
 
+// Whole numbers, of which fp16 holds the sums of a stretch.
+TEST(Conv2DTest, Fp16Arithmetic) {
+  Random random(17);
+  auto whole = [&random](const Shape &shape) {
+    std::vector<float> values;
+    for (int32_t i : random.Ints(shape, -2, 2).ints()) {
+      values.push_back(static_cast<float>(i));
+    }
+    return Value::Floats(shape, values);
+  };
+  for (int64_t channels : {3, 34}) {
+    const Value x = whole({2, 9, 8, channels});
+    const Value f = whole({37, 3, 3, channels});
+    const Value b = random.Floats({37});
+    Naive n;
+    n.pads[0] = n.pads[1] = n.pads[2] = n.pads[3] = 1;
+    const OpCase op_case = OpCase("Conv2D")
+                               .Input(x)
+                               .Packed(f, 1, DataType::kFloat16)
+                               .Constant(b)
+                               .String("padding", "SAME")
+                               .DataTypeHint("fp16_fp16");
+    ExpectFloats(op_case, {2, 9, 8, 37}, Convolve(x, f, b.floats(), n),
+                 kTolerance);
+    for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+      EXPECT_EQ(result.result.kernel_name.find("fp16") != std::string::npos,
+                HasFp16(result.isa))
+          << result.result.kernel_name;
+    }
+  }
+}
+
+// Storage in fp16 does not ask for its arithmetic.
+TEST(Conv2DTest, Fp16ArithmeticOnlyIfAskedFor) {
+  Random random(18);
+  const OpCase op_case =
+      OpCase("Conv2D")
+          .Input(random.Floats({1, 6, 7, 17}))
+          .Packed(random.Floats({21, 1, 1, 17}), 1, DataType::kFloat16)
+          .DataTypeHint("fp16_fp32");
+  for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+    EXPECT_EQ(result.result.kernel_name, "gemm");
+  }
+}
+
 TEST(Conv2DTest, ShapeMayChangeBetweenRuns) {
   Random random(7);
   const Value f = random.Floats({8, 3, 3, 4});

@@ -24,8 +24,7 @@ MaceStatus WinogradConv::Reshape(const gemm::ConvShape &shape,
                                  const Tensor &filter,
                                  ReshapeContext *context) {
   tile_ = 0;
-  // Asked for bf16 arithmetic: the direct product is faster in it than any tile
-  // in float32.
+  // No transform reads pairs.
   if (filter.layout == ConstantLayout::kPackedO16Pairs) return MaceStatus();
   const int tile = winograd::ChooseTile(shape, max_tile_);
   if (tile == 0) return MaceStatus();

@@ -35,6 +35,16 @@ gemm::WeightType PackedWeightType(const Tensor &weights) {
   }
 }
 
+const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,
+                                       size_t input,
+                                       CpuIsa isa) {
+  const gemm::WeightType type = PackedWeightType(*context.constant(input));
+  // Pairs are made for it alone; fp16 is also a way to store.
+  const bool asked = type == gemm::WeightType::kBf16Pairs ||
+                     context.hints().data_type == "fp16_fp16";
+  return asked ? gemm::HalfKernelsFor(isa, type) : nullptr;
+}
+
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads) {
   return Align(plan.staged_bytes) +
          PerThread(plan) * static_cast<size_t>(threads);
@@ -75,19 +85,22 @@ void RunConv(const gemm::ConvPlan &plan,
   });
 }
 
-const char *ConvKernelName(const gemm::ConvPlan &plan) {
-  const bool bf16 = plan.bf16 != nullptr;
+std::string ConvKernelName(const gemm::ConvPlan &plan) {
   if (plan.vector) return "gemv";
+  std::string name = "gemm";
   switch (plan.tap_kind) {
     case gemm::ConvPlan::Taps::kRow:
-      return bf16 ? "gemm over image rows in bf16" : "gemm over image rows";
+      name += " over image rows";
+      break;
     case gemm::ConvPlan::Taps::kPatch:
-      return bf16 ? "gemm over patches in bf16" : "gemm over patches";
+      name += " over patches";
+      break;
     case gemm::ConvPlan::Taps::kPixel:
+      if (plan.taps != 1) name += " over taps";
       break;
   }
-  if (plan.taps == 1) return bf16 ? "gemm in bf16" : "gemm";
-  return bf16 ? "gemm over taps in bf16" : "gemm over taps";
+  if (plan.half != nullptr) name += std::string(" in ") + plan.half->name;
+  return name;
 }
 
 }  // namespace mace

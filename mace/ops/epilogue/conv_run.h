@@ -7,7 +7,9 @@
 #define MACE_OPS_EPILOGUE_CONV_RUN_H_
 
 #include <cstddef>
+#include <string>
 
+#include "mace/core/op.h"
 #include "mace/core/tensor.h"
 #include "mace/core/thread_pool.h"
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
@@ -18,6 +20,12 @@ namespace mace {
 // Of a packed constant of float32, float16 or bfloat16, which the schema has
 // checked.
 gemm::WeightType PackedWeightType(const Tensor &weights);
+
+// The kernels for the weights at that input, if the deployment asks for 16-bit
+// arithmetic of their type and the processor has it; else null.
+const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,
+                                       size_t input,
+                                       CpuIsa isa);
 
 // Scratch for all threads of a pool; 64-byte aligned.
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads);
@@ -31,7 +39,7 @@ void RunConv(const gemm::ConvPlan &plan,
              void *scratch);
 
 // The kernel that a plan uses, for reports.
-const char *ConvKernelName(const gemm::ConvPlan &plan);
+std::string ConvKernelName(const gemm::ConvPlan &plan);
 
 }  // namespace mace
 

@@ -16,7 +16,7 @@ class FullyConnectedOp final : public CpuOp {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     kernels_ = gemm::KernelsFor(isa());
-    bf16_kernels_ = gemm::Bf16KernelsFor(isa());
+    half_kernels_ = HalfKernelsOf(*context, kFullyConnectedWeightsInput, isa());
     const Tensor &weights = *context->constant(kFullyConnectedWeightsInput);
     const Tensor *bias = context->constant(kFullyConnectedBiasInput);
     if (weights.shape.rank() != 2 || weights.shape.Elements() == 0 ||
@@ -53,7 +53,7 @@ class FullyConnectedOp final : public CpuOp {
         gemm::MatrixShape(static_cast<ptrdiff_t>(rows),
                           static_cast<ptrdiff_t>(weights.shape[1]),
                           static_cast<ptrdiff_t>(weights.shape[0])),
-        PackedWeightType(weights), kernels_, bf16_kernels_, threads);
+        PackedWeightType(weights), kernels_, half_kernels_, threads);
     context->RequestScratch(ConvScratchBytes(plan_, threads));
     return MaceStatus();
   }
@@ -84,7 +84,7 @@ class FullyConnectedOp final : public CpuOp {
   FullyConnectedAttributes attributes_;
   FusedActivation activation_;
   const gemm::Kernels *kernels_ = nullptr;
-  const gemm::Bf16Kernels *bf16_kernels_ = nullptr;
+  const gemm::HalfKernels *half_kernels_ = nullptr;
   gemm::ConvPlan plan_;
   int64_t macs_ = 0;
 };

@@ -149,7 +149,7 @@ class MatMulOp final : public CpuOp {
 
   int64_t Macs() const override { return macs_; }
   std::string KernelName() const override {
-    return macs_ == 0 ? "none" : std::string("pack, ") + ConvKernelName(plan_);
+    return macs_ == 0 ? "none" : "pack, " + ConvKernelName(plan_);
   }
 
  private:

@@ -120,6 +120,12 @@ struct OpCase {
     return *this;
   }
 
+  // The deployment's types of weights and arithmetic.
+  OpCase &DataTypeHint(const char *data_type) {
+    hints.data_type = data_type;
+    return *this;
+  }
+
   OpCase &Int(const char *name, int64_t value);
   OpCase &Float(const char *name, float value);
   OpCase &String(const char *name, const std::string &value);

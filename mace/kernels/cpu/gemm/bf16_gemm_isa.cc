@@ -4,12 +4,16 @@
 // Blocks of a product of bf16 numbers: as gemm_isa.cc cuts them, with a step of
 // two products where that has one.
 
-#include "mace/kernels/cpu/gemm/bf16_gemm.h"
+#include "mace/kernels/cpu/gemm/gemm_stretch.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
+#include "mace/kernels/cpu/gemm/half_gemm.h"
 #include "mace/kernels/cpu/simd.h"
 
 namespace mace::gemm::MACE_ISA {
 namespace {
+
+// A stretch of the widest column group, 1024 x 64 numbers, is 128 KiB.
+constexpr size_t kDepthBlock = 1024;
 
 // Numbers of a pair of K for 16 columns.
 constexpr size_t kPairStep = 2 * kPanelColumns;
@@ -94,51 +98,19 @@ MACE_SIMD_INLINE const Bf16Group &GroupFor(size_t panels_left) {
   return kGroups[panels_left >= 4 ? 3 : panels_left - 1];
 }
 
-MACE_SIMD_INLINE size_t NextRows(size_t left, size_t max_rows) {
-  const size_t tiles = (left + max_rows - 1) / max_rows;
-  return (left + tiles - 1) / tiles;
-}
-
-struct Stretch {
-  size_t tap;
-  size_t taps;
-  size_t k_begin;
-  size_t depth;
-};
-
-MACE_SIMD_INLINE Stretch NextStretch(const Bf16Block &b,
-                                     size_t tap,
-                                     size_t k_begin) {
-  if (b.depth >= kBf16DepthBlock) {
-    const size_t left = b.depth - k_begin;
-    // A short rest is taken along by halving, which splits no pair.
-    const size_t depth = left <= kBf16DepthBlock      ? left
-                         : left < 2 * kBf16DepthBlock ? (left + 3) / 4 * 2
-                                                      : kBf16DepthBlock;
-    return {tap, 1, k_begin, depth};
-  }
-  const size_t fit = kBf16DepthBlock / b.depth;
-  const size_t left = b.taps - tap;
-  return {tap, left < fit ? left : fit, 0, b.depth};
-}
-
-// Numbers of the stretches up to and with this one, of one column.
-MACE_SIMD_INLINE size_t Done(const Bf16Block &b, const Stretch &s) {
-  return (s.tap + s.taps - 1) * b.depth + s.k_begin + s.depth;
-}
-
 // Where the weights after this stretch begin; `panels` of them in parallel.
 struct NextWeights {
   const uint16_t *w;
   size_t panels;
 };
 
-MACE_SIMD_INLINE NextWeights WeightsAfter(const Bf16Block &b,
+MACE_SIMD_INLINE NextWeights WeightsAfter(const HalfBlock &b,
+                                          const Extent &extent,
                                           size_t panel,
                                           size_t panels,
                                           const Stretch &s) {
   const size_t panel_numbers = b.taps * b.depth * kPanelColumns;
-  const size_t done = Done(b, s);
+  const size_t done = Done(extent, s);
   if (done < b.taps * b.depth) {
     return {b.w + panel * panel_numbers + done * kPanelColumns, panels};
   }
@@ -147,7 +119,8 @@ MACE_SIMD_INLINE NextWeights WeightsAfter(const Bf16Block &b,
   return {b.w + next * panel_numbers, GroupFor(b.panel_end - next).panels};
 }
 
-void RunStretch(const Bf16Block &b,
+void RunStretch(const HalfBlock &b,
+                const Extent &extent,
                 const Bf16Group &group,
                 size_t panel,
                 const Stretch &s,
@@ -157,7 +130,7 @@ void RunStretch(const Bf16Block &b,
   const size_t column = panel * kPanelColumns;
   const size_t left = b.columns - column;
   const bool first = s.tap == 0 && s.k_begin == 0;
-  const bool last = Done(b, s) == b.taps * b.depth;
+  const bool last = IsLast(extent, s);
   Bf16Tile t;
   t.w = b.w + panel * panel_numbers +
         (s.tap * b.depth + s.k_begin) * kPanelColumns;
@@ -173,10 +146,10 @@ void RunStretch(const Bf16Block &b,
   t.tile.low = b.epilogue.low;
   t.tile.high = b.epilogue.high;
   t.tile.columns = static_cast<int>(left < columns ? left : columns);
-  const NextWeights ahead = WeightsAfter(b, panel, group.panels, s);
+  const NextWeights ahead = WeightsAfter(b, extent, panel, group.panels, s);
   size_t tile = 0;
   for (size_t m = 0; m < b.rows; ++tile) {
-    const size_t rows = NextRows(b.rows - m, group.max_rows);
+    const size_t rows = NextTiles(b.rows - m, group.max_rows).rows;
     // The first tiles fetch a panel of the next stretch each, so that its first
     // tile does not wait for L3.
     const bool fetch = tile < ahead.panels;
@@ -193,7 +166,8 @@ void RunStretch(const Bf16Block &b,
   }
 }
 
-void Run(const Bf16Block &b) {
+void Run(const HalfBlock &b) {
+  const Extent extent = {b.taps, b.depth, kDepthBlock};
   alignas(64) float bias[kMaxGroupPanels * kPanelColumns];
   for (size_t panel = b.panel_begin; panel < b.panel_end;) {
     const Bf16Group &group = GroupFor(b.panel_end - panel);
@@ -206,15 +180,9 @@ void Run(const Bf16Block &b) {
                     ? sv::Zero()
                     : sv::LoadN(b.epilogue.bias + column, n));
     }
-    for (size_t tap = 0, k_begin = 0; tap < b.taps;) {
-      const Stretch s = NextStretch(b, tap, k_begin);
-      RunStretch(b, group, panel, s, bias);
-      tap = s.tap + s.taps - 1;
-      k_begin = s.k_begin + s.depth;
-      if (k_begin == b.depth) {
-        ++tap;
-        k_begin = 0;
-      }
+    for (Stretch s = FirstStretch(extent); s.taps > 0;
+         s = StretchAfter(extent, s)) {
+      RunStretch(b, extent, group, panel, s, bias);
     }
     panel += group.panels;
   }
@@ -234,7 +202,7 @@ void Narrow(const float *from, uint16_t *to, size_t count) {
 
 }  // namespace
 
-extern const Bf16Kernels kBf16Kernels;
-const Bf16Kernels kBf16Kernels = {&Run, &Narrow, 6};
+extern const HalfKernels kBf16Kernels;
+const HalfKernels kBf16Kernels = {&Run, &Narrow, 6, kDepthBlock, "bf16"};
 
 }  // namespace mace::gemm::MACE_ISA

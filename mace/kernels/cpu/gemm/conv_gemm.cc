@@ -52,7 +52,7 @@ ConvPlan::Taps TapKind(const ConvShape &s) {
 
 // Of the rows that the kernels read.
 size_t ElementBytes(const ConvPlan &p) {
-  return p.bf16 != nullptr ? sizeof(uint16_t) : sizeof(float);
+  return p.half != nullptr ? sizeof(uint16_t) : sizeof(float);
 }
 
 // Parts of a task's scratch.
@@ -76,7 +76,7 @@ Scratch LayOutScratch(const ConvPlan &p) {
                        ElementBytes(p));
   }
   s.end = s.widened;
-  if (p.w_type != WeightType::kF32 && p.bf16 == nullptr) {
+  if (p.w_type != WeightType::kF32 && p.half == nullptr) {
     s.end += kScratchFloats * sizeof(float);
   }
   return s;
@@ -160,12 +160,12 @@ const T **MakeRows(const ConvPlan &plan,
   return rows.pointers;
 }
 
-void RunBf16(const ConvPlan &plan,
+void RunHalf(const ConvPlan &plan,
              const uint16_t *input,
              const ConvRegion &region,
              const Target &target,
              char *scratch) {
-  Bf16Block block;
+  HalfBlock block;
   block.a = MakeRows(plan, input, region, scratch);
   block.rows = static_cast<size_t>(region.row_end - region.row_begin);
   block.taps = static_cast<size_t>(plan.taps);
@@ -177,7 +177,7 @@ void RunBf16(const ConvPlan &plan,
   block.c = target.output;
   block.c_stride = target.stride;
   block.epilogue = target.epilogue;
-  plan.bf16->run(block);
+  plan.half->run(block);
 }
 
 void RunFloat(const ConvPlan &plan,
@@ -232,7 +232,7 @@ ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns) {
 ConvPlan PlanConv(const ConvShape &shape,
                   WeightType w_type,
                   const Kernels *kernels,
-                  const Bf16Kernels *bf16,
+                  const HalfKernels *half,
                   int threads) {
   ConvPlan p;
   p.shape = shape;
@@ -263,14 +263,14 @@ ConvPlan PlanConv(const ConvShape &shape,
   p.panel_block = p.panels;
   p.vector = p.rows == 1 && p.taps == 1 && !IsPadded(shape);
   // One row is bound by the weights, which both kinds of kernels read as fast.
-  if (pairs && !p.vector) p.bf16 = bf16;
-  if (p.bf16 != nullptr || channels != p.channels) {
+  if (!p.vector) p.half = half;
+  if (p.half != nullptr || channels != p.channels) {
     p.staged_pixels = shape.batch * shape.in_h * shape.in_w;
     p.staged_bytes =
         static_cast<size_t>(p.staged_pixels * p.shape.in_c) * ElementBytes(p);
   }
   const Index stretch =
-      static_cast<Index>(p.bf16 != nullptr ? kBf16DepthBlock : kDepthBlock);
+      static_cast<Index>(p.half != nullptr ? p.half->depth_block : kDepthBlock);
   p.single_pass = p.vector || (p.depth < stretch ? p.taps <= stretch / p.depth
                                                  : p.taps * p.depth == stretch);
   SplitRows(&p, DivideUp(p.rows, RowBlock(p)));
@@ -300,14 +300,14 @@ void StagePixels(const ConvPlan &plan,
   const Index groups = plan.shape.groups;
   const Index padded = plan.shape.in_c / groups;
   const float *from = args.input + begin * groups * plan.channels;
-  if (plan.bf16 == nullptr) {
+  if (plan.half == nullptr) {
     CopyRuns(from, (end - begin) * groups, plan.channels, padded,
              static_cast<float *>(args.staged) + begin * groups * padded);
     return;
   }
   uint16_t *to = static_cast<uint16_t *>(args.staged) + begin * groups * padded;
   if (padded == plan.channels) {
-    plan.bf16->narrow(from, to,
+    plan.half->narrow(from, to,
                       static_cast<size_t>((end - begin) * groups * padded));
     return;
   }
@@ -317,7 +317,7 @@ void StagePixels(const ConvPlan &plan,
   float some[kFloats];
   if (padded > kFloats) {
     for (Index i = begin * groups; i < end * groups; ++i) {
-      plan.bf16->narrow(from, to, static_cast<size_t>(plan.channels));
+      plan.half->narrow(from, to, static_cast<size_t>(plan.channels));
       to[plan.channels] = 0;
       from += plan.channels;
       to += padded;
@@ -328,7 +328,7 @@ void StagePixels(const ConvPlan &plan,
   for (Index left = (end - begin) * groups; left > 0;) {
     const Index runs = std::min(left, at_once);
     CopyRuns(from, runs, plan.channels, padded, some);
-    plan.bf16->narrow(some, to, static_cast<size_t>(runs * padded));
+    plan.half->narrow(some, to, static_cast<size_t>(runs * padded));
     from += runs * plan.channels;
     to += runs * padded;
     left -= runs;
@@ -373,8 +373,8 @@ void RunConvTask(const ConvPlan &plan,
   target.stride = args.output_stride;
   const Index channel = at.group * (plan.shape.in_c / plan.shape.groups);
   const void *image = plan.staged_pixels > 0 ? args.staged : args.input;
-  if (plan.bf16 != nullptr) {
-    RunBf16(plan, static_cast<const uint16_t *>(image) + channel, region,
+  if (plan.half != nullptr) {
+    RunHalf(plan, static_cast<const uint16_t *>(image) + channel, region,
             target, static_cast<char *>(scratch));
   } else if (plan.vector) {
     RunVector(plan, static_cast<const float *>(image) + channel, target);

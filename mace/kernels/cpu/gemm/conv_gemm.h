@@ -10,7 +10,7 @@
 //
 // With weights of type kBf16Pairs every pixel's channels (of a group) are
 // padded to an even number. Where that changes the image, or where the products
-// are those of bf16_gemm.h, the image is copied once for all tasks: staged.
+// are those of half_gemm.h, the image is copied once for all tasks: staged.
 
 #ifndef MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
@@ -18,8 +18,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/kernels/cpu/gemm/bf16_gemm.h"
 #include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/gemm/half_gemm.h"
 
 namespace mace::gemm {
 
@@ -50,7 +50,7 @@ ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns);
 struct ConvPlan {
   ConvShape shape;  // in_c as staged
   const Kernels *kernels = nullptr;
-  const Bf16Kernels *bf16 = nullptr;  // not null: runs by these
+  const HalfKernels *half = nullptr;  // not null: runs by these
   WeightType w_type = WeightType::kF32;
   // How a patch of the image becomes taps: every pixel of the kernel one tap;
   // every row of it (neighbouring pixels are contiguous: few channels would
@@ -75,11 +75,12 @@ struct ConvPlan {
   size_t staged_bytes = 0;      // for all tasks
 };
 
-// `bf16` may be null; it is used with kBf16Pairs alone.
+// `half`: null, or HalfKernelsFor(.., w_type), which are then used wherever
+// there is more than one row.
 ConvPlan PlanConv(const ConvShape &shape,
                   WeightType w_type,
                   const Kernels *kernels,
-                  const Bf16Kernels *bf16,
+                  const HalfKernels *half,
                   int threads);
 
 struct ConvArgs {

@@ -4,6 +4,7 @@
 // Blocks of a product: K in stretches, columns in groups, rows in tiles.
 
 #include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/gemm/gemm_stretch.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
 #include "mace/kernels/cpu/simd.h"
 
@@ -85,45 +86,6 @@ constexpr ColumnGroup kGroup = {1, 2, 8, 4, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
 constexpr size_t kRowTile = 4;
 #endif
-
-// Rows of the next tile when `left` remain: as even as possible, so that 49
-// rows by tiles of 6 are 4 x 6 + 5 x 5 and no tile is a sliver.
-struct Heights {
-  size_t rows;
-  size_t count;  // of tiles in a row that have so many
-};
-MACE_SIMD_INLINE Heights NextTiles(size_t left, size_t max_rows) {
-  const size_t tiles = (left + max_rows - 1) / max_rows;
-  const size_t longer = left % tiles;
-  if (longer == 0) return {left / tiles, tiles};
-  return {left / tiles + 1, longer};
-}
-
-// One stretch of K for the panels of a group.
-struct Stretch {
-  size_t tap;      // first tap
-  size_t taps;     // number of taps, whole ones if more than one
-  size_t k_begin;  // within the tap
-  size_t depth;    // of every tap
-};
-
-// The next stretch after `products` done of taps * depth.
-MACE_SIMD_INLINE Stretch NextStretch(const Block &b,
-                                     size_t tap,
-                                     size_t k_begin) {
-  if (b.depth >= kDepthBlock) {
-    const size_t left = b.depth - k_begin;
-    // A short rest is taken along by halving: 600 = 300 + 300. An even half
-    // splits no pair.
-    const size_t depth = left <= kDepthBlock      ? left
-                         : left < 2 * kDepthBlock ? (left + 3) / 4 * 2
-                                                  : kDepthBlock;
-    return {tap, 1, k_begin, depth};
-  }
-  const size_t fit = kDepthBlock / b.depth;
-  const size_t left = b.taps - tap;
-  return {tap, left < fit ? left : fit, 0, b.depth};
-}
 
 template <typename Widen>
 MACE_SIMD_INLINE void WidenRun(const uint16_t *from,
@@ -305,22 +267,15 @@ MACE_SIMD_INLINE void GatherBias(
 }
 
 void Run(const Block &b) {
+  const Extent extent = {b.taps, b.depth, kDepthBlock};
   alignas(64) float bias[kMaxGroupPanels * kPanelColumns];
   for (size_t panel = b.panel_begin; panel < b.panel_end;) {
     const ColumnGroup &group = GroupFor(b.panel_end - panel);
     GatherBias(b.epilogue, b.columns, panel * kPanelColumns,
                group.panels * kPanelColumns, bias);
-    size_t tap = 0;
-    size_t k_begin = 0;
-    while (tap < b.taps) {
-      const Stretch s = NextStretch(b, tap, k_begin);
+    for (Stretch s = FirstStretch(extent); s.taps > 0;
+         s = StretchAfter(extent, s)) {
       RunStretch(b, group, panel, s, WeightsAfter(b, group, panel, s), bias);
-      k_begin = s.k_begin + s.depth;
-      tap += s.taps - 1;
-      if (k_begin == b.depth) {
-        ++tap;
-        k_begin = 0;
-      }
     }
     panel += group.panels;
   }

@@ -53,7 +53,7 @@ void Split(ConvPlan *p, Index row_blocks, Index panel_blocks) {
 }  // namespace
 
 size_t RowTile(const ConvPlan &p) {
-  return p.bf16 != nullptr ? p.bf16->row_tile : p.kernels->row_tile;
+  return p.half != nullptr ? p.half->row_tile : p.kernels->row_tile;
 }
 
 void SplitForThreads(ConvPlan *p, int threads) {

@@ -80,7 +80,7 @@ class DataType(str, enum.Enum):
     @property
     def computes_in_half(self) -> bool:
         """Whether operators round their operands to 16 bits."""
-        return self is DataType.BF16_BF16
+        return self in (DataType.BF16_BF16, DataType.FP16_FP16)
 
 
 class TensorType(str, enum.Enum):

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mace.python.tools.config import (
-    DataType,
     Level,
     ModelFormat,
     OnnxBackend,
@@ -76,15 +75,6 @@ def _left_out(asked: Asked) -> str:
     if asked.value is not Runtime.CPU_GPU:
         return ""
     return "runtime gpu cannot be run yet and is left out"
-
-
-def _half_precision(asked: Asked) -> str:
-    if asked.value is not DataType.FP16_FP16:
-        return ""
-    return (
-        "weights are stored in half precision, and operators compute in single "
-        "precision: fp16_fp32 says the same"
-    )
 
 
 def _quantize(asked: Asked) -> str:
@@ -161,8 +151,7 @@ _RUNTIME = Effect(
     ),
 )
 _DATA_TYPE = Effect(
-    "how weights are stored, and whether convolutions multiply in bfloat16",
-    no_effect("for computing in half precision (fp16_fp16)", _half_precision),
+    "how weights are stored, and whether convolutions multiply in 16 bits"
 )
 _WINOGRAD = Effect("the convolutions of the CPU")
 _QUANTIZE = refused("always", _quantize)

@@ -146,8 +146,6 @@ def test_a_plain_file_is_told_nothing(
         ("accelerator_api: neuron", "model", "runtime dsp, hta, htp or apu"),
         ("apu_version_with_no_device: 4", "model", "is for runtime"),
         ("micro: {backend: cmsis}", "model", "--enable_micro"),
-        ("data_type: fp16_fp16", "model", "compute in single precision"),
-        ("data_type: fp16_fp16", "subgraph", "compute in single precision"),
         ("name: front", "subgraph", "tells the subgraphs of a model apart"),
         ("order: 1", "subgraph", "tells the subgraphs of a model apart"),
     ],

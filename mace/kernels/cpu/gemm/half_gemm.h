@@ -1,0 +1,66 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Products of 16-bit numbers, for processors with instructions for them:
+// gemm.h's Block where rows and weights are both bf16 or both fp16. Bias,
+// residual and results are float.
+//
+//   C[m, n] = act(bias[n] + sum over t, k of A(t, m)[k] * W[n, t * depth + k]
+//                 + residual[m, n])
+//
+//        weights                                     sums
+//   bf16 kBf16Pairs; `depth` is even                 float
+//   fp16 kF16: PACKED_O16                            fp16 over a stretch of
+//                                                    at most depth_block
+//                                                    products, float between
+//                                                    stretches
+//
+// fp16 ends at 65504; a sum of a stretch beyond it is infinite.
+//
+// Order of summation: bias first (fp16: first of the floats), then K ascending
+// (bf16: by pairs) in one chain per output and stretch, whatever the tile,
+// block or thread count.
+//
+// Aliasing: as in gemm.h, with depth_block in the place of kDepthBlock.
+
+#ifndef MACE_KERNELS_CPU_GEMM_HALF_GEMM_H_
+#define MACE_KERNELS_CPU_GEMM_HALF_GEMM_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/gemm/gemm.h"
+
+namespace mace::gemm {
+
+struct HalfBlock {
+  const uint16_t *const *a = nullptr;  // a[t * rows + m]: depth numbers each
+  size_t rows = 0;
+  size_t taps = 1;
+  size_t depth = 0;
+  const uint16_t *w = nullptr;  // panel 0, not panel_begin
+  size_t columns = 0;           // of the whole product
+  size_t panel_begin = 0;
+  size_t panel_end = 0;
+  float *c = nullptr;  // row 0, column 0
+  size_t c_stride = 0;
+  Epilogue epilogue;
+};
+
+struct HalfKernels {
+  void (*run)(const HalfBlock &block);
+  // To the type of the rows, to nearest even; bf16 may make subnormal numbers
+  // 0.
+  void (*narrow)(const float *from, uint16_t *to, size_t count);
+  size_t row_tile;  // as Kernels::row_tile
+  size_t
+      depth_block;   // K runs in stretches of at most about this many products
+  const char *name;  // of the arithmetic: "bf16", "fp16"
+};
+
+// Null for an ISA without such instructions, or weights they do not take.
+const HalfKernels *HalfKernelsFor(CpuIsa isa, WeightType weights);
+
+}  // namespace mace::gemm
+
+#endif  // MACE_KERNELS_CPU_GEMM_HALF_GEMM_H_
