@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ from test.conformance.models.onnx_builder import INPUT, OUTPUT
 
 ROOT = Path(__file__).resolve().parents[1]
 # All that a user has to write; what it leaves out is measured as MACE chooses
-# it. fp32, since the other engines compute in that.
+# it. fp32 unless asked otherwise, since the other engines compute in that.
 _DEPLOYMENT = """
 library_name: measured
 target_abis: [host]
@@ -39,7 +39,7 @@ models:
         output_tensors: [output]
         output_shapes: ["1"]
     runtime: cpu
-    data_type: fp32_fp32
+    data_type: {data_type}
 """
 DIRECTORY = ROOT / "build/benchmarks"
 NAMES = (*BUILT_MODELS, *LIGHT_MODELS)
@@ -83,20 +83,28 @@ def make_network(name: str, winograd: int | None = None) -> Network:
         shape = info.input_shape
     stem = name if winograd is None else f"{name}-winograd{winograd}"
     network = Network(name, path, DIRECTORY / stem, source, result, shape)
-    _convert(network, winograd)
+    _convert(network, network.mace, _options("fp32_fp32", winograd))
     return network
 
 
-def _options(winograd: int | None) -> ExportOptions:
+def make_variant(network: Network, data_type: str) -> Path:
+    """The MACE model of another `data_type`; without suffix."""
+    path = network.mace.with_name(f"{network.mace.name}-{data_type}")
+    _convert(network, path, _options(data_type, None))
+    return path
+
+
+def _options(data_type: str, winograd: int | None) -> ExportOptions:
     """What the converter passes on for a deployment that sets nothing more."""
-    options = export_options(load_deployment_text(_DEPLOYMENT).models[0])
+    text = _DEPLOYMENT.format(data_type=data_type)
+    options = export_options(load_deployment_text(text).models[0])
     hints = dict(options.hints)
     if winograd is not None:
         hints["winograd"] = winograd
-    return ExportOptions(storage=options.storage, hints=hints)
+    return replace(options, hints=hints, inputs={}, outputs={})
 
 
-def _convert(network: Network, winograd: int | None) -> None:
+def _convert(network: Network, path: Path, options: ExportOptions) -> None:
     n, c, h, w = network.input_shape
     graph = import_model(
         ImportRequest(
@@ -107,7 +115,7 @@ def _convert(network: Network, winograd: int | None) -> None:
         )
     )
     optimize(graph)
-    with atomic_write(network.mace.with_suffix(".data")) as stream:
-        exported = export_model(graph, _options(winograd), stream)
-    with atomic_write(network.mace.with_suffix(".pb")) as file:
+    with atomic_write(path.with_suffix(".data")) as stream:
+        exported = export_model(graph, options, stream)
+    with atomic_write(path.with_suffix(".pb")) as file:
         file.write(exported.model.SerializeToString())

@@ -257,6 +257,7 @@ class Mnn(Adapter):
 
 ADAPTERS: dict[str, type[Adapter]] = {
     "mace": Mace,
+    "mace_bf16": Mace,
     "onnxruntime": OnnxRuntime,
     "openvino": OpenVino,
     "openvino_default": OpenVinoDefault,

@@ -25,6 +25,7 @@ matplotlib.use("Agg")
 # MACE stands out; the others are told apart by hue at equal strength.
 _COLORS = {
     "mace": "#d1495b",
+    "mace_bf16": "#e7a2ab",
     "onnxruntime": "#2e6f95",
     "openvino": "#5fa8d3",
     "openvino_default": "#c9d6df",

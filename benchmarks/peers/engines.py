@@ -33,6 +33,8 @@ _ENGINES = {
     "litert": Engine("LiteRT", "tflite", "ai-edge-litert"),
     "ncnn": Engine("ncnn", "ncnn", "ncnn"),
     "mnn": Engine("MNN", "mnn", "MNN"),
+    # `data_type: bf16_bf16`, to be compared with the next row.
+    "mace_bf16": Engine("MACE bf16", "mace_bf16", "", fp32=False),
     # What OpenVINO does unless told otherwise: bf16 where the CPU has it.
     "openvino_default": Engine("OpenVINO default", "onnx", "openvino", fp32=False),
 }

@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 import onnx
 
-from benchmarks.networks import DIRECTORY, ROOT, Network
+from benchmarks.networks import DIRECTORY, ROOT, Network, make_variant
 
 HERE = Path(__file__).resolve().parent
 VENV = ROOT / "build/peers-venv"
@@ -54,6 +54,8 @@ def make_model(network: Network, form: str) -> Path:
     """
     if form == "mace":
         return network.mace
+    if form == "mace_bf16":
+        return make_variant(network, "bf16_bf16")
     plain = _plain_onnx(network)
     if form == "onnx":
         return plain
