@@ -67,21 +67,35 @@ class Network:
         return smooth_input(self.input_shape, 0)
 
 
-def make_network(name: str, winograd: int | None = None) -> Network:
+def make_network(
+    name: str,
+    winograd: int | None = None,
+    batch: int = 1,
+    size: int | None = None,
+) -> Network:
     """Makes the files of a network, or finds them made.
 
     Args:
         name: one of NAMES.
         winograd: as in a deployment file; None: its default.
+        batch: images per inference; other than 1 for BUILT_MODELS alone.
+        size: height and width of an image, for BUILT_MODELS alone; None: what
+            the network is made for.
     """
     if name in BUILT_MODELS:
-        path, source, result = make_built_model(name), INPUT, OUTPUT
-        shape = BUILT_MODELS[name].input_shape
+        n, c, h, w = BUILT_MODELS[name].input_shape
+        shape: tuple[int, ...] = (n * batch, c, size or h, size or w)
+        path = make_built_model(name, input_shape=shape)
+        source, result = INPUT, OUTPUT
+    elif batch != 1 or size is not None:
+        raise ValueError(f"{name} has one batch and size only")
     else:
         info = LIGHT_MODELS[name]
         path, source, result = make_light_model(name), info.input, info.output
         shape = info.input_shape
     stem = name if winograd is None else f"{name}-winograd{winograd}"
+    if batch != 1 or size is not None:
+        stem += f"-{batch}x{shape[2]}"
     network = Network(name, path, DIRECTORY / stem, source, result, shape)
     _convert(network, network.mace, _options("fp32_fp32", winograd))
     return network

@@ -39,18 +39,31 @@ BUILT_MODELS = MappingProxyType(
 )
 
 
-def make_built_model(name: str, seed: int = 0, directory: Path | None = None) -> Path:
+def make_built_model(
+    name: str,
+    seed: int = 0,
+    directory: Path | None = None,
+    input_shape: tuple[int, ...] | None = None,
+) -> Path:
     """Writes a network of BUILT_MODELS and returns its path.
 
-    The same name and seed always give the same file; one that is there is
-    used as it is. Goes to build/conformance/models unless told otherwise.
+    The same arguments always give the same file; one that is there is used as
+    it is.
+
+    Args:
+        name: a key of BUILT_MODELS.
+        seed: of the weights, which do not depend on the shape.
+        directory: build/conformance/models of this repository if not given.
+        input_shape: NCHW; the network's own if not given.
     """
     directory = directory or _REPOSITORY / "build/conformance/models"
-    path = directory / f"{name}_seed{seed}_v{_RECIPE}.onnx"
+    info = BUILT_MODELS[name]
+    shape = input_shape or info.input_shape
+    sides = "" if shape == info.input_shape else "_" + "x".join(map(str, shape))
+    path = directory / f"{name}{sides}_seed{seed}_v{_RECIPE}.onnx"
     if path.is_file():
         return path
-    info = BUILT_MODELS[name]
-    net = OnnxBuilder(seed, info.input_shape)
+    net = OnnxBuilder(seed, shape)
     info.build(net)
     model = net.model(name)
     onnx.checker.check_model(model, full_check=True)

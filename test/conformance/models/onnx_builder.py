@@ -124,7 +124,11 @@ class OnnxBuilder:
             self.nodes,
             name,
             [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, self.input_shape)],
-            [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, (1, 1000))],
+            [
+                helper.make_tensor_value_info(
+                    OUTPUT, TensorProto.FLOAT, (self.input_shape[0], 1000)
+                )
+            ],
             self.constants,
         )
         opset = [helper.make_opsetid("", 13)]
