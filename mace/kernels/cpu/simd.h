@@ -61,6 +61,22 @@ inline constexpr int kRegisters = 16;
 inline constexpr bool kCheapMasks = false;
 #endif
 
+// Registers for pointers and offsets.
+#if defined(__aarch64__)
+inline constexpr int kGeneralRegisters = 31;
+#elif defined(__x86_64__)
+inline constexpr int kGeneralRegisters = 16;
+#else
+inline constexpr int kGeneralRegisters = 14;
+#endif
+
+// Whether Max and Min give a NaN from either side.
+#if defined(__ARM_NEON)
+inline constexpr bool kMaxKeepsNan = true;
+#else
+inline constexpr bool kMaxKeepsNan = false;
+#endif
+
 typedef float V __attribute__((vector_size(kLanes * 4)));
 typedef int32_t VI __attribute__((vector_size(kLanes * 4)));
 typedef uint32_t VU __attribute__((vector_size(kLanes * 4)));
@@ -118,10 +134,12 @@ MACE_SIMD_INLINE T *Advance(T *p, size_t step) {
   return p;
 }
 
-// x, of whose value the optimiser then knows nothing: it stays in a register
+// x, of whose value the optimiser knows nothing on arm64: it stays in a register
 // rather than being computed anew from another one.
 MACE_SIMD_INLINE ptrdiff_t Opaque(ptrdiff_t x) {
+#if defined(__aarch64__)
   __asm__("" : "+r"(x));
+#endif
   return x;
 }
 

@@ -23,11 +23,8 @@ namespace mace::dwconv::MACE_ISA::fixed3x3 {
 namespace sv = simd::MACE_ISA;
 using Index = ptrdiff_t;
 
-#if defined(__aarch64__)
-inline constexpr bool kAvailable = true;
-#else
-inline constexpr bool kAvailable = false;
-#endif
+inline constexpr bool kAvailable =
+    sv::kRegisters >= 32 && sv::kGeneralRegisters > 16;
 
 // Outputs side by side, by stride: sums, 9 taps, bias, clamp and pixels fit 32
 // vector registers, and the pixels' offsets the general ones. Rows are cut

@@ -255,14 +255,19 @@ void RunStretch(const Block &b,
 // The biases of a group's columns; zero beyond the last one.
 MACE_SIMD_INLINE void GatherBias(
     const Epilogue &e, size_t columns, size_t first, size_t count, float *to) {
+  if (e.bias == nullptr) {
+    for (size_t i = 0; i < count; i += sv::kLanes) {
+      sv::Store(to + i, sv::Zero());
+    }
+    return;
+  }
   for (size_t i = 0; i < count; i += sv::kLanes) {
     const size_t column = first + i;
     const size_t left = column < columns ? columns - column : 0;
     const int n = left < static_cast<size_t>(sv::kLanes)
                       ? static_cast<int>(left)
                       : sv::kLanes;
-    sv::Store(to + i,
-              e.bias == nullptr ? sv::Zero() : sv::LoadN(e.bias + column, n));
+    sv::Store(to + i, sv::LoadN(e.bias + column, n));
   }
 }
 

@@ -120,7 +120,24 @@ MACE_SIMD_INLINE const float *StepFour(sv::V (&acc)[kRows][4],
   return StepPanel<3>(acc, x, w);
 }
 
-// Eight products per round: the loads of a row are a pair.
+// Eight products: the loads of a row are a pair. Advances `a`.
+template <int kRows>
+MACE_SIMD_INLINE const float *StepEight(sv::V (&acc)[kRows][4],
+                                        const float *(&a)[kRows],
+                                        const float *w) {
+  sv::V x[kRows];
+  sv::V y[kRows];
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    x[r] = sv::Load(a[r]);
+    y[r] = sv::Load(a[r] + 4);
+    a[r] = sv::Advance(a[r], 8);
+  }
+  w = StepFour(acc, x, w);
+  return StepFour(acc, y, w);
+}
+
+// Rounds of eight: of sixteen the compiler keeps more in flight than there are
+// registers.
 template <int kRows>
 MACE_SIMD_INLINE const float *RunTapOfPanel(sv::V (&acc)[kRows][4],
                                             const float *const (&rows)[kRows],
@@ -130,15 +147,7 @@ MACE_SIMD_INLINE const float *RunTapOfPanel(sv::V (&acc)[kRows][4],
   MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = sv::Advance(rows[r], 0);
 #pragma clang loop unroll(disable)
   for (size_t rounds = depth / 8; rounds != 0; --rounds) {
-    sv::V x[kRows];
-    sv::V y[kRows];
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      x[r] = sv::Load(a[r]);
-      y[r] = sv::Load(a[r] + 4);
-      a[r] = sv::Advance(a[r], 8);
-    }
-    w = StepFour(acc, x, w);
-    w = StepFour(acc, y, w);
+    w = StepEight(acc, a, w);
   }
 #pragma clang loop unroll(disable)
   for (size_t k = 0; k < depth % 8; ++k, w += kPanelWidth) {
@@ -218,9 +227,15 @@ MACE_SIMD_INLINE void StoreRow(float *p,
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Begin(sv::V (&acc)[kRows][kVectors], const Tile &t) {
   if (t.init != nullptr) {
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      const sv::V x = sv::Load(t.init + v * sv::kLanes);
-      MACE_UNROLL for (int r = 0; r < kRows; ++r) acc[r][v] = x;
+    // Pointers that look different: where loads come in pairs, loading a row
+    // takes half as many instructions as copying it.
+    const float *init[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      init[r] =
+          r == 0 || !sv::kLoadsFour ? t.init : sv::Advance(init[r - 1], 0);
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        acc[r][v] = sv::Load(init[r] + v * sv::kLanes);
+      }
     }
     return;
   }
@@ -247,7 +262,15 @@ MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
     const sv::V high = sv::Set(t.high);
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
       MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-        acc[r][v] = sv::Clamp(acc[r][v], low, high);
+        acc[r][v] = sv::Max(acc[r][v], low);
+      }
+    }
+    // A rectifier has no upper bound.
+    if (t.high < __builtin_inff()) {
+      MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+        MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+          acc[r][v] = sv::Min(acc[r][v], high);
+        }
       }
     }
   }
@@ -294,7 +317,12 @@ MACE_SIMD_INLINE void RunOne(const Tile &t) {
   const float *const *rows = t.rows;
   for (size_t tap = 0; tap < t.taps; ++tap, rows += t.tap_stride) {
     const float *a[kRows];
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.k_begin;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = rows[r];
+    if (__builtin_expect(t.k_begin != 0, 0)) {
+      MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+        a[r] = sv::Advance(a[r], t.k_begin);
+      }
+    }
     w = RunTap(acc, a, t.depth, w, t.panel_stride, &ahead);
   }
   Finish(acc, t);

@@ -19,8 +19,16 @@ constexpr int kBlock = 4;
 // one in the maximum so far needs no care and one in the tap is selected.
 MACE_SIMD_INLINE sv::V MaxOf(sv::V best, sv::V tap) {
   const sv::V larger = sv::Max(best, tap);
+  if constexpr (sv::kMaxKeepsNan) return larger;
   // NOLINTNEXTLINE(misc-redundant-expression)
   return sv::Select(tap != tap, tap, larger);
+}
+
+template <int kVectors>
+MACE_SIMD_INLINE void MaxTap(const float *tap, sv::V (&best)[kVectors]) {
+  for (int v = 0; v < kVectors; ++v) {
+    best[v] = MaxOf(best[v], sv::Load(tap + v * sv::kLanes));
+  }
 }
 
 template <int kVectors>
@@ -28,11 +36,18 @@ MACE_SIMD_INLINE void MaxBlock(const Window &w, size_t channel, float *out) {
   sv::V best[kVectors];
   const float *row = w.first + channel;
   for (int v = 0; v < kVectors; ++v) best[v] = sv::Load(row + v * sv::kLanes);
-  for (size_t r = 0; r < w.rows; ++r, row += w.row_stride) {
-    const float *tap = row;
-    for (size_t c = 0; c < w.columns; ++c, tap += w.column_stride) {
-      for (int v = 0; v < kVectors; ++v) {
-        best[v] = MaxOf(best[v], sv::Load(tap + v * sv::kLanes));
+  if (w.columns == 3) {  // most windows
+    for (size_t r = 0; r < w.rows; ++r, row += w.row_stride) {
+      const float *second = row + w.column_stride;
+      MaxTap<kVectors>(row, best);
+      MaxTap<kVectors>(second, best);
+      MaxTap<kVectors>(second + w.column_stride, best);
+    }
+  } else {
+    for (size_t r = 0; r < w.rows; ++r, row += w.row_stride) {
+      const float *tap = row;
+      for (size_t c = 0; c < w.columns; ++c, tap += w.column_stride) {
+        MaxTap<kVectors>(tap, best);
       }
     }
   }

@@ -153,13 +153,31 @@ void Filter(const FilterArgs &x) {
   }
 }
 
+// ---- addresses -------------------------------------------------------------
+
+MACE_SIMD_INLINE const float *At(const float *p, ptrdiff_t bytes) {
+  return reinterpret_cast<const float *>(reinterpret_cast<const char *>(p) +
+                                         bytes);
+}
+
+// Multiples of a distance in bytes, each in a register of its own.
+template <int kCount>
+MACE_SIMD_INLINE void MakeOffsets(size_t floats, ptrdiff_t (&to)[kCount]) {
+  MACE_UNROLL for (int i = 0; i < kCount; ++i) {
+    to[i] = sv::Opaque(i * static_cast<ptrdiff_t>(floats * sizeof(float)));
+  }
+}
+
 // ---- input -----------------------------------------------------------------
 
 // Channels [c, c + kLanes), of which `count` exist.
 template <typename Tile, bool kWhole>
-MACE_SIMD_INLINE void TransformChannels(const InputArgs &x,
-                                        size_t c,
-                                        int count) {
+MACE_SIMD_INLINE void TransformChannels(
+    const InputArgs &x,
+    size_t c,
+    int count,
+    const ptrdiff_t (&points)[Tile::kPoints],
+    float *(&to)[Tile::kPoints]) {
   constexpr int t = Tile::kPoints;
   sv::V columns[t][t];
   MACE_UNROLL for (int col = 0; col < t; ++col) {
@@ -172,24 +190,33 @@ MACE_SIMD_INLINE void TransformChannels(const InputArgs &x,
     Tile::Input(d, v);
     MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] = v[row];
   }
-  float *point = x.to + c;
   MACE_UNROLL for (int row = 0; row < t; ++row) {
     sv::V v[t];
     Tile::Input(columns[row], v);
-    MACE_UNROLL for (int col = 0; col < t; ++col, point += x.to_stride) {
-      sv::Store(point, v[col]);
+    MACE_UNROLL for (int col = 0; col < t; ++col) {
+      sv::Store(const_cast<float *>(At(to[row], points[col])), v[col]);
     }
+    to[row] = sv::Advance(to[row], sv::kLanes);
   }
 }
 
 template <typename Tile>
-void Input(const InputArgs &x) {
+void Input(const InputArgs &args) {
+  constexpr int t = Tile::kPoints;
+  const InputArgs x = args;  // a store cannot change the copy
+  ptrdiff_t points[t];
+  MakeOffsets(x.to_stride, points);
+  float *to[t];
+  MACE_UNROLL for (int row = 0; row < t; ++row) {
+    to[row] = x.to + static_cast<size_t>(row * t) * x.to_stride;
+  }
   size_t c = 0;
   for (; c + sv::kLanes <= x.channels; c += sv::kLanes) {
-    TransformChannels<Tile, true>(x, c, sv::kLanes);
+    TransformChannels<Tile, true>(x, c, sv::kLanes, points, to);
   }
   if (c < x.channels) {
-    TransformChannels<Tile, false>(x, c, static_cast<int>(x.channels - c));
+    TransformChannels<Tile, false>(x, c, static_cast<int>(x.channels - c),
+                                   points, to);
   }
 }
 
@@ -217,11 +244,90 @@ MACE_SIMD_INLINE void FinishPixel(
   }
 }
 
+// Whole vectors of columns: how many columns that were. For ISAs that can hold
+// a pointer to every row of points and of pixels: no address is computed inside
+// the loop. kWhole: all pixels of the tile lie in the output.
+template <typename Tile, bool kWhole>
+size_t OutputVectors(const OutputArgs &args) {
+  const OutputArgs x = args;  // a store cannot change the copy
+  constexpr int t = Tile::kPoints;
+  constexpr int m = Tile::kOutputs;
+  ptrdiff_t points[t];
+  ptrdiff_t pixels[m];
+  MakeOffsets(x.from_stride, points);
+  MakeOffsets(x.pixel_stride, pixels);
+  const float *from[t];
+  float *to[m];
+  MACE_UNROLL for (int row = 0; row < t; ++row) {
+    from[row] = x.from + static_cast<size_t>(row * t) * x.from_stride;
+  }
+  MACE_UNROLL for (int row = 0; row < m; ++row) {
+    to[row] = x.to + static_cast<size_t>(row) * x.row_stride;
+  }
+  const sv::V low = sv::Set(x.low);
+  const sv::V high = sv::Set(x.high);
+  const bool bounded = x.high < __builtin_inff();  // no plain rectifier
+  size_t c = 0;
+  for (; c + sv::kLanes <= x.columns; c += sv::kLanes) {
+    sv::V columns[m][t];
+    MACE_UNROLL for (int col = 0; col < t; ++col) {
+      sv::V products[t];
+      MACE_UNROLL for (int row = 0; row < t; ++row) {
+        products[row] = sv::Load(At(from[row], points[col]));
+      }
+      sv::V y[m];
+      Tile::Output(products, y);
+      MACE_UNROLL for (int row = 0; row < m; ++row) columns[row][col] = y[row];
+    }
+    MACE_UNROLL for (int row = 0; row < t; ++row) {
+      from[row] = sv::Advance(from[row], sv::kLanes);
+    }
+    const sv::V bias = x.bias == nullptr ? sv::Zero() : sv::Load(x.bias + c);
+    MACE_UNROLL for (int row = 0; row < m; ++row) {
+      if (!kWhole && row >= x.rows) continue;
+      sv::V y[m];
+      Tile::Output(columns[row], y);
+      const float *residual = x.residual;
+      if (residual != nullptr) {
+        residual += static_cast<size_t>(row) * x.residual_row_stride + c;
+      }
+      MACE_UNROLL for (int col = 0; col < m; ++col) {
+        y[col] += bias;
+        if (residual != nullptr && (kWhole || col < x.cols)) {
+          y[col] += sv::Load(residual);
+          residual += x.residual_pixel_stride;
+        }
+      }
+      if (x.clamp) {
+        MACE_UNROLL for (int col = 0; col < m; ++col) {
+          y[col] = sv::Max(y[col], low);
+        }
+        if (bounded) {
+          MACE_UNROLL for (int col = 0; col < m; ++col) {
+            y[col] = sv::Min(y[col], high);
+          }
+        }
+      }
+      MACE_UNROLL for (int col = 0; col < m; ++col) {
+        if (!kWhole && col >= x.cols) continue;
+        sv::Store(const_cast<float *>(At(to[row], pixels[col])), y[col]);
+      }
+      to[row] = sv::Advance(to[row], sv::kLanes);
+    }
+  }
+  return c;
+}
+
 template <typename Tile>
 void Output(const OutputArgs &x) {
   constexpr int t = Tile::kPoints;
   constexpr int m = Tile::kOutputs;
-  for (size_t c = 0; c < x.columns; c += sv::kLanes) {
+  size_t c = 0;
+  if constexpr (sv::kGeneralRegisters > 16) {
+    c = x.rows == m && x.cols == m ? OutputVectors<Tile, true>(x)
+                                   : OutputVectors<Tile, false>(x);
+  }
+  for (; c < x.columns; c += sv::kLanes) {
     const size_t left = x.columns - c;
     const int count = left < sv::kLanes ? static_cast<int>(left) : sv::kLanes;
     sv::V columns[m][t];
