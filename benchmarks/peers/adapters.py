@@ -182,6 +182,8 @@ class LiteRt(Adapter):
 
 
 class Ncnn(Adapter):
+    half = False
+
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._library = import_module("ncnn")
@@ -192,14 +194,10 @@ class Ncnn(Adapter):
         self._net = self._library.Net()
         options = self._net.opt
         options.num_threads = self.job.threads
-        for name in (
-            "use_vulkan_compute",
-            "use_fp16_packed",
-            "use_fp16_storage",
-            "use_fp16_arithmetic",
-            "use_bf16_storage",
-        ):
-            setattr(options, name, False)
+        options.use_vulkan_compute = False
+        options.use_bf16_storage = False
+        for name in ("packed", "storage", "arithmetic"):
+            setattr(options, f"use_fp16_{name}", self.half)
         for load, suffix in (
             (self._net.load_param, ".param"),
             (self._net.load_model, ".bin"),
@@ -220,7 +218,15 @@ class Ncnn(Adapter):
         return self._result.astype(np.float32).ravel()
 
 
+class NcnnHalf(Ncnn):
+    """In fp16 where the CPU has it."""
+
+    half = True
+
+
 class Mnn(Adapter):
+    precision = "high"
+
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._library = import_module("MNN")
@@ -239,7 +245,11 @@ class Mnn(Adapter):
     def create(self) -> Callable[[], None]:
         self._network = self._library.Interpreter(str(self.job.model))
         self._session = self._network.createSession(
-            {"backend": "CPU", "numThread": self.job.threads, "precision": "high"}
+            {
+                "backend": "CPU",
+                "numThread": self.job.threads,
+                "precision": self.precision,
+            }
         )
         self._input = self._network.getSessionInput(self._session)
         self._output = self._network.getSessionOutput(self._session)
@@ -255,6 +265,12 @@ class Mnn(Adapter):
         return np.array(self._target.getData(), np.float32).ravel()
 
 
+class MnnHalf(Mnn):
+    """In fp16 where the CPU has it."""
+
+    precision = "low"
+
+
 ADAPTERS: dict[str, type[Adapter]] = {
     "mace": Mace,
     "mace_bf16": Mace,
@@ -264,4 +280,6 @@ ADAPTERS: dict[str, type[Adapter]] = {
     "litert": LiteRt,
     "ncnn": Ncnn,
     "mnn": Mnn,
+    "ncnn_fp16": NcnnHalf,
+    "mnn_fp16": MnnHalf,
 }

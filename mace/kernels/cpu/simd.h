@@ -134,8 +134,8 @@ MACE_SIMD_INLINE T *Advance(T *p, size_t step) {
   return p;
 }
 
-// x, of whose value the optimiser knows nothing on arm64: it stays in a register
-// rather than being computed anew from another one.
+// x, of whose value the optimiser knows nothing on arm64: it stays in a
+// register rather than being computed anew from another one.
 MACE_SIMD_INLINE ptrdiff_t Opaque(ptrdiff_t x) {
 #if defined(__aarch64__)
   __asm__("" : "+r"(x));

@@ -1,0 +1,194 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""One inference of one engine in the emulator."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from benchmarks.arm.counts import Block, Counts
+from benchmarks.arm.emulator import CPUS, EmulationError, Run, execute
+from benchmarks.networks import DIRECTORY, ROOT, Network
+from benchmarks.peers.formats import make_model
+
+Array = NDArray[np.float32]
+PEERS_ROOT = ROOT / "build/arm-peers"
+# Engine: file format. Those with fp16 arithmetic are compared among themselves.
+PEERS = {
+    "onnxruntime": "onnx",
+    "litert": "tflite",
+    "ncnn": "ncnn",
+    "mnn": "mnn",
+    "ncnn_fp16": "ncnn",
+    "mnn_fp16": "mnn",
+}
+_RUNS = 1
+
+# What /proc/cpuinfo says on these processors. QEMU shows the guest that of the
+# host, from which engines would choose other kernels or crash.
+_FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"
+_CPUINFO = {
+    "cortex-a53": ("0x0", "0xd03", _FEATURES),
+    "cortex-a76": (
+        "0x4",
+        "0xd0b",
+        f"{_FEATURES} atomics fphp asimdhp asimdrdm lrcpc dcpop asimddp",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Instructions of one inference, and how far its output is off.
+
+    Attributes:
+        error: largest difference from ONNX Runtime's output on this computer,
+            relative to the largest output.
+        blocks: the hottest, of the whole run.
+    """
+
+    counts: Counts
+    error: float
+    blocks: tuple[Block, ...] = ()
+
+
+def reference_output(network: Network) -> Array:
+    """What ONNX Runtime answers on this computer."""
+    session = onnxruntime.InferenceSession(
+        str(network.onnx), providers=["CPUExecutionProvider"]
+    )
+    feed = {network.input_name: network.image()}
+    (output,) = session.run([network.output_name], feed)
+    return np.asarray(output, np.float32).ravel()
+
+
+def measure_mace(
+    program: Path, cpu: str, network: Network, expected: Array, hottest: int = 0
+) -> Measurement:
+    """Counts what `mace_run` does for one inference more.
+
+    Raises:
+        EmulationError: it failed.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        image = np.ascontiguousarray(network.image().transpose(0, 2, 3, 1))
+        image.tofile(folder / f"input_{_file_name(network.input_name)}")
+        shape = ",".join(str(size) for size in image.shape)
+        command = [
+            str(program),
+            f"--model_file={network.mace}.pb",
+            f"--model_data_file={network.mace}.data",
+            f"--input_node={network.input_name}",
+            f"--input_shape={shape}",
+            f"--input_file={folder}/input",
+            f"--output_node={network.output_name}",
+            f"--output_shape=1,{expected.size}",
+            f"--output_file={folder}/output",
+            "--num_threads=1",
+        ]
+        one = execute(cpu, Run([*command, "--round=1"]))
+        more = Run([*command, f"--round={1 + _RUNS}"], hottest=hottest)
+        many = execute(cpu, more)
+        output = np.fromfile(
+            folder / f"output_{_file_name(network.output_name)}", np.float32
+        )
+    counts = many.total.per_run(one.total, _RUNS)
+    return Measurement(counts, _error(output, expected), many.blocks)
+
+
+def measure_peer(
+    engine: str, cpu: str, network: Network, expected: Array
+) -> Measurement:
+    """Counts between the marks of guest.py.
+
+    Raises:
+        EmulationError: the engine failed.
+        FormatError: it cannot have this network.
+    """
+    view = _view(cpu)
+    model = make_model(network, PEERS[engine])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        np.save(folder / "image.npy", network.image())
+        request = {
+            "engine": engine,
+            "model": str(model),
+            "image": str(folder / "image.npy"),
+            "input_name": network.input_name,
+            "output_name": network.output_name,
+            "output_shape": [1, expected.size],
+            "output": str(folder / "output.npy"),
+            "runs": _RUNS,
+        }
+        (folder / "request.json").write_text(json.dumps(request))
+        execution = execute(
+            cpu,
+            Run(
+                [
+                    str(view / "usr/bin/python3"),
+                    *("-m", "benchmarks.arm.guest", str(folder / "request.json")),
+                ],
+                libraries=view,
+                environment={
+                    "PYTHONPATH": f"{PEERS_ROOT / 'packages'}:{ROOT}",
+                    "PYTHONHASHSEED": "0",
+                    "PYTHONDONTWRITEBYTECODE": "1",
+                    "OMP_NUM_THREADS": "1",
+                    "OPENBLAS_NUM_THREADS": "1",
+                },
+            ),
+        )
+        output = np.load(folder / "output.npy")
+    try:
+        return Measurement(execution.per_mark(), _error(output, expected))
+    except ValueError as error:
+        raise EmulationError(str(error)) from error
+
+
+def _error(output: Array, expected: Array) -> float:
+    if output.shape != expected.shape:
+        raise EmulationError(f"{output.size} outputs instead of {expected.size}")
+    return float(np.abs(output - expected).max() / np.abs(expected).max())
+
+
+def _file_name(tensor: str) -> str:
+    return re.sub(r"[^0-9A-Za-z]", "_", tensor)
+
+
+def _view(cpu: str) -> Path:
+    """The guest's root as a program on this processor sees it."""
+    root = PEERS_ROOT / "root"
+    view = DIRECTORY / "arm" / cpu
+    if cpu not in _CPUINFO:
+        known = ", ".join(_CPUINFO)
+        raise EmulationError(f"other engines run on {known}, not on {CPUS[cpu].name}")
+    if (view / ".made").exists():
+        return view
+    system = view / "sys/devices/system/cpu"
+    (view / "proc").mkdir(parents=True, exist_ok=True)
+    (system / "cpu0/regs/identification").mkdir(parents=True, exist_ok=True)
+    for entry in root.iterdir():
+        link = view / entry.name
+        if entry.name not in ("proc", "sys", "dev", "tmp") and not link.exists():
+            link.symlink_to(entry)
+    variant, part, features = _CPUINFO[cpu]
+    (view / "proc/cpuinfo").write_text(
+        f"processor\t: 0\nBogoMIPS\t: 100.00\nFeatures\t: {features}\n"
+        f"CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: {variant}\n"
+        f"CPU part\t: {part}\nCPU revision\t: 1\n\n"
+    )
+    for name in ("possible", "present", "online"):
+        (system / name).write_text("0\n")
+    midr = 0x410F0001 | int(variant, 16) << 20 | int(part, 16) << 4
+    (system / "cpu0/regs/identification/midr_el1").write_text(f"{midr:#018x}\n")
+    (view / ".made").touch()
+    return view
