@@ -12,7 +12,7 @@ namespace {
 // Eight bytes per step ("slicing by 8"): table k advances a byte by k more.
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-constexpr Tables MakeTables() {
+Tables MakeTables() {
   constexpr uint32_t kPolynomial = 0xedb88320u;  // bits in reverse order
   Tables tables{};
   for (uint32_t i = 0; i < 256; ++i) {
@@ -31,11 +31,11 @@ constexpr Tables MakeTables() {
   return tables;
 }
 
-constexpr Tables kTables = MakeTables();
-
 }  // namespace
 
 uint32_t Crc32(const void *data, size_t size) {
+  // Made when first needed, which is seldom: 8 KB less in the library.
+  static const Tables kTables = MakeTables();
   const auto *bytes = static_cast<const unsigned char *>(data);
   uint32_t crc = 0xffffffffu;
   for (; size >= 8; size -= 8, bytes += 8) {

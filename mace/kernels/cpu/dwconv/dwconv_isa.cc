@@ -213,10 +213,13 @@ void RunMiddle(const Shape &shape,
 
 Middle ChooseMiddle(const Shape &s) {
   if (s.dilation_w == 1) {
-    if (s.kernel_w == 3 && s.stride_w == 1)
-      return &RunMiddle<Fixed<3, 1>::Body>;
-    if (s.kernel_w == 3 && s.stride_w == 2)
-      return &RunMiddle<Fixed<3, 2>::Body>;
+    // Where 3x3 filters have code of their own, what it does not fit is rare.
+    if constexpr (!fixed3x3::kAvailable) {
+      if (s.kernel_w == 3 && s.stride_w == 1)
+        return &RunMiddle<Fixed<3, 1>::Body>;
+      if (s.kernel_w == 3 && s.stride_w == 2)
+        return &RunMiddle<Fixed<3, 2>::Body>;
+    }
     if (s.kernel_w == 5 && s.stride_w == 1)
       return &RunMiddle<Fixed<5, 1>::Body>;
     if (s.kernel_w == 5 && s.stride_w == 2)
