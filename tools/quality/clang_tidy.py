@@ -39,7 +39,8 @@ _FLAGS = (
     "-isystem/usr/src/googletest/googletest/include",
     "-isystem/usr/src/googletest/googlemock/include",
 )
-# A kernel source is compiled once per instruction set; one of them is looked at.
+# A kernel source is compiled once per instruction set; one of them is looked at:
+# that of its extension, which its name begins with, or this.
 _KERNEL_FLAGS = (
     "-mavx2",
     "-mfma",
@@ -47,15 +48,37 @@ _KERNEL_FLAGS = (
     "-DMACE_ISA=avx2",
     "-DMACE_ISA_AVX2=1",
 )
+_EXTENSION_FLAGS = {
+    "bf16": (
+        "-mavx512f",
+        "-mavx512bw",
+        "-mavx512dq",
+        "-mavx512vl",
+        "-mavx512bf16",
+        "-mfma",
+        "-mf16c",
+        "-DMACE_ISA=avx512_bf16",
+        "-DMACE_ISA_AVX512_BF16=1",
+    ),
+    "fp16": (
+        "--target=aarch64-linux-gnu",
+        "-march=armv8.2-a+fp16",
+        "-DMACE_ISA=neon_fp16",
+        "-DMACE_ISA_NEON_FP16=1",
+    ),
+}
 _KERNEL = re.compile(r"\bMACE_ISA\b")
 
 
-def flags_of(text: str) -> List[str]:
+def flags_of(file: Path, text: str) -> List[str]:
     """The compiler flags of a source with that text.
 
     A source in namespace MACE_ISA is compiled once per instruction set.
     """
-    return [*_FLAGS, *(_KERNEL_FLAGS if _KERNEL.search(text) else ())]
+    if not _KERNEL.search(text):
+        return [*_FLAGS]
+    extension = file.name.split("_", 1)[0]
+    return [*_FLAGS, *_EXTENSION_FLAGS.get(extension, _KERNEL_FLAGS)]
 
 
 def generate_schemas(root: Path) -> List[str]:
@@ -95,7 +118,7 @@ class _Tidy:
 
     def __call__(self, file: Path) -> List[str]:
         source = (self._root / file).read_text(encoding="utf-8")
-        flags = flags_of(source)
+        flags = flags_of(file, source)
         # Suppressions are comments, which preprocessing removes: so both.
         status, text = run_program(
             [self._clang, "-E", "-x", "c++", *flags, str(file)], self._root

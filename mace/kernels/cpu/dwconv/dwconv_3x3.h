@@ -53,6 +53,8 @@ struct Columns {
   bool clamp;
   float low;
   float high;
+  bool left;   // the first output has its first column outside the image,
+  bool right;  // the last one its last
 };
 
 // Whether there is code for the shape: one column outside the image at most,
@@ -70,9 +72,15 @@ MACE_SIMD_INLINE const float *At(const char *p, Index bytes) {
   return reinterpret_cast<const float *>(p + bytes);
 }
 
-// kRows kernel rows are in the image; the first output has its first column
-// outside (kLeft), the last one its last (kRight).
-template <int kStride, int kRows, int kOutputs, bool kLeft, bool kRight>
+// What is known of the edges: the first output has its first column outside the
+// image (kLeft), the last one its last (kRight), neither (kNone), or only the
+// run knows (kAny), which costs a few instructions and spares three copies.
+enum class Edges { kNone, kLeft, kRight, kAny };
+
+alignas(64) inline constexpr float kZeroPixel[sv::kLanes] = {};
+
+// kRows kernel rows are in the image.
+template <int kStride, int kRows, int kOutputs, Edges kEdges>
 void RunColumns(const Columns &c) {
   constexpr int kPixels = (kOutputs - 1) * kStride + 3;
   // Multiples of the distance of pixels, each in a register of its own.
@@ -93,6 +101,20 @@ void RunColumns(const Columns &c) {
   MACE_UNROLL for (int i = 0; i < kRows; ++i) {
     x[i] = c.image + i * c.image_row;
   }
+  // Where the first and the last pixel are from, which may be outside.
+  const char *side[2][kRows];
+  Index side_step[2];
+  if constexpr (kEdges == Edges::kAny) {
+    const bool outside[2] = {c.left, c.right};
+    MACE_UNROLL for (int e = 0; e < 2; ++e) {
+      side_step[e] = sv::Opaque(outside[e] ? 0 : c.row_step);
+      const Index offset = e == 0 ? 0 : offsets[kPixels - 1];
+      MACE_UNROLL for (int i = 0; i < kRows; ++i) {
+        side[e][i] = outside[e] ? reinterpret_cast<const char *>(kZeroPixel)
+                                : x[i] + offset;
+      }
+    }
+  }
   const sv::V bias = c.bias == nullptr ? sv::Zero() : sv::Load(c.bias);
   const sv::V low = sv::Set(c.low);
   const sv::V high = sv::Set(c.high);
@@ -102,8 +124,18 @@ void RunColumns(const Columns &c) {
     MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[t] = bias;
     MACE_UNROLL for (int i = 0; i < kRows; ++i) {
       MACE_UNROLL for (int q = 0; q < kPixels; ++q) {
-        if ((kLeft && q == 0) || (kRight && q == kPixels - 1)) continue;
-        const sv::V pixel = sv::Load(At(x[i], offsets[q]));
+        const bool first = q == 0;
+        const bool last = q == kPixels - 1;
+        if ((kEdges == Edges::kLeft && first) ||
+            (kEdges == Edges::kRight && last)) {
+          continue;
+        }
+        const float *from = At(x[i], offsets[q]);
+        if constexpr (kEdges == Edges::kAny) {
+          if (first) from = At(side[0][i], 0);
+          if (last) from = At(side[1][i], 0);
+        }
+        const sv::V pixel = sv::Load(from);
         // Output t sees this pixel at tap q - t * kStride, ascending.
         MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
           const int j = q - t * kStride;
@@ -111,6 +143,10 @@ void RunColumns(const Columns &c) {
         }
       }
       x[i] = sv::Advance(x[i], static_cast<size_t>(c.row_step));
+      if constexpr (kEdges == Edges::kAny) {
+        side[0][i] += side_step[0];
+        side[1][i] += side_step[1];
+      }
     }
     if (c.clamp) {
       MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
@@ -136,10 +172,15 @@ struct Table {
   template <int kOutputs = kMin>
   constexpr void Fill() {
     Function *f = of[kOutputs - kMin];
-    f[0] = &RunColumns<kStride, kRows, kOutputs, false, false>;
-    f[1] = &RunColumns<kStride, kRows, kOutputs, true, false>;
-    f[2] = &RunColumns<kStride, kRows, kOutputs, false, true>;
-    f[3] = &RunColumns<kStride, kRows, kOutputs, true, true>;
+    // Whole filters are the rule; rows at the top and the bottom are few.
+    if constexpr (kRows == 3) {
+      f[0] = &RunColumns<kStride, kRows, kOutputs, Edges::kNone>;
+      f[1] = &RunColumns<kStride, kRows, kOutputs, Edges::kLeft>;
+      f[2] = &RunColumns<kStride, kRows, kOutputs, Edges::kRight>;
+    } else {
+      f[0] = f[1] = f[2] = &RunColumns<kStride, kRows, kOutputs, Edges::kAny>;
+    }
+    f[3] = &RunColumns<kStride, kRows, kOutputs, Edges::kAny>;
     if constexpr (kOutputs < kMax) Fill<kOutputs + 1>();
   }
   constexpr Table() : of{} { Fill(); }
@@ -165,8 +206,9 @@ void RunRows(const Rows &rows) {
   Columns c = rows.first;
   for (Index part = 0; part < parts; ++part) {
     const Index outputs = least + (part < longer ? 1 : 0);
-    const int edges = (part == 0 && rows.left ? 1 : 0) +
-                      (part == parts - 1 && rows.right ? 2 : 0);
+    c.left = part == 0 && rows.left;
+    c.right = part == parts - 1 && rows.right;
+    const int edges = (c.left ? 1 : 0) + (c.right ? 2 : 0);
     const Function run = kTable.of[outputs - kMinOutputs<kStride>][edges];
     for (Index channel = 0; channel < rows.channels; channel += sv::kLanes) {
       const Index last = rows.channels - sv::kLanes;

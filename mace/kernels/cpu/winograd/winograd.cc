@@ -17,6 +17,7 @@ const Kernels *KernelsFor(CpuIsa isa) {
 #define MACE_WINOGRAD_CASE(name, base) \
   case CpuIsa::name:                   \
     return &base::kKernels;
+    // NOLINTNEXTLINE(bugprone-branch-clone): extensions use their base.
     MACE_FOR_EACH_ISA_AND_BASE(MACE_WINOGRAD_CASE)
 #undef MACE_WINOGRAD_CASE
     case CpuIsa::kNone:

@@ -97,21 +97,32 @@ struct Tile4 {
 
 // ---- filter ----------------------------------------------------------------
 
-template <typename Tile, typename T, typename LoadWeights>
-MACE_SIMD_INLINE void TransformPanels(const FilterArgs &x, LoadWeights load) {
+// Weights of any type as floats. A branch per vector: filters are transformed
+// once, and code for each type would be 5 KB more in the library.
+MACE_SIMD_INLINE sv::V LoadWeights(const FilterArgs &x, size_t at) {
+  if (x.type == gemm::WeightType::kF32) {
+    return sv::Load(static_cast<const float *>(x.from) + at);
+  }
+  const uint16_t *from = static_cast<const uint16_t *>(x.from) + at;
+  return x.type == gemm::WeightType::kF16 ? sv::LoadF16(from)
+                                          : sv::LoadBf16(from);
+}
+
+template <typename Tile>
+void Filter(const FilterArgs &x) {
   constexpr int t = Tile::kPoints;
   const size_t tap_stride = x.channels * kPanel;
   const size_t to_stride = x.panels * tap_stride;
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
-    const T *from = static_cast<const T *>(x.from) + panel * 9 * tap_stride;
+    const size_t from = panel * 9 * tap_stride;
     float *to = x.to + panel * tap_stride;
     for (size_t i = 0; i < tap_stride; i += sv::kLanes) {
       sv::V columns[t][3];
-      MACE_UNROLL for (int col = 0; col < 3; ++col) {
+      for (int col = 0; col < 3; ++col) {
         sv::V g[3];
-        MACE_UNROLL for (int row = 0; row < 3; ++row) {
-          g[row] =
-              load(from + static_cast<size_t>(row * 3 + col) * tap_stride + i);
+        for (int row = 0; row < 3; ++row) {
+          const size_t tap = static_cast<size_t>(row * 3 + col);
+          g[row] = LoadWeights(x, from + tap * tap_stride + i);
         }
         sv::V u[t];
         Tile::Filter(g, u);
@@ -119,7 +130,7 @@ MACE_SIMD_INLINE void TransformPanels(const FilterArgs &x, LoadWeights load) {
             u[row];
       }
       float *point = to + i;
-      MACE_UNROLL for (int row = 0; row < t; ++row) {
+      for (int row = 0; row < t; ++row) {
         sv::V u[t];
         Tile::Filter(columns[row], u);
         MACE_UNROLL for (int col = 0; col < t; ++col, point += to_stride) {
@@ -127,29 +138,6 @@ MACE_SIMD_INLINE void TransformPanels(const FilterArgs &x, LoadWeights load) {
         }
       }
     }
-  }
-}
-
-template <typename Tile>
-void Filter(const FilterArgs &x) {
-  switch (x.type) {
-    case gemm::WeightType::kF32:
-      TransformPanels<Tile, float>(
-          x, [](const float *p)
-                 __attribute__((always_inline)) { return sv::Load(p); });
-      break;
-    case gemm::WeightType::kF16:
-      TransformPanels<Tile, uint16_t>(
-          x, [](const uint16_t *p)
-                 __attribute__((always_inline)) { return sv::LoadF16(p); });
-      break;
-    case gemm::WeightType::kBf16:
-      TransformPanels<Tile, uint16_t>(
-          x, [](const uint16_t *p)
-                 __attribute__((always_inline)) { return sv::LoadBf16(p); });
-      break;
-    case gemm::WeightType::kBf16Pairs:  // WinogradConv takes none
-      break;
   }
 }
 
