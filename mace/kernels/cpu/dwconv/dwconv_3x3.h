@@ -11,6 +11,7 @@
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
 
 #include <cstddef>
+#include <utility>
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/simd.h"
@@ -72,10 +73,10 @@ MACE_SIMD_INLINE const float *At(const char *p, Index bytes) {
   return reinterpret_cast<const float *>(p + bytes);
 }
 
-// What is known of the edges: the first output has its first column outside the
-// image (kLeft), the last one its last (kRight), neither (kNone), or only the
-// run knows (kAny), which costs a few instructions and spares three copies.
-enum class Edges { kNone, kLeft, kRight, kAny };
+// kNone: all columns are in the image. kAny: the first output may have its
+// first column outside, the last one its last; that costs 6 instructions a row,
+// where code for each case would be 12 KB more in the library.
+enum class Edges { kNone, kAny };
 
 alignas(64) inline constexpr float kZeroPixel[sv::kLanes] = {};
 
@@ -124,16 +125,10 @@ void RunColumns(const Columns &c) {
     MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[t] = bias;
     MACE_UNROLL for (int i = 0; i < kRows; ++i) {
       MACE_UNROLL for (int q = 0; q < kPixels; ++q) {
-        const bool first = q == 0;
-        const bool last = q == kPixels - 1;
-        if ((kEdges == Edges::kLeft && first) ||
-            (kEdges == Edges::kRight && last)) {
-          continue;
-        }
         const float *from = At(x[i], offsets[q]);
         if constexpr (kEdges == Edges::kAny) {
-          if (first) from = At(side[0][i], 0);
-          if (last) from = At(side[1][i], 0);
+          if (q == 0) from = At(side[0][i], 0);
+          if (q == kPixels - 1) from = At(side[1][i], 0);
         }
         const sv::V pixel = sv::Load(from);
         // Output t sees this pixel at tap q - t * kStride, ascending.
@@ -162,29 +157,33 @@ void RunColumns(const Columns &c) {
 
 using Function = void (*)(const Columns &);
 
-// Functions by the number of outputs and the edges: 1 left, 2 right.
-template <int kStride, int kRows>
+// Functions for a stride and a number of kernel rows.
 struct Table {
-  static constexpr int kMin = kMinOutputs<kStride>;
-  static constexpr int kMax = kMaxOutputs<kStride>;
-  Function of[kMax - kMin + 1][4];
-
-  template <int kOutputs = kMin>
-  constexpr void Fill() {
-    Function *f = of[kOutputs - kMin];
-    // Whole filters are the rule; rows at the top and the bottom are few.
-    if constexpr (kRows == 3) {
-      f[0] = &RunColumns<kStride, kRows, kOutputs, Edges::kNone>;
-      f[1] = &RunColumns<kStride, kRows, kOutputs, Edges::kLeft>;
-      f[2] = &RunColumns<kStride, kRows, kOutputs, Edges::kRight>;
-    } else {
-      f[0] = f[1] = f[2] = &RunColumns<kStride, kRows, kOutputs, Edges::kAny>;
-    }
-    f[3] = &RunColumns<kStride, kRows, kOutputs, Edges::kAny>;
-    if constexpr (kOutputs < kMax) Fill<kOutputs + 1>();
-  }
-  constexpr Table() : of{} { Fill(); }
+  Index stride;
+  Index least;  // outputs
+  Index most;
+  // By the number of outputs beyond the least, and whether an edge may be
+  // outside.
+  Function of[kMaxOutputs<1> - kMinOutputs<1> + 1][2];
 };
+
+template <int kStride, int kRows, int... kMore>
+constexpr Table MakeTable(std::integer_sequence<int, kMore...>) {
+  constexpr int kMin = kMinOutputs<kStride>;
+  // Whole filters are the rule; rows at the top and the bottom are few.
+  constexpr Edges kInner = kRows == 3 ? Edges::kNone : Edges::kAny;
+  return {kStride,
+          kMin,
+          kMaxOutputs<kStride>,
+          {{&RunColumns<kStride, kRows, kMin + kMore, kInner>,
+            &RunColumns<kStride, kRows, kMin + kMore, Edges::kAny>}...}};
+}
+
+template <int kStride, int kRows>
+inline constexpr Table kTable = MakeTable<kStride, kRows>(
+    std::make_integer_sequence<int,
+                               kMaxOutputs<kStride> - kMinOutputs<kStride> +
+                                   1>());
 
 // All columns of some rows of outputs, at channels [0, channels) from there on;
 // the last vector overlaps the one before it rather than being partial.
@@ -196,11 +195,9 @@ struct Rows {
   bool right;
 };
 
-template <int kStride, int kRows>
-void RunRows(const Rows &rows) {
-  static constexpr Table<kStride, kRows> kTable;
-  constexpr Index kMax = kMaxOutputs<kStride>;
-  const Index parts = (rows.out_w + kMax - 1) / kMax;
+__attribute__((noinline)) inline void RunRows(const Rows &rows,
+                                              const Table &table) {
+  const Index parts = (rows.out_w + table.most - 1) / table.most;
   const Index least = rows.out_w / parts;
   const Index longer = rows.out_w % parts;  // this many parts have one more
   Columns c = rows.first;
@@ -208,8 +205,8 @@ void RunRows(const Rows &rows) {
     const Index outputs = least + (part < longer ? 1 : 0);
     c.left = part == 0 && rows.left;
     c.right = part == parts - 1 && rows.right;
-    const int edges = (c.left ? 1 : 0) + (c.right ? 2 : 0);
-    const Function run = kTable.of[outputs - kMinOutputs<kStride>][edges];
+    const int edges = c.left || c.right ? 1 : 0;
+    const Function run = table.of[outputs - table.least][edges];
     for (Index channel = 0; channel < rows.channels; channel += sv::kLanes) {
       const Index last = rows.channels - sv::kLanes;
       const Index at = channel < last ? channel : last;
@@ -220,7 +217,7 @@ void RunRows(const Rows &rows) {
       if (own.bias != nullptr) own.bias += at;
       run(own);
     }
-    c.image += kStride * outputs * c.pixel;
+    c.image += table.stride * outputs * c.pixel;
     c.out += outputs * c.pixel;
   }
 }
@@ -230,11 +227,11 @@ void RunRows(const Rows &rows) {
 MACE_SIMD_INLINE bool Run(const Rows &rows, Index stride, Index taps) {
   if constexpr (kAvailable) {
     if (taps == 3) {
-      stride == 1 ? RunRows<1, 3>(rows) : RunRows<2, 3>(rows);
+      RunRows(rows, stride == 1 ? kTable<1, 3> : kTable<2, 3>);
       return true;
     }
     if (taps == 2) {
-      stride == 1 ? RunRows<1, 2>(rows) : RunRows<2, 2>(rows);
+      RunRows(rows, stride == 1 ? kTable<1, 2> : kTable<2, 2>);
       return true;
     }
   }

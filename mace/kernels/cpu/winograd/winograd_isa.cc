@@ -118,11 +118,11 @@ void Filter(const FilterArgs &x) {
     float *to = x.to + panel * tap_stride;
     for (size_t i = 0; i < tap_stride; i += sv::kLanes) {
       sv::V columns[t][3];
-      for (int col = 0; col < 3; ++col) {
+      _Pragma("clang loop unroll(disable)") for (size_t col = 0; col < 3;
+                                                 ++col) {
         sv::V g[3];
-        for (int row = 0; row < 3; ++row) {
-          const size_t tap = static_cast<size_t>(row * 3 + col);
-          g[row] = LoadWeights(x, from + tap * tap_stride + i);
+        for (size_t row = 0; row < 3; ++row) {
+          g[row] = LoadWeights(x, from + (row * 3 + col) * tap_stride + i);
         }
         sv::V u[t];
         Tile::Filter(g, u);
