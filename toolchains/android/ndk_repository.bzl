@@ -27,7 +27,7 @@ _TOOLS = {
     "clang": None,
     "ld.lld": None,
     "llvm-ar": "ar",
-    "llvm-cov": None,
+    "llvm-cov": "gcov",
     "llvm-nm": "nm",
     "llvm-objcopy": "objcopy",
     "llvm-objdump": "objdump",
@@ -137,6 +137,9 @@ def _tools(prebuilt, abi):
                 break
         if name not in found and name != "llvm-cov":
             missing.append(" or ".join(candidates))
+
+    # Bazel wants one named; coverage is not measured on phones.
+    found.setdefault("llvm-cov", "/bin/false")
     return found, missing
 
 def _ndk_repository_impl(ctx):
