@@ -109,6 +109,9 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
             print(f"{step.name:12}{step.summary}")
         return 0
 
+    # A job in the background of a script starts with Ctrl-C ignored, and so would
+    # the programs that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     logs = ROOT / "build" / "test"
     logs.mkdir(parents=True, exist_ok=True)
     results: List[Result] = []

@@ -27,6 +27,8 @@ def _converter(
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*python, str(door), *argv],
+        # The door would enter the environment of whoever runs the tests.
+        env={k: v for k, v in os.environ.items() if k != "MACE_VENV"},
         capture_output=True,
         text=True,
         timeout=120,
