@@ -11,26 +11,12 @@ from __future__ import annotations
 import os
 import sys
 
-_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_VENV = os.environ.get("MACE_VENV") or os.path.join(_ROOT, ".venv")
-
 
 def main() -> int:
-    sys.path.insert(0, _ROOT)
-    try:
-        from mace.python.tools.bazel_run import main as run
-    except ModuleNotFoundError as error:
-        python = os.path.join(_VENV, "bin", "python")
-        inside = os.path.realpath(sys.prefix) == os.path.realpath(_VENV)
-        if os.access(python, os.X_OK) and not inside:
-            arguments = [python, os.path.abspath(__file__), *sys.argv[1:]]
-            os.execv(python, arguments)
-        sys.stderr.write(
-            f"error: the Python package {error.name} is missing; run: "
-            "bash tools/setup.sh\n"
-        )
-        return 2
-    return run()
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from tools.door import run_room
+
+    return run_room("bazel_run", __file__)
 
 
 if __name__ == "__main__":
