@@ -160,23 +160,34 @@ const T **MakeRows(const ConvPlan &plan,
   return rows.pointers;
 }
 
-void RunHalf(const ConvPlan &plan,
-             const uint16_t *input,
-             const ConvRegion &region,
-             const Target &target,
-             char *scratch) {
-  HalfBlock block;
+// What the blocks of all arithmetics have in common; `T` is that of the rows.
+template <typename AnyBlock, typename T>
+AnyBlock MakeBlock(const ConvPlan &plan,
+                   const T *input,
+                   const ConvRegion &region,
+                   const Target &target,
+                   char *scratch) {
+  AnyBlock block;
   block.a = MakeRows(plan, input, region, scratch);
   block.rows = static_cast<size_t>(region.row_end - region.row_begin);
   block.taps = static_cast<size_t>(plan.taps);
   block.depth = static_cast<size_t>(plan.depth);
-  block.w = static_cast<const uint16_t *>(target.weights);
   block.columns = target.columns;
   block.panel_begin = target.panel_begin;
   block.panel_end = target.panel_end;
   block.c = target.output;
   block.c_stride = target.stride;
   block.epilogue = target.epilogue;
+  return block;
+}
+
+void RunHalf(const ConvPlan &plan,
+             const uint16_t *input,
+             const ConvRegion &region,
+             const Target &target,
+             char *scratch) {
+  auto block = MakeBlock<HalfBlock>(plan, input, region, target, scratch);
+  block.w = static_cast<const uint16_t *>(target.weights);
   plan.half->run(block);
 }
 
@@ -185,20 +196,10 @@ void RunFloat(const ConvPlan &plan,
               const ConvRegion &region,
               const Target &target,
               char *scratch) {
-  Block block;
-  block.a = MakeRows(plan, input, region, scratch);
-  block.rows = static_cast<size_t>(region.row_end - region.row_begin);
-  block.taps = static_cast<size_t>(plan.taps);
-  block.depth = static_cast<size_t>(plan.depth);
+  auto block = MakeBlock<Block>(plan, input, region, target, scratch);
   block.w = target.weights;
   block.w_type = plan.w_type;
-  block.columns = target.columns;
-  block.panel_begin = target.panel_begin;
-  block.panel_end = target.panel_end;
   block.next_w = target.next_weights;
-  block.c = target.output;
-  block.c_stride = target.stride;
-  block.epilogue = target.epilogue;
   block.scratch =
       reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
   plan.kernels->run(block);
