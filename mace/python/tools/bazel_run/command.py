@@ -22,14 +22,13 @@ from mace.python.tools.bazel_run.bazel_run import (
 )
 from mace.python.tools.cli import console as messages
 from mace.python.tools.cli import flags
+from mace.python.tools.cli.device_abi import device_abi
 from mace.python.tools.cli.main import guarded
 from mace.python.tools.config.deployment import Abi
-from mace.python.tools.devices.boards import ABI_SPELLINGS
 
 _PROGRAM = "bazel_adb_run.py"
 _WIDTH = 150
 
-_ABIS = {**ABI_SPELLINGS, **{abi.value: abi for abi in Abi}}
 
 _EXAMPLES = """\
 examples:
@@ -184,12 +183,7 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
         metavar="NAME[,NAME]",
         help="only these devices, by name or serial number; qemu emulates a board",
     )
-    group.add_argument(
-        "--device_yml",
-        type=flags.path,
-        metavar="FILE",
-        help="boards to reach by ssh (default: devices.yml in the working directory)",
-    )
+    flags.add_device_yml(group)
 
 
 def _add_build(parser: argparse.ArgumentParser) -> None:
@@ -224,9 +218,5 @@ def _arguments(text: str) -> list[str]:
 def _abis(text: str) -> tuple[Abi, ...]:
     found = []
     for word in flags.words(text):
-        if word not in _ABIS:
-            raise argparse.ArgumentTypeError(
-                f"found {word!r}, accepted: {', '.join(abi.value for abi in Abi)}"
-            )
-        found.append(_ABIS[word])
+        found.append(device_abi(word))
     return tuple(dict.fromkeys(found))

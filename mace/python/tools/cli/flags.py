@@ -163,6 +163,16 @@ def add_switch(
     )
 
 
+def add_device_yml(group: argparse._ActionsContainer) -> None:
+    """Adds ``--device_yml``, the same in every tool that reaches boards."""
+    group.add_argument(
+        "--device_yml",
+        type=path,
+        metavar="FILE",
+        help="boards to reach by ssh (default: devices.yml in the working directory)",
+    )
+
+
 class OldFlag(argparse.Action):
     """A flag of an earlier version.
 

@@ -119,12 +119,7 @@ def _add_validation(parser: argparse.ArgumentParser) -> None:
 
 def _add_devices(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("devices")
-    group.add_argument(
-        "--device_yml",
-        type=flags.path,
-        metavar="FILE",
-        help="boards to reach by ssh (default: devices.yml in the working directory)",
-    )
+    flags.add_device_yml(group)
     group.add_argument(
         "--devices_to_run",
         type=flags.words,

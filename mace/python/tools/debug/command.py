@@ -10,17 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mace.python.tools.cli import console, flags
+from mace.python.tools.cli.device_abi import device_abi
 from mace.python.tools.cli.main import guarded
-from mace.python.tools.config.deployment import Abi
 from mace.python.tools.debug.gdb import GdbOptions, debug
 from mace.python.tools.debug.memory import MemoryOptions, watch
 from mace.python.tools.debug.symbolize import read_symbols, symbolize
 from mace.python.tools.debug.target import TargetOptions, devices
-from mace.python.tools.devices.boards import ABI_SPELLINGS
 from mace.python.tools.errors import UsageError
 
 _PROGRAM = "debug.py"
-_ABIS = {**ABI_SPELLINGS, **{abi.value: abi for abi in Abi}}
 
 # What `run` and `bazel_adb_run.py` build, and what the library script does.
 _SYMBOLS = (Path("build") / "bin", Path("build") / "lib")
@@ -155,15 +153,10 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="by name or serial number; qemu emulates a board, host is this computer",
     )
-    group.add_argument(
-        "--device_yml",
-        type=flags.path,
-        metavar="FILE",
-        help="boards to reach by ssh (default: devices.yml in the working directory)",
-    )
+    flags.add_device_yml(group)
     group.add_argument(
         "--target_abi",
-        type=_abi,
+        type=device_abi,
         metavar="ABI",
         help="of the program (default: what the device runs best)",
     )
@@ -281,14 +274,6 @@ def _add_memory(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dumpsys", action="store_true", help="also ask Android's meminfo, once"
     )
-
-
-def _abi(text: str) -> Abi:
-    if text not in _ABIS:
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, accepted: {', '.join(abi.value for abi in Abi)}"
-        )
-    return _ABIS[text]
 
 
 def _seconds(text: str) -> float:
