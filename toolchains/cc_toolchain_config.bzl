@@ -70,7 +70,28 @@ def _flags(actions, flags, with_features = []):
         with_features = with_features,
     )
 
-def _sanitizer(name, compile_flags, link_flags):
+def _sanitizer(name, compile_flags, link_flags, runtimes):
+    """Compiles with a sanitizer, and links its runtime.
+
+    Args:
+      name: of the feature.
+      compile_flags: besides those that all sanitizers want.
+      link_flags: by which clang links the runtime of its own.
+      runtimes: attribute `sanitizer_runtimes`.
+    """
+    link = _flags(_LINK, link_flags)
+    if name in runtimes:
+        # In the program alone, as clang does it. All of it, and its symbols for
+        # libraries that are loaded later.
+        link = _flags([ACTION_NAMES.cpp_link_executable], [
+            "-Wl,--whole-archive",
+            runtimes[name],
+            "-Wl,--no-whole-archive",
+            "-Wl,--export-dynamic",
+            "-ldl",
+            "-lrt",
+        ])
+
     # -O1 keeps stacks readable; assertions (MACE_DCHECK) stay on.
     return feature(name = name, flag_sets = [
         _flags(_COMPILE, compile_flags + [
@@ -79,7 +100,7 @@ def _sanitizer(name, compile_flags, link_flags):
             "-fno-omit-frame-pointer",
             "-UNDEBUG",
         ]),
-        _flags(_LINK, link_flags),
+        link,
     ])
 
 def _later_compile_flags(flags):
@@ -181,6 +202,7 @@ def _impl(ctx):
                 "asan",
                 ["-fsanitize=address", "-fsanitize-address-use-after-scope"],
                 ["-fsanitize=address"],
+                ctx.attr.sanitizer_runtimes,
             ),
             # "function" and "vptr" need RTTI, which MACE is built without.
             _sanitizer(
@@ -191,8 +213,14 @@ def _impl(ctx):
                     "-fno-sanitize-recover=all",
                 ],
                 ["-fsanitize=undefined", "-fno-sanitize=function,vptr"],
+                ctx.attr.sanitizer_runtimes,
             ),
-            _sanitizer("tsan", ["-fsanitize=thread"], ["-fsanitize=thread"]),
+            _sanitizer(
+                "tsan",
+                ["-fsanitize=thread"],
+                ["-fsanitize=thread"],
+                ctx.attr.sanitizer_runtimes,
+            ),
             # Objects that a fuzzer can be linked of; other programs can, too.
             feature(name = "fuzzable", flag_sets = [
                 _flags(_COMPILE, ["-fsanitize=fuzzer-no-link"]),
@@ -221,6 +249,9 @@ cc_toolchain_config = rule(
         ),
         "libc": attr.string(default = "glibc"),
         "linkopts": attr.string_list(),
+        "sanitizer_runtimes": attr.string_dict(
+            doc = "Library by sanitizer, where clang has none for the target.",
+        ),
         "tools": attr.string_dict(
             doc = "Paths by program of LLVM; empty: those of @mace_clang.",
         ),

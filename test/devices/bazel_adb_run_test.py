@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -129,6 +130,25 @@ def test_benchmarks(farm: Farm, tmp_path: Path) -> None:
         assert rows
         assert all("SOFTMAX" in row["benchmark"] for row in rows)
         assert all(float(row["time_ns"]) > 0 for row in rows)
+
+
+def test_the_address_sanitizer(farm: Farm, tmp_path: Path) -> None:
+    """A float too many, found by programs of both ABIs on a board."""
+    if not farm.boards:
+        pytest.skip("boards of the farm need root")
+    target = "//toolchains/test:overflow"
+    flags = ("--address_sanitizer", "--devices_to_run=nanopi")
+    ended = _run(farm, tmp_path, target, "5", *flags, "--target_abis=arm64,armhf")
+    assert ended.status == 1, ended.text
+    found = r"crashed \(signal 6\): AddressSanitizer:\s+heap-buffer-overflow"
+    assert len(re.findall(found, ended.text)) == 2, ended.text
+    for abi in ("arm64", "armhf"):
+        log = (tmp_path / f"overflow_nanopi_{abi}.log").read_text()
+        assert re.search(r"READ of size 4 .*\n.* in main .*overflow\.cc:\d+", log), log
+    ended = _run(farm, tmp_path, target, "4", *flags)
+    assert ended.status == 0, ended.text
+    assert "sum 1.00" in ended.text
+    _tidy(farm)
 
 
 def test_ctrl_c_leaves_nothing(farm: Farm, tmp_path: Path) -> None:

@@ -11,5 +11,17 @@ from mace.python.tools.bazel.build import (
     choose_variant,
     find_bazel,
 )
+from mace.python.tools.bazel.sanitizer import (
+    sanitizer_environment,
+    sanitizer_summary,
+)
 
-__all__ = ["BuildError", "Variant", "build_program", "choose_variant", "find_bazel"]
+__all__ = [
+    "BuildError",
+    "Variant",
+    "build_program",
+    "choose_variant",
+    "find_bazel",
+    "sanitizer_environment",
+    "sanitizer_summary",
+]

@@ -35,11 +35,13 @@ class Variant:
     """How a program is built.
 
     Attributes:
-        abi: for whom. Programs for boards are linked statically: they need a
-            Linux kernel and nothing else, however old the board's C library.
-            So are those for Android, unless there is an NDK.
+        abi: for whom. Programs are linked statically: they need a Linux
+            kernel and nothing else, however old the C library where they run.
+            For Android that is so unless there is an NDK.
         debug: with symbols and without optimisation.
-        address_sanitizer: with checks of every memory access.
+        address_sanitizer: with checks of every memory access. The sanitizer
+            cannot be linked statically: such a program needs the C libraries
+            of a system as new as the one that builds it.
         ndk: for Android, build with the NDK of ANDROID_NDK_HOME.
     """
 
@@ -66,19 +68,22 @@ class Variant:
         """
         if self.address_sanitizer and self.abi.is_android:
             raise UnsupportedError(
-                f"--address_sanitizer: not for {self.abi.value}; check on a board "
-                "(arm64, armhf) or on host"
+                f"--address_sanitizer: not for {self.abi.value}, where programs are "
+                "linked statically or by an NDK; check on a board (arm64, armhf), "
+                "on host, or emulated (--target_abis=arm64 --devices_to_run=qemu)"
             )
         flags = [] if self.abi is Abi.HOST else [f"--config={self.abi.value}"]
         if self.ndk:
             flags = [f"--config={_NDK_CONFIGS[self.abi]}"]
-        if self.abi in (Abi.ARM64, Abi.ARMHF) and not self.address_sanitizer:
-            # The sanitizer cannot be linked statically.
+        if not self.abi.is_android and not self.address_sanitizer:
             flags.append("--config=static")
         if self.debug:
             flags.append("--config=debug")
         if self.address_sanitizer:
             flags.append("--config=asan")
+            if self.abi is not Abi.HOST:
+                # In one folder ABIs would overwrite each other's programs.
+                flags.append(f"--platform_suffix=-{self.abi.value}-asan")
         return flags
 
 

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.bazel import Variant, build_program, choose_variant
+from mace.python.tools.bazel import (
+    Variant,
+    build_program,
+    choose_variant,
+    sanitizer_environment,
+    sanitizer_summary,
+)
 from mace.python.tools.bazel.build import full_label
 from mace.python.tools.bazel_run.outcome import (
     BENCHMARK_COLUMNS,
@@ -196,6 +202,7 @@ class _Session:
         result = device.run(
             [*self._profiler(item), f"./{program}", *self.options.arguments],
             env={
+                **(sanitizer_environment() if self.options.address_sanitizer else {}),
                 # No /tmp on Android.
                 "TMPDIR": str(folder / "tmp"),
                 "TEST_TMPDIR": str(folder / "tmp"),
@@ -251,7 +258,9 @@ class _Session:
                 f"says it runs {can}: {last}"
             )
         if result.status > 128:
-            return f"crashed (signal {result.status - 128})"
+            found = sanitizer_summary(result.output)
+            why = f": {found}" if found else ""
+            return f"crashed (signal {result.status - 128}){why}"
         figures = None
         if self.options.processor in ("auto", "unittest"):
             figures = test_figures(result.output)

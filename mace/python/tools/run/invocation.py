@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mace.python.tools.bazel import sanitizer_environment, sanitizer_summary
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.config.deployment import DataFormat, Runtime
 from mace.python.tools.devices import (
@@ -214,9 +215,10 @@ def _port_flags(side: str, ports: Sequence[Port]) -> list[str]:
 
 
 def _environment(options: RunOptions) -> dict[str, str]:
+    env = sanitizer_environment() if options.address_sanitizer else {}
     if options.runtime_failure_ratio > 0:
-        return {"MACE_RUNTIME_FAILURE_RATIO": str(options.runtime_failure_ratio)}
-    return {}
+        env["MACE_RUNTIME_FAILURE_RATIO"] = str(options.runtime_failure_ratio)
+    return env
 
 
 def _collect(
@@ -288,6 +290,9 @@ def _pull_outputs(
 
 def _errors(text: str) -> str:
     """The error lines of the program without prefix; its last words if none."""
+    summary = sanitizer_summary(text)
+    if summary:
+        return summary
     lines = text.strip().splitlines()
     errors = [re.sub(r"^E \S+:\d+ ", "", line) for line in lines if line[:2] == "E "]
     return "\n".join(errors or lines[-3:])

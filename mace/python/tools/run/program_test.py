@@ -80,12 +80,14 @@ def test_variants_have_their_own_place_and_flags(tools: Path, tmp_path: Path) ->
     words = (tools / "log").read_text().split()
     assert {"--config=arm64", "--config=debug", "--config=asan"} <= set(words)
     assert "--config=static" not in words
+    # Bazel's outputs of another ABI must not take their place.
+    assert "--platform_suffix=-arm64-asan" in words
 
 
 @pytest.mark.parametrize(
     "abi, configs",
     [
-        (Abi.HOST, set()),
+        (Abi.HOST, {"--config=static"}),
         (Abi.ARM64, {"--config=arm64", "--config=static"}),
         (Abi.ARMHF, {"--config=armhf", "--config=static"}),
         (Abi.ARM64_V8A, {"--config=arm64-v8a"}),

@@ -1,0 +1,43 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs built with the address sanitizer: how they run, what they say."""
+
+from __future__ import annotations
+
+import os
+import re
+
+_VARIABLE = "ASAN_OPTIONS"
+_OPTIONS = (
+    # A signal, as of any other crash: the status would be a program's own.
+    "abort_on_error=1",
+    # MACE answers for memory that is not to be had.
+    "allocator_may_return_null=1",
+    # Looking for leaks takes ptrace, which emulators and containers refuse.
+    "detect_leaks=0",
+)
+# Bazel compiles in a folder that this names, for the same bytes anywhere.
+_FOLDER = "/proc/self/cwd/"
+_SUMMARY = re.compile(r"^SUMMARY: (AddressSanitizer: .*\S)\s*$", re.MULTILINE)
+
+
+def sanitizer_environment() -> dict[str, str]:
+    """Variables for a program built with the address sanitizer.
+
+    What ASAN_OPTIONS holds here has the last word there.
+    """
+    words = [*_OPTIONS, os.environ.get(_VARIABLE, "")]
+    return {_VARIABLE: ":".join(word for word in words if word)}
+
+
+def sanitizer_summary(text: str) -> str:
+    """What the sanitizer found, in one line: kind, place and function.
+
+    Args:
+        text: all that a program printed.
+
+    Returns:
+        an empty text if it found nothing.
+    """
+    found = _SUMMARY.search(text)
+    return found[1].replace(_FOLDER, "") if found else ""
