@@ -181,7 +181,8 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
         type=flags.words,
         default=(),
         metavar="NAME[,NAME]",
-        help="only these devices, by name or serial number; qemu emulates a board",
+        help="only these devices, by name or serial number; qemu emulates a board, "
+        "host is this computer",
     )
     flags.add_device_yml(group)
 

@@ -125,7 +125,8 @@ def _add_devices(parser: argparse.ArgumentParser) -> None:
         type=flags.words,
         default=(),
         metavar="NAME[,NAME]",
-        help="only these devices, by name or serial number",
+        help="only these devices, by name or serial number; host is this "
+        "computer, and qemu emulates a board",
     )
 
 

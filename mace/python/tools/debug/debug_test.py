@@ -183,6 +183,33 @@ def test_logcat(phones: list[Running], capsys: pytest.CaptureFixture[str]) -> No
         assert phone.address in output
 
 
+_OFF = """\
+devices:
+  "off":
+    target_abis: [arm64]
+    address: 127.0.0.1
+    port: 1
+    username: root
+"""
+
+
+def test_a_board_that_is_off_keeps_nobody_from_a_phone(
+    phones: list[Running], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    boards = tmp_path / "boards.yml"
+    boards.write_text(_OFF)
+    flags = ["logcat", f"--device_yml={boards}"]
+    assert main(flags) == 0
+    captured = capsys.readouterr()
+    assert all(phone.address in captured.out for phone in phones)
+    assert "left out: cannot reach off (root@127.0.0.1)" in captured.err
+    # Unless it was asked for.
+    assert main([*flags, f"--devices_to_run=off,{phones[0].address}"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "cannot reach off (root@127.0.0.1)" in captured.err
+
+
 # memory
 
 
@@ -309,9 +336,18 @@ def test_gdb_on_a_board(
 
 
 def test_gdb_emulated(
-    program: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    program: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Without an ABI and without adb: no phone is meant."""
     _needs_gdb()
+
+    def no_adb() -> None:
+        raise AssertionError("asked for adb")
+
+    monkeypatch.setattr("mace.python.tools.devices.survey.find_adb", no_adb)
     status = main(
         [
             "gdb",
@@ -319,8 +355,7 @@ def test_gdb_emulated(
             f"--program={program}",
             f"--output_dir={tmp_path}",
             "--port=16019",
-            "--devices_to_run=qemu",
-            "--target_abi=arm64",
+            "--devices_to_run=qemu-arm64",
         ]
     )
     output = capfd.readouterr().out

@@ -160,7 +160,9 @@ def debug(options: GdbOptions) -> tuple[int, list[str]]:
         )
         if options.dry_run:
             return 0, _lines(session, gdb)
-        with device_lock(item.device.address, item.device.stop_event):
+        with device_lock(
+            item.device.identity, item.device.stop_event, label=item.device.address
+        ):
             return _hold(session, gdb), []
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from mace.python.tools.devices import (
 )
 from mace.python.tools.devices.process import ProcessRequest, run_process
 from mace.python.tools.devices.remote import RemoteDevice
+
+_LOG = logging.getLogger(__name__)
 
 # Most capable first.
 _ABIS = (Abi.ARM64_V8A, Abi.ARM64, Abi.ARMEABI_V7A, Abi.ARMHF)
@@ -49,7 +52,7 @@ def devices(options: TargetOptions) -> Iterator[list[FoundDevice]]:
     """All devices that match; connections end with the block.
 
     Raises:
-        DeviceError: none does, or a listed board is silent.
+        DeviceError: none does, or one that was named cannot be used.
     """
     abis = _ABIS if options.abi is None else (options.abi,)
     if "host" in options.devices_to_run:
@@ -64,8 +67,10 @@ def devices(options: TargetOptions) -> Iterator[list[FoundDevice]]:
         )
     )
     try:
-        if found.silent:
-            raise DeviceError(found.silent[0].reason)
+        for silent in found.silent:
+            if silent.named:
+                raise DeviceError(silent.reason)
+            _LOG.warning("left out: %s", silent.reason)
         yield found.found
     finally:
         close_all(found)

@@ -13,9 +13,9 @@ from mace.python.tools.devices.device import (
     DeviceLostError,
     DeviceProperties,
     DeviceStoppedError,
+    DeviceUnsuitedError,
 )
 from mace.python.tools.devices.discover import (
-    EMULATOR,
     DeviceQuery,
     Devices,
     FoundDevice,
@@ -27,6 +27,7 @@ from mace.python.tools.devices.emulator import EmulatorDevice
 from mace.python.tools.devices.host import HostDevice
 from mace.python.tools.devices.lease import device_lease
 from mace.python.tools.devices.lock import device_lock
+from mace.python.tools.devices.survey import EMULATOR
 
 __all__ = [
     "EMULATOR",
@@ -39,6 +40,7 @@ __all__ = [
     "DeviceProperties",
     "DeviceQuery",
     "DeviceStoppedError",
+    "DeviceUnsuitedError",
     "Devices",
     "EmulatorDevice",
     "FoundDevice",

@@ -11,8 +11,12 @@ from typing import TypeVar
 
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.devices.adb_client import AdbClient, explain
-from mace.python.tools.devices.device import DeviceError, DeviceProperties
-from mace.python.tools.devices.remote import RemoteDevice
+from mace.python.tools.devices.device import (
+    DeviceError,
+    DeviceProperties,
+    DeviceUnsuitedError,
+)
+from mace.python.tools.devices.remote import BOOT_ID, RemoteDevice
 
 # Documented: debuggers and profilers are told of it, too.
 WORK_DIR = PurePosixPath("/data/local/tmp/mace_run")
@@ -29,10 +33,12 @@ _SOC_KEYS = (
     "ro.hardware",
 )
 _ABI_KEYS = ("ro.product.cpu.abilist", "ro.product.cpu.abi", "ro.product.cpu.abi2")
+_SERIAL_KEY = "ro.serialno"
 _MODEL_KEY = "ro.product.model"
 _MAKER_KEY = "ro.soc.manufacturer"
 
 _LOG_LINES = 200
+_BOOT = re.compile(r"^[0-9a-f-]{36}$", re.MULTILINE)
 _PROPERTY = re.compile(r"^\[(\S+)\]: \[(.*)\]\s*$", re.MULTILINE)
 
 _T = TypeVar("_T")
@@ -51,10 +57,15 @@ class AdbDevice(RemoteDevice):
         self._adb = client
         self._serial = serial
         self._name = ""
+        self._identity = ""
 
     @property
     def address(self) -> str:
         return f"adb:{self._serial}"
+
+    @property
+    def identity(self) -> str:
+        return self._identity or self.address
 
     @property
     def label(self) -> str:
@@ -66,13 +77,19 @@ class AdbDevice(RemoteDevice):
 
     def probe(self) -> DeviceProperties:
         # All at once: a call per property takes longer than all the rest.
-        found = dict(_PROPERTY.findall(self.shell("getprop").output))
+        told = self.shell(f"getprop; cat {BOOT_ID} 2>/dev/null").output
+        found = dict(_PROPERTY.findall(told))
         self._name = found.get(_MODEL_KEY) or self._serial
+        # By USB it has another serial than in the network, and a cheap one may
+        # share its own with others.
+        boot = _BOOT.search(told)
+        serial = found.get(_SERIAL_KEY) or self._serial
+        self._identity = f"phone:{serial}:{boot[0] if boot else ''}"
         socs = _distinct(found.get(key, "").lower() for key in _SOC_KEYS)
         words = ",".join(found.get(key, "") for key in _ABI_KEYS).split(",")
         abis = _distinct(_ABIS[word] for word in words if word in _ABIS)
         if not abis:
-            raise DeviceError(
+            raise DeviceUnsuitedError(
                 f"{self.label} runs programs for {words[0] or 'an unknown ABI'}; MACE "
                 f"has {', '.join(_ABIS)}"
             )

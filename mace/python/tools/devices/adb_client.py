@@ -100,9 +100,15 @@ class AdbClient:
             self._reconnect(serial)
             time.sleep(0.3)
 
-    def connect(self, address: str) -> None:
-        """Connects to a device in the network; `devices` tells the outcome."""
-        self.call("connect", address)
+    def connect(self, address: str) -> str:
+        """Connects to a device in the network.
+
+        Returns:
+            what to say of it should it not be listed then.
+        """
+        return (
+            f"{address}: adb says: {first_line(self.call('connect', address).output)}"
+        )
 
     def call(self, *arguments: str) -> ProcessResult:
         """Runs adb with these arguments, output and errors together."""

@@ -167,6 +167,9 @@ def _problems(error: pydantic.ValidationError) -> list[str]:
         elif kind == "extra_forbidden":
             known = ", ".join(_Entry.model_fields)
             text = f"is not known; keys of a device: {known}"
+        elif place.endswith(".[key]"):
+            # YAML reads `off` and `10` as something else than names.
+            text = f"a name must be text, found {problem['input']!r}; put it in quotes"
         else:
             text = f"{problem['msg']}, found {problem['input']!r:.80}"
         lines.append(f"{place}: {text}")

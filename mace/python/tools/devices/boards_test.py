@@ -87,6 +87,8 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
         "'mips', accepted: arm64",
     ):
         assert word in str(caught.value)
+    with pytest.raises(DeviceError, match="a name must be text, found True; put it in"):
+        read_boards(_write(tmp_path, _EXAMPLE.replace("nanopi", "on")))
 
 
 @pytest.mark.parametrize(
@@ -103,6 +105,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
         "devices: {a: {target_abis: arm64, address: x, username: u, port: 0}}",
         "devices: {a: {target_abis: arm64, address: x, username: u, identity: no}}",
         "\0",
+        "devices: {off: {target_abis: arm64, address: x, username: u}}",
     ],
 )
 def test_bad_files(text: str, tmp_path: Path) -> None:

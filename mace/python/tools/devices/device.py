@@ -29,6 +29,10 @@ class DeviceFullError(DeviceError):
     """A file does not fit on a device."""
 
 
+class DeviceUnsuitedError(DeviceError):
+    """A device answers and is none that our programs run on."""
+
+
 class DeviceStoppedError(DeviceError):
     """`Device.stop` ended what the device was doing."""
 
@@ -89,6 +93,14 @@ class Device(abc.ABC):
     @abc.abstractmethod
     def address(self) -> str:
         """What its driver reaches it by, unique among all devices."""
+
+    @property
+    def identity(self) -> str:
+        """Tells the machine from others, however it is reached; after `probe`.
+
+        One that is reached in two ways has two addresses and one identity.
+        """
+        return self.address
 
     @property
     def is_local(self) -> bool:

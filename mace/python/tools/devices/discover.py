@@ -6,29 +6,35 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import os
 import random
-import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mace.python.tools.config.deployment import Abi
-from mace.python.tools.devices.adb import AdbDevice
-from mace.python.tools.devices.adb_client import AdbClient, find_adb
-from mace.python.tools.devices.boards import DEFAULT_FILE, read_boards
-from mace.python.tools.devices.device import Device, DeviceError, DeviceProperties
-from mace.python.tools.devices.emulator import EMULATED_ABIS, EmulatorDevice
-from mace.python.tools.devices.host import HostDevice
-from mace.python.tools.devices.ssh import SshDevice
+from mace.python.tools.devices.boards import DEFAULT_FILE
+from mace.python.tools.devices.device import (
+    Device,
+    DeviceError,
+    DeviceProperties,
+    DeviceUnsuitedError,
+)
+from mace.python.tools.devices.emulator import EMULATED_ABIS
+from mace.python.tools.devices.survey import (
+    EMULATOR,
+    HOST,
+    Candidate,
+    Seen,
+    Survey,
+    Trouble,
+    probe_all,
+)
+from mace.python.tools.errors import MaceError
 
 _LOG = logging.getLogger(__name__)
 
-# In --devices_to_run: emulate what is not there.
-EMULATOR = "qemu"
 # In target_socs.
 ALL, RANDOM = "all", "random"
-
-_NETWORK_SERIAL = re.compile(r"^[^\s,]+:\d+$")
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,8 @@ class DeviceQuery:
         abis: what programs are built for.
         work_root: local folder below which devices on this computer work.
         socs: lower case; "all" or nothing for any, "random" for one device of
-            those that match, chosen by chance.
+            those that match, chosen by chance. A device whose SoC is not known
+            matches any.
         wanted: names or serials; empty: all. "qemu" emulates ARM boards.
         device_yml: boards reached by ssh; None: `devices.yml` here, if any.
         any_abi: one of `abis` will do; otherwise those without a device are told.
@@ -64,11 +71,20 @@ class FoundDevice:
 
 @dataclass(frozen=True)
 class SilentDevice:
-    """A device that was meant and does not answer."""
+    """A device that was meant and cannot be used.
+
+    It is listed, plugged in or named in `DeviceQuery.wanted`, and it does not
+    answer, is not ready or is not there at all.
+
+    Attributes:
+        abis: of the wanted ones, those it may have run.
+        named: `DeviceQuery.wanted` names it.
+    """
 
     name: str
     abis: tuple[Abi, ...]
     reason: str
+    named: bool = False
 
 
 @dataclass
@@ -79,76 +95,30 @@ class Devices:
     silent: list[SilentDevice] = field(default_factory=list)
 
 
-@dataclass
-class _Survey:
-    """Everything seen, for the message when nothing matches."""
-
-    query: DeviceQuery
-    result: Devices = field(default_factory=Devices)
-    seen: list[str] = field(default_factory=list)
-
-    def offer(self, device: Device, names: tuple[str, ...] = ()) -> None:
-        """Probes a device; takes it if it matches."""
-        try:
-            properties = device.probe()
-        except BaseException:
-            device.close()
-            raise
-        names = (*names, properties.name, properties.serial)
-        abis = tuple(abi for abi in self.query.abis if abi in properties.abis)
-        if abis and self._is_wanted(names) and self._has_soc(properties):
-            self.result.found.append(FoundDevice(device, properties, abis))
-            return
-        device.close()
-        can = ", ".join(abi.value for abi in properties.abis)
-        soc = f", SoC {properties.soc}" if properties.soc else ""
-        self.seen.append(f"{properties.name} ({properties.serial}): {can}{soc}")
-
-    def _is_wanted(self, names: tuple[str, ...]) -> bool:
-        return not self.query.wanted or bool(set(names) & set(self.query.wanted))
-
-    def _has_soc(self, properties: DeviceProperties) -> bool:
-        socs = set(self.query.socs) - {RANDOM}
-        if not socs or ALL in socs or not properties.soc_names:
-            return True
-        return bool(socs & set(properties.soc_names))
-
-
 def find_devices(query: DeviceQuery) -> Devices:
     """The devices that match, each under a name of its own.
 
-    A connection to each is open; `close` ends it. A board that is listed and
-    does not answer is told apart, unless it is the only one.
+    A connection to each is open; `close_all` ends it. Devices that were meant
+    and cannot be used are told apart, unless there are no others.
 
     Raises:
         DeviceError: none matches; says what there is, and what it can run.
         MissingToolError: a program needed to reach such devices is missing.
     """
-    survey = _Survey(query)
-    try:
-        if Abi.HOST in query.abis:
-            survey.offer(HostDevice(query.work_root / "host"))
-        _emulators(survey)
-        _boards(survey)
-        if any(abi.is_android for abi in query.abis):
-            _phones(survey)
-    except BaseException:
-        close_all(survey.result)
-        raise
-    result = survey.result
+    survey = Survey(query.abis, query.wanted)
+    survey.add_local(query.work_root)
+    _add_boards(survey, query)
+    survey.add_phones()
+    search = _Search(query, survey)
+    search.judge(probe_all(survey.candidates))
+    result = search.result
     if not result.found:
-        raise DeviceError(_nothing_found(survey))
-    served = {abi for item in result.found for abi in item.abis}
-    served |= {abi for device in result.silent for abi in device.abis}
-    for abi in query.abis:
-        if abi not in served and not query.any_abi:
-            _LOG.warning("%s: %s", abi.value, _no_device(abi))
+        raise search.nothing_found()
     if RANDOM in query.socs:
-        chosen = random.choice(result.found)
-        for item in result.found:
-            if item is not chosen:
-                item.device.close()
-        result.found = [chosen]
+        # Any one will do: those that are off or missing are not missed.
+        _choose_one(result)
+    else:
+        search.tell_the_rest()
     result.found = _with_own_names(result.found)
     return result
 
@@ -159,89 +129,136 @@ def close_all(devices: Devices) -> None:
         item.device.close()
 
 
-def _emulators(survey: _Survey) -> None:
-    query = survey.query
-    for abi in query.abis:
-        name = f"{EMULATOR}-{abi.value}"
-        if abi in EMULATED_ABIS and {EMULATOR, name} & set(query.wanted):
-            survey.offer(
-                EmulatorDevice(abi, query.work_root / abi.value), (EMULATOR, name)
-            )
+def _add_boards(survey: Survey, query: DeviceQuery) -> None:
+    if query.device_yml is not None:
+        survey.add_boards(query.device_yml)
+    elif DEFAULT_FILE.is_file():
+        _LOG.info("boards are those of %s", DEFAULT_FILE)
+        survey.add_boards(DEFAULT_FILE)
 
 
-def _boards(survey: _Survey) -> None:
-    query = survey.query
-    path = query.device_yml
-    if path is None:
-        if not DEFAULT_FILE.is_file():
+class _Search:
+    """What answered a query, and why the rest did not."""
+
+    def __init__(self, query: DeviceQuery, survey: Survey) -> None:
+        self.result = Devices()
+        self._query = query
+        self._survey = survey
+        self._seen = list(survey.seen)
+        self._troubles = list(survey.troubles)
+        self._told: set[str] = set()
+
+    def judge(self, answers: Sequence[DeviceProperties | MaceError]) -> None:
+        """Takes devices that match; keeps in mind why the others do not."""
+        for candidate, answer in zip(self._survey.candidates, answers):
+            if isinstance(answer, MaceError):
+                self._note(candidate, answer)
+            else:
+                self._match(candidate, answer)
+
+    def _match(self, candidate: Candidate, properties: DeviceProperties) -> None:
+        query = self._query
+        names = (*candidate.names, properties.name, properties.serial)
+        self._told |= set(names)
+        abis = tuple(abi for abi in query.abis if abi in properties.abis)
+        if abis and self._is_meant(names) and _has_soc(properties, query):
+            found = FoundDevice(candidate.device, properties, abis)
+            self.result.found.append(found)
             return
-        path = DEFAULT_FILE
-        _LOG.info("boards are those of %s", path)
-    for board in read_boards(path):
-        abis = tuple(abi for abi in query.abis if abi in board.abis)
-        wanted = not query.wanted or {
-            board.name,
-            board.address,
-            f"{board.address}:{board.port}",
-        } & set(query.wanted)
-        # One that cannot match is not called up: it may well be off.
-        if not abis or not wanted:
-            can = ", ".join(abi.value for abi in board.abis)
-            survey.seen.append(f"{board.name} ({board.address}): {can}")
-            continue
-        try:
-            survey.offer(SshDevice(board), (board.address,))
-        except DeviceError as error:
-            survey.result.silent.append(SilentDevice(board.name, abis, str(error)))
+        candidate.device.close()
+        can = ", ".join(abi.value for abi in properties.abis)
+        soc = f", SoC {properties.soc}" if properties.soc else ""
+        line = f"{properties.name} ({properties.serial}): {can}{soc}"
+        self._seen.append(Seen(names, line))
 
-
-def _phones(survey: _Survey) -> None:
-    adb = find_adb()
-    wanted = set(survey.query.wanted)
-    listed = {device.serial: device for device in adb.devices()}
-    for serial in wanted - set(listed):
-        if _NETWORK_SERIAL.match(serial):
-            adb.connect(serial)
-            listed = {device.serial: device for device in adb.devices()}
-    only = os.environ.get("ANDROID_SERIAL", "")
-    for serial, device in listed.items():
-        if only and not wanted and serial != only:
-            survey.seen.append(f"{serial}: left out (ANDROID_SERIAL={only})")
-        elif device.is_ready:
-            _offer_phone(survey, adb, serial)
-        elif serial in wanted or serial == only:
-            raise DeviceError(device.advice())
+    def _note(self, candidate: Candidate, error: MaceError) -> None:
+        named = bool(set(candidate.names) & set(self._query.wanted))
+        unsuited = isinstance(error, DeviceUnsuitedError) and not named
+        # The name of a phone that does not answer is not known.
+        if unsuited or not self._is_meant(candidate.names):
+            self._seen.append(Seen(candidate.names, str(error)))
+            _LOG.warning("%s", error)
         else:
-            _LOG.warning("%s", device.advice())
-            survey.seen.append(device.advice())
-    if only and not wanted and only not in listed:
-        raise DeviceError(
-            f"ANDROID_SERIAL is {only}, and adb sees {', '.join(listed) or 'no device'}"
+            trouble = Trouble(candidate.names, candidate.abis, error)
+            self._troubles.append(trouble)
+
+    def _is_meant(self, names: Iterable[str]) -> bool:
+        return not self._query.wanted or bool(set(names) & set(self._query.wanted))
+
+    def tell_the_rest(self) -> None:
+        """Completes `Devices.silent`; warns of what else is not run on."""
+        query, result = self._query, self.result
+        for trouble in self._troubles:
+            if trouble.names:
+                named = bool(set(trouble.names) & set(query.wanted))
+                result.silent.append(
+                    SilentDevice(
+                        trouble.names[0], trouble.abis, str(trouble.error), named
+                    )
+                )
+        for name in self._survey.absent(self._told):
+            reason = self._why_absent(name)
+            result.silent.append(SilentDevice(name, query.abis, reason, named=True))
+        for seen in self._seen:
+            if set(seen.names) & set(query.wanted):
+                _LOG.warning("left out: %s", seen.line)
+        served = {abi for item in result.found for abi in item.abis}
+        served |= {abi for device in result.silent for abi in device.abis}
+        for abi in query.abis:
+            if abi not in served and not query.any_abi:
+                _LOG.warning("%s: %s", abi.value, self._remedy(abi))
+
+    def nothing_found(self) -> MaceError:
+        """What there is instead, and what to do."""
+        query = self._query
+        if len(self._troubles) == 1 and not self._seen:
+            (trouble,) = self._troubles
+            if set(query.abis) <= set(trouble.abis):
+                return trouble.error
+        asked = "programs for " + ", ".join(abi.value for abi in query.abis)
+        if query.socs and ALL not in query.socs and RANDOM not in query.socs:
+            asked += f" on SoC {', '.join(query.socs)} (target_socs)"
+        if query.wanted:
+            asked += f" among {', '.join(query.wanted)} (--devices_to_run)"
+        lines = [f"no device runs {asked}"]
+        lines += [str(trouble.error) for trouble in self._troubles if trouble.names]
+        lines += self._survey.refused.values()
+        lines += [f"found {seen.line}" for seen in self._seen]
+        lines += [f"{abi.value}: {self._remedy(abi)}" for abi in query.abis]
+        return DeviceError("\n  ".join(lines))
+
+    def _why_absent(self, name: str) -> str:
+        if name in self._survey.refused:
+            return self._survey.refused[name]
+        no_phones = [str(t.error) for t in self._troubles if not t.names]
+        lines = [item.properties.name for item in self.result.found]
+        lines += [seen.names[0] for seen in self._seen]
+        there = ", ".join(dict.fromkeys(lines))
+        return "; ".join(
+            [f"there is no device {name} (--devices_to_run), but {there}", *no_phones]
         )
 
-
-def _offer_phone(survey: _Survey, adb: AdbClient, serial: str) -> None:
-    try:
-        survey.offer(AdbDevice(adb, serial))
-    except DeviceError as error:
-        if serial in survey.query.wanted:
-            raise
-        _LOG.warning("%s", error)
-        survey.seen.append(str(error))
+    def _remedy(self, abi: Abi) -> str:
+        """What to do to have a device for an ABI."""
+        for trouble in self._troubles:
+            if not trouble.names and abi in trouble.abis:
+                return str(trouble.error)
+        return _no_device(abi)
 
 
-def _nothing_found(survey: _Survey) -> str:
-    query = survey.query
-    silent = [f"{device.name}: {device.reason}" for device in survey.result.silent]
-    asked = "programs for " + ", ".join(abi.value for abi in query.abis)
-    if query.socs and ALL not in query.socs and RANDOM not in query.socs:
-        asked += f" on SoC {', '.join(query.socs)} (target_socs)"
-    if query.wanted:
-        asked += f" among {', '.join(query.wanted)} (--devices_to_run)"
-    lines = [f"no device runs {asked}"]
-    lines += [f"found {line}" for line in (*silent, *survey.seen)]
-    lines += [f"{abi.value}: {_no_device(abi)}" for abi in query.abis]
-    return "\n  ".join(lines)
+def _has_soc(properties: DeviceProperties, query: DeviceQuery) -> bool:
+    socs = set(query.socs) - {RANDOM}
+    if not socs or ALL in socs or not properties.soc_names:
+        return True
+    return bool(socs & set(properties.soc_names))
+
+
+def _choose_one(result: Devices) -> None:
+    chosen = random.choice(result.found)
+    for item in result.found:
+        if item is not chosen:
+            item.device.close()
+    result.found = [chosen]
 
 
 def _no_device(abi: Abi) -> str:
@@ -256,7 +273,7 @@ def _no_device(abi: Abi) -> str:
             f"no such board; list it in {DEFAULT_FILE} or --device_yml, or emulate "
             f"one: --devices_to_run={EMULATOR}"
         )
-    return "this computer, called host in --devices_to_run"
+    return f"this computer, called {HOST} in --devices_to_run"
 
 
 def _with_own_names(found: list[FoundDevice]) -> list[FoundDevice]:

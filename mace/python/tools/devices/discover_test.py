@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,54 @@ def test_no_board_and_no_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         find_devices(DeviceQuery((Abi.ARM64,), tmp_path))
 
 
+def test_a_name_that_nothing_has(phones: list[Running], tmp_path: Path) -> None:
+    """It fails, and the others go on."""
+    found = _find(DeviceQuery(_ANDROID, tmp_path, wanted=("MI 6", "absent")))
+    assert list(_summary(found)) == ["MI 6"]
+    (silent,) = found.silent
+    assert (silent.name, silent.abis, silent.named) == ("absent", _ANDROID, True)
+    assert "there is no device absent (--devices_to_run), but MI 6" in silent.reason
+    # One of any kind is no less than the other.
+    any_one = DeviceQuery(_ANDROID, tmp_path, ("random",), ("MI 6", "absent"))
+    assert _find(any_one).silent == []
+
+
+def test_a_named_device_that_does_not_match(
+    phones: list[Running], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    both = ("MI 6", "Redmi Go")
+    found = _find(DeviceQuery((Abi.ARM64_V8A,), tmp_path, wanted=both))
+    assert list(_summary(found)) == ["MI 6"]
+    assert found.silent == []
+    assert "left out: Redmi Go" in caplog.text
+
+
+def test_a_network_phone_that_refuses(phones: list[Running], tmp_path: Path) -> None:
+    wanted = ("MI 6", "127.0.0.1:1")
+    (silent,) = _find(DeviceQuery(_ANDROID, tmp_path, wanted=wanted)).silent
+    assert "127.0.0.1:1: adb says: " in silent.reason
+    assert "onnection refused" in silent.reason
+    with pytest.raises(DeviceError, match="adb says: .*onnection refused"):
+        find_devices(DeviceQuery(_ANDROID, tmp_path, wanted=wanted[1:]))
+
+
+def test_two_ways_to_a_device_are_one_machine(
+    boards: list[Running], phones: list[Running], farm: Farm, tmp_path: Path
+) -> None:
+    other = tmp_path / "devices.yml"
+    text = farm.devices_yml.read_text(encoding="utf-8").replace(
+        "127.0.0.1", "localhost"
+    )
+    other.write_text(text, encoding="utf-8")
+    abis = (*_LINUX, *_ANDROID)
+    identities = []
+    for path in (farm.devices_yml, other):
+        found = _find(DeviceQuery(abis, tmp_path, device_yml=path)).found
+        identities.append({one.device.identity for one in found})
+    assert len(identities[0]) == 4
+    assert identities[0] == identities[1]
+
+
 def test_host_and_its_emulators(tmp_path: Path) -> None:
     assert _summary(_find(DeviceQuery((Abi.HOST,), tmp_path))) == {"host": ["host"]}
 
@@ -128,6 +177,57 @@ def test_there_is_no_adb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingToolError, match="adb is missing"):
         find_devices(DeviceQuery(_ANDROID, tmp_path))
+
+
+_BOARD = """\
+  board{0}:
+    target_abis: [arm64]
+    address: 10.0.0.{0}
+    username: root
+"""
+
+
+def test_boards_that_are_off_are_waited_for_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And adb is not missed while something else matches."""
+    for tool in ("ssh", "scp"):
+        path = tmp_path / tool
+        path.write_text(
+            "#!/bin/sh\n/bin/sleep 1\necho Connection timed out >&2\nexit 255\n"
+        )
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    listed = tmp_path / "boards.yml"
+    listed.write_text("devices:\n" + "".join(map(_BOARD.format, range(6))))
+    begin = time.monotonic()
+    abis = (Abi.HOST, Abi.ARM64, Abi.ARM64_V8A)
+    found = _find(DeviceQuery(abis, tmp_path, device_yml=listed))
+    assert time.monotonic() - begin < 5
+    assert list(_summary(found)) == ["host"]
+    assert [one.name for one in found.silent] == [f"board{i}" for i in range(6)]
+    assert all("is it on" in one.reason and not one.named for one in found.silent)
+    with pytest.raises(DeviceError) as caught:
+        find_devices(DeviceQuery(abis[1:], tmp_path, device_yml=listed))
+    assert "arm64-v8a: adb is missing" in str(caught.value)
+
+
+def test_adb_is_not_asked_when_no_phone_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not missed, and its server not started."""
+    adb = tmp_path / "adb"
+    adb.write_text(f"#!/bin/sh\n: >{tmp_path}/called\nexit 1\n")
+    adb.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    found = _find(DeviceQuery((Abi.HOST, *_ANDROID), tmp_path, wanted=("host",)))
+    assert list(_summary(found)) == ["host"]
+    assert not (tmp_path / "called").exists()
+    found = _find(DeviceQuery((Abi.HOST, *_ANDROID), tmp_path, wanted=("host", "x")))
+    assert (tmp_path / "called").exists()
+    (silent,) = found.silent
+    assert "no device x (--devices_to_run), but host; " in silent.reason
+    assert "adb does not tell its version" in silent.reason
 
 
 @pytest.mark.parametrize(
@@ -164,3 +264,9 @@ def test_a_phone_that_does_not_trust_us(
         find_devices(DeviceQuery(_ANDROID, tmp_path, wanted=("0123ab",)))
     with pytest.raises(DeviceError, match="0123ab is unauthorized"):
         find_devices(DeviceQuery(_ANDROID, tmp_path))
+    # Beside another device it is a failed one, unless only others are meant.
+    abis = (Abi.HOST, *_ANDROID)
+    (silent,) = _find(DeviceQuery(abis, tmp_path)).silent
+    assert (silent.name, silent.abis, silent.named) == ("0123ab", _ANDROID, False)
+    assert "0123ab is unauthorized: allow USB" in silent.reason
+    assert _find(DeviceQuery(abis, tmp_path, wanted=("host",))).silent == []

@@ -19,7 +19,7 @@ def device_lease(device: Device) -> Iterator[None]:
         DeviceError: it stays in use; says by whom.
         DeviceStoppedError: `Device.stop` was called.
     """
-    with device_lock(device.address, device.stop_event):
+    with device_lock(device.identity, device.stop_event, label=device.address):
         try:
             yield
         except DeviceStoppedError:

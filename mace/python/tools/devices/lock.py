@@ -8,6 +8,7 @@ import contextlib
 import getpass
 import hashlib
 import logging
+import math
 import os
 import re
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 import filelock
 
 from mace.python.tools.devices.device import DeviceError, DeviceStoppedError
+from mace.python.tools.errors import UsageError
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,30 +32,33 @@ _POLL_S = 0.2
 
 @contextlib.contextmanager
 def device_lock(
-    address: str,
+    identity: str,
     stop: threading.Event | None = None,
     wait_s: float | None = None,
     folder: Path | None = None,
+    label: str = "",
 ) -> Iterator[None]:
     """Holds the lock of a device; waits while another process has it.
 
     The lock ends with the process that holds it, however that ends.
 
     Args:
-        address: of the device (`Device.address`).
+        identity: of the device (`Device.identity`).
         stop: end the waiting when this is set.
         wait_s: at most; None: ``$MACE_DEVICE_WAIT_S``, else half an hour.
         folder: of the lock files; None: one for all users of this computer.
+        label: the device in messages (default: its identity).
 
     Raises:
         DeviceError: it is still in use after that time; says by whom.
         DeviceStoppedError: `stop` was set meanwhile.
+        UsageError: MACE_DEVICE_WAIT_S is no number of seconds.
     """
-    path = _lock_path(address, folder)
+    path = _lock_path(identity, folder)
     wait_s = _default_wait() if wait_s is None else wait_s
     # All users may open it; not thread local, as a pool may release it.
     lock = filelock.FileLock(str(path), mode=0o666, thread_local=False)
-    _acquire(lock, path, address, stop, wait_s)
+    _acquire(lock, path, label or identity, stop, wait_s)
     try:
         _write_holder(path)
         yield
@@ -66,7 +71,7 @@ def device_lock(
 def _acquire(
     lock: filelock.BaseFileLock,
     path: Path,
-    address: str,
+    label: str,
     stop: threading.Event | None,
     wait_s: float,
 ) -> None:
@@ -80,24 +85,24 @@ def _acquire(
             pass
         except OSError as error:
             raise DeviceError(
-                f"cannot lock {address} by {path}: {error.strerror}; remove that file "
+                f"cannot lock {label} by {path}: {error.strerror}; remove that file "
                 "or let its owner do it"
             ) from error
         holder = _read_holder(path)
         if stop is not None and stop.is_set():
-            raise DeviceStoppedError(f"{address}: interrupted while waiting for it")
+            raise DeviceStoppedError(f"{label}: interrupted while waiting for it")
         if time.monotonic() >= end:
             raise DeviceError(
-                f"{address} is in use by {holder}; waited {wait_s:.0f} s "
+                f"{label} is in use by {holder}; waited {wait_s:.0f} s "
                 "(MACE_DEVICE_WAIT_S=seconds changes that)"
             )
         if not told:
-            _LOG.info("waiting for %s, in use by %s", address, holder)
+            _LOG.info("waiting for %s, in use by %s", label, holder)
             told = True
         time.sleep(_POLL_S)
 
 
-def _lock_path(address: str, folder: Path | None) -> Path:
+def _lock_path(identity: str, folder: Path | None) -> Path:
     if folder is None:
         folder = Path(tempfile.gettempdir()) / "mace_device_locks"
     try:
@@ -110,9 +115,9 @@ def _lock_path(address: str, folder: Path | None) -> Path:
         raise DeviceError(
             f"cannot make {folder}, the folder of device locks: {error.strerror}"
         ) from error
-    readable = re.sub(r"[^0-9A-Za-z.-]", "_", address)[:60]
-    # Two addresses may be alike but for such characters.
-    digest = hashlib.sha256(address.encode()).hexdigest()[:8]
+    readable = re.sub(r"[^0-9A-Za-z.-]", "_", identity)[:60]
+    # Two may be alike but for such characters.
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     return folder / f"{readable}.{digest}.lock"
 
 
@@ -143,7 +148,17 @@ def _user() -> str:
 
 
 def _default_wait() -> float:
-    try:
-        return float(os.environ.get("MACE_DEVICE_WAIT_S", DEFAULT_WAIT_S))
-    except ValueError:
+    text = os.environ.get("MACE_DEVICE_WAIT_S", "")
+    if not text:
         return DEFAULT_WAIT_S
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    # What is no number (nan) is not above 0 either.
+    if not 0 <= seconds < math.inf:
+        raise UsageError(
+            f"MACE_DEVICE_WAIT_S={text}: accepted: seconds, 0 or more, to wait for a "
+            "device that is in use"
+        )
+    return seconds

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.devices import DeviceError, DeviceStoppedError, device_lock
+from mace.python.tools.errors import UsageError
 
 _HOLDER = """\
 import sys, time
@@ -87,6 +88,16 @@ def test_threads_take_turns(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert overlaps == [1, 1, 1]
+
+
+@pytest.mark.parametrize("text", ["abc", "-1", "nan", "inf"])
+def test_a_wait_that_is_no_time(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MACE_DEVICE_WAIT_S", text)
+    with pytest.raises(UsageError, match=f"MACE_DEVICE_WAIT_S={text}: accepted: sec"):
+        with device_lock("adb:1", folder=tmp_path):
+            pass
 
 
 def test_no_place_for_locks(tmp_path: Path) -> None:

@@ -37,9 +37,11 @@ from mace.python.tools.devices.process import (
     run_process,
 )
 
-# A shell command of ours takes milliseconds; a device that needs longer hangs.
+# Another one after each start of a machine, the same for all who log in.
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 # A short break of the connection is no reason to give a device up.
 SETTLE_S = 3.0
+# A shell command of ours takes milliseconds; a device that needs longer hangs.
 _COMMAND_LIMIT_S = 60.0
 _CLEAN_UP_LIMIT_S = 5.0
 # 100 MB at 1 MB/s, which a slow link still manages, and twice that.

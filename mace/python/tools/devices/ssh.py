@@ -22,7 +22,7 @@ from mace.python.tools.devices.device import (
     DeviceProperties,
 )
 from mace.python.tools.devices.process import ProcessRequest, run_process
-from mace.python.tools.devices.remote import RemoteDevice
+from mace.python.tools.devices.remote import BOOT_ID, RemoteDevice
 from mace.python.tools.errors import MissingToolError
 
 # What the kernel (`uname -m`) can run.
@@ -60,11 +60,16 @@ class SshDevice(RemoteDevice):
         self._work_dir: PurePosixPath | None = None
         self._control = ""
         self._rsync = False
+        self._identity = ""
 
     @property
     def address(self) -> str:
         board = self._board
         return f"ssh:{board.username}@{board.address}:{board.port}"
+
+    @property
+    def identity(self) -> str:
+        return self._identity or self.address
 
     @property
     def label(self) -> str:
@@ -86,6 +91,7 @@ class SshDevice(RemoteDevice):
         known = self.shell(
             "sed -n 's/^\\(model name\\|Model\\|Hardware\\)[^:]*: //p' /proc/cpuinfo\n"
             f"mkdir -p {work} && cd {work} && pwd -P && uname -m && "
+            f"{{ cat {BOOT_ID} 2>/dev/null || echo -; }} && uname -n && "
             "if command -v rsync >/dev/null 2>&1; then echo yes; else echo no; fi"
         )
         if known.status != 0:
@@ -95,7 +101,11 @@ class SshDevice(RemoteDevice):
                 known.status,
             )
         # A login script may print before us.
-        *before, folder, machine, rsync = known.output.strip().split("\n")
+        lines = known.output.strip().split("\n")
+        *before, folder, machine, boot_id, host_name, rsync = lines
+        if boot_id != "-":
+            # Several logins share it; containers of one machine do not.
+            self._identity = f"board:{host_name}:{boot_id}"
         self._work_dir = PurePosixPath(folder)
         self._rsync = rsync == "yes" and shutil.which("rsync") is not None
         self._check_machine(machine)
