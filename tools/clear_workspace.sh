@@ -26,10 +26,11 @@ case ${1:-} in
 esac
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-read -r -a startup <<<"${BAZEL_STARTUP_FLAGS:-}"
-if command -v "${BAZEL:-bazel}" >/dev/null; then
-  "${BAZEL:-bazel}" ${startup[@]+"${startup[@]}"} clean \
-    ${expunge[@]+"${expunge[@]}"} 2>&1 | grep -E '^(ERROR|WARNING)' || true
+# shellcheck source=tools/run_bazel.sh
+source tools/run_bazel.sh
+if command -v "$bazel_program" >/dev/null; then
+  run_bazel clean ${expunge[@]+"${expunge[@]}"} 2>&1 |
+    grep -E '^(ERROR|WARNING)' || true
 fi
 rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build
 if [[ -L builds ]]; then rm builds; fi

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from mace.python.tools.bazel_command import bazel_command
 from test.android_ndk import stand_in
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -100,11 +100,8 @@ class Build:
 def _bazel(
     environment: dict[str, str], *words: str
 ) -> subprocess.CompletedProcess[str]:
-    before = shlex.split(os.environ.get("BAZEL_STARTUP_FLAGS", ""))
-    after = shlex.split(os.environ.get("BAZEL_FLAGS", ""))
-    command = [os.environ.get("BAZEL", "bazel"), *before, words[0], *after, *words[1:]]
     return subprocess.run(
-        command,
+        bazel_command().words(*words),
         cwd=_ROOT,
         env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,

@@ -3,14 +3,12 @@
 """Runs an IR graph in the native engine, by `mace_run`, on any ABI.
 
 The programs come from Bazel; a test that needs one says `native("host")`,
-which builds it if it is out of date. ARM programs run in qemu. BAZEL,
-BAZEL_STARTUP_FLAGS and BAZEL_FLAGS are those of tools/test.sh.
+which builds it if it is out of date. ARM programs run in qemu.
 """
 
 from __future__ import annotations
 
 import functools
-import os
 import re
 import shutil
 import subprocess
@@ -23,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mace.python.tools.bazel_command import bazel_command
 from mace.python.tools.export.export import (
     ExportOptions,
     InputSignature,
@@ -108,21 +107,17 @@ def native(abi: str, *arguments: str) -> Native:
         abi: one of ABIS.
         arguments: further flags of mace_run.
     """
-    bazel = [
-        os.environ.get("BAZEL") or "bazel",
-        *os.environ.get("BAZEL_STARTUP_FLAGS", "").split(),
-    ]
-    configs = os.environ.get("BAZEL_FLAGS", "").split()
-    configs += [] if abi == "host" else [f"--config={abi}"]
+    bazel = bazel_command()
+    configs = [] if abi == "host" else [f"--config={abi}"]
     subprocess.run(
-        [*bazel, "build", *configs, _TARGET],
+        bazel.words("build", *configs, _TARGET),
         cwd=_ROOT,
         check=True,
         capture_output=True,
     )
     listed = subprocess.run(
-        [*bazel, "cquery", *configs, "--output=starlark",
-         "--starlark:expr=target.files.to_list()[0].path", _TARGET],
+        bazel.words("cquery", *configs, "--output=starlark",
+         "--starlark:expr=target.files.to_list()[0].path", _TARGET),
         cwd=_ROOT, check=True, capture_output=True, text=True,
     )  # fmt: skip
     program = _ROOT / listed.stdout.strip().splitlines()[-1]

@@ -8,8 +8,7 @@
 # sanitizers of addresses and of undefined behaviour. The first corpus is
 # generated; what is found stays in build/fuzz, so that later runs go on from
 # there. Ends with status 0 if nothing was found, 1 with the path of the input
-# that crashed, 2 on misuse. BAZEL names the Bazel to use, BAZEL_STARTUP_FLAGS
-# and BAZEL_FLAGS add flags.
+# that crashed, 2 on misuse.
 
 set -euo pipefail
 
@@ -34,14 +33,8 @@ while [ $# -gt 0 ]; do
   esac
 done
 
-read -r -a startup <<<"${BAZEL_STARTUP_FLAGS:-}"
-read -r -a more <<<"${BAZEL_FLAGS:-}"
-run_bazel() {
-  local command=$1
-  shift
-  "${BAZEL:-bazel}" ${startup[@]+"${startup[@]}"} "$command" --color=no \
-    ${more[@]+"${more[@]}"} "$@"
-}
+# shellcheck source=tools/run_bazel.sh
+source tools/run_bazel.sh
 
 # The path of the program that a build with the same flags made.
 program() {

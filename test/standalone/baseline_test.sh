@@ -12,6 +12,8 @@
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=tools/run_bazel.sh
+source tools/run_bazel.sh
 [[ $# -gt 0 ]] || set -- host arm64 armhf
 
 # Debian 10, RHEL 8: glibc 2.28, GCC 8.
@@ -75,15 +77,6 @@ check_static() {
   echo "ok      $file: static"
 }
 
-read -r -a startup <<<"${BAZEL_STARTUP_FLAGS:-}"
-read -r -a more <<<"${BAZEL_FLAGS:-}"
-run_bazel() {
-  local command=$1
-  shift
-  "${BAZEL:-bazel}" ${startup[@]+"${startup[@]}"} "$command" --color=no \
-    --noshow_progress ${more[@]+"${more[@]}"} "$@"
-}
-
 for abi in "$@"; do
   library=build/lib/$abi/cpu/libmace.so
   [[ -f $library ]] || {
@@ -93,7 +86,7 @@ for abi in "$@"; do
   check_versions "$library" || failures=$((failures + 1))
   check_threads "$library" || failures=$((failures + 1))
   flags=("--config=$abi" --config=static)
-  run_bazel build "${flags[@]}" //mace/tools:mace_run
+  run_bazel build --noshow_progress "${flags[@]}" //mace/tools:mace_run
   program=$(run_bazel info "${flags[@]}" bazel-bin)/mace/tools/mace_run
   check_static "$program" || failures=$((failures + 1))
 done

@@ -9,6 +9,8 @@ import sys
 from dataclasses import dataclass
 from typing import Callable, Dict, List, Mapping, Tuple
 
+from mace.python.tools.bazel_command import bazel_command
+
 # Native code that has to hold on every target.
 _NATIVE = ("//mace/core/...", "//mace/kernels/...", "//mace/ops/...")
 _COMMANDS = "test/docs/commands_test.py"
@@ -85,22 +87,15 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
     """All steps, in the order they run.
 
     Args:
-        environment: BAZEL, BAZEL_STARTUP_FLAGS and BAZEL_FLAGS say which Bazel
-            to run and how, as for tools/build-standalone-lib.sh.
+        environment: says which Bazel to run and how, see bazel_command.
     """
-    bazel = (
-        environment.get("BAZEL") or "bazel",
-        *environment.get("BAZEL_STARTUP_FLAGS", "").split(),
-        "test",
-        "--color=no",
-        "--noshow_progress",
-        "--keep_going",
-        *environment.get("BAZEL_FLAGS", "").split(),
-    )
+    bazel = bazel_command(environment)
 
     def native(name: str, summary: str, *targets: str, minutes: int = 20) -> Step:
         config: List[str] = [] if name == "host" else [f"--config={name}"]
-        return Step(name, summary, (*bazel, *config, *targets), count_bazel, minutes)
+        output = ("--color=no", "--noshow_progress", "--keep_going")
+        command = tuple(bazel.words("test", *output, *config, *targets))
+        return Step(name, summary, command, count_bazel, minutes)
 
     pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     return (

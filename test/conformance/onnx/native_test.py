@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from mace.python.tools.bazel_command import bazel_command
 from test.conformance.native import Native, native
 from test.conformance.onnx.cases import KINDS, Case, load_cases
 from test.conformance.onnx.runner import Executor, Verdict, run_case
@@ -24,7 +25,7 @@ _ISAS = {"sse41": "sse4_1", "avx2": "avx2", "avx512": "avx512f"}
 
 
 def _native() -> Native:
-    if shutil.which("bazel") is None:
+    if shutil.which(bazel_command().program) is None:
         pytest.skip("bazel is not installed")
     return native("host")
 

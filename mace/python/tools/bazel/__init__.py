@@ -9,7 +9,6 @@ from mace.python.tools.bazel.build import (
     Variant,
     build_program,
     choose_variant,
-    find_bazel,
 )
 from mace.python.tools.bazel.sanitizer import (
     sanitizer_environment,
@@ -21,7 +20,6 @@ __all__ = [
     "Variant",
     "build_program",
     "choose_variant",
-    "find_bazel",
     "sanitizer_environment",
     "sanitizer_summary",
 ]

@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import logging
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.android_ndk import VARIABLE, find_ndk
+from mace.python.tools.bazel_command import find_bazel
 from mace.python.tools.config.deployment import Abi
-from mace.python.tools.errors import MaceError, MissingToolError, UnsupportedError
+from mace.python.tools.errors import MaceError, UnsupportedError
 
 _LOG = logging.getLogger(__name__)
 
@@ -108,18 +108,6 @@ def choose_variant(
     return Variant(abi, debug, address_sanitizer, ndk is not None)
 
 
-def find_bazel(needed_for: str) -> str:
-    """The path of Bazel.
-
-    Raises:
-        MissingToolError: there is none.
-    """
-    bazel = shutil.which("bazel") or shutil.which("bazelisk")
-    if bazel is None:
-        raise MissingToolError("bazel", needed_for, "bash tools/setup.sh --for build")
-    return bazel
-
-
 def build_program(target: str, variant: Variant) -> Path:
     """Builds a target; returns the file Bazel made.
 
@@ -133,7 +121,7 @@ def build_program(target: str, variant: Variant) -> Path:
     label = full_label(target)
     bazel = find_bazel(f"building {label}")
     flags = variant.flags()
-    command = [bazel, "build", *flags, "--noshow_progress", "--color=no", label]
+    command = bazel.words("build", *flags, "--noshow_progress", "--color=no", label)
     if sys.stderr.isatty():
         from rich.console import Console
 
@@ -145,7 +133,7 @@ def build_program(target: str, variant: Variant) -> Path:
     if built.returncode != 0:
         tail = "\n".join(built.stderr.strip().splitlines()[-_LAST_LINES:])
         raise BuildError(f"{' '.join(command[1:])} failed:\n{tail}")
-    info = _call([bazel, "info", *flags, "--color=no", "bazel-bin"])
+    info = _call(bazel.words("info", *flags, "--color=no", "bazel-bin"))
     if info.returncode != 0:
         raise BuildError(f"bazel info failed:\n{info.stderr.strip()}")
     folder, _, name = label[2:].partition(":")

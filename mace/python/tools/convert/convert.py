@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.bazel import find_bazel
+from mace.python.tools.bazel_command import find_bazel
 from mace.python.tools.cli.options import ConvertOptions
 from mace.python.tools.codegen import (
     CODEGEN_DIR,

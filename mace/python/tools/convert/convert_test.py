@@ -280,6 +280,7 @@ def test_code_needs_bazel_before_any_work(
     place: _Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(place.root))
+    monkeypatch.delenv("BAZEL", raising=False)
     with pytest.raises(MissingToolError, match=r"bazel.*models as code"):
         place.convert(_model("net", "m.onnx"), graph_format="code")
     assert place.files() == []

@@ -22,6 +22,8 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "tools"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
+    for name in ("BAZEL", "BAZEL_STARTUP_FLAGS", "BAZEL_FLAGS"):
+        monkeypatch.delenv(name, raising=False)
     return folder
 
 

@@ -1,0 +1,83 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Dict, List
+
+import pytest
+
+from mace.python.tools.bazel import BuildError, build_program
+from mace.python.tools.bazel.build import Variant
+from mace.python.tools.bazel_command import bazel_command, find_bazel
+from mace.python.tools.config.deployment import Abi
+from mace.python.tools.errors import MissingToolError
+
+_ROOT = Path(__file__).resolve().parents[3]
+
+ENVIRONMENTS: List[Dict[str, str]] = [
+    {},
+    {"BAZEL": "", "BAZEL_STARTUP_FLAGS": "", "BAZEL_FLAGS": ""},
+    {"BAZEL_STARTUP_FLAGS": " --a=1  --b ", "BAZEL_FLAGS": "--jobs=2 --c"},
+]
+
+
+@pytest.fixture
+def printer(tmp_path: Path) -> Path:
+    """A Bazel that prints its arguments, one a line."""
+    program = tmp_path / "bazel"
+    program.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_scripts_and_python_read_the_same(
+    environment: Dict[str, str], printer: Path
+) -> None:
+    environment = {"PATH": f"{printer.parent}:{os.environ['PATH']}", **environment}
+    script = "source tools/run_bazel.sh; run_bazel build //a"
+    shell = subprocess.run(
+        ["bash", "-euc", script],
+        cwd=_ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    words = bazel_command(environment).words("build", "//a")
+    assert words[0] == "bazel"
+    assert [w for w in shell.stdout.splitlines() if w != "--color=no"] == words[1:]
+
+
+def test_flags_stand_where_bazel_wants_them() -> None:
+    found = bazel_command(
+        {"BAZEL": "/b", "BAZEL_STARTUP_FLAGS": "--s", "BAZEL_FLAGS": "--f"}
+    )
+    assert found.words("test", "//x") == ["/b", "--s", "test", "--f", "//x"]
+
+
+def test_a_bazel_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAZEL", "/nowhere/bazel-7")
+    with pytest.raises(MissingToolError, match=r"/nowhere/bazel-7.*BAZEL.*a program"):
+        find_bazel("building a program")
+
+
+def test_programs_are_built_by_the_chosen_bazel(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    program = tmp_path / "my-bazel"
+    program.write_text(f'#!/bin/sh\necho "$@" >>{log}\nexit 1\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("BAZEL", str(program))
+    monkeypatch.setenv("BAZEL_STARTUP_FLAGS", "--batch")
+    monkeypatch.setenv("BAZEL_FLAGS", "--jobs=1")
+    with pytest.raises(BuildError):
+        build_program("//mace/tools:mace_run", Variant(Abi.ARM64))
+    assert log.read_text(encoding="utf-8").startswith(
+        "--batch build --jobs=1 --config=arm64 "
+    )
