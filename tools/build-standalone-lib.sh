@@ -131,9 +131,10 @@ done
     "arm64-v8a, armeabi-v7a"
 [[ ${#targets[@]} -gt 0 ]] || fail "-abi: names no ABI"
 
-readonly bazel=${BAZEL:-bazel}
-command -v "$bazel" >/dev/null ||
-  fail "no $bazel here: run 'bash tools/setup.sh --for build'"
+# shellcheck source=tools/run_bazel.sh
+source "$root/tools/run_bazel.sh"
+command -v "$bazel_program" >/dev/null ||
+  fail "no $bazel_program here: run 'bash tools/setup.sh --for build'"
 readonly strip=llvm-strip-19
 command -v $strip >/dev/null ||
   fail "no $strip here: run 'bash tools/setup.sh --for build'"
@@ -159,7 +160,7 @@ done
 folder=$runtimes
 rooms=
 if [[ -n $models$ops ]]; then
-  python=$root/.venv/bin/python
+  python=${MACE_VENV:-$root/.venv}/bin/python
   [[ -x $python ]] || python=python3
   rooms=$(PYTHONPATH=$root "$python" -m mace.python.tools.catalogue.selection \
     --models="$models" --ops="$ops") || exit 2
@@ -168,14 +169,11 @@ if [[ -n $models$ops ]]; then
 fi
 
 cd "$root"
-read -r -a startup <<<"${BAZEL_STARTUP_FLAGS:-}"
-read -r -a more <<<"${BAZEL_FLAGS:-}"
 
-run_bazel() {
+bazel_with_flags() {
   local command=$1
   shift
-  "$bazel" ${startup[@]+"${startup[@]}"} "$command" --color=no \
-    ${more[@]+"${more[@]}"} ${bazel_flags[@]+"${bazel_flags[@]}"} \
+  run_bazel "$command" ${bazel_flags[@]+"${bazel_flags[@]}"} \
     ${bazel_selection[@]+"${bazel_selection[@]}"} "$@"
 }
 
@@ -207,12 +205,12 @@ for abi in "${targets[@]}"; do
   echo "libmace for $abi: building"
   log=$stage/$abi.log
   config=$(config_of "$abi")
-  run_bazel build --config="$config" --embed_label="$version" "${labels[@]}" \
+  bazel_with_flags build --config="$config" --embed_label="$version" "${labels[@]}" \
     2>"$log" || {
     grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
     fail "the build for $abi failed (its messages are above)"
   }
-  bin=$(run_bazel info --config="$config" bazel-bin 2>/dev/null)
+  bin=$(bazel_with_flags info --config="$config" bazel-bin 2>/dev/null)
   mkdir -p "$stage/$abi"
   for label in "${labels[@]}"; do
     file=${label#*:}

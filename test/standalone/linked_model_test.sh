@@ -15,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 source test/standalone/expect.sh
 [[ $# -gt 0 ]] || set -- host arm64 armhf
 readonly abis="$*"
-readonly python=.venv/bin/python
+readonly python=${MACE_VENV:-.venv}/bin/python
 readonly library=digits-linked
 
 convert() {

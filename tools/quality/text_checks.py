@@ -21,6 +21,8 @@ README_FROM = 8
 # Folders that exist only on the machine of whoever wrote the line; the images of
 # docker/ have a user "mace" for everyone.
 _HOME = re.compile(r"(?<![\w.}$~])/(?!home/mace\b)(?:home|root|Users|work)/[\w.]+")
+# The virtual environment of this checkout, where MACE_VENV may name another.
+_VENV = re.compile(r"(?<!:-)(?<!:-\$root/)\.venv/bin")
 _LOAD = re.compile(r'^load\(\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -145,6 +147,23 @@ def _bazel(context: Context) -> Outcome:
     return from_findings(lines, len(files))
 
 
+def venv_problems(file: Path, text: str) -> List[str]:
+    """Where a script would pass over the virtual environment of MACE_VENV."""
+    return [
+        f"{file}:{number}: .venv alone; write ${{MACE_VENV:-.venv}}"
+        for number, line in enumerate(text.splitlines(), 1)
+        if _VENV.search(line) and not line.lstrip().startswith("#")
+    ]
+
+
+def _venv(context: Context) -> Outcome:
+    files = context.with_suffix(".sh")
+    lines: List[str] = []
+    for file in files:
+        lines += venv_problems(file, _read(context, file))
+    return from_findings(lines, len(files))
+
+
 def _readme(context: Context) -> Outcome:
     counts = Counter(file.parent for file in context.files if is_source(file))
     lines = [
@@ -163,5 +182,6 @@ CHECKS = (
     Check("whitespace", "tabs and blanks", _whitespace),
     Check("paths", "no path of one machine", _paths),
     Check("bazel", "order of load statements", _bazel),
+    Check("venv", "scripts honour MACE_VENV", _venv),
     Check("readme", "larger folders say what lives there", _readme),
 )

@@ -53,6 +53,13 @@ def test_length_warns_and_fails(tmp_path: Path) -> None:
     assert run(tmp_path, "length", {"a.md": too_long}).status is Status.PASSED
 
 
+def test_scripts_honour_the_chosen_environment(tmp_path: Path) -> None:
+    good = "a=${MACE_VENV:-.venv}/bin/python\n# .venv/bin\n${V:-$root/.venv}/bin/x\n"
+    assert run(tmp_path, "venv", {"a.sh": good}).status is Status.PASSED
+    for bad in (".venv/bin/python x\n", 'p="$root/.venv/bin/python"\n'):
+        assert run(tmp_path, "venv", {"a.sh": bad}).status is Status.FAILED
+
+
 def test_whitespace_is_found_and_repaired(tmp_path: Path) -> None:
     files = {"a.cc": "int a; \n\n\n"}
     assert run(tmp_path, "whitespace", files).status is Status.FAILED
