@@ -18,7 +18,8 @@ and becomes
     :<op>_test              the tests of this room
     :<op>_benchmark         the benchmarks of this room
 
-All rooms together are :ops, :ops_test and :ops_benchmark. A library with some
+All rooms together are :ops, :ops_test and :ops_benchmark (the latter two, as
+libraries: :ops_test_cases and :ops_benchmark_cases). A library with some
 operators only comes of
 
     --//mace/ops:only=conv2d,pooling,softmax
@@ -210,13 +211,23 @@ def mace_op_rooms(deps, test_deps, benchmark_deps, benchmark_main):
         rooms = rooms,
         selection = ":only",
     )
+    mace_cc_library(
+        name = "ops_test_cases",
+        testonly = True,
+        deps = tests,
+    )
     mace_cc_test(
         name = "ops_test",
         size = "large",
-        deps = tests,
+        deps = [":ops_test_cases"],
+    )
+    mace_cc_library(
+        name = "ops_benchmark_cases",
+        testonly = True,
+        deps = benchmarks + [benchmark_main],
     )
     mace_cc_binary(
         name = "ops_benchmark",
         testonly = True,
-        deps = benchmarks + [benchmark_main],
+        deps = [":ops_benchmark_cases"],
     )

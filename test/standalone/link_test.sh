@@ -65,6 +65,15 @@ holds_selection_only() {
   registrations_in_archive "$1" | diff "$work/wanted" -
 }
 
+# Each header that is installed, by itself.
+test_headers() {
+  local header
+  for header in build/include/mace/public/*.h; do
+    expect "${header##*/} compiles alone" clang++-19 -std=c++17 -fsyntax-only \
+      -Wall -Wextra -Werror -Ibuild/include -x c++ "$header"
+  done
+}
+
 test_language() {
   local abi=$1 lib=$2 source=$3 name=$4
   shift 4
@@ -80,6 +89,7 @@ test_language() {
 }
 
 bash tools/build-standalone-lib.sh "-abi=${abis// /,}"
+test_headers
 for abi in $abis; do
   lib=build/lib/$abi/cpu
   triple=$(triple_of "$abi")
