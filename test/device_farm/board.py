@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A board: a real sshd whose logins land in a container where ARM programs run.
+"""A board: a real sshd whose logins land in a container where its programs run.
 
 Each connection has an sshd of its own (as under inetd), and this process stands
 between it and the host, so that it can count, slow down and cut.

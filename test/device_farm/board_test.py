@@ -41,7 +41,7 @@ def test_what_a_board_is(nanopi: Ssh, raspberry: Ssh) -> None:
 
 def test_devices_yml(farm: Farm, nanopi: Ssh) -> None:
     rows = yaml.safe_load(farm.devices_yml.read_text())["devices"]
-    assert list(rows) == ["nanopi", "raspberry"]
+    assert list(rows) == ["nanopi", "raspberry", "up_squared"]
     row = rows["nanopi"]
     assert row["target_abis"] == ["arm64", "armhf"]
     assert (row["target_socs"], row["username"]) == ("RK3399", "pi")
@@ -67,6 +67,23 @@ def test_32_bit_board_refuses_64_bit_programs(
         assert raspberry.scp(probe, f"HERE:probe{bits}").returncode == 0
     assert raspberry.shell("./probe32") == "32-bit, 4 processors\n"
     done = raspberry("./probe64")
+    assert done.returncode == 126
+    assert "Exec format error" in done.stderr
+
+
+def test_x86_board(up_squared: Ssh, probes: Dict[int, Path], tmp_path: Path) -> None:
+    assert up_squared.shell("uname -m; dpkg --print-architecture") == "x86_64\namd64\n"
+    assert "N4200" in up_squared.shell("cat /proc/cpuinfo")
+    source = Path(__file__).parent / "testdata" / "probe.c"
+    for name, flags in (("fixed", ["-static"]), ("dynamic", [])):
+        compiler = ["clang-19", "-O1", "-fuse-ld=lld-19", *flags]
+        subprocess.run([*compiler, source, "-o", tmp_path / name], check=True)
+        assert up_squared.scp(tmp_path / name, f"HERE:{name}").returncode == 0
+    assert up_squared.shell("./fixed").startswith("64-bit, ")
+    # It has no libraries, as a system with another C library has not ours.
+    assert up_squared("./dynamic").returncode == 127
+    assert up_squared.scp(probes[64], "HERE:arm").returncode == 0
+    done = up_squared("./arm")
     assert done.returncode == 126
     assert "Exec format error" in done.stderr
 

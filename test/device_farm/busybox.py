@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shell and tools of the devices: busybox for ARM.
+"""The shell and tools of the devices: busybox.
 
 It comes from the distribution's package busybox-static of the device's
 architecture, which is unpacked into a cache and not installed; where there is
@@ -23,7 +23,7 @@ from test.device_farm.errors import FarmError
 
 _PACKAGE = "busybox-static"
 _TIME_LIMIT_S = 240
-_ELF_MACHINE = {"arm64": 0xB7, "armhf": 0x28}
+_ELF_MACHINE = {"amd64": 0x3E, "arm64": 0xB7, "armhf": 0x28}
 
 
 def cache_folder() -> Path:
@@ -33,9 +33,9 @@ def cache_folder() -> Path:
 
 
 def find_busybox(architecture: str) -> Path:
-    """A static busybox for `arm64` or `armhf`, fetched if need be.
+    """A static busybox for `arm64`, `armhf` or `amd64`, fetched if need be.
 
-    MACE_FARM_BUSYBOX_ARM64 and MACE_FARM_BUSYBOX_ARMHF name others.
+    MACE_FARM_BUSYBOX_ARM64, _ARMHF and _AMD64 name others.
 
     Raises:
         FarmError: there is none and it cannot be fetched.

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds busybox for ARM from the distribution's source package.
+"""Builds busybox from the distribution's source package.
 
 For distributions that have no packages for ARM where those of this computer are,
 as Ubuntu. The source package is the same for all architectures.
@@ -17,7 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import List
 
-_TRIPLES = {"arm64": "aarch64-linux-gnu", "armhf": "arm-linux-gnueabihf"}
+_TRIPLES = {
+    "amd64": "x86_64-linux-gnu",
+    "arm64": "aarch64-linux-gnu",
+    "armhf": "arm-linux-gnueabihf",
+}
 # A minute and a half on two cores.
 _TIME_LIMIT_S = 900
 # Beside make's defaults. TC needs older kernel headers, and the hash by x86

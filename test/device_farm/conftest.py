@@ -22,10 +22,10 @@ _TARGETS = {64: "aarch64-linux-gnu", 32: "arm-linux-gnueabihf"}
 
 @pytest.fixture(scope="session")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
-    """Three phones, and two boards where root runs the tests."""
+    """Three phones, and three boards where root runs the tests."""
     # Its server writes keys to HOME.
     os.environ.setdefault("HOME", str(tmp_path_factory.mktemp("home")))
-    boards = ["nanopi", "raspberry"] if os.geteuid() == 0 else []
+    boards = ["nanopi", "raspberry", "up_squared"] if os.geteuid() == 0 else []
     folder = tmp_path_factory.mktemp("farm") / "a farm"
     phones = ["mi6", "redmi_go", "pixel6"]
     # Far from the ports of a farm that somebody has up, or tests.
@@ -172,3 +172,9 @@ def nanopi(farm: Farm) -> Iterator[Ssh]:
 def raspberry(farm: Farm) -> Iterator[Ssh]:
     """A 32-bit board without rsync."""
     yield from _board(farm, 1)
+
+
+@pytest.fixture
+def up_squared(farm: Farm) -> Iterator[Ssh]:
+    """A board with an x86-64 processor."""
+    yield from _board(farm, 2)

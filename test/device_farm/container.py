@@ -1,8 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The inside of a device: a root folder in namespaces where ARM programs run.
+"""The inside of a device: a root folder in namespaces where its programs run.
 
-ARM programs run by qemu-user, see binfmt.py.
+ARM programs run by qemu-user, see binfmt.py; those for x86-64 as they are.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Plan:
     Attributes:
         name: host name.
         root: folder that becomes its root; the rest of it is read-only.
-        is_64_bit, is_32_bit: which programs it executes.
+        is_64_bit, is_32_bit: which ARM programs it executes.
         storage: where it may write.
         setup: shell commands that end the preparation; $R is the root folder.
     """
@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def machines(self) -> Tuple[Machine, ...]:
-        """Whose programs it executes."""
+        """Whose programs an emulator executes there."""
         both = ((ARM64, self.is_64_bit), (ARM32, self.is_32_bit))
         return tuple(machine for machine, executes in both if executes)
 

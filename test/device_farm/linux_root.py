@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The root folder of a board: a small Debian-like ARM Linux."""
+"""The root folder of a board: a small Debian-like Linux."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def make_linux_root(root: Path, profile: Profile, name: str) -> None:
         root / "farm/sys/firmware/devicetree/base",
         {"model": profile.model, "compatible": profile.soc.lower()},
     )
-    width = 64 if profile.is_64_bit else 32
+    width = 32 if profile.architecture == "armhf" else 64
     write_program(
         root / "usr/bin/lshw",
         _LSHW.format(name=name, model=profile.model, width=width),

@@ -14,9 +14,10 @@ from test.device_farm.errors import FarmError
 
 _FOLDER = Path(__file__).resolve().parent / "profiles"
 _ARM64 = ("arm64-v8a", "arm64")
+_AMD64 = ("amd64",)
 
 Kind = Literal["phone", "board"]
-Abi = Literal["arm64-v8a", "armeabi-v7a", "armeabi", "arm64", "armhf"]
+Abi = Literal["arm64-v8a", "armeabi-v7a", "armeabi", "arm64", "armhf", "amd64"]
 
 
 class Cluster(BaseModel):
@@ -26,7 +27,7 @@ class Cluster(BaseModel):
         cores: how many.
         name: of the core, for people.
         implementer, part: of its identification register, as /proc/cpuinfo
-            shows them.
+            shows them; ARM has it.
         min_khz, max_khz: range of its clock.
         capacity: of one core, 1024 for the fastest of the device.
     """
@@ -35,8 +36,8 @@ class Cluster(BaseModel):
 
     cores: int = Field(ge=1)
     name: str
-    implementer: int
-    part: int
+    implementer: int = 0
+    part: int = 0
     min_khz: int
     max_khz: int
     capacity: int
@@ -80,13 +81,20 @@ class Profile(BaseModel):
 
     @property
     def is_64_bit(self) -> bool:
-        """Whether it executes 64-bit programs."""
+        """Whether it executes 64-bit ARM programs."""
         return any(abi in _ARM64 for abi in self.abis)
 
     @property
     def is_32_bit(self) -> bool:
-        """Whether it executes 32-bit programs."""
-        return any(abi not in _ARM64 for abi in self.abis)
+        """Whether it executes 32-bit ARM programs."""
+        return any(abi not in (*_ARM64, *_AMD64) for abi in self.abis)
+
+    @property
+    def architecture(self) -> str:
+        """Of its own programs, as Debian calls it: arm64, armhf or amd64."""
+        if self.is_64_bit:
+            return "arm64"
+        return "armhf" if self.is_32_bit else "amd64"
 
 
 def load_profile(path: Path) -> Profile:

@@ -70,7 +70,7 @@ def make_root(
     libraries = [f"lib/{triple}" for triple in triples]
     for name in (tools, "dev", "proc", "sys", "farm", *libraries, *folders):
         (root / name).mkdir(parents=True, exist_ok=True)
-    busybox = find_busybox("arm64" if profile.is_64_bit else "armhf")
+    busybox = find_busybox(profile.architecture)
     # Its shell prefers what busybox itself can do to a program of the same name, and
     # boards have a dpkg of ours. The new name keeps the sorted table sorted.
     data = busybox.read_bytes().replace(b"\0dpkg\0", b"\0dpkf\0")
@@ -146,6 +146,12 @@ def _write_system_files(folder: Path, profile: Profile) -> None:
 
 
 def _cpuinfo(profile: Profile) -> str:
+    if profile.architecture == "amd64":
+        return "".join(
+            f"processor\t: {number}\nvendor_id\t: GenuineIntel\n"
+            f"model name\t: {cluster.name}\n\n"
+            for number, cluster in enumerate(profile.cores)
+        )
     features = "half thumb fastmult vfp edsp neon vfpv3 tls vfpv4 idiva idivt lpae"
     if profile.is_64_bit:
         features = "fp asimd evtstrm aes pmull sha1 sha2 crc32"

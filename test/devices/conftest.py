@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two phones, a board, and a converted model with its programs."""
+"""Two phones, two boards, and a converted model with its programs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from test.device_farm.farm import Farm, Running
 from test.devices.tool import DIGITS, ROOT, Inside, Place, Tool
 
 PHONES = ("mi6", "redmi_go")
-BOARDS = ("nanopi",)
-ABIS = (Abi.ARM64_V8A, Abi.ARMEABI_V7A, Abi.ARM64, Abi.ARMHF)
+BOARDS = ("nanopi", "up_squared")
+ABIS = (Abi.ARM64_V8A, Abi.ARMEABI_V7A, Abi.ARM64, Abi.ARMHF, Abi.HOST)
 
 
 @pytest.fixture(scope="session")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
-    """Two phones, connected, and a board where root runs the tests."""
+    """Two phones, connected, and two boards where root runs the tests."""
     boards = BOARDS if os.geteuid() == 0 else ()
     folder = tmp_path_factory.mktemp("devices") / "farm"
     # Far from the ports of other farms on this computer.
@@ -109,7 +109,7 @@ def phone(farm: Farm) -> Running:
     return farm.phones[0]
 
 
-@pytest.fixture(params=[*PHONES[:1], *BOARDS])
+@pytest.fixture(params=[PHONES[0], BOARDS[0]])
 def place(request: pytest.FixtureRequest, farm: Farm) -> Iterator[Place]:
     """A 64-bit phone and a 64-bit board in turn."""
     found = [device for device in farm.devices if device.name == request.param]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from mace.python.tools.config.deployment import Abi
@@ -64,6 +65,17 @@ def test_digits(tool: Tool, farm: Farm) -> None:
     _check_report(tool.build_dir / "digits/report", "digits", farm)
     for device, abi in _places(farm):
         assert f"digits on {device} ({abi}): probability: cosine" in ended.text
+
+
+def test_x86_board(tool: Tool, farm: Farm) -> None:
+    """One without any of the libraries that this computer has."""
+    if not farm.boards:
+        pytest.skip("boards of the farm need root")
+    flags = ("--target_abis=host", "--devices_to_run=up_squared", "--validate")
+    ended = tool.run(*flags)
+    assert ended.status == 0, ended.text
+    assert "up_squared (host)" in ended.text
+    assert "validated, similarity 1.0000000" in ended.text
 
 
 def test_mobilenet_v2(
