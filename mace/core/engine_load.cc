@@ -112,7 +112,8 @@ MaceStatus MaceEngine::Impl::PlaceWeights(const EngineRequest &request,
     if (crc != model_.data_crc32) {
       return InvalidArgs("the weights of model '", model_.name,
                          "' are damaged: their checksum is ", crc,
-                         ", the model says ", model_.data_crc32);
+                         ", the model says ", model_.data_crc32,
+                         "; copy or convert the model again");
     }
   }
   if (IsAligned(request.weights, kMemoryAlignment)) {

@@ -218,6 +218,13 @@ mace_code mace_config_set_out_of_range_check(mace_config *config, int enabled) {
   });
 }
 
+mace_code mace_config_set_weights_check(mace_config *config, int enabled) {
+  return mace::Guard([config, enabled]() -> mace::MaceStatus {
+    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+    return config->config.SetWeightsCheck(enabled != 0);
+  });
+}
+
 void mace_config_destroy(mace_config *config) { delete config; }
 
 mace_code mace_engine_create(const mace_model *model,

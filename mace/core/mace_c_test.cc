@@ -82,6 +82,21 @@ TEST_F(CApiTest, RunsAModel) {
   EXPECT_EQ(mace_engine_run(engine_, &input, 1, &output, 1), MACE_OK);
 }
 
+TEST_F(CApiTest, ChecksWeightsOnRequest) {
+  // The builder's model says that the checksum is 0, which is not true.
+  mace_config *config = nullptr;
+  ASSERT_EQ(mace_config_create(&config), MACE_OK);
+  ASSERT_EQ(mace_config_set_weights_check(config, 1), MACE_OK);
+  EXPECT_EQ(mace_engine_create(&model_, config, &engine_),
+            MACE_ERROR_INVALID_ARGS);
+  EXPECT_NE(std::strstr(mace_last_error(), "damaged"), nullptr);
+  ASSERT_EQ(mace_config_set_weights_check(config, 0), MACE_OK);
+  EXPECT_EQ(mace_engine_create(&model_, config, &engine_), MACE_OK)
+      << mace_last_error();
+  mace_config_destroy(config);
+  EXPECT_EQ(mace_config_set_weights_check(nullptr, 1), MACE_ERROR_INVALID_ARGS);
+}
+
 TEST_F(CApiTest, ReportsErrorsByCodeAndMessage) {
   mace_config *config = nullptr;
   ASSERT_EQ(mace_config_create(&config), MACE_OK);

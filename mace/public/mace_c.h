@@ -130,6 +130,10 @@ MACE_API mace_code mace_config_set_cpu_threads(mace_config *config,
                                                mace_affinity policy);
 MACE_API mace_code mace_config_set_out_of_range_check(mace_config *config,
                                                       int enabled);
+/* Creation reads all weights once and compares their checksum with the
+ * model's. Off unless asked for; their size is always compared. */
+MACE_API mace_code mace_config_set_weights_check(mace_config *config,
+                                                 int enabled);
 /* NULL is allowed. */
 MACE_API void mace_config_destroy(mace_config *config);
 

@@ -72,6 +72,7 @@ MaceStatus ModelRunner::RunAll() {
   RecordMemory("start");
   MACE_TOOL_RETURN_IF_ERROR(PrepareTensors());
   if (options_.input_dir.empty()) MACE_TOOL_RETURN_IF_ERROR(LoadInputs());
+  if (options_.check_weights) MACE_TOOL_RETURN_IF_ERROR(CheckWeights());
   RecordMemory("inputs ready");
   measurements_.capability_ms = CapabilityMs();
   if (options_.measure_peak) {
@@ -134,6 +135,17 @@ MaceStatus ModelRunner::LoadInputs() {
     MACE_TOOL_INFO("inputs are random, seed " + std::to_string(options_.seed));
   }
   return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus ModelRunner::CheckWeights() {
+  // By an engine of its own, so that the check is no part of any time.
+  MaceEngineConfig config;
+  MACE_TOOL_RETURN_IF_ERROR(config.SetWeightsCheck(true));
+  MACE_TOOL_RETURN_IF_ERROR(
+      config.SetCPUThreadPolicy(1, CPUAffinityPolicy::AFFINITY_NONE));
+  MACE_TOOL_RETURN_IF_ERROR(source_.Load());
+  std::shared_ptr<MaceEngine> engine;
+  return source_.CreateEngine(config, &engine);
 }
 
 MaceStatus ModelRunner::CreateEngine(bool check_operators) {

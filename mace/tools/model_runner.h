@@ -62,6 +62,8 @@ class ModelRunner {
  private:
   MaceStatus PrepareTensors();
   MaceStatus LoadInputs();
+  // Fails when the weights are not those that the graph was written with.
+  MaceStatus CheckWeights();
   MaceStatus CreateEngine(bool check_operators = false);
   MaceStatus RunOneLife();
   MaceStatus RunSamples();

@@ -201,6 +201,9 @@ void AddRunFlags(CLI::App *app, Options *options) {
   app->add_flag("--out_of_range_check", options->out_of_range_check,
                 "fail when an output holds NaN or Inf and name the operator"
                 " that made the first (default true)");
+  app->add_flag("--check_weights", options->check_weights,
+                "before anything is timed, compare the checksum of the weights"
+                " with the model's (default true)");
   app->add_flag("--explain", options->explain,
                 "print where each operator runs, and why");
 }

@@ -57,6 +57,7 @@ struct Options {
   int vlog_level = 0;
   bool fake_warmup = false;
   bool out_of_range_check = true;
+  bool check_weights = true;
   bool explain = false;
 
   bool benchmark = false;

@@ -100,7 +100,8 @@ class SubgraphSection(Section):
     validation_threshold: Optional[t.Thresholds] = Field(
         None,
         description="Least cosine similarity that passes, per device "
-        "(0.999 CPU, 0.995 GPU, 0.98 quantized if absent).",
+        "(if absent 0.999; 0.995 on the GPU and for 16-bit arithmetic; "
+        "0.98 quantized).",
     )
     accuracy_validation_script: Optional[t.Locations] = Field(
         None, description="Python plug-in that measures accuracy."

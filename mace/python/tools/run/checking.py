@@ -125,6 +125,17 @@ def expected_outputs(
     return Expected(outputs, reference.tensors, reference.version)
 
 
+def least_similarity(model: ModelConfig, runtime: Runtime) -> float:
+    """The cosine similarity from which a tensor of the model passes."""
+    subgraph = model.subgraphs[0]
+    return similarity_threshold(
+        runtime,
+        subgraph.validation_threshold,
+        model.quantize.enabled,
+        subgraph.data_type.computes_in_half,
+    )
+
+
 def compare_outputs(
     model: ModelConfig,
     model_file: ModelFile,
@@ -134,15 +145,9 @@ def compare_outputs(
 ) -> tuple[Comparison, ...]:
     """One verdict per output of the deployment."""
     native = framework_format(model.platform)
-    subgraph = model.subgraphs[0]
-    threshold = similarity_threshold(
-        runtime,
-        subgraph.validation_threshold,
-        model.quantize.enabled,
-        subgraph.data_type.computes_in_half,
-    )
+    threshold = least_similarity(model, runtime)
     comparisons = []
-    for info in subgraph.outputs:
+    for info in model.subgraphs[0].outputs:
         data_format = _format(model_file, info.name, info.data_format)
         want = expected.outputs[info.name]
         have = convert(actual[info.name], data_format, native)
@@ -257,19 +262,28 @@ def layer_groups(layers: Sequence[Layer]) -> Iterator[list[Layer]]:
 
 
 def compare_layer(
-    layer: Layer, expected: Expected, actual: Array, threshold: float
-) -> LayerComparison | None:
-    """None when the framework does not know the tensor."""
-    want = expected.layers.get(layer.tensor.source)
-    if want is None:
-        return None
+    layer: Layer, expected: Expected, actual: Array | None, threshold: float
+) -> list[LayerComparison]:
+    """The verdict; none when the framework does not know the tensor.
+
+    Args:
+        actual: None if the run for it failed: a failed comparison.
+    """
     source = layer.tensor.source
-    tried = [
-        compare_tensor(source, want, array, threshold)
-        for array in candidates(actual, want.shape)
-    ] or [compare_tensor(source, want, actual, threshold)]
+    want = expected.layers.get(source)
+    if want is None:
+        return []
+    if actual is None:
+        tried = [Comparison.of_nothing(source, threshold)]
+    else:
+        tried = [
+            compare_tensor(source, want, array, threshold)
+            for array in candidates(actual, want.shape)
+        ] or [compare_tensor(source, want, actual, threshold)]
     best = max(tried, key=lambda c: np.nan_to_num(c.metrics.similarity, nan=-2.0))
-    return LayerComparison(layer.index, layer.operator.name, layer.operator.type, best)
+    return [
+        LayerComparison(layer.index, layer.operator.name, layer.operator.type, best)
+    ]
 
 
 def _framework(model: ModelConfig) -> str:

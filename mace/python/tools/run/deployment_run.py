@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 import sys
@@ -48,6 +49,8 @@ def run_deployment(
         check_writable(_report_dir(deployment, options))
     if options.output_dir is not None:
         check_writable(options.output_dir)
+    if options.validate:
+        check_writable(_log_dir(deployment, options) / Runtime.CPU.value)
     devices = find_devices(_query(deployment, options))
     try:
         models = {
@@ -90,6 +93,10 @@ def _report_dir(deployment: Deployment, options: RunOptions) -> Path:
     )
 
 
+def _log_dir(deployment: Deployment, options: RunOptions) -> Path:
+    return options.build_dir / deployment.library_name / "model"
+
+
 def _write_report(
     deployment: Deployment, model: PreparedModel, run: ModelRun, options: RunOptions
 ) -> ModelRun:
@@ -113,7 +120,7 @@ def _write_overview(
 
 def _write_logs(deployment: Deployment, options: RunOptions, report: RunReport) -> None:
     """`log.csv` of each runtime, layers and outputs of all models."""
-    folder = options.build_dir / deployment.library_name / "model"
+    folder = _log_dir(deployment, options)
     several = len(report.runs) > len({run.runtime for run in report.runs})
     for runtime in dict.fromkeys(run.runtime for run in report.runs):
         rows = []
@@ -132,7 +139,9 @@ def _write_logs(deployment: Deployment, options: RunOptions, report: RunReport) 
 
 def _link(link: Path, target: str) -> None:
     """Makes the literal spelling of the documented path work, too."""
-    if link.is_symlink():
-        link.unlink()
-    if not link.exists():
-        link.symlink_to(target)
+    # A convenience: some file systems know no links.
+    with contextlib.suppress(OSError):
+        if link.is_symlink():
+            link.unlink()
+        if not link.exists():
+            link.symlink_to(target)

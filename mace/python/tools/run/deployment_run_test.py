@@ -18,7 +18,7 @@ from mace.python.tools.cli.options import LayerRange
 from mace.python.tools.config import load_deployment_text
 from mace.python.tools.devices import DeviceError
 from mace.python.tools.errors import MaceError, UnsupportedError, UsageError
-from mace.python.tools.run.inputs import make_inputs
+from mace.python.tools.run.inputs import InputDataError, make_inputs
 from mace.python.tools.run.model_file import ModelFileError
 from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
 
@@ -195,6 +195,24 @@ def test_samples_of_a_folder(project: Project) -> None:
         )
 
 
+def test_a_bad_sample_is_found_before_any_runs(project: Project) -> None:
+    deployment = project.deployment()
+    project.convert(deployment)
+    samples, out = project.folder / "samples", project.folder / "out"
+    samples.mkdir()
+    for i in range(14):
+        size = 120 if i in (0, 1) else 119
+        np.zeros(size, np.float32).tofile(samples / f"x_{i:02}")
+    with pytest.raises(InputDataError) as caught:
+        project.run(deployment, input_dir=samples, output_dir=out)
+    message = str(caught.value)
+    assert "12 of 14 samples' files cannot be used" in message
+    assert "x_02: 476 bytes; float32 values of shape [1, 6, 5, 4] are 480" in message
+    assert message.endswith("and 2 more")
+    assert not out.exists()
+    assert project.output.getvalue() == ""
+
+
 def test_outputs_are_kept(project: Project) -> None:
     out = project.folder / "out"
     project.convert_and_run(output_dir=out, validate=True)
@@ -267,6 +285,10 @@ def test_places_are_tried_before_anything_runs(project: Project) -> None:
     for options in ({"report": True, "report_dir": place}, {"output_dir": place}):
         with pytest.raises(OutputError, match=r"cannot write .*taken/deeper"):
             project.run(deployment, **options)
+    # Where log.csv goes.
+    (project.build_dir / "lib" / "model" / "cpu").write_text("a file")
+    with pytest.raises(OutputError, match=r"cannot write .*lib/model/cpu"):
+        project.run(deployment, validate=True)
     assert project.output.getvalue() == ""
 
 
@@ -291,6 +313,13 @@ def _truncate_data(project: Project) -> None:
     path.write_bytes(path.read_bytes()[:100])
 
 
+def _flip_data(project: Project) -> None:
+    path = project.build_dir / "lib" / "model" / "m.data"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
 def _lose_source(project: Project) -> None:
     (project.folder / "m.onnx").unlink()
 
@@ -300,6 +329,7 @@ def _lose_source(project: Project) -> None:
     [
         (_damage_graph, r"m\.pb"),
         (_truncate_data, r"m\.pb"),
+        (_flip_data, r"m\.pb: .*weights of model 'm' are damaged.*convert the model"),
         (_lose_source, r"m\.onnx"),
     ],
 )
@@ -309,5 +339,6 @@ def test_damaged_files_are_one_clear_error(
     deployment = project.deployment()
     project.convert(deployment)
     damage(project)
-    with pytest.raises(MaceError, match=message):
+    with pytest.raises(MaceError, match=message) as caught:
         project.run(deployment, validate=True)
+    assert caught.value.exit_status == 2

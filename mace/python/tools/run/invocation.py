@@ -65,6 +65,8 @@ class Request:
     Attributes:
         inputs: with the array each is fed.
         benchmark: print and report operator statistics.
+        check_weights: refuse weights whose checksum is not the model's. Costs
+            reading them; once is enough for files that stay where they are.
     """
 
     model: ModelFile
@@ -74,6 +76,7 @@ class Request:
     benchmark: bool = False
     measure_peak: bool = False
     out_of_range_check: bool = True
+    check_weights: bool = True
     rounds: int = 1
 
 
@@ -194,6 +197,7 @@ def _arguments(
         f"--cpu_affinity_policy={int(options.cpu_affinity_policy)}",
         f"--vlog_level={options.vlog_level}",
         f"--out_of_range_check={str(request.out_of_range_check).lower()}",
+        f"--check_weights={str(request.check_weights).lower()}",
     ]
     if options.fake_warmup:
         arguments.append("--fake_warmup")

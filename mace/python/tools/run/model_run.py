@@ -46,7 +46,6 @@ from mace.python.tools.run.model_file import (
     read_model_file,
 )
 from mace.python.tools.run.results import LayerComparison, ModelRun, Times
-from mace.python.tools.validate import similarity_threshold
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,6 +59,7 @@ class PreparedModel:
     Attributes:
         layers: chosen by --layers, for finding a cause.
         checks: named by check_tensors; they decide like outputs.
+        samples: of --input_dir, by their suffix.
     """
 
     config: ModelConfig
@@ -68,6 +68,7 @@ class PreparedModel:
     layers: list[checking.Layer]
     checks: list[checking.Layer]
     expected: checking.Expected | None
+    samples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,15 +98,16 @@ def prepare_model(
     converted = read_model_file(places)
     check_current(converted, model)
     file = as_declared(converted, model.subgraphs[0])
-    inputs: Mapping[str, Array] = {}
-    if options.input_dir is None:
-        inputs = make_inputs(model.subgraphs[0])
-        if any(info.validation_data is None for info in model.subgraphs[0].inputs):
-            _LOG.info("%s: inputs are random, seed %d", model.name, SEED)
+    if options.input_dir is not None:
+        found = samples.find_samples(options.input_dir, file)
+        return PreparedModel(model, file, {}, [], [], None, found)
+    inputs = make_inputs(model.subgraphs[0])
+    if any(info.validation_data is None for info in model.subgraphs[0].inputs):
+        _LOG.info("%s: inputs are random, seed %d", model.name, SEED)
     layers: list[checking.Layer] = []
     checks: list[checking.Layer] = []
     expected = None
-    if options.validate and options.input_dir is None:
+    if options.validate:
         if options.layers is not None:
             layers = checking.choose_layers(file, options.layers)
         checks = checking.named_layers(model, file)
@@ -141,11 +143,13 @@ def run_model(
         DeviceError: the device is gone, or full.
         RunnerError: the program refuses the model or a flag.
     """
-    device, runtime = place.device, place.runtime
-    run = ModelRun(model.config.name, place.abi, place.properties.name, runtime)
-    runner = samples.SampleRunner(device, model.file, runtime, options)
+    run = ModelRun(model.config.name, place.abi, place.properties.name, place.runtime)
+    runner = samples.SampleRunner(place.device, model.file, place.runtime, options)
     if options.input_dir is not None:
-        samples.run_folder(runner, model.file, options)
+        assert options.output_dir is not None
+        samples.run_folder(
+            runner, model.file, model.samples, options.input_dir, options.output_dir
+        )
         return run
     run, answer = _starts(model, place, options, show, run)
     if run.failure:
@@ -153,18 +157,9 @@ def run_model(
     if options.output_dir is not None:
         samples.write_outputs(options.output_dir, answer.outputs)
     if model.expected is not None:
-        checks = _compare_layers(device, model, model.checks, runtime, options)
-        run = dataclasses.replace(
-            run,
-            reference=model.expected.source,
-            comparisons=(
-                *checking.compare_outputs(
-                    model.config, model.file, runtime, model.expected, answer.outputs
-                ),
-                *(check.comparison for check in checks),
-            ),
-            layers=_compare_layers(device, model, model.layers, runtime, options),
-        )
+        run = _compare(model, model.expected, place, options, answer, run)
+        if run.failure:
+            return run
     if options.validate:
         scripts = samples.run_scripts(model.config.subgraphs[0], runner)
         run = dataclasses.replace(run, accuracy=scripts)
@@ -216,9 +211,11 @@ def _wrong_abi(place: Place, answer: Answer) -> str:
     )
 
 
-def _write_failure_log(model: PreparedModel, place: Place, answer: Answer) -> Path:
+def _write_failure_log(
+    model: PreparedModel, place: Place, answer: Answer, of: str = ""
+) -> Path:
     """All that the program and the system said; the message holds an extract."""
-    path = _log_path(model, place, ".log")
+    path = _log_path(model, place, f"{of}.log")
     text = answer.text
     if answer.crashed:
         text += f"\n--- log of {place.properties.name} ---\n"
@@ -276,40 +273,84 @@ def _output_port(model: PreparedModel, tensor: TensorInfo) -> Port:
     return Port(tensor.name, shape, tensor.data_type, tensor.data_format)
 
 
-def _compare_layers(
-    device: Device,
+def _compare(
     model: PreparedModel,
-    layers: list[checking.Layer],
-    runtime: Runtime,
+    expected: checking.Expected,
+    place: Place,
     options: RunOptions,
-) -> tuple[LayerComparison, ...]:
-    if not layers or model.expected is None:
-        return ()
-    subgraph = model.config.subgraphs[0]
-    threshold = similarity_threshold(
-        runtime, subgraph.validation_threshold, model.config.quantize.enabled
+    answer: Answer,
+    run: ModelRun,
+) -> ModelRun:
+    """Outputs, check_tensors and layers against the framework's."""
+    outputs = checking.compare_outputs(
+        model.config, model.file, place.runtime, expected, answer.outputs
     )
-    results = []
+    checks, no_checks = _compare_layers(
+        "check_tensors", model.checks, model, expected, place, options
+    )
+    layers, no_layers = _compare_layers(
+        "layers", model.layers, model, expected, place, options
+    )
+    return dataclasses.replace(
+        run,
+        failure="\n".join(filter(None, (no_checks, no_layers))),
+        reference=expected.source,
+        comparisons=(*outputs, *(check.comparison for check in checks)),
+        layers=layers,
+    )
+
+
+def _compare_layers(
+    what: str,
+    layers: list[checking.Layer],
+    model: PreparedModel,
+    expected: checking.Expected,
+    place: Place,
+    options: RunOptions,
+) -> tuple[tuple[LayerComparison, ...], str]:
+    """Runs the model for its inner tensors and compares them.
+
+    Args:
+        what: what the layers are, for messages.
+
+    Returns:
+        Also why they could not be had, or nothing. Those that are missing then
+        are failed comparisons: nothing passes unseen.
+    """
+    threshold = checking.least_similarity(model.config, place.runtime)
+    results: list[LayerComparison] = []
+    failure = ""
     for group in checking.layer_groups(layers):
-        request = Request(
-            model=model.file,
-            runtime=runtime,
-            inputs=_input_ports(model),
-            outputs=[layer.port for layer in group],
-            # A layer with NaN is what one looks for.
-            out_of_range_check=False,
-        )
-        answer = run_on_device(device, request, options)
-        if answer.failure:
-            _LOG.error("%s: layers: %s", model.config.name, answer.failure)
-            break
+        outputs: Mapping[str, Array] = {}
+        if not failure:
+            answer = _fetch_layers(group, model, place, options)
+            outputs = answer.outputs
+            if answer.failure:
+                log = _write_failure_log(model, place, answer, f"_{what}")
+                failure = f"{what}: {answer.failure}\nlog: {log}"
         for layer in group:
-            result = checking.compare_layer(
-                layer, model.expected, answer.outputs[layer.tensor.name], threshold
-            )
-            if result is not None:
-                results.append(result)
-    return tuple(results)
+            array = outputs.get(layer.tensor.name)
+            results += checking.compare_layer(layer, expected, array, threshold)
+    return tuple(results), failure
+
+
+def _fetch_layers(
+    layers: list[checking.Layer],
+    model: PreparedModel,
+    place: Place,
+    options: RunOptions,
+) -> Answer:
+    request = Request(
+        model=model.file,
+        runtime=place.runtime,
+        inputs=_input_ports(model),
+        outputs=[layer.port for layer in layers],
+        # A layer with NaN is what one looks for.
+        out_of_range_check=False,
+        # The run for the outputs did it.
+        check_weights=False,
+    )
+    return run_on_device(place.device, request, options)
 
 
 def _times(answer: Answer) -> Times:

@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,15 @@ from mace.python.tools.errors import CheckFailedError, UsageError
 from mace.python.tools.fetch import fetch_file
 from mace.python.tools.run.inputs import InputDataError, element_type
 from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
-from mace.python.tools.run.model_file import ModelFile
+from mace.python.tools.run.model_file import ModelFile, TensorInfo
 from mace.python.tools.validate.accuracy import run_accuracy_script
 
 _LOG = logging.getLogger(__name__)
 
 Array = npt.NDArray[Any]
+
+# Of a folder of bad samples, as many are told one by one.
+_MOST_PROBLEMS = 10
 
 
 class SampleRunner:
@@ -48,8 +52,13 @@ class SampleRunner:
         self._runtime = runtime
         self._options = options
 
-    def run(self, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+    def run(
+        self, inputs: Mapping[str, Array], check_weights: bool = False
+    ) -> Mapping[str, Array]:
         """Outputs by name.
+
+        Args:
+            check_weights: as in Request; for the first of many runs.
 
         Raises:
             CheckFailedError: the run failed.
@@ -74,6 +83,7 @@ class SampleRunner:
                 )
                 for t in self._model.outputs
             ],
+            check_weights=check_weights,
         )
         answer: Answer = run_on_device(self._device, request, self._options)
         if answer.failure:
@@ -96,26 +106,53 @@ def _with_batch(shape: tuple[int, ...], declared: int, batch: int) -> tuple[int,
     return shape
 
 
-def run_folder(runner: SampleRunner, model: ModelFile, options: RunOptions) -> int:
-    """Runs every sample of `--input_dir`; outputs go to `--output_dir`.
+def find_samples(folder: Path, model: ModelFile) -> tuple[str, ...]:
+    """The samples of a folder, by the suffix of their files.
 
     A sample is one raw file per input, `<name><suffix>` with names as in
-    mace_run's files. Returns the number of samples.
+    mace_run's files.
+
+    Raises:
+        UsageError: there is no sample.
+        InputDataError: lists the files that are missing or no such tensor.
     """
-    assert options.input_dir is not None and options.output_dir is not None
-    suffixes = _suffixes(options.input_dir, model)
-    for suffix in suffixes:
+    suffixes = _suffixes(folder, model)
+    problems = [
+        problem
+        for suffix in suffixes
+        for tensor in model.inputs
+        if (problem := _problem(_sample_path(folder, tensor, suffix), tensor))
+    ]
+    if problems:
+        more = len(problems) - _MOST_PROBLEMS
+        shown = problems[:_MOST_PROBLEMS] + ([f"and {more} more"] if more > 0 else [])
+        raise InputDataError(
+            f"--input_dir={folder}: {len(problems)} of {len(suffixes)} samples' files "
+            "cannot be used:\n  " + "\n  ".join(shown)
+        )
+    return tuple(suffixes)
+
+
+def run_folder(
+    runner: SampleRunner,
+    model: ModelFile,
+    suffixes: Sequence[str],
+    input_dir: Path,
+    output_dir: Path,
+) -> None:
+    """Runs samples of a folder, writes `<output><suffix>` to another.
+
+    Args:
+        suffixes: of the samples, from `find_samples`.
+    """
+    for i, suffix in enumerate(suffixes):
         inputs = {
-            tensor.name: _read(
-                options.input_dir / (_file_name(tensor.name) + suffix),
-                tensor.shape,
-                tensor.data_type,
-            )
+            tensor.name: _read(_sample_path(input_dir, tensor, suffix), tensor)
             for tensor in model.inputs
         }
-        write_outputs(options.output_dir, runner.run(inputs), suffix)
-    _LOG.info("%d samples run, outputs in %s", len(suffixes), options.output_dir)
-    return len(suffixes)
+        outputs = runner.run(inputs, check_weights=i == 0)
+        write_outputs(output_dir, outputs, suffix)
+    _LOG.info("%d samples run, outputs in %s", len(suffixes), output_dir)
 
 
 def write_outputs(folder: Path, outputs: Mapping[str, Array], suffix: str = "") -> None:
@@ -154,12 +191,31 @@ def _file_name(tensor: str) -> str:
     return re.sub("[^0-9A-Za-z]", "_", tensor)
 
 
-def _read(path: Path, shape: tuple[int, ...], data_type: str) -> Array:
+def _sample_path(folder: Path, tensor: TensorInfo, suffix: str) -> Path:
+    return folder / (_file_name(tensor.name) + suffix)
+
+
+def _problem(path: Path, tensor: TensorInfo) -> str:
+    """What forbids to read a tensor from a raw file; nothing if all is well."""
+    wanted = f"{tensor.data_type} values of shape {list(tensor.shape)}"
+    if not path.is_file():
+        return f"{path}: no such file; it should hold {wanted}"
+    # One dimension may be told by the size of the file.
+    known = math.prod(dim for dim in tensor.shape if dim >= 0)
+    open_dims = sum(dim < 0 for dim in tensor.shape)
+    if open_dims > 1:
+        return f"{path}: a raw file tells only one unknown dimension of {wanted}"
+    size, unit = path.stat().st_size, known * element_type(tensor.data_type).itemsize
+    fits = size % unit == 0 and size > 0 if open_dims and unit else size == unit
+    if fits:
+        return ""
+    of = "a multiple of " if open_dims else ""
+    return f"{path}: {size} bytes; {wanted} are {of}{unit}"
+
+
+def _read(path: Path, tensor: TensorInfo) -> Array:
     try:
-        array = np.fromfile(path, element_type(data_type))
-        return array.reshape(shape)
+        array = np.fromfile(path, element_type(tensor.data_type))
+        return array.reshape(tensor.shape)
     except (OSError, ValueError) as error:
-        raise InputDataError(
-            f"{path} cannot be read as {data_type} values of shape {list(shape)}: "
-            f"{error}"
-        ) from error
+        raise InputDataError(f"{path} cannot be read: {error}") from error

@@ -100,6 +100,7 @@ def print_layers(console: Console, run: ModelRun) -> None:
 def worst_layer(layers: tuple[LayerComparison, ...]) -> LayerComparison | None:
     """The least similar one; the first whose values are no numbers, if any.
 
+    One that could not be had says nothing about the others and is none.
     Similarity is the measure for the verdict, but differs only in its last
     digits between good layers: there SQNR decides.
     """
@@ -110,7 +111,8 @@ def worst_layer(layers: tuple[LayerComparison, ...]) -> LayerComparison | None:
             return (-math.inf, -math.inf)
         return (round(m.similarity, 6), m.sqnr)
 
-    return min(layers, key=badness, default=None)
+    computed = (layer for layer in layers if layer.comparison.computed)
+    return min(computed, key=badness, default=None)
 
 
 def print_summary(console: Console, report: RunReport) -> None:

@@ -40,12 +40,20 @@ class Comparison:
             compared.
         threshold: least similarity that passes.
         failure: why it failed; empty when it passed.
+        computed: false when MACE gave no such tensor.
     """
 
     name: str
     metrics: Metrics
     threshold: float
     failure: str = ""
+    computed: bool = True
+
+    @classmethod
+    def of_nothing(cls, name: str, threshold: float) -> Comparison:
+        """The verdict on a tensor that MACE did not give."""
+        failure = "not computed, the run for it failed"
+        return cls(name, _NO_METRICS, threshold, failure, computed=False)
 
     @property
     def passed(self) -> bool:
@@ -53,6 +61,8 @@ class Comparison:
 
     def line(self) -> str:
         """The line a user reads, one per output."""
+        if not self.computed:
+            return f"{self.name}: FAILED, {self.failure}"
         m = self.metrics
         text = (
             f"{self.name}: cosine similarity {m.similarity:.9f}, "

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,7 @@ def write_dense_model(
     ):
         ports.add(name=tensor, shape=[1, size], data_type=proto.DT_FLOAT32)
     model.data_size = len(data)
+    model.data_crc32 = zlib.crc32(data)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.pb").write_bytes(model.SerializeToString())
     (folder / f"{name}.data").write_bytes(data)
