@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Union
 
 from mace.python.tools.errors import MaceError
+from mace.python.tools.interruption import signals_held
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -62,13 +63,13 @@ def atomic_write(
         raise ValueError(f"atomic_write takes mode 'wb' or 'w', not {mode!r}")
     target = Path(os.path.realpath(path))
     temporary = _temporary_name(target)
-    with _place_errors(Path(path), every_errno=True):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        # 'x' and not tempfile: the file gets the permissions of the umask.
-        stream = _open_new(temporary, mode, encoding)
     try:
+        with _place_errors(Path(path), every_errno=True):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            # 'x' and not tempfile: the file gets the permissions of the umask.
+            stream = _open_new(temporary, mode, encoding)
         with _place_errors(Path(path), every_errno=False):
             with stream:
                 yield stream
@@ -120,16 +121,17 @@ def atomic_dir(path: PathLike) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     temporary = _temporary_name(target)
-    with _place_errors(Path(path), every_errno=True):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        temporary.mkdir()
     try:
+        with _place_errors(Path(path), every_errno=True):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if target.exists() and not target.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            temporary.mkdir()
         with _place_errors(Path(path), every_errno=False):
             yield temporary
         with _place_errors(Path(path), every_errno=True):
-            _swap_in(temporary, target)
+            with signals_held():
+                _swap_in(temporary, target)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise

@@ -15,6 +15,7 @@ from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.bazel_command import find_bazel
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.errors import MaceError, UnsupportedError
+from mace.python.tools.interruption import run_child
 
 _LOG = logging.getLogger(__name__)
 
@@ -161,12 +162,4 @@ def full_label(target: str) -> str:
 
 
 def _call(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=_ROOT,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    return run_child(command, _ROOT, keep_output=True)

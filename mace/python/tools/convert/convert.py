@@ -78,30 +78,22 @@ def convert_deployment(
         check_names([model.name for model in deployment.models])
     archives: list[Path] = []
     with Staging() as outputs:
-        # Bazel builds from the generated package, so that is in place before
-        # anything that the user sees is replaced.
-        with Staging() as generated:
-
-            def stage(path: Path) -> Path:
-                inner = generated if package in path.parents else outputs
-                return inner.path(path)
-
-            converted = [
-                _convert(
-                    model,
-                    source,
-                    _Places.of(deployment, model, options, codegen_dir),
-                    options,
-                    stage,
-                )
-                for model, source in zip(deployment.models, sources)
-            ]
-            if as_code:
-                headers = library_dir / "include" / "mace" / "public"
-                write_sources(
-                    package, headers, [item.linked for item in converted], stage
-                )
+        converted = [
+            _convert(
+                model,
+                source,
+                _Places.of(deployment, model, options, codegen_dir),
+                options,
+                outputs.path,
+            )
+            for model, source in zip(deployment.models, sources)
+        ]
         if as_code:
+            headers = library_dir / "include" / "mace" / "public"
+            linked = [item.linked for item in converted]
+            write_sources(package, headers, linked, outputs.path)
+            # Bazel builds from it.
+            outputs.publish(package)
             archives = build_archives(
                 deployment,
                 library_dir / "model",

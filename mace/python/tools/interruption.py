@@ -1,0 +1,99 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C and SIGTERM: where they have to wait, and who else gets them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+
+# SIGINT last: once it may strike again, the others are as they were.
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+# How long a child may take to end itself. Bazel waits for its compilers.
+_GRACE_S = 10.0
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Lets SIGINT and SIGTERM wait until the body has ended.
+
+    For steps that must all be done or none, short ones: nothing interrupts
+    them. In other threads than the main one it does nothing, as Python never
+    interrupts those.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        came.append(number)
+
+    # None: set by no Python code, which could not put it back.
+    old = {number: signal.getsignal(number) for number in _SIGNALS}
+    held = {number: handler for number, handler in old.items() if handler is not None}
+    try:
+        for number in held:
+            signal.signal(number, note)
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+def run_child(
+    command: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    keep_output: bool = False,
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program that does not outlive us, nor do its own children.
+
+    It is asked to end when we are interrupted, and killed if it does not.
+
+    Args:
+        env: variables besides those we have.
+        keep_output: return what it says instead of showing it.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    pipe = subprocess.PIPE if keep_output else None
+    with subprocess.Popen(
+        command,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        errors="replace",
+        # A group of its own: what we send reaches its children, and a Ctrl-C
+        # on the terminal reaches us alone.
+        start_new_session=True,
+    ) as process:
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            _end_group(process)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    with signals_held(), contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_S)
+        # Also what the program itself left behind.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
