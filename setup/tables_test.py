@@ -27,6 +27,12 @@ def test_every_package_says_what_it_is_for(file: Path) -> None:
     assert [line for line in packages if not _LINE.fullmatch(line)] == []
 
 
+def test_every_line_of_the_table_of_tasks_is_read() -> None:
+    lines = (_SETUP / "tasks.txt").read_text(encoding="utf-8").splitlines()
+    named = [line.split()[0] for line in lines if line and not line.startswith("#")]
+    assert tables.tasks() == named
+
+
 def test_every_task_is_known_and_needs_something() -> None:
     names = tables.tasks()
     assert {"convert", "build", "run", "farm", "docs", "all"} <= set(names)

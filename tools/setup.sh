@@ -14,18 +14,9 @@ Usage: bash tools/setup.sh [--for TASK[,TASK...]] [--list | --dry-run]
 Installs what is missing for a task: packages by apt (with sudo unless you are
 root) and Python packages into .venv of this checkout.
 
-  convert     convert models
-  build       build libmace and mace_run for this computer
-  run         convert and run models on this computer (convert, build)
-  validate    compare with ONNX Runtime (run, onnxruntime)
-  tensorflow  compare with TensorFlow (run, tensorflow)
-  cross       build for ARM Linux and run the result in qemu (build)
-  devices     drive phones (adb) and boards (ssh, rsync)
-  farm        emulate phones and boards on this computer (devices, cross;
-              installs OpenSSH's server, whose service is kept off)
-  test        everything that the tests and checks need (all but docs)
-  docs        build the documentation
-  all         all of the above
+TEXT
+  show_tasks
+  cat <<'TEXT'
 
 Without --for: run.
 
@@ -39,6 +30,18 @@ Environment:
 TEXT
 }
 
+# The tasks and the tasks that they include.
+show_tasks() {
+  local task word includes
+  for task in "${task_names[@]}"; do
+    includes=
+    for word in ${task_needs[$task]}; do
+      [[ $word == *:* ]] || includes+="${includes:+, }$word"
+    done
+    printf '  %-11s %s\n' "$task" "${task_use[$task]}${includes:+ ($includes)}"
+  done
+}
+
 say() { printf 'setup: %s\n' "$*"; }
 
 fail() {
@@ -49,6 +52,18 @@ fail() {
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
 readonly venv=${MACE_VENV:-$root/.venv}
+
+# The table of tasks: what each needs (its lists and other tasks), and its use.
+task_names=()
+declare -A task_needs task_use
+while IFS= read -r line; do
+  if [[ $line =~ ^([a-z]+)\ +([^#]*[^#\ ])\ +#\ (.+)$ ]]; then
+    task_names+=("${BASH_REMATCH[1]}")
+    task_needs[${BASH_REMATCH[1]}]=${BASH_REMATCH[2]}
+    task_use[${BASH_REMATCH[1]}]=${BASH_REMATCH[3]}
+  fi
+done <"$root/setup/tasks.txt"
+
 dry_run=false
 list_only=false
 tasks=
@@ -90,30 +105,18 @@ need_apt() { [[ $apt_lists == *" $1 "* ]] || apt_lists+="$1 "; }
 need_pip() { [[ $pip_lists == *" $1 "* ]] || pip_lists+="$1 "; }
 
 add_task() {
-  case $1 in
-    convert) need_apt convert && need_pip requirements.txt ;;
-    build) need_apt build ;;
-    run) add_task convert && add_task build ;;
-    validate) add_task run && need_pip requirements-validate.txt ;;
-    tensorflow) add_task run && need_pip requirements-tensorflow.txt ;;
-    cross) add_task build && need_apt cross ;;
-    devices) add_task convert && need_apt devices ;;
-    farm) add_task devices && add_task cross && need_apt farm ;;
-    docs) add_task convert && need_pip requirements-docs.txt ;;
-    test)
-      add_task validate
-      add_task tensorflow
-      add_task cross
-      add_task farm
-      need_apt "test"
-      need_pip requirements-onnx-optimizer.txt
-      need_pip requirements-test.txt
-      need_pip requirements-check.txt
-      ;;
-    all) add_task "test" && add_task docs ;;
-    *) fail "unknown task '$1'; choose from convert, build, run, validate," \
-      "tensorflow, cross, devices, farm, test, docs, all" ;;
-  esac
+  local word known
+  [[ -n ${task_needs[$1]-} ]] || {
+    known="${task_names[*]}"
+    fail "unknown task '$1'; choose from ${known// /, }"
+  }
+  for word in ${task_needs[$1]}; do
+    case $word in
+      apt:*) need_apt "${word#apt:}" ;;
+      pip:*) need_pip "${word#pip:}" ;;
+      *) add_task "$word" ;;
+    esac
+  done
 }
 
 for task in ${tasks:-run}; do add_task "$task"; done
@@ -194,7 +197,7 @@ try_apt() {
 install_apt() {
   command -v dpkg-query >/dev/null || {
     fail "this is not a Debian or Ubuntu system (no dpkg). Install by hand:" \
-      "$(apt_packages | tr '\n' ' ')(LLVM 19, Bazel 4.2 to 7)"
+      "$(apt_packages | tr '\n' ' ')(LLVM 19, Bazel 4.2.3 to 7)"
   }
   local missing
   mapfile -t missing < <(missing_apt)

@@ -13,7 +13,7 @@ from typing import TextIO
 
 from mace.python.tools.doctor.computer import Computer
 from mace.python.tools.doctor.diagnosis import Diagnosis, Finding, State, diagnose
-from mace.python.tools.doctor.requirements import TASKS
+from mace.python.tools.doctor.tasks import read_tasks
 
 ROOT = Path(__file__).resolve().parents[4]
 _STYLES = {
@@ -27,13 +27,14 @@ _HEADINGS = ("", "found", "needed", "for", "state")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of `doctor`."""
+    tasks = list(read_tasks(ROOT))
     parser.add_argument(
         "--for",
         dest="task",
-        choices=list(TASKS),
+        choices=tasks,
         default="run",
         metavar="TASK",
-        help="the task to judge for (default run): " + ", ".join(TASKS),
+        help="the task to judge for (default run): " + ", ".join(tasks),
     )
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
 
@@ -52,8 +53,6 @@ def run(args: argparse.Namespace) -> int:
 def _row(finding: Finding) -> Sequence[str]:
     requirement = finding.requirement
     purpose = ", ".join(requirement.tasks)
-    if len(requirement.tasks) == len(TASKS):
-        purpose = "all"
     return (
         requirement.name,
         finding.found.text,
@@ -66,25 +65,14 @@ def _row(finding: Finding) -> Sequence[str]:
 def verdict(diagnosis: Diagnosis) -> str:
     """The lines below the table."""
     if diagnosis.ready:
-        return f"Ready to {_VERBS[diagnosis.task]}."
+        return f"Ready to {diagnosis.task.use}."
     count = len(diagnosis.problems)
     lines = [
-        f"Not ready to {_VERBS[diagnosis.task]}: {count} of "
+        f"Not ready to {diagnosis.task.use}: {count} of "
         f"{len(diagnosis.findings)} checks fail. To mend:"
     ]
     lines += [f"  {remedy}" for remedy in diagnosis.remedies]
     return "\n".join(lines)
-
-
-_VERBS = {
-    "convert": "convert models",
-    "build": "build the library",
-    "run": "run models on this computer",
-    "validate": "validate models",
-    "test": "run the tests",
-    "phone": "run models on a phone",
-    "board": "run models on a board",
-}
 
 
 def show(diagnosis: Diagnosis, stream: TextIO) -> None:

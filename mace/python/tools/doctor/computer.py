@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -92,6 +93,15 @@ class Computer:
     def path(self, absolute: str) -> Path:
         """A path of the system."""
         return self.system / absolute.lstrip("/")
+
+    @property
+    def in_venv(self) -> bool:
+        """Whether the tools run in a virtual environment."""
+        return sys.prefix != sys.base_prefix
+
+    def has_module(self, name: str) -> bool:
+        """Whether the Python that runs the tools could import a module."""
+        return importlib.util.find_spec(name) is not None
 
     def package(self, distribution: str) -> Optional[Version]:
         """The version of a Python package; None if it is not installed."""

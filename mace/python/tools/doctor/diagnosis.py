@@ -7,15 +7,12 @@ from __future__ import annotations
 import enum
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Dict, List, Tuple
+from typing import AbstractSet, Any, Dict, List, Tuple
 
 from mace.python.tools.doctor.computer import Computer
-from mace.python.tools.doctor.requirements import (
-    TASKS,
-    Found,
-    Requirement,
-    requirements,
-)
+from mace.python.tools.doctor.probes import Found
+from mace.python.tools.doctor.requirements import Requirement, requirements
+from mace.python.tools.doctor.tasks import Task, included, read_tasks
 
 
 class State(enum.Enum):
@@ -46,7 +43,7 @@ class Finding:
 class Diagnosis:
     """All findings for a task."""
 
-    task: str
+    task: Task
     findings: Tuple[Finding, ...]
 
     @property
@@ -69,7 +66,7 @@ class Diagnosis:
     def as_json(self) -> Dict[str, Any]:
         """The form of ``--json``."""
         return {
-            "task": self.task,
+            "task": self.task.name,
             "ready": self.ready,
             "remedies": self.remedies,
             "checks": [
@@ -88,23 +85,25 @@ class Diagnosis:
         }
 
 
-def _judge(requirement: Requirement, found: Found, task: str) -> State:
+def _judge(requirement: Requirement, found: Found, wanted: AbstractSet[str]) -> State:
     if found.good:
         return State.GOOD
-    if not set(TASKS[task]) & set(requirement.tasks):
+    if wanted.isdisjoint(requirement.tasks):
         return State.NOT_NEEDED
     return State.UNFIT if found.text else State.MISSING
 
 
 def diagnose(task: str, computer: Computer) -> Diagnosis:
-    """Looks at everything; judges by what the task (of TASKS) needs."""
-    wanted = requirements(computer.root)
+    """Looks at everything; judges by what the task needs."""
+    tasks = read_tasks(computer.root)
+    pieces = requirements(computer.root)
+    wanted = included(tasks, task)
     with ThreadPoolExecutor(max_workers=8) as executor:
-        seen = list(executor.map(lambda item: item.probe(computer), wanted))
+        seen = list(executor.map(lambda item: item.probe(computer), pieces))
     return Diagnosis(
-        task,
+        tasks[task],
         tuple(
-            Finding(requirement, found, _judge(requirement, found, task))
-            for requirement, found in zip(wanted, seen)
+            Finding(requirement, found, _judge(requirement, found, wanted))
+            for requirement, found in zip(pieces, seen)
         ),
     )

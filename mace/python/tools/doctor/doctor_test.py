@@ -7,6 +7,7 @@ import argparse
 import io
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Dict, List, Optional
@@ -21,13 +22,20 @@ from mace.python.tools.doctor.computer import (
     parse_version,
 )
 from mace.python.tools.doctor.diagnosis import Diagnosis, State, diagnose
+from mace.python.tools.doctor.tasks import included, listed, read_tasks
+from setup import tables
 
+TASKS = list(read_tasks(command.ROOT))
 PROGRAMS = {
     "protoc": "libprotoc 3.21.12",
     "bazel": "bazel 5.4.1",
     "clang-19": "Debian clang version 19.1.7 (3)\nTarget: x86_64",
     "ld.lld-19": "Debian LLD 19.1.7 (compatible with GNU linkers)",
     "llvm-ar-19": "LLVM (http://llvm.org/):\n  Debian LLVM version 19.1.7",
+    "llvm-strip-19": "llvm-strip, compatible with GNU strip\nLLVM version 19.1.7",
+    "git": "git version 2.39.5",
+    "make": "GNU Make 4.3",
+    "gdb-multiarch": "GNU gdb (Debian 13.1-3) 13.1",
     "clang-format-19": "Debian clang-format version 19.1.7",
     "clang-tidy-19": "Debian LLVM version 19.1.7",
     "qemu-aarch64": "qemu-aarch64 version 7.2.11 (Debian 1:7.2)",
@@ -47,6 +55,9 @@ FILES = (
     "/usr/src/googletest/googletest/src/gtest.cc",
     "/usr/aarch64-linux-gnu/include/c++",
     "/usr/arm-linux-gnueabihf/include/c++",
+    "/usr/arm-linux-gnueabi/include/c++",
+    "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-x86_64.a",
+    "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a",
     "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
     "/etc/OpenCL/vendors/pocl.icd",
     "/usr/sbin/sshd",
@@ -57,6 +68,14 @@ class FakeComputer(Computer):
     """A computer whose Python packages are the ones a test names."""
 
     installed: Dict[str, Version]
+    modules: bool = True
+
+    @property
+    def in_venv(self) -> bool:
+        return False
+
+    def has_module(self, name: str) -> bool:
+        return self.modules
 
     def package(self, distribution: str) -> Optional[Version]:
         return self.installed.get(distribution)
@@ -109,7 +128,7 @@ def state_of(found: Diagnosis, name: str) -> State:
     )
 
 
-@pytest.mark.parametrize("task", list(requirements.TASKS))
+@pytest.mark.parametrize("task", TASKS)
 def test_complete_computer_is_ready(computer: FakeComputer, task: str) -> None:
     found = diagnose(task, computer)
     assert problems(found) == []
@@ -120,11 +139,13 @@ def test_complete_computer_is_ready(computer: FakeComputer, task: str) -> None:
 @pytest.mark.parametrize(
     ("missing", "tasks"),
     [
-        ("protoc", {"convert", "run", "validate", "test", "phone", "board"}),
-        ("bazel", {"build", "run", "validate", "test", "phone", "board"}),
-        ("qemu-arm", {"test"}),
-        ("adb", {"phone", "test"}),
-        ("rsync", {"board", "test"}),
+        ("protoc", set(TASKS) - {"build", "cross"}),
+        ("bazel", set(TASKS) - {"convert", "docs"}),
+        ("qemu-arm", {"cross", "farm", "test", "all"}),
+        ("adb", {"phone", "devices", "farm", "test", "all"}),
+        ("rsync", {"board", "devices", "farm", "test", "all"}),
+        ("make", {"farm", "test", "all"}),
+        ("gdb-multiarch", {"test", "all"}),
         ("docker", set()),
     ],
 )
@@ -132,7 +153,7 @@ def test_missing_program_stops_its_tasks_alone(
     computer: FakeComputer, missing: str, tasks: set[str]
 ) -> None:
     (Path(computer.variables["PATH"]) / missing).unlink()
-    for task in requirements.TASKS:
+    for task in TASKS:
         found = diagnose(task, computer)
         assert problems(found) == ([missing] if task in tasks else [])
         expected = State.MISSING if task in tasks else State.NOT_NEEDED
@@ -250,8 +271,8 @@ def test_table_names_problem_and_remedy(
     assert "missing" in next(
         line for line in text.splitlines() if " adb " in f" {line}"
     )
-    assert "Not ready to run models on a phone: 1 of" in text
-    assert "bash tools/setup.sh --for devices" in text
+    assert "Not ready to run models on phones, by adb: 1 of" in text
+    assert "bash tools/setup.sh --for phone" in text
 
 
 def run_command(arguments: List[str]) -> int:
@@ -292,4 +313,47 @@ def test_every_problem_has_a_remedy() -> None:
     for requirement in requirements.requirements(command.ROOT):
         assert requirement.mend
         assert requirement.tasks or requirement.use
-        assert set(requirement.tasks) <= set(requirements.TASKS)
+        assert set(requirement.tasks) <= set(TASKS)
+
+
+def test_models_of_tensorflow_need_tensorflow(computer: FakeComputer) -> None:
+    del computer.installed["tensorflow"]
+    assert diagnose("validate", computer).ready
+    assert problems(diagnose("tensorflow", computer)) == ["tensorflow"]
+    assert problems(diagnose("test", computer)) == ["tensorflow"]
+
+
+def test_a_python_without_venv_is_a_problem(computer: FakeComputer) -> None:
+    object.__setattr__(computer, "modules", False)
+    assert problems(diagnose("convert", computer)) == ["venv"]
+
+
+def test_the_chosen_bazel_is_looked_at(computer: FakeComputer, tmp_path: Path) -> None:
+    write_program(tmp_path / "other" / "bazelisk", "bazel 8.1.0")
+    computer_bazel = {"BAZEL": str(tmp_path / "other" / "bazelisk")}
+    object.__setattr__(computer, "variables", {**computer.variables, **computer_bazel})
+    found = diagnose("build", computer)
+    assert [problem.found.text for problem in found.problems] == ["8.1.0 is too new"]
+
+
+def test_every_package_of_the_distribution_has_a_probe() -> None:
+    packages = {item.name for item in listed(command.ROOT) if item.kind == "apt"}
+    assert packages == set(requirements._PIECES)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_doctor_and_setup_agree_on_a_task(task: str) -> None:
+    wanted = included(read_tasks(command.ROOT), task)
+    ours = {
+        (item.kind, item.name)
+        for item in listed(command.ROOT)
+        if not wanted.isdisjoint(item.tasks)
+    }
+    theirs = {
+        (kind, re.split("[=>]=", name)[0]) for kind, name in tables.packages(task)
+    }
+    assert ours == theirs
+
+
+def test_doctor_and_setup_have_the_same_tasks() -> None:
+    assert tables.tasks() == TASKS

@@ -1,58 +1,32 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each task needs, how to look for it and how to get it."""
+"""What each task needs, how to look for it and how to get it.
+
+Packages come from the lists of `setup/`. Python packages are asked for their
+version; what shows that a package of the distribution is there (a program, a
+file, by whatever way it came) is told by `_PIECES`.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Optional, Tuple
+from typing import Dict, Tuple
 
-from mace.python.tools.android_ndk import (
-    REMEDY,
-    VARIABLE,
-    AndroidNdkError,
-    find_ndk,
-)
-from mace.python.tools.doctor.computer import (
-    Computer,
-    Version,
-    at_least,
-    parse_version,
-    show_version,
-)
-
-# Each task and the tasks it includes.
-TASKS = {
-    "convert": ("convert",),
-    "build": ("build",),
-    "run": ("run", "convert", "build"),
-    "validate": ("validate", "run", "convert", "build"),
-    "test": ("test", "validate", "run", "convert", "build"),
-    "phone": ("phone", "run", "convert", "build"),
-    "board": ("board", "run", "convert", "build"),
-}
+from mace.python.tools.android_ndk import REMEDY
+from mace.python.tools.doctor import probes
+from mace.python.tools.doctor.computer import parse_version, show_version
+from mace.python.tools.doctor.probes import Probe, existing, program
+from mace.python.tools.doctor.tasks import Listed, listed
 
 SETUP = "bash tools/setup.sh --for "
-BAZEL_MINIMUM = (4, 2)
-BAZEL_BELOW = (8,)  # Bazel 8 reads no WORKSPACE file
+
+_PYTHON = "Python packages"
+_BUILD = "Build"
+_ARM = "ARM Linux"
+_DEVICES = "Devices"
 _LLVM = "19"
-_REQUIREMENT = re.compile(r"^([\w.-]+)\s*(?:[=>]=\s*([\d.]+))?")
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a probe saw.
-
-    Attributes:
-        good: whether it will do.
-        text: version or place; what is wrong if not good. Empty: not there.
-    """
-
-    good: bool
-    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,7 +37,8 @@ class Requirement:
         name: of the piece.
         group: heading it is listed under.
         needed: what is accepted, for people.
-        tasks: those that cannot run without it; others may use it.
+        tasks: those that cannot run without it, and with them all that include
+            these; others may use it.
         mend: the command that installs it.
         probe: looks for it.
         use: what it is good for, when no task insists on it.
@@ -74,327 +49,147 @@ class Requirement:
     needed: str
     tasks: Tuple[str, ...]
     mend: str
-    probe: Callable[[Computer], Found]
+    probe: Probe
     use: str = ""
 
 
-def program(
-    name: str,
-    minimum: Version = (),
-    below: Version = (),
-    arguments: Sequence[str] = ("--version",),
-    pattern: str = "",
-) -> Callable[[Computer], Found]:
-    """A probe for a program of PATH and its version.
+@dataclass(frozen=True)
+class _Piece:
+    """What a package of the distribution brings."""
 
-    Args:
-        name: of the program.
-        minimum: the oldest version that will do.
-        below: the first version that will not.
-        arguments: make the program print its version and nothing else.
-        pattern: regular expression before the version number.
-    """
-
-    def probe(computer: Computer) -> Found:
-        path = computer.which(name)
-        if path is None:
-            return Found(False)
-        output = computer.output([path, *arguments])
-        if output is None:
-            return Found(False, f"{path} does not run")
-        found = re.search(pattern, output) if pattern else None
-        version = parse_version(output[found.end() if found else 0 :])
-        if not version:
-            return Found(True, f"{path}, version unknown")
-        text = show_version(version)
-        if not at_least(version, minimum):
-            return Found(False, f"{text} is too old")
-        if below and at_least(version, below):
-            return Found(False, f"{text} is too new")
-        return Found(True, text)
-
-    return probe
+    name: str
+    group: str
+    probe: Probe
+    needed: str = "any"
 
 
-def bazel(computer: Computer) -> Found:
-    """A Bazel that reads a WORKSPACE file.
-
-    Debian's own calls itself "no_version", but its package has one.
-    """
-    found = program("bazel", BAZEL_MINIMUM, BAZEL_BELOW)(computer)
-    if not found.good or not found.text.endswith("unknown"):
-        return found
-    command = ["dpkg-query", "--show", "--showformat=${Version}", "bazel-bootstrap"]
-    version = parse_version(computer.output(command) or "")
-    if not version:
-        return found
-    text = show_version(version)
-    if not at_least(version, BAZEL_MINIMUM):
-        return Found(False, f"{text} is too old")
-    return Found(True, text)
+def _llvm(tool: str) -> _Piece:
+    probe = program(f"{tool}-{_LLVM}", (int(_LLVM),), pattern="version |LLD ")
+    return _Piece(f"{tool}-{_LLVM}", _BUILD, probe, _LLVM)
 
 
-def existing(*paths: str) -> Callable[[Computer], Found]:
-    """A probe for the first of these files or folders of the system."""
-
-    def probe(computer: Computer) -> Found:
-        for path in paths:
-            if computer.path(path).exists():
-                return Found(True, path)
-        return Found(False)
-
-    return probe
+def _file(name: str, group: str, path: str) -> _Piece:
+    return _Piece(name, group, existing(path))
 
 
-def python(computer: Computer) -> Found:
-    """The Python that runs the tools."""
-    text = show_version(computer.python)
-    if at_least(computer.python, (3, 9)):
-        return Found(True, text)
-    return Found(False, f"{text} is too old")
+def _qemu(name: str, group: str) -> _Piece:
+    return _Piece(name, group, program(name, (5, 0), pattern="version "), ">= 5.0")
 
 
-def build_python(computer: Computer) -> Found:
-    """The distribution's Python, which Bazel runs, can read YAML."""
-    path = str(computer.path("/usr/bin/python3"))
-    output = computer.output([path, "-c", "import yaml; print(yaml.__version__)"])
-    return Found(output is not None, (output or "").strip())
+def _compiler_runtime(name: str) -> str:
+    folder = f"/usr/lib/llvm-{_LLVM}/lib/clang/{_LLVM}/lib/linux"
+    return f"{folder}/libclang_rt.{name}-x86_64.a"
 
 
-def ndk(computer: Computer) -> Found:
-    """The Android NDK that ANDROID_NDK_HOME names."""
-    try:
-        found = find_ndk(computer.variables)
-    except AndroidNdkError as error:
-        return Found(False, str(error).partition(";")[0])
-    if found is None:
-        # Phones run the static program that needs none.
-        return Found(True, f"none, {VARIABLE} is not set")
-    return Found(True, found.revision)
-
-
-def opencl_driver(computer: Computer) -> Found:
-    """A driver that the OpenCL loader will find."""
-    vendors = computer.path("/etc/OpenCL/vendors")
-    drivers = sorted(vendors.glob("*.icd")) if vendors.is_dir() else []
-    return Found(bool(drivers), ", ".join(driver.stem for driver in drivers))
-
-
-def package(name: str, minimum: Version) -> Callable[[Computer], Found]:
-    """A probe for a Python package."""
-
-    def probe(computer: Computer) -> Found:
-        version = computer.package(name)
-        if version is None:
-            return Found(False)
-        if not at_least(version, minimum):
-            return Found(False, f"{show_version(version)} is too old")
-        return Found(True, show_version(version))
-
-    return probe
-
-
-def packages(
-    root: Path, file: str, tasks: Tuple[str, ...], setup: str, use: str = ""
-) -> Iterator[Requirement]:
-    """One requirement for each line of a list under setup/."""
-    path = root / "setup" / file
-    for line in path.read_text(encoding="utf-8").splitlines():
-        found = _REQUIREMENT.match(line.split("#")[0])
-        if found is None:
-            continue
-        name, minimum = found[1], found[2]
-        yield Requirement(
-            name,
-            "Python packages",
-            f">= {minimum}" if minimum else "any",
-            tasks,
-            SETUP + setup,
-            package(name, parse_version(minimum or "")),
-            use,
-        )
-
-
-def _libstdcpp(triple: Optional[str]) -> Callable[[Computer], Found]:
-    return existing(f"/usr/{triple}/include/c++" if triple else "/usr/include/c++")
-
-
-def requirements(root: Path) -> Tuple[Requirement, ...]:
-    """Everything the doctor looks for, in the order it is shown."""
-    llvm = [
-        Requirement(
-            f"{tool}-{_LLVM}",
-            "Build",
-            _LLVM,
-            ("test",) if tool in ("clang-format", "clang-tidy") else ("build",),
-            SETUP + ("test" if tool in ("clang-format", "clang-tidy") else "build"),
-            program(f"{tool}-{_LLVM}", (int(_LLVM),), pattern="version |LLD "),
-        )
-        for tool in ("clang", "ld.lld", "llvm-ar", "clang-format", "clang-tidy")
-    ]
-    headers = [
-        Requirement(
-            name,
-            "Build",
-            "any",
-            ("build",),
-            SETUP + "build",
-            existing(f"/usr/include/{path}"),
-        )
-        for name, path in (
-            ("protozero", "protozero/pbf_reader.hpp"),
-            ("CLI11", "CLI/CLI.hpp"),
-            ("nlohmann-json", "nlohmann/json.hpp"),
-        )
-    ]
-    cross = [
-        entry
-        for name, triple, emulator in (
-            ("arm64", "aarch64-linux-gnu", "qemu-aarch64"),
-            ("armhf", "arm-linux-gnueabihf", "qemu-arm"),
-        )
-        for entry in (
-            Requirement(
-                f"{name} C++ headers",
-                "ARM Linux",
-                "any",
-                ("board", "test"),
-                SETUP + "cross",
-                _libstdcpp(triple),
-            ),
-            Requirement(
-                emulator,
-                "ARM Linux",
-                ">= 5.0",
-                ("test",),
-                SETUP + "cross",
-                program(emulator, (5, 0), pattern="version "),
-            ),
-        )
-    ]
-    return (
-        Requirement(
-            "python", "Python", ">= 3.9", tuple(TASKS), SETUP + "convert", python
-        ),
-        *packages(root, "requirements.txt", ("convert",), "convert"),
-        *packages(root, "requirements-validate.txt", ("validate",), "validate"),
-        *packages(
-            root,
-            "requirements-tensorflow.txt",
-            ("test",),
-            "tensorflow",
-            "validate TensorFlow models",
-        ),
-        *packages(root, "requirements-test.txt", ("test",), "test"),
-        *packages(root, "requirements-check.txt", ("test",), "test"),
-        *packages(root, "requirements-docs.txt", (), "docs", "build the docs"),
-        Requirement(
-            "protoc",
-            "Convert",
-            ">= 3.12",
-            ("convert",),
-            SETUP + "convert",
-            program("protoc", (3, 12)),
-        ),
-        Requirement(
-            "bazel",
-            "Build",
-            ">= 4.2, < 8",
-            ("build",),
-            SETUP + "build",
-            bazel,
-        ),
-        *llvm,
-        Requirement(
-            "C++ headers",
-            "Build",
-            "any",
-            ("build",),
-            SETUP + "build",
-            _libstdcpp(None),
-        ),
-        *headers,
-        Requirement(
-            "yaml of /usr/bin/python3",
-            "Build",
-            "any",
-            ("build",),
-            SETUP + "build",
-            build_python,
-        ),
-        Requirement(
+_PIECES: Dict[str, Tuple[_Piece, ...]] = {
+    "python3": (_Piece("python", "Python", probes.python, ">= 3.9"),),
+    "python3-venv": (_Piece("venv", "Python", probes.venv),),
+    "protobuf-compiler": (
+        _Piece("protoc", "Convert", program("protoc", (3, 12)), ">= 3.12"),
+    ),
+    "bazel-bootstrap": (_Piece("bazel", _BUILD, probes.bazel, ">= 4.2, < 8"),),
+    "clang-19": (
+        _llvm("clang"),
+        _file("C++ headers", _BUILD, "/usr/include/c++"),
+    ),
+    "lld-19": (_llvm("ld.lld"),),
+    "llvm-19": (_llvm("llvm-ar"), _llvm("llvm-strip")),
+    "git": (_Piece("git", _BUILD, program("git")),),
+    "libprotozero-dev": (
+        _file("protozero", _BUILD, "/usr/include/protozero/pbf_reader.hpp"),
+    ),
+    "libcli11-dev": (_file("CLI11", _BUILD, "/usr/include/CLI/CLI.hpp"),),
+    "nlohmann-json3-dev": (
+        _file("nlohmann-json", _BUILD, "/usr/include/nlohmann/json.hpp"),
+    ),
+    "python3-yaml": (_Piece("yaml of /usr/bin/python3", _BUILD, probes.build_python),),
+    "clang-format-19": (_llvm("clang-format"),),
+    "clang-tidy-19": (_llvm("clang-tidy"),),
+    "libclang-rt-19-dev": (
+        _file("sanitizers", _BUILD, _compiler_runtime("asan")),
+        _file("fuzzer", _BUILD, _compiler_runtime("fuzzer")),
+    ),
+    "googletest": (
+        _file(
             "googletest sources",
-            "Build",
-            "any",
-            ("test",),
-            SETUP + "test",
-            existing("/usr/src/googletest/googletest/src/gtest.cc"),
+            _BUILD,
+            "/usr/src/googletest/googletest/src/gtest.cc",
         ),
-        *cross,
-        *_devices(),
-    )
-
-
-def _devices() -> Tuple[Requirement, ...]:
-    install = "sudo apt-get install "
-    farm = "emulate devices"
-    return (
-        Requirement(
+    ),
+    "g++-aarch64-linux-gnu": (
+        _file("arm64 C++ headers", _ARM, "/usr/aarch64-linux-gnu/include/c++"),
+    ),
+    "g++-arm-linux-gnueabihf": (
+        _file("armhf C++ headers", _ARM, "/usr/arm-linux-gnueabihf/include/c++"),
+    ),
+    "g++-arm-linux-gnueabi": (
+        _file("armel C++ headers", _ARM, "/usr/arm-linux-gnueabi/include/c++"),
+    ),
+    "qemu-user": (_qemu("qemu-aarch64", _ARM), _qemu("qemu-arm", _ARM)),
+    "adb": (
+        _Piece(
             "adb",
-            "Devices",
-            ">= 1.0.32",
-            ("phone", "test"),
-            SETUP + "devices",
+            _DEVICES,
             program("adb", (1, 0, 32), arguments=["version"], pattern="version "),
+            ">= 1.0.32",
         ),
+    ),
+    "openssh-client": (
+        _Piece("ssh", _DEVICES, program("ssh", arguments=["-V"], pattern="OpenSSH_")),
+    ),
+    "rsync": (
+        _Piece(
+            "rsync", _DEVICES, program("rsync", (3, 0), pattern="version "), ">= 3.0"
+        ),
+    ),
+    "openssh-server": (_file("sshd", _DEVICES, "/usr/sbin/sshd"),),
+    "qemu-user-static": (
+        _qemu("qemu-aarch64-static", _DEVICES),
+        _qemu("qemu-arm-static", _DEVICES),
+    ),
+    "make": (_Piece("make", _DEVICES, program("make")),),
+    "gdb-multiarch": (
+        _Piece("gdb-multiarch", _DEVICES, program("gdb-multiarch", pattern=r"\) ")),
+    ),
+}
+_GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _ARM, _DEVICES)
+
+
+def _installed(package: Listed) -> Iterator[Requirement]:
+    # The first task is the smallest that has it.
+    mend = SETUP + package.tasks[0]
+    if package.kind == "pip":
+        minimum = parse_version(package.minimum)
+        yield Requirement(
+            package.name,
+            _PYTHON,
+            f">= {show_version(minimum)}" if minimum else "any",
+            package.tasks,
+            mend,
+            probes.package(package.name, minimum),
+        )
+        return
+    for piece in _PIECES[package.name]:
+        yield Requirement(
+            piece.name, piece.group, piece.needed, package.tasks, mend, piece.probe
+        )
+
+
+def _others() -> Tuple[Requirement, ...]:
+    """What tools/setup.sh does not install: it is a choice."""
+    install = "sudo apt-get install "
+    return (
         Requirement(
             "Android NDK",
-            "Devices",
+            _DEVICES,
             "none, or >= r21",
             ("phone",),
             REMEDY,
-            ndk,
-        ),
-        Requirement(
-            "ssh",
-            "Devices",
-            "any",
-            ("board", "test"),
-            SETUP + "devices",
-            program("ssh", arguments=["-V"], pattern="OpenSSH_"),
-        ),
-        Requirement(
-            "rsync",
-            "Devices",
-            ">= 3.0",
-            ("board", "test"),
-            SETUP + "devices",
-            program("rsync", (3, 0), pattern="version "),
-        ),
-        Requirement(
-            "sshd",
-            "Devices",
-            "any",
-            ("test",),
-            SETUP + "farm",
-            existing("/usr/sbin/sshd"),
-            farm,
-        ),
-        *(
-            Requirement(
-                name,
-                "Devices",
-                ">= 5.0",
-                ("test",),
-                SETUP + "farm",
-                program(name, (5, 0), pattern="version "),
-                farm,
-            )
-            for name in ("qemu-aarch64-static", "qemu-arm-static")
+            probes.ndk,
         ),
         Requirement(
             "OpenCL loader",
-            "Devices",
+            _DEVICES,
             "any",
             (),
             install + "ocl-icd-libopencl1",
@@ -407,16 +202,16 @@ def _devices() -> Tuple[Requirement, ...]:
         ),
         Requirement(
             "OpenCL driver",
-            "Devices",
+            _DEVICES,
             "any",
             (),
             install + "pocl-opencl-icd",
-            opencl_driver,
+            probes.opencl_driver,
             "run on a GPU",
         ),
         Requirement(
             "docker",
-            "Devices",
+            _DEVICES,
             ">= 17.09",
             (),
             install + "docker.io",
@@ -424,3 +219,10 @@ def _devices() -> Tuple[Requirement, ...]:
             "work in a container",
         ),
     )
+
+
+def requirements(root: Path) -> Tuple[Requirement, ...]:
+    """Everything the doctor looks for, in the order it is shown."""
+    found = [piece for package in listed(root) for piece in _installed(package)]
+    found += _others()
+    return tuple(sorted(found, key=lambda piece: _GROUPS.index(piece.group)))
