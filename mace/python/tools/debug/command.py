@@ -61,6 +61,11 @@ def _show(text: str) -> None:
 def _gdb(args: argparse.Namespace) -> int:
     if args.server == "qemu" and args.attach is not None:
         raise UsageError("--attach: QEMU's own server only starts programs")
+    if args.attach is not None and args.program is None:
+        raise UsageError(
+            "--attach: name the file that the process was started from, unstripped: "
+            "--program=FILE"
+        )
     status, lines = debug(
         GdbOptions(
             target=_target(args),

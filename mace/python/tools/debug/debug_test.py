@@ -393,8 +393,8 @@ def test_gdb_says_what_would_be_typed(
         lines,
         (
             rf"\S*adb {adb} shell 'mkdir -p {work}/debug'",
+            rf"\S*adb {adb} push \S*/mace_run {work}/debug/mace_run",
             rf"\S*adb {adb} push \S*/gdbserver {work}/debug/gdbserver",
-            rf"\S*adb {adb} push \S*/mace_run {work}/debug",
             rf"\S*adb {adb} shell .*cd {work} && LD_LIBRARY_PATH={work}/debug "
             rf"debug/gdbserver :6000 \./debug/mace_run hold .*a b.* &",
             rf"\S*adb {adb} forward tcp:6000 tcp:6000",
@@ -435,6 +435,8 @@ def test_flags_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
     assert "from 1024 to 65535" in capsys.readouterr().err
     assert main(["gdb", "--server=qemu", "--attach=5"]) == 2
     assert "only starts programs" in capsys.readouterr().err
+    assert main(["gdb", "--attach=5", "--devices_to_run=host"]) == 2
+    assert "was started from, unstripped: --program=FILE" in capsys.readouterr().err
     assert main(["memory", "--interval=0"]) == 2
     assert "seconds, above 0" in capsys.readouterr().err
     assert main(["nothing"]) == 2

@@ -38,6 +38,7 @@ _LOG = logging.getLogger(__name__)
 _TARGET = "//mace/tools:mace_run"
 _FOLDER = PurePosixPath("debug")
 _START_S = 20.0
+_SETTLE_S = 0.5
 
 # What a dynamic program of Android has loaded by the time it starts.
 _SYSTEM_LIBRARIES = ("libc.so", "libm.so", "libdl.so", "liblog.so")
@@ -51,7 +52,8 @@ class GdbOptions:
     Attributes:
         program: a file for the device; None: mace_run, built with symbols.
         arguments: the program's.
-        attach: a process that runs, instead of starting one.
+        attach: a process that runs, instead of starting one; `program` is then
+            the file that it was started from.
         port: on both sides.
         server: "gdbserver", or "qemu" for a program that an emulator runs.
         server_file: a gdbserver to take along.
@@ -90,6 +92,16 @@ class _Session:
         return _FOLDER / self.program.path.name
 
     @property
+    def pushed(self) -> list[tuple[Path, PurePosixPath]]:
+        """What the device needs: a file here, and its place there."""
+        files = []
+        if self.options.attach is None:
+            files.append((self.program.path, self.remote_program))
+        if self.server_file is not None:
+            files.append((self.server_file, _FOLDER / "gdbserver"))
+        return files
+
+    @property
     def folder(self) -> Path:
         """Local, for what comes from the device."""
         name = re.sub(r"[^0-9A-Za-z.+-]", "_", self.item.properties.name)
@@ -103,6 +115,10 @@ class _Session:
         bits = "lib64" if "64" in self.program.machine else "lib"
         paths = [f"/system/{bits}/{name}" for name in _SYSTEM_LIBRARIES]
         return [PurePosixPath(path) for path in (self.program.interpreter, *paths)]
+
+    def local(self, library: PurePosixPath) -> Path:
+        """Where a library of the device is kept here."""
+        return self.folder / "sysroot" / str(library)[1:]
 
     def start(self) -> tuple[list[str], dict[str, str]]:
         """The command on the device that waits for gdb, and its environment."""
@@ -124,9 +140,8 @@ class _Session:
         words = [program, "-q", "-nx" if self.options.batch else "-q"]
         words += ["-ex", "set pagination off"]
         if self.libraries:
-            system = self.folder / "sysroot"
-            parents = {str(system / str(p.parent)[1:]) for p in self.libraries}
-            words += ["-ex", f"set sysroot {system}"]
+            parents = {str(self.local(library).parent) for library in self.libraries}
+            words += ["-ex", f"set sysroot {self.folder / 'sysroot'}"]
             words += ["-ex", f"set solib-search-path {':'.join(sorted(parents))}"]
         words += ["-ex", f"target remote 127.0.0.1:{self.options.port}"]
         for command in self.options.commands:
@@ -230,16 +245,19 @@ def _lines(session: _Session, gdb: str) -> list[str]:
     if isinstance(device, RemoteDevice):
         folder = device.work_dir / _FOLDER
         lines.append(ways.shell_line(f"mkdir -p {folder}"))
-        if session.server_file is not None:
-            lines.append(ways.push_line(session.server_file, folder / "gdbserver"))
-        lines.append(ways.push_line(session.program.path, folder))
+        lines += [
+            ways.push_line(local, device.work_dir / there)
+            for local, there in session.pushed
+        ]
     script = f"cd {device.work_dir} && {exports}{shlex.join(command)}"
     lines.append(f"{ways.shell_line(script)} &")
     if ways.forward is not None:
         lines.append(shlex.join(ways.forward))
+    folders = {session.local(library).parent for library in session.libraries}
+    if folders:
+        lines.append(shlex.join(["mkdir", "-p", *map(str, sorted(folders))]))
     for library in session.libraries:
-        local = session.folder / "sysroot" / str(library)[1:]
-        lines.append(ways.pull_line(library, local))
+        lines.append(ways.pull_line(library, session.local(library)))
     lines.append(shlex.join(session.gdb(gdb)))
     if ways.unforward is not None:
         lines.append(shlex.join(ways.unforward))
@@ -249,13 +267,11 @@ def _lines(session: _Session, gdb: str) -> list[str]:
 def _hold(session: _Session, gdb: str) -> int:
     device = session.device
     device.prepare()
-    device.push(session.program.path, session.remote_program)
-    if session.server_file is not None:
-        device.push(session.server_file, _FOLDER / "gdbserver")
+    for local, there in session.pushed:
+        device.push(local, there)
     for library in session.libraries:
-        local = session.folder / "sysroot" / str(library)[1:]
-        if not local.is_file():
-            device.pull(library, local)
+        if not session.local(library).is_file():
+            device.pull(library, session.local(library))
     with _started(session) as run:
         _wait(session, run)
         with _forwarded(session.reach):
@@ -328,7 +344,10 @@ def _wait(session: _Session, run: _Run) -> None:
             said = run.result.output.strip() if run.result is not None else run.error
             raise DeviceError(f"{shlex.join(session.start()[0])} ended: {said}")
         if shell_output(session.device, f"{listens} && echo yes").strip() == "yes":
-            return
+            # gdbserver listens first and finds out then that it cannot attach.
+            run.join(_SETTLE_S if session.options.attach is not None else 0.0)
+            if run.is_alive():
+                return
         time.sleep(0.2)
     raise DeviceError(
         f"nothing listens on port {session.options.port} of "

@@ -151,6 +151,7 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     "gdb-multiarch": (
         _Piece("gdb-multiarch", _DEVICES, program("gdb-multiarch", pattern=r"\) ")),
     ),
+    "gdbserver": (_Piece("gdbserver", _DEVICES, program("gdbserver", pattern=r"\) ")),),
 }
 _GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _ARM, _DEVICES)
 
