@@ -8,6 +8,12 @@ A thin door to mace/python/tools/bazel_run.
 
 from __future__ import annotations
 
+import _signal  # what `signal` is made of; that one takes long to import
+
+# Nothing is to be tidied up yet: Ctrl-C ends this at once, without a traceback.
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 import os
 import sys
 

@@ -27,6 +27,7 @@ build/include/mace/public/*.h.
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
   -quantize           with 8-bit integer operators
+  -check              build nothing; only say whether all this can be built
 
 Each flag may be written with two dashes and with '=' too. BAZEL names the
 Bazel to use, BAZEL_STARTUP_FLAGS and BAZEL_FLAGS add flags to its command.
@@ -45,6 +46,7 @@ runtimes=cpu
 models=
 ops=
 static_only=false
+check_only=false
 bazel_flags=()
 
 while [[ $# -gt 0 ]]; do
@@ -68,6 +70,7 @@ while [[ $# -gt 0 ]]; do
       [[ -n $value ]] || fail "$flag needs a value; see -help"
       ;;
     -static) static_only=true ;;
+    -check) check_only=true ;;
     -debug) bazel_flags+=(--config=debug) ;;
     -asan) bazel_flags+=(--config=asan) ;;
     -quantize)
@@ -156,6 +159,8 @@ for abi in "${targets[@]}"; do
     fail "no C++ headers for $abi: run 'bash tools/setup.sh --for cross'"
 done
 
+if $check_only; then exit 0; fi
+
 # Which operators: all, or those that models and flags name.
 folder=$runtimes
 rooms=
@@ -226,6 +231,8 @@ for abi in "${targets[@]}"; do
   done
 done
 
+# From here on files are only moved, which nothing shall cut in half.
+trap '' HUP INT TERM
 mkdir -p "$stage/public"
 cp mace/public/*.h "$stage/public/"
 chmod 644 "$stage"/public/*.h

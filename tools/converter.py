@@ -8,6 +8,12 @@ or .venv of this checkout) and hands over to mace/python/tools/cli. It avoids
 new syntax, so that an old Python still gets to say that it is too old.
 """
 
+import _signal  # what `signal` is made of; that one takes long to import
+
+# Nothing is to be tidied up yet: Ctrl-C ends this at once, without a traceback.
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 import importlib.util
 import os
 import platform
@@ -74,9 +80,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except KeyboardInterrupt:
-        # Before the command had begun.
-        sys.stderr.write("error: interrupted\n")
-        sys.exit(130)
+    sys.exit(main())

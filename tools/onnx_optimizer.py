@@ -8,6 +8,12 @@ python tools/onnx_optimizer.py model.onnx model_opt.onnx
 
 from __future__ import annotations
 
+import _signal  # what `signal` is made of; that one takes long to import
+
+# Nothing is to be tidied up yet: Ctrl-C ends this at once, without a traceback.
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 import argparse
 import os
 import sys
@@ -33,14 +39,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(args: argparse.Namespace) -> None:
-    from mace.python.tools.importers.onnx import optimizer
+def _run(args: argparse.Namespace) -> int:
+    from mace.python.tools.errors import MissingToolError
+
+    try:
+        from mace.python.tools.importers.onnx import optimizer
+    except ModuleNotFoundError as error:
+        raise MissingToolError(
+            f"the Python package {error.name}",
+            f"this command ({sys.executable})",
+            "bash tools/setup.sh (and use .venv/bin/python)",
+        ) from error
 
     if args.list:
         for name in optimizer.available_passes():
             usual = " (usual)" if name in optimizer.DEFAULT_PASSES else ""
             print(f"{name}{usual}")
-        return
+        return 0
     passes = optimizer.DEFAULT_PASSES
     if args.passes is not None:
         passes = tuple(filter(None, args.passes.split(",")))
@@ -49,6 +64,7 @@ def _run(args: argparse.Namespace) -> None:
         f"{args.target}: {report.nodes[1]} nodes (were {report.nodes[0]}), "
         f"{report.size[1]} bytes (were {report.size[0]})"
     )
+    return 0
 
 
 def main() -> int:
@@ -57,27 +73,9 @@ def main() -> int:
     if not args.list and args.target is None:
         parser.error("two files are needed: the model and where its copy goes")
     sys.path.insert(0, _ROOT)
-    try:
-        from mace.python.tools.errors import MaceError
-    except ImportError:
-        print("error: run: bash tools/setup.sh", file=sys.stderr)
-        return 2
-    try:
-        _run(args)
-    except MaceError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return error.exit_status
-    except ModuleNotFoundError as error:
-        print(
-            f"error: the Python package {error.name} is missing; run: bash "
-            "tools/setup.sh and use .venv/bin/python",
-            file=sys.stderr,
-        )
-        return 2
-    except KeyboardInterrupt:
-        print("error: interrupted", file=sys.stderr)
-        return 130
-    return 0
+    from mace.python.tools.cli.main import guarded
+
+    return guarded(sys.argv[1:], lambda _: _run(args))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import dataclasses
 import logging
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from mace.python.tools.cli.options import (
     RunOptions,
 )
 from mace.python.tools.errors import MaceError, MissingToolError, UsageError
+from mace.python.tools.interruption import run_child
 
 if TYPE_CHECKING:
     from mace.python.tools.config import Deployment
@@ -78,13 +78,18 @@ def build(args: argparse.Namespace) -> int:
     )
     options = ConvertOptions(
         build_dir=args.build_dir,
+        debug_mode=args.debug_mode,
+        address_sanitizer=args.address_sanitizer,
         vlog_level=args.vlog_level,
     )
     deployment = _load(args)
+    # A library that cannot be built shall not cost a conversion.
+    _build_library(deployment, args, "-check")
     from mace.python.tools.convert import convert_deployment
 
     convert_deployment(deployment, options)
-    return _build_library(deployment, args)
+    _build_library(deployment, args)
+    return 0
 
 
 def doctor(args: argparse.Namespace) -> int:
@@ -164,31 +169,20 @@ def _load(args: argparse.Namespace) -> Deployment:
     return load_deployment(args.config, overrides)
 
 
-def _runtimes(deployment: Deployment) -> list[str]:
-    """Devices the library must serve: the CPU always, others as asked for."""
-    wanted = {
-        device.value
-        for model in deployment.models
-        for subgraph in model.subgraphs
-        for device in subgraph.runtime.devices
-    }
-    return ["cpu", *sorted(wanted - {"cpu"})]
-
-
-def _build_library(deployment: Deployment, args: argparse.Namespace) -> int:
+def _build_library(
+    deployment: Deployment, args: argparse.Namespace, *more: str
+) -> None:
+    """Builds libmace for the deployment's ABIs, with all runtimes there are."""
     bash = shutil.which("bash")
     if bash is None:
         raise MissingToolError("bash", "building the library", "apt install bash")
     abis = ",".join(abi.value for abi in deployment.target_abis)
-    runtimes = ",".join(_runtimes(deployment))
-    command = [bash, os.fspath(_BUILD_SCRIPT), "-abi", abis, "-runtimes", runtimes]
+    command = [bash, os.fspath(_BUILD_SCRIPT), "-abi", abis, *more]
     if args.debug_mode:
         command.append("-debug")
     if args.address_sanitizer:
         command.append("-asan")
-    status = subprocess.run(command, cwd=_ROOT, check=False).returncode
-    if status != 0:
+    if run_child(command, _ROOT).returncode != 0:
         raise MaceError(
             f"{_BUILD_SCRIPT.name} -abi {abis} failed, see its output above"
         )
-    return 0

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from mace.python.tools.cli import commands
 from mace.python.tools.cli.main import main
 from mace.python.tools.config import Deployment, ModelFormat
 
+_ROOT = Path(__file__).resolve().parents[4]
 _DEPLOYMENT = """library_name: lib
 target_abis: [host, arm64]
 models:
@@ -95,22 +97,87 @@ def test_benchmark_is_a_run_and_says_so(
     assert "--num_threads" in message
 
 
-@pytest.mark.parametrize(("script_status", "status"), [(0, 0), (1, 2)])
+_BAZEL = """#!/bin/sh
+# Stands for Bazel: what it is asked, and files where it would make them.
+echo "$@" >> "$LOG"
+case $1 in
+info) echo "$BIN" ;;
+build) [ -z "$BROKEN" ] && mkdir -p "$BIN/mace" &&
+       touch "$BIN/mace/libmace.a" "$BIN/mace/libmace.so" ;;
+esac
+"""
+
+
+class _Library:
+    """The real script that builds the library, in a tree of its own."""
+
+    def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.root = root
+        self.log = root / "asked"
+        for name in ("build-standalone-lib.sh", "run_bazel.sh"):
+            (root / "tools").mkdir(parents=True, exist_ok=True)
+            shutil.copy(_ROOT / "tools" / name, root / "tools" / name)
+        (root / "mace" / "public").mkdir(parents=True)
+        (root / "mace" / "public" / "mace.h").touch()
+        bazel = root / "bazel"
+        bazel.write_text(_BAZEL)
+        bazel.chmod(0o755)
+        monkeypatch.setattr(
+            commands, "_BUILD_SCRIPT", root / "tools" / "build-standalone-lib.sh"
+        )
+        for name, value in (("BAZEL", bazel), ("LOG", self.log), ("BIN", root / "bin")):
+            monkeypatch.setenv(name, str(value))
+
+    def built(self) -> list[str]:
+        files = (path for path in (self.root / "build").rglob("*") if path.is_file())
+        return sorted(str(path.relative_to(self.root / "build")) for path in files)
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Library:
+    return _Library(tmp_path / "tree", monkeypatch)
+
+
+# The script asks for the tools that it needs besides Bazel.
+_needs_strip = pytest.mark.skipif(
+    shutil.which("llvm-strip-19") is None, reason="needs setup.sh --for build"
+)
+
+
+@_needs_strip
 def test_build_converts_then_builds_the_library(
-    rooms: _Rooms,
-    config: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    script_status: int,
-    status: int,
+    rooms: _Rooms, config: str, library: _Library
 ) -> None:
-    script = tmp_path / "build.sh"
-    log = tmp_path / "arguments"
-    script.write_text(f'echo "$@" > {log}\nexit {script_status}\n')
-    monkeypatch.setattr(commands, "_BUILD_SCRIPT", script)
-    assert main(["build", config, "--tuning", "--debug_mode"]) == status
+    flags = ["--tuning", "--debug_mode", "--target_abis=host"]
+    assert main(["build", config, *flags]) == 0
+    ((name, _, options),) = rooms.calls
+    assert (name, options.debug_mode) == ("convert", True)
+    assert library.built() == [
+        "include/mace/public/mace.h",
+        "lib/host/cpu/libmace.a",
+        "lib/host/cpu/libmace.so",
+    ]
+    (build,) = (x for x in library.log.read_text().splitlines() if x[:5] == "build")
+    assert "--config=debug --config=host" in build
+
+
+@_needs_strip
+def test_a_library_whose_build_fails(
+    rooms: _Rooms, config: str, library: _Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BROKEN", "1")
+    assert main(["build", config, "--target_abis=host"]) == 2
     assert [call[0] for call in rooms.calls] == ["convert"]
-    assert log.read_text() == "-abi host,arm64 -runtimes cpu,gpu -debug\n"
+    assert library.built() == []
+
+
+def test_a_library_that_cannot_be_built_costs_no_conversion(
+    rooms: _Rooms, config: str, library: _Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    assert main(["build", config, "--target_abis=arm64-v8a"]) == 2
+    assert rooms.calls == []
+    assert not library.log.exists()
 
 
 def test_bad_deployment_reaches_no_room(rooms: _Rooms, config: str) -> None:

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def guarded(arguments: list[str], run: Callable[[list[str]], int]) -> int:
     """Runs a program's body; errors become messages and exit statuses."""
     try:
-        with console.logging_to_console(), _sigterm_raises():
+        with console.logging_to_console(), _signals_raise():
             try:
                 return run(arguments)
             finally:
@@ -91,19 +91,27 @@ def _run(arguments: list[str]) -> int:
 
 
 @contextlib.contextmanager
-def _sigterm_raises() -> Iterator[None]:
-    def handler(number: int, frame: FrameType | None) -> None:
+def _signals_raise() -> Iterator[None]:
+    """From here on Ctrl-C and SIGTERM unwind, so that files are removed."""
+
+    def terminate(number: int, frame: FrameType | None) -> None:
         raise _TerminatedError
 
     try:
-        old = signal.signal(signal.SIGTERM, handler)
+        old = signal.signal(signal.SIGTERM, terminate)
     except ValueError:
         # Not the main thread: whoever runs us there handles signals.
         yield
         return
+    # The doors had left it to the system. One that is ignored stays so.
+    ends_at_once = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    if ends_at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
     finally:
+        if ends_at_once:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.signal(signal.SIGTERM, old)
 
 
