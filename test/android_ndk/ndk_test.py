@@ -220,6 +220,31 @@ def test_runs(build: Build, tmp_path: Path) -> None:
     assert "cannot read --model_file none" in ran.stderr
 
 
+@pytest.mark.parametrize("abi", list(_CONFIGS))
+def test_a_program_by_r27(abi: str, tmp_path: Path) -> None:
+    """Its clang keeps headers and runtime elsewhere: one file shows it."""
+    ndk = tmp_path / "ndk"
+    try:
+        stand_in.make(ndk, "r27")
+    except stand_in.StandInError as error:
+        pytest.skip(str(error))
+    environment = {"ANDROID_NDK_HOME": str(ndk)}
+    label, flags = "//toolchains/test:overflow", (f"--config={_CONFIGS[abi]}",)
+    built = _bazel(environment, "build", *flags, label)
+    assert built.returncode == 0, built.stderr[-3000:]
+    info = _bazel(environment, "info", *flags, "bazel-bin")
+    program = Path(info.stdout.strip()) / "toolchains" / "test" / "overflow"
+    text = _readelf("--file-header", "--dynamic", program)
+    assert re.search(rf"Machine: +{_MACHINES[abi]}$", text, re.M)
+    assert set(re.findall(r"\(NEEDED\) .*\[(.*)\]", text)) <= _LIBRARIES
+    (tmp_path / "run").mkdir()
+    start = stand_in.run_command(stand_in.TARGETS[abi], program, tmp_path / "run")
+    if shutil.which(start[0]) is None:
+        pytest.skip(f"no {start[0]}")
+    ran = subprocess.run([*start, "4"], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "sum 1.00\n"), ran.stderr
+
+
 _TROUBLE = {
     "": "ANDROID_NDK_HOME is not set",
     "none": "no such folder",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a folder that looks like an Android NDK, of the cross compilers here.
 
-    python -m test.android_ndk.stand_in FOLDER [--layout r21|r25] [--clang NAME]
+    python -m test.android_ndk.stand_in FOLDER [--layout r21|r25|r27] [--clang NAME]
 
 Everything a build system sees is as in the NDK: folders, names of programs,
 targets, start files, libraries to link, the linker's own choices for Android.
@@ -23,7 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import List, Sequence
 
-LAYOUTS = {"r21": "21.4.7075529", "r25": "25.2.9519653"}
+LAYOUTS = {"r21": "21.4.7075529", "r25": "25.2.9519653", "r27": "27.2.12479018"}
+# Where clang keeps its headers and its runtime.
+_RESOURCES = {
+    "r21": "lib64/clang/9.0.8",
+    "r25": "lib64/clang/14.0.7",
+    "r27": "lib/clang/18",
+}
 API = 21
 
 _PREBUILT = Path("toolchains") / "llvm" / "prebuilt" / "linux-x86_64"
@@ -124,9 +130,7 @@ def make(folder: Path, layout: str = "r25", clang: str = "clang-19") -> None:
     _require(clang)
     prebuilt = folder / _PREBUILT
     (prebuilt / "bin").mkdir(parents=True)
-    (folder / "source.properties").write_text(
-        f"Pkg.Desc = Android NDK\nPkg.Revision = {LAYOUTS[layout]}\n"
-    )
+    (folder / "source.properties").write_text(_properties(layout))
     resources = _resources(prebuilt, layout, clang)
     _programs(prebuilt, layout, clang, resources)
     sysroot = prebuilt / "sysroot" / "usr"
@@ -139,6 +143,14 @@ def make(folder: Path, layout: str = "r25", clang: str = "clang-19") -> None:
         _runtime(prebuilt / resources / "lib" / "linux", target)
     (sysroot / "include" / "android").mkdir()
     (sysroot / "include" / "android" / "log.h").write_text(_LOG_HEADER)
+
+
+def _properties(layout: str) -> str:
+    revision = LAYOUTS[layout]
+    text = f"Pkg.Desc = Android NDK\nPkg.Revision = {revision}\n"
+    if layout == "r27":
+        text += f"Pkg.BaseRevision = {revision}\nPkg.ReleaseName = r27c\n"
+    return text
 
 
 def run_command(target: Target, program: Path, folder: Path) -> List[str]:
@@ -189,7 +201,7 @@ def _require(clang: str) -> None:
 
 def _resources(prebuilt: Path, layout: str, clang: str) -> Path:
     """clang's headers; the folder relative to `prebuilt`."""
-    relative = Path("lib64") / "clang" / {"r21": "9.0.8", "r25": "14.0.6"}[layout]
+    relative = Path(_RESOURCES[layout])
     asked = subprocess.run(
         [clang, "-print-resource-dir"], capture_output=True, text=True, check=True
     )
@@ -202,10 +214,9 @@ def _resources(prebuilt: Path, layout: str, clang: str) -> Path:
 def _programs(prebuilt: Path, layout: str, clang: str, resources: Path) -> None:
     folder = prebuilt / "bin"
     # r21 and r22 had libgcc alone.
-    runtime = {
-        "r21": "--rtlib=libgcc",
-        "r25": "--rtlib=compiler-rt --unwindlib=libunwind",
-    }[layout]
+    runtime = "--rtlib=compiler-rt --unwindlib=libunwind"
+    if layout == "r21":
+        runtime = "--rtlib=libgcc"
     for name in ("clang", "clang++"):
         real = shutil.which(clang.replace("clang", name)) or clang
         wrapper = folder / name
