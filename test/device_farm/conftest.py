@@ -22,12 +22,12 @@ _TARGETS = {64: "aarch64-linux-gnu", 32: "arm-linux-gnueabihf"}
 
 @pytest.fixture(scope="session")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
-    """Three phones, and three boards where root runs the tests."""
+    """Four phones, and three boards where root runs the tests."""
     # Its server writes keys to HOME.
     os.environ.setdefault("HOME", str(tmp_path_factory.mktemp("home")))
     boards = ["nanopi", "raspberry", "up_squared"] if os.geteuid() == 0 else []
     folder = tmp_path_factory.mktemp("farm") / "a farm"
-    phones = ["mi6", "redmi_go", "pixel6"]
+    phones = ["mi6", "redmi_go", "pixel6", "nexus5"]
     # Far from the ports of a farm that somebody has up, or tests.
     first = 25555 + 20 * (os.getpid() % 500)
     with Farm(folder, phones, boards, adb_port=first, ssh_port=first + 11000) as one:
@@ -152,6 +152,12 @@ def redmi(farm: Farm) -> Iterator[Adb]:
 def pixel(farm: Farm) -> Iterator[Adb]:
     """A 64-bit phone with a userdebug build."""
     yield from _phone(farm, 2)
+
+
+@pytest.fixture
+def nexus5(farm: Farm) -> Iterator[Adb]:
+    """A phone with Android 6."""
+    yield from _phone(farm, 3)
 
 
 def _board(farm: Farm, number: int) -> Iterator[Ssh]:

@@ -255,7 +255,7 @@ def test_phones_need_no_root() -> None:
     [
         (["up"], "a farm of no devices"),
         (["up", "--phones", "99"], "from 0 to 16"),
-        (["up", "--phone", "nokia"], "choose from mi6, p20, pixel6, redmi_go"),
+        (["up", "--phone", "nokia"], "choose from mi6, nexus5, p20, pixel6"),
         (["up", "--phone", "nanopi"], "is a board, not a phone"),
         (["up", "--phones", "1", "--phone", "mi6"], "not both"),
         (["fault", "mi6", "slow"], "no farm runs in"),
@@ -324,7 +324,7 @@ def test_a_device_that_does_not_start_says_why(
 
 
 def test_profiles_are_sound(tmp_path: Path) -> None:
-    assert profile_names("phone") == ["mi6", "p20", "pixel6", "redmi_go"]
+    assert profile_names("phone") == ["mi6", "nexus5", "p20", "pixel6", "redmi_go"]
     assert profile_names("board") == ["nanopi", "raspberry", "up_squared"]
     names = [("phone", name) for name in profile_names("phone")]
     for kind, name in [*names, *(("board", name) for name in profile_names("board"))]:

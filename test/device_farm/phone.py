@@ -31,8 +31,6 @@ from test.device_farm.profile import Profile
 
 _LOG = logging.getLogger(__name__)
 
-# What the host may rely on. Each of them is tested; more would be a lie.
-_FEATURES = "shell_v2,stat_v2,fixed_push_mkdir"
 _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
 # A service that answers is done when the host has read the answer; then only may
 # the connection go.
@@ -94,7 +92,7 @@ class Phone(Device, Services):
         """See Services."""
         names = ("ro.product.name", "ro.product.model", "ro.product.device")
         text = "".join(f"{name}={self._properties[name]};" for name in names)
-        return f"device::{text}features={_FEATURES}"
+        return f"device::{text}features={','.join(self.profile.features)}"
 
     def authorizes(self) -> bool:
         """See Services."""
@@ -134,8 +132,10 @@ class Phone(Device, Services):
 
     def _shell(self, stream: Stream, command: str, flags: Sequence[str]) -> None:
         packets = "v2" in flags
-        # Version 1 gives a terminal to who names no command; version 2 says so.
-        terminal = "pty" in flags or (not packets and not command)
+        # Version 2 says so. Version 1 gives a terminal to who names no command, and
+        # before Android 7, which brought version 2, to everybody.
+        is_old = "shell_v2" not in self.profile.features
+        terminal = "pty" in flags or (not packets and (is_old or not command))
         self._run(ShellSession(stream, packets, terminal), stream, command)
 
     def _exec(self, stream: Stream, command: str) -> None:

@@ -68,6 +68,29 @@ def test_status_and_both_outputs(mi6: Adb) -> None:
     assert mi6("shell", "no_such_program").returncode == 127
 
 
+def test_old_phone(nexus5: Adb, tmp_path: Path) -> None:
+    """Before Android 7 a shell is a terminal, and keeps its status for itself."""
+    assert nexus5("features").stdout == ""
+    done = nexus5("shell", "echo out; echo err >&2; [ -t 1 ]; echo $?; exit 37")
+    assert (done.stdout, done.stderr) == ("out\nerr\n0\n", "")
+    assert done.returncode == 0
+    binary = ["adb", "-s", nexus5.phone.address, "shell", "printf 'a\nb'"]
+    raw = subprocess.run(
+        binary,
+        env=nexus5.farm.env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=True,
+    )
+    assert raw.stdout == b"a\r\nb"
+    digest = _random_file(tmp_path / "a", 1_000_001)
+    assert nexus5("push", tmp_path / "a", f"{WORK}/new/a").returncode == 0
+    assert nexus5.shell(f"sha256sum {WORK}/new/a").split()[0] == digest
+    assert nexus5("pull", f"{WORK}/new/a", tmp_path / "b").returncode == 0
+    assert hashlib.sha256((tmp_path / "b").read_bytes()).hexdigest() == digest
+
+
 def test_input_reaches_a_program(farm: Farm, mi6: Adb) -> None:
     data = random.Random(7).randbytes(300_000)
     done = subprocess.run(

@@ -17,6 +17,7 @@ _ARM64 = ("arm64-v8a", "arm64")
 _AMD64 = ("amd64",)
 
 Kind = Literal["phone", "board"]
+Feature = Literal["shell_v2", "stat_v2", "fixed_push_mkdir"]
 Abi = Literal["arm64-v8a", "armeabi-v7a", "armeabi", "arm64", "armhf", "amd64"]
 
 
@@ -55,6 +56,8 @@ class Profile(BaseModel):
         clusters: its cores, in the order of their numbers.
         memory_mb: what /proc/meminfo says.
         storage_mb: space for files; taken from this computer's memory when used.
+        features: of adb that a phone's daemon has; each is tested by the real
+            client. None: Android 6, whose shell is a terminal without a status.
         properties: Android properties besides those that follow from the rest.
         user: login of a board.
         rsync: whether a board has it.
@@ -70,6 +73,7 @@ class Profile(BaseModel):
     clusters: List[Cluster] = Field(min_length=1)
     memory_mb: int = Field(ge=64)
     storage_mb: int = Field(default=1024, ge=16)
+    features: Tuple[Feature, ...] = ("shell_v2", "stat_v2", "fixed_push_mkdir")
     properties: Dict[str, str] = {}
     user: str = "pi"
     rsync: bool = True

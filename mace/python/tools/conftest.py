@@ -17,18 +17,21 @@ from test.device_farm.errors import FarmError
 from test.device_farm.farm import Farm, Running
 
 PHONES = ("mi6", "redmi_go")
+# With Android 6; connected for the tests that ask for it alone.
+OLD_PHONE = "nexus5"
 BOARDS = ("nanopi", "raspberry")
 
 
 @pytest.fixture(scope="session")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
-    """Two phones, and two boards where root runs the tests."""
+    """Two phones and an old one, and two boards where root runs the tests."""
     boards = BOARDS if os.geteuid() == 0 else ()
     # Far from the ports of other farms on this computer.
     first = 17555 + 20 * (os.getpid() % 300)
     folder = tmp_path_factory.mktemp("farm") / "farm"
     try:
-        started = Farm(folder, PHONES, boards, adb_port=first, ssh_port=first + 10000)
+        phones = (*PHONES, OLD_PHONE)
+        started = Farm(folder, phones, boards, adb_port=first, ssh_port=first + 10000)
         started.start()
     except FarmError as error:
         pytest.skip(f"no device farm: {error}")
@@ -45,16 +48,31 @@ def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
 @pytest.fixture
 def phones(farm: Farm) -> Iterator[list[Running]]:
     """Both phones, connected; their troubles end with the test."""
-    for phone in farm.phones:
-        subprocess.run(
-            ["adb", "connect", phone.address],
-            stdout=subprocess.DEVNULL,
-            stdin=subprocess.DEVNULL,
-            check=True,
-        )
-    yield farm.phones
-    for phone in farm.phones:
+    found = farm.phones[: len(PHONES)]
+    for phone in found:
+        _adb("connect", phone)
+    yield found
+    for phone in found:
         phone.clear()
+
+
+@pytest.fixture
+def old_phone(farm: Farm) -> Iterator[Running]:
+    """The phone with Android 6, which leaves with the test."""
+    phone = farm.phones[-1]
+    _adb("connect", phone)
+    yield phone
+    phone.clear()
+    _adb("disconnect", phone)
+
+
+def _adb(command: str, phone: Running) -> None:
+    subprocess.run(
+        ["adb", command, phone.address],
+        stdout=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        check=command == "connect",
+    )
 
 
 @pytest.fixture

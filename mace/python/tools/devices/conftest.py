@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.conftest import BOARDS, PHONES
+from mace.python.tools.conftest import BOARDS, OLD_PHONE, PHONES
 from mace.python.tools.devices.adb import AdbDevice
 from mace.python.tools.devices.adb_client import find_adb
 from mace.python.tools.devices.boards import read_boards
@@ -45,13 +45,16 @@ class Rig:
         return other
 
 
-@pytest.fixture(params=[*PHONES, *BOARDS])
+@pytest.fixture(params=[PHONES[0], OLD_PHONE, *BOARDS])
 def rig(request: pytest.FixtureRequest, farm: Farm) -> Iterator[Rig]:
-    """Each device of the farm in turn."""
+    """Two phones and two boards in turn, as unlike as can be."""
     name = request.param
     device: RemoteDevice
-    if name in PHONES:
-        running = request.getfixturevalue("phones")[PHONES.index(name)]
+    if name not in BOARDS:
+        if name in PHONES:
+            running = request.getfixturevalue("phones")[PHONES.index(name)]
+        else:
+            running = request.getfixturevalue("old_phone")
         device = AdbDevice(find_adb(), running.address)
     else:
         running = request.getfixturevalue("boards")[BOARDS.index(name)]
