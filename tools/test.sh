@@ -2,10 +2,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Usage: bash tools/test.sh [--only STEP]... [--list]
+# Usage: bash tools/test.sh [--only STEP]... [--no-gaps] [--list]
 #
 # Installs what the tests need (tools/setup.sh), runs them all, or the chosen
-# steps, and ends with "N passed, N failed". Logs stay in build/test.
+# steps, and ends with "N passed, N failed". Skipped tests are counted, and named
+# unless tools/quality/skips.py expects them; with --no-gaps they are failures.
+# Logs stay in build/test.
 
 set -euo pipefail
 

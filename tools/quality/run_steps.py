@@ -17,6 +17,7 @@ from typing import List, Optional, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from tools.quality.skips import Skip, find_skips, is_expected
 from tools.quality.test_steps import Counts, Step, steps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +32,17 @@ class Result:
     step: Step
     counts: Counts
     seconds: float
+    skips: Sequence[Skip] = ()
+
+    @property
+    def skipped(self) -> int:
+        """How many tests were."""
+        return sum(skip.count for skip in self.skips)
+
+    @property
+    def gaps(self) -> List[Skip]:
+        """Skips that nobody expects."""
+        return [skip for skip in self.skips if not is_expected(self.step.name, skip)]
 
 
 def run_step(step: Step, log: Path) -> Result:
@@ -61,7 +73,8 @@ def run_step(step: Step, log: Path) -> Result:
             process.wait()
             raise
     output = log.read_text(encoding="utf-8", errors="replace")
-    return Result(step, step.count(output, status), time.monotonic() - start)
+    seconds = time.monotonic() - start
+    return Result(step, step.count(output, status), seconds, find_skips(output))
 
 
 def show_log(log: Path) -> None:
@@ -74,7 +87,9 @@ def show_log(log: Path) -> None:
 
 def table_of(results: Sequence[Result]) -> Table:
     """The summary."""
-    table = Table("step", "shows", "passed", "failed", "seconds", title="Tests")
+    table = Table(
+        *("step", "shows", "passed", "failed", "skipped", "seconds"), title="Tests"
+    )
     for result in results:
         failed = str(result.counts.failed)
         if result.counts.failed:
@@ -84,6 +99,7 @@ def table_of(results: Sequence[Result]) -> Table:
             result.step.summary,
             str(result.counts.passed),
             failed,
+            str(result.skipped),
             f"{result.seconds:.0f}",
         )
     return table
@@ -100,6 +116,13 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         choices=names,
         metavar="STEP",
         help="one step (repeatable): " + ", ".join(names),
+    )
+    parser.add_argument(
+        "--no-gaps",
+        action="store_true",
+        default=bool(os.environ.get("MACE_TEST_NO_GAPS")),
+        help="a skipped test that tools/quality/skips.py does not list is a failure "
+        "(also: MACE_TEST_NO_GAPS=1)",
     )
     parser.add_argument("--list", action="store_true", help="list the steps")
     args = parser.parse_args(argv)
@@ -123,13 +146,20 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
         counts = result.counts
         if counts.failed:
             show_log(log)
+        for skip in result.gaps:
+            print(f"    skipped: {skip}")
         print(
-            f"    {counts.passed} passed, {counts.failed} failed "
-            f"({result.seconds:.0f} s)",
+            f"    {counts.passed} passed, {counts.failed} failed, "
+            f"{result.skipped} skipped ({result.seconds:.0f} s)",
             flush=True,
         )
     Console(soft_wrap=True).print(table_of(results))
     total = sum((result.counts for result in results), Counts(0, 0))
+    gaps = sum(skip.count for result in results for skip in result.gaps)
+    if gaps:
+        print(f"{gaps} skipped that have to run (named above)")
+    if args.no_gaps:
+        total += Counts(0, gaps)
     print(f"{total.passed} passed, {total.failed} failed")
     return 1 if total.failed else 0
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools.quality import run_steps
+from tools.quality.skips import EXPECTED, Skip, find_skips, is_expected
 from tools.quality.test_steps import (
     Counts,
     Step,
@@ -85,3 +86,66 @@ def test_closing_line_and_status(
     assert output.splitlines()[-1] == "1 passed, 1 failed"
     assert run_steps.main(["--only", "step"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 0 failed"
+
+
+PYTEST_SKIPS = """\
+=========================== short test summary info ============================
+SKIPPED [2] mace/python/tools/devices/remote_test.py:121: this one runs both
+SKIPPED [1] benchmarks/peers/tflite_test.py:15: could not import 'tensorflow': no
+1572 passed, 3 skipped in 183.21s (0:03:03)
+"""
+
+
+def test_skips_are_found() -> None:
+    assert find_skips(PYTEST_SKIPS) == [
+        Skip("mace/python/tools/devices/remote_test.py", "this one runs both", 2),
+        Skip("benchmarks/peers/tflite_test.py", "could not import 'tensorflow': no"),
+    ]
+    bazel = BAZEL + "//mace/a:b_test                      SKIPPED\n"
+    assert find_skips(bazel) == [Skip("//mace/a:b_test")]
+    script = "ok      x\nskipped arm64 gcc: no aarch64-linux-gnu-g++ here\n"
+    assert find_skips(script) == [Skip("arm64 gcc", "no aarch64-linux-gnu-g++ here")]
+
+
+def test_expected_skips_name_steps_and_tests_that_are_there() -> None:
+    names = {step.name for step in steps({})}
+    for known in EXPECTED:
+        assert set(known.steps) <= names
+        if not known.place.startswith("//"):
+            text = (run_steps.ROOT / known.place).read_text(encoding="utf-8")
+            assert f'"{known.reason}"' in text
+        skip = Skip(known.place, known.reason)
+        assert [name for name in names if is_expected(name, skip)]
+        assert not is_expected(known.steps[0], Skip(known.place, "another reason"))
+
+
+@pytest.mark.parametrize(
+    ("skip", "status"),
+    [
+        ("test/devices/faults_test.py:1: a phone asks on its screen; "
+         "see the next test", 0),
+        ("test/devices/faults_test.py:1: adb is missing", 1),
+    ],
+)  # fmt: skip
+def test_a_gap_is_named_and_may_be_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    skip: str,
+    status: int,
+) -> None:
+    script = f"echo 'SKIPPED [2] {skip}'; echo '3 passed, 2 skipped in 1.0s'"
+    step = Step("devices", "devices", ("sh", "-c", script), count_pytest, 1)
+    monkeypatch.setattr(run_steps, "ROOT", tmp_path)
+    monkeypatch.setattr(run_steps, "steps", lambda environment: (step,))
+    monkeypatch.delenv("MACE_TEST_NO_GAPS", raising=False)
+    assert run_steps.main([]) == 0
+    output = capsys.readouterr().out
+    assert "3 passed, 0 failed, 2 skipped" in output
+    assert ("skipped: test/devices" in output) == bool(status)
+    assert output.splitlines()[-1] == "3 passed, 0 failed"
+    assert run_steps.main(["--no-gaps"]) == status
+    output = capsys.readouterr().out
+    assert output.splitlines()[-1] == f"3 passed, {2 * status} failed"
+    monkeypatch.setenv("MACE_TEST_NO_GAPS", "1")
+    assert run_steps.main([]) == status

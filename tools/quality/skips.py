@@ -1,0 +1,110 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that said they could not run, and those of which that is expected.
+
+A test that is skipped because a program is missing shows nothing. Where the
+whole of the tests has to hold, as in continuous integration, only the skips that
+are listed here are let pass.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import List, Tuple
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Tests that were skipped together.
+
+    Attributes:
+        place: the file of the test, Bazel's label, or what a script named.
+        reason: its own words; Bazel has none.
+        count: how many.
+    """
+
+    place: str
+    reason: str = ""
+    count: int = 1
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.place, self.reason)))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A skip that is no gap.
+
+    Attributes:
+        steps: where it happens.
+        place: as in Skip.
+        reason: as in Skip.
+        why: what makes up for it.
+    """
+
+    steps: Tuple[str, ...]
+    place: str
+    reason: str
+    why: str
+
+
+_GEMM = "//mace/kernels/cpu/gemm:"
+
+EXPECTED = (
+    Expected(
+        ("host", "armhf"),
+        _GEMM + "fp16_gemm_isa_symbols_test",
+        "",
+        "half arithmetic is 64-bit ARM's alone; the step arm64 runs it",
+    ),
+    Expected(
+        ("arm64", "armhf"),
+        _GEMM + "bf16_gemm_isa_symbols_test",
+        "",
+        "bfloat16 products are x86's alone; the step host runs it",
+    ),
+    Expected(
+        ("android",),
+        "test/android_ndk/ndk_test.py",
+        "64-bit ARM has one way",
+        "to pass floats; the test runs for the other ABI",
+    ),
+    Expected(
+        ("devices",),
+        "test/devices/faults_test.py",
+        "a phone asks on its screen; see the next test",
+        "the test runs for the board",
+    ),
+    Expected(
+        ("python",),
+        "mace/python/tools/devices/remote_test.py",
+        "this one runs both",
+        "ABIs; the test runs for the devices that run one",
+    ),
+    Expected(
+        ("python",),
+        "mace/python/tools/fetch/fetch_test.py",
+        "root may read every file",
+        "the test runs wherever a plain user runs the tests",
+    ),
+)
+
+_PYTEST = re.compile(r"^SKIPPED \[(\d+)\] (.+?)(?::\d+)?: (.*)$", re.MULTILINE)
+_BAZEL = re.compile(r"^(//\S+) +SKIPPED\b", re.MULTILINE)
+_SCRIPT = re.compile(r"^skipped (.+?): (.*)$", re.MULTILINE)
+
+
+def find_skips(output: str) -> List[Skip]:
+    """The skips that pytest (with -ra), Bazel and our scripts report."""
+    skips = [Skip(place, why, int(n)) for n, place, why in _PYTEST.findall(output)]
+    skips += [Skip(label) for label in _BAZEL.findall(output)]
+    return skips + [Skip(place, why) for place, why in _SCRIPT.findall(output)]
+
+
+def is_expected(step: str, skip: Skip) -> bool:
+    """Whether a skip in a step is one of those listed."""
+    return any(
+        step in known.steps and (skip.place, skip.reason) == (known.place, known.reason)
+        for known in EXPECTED
+    )
