@@ -26,10 +26,20 @@ except ImportError:
         os.execv(str(_PYTHON), [str(_PYTHON), *sys.argv])
     sys.exit("check: Python packages are missing: bash tools/setup.sh --for test")
 
-from tools.quality import clang_tidy, text_checks, tool_checks  # noqa: E402
+from tools.quality import (  # noqa: E402
+    clang_tidy,
+    place_checks,
+    text_checks,
+    tool_checks,
+)
 from tools.quality.model import Check, Context, Outcome, Status  # noqa: E402
 
-CHECKS = (*text_checks.CHECKS, *tool_checks.CHECKS, *clang_tidy.CHECKS)
+CHECKS = (
+    *text_checks.CHECKS,
+    *place_checks.CHECKS,
+    *tool_checks.CHECKS,
+    *clang_tidy.CHECKS,
+)
 STYLES = {
     Status.PASSED: "green",
     Status.WARNED: "yellow",

@@ -1,0 +1,86 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the pages that list folders and files list those that are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Iterable, List, Set
+
+from tools.quality.model import Check, Context, Outcome, from_findings
+
+_TREE = Path("README.md")
+_HEADING = "## The tree"
+# "  core/           status, logging": a folder, within the one above it.
+_ENTRY = re.compile(r"^( *)([\w.-]+)/\S*(?:  +(.*))?$")
+# What a build makes is no folder of the repository.
+_UNTRACKED = "(not in git)"
+# The folder whose own folders the tree shows, too.
+_INNER = "mace"
+
+_TOOLS = Path("tools")
+
+
+def tree_entries(text: str) -> Set[str]:
+    """The folders of the tree in a README, as "mace" and "mace/core"."""
+    block = text.partition(_HEADING)[2].partition("```text\n")[2].partition("```")[0]
+    entries: Set[str] = set()
+    top = ""
+    for line in block.splitlines():
+        found = _ENTRY.match(line)
+        if found is None or _UNTRACKED in (found[3] or ""):
+            continue
+        if not found[1]:
+            top = found[2]
+        entries.add(f"{top}/{found[2]}" if found[1] else top)
+    return entries
+
+
+def tracked_folders(files: Iterable[Path]) -> Set[str]:
+    """The folders that the tree has to show."""
+    folders: Set[str] = set()
+    for file in files:
+        parts = file.parts[:-1]
+        if parts and not parts[0].startswith("."):
+            folders.add(parts[0])
+            if parts[0] == _INNER and len(parts) > 1:
+                folders.add("/".join(parts[:2]))
+    return folders
+
+
+def _tree(context: Context) -> Outcome:
+    if _TREE not in context.files:
+        return from_findings([], 0)
+    shown = tree_entries((context.root / _TREE).read_text(encoding="utf-8"))
+    there = tracked_folders(context.files)
+    lines = [f"{_TREE}: the tree lacks {name}/" for name in sorted(there - shown)]
+    lines += [f"{_TREE}: no folder {name}/" for name in sorted(shown - there)]
+    return from_findings(lines, len(there))
+
+
+def _commands(context: Context) -> Outcome:
+    page = _TOOLS / "README.md"
+    if page not in context.files:
+        return from_findings([], 0)
+    text = (context.root / page).read_text(encoding="utf-8")
+    files = [
+        file.name
+        for file in context.files
+        if file.parent == _TOOLS
+        and file.suffix in (".py", ".sh")
+        and file.name != "__init__.py"
+        and not file.name.endswith("_test.py")
+    ]
+    lines: List[str] = [
+        f"{page}: says nothing of {name}"
+        for name in sorted(files)
+        if not re.search(rf"(?<![\w-]){re.escape(name)}\b", text)
+    ]
+    return from_findings(lines, len(files))
+
+
+CHECKS = (
+    Check("tree", "README.md shows the folders that are there", _tree),
+    Check("commands", "tools/README.md names every command", _commands),
+)
