@@ -34,15 +34,10 @@ class InputDataError(MaceError):
 
 
 def element_type(data_type: str) -> np.dtype[Any]:
-    """How elements of a type are stored; bfloat16 needs the package ml_dtypes."""
+    """How elements of a type are stored."""
     if data_type == "bfloat16":
-        try:
-            import ml_dtypes
-        except ImportError:
-            raise InputDataError(
-                "tensors of type bfloat16 need the Python package ml_dtypes: "
-                "pip install ml_dtypes"
-            ) from None
+        import ml_dtypes
+
         bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
         return bfloat16
     return np.dtype(data_type)
