@@ -41,7 +41,7 @@ from mace.python.tools.effects import Command, check_effects
 from mace.python.tools.export import export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
-from mace.python.tools.fetch import fetch_files
+from mace.python.tools.fetch import fetch_files, file_sha256
 from mace.python.tools.importers.base import ImportRequest, load_importer
 from mace.python.tools.ir import Graph
 from mace.python.tools.passes import optimize
@@ -123,6 +123,10 @@ class _Source:
         files = (self.model, self.weights)
         return sum(path.stat().st_size for path in files if path)
 
+    def checksums(self, model: ModelConfig) -> list[str]:
+        pairs = ((model.model_file, self.model), (model.weight_file, self.weights))
+        return [file_sha256(ref, path) for ref, path in pairs if ref and path]
+
 
 @dataclass(frozen=True)
 class _Places:
@@ -179,7 +183,8 @@ def _convert(
     request = import_request(model, source.model, source.weights)
     graph, before = _import(model, request, options)
     with data_path.open("wb") as stream:
-        exported = export_model(graph, export_options(model), stream)
+        checksums = source.checksums(model)
+        exported = export_model(graph, export_options(model, checksums), stream)
     message = exported.model
     graph_path.write_bytes(message.SerializeToString(deterministic=True))
     text_path.write_text(graph_text(message), encoding="utf-8")

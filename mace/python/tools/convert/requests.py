@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,14 @@ def import_request(
     )
 
 
-def export_options(model: config.ModelConfig) -> ExportOptions:
-    """How the exporter shall write a model of the deployment."""
+def export_options(
+    model: config.ModelConfig, source_sha256: Sequence[str] = ()
+) -> ExportOptions:
+    """How the exporter shall write a model of the deployment.
+
+    Args:
+        source_sha256: of the files it names.
+    """
     subgraph = model.subgraphs[0]
     hints: dict[str, Any] = {
         "runtime": subgraph.runtime.value,
@@ -70,6 +77,7 @@ def export_options(model: config.ModelConfig) -> ExportOptions:
         hints=hints,
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},
         outputs={info.name: _signature(info, None) for info in subgraph.outputs},
+        source_sha256=source_sha256,
     )
 
 

@@ -68,6 +68,7 @@ class ExportOptions:
         obfuscate: replace names, see `Names`.
         hints: fields of `DeploymentHints`.
         inputs, outputs: by name.
+        source_sha256: of the files that the model comes from.
     """
 
     storage: Storage = Storage.FLOAT32
@@ -76,6 +77,7 @@ class ExportOptions:
     hints: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, InputSignature] = field(default_factory=dict)
     outputs: Mapping[str, OutputSignature] = field(default_factory=dict)
+    source_sha256: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ def export_model(
         data_size=data.size,
         data_crc32=data.crc32,
         hints=proto.DeploymentHints(**options.hints, obfuscated=options.obfuscate),
+        source_sha256=options.source_sha256,
     )
     return Exported(model, data.size, written)
 

@@ -168,7 +168,7 @@ def _from_cache_or_network(ref: FileRef, places: _Places) -> Path:
     # Two commands that need one file download it once.
     with FileLock(target.parent / ".lock"):
         if target.is_file():
-            if ref.sha256 is None or _sha256(ref, target) == ref.sha256:
+            if ref.sha256 is None or file_sha256(ref, target) == ref.sha256:
                 _LOG.debug("%s: already in %s", ref.location, target)
                 return target
             _LOG.warning("%s was damaged; downloading it again", target)
@@ -207,7 +207,7 @@ def _cache_name(ref: FileRef) -> Path:
 def _verify(ref: FileRef, path: Path) -> None:
     if ref.sha256 is None:
         return
-    actual = _sha256(ref, path)
+    actual = file_sha256(ref, path)
     if actual == ref.sha256:
         return
     expected = f"expected {ref.sha256}"
@@ -219,7 +219,16 @@ def _verify(ref: FileRef, path: Path) -> None:
     raise FetchError(ref, reason)
 
 
-def _sha256(ref: FileRef, path: Path) -> str:
+def file_sha256(ref: FileRef, path: Path) -> str:
+    """The checksum of a file, in lower-case hexadecimal.
+
+    Args:
+        ref: what it was fetched for.
+        path: where it is.
+
+    Raises:
+        FetchError: it cannot be read.
+    """
     digest = hashlib.sha256()
     try:
         with open(path, "rb") as stream:

@@ -19,6 +19,7 @@ from mace.python.tools.config import load_deployment_text
 from mace.python.tools.devices import DeviceError
 from mace.python.tools.errors import MaceError, UnsupportedError, UsageError
 from mace.python.tools.run.inputs import InputDataError, make_inputs
+from mace.python.tools.run.invocation import RunnerError
 from mace.python.tools.run.model_file import ModelFileError
 from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
 
@@ -275,6 +276,43 @@ def test_a_model_of_other_settings_is_told(
     ).replace("[x]", "[x0]")
     with pytest.raises(ModelFileError, match="says x0.*was converted with x; convert"):
         project.run(load_deployment_text(text, project.folder / "d.yml"))
+
+
+def test_a_model_of_another_border_is_told(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    project.convert(project.deployment())
+    text = DEPLOYMENT.format(
+        models=MODEL.format(
+            name="m", path=project.folder / "m.onnx", extra="", runtime="cpu"
+        )
+    )
+    other = text.replace("1,6,5,", "2,6,5,")
+    # What was converted for one image has no room for the results of two.
+    with pytest.raises(RunnerError, match="output 'y'"):
+        project.run(load_deployment_text(other, project.folder / "d.yml"))
+    assert "(x is [2, 6, 5, 4], was [1, 6, 5, 4]); convert it again" in caplog.text
+    caplog.clear()
+    project.run(project.deployment("output_data_formats: [NCHW]"))
+    assert "(y is NCHW, was NHWC); convert it again" in caplog.text
+
+
+def test_a_model_that_was_trained_again_is_told(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    project.convert(project.deployment())
+    path = project.folder / "m.onnx"
+    model = onnx.load(path)
+    for tensor in model.graph.initializer:
+        tensor.CopyFrom(
+            numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name)
+        )
+    onnx.save(model, path)
+    assert not project.run(project.deployment(), validate=True).passed
+    assert f"models.m: {path} is another file than the one that" in caplog.text
+    caplog.clear()
+    assert project.convert_and_run(validate=True).passed
+    assert "another file" not in caplog.text
 
 
 def test_places_are_tried_before_anything_runs(project: Project) -> None:

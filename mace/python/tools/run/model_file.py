@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import dataclasses
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +13,9 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from mace.python.tools.codegen import ModelPlaces
-from mace.python.tools.config.deployment import DataFormat, ModelConfig, SubgraphConfig
+from mace.python.tools.config.deployment import DataFormat, SubgraphConfig
 from mace.python.tools.errors import MaceError
 from mace.python.tools.proto import load_proto
-
-_LOG = logging.getLogger(__name__)
 
 _PROTO = "mace/proto/mace.proto"
 
@@ -76,6 +73,7 @@ class ModelFile:
 
     Attributes:
         graph_linked, data_linked: `mace_run` contains it.
+        source_sha256: of the files it was converted from; empty if unknown.
     """
 
     name: str
@@ -87,6 +85,7 @@ class ModelFile:
     graph_linked: bool = False
     data_linked: bool = False
     hints: Mapping[str, Any] = field(default_factory=dict)
+    source_sha256: tuple[str, ...] = ()
 
     def output(self, name: str) -> TensorInfo | None:
         """The model output of that name, if it has one."""
@@ -134,53 +133,8 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
         graph_linked=places.graph_linked,
         data_linked=places.data_linked,
         hints={key.name: value for key, value in message.hints.ListFields()},
+        source_sha256=tuple(message.source_sha256),
     )
-
-
-def check_current(file: ModelFile, model: ModelConfig) -> None:
-    """Compares a converted model with what its deployment says by now.
-
-    Warns of what another conversion would change.
-
-    Raises:
-        ModelFileError: the deployment names other inputs or outputs.
-    """
-    subgraph = model.subgraphs[0]
-    sides: tuple[tuple[str, Any, tuple[TensorInfo, ...]], ...] = (
-        ("input", subgraph.inputs, file.inputs),
-        ("output", subgraph.outputs, file.outputs),
-    )
-    for side, infos, tensors in sides:
-        declared, own = [i.name for i in infos], [t.name for t in tensors]
-        if sorted(declared) != sorted(own):
-            raise ModelFileError(
-                f"models.{model.name}: {side}_tensors says {', '.join(declared)}, and "
-                f"{file.graph_path} was converted with {', '.join(own)}; convert it "
-                "again"
-            )
-    now = {
-        "runtime": subgraph.runtime.value,
-        "winograd": subgraph.winograd,
-        "data_type": subgraph.data_type.value,
-        "limit_opencl_kernel_time": bool(model.limit_opencl_kernel_time),
-        "opencl_queue_window_size": model.opencl_queue_window_size,
-        "obfuscate": model.obfuscate,
-    }
-    # Zeros are not in the file; a model without any hint is from elsewhere.
-    then = {"obfuscate": file.hints.get("obfuscated", False), **file.hints}
-    changed = [
-        f"{key} is {value}, was {then.get(key, type(value)())}"
-        for key, value in now.items()
-        if file.hints and then.get(key, type(value)()) != value
-    ]
-    if changed:
-        _LOG.warning(
-            "models.%s: %s was converted with other settings (%s); convert it again "
-            "for them to take effect",
-            model.name,
-            file.graph_path,
-            "; ".join(changed),
-        )
 
 
 def as_declared(file: ModelFile, subgraph: SubgraphConfig) -> ModelFile:

@@ -42,10 +42,10 @@ from mace.python.tools.run.model_file import (
     ModelFile,
     TensorInfo,
     as_declared,
-    check_current,
     read_model_file,
 )
 from mace.python.tools.run.results import LayerComparison, ModelRun, Times
+from mace.python.tools.run.stale_conversion import check_current
 
 _LOG = logging.getLogger(__name__)
 

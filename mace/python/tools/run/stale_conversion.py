@@ -1,0 +1,105 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a converted model is still what its deployment asks for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from mace.python.tools.config.deployment import (
+    DataFormat,
+    InputInfo,
+    ModelConfig,
+    OutputInfo,
+    SubgraphConfig,
+)
+from mace.python.tools.fetch import file_sha256
+from mace.python.tools.run.model_file import ModelFile, ModelFileError, TensorInfo
+
+_LOG = logging.getLogger(__name__)
+
+
+def check_current(file: ModelFile, model: ModelConfig) -> None:
+    """Compares a converted model with what its deployment says by now.
+
+    Warns of what another conversion would change.
+
+    Raises:
+        ModelFileError: the deployment names other inputs or outputs.
+    """
+    subgraph = model.subgraphs[0]
+    sides: tuple[tuple[str, Any, tuple[TensorInfo, ...]], ...] = (
+        ("input", subgraph.inputs, file.inputs),
+        ("output", subgraph.outputs, file.outputs),
+    )
+    for side, infos, tensors in sides:
+        declared, own = [i.name for i in infos], [t.name for t in tensors]
+        if sorted(declared) != sorted(own):
+            raise ModelFileError(
+                f"models.{model.name}: {side}_tensors says {', '.join(declared)}, and "
+                f"{file.graph_path} was converted with {', '.join(own)}; convert it "
+                "again"
+            )
+    changed = [*_border(subgraph, file), *_settings(model, file)]
+    if changed:
+        _LOG.warning(
+            "models.%s: %s was converted with other settings (%s); convert it again "
+            "for them to take effect",
+            model.name,
+            file.graph_path,
+            "; ".join(changed),
+        )
+    for path in _changed_sources(model, file):
+        _LOG.warning(
+            "models.%s: %s is another file than the one that %s was converted from; "
+            "convert it again",
+            model.name,
+            path,
+            file.graph_path,
+        )
+
+
+def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
+    tensors = {tensor.name: tensor for tensor in (*file.inputs, *file.outputs)}
+    infos: list[InputInfo | OutputInfo] = [*subgraph.inputs, *subgraph.outputs]
+    for info in infos:
+        was = tensors[info.name].data_format
+        # The converter writes NONE where a tensor is no image.
+        if was is not DataFormat.NONE and info.data_format is not was:
+            yield f"{info.name} is {info.data_format.value}, was {was.value}"
+    for info in subgraph.inputs:
+        shape = tensors[info.name].shape
+        if info.shape != shape:
+            yield f"{info.name} is {list(info.shape)}, was {list(shape)}"
+
+
+def _settings(model: ModelConfig, file: ModelFile) -> Iterator[str]:
+    subgraph = model.subgraphs[0]
+    now = {
+        "runtime": subgraph.runtime.value,
+        "winograd": subgraph.winograd,
+        "data_type": subgraph.data_type.value,
+        "limit_opencl_kernel_time": bool(model.limit_opencl_kernel_time),
+        "opencl_queue_window_size": model.opencl_queue_window_size,
+        "obfuscate": model.obfuscate,
+    }
+    # Zeros are not in the file; a model without any hint is from elsewhere.
+    then = {"obfuscate": file.hints.get("obfuscated", False), **file.hints}
+    for key, value in now.items():
+        if file.hints and then.get(key, type(value)()) != value:
+            yield f"{key} is {value}, was {then.get(key, type(value)())}"
+
+
+def _changed_sources(model: ModelConfig, file: ModelFile) -> Iterator[str]:
+    refs = [ref for ref in (model.model_file, model.weight_file) if ref]
+    for ref, was in zip(refs, file.source_sha256):
+        now = ref.sha256
+        path = next((path for path in ref.candidates if path.is_file()), None)
+        # One that must be downloaded is not worth it, one that is lost is no
+        # obstacle to a run.
+        if not ref.is_url and path is not None:
+            now = file_sha256(ref, path)
+        if now is not None and now != was:
+            yield ref.location
