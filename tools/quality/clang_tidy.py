@@ -49,6 +49,19 @@ _KERNEL_FLAGS = (
     "-DMACE_ISA_AVX2=1",
 )
 _EXTENSION_FLAGS = {
+    "amx": (
+        "-mavx512f",
+        "-mavx512bw",
+        "-mavx512dq",
+        "-mavx512vl",
+        "-mavx512bf16",
+        "-mamx-tile",
+        "-mamx-bf16",
+        "-mfma",
+        "-mf16c",
+        "-DMACE_ISA=amx_bf16",
+        "-DMACE_ISA_AMX_BF16=1",
+    ),
     "bf16": (
         "-mavx512f",
         "-mavx512bw",

@@ -17,6 +17,12 @@ MaceStatus CpuDevice::CheckHints(const DeploymentHints &hints) const {
                  << " lacks: it computes in float32 with the " << lacks
                  << " weights";
   }
+  if (hints.data_type == "bf16_bf16" && PermittedIsa(isa_) != isa_) {
+    LOG(WARNING) << "the operating system refuses the registers of "
+                 << CpuIsaName(isa_) << ", which a thread's alternate signal "
+                 << "stack may be too small for: bf16 products run with "
+                 << CpuIsaName(PermittedIsa(isa_));
+  }
   return MaceStatus();
 }
 

@@ -49,11 +49,20 @@ _CPUS = {
     "//toolchains:x86_64": ("x86_64", _X86),
 }
 
+_AVX512_BF16 = _X86["avx512"] + ["-mavx512bf16"]
+
 # Instructions on top of an ISA that only some families use: extension -> CPU ->
 # its names and flags. isa.h lists the same names.
 _EXTENSIONS = {
     "bf16": {
-        "x86_64": {"avx512_bf16": _X86["avx512"] + ["-mavx512bf16"]},
+        "x86_64": {"avx512_bf16": _AVX512_BF16},
+    },
+    "amx": {
+        "x86_64": {"amx_bf16": _AVX512_BF16 + ["-mamx-tile", "-mamx-bf16"]},
+    },
+    # In no table of isa.h.
+    "amx_emulated": {
+        "x86_64": {"amx_emulated": _AVX512_BF16},
     },
     "fp16": {
         "arm64": {"neon_fp16": ["-march=armv8.2-a+fp16"]},
@@ -71,7 +80,7 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
       hdrs: public headers: declarations of the tables, no inline code.
       deps: what the sources include.
       copts: further flags.
-      extension: "bf16", "fp16" or None.
+      extension: a key of _EXTENSIONS or None.
       visibility: as in cc_library.
       testonly: as in cc_library.
     """

@@ -9,6 +9,10 @@
 #if defined(__arm__) || defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
+#elif defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace mace {
@@ -32,6 +36,35 @@ bool Supports_avx512() {
 bool Supports_avx512_bf16() {
   return Supports_avx512() && __builtin_cpu_supports("avx512bf16") != 0;
 }
+#if defined(__x86_64__)
+// The tiles: parts 17 and 18 of the processor's extended state. Not asked for
+// by __builtin_cpu_supports, which says nothing about the operating system.
+constexpr unsigned kTileState = (1u << 17) | (1u << 18);
+bool Supports_amx_bf16() {
+  unsigned a, b, c, d;
+  constexpr unsigned kOsXsave = 1u << 27;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & kOsXsave) == 0) return false;
+  constexpr unsigned kAmxBf16 = 1u << 22;
+  constexpr unsigned kAmxTile = 1u << 24;
+  constexpr unsigned kBoth = kAmxBf16 | kAmxTile;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kBoth) != kBoth) {
+    return false;
+  }
+  unsigned low, high;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & kTileState) == kTileState && Supports_avx512_bf16();
+}
+bool MayUseTiles() {
+  constexpr int kAskForState = 0x1023;  // ARCH_REQ_XCOMP_PERM, Linux 5.16
+  constexpr int kTileData = 18;
+  static const bool granted =
+      syscall(SYS_arch_prctl, kAskForState, kTileData) == 0;
+  return granted;
+}
+#else
+bool Supports_amx_bf16() { return false; }
+bool MayUseTiles() { return false; }
+#endif
 #elif defined(__aarch64__)
 bool Supports_neon() { return true; }  // Armv8-A always has Advanced SIMD
 bool Supports_neon_fp16() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDHP) != 0; }
@@ -94,6 +127,13 @@ bool CpuSupports(CpuIsa isa) {
       break;
   }
   return false;
+}
+
+CpuIsa PermittedIsa(CpuIsa isa) {
+#if defined(__x86_64__) || defined(__i386__)
+  if (isa == CpuIsa::amx_bf16 && !MayUseTiles()) return CpuIsa::avx512_bf16;
+#endif
+  return isa;
 }
 
 CpuIsa BestCpuIsa() {

@@ -23,7 +23,8 @@
 #define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2) X(avx512)
 #define MACE_FOR_EACH_ISA_AND_BASE(X) \
   X(sse41, sse41) X(avx2, avx2) X(avx512, avx512) MACE_FOR_EACH_EXTENSION(X)
-#define MACE_FOR_EACH_BF16_EXTENSION(X) X(avx512_bf16, avx512)
+#define MACE_FOR_EACH_BF16_EXTENSION(X) \
+  X(avx512_bf16, avx512) X(amx_bf16, avx512)
 #define MACE_FOR_EACH_FP16_EXTENSION(X)
 #elif defined(__aarch64__)
 #define MACE_FOR_EACH_ISA(X) X(neon)
@@ -68,6 +69,13 @@ bool HasFp16(CpuIsa isa);
 
 // Whether this processor can run kernels of `isa`.
 bool CpuSupports(CpuIsa isa);
+
+// `isa`, or the one below it if the operating system refuses what `isa` needs
+// permission for: the tiles of amx_bf16. Linux grants them to the whole process
+// for good, and from then on takes no alternate signal stack that is too small
+// to hold them (about 11 KiB); so this is called only when a model asks for
+// such arithmetic, and Linux refuses where a thread has a smaller one already.
+CpuIsa PermittedIsa(CpuIsa isa);
 
 enum class CpuIsaRequest {
   kNothing,      // no request: the best ISA

@@ -552,6 +552,13 @@ MACE_SIMD_INLINE V DotBf16Pairs(V acc, VU a, VU b) {
   return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a),
                           reinterpret_cast<__m512bh>(b));
 }
+// The first 12 lanes in threes, each followed by a 0.
+MACE_SIMD_INLINE V SpreadThrees(V x) {
+  static_assert(kLanes == 16, "four times three and a 0");
+  const VI from = {0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0};
+  return _mm512_maskz_permutexvar_ps(0x7777, reinterpret_cast<__m512i>(from),
+                                     x);
+}
 // NarrowBf16 in one instruction; subnormal numbers become 0.
 MACE_SIMD_INLINE VH NarrowBf16Fast(V x) {
   return reinterpret_cast<VH>(_mm512_cvtneps_pbh(x));

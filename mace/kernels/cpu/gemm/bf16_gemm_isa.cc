@@ -4,6 +4,7 @@
 // Blocks of a product of bf16 numbers: as gemm_isa.cc cuts them, with a step of
 // two products where that has one.
 
+#include "mace/kernels/cpu/gemm/bf16_narrow.h"
 #include "mace/kernels/cpu/gemm/gemm_stretch.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
 #include "mace/kernels/cpu/gemm/half_gemm.h"
@@ -188,21 +189,10 @@ void Run(const HalfBlock &b) {
   }
 }
 
-void Narrow(const float *from, uint16_t *to, size_t count) {
-  size_t i = 0;
-  for (; i + sv::kLanes <= count; i += sv::kLanes) {
-    sv::StoreHalfBits(to + i, sv::NarrowBf16Fast(sv::Load(from + i)));
-  }
-  const int rest = static_cast<int>(count - i);
-  if (rest > 0) {
-    sv::StoreHalfBitsN(to + i, sv::NarrowBf16Fast(sv::LoadN(from + i, rest)),
-                       rest);
-  }
-}
-
 }  // namespace
 
 extern const HalfKernels kBf16Kernels;
-const HalfKernels kBf16Kernels = {&Run, &Narrow, 6, kDepthBlock, "bf16"};
+const HalfKernels kBf16Kernels = {&Run,        &Narrow, 6,
+                                  kDepthBlock, "bf16",  &NarrowPadded};
 
 }  // namespace mace::gemm::MACE_ISA

@@ -50,9 +50,14 @@ ConvPlan::Taps TapKind(const ConvShape &s) {
   return ConvPlan::Taps::kPixel;
 }
 
-// Of the rows that the kernels read.
+// Of the numbers that the kernels read.
 size_t ElementBytes(const ConvPlan &p) {
   return p.half != nullptr ? sizeof(uint16_t) : sizeof(float);
+}
+
+// Of those that row pointers lead to.
+size_t RowElementBytes(const ConvPlan &p) {
+  return p.packs ? sizeof(float) : ElementBytes(p);
 }
 
 // Parts of a task's scratch.
@@ -60,6 +65,7 @@ struct Scratch {
   size_t pointers;
   size_t zeros;
   size_t edges;
+  size_t packed;
   size_t widened;
   size_t end;
 };
@@ -69,11 +75,16 @@ Scratch LayOutScratch(const ConvPlan &p) {
   Scratch s;
   s.pointers = 0;
   s.zeros = align(static_cast<size_t>(p.taps * p.row_block) * sizeof(void *));
-  s.edges = s.zeros + align(static_cast<size_t>(p.depth) * ElementBytes(p));
-  s.widened = s.edges;
+  s.edges = s.zeros + align(static_cast<size_t>(p.depth) * RowElementBytes(p));
+  s.packed = s.edges;
   if (p.tap_kind == ConvPlan::Taps::kRow) {
-    s.widened += align(static_cast<size_t>(p.row_block * p.taps * p.depth) *
-                       ElementBytes(p));
+    s.packed += align(static_cast<size_t>(p.row_block * p.taps * p.depth) *
+                      ElementBytes(p));
+  }
+  s.widened = s.packed;
+  if (p.packs) {
+    s.widened +=
+        align(static_cast<size_t>(p.row_block * p.depth) * ElementBytes(p));
   }
   s.end = s.widened;
   if (p.w_type != WeightType::kF32 && p.half == nullptr) {
@@ -118,13 +129,16 @@ TaskIndex Locate(const ConvPlan &p, Index task) {
           task / p.panel_blocks % p.row_blocks, task % p.panel_blocks};
 }
 
-// `runs` of `count` floats to runs of `padded`, the rest of each 0.
-void CopyRuns(
-    const float *from, Index runs, Index count, Index padded, float *to) {
-  for (Index i = 0; i < runs; ++i, from += count, to += padded) {
-    for (Index j = 0; j < count; ++j) to[j] = from[j];
-    for (Index j = count; j < padded; ++j) to[j] = 0.0f;
-  }
+// Takes the image's border into the image.
+void PadImage(ConvShape *s) {
+  const Index reach_h =
+      (s->out_h - 1) * s->stride_h + (s->kernel_h - 1) * s->dilation_h + 1;
+  const Index reach_w =
+      (s->out_w - 1) * s->stride_w + (s->kernel_w - 1) * s->dilation_w + 1;
+  s->in_h = std::max(reach_h, s->pad_top + s->in_h);
+  s->in_w = std::max(reach_w, s->pad_left + s->in_w);
+  s->pad_top = 0;
+  s->pad_left = 0;
 }
 
 // What a task multiplies with and where the results go: a group's weights, the
@@ -160,15 +174,12 @@ const T **MakeRows(const ConvPlan &plan,
   return rows.pointers;
 }
 
-// What the blocks of all arithmetics have in common; `T` is that of the rows.
-template <typename AnyBlock, typename T>
+// What the blocks of all arithmetics have in common.
+template <typename AnyBlock>
 AnyBlock MakeBlock(const ConvPlan &plan,
-                   const T *input,
                    const ConvRegion &region,
-                   const Target &target,
-                   char *scratch) {
+                   const Target &target) {
   AnyBlock block;
-  block.a = MakeRows(plan, input, region, scratch);
   block.rows = static_cast<size_t>(region.row_end - region.row_begin);
   block.taps = static_cast<size_t>(plan.taps);
   block.depth = static_cast<size_t>(plan.depth);
@@ -181,13 +192,29 @@ AnyBlock MakeBlock(const ConvPlan &plan,
   return block;
 }
 
+// `image` is args.staged, or args.input where the task packs.
 void RunHalf(const ConvPlan &plan,
-             const uint16_t *input,
+             const void *image,
+             ptrdiff_t channel,
              const ConvRegion &region,
              const Target &target,
              char *scratch) {
-  auto block = MakeBlock<HalfBlock>(plan, input, region, target, scratch);
+  auto block = MakeBlock<HalfBlock>(plan, region, target);
   block.w = static_cast<const uint16_t *>(target.weights);
+  if (plan.packs) {
+    const float *const *rows = MakeRows(
+        plan, static_cast<const float *>(image) + channel, region, scratch);
+    auto *packed =
+        reinterpret_cast<uint16_t *>(scratch + LayOutScratch(plan).packed);
+    const bool patch = plan.tap_kind == ConvPlan::Taps::kPatch;
+    plan.half->pack(rows, block.rows,
+                    static_cast<size_t>(patch ? plan.depth : plan.channels),
+                    packed);
+    block.packed = packed;
+  } else {
+    block.a = MakeRows(plan, static_cast<const uint16_t *>(image) + channel,
+                       region, scratch);
+  }
   plan.half->run(block);
 }
 
@@ -196,7 +223,8 @@ void RunFloat(const ConvPlan &plan,
               const ConvRegion &region,
               const Target &target,
               char *scratch) {
-  auto block = MakeBlock<Block>(plan, input, region, target, scratch);
+  auto block = MakeBlock<Block>(plan, region, target);
+  block.a = MakeRows(plan, input, region, scratch);
   block.w = target.weights;
   block.w_type = plan.w_type;
   block.next_w = target.next_weights;
@@ -241,6 +269,8 @@ ConvPlan PlanConv(const ConvShape &shape,
   p.w_type = w_type;
   p.tap_kind = TapKind(shape);
   p.channels = shape.in_c / shape.groups;
+  p.image_h = shape.in_h;
+  p.image_w = shape.in_w;
   const bool pairs = w_type == WeightType::kBf16Pairs;
   const Index channels = pairs ? RoundUp(p.channels, 2) : p.channels;
   p.shape.in_c = channels * shape.groups;
@@ -265,8 +295,19 @@ ConvPlan PlanConv(const ConvShape &shape,
   p.vector = p.rows == 1 && p.taps == 1 && !IsPadded(shape);
   // One row is bound by the weights, which both kinds of kernels read as fast.
   if (!p.vector) p.half = half;
-  if (p.half != nullptr || channels != p.channels) {
-    p.staged_pixels = shape.batch * shape.in_h * shape.in_w;
+  p.packs = p.half != nullptr && p.half->pack != nullptr && p.taps == 1 &&
+            !IsPadded(shape) &&
+            (p.tap_kind == ConvPlan::Taps::kPixel ||
+             (p.tap_kind == ConvPlan::Taps::kPatch && channels == p.channels));
+  if (p.packs) {
+    p.shape.in_c = shape.in_c;
+  } else if (p.half != nullptr || channels != p.channels) {
+    if (p.half != nullptr && p.half->pads_images) {
+      p.border_top = shape.pad_top;
+      p.border_left = shape.pad_left;
+      PadImage(&p.shape);
+    }
+    p.staged_pixels = p.shape.batch * p.shape.in_h * p.shape.in_w;
     p.staged_bytes =
         static_cast<size_t>(p.staged_pixels * p.shape.in_c) * ElementBytes(p);
   }
@@ -292,48 +333,6 @@ ConvRegion RegionOf(const ConvPlan &plan, ptrdiff_t task) {
   r.column_end =
       at.group * columns + std::min(columns, (at.panel_block + 1) * width);
   return r;
-}
-
-void StagePixels(const ConvPlan &plan,
-                 const ConvArgs &args,
-                 ptrdiff_t begin,
-                 ptrdiff_t end) {
-  const Index groups = plan.shape.groups;
-  const Index padded = plan.shape.in_c / groups;
-  const float *from = args.input + begin * groups * plan.channels;
-  if (plan.half == nullptr) {
-    CopyRuns(from, (end - begin) * groups, plan.channels, padded,
-             static_cast<float *>(args.staged) + begin * groups * padded);
-    return;
-  }
-  uint16_t *to = static_cast<uint16_t *>(args.staged) + begin * groups * padded;
-  if (padded == plan.channels) {
-    plan.half->narrow(from, to,
-                      static_cast<size_t>((end - begin) * groups * padded));
-    return;
-  }
-  // Padded as floats first, a few runs at a time: a call for each of an image's
-  // pixels of three channels would take longer than its convolution.
-  constexpr Index kFloats = 1024;
-  float some[kFloats];
-  if (padded > kFloats) {
-    for (Index i = begin * groups; i < end * groups; ++i) {
-      plan.half->narrow(from, to, static_cast<size_t>(plan.channels));
-      to[plan.channels] = 0;
-      from += plan.channels;
-      to += padded;
-    }
-    return;
-  }
-  const Index at_once = kFloats / padded;
-  for (Index left = (end - begin) * groups; left > 0;) {
-    const Index runs = std::min(left, at_once);
-    CopyRuns(from, runs, plan.channels, padded, some);
-    plan.half->narrow(some, to, static_cast<size_t>(runs * padded));
-    from += runs * plan.channels;
-    to += runs * padded;
-    left -= runs;
-  }
 }
 
 void RunConvTask(const ConvPlan &plan,
@@ -375,8 +374,7 @@ void RunConvTask(const ConvPlan &plan,
   const Index channel = at.group * (plan.shape.in_c / plan.shape.groups);
   const void *image = plan.staged_pixels > 0 ? args.staged : args.input;
   if (plan.half != nullptr) {
-    RunHalf(plan, static_cast<const uint16_t *>(image) + channel, region,
-            target, static_cast<char *>(scratch));
+    RunHalf(plan, image, channel, region, target, static_cast<char *>(scratch));
   } else if (plan.vector) {
     RunVector(plan, static_cast<const float *>(image) + channel, target);
   } else {

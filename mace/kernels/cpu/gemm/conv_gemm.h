@@ -11,6 +11,7 @@
 // With weights of type kBf16Pairs every pixel's channels (of a group) are
 // padded to an even number. Where that changes the image, or where the products
 // are those of half_gemm.h, the image is copied once for all tasks: staged.
+// A task of a 1x1 kernel may pack what it needs of it instead.
 
 #ifndef MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
@@ -48,7 +49,7 @@ struct ConvShape {
 ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns);
 
 struct ConvPlan {
-  ConvShape shape;  // in_c as staged
+  ConvShape shape;  // of the staged image: channels to pairs, its border
   const Kernels *kernels = nullptr;
   const HalfKernels *half = nullptr;  // not null: runs by these
   WeightType w_type = WeightType::kF32;
@@ -57,6 +58,7 @@ struct ConvPlan {
   // make the inner loop too short); or the whole patch (no tap is padded).
   enum class Taps { kPixel, kRow, kPatch } tap_kind = Taps::kPixel;
   bool vector = false;  // one output row: Kernels::run_vector
+  bool packs = false;   // every task packs its rows: HalfKernels::pack
   // Every sum is finished when it is first stored, so that epilogue.residual
   // may be the output itself.
   bool single_pass = false;
@@ -72,7 +74,11 @@ struct ConvPlan {
   size_t scratch_bytes = 0;     // for each task that runs at the same time
   ptrdiff_t staged_pixels = 0;  // 0: nothing is staged
   ptrdiff_t channels = 0;       // of a group, before staging
-  size_t staged_bytes = 0;      // for all tasks
+  ptrdiff_t image_h = 0;        // before staging
+  ptrdiff_t image_w = 0;
+  ptrdiff_t border_top = 0;  // pixels that staging adds
+  ptrdiff_t border_left = 0;
+  size_t staged_bytes = 0;  // for all tasks
 };
 
 // `half`: null, or HalfKernelsFor(.., w_type), which are then used wherever

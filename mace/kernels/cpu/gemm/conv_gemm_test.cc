@@ -19,6 +19,13 @@
 #include "mace/kernels/cpu/kernel_testing.h"
 
 namespace mace::gemm {
+
+#if defined(__x86_64__)
+namespace amx_emulated {
+extern const HalfKernels kBf16Kernels;
+}
+#endif
+
 namespace {
 
 constexpr float kGuard = 12345.0f;
@@ -38,9 +45,40 @@ struct Case {
   bool whole = false;
 };
 
-std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
+// Kernels of an instruction set, or those of amx_bf16 with emulated tiles.
+struct Kind {
+  // NOLINTNEXTLINE(google-explicit-constructor): an ISA is a kind.
+  Kind(CpuIsa of, bool with_emulation = false)
+      : isa(of), emulated(with_emulation) {}
+  CpuIsa isa;
+  bool emulated;
+};
+
+std::vector<Kind> RunnableKinds() {
+  std::vector<Kind> kinds;
+  for (CpuIsa isa : RunnableIsasAndExtensions()) kinds.emplace_back(isa);
+#if defined(__x86_64__)
+  if (CpuSupports(CpuIsa::avx512_bf16)) {
+    kinds.emplace_back(CpuIsa::amx_bf16, true);
+  }
+#endif
+  return kinds;
+}
+
+const HalfKernels *HalfKernelsOf(const Kind &kind, WeightType type) {
+#if defined(__x86_64__)
+  if (kind.emulated) {
+    const bool pairs = type == WeightType::kBf16Pairs;
+    return pairs ? &amx_emulated::kBf16Kernels : nullptr;
+  }
+#endif
+  return HalfKernelsFor(kind.isa, type);
+}
+
+std::string Describe(const Case &c, const Kind &kind, uint32_t seed) {
   const ConvShape &s = c.shape;
-  std::string text = std::string(CpuIsaName(isa)) + " in";
+  std::string text = std::string(CpuIsaName(kind.isa)) +
+                     (kind.emulated ? ", emulated, in" : " in");
   for (ptrdiff_t v :
        {s.batch, s.in_h, s.in_w, s.in_c, s.kernel_h, s.kernel_w, s.stride_h,
         s.stride_w, s.dilation_h, s.dilation_w, s.pad_top, s.pad_left, s.out_h,
@@ -132,9 +170,9 @@ Data MakeData(const Case &c, Random *random) {
 constexpr float kLow = -0.25f;
 constexpr float kHigh = 0.75f;
 
-ConvPlan PlanFor(const Case &c, CpuIsa isa) {
-  return PlanConv(c.shape, c.w_type, KernelsFor(isa),
-                  HalfKernelsFor(isa, c.w_type), c.threads);
+ConvPlan PlanFor(const Case &c, const Kind &kind) {
+  return PlanConv(c.shape, c.w_type, KernelsFor(kind.isa),
+                  HalfKernelsOf(kind, c.w_type), c.threads);
 }
 
 struct Memory {
@@ -155,9 +193,9 @@ void StageAll(const ConvPlan &plan, const ConvArgs &args) {
   }
 }
 
-std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
+std::vector<float> RunAll(const Case &c, const Data &d, const Kind &kind) {
   const ConvShape &s = c.shape;
-  const ConvPlan plan = PlanFor(c, isa);
+  const ConvPlan plan = PlanFor(c, kind);
   const size_t stride = Size(s.out_c) + c.extra_stride;
   std::vector<float> out(Size(plan.rows) * stride, kGuard);
   const Memory scratch(plan.scratch_bytes);
@@ -268,7 +306,7 @@ bool Compare(const Case &c,
   return wrong == 0;
 }
 
-void CheckOn(const std::vector<CpuIsa> &isas, const Case &c, uint32_t seed) {
+void CheckOn(const std::vector<Kind> &isas, const Case &c, uint32_t seed) {
   Random random(seed);
   Data d = MakeData(c, &random);
   if (isas.empty()) return;
@@ -278,19 +316,19 @@ void CheckOn(const std::vector<CpuIsa> &isas, const Case &c, uint32_t seed) {
     for (float &x : rounded) x = FromBf16(ToBf16(x));
   }
   const std::vector<Expected> want = References(c, d, rounded);
-  for (CpuIsa isa : isas) {
+  for (const Kind &isa : isas) {
     SCOPED_TRACE(Describe(c, isa, random.seed()));
     if (!Compare(c, want, RunAll(c, d, isa))) return;
   }
 }
 
 void Check(Case c, uint32_t seed) {
-  std::vector<CpuIsa> in_float;
-  std::vector<CpuIsa> in_half;
-  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+  std::vector<Kind> in_float;
+  std::vector<Kind> in_half;
+  for (const Kind &isa : RunnableKinds()) {
     if (PlanFor(c, isa).half != nullptr) {
       in_half.push_back(isa);
-    } else if (c.w_type == WeightType::kBf16Pairs || IsBase(isa)) {
+    } else if (c.w_type == WeightType::kBf16Pairs || IsBase(isa.isa)) {
       in_float.push_back(isa);
     }
   }
@@ -356,7 +394,8 @@ TEST(ConvGemm, EveryRowCountAndColumnTailOfHalves) {
 
 TEST(ConvGemm, DepthAcrossStretches) {
   uint32_t seed = 100;
-  for (ptrdiff_t depth : {1, 3, 512, 513, 600, 1026, 1537, 2601}) {
+  for (ptrdiff_t depth :
+       {1, 3, 34, 74, 144, 320, 512, 513, 600, 1026, 1537, 2601}) {
     for (WeightType type : kWeightTypes) {
       for (ptrdiff_t rows : {1, 9}) {
         Case c;
@@ -393,6 +432,26 @@ TEST(ConvGemm, KernelsOfNetworks) {
       Check(c, seed++);
       if (HasFailure()) return;
     }
+  }
+}
+
+// More rows than a group of tiles has, and steps of every kind.
+TEST(ConvGemm, ManyTiles) {
+  uint32_t seed = 300;
+  std::vector<ConvShape> shapes = {
+      MatrixShape(150, 144, 40),   MatrixShape(530, 46, 33),
+      MatrixShape(67, 1100, 70),   Square(20, 38, 3, 1, 1, 40),
+      Square(35, 16, 3, 2, 1, 18), Square(14, 96, 3, 1, 2, 48),
+  };
+  for (const ConvShape &shape : shapes) {
+    Case c;
+    c.shape = shape;
+    c.w_type = WeightType::kBf16Pairs;
+    c.clamp = true;
+    c.residual = true;
+    c.threads = 1 + static_cast<int>(seed % 2);
+    Check(c, seed++);
+    if (HasFailure()) return;
   }
 }
 
@@ -446,7 +505,7 @@ TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
       c.residual = true;
       Random random(11);
       const Data d = MakeData(c, &random);
-      for (CpuIsa isa : RunnableIsasAndExtensions()) {
+      for (const Kind &isa : RunnableKinds()) {
         c.threads = 1;
         const std::vector<float> one = RunAll(c, d, isa);
         // Halves share their plan with floats; emulated ones take long.

@@ -20,7 +20,7 @@ MACE_FOR_EACH_FP16_EXTENSION(MACE_FP16_DECLARE)
 #undef MACE_FP16_DECLARE
 
 const HalfKernels *HalfKernelsFor(CpuIsa isa, WeightType weights) {
-  (void)isa;  // where there is no extension
+  if (weights == WeightType::kBf16Pairs) isa = PermittedIsa(isa);
 #define MACE_BF16_CASE(name, base)                                \
   if (isa == CpuIsa::name && weights == WeightType::kBf16Pairs) { \
     return &name::kBf16Kernels;                                   \

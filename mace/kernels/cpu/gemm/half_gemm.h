@@ -17,9 +17,10 @@
 //
 // fp16 ends at 65504; a sum of a stretch beyond it is infinite.
 //
-// Order of summation: bias first (fp16: first of the floats), then K ascending
-// (bf16: by pairs) in one chain per output and stretch, whatever the tile,
-// block or thread count.
+// Order of summation: bias first (fp16: first of the floats; tiles of bf16:
+// last), then K ascending (bf16: by pairs; tiles: what is left of all taps at
+// the end) in one chain per output and stretch, whatever the tile, block or
+// thread count.
 //
 // Aliasing: as in gemm.h, with depth_block in the place of kDepthBlock.
 
@@ -35,6 +36,8 @@ namespace mace::gemm {
 
 struct HalfBlock {
   const uint16_t *const *a = nullptr;  // a[t * rows + m]: depth numbers each
+  const uint16_t *packed = nullptr;    // not null: rows that `pack` wrote, and
+                                       // a is not read
   size_t rows = 0;
   size_t taps = 1;
   size_t depth = 0;
@@ -56,9 +59,25 @@ struct HalfKernels {
   size_t
       depth_block;   // K runs in stretches of at most about this many products
   const char *name;  // of the arithmetic: "bf16", "fp16"
+  // For weights in pairs: `runs` of `count` numbers, an odd one, each followed
+  // by a 0.
+  void (*narrow_padded)(const float *from,
+                        uint16_t *to,
+                        size_t runs,
+                        size_t count) = nullptr;
+  // Not null: narrows rows of `count` numbers for HalfBlock::packed with one
+  // tap, whose depth is `count` rounded up to pairs; to `rows` times that.
+  void (*pack)(const float *const *a,
+               size_t rows,
+               size_t count,
+               uint16_t *to) = nullptr;
+  // Whether rows that are equally far apart are worth a copy of the image with
+  // its border.
+  bool pads_images = false;
 };
 
-// Null for an ISA without such instructions, or weights they do not take.
+// Null for an ISA without such instructions, or weights they do not take. May
+// ask the operating system for them: PermittedIsa.
 const HalfKernels *HalfKernelsFor(CpuIsa isa, WeightType weights);
 
 }  // namespace mace::gemm

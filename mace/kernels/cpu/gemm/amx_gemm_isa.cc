@@ -1,0 +1,321 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Blocks of a product of bf16 numbers by the tiles of AMX: 2 x 2 of them, 32
+// rows by 32 columns, are summed at a time.
+//
+// A tile of the left side is loaded from the rows where they lie, as long as
+// they are equally far apart: neighbours in a row of an image. So the rows of a
+// block are cut into tiles where that ends (FindTiles), and
+// HalfKernels::pads_images keeps the border of an image from ending it. Rows of
+// a matrix are packed: a tile's numbers then follow each other.
+//
+// Weights of a stretch stay in L1 while a group of tiles passes over them; the
+// sums of the group rest in memory of their own meanwhile.
+
+#include "mace/kernels/cpu/gemm/amx_rows.h"
+#include "mace/kernels/cpu/gemm/amx_tile.h"
+#include "mace/kernels/cpu/gemm/bf16_narrow.h"
+#include "mace/kernels/cpu/gemm/gemm_stretch.h"
+#include "mace/kernels/cpu/gemm/half_gemm.h"
+#include "mace/kernels/cpu/simd.h"
+
+namespace mace::gemm::MACE_ISA {
+namespace {
+
+constexpr size_t kMaxPanels = 2;
+// A stretch of two panels is 16 x 32 x 32 numbers of 2 bytes: 32 KiB.
+constexpr size_t kStretchSteps = 16;
+constexpr size_t kGroupTiles = 8;
+constexpr size_t kTileFloats = kTileRows * kPanelColumns;
+constexpr ptrdiff_t kSumBytes = kPanelColumns * sizeof(float);
+constexpr ptrdiff_t kPairBytes = 2 * kPanelColumns * sizeof(uint16_t);
+
+enum Register {  // of row tile i and panel j
+  kSums00,
+  kSums01,
+  kSums10,
+  kSums11,
+  kLeft0,
+  kLeft1,
+  kRight0,
+  kRight1,
+};
+
+// Tells the registers their shapes where these have changed.
+class Shapes {
+ public:
+  void Set(size_t rows0, size_t rows1, size_t step) {
+    if (rows0 == rows0_ && rows1 == rows1_ && step == step_) return;
+    rows0_ = rows0;
+    rows1_ = rows1;
+    step_ = step;
+    TileConfig config;
+    auto set = [&config](Register tile, size_t rows, size_t bytes) {
+      config.rows[tile] = static_cast<uint8_t>(rows);
+      config.row_bytes[tile] = static_cast<uint16_t>(bytes);
+    };
+    set(kSums00, rows0, kSumBytes);
+    set(kSums01, rows0, kSumBytes);
+    set(kSums10, rows1, kSumBytes);
+    set(kSums11, rows1, kSumBytes);
+    set(kLeft0, rows0, 2 * step);
+    set(kLeft1, rows1, 2 * step);
+    set(kRight0, step / 2, kPairBytes);
+    set(kRight1, step / 2, kPairBytes);
+    Configure(config);
+  }
+
+ private:
+  size_t rows0_ = 0;
+  size_t rows1_ = 0;
+  size_t step_ = 0;
+};
+
+// One stretch of K for up to two tiles and two panels.
+struct Product {
+  const uint16_t *const *a;  // row 0 of the first tap
+  const uint16_t *packed;    // or null
+  size_t depth;              // of packed rows
+  size_t tap_stride;
+  RowTile tiles[2];
+  size_t taps;
+  size_t k_begin;
+  size_t steps;
+  size_t step;
+  const uint16_t *w;
+  size_t w_tap_stride;
+  size_t panel_stride;
+  float *sums;  // [tile][panel][row][16]
+  bool first;
+  const uint16_t *ahead;  // weights of a later stretch to fetch, or null
+};
+
+struct LeftTile {
+  const uint16_t *at;
+  ptrdiff_t stride;  // bytes
+  size_t advance;    // numbers to the next step
+};
+
+MACE_SIMD_INLINE LeftTile LeftOf(const Product &p,
+                                 const uint16_t *const *rows,
+                                 const RowTile &tile) {
+  if (p.packed != nullptr) {
+    return {p.packed + tile.row * p.depth + p.k_begin * tile.rows,
+            static_cast<ptrdiff_t>(p.step * sizeof(uint16_t)),
+            tile.rows * p.step};
+  }
+  const uint16_t *const *a = rows + tile.row;
+  const ptrdiff_t stride = tile.rows > 1 ? a[1] - a[0] : 0;
+  return {a[0] + p.k_begin, stride * static_cast<ptrdiff_t>(sizeof(uint16_t)),
+          p.step};
+}
+
+// The weights of one step, as many as are being multiplied.
+template <int kPanels>
+MACE_SIMD_INLINE void Fetch(const uint16_t *w, const Product &p) {
+  constexpr size_t kLine = 32;  // numbers
+  for (size_t i = 0; i < p.step / 2; ++i) {
+    for (int panel = 0; panel < kPanels; ++panel) {
+      __builtin_prefetch(
+          w + static_cast<size_t>(panel) * p.panel_stride + i * kLine, 0, 2);
+    }
+  }
+}
+
+template <int kTile>
+MACE_SIMD_INLINE void BeginSums(const Product &p, int tile, int panel) {
+  if (p.first) {
+    ClearTile<kTile>();
+  } else {
+    LoadTile<kTile>(
+        p.sums + static_cast<size_t>(tile * 2 + panel) * kTileFloats,
+        kSumBytes);
+  }
+}
+
+template <int kTile>
+MACE_SIMD_INLINE void EndSums(const Product &p, int tile, int panel) {
+  StoreTile<kTile>(p.sums + static_cast<size_t>(tile * 2 + panel) * kTileFloats,
+                   kSumBytes);
+}
+
+template <int kTiles, int kPanels>
+void Multiply(const Product &p) {
+  BeginSums<kSums00>(p, 0, 0);
+  if constexpr (kPanels > 1) BeginSums<kSums01>(p, 0, 1);
+  if constexpr (kTiles > 1) BeginSums<kSums10>(p, 1, 0);
+  if constexpr (kTiles > 1 && kPanels > 1) BeginSums<kSums11>(p, 1, 1);
+  const uint16_t *const *rows = p.a;
+  for (size_t tap = 0; tap < p.taps; ++tap, rows += p.tap_stride) {
+    LeftTile left0 = LeftOf(p, rows, p.tiles[0]);
+    LeftTile left1 = LeftOf(p, rows, p.tiles[kTiles - 1]);
+    const uint16_t *w = p.w + tap * p.w_tap_stride;
+    const uint16_t *ahead = p.ahead;
+    if (ahead != nullptr) ahead += tap * p.w_tap_stride;
+#pragma clang loop unroll(disable)
+    for (size_t step = 0; step < p.steps; ++step) {
+      LoadTile<kRight0>(w, kPairBytes);
+      LoadTile<kLeft0>(left0.at, left0.stride);
+      MultiplyTiles<kSums00, kLeft0, kRight0>();
+      if constexpr (kPanels > 1) {
+        LoadTile<kRight1>(w + p.panel_stride, kPairBytes);
+        MultiplyTiles<kSums01, kLeft0, kRight1>();
+      }
+      if constexpr (kTiles > 1) {
+        LoadTile<kLeft1>(left1.at, left1.stride);
+        MultiplyTiles<kSums10, kLeft1, kRight0>();
+      }
+      if constexpr (kTiles > 1 && kPanels > 1) {
+        MultiplyTiles<kSums11, kLeft1, kRight1>();
+      }
+      if (ahead != nullptr) {
+        Fetch<kPanels>(ahead, p);
+        ahead += p.step * kPanelColumns;
+      }
+      left0.at += left0.advance;
+      left1.at += left1.advance;
+      w += p.step * kPanelColumns;
+    }
+  }
+  EndSums<kSums00>(p, 0, 0);
+  if constexpr (kPanels > 1) EndSums<kSums01>(p, 0, 1);
+  if constexpr (kTiles > 1) EndSums<kSums10>(p, 1, 0);
+  if constexpr (kTiles > 1 && kPanels > 1) EndSums<kSums11>(p, 1, 1);
+}
+
+using MultiplyFunction = void (*)(const Product &);
+constexpr MultiplyFunction kMultiply[2][2] = {
+    {&Multiply<1, 1>, &Multiply<1, 2>}, {&Multiply<2, 1>, &Multiply<2, 2>}};
+
+// Sums of a tile and a panel to the output.
+void Finish(const HalfBlock &b,
+            const RowTile &tile,
+            size_t panel,
+            const float *sums) {
+  const Epilogue &e = b.epilogue;
+  const size_t column = panel * kPanelColumns;
+  const size_t left = b.columns - column;
+  const int n = left < kPanelColumns ? static_cast<int>(left) : sv::kLanes;
+  const sv::V bias =
+      e.bias == nullptr ? sv::Zero() : sv::LoadN(e.bias + column, n);
+  const sv::V low = sv::Set(e.clamp ? e.low : -__builtin_inff());
+  const sv::V high = sv::Set(e.clamp ? e.high : __builtin_inff());
+  float *c = b.c + tile.row * b.c_stride + column;
+  const float *residual =
+      e.residual == nullptr
+          ? nullptr
+          : e.residual + tile.row * e.residual_stride + column;
+  for (size_t r = 0; r < tile.rows; ++r) {
+    sv::V x = sv::Load(sums + r * kPanelColumns) + bias;
+    if (residual != nullptr) {
+      x += sv::LoadN(residual, n);
+      residual += e.residual_stride;
+    }
+    x = sv::Min(sv::Max(x, low), high);
+    sv::StoreN(c, x, n);
+    c += b.c_stride;
+  }
+}
+
+// Where the weights after those of a product begin, if they are as many and in
+// the same order; beyond the last panel null.
+const uint16_t *After(const HalfBlock &b,
+                      const Product &p,
+                      size_t panel,
+                      size_t panels,
+                      const Stretch &s) {
+  const size_t panel_end = b.taps * b.depth;
+  const size_t begin = s.tap * b.depth + p.k_begin;
+  // A stretch of several taps ends with whole taps.
+  const size_t end =
+      s.taps > 1 ? (s.tap + s.taps) * b.depth : begin + s.depth * p.step;
+  if (end < panel_end) return p.w + (end - begin) * kPanelColumns;
+  if (panel + 2 * panels > b.panel_end) return nullptr;
+  return b.w + (panel + panels) * p.panel_stride;
+}
+
+// Tiles of a group by one or two panels.
+void RunGroup(const HalfBlock &b,
+              const Parts &parts,
+              const RowTile *tiles,
+              size_t count,
+              size_t panel,
+              size_t panels,
+              bool fetch,
+              Shapes *shapes) {
+  alignas(64) float sums[kGroupTiles * kMaxPanels * kTileFloats];
+  Product p;
+  p.a = b.a;
+  p.packed = b.packed;
+  p.depth = b.depth;
+  p.tap_stride = b.rows;
+  p.w_tap_stride = b.depth * kPanelColumns;
+  p.panel_stride = b.taps * p.w_tap_stride;
+  p.first = true;
+  for (int i = 0; i < parts.count; ++i) {
+    const Part &part = parts.part[i];
+    const Extent extent = {b.taps, part.steps, kStretchSteps};
+    p.step = part.step;
+    for (Stretch s = FirstStretch(extent); s.taps > 0;
+         s = StretchAfter(extent, s)) {
+      const bool last = i + 1 == parts.count && IsLast(extent, s);
+      if (b.packed == nullptr) p.a = b.a + s.tap * b.rows;
+      p.taps = s.taps;
+      p.k_begin = part.k_begin + s.k_begin * part.step;
+      p.steps = s.depth;
+      p.w = b.w + panel * p.panel_stride + s.tap * p.w_tap_stride +
+            p.k_begin * kPanelColumns;
+      const uint16_t *after = fetch ? After(b, p, panel, panels, s) : nullptr;
+      for (size_t t = 0; t < count; t += 2) {
+        const size_t two = t + 1 < count ? 2 : 1;
+        p.tiles[0] = tiles[t];
+        p.tiles[1] = tiles[t + two - 1];
+        p.sums = sums + t * kMaxPanels * kTileFloats;
+        p.ahead = t == 0 ? after : nullptr;
+        shapes->Set(p.tiles[0].rows, p.tiles[1].rows, part.step);
+        kMultiply[two - 1][panels - 1](p);
+        if (!last) continue;
+        for (size_t j = 0; j < two; ++j) {
+          for (size_t n = 0; n < panels; ++n) {
+            Finish(b, tiles[t + j], panel + n,
+                   p.sums + (j * kMaxPanels + n) * kTileFloats);
+          }
+        }
+      }
+      p.first = false;
+    }
+  }
+}
+
+void Run(const HalfBlock &b) {
+  const Parts parts = PartsOf(b.depth);
+  Shapes shapes;
+  RowTile tiles[kChunkRows];
+  for (size_t m = 0; m < b.rows; m += kChunkRows) {
+    const size_t left = b.rows - m;
+    const size_t end = m + (left < kChunkRows ? left : kChunkRows);
+    const size_t count = b.packed != nullptr ? CutTiles(m, end, tiles)
+                                             : FindTiles(b, m, end, tiles);
+    for (size_t panel = b.panel_begin; panel < b.panel_end;) {
+      const size_t panels = b.panel_end - panel > 1 ? kMaxPanels : 1;
+      for (size_t t = 0; t < count; t += kGroupTiles) {
+        RunGroup(b, parts, tiles + t,
+                 count - t < kGroupTiles ? count - t : kGroupTiles, panel,
+                 panels, t == 0, &shapes);
+      }
+      panel += panels;
+    }
+  }
+  ReleaseTiles();
+}
+
+}  // namespace
+
+// All of K is one stretch to the caller: sums never rest in the output.
+extern const HalfKernels kBf16Kernels;
+const HalfKernels kBf16Kernels = {
+    &Run,         &Narrow,       2 * kTileRows, size_t{1} << 40,
+    "bf16 tiles", &NarrowPadded, &Pack,         true};
+
+}  // namespace mace::gemm::MACE_ISA

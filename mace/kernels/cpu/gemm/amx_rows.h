@@ -1,0 +1,140 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How a product by tiles is cut: K into steps, rows into tiles; and the packing
+// of rows in that order. Included by amx_gemm_isa.cc only.
+
+#ifndef MACE_KERNELS_CPU_GEMM_AMX_ROWS_H_
+#define MACE_KERNELS_CPU_GEMM_AMX_ROWS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/gemm/amx_tile.h"
+#include "mace/kernels/cpu/gemm/bf16_narrow.h"
+#include "mace/kernels/cpu/gemm/gemm_stretch.h"
+#include "mace/kernels/cpu/gemm/half_gemm.h"
+#include "mace/kernels/cpu/simd.h"
+
+namespace mace::gemm::MACE_ISA {
+
+inline constexpr size_t kChunkRows = 512;
+
+struct RowTile {
+  size_t row;  // in the block
+  size_t rows;
+};
+
+// A part of K of every tap, in equal steps of at most kTileDepth.
+struct Part {
+  size_t k_begin;
+  size_t steps;
+  size_t step;
+};
+
+struct Parts {
+  Part part[2];
+  int count;
+};
+
+// Equal steps for all of `depth` if a few more of them allow that (144 = 6 x
+// 24); else the rest comes after the whole tiles.
+[[maybe_unused]] static Parts PartsOf(size_t depth) {
+  const size_t least = (depth + kTileDepth - 1) / kTileDepth;
+  for (size_t steps = least; steps <= least + least / 4 + 1; ++steps) {
+    if (depth % (2 * steps) == 0) return {{{0, steps, depth / steps}, {}}, 1};
+  }
+  const size_t whole = depth / kTileDepth;
+  const size_t rest = depth % kTileDepth;
+  if (whole == 0) return {{{0, 1, rest}, {}}, 1};
+  return {{{0, whole, kTileDepth}, {whole * kTileDepth, 1, rest}}, 2};
+}
+
+// Cuts rows [begin, end) of a block into tiles of equally spaced ones; the
+// number of them.
+[[maybe_unused]] static size_t FindTiles(const HalfBlock &b,
+                                         size_t begin,
+                                         size_t end,
+                                         RowTile (&tiles)[kChunkRows]) {
+  uint8_t bends[kChunkRows] = {};  // between a row, the last and that before
+  const size_t rows = end - begin;
+  for (size_t tap = 0; tap < b.taps; ++tap) {
+    const uint16_t *const *a = b.a + tap * b.rows + begin;
+    for (size_t m = 2; m < rows; ++m) {
+      bends[m] |= a[m] - a[m - 1] != a[m - 1] - a[m - 2];
+    }
+  }
+  size_t count = 0;
+  for (size_t m = 0; m < rows;) {
+    size_t run_end = m + 1 < rows ? m + 2 : m + 1;
+    while (run_end < rows && bends[run_end] == 0) ++run_end;
+    while (m < run_end) {
+      const size_t tall = NextTiles(run_end - m, kTileRows).rows;
+      tiles[count++] = {begin + m, tall};
+      m += tall;
+    }
+  }
+  return count;
+}
+
+// The same for packed rows.
+[[maybe_unused]] static size_t CutTiles(size_t begin,
+                                        size_t end,
+                                        RowTile (&tiles)[kChunkRows]) {
+  size_t count = 0;
+  while (begin < end) {
+    const size_t tall = NextTiles(end - begin, kTileRows).rows;
+    tiles[count++] = {begin, tall};
+    begin += tall;
+  }
+  return count;
+}
+
+// One step of a row.
+MACE_SIMD_INLINE void PackStep(const float *from, size_t count, uint16_t *to) {
+  if (count == kTileDepth) {
+    sv::StoreHalfBits(to, sv::NarrowBf16Fast(sv::Load(from)));
+    sv::StoreHalfBits(to + 16, sv::NarrowBf16Fast(sv::Load(from + 16)));
+  } else {
+    Narrow(from, to, count);
+  }
+}
+
+// Tiles below each other; within a tile steps, within a step rows.
+[[maybe_unused]] static void Pack(const float *const *a,
+                                  size_t rows,
+                                  size_t count,
+                                  uint16_t *to) {
+  const size_t depth = (count + 1) / 2 * 2;
+  const Parts parts = PartsOf(depth);
+  RowTile tiles[kChunkRows];
+  for (size_t begin = 0; begin < rows; begin += kChunkRows) {
+    const size_t left = rows - begin;
+    const size_t found =
+        CutTiles(begin, begin + (left < kChunkRows ? left : kChunkRows), tiles);
+    for (size_t t = 0; t < found; ++t) {
+      const RowTile &tile = tiles[t];
+      uint16_t *tile_to = to + tile.row * depth;
+      for (size_t r = 0; r < tile.rows; ++r) {
+        const float *from = a[tile.row + r];
+        for (int i = 0; i < parts.count; ++i) {
+          const Part &part = parts.part[i];
+          uint16_t *at = tile_to + part.k_begin * tile.rows + r * part.step;
+          size_t k = part.k_begin;
+          for (size_t s = 0; s < part.steps; ++s) {
+            // The last number of an odd count has no neighbour.
+            const size_t end = k + part.step < count ? k + part.step : count;
+            PackStep(from + k, end - k, at);
+            if (end < k + part.step) at[part.step - 1] = 0;
+            at += tile.rows * part.step;
+            k += part.step;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace mace::gemm::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_GEMM_AMX_ROWS_H_

@@ -1,0 +1,91 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The copy of an image that products read: in 16 bits, with channels padded to
+// pairs, with its border.
+
+#include <algorithm>
+#include <cstring>
+
+#include "mace/kernels/cpu/gemm/conv_gemm.h"
+
+namespace mace::gemm {
+namespace {
+
+using Index = ptrdiff_t;
+
+// `runs` of `count` floats to runs of `padded`, the rest of each 0.
+void CopyRuns(
+    const float *from, Index runs, Index count, Index padded, float *to) {
+  for (Index i = 0; i < runs; ++i, from += count, to += padded) {
+    for (Index j = 0; j < count; ++j) to[j] = from[j];
+    for (Index j = count; j < padded; ++j) to[j] = 0.0f;
+  }
+}
+
+// `count` pixels that follow each other on both sides.
+void StageRun(const ConvPlan &plan,
+              const float *from,
+              Index count,
+              void *into) {
+  const Index groups = plan.shape.groups;
+  const Index padded = plan.shape.in_c / groups;
+  if (plan.half == nullptr) {
+    CopyRuns(from, count * groups, plan.channels, padded,
+             static_cast<float *>(into));
+    return;
+  }
+  uint16_t *to = static_cast<uint16_t *>(into);
+  if (padded == plan.channels) {
+    plan.half->narrow(from, to, static_cast<size_t>(count * groups * padded));
+    return;
+  }
+  plan.half->narrow_padded(from, to, static_cast<size_t>(count * groups),
+                           static_cast<size_t>(plan.channels));
+}
+
+}  // namespace
+
+void StagePixels(const ConvPlan &plan,
+                 const ConvArgs &args,
+                 ptrdiff_t begin,
+                 ptrdiff_t end) {
+  const ConvShape &s = plan.shape;
+  const Index from_pixel = s.groups * plan.channels;
+  const Index to_pixel =
+      s.in_c * static_cast<Index>(plan.half != nullptr ? sizeof(uint16_t)
+                                                       : sizeof(float));
+  char *to = static_cast<char *>(args.staged) + begin * to_pixel;
+  if (s.in_h == plan.image_h && s.in_w == plan.image_w) {
+    StageRun(plan, args.input + begin * from_pixel, end - begin, to);
+    return;
+  }
+  while (begin < end) {
+    // Some pixels of one row.
+    const Index row = begin / s.in_w;
+    const Index w_begin = begin % s.in_w;
+    const Index w_end = std::min(s.in_w, w_begin + end - begin);
+    const Index h = row % s.in_h - plan.border_top;
+    Index inside_begin = w_end;
+    Index inside_end = w_end;
+    if (h >= 0 && h < plan.image_h) {
+      inside_begin = std::clamp(plan.border_left, w_begin, w_end);
+      inside_end = std::clamp(plan.border_left + plan.image_w, w_begin, w_end);
+    }
+    std::memset(to, 0,
+                static_cast<size_t>((inside_begin - w_begin) * to_pixel));
+    to += (inside_begin - w_begin) * to_pixel;
+    if (inside_begin < inside_end) {
+      const Index pixel = (row / s.in_h * plan.image_h + h) * plan.image_w +
+                          inside_begin - plan.border_left;
+      StageRun(plan, args.input + pixel * from_pixel, inside_end - inside_begin,
+               to);
+      to += (inside_end - inside_begin) * to_pixel;
+    }
+    std::memset(to, 0, static_cast<size_t>((w_end - inside_end) * to_pixel));
+    to += (w_end - inside_end) * to_pixel;
+    begin += w_end - w_begin;
+  }
+}
+
+}  // namespace mace::gemm
