@@ -18,12 +18,14 @@ class Engine:
         package: whose version is shown; empty for MACE.
         fp32: computes in fp32 throughout; only such an engine can be the
             fastest that others are measured by.
+        rival: the engine that an own row of ratios measures it by; or empty.
     """
 
     label: str
     format: str
     package: str
     fp32: bool = True
+    rival: str = ""
 
 
 _ENGINES = {
@@ -34,7 +36,9 @@ _ENGINES = {
     "ncnn": Engine("ncnn", "ncnn", "ncnn"),
     "mnn": Engine("MNN", "mnn", "MNN"),
     # `data_type: bf16_bf16`, to be compared with the next row.
-    "mace_bf16": Engine("MACE bf16", "mace_bf16", "", fp32=False),
+    "mace_bf16": Engine(
+        "MACE bf16", "mace_bf16", "", fp32=False, rival="openvino_default"
+    ),
     # What OpenVINO does unless told otherwise: bf16 where the CPU has it.
     "openvino_default": Engine("OpenVINO default", "onnx", "openvino", fp32=False),
 }

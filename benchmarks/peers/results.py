@@ -54,6 +54,22 @@ class Cell:
         return self.network, self.threads
 
 
+@dataclass(frozen=True)
+class Duel:
+    """An engine beside its rival, with one number of threads.
+
+    Attributes:
+        networks: the ratio of their best times, by network.
+        medians: the same of their median times.
+    """
+
+    engine: str
+    rival: str
+    threads: int
+    networks: dict[str, float]
+    medians: dict[str, float]
+
+
 def threads_text(count: int) -> str:
     """As people write it."""
     return "1 thread" if count == 1 else f"{count} threads"
@@ -116,6 +132,24 @@ class Scoreboard:
         )
         return geometric_mean(ratio for ratio in ratios if ratio is not None)
 
+    def duels(self) -> list[Duel]:
+        """Of the engines that have a rival, where both were timed."""
+        cells = {(*cell.case, cell.engine): cell for cell in self.timed()}
+        found = []
+        for threads in sorted({cell.threads for cell in self.cells}):
+            for name, engine in ENGINES.items():
+                minima, medians = {}, {}
+                for (network, count, mine), cell in cells.items():
+                    other = cells.get((network, count, engine.rival))
+                    if count != threads or mine != name or other is None:
+                        continue
+                    assert cell.times and other.times
+                    minima[network] = cell.times.minimum / other.times.minimum
+                    medians[network] = cell.times.median / other.times.median
+                if minima:
+                    found.append(Duel(name, engine.rival, threads, minima, medians))
+        return found
+
     def write(self, path: Path) -> None:
         """Writes everything as JSON, ratios included."""
         cells = [
@@ -129,7 +163,9 @@ class Scoreboard:
         ]
         head = {"machine": self.machine, "versions": self.versions, "seed": self.seed}
         partial = path.with_suffix(".tmp")
-        partial.write_text(json.dumps({**head, "cells": cells}, indent=2) + "\n")
+        duels = [asdict(duel) for duel in self.duels()]
+        document = {**head, "cells": cells, "duels": duels}
+        partial.write_text(json.dumps(document, indent=2) + "\n")
         partial.replace(path)
 
 

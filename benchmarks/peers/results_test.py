@@ -74,3 +74,22 @@ def test_writes_json_and_a_picture(board: Scoreboard, tmp_path: Path) -> None:
     draw(board, tmp_path / "s.png")
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_engine_is_measured_by_its_rival() -> None:
+    cells = [
+        _cell("mace_bf16", 3.0),
+        _cell("openvino_default", 2.0),
+        _cell("mace_bf16", 1.0, "b"),
+        _cell("mace_bf16", 1.0, "c"),
+        _cell("openvino_default", 4.0, "c"),
+    ]
+    board = Scoreboard("a machine", {}, 0, cells)
+    (duel,) = board.duels()
+    assert (duel.engine, duel.rival, duel.threads) == (
+        "mace_bf16",
+        "openvino_default",
+        1,
+    )
+    assert duel.networks == {"a": 1.5, "c": 0.25}
+    assert duel.medians == {"a": pytest.approx(4 / 3), "c": pytest.approx(0.4)}

@@ -11,9 +11,11 @@ from rich.table import Table
 from benchmarks.peers.engines import ENGINES
 from benchmarks.peers.results import (
     Cell,
+    Duel,
     Measure,
     Scoreboard,
     first_ms,
+    geometric_mean,
     memory_mb,
     threads_text,
     time_ms,
@@ -22,9 +24,12 @@ from benchmarks.peers.results import (
 
 def show(board: Scoreboard, console: Console) -> None:
     """Prints one row per engine, network and number of threads, the geometric
-    means, and why engines are missing or do not count."""
+    means, engines beside their rivals, and why engines are missing or do not
+    count."""
     console.print(_cells(board))
     console.print(_means(board))
+    for duel in board.duels():
+        console.print(_duel(duel))
     for cell in board.cells:
         if cell.reason:
             console.print(
@@ -109,6 +114,23 @@ def _means(board: Scoreboard) -> Table:
                 _number(board.mean_ratio(engine, threads, first_ms)),
                 _number(board.mean_ratio(engine, threads, memory_mb)),
             )
+    return table
+
+
+def _duel(duel: Duel) -> Table:
+    table = Table(
+        title=f"{ENGINES[duel.engine].label} / {ENGINES[duel.rival].label}, "
+        f"{threads_text(duel.threads)}",
+        box=SIMPLE_HEAD,
+    )
+    table.add_column("network")
+    table.add_column("min", justify="right")
+    table.add_column("median", justify="right")
+    for network, ratio in duel.networks.items():
+        table.add_row(network, _number(ratio), _number(duel.medians[network]))
+    table.add_section()
+    means = (geometric_mean(r.values()) for r in (duel.networks, duel.medians))
+    table.add_row("geometric mean", *map(_number, means))
     return table
 
 
