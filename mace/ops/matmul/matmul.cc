@@ -3,6 +3,7 @@
 
 // Both operands are computed, so B is packed into scratch at every run, once
 // per matrix that it really has; a product with a constant is FullyConnected.
+// For bf16 arithmetic B is narrowed meanwhile.
 
 #include <algorithm>
 
@@ -66,6 +67,9 @@ class MatMulOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     kernels_ = gemm::KernelsFor(isa());
+    if (context->hints().data_type == "bf16_bf16") {
+      half_kernels_ = gemm::HalfKernelsFor(isa(), gemm::WeightType::kBf16Pairs);
+    }
     return MaceStatus();
   }
 
@@ -97,13 +101,14 @@ class MatMulOp final : public CpuOp {
       calls_ = 1;
     }
     const int threads = context->thread_pool()->thread_count();
-    plan_ = gemm::PlanConv(gemm::MatrixShape(static_cast<ptrdiff_t>(call_rows),
-                                             static_cast<ptrdiff_t>(depth_),
-                                             static_cast<ptrdiff_t>(columns_)),
-                           gemm::WeightType::kF32, kernels_, nullptr, threads);
-    packed_bytes_ = Align(gemm::PackedFloats(static_cast<size_t>(depth_),
-                                             static_cast<size_t>(columns_)) *
-                          sizeof(float));
+    plan_ =
+        gemm::PlanConv(gemm::MatrixShape(static_cast<ptrdiff_t>(call_rows),
+                                         static_cast<ptrdiff_t>(depth_),
+                                         static_cast<ptrdiff_t>(columns_)),
+                       half_kernels_ != nullptr ? gemm::WeightType::kBf16Pairs
+                                                : gemm::WeightType::kF32,
+                       kernels_, half_kernels_, threads);
+    packed_bytes_ = PackedBytes();
     a_bytes_ =
         ta ? Align(static_cast<size_t>(rows_ * depth_) * sizeof(float)) : 0;
     context->RequestScratch(packed_bytes_ + a_bytes_ +
@@ -120,14 +125,13 @@ class MatMulOp final : public CpuOp {
       return MaceStatus();
     }
     char *scratch = static_cast<char *>(context->scratch());
-    float *packed = reinterpret_cast<float *>(scratch);
     float *a_rows = reinterpret_cast<float *>(scratch + packed_bytes_);
     ThreadPool *pool = context->thread_pool();
     int64_t packed_matrix = -1;
     for (int64_t call = 0; call < calls_; ++call) {
       const int64_t b_matrix = MatrixOf(batches_, batches_.b_step, call);
       if (b_matrix != packed_matrix) {
-        Pack(b + b_matrix * depth_ * columns_, packed, pool);
+        Pack(b + b_matrix * depth_ * columns_, scratch, pool);
         packed_matrix = b_matrix;
       }
       const float *a_matrix =
@@ -138,7 +142,7 @@ class MatMulOp final : public CpuOp {
       }
       gemm::ConvArgs args;
       args.input = a_matrix;
-      args.weights = packed;
+      args.weights = scratch;
       args.output = c + call * rows_ * columns_;
       args.output_stride = static_cast<size_t>(columns_);
       RunConv(plan_, args, FusedActivation(), pool,
@@ -167,7 +171,16 @@ class MatMulOp final : public CpuOp {
     return a.Elements(0, a.rank() - 2) == batches_.count;
   }
 
-  void Pack(const float *b, float *packed, ThreadPool *pool) const {
+  size_t PackedBytes() const {
+    const size_t depth = static_cast<size_t>(depth_);
+    const size_t columns = static_cast<size_t>(columns_);
+    return Align(half_kernels_ != nullptr
+                     ? gemm::PackedPairNumbers(depth, columns) *
+                           sizeof(uint16_t)
+                     : gemm::PackedFloats(depth, columns) * sizeof(float));
+  }
+
+  void Pack(const float *b, void *packed, ThreadPool *pool) const {
     gemm::PackArgs args;
     args.b = b;
     args.depth = static_cast<size_t>(depth_);
@@ -175,11 +188,17 @@ class MatMulOp final : public CpuOp {
     args.depth_stride = attributes_.transpose_b ? 1 : args.columns;
     args.column_stride = attributes_.transpose_b ? args.depth : 1;
     const int64_t panels = static_cast<int64_t>(gemm::PanelCount(args.columns));
-    pool->ParallelFor(panels, Grain(depth_ * 16),
-                      [&](int64_t begin, int64_t end, int) {
-                        gemm::PackPanels(args, static_cast<size_t>(begin),
-                                         static_cast<size_t>(end), packed);
-                      });
+    pool->ParallelFor(
+        panels, Grain(depth_ * 16), [&](int64_t begin, int64_t end, int) {
+          const size_t first = static_cast<size_t>(begin);
+          const size_t last = static_cast<size_t>(end);
+          if (half_kernels_ != nullptr) {
+            gemm::PackPanelsInPairs(args, *half_kernels_, first, last,
+                                    static_cast<uint16_t *>(packed));
+          } else {
+            gemm::PackPanels(args, first, last, static_cast<float *>(packed));
+          }
+        });
   }
 
   // [K, M] to [M, K].
@@ -210,6 +229,7 @@ class MatMulOp final : public CpuOp {
 
   MatMulAttributes attributes_;
   const gemm::Kernels *kernels_ = nullptr;
+  const gemm::HalfKernels *half_kernels_ = nullptr;  // null: float32
   Batches batches_;
   int64_t rows_ = 0;
   int64_t depth_ = 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
@@ -165,6 +166,56 @@ TEST(MatMulTest, NamesWhatDoesNotFit) {
               "broadcast");
   ExpectError(product({3, 4}, {4, 6}).Int("transpose_b", 1),
               MaceStatus::MACE_INVALID_ARGS, "transposed");
+}
+
+Value RoundedToBfloat16(const Value &value) {
+  std::vector<float> floats = value.floats();
+  for (float &x : floats) {
+    x = op_test::WidenBfloat16(op_test::NarrowToBfloat16(x));
+  }
+  return Value::Floats(value.shape, floats);
+}
+
+// Both operands are rounded where the processor multiplies bf16; elsewhere none
+// is. Of operands that need no rounding, both give the same.
+TEST(MatMulTest, Bf16Arithmetic) {
+  Random random(21);
+  for (bool ta : {false, true}) {
+    for (bool tb : {false, true}) {
+      for (int64_t depth : {37, 64}) {
+        const Value a = RoundedToBfloat16(
+            random.Floats(ta ? Shape{3, depth, 19} : Shape{3, 19, depth}));
+        const Value b = RoundedToBfloat16(
+            random.Floats(tb ? Shape{3, 45, depth} : Shape{3, depth, 45}));
+        const OpCase op_case = OpCase("MatMul")
+                                   .Input(a)
+                                   .Input(b)
+                                   .Int("transpose_a", ta)
+                                   .Int("transpose_b", tb)
+                                   .DataTypeHint("bf16_bf16");
+        ExpectFloats(op_case, {3, 19, 45},
+                     Multiply(a, b, ta, tb, {{0, 0}, {1, 1}, {2, 2}}),
+                     kTolerance);
+        for (const op_test::IsaResult &result :
+             op_test::RunEverywhere(op_case)) {
+          EXPECT_EQ(result.result.kernel_name.find("bf16") != std::string::npos,
+                    HasBf16(result.isa))
+              << result.result.kernel_name;
+        }
+      }
+    }
+  }
+}
+
+TEST(MatMulTest, Bf16ArithmeticOnlyIfAskedFor) {
+  Random random(22);
+  const OpCase op_case = OpCase("MatMul")
+                             .Input(random.Floats({5, 33}))
+                             .Input(random.Floats({33, 18}))
+                             .DataTypeHint("bf16_fp32");
+  for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+    EXPECT_EQ(result.result.kernel_name, "pack, gemm");
+  }
 }
 
 }  // namespace

@@ -49,4 +49,47 @@ void PackPanels(const PackArgs &args,
   }
 }
 
+size_t PackedPairNumbers(size_t depth, size_t columns) {
+  return PackedFloats((depth + 1) / 2 * 2, columns);
+}
+
+void PackPanelsInPairs(const PackArgs &args,
+                       const HalfKernels &half,
+                       size_t panel_begin,
+                       size_t panel_end,
+                       uint16_t *packed) {
+  // Pairs of floats, narrowed a few at a time while they are in L1.
+  constexpr size_t kRun = 64;
+  float some[kRun * kPanelColumns];
+  const size_t depth = (args.depth + 1) / 2 * 2;
+  for (size_t panel = panel_begin; panel < panel_end; ++panel) {
+    uint16_t *to = packed + panel * depth * kPanelColumns;
+    const size_t first = panel * kPanelColumns;
+    const size_t count = std::min(kPanelColumns, args.columns - first);
+    const float *from = args.b + first * args.column_stride;
+    for (size_t k0 = 0; k0 < depth; k0 += kRun) {
+      const size_t run = std::min(kRun, depth - k0);
+      const size_t filled = std::min(run, args.depth - k0);
+      if (count < kPanelColumns || filled < run) {
+        std::memset(some, 0, run * kPanelColumns * sizeof(float));
+      }
+      auto place = [&](size_t k, size_t n) {
+        some[k / 2 * 2 * kPanelColumns + 2 * n + k % 2] =
+            from[(k0 + k) * args.depth_stride + n * args.column_stride];
+      };
+      // The inner loop reads what lies together.
+      if (args.column_stride == 1) {
+        for (size_t k = 0; k < filled; ++k) {
+          for (size_t n = 0; n < count; ++n) place(k, n);
+        }
+      } else {
+        for (size_t n = 0; n < count; ++n) {
+          for (size_t k = 0; k < filled; ++k) place(k, n);
+        }
+      }
+      half.narrow(some, to + k0 * kPanelColumns, run * kPanelColumns);
+    }
+  }
+}
+
 }  // namespace mace::gemm

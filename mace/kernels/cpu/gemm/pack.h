@@ -8,6 +8,9 @@
 #define MACE_KERNELS_CPU_GEMM_PACK_H_
 
 #include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/gemm/half_gemm.h"
 
 namespace mace::gemm {
 
@@ -30,6 +33,17 @@ void PackPanels(const PackArgs &args,
                 size_t panel_begin,
                 size_t panel_end,
                 float *packed);
+
+// The same in pairs of bf16 (kBf16Pairs): numbers of all panels, whose depth is
+// rounded up to an even one,
+size_t PackedPairNumbers(size_t depth, size_t columns);
+
+// and the panels, narrowed by `half`: [panels][depth / 2][16][2].
+void PackPanelsInPairs(const PackArgs &args,
+                       const HalfKernels &half,
+                       size_t panel_begin,
+                       size_t panel_end,
+                       uint16_t *packed);
 
 }  // namespace mace::gemm
 

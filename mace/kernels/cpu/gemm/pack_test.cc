@@ -42,5 +42,43 @@ TEST(PackPanels, PlainAndTransposed) {
   }
 }
 
+TEST(PackPanelsInPairs, PlainAndTransposed) {
+  Random random(14);
+  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+    const HalfKernels *half = HalfKernelsFor(isa, WeightType::kBf16Pairs);
+    if (half == nullptr) continue;
+    for (size_t columns : {1, 16, 17, 40}) {
+      for (size_t depth : {1, 5, 64, 131}) {
+        const std::vector<float> b = random.Floats(depth * columns);
+        for (bool transposed : {false, true}) {
+          PackArgs args;
+          args.b = b.data();
+          args.depth = depth;
+          args.columns = columns;
+          args.depth_stride = transposed ? 1 : columns;
+          args.column_stride = transposed ? depth : 1;
+          const size_t even = (depth + 1) / 2 * 2;
+          const size_t panels = PanelCount(columns);
+          ASSERT_EQ(PackedPairNumbers(depth, columns), panels * even * 16);
+          std::vector<uint16_t> packed(panels * even * 16 + 1, 0xdead);
+          PackPanelsInPairs(args, *half, 0, panels, packed.data());
+          EXPECT_EQ(packed.back(), 0xdead);
+          for (size_t n = 0; n < panels * 16; ++n) {
+            for (size_t k = 0; k < even; ++k) {
+              const float want =
+                  n >= columns || k >= depth
+                      ? 0.0f
+                      : b[k * args.depth_stride + n * args.column_stride];
+              ASSERT_EQ(
+                  packed[((n / 16 * even + k) / 2 * 16 + n % 16) * 2 + k % 2],
+                  ToBf16(want));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mace::gemm
