@@ -108,33 +108,58 @@ MACE_SIMD_INLINE sv::V LoadWeights(const FilterArgs &x, size_t at) {
                                           : sv::LoadBf16(from);
 }
 
+// Floats of a point that are collected before they are written: 8 cache lines.
+// Points lie a power of two apart for most filters, so that lines written one
+// by one all fall into the same set of the cache: with AVX-512 on Zen 5, 14
+// GB/s instead of 47.
+constexpr size_t kRun = 128;
+
+// The vector of weights at `from`, to a vector every kRun floats.
+template <typename Tile>
+MACE_SIMD_INLINE void FilterVector(const FilterArgs &x,
+                                   size_t from,
+                                   float *point) {
+  constexpr int t = Tile::kPoints;
+  const size_t tap_stride = x.channels * kPanel;
+  sv::V columns[t][3];
+  _Pragma("clang loop unroll(disable)") for (size_t col = 0; col < 3; ++col) {
+    sv::V g[3];
+    for (size_t row = 0; row < 3; ++row) {
+      g[row] = LoadWeights(x, from + (row * 3 + col) * tap_stride);
+    }
+    sv::V u[t];
+    Tile::Filter(g, u);
+    MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] = u[row];
+  }
+  for (int row = 0; row < t; ++row) {
+    sv::V u[t];
+    Tile::Filter(columns[row], u);
+    MACE_UNROLL for (int col = 0; col < t; ++col, point += kRun) {
+      sv::Store(point, u[col]);
+    }
+  }
+}
+
 template <typename Tile>
 void Filter(const FilterArgs &x) {
   constexpr int t = Tile::kPoints;
+  alignas(64) float runs[t * t * kRun];
   const size_t tap_stride = x.channels * kPanel;
   const size_t to_stride = x.panels * tap_stride;
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
     const size_t from = panel * 9 * tap_stride;
     float *to = x.to + panel * tap_stride;
-    for (size_t i = 0; i < tap_stride; i += sv::kLanes) {
-      sv::V columns[t][3];
-      _Pragma("clang loop unroll(disable)") for (size_t col = 0; col < 3;
-                                                 ++col) {
-        sv::V g[3];
-        for (size_t row = 0; row < 3; ++row) {
-          g[row] = LoadWeights(x, from + (row * 3 + col) * tap_stride + i);
-        }
-        sv::V u[t];
-        Tile::Filter(g, u);
-        MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] =
-            u[row];
+    for (size_t begin = 0; begin < tap_stride; begin += kRun) {
+      const size_t left = tap_stride - begin;
+      const size_t count = left < kRun ? left : kRun;
+      for (size_t i = 0; i < count; i += sv::kLanes) {
+        FilterVector<Tile>(x, from + begin + i, runs + i);
       }
-      float *point = to + i;
-      for (int row = 0; row < t; ++row) {
-        sv::V u[t];
-        Tile::Filter(columns[row], u);
-        MACE_UNROLL for (int col = 0; col < t; ++col, point += to_stride) {
-          sv::Store(point, u[col]);
+      for (size_t point = 0; point < t * t; ++point) {
+        const float *run = runs + point * kRun;
+        float *out = to + point * to_stride + begin;
+        for (size_t i = 0; i < count; i += sv::kLanes) {
+          sv::Store(out + i, sv::Load(run + i));
         }
       }
     }
