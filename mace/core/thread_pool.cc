@@ -16,6 +16,7 @@
 #include "mace/core/aligned_memory.h"
 #include "mace/core/cpu_topology.h"
 #include "mace/core/logging.h"
+#include "mace/core/wake_placement.h"
 
 namespace mace {
 namespace {
@@ -93,13 +94,21 @@ class SharedPool : public ThreadPool {
   void WorkerLoop(int thread);
   // Waits for a call other than `*seen` and stores its number there; false to
   // stop.
-  bool WaitForCall(uint64_t *seen);
+  bool WaitForCall(int thread, uint64_t *seen);
+  void WakeSleepers();
   bool Enter(uint64_t call);
   void Leave();
   void WaitForWorkers();
   void Work(int thread);
 
+  // Guarded by mutex_.
+  struct Sleep {
+    bool asleep = false;
+    WakePlacement placement;
+  };
+
   std::vector<std::thread> workers_;
+  std::vector<Sleep> sleeps_;  // of the worker with that number, from 1
   std::vector<Share> shares_;
   Job job_;
   std::atomic<uint64_t> state_{0};
@@ -127,11 +136,19 @@ bool SharedPool::Start(const ThreadPlacement &placement) {
       static_cast<int>(std::thread::hardware_concurrency())) {
     spins_ = 0;
   }
+  cpu_set_t usable = cores_;
+  if (!bound_ && sched_getaffinity(0, sizeof(usable), &usable) != 0) {
+    CPU_ZERO(&usable);
+  }
   try {
     shares_ = std::vector<Share>(placement.threads);
+    sleeps_ = std::vector<Sleep>(placement.threads);
     workers_.reserve(placement.threads - 1);
     for (int i = 1; i < placement.threads; ++i) {
+      std::lock_guard<std::mutex> lock(mutex_);
       workers_.emplace_back([this, i] { WorkerLoop(i); });
+      sleeps_[i].placement.Start(&workers_.back(), usable, placement.threads,
+                                 bound_);
     }
   } catch (...) {  // std::bad_alloc, std::system_error
     return false;  // the destructor joins those that did start
@@ -192,15 +209,20 @@ void SharedPool::Dispatch(int64_t count,
   // (40 of 40 rounds). Presumably a later load overtakes the store-release
   // there, which the architecture forbids.
   state_.exchange(call * kCall | kOpen);
-  if (sleepers_.load() > 0) {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-    }
-    work_.notify_all();
-  }
+  if (sleepers_.load() > 0) WakeSleepers();
   Work(0);
   state_.fetch_and(~kOpen);
   WaitForWorkers();
+}
+
+void SharedPool::WakeSleepers() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = 1; i < sleeps_.size(); ++i) {
+      if (sleeps_[i].asleep) sleeps_[i].placement.BeforeWake(&workers_[i - 1]);
+    }
+  }
+  work_.notify_all();
 }
 
 void SharedPool::Work(int thread) {
@@ -250,7 +272,7 @@ void SharedPool::WaitForWorkers() {
   caller_sleeps_.store(false);
 }
 
-bool SharedPool::WaitForCall(uint64_t *seen) {
+bool SharedPool::WaitForCall(int thread, uint64_t *seen) {
   const auto is_new = [this, seen] {
     return CallOf(state_.load()) != *seen || stop_.load();
   };
@@ -260,9 +282,13 @@ bool SharedPool::WaitForCall(uint64_t *seen) {
   }
   if (!is_new()) {
     std::unique_lock<std::mutex> lock(mutex_);
+    Sleep &sleep = sleeps_[thread];
+    sleep.asleep = true;
     sleepers_.fetch_add(1);
     work_.wait(lock, is_new);
     sleepers_.fetch_sub(1);
+    sleep.asleep = false;
+    sleep.placement.AfterWake();
   }
   *seen = CallOf(state_.load());
   return !stop_.load();
@@ -273,8 +299,12 @@ void SharedPool::WorkerLoop(int thread) {
     LOG(WARNING) << "a worker thread can't be bound to the cores of the "
                     "affinity policy; it runs where the system puts it";
   }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    sleeps_[thread].placement.Enter();
+  }
   uint64_t call = 0;
-  while (WaitForCall(&call)) {
+  while (WaitForCall(thread, &call)) {
     if (Enter(call)) {
       Work(thread);
       Leave();

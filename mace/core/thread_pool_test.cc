@@ -120,5 +120,78 @@ TEST(ThreadPoolAffinityTest, NeverMakesMoreThreadsThanCores) {
   EXPECT_LE(pool->thread_count(), CPU_COUNT(&set));
 }
 
+// The worker's mask as it sees it, in calls for which it had to be woken.
+class SleepingWorkerTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(sched_getaffinity(0, sizeof(own_), &own_), 0);
+    if (CPU_COUNT(&own_) < 2) GTEST_SKIP() << "needs two cores";
+    pool_ = ThreadPool::CreateUnbound(2);
+    ASSERT_NE(pool_, nullptr);
+  }
+  // Calls `function` on the worker, after a pause in which it fell asleep.
+  template <typename Function>
+  void OnWorker(Function function) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::atomic<bool> done{false};
+    pool_->ParallelFor(2, 1, [&](int64_t, int64_t, int thread) {
+      if (thread == 0) {
+        while (!done) std::this_thread::yield();
+      } else if (!done) {
+        function();
+        done = true;
+      }
+    });
+  }
+  cpu_set_t own_;
+  std::unique_ptr<ThreadPool> pool_;
+};
+
+TEST_F(SleepingWorkerTest, MayUseAllCoresOnceItRuns) {
+  for (int round = 0; round < 5; ++round) {
+    cpu_set_t seen;
+    CPU_ZERO(&seen);
+    OnWorker([&] { sched_getaffinity(0, sizeof(seen), &seen); });
+    EXPECT_TRUE(CPU_EQUAL(&seen, &own_)) << round;
+  }
+}
+
+TEST_F(SleepingWorkerTest, KeepsAMaskThatSomeoneElseSet) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int core = 0; CPU_COUNT(&one) == 0; ++core) {
+    if (CPU_ISSET(core, &own_)) CPU_SET(core, &one);
+  }
+  OnWorker([&] { sched_setaffinity(0, sizeof(one), &one); });
+  for (int round = 0; round < 3; ++round) {
+    cpu_set_t seen;
+    CPU_ZERO(&seen);
+    OnWorker([&] { sched_getaffinity(0, sizeof(seen), &seen); });
+    EXPECT_TRUE(CPU_EQUAL(&seen, &one)) << round;
+  }
+}
+
+TEST(ThreadPool, WorkersInheritAMaskThatSomeoneChose) {
+  cpu_set_t own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(own), &own), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int core = 0; CPU_COUNT(&one) == 0; ++core) {
+    if (CPU_ISSET(core, &own)) CPU_SET(core, &one);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  {
+    const auto pool = ThreadPool::CreateUnbound(3);
+    std::atomic<bool> kept{true};
+    pool->ParallelFor(64, 1, [&](int64_t, int64_t, int) {
+      cpu_set_t seen;
+      sched_getaffinity(0, sizeof(seen), &seen);
+      if (!CPU_EQUAL(&seen, &one)) kept = false;
+    });
+    EXPECT_TRUE(kept);
+  }
+  sched_setaffinity(0, sizeof(own), &own);
+}
+
 }  // namespace
 }  // namespace mace
