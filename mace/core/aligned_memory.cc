@@ -5,29 +5,14 @@
 
 #include <new>
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+#include "mace/core/pages.h"
 
 namespace mace {
 namespace {
 
-// Large blocks are asked for in pages of 2 MiB where the system has them: 90 MB
-// of transformed filters are then 45 page faults instead of 22 000, and the
-// kernels that stream them miss no TLB entry. Where it has none nothing
-// changes.
-constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kLarge = 2 * kHugePage;
-
+// Large blocks start where a huge page may.
 size_t AlignmentOf(size_t bytes) {
-  return bytes >= kLarge ? kHugePage : kMemoryAlignment;
-}
-
-void AdviseHugePages(void *data, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  // Whole pages only: the rest may belong to others. A refusal is no failure.
-  if (bytes >= kLarge) madvise(data, bytes & ~(kHugePage - 1), MADV_HUGEPAGE);
-#endif
+  return bytes >= kHugePage ? kHugePage : kMemoryAlignment;
 }
 
 }  // namespace
@@ -41,7 +26,6 @@ bool AlignedMemory::Allocate(size_t bytes) {
       ::operator new(AlignUp(bytes), std::align_val_t{alignment}, std::nothrow);
   if (data_ == nullptr) return false;
   bytes_ = bytes;
-  AdviseHugePages(data_, bytes_);
   return true;
 }
 

@@ -16,6 +16,7 @@
 #include "mace/core/model_check.h"
 #include "mace/core/model_reader.h"
 #include "mace/core/near_names.h"
+#include "mace/core/pages.h"
 
 namespace mace {
 namespace {
@@ -45,9 +46,9 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
   MACE_RETURN_IF_ERROR(StartDevice(request.options));
   MACE_RETURN_IF_ERROR(CheckOperators(model_, device_->type()));
   MACE_RETURN_IF_ERROR(device_->CheckHints(model_.hints));
+  MACE_RETURN_IF_ERROR(StartThreads(request.options));
   const void *weights = nullptr;
   MACE_RETURN_IF_ERROR(PlaceWeights(request, &weights));
-  MACE_RETURN_IF_ERROR(StartThreads(request.options));
   check_numerics_ = request.options.check_numerics;
   arena_ = request.arena != nullptr ? request.arena : std::make_shared<Arena>();
 
@@ -128,6 +129,7 @@ MaceStatus MaceEngine::Impl::PlaceWeights(const EngineRequest &request,
                           "multiple of ",
                           kMemoryAlignment, " bytes");
   }
+  MapNewMemory(weights_copy_.data(), request.weights_size, pool_.get());
   std::memcpy(weights_copy_.data(), request.weights, request.weights_size);
   *weights = weights_copy_.data();
   weights_unused_ = true;

@@ -15,6 +15,7 @@
 #include "mace/core/logging.h"
 #include "mace/core/mace_tensor.h"
 #include "mace/core/near_names.h"
+#include "mace/core/pages.h"
 
 namespace mace {
 namespace {
@@ -362,6 +363,7 @@ MaceStatus MaceEngine::Impl::TakeArena() {
     return OutOfResources("no memory for the intermediate tensors of model '",
                           model_.name, "' (", bytes, " bytes)");
   }
+  MapNewMemory(arena_->memory.data(), bytes, pool_.get());
 #ifndef NDEBUG
   // Not-a-number in every format: what reads before it writes will show.
   std::memset(arena_->memory.data(), 0xff, bytes);

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,7 +86,7 @@ class InitContext {
   virtual bool has_input(size_t index) const = 0;
   virtual Device *device() const = 0;
   virtual ThreadPool *thread_pool() const = 0;
-  // Zeroed memory, 64-byte aligned, that lives as long as the op; for
+  // Uninitialised memory, 64-byte aligned, that lives as long as the op; for
   // transformed constants. Null when there is none left.
   virtual void *AllocatePrepared(size_t bytes) = 0;
 };
@@ -124,9 +125,13 @@ class ReshapeContext {
   virtual void AllowPart(size_t output,
                          size_t input,
                          const PartPlace &place) = 0;
-  // As InitContext's: for constants whose best form depends on shapes. An op
-  // asks once for each form, not again whenever a shape changes.
-  virtual void *AllocatePrepared(size_t bytes) = 0;
+  // Asks for memory as InitContext's, for constants whose best form depends on
+  // shapes. `fill` is called with it, or with null when there is none left,
+  // once all operators know their shapes and before any of them runs; its
+  // status is that of the Reshape. It is not called if an operator failed
+  // before. An op asks once for each form, not again whenever a shape changes.
+  using Fill = std::function<MaceStatus(void *memory)>;
+  virtual void RequestPrepared(size_t bytes, Fill fill) = 0;
   virtual ThreadPool *thread_pool() const = 0;
 };
 

@@ -4,9 +4,12 @@
 #include "mace/core/program.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
+#include <iterator>
+#include <utility>
 
 #include "mace/core/model_check.h"
+#include "mace/core/pages.h"
 
 namespace mace {
 namespace {
@@ -18,6 +21,9 @@ constexpr int64_t kMaxKnownBytes = 4096;
 // Bytes one tensor may have: half the address space, and 1 TiB at most.
 constexpr int64_t kMaxTensorBytes =
     sizeof(void *) == 4 ? int64_t{INT32_MAX} : int64_t{1} << 40;
+
+// Constants this close to each other are mapped as one.
+constexpr ptrdiff_t kMaxGap = 4096;
 
 const PortSchema &PortAt(const PortSchema *ports, size_t count, size_t index) {
   return ports[std::min(index, count - 1)];  // a variadic port is the last
@@ -42,26 +48,13 @@ const Tensor *TensorAt(const std::vector<ProgramTensor> &tensors,
   return &tensors[ports[index]].tensor;
 }
 
-void *Prepare(ProgramNode *node, size_t bytes, size_t *total) {
-  AlignedMemory memory;
-  // One byte at least, so that null always means failure.
-  if (!memory.Allocate(std::max<size_t>(bytes, 1))) return nullptr;
-  std::memset(memory.data(), 0, memory.bytes());
-  *total += bytes;
-  node->prepared.push_back(std::move(memory));
-  return node->prepared.back().data();
-}
-
 class NodeReshapeContext final : public ReshapeContext {
  public:
   NodeReshapeContext(ProgramNode *node,
                      std::vector<ProgramTensor> *tensors,
                      ThreadPool *pool,
-                     size_t *prepared_bytes)
-      : node_(node),
-        tensors_(tensors),
-        pool_(pool),
-        prepared_bytes_(prepared_bytes) {
+                     std::vector<PrepareRequest> *requests)
+      : node_(node), tensors_(tensors), pool_(pool), requests_(requests) {
     node_->scratch_bytes = 0;
     node_->in_place.clear();
     node_->parts.clear();
@@ -102,8 +95,8 @@ class NodeReshapeContext final : public ReshapeContext {
       node_->parts.push_back({output, input, place});
     }
   }
-  void *AllocatePrepared(size_t bytes) override {
-    return Prepare(node_, bytes, prepared_bytes_);
+  void RequestPrepared(size_t bytes, Fill fill) override {
+    requests_->push_back({node_, bytes, std::move(fill)});
   }
   ThreadPool *thread_pool() const override { return pool_; }
 
@@ -111,7 +104,7 @@ class NodeReshapeContext final : public ReshapeContext {
   ProgramNode *node_;
   std::vector<ProgramTensor> *tensors_;
   ThreadPool *pool_;
-  size_t *prepared_bytes_;
+  std::vector<PrepareRequest> *requests_;
 };
 
 class NodeRunContext final : public RunContext {
@@ -166,7 +159,9 @@ class NodeInitContext final : public InitContext {
   Device *device() const override { return program_->device_; }
   ThreadPool *thread_pool() const override { return program_->pool_; }
   void *AllocatePrepared(size_t bytes) override {
-    return Prepare(node_, bytes, &program_->prepared_bytes_);
+    void *memory = program_->AllocatePrepared(bytes);
+    if (memory != nullptr) program_->prepared_bytes_ += bytes;
+    return memory;
   }
 
  private:
@@ -185,8 +180,36 @@ Result<std::unique_ptr<Program>> Program::Create(
   program->device_ = device;
   program->pool_ = pool;
   MACE_RETURN_IF_ERROR(program->Build(model, weights, outputs));
+  program->MapConstants();
   MACE_RETURN_IF_ERROR(program->InitNodes(model));
   return program;
+}
+
+// Brings in what operators will read, and not what only others would.
+void Program::MapConstants() {
+  using Range = std::pair<const char *, const char *>;
+  std::vector<Range> ranges;
+  for (const ProgramTensor &entry : tensors_) {
+    if (!entry.tensor.is_constant || entry.stored_bytes <= 0) continue;
+    const char *begin = static_cast<const char *>(entry.tensor.data);
+    ranges.emplace_back(begin, begin + entry.stored_bytes);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  if (ranges.empty()) return;
+  Range joined = ranges.front();
+  const auto map = [&] {
+    MapPagesToRead(joined.first,
+                   static_cast<size_t>(joined.second - joined.first), pool_);
+  };
+  for (const Range &range : ranges) {
+    if (range.first - joined.second < kMaxGap) {
+      joined.second = std::max(joined.second, range.second);
+    } else {
+      map();
+      joined = range;
+    }
+  }
+  map();
 }
 
 MaceStatus Program::InitNodes(const Model &model) {
@@ -210,13 +233,47 @@ MaceStatus Program::Reshape() {
     entry.tensor.row_stride = 0;
     if (!entry.tensor.is_constant) entry.tensor.data = nullptr;
   }
+  std::vector<PrepareRequest> requests;
   for (ProgramNode &node : nodes_) {
     node.known = false;
     MACE_RETURN_IF_ERROR(AtNode(node, CheckInputTypes(node)));
-    MACE_RETURN_IF_ERROR(AtNode(node, ReshapeNode(&node)));
+    std::vector<PrepareRequest> own;
+    MACE_RETURN_IF_ERROR(AtNode(node, ReshapeNode(&node, &own)));
     if (ShouldCompute(node)) {
+      MACE_RETURN_IF_ERROR(FillPrepared(own));
       MACE_RETURN_IF_ERROR(AtNode(node, ComputeKnown(&node)));
+    } else {
+      std::move(own.begin(), own.end(), std::back_inserter(requests));
     }
+  }
+  return FillPrepared(requests);
+}
+
+void *Program::AllocatePrepared(size_t bytes) {
+  AlignedMemory memory;
+  // One byte at least, so that null always means failure.
+  if (!memory.Allocate(std::max<size_t>(bytes, 1))) return nullptr;
+  prepared_.push_back(std::move(memory));
+  return prepared_.back().data();
+}
+
+// In one block, so that many small filters share large pages. If there is no
+// memory for it, the first operator says so: it knows what would take less.
+MaceStatus Program::FillPrepared(const std::vector<PrepareRequest> &requests) {
+  if (requests.empty()) return MaceStatus::MACE_SUCCESS;
+  size_t total = 0;
+  for (const PrepareRequest &request : requests) {
+    total += AlignUp(request.bytes);
+  }
+  auto *block = static_cast<char *>(AllocatePrepared(total));
+  if (block == nullptr) {
+    return AtNode(*requests[0].node, requests[0].fill(nullptr));
+  }
+  MapNewMemory(block, total, pool_);
+  for (const PrepareRequest &request : requests) {
+    MACE_RETURN_IF_ERROR(AtNode(*request.node, request.fill(block)));
+    block += AlignUp(request.bytes);
+    prepared_bytes_ += request.bytes;
   }
   return MaceStatus::MACE_SUCCESS;
 }
@@ -236,8 +293,9 @@ MaceStatus Program::CheckInputTypes(const ProgramNode &node) const {
   return MaceStatus::MACE_SUCCESS;
 }
 
-MaceStatus Program::ReshapeNode(ProgramNode *node) {
-  NodeReshapeContext context(node, &tensors_, pool_, &prepared_bytes_);
+MaceStatus Program::ReshapeNode(ProgramNode *node,
+                                std::vector<PrepareRequest> *requests) {
+  NodeReshapeContext context(node, &tensors_, pool_, requests);
   MACE_RETURN_IF_ERROR(node->op->Reshape(&context));
   for (size_t i = 0; i < node->outputs.size(); ++i) {
     if (node->outputs[i] < 0) continue;

@@ -44,7 +44,6 @@ struct ProgramNode {
   // Indices of tensors; -1 for an absent optional port.
   std::vector<int> inputs;
   std::vector<int> outputs;
-  std::vector<AlignedMemory> prepared;
 
   // Set by Reshape.
   size_t scratch_bytes = 0;
@@ -60,6 +59,13 @@ struct ProgramNode {
   bool known = false;                 // computed before the run, not to be run
   // Set by the caller before RunNode.
   void *scratch = nullptr;
+};
+
+// Memory that an operator wants for a transformed constant.
+struct PrepareRequest {
+  const ProgramNode *node;
+  size_t bytes;
+  ReshapeContext::Fill fill;
 };
 
 class Program {
@@ -100,9 +106,14 @@ class Program {
   MaceStatus Build(const Model &model,
                    const void *weights,
                    const std::vector<std::string> &outputs);
+  void MapConstants();
   MaceStatus InitNodes(const Model &model);
   MaceStatus CheckInputTypes(const ProgramNode &node) const;
-  MaceStatus ReshapeNode(ProgramNode *node);
+  MaceStatus ReshapeNode(ProgramNode *node,
+                         std::vector<PrepareRequest> *requests);
+  // Null when memory ran out.
+  void *AllocatePrepared(size_t bytes);
+  MaceStatus FillPrepared(const std::vector<PrepareRequest> &requests);
   bool ShouldCompute(const ProgramNode &node) const;
   MaceStatus ComputeKnown(ProgramNode *node);
   MaceStatus RunOp(ProgramNode *node);
@@ -111,6 +122,8 @@ class Program {
   std::vector<ProgramTensor> tensors_;
   std::vector<int> inputs_;
   std::vector<int> outputs_;
+  // Constants that operators transformed.
+  std::vector<AlignedMemory> prepared_;
   size_t prepared_bytes_ = 0;
   Device *device_ = nullptr;
   ThreadPool *pool_ = nullptr;

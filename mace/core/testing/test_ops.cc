@@ -171,8 +171,12 @@ class TestCumulative final : public SameShapeOp {
     context->RequestScratch(static_cast<size_t>(context->input(0)->bytes()));
     // As an op that transforms a constant when it knows shapes.
     if (start_ == nullptr) {
-      start_ = static_cast<float *>(context->AllocatePrepared(sizeof(float)));
-      if (start_ == nullptr) return OutOfResources("no memory to prepare");
+      context->RequestPrepared(sizeof(float), [this](void *memory) {
+        if (memory == nullptr) return OutOfResources("no memory to prepare");
+        start_ = static_cast<float *>(memory);
+        *start_ = 0;
+        return MaceStatus();
+      });
     }
     return SameShapeOp::Reshape(context);
   }

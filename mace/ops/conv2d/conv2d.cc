@@ -56,7 +56,7 @@ class Conv2DOp final : public CpuOp {
     empty_ = output.Elements() == 0;
     macs_ = 0;
     if (empty_) return MaceStatus();
-    MACE_RETURN_IF_ERROR(MakePlan(input, output, filter, context));
+    MakePlan(input, output, filter, context);
     const int threads = context->thread_pool()->thread_count();
     const bool winograd = winograd_.tile() != 0;
     context->RequestScratch(winograd ? winograd_.ScratchBytes(threads)
@@ -139,10 +139,10 @@ class Conv2DOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus MakePlan(const Shape &input,
-                      const Shape &output,
-                      const Tensor &filter,
-                      ReshapeContext *context) {
+  void MakePlan(const Shape &input,
+                const Shape &output,
+                const Tensor &filter,
+                ReshapeContext *context) {
     gemm::ConvShape s;
     auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
     s.batch = index(input[0]);
@@ -164,7 +164,7 @@ class Conv2DOp final : public CpuOp {
     plan_ = gemm::PlanConv(s, PackedWeightType(filter), kernels_, half_kernels_,
                            context->thread_pool()->thread_count());
     macs_ = output.Elements() * filter.shape.Elements(1, 4);
-    return winograd_.Reshape(s, filter, context);
+    winograd_.Reshape(s, filter, context);
   }
 
   Conv2DAttributes attributes_;

@@ -20,14 +20,14 @@ void WinogradConv::Init(CpuIsa isa, int max_tile) {
   max_tile_ = max_tile;
 }
 
-MaceStatus WinogradConv::Reshape(const gemm::ConvShape &shape,
-                                 const Tensor &filter,
-                                 ReshapeContext *context) {
+void WinogradConv::Reshape(const gemm::ConvShape &shape,
+                           const Tensor &filter,
+                           ReshapeContext *context) {
   tile_ = 0;
   // No transform reads pairs.
-  if (filter.layout == ConstantLayout::kPackedO16Pairs) return MaceStatus();
+  if (filter.layout == ConstantLayout::kPackedO16Pairs) return;
   const int tile = winograd::ChooseTile(shape, max_tile_);
-  if (tile == 0) return MaceStatus();
+  if (tile == 0) return;
   winograd::PlanRequest request;
   request.shape = shape;
   request.tile = tile;
@@ -35,25 +35,25 @@ MaceStatus WinogradConv::Reshape(const gemm::ConvShape &shape,
   request.gemm = gemm_;
   request.threads = context->thread_pool()->thread_count();
   plan_ = winograd::PlanConv(request);
-  if (FilterOf(tile) == nullptr) {
-    MACE_RETURN_IF_ERROR(Transform(filter, context));
-  }
-  filter_ = FilterOf(tile);
   tile_ = tile;
-  return MaceStatus();
+  if (filters_[IndexOf(tile)] != nullptr) return;
+  const size_t bytes = winograd::FilterFloats(shape, tile) * sizeof(float);
+  ThreadPool *pool = context->thread_pool();
+  context->RequestPrepared(bytes, [this, &filter, pool](void *memory) {
+    return Transform(filter, pool, memory);
+  });
 }
 
 MaceStatus WinogradConv::Transform(const Tensor &filter,
-                                   ReshapeContext *context) {
-  const size_t bytes =
-      winograd::FilterFloats(plan_.shape, plan_.tile) * sizeof(float);
-  void *memory = context->AllocatePrepared(bytes);
+                                   ThreadPool *pool,
+                                   void *memory) {
   if (memory == nullptr) {
-    return OutOfResources("no memory for ", bytes,
-                          " bytes of filter transformed for winograd ",
-                          plan_.tile,
-                          "; a smaller `winograd` in the deployment file "
-                          "needs less, 0 none");
+    return OutOfResources(
+        "no memory for ",
+        winograd::FilterFloats(plan_.shape, plan_.tile) * sizeof(float),
+        " bytes of filter transformed for winograd ", plan_.tile,
+        "; a smaller `winograd` in the deployment file "
+        "needs less, 0 none");
   }
   winograd::FilterArgs args;
   args.from = filter.data;
@@ -61,14 +61,13 @@ MaceStatus WinogradConv::Transform(const Tensor &filter,
   args.channels = static_cast<size_t>(plan_.shape.in_c);
   args.panels = static_cast<size_t>(plan_.panels);
   args.to = static_cast<float *>(memory);
-  context->thread_pool()->ParallelFor(
-      plan_.panels, 1, [&](int64_t begin, int64_t end, int) {
-        winograd::FilterArgs part = args;
-        part.panel_begin = static_cast<size_t>(begin);
-        part.panel_end = static_cast<size_t>(end);
-        plan_.transforms->filter(part);
-      });
-  FilterOf(plan_.tile) = args.to;
+  pool->ParallelFor(plan_.panels, 1, [&](int64_t begin, int64_t end, int) {
+    winograd::FilterArgs part = args;
+    part.panel_begin = static_cast<size_t>(begin);
+    part.panel_end = static_cast<size_t>(end);
+    plan_.transforms->filter(part);
+  });
+  filters_[IndexOf(plan_.tile)] = args.to;
   return MaceStatus();
 }
 
@@ -83,7 +82,7 @@ void WinogradConv::Run(const gemm::ConvArgs &args,
   const size_t per_thread = PerThread(plan_);
   const ptrdiff_t stride = static_cast<ptrdiff_t>(args.output_stride);
   gemm::ConvArgs clamped = args;
-  clamped.weights = filter_;
+  clamped.weights = filters_[IndexOf(tile_)];
   clamped.epilogue.clamp = activation.clamp();
   clamped.epilogue.low = activation.low();
   clamped.epilogue.high = activation.high();

@@ -20,11 +20,11 @@ class WinogradConv {
   void Init(CpuIsa isa, int max_tile);
 
   // Chooses for this shape. If a tile beats the direct product, plans for it,
-  // and transforms the filter unless that was done for this tile before.
-  // OUT_OF_RESOURCES when there is no memory for it.
-  MaceStatus Reshape(const gemm::ConvShape &shape,
-                     const Tensor &filter,
-                     ReshapeContext *context);
+  // and has the filter transformed unless that was done for this tile before:
+  // OUT_OF_RESOURCES then when there is no memory for it.
+  void Reshape(const gemm::ConvShape &shape,
+               const Tensor &filter,
+               ReshapeContext *context);
 
   // 2 or 4 if the last Reshape chose it; 0: the caller computes directly.
   int tile() const { return tile_; }
@@ -38,8 +38,8 @@ class WinogradConv {
 
  private:
   // Filters transformed for tiles of 2 and of 4; null until needed.
-  const float *&FilterOf(int tile) { return filters_[tile == 2 ? 0 : 1]; }
-  MaceStatus Transform(const Tensor &filter, ReshapeContext *context);
+  static size_t IndexOf(int tile) { return tile == 2 ? 0 : 1; }
+  MaceStatus Transform(const Tensor &filter, ThreadPool *pool, void *memory);
 
   const winograd::Kernels *kernels_ = nullptr;
   const gemm::Kernels *gemm_ = nullptr;
@@ -47,7 +47,6 @@ class WinogradConv {
   int tile_ = 0;
   winograd::ConvPlan plan_;
   const float *filters_[2] = {nullptr, nullptr};
-  const float *filter_ = nullptr;
 };
 
 }  // namespace mace

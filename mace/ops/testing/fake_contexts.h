@@ -52,7 +52,7 @@ class FakeInitContext final : public InitContext {
   Device *device() const override { return device_; }
   ThreadPool *thread_pool() const override { return pool_; }
   void *AllocatePrepared(size_t bytes) override {
-    prepared_->push_back(std::make_unique<GuardedBuffer>(bytes, 0));
+    prepared_->push_back(std::make_unique<GuardedBuffer>(bytes));
     return prepared_->back()->data();
   }
 
@@ -109,9 +109,16 @@ class FakeReshapeContext final : public ReshapeContext {
   void AllowPart(size_t output, size_t input, const PartPlace &place) override {
     parts_.push_back({output, input, place});
   }
-  void *AllocatePrepared(size_t bytes) override {
-    prepared_->push_back(std::make_unique<GuardedBuffer>(bytes, 0));
-    return prepared_->back()->data();
+  void RequestPrepared(size_t bytes, Fill fill) override {
+    fills_.emplace_back(bytes, std::move(fill));
+  }
+  // After Reshape, as the engine does.
+  MaceStatus FillPrepared() {
+    for (const auto &[bytes, fill] : fills_) {
+      prepared_->push_back(std::make_unique<GuardedBuffer>(bytes));
+      MACE_RETURN_IF_ERROR(fill(prepared_->back()->data()));
+    }
+    return MaceStatus();
   }
   ThreadPool *thread_pool() const override { return pool_; }
 
@@ -140,6 +147,7 @@ class FakeReshapeContext final : public ReshapeContext {
   size_t scratch_ = 0;
   std::vector<std::pair<size_t, size_t>> in_place_;
   std::string violation_;
+  std::vector<std::pair<size_t, Fill>> fills_;
   const std::vector<const Tensor *> &inputs_;
   ThreadPool *pool_;
   Buffers *prepared_;

@@ -233,6 +233,7 @@ OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
   Bind(inputs);
   FakeReshapeContext shaped(bound_, case_.outputs, &pool_, &prepared_);
   result.status = op_->Reshape(&shaped);
+  if (IsOk(result.status)) result.status = shaped.FillPrepared();
   result.violation = shaped.violation();
   result.in_place = shaped.in_place();
   result.may_be_strided =

@@ -1,0 +1,51 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Pages of memory that is about to be used as a whole: mapped many at a time.
+//
+// Left alone, the system maps 16 pages of a file, or one of other memory, each
+// time one is touched. Measured on Linux 6.18 in a virtual machine, for 16 MB:
+// a file that is cached 1.75 ms, 0.25 ms at once; zeroed memory 3.3 ms, 1.6 ms
+// at once, 0.85 ms in pages of 2 MiB.
+//
+// All of it is advice. Where the system can't follow (before Linux 5.14; not
+// Linux), pages come as they are touched.
+
+#ifndef MACE_CORE_PAGES_H_
+#define MACE_CORE_PAGES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/core/thread_pool.h"
+
+namespace mace {
+
+inline constexpr size_t kHugePage = size_t{2} << 20;
+
+// Maps all pages of [data, data + bytes), the work split over `pool`. The
+// content stays as it is.
+void MapPagesToRead(const void *data, size_t bytes, ThreadPool *pool);
+void MapPagesToWrite(void *data, size_t bytes, ThreadPool *pool);
+
+// Asks for pages of 2 MiB, for those that lie in the range as a whole: fewer
+// faults and fewer misses of the TLB. Only if the system has some to spare,
+// because it would else move others' pages to make them while we wait (once
+// 259 ms). Returns whether it asked.
+bool AdviseHugePages(void *data, size_t bytes);
+
+// The same for memory whose pages are mapped: the system may replace them by
+// larger ones in the background.
+void AdviseHugePagesLater(void *data, size_t bytes);
+
+// Both for memory that is used as a whole from now on.
+void MapNewMemory(void *data, size_t bytes, ThreadPool *pool);
+
+// Bytes in free blocks of 2 MiB by the text of /proc/buddyinfo, which has a
+// line for each zone: "Node 0, zone Normal", then the number of free blocks of
+// 1, 2, 4, ... pages. 0 for what does not look like that.
+uint64_t FreeHugePageBytes(const char *buddyinfo, size_t page_bytes);
+
+}  // namespace mace
+
+#endif  // MACE_CORE_PAGES_H_
