@@ -24,7 +24,7 @@ from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPUTER = "computer"
-PLACES = (COMPUTER, "phone", "board")
+PLACES = (COMPUTER, "phone", "board", "new-board")
 KEYS = ("run-on", "run-by", "not-run")
 # Of a reason: fewer words excuse nothing.
 _REASON_WORDS = 4

@@ -40,6 +40,7 @@ class Session:
                 COMPUTER: places.computer,
                 "phone": places.phone,
                 "board": places.board,
+                "new-board": places.new_board,
             }[name]
             self._places[name] = self._stack.enter_context(make())
         return self._places[name]
@@ -74,9 +75,11 @@ def may_sudo() -> bool:
     return not subprocess.run(["sudo", "-n", "true"], check=False).returncode
 
 
-@pytest.mark.parametrize("block", blocks("run-on"), ids=lambda block: block.name)
+@pytest.mark.parametrize(
+    "block", blocks("run-on"), ids=lambda block: f"{block.name}-{block.value}"
+)
 def test_commands_work(block: Block, session: Session) -> None:
-    if block.value == "board" and os.geteuid() != 0:
+    if "board" in block.value and os.geteuid() != 0:
         pytest.skip("the farm's boards need root")
     if "sudo " in block.text and not may_sudo():
         pytest.skip("needs root, or sudo that asks for no password")

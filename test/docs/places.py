@@ -33,6 +33,14 @@ _STAND_INS = {
     "model.onnx": _EXAMPLE / "digits" / "digits.onnx",
     "app.cc": _EXAMPLE / "cpp" / "example.cc",
 }
+# What a reader does with a password, it does with the farm's key.
+_SSH = """#!/bin/sh
+key=$HOME/.ssh/id_rsa
+case "$*" in *authorized_keys*) key={farm}/ssh/id_ed25519 ;; esac
+exec {ssh} -F none -o User=pi -o HostName=127.0.0.1 -o Port={port} \\
+  -o IdentityFile="$key" -o IdentitiesOnly=yes -o BatchMode=yes \\
+  -o UserKnownHostsFile={farm}/ssh/known_hosts "$@"
+"""
 # For computers where root has no sudo because it needs none.
 _SUDO = '#!/bin/sh\nexec "$@"\n'
 
@@ -149,4 +157,26 @@ def board() -> Iterator[Place]:
     with computer() as place, tempfile.TemporaryDirectory() as folder:
         with Farm(Path(folder) / "farm", boards=["nanopi"]) as farm:
             place.files["devices.yml"] = farm.devices_yml
+            yield place
+
+
+@contextlib.contextmanager
+def new_board() -> Iterator[Place]:
+    """This computer, a key of its own, and a board at 10.0.0.1 that does not know it.
+
+    The board is one of the farm; needs root.
+    """
+    with computer() as place, tempfile.TemporaryDirectory() as folder:
+        base = Path(folder)
+        with Farm(base / "farm", boards=["nanopi"]) as farm:
+            (base / ".ssh").mkdir(mode=0o700)
+            key = ["ssh-keygen", "-q", "-t", "rsa", "-N", "", "-f"]
+            subprocess.run([*key, str(base / ".ssh/id_rsa")], check=True)
+            port = farm.boards[0].spec.port
+            script = _SSH.format(farm=farm.folder, ssh=shutil.which("ssh"), port=port)
+            (base / "bin").mkdir()
+            (base / "bin/ssh").write_text(script, encoding="ascii")
+            (base / "bin/ssh").chmod(0o755)
+            place.variables["HOME"] = folder
+            place.variables["PATH"] = f"{base / 'bin'}:{place.variables['PATH']}"
             yield place

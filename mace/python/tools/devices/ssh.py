@@ -238,7 +238,8 @@ class SshDevice(RemoteDevice):
             return (
                 "it refuses our key; let it accept one: "
                 f"cat {key}.pub | ssh -q{port} {self._destination} "
-                '"cat >> ~/.ssh/authorized_keys" (ssh-keygen makes a key)'
+                '"mkdir -p ~/.ssh && cat >> ~/.ssh/authorized_keys" '
+                "(ssh-keygen makes a key)"
             )
         if "HOST IDENTIFICATION HAS CHANGED" in text or "verification failed" in text:
             name = (
