@@ -5,105 +5,30 @@
 // other: each time the call must come back with MACE_OUT_OF_RESOURCES, leak
 // nothing (the address sanitizer looks on), and leave an engine that works.
 //
-// A program of its own, because it replaces operator new for the whole process.
+// The operators are those of core_test; test/allocation_failure has real ones.
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "mace/core/logging.h"
+#include "mace/core/testing/failing_allocation.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/public/mace.h"
 #include "mace/public/mace_c.h"
 
-namespace {
-
-// Allocations until the one that fails; 0 when none is to fail.
-std::atomic<int64_t> g_countdown{0};
-// Whether those after it fail, too.
-std::atomic<bool> g_fail_on{false};
-std::atomic<bool> g_failed{false};
-
-bool ShouldFail() {
-  if (g_countdown.load() <= 0) return g_failed.load() && g_fail_on.load();
-  if (g_countdown.fetch_sub(1) != 1) return false;
-  g_failed = true;
-  return true;
-}
-
-void *Allocate(size_t size, size_t alignment) noexcept {
-  if (ShouldFail()) return nullptr;
-  if (size == 0) size = 1;
-  if (alignment <= alignof(std::max_align_t)) return std::malloc(size);
-  return std::aligned_alloc(alignment,
-                            (size + alignment - 1) / alignment * alignment);
-}
-
-void *AllocateOrThrow(size_t size, size_t alignment) {
-  void *memory = Allocate(size, alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void *operator new(size_t size) { return AllocateOrThrow(size, 1); }
-void *operator new[](size_t size) { return AllocateOrThrow(size, 1); }
-void *operator new(size_t size, const std::nothrow_t &) noexcept {
-  return Allocate(size, 1);
-}
-void *operator new[](size_t size, const std::nothrow_t &) noexcept {
-  return Allocate(size, 1);
-}
-void *operator new(size_t size, std::align_val_t alignment) {
-  return AllocateOrThrow(size, static_cast<size_t>(alignment));
-}
-void *operator new(size_t size,
-                   std::align_val_t alignment,
-                   const std::nothrow_t &) noexcept {
-  return Allocate(size, static_cast<size_t>(alignment));
-}
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete[](void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
-void operator delete(void *memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void *memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-
 namespace mace {
 namespace {
 
+using core_test::FailingAllocation;
 using core_test::ModelBuilder;
 using Tensors = std::map<std::string, MaceTensor>;
-
-// Lets allocation number `n` fail while it lives, and those after it as well
-// if `fail_on`.
-class FailingAllocation {
- public:
-  FailingAllocation(int64_t n, bool fail_on) {
-    g_fail_on = fail_on;
-    g_failed = false;
-    g_countdown = n;
-  }
-  ~FailingAllocation() { Disarm(); }
-  // Whether an allocation did fail.
-  static bool Disarm() {
-    g_countdown = 0;
-    return g_failed.exchange(false);
-  }
-};
 
 // Branches, work in place, scratch, prepared memory, a value known before the
 // run, and conversions at the border.

@@ -12,7 +12,10 @@ from typing import Callable, Dict, List, Mapping, Tuple
 from mace.python.tools.bazel_command import bazel_command
 
 # Native code that has to hold on every target.
-_NATIVE = ("//mace/core/...", "//mace/kernels/...", "//mace/ops/...")
+_NATIVE = (
+    *("//mace/core/...", "//mace/kernels/...", "//mace/ops/..."),
+    "//test/allocation_failure/...",
+)
 _COMMANDS = "test/docs/commands_test.py"
 _DEVICES = "test/devices"
 # Builds all of the library anew, for each ABI.

@@ -62,7 +62,9 @@ class ModelBuilder {
   ModelBuilder &Constant(const std::string &name,
                          const Dims &dims,
                          const std::vector<int32_t> &values);
-  // As it is, for models that are wrong on purpose.
+  // Appends bytes to the data, at a multiple of 64; returns where.
+  uint64_t AppendWeights(const void *data, size_t size);
+  // As it is, for packed constants and for models that are wrong on purpose.
   ModelBuilder &RawConstant(const std::string &name,
                             const Dims &dims,
                             DataType type,
@@ -80,8 +82,6 @@ class ModelBuilder {
   const std::string &weights() const { return weights_; }
 
  private:
-  uint64_t AppendWeights(const void *data, size_t size);
-
   uint64_t version_ = 1;
   bool has_data_size_ = false;
   uint64_t data_size_ = 0;

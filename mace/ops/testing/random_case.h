@@ -1,0 +1,25 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Cases of any operator, by its schema alone: random shapes, types and
+// attributes, hostile ones included. Many are no valid operator.
+
+#ifndef MACE_OPS_TESTING_RANDOM_CASE_H_
+#define MACE_OPS_TESTING_RANDOM_CASE_H_
+
+#include <vector>
+
+#include "mace/core/op.h"
+#include "mace/core/op_schema.h"
+#include "mace/ops/testing/op_case.h"
+
+namespace mace::op_test {
+
+// All operators that are linked in.
+std::vector<const OpRegistration *> CpuOps();
+
+OpCase RandomCase(const OpSchema &schema, Random *random);
+
+}  // namespace mace::op_test
+
+#endif  // MACE_OPS_TESTING_RANDOM_CASE_H_
