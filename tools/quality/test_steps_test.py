@@ -103,6 +103,10 @@ def test_skips_are_found() -> None:
     ]
     bazel = BAZEL + "//mace/a:b_test                      SKIPPED\n"
     assert find_skips(bazel) == [Skip("//mace/a:b_test")]
+    assert not is_expected("arm64", Skip("//mace/a:b_test"))
+    gemm = Skip("//mace/kernels/cpu/gemm:amx_gemm_isa_symbols_test")
+    assert is_expected("arm64", gemm)
+    assert not is_expected("sanitize", gemm)
     script = "ok      x\nskipped arm64 gcc: no aarch64-linux-gnu-g++ here\n"
     assert find_skips(script) == [Skip("arm64 gcc", "no aarch64-linux-gnu-g++ here")]
 
