@@ -275,7 +275,9 @@ class Container:
                 used = (seen.f_blocks - seen.f_bfree) * seen.f_frsize
                 # No size at all would mean no limit at all.
                 size = max(used + free_bytes, seen.f_frsize)
-            self.setup(f'mount -o remount,size={size} "$R{one.path}"')
+            # With source and folder, mount adds none of the options that are set:
+            # a plain user's namespace knows no such owner as they name.
+            self.setup(f'mount -o remount,size={size} farm "$R{one.path}"')
 
     def host_path(self, path: str, follow: bool = True) -> str:
         """Where this computer finds a file of the device.
