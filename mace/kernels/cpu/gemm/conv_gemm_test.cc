@@ -440,7 +440,7 @@ TEST(ConvGemm, ManyTiles) {
   uint32_t seed = 300;
   std::vector<ConvShape> shapes = {
       MatrixShape(150, 144, 40),   MatrixShape(530, 46, 33),
-      MatrixShape(67, 1100, 70),   Square(20, 38, 3, 1, 1, 40),
+      MatrixShape(67, 1400, 70),   Square(20, 38, 3, 1, 1, 40),
       Square(35, 16, 3, 2, 1, 18), Square(14, 96, 3, 1, 2, 48),
   };
   for (const ConvShape &shape : shapes) {
