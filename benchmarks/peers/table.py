@@ -28,8 +28,9 @@ def show(board: Scoreboard, console: Console) -> None:
     count."""
     console.print(_cells(board))
     console.print(_means(board))
-    for duel in board.duels():
-        console.print(_duel(duel))
+    duels = board.duels()
+    for engine in dict.fromkeys(duel.engine for duel in duels):
+        console.print(_duels([duel for duel in duels if duel.engine == engine]))
     for cell in board.cells:
         if cell.reason:
             console.print(
@@ -117,20 +118,23 @@ def _means(board: Scoreboard) -> Table:
     return table
 
 
-def _duel(duel: Duel) -> Table:
+def _duels(duels: list[Duel]) -> Table:
+    first = duels[0]
     table = Table(
-        title=f"{ENGINES[duel.engine].label} / {ENGINES[duel.rival].label}, "
-        f"{threads_text(duel.threads)}",
+        title=f"{ENGINES[first.engine].label} / {ENGINES[first.rival].label}",
         box=SIMPLE_HEAD,
     )
-    table.add_column("network")
-    table.add_column("min", justify="right")
-    table.add_column("median", justify="right")
-    for network, ratio in duel.networks.items():
-        table.add_row(network, _number(ratio), _number(duel.medians[network]))
-    table.add_section()
-    means = (geometric_mean(r.values()) for r in (duel.networks, duel.medians))
-    table.add_row("geometric mean", *map(_number, means))
+    table.add_column("network", no_wrap=True)
+    for title in ("threads", "min", "median"):
+        table.add_column(title, justify="right")
+    for duel in duels:
+        threads = str(duel.threads)
+        for network, ratio in duel.networks.items():
+            median = _number(duel.medians[network])
+            table.add_row(network, threads, _number(ratio), median)
+        means = (geometric_mean(r.values()) for r in (duel.networks, duel.medians))
+        table.add_row("geometric mean", threads, *map(_number, means), style="bold")
+        table.add_section()
     return table
 
 
