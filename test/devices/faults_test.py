@@ -8,13 +8,14 @@ import os
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from test.device_farm.farm import Farm
 from test.devices.programs import make_program
-from test.devices.tool import Place, Tool, await_that, finish
+from test.devices.tool import Ended, Inside, Place, Tool, await_that, finish
 
 # What stays on a device, so that it need not be sent again.
 STAYS = {"./digits/model.data", "./digits/model.pb", "./mace_run"}
@@ -35,6 +36,13 @@ def _is_usable(tool: Tool, place: Place) -> None:
     assert ended.status == 0, ended.text
     assert "validated, similarity 1.0000000" in ended.text
     assert set(place.inside.files()) >= STAYS
+
+
+def _log(tool: Tool, ended: Ended) -> str:
+    """What is kept of the one run that failed; the message names the file."""
+    (log,) = (tool.build_dir / "digits/run/logs").iterdir()
+    assert f"log: {log}" in ended.text
+    return log.read_text()
 
 
 def _running(tool: Tool, place: Place, *flags: str) -> subprocess.Popen[str]:
@@ -61,7 +69,12 @@ def test_lost_in_a_push(tool: Tool, place: Place) -> None:
 
 @pytest.mark.parametrize("kind", ["crash", "disconnect"])
 def test_lost_in_a_run(tool: Tool, place: Place, kind: str) -> None:
+    program = tool.build_dir / "bin" / place.abi.value / "mace_run"
+    good = program.read_bytes()
+    make_program("hang", program)
     process = _running(tool, place)
+    await_that(lambda: "./.scratch/begun" in place.inside.files())
+    place.inside.shell("log -t test words of the system 2>/dev/null")
     # A lost connection leaves the program without its client; a crash ends both.
     if kind == "crash":
         place.running.fault("crash", away_s=1)
@@ -72,7 +85,13 @@ def test_lost_in_a_run(tool: Tool, place: Place, kind: str) -> None:
     assert ended.status == 1
     assert f"lost {place.name}" in ended.text
     assert "(while ./mace_run ran)" in ended.text
+    # What it had said, and the system once it was back.
+    said, _, system = _log(tool, ended).partition(f"--- log of {place.name} ---\n")
+    assert said == "begun\n"
+    if place.running.spec.kind == "phone":
+        assert "words of the system" in system
     await_that(lambda: not place.inside.runs())
+    program.write_bytes(good)
     _is_usable(tool, place)
 
 
@@ -84,6 +103,34 @@ def test_lost_in_a_pull(tool: Tool, place: Place) -> None:
     assert ended.status == 1
     assert f"cannot copy .scratch/io/report.json from {place.name}" in ended.text
     _is_usable(tool, place)
+
+
+def test_devices_that_hang(tool: Tool, farm: Farm) -> None:
+    """They are waited for at the same time, and not for long."""
+    for device in farm.devices:
+        device.fault("hang")
+    begin = time.monotonic()
+    ended = tool.run("--target_abis=arm64-v8a,arm64")
+    assert ended.status == 2
+    # Two phones, one after the other, would take 40 s.
+    assert time.monotonic() - begin < 38
+    silent = ended.text.count("does not answer (a command took more than 20 s)")
+    assert silent == len(farm.phones), ended.text
+    if farm.boards:
+        assert "cannot reach nanopi (pi@127.0.0.1): Connection timed out" in ended.text
+
+
+def test_devices_with_slow_links(tool: Tool, farm: Farm) -> None:
+    """Three megabytes take three seconds, and that is no reason to give up."""
+    for device in farm.devices:
+        inside = Inside(farm, device)
+        inside.shell("rm -rf /data/local/tmp/mace_run $HOME/mace_run")
+        inside.close()
+        device.fault("slow", bytes_per_s=1_000_000)
+    begin = time.monotonic()
+    ended = tool.run("--target_abis=arm64-v8a,arm64", "--validate")
+    assert time.monotonic() - begin > 3
+    assert ended.status == 0, ended.text
 
 
 def test_gone_for_good(tool: Tool, place: Place) -> None:
@@ -108,6 +155,22 @@ def test_full(tool: Tool, place: Place) -> None:
     assert "MB are free, free some, for example remove /" in ended.text
     place.running.clear()
     _is_usable(tool, place)
+
+
+def test_full_in_a_run(tool: Tool, place: Place) -> None:
+    """There is room for the inputs alone."""
+    assert tool.run(*place.flags).status == 0
+    pushed = place.running.status()["push"]
+    place.running.fault("full", free_bytes=4096)
+    ended = tool.run(*place.flags)
+    assert ended.status == 1
+    assert f"mace_run cannot write its results on {place.name} (" in ended.text
+    assert re.search(r"no space left there; \d+ bytes are free, free", ended.text)
+    assert "No space left on device" in _log(tool, ended)
+    place.running.clear()
+    _is_usable(tool, place)
+    # Program and model are still known to be there.
+    assert place.running.status()["push"] - pushed < 100_000
 
 
 def test_another_abi(tool: Tool, farm: Farm) -> None:
@@ -200,9 +263,7 @@ def test_a_program_that_crashes(
     ended = tool.run(*place.flags)
     assert ended.status == 1
     assert f"mace_run crashed (signal {number}); last output: begun" in ended.text
-    (log,) = (tool.build_dir / "digits/run/logs").iterdir()
-    assert str(log) in ended.text
-    text = log.read_text()
+    text = _log(tool, ended)
     assert text.startswith("begun\n")
     assert f"--- log of {place.name} ---" in text
     if place.running.spec.kind == "phone":
@@ -216,6 +277,7 @@ def test_the_time_limit(tool: Tool, place: Place) -> None:
     ended = tool.run(*place.flags, FOREVER, "--time_limit=2")
     assert ended.status == 1
     assert "ended after 2 s without result; --time_limit=SECONDS" in ended.text
+    assert f"--- log of {place.name} ---" in _log(tool, ended)
     _is_usable(tool, place)
 
 

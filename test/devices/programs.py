@@ -10,7 +10,8 @@ from pathlib import Path
 _SOURCES = {
     "segfault": "volatile int *p = 0; *p = 1; return 0;",
     "abort": "abort();",
-    "hang": "for (;;) pause();",
+    # The file tells that it has spoken.
+    "hang": 'fclose(fopen(".scratch/begun", "w")); for (;;) pause();',
 }
 _TRIPLES = {"arm64": "aarch64-linux-gnu", "arm": "arm-linux-gnueabihf"}
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from rich.console import Console
+
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.bazel import (
     Variant,
@@ -39,8 +41,11 @@ from mace.python.tools.devices import (
     close_all,
     device_lease,
     find_devices,
+    trouble_of,
+    write_log,
 )
 from mace.python.tools.devices.together import on_each_device
+from mace.python.tools.terminal import Meter, print_text, show_progress
 
 _LOG = logging.getLogger(__name__)
 
@@ -110,11 +115,11 @@ class Outcome:
         return self.status == 0
 
 
-def bazel_run(options: BazelRunOptions, show: Callable[[str], None]) -> list[Outcome]:
+def bazel_run(options: BazelRunOptions, console: Console) -> list[Outcome]:
     """Builds and, if asked to, runs the program.
 
     Args:
-        show: takes what the program prints.
+        console: where the program's output goes.
 
     Returns:
         one outcome per device and ABI; none when it was only built.
@@ -144,8 +149,12 @@ def bazel_run(options: BazelRunOptions, show: Callable[[str], None]) -> list[Out
             found = [dataclasses.replace(d, abis=d.abis[:1]) for d in found]
         abis = dict.fromkeys(abi for item in found for abi in item.abis)
         programs = {abi: build_program(label, _variant(abi, options)) for abi in abis}
-        session = _Session(label, options, programs, show, threading.Lock())
-        groups = on_each_device(found, session.run_on)
+        counts = {item.properties.name: len(item.abis) for item in found}
+        with show_progress(counts, console) as meter:
+            session = _Session(
+                label, options, programs, console, meter, threading.Lock()
+            )
+            groups = on_each_device(found, session.run_on)
     finally:
         close_all(devices)
     outcomes = [outcome for group in groups for outcome in group]
@@ -168,7 +177,9 @@ class _Session:
     label: str
     options: BazelRunOptions
     programs: Mapping[Abi, Path]
-    show: Callable[[str], None]
+    console: Console
+    meter: Meter
+    # One text at a time on the console.
     printing: threading.Lock
 
     @property
@@ -176,29 +187,54 @@ class _Session:
         return self.label.rpartition(":")[2]
 
     def run_on(self, item: FoundDevice) -> list[Outcome]:
-        outcomes = []
+        outcomes: list[Outcome] = []
+        name = item.properties.name
+        trouble = ""
         try:
+            self.meter.begin(name, "waiting")
             with device_lease(item.device):
                 for abi in item.abis:
-                    outcomes.append(self._run(item, abi))
+                    if trouble:
+                        message = f"not run: {trouble}"
+                        outcomes.append(Outcome(name, abi, None, message))
+                    else:
+                        outcome, trouble = self._attempt(item, abi)
+                        outcomes.append(outcome)
+                    self.meter.done(name)
         except DeviceStoppedError:
             raise
         except DeviceError as error:
-            name = item.properties.name
+            # It stays in use.
             outcomes += [
                 Outcome(name, abi, None, str(error))
                 for abi in item.abis[len(outcomes) :]
             ]
         return outcomes
 
+    def _attempt(self, item: FoundDevice, abi: Abi) -> tuple[Outcome, str]:
+        """One run; and why the device is of no use for the next, or nothing."""
+        try:
+            return self._run(item, abi), ""
+        except DeviceStoppedError:
+            raise
+        except DeviceError as error:
+            trouble = trouble_of(item.device)
+            name = item.properties.name
+            log = self._path(item, abi, ".log")
+            write_log(log, item.device, name, error.output)
+            return Outcome(name, abi, None, str(error), (log,)), trouble
+
     def _run(self, item: FoundDevice, abi: Abi) -> Outcome:
         device = item.device
         program = _PROGRAMS / self.name
+        step = self._step(item, abi)
+        step("sending")
         device.prepare()
         device.push(self.programs[abi], program)
         folder = device.work_dir / _RESULTS
         device.remove(_RESULTS)
         device.make_folder(_RESULTS / "tmp")
+        step("running")
         result = device.run(
             [*self._profiler(item), f"./{program}", *self.options.arguments],
             env={
@@ -211,14 +247,24 @@ class _Session:
             },
             time_limit_s=self.options.time_limit_s,
         )
-        files = self._keep(item, abi, result)
-        device.remove(_RESULTS)
+        step("fetching results of")
+        try:
+            files = self._keep(item, abi, result)
+            device.remove(_RESULTS)
+        except DeviceError as error:
+            error.output = result.output
+            raise
         with self.printing:
-            self.show(f"\n{self.name} on {item.properties.name} ({abi.value}):\n")
-            self.show(result.output)
+            heading = f"{self.name} on {item.properties.name} ({abi.value})"
+            print_text(self.console, f"\n{heading}:\n{result.output}")
         status = None if result.timed_out else result.status
         message = self._message(item, abi, result)
         return Outcome(item.properties.name, abi, status, message, tuple(files))
+
+    def _step(self, item: FoundDevice, abi: Abi) -> Callable[[str], None]:
+        """Takes what is done with the program, for the display of progress."""
+        program = f"{self.name} ({abi.value})"
+        return lambda what: self.meter.begin(item.properties.name, f"{what} {program}")
 
     def _profiler(self, item: FoundDevice) -> list[str]:
         if not self.options.simpleperf:
@@ -227,25 +273,27 @@ class _Session:
 
     def _keep(self, item: FoundDevice, abi: Abi, result: CommandResult) -> list[Path]:
         """Writes the log, and brings results back where there are any."""
-        stem = f"{self.name}_{item.properties.name}_{abi.value}"
-        stem = re.sub(r"[^0-9A-Za-z.+-]", "_", stem)
-        folder = self.options.output_dir
-        files = [folder / f"{stem}.log"]
-        with atomic_write(files[0], "w") as stream:
-            stream.write(result.output)
-            if result.status > 128:
-                stream.write(f"\n--- log of {item.properties.name} ---\n")
-                stream.write(item.device.system_log())
+        files = [self._path(item, abi, ".log")]
+        if result.status > 128 or result.status in _CANNOT_START or result.timed_out:
+            write_log(files[0], item.device, item.properties.name, result.output)
+        else:
+            with atomic_write(files[0], "w") as stream:
+                stream.write(result.output)
         if item.device.has_file(_RESULTS / "test.xml"):
-            files.append(folder / f"{stem}.xml")
+            files.append(self._path(item, abi, ".xml"))
             item.device.pull(_RESULTS / "test.xml", files[-1])
         rows = benchmark_rows(result.output)
         if rows and self.options.processor in ("auto", "ops_benchmark"):
-            files.append(folder / f"{stem}.csv")
+            files.append(self._path(item, abi, ".csv"))
             with atomic_write(files[-1], "w") as stream:
                 writer = csv.writer(stream, lineterminator="\n")
                 writer.writerows([BENCHMARK_COLUMNS, *rows])
         return files
+
+    def _path(self, item: FoundDevice, abi: Abi, suffix: str) -> Path:
+        stem = f"{self.name}_{item.properties.name}_{abi.value}"
+        stem = re.sub(r"[^0-9A-Za-z.+-]", "_", stem)
+        return self.options.output_dir / f"{stem}{suffix}"
 
     def _message(self, item: FoundDevice, abi: Abi, result: CommandResult) -> str:
         if result.timed_out:

@@ -25,10 +25,9 @@ from mace.python.tools.cli import flags
 from mace.python.tools.cli.device_abi import device_abi
 from mace.python.tools.cli.main import guarded
 from mace.python.tools.config.deployment import Abi
+from mace.python.tools.terminal import make_console
 
 _PROGRAM = "bazel_adb_run.py"
-_WIDTH = 150
-
 
 _EXAMPLES = """\
 examples:
@@ -78,19 +77,14 @@ def _run(arguments: list[str]) -> int:
         time_limit_s=args.time_limit,
         vlog_level=args.vlog_level,
     )
-
-    def show(text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-
-    outcomes = bazel_run(options, show)
+    console = make_console(sys.stdout)
+    outcomes = bazel_run(options, console)
     if outcomes:
-        _print_table(args.target, outcomes)
+        _print_table(console, args.target, outcomes)
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 
 
-def _print_table(target: str, outcomes: Sequence[Outcome]) -> None:
-    width = None if sys.stdout.isatty() else _WIDTH
+def _print_table(console: Console, target: str, outcomes: Sequence[Outcome]) -> None:
     table = Table(title=target, box=box.SIMPLE_HEAD)
     for name in ("device", "ABI", "result", "files"):
         table.add_column(name, overflow="fold")
@@ -102,7 +96,7 @@ def _print_table(target: str, outcomes: Sequence[Outcome]) -> None:
             "\n".join(map(str, outcome.files)),
             style="" if outcome.passed else "bold red",
         )
-    Console(width=width).print(table)
+    console.print(table)
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -53,9 +53,12 @@ def show(message: str, level: int) -> None:
     except ImportError:
         stream.write(_encodable(text, stream) + "\n")
         return
-    Console(file=stream, soft_wrap=True).print(
-        text, style=style, markup=False, highlight=False, emoji=False
-    )
+    console = Console(file=stream, soft_wrap=True)
+    with console.capture() as coloured:
+        console.print(text, style=style, markup=False, highlight=False, emoji=False)
+    # Not by rich itself: it would write past a display of progress.
+    stream.write(coloured.get())
+    stream.flush()
 
 
 @contextlib.contextmanager

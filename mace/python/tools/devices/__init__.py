@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mace.python.tools.devices.device import (
+    NO_SPACE,
     SCRATCH,
     CommandResult,
     Device,
@@ -27,10 +28,12 @@ from mace.python.tools.devices.emulator import EmulatorDevice
 from mace.python.tools.devices.host import HostDevice
 from mace.python.tools.devices.lease import device_lease
 from mace.python.tools.devices.lock import device_lock
+from mace.python.tools.devices.postmortem import trouble_of, write_log
 from mace.python.tools.devices.survey import EMULATOR
 
 __all__ = [
     "EMULATOR",
+    "NO_SPACE",
     "SCRATCH",
     "CommandResult",
     "Device",
@@ -50,4 +53,6 @@ __all__ = [
     "device_lease",
     "device_lock",
     "find_devices",
+    "trouble_of",
+    "write_log",
 ]

@@ -16,7 +16,7 @@ from mace.python.tools.devices.device import (
     DeviceProperties,
     DeviceUnsuitedError,
 )
-from mace.python.tools.devices.remote import BOOT_ID, RemoteDevice
+from mace.python.tools.devices.remote import BOOT_ID, PROBE_LIMIT_S, RemoteDevice
 
 # Documented: debuggers and profilers are told of it, too.
 WORK_DIR = PurePosixPath("/data/local/tmp/mace_run")
@@ -77,7 +77,8 @@ class AdbDevice(RemoteDevice):
 
     def probe(self) -> DeviceProperties:
         # All at once: a call per property takes longer than all the rest.
-        told = self.shell(f"getprop; cat {BOOT_ID} 2>/dev/null").output
+        script = f"getprop; cat {BOOT_ID} 2>/dev/null"
+        told = self.shell(script, limit_s=PROBE_LIMIT_S).output
         found = dict(_PROPERTY.findall(told))
         self._name = found.get(_MODEL_KEY) or self._serial
         # By USB it has another serial than in the network, and a cheap one may

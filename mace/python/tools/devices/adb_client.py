@@ -177,7 +177,10 @@ def explain(text: str, serial: str) -> str:
         if word in text and ("device" in text or word != "not found"):
             return advice
     if not text:
-        return f"the connection ended; is it still plugged in? (serial {serial})"
+        return (
+            "the connection ended: it was pulled out or restarted, or adb's server was "
+            f"(serial {serial})"
+        )
     return first_line(text)
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import abc
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +17,20 @@ from mace.python.tools.errors import MaceError
 # Below `Device.work_dir`: what one run needs and nobody afterwards.
 SCRATCH = PurePosixPath(".scratch")
 
+# What programs and systems say when a file does not fit.
+NO_SPACE = re.compile(r"no space left|disk quota exceeded", re.IGNORECASE)
+
 
 class DeviceError(MaceError):
-    """A device is gone, refuses, or lacks what a command needs."""
+    """A device is gone, refuses, or lacks what a command needs.
+
+    Attributes:
+        output: of the program that ran there, as far as it came.
+    """
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
 
 
 class DeviceLostError(DeviceError):
@@ -103,6 +115,11 @@ class Device(abc.ABC):
         return self.address
 
     @property
+    def label(self) -> str:
+        """The device in messages: its name, where it is known, and its address."""
+        return self.address
+
+    @property
     def is_local(self) -> bool:
         """Whether it shares this computer's processor with others."""
         return False
@@ -176,6 +193,14 @@ class Device(abc.ABC):
         any other command, raises `DeviceStoppedError`.
         """
         self._stop.set()
+
+    def full(self, what: str) -> DeviceFullError:
+        """The error that `what` found no space left."""
+        return DeviceFullError(f"{what}: no space left there; {self._space_advice()}")
+
+    def _space_advice(self) -> str:
+        """How much there is, and what to do."""
+        return "free some"
 
     def clean_up(self) -> None:
         """After `stop`: ends our program and empties SCRATCH, if it can.

@@ -20,6 +20,7 @@ from mace.python.tools.devices import (
     EmulatorDevice,
     HostDevice,
 )
+from mace.python.tools.devices.process import ProcessRequest, run_process
 from mace.python.tools.errors import MissingToolError
 
 
@@ -141,3 +142,19 @@ def test_stop_ends_a_program_from_another_thread(device: HostDevice) -> None:
     with pytest.raises(DeviceStoppedError):
         device.run(["sh", "-c", "sleep 60 & sleep 60"])
     assert time.monotonic() - begin < 10
+
+
+def test_a_time_limit_between_two_growths(tmp_path: Path) -> None:
+    """A copy may take long; it may not stand still."""
+    path = tmp_path / "part"
+    script = "for i in 1 2 3 4 5 6; do echo x >>part; sleep 0.3; done; sleep {}"
+    for rest, timed_out in (("0", False), ("60", True)):
+        path.unlink(missing_ok=True)
+        command = ["sh", "-c", script.format(rest)]
+        begin = time.monotonic()
+        result = run_process(
+            ProcessRequest(command, cwd=tmp_path, time_limit_s=1.2, grows=path)
+        )
+        assert result.timed_out == timed_out
+        assert path.read_text() == 6 * "x\n"
+        assert 1.7 < time.monotonic() - begin < 20

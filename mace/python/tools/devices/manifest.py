@@ -15,6 +15,8 @@ import hashlib
 import shlex
 from pathlib import Path, PurePosixPath
 
+from mace.python.tools.devices.device import SCRATCH
+
 _FILE = ".manifest"
 _BLOCK = 1 << 20
 # Toybox, BusyBox and GNU know this form.
@@ -77,12 +79,19 @@ class Manifest:
         """Moves a file that has arrived to its place; prints its size."""
         name = shlex.quote(str(path))
         mode = "755" if executable else "644"
-        # The path is compared as the end of the line, not as a pattern.
-        keep = f'while read -r h s p; do [ "$p" = {name} ] || echo "$h $s $p"; done'
+        place = f"mkdir -p {shlex.quote(str(path.parent))} && chmod {mode} {part} &&\n"
+        if SCRATCH in path.parents:
+            # Gone before anybody could ask for it again.
+            return f"{place}mv -f {part} {name} && wc -c <{name} | tr -d ' '"
+        # The path is compared as the end of the line, not as a pattern. A full
+        # disk must not cost the list.
+        keep = (
+            f'while read -r h s p; do [ "$p" = {name} ] || echo "$h $s $p" || '
+            "exit 9; done"
+        )
         return (
-            f"mkdir -p {shlex.quote(str(path.parent))} && chmod {mode} {part} &&\n"
-            f"{{ [ ! -f {_FILE} ] || {{ {keep} <{_FILE} >{_FILE}.new && "
-            f"mv -f {_FILE}.new {_FILE}; }}; }} &&\n"
+            f"{place}{{ [ ! -f {_FILE} ] || {{ {keep} <{_FILE} >{part}.list && "
+            f"mv -f {part}.list {_FILE}; }}; }} &&\n"
             f"mv -f {part} {name} &&\n"
             # Without `stat` the line never counts, and the file comes again.
             f'z=$({_STAT} {name} 2>/dev/null) || z="$(wc -c <{name} | tr -d " "):"\n'

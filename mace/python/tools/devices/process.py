@@ -49,6 +49,7 @@ class ProcessRequest:
         cwd: where it runs; None: here.
         env: variables besides those we have.
         time_limit_s: end it after so long.
+        grows: a file; the time counts anew whenever it has grown.
         stop: end it when this is set.
         hold_stdin: give it an input that stays open and empty, and ask it to
             end by closing that; otherwise its input is empty.
@@ -59,6 +60,7 @@ class ProcessRequest:
     cwd: Path | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     time_limit_s: float | None = None
+    grows: Path | None = None
     stop: threading.Event | None = None
     hold_stdin: bool = False
     split_errors: bool = False
@@ -84,6 +86,7 @@ def run_process(request: ProcessRequest) -> ProcessResult:
     )
     stdin, process.stdin = process.stdin, None  # communicate() would close it
     begin = time.monotonic()
+    size = 0
     timed_out = interrupted = False
     output: str
     errors: str | None
@@ -93,7 +96,10 @@ def run_process(request: ProcessRequest) -> ProcessResult:
                 output, errors = process.communicate(timeout=_POLL_S)
                 break
             except subprocess.TimeoutExpired:
-                elapsed = time.monotonic() - begin
+                now = time.monotonic()
+            if request.grows is not None and _size(request.grows) > size:
+                size, begin = _size(request.grows), now
+            elapsed = now - begin
             limit = request.time_limit_s
             timed_out = limit is not None and elapsed > limit
             interrupted = request.stop is not None and request.stop.is_set()
@@ -115,6 +121,13 @@ def run_process(request: ProcessRequest) -> ProcessResult:
         timed_out,
         interrupted,
     )
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _end(

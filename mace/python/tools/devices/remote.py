@@ -12,7 +12,6 @@ from __future__ import annotations
 import abc
 import contextlib
 import os
-import re
 import secrets
 import shlex
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from mace.python.tools.devices import manifest, memory, program_script
 from mace.python.tools.devices.device import (
+    NO_SPACE,
     SCRATCH,
     CommandResult,
     Device,
@@ -42,14 +42,14 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 # A short break of the connection is no reason to give a device up.
 SETTLE_S = 3.0
 # A shell command of ours takes milliseconds; a device that needs longer hangs.
+# Whoever asks which devices there are waits for all of them.
+PROBE_LIMIT_S = 20.0
 _COMMAND_LIMIT_S = 60.0
 _CLEAN_UP_LIMIT_S = 5.0
 # 100 MB at 1 MB/s, which a slow link still manages, and twice that.
 _SECONDS_PER_BYTE = 2e-6
 # Linux takes 128 KiB per argument; quoting again may double the length.
 _LONGEST_SCRIPT = 60_000
-
-_NO_SPACE = re.compile(r"no space left|disk quota exceeded", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,6 @@ class RemoteDevice(Device):
     def __init__(self) -> None:
         super().__init__()
         self._manifest = manifest.Manifest()
-
-    @property
-    @abc.abstractmethod
-    def label(self) -> str:
-        """The device in messages: its name and how it is reached."""
 
     @abc.abstractmethod
     def _shell_command(self, script: str) -> list[str]:
@@ -155,8 +150,13 @@ class RemoteDevice(Device):
         try:
             result = self._client(
                 self._receive_command(self.work_dir / remote, part),
-                limit_s=None,
+                limit_s=_COMMAND_LIMIT_S,
+                grows=part,
             )
+            if result.timed_out:
+                raise DeviceLostError(
+                    f"cannot copy {remote} from {self.label}: it does not answer"
+                )
             if result.status != 0:
                 text = (result.errors + result.output).strip()
                 raise self._failure(
@@ -180,7 +180,8 @@ class RemoteDevice(Device):
         try:
             result = self.shell(script, limit_s=time_limit_s, hold_stdin=True)
         except DeviceLostError as error:
-            raise DeviceLostError(f"{error} (while {command[0]} ran)") from error
+            text = f"{error} (while {command[0]} ran)"
+            raise DeviceLostError(text, error.output) from error
         return CommandResult(result.status, result.output, result.timed_out)
 
     def make_folder(self, remote: PurePosixPath) -> None:
@@ -255,12 +256,11 @@ class RemoteDevice(Device):
                 self._end_program()
                 return ShellResult(137, output, result.errors, True)
             raise DeviceLostError(
-                f"{self.label} does not answer (a command took more than "
-                f"{_COMMAND_LIMIT_S:.0f} s)"
+                f"{self.label} does not answer (a command took more than {limit_s:.0f} "
+                "s); restart it, or its connection"
             )
-        raise DeviceLostError(
-            f"lost {self.label}: " + self._explain((result.errors or output).strip())
-        )
+        why = self._explain((result.errors or output).strip())
+        raise DeviceLostError(f"lost {self.label}: {why}", output)
 
     def _in_work_dir(self, script: str) -> str:
         return f"cd {shlex.quote(str(self.work_dir))} || exit 9\n{script}"
@@ -272,7 +272,11 @@ class RemoteDevice(Device):
         return
 
     def _client(
-        self, command: Sequence[str], limit_s: float | None, hold_stdin: bool = False
+        self,
+        command: Sequence[str],
+        limit_s: float | None,
+        hold_stdin: bool = False,
+        grows: Path | None = None,
     ) -> ProcessResult:
         if self._stop.is_set():
             raise DeviceStoppedError(f"{self.label}: interrupted")
@@ -280,6 +284,7 @@ class RemoteDevice(Device):
             ProcessRequest(
                 command,
                 time_limit_s=limit_s,
+                grows=grows,
                 stop=self._stop,
                 hold_stdin=hold_stdin,
                 split_errors=True,
@@ -290,14 +295,14 @@ class RemoteDevice(Device):
         return result
 
     def _failure(self, what: str, text: str, status: int) -> DeviceError:
-        if _NO_SPACE.search(text):
-            return DeviceFullError(f"{what}: no space left there; {self._free_space()}")
+        if NO_SPACE.search(text):
+            return self.full(what)
         return DeviceError(f"{what}: {self._explain(text or f'status {status}')}")
 
     # Details.
 
     def _push_error(self, local: Path, size: int, sent: ProcessResult) -> DeviceError:
-        what = f"cannot copy {local.name} ({size / 1e6:.1f} MB) to {self.label}"
+        what = f"cannot copy {local.name} ({_shown(size)}) to {self.label}"
         if sent.timed_out:
             return DeviceLostError(f"{what}: it does not answer")
         text = (sent.errors + sent.output).strip()
@@ -311,17 +316,16 @@ class RemoteDevice(Device):
         return DeviceLostError(str(error))
 
     def _place_error(self, local: Path, size: int, placed: ShellResult) -> DeviceError:
-        what = f"cannot copy {local.name} ({size / 1e6:.1f} MB) to {self.label}"
+        what = f"cannot copy {local.name} ({_shown(size)}) to {self.label}"
         text = (placed.errors + placed.output).strip()
         if placed.status == 0:
             text = f"{placed.output.strip() or 0} of {size} bytes arrived"
         return self._failure(what, text, placed.status)
 
-    def _free_space(self) -> str:
-        """How much there is, and what to do."""
+    def _space_advice(self) -> str:
         advice = f"free some, for example remove {self.work_dir}"
         free = self._free_bytes()
-        return advice if free is None else f"{free / 1e6:.1f} MB are free, {advice}"
+        return advice if free is None else f"{_shown(free)} are free, {advice}"
 
     def _free_bytes(self) -> int | None:
         """None when the device does not tell."""
@@ -356,7 +360,7 @@ class RemoteDevice(Device):
         if self._stop.is_set():
             return
         try:
-            self.shell(self._in_work_dir(f"rm -f {part}"), limit_s=_CLEAN_UP_LIMIT_S)
+            self.shell(self._in_work_dir(f"rm -f {part}*"), limit_s=_CLEAN_UP_LIMIT_S)
         except DeviceError:
             return
 
@@ -369,3 +373,8 @@ class RemoteDevice(Device):
             self.remove(remote)
             self.push(local, remote)
         return self._in_work_dir(f". ./{remote}")
+
+
+def _shown(size: int) -> str:
+    """So many bytes, in words."""
+    return f"{size} bytes" if size < 50_000 else f"{size / 1e6:.1f} MB"

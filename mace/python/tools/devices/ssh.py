@@ -22,7 +22,7 @@ from mace.python.tools.devices.device import (
     DeviceProperties,
 )
 from mace.python.tools.devices.process import ProcessRequest, run_process
-from mace.python.tools.devices.remote import BOOT_ID, RemoteDevice
+from mace.python.tools.devices.remote import BOOT_ID, PROBE_LIMIT_S, RemoteDevice
 from mace.python.tools.errors import MissingToolError
 
 # What the kernel (`uname -m`) can run.
@@ -156,7 +156,7 @@ class SshDevice(RemoteDevice):
         # Short: the path of a socket has at most 107 characters.
         self._control = self._control or tempfile.mkdtemp(prefix="mace-ssh-")
         try:
-            self.shell(":", limit_s=30.0)
+            self.shell(":", limit_s=PROBE_LIMIT_S)
         except DeviceLostError as error:
             self.close()
             text = str(error).replace("lost", "cannot reach", 1)

@@ -22,6 +22,7 @@ from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
 from mace.python.tools.run.model_run import PreparedModel, prepare_model
 from mace.python.tools.run.program import find_program
 from mace.python.tools.run.results import ModelRun, RunReport
+from mace.python.tools.terminal import make_console
 from mace.python.tools.validate.log_csv import write_log
 
 _LOG = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ def run_deployment(
             failed runs, also for want of a device that was there before, are
             in the report.
     """
-    console = console or summary.make_console(sys.stdout)
+    console = console or make_console(sys.stdout)
     check_effects(Command.RUN, deployment, options)
     if options.report:
         check_writable(_report_dir(deployment, options))

@@ -99,7 +99,7 @@ def test_nan_fails_and_names_the_first_operator(project: Project) -> None:
     assert not report.passed
     assert "output y has 30 NaN and 0 Inf among 240 values" in report.runs[0].failure
     assert "operator 'y' (Conv2D) is the first" in report.runs[0].failure
-    assert "m: FAILED, output y has 30 NaN" in project.output.getvalue()
+    assert "m on host: FAILED, output y has 30 NaN" in project.output.getvalue()
     data = json.loads(report.runs[0].files[0].read_text())
     assert data["failure"] == report.runs[0].failure
 

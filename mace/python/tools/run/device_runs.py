@@ -21,14 +21,15 @@ from mace.python.tools.devices import (
     FoundDevice,
     SilentDevice,
     device_lease,
+    trouble_of,
 )
 from mace.python.tools.devices.together import on_each_device
 from mace.python.tools.errors import MaceError
 from mace.python.tools.run import summary
 from mace.python.tools.run.invocation import PROGRAM
-from mace.python.tools.run.model_run import Place, PreparedModel, run_model
-from mace.python.tools.run.progress import Meter, show_progress
+from mace.python.tools.run.model_run import Place, PreparedModel, run_model, with_log
 from mace.python.tools.run.results import ModelRun
+from mace.python.tools.terminal import Meter, print_text, show_progress
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def run_on_devices(
         several=sum(len(item.abis) for item in found) > 1,
     )
     counts = {item.properties.name: len(jobs) * len(item.abis) for item in found}
-    with show_progress(counts) as meter:
+    with show_progress(counts, console) as meter:
         runs = on_each_device(found, lambda item: _device_runs(item, plan, meter))
     return [run for of_device in runs for run in of_device]
 
@@ -140,8 +141,8 @@ def _attempt(
         with plan.printing:
             if plan.several:
                 heading = f"{job.model.config.name} on {place.properties.name}"
-                summary.print_text(plan.console, f"\n{heading} ({abi.value}):\n")
-            summary.print_text(plan.console, text)
+                print_text(plan.console, f"\n{heading} ({abi.value}):\n")
+            print_text(plan.console, text)
 
     try:
         # Also finds out whether a device that was lost is back.
@@ -151,22 +152,14 @@ def _attempt(
     except DeviceStoppedError:
         raise
     except DeviceError as error:
-        return _failed(item, abi, job, str(error)), _state(item)
+        trouble = trouble_of(item.device)
+        failure = with_log(str(error), job.model.config.name, place, error.output)
+        lost = f"not run: {trouble}" if trouble else ""
+        return _failed(item, abi, job, failure), lost
     except MaceError as error:
         if not plan.several:
             raise
         return _failed(item, abi, job, str(error)), ""
-
-
-def _state(item: FoundDevice) -> str:
-    """Empty if the device answers again."""
-    try:
-        item.device.prepare()
-    except DeviceStoppedError:
-        raise
-    except DeviceError as error:
-        return f"not run: {error}"
-    return ""
 
 
 def _failed(item: FoundDevice, abi: Abi, job: Job, failure: str) -> ModelRun:

@@ -20,6 +20,7 @@ from mace.python.tools.bazel import sanitizer_environment, sanitizer_summary
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.config.deployment import DataFormat, Runtime
 from mace.python.tools.devices import (
+    NO_SPACE,
     SCRATCH,
     CommandResult,
     Device,
@@ -89,7 +90,6 @@ class Answer:
         report: its JSON report.
         outputs: arrays by tensor name, in the layout the port asked for.
         failure: empty, or why the run failed although the request was right.
-        crashed: the program ended by a signal.
         started: false when the device does not execute such a program.
         memory: of the program while it ran, if `RunOptions.watch_memory`.
     """
@@ -98,7 +98,6 @@ class Answer:
     report: dict[str, Any]
     outputs: Mapping[str, Array] = field(default_factory=dict)
     failure: str = ""
-    crashed: bool = False
     started: bool = True
     memory: tuple[MemorySample, ...] = ()
 
@@ -129,12 +128,16 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
                 time_limit_s=options.time_limit,
                 watch_memory_s=options.watch_memory,
             )
-            answer = _collect(device, request, result, Path(local), exchange)
-            if result.timed_out:
-                answer = replace(answer, failure=_too_long(options))
-            if options.watch_memory:
-                samples = _memory_samples(device, Path(local))
-                answer = replace(answer, memory=samples)
+            try:
+                answer = _collect(device, request, result, Path(local), exchange)
+                if result.timed_out:
+                    answer = replace(answer, failure=_too_long(options))
+                if options.watch_memory:
+                    samples = _memory_samples(device, Path(local))
+                    answer = replace(answer, memory=samples)
+            except DeviceError as error:
+                error.output = result.output
+                raise
         except BaseException:
             # What went wrong matters more than a device that is gone.
             with contextlib.suppress(DeviceError):
@@ -232,6 +235,8 @@ def _collect(
     local: Path,
     exchange: PurePosixPath,
 ) -> Answer:
+    if result.status in (1, _BAD_REQUEST) and NO_SPACE.search(result.output):
+        raise device.full(f"{PROGRAM} cannot write its results on {device.label}")
     if result.status == _BAD_REQUEST:
         raise RunnerError(f"{request.model.graph_path}: {_errors(result.output)}")
     if result.timed_out:
@@ -242,7 +247,6 @@ def _collect(
             {},
             failure=f"mace_run crashed (signal {result.status - 128}); last output: "
             + _errors(result.output),
-            crashed=True,
         )
     if result.status in (_CANNOT_EXECUTE, _NOT_FOUND):
         return Answer(

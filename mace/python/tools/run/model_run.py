@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mace.python.tools.atomic import atomic_write
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.codegen import model_places
 from mace.python.tools.config.deployment import (
@@ -23,7 +22,7 @@ from mace.python.tools.config.deployment import (
     ModelConfig,
     Runtime,
 )
-from mace.python.tools.devices import Device, DeviceProperties
+from mace.python.tools.devices import Device, DeviceProperties, write_log
 from mace.python.tools.devices.memory import (
     MemorySample,
     memory_line,
@@ -186,13 +185,12 @@ def _starts(
             break
         times.append(_times(answer))
     if options.watch_memory:
-        path = _log_path(model, place, "_memory.csv")
+        path = _log_path(model.config.name, place, "_memory.csv")
         write_samples(path, memory)
         show(f"memory of mace_run: {memory_line(memory)}; {path}\n")
     failure = answer.failure if answer.started else _wrong_abi(place, answer)
     if failure:
-        log = _write_failure_log(model, place, answer)
-        failure = f"{failure}\nlog: {log}"
+        failure = with_log(failure, model.config.name, place, answer.text)
     run = dataclasses.replace(
         run,
         failure=failure,
@@ -211,22 +209,19 @@ def _wrong_abi(place: Place, answer: Answer) -> str:
     )
 
 
-def _write_failure_log(
-    model: PreparedModel, place: Place, answer: Answer, of: str = ""
-) -> Path:
-    """All that the program and the system said; the message holds an extract."""
+def with_log(failure: str, model: str, place: Place, output: str, of: str = "") -> str:
+    """A failure with where to read on: all that program and system said.
+
+    Args:
+        of: tells the file from others of the model, device and ABI.
+    """
     path = _log_path(model, place, f"{of}.log")
-    text = answer.text
-    if answer.crashed:
-        text += f"\n--- log of {place.properties.name} ---\n"
-        text += place.device.system_log()
-    with atomic_write(path, "w") as stream:
-        stream.write(text)
-    return path
+    write_log(path, place.device, place.properties.name, output)
+    return f"{failure}\nlog: {path}"
 
 
-def _log_path(model: PreparedModel, place: Place, suffix: str) -> Path:
-    name = f"{model.config.name}_{place.properties.name}_{place.abi.value}"
+def _log_path(model: str, place: Place, suffix: str) -> Path:
+    name = f"{model}_{place.properties.name}_{place.abi.value}"
     return place.log_dir / (re.sub(r"[^0-9A-Za-z.+-]", "_", name) + suffix)
 
 
@@ -326,8 +321,13 @@ def _compare_layers(
             answer = _fetch_layers(group, model, place, options)
             outputs = answer.outputs
             if answer.failure:
-                log = _write_failure_log(model, place, answer, f"_{what}")
-                failure = f"{what}: {answer.failure}\nlog: {log}"
+                failure = with_log(
+                    f"{what}: {answer.failure}",
+                    model.config.name,
+                    place,
+                    answer.text,
+                    f"_{what}",
+                )
         for layer in group:
             array = outputs.get(layer.tensor.name)
             results += checking.compare_layer(layer, expected, array, threshold)

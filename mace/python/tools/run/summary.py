@@ -5,44 +5,23 @@
 from __future__ import annotations
 
 import math
-from typing import TextIO
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from mace.python.tools.run.results import LayerComparison, ModelRun, RunReport
-from mace.python.tools.run.terminal_text import fit_text
-
-# Columns of output that goes to a file or a pipe.
-_WIDTH = 150
-
-
-def make_console(stream: TextIO) -> Console:
-    """A console for results: as wide as the terminal, if there is one."""
-    return Console(file=stream, width=None if stream.isatty() else _WIDTH)
-
-
-def print_text(console: Console, text: str) -> None:
-    """Prints the text of `mace_run`, neither wrapped nor coloured.
-
-    Files and pipes get it as it is, terminals as it fits.
-    """
-    if console.is_terminal:
-        text = fit_text(text, console.width)
-    console.print(
-        text, markup=False, highlight=False, emoji=False, soft_wrap=True, end=""
-    )
 
 
 def print_comparisons(
     console: Console, run: ModelRun, with_device: bool = False
 ) -> None:
     """One line per output, and one for a failed run."""
-    name = f"{run.model} on {run.where}" if with_device else run.model
+    where = f"{run.model} on {run.where}"
+    name = where if with_device else run.model
     if run.failure:
         console.print(
-            f"{name}: FAILED, {run.failure}",
+            f"{where}: FAILED, {run.failure}",
             markup=False,
             highlight=False,
             emoji=False,

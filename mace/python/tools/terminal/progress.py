@@ -1,16 +1,22 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far the runs on several devices are: one line for each."""
+"""How far the work on devices is: one line for each."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 
 class Meter(Protocol):
@@ -32,7 +38,7 @@ class _Silent:
 
 
 class _Bars:
-    def __init__(self, progress: Progress, jobs: dict[str, int]) -> None:
+    def __init__(self, progress: Progress, jobs: Mapping[str, int]) -> None:
         self._progress = progress
         self._tasks = {
             device: progress.add_task(device, total=count, what="waiting")
@@ -47,19 +53,32 @@ class _Bars:
 
 
 @contextlib.contextmanager
-def show_progress(jobs: dict[str, int]) -> Iterator[Meter]:
+def show_progress(jobs: Mapping[str, int], results: Console) -> Iterator[Meter]:
     """A display of the number of jobs of each device, on a terminal only.
 
-    It goes to standard error, so that results can be piped away.
+    What is printed meanwhile, on the console of results or as a message, appears
+    above it; it is gone in the end.
+
+    Args:
+        jobs: by device.
+        results: where results are printed.
     """
-    if not sys.stderr.isatty() or len(jobs) < 2:
+    # One terminal must have one writer: a second one would not know of the lines
+    # to be moved. Only results that go elsewhere leave standard error to us.
+    console = results if results.is_terminal else Console(stderr=True)
+    if not console.is_terminal:
         yield _Silent()
         return
-    columns = (
+    progress = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
+        TimeElapsedColumn(),
         TextColumn("{task.fields[what]}", markup=False),
+        console=console,
+        transient=True,
+        redirect_stdout=results.is_terminal,
+        redirect_stderr=sys.stderr.isatty(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with progress:
         yield _Bars(progress, jobs)

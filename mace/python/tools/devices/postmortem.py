@@ -1,0 +1,46 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What remains of a program that did not end well on a device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.devices.device import (
+    Device,
+    DeviceError,
+    DeviceStoppedError,
+)
+
+
+def trouble_of(device: Device) -> str:
+    """Why a device that failed is of no use for the next program.
+
+    Empty if it answers (again) and is tidy.
+
+    Raises:
+        DeviceStoppedError: `Device.stop` was called.
+    """
+    try:
+        device.prepare()
+    except DeviceStoppedError:
+        raise
+    except DeviceError as error:
+        return str(error)
+    return ""
+
+
+def write_log(path: Path, device: Device, name: str, output: str) -> None:
+    """Keeps what a program said, and its system where that still answers.
+
+    Args:
+        name: of the device.
+        output: the program's, as far as it came.
+    """
+    if output and not output.endswith("\n"):
+        output += "\n"
+    with atomic_write(path, "w") as stream:
+        stream.write(output)
+        stream.write(f"--- log of {name} ---\n")
+        stream.write(device.system_log() or "(nothing)\n")

@@ -1,0 +1,39 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The console that results go to."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from rich.console import Console
+
+from mace.python.tools.terminal.fitting import fit_text
+
+# Columns of output that goes to a file or a pipe.
+_WIDTH = 150
+
+
+def make_console(stream: TextIO) -> Console:
+    """A console for results: as wide as the terminal, if there is one."""
+    return Console(file=stream, width=None if stream.isatty() else _WIDTH)
+
+
+def print_text(console: Console, text: str) -> None:
+    """Prints the text of a program, neither wrapped nor coloured.
+
+    Files and pipes get it as it is, terminals as it fits.
+    """
+    if not console.is_terminal:
+        # Not through rich, which leaves out control characters.
+        console.file.write(text)
+        console.file.flush()
+        return
+    console.print(
+        fit_text(text, console.width),
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=True,
+        end="",
+    )
