@@ -80,11 +80,23 @@ def _run(arguments: list[str]) -> int:
     console = make_console(sys.stdout)
     outcomes = bazel_run(options, console)
     if outcomes:
-        _print_table(console, args.target, outcomes)
+        _print_outcomes(console, args.target, outcomes)
     return 0 if all(outcome.passed for outcome in outcomes) else 1
 
 
-def _print_table(console: Console, target: str, outcomes: Sequence[Outcome]) -> None:
+def _print_outcomes(console: Console, target: str, outcomes: Sequence[Outcome]) -> None:
+    for outcome in outcomes:
+        if outcome.status is None:
+            # In one piece: a narrow column of the table is hard to search.
+            console.print(
+                f"{target} on {outcome.device} ({outcome.abi.value}): FAILED, "
+                f"{outcome.message}",
+                style="bold red",
+                markup=False,
+                highlight=False,
+                emoji=False,
+                soft_wrap=True,
+            )
     table = Table(title=target, box=box.SIMPLE_HEAD)
     for name in ("device", "ABI", "result", "files"):
         table.add_column(name, overflow="fold")

@@ -388,7 +388,10 @@ def test_a_phone_that_is_lost(
     assert stand.run("--run_target=True") == 1
     trouble.join()
     output = " ".join(capsys.readouterr().out.split())
-    assert "lost MI 6" in output
+    assert "look on MI 6 (arm64-v8a): FAILED, lost MI 6" in output
+    # What it had said until then.
+    log = stand.log("MI_6_arm64-v8a")
+    assert log.startswith("msm8998\n--- log of MI 6 ---\n")
     assert stand.log("Redmi_Go_armeabi-v7a") == "msm8937\n"
     find_adb().revive(phones[0].address)
     stand.builds("rm started; echo again", "/system/bin/sh")
