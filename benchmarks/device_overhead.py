@@ -15,7 +15,7 @@ overhead  the difference: Python, the search for devices, files there and back
 
 The farm emulates the device's shell and tools, so that a command there takes longer
 than on a phone; what USB or a network takes is not in it. With a board, run it as
-root, or give --board=none.
+root, or give --board=none. The exit status is 1 when an overhead is above 1.5 s.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def measure(place: Place, rounds: int) -> Times:
     return Times(command, min(alone))
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--phone", default="mi6", help="its profile (default mi6)")
@@ -158,6 +158,10 @@ def main() -> None:
             os.environ.update(farm.variables)
             found = {one.name: measure(one, args.rounds) for one in places(farm)}
     _show(found, args.rounds)
+    slow = [name for name, times in found.items() if times.overhead > LIMIT_S]
+    if slow:
+        print(f"more than {LIMIT_S} s beyond mace_run: {', '.join(slow)}")
+    return 1 if slow else 0
 
 
 def _show(found: dict[str, Times], rounds: int) -> None:
@@ -176,4 +180,4 @@ def _show(found: dict[str, Times], rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

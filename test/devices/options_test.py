@@ -56,7 +56,7 @@ def test_memory_over_a_long_run(tool: Tool, farm: Farm) -> None:
     )
     assert ended.status == 1
     runs = _report(tool)
-    assert len(runs) == 1 + len(farm.boards)
+    assert len(runs) == (2 if farm.boards else 1)
     assert ended.text.count("ended after 15 s without") >= len(runs)
     assert ended.text.count("memory of mace_run: at most ") == len(runs)
     # Of the phone alone.
@@ -69,7 +69,7 @@ def test_memory_over_a_long_run(tool: Tool, farm: Farm) -> None:
         assert len(rows) >= 2
         assert all(int(row["resident"]) > 1_000_000 for row in rows)
         assert len(run["memory_samples"]) == len(rows)
-    for device in (*farm.phones[:1], *farm.boards):
+    for device in (*farm.phones[:1], *farm.boards[:1]):
         inside = Inside(farm, device)
         assert not inside.runs()
         inside.close()

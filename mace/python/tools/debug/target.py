@@ -54,12 +54,9 @@ def devices(options: TargetOptions) -> Iterator[list[FoundDevice]]:
     Raises:
         DeviceError: none does, or one that was named cannot be used.
     """
-    abis = _ABIS if options.abi is None else (options.abi,)
-    if "host" in options.devices_to_run:
-        abis = (*abis, Abi.HOST)
     found = find_devices(
         DeviceQuery(
-            abis=tuple(dict.fromkeys(abis)),
+            abis=_ABIS if options.abi is None else (options.abi,),
             work_root=options.folder / "work",
             wanted=options.devices_to_run,
             device_yml=options.device_yml,

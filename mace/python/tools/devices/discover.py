@@ -49,7 +49,8 @@ class DeviceQuery:
             matches any.
         wanted: names or serials; empty: all. "qemu" emulates ARM boards.
         device_yml: boards reached by ssh; None: `devices.yml` here, if any.
-        any_abi: one of `abis` will do; otherwise those without a device are told.
+        any_abi: one of `abis` will do, and this computer's where `wanted` names it;
+            otherwise those without a device are told.
     """
 
     abis: tuple[Abi, ...]
@@ -105,6 +106,9 @@ def find_devices(query: DeviceQuery) -> Devices:
         DeviceError: none matches; says what there is, and what it can run.
         MissingToolError: a program needed to reach such devices is missing.
     """
+    if query.any_abi and HOST in query.wanted:
+        abis = tuple(dict.fromkeys((*query.abis, Abi.HOST)))
+        query = dataclasses.replace(query, abis=abis)
     survey = Survey(query.abis, query.wanted)
     survey.add_local(query.work_root)
     _add_boards(survey, query)

@@ -170,6 +170,10 @@ def test_two_ways_to_a_device_are_one_machine(
 
 
 def test_host_and_its_emulators(tmp_path: Path) -> None:
+    named = DeviceQuery(_LINUX, tmp_path, wanted=("host",), any_abi=True)
+    assert _summary(_find(named)) == {"host": ["host"]}
+    with pytest.raises(DeviceError, match=r"found host \(this computer\): host"):
+        find_devices(DeviceQuery(_LINUX, tmp_path, wanted=("host",)))
     assert _summary(_find(DeviceQuery((Abi.HOST,), tmp_path))) == {"host": ["host"]}
 
 

@@ -105,7 +105,7 @@ class Survey:
             host = HostDevice(work_root / HOST)
             self._candidate(host, (HOST,), (Abi.HOST,))
         elif HOST in self.wanted:
-            self.seen.append(Seen((HOST,), f"{HOST}: {Abi.HOST.value}"))
+            self.seen.append(Seen((HOST,), f"{HOST} (this computer): {Abi.HOST.value}"))
         for abi in EMULATED_ABIS:
             name = f"{EMULATOR}-{abi.value}"
             if not {EMULATOR, name} & set(self.wanted):

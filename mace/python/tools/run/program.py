@@ -9,8 +9,9 @@ import os
 import shutil
 from pathlib import Path
 
+from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.bazel import build_program, choose_variant
+from mace.python.tools.bazel import Variant, build_program, choose_variant
 from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.codegen import linked_package
 from mace.python.tools.config.deployment import Abi, Deployment, ModelFormat
@@ -55,7 +56,8 @@ def find_program(
         folder /= deployment.library_name
         newest = max([newest, *(p.stat().st_mtime for p in package.iterdir())])
     path = folder / "bin" / variant.name / "mace_run"
-    if path.is_file() and path.stat().st_mtime >= newest:
+    made_by = _compiler(variant)
+    if _is_current(path, newest, made_by):
         return path
     _LOG.info("building mace_run for %s", variant.name)
     try:
@@ -64,8 +66,8 @@ def find_program(
         if not path.is_file():
             raise
         _LOG.warning(
-            "%s is older than its sources, and there is no bazel to build it "
-            "again; using it as it is",
+            "%s is older than its sources, or another NDK's, and there is no bazel "
+            "to build it again; using it as it is",
             path,
         )
         return path
@@ -73,7 +75,28 @@ def find_program(
     with atomic_write(path) as stream, open(source, "rb") as binary:
         shutil.copyfileobj(binary, stream)
     path.chmod(0o755)
+    if made_by:
+        with atomic_write(_stamp(path), "w") as stream:
+            stream.write(made_by)
     return path
+
+
+def _compiler(variant: Variant) -> str:
+    """What makes a program beside its sources; empty where there is no choice."""
+    ndk = find_ndk() if variant.ndk else None
+    return "" if ndk is None else f"{ndk.home.resolve()} {ndk.revision}\n"
+
+
+def _is_current(path: Path, newest: float, made_by: str) -> bool:
+    if not path.is_file() or path.stat().st_mtime < newest:
+        return False
+    stamp = _stamp(path)
+    return not made_by or (stamp.is_file() and stamp.read_text() == made_by)
+
+
+def _stamp(path: Path) -> Path:
+    """Holds which NDK made the program: its files may well be older."""
+    return path.with_name(f"{path.name}.ndk")
 
 
 def _newest_source() -> float:

@@ -105,6 +105,32 @@ def test_each_abi_has_its_configuration(
     assert {word for word in words if word.startswith("--config")} == configs
 
 
+def _ndk(folder: Path, revision: str) -> Path:
+    programs = folder / "toolchains/llvm/prebuilt/linux-x86_64/bin"
+    programs.mkdir(parents=True)
+    (programs / "clang").touch()
+    (folder / "source.properties").write_text(f"Pkg.Revision = {revision}\n")
+    return folder
+
+
+def test_another_ndk_builds_anew(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _bazel(tools)
+    options = RunOptions(build_dir=tmp_path / "build")
+    homes = {name: _ndk(tmp_path / name, name) for name in ("25.2.1", "27.0.1")}
+    found = []
+    for name, builds in (("25.2.1", 1), ("25.2.1", 1), ("27.0.1", 2), ("25.2.1", 3)):
+        monkeypatch.setenv("ANDROID_NDK_HOME", str(homes[name]))
+        found.append(find_program(Abi.ARM64_V8A, options))
+        assert (tools / "log").read_text().count("build ") == builds
+    assert set(found) == {tmp_path / "build/bin/arm64-v8a-ndk/mace_run"}
+    # The same folder, and another NDK unpacked there.
+    (homes["25.2.1"] / "source.properties").write_text("Pkg.Revision = 26.1.2\n")
+    find_program(Abi.ARM64_V8A, options)
+    assert (tools / "log").read_text().count("build ") == 4
+
+
 def test_no_sanitizer_on_android(tools: Path, tmp_path: Path) -> None:
     _bazel(tools)
     options = RunOptions(build_dir=tmp_path, address_sanitizer=True)
