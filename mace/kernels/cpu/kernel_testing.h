@@ -118,6 +118,31 @@ inline uint16_t ToF16(float x) {
       sign + ((static_cast<uint32_t>(exponent + 13) << 10) + steps));
 }
 
+// Rounds the weights of one column to scale * q + offset. `panel` begins with
+// 16 scales and 16 offsets, [count][16] of q follow.
+inline void ToInt8Weights(float *w, size_t count, size_t column, char *panel) {
+  float low = w[0];
+  float high = w[0];
+  for (size_t i = 0; i < count; ++i) {
+    low = std::fmin(low, w[i]);
+    high = std::fmax(high, w[i]);
+  }
+  // Of eight bits each, so that no weight is rounded once more.
+  int exponent;
+  std::frexp(std::fmax(high - low, 1e-30f), &exponent);
+  const float scale = std::ldexp(1.0f, exponent - 8);
+  const float offset = scale * std::nearbyint((low / scale) + 128.0f);
+  std::memcpy(panel + column * sizeof(float), &scale, sizeof(float));
+  std::memcpy(panel + (16 + column) * sizeof(float), &offset, sizeof(float));
+  char *q = panel + 32 * sizeof(float) + column;
+  for (size_t i = 0; i < count; ++i) {
+    float steps = std::nearbyint((w[i] - offset) / scale);
+    steps = std::fmin(std::fmax(steps, -128.0f), 127.0f);
+    q[i * 16] = static_cast<char>(static_cast<int8_t>(steps));
+    w[i] = steps * scale + offset;
+  }
+}
+
 // |got - want| <= bound, NaN equal to NaN. `bound` follows from the sum of the
 // absolute products: a chain of k fused steps errs by at most k * 2^-24 of it.
 inline bool Near(double got, double want, double bound) {

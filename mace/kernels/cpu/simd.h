@@ -528,6 +528,32 @@ MACE_SIMD_INLINE void StoreBf16N(uint16_t *p, V v, int n) {
   StoreHalfBitsN(p, NarrowBf16(v), n);
 }
 
+// ---- int8 ------------------------------------------------------------------
+
+MACE_SIMD_INLINE V LoadInt8(const int8_t *p) {
+  VI8 bytes;
+  __builtin_memcpy(&bytes, p, sizeof(bytes));
+  return __builtin_convertvector(__builtin_convertvector(bytes, VI), V);
+}
+
+// Sixteen adjacent int8 as floats.
+inline constexpr int kSixteenVectors = 16 / kLanes;
+MACE_SIMD_INLINE void LoadSixteenInt8(const int8_t *p,
+                                      V (&v)[kSixteenVectors]) {
+#if defined(__ARM_NEON)
+  // One load, whose halves are widened by instructions for halves.
+  const int8x16_t bytes = vld1q_s8(p);
+  const int16x8_t halves[2] = {vmovl_s8(vget_low_s8(bytes)),
+                               vmovl_s8(vget_high_s8(bytes))};
+  for (int i = 0; i < 2; ++i) {
+    v[2 * i] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(halves[i])));
+    v[2 * i + 1] = vcvtq_f32_s32(vmovl_s16(vget_high_s16(halves[i])));
+  }
+#else
+  for (int i = 0; i < kSixteenVectors; ++i) v[i] = LoadInt8(p + i * kLanes);
+#endif
+}
+
 // ---- pairs of bf16 ---------------------------------------------------------
 // A 32-bit lane holds two neighbours in memory, the earlier one below.
 

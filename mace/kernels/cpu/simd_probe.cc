@@ -37,6 +37,11 @@ void NarrowBf16Of(const float *x, uint16_t *y) { StoreBf16(y, Load(x)); }
 void CopyHalfOf(const uint16_t *x, uint16_t *y, int n) {
   StoreF16N(y, LoadF16N(x, n), n);
 }
+void WidenInt8Of(const int8_t *x, float *y) {
+  V v[kSixteenVectors];
+  LoadSixteenInt8(x, v);
+  for (int i = 0; i < kSixteenVectors; ++i) Store(y + i * kLanes, v[i]);
+}
 
 }  // namespace
 
@@ -45,7 +50,7 @@ const Probe kProbe = {
     kLanes,       &FloorOf,     &CeilOf,       &RoundOf,    &TruncateOf,
     &AbsOf,       &SqrtOf,      &ClampOf,      &SetOf,      &CopyOf,
     &ReduceAddOf, &ReduceMaxOf, &ReduceMinOf,  &FmaLanesOf, &WidenF16Of,
-    &WidenBf16Of, &NarrowF16Of, &NarrowBf16Of, &CopyHalfOf,
+    &WidenBf16Of, &NarrowF16Of, &NarrowBf16Of, &CopyHalfOf, &WidenInt8Of,
 };
 
 }  // namespace mace::simd::MACE_ISA

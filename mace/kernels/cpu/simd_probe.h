@@ -36,6 +36,7 @@ struct Probe {
   void (*narrow_f16)(const float *x, uint16_t *y);
   void (*narrow_bf16)(const float *x, uint16_t *y);
   void (*copy_half)(const uint16_t *x, uint16_t *y, int n);  // fp16
+  void (*widen_int8)(const int8_t *x, float *y);             // 16 of them
 };
 
 #define MACE_PROBE_DECLARE(name) \

@@ -166,6 +166,22 @@ TEST(Simd, WidensEveryHalf) {
   }
 }
 
+TEST(Simd, WidensEveryInt8) {
+  for (const Named &isa : Probes()) {
+    int8_t bytes[16];
+    float y[17];
+    for (int base = -128; base < 128; base += 16) {
+      for (int i = 0; i < 16; ++i) bytes[i] = static_cast<int8_t>(base + i);
+      y[16] = 7.0f;
+      isa.probe->widen_int8(bytes, y);
+      for (int i = 0; i < 16; ++i) {
+        EXPECT_EQ(y[i], static_cast<float>(base + i)) << isa.name;
+      }
+      EXPECT_EQ(y[16], 7.0f) << isa.name;
+    }
+  }
+}
+
 // Every half, its neighbours and the ties between halves, and the extremes.
 TEST(Simd, NarrowsToNearestEven) {
   for (const Named &isa : Probes()) {

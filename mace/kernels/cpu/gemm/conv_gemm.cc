@@ -227,6 +227,7 @@ void RunFloat(const ConvPlan &plan,
   block.a = MakeRows(plan, input, region, scratch);
   block.w = target.weights;
   block.w_type = plan.w_type;
+  block.widen = plan.kernels->widen;
   block.next_w = target.next_weights;
   block.scratch =
       reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
@@ -344,9 +345,9 @@ void RunConvTask(const ConvPlan &plan,
   const Index columns = plan.shape.out_c / plan.shape.groups;
   const size_t first = static_cast<size_t>(at.group * columns);
   const size_t row = static_cast<size_t>(region.row_begin);
-  const size_t group_bytes =
-      static_cast<size_t>(plan.panels * plan.taps * plan.depth) *
-      kPanelColumns * WeightBytes(plan.w_type);
+  const size_t panel_bytes =
+      PanelBytes(plan.w_type, static_cast<size_t>(plan.taps * plan.depth));
+  const size_t group_bytes = static_cast<size_t>(plan.panels) * panel_bytes;
   Target target;
   target.columns = static_cast<size_t>(columns);
   target.panel_begin = static_cast<size_t>(at.panel_block * plan.panel_block);
@@ -361,8 +362,7 @@ void RunConvTask(const ConvPlan &plan,
     target.next_weights =
         static_cast<const char *>(args.weights) +
         static_cast<size_t>(next.group) * group_bytes +
-        static_cast<size_t>(next.panel_block * plan.panel_block) *
-            (group_bytes / static_cast<size_t>(plan.panels));
+        static_cast<size_t>(next.panel_block * plan.panel_block) * panel_bytes;
   }
   target.epilogue = args.epilogue;
   if (target.epilogue.bias != nullptr) target.epilogue.bias += first;

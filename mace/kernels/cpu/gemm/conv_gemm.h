@@ -81,8 +81,8 @@ struct ConvPlan {
   size_t staged_bytes = 0;  // for all tasks
 };
 
-// `half`: null, or HalfKernelsFor(.., w_type), which are then used wherever
-// there is more than one row.
+// `kernels`: those for `w_type`. `half`: null, or HalfKernelsFor(.., w_type),
+// which are then used wherever there is more than one row.
 ConvPlan PlanConv(const ConvShape &shape,
                   WeightType w_type,
                   const Kernels *kernels,
@@ -91,8 +91,8 @@ ConvPlan PlanConv(const ConvShape &shape,
 
 struct ConvArgs {
   const float *input = nullptr;   // [batch][in_h][in_w][in_c]
-  const void *weights = nullptr;  // [groups][panels][taps * depth][16], or
-                                  // in pairs
+  const void *weights = nullptr;  // [groups][panels][taps * depth][16], in
+                                  // pairs, or with scales (WeightType)
   float *output = nullptr;
   size_t output_stride = 0;  // floats from pixel to pixel, >= out_c
   Epilogue epilogue;         // bias: [out_c]

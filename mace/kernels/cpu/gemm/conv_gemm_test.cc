@@ -31,7 +31,7 @@ namespace {
 constexpr float kGuard = 12345.0f;
 constexpr WeightType kWeightTypes[] = {WeightType::kF32, WeightType::kF16,
                                        WeightType::kBf16,
-                                       WeightType::kBf16Pairs};
+                                       WeightType::kBf16Pairs, WeightType::kI8};
 
 struct Case {
   ConvShape shape;
@@ -113,9 +113,8 @@ size_t PanelOffset(WeightType type, size_t i, size_t channels, size_t column) {
   return k / 2 * 32 + column * 2 + k % 2;
 }
 
-// [O][K] to [groups][panels][K][16] of the storage type, or to
-// [groups][panels][K / 2][16][2]; rounds data->filter to what the storage
-// holds.
+// [O][K] to [groups] panels of the storage type (WeightType); rounds
+// data->filter to what the storage holds.
 void Pack(const Case &c, Data *data) {
   const ConvShape &s = c.shape;
   const size_t channels = Size(s.in_c / s.groups);
@@ -124,25 +123,27 @@ void Pack(const Case &c, Data *data) {
   const size_t stored = pairs ? k / channels * (channels + channels % 2) : k;
   const size_t columns = Size(s.out_c / s.groups);
   const size_t panels = PanelCount(columns);
-  const size_t bytes = WeightBytes(c.w_type);
-  data->packed.assign(Size(s.groups) * panels * stored * 16 * bytes, 0);
+  const size_t panel_bytes = PanelBytes(c.w_type, stored);
+  data->packed.assign(Size(s.groups) * panels * panel_bytes, 0);
   for (size_t o = 0; o < Size(s.out_c); ++o) {
-    const size_t group = o / columns;
     const size_t n = o % columns;
+    char *panel =
+        data->packed.data() + (o / columns * panels + n / 16) * panel_bytes;
+    float *row = &data->filter[o * k];
+    if (c.w_type == WeightType::kI8) {
+      ToInt8Weights(row, k, n % 16, panel);
+      continue;
+    }
     for (size_t i = 0; i < k; ++i) {
-      float *value = &data->filter[o * k + i];
-      char *to =
-          data->packed.data() + ((group * panels + n / 16) * stored * 16 +
-                                 PanelOffset(c.w_type, i, channels, n % 16)) *
-                                    bytes;
+      const size_t at = PanelOffset(c.w_type, i, channels, n % 16);
       if (c.w_type == WeightType::kF32) {
-        std::memcpy(to, value, 4);
+        std::memcpy(panel + at * 4, &row[i], 4);
         continue;
       }
       const bool half = c.w_type == WeightType::kF16;
-      const uint16_t bits = half ? ToF16(*value) : ToBf16(*value);
-      *value = half ? FromF16(bits) : FromBf16(bits);
-      std::memcpy(to, &bits, 2);
+      const uint16_t bits = half ? ToF16(row[i]) : ToBf16(row[i]);
+      row[i] = half ? FromF16(bits) : FromBf16(bits);
+      std::memcpy(panel + at * 2, &bits, 2);
     }
   }
 }
@@ -171,8 +172,11 @@ constexpr float kLow = -0.25f;
 constexpr float kHigh = 0.75f;
 
 ConvPlan PlanFor(const Case &c, const Kind &kind) {
-  return PlanConv(c.shape, c.w_type, KernelsFor(kind.isa),
-                  HalfKernelsOf(kind, c.w_type), c.threads);
+  const Kernels *kernels = c.w_type == WeightType::kI8
+                               ? Int8WeightKernelsFor(kind.isa)
+                               : KernelsFor(kind.isa);
+  return PlanConv(c.shape, c.w_type, kernels, HalfKernelsOf(kind, c.w_type),
+                  c.threads);
 }
 
 struct Memory {
@@ -376,13 +380,15 @@ TEST(ConvGemm, EveryRowCountAndColumnTail) {
   }
 }
 
-TEST(ConvGemm, EveryRowCountAndColumnTailOfHalves) {
+TEST(ConvGemm, EveryRowCountAndColumnTailOfNarrowWeights) {
+  constexpr WeightType kTypes[] = {WeightType::kBf16Pairs, WeightType::kF16,
+                                   WeightType::kI8};
   uint32_t seed = 600;
   for (ptrdiff_t rows = 1; rows <= 30; ++rows) {
     for (ptrdiff_t columns : {1, 15, 16, 33, 48, 63, 80, 97}) {
       Case c;
       c.shape = MatrixShape(rows, 5 + rows % 13, columns);
-      c.w_type = rows % 2 == 0 ? WeightType::kBf16Pairs : WeightType::kF16;
+      c.w_type = kTypes[seed % 3];
       c.residual = columns % 2 == 0;
       c.clamp = rows % 3 == 0;
       c.extra_stride = rows % 5 == 0 ? 3 : 0;
@@ -481,7 +487,7 @@ TEST(ConvGemm, RandomGeometry) {
     if (full_h < 1 || full_w < 1) continue;
     s.out_h = (full_h - 1) / s.stride_h + 1;
     s.out_w = (full_w - 1) / s.stride_w + 1;
-    c.w_type = static_cast<WeightType>(random.Int(0, 3));
+    c.w_type = static_cast<WeightType>(random.Int(0, 4));
     c.bias = random.Int(0, 3) != 0;
     c.residual = random.Int(0, 2) == 0;
     c.clamp = random.Int(0, 1) == 0;
@@ -497,8 +503,8 @@ TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
        {Square(14, 20, 3, 1, 1, 100), Square(30, 3, 3, 2, 1, 40),
         MatrixShape(49, 520, 70), MatrixShape(1, 513, 1001),
         MatrixShape(2000, 6, 70)}) {
-    for (WeightType type :
-         {WeightType::kF32, WeightType::kF16, WeightType::kBf16Pairs}) {
+    for (WeightType type : {WeightType::kF32, WeightType::kF16,
+                            WeightType::kBf16Pairs, WeightType::kI8}) {
       Case c;
       c.shape = shape;
       c.w_type = type;
@@ -576,6 +582,27 @@ TEST(ConvGemm, Fp16SumsAreFloatBetweenStretches) {
     ASSERT_LE(half->depth_block, 256u);
     for (float x : RunAll(c, d, isa)) {
       EXPECT_NEAR(x, 67584.5f, 67584.5f * 0.03f);
+    }
+  }
+}
+
+// Several rows meet the very floats that the weights stand for.
+TEST(ConvGemm, Int8WeightsGiveTheBitsOfTheirFloats) {
+  for (const ConvShape &shape :
+       {Square(9, 20, 3, 1, 1, 70), Square(12, 3, 3, 2, 1, 40),
+        MatrixShape(7, 1300, 50)}) {
+    Case c;
+    c.shape = shape;
+    c.w_type = WeightType::kI8;
+    Random random(15);
+    Data d = MakeData(c, &random);
+    Case whole = c;
+    whole.w_type = WeightType::kF32;
+    Data same = d;
+    Pack(whole, &same);
+    for (CpuIsa isa : RunnableIsas()) {
+      EXPECT_EQ(RunAll(c, d, isa), RunAll(whole, same, isa))
+          << Describe(c, isa, random.seed());
     }
   }
 }

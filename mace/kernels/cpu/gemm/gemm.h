@@ -18,6 +18,13 @@
 // `depth` even. bf16_gemm.h multiplies them as they are; here they are widened
 // like the other 16-bit types.
 //
+// kI8 is PACKED_O16_SCALED: every panel is 16 float scales, 16 float offsets
+// and then [K][16] of int8; weight [k][n] of a panel is scale[n] * q[k][n] +
+// offset[n]. Where there are several rows the panel is widened to these floats,
+// so that the sums have the bits which kF32 has for the same weights; a single
+// row is multiplied by q, its sums by the scale, and the sum of the row by the
+// offset.
+//
 // Order of summation: bias first, then K ascending in one chain per output,
 // whatever the tile, block or thread count. Splitting the work therefore never
 // changes a bit of the result; the ISA may (fused or separate rounding).
@@ -41,11 +48,21 @@ namespace mace::gemm {
 
 inline constexpr size_t kPanelColumns = 16;
 
-enum class WeightType { kF32, kF16, kBf16, kBf16Pairs };
+enum class WeightType { kF32, kF16, kBf16, kBf16Pairs, kI8 };
 
-// Bytes of one stored weight.
-inline constexpr size_t WeightBytes(WeightType type) {
-  return type == WeightType::kF32 ? 4 : 2;
+// Bytes of the scales and offsets that every panel of kI8 begins with.
+inline constexpr size_t kScaleBytes = 2 * kPanelColumns * sizeof(float);
+
+// Bytes of one panel; `depth` is K, of kBf16Pairs rounded up to pairs.
+inline constexpr size_t PanelBytes(WeightType type, size_t depth) {
+  switch (type) {
+    case WeightType::kF32:
+      return depth * kPanelColumns * 4;
+    case WeightType::kI8:
+      return kScaleBytes + depth * kPanelColumns;
+    default:
+      return depth * kPanelColumns * 2;
+  }
 }
 
 // Panels that `columns` need.
@@ -63,6 +80,13 @@ struct Epilogue {
   float high = 0.0f;
 };
 
+struct Block;
+
+// Products [k_begin, k_begin + count) of a panel of block.w as floats, to
+// [count][16]. Not for kF32, which is used where it lies.
+using WidenFunction = void (*)(
+    const Block &block, size_t panel, size_t k_begin, size_t count, float *to);
+
 // A block of rows times a range of panels.
 struct Block {
   const float *const *a = nullptr;  // a[t * rows + m]: depth floats each
@@ -71,6 +95,7 @@ struct Block {
   size_t depth = 0;
   const void *w = nullptr;  // panel 0, not panel_begin
   WeightType w_type = WeightType::kF32;
+  WidenFunction widen = nullptr;  // Kernels::widen; unused with kF32
   size_t columns = 0;  // of the whole product; the last panel may be partial
   size_t panel_begin = 0;
   size_t panel_end = 0;
@@ -82,7 +107,7 @@ struct Block {
                         // into a part of a wider tensor (a concat)
   Epilogue epilogue;
   float *scratch = nullptr;  // kScratchFloats, 64-byte aligned; used only to
-                             // widen 16-bit weights
+                             // widen weights
 };
 
 // K runs in stretches of at most about this many products, so that a stretch
@@ -111,12 +136,17 @@ struct Vector {
 struct Kernels {
   void (*run)(const Block &block);
   void (*run_vector)(const Vector &vector);
+  WidenFunction widen;
   size_t row_tile;  // rows of the tallest common register tile; blocks of a
                     // multiple of it waste nothing
 };
 
-// Never null for an ISA other than CpuIsa::kNone.
+// For all types of weights but kI8. Never null for an ISA other than
+// CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
+
+// The same for kI8 alone.
+const Kernels *Int8WeightKernelsFor(CpuIsa isa);
 
 }  // namespace mace::gemm
 

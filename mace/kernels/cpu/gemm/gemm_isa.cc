@@ -6,6 +6,7 @@
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/gemm_stretch.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
+#include "mace/kernels/cpu/gemm/gemm_vector.h"
 #include "mace/kernels/cpu/simd.h"
 
 namespace mace::gemm::MACE_ISA {
@@ -57,12 +58,10 @@ MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t panels_left) {
   if (panels_left == 5) return kGroups[2];
   return kGroups[panels_left >= 4 ? 3 : panels_left - 1];
 }
-constexpr size_t kRowTile = 6;
 #elif defined(__AVX2__)
 constexpr TileSet<2, 6> kTiles;  // 12 sums + 2 weights + 1 value of 16
 constexpr ColumnGroup kGroup = {1, 1, 16, 6, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
-constexpr size_t kRowTile = 6;
 #elif defined(__aarch64__)
 // 16 sums + 8 row vectors (four k each) + 2 x 4 weights of 32 registers. A
 // panel's four vectors come by one load: 128 of 143 instructions of the loop
@@ -72,19 +71,16 @@ constexpr size_t kRowTile = 6;
 constexpr TileSet<4, 4> kTiles;
 constexpr ColumnGroup kGroup = {1, 1, 16, 4, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
-constexpr size_t kRowTile = 4;
 #elif defined(__SSE4_1__)
 // 12 sums + 2 weights + 1 value + 1 product of 16.
 constexpr TileSet<2, 6> kTiles;
 constexpr ColumnGroup kGroup = {1, 2, 8, 6, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
-constexpr size_t kRowTile = 6;
 #else
 // 8 sums + 4 row vectors (four k each) + 2 weights of 16 registers.
 constexpr TileSet<2, 4> kTiles;
 constexpr ColumnGroup kGroup = {1, 2, 8, 4, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
-constexpr size_t kRowTile = 4;
 #endif
 
 template <typename Widen>
@@ -116,10 +112,12 @@ struct Weights {
   size_t panel_stride;
 };
 
-void WidenStretch(const Block &b,
-                  const uint16_t *from,
-                  size_t count,
-                  float *to) {
+// 16-bit weights.
+void Widen(
+    const Block &b, size_t panel, size_t k_begin, size_t depth, float *to) {
+  const uint16_t *from = static_cast<const uint16_t *>(b.w) +
+                         (panel * b.taps * b.depth + k_begin) * kPanelColumns;
+  const size_t count = depth * kPanelColumns;
   if (b.w_type == WeightType::kBf16Pairs) {
     WidenPairs(from, to, count);
   } else if (b.w_type == WeightType::kF16) {
@@ -138,15 +136,16 @@ Weights StretchWeights(const Block &b,
                        size_t panel,
                        const Stretch &s) {
   const size_t panel_floats = b.taps * b.depth * kPanelColumns;
-  const size_t offset =
-      panel * panel_floats + (s.tap * b.depth + s.k_begin) * kPanelColumns;
+  const size_t k_begin = s.tap * b.depth + s.k_begin;
   if (b.w_type == WeightType::kF32) {
-    return {static_cast<const float *>(b.w) + offset, panel_floats};
+    return {static_cast<const float *>(b.w) + panel * panel_floats +
+                k_begin * kPanelColumns,
+            panel_floats};
   }
-  const size_t count = s.taps * s.depth * kPanelColumns;
-  const uint16_t *from = static_cast<const uint16_t *>(b.w) + offset;
+  const size_t depth = s.taps * s.depth;
+  const size_t count = depth * kPanelColumns;
   for (size_t p = 0; p < group.panels; ++p) {
-    WidenStretch(b, from + p * panel_floats, count, b.scratch + p * count);
+    b.widen(b, panel + p, k_begin, depth, b.scratch + p * count);
   }
   return {b.scratch, count};
 }
@@ -271,7 +270,9 @@ MACE_SIMD_INLINE void GatherBias(
   }
 }
 
-void Run(const Block &b) {
+}  // namespace
+
+void RunBlock(const Block &b) {
   const Extent extent = {b.taps, b.depth, kDepthBlock};
   alignas(64) float bias[kMaxGroupPanels * kPanelColumns];
   for (size_t panel = b.panel_begin; panel < b.panel_end;) {
@@ -286,13 +287,9 @@ void Run(const Block &b) {
   }
 }
 
+namespace {
+
 // ---- one row ---------------------------------------------------------------
-
-constexpr int kPanelVectors = kPanelWidth / sv::kLanes;
-// Interleaved chains hide the latency of an FMA (4 cycles, two per cycle).
-constexpr int kChains = kPanelVectors == 1 ? 8 : kPanelVectors == 2 ? 4 : 2;
-
-using Chains = sv::V[kChains][kPanelVectors];
 
 // The products of one panel, w: [depth][16].
 template <typename T, typename LoadWeights>
@@ -343,47 +340,12 @@ MACE_SIMD_INLINE void MultiplyPairs(const Vector &x,
   for (; k < x.depth; k += 2, w += 2 * kPanelWidth) step(k, 0);
 }
 
-// For every panel: multiply(panel, acc), then the epilogue.
-template <typename MultiplyPanel>
-MACE_SIMD_INLINE void RunPanels(const Vector &x, MultiplyPanel multiply) {
-  const sv::V low = sv::Set(x.epilogue.low);
-  const sv::V high = sv::Set(x.epilogue.high);
-  for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
-    Chains acc = {};
-    multiply(panel * x.depth * kPanelColumns, acc);
-    MACE_UNROLL for (int half = kChains / 2; half > 0; half /= 2) {
-      for (int u = 0; u < half; ++u) {
-        MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
-          acc[u][v] += acc[u + half][v];
-        }
-      }
-    }
-    MACE_UNROLL for (int v = 0; v < kPanelVectors; ++v) {
-      const size_t column =
-          panel * kPanelColumns + static_cast<size_t>(v * sv::kLanes);
-      if (column >= x.columns) break;
-      const size_t left = x.columns - column;
-      const int n = left < static_cast<size_t>(sv::kLanes)
-                        ? static_cast<int>(left)
-                        : sv::kLanes;
-      sv::V y = acc[0][v];
-      if (x.epilogue.bias != nullptr) {
-        y += sv::LoadN(x.epilogue.bias + column, n);
-      }
-      if (x.epilogue.residual != nullptr) {
-        y += sv::LoadN(x.epilogue.residual + column, n);
-      }
-      if (x.epilogue.clamp) y = sv::Clamp(y, low, high);
-      sv::StoreN(x.y + column, y, n);
-    }
-  }
-}
-
 template <typename T, typename LoadWeights>
 MACE_SIMD_INLINE void RunPanelsOf(const Vector &x, LoadWeights load) {
   const T *w = static_cast<const T *>(x.w);
-  RunPanels(x, [&](size_t at, Chains &acc) __attribute__((always_inline)) {
-    Multiply(x, w + at, acc, load);
+  const size_t stride = x.depth * kPanelColumns;
+  RunPanels(x, [&](size_t panel, Chains &acc) __attribute__((always_inline)) {
+    Multiply(x, w + panel * stride, acc, load);
   });
 }
 
@@ -404,17 +366,21 @@ void RunVector(const Vector &x) {
       break;
     case WeightType::kBf16Pairs: {
       const uint16_t *w = static_cast<const uint16_t *>(x.w);
-      RunPanels(x, [&](size_t at, Chains &acc) __attribute__((always_inline)) {
-        MultiplyPairs(x, w + at, acc);
-      });
+      const size_t stride = x.depth * kPanelColumns;
+      RunPanels(x,
+                [&](size_t panel, Chains &acc) __attribute__((always_inline)) {
+                  MultiplyPairs(x, w + panel * stride, acc);
+                });
       break;
     }
+    case WeightType::kI8:  // int8_weights_isa.cc
+      break;
   }
 }
 
 }  // namespace
 
 extern const Kernels kKernels;
-const Kernels kKernels = {&Run, &RunVector, kRowTile};
+const Kernels kKernels = {&RunBlock, &RunVector, &Widen, kRowTile};
 
 }  // namespace mace::gemm::MACE_ISA

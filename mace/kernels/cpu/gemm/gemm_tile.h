@@ -48,6 +48,9 @@ struct Tile {
 
 inline constexpr int kPanelWidth = 16;
 
+// Kernels::row_tile: rows of the tiles of a group of columns (gemm_isa.cc).
+inline constexpr size_t kRowTile = sv::kLaneFma ? 4 : 6;
+
 // Offset of column vector v of a tile from the tile's first weight.
 MACE_SIMD_INLINE size_t VectorOffset(int v, size_t panel_stride) {
   const int column = v * sv::kLanes;

@@ -85,25 +85,30 @@ struct Data {
 Data MakeData(const Case &c, Random *random) {
   const gemm::ConvShape &s = c.shape;
   const size_t depth = Size(9 * s.in_c);
-  const size_t bytes = gemm::WeightBytes(c.type);
+  const size_t panel_bytes = gemm::PanelBytes(c.type, depth);
   Data d;
   d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
   d.filter = random->Floats(Size(s.out_c) * depth);
   d.bias = random->Floats(Size(s.out_c));
   d.residual = random->Floats(Size(s.batch * s.out_h * s.out_w * s.out_c));
-  d.packed.assign(gemm::PanelCount(Size(s.out_c)) * depth * 16 * bytes, 0);
+  d.packed.assign(gemm::PanelCount(Size(s.out_c)) * panel_bytes, 0);
   for (size_t o = 0; o < Size(s.out_c); ++o) {
+    char *panel = d.packed.data() + o / 16 * panel_bytes;
+    if (c.type == gemm::WeightType::kI8) {
+      ToInt8Weights(&d.filter[o * depth], depth, o % 16, panel);
+      continue;
+    }
     for (size_t k = 0; k < depth; ++k) {
       float *value = &d.filter[o * depth + k];
-      char *to = d.packed.data() + ((o / 16 * depth + k) * 16 + o % 16) * bytes;
+      const size_t at = k * 16 + o % 16;
       if (c.type == gemm::WeightType::kF32) {
-        std::memcpy(to, value, 4);
+        std::memcpy(panel + at * 4, value, 4);
         continue;
       }
       const bool half = c.type == gemm::WeightType::kF16;
       const uint16_t bits = half ? ToF16(*value) : ToBf16(*value);
       *value = half ? FromF16(bits) : FromBf16(bits);
-      std::memcpy(to, &bits, 2);
+      std::memcpy(panel + at * 2, &bits, 2);
     }
   }
   return d;
@@ -395,7 +400,10 @@ TEST(ConvWinograd, RandomGeometry) {
     s.out_h = s.in_h + s.pad_top + random.Int(0, 3) - 2;
     s.out_w = s.in_w + s.pad_left + random.Int(0, 3) - 2;
     if (s.out_h < 1 || s.out_w < 1) continue;
-    c.type = static_cast<gemm::WeightType>(random.Int(0, 2));
+    constexpr gemm::WeightType kTypes[] = {
+        gemm::WeightType::kF32, gemm::WeightType::kF16, gemm::WeightType::kBf16,
+        gemm::WeightType::kI8};
+    c.type = kTypes[random.Int(0, 3)];
     c.bias = random.Int(0, 3) != 0;
     c.residual = random.Int(0, 1) == 0;
     c.clamp = random.Int(0, 1) == 0;

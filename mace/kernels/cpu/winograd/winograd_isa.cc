@@ -97,13 +97,41 @@ struct Tile4 {
 
 // ---- filter ----------------------------------------------------------------
 
-// Weights of any type as floats. A branch per vector: filters are transformed
-// once, and code for each type would be 5 KB more in the library.
-MACE_SIMD_INLINE sv::V LoadWeights(const FilterArgs &x, size_t at) {
-  if (x.type == gemm::WeightType::kF32) {
-    return sv::Load(static_cast<const float *>(x.from) + at);
+// A panel of weights of any type.
+struct FilterPanel {
+  gemm::WeightType type;
+  const char *weights;
+  const float *scales;  // of kI8, and then the offsets
+};
+
+MACE_SIMD_INLINE FilterPanel PanelOf(const FilterArgs &x, size_t panel) {
+  const char *from = static_cast<const char *>(x.from);
+  const size_t weights = 9 * x.channels * kPanel;
+  switch (x.type) {
+    case gemm::WeightType::kF32:
+      return {x.type, from + panel * weights * sizeof(float), nullptr};
+    case gemm::WeightType::kI8:
+      from += panel * (gemm::kScaleBytes + weights);
+      return {x.type, from + gemm::kScaleBytes,
+              reinterpret_cast<const float *>(from)};
+    default:
+      return {x.type, from + panel * weights * sizeof(uint16_t), nullptr};
   }
-  const uint16_t *from = static_cast<const uint16_t *>(x.from) + at;
+}
+
+// Weights as floats. A branch per vector: filters are transformed once, and
+// code for each type would be 5 KB more in the library.
+MACE_SIMD_INLINE sv::V LoadWeights(const FilterPanel &x, size_t at) {
+  if (x.type == gemm::WeightType::kF32) {
+    return sv::Load(reinterpret_cast<const float *>(x.weights) + at);
+  }
+  if (x.type == gemm::WeightType::kI8) {
+    const float *scales = x.scales + at % kPanel;
+    return sv::Fma(
+        sv::LoadInt8(reinterpret_cast<const int8_t *>(x.weights) + at),
+        sv::Load(scales), sv::Load(scales + kPanel));
+  }
+  const uint16_t *from = reinterpret_cast<const uint16_t *>(x.weights) + at;
   return x.type == gemm::WeightType::kF16 ? sv::LoadF16(from)
                                           : sv::LoadBf16(from);
 }
@@ -114,18 +142,18 @@ MACE_SIMD_INLINE sv::V LoadWeights(const FilterArgs &x, size_t at) {
 // GB/s instead of 47.
 constexpr size_t kRun = 128;
 
-// The vector of weights at `from`, to a vector every kRun floats.
+// The vector of weights at `at`, to a vector every kRun floats.
 template <typename Tile>
-MACE_SIMD_INLINE void FilterVector(const FilterArgs &x,
-                                   size_t from,
+MACE_SIMD_INLINE void FilterVector(const FilterPanel &from,
+                                   size_t tap_stride,
+                                   size_t at,
                                    float *point) {
   constexpr int t = Tile::kPoints;
-  const size_t tap_stride = x.channels * kPanel;
   sv::V columns[t][3];
   _Pragma("clang loop unroll(disable)") for (size_t col = 0; col < 3; ++col) {
     sv::V g[3];
     for (size_t row = 0; row < 3; ++row) {
-      g[row] = LoadWeights(x, from + (row * 3 + col) * tap_stride);
+      g[row] = LoadWeights(from, at + (row * 3 + col) * tap_stride);
     }
     sv::V u[t];
     Tile::Filter(g, u);
@@ -147,13 +175,13 @@ void Filter(const FilterArgs &x) {
   const size_t tap_stride = x.channels * kPanel;
   const size_t to_stride = x.panels * tap_stride;
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
-    const size_t from = panel * 9 * tap_stride;
+    const FilterPanel from = PanelOf(x, panel);
     float *to = x.to + panel * tap_stride;
     for (size_t begin = 0; begin < tap_stride; begin += kRun) {
       const size_t left = tap_stride - begin;
       const size_t count = left < kRun ? left : kRun;
       for (size_t i = 0; i < count; i += sv::kLanes) {
-        FilterVector<Tile>(x, from + begin + i, runs + i);
+        FilterVector<Tile>(from, tap_stride, begin + i, runs + i);
       }
       for (size_t point = 0; point < t * t; ++point) {
         const float *run = runs + point * kRun;
