@@ -17,7 +17,7 @@
 namespace mace {
 
 // The newest format_version that this library reads.
-constexpr uint32_t kModelFormatVersion = 2;
+constexpr uint32_t kModelFormatVersion = 3;
 
 struct ValueInfo {
   std::string name;
@@ -50,8 +50,12 @@ struct Model {
   DeploymentHints hints;
 };
 
+// Whether constants of that type may lie in that layout.
+bool LayoutTakes(ConstantLayout layout, DataType type);
+
 // Bytes that a constant takes in the data file; -1 if its dims are negative,
-// overflow, or do not suit its layout and groups.
+// overflow, or do not suit its layout and groups. The layout takes its type
+// (LayoutTakes).
 int64_t StoredBytes(const ConstantInfo &constant);
 
 }  // namespace mace

@@ -71,6 +71,11 @@ void CheckConstant(const ConstantInfo &constant,
     problems->Add(who, " has no element type");
     return;
   }
+  if (!LayoutTakes(constant.layout, constant.data_type)) {
+    problems->Add(who, ": layout ", static_cast<int>(constant.layout),
+                  " is not for ", DataTypeName(constant.data_type));
+    return;
+  }
   const int64_t bytes = StoredBytes(constant);
   if (bytes < 0) {
     problems->Add(who, ": shape ", constant.dims.ToString(),
@@ -273,9 +278,25 @@ class OperatorChecker {
 
 }  // namespace
 
+bool LayoutTakes(ConstantLayout layout, DataType type) {
+  switch (layout) {
+    case ConstantLayout::kPlain:
+      return type != DataType::kUnknown;
+    case ConstantLayout::kPackedO16:
+      return type == DataType::kFloat32 || type == DataType::kFloat16 ||
+             type == DataType::kBfloat16;
+    case ConstantLayout::kPackedO16Pairs:
+      return type == DataType::kBfloat16;
+    case ConstantLayout::kPackedO16Scaled:
+      return type == DataType::kInt8;
+  }
+  return false;
+}
+
 int64_t StoredBytes(const ConstantInfo &constant) {
   // Keeps every product below 2^63: elements times at most 8 bytes, times at
-  // most 16 for the padding of a block; pairs double 2 bytes.
+  // most 16 for the padding of a block; pairs double 2 bytes, scales and
+  // offsets add 8 to each of at least one.
   constexpr int64_t kMaxElements = int64_t{1} << 48;
   const Shape &dims = constant.dims;
   const int64_t elements = dims.CheckedElements(kMaxElements);
@@ -292,13 +313,14 @@ int64_t StoredBytes(const ConstantInfo &constant) {
   }
   int64_t depth = elements / dims[0];
   if (constant.layout == ConstantLayout::kPackedO16Pairs) {
-    // Pairs of bf16 alone; the channels of each pixel are padded to pairs.
-    if (constant.data_type != DataType::kBfloat16) return -1;
+    // The channels of each pixel are padded to pairs.
     const int64_t channels = dims.back();
     if (channels > 0) depth = depth / channels * (channels + channels % 2);
   }
   const int64_t blocks = (dims[0] / groups + 15) / 16;
-  return groups * blocks * 16 * depth * element_size;
+  const bool scaled = constant.layout == ConstantLayout::kPackedO16Scaled;
+  const int64_t scale_bytes = scaled ? 2 * sizeof(float) : 0;
+  return groups * blocks * 16 * (scale_bytes + depth * element_size);
 }
 
 MaceStatus CheckModelStructure(const Model &model, size_t data_size) {

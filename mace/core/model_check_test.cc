@@ -134,7 +134,30 @@ TEST(CheckModelStructureTest, PairsAreOfBfloat16AndOfEvenChannels) {
   EXPECT_STATUS(OneConstant({5, 1, 2, 3}, bf16, pairs, 1, 0, 192),
                 MACE_INVALID_ARGS, "takes 256 bytes");
   EXPECT_STATUS(OneConstant({5, 8}, DataType::kFloat16, pairs, 1, 0, 256),
+                MACE_INVALID_ARGS, "layout 2 is not for float16");
+}
+
+TEST(CheckModelStructureTest, ScalesComeWithInt8) {
+  const auto scaled = ConstantLayout::kPackedO16Scaled;
+  const auto int8 = DataType::kInt8;
+  // 2 groups of 17 channels are 2 x 2 blocks, each of 16 scales, 16 offsets and
+  // 16 columns of 6.
+  EXPECT_STATUS(OneConstant({34, 1, 2, 3}, int8, scaled, 2, 0, 896),
+                MACE_SUCCESS, "");
+  EXPECT_STATUS(OneConstant({5, 8}, int8, scaled, 1, 0, 256), MACE_SUCCESS, "");
+  EXPECT_STATUS(OneConstant({5, 8}, int8, scaled, 1, 0, 128), MACE_INVALID_ARGS,
+                "takes 256 bytes");
+  EXPECT_STATUS(OneConstant({5, 8, 1}, int8, scaled, 1, 0, 192),
                 MACE_INVALID_ARGS, "cannot be packed");
+  EXPECT_STATUS(OneConstant({1 << 30, 1 << 30}, int8, scaled, 1, 0, 0),
+                MACE_INVALID_ARGS, "too large");
+  for (DataType type : {DataType::kFloat32, DataType::kUint8}) {
+    EXPECT_STATUS(OneConstant({5, 8}, type, scaled, 1, 0, 192),
+                  MACE_INVALID_ARGS, "layout 3 is not for");
+  }
+  EXPECT_STATUS(
+      OneConstant({5, 8}, int8, ConstantLayout::kPackedO16, 1, 0, 128),
+      MACE_INVALID_ARGS, "layout 1 is not for int8");
 }
 
 TEST(CheckModelStructureTest, TheDataHasTheSizeTheModelSays) {

@@ -139,7 +139,8 @@ TEST(ModelReaderTest, SkipsFieldsItDoesNotKnow) {
 }
 
 TEST(ModelReaderTest, RefusesNewerVersions) {
-  const Result<Model> result = Read(ModelBuilder().Version(3).graph());
+  const Result<Model> result =
+      Read(ModelBuilder().Version(kModelFormatVersion + 1).graph());
   EXPECT_EQ(result.status().code(), MaceStatus::MACE_UNSUPPORTED);
   EXPECT_NE(result.status().information().find("update the library"),
             std::string::npos);
@@ -169,7 +170,7 @@ TEST(ModelReaderTest, RefusesValuesOutsideTheFormat) {
     return Message().Varint(1, 1).Bytes(7, constant.data()).data();
   };
   EXPECT_DAMAGED(with_constant(Message().Varint(2, uint64_t(-1))), "-1");
-  EXPECT_DAMAGED(with_constant(Message().Varint(4, 3)), "layout 3");
+  EXPECT_DAMAGED(with_constant(Message().Varint(4, 4)), "layout 4");
   const Message attribute = Message().Bytes(1, "a");
   const Message def = Message().Bytes(5, attribute.data());
   EXPECT_DAMAGED(Message().Varint(1, 1).Bytes(6, def.data()).data(),

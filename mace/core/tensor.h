@@ -17,6 +17,7 @@ enum class ConstantLayout : uint8_t {
   kPlain = 0,
   kPackedO16 = 1,
   kPackedO16Pairs = 2,
+  kPackedO16Scaled = 3,
 };
 inline constexpr bool IsPacked(ConstantLayout layout) {
   return layout != ConstantLayout::kPlain;

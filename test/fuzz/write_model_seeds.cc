@@ -36,6 +36,19 @@ void AddFilter(ModelBuilder *model,
                      16 * depth * DataTypeSize(type));
 }
 
+// The same of int8, with its scales and offsets.
+void AddScaledFilter(ModelBuilder *model,
+                     const std::string &name,
+                     const std::vector<int64_t> &dims) {
+  uint64_t depth = 1;
+  for (size_t i = 1; i < dims.size(); ++i) {
+    depth *= static_cast<uint64_t>(dims[i]);
+  }
+  model->RawConstant(name, dims, DataType::kInt8,
+                     ConstantLayout::kPackedO16Scaled, 1, 0,
+                     16 * (2 * sizeof(float) + depth));
+}
+
 ModelBuilder Convolutions() {
   ModelBuilder model;
   model.Input("x", {1, 3, 8, 8}, DataType::kFloat32, DataFormat::NCHW, "in")
@@ -44,6 +57,7 @@ ModelBuilder Convolutions() {
       .Constant("depthwise", {3, 3, 8, 1}, std::vector<float>(72, 0.1f));
   AddFilter(&model, "filter", {8, 3, 3, 3}, DataType::kFloat32);
   AddFilter(&model, "pointwise", {8, 1, 1, 8}, DataType::kFloat16);
+  AddScaledFilter(&model, "wide", {8, 3, 3, 8});
   model
       .Operator("conv", "Conv2D", {"x", "filter", "bias"}, {"a"},
                 {IntsAttribute("strides", {1, 2}),
@@ -55,8 +69,10 @@ ModelBuilder Convolutions() {
                 {StringAttribute("padding", "SAME")})
       .Operator("pw", "Conv2D", {"b", "pointwise", "", "b"}, {"c"})
       .Operator(
-          "pool", "Pooling", {"c"}, {"d"},
+          "pool", "Pooling", {"c"}, {"p"},
           {IntsAttribute("kernels", {2, 2}), StringAttribute("mode", "AVG")})
+      .Operator("eight", "Conv2D", {"p", "wide", "bias"}, {"d"},
+                {StringAttribute("padding", "SAME")})
       .Output("d", DataFormat::NCHW, "result");
   return model;
 }
@@ -65,8 +81,10 @@ ModelBuilder Classifier() {
   ModelBuilder model;
   model.Input("x", {2, 16})
       .Constant("data", {4096}, std::vector<float>(4096, 0.25f));
-  AddFilter(&model, "weights", {10, 16}, DataType::kBfloat16);
-  model.Operator("fc", "FullyConnected", {"x", "weights"}, {"a"})
+  AddFilter(&model, "weights", {16, 16}, DataType::kBfloat16);
+  AddScaledFilter(&model, "scaled", {10, 16});
+  model.Operator("hidden", "FullyConnected", {"x", "weights"}, {"h"})
+      .Operator("fc", "FullyConnected", {"h", "scaled"}, {"a"})
       .Operator("softmax", "Softmax", {"a"}, {"b"}, {IntAttribute("axis", -1)})
       .Operator("mean", "Reduce", {"b"}, {"c"},
                 {StringAttribute("mode", "MEAN"), IntsAttribute("axes", {0})})

@@ -13,6 +13,7 @@ namespace {
 
 using op_test::OpCase;
 using op_test::Random;
+using op_test::Value;
 
 struct Layer {
   int64_t size;  // height and width
@@ -55,10 +56,13 @@ constexpr Layer kLayers[] = {
     // InceptionV3
     {17, 192, 1, 7, 1, 192},
     {17, 192, 7, 1, 1, 192},
-    // Storage in 16 bits
+    // Storage in 16 and 8 bits
     {14, 256, 3, 3, 1, 256, DataType::kFloat16},
     {7, 960, 1, 1, 1, 160, DataType::kFloat16},
     {14, 256, 3, 3, 1, 256, DataType::kBfloat16},
+    {14, 256, 3, 3, 1, 256, DataType::kInt8},
+    {7, 960, 1, 1, 1, 160, DataType::kInt8},
+    {7, 512, 1, 1, 1, 2048, DataType::kInt8},
     // Winograd, beside the same layers above
     {56, 64, 3, 3, 1, 64, DataType::kFloat32, 2},
     {56, 64, 3, 3, 1, 64, DataType::kFloat32, 4},
@@ -76,6 +80,8 @@ const char *TypeName(DataType type) {
       return "half";
     case DataType::kBfloat16:
       return "bfloat16";
+    case DataType::kInt8:
+      return "int8";
     default:
       return "float";
   }
@@ -91,12 +97,16 @@ const bool registered = [] {
     benchmark::RegisterOp(
         benchmark::OpName("CONV_2D", input, details, TypeName(layer.type)),
         [layer, input](Random *random) {
-          return OpCase("Conv2D")
-              .Input(random->Floats(input))
-              .Packed(random->Floats({layer.filters, layer.kernel_h,
-                                      layer.kernel_w, layer.channels}),
-                      1, layer.type)
-              .Constant(random->Floats({layer.filters}))
+          OpCase op_case("Conv2D");
+          op_case.Input(random->Floats(input));
+          const Value filter = random->Floats(
+              {layer.filters, layer.kernel_h, layer.kernel_w, layer.channels});
+          if (layer.type == DataType::kInt8) {
+            op_case.PackedScaled(filter);
+          } else {
+            op_case.Packed(filter, 1, layer.type);
+          }
+          return op_case.Constant(random->Floats({layer.filters}))
               .Ints("strides", {layer.stride, layer.stride})
               .String("padding", "SAME")
               .Winograd(layer.winograd)

@@ -326,6 +326,30 @@ TEST(Conv2DTest, Fp16ArithmeticOnlyIfAskedFor) {
   }
 }
 
+TEST(Conv2DTest, Int8Weights) {
+  Random random(19);
+  for (int64_t groups : {1, 2}) {
+    const Value x = random.Floats({2, 9, 8, 6 * groups});
+    const Value b = random.Floats({37 * groups});
+    Value f = random.Floats({37 * groups, 3, 3, 6}, -0.3f, 0.2f);
+    OpCase op_case("Conv2D");
+    op_case.Input(x)
+        .PackedScaled(f, groups, &f)
+        .Constant(b)
+        .Int("groups", groups);
+    Naive n;
+    n.groups = groups;
+    ExpectFloats(op_case, {2, 7, 6, 37 * groups}, Convolve(x, f, b.floats(), n),
+                 kTolerance);
+    // Whatever the deployment computes in elsewhere.
+    for (const char *type : {"fp16_fp16", "bf16_bf16"}) {
+      op_case.DataTypeHint(type);
+      ExpectFloats(op_case, {2, 7, 6, 37 * groups},
+                   Convolve(x, f, b.floats(), n), kTolerance);
+    }
+  }
+}
+
 TEST(Conv2DTest, ShapeMayChangeBetweenRuns) {
   Random random(7);
   const Value f = random.Floats({8, 3, 3, 4});
@@ -411,6 +435,19 @@ TEST(Conv2DTest, WinogradFromSixteenBitFilters) {
       ExpectFloats(op_case, {2, 11, 7, 40}, Convolve(x, f, {}, Naive()),
                    kTolerance);
     }
+  }
+}
+
+TEST(Conv2DTest, WinogradFromInt8Filters) {
+  Random random(20);
+  const Value x = random.Floats({2, 13, 9, 32});
+  Value f = random.Floats({40, 3, 3, 32}, -0.2f, 0.2f);
+  for (int hint : {2, 4}) {
+    OpCase op_case("Conv2D");
+    op_case.Input(x).PackedScaled(f, 1, &f).Winograd(hint);
+    EXPECT_NE(op_test::RunOp(op_case).kernel_name, kDirectKernel);
+    ExpectFloats(op_case, {2, 11, 7, 40}, Convolve(x, f, {}, Naive()),
+                 kTolerance);
   }
 }
 

@@ -26,6 +26,8 @@ gemm::WeightType PackedWeightType(const Tensor &weights) {
     return gemm::WeightType::kBf16Pairs;
   }
   switch (weights.data_type) {
+    case DataType::kInt8:  // with scales: the only layout for it
+      return gemm::WeightType::kI8;
     case DataType::kFloat16:
       return gemm::WeightType::kF16;
     case DataType::kBfloat16:
@@ -33,6 +35,14 @@ gemm::WeightType PackedWeightType(const Tensor &weights) {
     default:
       return gemm::WeightType::kF32;
   }
+}
+
+const gemm::Kernels *KernelsOf(const InitContext &context,
+                               size_t input,
+                               CpuIsa isa) {
+  return PackedWeightType(*context.constant(input)) == gemm::WeightType::kI8
+             ? gemm::Int8WeightKernelsFor(isa)
+             : gemm::KernelsFor(isa);
 }
 
 const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,

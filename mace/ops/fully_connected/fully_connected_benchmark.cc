@@ -11,6 +11,7 @@ namespace {
 
 using op_test::OpCase;
 using op_test::Random;
+using op_test::Value;
 
 struct Layer {
   int64_t rows;
@@ -24,28 +25,45 @@ constexpr Layer kLayers[] = {
     {1, 1280, 1000},
     {1, 2048, 1000},
     {1, 2048, 1000, DataType::kFloat16},
+    {1, 2048, 1000, DataType::kInt8},
     {1, 4096, 4096},
     {1, 4096, 4096, DataType::kFloat16},
     {1, 4096, 4096, DataType::kBfloat16},
+    {1, 4096, 4096, DataType::kInt8},
     // Tokens of a transformer
     {128, 768, 3072},
     {128, 3072, 768},
+    {128, 3072, 768, DataType::kInt8},
 };
+
+const char *TypeName(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return "half";
+    case DataType::kBfloat16:
+      return "bfloat16";
+    case DataType::kInt8:
+      return "int8";
+    default:
+      return "float";
+  }
+}
 
 const bool registered = [] {
   for (const Layer &layer : kLayers) {
-    const char *type = layer.type == DataType::kFloat32   ? "float"
-                       : layer.type == DataType::kFloat16 ? "half"
-                                                          : "bfloat16";
     benchmark::RegisterOp(
         benchmark::OpName("FULLY_CONNECTED", {layer.rows, layer.depth},
-                          std::to_string(layer.columns), type),
+                          std::to_string(layer.columns), TypeName(layer.type)),
         [layer](Random *random) {
-          return OpCase("FullyConnected")
-              .Input(random->Floats({layer.rows, layer.depth}))
-              .Packed(random->Floats({layer.columns, layer.depth}), 1,
-                      layer.type)
-              .Constant(random->Floats({layer.columns}));
+          OpCase op_case("FullyConnected");
+          op_case.Input(random->Floats({layer.rows, layer.depth}));
+          const Value weights = random->Floats({layer.columns, layer.depth});
+          if (layer.type == DataType::kInt8) {
+            op_case.PackedScaled(weights);
+          } else {
+            op_case.Packed(weights, 1, layer.type);
+          }
+          return op_case.Constant(random->Floats({layer.columns}));
         });
   }
   return true;

@@ -98,6 +98,18 @@ TEST(FullyConnectedTest, OtherActivationsFollowInASecondPass) {
   }
 }
 
+TEST(FullyConnectedTest, Int8Weights) {
+  Random random(8);
+  Value w = random.Floats({50, 130}, -0.5f, 0.25f);
+  for (int64_t rows : {1, 5}) {
+    const Value x = random.Floats({rows, 130});
+    const Value b = random.Floats({50});
+    OpCase op_case("FullyConnected");
+    op_case.Input(x).PackedScaled(w, 1, &w).Constant(b);
+    ExpectFloats(op_case, {rows, 50}, Multiply(x, w, b.floats()), kTolerance);
+  }
+}
+
 TEST(FullyConnectedTest, SixteenBitWeights) {
   Random random(4);
   const Value bits = random.Ints({50, 130}, -64, 64);

@@ -3,6 +3,7 @@
 
 #include "mace/ops/testing/op_case.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -161,6 +162,49 @@ OpCase &OpCase::PackedPairs(const Value &plain, int64_t groups) {
   input.layout = ConstantLayout::kPackedO16Pairs;
   input.groups = groups;
   input.value = Value::Of(DataType::kBfloat16, plain.shape, packed);
+  inputs.push_back(input);
+  return *this;
+}
+
+OpCase &OpCase::PackedScaled(const Value &plain,
+                             int64_t groups,
+                             Value *stored) {
+  constexpr int64_t kPanel = 16;
+  std::vector<float> values = plain.floats();
+  const int64_t columns = plain.shape[0] / groups;
+  const int64_t depth = plain.shape.Elements(1, plain.shape.rank());
+  const int64_t panels = (columns + kPanel - 1) / kPanel;
+  const size_t panel_bytes =
+      static_cast<size_t>(kPanel) * (2 * sizeof(float) + depth);
+  CaseInput input;
+  input.kind = CaseInput::Kind::kConstant;
+  input.layout = ConstantLayout::kPackedO16Scaled;
+  input.groups = groups;
+  input.value.data_type = DataType::kInt8;
+  input.value.shape = plain.shape;
+  input.value.bytes.assign(static_cast<size_t>(groups * panels) * panel_bytes,
+                           0);
+  for (int64_t o = 0; o < plain.shape[0]; ++o) {
+    const int64_t n = o % columns;
+    const int64_t panel = o / columns * panels + n / kPanel;
+    uint8_t *to = input.value.bytes.data() + panel * panel_bytes;
+    float *row = &values[o * depth];
+    const auto [low, high] = std::minmax_element(row, row + depth);
+    const float scale = (*high - *low) / 255.0f;
+    const float offset = *low + 128.0f * scale;
+    std::memcpy(to + n % kPanel * sizeof(float), &scale, sizeof(float));
+    std::memcpy(to + (kPanel + n % kPanel) * sizeof(float), &offset,
+                sizeof(float));
+    to += 2 * kPanel * sizeof(float) + n % kPanel;
+    for (int64_t k = 0; k < depth; ++k, to += kPanel) {
+      float q =
+          scale == 0.0f ? 0.0f : std::nearbyint((row[k] - offset) / scale);
+      q = std::fmin(std::fmax(q, -128.0f), 127.0f);
+      *to = static_cast<uint8_t>(static_cast<int8_t>(q));
+      row[k] = q * scale + offset;
+    }
+  }
+  if (stored != nullptr) *stored = Value::Floats(plain.shape, values);
   inputs.push_back(input);
   return *this;
 }

@@ -111,6 +111,11 @@ struct OpCase {
   OpCase &Packed(const Value &plain,
                  int64_t groups = 1,
                  DataType type = DataType::kFloat32);
+  // The same in layout PACKED_O16_SCALED; to `stored`, unless it is null, the
+  // values that the file then has.
+  OpCase &PackedScaled(const Value &plain,
+                       int64_t groups = 1,
+                       Value *stored = nullptr);
   // The same, as bfloat16 in layout PACKED_O16_PAIRS.
   OpCase &PackedPairs(const Value &plain, int64_t groups = 1);
 
