@@ -115,6 +115,31 @@ def test_bf16_arithmetic(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -
     assert metrics.similarity >= 0.995
 
 
+@pytest.mark.parametrize(
+    ("name", "abi"),
+    [
+        ("mobilenet_v1", "host"),
+        ("inception_v3", "host"),
+        ("mobilenet_v2", "host"),
+        ("mobilenet_v2", "arm64"),
+        ("mobilenet_v2", "armhf"),
+    ],
+)
+def test_eight_bit_weights(name: str, abi: str) -> None:
+    """The engine computes what the stored weights say, and that is near enough."""
+    require_emulator(abi)
+    path = make_built_model(name, SEED)
+    feed = smooth_input(BUILT_MODELS[name].input_shape, SEED)
+    run = replace(native(abi), export=ExportOptions(eight_bit_weights=True))
+    graph = _imported("onnx", path, INPUT, feed.shape, OUTPUT)
+    found = run(graph, {INPUT: feed})[OUTPUT]
+    wanted = run_onnxruntime(path, [OUTPUT], {INPUT: feed})[OUTPUT]
+    metrics = compute_metrics(wanted, found)
+    print(f"similarity {metrics.similarity:.9f} error {metrics.max_rel_error:.2e}")
+    assert metrics.non_finite == 0
+    assert metrics.similarity >= 0.999
+
+
 def check_light(name: str, abi: str) -> None:
     path, info = make_light_model(name, SEED), LIGHT_MODELS[name]
     wanted = run_onnxruntime(path, [info.output], {info.input: light_input(name, SEED)})

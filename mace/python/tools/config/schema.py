@@ -100,8 +100,8 @@ class SubgraphSection(Section):
     validation_threshold: Optional[t.Thresholds] = Field(
         None,
         description="Least cosine similarity that passes, per device "
-        "(if absent 0.999; 0.995 on the GPU and for 16-bit arithmetic; "
-        "0.98 quantized).",
+        "(if absent 0.999; 0.995 on the GPU, for 16-bit arithmetic and for "
+        "large weights in 8 bits; 0.98 quantized).",
     )
     accuracy_validation_script: Optional[t.Locations] = Field(
         None, description="Python plug-in that measures accuracy."
@@ -184,8 +184,9 @@ class ModelSection(Section):
     )
     quantize_large_weights: t.Flag = Field(
         False,
-        description="Store the weights of convolutions and fully connected "
-        "layers in 8 bit, compute in float.",
+        description="Store large weights of convolutions (not depthwise) and "
+        "fully connected layers in 8 bit, a quarter of the size of float, and "
+        "compute in float.",
     )
     quantize_schema: t.OptionalQuantizeSchema = Field(
         None, description="Representation of quantized values."

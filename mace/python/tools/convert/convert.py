@@ -38,7 +38,7 @@ from mace.python.tools.convert.result import (
 )
 from mace.python.tools.convert.staging import Staging
 from mace.python.tools.effects import Command, check_effects
-from mace.python.tools.export import export_model
+from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
 from mace.python.tools.fetch import fetch_files, file_sha256
@@ -185,6 +185,7 @@ def _convert(
     with data_path.open("wb") as stream:
         checksums = source.checksums(model)
         exported = export_model(graph, export_options(model, checksums), stream)
+    _tell_of_eight_bits(model, exported)
     message = exported.model
     graph_path.write_bytes(message.SerializeToString(deterministic=True))
     text_path.write_text(graph_text(message), encoding="utf-8")
@@ -201,8 +202,25 @@ def _convert(
         weight_bytes=exported.data_size,
         seconds=time.perf_counter() - start,
         peak_bytes=peak_memory(),
+        eight_bit=exported.eight_bit,
     )
     return _Converted(result, LinkedModel(model.name, places.model, message))
+
+
+def _tell_of_eight_bits(model: ModelConfig, exported: Exported) -> None:
+    if not model.quantize.large_weights:
+        return
+    where = f"{model.name}: quantize_large_weights"
+    if exported.eight_bit is None:
+        _LOG.warning("%s: no weights of this model are large", where)
+        return
+    data_type = model.subgraphs[0].data_type
+    if data_type.computes_in_half:
+        _LOG.warning(
+            "%s: these layers compute in float32, the others as data_type: %s says",
+            where,
+            data_type.value,
+        )
 
 
 def _import(

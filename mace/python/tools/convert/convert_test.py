@@ -29,16 +29,18 @@ from mace.python.tools.importers.base import (
 from mace.python.tools.ir.evaluate import run_graph
 
 
-def _write_model(path: Path, last: str = "Relu") -> None:
+def _write_model(
+    path: Path, last: str = "Relu", channels: int = 8, kernel: int = 3
+) -> None:
     """Convolution, batch normalisation and an activation."""
     rng = np.random.default_rng(0)
     arrays = {
-        "w": rng.standard_normal((8, 3, 3, 3)),
-        **{name: rng.standard_normal(8) for name in ("scale", "bias", "mean")},
-        "var": rng.random(8) + 0.5,
+        "w": rng.standard_normal((channels, 3, kernel, kernel)),
+        **{name: rng.standard_normal(channels) for name in ("scale", "bias", "mean")},
+        "var": rng.random(channels) + 0.5,
     }
     nodes = [
-        helper.make_node("Conv", ["x", "w"], ["stem"], pads=[1, 1, 1, 1]),
+        helper.make_node("Conv", ["x", "w"], ["stem"], pads=[kernel // 2] * 4),
         helper.make_node(
             "BatchNormalization", ["stem", "scale", "bias", "mean", "var"], ["bn"]
         ),
@@ -48,7 +50,7 @@ def _write_model(path: Path, last: str = "Relu") -> None:
         nodes,
         "g",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 6, 5])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 8, 6, 5])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, channels, 6, 5])],
         [
             numpy_helper.from_array(array.astype(np.float32), name)
             for name, array in arrays.items()
@@ -217,6 +219,49 @@ def test_interruption_keeps_the_earlier_conversion(
     assert before == {name: (place.root / name).read_bytes() for name in _FILES}
 
 
+def test_large_weights_in_eight_bits(
+    place: _Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    _write_model(place.root / "large.onnx", channels=16, kernel=5)
+    found = {}
+    for flag in (0, 1):
+        model = place.convert(
+            _model(
+                "net",
+                "large.onnx",
+                quantize_large_weights=flag,
+                output_shapes="1,6,5,16",
+            )
+        ).models[0]
+        image = np.random.default_rng(3).standard_normal((1, 6, 5, 3))
+        graph = read_model(model.graph_path.read_bytes(), model.data_path.read_bytes())
+        found[flag] = run_graph(graph, {"x": image.astype(np.float32)})["y"]
+    assert model.eight_bit is not None
+    # 16 x 5 x 5 x 3 in 4 bytes and in 1, with a scale and an offset each.
+    assert (model.eight_bit.float_bytes, model.eight_bit.stored_bytes) == (4800, 1328)
+    assert model.summary().splitlines()[1] == f"net: {model.eight_bit.summary()}"
+    np.testing.assert_allclose(found[1], found[0], atol=0.02 * found[0].max())
+    assert "quantize_large_weights" not in caplog.text
+
+
+def test_eight_bits_that_change_less_than_expected(
+    place: _Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.convert(_model("net", "m.onnx", quantize_large_weights=1))
+    assert "no weights of this model are large" in caplog.text
+    _write_model(place.root / "large.onnx", channels=16, kernel=5)
+    place.convert(
+        _model(
+            "net",
+            "large.onnx",
+            quantize_large_weights=1,
+            data_type="bf16_bf16",
+            output_shapes="1,6,5,16",
+        )
+    )
+    assert "these layers compute in float32" in caplog.text
+
+
 def test_full_disk_is_told(place: _Place, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(28, os.strerror(28))
@@ -256,7 +301,7 @@ def test_everything_that_is_not_supported_is_told_at_once(place: _Place) -> None
     with pytest.raises(UnsupportedError) as caught:
         place.convert(
             _model("net", "m.onnx", runtime="hta"),
-            _model("other", "m.onnx", quantize_large_weights=1),
+            _model("other", "m.onnx", quantize=1, input_ranges="0,1"),
             enable_micro=True,
         )
     for part in (

@@ -73,6 +73,7 @@ def export_options(
     return ExportOptions(
         storage=_STORAGE[subgraph.data_type],
         pairs=subgraph.data_type is config.DataType.BF16_BF16,
+        eight_bit_weights=model.quantize.large_weights,
         obfuscate=model.obfuscate,
         hints=hints,
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},

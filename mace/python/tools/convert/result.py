@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from mace.python.tools.export.eight_bit import StoredInEightBits
+
 
 @dataclass(frozen=True)
 class ModelResult:
@@ -22,6 +24,7 @@ class ModelResult:
         source_bytes: size of the framework's file (both, for Caffe).
         ops_before, ops_after: operators as imported and as written.
         weight_bytes: size of the data file.
+        eight_bit: the weights stored in 8 bits, if there are any.
         seconds: from reading to the last byte written.
         peak_bytes: most memory that the process had in use until then.
     """
@@ -37,15 +40,19 @@ class ModelResult:
     weight_bytes: int
     seconds: float
     peak_bytes: int
+    eight_bit: StoredInEightBits | None = None
 
     def summary(self) -> str:
-        """One line for people."""
-        return (
+        """For people: a line, and one more where weights are in 8 bits."""
+        line = (
             f"{self.name}: {self.ops_before} operators became {self.ops_after}, "
             f"weights {_megabytes(self.source_bytes)} became "
             f"{_megabytes(self.weight_bytes)}, {self.seconds:.1f} s, "
             f"peak memory {_megabytes(self.peak_bytes)}; {self.graph_path}"
         )
+        if self.eight_bit is None:
+            return line
+        return f"{line}\n{self.name}: {self.eight_bit.summary()}"
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ _MODEL: dict[str, Effect] = {
     "data_type": _DATA_TYPE,
     "winograd": _WINOGRAD,
     "quantize": Effect("", _QUANTIZE),
-    "quantize_large_weights": Effect("", _QUANTIZE),
+    "quantize_large_weights": Effect("how large weights are stored"),
     "quantize_range_file": Effect("", _ONLY_QUANTIZED),
     "quantize_schema": Effect("", _ONLY_QUANTIZED),
     "change_concat_ranges": Effect("", _ONLY_QUANTIZED),

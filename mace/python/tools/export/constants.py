@@ -13,6 +13,7 @@ from typing import IO
 import numpy as np
 
 from mace.python.tools.catalogue import Port, default_catalogue
+from mace.python.tools.export.eight_bit import Noise, is_large, pack_o16_scaled
 from mace.python.tools.export.packing import Layout, pack_o16, pack_o16_pairs
 from mace.python.tools.export.storage import (
     SMALLEST_HALF,
@@ -45,11 +46,24 @@ class Form:
         """Its layout in the file."""
         if not self.packed:
             return Layout.PLAIN
+        if self.storage is Storage.INT8:
+            return Layout.PACKED_O16_SCALED
         in_pairs = self.pairs and self.storage is Storage.BFLOAT16
         return Layout.PACKED_O16_PAIRS if in_pairs else Layout.PACKED_O16
 
-    def blocks(self, array: Array) -> Iterator[Array]:
-        """The elements in the order of the file."""
+    def blocks(self, array: Array, noise: Noise) -> Iterator[Array]:
+        """The elements as they are stored, in the order of the file.
+
+        What 8 bits lose is added to `noise`.
+        """
+        if self.layout is Layout.PACKED_O16_SCALED:
+            yield from pack_o16_scaled(array, self.groups, noise)
+            return
+        for part in self._parts(array):
+            is_float = part.dtype == np.float32
+            yield encode(part, self.storage) if is_float else part
+
+    def _parts(self, array: Array) -> Iterator[Array]:
         if self.layout is Layout.PLAIN:
             return iter([array])
         pack = pack_o16 if self.layout is Layout.PACKED_O16 else pack_o16_pairs
@@ -73,21 +87,33 @@ class PlannedConstant:
 
 @dataclass(frozen=True)
 class WrittenConstant:
-    """A constant and where it lies in the data file."""
+    """A constant and where it lies in the data file.
+
+    Attributes:
+        noise: what 8 bits lost; None in other types.
+    """
 
     planned: PlannedConstant
     dtype: DataType
     layout: Layout
     offset: int
     size: int
+    noise: Noise | None = None
 
 
 class ConstantPlan:
     """Every constant that operators read, once for each form they want."""
 
-    def __init__(self, graph: Graph, storage: Storage, pairs: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        storage: Storage,
+        pairs: bool = False,
+        eight_bit: bool = False,
+    ) -> None:
         self._storage = storage
         self._pairs = pairs
+        self._eight_bit = eight_bit
         self._by_form: dict[tuple[Value, Form], PlannedConstant] = {}
         self._taken = {name for name, v in graph.values.items() if not v.is_constant}
         for op in graph.ops:
@@ -124,6 +150,9 @@ class ConstantPlan:
         small = value.constant.size < SMALLEST_HALF
         if value.dtype is not DataType.FLOAT32 or small:
             return Storage.FLOAT32
+        eight_bit = self._eight_bit and port.packed and Storage.INT8.value in port.types
+        if eight_bit and is_large(value.constant.shape):
+            return Storage.INT8
         return self._storage if self._storage.value in port.types else Storage.FLOAT32
 
 
@@ -151,10 +180,17 @@ class DataFile:
             dtype = stored_type(dtype, form.storage)
         self._put(b"\0" * (-self.size % ALIGNMENT))
         offset = self.size
-        for part in form.blocks(array):
-            is_float = part.dtype == np.float32
-            self._put_array(encode(part, form.storage) if is_float else part)
-        return WrittenConstant(planned, dtype, form.layout, offset, self.size - offset)
+        noise = Noise()
+        for part in form.blocks(array, noise):
+            self._put_array(part)
+        return WrittenConstant(
+            planned,
+            dtype,
+            form.layout,
+            offset,
+            self.size - offset,
+            noise if form.layout is Layout.PACKED_O16_SCALED else None,
+        )
 
     def _put_array(self, array: Array) -> None:
         little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)

@@ -17,6 +17,7 @@ from mace.python.tools.export.constants import (
     DataFile,
     WrittenConstant,
 )
+from mace.python.tools.export.eight_bit import StoredInEightBits
 from mace.python.tools.export.naming import Names
 from mace.python.tools.export.packing import Layout
 from mace.python.tools.export.storage import Storage
@@ -26,9 +27,13 @@ from mace.python.tools.ir.shapes import permute, to_ints
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.proto import load_proto
 
-# What every reader knows, and what those of pairs know (mace/proto/README.md).
-FORMAT_VERSION = 1
-FORMAT_VERSION_OF_PAIRS = 2
+# The first versions whose readers know a layout (mace/proto/README.md).
+FORMAT_VERSIONS = {
+    Layout.PLAIN: 1,
+    Layout.PACKED_O16: 1,
+    Layout.PACKED_O16_PAIRS: 2,
+    Layout.PACKED_O16_SCALED: 3,
+}
 _PROTO = "mace/proto/mace.proto"
 _PYPROJECT = Path(__file__).resolve().parents[4] / "pyproject.toml"
 
@@ -65,6 +70,8 @@ class ExportOptions:
     Attributes:
         storage: type of large weights.
         pairs: lay bfloat16 weights out for bfloat16 arithmetic.
+        eight_bit_weights: store large weights of convolutions (not depthwise)
+            and fully connected layers in 8 bits, whatever `storage` says.
         obfuscate: replace names, see `Names`.
         hints: fields of `DeploymentHints`.
         inputs, outputs: by name.
@@ -73,6 +80,7 @@ class ExportOptions:
 
     storage: Storage = Storage.FLOAT32
     pairs: bool = False
+    eight_bit_weights: bool = False
     obfuscate: bool = False
     hints: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, InputSignature] = field(default_factory=dict)
@@ -88,6 +96,21 @@ class Exported:
     model: Any
     data_size: int
     constants: Sequence[WrittenConstant]
+
+    @property
+    def eight_bit(self) -> StoredInEightBits | None:
+        """What was stored in 8 bits; None if nothing was."""
+        stored = [(c, c.noise.sqnr_db) for c in self.constants if c.noise]
+        if not stored:
+            return None
+        worst, worst_sqnr_db = min(stored, key=lambda item: item[1])
+        return StoredInEightBits(
+            tensors=len(stored),
+            float_bytes=sum(4 * c.planned.constant.size for c, _ in stored),
+            stored_bytes=sum(c.size for c, _ in stored),
+            worst=worst.planned.name,
+            worst_sqnr_db=worst_sqnr_db,
+        )
 
 
 def export_model(
@@ -107,12 +130,13 @@ def export_model(
     proto = load_proto(_PROTO)
     border = [v.name for v in (*graph.inputs, *graph.outputs)]
     names = Names(options.obfuscate, border)
-    plan = ConstantPlan(graph, options.storage, options.pairs)
+    plan = ConstantPlan(
+        graph, options.storage, options.pairs, options.eight_bit_weights
+    )
     data = DataFile(data_stream)
     written = [data.write(planned) for planned in plan]
-    has_pairs = any(entry.layout is Layout.PACKED_O16_PAIRS for entry in written)
     model = proto.Model(
-        format_version=FORMAT_VERSION_OF_PAIRS if has_pairs else FORMAT_VERSION,
+        format_version=max([1, *(FORMAT_VERSIONS[c.layout] for c in written)]),
         name=graph.name,
         producer=f"mace-converter {version()} ({graph.framework})",
         inputs=[_border(proto, graph, v, options.inputs) for v in graph.inputs],

@@ -124,6 +124,52 @@ def test_weights_beyond_half_stay_whole_and_say_so(
     assert "big holds numbers that float16 cannot" in caplog.text
 
 
+def test_eight_bit_weights_are_those_of_large_layers() -> None:
+    graph = _network()
+    expected, (_, whole) = _outputs(graph), _export(graph)
+    exported, data = _export(graph, storage=Storage.FLOAT16, eight_bit_weights=True)
+    model, proto = exported.model, load_proto("mace/proto/mace.proto")
+    assert model.format_version == 3
+    scaled = {
+        c.name
+        for c in model.constants
+        if c.layout == proto.CL_PACKED_O16_SCALED and c.data_type == proto.DT_INT8
+    }
+    read_by = {
+        op.type for op in model.operators for name in op.inputs if name in scaled
+    }
+    assert read_by == {"Conv2D", "FullyConnected"}
+    # 33 x 1 x 1 x 40 and 70 x 33; 40 x 3 x 3 x 2 has 18 to a channel.
+    assert len(scaled) == 2
+    assert len(data) < 0.5 * len(whole)
+    found = _outputs(_read(exported, data))
+    for name in ("features", "scores"):
+        scale = np.abs(expected[name]).max()
+        np.testing.assert_allclose(found[name], expected[name], atol=2e-2 * scale)
+        assert np.any(found[name] != expected[name])
+    stored = exported.eight_bit
+    assert stored is not None
+    assert stored.tensors == 2
+    assert stored.worst in scaled
+    assert 35 < stored.worst_sqnr_db < 60
+    assert stored.summary().startswith("2 tensors of weights stored in 8 bits, 14.5 kB")
+
+
+def test_eight_bits_need_finite_weights(caplog: pytest.LogCaptureFixture) -> None:
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.FLOAT32, (1, 64))
+    weights = np.ones((32, 64), np.float32)
+    weights[3, 5] = np.inf
+    w = b.constant("w", weights)
+    b.output(b.one("FullyConnected", [x, w], "y"), "y")
+    with caplog.at_level(logging.WARNING):
+        exported, _ = _export(b.graph, eight_bit_weights=True)
+    assert exported.model.constants[0].data_type == 1
+    assert exported.model.format_version == 1
+    assert exported.eight_bit is None
+    assert "w holds numbers that int8 cannot" in caplog.text
+
+
 def test_layout_of_the_data_file() -> None:
     exported, data = _export(_network())
     model = exported.model

@@ -27,6 +27,7 @@ class Layout(enum.Enum):
     PLAIN = 0
     PACKED_O16 = 1
     PACKED_O16_PAIRS = 2
+    PACKED_O16_SCALED = 3  # eight_bit.py
 
 
 def pack_o16(filters: Array, groups: int = 1) -> Iterator[Array]:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Floating point numbers in fewer bits."""
+"""Floating point numbers in 16 bits."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ class Storage(str, enum.Enum):
     FLOAT32 = "float32"
     FLOAT16 = "float16"
     BFLOAT16 = "bfloat16"
+    # With a scale and an offset per output channel, see eight_bit.py.
+    INT8 = "int8"
 
 
 # Smaller weights gain less than a page of memory and lose digits.
@@ -24,7 +26,7 @@ SMALLEST_HALF = 1024
 
 
 def fits(array: Array, storage: Storage) -> bool:
-    """Whether every number stays finite in that type.
+    """Whether every number stays what it is to the precision of that type.
 
     bfloat16 has the exponent of float32, but rounding up the largest numbers
     overflows it too.
@@ -32,17 +34,19 @@ def fits(array: Array, storage: Storage) -> bool:
     # Two passes over the array rather than a copy of it.
     largest = float(max(array.max(initial=0), -array.min(initial=0)))
     if not np.isfinite(largest):
-        return True  # not made worse
+        # 16 bits keep infinities and NaN; a scale of them says nothing.
+        return storage is not Storage.INT8
     limits = {
         Storage.FLOAT32: np.inf,
         Storage.FLOAT16: 65520.0,  # rounds to infinity from here on
         Storage.BFLOAT16: 3.3961775e38,
+        Storage.INT8: np.inf,
     }
     return largest < limits[storage]
 
 
 def encode(array: Array, storage: Storage) -> Array:
-    """float32 numbers in their stored form, rounded to nearest even.
+    """float32 numbers as float32, float16 or bfloat16, rounded to nearest even.
 
     bfloat16 comes as uint16.
     """

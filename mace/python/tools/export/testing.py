@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.catalogue import AttributeKind, default_catalogue
+from mace.python.tools.export.eight_bit import unpack_o16_scaled
 from mace.python.tools.export.packing import BLOCK, unpack_o16, unpack_o16_pairs
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
@@ -61,6 +62,9 @@ def _decode(proto: Any, constant: Any, data: bytes, model_version: int) -> Array
     assert constant.offset % 64 == 0
     raw = data[constant.offset : constant.offset + constant.size]
     name = proto.enum_names("DataType")[constant.data_type][3:]
+    if constant.layout == proto.CL_PACKED_O16_SCALED:
+        assert name == "INT8" and model_version == 3
+        return unpack_o16_scaled(raw, tuple(constant.dims), constant.groups or 1)
     if name == "BFLOAT16":
         bits = np.frombuffer(raw, "<u2").astype(np.uint32) << np.uint32(16)
         flat = bits.view(np.float32)
@@ -74,7 +78,7 @@ def _decode(proto: Any, constant: Any, data: bytes, model_version: int) -> Array
     groups = constant.groups or 1
     blocks = -(-(dims[0] // groups) // BLOCK)
     if constant.layout == proto.CL_PACKED_O16_PAIRS:
-        assert name == "BFLOAT16" and model_version == 2
+        assert name == "BFLOAT16" and model_version >= 2
         pairs = flat.reshape(groups, blocks, -1, BLOCK, 2)
         return unpack_o16_pairs(pairs, dims, groups)
     packed = flat.reshape(groups, blocks, -1, BLOCK)

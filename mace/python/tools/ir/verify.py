@@ -60,6 +60,9 @@ def op_problems(op: Op) -> list[str]:
                     f"{side} {port.name!r} is {value.dtype.value}, takes "
                     + " or ".join(port.types)
                 )
+            elif port.packed and not value.dtype.is_float:
+                # 8 bits are a way to store floats.
+                problems.append(f"{side} {port.name!r} is {value.dtype.value}")
             elif port.constant and not value.is_constant:
                 problems.append(f"{side} {port.name!r} must be a constant")
     return problems

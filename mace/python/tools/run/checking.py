@@ -132,7 +132,7 @@ def least_similarity(model: ModelConfig, runtime: Runtime) -> float:
         runtime,
         subgraph.validation_threshold,
         model.quantize.enabled,
-        subgraph.data_type.computes_in_half,
+        subgraph.data_type.computes_in_half or model.quantize.large_weights,
     )
 
 

@@ -15,7 +15,8 @@ from mace.python.tools.validate.metrics import Array, Metrics, compute_metrics
 
 # Least cosine similarity that counts as equal, unless the deployment file's
 # validation_threshold says otherwise (DS-08). The GPU computes in half
-# precision, the CPU where data_type asks for it; eight bits lose more.
+# precision, the CPU where data_type asks for it, and weights may have eight
+# bits; computing in these loses more.
 _DEFAULTS: Mapping[Runtime, float] = {
     Runtime.CPU: 0.999,
     Runtime.GPU: 0.995,
@@ -24,7 +25,7 @@ _DEFAULTS: Mapping[Runtime, float] = {
     Runtime.HTP: 0.980,
     Runtime.APU: 0.980,
 }
-_HALF = 0.995
+_ROUNDED = 0.995
 _QUANTIZED = 0.980
 
 _NO_METRICS = Metrics(math.nan, math.nan, math.nan, math.nan, math.nan, 0)
@@ -78,7 +79,7 @@ def similarity_threshold(
     runtime: Runtime,
     configured: Mapping[Runtime, float],
     quantized: bool,
-    in_half: bool = False,
+    rounded: bool = False,
 ) -> float:
     """The least similarity that passes on a device.
 
@@ -86,13 +87,13 @@ def similarity_threshold(
         runtime: the device's.
         configured: what the deployment file says.
         quantized: whether the model computes in 8 bits.
-        in_half: whether it computes in 16.
+        rounded: whether operands are rounded to 16 bits, or weights to 8.
     """
     if runtime in configured:
         return configured[runtime]
     least = _DEFAULTS[runtime]
-    if in_half:
-        least = min(least, _HALF)
+    if rounded:
+        least = min(least, _ROUNDED)
     return min(least, _QUANTIZED) if quantized else least
 
 

@@ -54,8 +54,8 @@ def test_thresholds() -> None:
     assert similarity_threshold(Runtime.CPU, {}, quantized=False) == 0.999
     assert similarity_threshold(Runtime.GPU, {}, quantized=False) == 0.995
     assert similarity_threshold(Runtime.CPU, {}, quantized=True) == 0.980
-    assert similarity_threshold(Runtime.CPU, {}, False, in_half=True) == 0.995
-    assert similarity_threshold(Runtime.DSP, {}, True, in_half=True) == 0.980
+    assert similarity_threshold(Runtime.CPU, {}, False, rounded=True) == 0.995
+    assert similarity_threshold(Runtime.DSP, {}, True, rounded=True) == 0.980
     configured = {Runtime.CPU: 0.5}
     assert similarity_threshold(Runtime.CPU, configured, quantized=True) == 0.5
     assert similarity_threshold(Runtime.GPU, configured, quantized=False) == 0.995
