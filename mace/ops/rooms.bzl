@@ -24,7 +24,9 @@ operators only comes of
 
     --//mace/ops:only=conv2d,pooling,softmax
 
-which takes the others out of :ops; nothing else is affected by it.
+which takes the others out of :ops; nothing else is affected by it. Parts are
+kernels that an operator needs for some models only: they too register by being
+linked, and are named in the same list (int8_weights).
 """
 
 load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
@@ -54,7 +56,7 @@ op_selection = rule(
 
 def _linked_rooms_impl(ctx):
     wanted = {name: True for name in ctx.attr.selection[OpSelectionInfo].rooms}
-    rooms = {dep.label.name: dep for dep in ctx.attr.rooms}
+    rooms = {dep.label.name: dep for dep in ctx.attr.rooms + ctx.attr.parts}
     unknown = [name for name in wanted if name not in rooms]
     if unknown:
         fail("%s: no such room: %s; there are %s" % (
@@ -78,6 +80,7 @@ linked_rooms = rule(
             mandatory = True,
             providers = [CcInfo],
         ),
+        "parts": attr.label_list(providers = [CcInfo]),
         "rooms": attr.label_list(mandatory = True, providers = [CcInfo]),
         "selection": attr.label(
             mandatory = True,
@@ -107,11 +110,12 @@ def _schema(op, deps):
         deps = deps,
     )
 
-def mace_op_rooms(deps, test_deps, benchmark_deps, benchmark_main):
+def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
     """Declares the targets of every room of the calling package.
 
     Args:
       deps: what an operator may include.
+      parts: kernels that register themselves, for some models only.
       test_deps: what its test may include besides.
       benchmark_deps: what its benchmark may include besides.
       benchmark_main: the library with the main function of benchmarks.
@@ -156,7 +160,7 @@ def mace_op_rooms(deps, test_deps, benchmark_deps, benchmark_main):
                 testonly = True,
                 srcs = test_sources,
                 alwayslink = True,
-                deps = deps + test_deps + [
+                deps = deps + parts + test_deps + [
                     ":" + op,
                     ":%s_schema" % op,
                     "@googletest//:gtest",
@@ -175,7 +179,7 @@ def mace_op_rooms(deps, test_deps, benchmark_deps, benchmark_main):
                 testonly = True,
                 srcs = benchmark_sources,
                 alwayslink = True,
-                deps = deps + benchmark_deps + [
+                deps = deps + parts + benchmark_deps + [
                     ":" + op,
                     ":%s_schema" % op,
                 ],
@@ -208,6 +212,7 @@ def mace_op_rooms(deps, test_deps, benchmark_deps, benchmark_main):
     linked_rooms(
         name = "ops",
         left_out = ":left_out",
+        parts = parts,
         rooms = rooms,
         selection = ":only",
     )

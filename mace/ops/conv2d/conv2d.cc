@@ -17,7 +17,8 @@ class Conv2DOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
-    kernels_ = KernelsOf(*context, kConv2DFilterInput, isa());
+    MACE_ASSIGN_OR_RETURN(kernels_,
+                          KernelsOf(*context, kConv2DFilterInput, isa()));
     half_kernels_ = HalfKernelsOf(*context, kConv2DFilterInput, isa());
     // The direct product is faster in 16 bits than any tile in float.
     winograd_.Init(isa(),

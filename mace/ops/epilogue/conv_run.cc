@@ -37,12 +37,21 @@ gemm::WeightType PackedWeightType(const Tensor &weights) {
   }
 }
 
-const gemm::Kernels *KernelsOf(const InitContext &context,
-                               size_t input,
-                               CpuIsa isa) {
-  return PackedWeightType(*context.constant(input)) == gemm::WeightType::kI8
-             ? gemm::Int8WeightKernelsFor(isa)
-             : gemm::KernelsFor(isa);
+Result<const gemm::Kernels *> KernelsOf(const InitContext &context,
+                                        size_t input,
+                                        CpuIsa isa) {
+  const Tensor &weights = *context.constant(input);
+  if (PackedWeightType(weights) != gemm::WeightType::kI8) {
+    return gemm::KernelsFor(isa);
+  }
+  const gemm::Kernels *kernels = gemm::Int8WeightKernelsFor(isa);
+  if (kernels != nullptr) return kernels;
+  return Unsupported(
+      "operator '", context.def().name, "' (", context.def().type,
+      "): this library was built without the kernels for weights of 8 bits; "
+      "build it for this model, with `bash tools/build-standalone-lib.sh "
+      "-models=FILE.pb,...` naming all models that it is to run, or add "
+      "-ops=Int8Weights");
 }
 
 const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,

@@ -20,10 +20,11 @@ namespace mace {
 // Of a packed constant whose type the schema has checked.
 gemm::WeightType PackedWeightType(const Tensor &weights);
 
-// The kernels that compute in float with the weights at that input.
-const gemm::Kernels *KernelsOf(const InitContext &context,
-                               size_t input,
-                               CpuIsa isa);
+// The kernels that compute in float with the weights at that input; UNSUPPORTED
+// if the library was built without them.
+Result<const gemm::Kernels *> KernelsOf(const InitContext &context,
+                                        size_t input,
+                                        CpuIsa isa);
 
 // The kernels for the weights at that input, if the deployment asks for 16-bit
 // arithmetic of their type and the processor has it; else null.

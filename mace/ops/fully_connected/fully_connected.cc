@@ -15,7 +15,8 @@ class FullyConnectedOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
-    kernels_ = KernelsOf(*context, kFullyConnectedWeightsInput, isa());
+    MACE_ASSIGN_OR_RETURN(
+        kernels_, KernelsOf(*context, kFullyConnectedWeightsInput, isa()));
     half_kernels_ = HalfKernelsOf(*context, kFullyConnectedWeightsInput, isa());
     const Tensor &weights = *context->constant(kFullyConnectedWeightsInput);
     const Tensor *bias = context->constant(kFullyConnectedBiasInput);

@@ -12,6 +12,21 @@ namespace mace::gemm {
 MACE_FOR_EACH_ISA(MACE_GEMM_DECLARE)
 #undef MACE_GEMM_DECLARE
 
+namespace {
+
+const Kernels *(*int8_weight_kernels)(CpuIsa) = nullptr;
+
+}  // namespace
+
+Int8WeightRegistration::Int8WeightRegistration(
+    const Kernels *(*kernels_for)(CpuIsa)) {
+  int8_weight_kernels = kernels_for;
+}
+
+const Kernels *Int8WeightKernelsFor(CpuIsa isa) {
+  return int8_weight_kernels == nullptr ? nullptr : int8_weight_kernels(isa);
+}
+
 const Kernels *KernelsFor(CpuIsa isa) {
   switch (isa) {
 #define MACE_GEMM_CASE(name, base) \

@@ -145,8 +145,13 @@ struct Kernels {
 // CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
 
-// The same for kI8 alone.
+// The same for kI8 alone; null, too, where these were not linked.
 const Kernels *Int8WeightKernelsFor(CpuIsa isa);
+
+// Made once by int8_weights.cc, which nothing else refers to.
+struct Int8WeightRegistration {
+  explicit Int8WeightRegistration(const Kernels *(*kernels_for)(CpuIsa));
+};
 
 }  // namespace mace::gemm
 

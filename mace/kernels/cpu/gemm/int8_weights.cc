@@ -12,7 +12,9 @@ namespace mace::gemm {
 MACE_FOR_EACH_ISA(MACE_INT8_DECLARE)
 #undef MACE_INT8_DECLARE
 
-const Kernels *Int8WeightKernelsFor(CpuIsa isa) {
+namespace {
+
+const Kernels *LinkedKernelsFor(CpuIsa isa) {
   switch (isa) {
 #define MACE_INT8_CASE(name, base) \
   case CpuIsa::name:               \
@@ -25,5 +27,9 @@ const Kernels *Int8WeightKernelsFor(CpuIsa isa) {
   }
   return nullptr;
 }
+
+const Int8WeightRegistration registration(LinkedKernelsFor);
+
+}  // namespace
 
 }  // namespace mace::gemm

@@ -7,6 +7,7 @@
 
 prints the names of their rooms (folders of mace/ops), joined by commas: the
 value of the Bazel flag --//mace/ops:only. For tools/build-standalone-lib.sh.
+Parts, kernels that only some models need, are named as operators are.
 """
 
 from __future__ import annotations
@@ -26,17 +27,23 @@ from mace.python.tools.wording import nearest
 _PROTO = "mace/proto/mace.proto"
 
 
+INT8_WEIGHTS = "Int8Weights"
+# The parts of mace/ops/BUILD.bazel, by the names that users give them.
+PARTS = {INT8_WEIGHTS: "int8_weights"}
+
+
 class SelectionError(MaceError):
     """Models or operators of a selection are not what they should be."""
 
 
 def model_types(path: Path) -> set[str]:
-    """The operator types of a converted model.
+    """The operator types of a converted model, and the parts it needs.
 
     Raises:
         SelectionError: the file is missing, unreadable or has no operators.
     """
-    message = load_proto(_PROTO).Model()
+    proto = load_proto(_PROTO)
+    message = proto.Model()
     try:
         message.ParseFromString(path.read_bytes())
     except (OSError, DecodeError) as error:
@@ -47,11 +54,13 @@ def model_types(path: Path) -> set[str]:
     types = {operator.type for operator in message.operators}
     if not types:
         raise SelectionError(f"{path} has no operators: is it a converted model (.pb)?")
+    if any(c.layout == proto.CL_PACKED_O16_SCALED for c in message.constants):
+        types.add(INT8_WEIGHTS)
     return types
 
 
 def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ...]:
-    """The rooms of these operator types, sorted.
+    """The rooms of these operator types and the parts, sorted.
 
     Raises:
         SelectionError: names every type that this release does not compute.
@@ -59,7 +68,7 @@ def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ..
     rooms = load_catalogue(ops_dir).rooms
     computed = {
         kind: room for kind, room in rooms.items() if any(_sources(ops_dir / room))
-    }
+    } | PARTS
     unknown = sorted(set(types) - computed.keys())
     if unknown:
         lines = []

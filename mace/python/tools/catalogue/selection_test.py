@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
+from mace.python.tools.catalogue.loader import OPS_DIR
 from mace.python.tools.catalogue.selection import (
+    PARTS,
     SelectionError,
     main,
     model_types,
@@ -34,6 +37,22 @@ def test_rooms_of_several_models_and_operators(
     assert model_types(first) == {"Conv2D", "Softmax"}
     assert main([f"--models={first},{second}", "--ops=MatMul, Conv2D"]) == 0
     assert capsys.readouterr().out == "conv2d,local_response_norm,matmul,softmax\n"
+
+
+def test_models_with_weights_of_eight_bits_need_their_kernels(tmp_path: Path) -> None:
+    path = _model(tmp_path / "a.pb", "Conv2D")
+    proto = load_proto("mace/proto/mace.proto")
+    message = proto.Model.FromString(path.read_bytes())
+    message.constants.add(name="w", layout=proto.CL_PACKED_O16_SCALED)
+    path.write_bytes(message.SerializeToString())
+    assert model_types(path) == {"Conv2D", "Int8Weights"}
+    assert select_rooms(model_types(path)) == ("conv2d", "int8_weights")
+
+
+def test_parts_are_those_of_the_build() -> None:
+    build = (OPS_DIR / "BUILD.bazel").read_text(encoding="utf-8")
+    (labels,) = re.findall(r"parts = \[([^]]*)\]", build)
+    assert re.findall(r':(\w+)"', labels) == sorted(PARTS.values())
 
 
 def test_every_unknown_operator_is_named() -> None:
