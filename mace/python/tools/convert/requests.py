@@ -69,6 +69,7 @@ def export_options(
         "data_type": subgraph.data_type.value,
         "limit_opencl_kernel_time": bool(model.limit_opencl_kernel_time),
         "opencl_queue_window_size": model.opencl_queue_window_size,
+        "quantize_large_weights": model.quantize.large_weights,
     }
     return ExportOptions(
         storage=_STORAGE[subgraph.data_type],

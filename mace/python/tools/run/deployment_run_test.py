@@ -269,6 +269,8 @@ def test_a_model_of_other_settings_is_told(
     other = "data_type: bf16_fp32\nwinograd: 0\n"
     project.run(project.deployment(other))
     assert "winograd is 0, was 4; data_type is bf16_fp32, was fp32_fp32" in caplog.text
+    project.run(project.deployment(runtime="cpu\n    quantize_large_weights: 1"))
+    assert "quantize_large_weights is True, was False" in caplog.text
     text = DEPLOYMENT.format(
         models=MODEL.format(
             name="m", path=project.folder / "m.onnx", extra="", runtime="cpu"

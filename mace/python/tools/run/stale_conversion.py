@@ -84,6 +84,7 @@ def _settings(model: ModelConfig, file: ModelFile) -> Iterator[str]:
         "limit_opencl_kernel_time": bool(model.limit_opencl_kernel_time),
         "opencl_queue_window_size": model.opencl_queue_window_size,
         "obfuscate": model.obfuscate,
+        "quantize_large_weights": model.quantize.large_weights,
     }
     # Zeros are not in the file; a model without any hint is from elsewhere.
     then = {"obfuscate": file.hints.get("obfuscated", False), **file.hints}
