@@ -101,10 +101,20 @@ def make_network(
     return network
 
 
-def make_variant(network: Network, data_type: str) -> Path:
-    """The MACE model of another `data_type`; without suffix."""
-    path = network.mace.with_name(f"{network.mace.name}-{data_type}")
-    _convert(network, path, _options(data_type, None))
+def make_variant(
+    network: Network, data_type: str, eight_bit_weights: bool = False
+) -> Path:
+    """The MACE model with weights stored in another way; path without suffix.
+
+    Args:
+        network: what make_network made.
+        data_type: as in a deployment file.
+        eight_bit_weights: whether large weights are stored in 8 bits.
+    """
+    stem = f"{network.mace.name}-{data_type}" + "-8bit" * eight_bit_weights
+    path = network.mace.with_name(stem)
+    options = replace(_options(data_type, None), eight_bit_weights=eight_bit_weights)
+    _convert(network, path, options)
     return path
 
 
