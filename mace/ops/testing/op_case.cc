@@ -184,7 +184,7 @@ OpCase &OpCase::PackedScaled(const Value &plain,
   input.value.shape = plain.shape;
   input.value.bytes.assign(static_cast<size_t>(groups * panels) * panel_bytes,
                            0);
-  for (int64_t o = 0; o < plain.shape[0]; ++o) {
+  for (int64_t o = 0; depth > 0 && o < plain.shape[0]; ++o) {
     const int64_t n = o % columns;
     const int64_t panel = o / columns * panels + n / kPanel;
     uint8_t *to = input.value.bytes.data() + panel * panel_bytes;

@@ -165,7 +165,11 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
       if (port.packed) {
         Shape plain = shape;
         while (plain.rank() < 2) plain.Append(1);
-        op_case.Packed(random->Floats(plain), 1, type);
+        if (type == DataType::kInt8) {
+          op_case.PackedScaled(random->Floats(plain));
+        } else {
+          op_case.Packed(random->Floats(plain), 1, type);
+        }
       } else if (port.constant) {
         op_case.Constant(RandomValue(type, shape, random));
       } else if (random->Int(0, 2) == 0) {
