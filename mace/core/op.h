@@ -147,6 +147,14 @@ class RunContext {
   virtual ThreadPool *thread_pool() const = 0;
 };
 
+// What an op makes of activations stored as float16, at ports that are declared
+// float32. See Program::PlaceConversions.
+enum class HalfUse {
+  kNone,     // takes and gives float32 as declared
+  kFollows,  // given float16 at all of these inputs, it gives float16
+  kComputes  // takes float16 alone, and gives it
+};
+
 class Op {
  public:
   virtual ~Op() = default;
@@ -154,6 +162,10 @@ class Op {
   virtual MaceStatus Init(InitContext *context) = 0;
   virtual MaceStatus Reshape(ReshapeContext *context) = 0;
   virtual MaceStatus Run(RunContext *context) = 0;
+
+  // After Init. Constants are what the model says in any case. Outputs are of
+  // the type that Reshape sets.
+  virtual HalfUse half_use() const { return HalfUse::kNone; }
 
   // Multiply-accumulates of one Run with the last shapes; 0 if not meaningful.
   virtual int64_t Macs() const { return 0; }

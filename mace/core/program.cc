@@ -29,6 +29,14 @@ const PortSchema &PortAt(const PortSchema *ports, size_t count, size_t index) {
   return ports[std::min(index, count - 1)];  // a variadic port is the last
 }
 
+// The types that a port takes in this program.
+uint32_t TypesOf(const ProgramNode &node, const PortSchema &port) {
+  constexpr uint32_t kFloat = DataTypeBit(DataType::kFloat32);
+  const bool half = node.half && (port.data_types & kFloat) != 0;
+  return half ? port.data_types | DataTypeBit(DataType::kFloat16)
+              : port.data_types;
+}
+
 // Names the operator, unless the op did so itself.
 MaceStatus AtNode(const ProgramNode &node, const MaceStatus &status) {
   if (IsOk(status)) return status;
@@ -182,6 +190,7 @@ Result<std::unique_ptr<Program>> Program::Create(
   MACE_RETURN_IF_ERROR(program->Build(model, weights, outputs));
   program->MapConstants();
   MACE_RETURN_IF_ERROR(program->InitNodes(model));
+  MACE_RETURN_IF_ERROR(program->PlaceConversions(model.hints));
   return program;
 }
 
@@ -221,10 +230,14 @@ MaceStatus Program::InitNodes(const Model &model) {
     }
     node.schema = entry->schema();
     node.op = entry->factory()();
-    NodeInitContext context(this, &node, model.hints);
-    MACE_RETURN_IF_ERROR(AtNode(node, node.op->Init(&context)));
+    MACE_RETURN_IF_ERROR(InitNode(&node, model.hints));
   }
   return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus Program::InitNode(ProgramNode *node, const DeploymentHints &hints) {
+  NodeInitContext context(this, node, hints);
+  return AtNode(*node, node->op->Init(&context));
 }
 
 MaceStatus Program::Reshape() {
@@ -284,7 +297,7 @@ MaceStatus Program::CheckInputTypes(const ProgramNode &node) const {
     if (tensor == nullptr) continue;
     const PortSchema &port =
         PortAt(node.schema->inputs, node.schema->input_count, i);
-    if ((port.data_types & DataTypeBit(tensor->data_type)) == 0) {
+    if ((TypesOf(node, port) & DataTypeBit(tensor->data_type)) == 0) {
       return InvalidArgs("input '", port.name, "' ('", tensor->name, "') is ",
                          DataTypeName(tensor->data_type), "; it takes ",
                          DataTypeNames(port.data_types));
@@ -303,7 +316,7 @@ MaceStatus Program::ReshapeNode(ProgramNode *node,
     const Tensor &tensor = entry.tensor;
     const PortSchema &port =
         PortAt(node->schema->outputs, node->schema->output_count, i);
-    if ((port.data_types & DataTypeBit(tensor.data_type)) == 0 ||
+    if ((TypesOf(*node, port) & DataTypeBit(tensor.data_type)) == 0 ||
         tensor.data_type == DataType::kUnknown) {
       return RuntimeError("output '", port.name, "' came out as ",
                           DataTypeName(tensor.data_type),

@@ -44,6 +44,8 @@ struct ProgramNode {
   // Indices of tensors; -1 for an absent optional port.
   std::vector<int> inputs;
   std::vector<int> outputs;
+  // Activations declared float32 are float16 here.
+  bool half = false;
 
   // Set by Reshape.
   size_t scratch_bytes = 0;
@@ -100,6 +102,7 @@ class Program {
 
  private:
   friend class NodeInitContext;
+  friend class ConversionPlacer;
   Program() = default;
   Program(const Program &) = delete;
 
@@ -108,6 +111,11 @@ class Program {
                    const std::vector<std::string> &outputs);
   void MapConstants();
   MaceStatus InitNodes(const Model &model);
+  MaceStatus InitNode(ProgramNode *node, const DeploymentHints &hints);
+  // Decides which tensors are float16, by what operators make of it, and puts a
+  // Cast between those that disagree: one for all readers of a tensor. Inputs
+  // and outputs of the program keep their types.
+  MaceStatus PlaceConversions(const DeploymentHints &hints);
   MaceStatus CheckInputTypes(const ProgramNode &node) const;
   MaceStatus ReshapeNode(ProgramNode *node,
                          std::vector<PrepareRequest> *requests);
@@ -119,6 +127,8 @@ class Program {
   MaceStatus RunOp(ProgramNode *node);
 
   std::vector<ProgramNode> nodes_;
+  // Definitions of operators that the model does not have.
+  std::vector<std::unique_ptr<OperatorDef>> added_defs_;
   std::vector<ProgramTensor> tensors_;
   std::vector<int> inputs_;
   std::vector<int> outputs_;

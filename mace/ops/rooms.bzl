@@ -110,7 +110,7 @@ def _schema(op, deps):
         deps = deps,
     )
 
-def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
+def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked_with = {}):
     """Declares the targets of every room of the calling package.
 
     Args:
@@ -119,6 +119,8 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
       test_deps: what its test may include besides.
       benchmark_deps: what its benchmark may include besides.
       benchmark_main: the library with the main function of benchmarks.
+      linked_with: room -> libraries that are a part of the program wherever the
+        room is.
     """
     declarations = native.glob(["*/*.op.yaml"])
     rooms = []
@@ -151,7 +153,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
             hdrs = _room_files(op, "*.h"),
             # An operator registers itself; nothing refers to it by name.
             alwayslink = True,
-            deps = deps + [":%s_schema" % op],
+            deps = deps + [":%s_schema" % op] + linked_with.get(op, []),
         )
         if test_sources:
             tests.append(":%s_test_cases" % op)

@@ -4,6 +4,7 @@
 #include "mace/kernels/cpu/cpu_device.h"
 
 #include "mace/core/logging.h"
+#include "mace/kernels/cpu/half_arithmetic.h"
 
 namespace mace {
 
@@ -16,6 +17,10 @@ MaceStatus CpuDevice::CheckHints(const DeploymentHints &hints) const {
                  << CpuIsaName(isa_)
                  << " lacks: it computes in float32 with the " << lacks
                  << " weights";
+  } else if (hints.data_type == "fp16_fp16" && !HalfArithmetic::IsLinked()) {
+    LOG(WARNING) << "the model asks for fp16 arithmetic, but this library was "
+                    "built without the operator Cast, which that needs: it "
+                    "computes in float32 with the fp16 weights";
   }
   if (hints.data_type == "bf16_bf16" && PermittedIsa(isa_) != isa_) {
     LOG(WARNING) << "the operating system refuses the registers of "

@@ -77,6 +77,8 @@ inline constexpr bool kMaxKeepsNan = true;
 inline constexpr bool kMaxKeepsNan = false;
 #endif
 
+// What kernels that exist for several types (simd_element.h) read and write.
+using Element = float;
 typedef float V __attribute__((vector_size(kLanes * 4)));
 typedef int32_t VI __attribute__((vector_size(kLanes * 4)));
 typedef uint32_t VU __attribute__((vector_size(kLanes * 4)));
@@ -103,6 +105,8 @@ MACE_SIMD_INLINE V Set(float x) {
   return vdupq_n_f32(x);
 #endif
 }
+// The element at p in every lane.
+MACE_SIMD_INLINE V SetElement(const Element *p) { return Set(*p); }
 MACE_SIMD_INLINE VI SetInt(int32_t x) { return VI{} + x; }
 MACE_SIMD_INLINE V Zero() { return V{}; }
 // 0, 1, 2, ... per lane.
@@ -217,6 +221,12 @@ MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
   }
 }
 #endif
+
+// From floats, whatever Element is.
+MACE_SIMD_INLINE V LoadF32(const float *p) { return Load(p); }
+MACE_SIMD_INLINE V LoadF32N(const float *p, int n) { return LoadN(p, n); }
+// A vector of floats as so many elements.
+MACE_SIMD_INLINE void StoreRounded(Element *p, V v) { Store(p, v); }
 
 // ---- cache -----------------------------------------------------------------
 
@@ -420,6 +430,18 @@ MACE_SIMD_FOLD(ReduceAdd, Plus)
 MACE_SIMD_FOLD(ReduceMax, Max)
 MACE_SIMD_FOLD(ReduceMin, Min)
 #undef MACE_SIMD_FOLD
+
+// ---- sums in float
+// -----------------------------------------------------------
+
+// Of many elements, where Element has too few bits for it.
+using Sum = V;
+MACE_SIMD_INLINE Sum ZeroSum() { return Zero(); }
+MACE_SIMD_INLINE Sum AddTo(Sum sum, V x) { return sum + x; }
+MACE_SIMD_INLINE Sum AddSums(Sum a, Sum b) { return a + b; }
+MACE_SIMD_INLINE V Quotient(Sum sum, float divisor) {
+  return sum / Set(divisor);
+}
 
 // ---- 16-bit storage --------------------------------------------------------
 

@@ -5,6 +5,8 @@
 
 #include <limits>
 
+#include "mace/kernels/cpu/convert/convert.h"
+#include "mace/ops/cpu_op/copy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 
 namespace mace {
@@ -96,6 +98,8 @@ DataType TypeOf(CastTo to) {
       return DataType::kUint8;
     case CastTo::INT8:
       return DataType::kInt8;
+    case CastTo::FLOAT16:
+      return DataType::kFloat16;
   }
   return DataType::kUnknown;
 }
@@ -109,6 +113,13 @@ class CastOp final : public CpuOp {
   MaceStatus Reshape(ReshapeContext *context) override {
     const Tensor *input = context->input(kCastInputInput);
     const DataType to = TypeOf(attributes_.to);
+    const DataType from = input->data_type;
+    const bool half = to == DataType::kFloat16 || from == DataType::kFloat16;
+    if (half && to != from && to != DataType::kFloat32 &&
+        from != DataType::kFloat32) {
+      return NotSupported("no conversion from ", DataTypeName(from), " to ",
+                          DataTypeName(to), "; go by way of float32");
+    }
     MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, to));
     if (to == input->data_type) context->AllowInPlace(0, 0);
     return MaceStatus();
@@ -118,6 +129,16 @@ class CastOp final : public CpuOp {
     const Tensor *input = context->input(kCastInputInput);
     Tensor *output = context->output(0);
     ThreadPool *pool = context->thread_pool();
+    const bool from_half = input->data_type == DataType::kFloat16;
+    const bool to_half = output->data_type == DataType::kFloat16;
+    if (from_half && to_half) {
+      CopyInputToOutput(context);
+      return MaceStatus();
+    }
+    if (from_half || to_half) {
+      ConvertHalf(pool, input, output);
+      return MaceStatus();
+    }
     switch (input->data_type) {
       case DataType::kFloat32:
         ConvertFrom<float>(pool, input, output);
@@ -141,6 +162,23 @@ class CastOp final : public CpuOp {
   }
 
  private:
+  // One of the two is float16, the other float32.
+  void ConvertHalf(ThreadPool *pool, const Tensor *input, Tensor *output) {
+    const convert::Kernels *kernels = convert::KernelsFor(isa());
+    pool->ParallelFor(
+        input->elements(), kElementGrain,
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          const auto count = static_cast<size_t>(end - begin);
+          if (input->data_type == DataType::kFloat16) {
+            kernels->widen_f16(input->As<uint16_t>() + begin,
+                               output->MutableAs<float>() + begin, count);
+          } else {
+            kernels->narrow_f16(input->As<float>() + begin,
+                                output->MutableAs<uint16_t>() + begin, count);
+          }
+        });
+  }
+
   CastAttributes attributes_;
 };
 

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -84,6 +86,38 @@ TEST(CastTest, Errors) {
   ExpectError(
       OpCase("Cast").Input(Value::Ints({1}, {1})).String("to", "COMPLEX"),
       MaceStatus::MACE_INVALID_ARGS, "FLOAT32");
+}
+
+// Whole vectors, their rests, and what has no place in 16 bits.
+TEST(CastTest, HalfRoundsToNearestEven) {
+  Random random(31);
+  for (int64_t count : {0, 1, 3, 4, 15, 16, 63, 64, 65, 130}) {
+    Value x = random.Floats({count}, -70000.0f, 70000.0f);
+    std::vector<float> values = x.floats();
+    const float special[] = {INFINITY, -INFINITY, 1e-7f,   -6e-8f, 65519.9f,
+                             65520.0f, 2049.0f,   2051.0f, -0.0f};
+    for (size_t i = 0; i < std::min(values.size(), std::size(special)); ++i) {
+      values[i] = special[i];
+    }
+    x = Value::Floats({count}, values);
+    std::vector<uint16_t> bits;
+    std::vector<float> back;
+    for (float value : values) {
+      bits.push_back(op_test::NarrowToFloat16(value));
+      back.push_back(op_test::WidenFloat16(bits.back()));
+    }
+    const Value half = Value::Of(DataType::kFloat16, {count}, bits);
+    ExpectValue(OpCase("Cast").Input(x).String("to", "FLOAT16"), half);
+    ExpectValue(OpCase("Cast").Input(half).String("to", "FLOAT16"), half);
+    ExpectValue(OpCase("Cast").Input(half).String("to", "FLOAT32"),
+                Value::Floats({count}, back));
+  }
+}
+
+TEST(CastTest, HalfGoesByWayOfFloat) {
+  const Value half = Value::Of<uint16_t>(DataType::kFloat16, {1}, {0x3c00});
+  ExpectError(OpCase("Cast").Input(half).String("to", "INT32"),
+              MaceStatus::MACE_UNSUPPORTED, "by way of float32");
 }
 
 }  // namespace

@@ -48,6 +48,8 @@ class ConcatOp final : public CpuOp {
     return SetOutput(context, 0, shape, first->data_type);
   }
 
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+
   MaceStatus Run(RunContext *context) override {
     Tensor *output = context->output(0);
     const Shape &shape = output->shape;

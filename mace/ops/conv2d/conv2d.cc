@@ -20,9 +20,11 @@ class Conv2DOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(kernels_,
                           KernelsOf(*context, kConv2DFilterInput, isa()));
     half_kernels_ = HalfKernelsOf(*context, kConv2DFilterInput, isa());
-    // The direct product is faster in 16 bits than any tile in float.
+    fp16_kernels_ = Fp16KernelsOf(*context, kConv2DFilterInput, isa());
+    // The direct product is faster in bf16 than any tile in float.
     winograd_.Init(isa(),
-                   half_kernels_ != nullptr ? 0 : context->hints().winograd);
+                   half_kernels_ != nullptr ? 0 : context->hints().winograd,
+                   fp16_kernels_ != nullptr);
     return CheckConstants(*context->constant(kConv2DFilterInput),
                           context->constant(kConv2DBiasInput));
   }
@@ -44,7 +46,7 @@ class Conv2DOp final : public CpuOp {
     const Shape output{input[0], window_.output[0], window_.output[1],
                        filter.shape[0]};
     MACE_RETURN_IF_ERROR(
-        SetOutput(context, kConv2DOutputOutput, output, DataType::kFloat32));
+        SetOutput(context, kConv2DOutputOutput, output, activation_type()));
     const Tensor *residual =
         HasResidual(*context) ? context->input(kConv2DResidualInput) : nullptr;
     if (residual != nullptr && residual->shape != output) {
@@ -70,22 +72,17 @@ class Conv2DOp final : public CpuOp {
 
   MaceStatus Run(RunContext *context) override {
     if (empty_) return MaceStatus();
-    const Tensor *bias = context->input_count() > kConv2DBiasInput
-                             ? context->input(kConv2DBiasInput)
-                             : nullptr;
-    gemm::ConvArgs args;
-    args.input = context->input(kConv2DInputInput)->As<float>();
-    args.weights = context->input(kConv2DFilterInput)->data;
-    Tensor *output = context->output(kConv2DOutputOutput);
-    args.output = output->MutableAs<float>();
-    args.output_stride = static_cast<size_t>(output->RowStride());
-    args.epilogue.bias = bias == nullptr ? nullptr : bias->As<float>();
-    if (HasResidual(*context)) {
-      const Tensor *residual = context->input(kConv2DResidualInput);
-      args.epilogue.residual = residual->As<float>();
-      args.epilogue.residual_stride =
-          static_cast<size_t>(residual->RowStride());
+    ConvTensors tensors;
+    tensors.input = context->input(kConv2DInputInput);
+    tensors.weights = context->input(kConv2DFilterInput);
+    if (context->input_count() > kConv2DBiasInput) {
+      tensors.bias = context->input(kConv2DBiasInput);
     }
+    if (HasResidual(*context)) {
+      tensors.residual = context->input(kConv2DResidualInput);
+    }
+    tensors.output = context->output(kConv2DOutputOutput);
+    const gemm::ConvArgs args = MakeConvArgs(tensors, fp16_kernels_ != nullptr);
     if (winograd_.tile() != 0) {
       winograd_.Run(args, activation_, context->thread_pool(),
                     context->scratch());
@@ -96,6 +93,9 @@ class Conv2DOp final : public CpuOp {
     return MaceStatus();
   }
 
+  HalfUse half_use() const override {
+    return fp16_kernels_ != nullptr ? HalfUse::kComputes : HalfUse::kNone;
+  }
   int64_t Macs() const override { return macs_; }
   ConvPoolArgs Geometry() const override {
     return ReportWindow(
@@ -106,15 +106,19 @@ class Conv2DOp final : public CpuOp {
     if (empty_) return "none";
     switch (winograd_.tile()) {
       case 2:
-        return "winograd2x2";
+        return fp16_kernels_ != nullptr ? "winograd2x2 in fp16" : "winograd2x2";
       case 4:
-        return "winograd4x4";
+        return fp16_kernels_ != nullptr ? "winograd4x4 in fp16" : "winograd4x4";
       default:
         return ConvKernelName(plan_);
     }
   }
 
  private:
+  DataType activation_type() const {
+    return fp16_kernels_ != nullptr ? DataType::kFloat16 : DataType::kFloat32;
+  }
+
   template <typename Context>
   static bool HasResidual(const Context &context) {
     return context.input_count() > kConv2DResidualInput &&
@@ -162,8 +166,9 @@ class Conv2DOp final : public CpuOp {
     s.out_w = index(output[2]);
     s.out_c = index(output[3]);
     s.groups = index(attributes_.groups);
-    plan_ = gemm::PlanConv(s, PackedWeightType(filter), kernels_, half_kernels_,
-                           context->thread_pool()->thread_count());
+    plan_ =
+        gemm::PlanConv(s, PackedWeightType(filter), kernels_, half_kernels_,
+                       context->thread_pool()->thread_count(), fp16_kernels_);
     macs_ = output.Elements() * filter.shape.Elements(1, 4);
     winograd_.Reshape(s, filter, context);
   }
@@ -172,6 +177,7 @@ class Conv2DOp final : public CpuOp {
   FusedActivation activation_;
   const gemm::Kernels *kernels_ = nullptr;
   const gemm::HalfKernels *half_kernels_ = nullptr;
+  const gemm::Fp16Kernels *fp16_kernels_ = nullptr;
   WindowGeometry window_;
   Shape kernel_shape_;
   gemm::ConvPlan plan_;

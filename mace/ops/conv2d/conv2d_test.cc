@@ -294,7 +294,8 @@ TEST(Conv2DTest, Fp16Arithmetic) {
   for (int64_t channels : {3, 34}) {
     const Value x = whole({2, 9, 8, channels});
     const Value f = whole({37, 3, 3, channels});
-    const Value b = random.Floats({37});
+    const Value b = whole({37});
+    const Value r = whole({2, 9, 8, 37});
     Naive n;
     n.pads[0] = n.pads[1] = n.pads[2] = n.pads[3] = 1;
     const OpCase op_case = OpCase("Conv2D")
@@ -303,8 +304,19 @@ TEST(Conv2DTest, Fp16Arithmetic) {
                                .Constant(b)
                                .String("padding", "SAME")
                                .DataTypeHint("fp16_fp16");
-    ExpectFloats(op_case, {2, 9, 8, 37}, Convolve(x, f, b.floats(), n),
-                 kTolerance);
+    const std::vector<double> want = Convolve(x, f, b.floats(), n);
+    ExpectFloats(op_case, r.shape, want, kTolerance);
+    OpCase with_residual = op_case;
+    std::vector<double> sums = want;
+    for (size_t i = 0; i < sums.size(); ++i) sums[i] += r.floats()[i];
+    ExpectFloats(with_residual.Input(r), r.shape, sums, kTolerance);
+    // An activation that is no clamp is computed in float, and rounded.
+    OpCase with_sigmoid = op_case;
+    for (size_t i = 0; i < sums.size(); ++i) {
+      sums[i] = 1.0 / (1.0 + std::exp(-want[i]));
+    }
+    ExpectFloats(with_sigmoid.String("activation", "SIGMOID"), r.shape, sums,
+                 {1e-6, 0x1p-11});
     for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
       EXPECT_EQ(result.result.kernel_name.find("fp16") != std::string::npos,
                 HasFp16(result.isa))

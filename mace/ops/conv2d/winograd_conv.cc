@@ -3,6 +3,7 @@
 
 #include "mace/ops/conv2d/winograd_conv.h"
 
+#include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/epilogue/conv_run.h"
 
 namespace mace {
@@ -14,9 +15,11 @@ size_t PerThread(const winograd::ConvPlan &plan) {
 
 }  // namespace
 
-void WinogradConv::Init(CpuIsa isa, int max_tile) {
-  kernels_ = winograd::KernelsFor(isa);
+void WinogradConv::Init(CpuIsa isa, int max_tile, bool half) {
+  const HalfTables tables = half ? HalfArithmetic::For(isa) : HalfTables();
+  kernels_ = half ? tables.winograd : winograd::KernelsFor(isa);
   gemm_ = gemm::KernelsFor(isa);
+  fp16_ = tables.gemm;
   max_tile_ = max_tile;
 }
 
@@ -33,34 +36,39 @@ void WinogradConv::Reshape(const gemm::ConvShape &shape,
   request.tile = tile;
   request.kernels = kernels_;
   request.gemm = gemm_;
+  request.fp16 = fp16_;
   request.threads = context->thread_pool()->thread_count();
   plan_ = winograd::PlanConv(request);
   tile_ = tile;
   if (filters_[IndexOf(tile)] != nullptr) return;
-  const size_t bytes = winograd::FilterFloats(shape, tile) * sizeof(float);
+  const size_t bytes = FilterBytes();
   ThreadPool *pool = context->thread_pool();
   context->RequestPrepared(bytes, [this, &filter, pool](void *memory) {
     return Transform(filter, pool, memory);
   });
 }
 
+size_t WinogradConv::FilterBytes() const {
+  return winograd::FilterElements(plan_.shape, plan_.tile) *
+         (fp16_ != nullptr ? sizeof(uint16_t) : sizeof(float));
+}
+
 MaceStatus WinogradConv::Transform(const Tensor &filter,
                                    ThreadPool *pool,
                                    void *memory) {
   if (memory == nullptr) {
-    return OutOfResources(
-        "no memory for ",
-        winograd::FilterFloats(plan_.shape, plan_.tile) * sizeof(float),
-        " bytes of filter transformed for winograd ", plan_.tile,
-        "; a smaller `winograd` in the deployment file "
-        "needs less, 0 none");
+    return OutOfResources("no memory for ", FilterBytes(),
+                          " bytes of filter transformed for winograd ",
+                          plan_.tile,
+                          "; a smaller `winograd` in the deployment file "
+                          "needs less, 0 none");
   }
   winograd::FilterArgs args;
   args.from = filter.data;
   args.type = PackedWeightType(filter);
   args.channels = static_cast<size_t>(plan_.shape.in_c);
   args.panels = static_cast<size_t>(plan_.panels);
-  args.to = static_cast<float *>(memory);
+  args.to = memory;
   pool->ParallelFor(plan_.panels, 1, [&](int64_t begin, int64_t end, int) {
     winograd::FilterArgs part = args;
     part.panel_begin = static_cast<size_t>(begin);
@@ -80,7 +88,6 @@ void WinogradConv::Run(const gemm::ConvArgs &args,
                        ThreadPool *pool,
                        void *scratch) const {
   const size_t per_thread = PerThread(plan_);
-  const ptrdiff_t stride = static_cast<ptrdiff_t>(args.output_stride);
   gemm::ConvArgs clamped = args;
   clamped.weights = filters_[IndexOf(tile_)];
   clamped.epilogue.clamp = activation.clamp();
@@ -96,9 +103,7 @@ void WinogradConv::Run(const gemm::ConvArgs &args,
           const ptrdiff_t regions = winograd::Regions(plan_, task);
           for (ptrdiff_t j = 0; j < regions; ++j) {
             const gemm::ConvRegion r = winograd::RegionOf(plan_, task, j);
-            activation.Apply(
-                args.output + r.row_begin * stride + r.column_begin,
-                r.row_end - r.row_begin, r.column_end - r.column_begin, stride);
+            ApplyActivation(activation, args, fp16_ != nullptr, r);
           }
         }
       });

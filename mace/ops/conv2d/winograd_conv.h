@@ -16,8 +16,8 @@ namespace mace {
 
 class WinogradConv {
  public:
-  // `max_tile` is the deployment's hint.
-  void Init(CpuIsa isa, int max_tile);
+  // `max_tile` is the deployment's hint. `half`: activations are fp16.
+  void Init(CpuIsa isa, int max_tile, bool half);
 
   // Chooses for this shape. If a tile beats the direct product, plans for it,
   // and has the filter transformed unless that was done for this tile before:
@@ -40,13 +40,15 @@ class WinogradConv {
   // Filters transformed for tiles of 2 and of 4; null until needed.
   static size_t IndexOf(int tile) { return tile == 2 ? 0 : 1; }
   MaceStatus Transform(const Tensor &filter, ThreadPool *pool, void *memory);
+  size_t FilterBytes() const;  // of the plan
 
   const winograd::Kernels *kernels_ = nullptr;
   const gemm::Kernels *gemm_ = nullptr;
+  const gemm::Fp16Kernels *fp16_ = nullptr;
   int max_tile_ = 0;
   int tile_ = 0;
   winograd::ConvPlan plan_;
-  const float *filters_[2] = {nullptr, nullptr};
+  const void *filters_[2] = {nullptr, nullptr};
 };
 
 }  // namespace mace

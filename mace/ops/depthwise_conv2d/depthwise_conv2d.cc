@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d_schema.h"
 #include "mace/ops/epilogue/fused_activation.h"
@@ -31,6 +32,11 @@ class DepthwiseConv2dOp final : public CpuOp {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     kernels_ = dwconv::KernelsFor(isa());
+    const dwconv::Kernels *half = HalfArithmetic::For(isa()).dwconv;
+    if (context->hints().data_type == "fp16_fp16" && half != nullptr) {
+      kernels_ = half;
+      type_ = DataType::kFloat16;
+    }
     const Shape &filter = context->constant(kDepthwiseConv2dFilterInput)->shape;
     const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);
     if (filter.rank() != 4 || filter.Elements() == 0) {
@@ -59,18 +65,18 @@ class DepthwiseConv2dOp final : public CpuOp {
                                input[1], input[2]));
     const Shape output{input[0], window_.output[0], window_.output[1],
                        filter.shape[2] * filter.shape[3]};
-    MACE_RETURN_IF_ERROR(SetOutput(context, kDepthwiseConv2dOutputOutput,
-                                   output, DataType::kFloat32));
+    MACE_RETURN_IF_ERROR(
+        SetOutput(context, kDepthwiseConv2dOutputOutput, output, type_));
     context->AllowStridedOutput(kDepthwiseConv2dOutputOutput);
     kernel_shape_ = filter.shape;
     macs_ = output.Elements() * filter.shape[0] * filter.shape[1];
     if (macs_ == 0) return MaceStatus();
     FillArgs(input, output, filter);
     Split(context->thread_pool()->thread_count());
-    scratch_floats_ = dwconv::ScratchFloats(args_.shape, args_.type);
-    scratch_floats_ = (scratch_floats_ + 15) & ~size_t{15};
+    scratch_bytes_ = kernels_->ScratchBytes(args_.shape, args_.type);
+    scratch_bytes_ = (scratch_bytes_ + 63) & ~size_t{63};
     context->RequestScratch(
-        scratch_floats_ * sizeof(float) *
+        scratch_bytes_ *
         static_cast<size_t>(context->thread_pool()->thread_count()));
     return MaceStatus();
   }
@@ -81,33 +87,29 @@ class DepthwiseConv2dOp final : public CpuOp {
                              ? context->input(kDepthwiseConv2dBiasInput)
                              : nullptr;
     dwconv::Args args = args_;
-    args.input = context->input(kDepthwiseConv2dInputInput)->As<float>();
+    args.input = context->input(kDepthwiseConv2dInputInput)->data;
     args.filter = context->input(kDepthwiseConv2dFilterInput)->data;
     args.bias = bias == nullptr ? nullptr : bias->As<float>();
     Tensor *output = context->output(kDepthwiseConv2dOutputOutput);
-    args.output = output->MutableAs<float>();
+    args.output = output->data;
     args.output_stride = static_cast<ptrdiff_t>(output->RowStride());
-    float *scratch = static_cast<float *>(context->scratch());
+    char *scratch = static_cast<char *>(context->scratch());
     context->thread_pool()->ParallelFor(
         row_parts_ * channel_parts_, 1,
         [&](int64_t begin, int64_t end, int thread) {
-          float *own = scratch + static_cast<size_t>(thread) * scratch_floats_;
+          void *own = scratch + static_cast<size_t>(thread) * scratch_bytes_;
           for (int64_t part = begin; part < end; ++part) {
             const dwconv::Range range = Part(part);
             kernels_->run(args, range, own);
-            const ptrdiff_t m = args.shape.multiplier;
-            activation_.Apply(
-                args.output +
-                    range.row_begin * args.shape.out_w * args.output_stride +
-                    range.channel_begin * m,
-                (range.row_end - range.row_begin) * args.shape.out_w,
-                (range.channel_end - range.channel_begin) * m,
-                args.output_stride);
+            Activate(args, range);
           }
         });
     return MaceStatus();
   }
 
+  HalfUse half_use() const override {
+    return type_ == DataType::kFloat16 ? HalfUse::kComputes : HalfUse::kNone;
+  }
   int64_t Macs() const override { return macs_; }
   ConvPoolArgs Geometry() const override {
     return ReportWindow(
@@ -115,10 +117,27 @@ class DepthwiseConv2dOp final : public CpuOp {
         window_, kernel_shape_);
   }
   std::string KernelName() const override {
-    return macs_ == 0 ? "none" : "dwconv";
+    if (macs_ == 0) return "none";
+    return type_ == DataType::kFloat16 ? "dwconv in fp16" : "dwconv";
   }
 
  private:
+  void Activate(const dwconv::Args &args, const dwconv::Range &range) const {
+    const dwconv::Shape &s = args.shape;
+    const ptrdiff_t at = range.row_begin * s.out_w * args.output_stride +
+                         range.channel_begin * s.multiplier;
+    const ptrdiff_t rows = (range.row_end - range.row_begin) * s.out_w;
+    const ptrdiff_t columns =
+        (range.channel_end - range.channel_begin) * s.multiplier;
+    if (type_ == DataType::kFloat16) {
+      activation_.Apply(static_cast<uint16_t *>(args.output) + at, rows,
+                        columns, args.output_stride);
+    } else {
+      activation_.Apply(static_cast<float *>(args.output) + at, rows, columns,
+                        args.output_stride);
+    }
+  }
+
   void FillArgs(const Shape &input, const Shape &output, const Tensor &filter) {
     auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
     dwconv::Shape &s = args_.shape;
@@ -178,8 +197,9 @@ class DepthwiseConv2dOp final : public CpuOp {
   const dwconv::Kernels *kernels_ = nullptr;
   WindowGeometry window_;
   Shape kernel_shape_;
-  dwconv::Args args_;          // all but the pointers
-  size_t scratch_floats_ = 0;  // per thread
+  dwconv::Args args_;                   // all but the pointers
+  DataType type_ = DataType::kFloat32;  // of activations
+  size_t scratch_bytes_ = 0;            // per thread
   int64_t row_part_ = 1;
   int64_t row_parts_ = 1;
   int64_t channel_part_ = 1;

@@ -193,5 +193,36 @@ TEST(DepthwiseConv2dTest, NamesWhatDoesNotFit) {
               MaceStatus::MACE_INVALID_ARGS, "[KH, KW, C, M]");
 }
 
+// Whole numbers, whose sums fp16 holds.
+TEST(DepthwiseConv2dTest, Fp16Arithmetic) {
+  Random random(19);
+  auto whole = [&random](const Shape &shape) {
+    std::vector<float> values;
+    for (int32_t i : random.Ints(shape, -3, 3).ints()) {
+      values.push_back(static_cast<float>(i));
+    }
+    return Value::Floats(shape, values);
+  };
+  for (int64_t channels : {1, 7, 8, 35}) {
+    const Value x = whole({2, 9, 8, channels});
+    const Value f = whole({3, 3, channels, 1});
+    const Value b = whole({channels});
+    Naive n;
+    n.top = n.left = 1;
+    const OpCase op_case = OpCase("DepthwiseConv2d")
+                               .Input(x)
+                               .Constant(f)
+                               .Constant(b)
+                               .String("padding", "SAME")
+                               .DataTypeHint("fp16_fp16");
+    ExpectFloats(op_case, x.shape, Convolve(x, f, b.floats(), n, 9, 8),
+                 kTolerance);
+    for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+      EXPECT_EQ(result.result.kernel_name,
+                HasFp16(result.isa) ? "dwconv in fp16" : "dwconv");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mace

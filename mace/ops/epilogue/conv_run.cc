@@ -3,6 +3,8 @@
 
 #include "mace/ops/epilogue/conv_run.h"
 
+#include "mace/kernels/cpu/half_arithmetic.h"
+
 namespace mace {
 
 namespace {
@@ -57,16 +59,60 @@ Result<const gemm::Kernels *> KernelsOf(const InitContext &context,
 const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,
                                        size_t input,
                                        CpuIsa isa) {
-  const gemm::WeightType type = PackedWeightType(*context.constant(input));
-  // Pairs are made for it alone; fp16 is also a way to store.
-  const bool asked = type == gemm::WeightType::kBf16Pairs ||
-                     context.hints().data_type == "fp16_fp16";
-  return asked ? gemm::HalfKernelsFor(isa, type) : nullptr;
+  return gemm::HalfKernelsFor(isa, PackedWeightType(*context.constant(input)));
+}
+
+const gemm::Fp16Kernels *Fp16KernelsOf(const InitContext &context,
+                                       size_t input,
+                                       CpuIsa isa) {
+  // fp16 is also a way to store.
+  const bool asked =
+      context.hints().data_type == "fp16_fp16" &&
+      PackedWeightType(*context.constant(input)) == gemm::WeightType::kF16;
+  return asked ? HalfArithmetic::For(isa).gemm : nullptr;
+}
+
+gemm::ConvArgs MakeConvArgs(const ConvTensors &tensors, bool half) {
+  gemm::ConvArgs args;
+  args.weights = tensors.weights->data;
+  args.output_stride = static_cast<size_t>(tensors.output->RowStride());
+  if (tensors.bias != nullptr) args.epilogue.bias = tensors.bias->As<float>();
+  if (half) {
+    args.input_f16 = tensors.input->As<uint16_t>();
+    args.output_f16 = tensors.output->MutableAs<uint16_t>();
+  } else {
+    args.input = tensors.input->As<float>();
+    args.output = tensors.output->MutableAs<float>();
+  }
+  const Tensor *residual = tensors.residual;
+  if (residual == nullptr) return args;
+  args.epilogue.residual_stride = static_cast<size_t>(residual->RowStride());
+  if (half) {
+    args.residual_f16 = residual->As<uint16_t>();
+  } else {
+    args.epilogue.residual = residual->As<float>();
+  }
+  return args;
 }
 
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads) {
   return Align(plan.staged_bytes) +
          PerThread(plan) * static_cast<size_t>(threads);
+}
+
+void ApplyActivation(const FusedActivation &activation,
+                     const gemm::ConvArgs &args,
+                     bool half,
+                     const gemm::ConvRegion &region) {
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(args.output_stride);
+  const ptrdiff_t at = region.row_begin * stride + region.column_begin;
+  const ptrdiff_t rows = region.row_end - region.row_begin;
+  const ptrdiff_t columns = region.column_end - region.column_begin;
+  if (half) {
+    activation.Apply(args.output_f16 + at, rows, columns, stride);
+  } else {
+    activation.Apply(args.output + at, rows, columns, stride);
+  }
 }
 
 void RunConv(const gemm::ConvPlan &plan,
@@ -75,7 +121,6 @@ void RunConv(const gemm::ConvPlan &plan,
              ThreadPool *pool,
              void *scratch) {
   const size_t per_thread = PerThread(plan);
-  const ptrdiff_t stride = static_cast<ptrdiff_t>(args.output_stride);
   gemm::ConvArgs clamped = args;
   clamped.epilogue.clamp = activation.clamp();
   clamped.epilogue.low = activation.low();
@@ -96,10 +141,8 @@ void RunConv(const gemm::ConvPlan &plan,
     for (int64_t i = begin; i < end; ++i) {
       const ptrdiff_t task = static_cast<ptrdiff_t>(i);
       gemm::RunConvTask(plan, clamped, task, own);
-      const gemm::ConvRegion r = gemm::RegionOf(plan, task);
-      activation.Apply(args.output + r.row_begin * stride + r.column_begin,
-                       r.row_end - r.row_begin, r.column_end - r.column_begin,
-                       stride);
+      ApplyActivation(activation, args, plan.fp16 != nullptr,
+                      gemm::RegionOf(plan, task));
     }
   });
 }
@@ -119,6 +162,7 @@ std::string ConvKernelName(const gemm::ConvPlan &plan) {
       break;
   }
   if (plan.half != nullptr) name += std::string(" in ") + plan.half->name;
+  if (plan.fp16 != nullptr) name += " in fp16";
   return name;
 }
 

@@ -26,14 +26,38 @@ Result<const gemm::Kernels *> KernelsOf(const InitContext &context,
                                         size_t input,
                                         CpuIsa isa);
 
-// The kernels for the weights at that input, if the deployment asks for 16-bit
-// arithmetic of their type and the processor has it; else null.
+// The kernels for bf16 if the weights at that input are made for them and the
+// processor has such arithmetic; else null.
 const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,
                                        size_t input,
                                        CpuIsa isa);
 
+// Those for fp16 where the deployment asks for its arithmetic, the weights at
+// that input are fp16 and the processor has it; else null. Activations are then
+// fp16: HalfUse::kComputes.
+const gemm::Fp16Kernels *Fp16KernelsOf(const InitContext &context,
+                                       size_t input,
+                                       CpuIsa isa);
+
+// Where the activations of a product lie: fp16 if `half`. Sets pointers,
+// strides and bias; `bias` and `residual` may be null.
+struct ConvTensors {
+  const Tensor *input = nullptr;
+  const Tensor *weights = nullptr;
+  const Tensor *bias = nullptr;
+  const Tensor *residual = nullptr;
+  Tensor *output = nullptr;
+};
+gemm::ConvArgs MakeConvArgs(const ConvTensors &tensors, bool half);
+
 // Scratch for all threads of a pool; 64-byte aligned.
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads);
+
+// To a part of the output that is otherwise finished; of fp16 if `half`.
+void ApplyActivation(const FusedActivation &activation,
+                     const gemm::ConvArgs &args,
+                     bool half,
+                     const gemm::ConvRegion &region);
 
 // Every task of the plan, each followed by the activation. `scratch` holds
 // ConvScratchBytes; the clamp of args.epilogue and args.staged are set here.

@@ -3,6 +3,7 @@
 
 #include "mace/ops/epilogue/fused_activation.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace mace {
@@ -31,6 +32,7 @@ MaceStatus FusedActivation::Init(const OperatorDef &def,
       return MaceStatus();
     default:
       kernels_ = activation::KernelsFor(isa);
+      convert_ = convert::KernelsFor(isa);
       return MaceStatus();
   }
 }
@@ -47,6 +49,28 @@ void FusedActivation::Apply(float *result,
   for (ptrdiff_t row = 0; row < rows; ++row) {
     float *run = result + row * stride;
     kernels_->run(params_, run, run, static_cast<size_t>(columns));
+  }
+}
+
+void FusedActivation::Apply(uint16_t *result,
+                            ptrdiff_t rows,
+                            ptrdiff_t columns,
+                            ptrdiff_t stride) const {
+  if (kernels_ == nullptr) return;
+  if (columns == stride) {
+    columns *= rows;
+    rows = 1;
+  }
+  constexpr ptrdiff_t kAtOnce = 512;
+  float some[kAtOnce];
+  for (ptrdiff_t row = 0; row < rows; ++row) {
+    for (ptrdiff_t at = 0; at < columns; at += kAtOnce) {
+      uint16_t *run = result + row * stride + at;
+      const auto count = static_cast<size_t>(std::min(kAtOnce, columns - at));
+      convert_->widen_f16(run, some, count);
+      kernels_->run(params_, some, some, count);
+      convert_->narrow_f16(some, run, count);
+    }
   }
 }
 

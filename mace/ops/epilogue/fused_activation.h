@@ -7,9 +7,11 @@
 #define MACE_OPS_EPILOGUE_FUSED_ACTIVATION_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "mace/core/op.h"
 #include "mace/kernels/cpu/activation/activation.h"
+#include "mace/kernels/cpu/convert/convert.h"
 #include "mace/kernels/cpu/isa.h"
 #include "mace/ops/cpu_op/activation_params.h"
 
@@ -41,10 +43,16 @@ class FusedActivation {
              ptrdiff_t rows,
              ptrdiff_t columns,
              ptrdiff_t stride) const;
+  // The same for results in fp16; computed in float.
+  void Apply(uint16_t *result,
+             ptrdiff_t rows,
+             ptrdiff_t columns,
+             ptrdiff_t stride) const;
 
  private:
   activation::Params params_;
   const activation::Kernels *kernels_ = nullptr;  // null if Apply has no work
+  const convert::Kernels *convert_ = nullptr;     // likewise
   bool clamp_ = false;
   float high_ = 0.0f;
 };

@@ -44,6 +44,8 @@ class ExpandDimsOp final : public CpuOp {
     return MaceStatus();
   }
 
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+
   MaceStatus Run(RunContext *context) override {
     CopyInputToOutput(context);
     return MaceStatus();

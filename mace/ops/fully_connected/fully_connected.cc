@@ -18,6 +18,7 @@ class FullyConnectedOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(
         kernels_, KernelsOf(*context, kFullyConnectedWeightsInput, isa()));
     half_kernels_ = HalfKernelsOf(*context, kFullyConnectedWeightsInput, isa());
+    fp16_kernels_ = Fp16KernelsOf(*context, kFullyConnectedWeightsInput, isa());
     const Tensor &weights = *context->constant(kFullyConnectedWeightsInput);
     const Tensor *bias = context->constant(kFullyConnectedBiasInput);
     if (weights.shape.rank() != 2 || weights.shape.Elements() == 0 ||
@@ -44,8 +45,9 @@ class FullyConnectedOp final : public CpuOp {
     }
     Shape output = input;
     output[output.rank() - 1] = weights.shape[0];
-    MACE_RETURN_IF_ERROR(SetOutput(context, kFullyConnectedOutputOutput, output,
-                                   DataType::kFloat32));
+    MACE_RETURN_IF_ERROR(SetOutput(
+        context, kFullyConnectedOutputOutput, output,
+        fp16_kernels_ != nullptr ? DataType::kFloat16 : DataType::kFloat32));
     const int64_t rows = input.Elements(0, input.rank() - 1);
     macs_ = rows * weights.shape.Elements();
     if (macs_ == 0) return MaceStatus();
@@ -54,28 +56,30 @@ class FullyConnectedOp final : public CpuOp {
         gemm::MatrixShape(static_cast<ptrdiff_t>(rows),
                           static_cast<ptrdiff_t>(weights.shape[1]),
                           static_cast<ptrdiff_t>(weights.shape[0])),
-        PackedWeightType(weights), kernels_, half_kernels_, threads);
+        PackedWeightType(weights), kernels_, half_kernels_, threads,
+        fp16_kernels_);
     context->RequestScratch(ConvScratchBytes(plan_, threads));
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) override {
     if (macs_ == 0) return MaceStatus();
-    const Tensor *bias = context->input_count() > kFullyConnectedBiasInput
-                             ? context->input(kFullyConnectedBiasInput)
-                             : nullptr;
-    gemm::ConvArgs args;
-    args.input = context->input(kFullyConnectedInputInput)->As<float>();
-    args.weights = context->input(kFullyConnectedWeightsInput)->data;
-    args.output =
-        context->output(kFullyConnectedOutputOutput)->MutableAs<float>();
-    args.output_stride = static_cast<size_t>(plan_.shape.out_c);
-    args.epilogue.bias = bias == nullptr ? nullptr : bias->As<float>();
+    ConvTensors tensors;
+    tensors.input = context->input(kFullyConnectedInputInput);
+    tensors.weights = context->input(kFullyConnectedWeightsInput);
+    if (context->input_count() > kFullyConnectedBiasInput) {
+      tensors.bias = context->input(kFullyConnectedBiasInput);
+    }
+    tensors.output = context->output(kFullyConnectedOutputOutput);
+    const gemm::ConvArgs args = MakeConvArgs(tensors, fp16_kernels_ != nullptr);
     RunConv(plan_, args, activation_, context->thread_pool(),
             context->scratch());
     return MaceStatus();
   }
 
+  HalfUse half_use() const override {
+    return fp16_kernels_ != nullptr ? HalfUse::kComputes : HalfUse::kNone;
+  }
   int64_t Macs() const override { return macs_; }
   std::string KernelName() const override {
     return macs_ == 0 ? "none" : ConvKernelName(plan_);
@@ -86,6 +90,7 @@ class FullyConnectedOp final : public CpuOp {
   FusedActivation activation_;
   const gemm::Kernels *kernels_ = nullptr;
   const gemm::HalfKernels *half_kernels_ = nullptr;
+  const gemm::Fp16Kernels *fp16_kernels_ = nullptr;
   gemm::ConvPlan plan_;
   int64_t macs_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
@@ -141,6 +142,34 @@ TEST(FullyConnectedTest, Bf16Arithmetic) {
       const Value x = exact({rows, depth});
       ExpectFloats(OpCase("FullyConnected").Input(x).PackedPairs(w), {rows, 50},
                    Multiply(x, w, {}), kTolerance);
+    }
+  }
+}
+
+// Whole numbers, whose sums fp16 holds: up to 4 * 301.
+TEST(FullyConnectedTest, Fp16Arithmetic) {
+  Random random(7);
+  auto whole = [&random](const Shape &shape) {
+    std::vector<float> values;
+    for (int32_t i : random.Ints(shape, -2, 2).ints()) {
+      values.push_back(static_cast<float>(i));
+    }
+    return Value::Floats(shape, values);
+  };
+  for (int64_t rows : {1, 5}) {
+    const Value x = whole({rows, 301});
+    const Value w = whole({75, 301});
+    const Value b = whole({75});
+    const OpCase op_case = OpCase("FullyConnected")
+                               .Input(x)
+                               .Packed(w, 1, DataType::kFloat16)
+                               .Constant(b)
+                               .DataTypeHint("fp16_fp16");
+    ExpectFloats(op_case, {rows, 75}, Multiply(x, w, b.floats()), kTolerance);
+    for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+      EXPECT_EQ(result.result.kernel_name.find("fp16") != std::string::npos,
+                HasFp16(result.isa))
+          << result.result.kernel_name;
     }
   }
 }

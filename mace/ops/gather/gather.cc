@@ -40,6 +40,8 @@ class GatherOp final : public CpuOp {
     return SetOutput(context, 0, shape, params->data_type);
   }
 
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+
   MaceStatus Run(RunContext *context) override {
     const Tensor *params = context->input(kGatherParamsInput);
     const Tensor *indices = context->input(kGatherIndicesInput);

@@ -23,6 +23,8 @@ class IdentityOp final : public CpuOp {
     return MaceStatus();
   }
 
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+
   MaceStatus Run(RunContext *context) override {
     CopyInputToOutput(context);
     return MaceStatus();

@@ -4,7 +4,9 @@
 #include "mace/ops/pooling/pooling_schema.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/kernels/cpu/pool/pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/window/window.h"
@@ -51,6 +53,7 @@ class PoolingOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     kernels_ = pool::KernelsFor(isa());
+    half_kernels_ = HalfArithmetic::For(isa()).pool;
     spec_ = MakeWindowSpec(attributes_, attributes_.kernels[0],
                            attributes_.kernels[1]);
     spec_.ceil_mode = attributes_.ceil_mode;
@@ -94,6 +97,9 @@ class PoolingOp final : public CpuOp {
     return MaceStatus();
   }
 
+  HalfUse half_use() const override {
+    return half_kernels_ != nullptr ? HalfUse::kFollows : HalfUse::kNone;
+  }
   ConvPoolArgs Geometry() const override;
 
  private:
@@ -106,6 +112,7 @@ class PoolingOp final : public CpuOp {
 
   PoolingAttributes attributes_;
   const pool::Kernels *kernels_ = nullptr;
+  const pool::Kernels *half_kernels_ = nullptr;
   WindowSpec spec_;
   WindowGeometry geometry_;
   Shape output_;
@@ -120,8 +127,11 @@ void PoolingOp::RunRow(const Tensor *input,
   const int64_t pixel = input->RowStride();
   const int64_t out_pixel = output->RowStride();
   const int64_t line = shape[2] * pixel;
-  const float *image =
-      input->As<float>() + row / output_[1] * shape[1] * line + channel;
+  // Offsets count elements up to where a kernel is called.
+  const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
+  const pool::Kernels &kernels =
+      input->data_type == DataType::kFloat16 ? *half_kernels_ : *kernels_;
+  const int64_t image = row / output_[1] * shape[1] * line + channel;
   const Taps v = TapsOf(
       row % output_[1] * spec_.stride[0] - geometry_.pad_before[0],
       spec_.kernel[0], spec_.dilation[0], shape[1], geometry_.pad_after[0]);
@@ -133,22 +143,23 @@ void PoolingOp::RunRow(const Tensor *input,
     const Taps h =
         TapsOf(x * spec_.stride[1] - geometry_.pad_before[1], spec_.kernel[1],
                spec_.dilation[1], shape[2], geometry_.pad_after[1]);
-    float *out = output->MutableAs<float>() +
-                 (row * output_[2] + x) * out_pixel + channel;
+    uint8_t *out = output->MutableAs<uint8_t>() +
+                   ((row * output_[2] + x) * out_pixel + channel) * size;
+    const auto count = static_cast<size_t>(channels);
     if (v.inside == 0 || h.inside == 0) {
-      std::fill(out, out + channels, 0.0f);  // nothing but padding
+      std::memset(out, 0, count * static_cast<size_t>(size));  // all padding
       continue;
     }
     window.columns = static_cast<size_t>(h.inside);
-    window.first = image + v.first * line + h.first * pixel;
-    const auto count = static_cast<size_t>(channels);
+    window.first = input->As<uint8_t>() +
+                   (image + v.first * line + h.first * pixel) * size;
     if (attributes_.mode == PoolingMode::MAX) {
-      kernels_->max(window, count, out);
+      kernels.max(window, count, out);
       continue;
     }
     const int64_t divisor = attributes_.count_include_pad ? v.padded * h.padded
                                                           : v.inside * h.inside;
-    kernels_->average(window, static_cast<float>(divisor), count, out);
+    kernels.average(window, static_cast<float>(divisor), count, out);
   }
 }
 

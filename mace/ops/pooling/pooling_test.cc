@@ -97,6 +97,15 @@ OpCase MakeCase(const Pool &p, const Value &x, bool max) {
       .Int("count_include_pad", p.count_include_pad ? 1 : 0);
 }
 
+// The numbers of fp16 next to these.
+Value InHalf(const Value &x) {
+  std::vector<float> values;
+  for (float value : x.floats()) {
+    values.push_back(op_test::WidenFloat16(op_test::NarrowToFloat16(value)));
+  }
+  return Value::Floats(x.shape, values);
+}
+
 TEST(PoolingTest, MatchesTheReference) {
   Random random(11);
   for (const int64_t channels : {1, 3, 8, 17, 64, 150}) {
@@ -120,6 +129,13 @@ TEST(PoolingTest, MatchesTheReference) {
       // At most 28 additions in a chain, of numbers up to 2.
       ExpectFloats(MakeCase(p, x, false), output,
                    Reference(p, x, false, output), {2e-6, 0});
+      // As fp16, of which everything but the average is exact; other
+      // processors compute in float.
+      const Value half = InHalf(x);
+      ExpectFloats(MakeCase(p, half, true).DataTypeHint("fp16_fp16"), output,
+                   Reference(p, half, true, output), {});
+      ExpectFloats(MakeCase(p, half, false).DataTypeHint("fp16_fp16"), output,
+                   Reference(p, half, false, output), {2e-6, 0x1p-11});
     }
   }
 }

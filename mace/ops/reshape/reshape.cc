@@ -46,6 +46,8 @@ class ReshapeOp final : public CpuOp {
     return MaceStatus();
   }
 
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+
   MaceStatus Run(RunContext *context) override {
     CopyInputToOutput(context);
     return MaceStatus();

@@ -38,6 +38,8 @@ class SqueezeOp final : public CpuOp {
     return MaceStatus();
   }
 
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+
   MaceStatus Run(RunContext *context) override {
     CopyInputToOutput(context);
     return MaceStatus();

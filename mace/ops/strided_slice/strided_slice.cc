@@ -92,6 +92,8 @@ class StridedSliceOp final : public CpuOp {
     return SetOutput(context, 0, output, input->data_type);
   }
 
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+
   MaceStatus Run(RunContext *context) override {
     const Tensor *input = context->input(kStridedSliceInputInput);
     Tensor *output = context->output(0);

@@ -133,6 +133,9 @@ class OpSession::Impl {
 
  private:
   MaceStatus Init();
+  // Whether the engine would have these activations in float16.
+  bool InHalf(const std::vector<CaseInput> &inputs) const;
+  OpResult RunStored(const std::vector<CaseInput> &inputs);
   // Binds tensors to the inputs; `known` leaves out values that appear at Run.
   void Bind(const std::vector<CaseInput> &inputs);
   void CheckUnchanged(const std::vector<CaseInput> &inputs, OpResult *result);
@@ -152,6 +155,7 @@ class OpSession::Impl {
   ShuffledPool pool_;
   std::unique_ptr<Op> op_;
   MaceStatus status_;
+  bool half_ = false;  // activations declared float32 are float16
   Buffers constants_;
   Buffers prepared_;
   Buffers values_;
@@ -226,7 +230,45 @@ void OpSession::Impl::CheckUnchanged(const std::vector<CaseInput> &inputs,
   }
 }
 
+bool OpSession::Impl::InHalf(const std::vector<CaseInput> &inputs) const {
+  if (!IsOk(status_) || case_.hints.data_type != "fp16_fp16" ||
+      !HasFp16(options_.isa)) {
+    return false;
+  }
+  if (op_->half_use() != HalfUse::kFollows) {
+    return op_->half_use() == HalfUse::kComputes;
+  }
+  bool any = false;
+  for (const CaseInput &input : inputs) {
+    if (input.value.data_type != DataType::kFloat32) continue;
+    if (input.kind != CaseInput::Kind::kComputed) return false;
+    any = true;
+  }
+  return any;
+}
+
 OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
+  half_ = InHalf(inputs);
+  if (!half_) return RunStored(inputs);
+  std::vector<CaseInput> halves = inputs;
+  for (CaseInput &input : halves) {
+    const bool computed = input.kind == CaseInput::Kind::kComputed;
+    if (!computed || input.value.data_type != DataType::kFloat32) continue;
+    std::vector<uint16_t> bits;
+    for (float x : input.value.floats()) bits.push_back(NarrowToFloat16(x));
+    input.value = Value::Of(DataType::kFloat16, input.value.shape, bits);
+  }
+  OpResult result = RunStored(halves);
+  for (Value &output : result.outputs) {
+    if (output.data_type != DataType::kFloat16) continue;
+    std::vector<float> values;
+    for (uint16_t x : output.As<uint16_t>()) values.push_back(WidenFloat16(x));
+    output = Value::Floats(output.shape, values);
+  }
+  return result;
+}
+
+OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
   OpResult result;
   result.status = status_;
   if (!IsOk(status_)) return result;
@@ -260,7 +302,11 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
       result->violation = "Reshape did not set output " + std::to_string(i);
       return RuntimeError(result->violation);
     }
-    if ((schema.outputs[port].data_types & DataTypeBit(spec.data_type)) == 0) {
+    uint32_t types = schema.outputs[port].data_types;
+    if (half_ && (types & DataTypeBit(DataType::kFloat32)) != 0) {
+      types |= DataTypeBit(DataType::kFloat16);
+    }
+    if ((types & DataTypeBit(spec.data_type)) == 0) {
       result->violation =
           MakeString("output ", i, " has type ", DataTypeName(spec.data_type),
                      ", which the schema does not declare");

@@ -44,6 +44,8 @@ class TransposeOp final : public CpuOp {
     return MaceStatus();
   }
 
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+
   MaceStatus Run(RunContext *context) override;
 
  private:

@@ -26,10 +26,28 @@ const Kernels *KernelsFor(CpuIsa isa) {
   return nullptr;
 }
 
-size_t ScratchFloats(const Shape &shape, WeightType type) {
-  if (type == WeightType::kF32) return 0;
-  return static_cast<size_t>(shape.kernel_h * shape.kernel_w * shape.in_c *
-                             shape.multiplier);
+#define MACE_DWCONV_DECLARE(name, base) \
+  namespace name {                      \
+  extern const Kernels kKernels;        \
+  }
+MACE_FOR_EACH_FP16_EXTENSION(MACE_DWCONV_DECLARE)
+#undef MACE_DWCONV_DECLARE
+
+const Kernels *HalfKernelsFor(CpuIsa isa) {
+  (void)isa;  // where there is no extension
+#define MACE_DWCONV_CASE(name, base) \
+  if (isa == CpuIsa::name) return &name::kKernels;
+  MACE_FOR_EACH_FP16_EXTENSION(MACE_DWCONV_CASE)
+#undef MACE_DWCONV_CASE
+  return nullptr;
+}
+
+size_t Kernels::ScratchBytes(const Shape &shape, WeightType filter) const {
+  if (filter == type) return 0;
+  const size_t numbers = static_cast<size_t>(shape.kernel_h * shape.kernel_w *
+                                             shape.in_c * shape.multiplier);
+  return numbers *
+         (type == WeightType::kF32 ? sizeof(float) : sizeof(uint16_t));
 }
 
 }  // namespace mace::dwconv

@@ -13,7 +13,8 @@
 // up to 8 neighbouring outputs of a row share their loads. With M > 1 vectors
 // run over m only, which is slow for small M.
 //
-// Order of summation: bias, then i, j ascending, one chain per output.
+// Order of summation: bias, then i, j ascending, one chain per output, in the
+// type of the image: float, or fp16 where HalfKernelsFor has kernels.
 // Aliasing: none between output and anything else.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_H_
@@ -49,12 +50,12 @@ struct Shape {
 
 struct Args {
   Shape shape;
-  const float *input = nullptr;  // [batch][in_h][in_w][in_c]
+  const void *input = nullptr;   // [batch][in_h][in_w][in_c]
   const void *filter = nullptr;  // [kernel_h][kernel_w][in_c * multiplier]
   WeightType type = WeightType::kF32;
   const float *bias = nullptr;  // [in_c * multiplier], or null for 0
-  float *output = nullptr;
-  ptrdiff_t output_stride = 0;  // floats from pixel to pixel
+  void *output = nullptr;
+  ptrdiff_t output_stride = 0;  // elements from pixel to pixel
   bool clamp = false;
   float low = 0.0f;
   float high = 0.0f;
@@ -71,15 +72,21 @@ struct Range {
 
 struct Kernels {
   // Parts that do not overlap may run at the same time. `scratch` has
-  // ScratchFloats(shape, type) floats, 64-byte aligned, for this call alone.
-  void (*run)(const Args &args, const Range &range, float *scratch);
-};
+  // ScratchBytes(shape, type), 64-byte aligned, for this call alone.
+  void (*run)(const Args &args, const Range &range, void *scratch);
+  // The type of image and output, kF32 or kF16. A filter of another one is
+  // converted to it by every call.
+  WeightType type;
 
-// Room for the widened filter; 0 for kF32.
-size_t ScratchFloats(const Shape &shape, WeightType type);
+  // Room for the converted filter; 0 if there is nothing to convert.
+  size_t ScratchBytes(const Shape &shape, WeightType filter) const;
+};
 
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
+
+// Those for fp16; null for an ISA without arithmetic of it.
+const Kernels *HalfKernelsFor(CpuIsa isa);
 
 }  // namespace mace::dwconv
 

@@ -14,14 +14,15 @@
 #include <utility>
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
-#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_element.h"
 
 // Loops over rows, taps and outputs must unroll, or sums leave registers.
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
 namespace mace::dwconv::MACE_ISA::fixed3x3 {
 
-namespace sv = simd::MACE_ISA;
+namespace sv = simd::MACE_ISA::element;
+using sv::Element;
 using Index = ptrdiff_t;
 
 inline constexpr bool kAvailable =
@@ -41,12 +42,12 @@ inline constexpr Index kMaxRows = 16;
 
 // Some columns of outputs, at the channels of one vector. Strides in bytes.
 struct Columns {
-  const char *image;    // under the first tap that is in the image
-  const float *filter;  // that tap
+  const char *image;      // under the first tap that is in the image
+  const Element *filter;  // that tap
   char *out;
   const float *bias;  // null for 0
   Index count;        // rows of outputs
-  Index tap;          // floats from tap to tap of the filter
+  Index tap;          // elements from tap to tap of the filter
   Index pixel;        // from pixel to pixel, of image and output alike
   Index image_row;    // from an image row to the next
   Index row_step;     // of the image, from an output row to the next
@@ -69,8 +70,8 @@ MACE_SIMD_INLINE bool Fits(const Shape &s, Index output_stride) {
          s.pad_left <= 1 && reach <= s.in_w + 1 && s.out_w >= least;
 }
 
-MACE_SIMD_INLINE const float *At(const char *p, Index bytes) {
-  return reinterpret_cast<const float *>(p + bytes);
+MACE_SIMD_INLINE const Element *At(const char *p, Index bytes) {
+  return reinterpret_cast<const Element *>(p + bytes);
 }
 
 // kNone: all columns are in the image. kAny: the first output may have its
@@ -78,7 +79,7 @@ MACE_SIMD_INLINE const float *At(const char *p, Index bytes) {
 // where code for each case would be 12 KB more in the library.
 enum class Edges { kNone, kAny };
 
-alignas(64) inline constexpr float kZeroPixel[sv::kLanes] = {};
+alignas(64) inline constexpr Element kZeroPixel[sv::kLanes] = {};
 
 // kRows kernel rows are in the image.
 template <int kStride, int kRows, int kOutputs, Edges kEdges>
@@ -91,7 +92,7 @@ void RunColumns(const Columns &c) {
     offsets[q] = sv::Opaque(q * c.pixel);
   }
   sv::V taps[kRows][3];
-  const float *filter = c.filter;
+  const Element *filter = c.filter;
   MACE_UNROLL for (int i = 0; i < kRows; ++i) {
     MACE_UNROLL for (int j = 0; j < 3; ++j) {
       taps[i][j] = sv::Load(filter);
@@ -116,7 +117,7 @@ void RunColumns(const Columns &c) {
       }
     }
   }
-  const sv::V bias = c.bias == nullptr ? sv::Zero() : sv::Load(c.bias);
+  const sv::V bias = c.bias == nullptr ? sv::Zero() : sv::LoadF32(c.bias);
   const sv::V low = sv::Set(c.low);
   const sv::V high = sv::Set(c.high);
   char *out = c.out;
@@ -125,7 +126,7 @@ void RunColumns(const Columns &c) {
     MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[t] = bias;
     MACE_UNROLL for (int i = 0; i < kRows; ++i) {
       MACE_UNROLL for (int q = 0; q < kPixels; ++q) {
-        const float *from = At(x[i], offsets[q]);
+        const Element *from = At(x[i], offsets[q]);
         if constexpr (kEdges == Edges::kAny) {
           if (q == 0) from = At(side[0][i], 0);
           if (q == kPixels - 1) from = At(side[1][i], 0);
@@ -149,7 +150,7 @@ void RunColumns(const Columns &c) {
       }
     }
     MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
-      sv::Store(const_cast<float *>(At(out, offsets[t])), acc[t]);
+      sv::Store(const_cast<Element *>(At(out, offsets[t])), acc[t]);
     }
     out += c.output_row;
   }
@@ -211,8 +212,8 @@ __attribute__((noinline)) inline void RunRows(const Rows &rows,
       const Index last = rows.channels - sv::kLanes;
       const Index at = channel < last ? channel : last;
       Columns own = c;
-      own.image += at * static_cast<Index>(sizeof(float));
-      own.out += at * static_cast<Index>(sizeof(float));
+      own.image += at * static_cast<Index>(sizeof(Element));
+      own.out += at * static_cast<Index>(sizeof(Element));
       own.filter += at;
       if (own.bias != nullptr) own.bias += at;
       run(own);

@@ -4,7 +4,7 @@
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/dwconv_3x3.h"
 #include "mace/kernels/cpu/dwconv/dwconv_slide.h"
-#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_element.h"
 
 namespace mace::dwconv::MACE_ISA {
 namespace {
@@ -35,13 +35,13 @@ MACE_SIMD_INLINE Taps InsideTaps(Index origin,
 
 // The channels of one vector in one row of outputs.
 struct Strip {
-  const float *row;     // pixel 0 of image row 0 of this batch, at the channel
-  const float *filter;  // tap 0, at the channel
+  const Element *row;  // pixel 0 of image row 0 of this batch, at the channel
+  const Element *filter;  // tap 0, at the channel
   sv::V bias;
-  float *out;  // output column 0 of this row, at the channel
-  Index h0;    // image row under the first kernel row; may lie outside
-  Taps rows;   // kernel rows inside the image
-  int lanes;   // valid channels; used by partial strips alone
+  Element *out;  // output column 0 of this row, at the channel
+  Index h0;      // image row under the first kernel row; may lie outside
+  Taps rows;     // kernel rows inside the image
+  int lanes;     // valid channels; used by partial strips alone
 };
 
 // Strides in floats, and whatever else stays the same for all strips.
@@ -57,12 +57,12 @@ struct Geometry {
 
 // kFull: all lanes. kBroadcast: one input channel for all lanes (M > 1).
 template <bool kFull, bool kBroadcast>
-MACE_SIMD_INLINE sv::V LoadPixel(const float *p, int lanes) {
-  if (kBroadcast) return sv::Set(*p);
+MACE_SIMD_INLINE sv::V LoadPixel(const Element *p, int lanes) {
+  if (kBroadcast) return sv::SetElement(p);
   return kFull ? sv::Load(p) : sv::LoadN(p, lanes);
 }
 template <bool kFull>
-MACE_SIMD_INLINE sv::V LoadTap(const float *p, int lanes) {
+MACE_SIMD_INLINE sv::V LoadTap(const Element *p, int lanes) {
   return kFull ? sv::Load(p) : sv::LoadN(p, lanes);
 }
 
@@ -71,7 +71,7 @@ MACE_SIMD_INLINE void StoreOutputs(const Geometry &g,
                                    const Strip &s,
                                    Index w,
                                    sv::V (&acc)[kOutputs]) {
-  float *out = s.out + w * g.output;
+  Element *out = s.out + w * g.output;
   MACE_UNROLL for (int t = 0; t < kOutputs; ++t, out += g.output) {
     sv::V x = acc[t];
     if (g.clamp) x = sv::Clamp(x, g.low, g.high);
@@ -93,9 +93,9 @@ MACE_SIMD_INLINE void RunAny(
   const Index step = shape.stride_w * g.pixel;
   const Index w0 = w * shape.stride_w - shape.pad_left;
   for (Index i = s.rows.begin; i < s.rows.end; ++i) {
-    const float *x = s.row + (s.h0 + i * shape.dilation_h) * g.image_row +
-                     (w0 + taps.begin * shape.dilation_w) * g.pixel;
-    const float *f = s.filter + (i * shape.kernel_w + taps.begin) * g.tap;
+    const Element *x = s.row + (s.h0 + i * shape.dilation_h) * g.image_row +
+                       (w0 + taps.begin * shape.dilation_w) * g.pixel;
+    const Element *f = s.filter + (i * shape.kernel_w + taps.begin) * g.tap;
     for (Index j = taps.begin; j < taps.end; ++j) {
       const sv::V v = LoadTap<kFull>(f, s.lanes);
       MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
@@ -118,16 +118,16 @@ MACE_SIMD_INLINE void RunFixed(const Shape &shape,
                                Index w) {
   sv::V acc[kOutputs];
   MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[t] = s.bias;
-  const float *x = s.row +
-                   (s.h0 + s.rows.begin * shape.dilation_h) * g.image_row +
-                   (w * kStride - shape.pad_left) * g.pixel;
-  const float *f = s.filter + s.rows.begin * kKernel * g.tap;
+  const Element *x = s.row +
+                     (s.h0 + s.rows.begin * shape.dilation_h) * g.image_row +
+                     (w * kStride - shape.pad_left) * g.pixel;
+  const Element *f = s.filter + s.rows.begin * kKernel * g.tap;
   for (Index i = s.rows.begin; i < s.rows.end; ++i) {
     sv::V v[kKernel];
     MACE_UNROLL for (int j = 0; j < kKernel; ++j) {
       v[j] = sv::Load(f + j * g.tap);
     }
-    const float *p = x;
+    const Element *p = x;
     MACE_UNROLL for (int q = 0; q < (kOutputs - 1) * kStride + kKernel; ++q) {
       const sv::V pixel = sv::Load(p);
       p += g.pixel;
@@ -253,29 +253,36 @@ void RunEdge(const Shape &shape,
   }
 }
 
-void Widen(const Args &args, const Range &range, float *to) {
+// Some numbers of the filter, from number `at` on.
+MACE_SIMD_INLINE sv::V LoadFilter(const Args &args, Index at, int n) {
+  if (args.type == WeightType::kF32) {
+    return sv::LoadF32N(static_cast<const float *>(args.filter) + at, n);
+  }
+  const uint16_t *p = static_cast<const uint16_t *>(args.filter) + at;
+  return args.type == WeightType::kF16 ? sv::LoadF16N(p, n)
+                                       : sv::LoadBf16N(p, n);
+}
+
+// The filter as elements.
+void Convert(const Args &args, const Range &range, Element *to) {
   const Shape &s = args.shape;
   const Index all = s.in_c * s.multiplier;
   const Index begin = range.channel_begin * s.multiplier;
   const Index end = range.channel_end * s.multiplier;
-  const uint16_t *from = static_cast<const uint16_t *>(args.filter);
   for (Index tap = 0; tap < s.kernel_h * s.kernel_w; ++tap) {
     for (Index c = begin; c < end; c += sv::kLanes) {
       const int n = static_cast<int>(Min(sv::kLanes, end - c));
-      const uint16_t *p = from + tap * all + c;
-      sv::StoreN(to + tap * all + c,
-                 args.type == WeightType::kF16 ? sv::LoadF16N(p, n)
-                                               : sv::LoadBf16N(p, n),
-                 n);
+      const Index at = tap * all + c;
+      sv::StoreN(to + at, LoadFilter(args, at, n), n);
     }
   }
 }
 
 // A row of outputs of a batch, at channel 0.
 struct Row {
-  const float *image;
-  const float *filter;
-  float *out;
+  const Element *image;
+  const Element *filter;
+  Element *out;
   Index h0;
   Taps taps;
 };
@@ -285,8 +292,8 @@ Strip MakeStrip(
   Strip s;
   s.row = row.image + in_c;
   s.filter = row.filter + out_c;
-  s.bias =
-      args.bias == nullptr ? sv::Zero() : sv::LoadN(args.bias + out_c, lanes);
+  s.bias = args.bias == nullptr ? sv::Zero()
+                                : sv::LoadF32N(args.bias + out_c, lanes);
   s.out = row.out + out_c;
   s.h0 = row.h0;
   s.rows = row.taps;
@@ -340,11 +347,11 @@ void RunRowMultiplied(const Args &args,
 
 void RunSlides(const Args &args,
                const Range &range,
-               const float *filter,
+               const Element *filter,
                const Geometry &g) {
   const Shape &shape = args.shape;
-  alignas(64) float taps[9 * sv::kLanes];
-  alignas(64) float bounds[3 * sv::kLanes];  // bias, low, high
+  alignas(64) Element taps[9 * sv::kLanes];
+  alignas(64) Element bounds[3 * sv::kLanes];  // bias, low, high
   sv::Store(bounds + sv::kLanes, g.low);
   sv::Store(bounds + 2 * sv::kLanes, g.high);
   Slide slide = {};
@@ -369,22 +376,29 @@ void RunSlides(const Args &args,
       MACE_UNROLL for (int t = 0; t < 9; ++t) {
         sv::Store(taps + t * sv::kLanes, sv::Load(filter + t * g.tap + at));
       }
-      sv::Store(bounds,
-                args.bias == nullptr ? sv::Zero() : sv::Load(args.bias + at));
-      band.image = args.input + n * shape.in_h * g.image_row + at;
-      band.out = args.output + n * shape.out_h * slide.output_row + at;
+      sv::Store(bounds, args.bias == nullptr ? sv::Zero()
+                                             : sv::LoadF32(args.bias + at));
+      band.image = static_cast<const Element *>(args.input) +
+                   n * shape.in_h * g.image_row + at;
+      band.out = static_cast<Element *>(args.output) +
+                 n * shape.out_h * slide.output_row + at;
       RunSlide(shape, band, &slide);
     }
     row += band.row_end - band.row_begin;
   }
 }
 
-Row MakeRow(const Args &args, const Geometry &g, const float *filter, Index r) {
+Row MakeRow(const Args &args,
+            const Geometry &g,
+            const Element *filter,
+            Index r) {
   const Shape &shape = args.shape;
   Row row;
-  row.image = args.input + r / shape.out_h * shape.in_h * g.image_row;
+  row.image = static_cast<const Element *>(args.input) +
+              r / shape.out_h * shape.in_h * g.image_row;
   row.filter = filter;
-  row.out = args.output + r * shape.out_w * args.output_stride;
+  row.out = static_cast<Element *>(args.output) +
+            r * shape.out_w * args.output_stride;
   row.h0 = r % shape.out_h * shape.stride_h - shape.pad_top;
   row.taps = InsideTaps(row.h0, shape.kernel_h, shape.dilation_h, shape.in_h);
   return row;
@@ -409,11 +423,11 @@ Index RunRows3x3(const Args &args,
                  const Row &row,
                  const Range &range,
                  Index r) {
-  constexpr Index kFloat = sizeof(float);
+  constexpr Index kBytes = sizeof(Element);
   const Shape &shape = args.shape;
   const Index channel = range.channel_begin;
-  const float *image = row.image + (row.h0 + row.taps.begin) * g.image_row -
-                       shape.pad_left * g.pixel + channel;
+  const Element *image = row.image + (row.h0 + row.taps.begin) * g.image_row -
+                         shape.pad_left * g.pixel + channel;
   fixed3x3::Rows rows;
   fixed3x3::Columns &c = rows.first;
   c.image = reinterpret_cast<const char *>(image);
@@ -422,8 +436,8 @@ Index RunRows3x3(const Args &args,
   c.bias = args.bias == nullptr ? nullptr : args.bias + channel;
   c.count = SameRows(shape, row, r, range.row_end);
   c.tap = g.tap;
-  c.pixel = g.pixel * kFloat;
-  c.image_row = g.image_row * kFloat;
+  c.pixel = g.pixel * kBytes;
+  c.image_row = g.image_row * kBytes;
   c.row_step = shape.stride_h * c.image_row;
   c.output_row = shape.out_w * c.pixel;
   c.clamp = args.clamp;
@@ -438,12 +452,16 @@ Index RunRows3x3(const Args &args,
   return fixed3x3::Run(rows, shape.stride_w, taps) ? c.count : 0;
 }
 
-void Run(const Args &args, const Range &range, float *scratch) {
+constexpr WeightType kOwnType =
+    sizeof(Element) == sizeof(float) ? WeightType::kF32 : WeightType::kF16;
+
+void Run(const Args &args, const Range &range, void *scratch) {
   const Shape &shape = args.shape;
-  const float *filter = static_cast<const float *>(args.filter);
-  if (args.type != WeightType::kF32) {
-    Widen(args, range, scratch);
-    filter = scratch;
+  const Element *filter = static_cast<const Element *>(args.filter);
+  if (args.type != kOwnType) {
+    Element *converted = static_cast<Element *>(scratch);
+    Convert(args, range, converted);
+    filter = converted;
   }
   Geometry g;
   g.pixel = shape.in_c;
@@ -481,6 +499,6 @@ void Run(const Args &args, const Range &range, float *scratch) {
 }  // namespace
 
 extern const Kernels kKernels;
-const Kernels kKernels = {&Run};
+const Kernels kKernels = {&Run, kOwnType};
 
 }  // namespace mace::dwconv::MACE_ISA

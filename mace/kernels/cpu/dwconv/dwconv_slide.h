@@ -16,12 +16,13 @@
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_SLIDE_H_
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
-#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_element.h"
 
 namespace mace::dwconv::MACE_ISA {
 namespace {
 
-namespace sv = simd::MACE_ISA;
+namespace sv = simd::MACE_ISA::element;
+using sv::Element;
 using Index = ptrdiff_t;
 
 // Every loop over outputs, pixels and taps must unroll.
@@ -38,33 +39,33 @@ constexpr bool kCanSlide = sv::kLanes >= 16;
 
 // A vector of channels in a band of rows, and some of its columns.
 struct Slide {
-  const float *row;   // first image row under the band, first column under
-                      // the block; may lie outside
-  Index first;        // of that row in the image
-  Index image_rows;   // of the image
-  Index rows;         // outputs
-  Index pixel;        // floats from pixel to pixel of the image,
-  Index image_row;    // from row to row,
-  Index output;       // from pixel to pixel of the output,
-  Index output_row;   // and from row to row
-  bool left_inside;   // whether the first and the last column under the block
-  bool right_inside;  // lie inside the image
-  float *out;
-  const float *taps;  // [9][kLanes]
-  const float *bias;  // [kLanes]
+  const Element *row;  // first image row under the band, first column under
+                       // the block; may lie outside
+  Index first;         // of that row in the image
+  Index image_rows;    // of the image
+  Index rows;          // outputs
+  Index pixel;         // elements from pixel to pixel of the image,
+  Index image_row;     // from row to row,
+  Index output;        // from pixel to pixel of the output,
+  Index output_row;    // and from row to row
+  bool left_inside;    // whether the first and the last column under the block
+  bool right_inside;   // lie inside the image
+  Element *out;
+  const Element *taps;  // [9][kLanes]
+  const Element *bias;  // [kLanes]
   bool clamp;
-  const float *low;  // [kLanes]
-  const float *high;
+  const Element *low;  // [kLanes]
+  const Element *high;
 };
 
-alignas(64) constexpr float kZeroPixel[sv::kLanes] = {};
+alignas(64) constexpr Element kZeroPixel[sv::kLanes] = {};
 
 // One image row: tap row t of the outputs acc[t] where bit t of kTapRows is
 // set, and a start from the bias for outputs that begin.
 template <int kStride, int kOutputs, int kTapRows>
 MACE_SIMD_INLINE void SlideRow(const Slide &s,
                                const sv::V (&taps)[9],
-                               const float *row,
+                               const Element *row,
                                bool inside,
                                sv::V (&acc)[3][kOutputs]) {
   if constexpr ((kTapRows & 1) != 0) {
@@ -72,8 +73,8 @@ MACE_SIMD_INLINE void SlideRow(const Slide &s,
   }
   if (!inside) return;
   constexpr int kPixels = (kOutputs - 1) * kStride + 3;
-  const float *left = s.left_inside ? row : kZeroPixel;
-  const float *right =
+  const Element *left = s.left_inside ? row : kZeroPixel;
+  const Element *right =
       s.right_inside ? row + (kPixels - 1) * s.pixel : kZeroPixel;
   MACE_UNROLL for (int q = 0; q < kPixels; ++q) {
     const sv::V pixel = sv::Load(q == 0             ? left
@@ -97,7 +98,7 @@ template <int kOutputs>
 MACE_SIMD_INLINE void SlideStore(const Slide &s,
                                  Index row,
                                  const sv::V (&acc)[kOutputs]) {
-  float *out = s.out + row * s.output_row;
+  Element *out = s.out + row * s.output_row;
   MACE_UNROLL for (int t = 0; t < kOutputs; ++t, out += s.output) {
     sv::V x = acc[t];
     if (s.clamp) x = sv::Clamp(x, sv::Load(s.low), sv::Load(s.high));
@@ -116,7 +117,7 @@ MACE_SIMD_INLINE void SlideDown(sv::V (&acc)[3][kOutputs]) {
 
 // A walk over the image rows under the band.
 struct Walk {
-  const float *row;
+  const Element *row;
   Index index;  // in the image
   Index step;
   Index end;
@@ -218,8 +219,8 @@ bool Slides(const Shape &s, Index channels) {
 // `slide` has the filter, the bias and the strides; image and output are at
 // the channel.
 struct SlideBand {
-  const float *image;
-  float *out;  // of output row 0
+  const Element *image;
+  Element *out;  // of output row 0
   Index row_begin;
   Index row_end;
 };

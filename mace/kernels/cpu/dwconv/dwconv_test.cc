@@ -30,7 +30,21 @@ struct Case {
   ptrdiff_t extra_stride = 0;
   ptrdiff_t row_part = 1000;      // rows of outputs per call
   ptrdiff_t channel_part = 1000;  // channels per call
+  bool half = false;              // image and output in fp16
 };
+
+const Kernels *KernelsOf(const Case &c, CpuIsa isa) {
+  return c.half ? HalfKernelsFor(isa) : KernelsFor(isa);
+}
+
+std::vector<CpuIsa> IsasFor(const Case &c) {
+  if (!c.half) return RunnableIsas();
+  std::vector<CpuIsa> isas;
+  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+    if (HalfKernelsFor(isa) != nullptr) isas.push_back(isa);
+  }
+  return isas;
+}
 
 std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
   const Shape &s = c.shape;
@@ -43,13 +57,14 @@ std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
   }
   return text + " type " + std::to_string(static_cast<int>(c.type)) + " bias " +
          std::to_string(c.bias) + " clamp " + std::to_string(c.clamp) +
-         " seed " + std::to_string(seed);
+         " half " + std::to_string(c.half) + " seed " + std::to_string(seed);
 }
 
 struct Data {
   std::vector<float> input;
-  std::vector<float> filter;     // as stored
-  std::vector<uint16_t> halves;  // the storage of 16-bit types
+  std::vector<uint16_t> half_input;  // the same as fp16
+  std::vector<float> filter;         // as stored
+  std::vector<uint16_t> halves;      // the storage of 16-bit types
   std::vector<float> bias;
 };
 
@@ -58,6 +73,12 @@ Data MakeData(const Case &c, Random *random) {
   const size_t out_c = Size(s.in_c * s.multiplier);
   Data d;
   d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
+  if (c.half) {
+    for (float &x : d.input) {
+      d.half_input.push_back(ToF16(x));
+      x = FromF16(d.half_input.back());
+    }
+  }
   d.filter = random->Floats(Size(s.kernel_h * s.kernel_w) * out_c);
   d.bias = random->Floats(out_c);
   if (c.type == WeightType::kF32) return d;
@@ -74,30 +95,35 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   const ptrdiff_t stride = s.in_c * s.multiplier + c.extra_stride;
   const ptrdiff_t rows = s.batch * s.out_h;
   std::vector<float> out(Size(rows * s.out_w * stride), kGuard);
+  std::vector<uint16_t> half_out(c.half ? out.size() : 0, ToF16(kGuard));
   Args args;
   args.shape = s;
   args.input = d.input.data();
+  if (c.half) args.input = d.half_input.data();
   args.filter = d.filter.data();
   if (c.type != WeightType::kF32) args.filter = d.halves.data();
   args.type = c.type;
   args.bias = c.bias ? d.bias.data() : nullptr;
   args.output = out.data();
+  if (c.half) args.output = half_out.data();
   args.output_stride = stride;
   args.clamp = c.clamp;
   args.low = kLow;
   args.high = kHigh;
   for (ptrdiff_t row = 0; row < rows; row += c.row_part) {
     for (ptrdiff_t ch = 0; ch < s.in_c; ch += c.channel_part) {
-      std::vector<float> scratch(ScratchFloats(s, c.type),
-                                 std::numeric_limits<float>::quiet_NaN());
+      const Kernels *kernels = KernelsOf(c, isa);
+      std::vector<unsigned char> scratch(kernels->ScratchBytes(s, c.type),
+                                         0xff);  // NaN
       Range range;
       range.row_begin = row;
       range.row_end = std::min(rows, row + c.row_part);
       range.channel_begin = ch;
       range.channel_end = std::min(s.in_c, ch + c.channel_part);
-      KernelsFor(isa)->run(args, range, scratch.data());
+      kernels->run(args, range, scratch.data());
     }
   }
+  for (size_t i = 0; i < half_out.size(); ++i) out[i] = FromF16(half_out[i]);
   return out;
 }
 
@@ -127,26 +153,29 @@ Expected Reference(const Case &c, const Data &d, ptrdiff_t pixel, ptrdiff_t o) {
     }
   }
   if (c.clamp) sum = std::min(std::max(sum, double{kLow}), double{kHigh});
-  // Two roundings per product where the ISA does not fuse.
-  const double steps = 2.0 * static_cast<double>(s.kernel_h * s.kernel_w) + 1;
+  // Two roundings per product where the ISA does not fuse; in fp16 those of
+  // filter and sum, also below its normal numbers.
+  const double steps = 2.0 * static_cast<double>(s.kernel_h * s.kernel_w) + 2;
+  if (c.half) return {sum, steps * (std::ldexp(magnitude, -11) + 0x1p-24)};
   return {sum, steps * std::ldexp(magnitude, -24)};
 }
 
-void Check(const Case &c, uint32_t seed) {
+void CheckType(const Case &c, uint32_t seed) {
   Random random(seed);
   const Data d = MakeData(c, &random);
   const Shape &s = c.shape;
   const ptrdiff_t pixels = s.batch * s.out_h * s.out_w;
   const ptrdiff_t out_c = s.in_c * s.multiplier;
   const ptrdiff_t stride = out_c + c.extra_stride;
-  for (CpuIsa isa : RunnableIsas()) {
+  for (CpuIsa isa : IsasFor(c)) {
     SCOPED_TRACE(Describe(c, isa, random.seed()));
     const std::vector<float> got = RunAll(c, d, isa);
     for (ptrdiff_t pixel = 0; pixel < pixels; ++pixel) {
       for (ptrdiff_t o = 0; o < stride; ++o) {
         const float x = got[Size(pixel * stride + o)];
         if (o >= out_c) {
-          ASSERT_EQ(x, kGuard) << "written beyond pixel " << pixel;
+          ASSERT_EQ(x, c.half ? FromF16(ToF16(kGuard)) : kGuard)
+              << "written beyond pixel " << pixel;
           continue;
         }
         const Expected e = Reference(c, d, pixel, o);
@@ -155,6 +184,14 @@ void Check(const Case &c, uint32_t seed) {
             << " instead of " << e.value << " +- " << e.bound;
       }
     }
+  }
+}
+
+void Check(Case c, uint32_t seed) {
+  for (bool half : {false, true}) {
+    c.half = half;
+    CheckType(c, seed);
+    if (testing::Test::HasFatalFailure()) return;
   }
 }
 
@@ -245,35 +282,42 @@ TEST(DwConv, RandomGeometry) {
 }
 
 TEST(DwConv, PartsDoNotChangeABit) {
-  Case c;
-  c.shape = Square(15, 67, 3, 1, 1);
-  Random random(5);
-  const Data d = MakeData(c, &random);
-  for (CpuIsa isa : RunnableIsas()) {
-    c.row_part = 1000;
-    c.channel_part = 1000;
-    const std::vector<float> whole = RunAll(c, d, isa);
-    for (ptrdiff_t part : {1, 2, 7}) {
-      c.row_part = part;
-      c.channel_part = 16 * part;
-      EXPECT_EQ(0, std::memcmp(whole.data(), RunAll(c, d, isa).data(),
-                               whole.size() * sizeof(float)))
-          << CpuIsaName(isa);
+  for (bool half : {false, true}) {
+    Case c;
+    c.shape = Square(15, 67, 3, 1, 1);
+    c.half = half;
+    Random random(5);
+    const Data d = MakeData(c, &random);
+    for (CpuIsa isa : IsasFor(c)) {
+      c.row_part = 1000;
+      c.channel_part = 1000;
+      const std::vector<float> whole = RunAll(c, d, isa);
+      for (ptrdiff_t part : {1, 2, 7}) {
+        c.row_part = part;
+        c.channel_part = 16 * part;
+        EXPECT_EQ(0, std::memcmp(whole.data(), RunAll(c, d, isa).data(),
+                                 whole.size() * sizeof(float)))
+            << CpuIsaName(isa);
+      }
     }
   }
 }
 
 TEST(DwConv, NanSurvivesTheClamp) {
-  Case c;
-  c.shape = Square(6, 20, 3, 1, 1);
-  c.clamp = true;
-  Random random(6);
-  Data d = MakeData(c, &random);
-  d.input[0] = std::numeric_limits<float>::quiet_NaN();
-  for (CpuIsa isa : RunnableIsas()) {
-    const std::vector<float> out = RunAll(c, d, isa);
-    EXPECT_TRUE(std::isnan(out[0])) << CpuIsaName(isa);
-    EXPECT_FALSE(std::isnan(out[1])) << CpuIsaName(isa);
+  for (bool half : {false, true}) {
+    Case c;
+    c.shape = Square(6, 20, 3, 1, 1);
+    c.clamp = true;
+    c.half = half;
+    Random random(6);
+    Data d = MakeData(c, &random);
+    d.input[0] = std::numeric_limits<float>::quiet_NaN();
+    if (half) d.half_input[0] = 0x7e00;
+    for (CpuIsa isa : IsasFor(c)) {
+      const std::vector<float> out = RunAll(c, d, isa);
+      EXPECT_TRUE(std::isnan(out[0])) << CpuIsaName(isa);
+      EXPECT_FALSE(std::isnan(out[1])) << CpuIsaName(isa);
+    }
   }
 }
 

@@ -24,9 +24,9 @@ namespace mace::gemm::MACE_ISA {
 namespace {
 
 constexpr size_t kMaxPanels = 2;
-// A stretch of two panels is 40 x 32 x 32 numbers of 2 bytes: 80 KiB, more than L1
-// holds. The sums of a group come and go once a stretch, so shorter ones cost more
-// than they save: measure kernels of 3x3 before changing it.
+// A stretch of two panels is 40 x 32 x 32 numbers of 2 bytes: 80 KiB, more than
+// L1 holds. The sums of a group come and go once a stretch, so shorter ones
+// cost more than they save: measure kernels of 3x3 before changing it.
 constexpr size_t kStretchSteps = 40;
 constexpr size_t kGroupTiles = 8;
 constexpr size_t kTileFloats = kTileRows * kPanelColumns;

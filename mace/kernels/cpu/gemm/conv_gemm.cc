@@ -52,7 +52,8 @@ ConvPlan::Taps TapKind(const ConvShape &s) {
 
 // Of the numbers that the kernels read.
 size_t ElementBytes(const ConvPlan &p) {
-  return p.half != nullptr ? sizeof(uint16_t) : sizeof(float);
+  return p.half != nullptr || p.fp16 != nullptr ? sizeof(uint16_t)
+                                                : sizeof(float);
 }
 
 // Of those that row pointers lead to.
@@ -66,7 +67,7 @@ struct Scratch {
   size_t zeros;
   size_t edges;
   size_t packed;
-  size_t widened;
+  size_t widened;  // with fp16: sums between stretches
   size_t end;
 };
 
@@ -87,7 +88,9 @@ Scratch LayOutScratch(const ConvPlan &p) {
         align(static_cast<size_t>(p.row_block * p.depth) * ElementBytes(p));
   }
   s.end = s.widened;
-  if (p.w_type != WeightType::kF32 && p.half == nullptr) {
+  if (p.fp16 != nullptr) {
+    s.end += static_cast<size_t>(p.row_block) * kPanelColumns * sizeof(float);
+  } else if (p.w_type != WeightType::kF32 && p.half == nullptr) {
     s.end += kScratchFloats * sizeof(float);
   }
   return s;
@@ -143,15 +146,17 @@ void PadImage(ConvShape *s) {
 
 // What a task multiplies with and where the results go: a group's weights, the
 // task's panels, first row and column.
+template <typename T>
 struct Target {
   const void *weights;
   const void *next_weights;  // of the task that usually follows, or null
   size_t columns;
   size_t panel_begin;
   size_t panel_end;
-  float *output;
+  T *output;
   size_t stride;
   Epilogue epilogue;
+  size_t residual_offset;  // of the task's first output in the residual
 };
 
 // The rows of a task, in its scratch.
@@ -175,10 +180,10 @@ const T **MakeRows(const ConvPlan &plan,
 }
 
 // What the blocks of all arithmetics have in common.
-template <typename AnyBlock>
+template <typename AnyBlock, typename Result>
 AnyBlock MakeBlock(const ConvPlan &plan,
                    const ConvRegion &region,
-                   const Target &target) {
+                   const Target<Result> &target) {
   AnyBlock block;
   block.rows = static_cast<size_t>(region.row_end - region.row_begin);
   block.taps = static_cast<size_t>(plan.taps);
@@ -197,7 +202,7 @@ void RunHalf(const ConvPlan &plan,
              const void *image,
              ptrdiff_t channel,
              const ConvRegion &region,
-             const Target &target,
+             const Target<float> &target,
              char *scratch) {
   auto block = MakeBlock<HalfBlock>(plan, region, target);
   block.w = static_cast<const uint16_t *>(target.weights);
@@ -218,10 +223,29 @@ void RunHalf(const ConvPlan &plan,
   plan.half->run(block);
 }
 
+void RunFp16(const ConvPlan &plan,
+             const ConvArgs &args,
+             const ConvRegion &region,
+             const Target<uint16_t> &target,
+             char *scratch) {
+  const Index channels = plan.shape.in_c / plan.shape.groups;
+  const Index group =
+      region.column_begin / (plan.shape.out_c / plan.shape.groups);
+  auto block = MakeBlock<Fp16Block>(plan, region, target);
+  block.a = MakeRows(plan, args.input_f16 + group * channels, region, scratch);
+  block.w = static_cast<const uint16_t *>(target.weights);
+  block.sums = reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
+  block.residual_stride = target.epilogue.residual_stride;
+  if (args.residual_f16 != nullptr) {
+    block.residual = args.residual_f16 + target.residual_offset;
+  }
+  plan.fp16->run(block);
+}
+
 void RunFloat(const ConvPlan &plan,
               const float *input,
               const ConvRegion &region,
-              const Target &target,
+              const Target<float> &target,
               char *scratch) {
   auto block = MakeBlock<Block>(plan, region, target);
   block.a = MakeRows(plan, input, region, scratch);
@@ -234,7 +258,9 @@ void RunFloat(const ConvPlan &plan,
   plan.kernels->run(block);
 }
 
-void RunVector(const ConvPlan &plan, const float *input, const Target &target) {
+void RunVector(const ConvPlan &plan,
+               const float *input,
+               const Target<float> &target) {
   Vector v;
   v.x = input;
   v.depth = static_cast<size_t>(plan.depth);
@@ -246,6 +272,46 @@ void RunVector(const ConvPlan &plan, const float *input, const Target &target) {
   v.y = target.output;
   v.epilogue = target.epilogue;
   plan.kernels->run_vector(v);
+}
+
+// What the tasks of all arithmetics have in common.
+template <typename T>
+Target<T> MakeTarget(const ConvPlan &plan,
+                     const ConvArgs &args,
+                     Index task,
+                     T *output) {
+  const TaskIndex at = Locate(plan, task);
+  const Index columns = plan.shape.out_c / plan.shape.groups;
+  const size_t first = static_cast<size_t>(at.group * columns);
+  const size_t row = static_cast<size_t>(at.row_block * plan.row_block);
+  const size_t panel_bytes =
+      PanelBytes(plan.w_type, static_cast<size_t>(plan.taps * plan.depth));
+  const size_t group_bytes = static_cast<size_t>(plan.panels) * panel_bytes;
+  Target<T> target;
+  target.columns = static_cast<size_t>(columns);
+  target.panel_begin = static_cast<size_t>(at.panel_block * plan.panel_block);
+  target.panel_end =
+      std::min(static_cast<size_t>(plan.panels),
+               target.panel_begin + static_cast<size_t>(plan.panel_block));
+  target.weights = static_cast<const char *>(args.weights) +
+                   static_cast<size_t>(at.group) * group_bytes;
+  target.next_weights = nullptr;
+  if (task + 1 < plan.tasks) {
+    const TaskIndex next = Locate(plan, task + 1);
+    target.next_weights =
+        static_cast<const char *>(args.weights) +
+        static_cast<size_t>(next.group) * group_bytes +
+        static_cast<size_t>(next.panel_block * plan.panel_block) * panel_bytes;
+  }
+  target.epilogue = args.epilogue;
+  if (target.epilogue.bias != nullptr) target.epilogue.bias += first;
+  target.residual_offset = row * target.epilogue.residual_stride + first;
+  if (target.epilogue.residual != nullptr) {
+    target.epilogue.residual += target.residual_offset;
+  }
+  target.output = output + row * args.output_stride + first;
+  target.stride = args.output_stride;
+  return target;
 }
 
 }  // namespace
@@ -263,10 +329,12 @@ ConvPlan PlanConv(const ConvShape &shape,
                   WeightType w_type,
                   const Kernels *kernels,
                   const HalfKernels *half,
-                  int threads) {
+                  int threads,
+                  const Fp16Kernels *fp16) {
   ConvPlan p;
   p.shape = shape;
   p.kernels = kernels;
+  p.fp16 = fp16;
   p.w_type = w_type;
   p.tap_kind = TapKind(shape);
   p.channels = shape.in_c / shape.groups;
@@ -293,7 +361,7 @@ ConvPlan PlanConv(const ConvShape &shape,
   p.panels = static_cast<Index>(
       PanelCount(static_cast<size_t>(shape.out_c / shape.groups)));
   p.panel_block = p.panels;
-  p.vector = p.rows == 1 && p.taps == 1 && !IsPadded(shape);
+  p.vector = fp16 == nullptr && p.rows == 1 && p.taps == 1 && !IsPadded(shape);
   // One row is bound by the weights, which both kinds of kernels read as fast.
   if (!p.vector) p.half = half;
   p.packs = p.half != nullptr && p.half->pack != nullptr && p.taps == 1 &&
@@ -314,8 +382,9 @@ ConvPlan PlanConv(const ConvShape &shape,
   }
   const Index stretch =
       static_cast<Index>(p.half != nullptr ? p.half->depth_block : kDepthBlock);
-  p.single_pass = p.vector || (p.depth < stretch ? p.taps <= stretch / p.depth
-                                                 : p.taps * p.depth == stretch);
+  p.single_pass = p.vector || fp16 != nullptr ||
+                  (p.depth < stretch ? p.taps <= stretch / p.depth
+                                     : p.taps * p.depth == stretch);
   SplitRows(&p, DivideUp(p.rows, RowBlock(p)));
   SplitForThreads(&p, threads);
   p.tasks = shape.groups * p.row_blocks * p.panel_blocks;
@@ -340,46 +409,24 @@ void RunConvTask(const ConvPlan &plan,
                  const ConvArgs &args,
                  ptrdiff_t task,
                  void *scratch) {
-  const TaskIndex at = Locate(plan, task);
   const ConvRegion region = RegionOf(plan, task);
-  const Index columns = plan.shape.out_c / plan.shape.groups;
-  const size_t first = static_cast<size_t>(at.group * columns);
-  const size_t row = static_cast<size_t>(region.row_begin);
-  const size_t panel_bytes =
-      PanelBytes(plan.w_type, static_cast<size_t>(plan.taps * plan.depth));
-  const size_t group_bytes = static_cast<size_t>(plan.panels) * panel_bytes;
-  Target target;
-  target.columns = static_cast<size_t>(columns);
-  target.panel_begin = static_cast<size_t>(at.panel_block * plan.panel_block);
-  target.panel_end =
-      std::min(static_cast<size_t>(plan.panels),
-               target.panel_begin + static_cast<size_t>(plan.panel_block));
-  target.weights = static_cast<const char *>(args.weights) +
-                   static_cast<size_t>(at.group) * group_bytes;
-  target.next_weights = nullptr;
-  if (task + 1 < plan.tasks) {
-    const TaskIndex next = Locate(plan, task + 1);
-    target.next_weights =
-        static_cast<const char *>(args.weights) +
-        static_cast<size_t>(next.group) * group_bytes +
-        static_cast<size_t>(next.panel_block * plan.panel_block) * panel_bytes;
+  char *own = static_cast<char *>(scratch);
+  if (plan.fp16 != nullptr) {
+    RunFp16(plan, args, region, MakeTarget(plan, args, task, args.output_f16),
+            own);
+    return;
   }
-  target.epilogue = args.epilogue;
-  if (target.epilogue.bias != nullptr) target.epilogue.bias += first;
-  if (target.epilogue.residual != nullptr) {
-    target.epilogue.residual += row * target.epilogue.residual_stride + first;
-  }
-  target.output = args.output + row * args.output_stride + first;
-  target.stride = args.output_stride;
-  const Index channel = at.group * (plan.shape.in_c / plan.shape.groups);
+  const Target<float> target = MakeTarget(plan, args, task, args.output);
+  const Index channel =
+      Locate(plan, task).group * (plan.shape.in_c / plan.shape.groups);
   const void *image = plan.staged_pixels > 0 ? args.staged : args.input;
   if (plan.half != nullptr) {
-    RunHalf(plan, image, channel, region, target, static_cast<char *>(scratch));
+    RunHalf(plan, image, channel, region, target, own);
   } else if (plan.vector) {
     RunVector(plan, static_cast<const float *>(image) + channel, target);
   } else {
     RunFloat(plan, static_cast<const float *>(image) + channel, region, target,
-             static_cast<char *>(scratch));
+             own);
   }
 }
 

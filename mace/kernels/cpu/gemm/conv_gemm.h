@@ -12,6 +12,7 @@
 // padded to an even number. Where that changes the image, or where the products
 // are those of half_gemm.h, the image is copied once for all tasks: staged.
 // A task of a 1x1 kernel may pack what it needs of it instead.
+// With the products of fp16_gemm.h image, residual and output are fp16.
 
 #ifndef MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
@@ -19,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mace/kernels/cpu/gemm/fp16_gemm.h"
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/half_gemm.h"
 
@@ -52,6 +54,7 @@ struct ConvPlan {
   ConvShape shape;  // of the staged image: channels to pairs, its border
   const Kernels *kernels = nullptr;
   const HalfKernels *half = nullptr;  // not null: runs by these
+  const Fp16Kernels *fp16 = nullptr;  // likewise
   WeightType w_type = WeightType::kF32;
   // How a patch of the image becomes taps: every pixel of the kernel one tap;
   // every row of it (neighbouring pixels are contiguous: few channels would
@@ -82,21 +85,28 @@ struct ConvPlan {
 };
 
 // `kernels`: those for `w_type`. `half`: null, or HalfKernelsFor(.., w_type),
-// which are then used wherever there is more than one row.
+// which are then used wherever there is more than one row. `fp16`: null, or
+// what computes, with weights of type kF16; `half` is null then.
 ConvPlan PlanConv(const ConvShape &shape,
                   WeightType w_type,
                   const Kernels *kernels,
                   const HalfKernels *half,
-                  int threads);
+                  int threads,
+                  const Fp16Kernels *fp16 = nullptr);
 
 struct ConvArgs {
   const float *input = nullptr;   // [batch][in_h][in_w][in_c]
   const void *weights = nullptr;  // [groups][panels][taps * depth][16], in
                                   // pairs, or with scales (WeightType)
   float *output = nullptr;
-  size_t output_stride = 0;  // floats from pixel to pixel, >= out_c
+  size_t output_stride = 0;  // elements from pixel to pixel, >= out_c
   Epilogue epilogue;         // bias: [out_c]
   void *staged = nullptr;    // plan.staged_bytes, 64-byte aligned
+
+  // With plan.fp16 instead of input, output and epilogue.residual.
+  const uint16_t *input_f16 = nullptr;
+  uint16_t *output_f16 = nullptr;
+  const uint16_t *residual_f16 = nullptr;
 };
 
 // Fills pixels [begin, end) of plan.staged_pixels; all of them before the first

@@ -4,8 +4,8 @@
 // Blocks of a product of fp16 numbers: eight products per instruction, summed
 // in fp16 over a stretch of K, and stretches summed in float.
 
+#include "mace/kernels/cpu/gemm/fp16_gemm.h"
 #include "mace/kernels/cpu/gemm/gemm_stretch.h"
-#include "mace/kernels/cpu/gemm/half_gemm.h"
 #include "mace/kernels/cpu/simd_fp16.h"
 
 namespace mace::gemm::MACE_ISA {
@@ -18,7 +18,9 @@ namespace sv = simd::MACE_ISA;
 // 16 sums + 8 row vectors (eight k each) + the weights of two k: 28 of 32
 // registers, and 128 of 143 instructions of the loop multiply.
 constexpr int kMaxRows = 8;
-constexpr size_t kDepthBlock = 256;
+
+// Where sums come from and go to.
+enum class Part { kOnly, kFirst, kMiddle, kLast };
 
 struct Fp16Tile {
   const uint16_t *const *rows;  // row r of tap t: rows[t * tap_stride + r]
@@ -27,10 +29,12 @@ struct Fp16Tile {
   size_t k_begin;
   size_t depth;
   const uint16_t *w;  // [taps * depth][16]
-  float *c;
+  Part part;
+  uint16_t *c;  // written by the only and the last part
   size_t c_stride;
-  const float *init;      // 16 values to start from; null: from c
-  const float *residual;  // added at the end; null: nothing
+  float *sums;               // [rows][16]: of the parts before this one
+  const uint16_t *bias;      // 16 values that the first part starts from
+  const uint16_t *residual;  // added at the end; null: nothing
   size_t residual_stride;
   bool clamp;
   float low;
@@ -93,36 +97,59 @@ MACE_SIMD_INLINE const uint16_t *RunTap(sv::VF16 (&acc)[kRows][2],
 }
 
 template <int kRows>
-MACE_SIMD_INLINE void Finish(const sv::VF16 (&acc)[kRows][2],
-                             const Fp16Tile &t) {
-  const sv::V low = sv::Set(t.low);
-  const sv::V high = sv::Set(t.high);
-  const float *from = t.init != nullptr ? t.init : t.c;
-  const size_t from_stride = t.init != nullptr ? 0 : t.c_stride;
-  const float *residual = t.residual;
-  float *c = t.c;
+MACE_SIMD_INLINE void AddSums(const sv::VF16 (&acc)[kRows][2],
+                              const float *from,
+                              float *to) {
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    sv::V sum[4];
-    sv::LoadFour(from, sum);
+    sv::V sum[4] = {};
+    if (from != nullptr) {
+      sv::LoadFour(from, sum);
+      from += kPanelColumns;
+    }
     sum[0] += sv::WidenLow(acc[r][0]);
     sum[1] += sv::WidenHigh(acc[r][0]);
     sum[2] += sv::WidenLow(acc[r][1]);
     sum[3] += sv::WidenHigh(acc[r][1]);
-    if (residual != nullptr) {
-      MACE_UNROLL for (int v = 0; v < 4; ++v) {
-        sum[v] += sv::Load(residual + v * sv::kLanes);
+    MACE_UNROLL for (int v = 0; v < 4; ++v, to += sv::kLanes) {
+      sv::Store(to, sum[v]);
+    }
+  }
+}
+
+template <int kRows>
+MACE_SIMD_INLINE void Finish(sv::VF16 (&acc)[kRows][2], const Fp16Tile &t) {
+  if (t.part == Part::kLast) {
+    const float *sums = t.sums;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r, sums += kPanelColumns) {
+      sv::V sum[4];
+      sv::LoadFour(sums, sum);
+      MACE_UNROLL for (int half = 0; half < 2; ++half) {
+        sum[2 * half] += sv::WidenLow(acc[r][half]);
+        sum[2 * half + 1] += sv::WidenHigh(acc[r][half]);
+        acc[r][half] = sv::NarrowTwo(sum[2 * half], sum[2 * half + 1]);
       }
+    }
+  }
+  if (t.residual != nullptr) {
+    const uint16_t *residual = t.residual;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      acc[r][0] += sv::LoadVF16(residual);
+      acc[r][1] += sv::LoadVF16(residual + sv::kF16Lanes);
       residual += t.residual_stride;
     }
-    if (t.clamp) {
-      MACE_UNROLL for (int v = 0; v < 4; ++v) {
-        sum[v] = sv::Clamp(sum[v], low, high);
-      }
+  }
+  if (t.clamp) {
+    const sv::VF16 low = sv::SetF16(t.low);
+    const sv::VF16 high = sv::SetF16(t.high);
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      acc[r][0] = sv::ClampF16(acc[r][0], low, high);
+      acc[r][1] = sv::ClampF16(acc[r][1], low, high);
     }
-    MACE_UNROLL for (int v = 0; v < 4; ++v) {
-      sv::Store(c + v * sv::kLanes, sum[v]);
-    }
-    from += from_stride;
+  }
+  uint16_t *c = t.c;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    sv::StoreVF16(c, acc[r][0]);
+    sv::StoreVF16(c + sv::kF16Lanes, acc[r][1]);
     c += t.c_stride;
   }
 }
@@ -130,6 +157,12 @@ MACE_SIMD_INLINE void Finish(const sv::VF16 (&acc)[kRows][2],
 template <int kRows>
 MACE_SIMD_INLINE void RunOne(const Fp16Tile &t) {
   sv::VF16 acc[kRows][2] = {};
+  if (t.part == Part::kOnly || t.part == Part::kFirst) {
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      acc[r][0] = sv::LoadVF16(t.bias);
+      acc[r][1] = sv::LoadVF16(t.bias + sv::kF16Lanes);
+    }
+  }
   const uint16_t *w = t.w;
   const uint16_t *const *rows = t.rows;
   for (size_t tap = 0; tap < t.taps; ++tap, rows += t.tap_stride) {
@@ -137,7 +170,11 @@ MACE_SIMD_INLINE void RunOne(const Fp16Tile &t) {
     MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.k_begin;
     w = RunTap(acc, a, t.depth, w);
   }
-  Finish(acc, t);
+  if (t.part == Part::kOnly || t.part == Part::kLast) {
+    Finish(acc, t);
+  } else {
+    AddSums(acc, t.part == Part::kFirst ? nullptr : t.sums, t.sums);
+  }
 }
 
 template <int kRows>
@@ -147,6 +184,7 @@ void RunTiles(const Fp16Tile &tiles) {
     RunOne<kRows>(t);
     t.rows += kRows;
     t.c += kRows * t.c_stride;
+    t.sums += kRows * kPanelColumns;
     if (t.residual != nullptr) t.residual += kRows * t.residual_stride;
   }
 }
@@ -160,39 +198,40 @@ constexpr TileFunction kTiles[kMaxRows] = {
 // A tile of a panel that has only `columns` columns, by way of a copy of its
 // output.
 void RunPartial(TileFunction run, Fp16Tile t, size_t rows, size_t columns) {
-  float sums[kMaxRows * kPanelColumns] = {};
-  float residual[kMaxRows * kPanelColumns] = {};
-  const size_t bytes = columns * sizeof(float);
-  float *c = t.c;
+  uint16_t results[kMaxRows * kPanelColumns] = {};
+  uint16_t residual[kMaxRows * kPanelColumns] = {};
+  const size_t bytes = columns * sizeof(uint16_t);
+  uint16_t *c = t.c;
   const size_t stride = t.c_stride;
-  for (size_t r = 0; r < rows; ++r) {
-    if (t.init == nullptr) {
-      __builtin_memcpy(sums + r * kPanelColumns, c + r * stride, bytes);
-    }
-    if (t.residual != nullptr) {
+  if (t.residual != nullptr) {
+    for (size_t r = 0; r < rows; ++r) {
       __builtin_memcpy(residual + r * kPanelColumns,
                        t.residual + r * t.residual_stride, bytes);
     }
+    t.residual = residual;
+    t.residual_stride = kPanelColumns;
   }
-  t.c = sums;
+  t.c = results;
   t.c_stride = kPanelColumns;
-  if (t.residual != nullptr) t.residual = residual;
-  t.residual_stride = kPanelColumns;
   run(t);
   for (size_t r = 0; r < rows; ++r) {
-    __builtin_memcpy(c + r * stride, sums + r * kPanelColumns, bytes);
+    __builtin_memcpy(c + r * stride, results + r * kPanelColumns, bytes);
   }
 }
 
-void RunStretch(const HalfBlock &b,
+Part PartOf(const Extent &extent, const Stretch &s) {
+  const bool first = s.tap == 0 && s.k_begin == 0;
+  if (IsLast(extent, s)) return first ? Part::kOnly : Part::kLast;
+  return first ? Part::kFirst : Part::kMiddle;
+}
+
+void RunStretch(const Fp16Block &b,
                 const Extent &extent,
                 size_t panel,
                 const Stretch &s,
-                const float *bias) {
+                const uint16_t *bias) {
   const size_t column = panel * kPanelColumns;
   const size_t left = b.columns - column;
-  const bool first = s.tap == 0 && s.k_begin == 0;
-  const bool last = IsLast(extent, s);
   Fp16Tile t;
   t.tap_stride = b.rows;
   t.taps = s.taps;
@@ -200,10 +239,12 @@ void RunStretch(const HalfBlock &b,
   t.depth = s.depth;
   t.w = b.w + panel * b.taps * b.depth * kPanelColumns +
         (s.tap * b.depth + s.k_begin) * kPanelColumns;
+  t.part = PartOf(extent, s);
+  const bool stores = t.part == Part::kOnly || t.part == Part::kLast;
   t.c_stride = b.c_stride;
-  t.init = first ? bias : nullptr;
-  t.residual_stride = b.epilogue.residual_stride;
-  t.clamp = last && b.epilogue.clamp;
+  t.bias = bias;
+  t.residual_stride = b.residual_stride;
+  t.clamp = b.epilogue.clamp;
   t.low = b.epilogue.low;
   t.high = b.epilogue.high;
   for (size_t m = 0; m < b.rows;) {
@@ -211,11 +252,11 @@ void RunStretch(const HalfBlock &b,
     const TileFunction run = kTiles[next.rows - 1];
     t.rows = b.a + s.tap * b.rows + m;
     t.c = b.c + m * b.c_stride + column;
-    t.residual =
-        last && b.epilogue.residual != nullptr
-            ? b.epilogue.residual + m * b.epilogue.residual_stride + column
-            : nullptr;
-    if (left < kPanelColumns) {
+    t.sums = b.sums + m * kPanelColumns;
+    t.residual = b.residual != nullptr
+                     ? b.residual + m * b.residual_stride + column
+                     : nullptr;
+    if (stores && left < kPanelColumns) {
       t.count = 1;
       RunPartial(run, t, next.rows, left);
       m += next.rows;
@@ -227,14 +268,15 @@ void RunStretch(const HalfBlock &b,
   }
 }
 
-void Run(const HalfBlock &b) {
-  const Extent extent = {b.taps, b.depth, kDepthBlock};
-  float bias[kPanelColumns];
+void Run(const Fp16Block &b) {
+  const Extent extent = {b.taps, b.depth, kFp16DepthBlock};
   for (size_t panel = b.panel_begin; panel < b.panel_end; ++panel) {
     const size_t column = panel * kPanelColumns;
+    uint16_t bias[kPanelColumns] = {};
     for (size_t i = 0; i < kPanelColumns; ++i) {
-      const bool some = b.epilogue.bias != nullptr && column + i < b.columns;
-      bias[i] = some ? b.epilogue.bias[column + i] : 0.0f;
+      if (b.epilogue.bias != nullptr && column + i < b.columns) {
+        bias[i] = sv::NarrowOneF16(b.epilogue.bias[column + i]);
+      }
     }
     for (Stretch s = FirstStretch(extent); s.taps > 0;
          s = StretchAfter(extent, s)) {
@@ -243,18 +285,9 @@ void Run(const HalfBlock &b) {
   }
 }
 
-void Narrow(const float *from, uint16_t *to, size_t count) {
-  size_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    sv::StoreVF16(to + i, sv::NarrowTwo(sv::Load(from + i),
-                                        sv::Load(from + i + sv::kLanes)));
-  }
-  for (; i < count; ++i) to[i] = sv::NarrowOneF16(from[i]);
-}
-
 }  // namespace
 
-extern const HalfKernels kFp16Kernels;
-const HalfKernels kFp16Kernels = {&Run, &Narrow, kMaxRows, kDepthBlock, "fp16"};
+extern const Fp16Kernels kFp16Kernels;
+const Fp16Kernels kFp16Kernels = {&Run, kMaxRows};
 
 }  // namespace mace::gemm::MACE_ISA

@@ -12,13 +12,6 @@ namespace mace::gemm {
 MACE_FOR_EACH_BF16_EXTENSION(MACE_BF16_DECLARE)
 #undef MACE_BF16_DECLARE
 
-#define MACE_FP16_DECLARE(name, base)    \
-  namespace name {                       \
-  extern const HalfKernels kFp16Kernels; \
-  }
-MACE_FOR_EACH_FP16_EXTENSION(MACE_FP16_DECLARE)
-#undef MACE_FP16_DECLARE
-
 const HalfKernels *HalfKernelsFor(CpuIsa isa, WeightType weights) {
   if (weights == WeightType::kBf16Pairs) isa = PermittedIsa(isa);
 #define MACE_BF16_CASE(name, base)                                \
@@ -27,12 +20,7 @@ const HalfKernels *HalfKernelsFor(CpuIsa isa, WeightType weights) {
   }
   MACE_FOR_EACH_BF16_EXTENSION(MACE_BF16_CASE)
 #undef MACE_BF16_CASE
-#define MACE_FP16_CASE(name, base)                          \
-  if (isa == CpuIsa::name && weights == WeightType::kF16) { \
-    return &name::kFp16Kernels;                             \
-  }
-  MACE_FOR_EACH_FP16_EXTENSION(MACE_FP16_CASE)
-#undef MACE_FP16_CASE
+  (void)isa;  // where there is no extension
   return nullptr;
 }
 

@@ -1,26 +1,18 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of 16-bit numbers, for processors with instructions for them:
-// gemm.h's Block where rows and weights are both bf16 or both fp16. Bias,
-// residual and results are float.
+// Products of bf16 numbers, for processors with instructions for them: gemm.h's
+// Block where rows and weights are bf16. Bias, residual, sums and results are
+// float.
 //
 //   C[m, n] = act(bias[n] + sum over t, k of A(t, m)[k] * W[n, t * depth + k]
 //                 + residual[m, n])
 //
-//        weights                                     sums
-//   bf16 kBf16Pairs; `depth` is even                 float
-//   fp16 kF16: PACKED_O16                            fp16 over a stretch of
-//                                                    at most depth_block
-//                                                    products, float between
-//                                                    stretches
+// Weights are kBf16Pairs; `depth` is even.
 //
-// fp16 ends at 65504; a sum of a stretch beyond it is infinite.
-//
-// Order of summation: bias first (fp16: first of the floats; tiles of bf16:
-// last), then K ascending (bf16: by pairs; tiles: what is left of all taps at
-// the end) in one chain per output and stretch, whatever the tile, block or
-// thread count.
+// Order of summation: bias first (tiles: last), then K ascending by pairs
+// (tiles: what is left of all taps at the end) in one chain per output and
+// stretch, whatever the tile, block or thread count.
 //
 // Aliasing: as in gemm.h, with depth_block in the place of kDepthBlock.
 
@@ -52,13 +44,12 @@ struct HalfBlock {
 
 struct HalfKernels {
   void (*run)(const HalfBlock &block);
-  // To the type of the rows, to nearest even; bf16 may make subnormal numbers
-  // 0.
+  // To nearest even; subnormal numbers may become 0.
   void (*narrow)(const float *from, uint16_t *to, size_t count);
   size_t row_tile;  // as Kernels::row_tile
   size_t
       depth_block;   // K runs in stretches of at most about this many products
-  const char *name;  // of the arithmetic: "bf16", "fp16"
+  const char *name;  // of the arithmetic: "bf16"
   // For weights in pairs: `runs` of `count` numbers, an odd one, each followed
   // by a 0.
   void (*narrow_padded)(const float *from,

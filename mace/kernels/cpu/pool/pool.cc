@@ -26,4 +26,20 @@ const Kernels *KernelsFor(CpuIsa isa) {
   return nullptr;
 }
 
+#define MACE_POOL_DECLARE(name, base) \
+  namespace name {                    \
+  extern const Kernels kKernels;      \
+  }
+MACE_FOR_EACH_FP16_EXTENSION(MACE_POOL_DECLARE)
+#undef MACE_POOL_DECLARE
+
+const Kernels *HalfKernelsFor(CpuIsa isa) {
+  (void)isa;  // where there is no extension
+#define MACE_POOL_CASE(name, base) \
+  if (isa == CpuIsa::name) return &name::kKernels;
+  MACE_FOR_EACH_FP16_EXTENSION(MACE_POOL_CASE)
+#undef MACE_POOL_CASE
+  return nullptr;
+}
+
 }  // namespace mace::pool

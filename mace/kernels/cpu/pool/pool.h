@@ -1,7 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One output pixel of a pooling over NHWC: vectors run over channels.
+// One output pixel of a pooling over NHWC: vectors run over channels. Elements
+// are float, or fp16 with kernels of HalfKernelsFor.
 
 #ifndef MACE_KERNELS_CPU_POOL_POOL_H_
 #define MACE_KERNELS_CPU_POOL_POOL_H_
@@ -13,29 +14,32 @@
 namespace mace::pool {
 
 // The taps of the window that lie inside the image; at least one. Tap (r, c)
-// is at first + r * row_stride + c * column_stride, `channels` floats.
+// is at first + r * row_stride + c * column_stride, `channels` elements.
 struct Window {
-  const float *first = nullptr;
+  const void *first = nullptr;
   size_t rows = 0;
   size_t columns = 0;
   ptrdiff_t row_stride = 0;
   ptrdiff_t column_stride = 0;
 };
 
-// Each writes `channels` floats to `out`, which must not overlap the image.
+// Each writes `channels` elements to `out`, which must not overlap the image.
 struct Kernels {
   // NaN in a window gives NaN.
-  void (*max)(const Window &window, size_t channels, float *out);
-  // Sum / divisor. Summed row by row, then over rows: the error grows with
-  // rows + columns, not with their product.
+  void (*max)(const Window &window, size_t channels, void *out);
+  // Sum / divisor, in float. Summed row by row, then over rows: the error grows
+  // with rows + columns, not with their product.
   void (*average)(const Window &window,
                   float divisor,
                   size_t channels,
-                  float *out);
+                  void *out);
 };
 
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
+
+// Those for fp16; null for an ISA without arithmetic of it.
+const Kernels *HalfKernelsFor(CpuIsa isa);
 
 }  // namespace mace::pool
 

@@ -3,11 +3,12 @@
 
 #include "mace/kernels/cpu/pool/pool.h"
 
-#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_element.h"
 
 namespace mace::pool::MACE_ISA {
 
-namespace sv = simd::MACE_ISA;
+namespace sv = simd::MACE_ISA::element;
+using sv::Element;
 
 namespace {
 
@@ -25,27 +26,27 @@ MACE_SIMD_INLINE sv::V MaxOf(sv::V best, sv::V tap) {
 }
 
 template <int kVectors>
-MACE_SIMD_INLINE void MaxTap(const float *tap, sv::V (&best)[kVectors]) {
+MACE_SIMD_INLINE void MaxTap(const Element *tap, sv::V (&best)[kVectors]) {
   for (int v = 0; v < kVectors; ++v) {
     best[v] = MaxOf(best[v], sv::Load(tap + v * sv::kLanes));
   }
 }
 
 template <int kVectors>
-MACE_SIMD_INLINE void MaxBlock(const Window &w, size_t channel, float *out) {
+MACE_SIMD_INLINE void MaxBlock(const Window &w, size_t channel, Element *out) {
   sv::V best[kVectors];
-  const float *row = w.first + channel;
+  const Element *row = static_cast<const Element *>(w.first) + channel;
   for (int v = 0; v < kVectors; ++v) best[v] = sv::Load(row + v * sv::kLanes);
   if (w.columns == 3) {  // most windows
     for (size_t r = 0; r < w.rows; ++r, row += w.row_stride) {
-      const float *second = row + w.column_stride;
+      const Element *second = row + w.column_stride;
       MaxTap<kVectors>(row, best);
       MaxTap<kVectors>(second, best);
       MaxTap<kVectors>(second + w.column_stride, best);
     }
   } else {
     for (size_t r = 0; r < w.rows; ++r, row += w.row_stride) {
-      const float *tap = row;
+      const Element *tap = row;
       for (size_t c = 0; c < w.columns; ++c, tap += w.column_stride) {
         MaxTap<kVectors>(tap, best);
       }
@@ -56,11 +57,11 @@ MACE_SIMD_INLINE void MaxBlock(const Window &w, size_t channel, float *out) {
   }
 }
 
-void MaxTail(const Window &w, size_t channel, int left, float *out) {
-  const float *row = w.first + channel;
+void MaxTail(const Window &w, size_t channel, int left, Element *out) {
+  const Element *row = static_cast<const Element *>(w.first) + channel;
   sv::V best = sv::LoadN(row, left);
   for (size_t r = 0; r < w.rows; ++r, row += w.row_stride) {
-    const float *tap = row;
+    const Element *tap = row;
     for (size_t c = 0; c < w.columns; ++c, tap += w.column_stride) {
       best = MaxOf(best, sv::LoadN(tap, left));
     }
@@ -70,42 +71,45 @@ void MaxTail(const Window &w, size_t channel, int left, float *out) {
 
 template <int kVectors>
 MACE_SIMD_INLINE void AverageBlock(const Window &w,
-                                   sv::V divisor,
+                                   float divisor,
                                    size_t channel,
-                                   float *out) {
-  sv::V total[kVectors] = {};
-  const float *row = w.first + channel;
+                                   Element *out) {
+  sv::Sum total[kVectors];
+  for (int v = 0; v < kVectors; ++v) total[v] = sv::ZeroSum();
+  const Element *row = static_cast<const Element *>(w.first) + channel;
   for (size_t r = 0; r < w.rows; ++r, row += w.row_stride) {
-    sv::V sum[kVectors] = {};
-    const float *tap = row;
+    sv::Sum sum[kVectors];
+    for (int v = 0; v < kVectors; ++v) sum[v] = sv::ZeroSum();
+    const Element *tap = row;
     for (size_t c = 0; c < w.columns; ++c, tap += w.column_stride) {
       for (int v = 0; v < kVectors; ++v) {
-        sum[v] = sum[v] + sv::Load(tap + v * sv::kLanes);
+        sum[v] = sv::AddTo(sum[v], sv::Load(tap + v * sv::kLanes));
       }
     }
-    for (int v = 0; v < kVectors; ++v) total[v] = total[v] + sum[v];
+    for (int v = 0; v < kVectors; ++v) total[v] = sv::AddSums(total[v], sum[v]);
   }
   for (int v = 0; v < kVectors; ++v) {
-    sv::Store(out + channel + v * sv::kLanes, total[v] / divisor);
+    sv::Store(out + channel + v * sv::kLanes, sv::Quotient(total[v], divisor));
   }
 }
 
 void AverageTail(
-    const Window &w, sv::V divisor, size_t channel, int left, float *out) {
-  sv::V total = sv::Zero();
-  const float *row = w.first + channel;
+    const Window &w, float divisor, size_t channel, int left, Element *out) {
+  sv::Sum total = sv::ZeroSum();
+  const Element *row = static_cast<const Element *>(w.first) + channel;
   for (size_t r = 0; r < w.rows; ++r, row += w.row_stride) {
-    sv::V sum = sv::Zero();
-    const float *tap = row;
+    sv::Sum sum = sv::ZeroSum();
+    const Element *tap = row;
     for (size_t c = 0; c < w.columns; ++c, tap += w.column_stride) {
-      sum = sum + sv::LoadN(tap, left);
+      sum = sv::AddTo(sum, sv::LoadN(tap, left));
     }
-    total = total + sum;
+    total = sv::AddSums(total, sum);
   }
-  sv::StoreN(out + channel, total / divisor, left);
+  sv::StoreN(out + channel, sv::Quotient(total, divisor), left);
 }
 
-void Max(const Window &w, size_t channels, float *out) {
+void Max(const Window &w, size_t channels, void *to) {
+  Element *out = static_cast<Element *>(to);
   size_t c = 0;
   for (; c + kBlock * sv::kLanes <= channels; c += kBlock * sv::kLanes) {
     MaxBlock<kBlock>(w, c, out);
@@ -114,16 +118,17 @@ void Max(const Window &w, size_t channels, float *out) {
   if (c < channels) MaxTail(w, c, static_cast<int>(channels - c), out);
 }
 
-void Average(const Window &w, float divisor, size_t channels, float *out) {
-  const sv::V d = sv::Set(divisor);
+void Average(const Window &w, float divisor, size_t channels, void *to) {
+  Element *out = static_cast<Element *>(to);
   size_t c = 0;
   for (; c + kBlock * sv::kLanes <= channels; c += kBlock * sv::kLanes) {
-    AverageBlock<kBlock>(w, d, c, out);
+    AverageBlock<kBlock>(w, divisor, c, out);
   }
   for (; c + sv::kLanes <= channels; c += sv::kLanes) {
-    AverageBlock<1>(w, d, c, out);
+    AverageBlock<1>(w, divisor, c, out);
   }
-  if (c < channels) AverageTail(w, d, c, static_cast<int>(channels - c), out);
+  if (c < channels)
+    AverageTail(w, divisor, c, static_cast<int>(channels - c), out);
 }
 
 }  // namespace

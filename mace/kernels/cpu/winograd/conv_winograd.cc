@@ -29,17 +29,22 @@ constexpr Index kMaxBlockTiles = 256;
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
-Index Points(int tile) { return Index{tile + 2} * (tile + 2); }
-
-// Rows of 16 floats, an odd number of them from a point to the next: the t * t
-// streams of a transform then spread over all sets of the cache.
-Index PointStride(Index rows, Index row_floats) {
-  return (rows * row_floats / kPanel | 1) * kPanel;
+// Of an element of the image, and of what is transformed.
+Index ElementBytes(const ConvPlan &p) {
+  return p.fp16 != nullptr ? sizeof(uint16_t) : sizeof(float);
 }
 
-Index ChannelFloats(const ConvPlan &p) { return RoundUp(p.shape.in_c, kPanel); }
+Index Points(int tile) { return Index{tile + 2} * (tile + 2); }
 
-Index GroupFloats(const ConvPlan &p) {
+// Rows of 16 elements, an odd number of them from a point to the next: the t *
+// t streams of a transform then spread over all sets of the cache.
+Index PointStride(Index rows, Index row_length) {
+  return (rows * row_length / kPanel | 1) * kPanel;
+}
+
+Index RowElements(const ConvPlan &p) { return RoundUp(p.shape.in_c, kPanel); }
+
+Index GroupElements(const ConvPlan &p) {
   return std::min(p.panel_block, kGroupPanels) * kPanel;
 }
 
@@ -58,23 +63,28 @@ struct Scratch {
   size_t products;  // [t * t][tile_block][columns of a group]
   size_t zeros;     // [in_c]
   size_t rows;      // pointers to the inputs of one point
+  size_t sums;      // [tile_block][16] floats, for fp16 alone
   size_t end;
 };
 
 Scratch LayOutScratch(const ConvPlan &p) {
-  auto align = [](Index bytes) {
-    return (static_cast<size_t>(bytes) + 63) & ~size_t{63};
+  auto align = [](Index size) {
+    return (static_cast<size_t>(size) + 63) & ~size_t{63};
   };
-  constexpr Index kFloat = sizeof(float);
+  const Index bytes = ElementBytes(p);
   const Index points = Points(p.tile);
   Scratch s;
   s.inputs = 0;
   s.products =
-      align(points * PointStride(p.tile_block, ChannelFloats(p)) * kFloat);
+      align(points * PointStride(p.tile_block, RowElements(p)) * bytes);
   s.zeros = s.products +
-            align(points * PointStride(p.tile_block, GroupFloats(p)) * kFloat);
-  s.rows = s.zeros + align(ChannelFloats(p) * kFloat);
-  s.end = s.rows + align(p.tile_block * static_cast<Index>(sizeof(float *)));
+            align(points * PointStride(p.tile_block, GroupElements(p)) * bytes);
+  s.rows = s.zeros + align(RowElements(p) * bytes);
+  s.sums = s.rows + align(p.tile_block * static_cast<Index>(sizeof(void *)));
+  s.end = s.sums;
+  if (p.fp16 != nullptr) {
+    s.end += align(p.tile_block * kPanel * static_cast<Index>(sizeof(float)));
+  }
   return s;
 }
 
@@ -134,12 +144,13 @@ Task Locate(const ConvPlan &p, Index task) {
 }
 
 // Pointers to the pixels that a tile needs; `zeros` for those outside.
+template <typename T>
 void PointAtPixels(const gemm::ConvShape &s,
                    const Place &place,
                    Index edge,
-                   const float *input,
-                   const float *zeros,
-                   const float **pixels) {
+                   const T *input,
+                   const T *zeros,
+                   const void **pixels) {
   const Index w0 = place.w - s.pad_left;
   for (Index i = 0; i < edge; ++i, pixels += edge) {
     const Index h = place.h - s.pad_top + i;
@@ -156,76 +167,116 @@ void PointAtPixels(const gemm::ConvShape &s,
   }
 }
 
+template <typename T>
 void TransformInputs(const ConvPlan &p,
                      const Task &task,
-                     const float *input,
-                     const float *zeros,
-                     float *to) {
-  const float *pixels[kMaxPoints];
-  const Index row_floats = ChannelFloats(p);
+                     const T *input,
+                     const T *zeros,
+                     T *to) {
+  const void *pixels[kMaxPoints];
+  const Index row_length = RowElements(p);
   InputArgs args;
   args.pixels = pixels;
   args.channels = static_cast<size_t>(p.shape.in_c);
-  args.to_stride = static_cast<size_t>(PointStride(p.tile_block, row_floats));
-  args.to = to;
+  args.to_stride = static_cast<size_t>(PointStride(p.tile_block, row_length));
   for (Index tile = task.tile_begin; tile < task.tile_end; ++tile) {
     PointAtPixels(p.shape, PlaceOf(p, tile), p.tile + 2, input, zeros, pixels);
+    args.to = to;
     p.transforms->input(args);
-    args.to += row_floats;
+    to += row_length;
   }
 }
 
 // Some panels, all points: [tiles, in_c] x [in_c, columns].
+template <typename T>
 struct Group {
   Index panel;
   Index panels;
   Index columns;
-  const float *next_w;  // of the group that follows
+  const T *next_w;  // of the group that follows
 };
 
+// The products of one point, by the kernels for its type.
+void RunProducts(const ConvPlan &p,
+                 const float *w,
+                 const float *next_w,
+                 float * /*sums*/,
+                 gemm::Block *block) {
+  block->w = w;
+  block->next_w = next_w;
+  p.gemm->run(*block);
+}
+void RunProducts(const ConvPlan &p,
+                 const uint16_t *w,
+                 const uint16_t * /*next_w*/,
+                 float *sums,
+                 gemm::Fp16Block *block) {
+  block->w = w;
+  block->sums = sums;
+  p.fp16->run(*block);
+}
+template <typename T>
+struct BlockOf {
+  using Type = gemm::Block;
+};
+template <>
+struct BlockOf<uint16_t> {
+  using Type = gemm::Fp16Block;
+};
+
+template <typename T>
 void Multiply(const ConvPlan &p,
               const Task &task,
-              const Group &group,
-              const float *weights,
+              const Group<T> &group,
+              const T *weights,
               char *scratch) {
   const Scratch layout = LayOutScratch(p);
-  const Index row_floats = ChannelFloats(p);
-  const float *inputs = reinterpret_cast<float *>(scratch + layout.inputs);
-  const float **rows = reinterpret_cast<const float **>(scratch + layout.rows);
+  const Index row_length = RowElements(p);
+  const T *inputs = reinterpret_cast<T *>(scratch + layout.inputs);
+  const T **rows = reinterpret_cast<const T **>(scratch + layout.rows);
+  float *sums = reinterpret_cast<float *>(scratch + layout.sums);
   const Index count = task.tile_end - task.tile_begin;
-  gemm::Block block;
+  typename BlockOf<T>::Type block;
   block.a = rows;
   block.rows = static_cast<size_t>(count);
   block.depth = static_cast<size_t>(p.shape.in_c);
   block.columns = static_cast<size_t>(group.columns);
   block.panel_end = static_cast<size_t>(group.panels);
-  block.c = reinterpret_cast<float *>(scratch + layout.products);
-  block.c_stride = static_cast<size_t>(GroupFloats(p));
-  const float *w = weights + group.panel * p.shape.in_c * kPanel;
-  const Index point_floats = p.panels * p.shape.in_c * kPanel;
+  block.c = reinterpret_cast<T *>(scratch + layout.products);
+  block.c_stride = static_cast<size_t>(GroupElements(p));
+  const T *w = weights + group.panel * p.shape.in_c * kPanel;
+  const Index point_stride = p.panels * p.shape.in_c * kPanel;
   for (Index point = 0; point < Points(p.tile); ++point) {
-    for (Index i = 0; i < count; ++i) rows[i] = inputs + i * row_floats;
-    block.w = w;
-    block.next_w = point + 1 < Points(p.tile) ? w + point_floats : group.next_w;
-    p.gemm->run(block);
-    inputs += PointStride(p.tile_block, row_floats);
-    block.c += PointStride(p.tile_block, GroupFloats(p));
-    w += point_floats;
+    for (Index i = 0; i < count; ++i) rows[i] = inputs + i * row_length;
+    const T *next_w =
+        point + 1 < Points(p.tile) ? w + point_stride : group.next_w;
+    RunProducts(p, w, next_w, sums, &block);
+    inputs += PointStride(p.tile_block, row_length);
+    block.c += PointStride(p.tile_block, GroupElements(p));
+    w += point_stride;
   }
 }
 
+// Where results and residual lie.
+template <typename T>
+struct Results {
+  T *output;
+  const T *residual;
+};
+
+template <typename T>
 void TransformOutputs(const ConvPlan &p,
                       const Task &task,
-                      const Group &group,
+                      const Group<T> &group,
                       const gemm::ConvArgs &args,
-                      const float *products) {
+                      const Results<T> &results,
+                      const T *products) {
   const gemm::ConvShape &s = p.shape;
   const Index column = group.panel * kPanel;
   const gemm::Epilogue &e = args.epilogue;
   OutputArgs out;
-  out.from = products;
   out.from_stride =
-      static_cast<size_t>(PointStride(p.tile_block, GroupFloats(p)));
+      static_cast<size_t>(PointStride(p.tile_block, GroupElements(p)));
   out.columns = static_cast<size_t>(group.columns);
   out.pixel_stride = args.output_stride;
   out.row_stride = static_cast<size_t>(s.out_w) * args.output_stride;
@@ -241,12 +292,43 @@ void TransformOutputs(const ConvPlan &p,
         static_cast<size_t>((place.n * s.out_h + place.h) * s.out_w + place.w);
     out.rows = static_cast<int>(std::min<Index>(p.tile, s.out_h - place.h));
     out.cols = static_cast<int>(std::min<Index>(p.tile, s.out_w - place.w));
-    out.to = args.output + pixel * args.output_stride + column;
-    if (e.residual != nullptr) {
-      out.residual = e.residual + pixel * e.residual_stride + column;
+    out.from = products;
+    out.to = results.output + pixel * args.output_stride + column;
+    if (results.residual != nullptr) {
+      out.residual = results.residual + pixel * e.residual_stride + column;
     }
     p.transforms->output(out);
-    out.from += GroupFloats(p);
+    products += GroupElements(p);
+  }
+}
+
+template <typename T>
+void RunTask(const ConvPlan &plan,
+             const gemm::ConvArgs &args,
+             const T *input,
+             const Results<T> &results,
+             Index task,
+             char *scratch) {
+  const Task at = Locate(plan, task);
+  const Scratch layout = LayOutScratch(plan);
+  T *zeros = reinterpret_cast<T *>(scratch + layout.zeros);
+  std::memset(zeros, 0, static_cast<size_t>(plan.shape.in_c) * sizeof(T));
+  TransformInputs(plan, at, input, zeros,
+                  reinterpret_cast<T *>(scratch + layout.inputs));
+  const T *weights = static_cast<const T *>(args.weights);
+  for (Index panel = at.panel_begin; panel < at.panel_end;
+       panel += kGroupPanels) {
+    Group<T> group;
+    group.panel = panel;
+    group.panels = std::min(kGroupPanels, at.panel_end - panel);
+    group.columns =
+        std::min(plan.shape.out_c - panel * kPanel, group.panels * kPanel);
+    const bool last = panel + kGroupPanels >= at.panel_end;
+    group.next_w = weights + (last ? at.panel_begin : panel + kGroupPanels) *
+                                 plan.shape.in_c * kPanel;
+    Multiply(plan, at, group, weights, scratch);
+    TransformOutputs(plan, at, group, args, results,
+                     reinterpret_cast<const T *>(scratch + layout.products));
   }
 }
 
@@ -319,7 +401,7 @@ int ChooseTile(const gemm::ConvShape &shape, int max_tile) {
   return best;
 }
 
-size_t FilterFloats(const gemm::ConvShape &shape, int tile) {
+size_t FilterElements(const gemm::ConvShape &shape, int tile) {
   return static_cast<size_t>(Points(tile) * RoundUp(shape.out_c, kPanel) *
                              shape.in_c);
 }
@@ -331,6 +413,7 @@ ConvPlan PlanConv(const PlanRequest &request) {
   p.transforms =
       p.tile == 2 ? &request.kernels->tile2 : &request.kernels->tile4;
   p.gemm = request.gemm;
+  p.fp16 = request.fp16;
   p.tiles_h = DivideUp(p.shape.out_h, p.tile);
   p.tiles_w = DivideUp(p.shape.out_w, p.tile);
   p.tiles = p.shape.batch * p.tiles_h * p.tiles_w;
@@ -347,27 +430,13 @@ void RunConvTask(const ConvPlan &plan,
                  const gemm::ConvArgs &args,
                  ptrdiff_t task,
                  void *scratch) {
-  const Task at = Locate(plan, task);
-  const Scratch layout = LayOutScratch(plan);
-  char *base = static_cast<char *>(scratch);
-  float *zeros = reinterpret_cast<float *>(base + layout.zeros);
-  std::memset(zeros, 0, static_cast<size_t>(plan.shape.in_c) * sizeof(float));
-  TransformInputs(plan, at, args.input, zeros,
-                  reinterpret_cast<float *>(base + layout.inputs));
-  const float *weights = static_cast<const float *>(args.weights);
-  for (Index panel = at.panel_begin; panel < at.panel_end;
-       panel += kGroupPanels) {
-    Group group;
-    group.panel = panel;
-    group.panels = std::min(kGroupPanels, at.panel_end - panel);
-    group.columns =
-        std::min(plan.shape.out_c - panel * kPanel, group.panels * kPanel);
-    const bool last = panel + kGroupPanels >= at.panel_end;
-    group.next_w = weights + (last ? at.panel_begin : panel + kGroupPanels) *
-                                 plan.shape.in_c * kPanel;
-    Multiply(plan, at, group, weights, base);
-    TransformOutputs(plan, at, group, args,
-                     reinterpret_cast<float *>(base + layout.products));
+  char *own = static_cast<char *>(scratch);
+  if (plan.fp16 != nullptr) {
+    RunTask(plan, args, args.input_f16,
+            Results<uint16_t>{args.output_f16, args.residual_f16}, task, own);
+  } else {
+    RunTask(plan, args, args.input,
+            Results<float>{args.output, args.epilogue.residual}, task, own);
   }
 }
 

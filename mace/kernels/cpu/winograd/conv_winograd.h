@@ -25,14 +25,15 @@ namespace mace::winograd {
 // of threads, which must not change results.
 int ChooseTile(const gemm::ConvShape &shape, int max_tile);
 
-// Floats of the transformed filter, [t * t][panels][in_c][16].
-size_t FilterFloats(const gemm::ConvShape &shape, int tile);
+// Elements of the transformed filter, [t * t][panels][in_c][16].
+size_t FilterElements(const gemm::ConvShape &shape, int tile);
 
 struct ConvPlan {
   gemm::ConvShape shape;
   int tile = 4;
   const Transforms *transforms = nullptr;
   const gemm::Kernels *gemm = nullptr;
+  const gemm::Fp16Kernels *fp16 = nullptr;  // not null: everything is fp16
   ptrdiff_t tiles_h = 1;
   ptrdiff_t tiles_w = 1;
   ptrdiff_t tiles = 1;  // of the batch
@@ -48,8 +49,11 @@ struct ConvPlan {
 struct PlanRequest {
   gemm::ConvShape shape;
   int tile = 4;  // 2 or 4
+  // For elements of fp16 HalfKernelsFor and gemm::Fp16KernelsFor, else
+  // KernelsFor and gemm::KernelsFor.
   const Kernels *kernels = nullptr;
   const gemm::Kernels *gemm = nullptr;
+  const gemm::Fp16Kernels *fp16 = nullptr;
   int threads = 1;
 };
 

@@ -20,6 +20,9 @@
 // to 512 channels, no output differed by more than 2.3e-5 of the outputs' root
 // mean square (m = 2: 1.5e-5).
 //
+// Elements of images and of what is transformed are float, or fp16 with kernels
+// of HalfKernelsFor; filters are transformed in float in any case.
+//
 // Every value is computed by one fixed order of operations, so that results do
 // not depend on how tiles are split among calls.
 
@@ -36,7 +39,7 @@ namespace mace::winograd {
 inline constexpr int kMaxPoints = 36;
 
 // Some panels of a filter, PACKED_O16: [panels][9][channels][16], to
-// [t * t][panels][channels][16] floats.
+// [t * t][panels][channels][16] elements.
 struct FilterArgs {
   const void *from = nullptr;  // panel 0
   gemm::WeightType type = gemm::WeightType::kF32;
@@ -44,29 +47,29 @@ struct FilterArgs {
   size_t panels = 0;
   size_t panel_begin = 0;
   size_t panel_end = 0;
-  float *to = nullptr;
+  void *to = nullptr;
 };
 
 // One tile of the image.
 struct InputArgs {
-  const float *const *pixels = nullptr;  // t * t, row by row: `channels` each
+  const void *const *pixels = nullptr;  // t * t, row by row: `channels` each
   size_t channels = 0;
-  float *to = nullptr;   // of point 0; channels rounded up to 16 are written
-  size_t to_stride = 0;  // floats from a point to the next
+  void *to = nullptr;    // of point 0; channels rounded up to 16 are written
+  size_t to_stride = 0;  // elements from a point to the next
 };
 
 // One tile of products back to pixels.
 struct OutputArgs {
-  const float *from = nullptr;  // of point 0; columns rounded up to 16 are read
-  size_t from_stride = 0;       // floats from a point to the next
+  const void *from = nullptr;  // of point 0; columns rounded up to 16 are read
+  size_t from_stride = 0;      // elements from a point to the next
   size_t columns = 0;
   int rows = 0;  // of the tile's m that lie in the output
   int cols = 0;
-  float *to = nullptr;
-  size_t row_stride = 0;            // floats from an output row to the next
-  size_t pixel_stride = 0;          // floats from pixel to pixel
-  const float *bias = nullptr;      // one per column, or null for 0
-  const float *residual = nullptr;  // as `to`; may equal it; null for 0
+  void *to = nullptr;
+  size_t row_stride = 0;           // elements from an output row to the next
+  size_t pixel_stride = 0;         // elements from pixel to pixel
+  const float *bias = nullptr;     // one per column, or null for 0
+  const void *residual = nullptr;  // as `to`; may equal it; null for 0
   size_t residual_row_stride = 0;
   size_t residual_pixel_stride = 0;
   bool clamp = false;
@@ -87,6 +90,9 @@ struct Kernels {
 
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
+
+// Those for fp16; null for an ISA without arithmetic of it.
+const Kernels *HalfKernelsFor(CpuIsa isa);
 
 }  // namespace mace::winograd
 

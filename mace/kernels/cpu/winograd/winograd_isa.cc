@@ -5,13 +5,15 @@
 
 #include <cstdint>
 
-#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_element.h"
 #include "mace/kernels/cpu/winograd/winograd.h"
 
 namespace mace::winograd::MACE_ISA {
 namespace {
 
-namespace sv = simd::MACE_ISA;
+namespace sv = simd::MACE_ISA::element;
+namespace fv = simd::MACE_ISA;  // of float: for filters, transformed once
+using sv::Element;
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
@@ -28,9 +30,9 @@ struct Tile2 {
     v[2] = d[2] - d[1];
     v[3] = d[1] - d[3];
   }
-  MACE_SIMD_INLINE void Filter(const sv::V (&g)[3], sv::V (&u)[4]) {
-    const sv::V even = (g[0] + g[2]) * 0.5f;
-    const sv::V odd = g[1] * 0.5f;
+  MACE_SIMD_INLINE void Filter(const fv::V (&g)[3], fv::V (&u)[4]) {
+    const fv::V even = (g[0] + g[2]) * 0.5f;
+    const fv::V odd = g[1] * 0.5f;
     u[0] = g[0];
     u[1] = even + odd;
     u[2] = even - odd;
@@ -57,28 +59,28 @@ struct Tile4 {
   MACE_SIMD_INLINE void Input(const sv::V (&d)[6], sv::V (&v)[6]) {
     constexpr float kSum = kA2 + kB2;
     constexpr float kProduct = kA2 * kB2;
-    v[0] = (d[4] - d[2] * kSum) + d[0] * kProduct;
-    v[5] = (d[5] - d[3] * kSum) + d[1] * kProduct;
-    const sv::V even_a = d[4] - d[2] * kB2;
-    const sv::V odd_a = d[3] - d[1] * kB2;
-    v[1] = even_a + odd_a * kA;
-    v[2] = even_a - odd_a * kA;
-    const sv::V even_b = d[4] - d[2] * kA2;
-    const sv::V odd_b = d[3] - d[1] * kA2;
-    v[3] = even_b + odd_b * kB;
-    v[4] = even_b - odd_b * kB;
+    v[0] = (d[4] - d[2] * sv::Set(kSum)) + d[0] * sv::Set(kProduct);
+    v[5] = (d[5] - d[3] * sv::Set(kSum)) + d[1] * sv::Set(kProduct);
+    const sv::V even_a = d[4] - d[2] * sv::Set(kB2);
+    const sv::V odd_a = d[3] - d[1] * sv::Set(kB2);
+    v[1] = even_a + odd_a * sv::Set(kA);
+    v[2] = even_a - odd_a * sv::Set(kA);
+    const sv::V even_b = d[4] - d[2] * sv::Set(kA2);
+    const sv::V odd_b = d[3] - d[1] * sv::Set(kA2);
+    v[3] = even_b + odd_b * sv::Set(kB);
+    v[4] = even_b - odd_b * sv::Set(kB);
   }
-  MACE_SIMD_INLINE void Filter(const sv::V (&g)[3], sv::V (&u)[6]) {
+  MACE_SIMD_INLINE void Filter(const fv::V (&g)[3], fv::V (&u)[6]) {
     constexpr float kSlope0 = 1.0f / (kA2 * kB2);
     constexpr float kSlopeA = 1.0f / (2.0f * kA2 * (kA2 - kB2));
     constexpr float kSlopeB = 1.0f / (2.0f * kB2 * (kB2 - kA2));
     u[0] = g[0] * kSlope0;
-    const sv::V even_a = g[0] * kSlopeA + g[2] * (kA2 * kSlopeA);
-    const sv::V odd_a = g[1] * (kA * kSlopeA);
+    const fv::V even_a = g[0] * kSlopeA + g[2] * (kA2 * kSlopeA);
+    const fv::V odd_a = g[1] * (kA * kSlopeA);
     u[1] = even_a + odd_a;
     u[2] = even_a - odd_a;
-    const sv::V even_b = g[0] * kSlopeB + g[2] * (kB2 * kSlopeB);
-    const sv::V odd_b = g[1] * (kB * kSlopeB);
+    const fv::V even_b = g[0] * kSlopeB + g[2] * (kB2 * kSlopeB);
+    const fv::V odd_b = g[1] * (kB * kSlopeB);
     u[3] = even_b + odd_b;
     u[4] = even_b - odd_b;
     u[5] = g[2];
@@ -89,9 +91,9 @@ struct Tile4 {
     const sv::V even_b = m[3] + m[4];
     const sv::V odd_b = m[3] - m[4];
     y[0] = m[0] + (even_a + even_b);
-    y[1] = odd_a * kA + odd_b * kB;
-    y[2] = even_a * kA2 + even_b * kB2;
-    y[3] = (odd_a * (kA * kA2) + odd_b * (kB * kB2)) + m[5];
+    y[1] = odd_a * sv::Set(kA) + odd_b * sv::Set(kB);
+    y[2] = even_a * sv::Set(kA2) + even_b * sv::Set(kB2);
+    y[3] = (odd_a * sv::Set(kA * kA2) + odd_b * sv::Set(kB * kB2)) + m[5];
   }
 };
 
@@ -121,19 +123,19 @@ MACE_SIMD_INLINE FilterPanel PanelOf(const FilterArgs &x, size_t panel) {
 
 // Weights as floats. A branch per vector: filters are transformed once, and
 // code for each type would be 5 KB more in the library.
-MACE_SIMD_INLINE sv::V LoadWeights(const FilterPanel &x, size_t at) {
+MACE_SIMD_INLINE fv::V LoadWeights(const FilterPanel &x, size_t at) {
   if (x.type == gemm::WeightType::kF32) {
-    return sv::Load(reinterpret_cast<const float *>(x.weights) + at);
+    return fv::Load(reinterpret_cast<const float *>(x.weights) + at);
   }
   if (x.type == gemm::WeightType::kI8) {
     const float *scales = x.scales + at % kPanel;
-    return sv::Fma(
-        sv::LoadInt8(reinterpret_cast<const int8_t *>(x.weights) + at),
-        sv::Load(scales), sv::Load(scales + kPanel));
+    return fv::Fma(
+        fv::LoadInt8(reinterpret_cast<const int8_t *>(x.weights) + at),
+        fv::Load(scales), fv::Load(scales + kPanel));
   }
   const uint16_t *from = reinterpret_cast<const uint16_t *>(x.weights) + at;
-  return x.type == gemm::WeightType::kF16 ? sv::LoadF16(from)
-                                          : sv::LoadBf16(from);
+  return x.type == gemm::WeightType::kF16 ? fv::LoadF16(from)
+                                          : fv::LoadBf16(from);
 }
 
 // Floats of a point that are collected before they are written: 8 cache lines.
@@ -149,21 +151,21 @@ MACE_SIMD_INLINE void FilterVector(const FilterPanel &from,
                                    size_t at,
                                    float *point) {
   constexpr int t = Tile::kPoints;
-  sv::V columns[t][3];
+  fv::V columns[t][3];
   _Pragma("clang loop unroll(disable)") for (size_t col = 0; col < 3; ++col) {
-    sv::V g[3];
+    fv::V g[3];
     for (size_t row = 0; row < 3; ++row) {
       g[row] = LoadWeights(from, at + (row * 3 + col) * tap_stride);
     }
-    sv::V u[t];
+    fv::V u[t];
     Tile::Filter(g, u);
     MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] = u[row];
   }
   for (int row = 0; row < t; ++row) {
-    sv::V u[t];
+    fv::V u[t];
     Tile::Filter(columns[row], u);
     MACE_UNROLL for (int col = 0; col < t; ++col, point += kRun) {
-      sv::Store(point, u[col]);
+      fv::Store(point, u[col]);
     }
   }
 }
@@ -176,18 +178,18 @@ void Filter(const FilterArgs &x) {
   const size_t to_stride = x.panels * tap_stride;
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
     const FilterPanel from = PanelOf(x, panel);
-    float *to = x.to + panel * tap_stride;
+    Element *to = static_cast<Element *>(x.to) + panel * tap_stride;
     for (size_t begin = 0; begin < tap_stride; begin += kRun) {
       const size_t left = tap_stride - begin;
       const size_t count = left < kRun ? left : kRun;
-      for (size_t i = 0; i < count; i += sv::kLanes) {
+      for (size_t i = 0; i < count; i += fv::kLanes) {
         FilterVector<Tile>(from, tap_stride, begin + i, runs + i);
       }
       for (size_t point = 0; point < t * t; ++point) {
         const float *run = runs + point * kRun;
-        float *out = to + point * to_stride + begin;
-        for (size_t i = 0; i < count; i += sv::kLanes) {
-          sv::Store(out + i, sv::Load(run + i));
+        Element *out = to + point * to_stride + begin;
+        for (size_t i = 0; i < count; i += fv::kLanes) {
+          sv::StoreRounded(out + i, fv::Load(run + i));
         }
       }
     }
@@ -196,16 +198,16 @@ void Filter(const FilterArgs &x) {
 
 // ---- addresses -------------------------------------------------------------
 
-MACE_SIMD_INLINE const float *At(const float *p, ptrdiff_t bytes) {
-  return reinterpret_cast<const float *>(reinterpret_cast<const char *>(p) +
-                                         bytes);
+MACE_SIMD_INLINE const Element *At(const Element *p, ptrdiff_t bytes) {
+  return reinterpret_cast<const Element *>(reinterpret_cast<const char *>(p) +
+                                           bytes);
 }
 
 // Multiples of a distance in bytes, each in a register of its own.
 template <int kCount>
-MACE_SIMD_INLINE void MakeOffsets(size_t floats, ptrdiff_t (&to)[kCount]) {
+MACE_SIMD_INLINE void MakeOffsets(size_t elements, ptrdiff_t (&to)[kCount]) {
   MACE_UNROLL for (int i = 0; i < kCount; ++i) {
-    to[i] = sv::Opaque(i * static_cast<ptrdiff_t>(floats * sizeof(float)));
+    to[i] = sv::Opaque(i * static_cast<ptrdiff_t>(elements * sizeof(Element)));
   }
 }
 
@@ -218,13 +220,14 @@ MACE_SIMD_INLINE void TransformChannels(
     size_t c,
     int count,
     const ptrdiff_t (&points)[Tile::kPoints],
-    float *(&to)[Tile::kPoints]) {
+    Element *(&to)[Tile::kPoints]) {
   constexpr int t = Tile::kPoints;
   sv::V columns[t][t];
   MACE_UNROLL for (int col = 0; col < t; ++col) {
     sv::V d[t];
     MACE_UNROLL for (int row = 0; row < t; ++row) {
-      const float *p = x.pixels[row * t + col] + c;
+      const Element *p =
+          static_cast<const Element *>(x.pixels[row * t + col]) + c;
       d[row] = kWhole ? sv::Load(p) : sv::LoadN(p, count);
     }
     sv::V v[t];
@@ -235,7 +238,7 @@ MACE_SIMD_INLINE void TransformChannels(
     sv::V v[t];
     Tile::Input(columns[row], v);
     MACE_UNROLL for (int col = 0; col < t; ++col) {
-      sv::Store(const_cast<float *>(At(to[row], points[col])), v[col]);
+      sv::Store(const_cast<Element *>(At(to[row], points[col])), v[col]);
     }
     to[row] = sv::Advance(to[row], sv::kLanes);
   }
@@ -247,9 +250,10 @@ void Input(const InputArgs &args) {
   const InputArgs x = args;  // a store cannot change the copy
   ptrdiff_t points[t];
   MakeOffsets(x.to_stride, points);
-  float *to[t];
+  Element *to[t];
   MACE_UNROLL for (int row = 0; row < t; ++row) {
-    to[row] = x.to + static_cast<size_t>(row * t) * x.to_stride;
+    to[row] = static_cast<Element *>(x.to) +
+              static_cast<size_t>(row * t) * x.to_stride;
   }
   size_t c = 0;
   for (; c + sv::kLanes <= x.channels; c += sv::kLanes) {
@@ -263,7 +267,7 @@ void Input(const InputArgs &args) {
 
 // ---- output ----------------------------------------------------------------
 
-MACE_SIMD_INLINE sv::V LoadSome(const float *p, int count) {
+MACE_SIMD_INLINE sv::V LoadSome(const Element *p, int count) {
   return count == sv::kLanes ? sv::Load(p) : sv::LoadN(p, count);
 }
 
@@ -272,12 +276,14 @@ MACE_SIMD_INLINE void FinishPixel(
   const size_t i = static_cast<size_t>(row);
   const size_t j = static_cast<size_t>(col);
   if (x.residual != nullptr) {
-    y += LoadSome(x.residual + i * x.residual_row_stride +
-                      j * x.residual_pixel_stride + c,
+    y += LoadSome(static_cast<const Element *>(x.residual) +
+                      i * x.residual_row_stride + j * x.residual_pixel_stride +
+                      c,
                   count);
   }
   if (x.clamp) y = sv::Clamp(y, sv::Set(x.low), sv::Set(x.high));
-  float *to = x.to + i * x.row_stride + j * x.pixel_stride + c;
+  Element *to =
+      static_cast<Element *>(x.to) + i * x.row_stride + j * x.pixel_stride + c;
   if (count == sv::kLanes) {
     sv::Store(to, y);
   } else {
@@ -297,13 +303,15 @@ size_t OutputVectors(const OutputArgs &args) {
   ptrdiff_t pixels[m];
   MakeOffsets(x.from_stride, points);
   MakeOffsets(x.pixel_stride, pixels);
-  const float *from[t];
-  float *to[m];
+  const Element *from[t];
+  Element *to[m];
   MACE_UNROLL for (int row = 0; row < t; ++row) {
-    from[row] = x.from + static_cast<size_t>(row * t) * x.from_stride;
+    from[row] = static_cast<const Element *>(x.from) +
+                static_cast<size_t>(row * t) * x.from_stride;
   }
   MACE_UNROLL for (int row = 0; row < m; ++row) {
-    to[row] = x.to + static_cast<size_t>(row) * x.row_stride;
+    to[row] =
+        static_cast<Element *>(x.to) + static_cast<size_t>(row) * x.row_stride;
   }
   const sv::V low = sv::Set(x.low);
   const sv::V high = sv::Set(x.high);
@@ -323,12 +331,12 @@ size_t OutputVectors(const OutputArgs &args) {
     MACE_UNROLL for (int row = 0; row < t; ++row) {
       from[row] = sv::Advance(from[row], sv::kLanes);
     }
-    const sv::V bias = x.bias == nullptr ? sv::Zero() : sv::Load(x.bias + c);
+    const sv::V bias = x.bias == nullptr ? sv::Zero() : sv::LoadF32(x.bias + c);
     MACE_UNROLL for (int row = 0; row < m; ++row) {
       if (!kWhole && row >= x.rows) continue;
       sv::V y[m];
       Tile::Output(columns[row], y);
-      const float *residual = x.residual;
+      const Element *residual = static_cast<const Element *>(x.residual);
       if (residual != nullptr) {
         residual += static_cast<size_t>(row) * x.residual_row_stride + c;
       }
@@ -351,7 +359,7 @@ size_t OutputVectors(const OutputArgs &args) {
       }
       MACE_UNROLL for (int col = 0; col < m; ++col) {
         if (!kWhole && col >= x.cols) continue;
-        sv::Store(const_cast<float *>(At(to[row], pixels[col])), y[col]);
+        sv::Store(const_cast<Element *>(At(to[row], pixels[col])), y[col]);
       }
       to[row] = sv::Advance(to[row], sv::kLanes);
     }
@@ -375,15 +383,16 @@ void Output(const OutputArgs &x) {
     MACE_UNROLL for (int col = 0; col < t; ++col) {
       sv::V products[t];
       MACE_UNROLL for (int row = 0; row < t; ++row) {
-        products[row] = sv::Load(
-            x.from + static_cast<size_t>(row * t + col) * x.from_stride + c);
+        products[row] =
+            sv::Load(static_cast<const Element *>(x.from) +
+                     static_cast<size_t>(row * t + col) * x.from_stride + c);
       }
       sv::V y[m];
       Tile::Output(products, y);
       MACE_UNROLL for (int row = 0; row < m; ++row) columns[row][col] = y[row];
     }
     const sv::V bias =
-        x.bias == nullptr ? sv::Zero() : LoadSome(x.bias + c, count);
+        x.bias == nullptr ? sv::Zero() : sv::LoadF32N(x.bias + c, count);
     MACE_UNROLL for (int row = 0; row < m; ++row) {
       if (row < x.rows) {
         sv::V y[m];

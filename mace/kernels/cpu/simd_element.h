@@ -1,0 +1,25 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// For kernel sources that are compiled for elements of float and, by the
+// extension "fp16" with MACE_ELEMENT_F16 defined, once more for fp16: vectors
+// of the element are simd::MACE_ISA::element, with the names of simd.h. Images
+// are read and written as Element; everything else stays float.
+
+#ifndef MACE_KERNELS_CPU_SIMD_ELEMENT_H_
+#define MACE_KERNELS_CPU_SIMD_ELEMENT_H_
+
+#include "mace/kernels/cpu/simd.h"
+
+#if defined(MACE_ELEMENT_F16)
+#include "mace/kernels/cpu/simd_fp16.h"
+namespace mace::simd::MACE_ISA {
+namespace element = half;
+}  // namespace mace::simd::MACE_ISA
+#else
+namespace mace::simd::MACE_ISA {
+namespace element = ::mace::simd::MACE_ISA;
+}  // namespace mace::simd::MACE_ISA
+#endif
+
+#endif  // MACE_KERNELS_CPU_SIMD_ELEMENT_H_
