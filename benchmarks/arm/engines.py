@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.arm.counts import Block, Counts
 from benchmarks.arm.emulator import CPUS, EmulationError, Run, execute
-from benchmarks.networks import DIRECTORY, ROOT, Network
+from benchmarks.networks import DIRECTORY, ROOT, Network, make_variant
 from benchmarks.peers.formats import make_model
 
 Array = NDArray[np.float32]
@@ -30,6 +30,10 @@ PEERS = {
     "ncnn_fp16": "ncnn",
     "mnn_fp16": "mnn",
 }
+# MACE's rows: `data_type`.
+MACE = {"mace": "fp32_fp32", "mace_fp16": "fp16_fp16"}
+# Where these compute in single precision.
+LACKS_FP16 = ("cortex-a53", "cortex-a15")
 _RUNS = 1
 
 # What /proc/cpuinfo says on these processors. QEMU shows the guest that of the
@@ -71,13 +75,22 @@ def reference_output(network: Network) -> Array:
 
 
 def measure_mace(
-    program: Path, cpu: str, network: Network, expected: Array, hottest: int = 0
+    program: Path,
+    cpu: str,
+    network: Network,
+    expected: Array,
+    *,
+    data_type: str = "fp32_fp32",
+    hottest: int = 0,
 ) -> Measurement:
     """Counts what `mace_run` does for one inference more.
 
     Raises:
         EmulationError: it failed.
     """
+    model = network.mace
+    if data_type != "fp32_fp32":
+        model = make_variant(network, data_type)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         image = np.ascontiguousarray(network.image().transpose(0, 2, 3, 1))
@@ -85,8 +98,8 @@ def measure_mace(
         shape = ",".join(str(size) for size in image.shape)
         command = [
             str(program),
-            f"--model_file={network.mace}.pb",
-            f"--model_data_file={network.mace}.data",
+            f"--model_file={model}.pb",
+            f"--model_data_file={model}.data",
             f"--input_node={network.input_name}",
             f"--input_shape={shape}",
             f"--input_file={folder}/input",

@@ -56,6 +56,9 @@ def model_types(path: Path) -> set[str]:
         raise SelectionError(f"{path} has no operators: is it a converted model (.pb)?")
     if any(c.layout == proto.CL_PACKED_O16_SCALED for c in message.constants):
         types.add(INT8_WEIGHTS)
+    if message.hints.data_type == "fp16_fp16":
+        # The engine converts by it, and brings fp16 kernels along.
+        types.add("Cast")
     return types
 
 

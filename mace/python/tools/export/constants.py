@@ -110,10 +110,12 @@ class ConstantPlan:
         storage: Storage,
         pairs: bool = False,
         eight_bit: bool = False,
+        whatever_size: bool = False,
     ) -> None:
         self._storage = storage
         self._pairs = pairs
         self._eight_bit = eight_bit
+        self._smallest = 0 if whatever_size else SMALLEST_HALF
         self._by_form: dict[tuple[Value, Form], PlannedConstant] = {}
         self._taken = {name for name, v in graph.values.items() if not v.is_constant}
         for op in graph.ops:
@@ -147,7 +149,7 @@ class ConstantPlan:
 
     def _stored_as(self, port: Port, value: Value) -> Storage:
         assert value.constant is not None
-        small = value.constant.size < SMALLEST_HALF
+        small = value.constant.size < self._smallest
         if value.dtype is not DataType.FLOAT32 or small:
             return Storage.FLOAT32
         eight_bit = self._eight_bit and port.packed and Storage.INT8.value in port.types

@@ -72,6 +72,8 @@ class ExportOptions:
         pairs: lay bfloat16 weights out for bfloat16 arithmetic.
         eight_bit_weights: store large weights of convolutions (not depthwise)
             and fully connected layers in 8 bits, whatever `storage` says.
+        whatever_size: of small weights too, so that no operator lacks the type
+            for arithmetic in it.
         obfuscate: replace names, see `Names`.
         hints: fields of `DeploymentHints`.
         inputs, outputs: by name.
@@ -81,6 +83,7 @@ class ExportOptions:
     storage: Storage = Storage.FLOAT32
     pairs: bool = False
     eight_bit_weights: bool = False
+    whatever_size: bool = False
     obfuscate: bool = False
     hints: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, InputSignature] = field(default_factory=dict)
@@ -131,7 +134,11 @@ def export_model(
     border = [v.name for v in (*graph.inputs, *graph.outputs)]
     names = Names(options.obfuscate, border)
     plan = ConstantPlan(
-        graph, options.storage, options.pairs, options.eight_bit_weights
+        graph,
+        options.storage,
+        pairs=options.pairs,
+        eight_bit=options.eight_bit_weights,
+        whatever_size=options.whatever_size,
     )
     data = DataFile(data_stream)
     written = [data.write(planned) for planned in plan]

@@ -111,6 +111,21 @@ def test_half_storage_is_smaller_and_nearly_as_exact(
         assert np.any(found[name] != expected[name])
 
 
+def test_arithmetic_in_half_needs_small_weights_too() -> None:
+    half = load_proto("mace/proto/mace.proto").DT_FLOAT16
+    for whatever_size in (False, True):
+        b = GraphBuilder("net", "onnx")
+        x = b.input("x", DataType.FLOAT32, (1, 4))
+        w = b.constant("small", np.ones((2, 4), np.float32))
+        c = b.constant("bias", np.ones(2, np.float32))
+        b.output(b.one("FullyConnected", [x, w, c], "y"), "y")
+        exported, _ = _export(
+            b.graph, storage=Storage.FLOAT16, whatever_size=whatever_size
+        )
+        stored = {c.name: c.data_type == half for c in exported.model.constants}
+        assert stored == {"small": whatever_size, "bias": False}
+
+
 def test_weights_beyond_half_stay_whole_and_say_so(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
