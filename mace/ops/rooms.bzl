@@ -26,7 +26,8 @@ operators only comes of
 
 which takes the others out of :ops; nothing else is affected by it. Parts are
 kernels that an operator needs for some models only: they too register by being
-linked, and are named in the same list (int8_weights).
+linked, and are named in the same list (int8_weights,
+winograd_transforms).
 """
 
 load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")

@@ -3,6 +3,9 @@
 
 #include "mace/ops/conv2d/winograd_conv.h"
 
+#include <mutex>
+
+#include "mace/core/logging.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/epilogue/conv_run.h"
 
@@ -11,6 +14,18 @@ namespace {
 
 size_t PerThread(const winograd::ConvPlan &plan) {
   return (plan.scratch_bytes + 63) & ~size_t{63};
+}
+
+// Once in a process: it is true of the library, not of one convolution.
+void WarnOfMissingTransforms() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LOG(WARNING)
+        << "this library was built without Winograd: convolutions that "
+           "it would speed up run directly. Build it for this model, "
+           "with `bash tools/build-standalone-lib.sh -models=FILE.pb,"
+           "...`, or add -ops=Winograd";
+  });
 }
 
 }  // namespace
@@ -31,6 +46,10 @@ void WinogradConv::Reshape(const gemm::ConvShape &shape,
   if (filter.layout == ConstantLayout::kPackedO16Pairs) return;
   const int tile = winograd::ChooseTile(shape, max_tile_);
   if (tile == 0) return;
+  if (kernels_ == nullptr) {
+    WarnOfMissingTransforms();
+    return;
+  }
   winograd::PlanRequest request;
   request.shape = shape;
   request.tile = tile;

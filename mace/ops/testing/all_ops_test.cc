@@ -18,8 +18,8 @@
 namespace mace {
 namespace {
 
-using op_test::CpuOps;
 using op_test::CaseInput;
+using op_test::CpuOps;
 using op_test::OpCase;
 using op_test::OpResult;
 using op_test::Random;

@@ -5,25 +5,18 @@
 
 namespace mace::winograd {
 
-#define MACE_WINOGRAD_DECLARE(name) \
-  namespace name {                  \
-  extern const Kernels kKernels;    \
-  }
-MACE_FOR_EACH_ISA(MACE_WINOGRAD_DECLARE)
-#undef MACE_WINOGRAD_DECLARE
+namespace {
+
+const Kernels *(*linked_kernels)(CpuIsa) = nullptr;
+
+}  // namespace
+
+Registration::Registration(const Kernels *(*kernels_for)(CpuIsa)) {
+  linked_kernels = kernels_for;
+}
 
 const Kernels *KernelsFor(CpuIsa isa) {
-  switch (isa) {
-#define MACE_WINOGRAD_CASE(name, base) \
-  case CpuIsa::name:                   \
-    return &base::kKernels;
-    // NOLINTNEXTLINE(bugprone-branch-clone): extensions use their base.
-    MACE_FOR_EACH_ISA_AND_BASE(MACE_WINOGRAD_CASE)
-#undef MACE_WINOGRAD_CASE
-    case CpuIsa::kNone:
-      break;
-  }
-  return nullptr;
+  return linked_kernels == nullptr ? nullptr : linked_kernels(isa);
 }
 
 #define MACE_WINOGRAD_DECLARE(name, base) \

@@ -88,8 +88,13 @@ struct Kernels {
   Transforms tile4;
 };
 
-// Never null for an ISA other than CpuIsa::kNone.
+// Null for CpuIsa::kNone, and for every ISA where they were not linked.
 const Kernels *KernelsFor(CpuIsa isa);
+
+// Made once by transforms.cc, which nothing else refers to.
+struct Registration {
+  explicit Registration(const Kernels *(*kernels_for)(CpuIsa));
+};
 
 // Those for fp16; null for an ISA without arithmetic of it.
 const Kernels *HalfKernelsFor(CpuIsa isa);

@@ -16,6 +16,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from google.protobuf.message import DecodeError
 
@@ -28,8 +29,9 @@ _PROTO = "mace/proto/mace.proto"
 
 
 INT8_WEIGHTS = "Int8Weights"
+WINOGRAD = "Winograd"
 # The parts of mace/ops/BUILD.bazel, by the names that users give them.
-PARTS = {INT8_WEIGHTS: "int8_weights"}
+PARTS = {INT8_WEIGHTS: "int8_weights", WINOGRAD: "winograd_transforms"}
 
 
 class SelectionError(MaceError):
@@ -56,10 +58,28 @@ def model_types(path: Path) -> set[str]:
         raise SelectionError(f"{path} has no operators: is it a converted model (.pb)?")
     if any(c.layout == proto.CL_PACKED_O16_SCALED for c in message.constants):
         types.add(INT8_WEIGHTS)
+    if message.hints.winograd and _has_winograd_filter(message):
+        types.add(WINOGRAD)
     if message.hints.data_type == "fp16_fp16":
         # The engine converts by it, and brings fp16 kernels along.
         types.add("Cast")
     return types
+
+
+def _has_winograd_filter(message: Any) -> bool:
+    # Of 3x3 at stride 1, as Fits in mace/kernels/cpu/winograd has it; whether
+    # its transform pays is known only when shapes are.
+    square = {c.name for c in message.constants if list(c.dims[1:3]) == [3, 3]}
+    return any(
+        operator.type == "Conv2D"
+        and operator.inputs[1] in square
+        and all(
+            set(attribute.ints.values) <= {1}
+            for attribute in operator.attributes
+            if attribute.name == "strides"
+        )
+        for operator in message.operators
+    )
 
 
 def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ...]:

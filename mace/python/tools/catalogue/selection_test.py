@@ -49,6 +49,31 @@ def test_models_with_weights_of_eight_bits_need_their_kernels(tmp_path: Path) ->
     assert select_rooms(model_types(path)) == ("conv2d", "int8_weights")
 
 
+@pytest.mark.parametrize(
+    ("winograd", "kernel", "strides", "needed"),
+    [
+        (4, 3, [1, 1], True),
+        (2, 3, [], True),
+        (0, 3, [1, 1], False),
+        (4, 5, [1, 1], False),
+        (4, 3, [2, 2], False),
+    ],
+)
+def test_models_with_winograd_convolutions_need_its_transforms(
+    tmp_path: Path, winograd: int, kernel: int, strides: list[int], needed: bool
+) -> None:
+    message = load_proto("mace/proto/mace.proto").Model()
+    message.hints.winograd = winograd
+    message.constants.add(name="w", dims=[16, kernel, kernel, 8])
+    operator = message.operators.add(name="c", type="Conv2D", inputs=["x", "w"])
+    if strides:
+        operator.attributes.add(name="strides").ints.values.extend(strides)
+    path = tmp_path / "a.pb"
+    path.write_bytes(message.SerializeToString())
+    assert ("Winograd" in model_types(path)) == needed
+    assert ("winograd_transforms" in select_rooms(model_types(path))) == needed
+
+
 def test_parts_are_those_of_the_build() -> None:
     build = (OPS_DIR / "BUILD.bazel").read_text(encoding="utf-8")
     (labels,) = re.findall(r"parts = \[([^]]*)\]", build)

@@ -1,0 +1,35 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/winograd/winograd.h"
+
+namespace mace::winograd {
+
+#define MACE_WINOGRAD_DECLARE(name) \
+  namespace name {                  \
+  extern const Kernels kKernels;    \
+  }
+MACE_FOR_EACH_ISA(MACE_WINOGRAD_DECLARE)
+#undef MACE_WINOGRAD_DECLARE
+
+namespace {
+
+const Kernels *LinkedKernelsFor(CpuIsa isa) {
+  switch (isa) {
+#define MACE_WINOGRAD_CASE(name, base) \
+  case CpuIsa::name:                   \
+    return &base::kKernels;
+    // NOLINTNEXTLINE(bugprone-branch-clone): extensions use their base.
+    MACE_FOR_EACH_ISA_AND_BASE(MACE_WINOGRAD_CASE)
+#undef MACE_WINOGRAD_CASE
+    case CpuIsa::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+const Registration registration(LinkedKernelsFor);
+
+}  // namespace
+
+}  // namespace mace::winograd
