@@ -146,9 +146,8 @@ bool SharedPool::Start(const ThreadPlacement &placement) {
     workers_.reserve(placement.threads - 1);
     for (int i = 1; i < placement.threads; ++i) {
       std::lock_guard<std::mutex> lock(mutex_);
+      sleeps_[i].placement.Start(usable, placement.threads, bound_);
       workers_.emplace_back([this, i] { WorkerLoop(i); });
-      sleeps_[i].placement.Start(&workers_.back(), usable, placement.threads,
-                                 bound_);
     }
   } catch (...) {  // std::bad_alloc, std::system_error
     return false;  // the destructor joins those that did start
@@ -219,7 +218,7 @@ void SharedPool::WakeSleepers() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (size_t i = 1; i < sleeps_.size(); ++i) {
-      if (sleeps_[i].asleep) sleeps_[i].placement.BeforeWake(&workers_[i - 1]);
+      if (sleeps_[i].asleep) sleeps_[i].placement.BeforeWake();
     }
   }
   work_.notify_all();

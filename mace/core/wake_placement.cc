@@ -5,7 +5,8 @@
 
 #if defined(__linux__) && !defined(__ANDROID__)
 
-#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstring>
 
@@ -17,32 +18,29 @@ bool SetOwn(const cpu_set_t &set) {
   return sched_setaffinity(0, sizeof(set), &set) == 0;
 }
 
-// False if no other core is left.
-bool KeepOffThisCore(std::thread *worker, const cpu_set_t &cores) {
-  const int here = sched_getcpu();
-  if (here < 0 || here >= CPU_SETSIZE) return false;
-  cpu_set_t others = cores;
-  CPU_CLR(here, &others);
-  return CPU_COUNT(&others) > 0 &&
-         pthread_setaffinity_np(worker->native_handle(), sizeof(others),
-                                &others) == 0;
-}
-
 }  // namespace
 
-void WakePlacement::Start(std::thread *worker,
-                          const cpu_set_t &cores,
-                          int threads,
-                          bool bound) {
-  // With fewer cores than threads some have to share one.
-  if (CPU_COUNT(&cores) < threads) return;
+// By the kernel's number of the thread: pthread_setaffinity_np, of today's
+// headers, asks for glibc 2.34. False if no other core is left.
+bool WakePlacement::KeepOffThisCore() const {
+  const int here = sched_getcpu();
+  if (here < 0 || here >= CPU_SETSIZE) return false;
+  cpu_set_t others = expected_;
+  CPU_CLR(here, &others);
+  return CPU_COUNT(&others) > 0 &&
+         sched_setaffinity(thread_, sizeof(others), &others) == 0;
+}
+
+void WakePlacement::Start(const cpu_set_t &cores, int threads, bool bound) {
   expected_ = cores;
   bound_ = bound;
-  active_ = KeepOffThisCore(worker, cores);
+  // With fewer cores than threads some have to share one.
+  active_ = CPU_COUNT(&cores) >= threads && CPU_COUNT(&cores) > 1;
 }
 
 void WakePlacement::Enter() {
   if (!active_) return;
+  thread_ = static_cast<pid_t>(syscall(SYS_gettid));
   base_ = expected_;
   if (!bound_) {
     // A mask that someone chose stays. Where none did, the cores are those of
@@ -60,13 +58,12 @@ void WakePlacement::Enter() {
   SetOwn(base_);
 }
 
-void WakePlacement::BeforeWake(std::thread *worker) {
+void WakePlacement::BeforeWake() {
   if (!active_) return;
   cpu_set_t found;
-  active_ = pthread_getaffinity_np(worker->native_handle(), sizeof(found),
-                                   &found) == 0 &&
+  active_ = sched_getaffinity(thread_, sizeof(found), &found) == 0 &&
             CPU_EQUAL(&found, &expected_);
-  moved_ = active_ && KeepOffThisCore(worker, expected_);
+  moved_ = active_ && KeepOffThisCore();
 }
 
 void WakePlacement::AfterWake() {

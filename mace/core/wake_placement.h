@@ -18,8 +18,7 @@
 #define MACE_CORE_WAKE_PLACEMENT_H_
 
 #include <sched.h>
-
-#include <thread>
+#include <sys/types.h>
 
 namespace mace {
 
@@ -28,24 +27,23 @@ namespace mace {
 // Of one worker. Calls must not overlap; the pool's lock sees to that.
 class WakePlacement {
  public:
-  // By the thread that has made `worker`, while the worker waits for the lock.
-  // `cores` are those of `threads` threads, the mask of the calling thread if
-  // they are not `bound`.
-  void Start(std::thread *worker,
-             const cpu_set_t &cores,
-             int threads,
-             bool bound);
+  // By the thread that makes the worker. `cores` are those of `threads`
+  // threads, the mask of the calling thread if they are not `bound`.
+  void Start(const cpu_set_t &cores, int threads, bool bound);
   // By the worker, before anything else.
   void Enter();
   // By a thread that is about to wake the worker, which sleeps.
-  void BeforeWake(std::thread *worker);
+  void BeforeWake();
   // By the worker when it was woken.
   void AfterWake();
 
  private:
+  bool KeepOffThisCore() const;
+
   bool active_ = false;
   bool bound_ = false;
   bool moved_ = false;
+  pid_t thread_ = 0;    // the worker, as the kernel numbers it
   cpu_set_t expected_;  // the mask that the system reports while it is ours
   cpu_set_t base_;      // the mask to set, which may be wider: see Enter
 };
@@ -56,9 +54,9 @@ class WakePlacement {
 // hold a worker in the set of the moment.
 class WakePlacement {
  public:
-  void Start(std::thread *, const cpu_set_t &, int, bool) {}
+  void Start(const cpu_set_t &, int, bool) {}
   void Enter() {}
-  void BeforeWake(std::thread *) {}
+  void BeforeWake() {}
   void AfterWake() {}
 };
 

@@ -3,7 +3,7 @@
 
 #include "mace/ops/conv2d/winograd_conv.h"
 
-#include <mutex>
+#include <atomic>
 
 #include "mace/core/logging.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
@@ -18,14 +18,12 @@ size_t PerThread(const winograd::ConvPlan &plan) {
 
 // Once in a process: it is true of the library, not of one convolution.
 void WarnOfMissingTransforms() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LOG(WARNING)
-        << "this library was built without Winograd: convolutions that "
-           "it would speed up run directly. Build it for this model, "
-           "with `bash tools/build-standalone-lib.sh -models=FILE.pb,"
-           "...`, or add -ops=Winograd";
-  });
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true)) return;
+  LOG(WARNING) << "this library was built without Winograd: convolutions that "
+                  "it would speed up run directly. Build it for this model, "
+                  "with `bash tools/build-standalone-lib.sh -models=FILE.pb,"
+                  "...`, or add -ops=Winograd";
 }
 
 }  // namespace

@@ -100,14 +100,14 @@ struct LeftTile {
 };
 
 MACE_SIMD_INLINE LeftTile LeftOf(const Product &p,
-                                 const uint16_t *const *rows,
+                                 size_t tap,
                                  const RowTile &tile) {
   if (p.packed != nullptr) {
     return {p.packed + tile.row * p.depth + p.k_begin * tile.rows,
             static_cast<ptrdiff_t>(p.step * sizeof(uint16_t)),
             tile.rows * p.step};
   }
-  const uint16_t *const *a = rows + tile.row;
+  const uint16_t *const *a = p.a + tap * p.tap_stride + tile.row;
   const ptrdiff_t stride = tile.rows > 1 ? a[1] - a[0] : 0;
   return {a[0] + p.k_begin, stride * static_cast<ptrdiff_t>(sizeof(uint16_t)),
           p.step};
@@ -148,10 +148,9 @@ void Multiply(const Product &p) {
   if constexpr (kPanels > 1) BeginSums<kSums01>(p, 0, 1);
   if constexpr (kTiles > 1) BeginSums<kSums10>(p, 1, 0);
   if constexpr (kTiles > 1 && kPanels > 1) BeginSums<kSums11>(p, 1, 1);
-  const uint16_t *const *rows = p.a;
-  for (size_t tap = 0; tap < p.taps; ++tap, rows += p.tap_stride) {
-    LeftTile left0 = LeftOf(p, rows, p.tiles[0]);
-    LeftTile left1 = LeftOf(p, rows, p.tiles[kTiles - 1]);
+  for (size_t tap = 0; tap < p.taps; ++tap) {
+    LeftTile left0 = LeftOf(p, tap, p.tiles[0]);
+    LeftTile left1 = LeftOf(p, tap, p.tiles[kTiles - 1]);
     const uint16_t *w = p.w + tap * p.w_tap_stride;
     const uint16_t *ahead = p.ahead;
     if (ahead != nullptr) ahead += tap * p.w_tap_stride;
