@@ -42,6 +42,7 @@ class Subject {
     op_test::FakeReshapeContext shaped(bound_, case_.outputs, pool_.get(),
                                        &buffers_);
     MACE_RETURN_IF_ERROR(op_->Reshape(&shaped));
+    MACE_RETURN_IF_ERROR(shaped.FillPrepared());
     for (const op_test::OutputSpec &spec : shaped.outputs()) {
       Tensor tensor;
       tensor.shape = spec.shape;
