@@ -31,6 +31,8 @@ def test_status_and_both_outputs(nanopi: Ssh) -> None:
 def test_what_a_board_is(nanopi: Ssh, raspberry: Ssh) -> None:
     assert nanopi.shell("uname -m; id -un; pwd") == "aarch64\npi\n/home/pi\n"
     assert raspberry.shell("uname -m; hostname") == "armv7l\nraspberry\n"
+    boot_id = "cat /proc/sys/kernel/random/boot_id"
+    assert nanopi.shell(boot_id) != raspberry.shell(boot_id)
     asked = "dpkg --print-architecture; dpkg --print-foreign-architectures"
     assert nanopi.shell(asked) == "arm64\narmhf\n"
     assert raspberry.shell(asked) == "armhf\n"

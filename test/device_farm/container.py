@@ -51,6 +51,7 @@ mount --bind "$R/farm/sys" "$R/sys"
 for name in cpuinfo meminfo; do
   mount --bind "$R/farm/$name" "$R/proc/$name"
 done
+mount --bind "$R/farm/boot_id" "$R/proc/sys/kernel/random/boot_id"
 """
 _READ_ONLY = 'mount -o remount,bind,ro,nosuid,nodev "$R"\n'
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -105,6 +106,8 @@ def write_files(base: Path, files: Mapping[str, object]) -> None:
 def _write_system_files(folder: Path, profile: Profile) -> None:
     cores = profile.cores
     (folder / "cpuinfo").write_text(_cpuinfo(profile), encoding="ascii")
+    # Each device was switched on by itself, also those of another farm.
+    (folder / "boot_id").write_text(f"{uuid.uuid4()}\n", encoding="ascii")
     total = profile.memory_mb * 1024
     (folder / "meminfo").write_text(
         f"MemTotal:       {total:8d} kB\n"
