@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 from numpy.typing import NDArray
 
 from mace.python.tools.atomic import atomic_write
@@ -65,6 +66,38 @@ class Network:
     def image(self) -> NDArray[np.float32]:
         """A seeded input, NCHW."""
         return smooth_input(self.input_shape, 0)
+
+    def output_shape(self) -> tuple[int, ...]:
+        """As the ONNX file has it (NCHW)."""
+        graph = onnx.load(str(self.onnx), load_external_data=False).graph
+        dims = graph.output[0].type.tensor_type.shape.dim
+        return tuple(dim.dim_value for dim in dims)
+
+    def mace_image(self) -> NDArray[np.float32]:
+        """`image()` as MACE reads it (NHWC)."""
+        return np.ascontiguousarray(self.image().transpose(0, 2, 3, 1))
+
+    def mace_output_shape(self) -> tuple[int, ...]:
+        """`output_shape()` as MACE writes it (NHWC)."""
+        return channels_last(self.output_shape())
+
+
+def channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """NCHW as NHWC; a shape of another rank as it is."""
+    return (shape[0], *shape[2:], shape[1]) if len(shape) == 4 else shape
+
+
+# Those that the peers' scoreboard compares, and other tables with it.
+MEASURED = (
+    "mobilenet_v1",
+    "mobilenet_v2",
+    "squeezenet",
+    "resnet50",
+    "inception_v3",
+    "inception_v1",
+    "densenet121",
+    "shufflenet",
+)
 
 
 def make_network(

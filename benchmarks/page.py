@@ -1,0 +1,161 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the kept results on the page, or says that they are not there.
+
+    python -m benchmarks.page [--check]
+
+docs/development/benchmarks.md has places between two comments:
+
+    <!-- results: NAME [TABLE ...] -->
+    <!-- end of results -->
+
+Between them go the tables of benchmarks/results/NAME.json: those that are named,
+or all; the word `chart` stands for a picture beside the page. With --check nothing
+is written, and the exit status is 1 if a place is not as its record has it, or if
+the page shows no place of a record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import json
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from benchmarks import record
+from benchmarks.record import Record, RecordError
+from mace.python.tools.atomic import atomic_write
+
+PAGE = record.ROOT / "docs/development/benchmarks.md"
+_PLACE = re.compile(
+    r"(<!-- results: (?P<words>[a-z0-9_ ]+) -->\n)(?P<body>.*?)"
+    r"(<!-- end of results -->)",
+    re.DOTALL,
+)
+_BEGIN = "<!-- results:"
+CHART = "chart"
+Read = Callable[[str], Record]
+
+
+def digest(kept: Record) -> str:
+    """What a picture of a record carries, to be known as its picture."""
+    text = json.dumps(asdict(kept), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def fill(text: str, read: Read = record.read) -> str:
+    """The page with every place as its record has it.
+
+    Raises:
+        RecordError: a place names a record or table that is not there, or
+            is not closed.
+    """
+    if text.count(_BEGIN) != len(_PLACE.findall(text)):
+        raise RecordError(f"a place '{_BEGIN} ...' is misspelt or has no end")
+
+    def place(found: re.Match[str]) -> str:
+        name, *tables = found["words"].split()
+        return f"{found[1]}\n{_body(name, tables, read(name))}\n\n{found[4]}"
+
+    return _PLACE.sub(place, text)
+
+
+def _body(name: str, wanted: list[str], kept: Record) -> str:
+    made = {table.name: table for table in kept.tables()}
+    parts = []
+    for table in wanted or made:
+        if table == CHART:
+            title = f"{name}: {kept.program}, {kept.date}"
+            parts.append(f"![{title}]({picture(name).name})")
+        elif table in made:
+            parts.append(made[table].markdown())
+        else:
+            raise RecordError(
+                f"{name}.json has no table {table!r}, but: {', '.join(made)}"
+            )
+    return "\n\n".join([*parts, f"Measured by {kept.origin()}."])
+
+
+def shown(text: str) -> dict[str, set[str]]:
+    """Names of the records on the page, with the tables that are named."""
+    found: dict[str, set[str]] = {}
+    for match in _PLACE.finditer(text):
+        name, *tables = match["words"].split()
+        found.setdefault(name, set()).update(tables)
+    return found
+
+
+def picture(name: str) -> Path:
+    """Where the chart of a record goes."""
+    return PAGE.with_name(f"{name}.png")
+
+
+def picture_digest(path: Path) -> str:
+    """The digest of the record that a picture was drawn of; empty without."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            return str(image.info.get("Source", ""))
+    except (FileNotFoundError, UnidentifiedImageError):
+        return ""
+
+
+def problems(text: str, read: Read = record.read) -> list[str]:
+    """What differs between the page and the records."""
+    wrong = []
+    if fill(text, read) != text:
+        wrong.append(f"{PAGE.name} is not as benchmarks/results has it")
+    places = shown(text)
+    wrong += [
+        f"{PAGE.name} has no place for benchmarks/results/{name}.json"
+        for name in record.names()
+        if name not in places
+    ]
+    for name, tables in places.items():
+        if CHART in tables and picture_digest(picture(name)) != digest(read(name)):
+            wrong.append(f"{picture(name).name} is not of {name}.json as it is now")
+    return wrong
+
+
+def update() -> None:
+    """Writes page and pictures."""
+    text = PAGE.read_text(encoding="utf-8")
+    filled = fill(text)
+    for name, tables in shown(filled).items():
+        if CHART not in tables:
+            continue
+        kept = record.read(name)
+        if picture_digest(picture(name)) != digest(kept):
+            draw = importlib.import_module(kept.program).draw
+            draw(kept.data, picture(name), digest(kept))
+    if filled != text:
+        with atomic_write(PAGE, "w") as stream:
+            stream.write(filled)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit status 1 if it would"
+    )
+    args = parser.parse_args()
+    try:
+        if not args.check:
+            update()
+        wrong = problems(PAGE.read_text(encoding="utf-8"))
+    except RecordError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    for line in wrong:
+        sys.stderr.write(f"{line}; python -m benchmarks.page\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

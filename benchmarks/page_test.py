@@ -1,0 +1,124 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import page, record
+from benchmarks.record import Record, RecordError
+from benchmarks.tables import Table
+
+_BOUNDS = {"threads": 1, "networks": {"a": {"tensors": 3, "arena": 20, "bound": 10}}}
+_RECORD = Record(
+    "benchmarks.arena", "a machine", "2026-01-02", "abc", {"peer": "1.0"}, _BOUNDS
+)
+_PLACE = "Text.\n\n<!-- results: memory{} -->\n{}<!-- end of results -->\n\nMore.\n"
+
+
+_READ = {"memory": _RECORD}.__getitem__
+
+
+def _fill(text: str) -> str:
+    return page.fill(text, _READ)
+
+
+def test_the_page_has_what_the_records_have() -> None:
+    assert page.problems(page.PAGE.read_text(encoding="utf-8")) == []
+
+
+def test_every_record_is_of_a_program_that_shows_it() -> None:
+    for name in record.names():
+        kept = record.read(name)
+        assert all(table.rows for table in kept.tables()), name
+        assert kept.machine and kept.date and kept.commit, name
+
+
+def test_a_place_is_filled_and_stays_as_it_is() -> None:
+    filled = _fill(_PLACE.format("", "| typed | by hand |\n"))
+    assert "| a | 3 | 0.00 | 0.00 | 2.000 |" in filled
+    assert "a machine; 2026-01-02, commit abc; peer 1.0." in filled
+    assert "typed" not in filled
+    assert filled.startswith("Text.\n") and filled.endswith("-->\n\nMore.\n")
+    assert _fill(filled) == filled
+
+
+def test_a_page_that_was_edited_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record, "names", lambda: ["memory", "forgotten"])
+    text = _fill(_PLACE.format("", ""))
+    (missing,) = page.problems(text, _READ)
+    assert "no place for benchmarks/results/forgotten.json" in missing
+    assert len(page.problems(text.replace("2.000", "1.000"), _READ)) == 2
+
+
+def test_a_table_that_is_not_there_is_named() -> None:
+    with pytest.raises(RecordError, match="no table 'speed', but: arena"):
+        _fill(_PLACE.format(" speed", ""))
+
+
+def test_a_place_without_an_end_is_an_error() -> None:
+    with pytest.raises(RecordError, match="has no end"):
+        _fill("<!-- results: memory -->\n")
+    with pytest.raises(RecordError, match="misspelt"):
+        _fill(_PLACE.format(" Memory!", ""))
+
+
+def test_a_missing_record_says_how_to_measure(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match=r"none.json is missing.*--record none"):
+        record.read("none", tmp_path)
+    (tmp_path / "bad.json").write_text('{"program": 3}')
+    with pytest.raises(RecordError, match=r"bad.json is no record"):
+        record.read("bad", tmp_path)
+
+
+def test_what_is_recorded_is_what_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.json"
+    _recorder("--record", str(path), "--commit", "c0ffee").finish(_BOUNDS, {"p": "2"})
+    assert "2.000" in capsys.readouterr().out
+    kept = record.read("r", tmp_path)
+    assert (kept.program, kept.commit, kept.versions) == (
+        "benchmarks.arena",
+        "c0ffee",
+        {"p": "2"},
+    )
+    assert kept.tables()[0].rows[0][-1] == "2.000"
+    assert json.loads(path.read_text())["data"] == _BOUNDS
+
+
+def test_a_record_needs_a_name_and_a_commit(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(record, "commit", lambda: "")
+    for arguments, message in (
+        (("--record", "Big Name", "--commit", "1"), "lower-case"),
+        (("--record", "name"), "--commit"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            _recorder(*arguments)
+        assert ended.value.code == 2
+        assert message in capsys.readouterr().err
+
+
+def _recorder(*arguments: str) -> record.Recorder:
+    parser = argparse.ArgumentParser()
+    record.add_arguments(parser)
+    return record.recorder("benchmarks.arena", parser.parse_args(arguments))
+
+
+def test_rows_have_a_cell_for_each_column() -> None:
+    table = Table("t", "some numbers", ("name", "kind", "ms"), labels=2)
+    table.add("a|b", "c", "1")
+    table.add()
+    with pytest.raises(ValueError, match="2 cells for 3 columns"):
+        table.add("a", "b")
+    assert table.markdown().splitlines()[2:] == [
+        "| name | kind | ms |",
+        "|---|---|---:|",
+        "| a\\|b | c | 1 |",
+    ]

@@ -1,0 +1,206 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Results that are kept: what a page may show, and where it comes from.
+
+A program that measures has `--record NAME`, which keeps what it measured as
+`benchmarks/results/NAME.json`, with the machine, the day and the commit. It has
+a function `tables(data)` too, which makes tables of that. `benchmarks.page`
+puts these on the page; so no figure is there that was typed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from benchmarks.tables import Table, show
+from mace.python.tools.atomic import atomic_write
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks/results"
+_NAME = re.compile(r"[a-z0-9_]+")
+# Changes of these do not change what is measured.
+_NO_CODE = (":!docs", ":!benchmarks/results", ":!*.md")
+
+
+class RecordError(Exception):
+    """A record cannot be read or written; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One run of a program.
+
+    Attributes:
+        program: its module, which has `tables(data)`.
+        machine: processor and how many of it, see `machine()`.
+        date: of the run, UTC, as 2026-11-21.
+        commit: of the sources; with "+" if they were changed since.
+        versions: of what MACE was compared with, by name.
+        data: what the program measured, as JSON has it.
+    """
+
+    program: str
+    machine: str
+    date: str
+    commit: str
+    versions: dict[str, str]
+    data: Any
+
+    def tables(self) -> list[Table]:
+        """As the program shows them."""
+        made: list[Table] = importlib.import_module(self.program).tables(self.data)
+        return made
+
+    def origin(self) -> str:
+        """A line that says what the figures were measured with."""
+        versions = [f"{name} {version}" for name, version in self.versions.items()]
+        parts = [
+            f"`{self.program}`",
+            self.machine,
+            f"{self.date}, commit {self.commit}",
+            ", ".join(versions),
+        ]
+        return "; ".join(part for part in parts if part)
+
+
+def read(name: str, folder: Path = RESULTS) -> Record:
+    """A kept record. RecordError if it is not there or none."""
+    path = folder / f"{name}.json"
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        return Record(**fields)
+    except FileNotFoundError:
+        raise RecordError(
+            f"{path} is missing: run the program with --record {name}"
+        ) from None
+    except (TypeError, ValueError) as error:
+        raise RecordError(f"{path} is no record: {error}") from None
+
+
+def write(record: Record, path: Path) -> None:
+    """Keeps a record."""
+    with atomic_write(path, "w") as stream:
+        stream.write(json.dumps(asdict(record), indent=1) + "\n")
+
+
+def machine() -> str:
+    """The processor, how many this process may use, and the system."""
+    info: dict[str, str] = {}
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        key, _, value = line.partition(":")
+        info.setdefault(key.strip(), value.strip())
+    name = info.get("model name") or platform.machine()
+    # Clouds call several generations by one name.
+    if "cpu family" in info and "model" in info:
+        name += f" (family {info['cpu family']}, model {info['model']})"
+    count = len(os.sched_getaffinity(0))
+    return f"{name}, {count} CPU{'s' * (count != 1)}, {platform.system()}"
+
+
+def commit() -> str:
+    """Of the sources here, with "+" if they were changed. Empty without git."""
+    head = _git("rev-parse", "--short=10", "HEAD")
+    if head is None:
+        return ""
+    changed = _git(
+        "status", "--porcelain", "--untracked-files=no", "--", ".", *_NO_CODE
+    )
+    return head + "+" * bool(changed)
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Shows what a program measured, and keeps it if that was asked for.
+
+    Attributes:
+        program: the module that measures.
+        path: where to keep the record; or None.
+        commit: of the sources.
+    """
+
+    program: str
+    path: Path | None
+    commit: str
+    console: Console = field(default_factory=Console)
+
+    def finish(self, data: Any, versions: Mapping[str, str] | None = None) -> None:
+        """Prints the tables of `data`, and writes the record."""
+        # Through JSON, so that a page sees exactly what is printed now.
+        record = Record(
+            self.program,
+            machine(),
+            f"{datetime.now(timezone.utc):%Y-%m-%d}",
+            self.commit,
+            dict(versions or {}),
+            json.loads(json.dumps(data)),
+        )
+        show(record.tables(), self.console)
+        self.console.print(record.origin(), markup=False, highlight=False)
+        if self.path:
+            write(record, self.path)
+            self.console.print(f"written: {self.path}", markup=False)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what `recorder` reads."""
+    group = parser.add_argument_group("keeping the figures for the page")
+    group.add_argument(
+        "--record",
+        metavar="NAME",
+        help="write benchmarks/results/NAME.json, or a path that ends in .json",
+    )
+    group.add_argument(
+        "--commit",
+        metavar="HASH",
+        help="of the sources, where git does not know it",
+    )
+
+
+def recorder(program: str, args: argparse.Namespace) -> Recorder:
+    """What the arguments ask for. Exit status 2, before anything is measured,
+    if it cannot be."""
+    path = None
+    found = args.commit or commit()
+    if args.record:
+        path = Path(args.record)
+        if path.suffix != ".json":
+            if not _NAME.fullmatch(args.record):
+                _refuse(f"--record {args.record}: lower-case letters, digits and _")
+            path = RESULTS / f"{args.record}.json"
+        if not found:
+            _refuse("git knows no commit here: name it by --commit")
+    return Recorder(program, path, found)
+
+
+def _refuse(message: str) -> None:
+    sys.stderr.write(message + "\n")
+    raise SystemExit(2)
+
+
+def names(folder: Path = RESULTS) -> Iterable[str]:
+    """Of all records that are kept."""
+    return sorted(path.stem for path in folder.glob("*.json"))
