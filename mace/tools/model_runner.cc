@@ -195,9 +195,10 @@ MaceStatus ModelRunner::RunOneLife() {
 }
 
 MaceStatus ModelRunner::RunSamples() {
+  std::vector<std::string> names;
+  for (const TensorSpec &spec : options_.inputs) names.push_back(spec.name);
   std::vector<std::string> suffixes;
-  MACE_TOOL_RETURN_IF_ERROR(
-      ListSamples(options_.input_dir, options_.inputs.front().name, &suffixes));
+  MACE_TOOL_RETURN_IF_ERROR(ListSamples(options_.input_dir, names, &suffixes));
   RestartTimes times;
   for (const std::string &suffix : suffixes) {
     for (const TensorSpec &spec : options_.inputs) {

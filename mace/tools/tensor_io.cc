@@ -262,18 +262,36 @@ ValueSummary Summarize(const MaceTensor &tensor) {
   return summary;
 }
 
+namespace {
+
+bool StartsWith(const std::string &text, const std::string &prefix) {
+  return text.compare(0, prefix.size(), prefix) == 0;
+}
+
+}  // namespace
+
 MaceStatus ListSamples(const std::string &dir,
-                       const std::string &first,
+                       const std::vector<std::string> &inputs,
                        std::vector<std::string> *suffixes) {
   DIR *folder = opendir(dir.c_str());
   if (folder == nullptr) {
     return InvalidArgs("cannot read --input_dir " + dir + ": " + SystemError());
   }
   suffixes->clear();
-  const std::string prefix = SanitizeName(first);
+  const std::string prefix = SanitizeName(inputs.front());
+  std::vector<std::string> longer;  // that start as the first input's does
+  for (const std::string &input : inputs) {
+    const std::string name = SanitizeName(input);
+    if (name.size() > prefix.size() && StartsWith(name, prefix)) {
+      longer.push_back(name);
+    }
+  }
   while (const dirent *entry = readdir(folder)) {
     const std::string name = entry->d_name;
-    if (name.compare(0, prefix.size(), prefix) == 0) {
+    const bool of_another = std::any_of(
+        longer.begin(), longer.end(),
+        [&](const std::string &other) { return StartsWith(name, other); });
+    if (StartsWith(name, prefix) && !of_another) {
       suffixes->push_back(name.substr(prefix.size()));
     }
   }

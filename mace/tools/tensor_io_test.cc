@@ -83,7 +83,7 @@ TEST(TensorIoTest, AFailedWriteLeavesNothing) {
   EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS, WriteFile(folder, "a", 1).code());
   std::vector<std::string> left;
   ASSERT_EQ(MaceStatus::MACE_SUCCESS,
-            ListSamples(testing::TempDir(), "tensor", &left).code());
+            ListSamples(testing::TempDir(), {"tensor"}, &left).code());
   for (const std::string &suffix : left) {
     EXPECT_EQ(std::string::npos, suffix.find(".tmp")) << suffix;
   }
@@ -151,12 +151,27 @@ TEST(TensorIoTest, ListsSamplesInOrder) {
   }
   std::vector<std::string> suffixes;
   ASSERT_EQ(MaceStatus::MACE_SUCCESS,
-            ListSamples(folder, "in:0", &suffixes).code());
+            ListSamples(folder, {"in:0"}, &suffixes).code());
   EXPECT_EQ((std::vector<std::string>{"_a", "_b"}), suffixes);
   EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS,
-            ListSamples(folder, "absent", &suffixes).code());
+            ListSamples(folder, {"absent"}, &suffixes).code());
   EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS,
-            ListSamples(folder + "/none", "in", &suffixes).code());
+            ListSamples(folder + "/none", {"in"}, &suffixes).code());
+}
+
+TEST(TensorIoTest, AFileIsOfTheInputWithTheLongestName) {
+  const std::string folder = Scratch("prefixes");
+  mkdir(folder.c_str(), 0755);
+  for (const char *name : {"x_a", "x_b", "x2_a", "x2_b"}) {
+    std::ofstream(folder + "/" + name) << "x";
+  }
+  std::vector<std::string> suffixes;
+  ASSERT_EQ(MaceStatus::MACE_SUCCESS,
+            ListSamples(folder, {"x", "x2"}, &suffixes).code());
+  EXPECT_EQ((std::vector<std::string>{"_a", "_b"}), suffixes);
+  ASSERT_EQ(MaceStatus::MACE_SUCCESS,
+            ListSamples(folder, {"x2", "x"}, &suffixes).code());
+  EXPECT_EQ((std::vector<std::string>{"_a", "_b"}), suffixes);
 }
 
 }  // namespace

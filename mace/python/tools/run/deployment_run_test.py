@@ -102,6 +102,14 @@ def test_nan_fails_and_names_the_first_operator(project: Project) -> None:
     assert "m on host: FAILED, output y has 30 NaN" in project.output.getvalue()
     data = json.loads(report.runs[0].files[0].read_text())
     assert data["failure"] == report.runs[0].failure
+    # --layers shows where it begins, though the run failed.
+    (run,) = project.run(
+        project.deployment(), validate=True, layers=LayerRange()
+    ).runs
+    found = {layer.comparison.name: layer.comparison.failure for layer in run.layers}
+    assert found["r0"] == ""
+    assert "30 NaN and 0 Inf among 240 values" in found["y"]
+    assert "output y has 30 NaN" in run.failure
 
 
 def test_layers_are_compared_and_the_worst_is_named(project: Project) -> None:

@@ -152,7 +152,7 @@ def run_model(
         return run
     run, answer = _starts(model, place, options, show, run)
     if run.failure:
-        return run
+        return _look_for_the_cause(model, place, options, answer, run)
     if options.output_dir is not None:
         samples.write_outputs(options.output_dir, answer.outputs)
     if model.expected is not None:
@@ -199,6 +199,25 @@ def _starts(
         memory=tuple(memory),
     )
     return run, answer
+
+
+def _look_for_the_cause(
+    model: PreparedModel,
+    place: Place,
+    options: RunOptions,
+    answer: Answer,
+    run: ModelRun,
+) -> ModelRun:
+    """A failed run with the layers that were asked for, where they can be had.
+
+    NaN in an output fails a run; which layer has it first is what `--layers` is for.
+    """
+    if model.expected is None or not answer.started:
+        return run
+    layers, missing = _compare_layers(
+        "layers", model.layers, model, model.expected, place, options
+    )
+    return run if missing else dataclasses.replace(run, layers=layers)
 
 
 def _wrong_abi(place: Place, answer: Answer) -> str:

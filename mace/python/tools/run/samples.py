@@ -174,13 +174,16 @@ def run_scripts(subgraph: SubgraphConfig, runner: SampleRunner) -> dict[str, str
 
 
 def _suffixes(folder: Path, model: ModelFile) -> list[str]:
-    prefix = _file_name(model.inputs[0].name)
+    names = [_file_name(tensor.name) for tensor in model.inputs]
+    prefix = names[0]
+    # A file that starts with several inputs' names is of the longest of them.
+    longer = tuple(name for name in names if name.startswith(prefix) and name != prefix)
     if not folder.is_dir():
         raise UsageError(f"--input_dir={folder}: no such folder")
     found = sorted(
         path.name[len(prefix) :]
         for path in folder.iterdir()
-        if path.name.startswith(prefix)
+        if path.name.startswith(prefix) and not path.name.startswith(longer)
     )
     if not found:
         raise UsageError(f"--input_dir={folder} holds no file {prefix}<suffix>")
