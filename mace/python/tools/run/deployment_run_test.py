@@ -103,9 +103,7 @@ def test_nan_fails_and_names_the_first_operator(project: Project) -> None:
     data = json.loads(report.runs[0].files[0].read_text())
     assert data["failure"] == report.runs[0].failure
     # --layers shows where it begins, though the run failed.
-    (run,) = project.run(
-        project.deployment(), validate=True, layers=LayerRange()
-    ).runs
+    (run,) = project.run(project.deployment(), validate=True, layers=LayerRange()).runs
     found = {layer.comparison.name: layer.comparison.failure for layer in run.layers}
     assert found["r0"] == ""
     assert "30 NaN and 0 Inf among 240 values" in found["y"]

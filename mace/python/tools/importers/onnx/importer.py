@@ -108,7 +108,7 @@ class _GraphImporter:
             # The checker wants to know every tensor around a subgraph.
             return
         try:
-            onnx.checker.check_node(proto, self._scope.checker)
+            onnx.checker.check_node(_without_data(proto), self._scope.checker)
         except (onnx.checker.ValidationError, ValueError, RuntimeError) as error:
             reason = str(error).strip().splitlines()[0] if str(error) else "unknown"
             raise UnsupportedNodeError(
@@ -206,6 +206,25 @@ def _label(proto: onnx.NodeProto) -> str:
 
 def _named(proto: onnx.NodeProto) -> Iterator[str]:
     return (name for name in proto.output if name)
+
+
+def _without_data(proto: onnx.NodeProto) -> onnx.NodeProto:
+    """The node without tensors whose bytes lie elsewhere (mapped_file.py).
+
+    The checker would look for their file; TensorReader judges them.
+    """
+    if not any(_is_external(entry.t) for entry in proto.attribute):
+        return proto
+    light = onnx.NodeProto()
+    light.CopyFrom(proto)
+    for entry in light.attribute:
+        if _is_external(entry.t):
+            entry.t.CopyFrom(onnx.TensorProto(data_type=entry.t.data_type, dims=[0]))
+    return light
+
+
+def _is_external(tensor: onnx.TensorProto) -> bool:
+    return bool(tensor.data_location == onnx.TensorProto.EXTERNAL)
 
 
 def _no_handler(proto: onnx.NodeProto) -> UnsupportedNodeError:

@@ -246,6 +246,20 @@ def test_external_data(tmp_path: Path) -> None:
     assert_same(found, [inputs["x"] @ normal(8, 4)])
 
 
+def test_weights_in_constant_nodes(tmp_path: Path) -> None:
+    # Large enough to be left in the file, which onnx's own checker knows nothing of.
+    weights = normal(64, 32)
+    nodes = [
+        onnx.helper.make_node(
+            "Constant", [], ["w"], value=onnx.numpy_helper.from_array(weights)
+        ),
+        onnx.helper.make_node("MatMul", ["x", "w"], ["y"]),
+    ]
+    inputs = {"x": normal(2, 64)}
+    found = run_mace(make_model(nodes, inputs, ["y"]), inputs, tmp_path)
+    assert_same(found, [inputs["x"] @ weights])
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
