@@ -236,9 +236,14 @@ MaceStatus ModelRunner::RunOnce(RunMetadata *metadata, double *ms) {
 
 MaceStatus ModelRunner::RunSafely(RunMetadata *metadata, double *ms) {
   MaceStatus status = RunOnce(metadata, ms);
+  std::string told;
   for (int i = 0; status.code() == MaceStatus::MACE_RUNTIME_ERROR; ++i) {
     if (i == kMaxRecoveries || !may_recover_) return status;
-    MACE_TOOL_ERROR(status.information() + "; making the engine anew");
+    if (status.information() != told) {
+      told = status.information();
+      MACE_TOOL_ERROR(told + "; making the engine anew, up to " +
+                      std::to_string(kMaxRecoveries) + " times");
+    }
     ++measurements_.recoveries;
     MACE_TOOL_RETURN_IF_ERROR(CreateEngine());
     if (metadata != nullptr) metadata->op_stats.clear();
