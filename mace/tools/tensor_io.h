@@ -58,9 +58,9 @@ struct ValueSummary {
 };
 ValueSummary Summarize(const MaceTensor &tensor);
 
-// Suffixes of the samples in `dir`: files named `<first input><suffix>`, sorted.
-// A file that starts with several inputs' names is of the longest of them.
-// MACE_INVALID_ARGS if the folder cannot be read or holds none.
+// Suffixes of the samples in `dir`: files named `<first input><suffix>`,
+// sorted. A file that starts with several inputs' names is of the longest of
+// them. MACE_INVALID_ARGS if the folder cannot be read or holds none.
 MaceStatus ListSamples(const std::string &dir,
                        const std::vector<std::string> &inputs,
                        std::vector<std::string> *suffixes);
