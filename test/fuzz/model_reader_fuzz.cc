@@ -53,9 +53,9 @@ bool MakeInput(const mace::ValueInfo &info, Tensors *inputs) {
     if (dim < 0 || __builtin_mul_overflow(bytes, dim, &bytes)) return false;
   }
   if (bytes > static_cast<int64_t>(kMaxBytes)) return false;
-  (*inputs)[info.name] = mace::MaceTensor(
-      {info.shape.begin(), info.shape.end()}, Buffer(), info.data_format,
-      mace::IDataType::IDT_NOT_SET);
+  (*inputs)[info.name] =
+      mace::MaceTensor({info.shape.begin(), info.shape.end()}, Buffer(),
+                       info.data_format, mace::IDataType::IDT_NOT_SET);
   return true;
 }
 
