@@ -1,19 +1,20 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The only file that uses protozero, which reports damage by exceptions: each
-// becomes a status before it leaves ReadModel.
+// protozero reports damage by exceptions: each becomes a status before it
+// leaves ReadModel.
 
 #include "mace/core/model_reader.h"
 
 #include <protozero/pbf_reader.hpp>
-#include <utility>
+
+#include "mace/core/message_fields.h"
 
 namespace mace {
 namespace {
 
 using protozero::pbf_reader;
-using protozero::pbf_wire_type;
+using Fields = MessageFields;
 
 // Field numbers of mace.proto.
 enum ModelField : uint32_t {
@@ -64,118 +65,6 @@ enum HintsField : uint32_t {
   kHintsDataType = 3,
 };
 constexpr uint32_t kListValues = 1;  // of IntList and FloatList
-
-// Walks the fields of one message. protozero checks a field's wire type by
-// assert only, so that every read here asks for the type first.
-class Fields {
- public:
-  Fields(const pbf_reader &reader, std::string where)
-      : reader_(reader), where_(std::move(where)) {}
-
-  bool Next() { return reader_.next(); }
-  uint32_t tag() const { return reader_.tag(); }
-  void Skip() { reader_.skip(); }
-  const std::string &where() const { return where_; }
-
-  MaceStatus Bytes(std::string *value) {
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
-    *value = reader_.get_string();
-    return MaceStatus::MACE_SUCCESS;
-  }
-  MaceStatus AppendBytes(std::vector<std::string> *values) {
-    values->emplace_back();
-    return Bytes(&values->back());
-  }
-  MaceStatus Uint64(uint64_t *value) {
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::varint));
-    *value = reader_.get_uint64();
-    return MaceStatus::MACE_SUCCESS;
-  }
-  MaceStatus Int64(int64_t *value) {
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::varint));
-    *value = reader_.get_int64();
-    return MaceStatus::MACE_SUCCESS;
-  }
-  MaceStatus Uint32(uint32_t *value) {
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::varint));
-    *value = reader_.get_uint32();
-    return MaceStatus::MACE_SUCCESS;
-  }
-  MaceStatus Float(float *value) {
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::fixed32));
-    *value = reader_.get_float();
-    return MaceStatus::MACE_SUCCESS;
-  }
-  MaceStatus Message(pbf_reader *value) {
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
-    *value = reader_.get_message();
-    return MaceStatus::MACE_SUCCESS;
-  }
-
-  // Repeated numbers come packed (one field) or one by one; writers may choose.
-  MaceStatus Dims(int64_t lowest, Shape *shape) {
-    if (reader_.wire_type() == pbf_wire_type::varint) {
-      return AppendDim(reader_.get_int64(), lowest, shape);
-    }
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
-    for (int64_t dim : reader_.get_packed_int64()) {
-      MACE_RETURN_IF_ERROR(AppendDim(dim, lowest, shape));
-    }
-    return MaceStatus::MACE_SUCCESS;
-  }
-  MaceStatus SignedInts(std::vector<int64_t> *values) {
-    if (reader_.wire_type() == pbf_wire_type::varint) {
-      values->push_back(reader_.get_sint64());
-      return MaceStatus::MACE_SUCCESS;
-    }
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
-    for (int64_t value : reader_.get_packed_sint64()) values->push_back(value);
-    return MaceStatus::MACE_SUCCESS;
-  }
-  MaceStatus Floats(std::vector<float> *values) {
-    if (reader_.wire_type() == pbf_wire_type::fixed32) {
-      values->push_back(reader_.get_float());
-      return MaceStatus::MACE_SUCCESS;
-    }
-    MACE_RETURN_IF_ERROR(Require(pbf_wire_type::length_delimited));
-    for (float value : reader_.get_packed_float()) values->push_back(value);
-    return MaceStatus::MACE_SUCCESS;
-  }
-
-  MaceStatus ElementType(DataType *value) {
-    uint64_t number = 0;
-    MACE_RETURN_IF_ERROR(Uint64(&number));
-    if (number >= kDataTypeCount) {
-      return Damaged("element type ", number, " is not one of this format");
-    }
-    *value = static_cast<DataType>(number);
-    return MaceStatus::MACE_SUCCESS;
-  }
-
-  template <typename... Args>
-  MaceStatus Damaged(const Args &...args) const {
-    return InvalidArgs("the model file is damaged or no model of MACE: ",
-                       where_, ": ", args...);
-  }
-
- private:
-  MaceStatus Require(pbf_wire_type type) {
-    if (reader_.wire_type() == type) return MaceStatus::MACE_SUCCESS;
-    return Damaged("field ", reader_.tag(), " has wire type ",
-                   static_cast<int>(reader_.wire_type()), ", not ",
-                   static_cast<int>(type));
-  }
-  MaceStatus AppendDim(int64_t dim, int64_t lowest, Shape *shape) {
-    if (dim < lowest) return Damaged("dimension ", dim, " is negative");
-    if (!shape->Append(dim)) {
-      return Damaged("more than ", Shape::kMaxRank, " dimensions");
-    }
-    return MaceStatus::MACE_SUCCESS;
-  }
-
-  pbf_reader reader_;
-  std::string where_;
-};
 
 MaceStatus ReadValueInfo(Fields fields, ValueInfo *info) {
   while (fields.Next()) {
