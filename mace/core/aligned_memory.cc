@@ -17,6 +17,11 @@ size_t AlignmentOf(size_t bytes) {
 
 }  // namespace
 
+void *NoElements() {
+  alignas(kMemoryAlignment) static unsigned char memory[kMemoryAlignment];
+  return memory;
+}
+
 bool AlignedMemory::Allocate(size_t bytes) {
   Release();
   if (bytes == 0) return true;

@@ -22,6 +22,9 @@ inline bool IsAligned(const void *address, size_t alignment) {
   return reinterpret_cast<uintptr_t>(address) % alignment == 0;
 }
 
+// Stands for the memory of a tensor without elements: nothing may lie there.
+void *NoElements();
+
 // Owns uninitialised memory at a multiple of kMemoryAlignment.
 class AlignedMemory {
  public:

@@ -39,6 +39,12 @@ struct UserTensor {
   Shape shape;  // of an input: as the graph sees it
 };
 
+// Whether a caller's name is that of a port: its tensor's, or its alias. `info`
+// may be null.
+bool Means(const ValueInfo *info,
+           const std::string &tensor_name,
+           const std::string &name);
+
 struct EngineRequest {
   const void *graph = nullptr;
   size_t graph_size = 0;
