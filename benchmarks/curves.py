@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the time of an inference grows with threads, batch and resolution.
 
-    python -m benchmarks.curves [--model mobilenet_v1]
+    python -m benchmarks.curves [--models mobilenet_v1 ...] [--curves threads ...]
 
 Each table compares its rows in turns. A row that is as fast per thread, per
 image or per pixel as the first has 1.00 in the last column; more is better.
+Batch and resolution are for the networks that take images of any size, which
+are those that end in a global average and were built here.
 """
 
 from __future__ import annotations
@@ -13,18 +15,19 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.library import Library
-from benchmarks.networks import Network, make_network
+from benchmarks.networks import MEASURED, NAMES, Network, make_network
+from benchmarks.record import add_arguments, recorder
+from benchmarks.tables import Table
 from benchmarks.timing import Times, interleave
+from test.conformance.models.built import BUILT_MODELS
 
-# Networks that end in a global average and take images of any size.
-MODELS = ("mobilenet_v1", "mobilenet_v2", "inception_v3")
+CURVES = ("threads", "batch", "resolution")
 BATCHES = (1, 2, 4, 8)
 SIZES = (128, 160, 192, 224, 256, 320)
 
@@ -44,66 +47,107 @@ class Point:
     threads: int = 1
 
 
-def measure(library: Library, points: list[Point], seconds: float) -> list[Times]:
+def points(model: str, curve: str) -> list[Point]:
+    """The rows of a curve; none for what the network cannot do."""
+    plain = make_network(model)
+    if curve == "threads":
+        counts = range(1, len(os.sched_getaffinity(0)) + 1)
+        return [Point(f"{n}", plain, 1.0, n) for n in counts]
+    if model not in BUILT_MODELS:
+        return []
+    if curve == "batch":
+        return [Point(f"{n}", make_network(model, batch=n), n) for n in BATCHES]
+    side = plain.input_shape[2]
+    return [
+        Point(f"{n} x {n}", make_network(model, size=n), (n / side) ** 2) for n in SIZES
+    ]
+
+
+def measure(library: Library, rows: list[Point], seconds: float) -> list[Times]:
     """Times all points in turns."""
     with contextlib.ExitStack() as stack:
         calls = {}
-        for point in points:
+        for point in rows:
             network = point.network
-            image = np.ascontiguousarray(network.image().transpose(0, 2, 3, 1))
-            result = np.empty((network.input_shape[0], 1000), np.float32)
+            result = np.empty(network.mace_output_shape(), np.float32)
             engine = stack.enter_context(library.engine(network.mace, point.threads))
             calls[point.name] = engine.bind(
-                network.input_name, image, network.output_name, result
+                network.input_name, network.mace_image(), network.output_name, result
             )
         times = interleave(calls, seconds)
-    return [times[point.name] for point in points]
+    return [times[point.name] for point in rows]
 
 
-def efficiency(points: list[Point], times: list[Times]) -> list[float]:
+def efficiency(
+    work: list[float], threads: list[int], times: list[Times]
+) -> list[float]:
     """Work per thread and time, beside that of the first point."""
-    rates = [
-        point.work / point.threads / time.minimum for point, time in zip(points, times)
-    ]
+    rates = [w / t / time.minimum for w, t, time in zip(work, threads, times)]
     return [rate / rates[0] for rate in rates]
 
 
-def show(title: str, points: list[Point], times: list[Times], console: Console) -> None:
-    """Prints one curve."""
-    table = Table(title=title)
-    for column in ("", "minimum", "median", "efficiency"):
-        table.add_column(column, justify="right")
-    for point, time, share in zip(points, times, efficiency(points, times)):
-        table.add_row(
-            point.name, f"{time.minimum:.2f}", f"{time.median:.2f}", f"{share:.2f}"
+def tables(data: Any) -> list[Table]:
+    """One for each curve."""
+    made: dict[str, Table] = {}
+    for part in data["parts"]:
+        curve = part["curve"]
+        title = f"ms per inference by {curve}, minimum (median)"
+        columns = ("network", curve, "ms", "first / this", "efficiency")
+        table = made.setdefault(curve, Table(curve, title, columns))
+        times = [Times(**row["times"]) for row in part["rows"]]
+        shares = efficiency(
+            [row["work"] for row in part["rows"]],
+            [row["threads"] for row in part["rows"]],
+            times,
         )
-    console.print(table)
+        for row, time, share in zip(part["rows"], times, shares):
+            table.add(
+                part["network"] if row is part["rows"][0] else "",
+                row["name"],
+                f"{time.minimum:.2f} ({time.median:.2f})",
+                f"{times[0].minimum / time.minimum:.2f}",
+                f"{share:.2f}",
+            )
+        table.add()
+    return list(made.values())
+
+
+def _fields(point: Point, times: Times) -> dict[str, Any]:
+    return {
+        "name": point.name,
+        "work": point.work,
+        "threads": point.threads,
+        "times": asdict(times),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--model", choices=MODELS, default="mobilenet_v1")
+    parser.add_argument("--models", nargs="+", choices=NAMES, default=MEASURED)
+    parser.add_argument("--curves", nargs="+", choices=CURVES, default=CURVES)
     parser.add_argument("--seconds", type=float, default=8.0, help="per curve")
+    add_arguments(parser)
     args = parser.parse_args()
-    library, console = Library(), Console()
-    plain = make_network(args.model)
-    side = plain.input_shape[2]
-    curves = {
-        "threads": [
-            Point(f"{n} threads", plain, 1.0, n)
-            for n in range(1, len(os.sched_getaffinity(0)) + 1)
-        ],
-        "batch": [
-            Point(f"{n} images", make_network(args.model, batch=n), n) for n in BATCHES
-        ],
-        "resolution": [
-            Point(f"{n} x {n}", make_network(args.model, size=n), (n / side) ** 2)
-            for n in SIZES
-        ],
-    }
-    for name, points in curves.items():
-        times = measure(library, points, args.seconds)
-        show(f"{args.model}: ms by {name}", points, times, console)
+    output = recorder("benchmarks.curves", args)
+    library = Library()
+    parts = []
+    for curve in args.curves:
+        for model in args.models:
+            rows = points(model, curve)
+            if not rows:
+                continue
+            times = measure(library, rows, args.seconds)
+            fields = [
+                {
+                    "name": p.name,
+                    "work": p.work,
+                    "threads": p.threads,
+                    "times": asdict(t),
+                }
+                for p, t in zip(rows, times)
+            ]
+            parts.append({"network": model, "curve": curve, "rows": fields})
+    output.finish({"parts": parts}, {"MACE": library.version})
 
 
 if __name__ == "__main__":

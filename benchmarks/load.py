@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time to create an engine, to the first result, and the memory it takes.
 
-    python -m benchmarks.load [--model resnet50]
+    python -m benchmarks.load [--models resnet50 ...]
 
 MACE uses the weights where the file is mapped; so creating an engine, even
 running it, must not take memory of the size of the weights. Anonymous memory
@@ -21,16 +21,26 @@ import statistics
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.library import Library
 from benchmarks.networks import NAMES, Network, make_network
+from benchmarks.record import add_arguments, recorder
+from benchmarks.tables import Table
 
-ENGINES = ("mace", "winograd 0", "onnxruntime")
+PEER = "onnxruntime"
+ENGINES = ("mace", "mace, winograd 0", PEER)
+# What a probe finds, as a head of a table.
+_COLUMNS = {
+    "create": "created, ms",
+    "first": "and first result, ms",
+    "create_mb": "created, MB",
+    "run_mb": "and run, MB",
+}
 
 
 def anonymous_bytes() -> int:
@@ -48,10 +58,9 @@ def anonymous_bytes() -> int:
 
 def probe(engine: str, network: Network) -> dict[str, float]:
     """Creates and runs one engine in this process; times in ms, memory in MB."""
-    nchw = network.image()
-    nhwc = np.ascontiguousarray(nchw.transpose(0, 2, 3, 1))
-    result = np.empty((1, 1000), np.float32)
-    if engine != "onnxruntime":
+    nchw, nhwc = network.image(), network.mace_image()
+    result = np.empty(network.mace_output_shape(), np.float32)
+    if engine != PEER:
         library = Library()
         before = anonymous_bytes()
         start = time.perf_counter()
@@ -82,43 +91,62 @@ def probe(engine: str, network: Network) -> dict[str, float]:
     }
 
 
+def measure(name: str, rounds: int) -> dict[str, Any]:
+    """Probes of all engines with one network, each in a process of its own."""
+    samples: dict[str, list[dict[str, float]]] = {engine: [] for engine in ENGINES}
+    network = make_network(name)
+    for _ in range(rounds):
+        for engine in ENGINES:
+            command = ["-m", "benchmarks.load", "--models", name, "--probe", engine]
+            done = subprocess.run(
+                [sys.executable, *command], check=False, capture_output=True, text=True
+            )
+            if done.returncode != 0:
+                raise SystemExit(f"{name}, {engine}: {done.stderr}")
+            samples[engine].append(json.loads(done.stdout))
+    weights = network.mace.with_suffix(".data").stat().st_size / 1e6
+    return {"network": name, "weights_mb": weights, "samples": samples}
+
+
+def tables(data: Any) -> list[Table]:
+    """A row for each engine and network, and ratios to the peer."""
+    columns = ("network", "engine", *_COLUMNS.values())
+    count = len(data[0]["samples"][PEER])
+    title = f"an engine in a fresh process, minimum (median) of {count} processes"
+    table = Table("load", title, columns, labels=2)
+    for part in data:
+        samples = part["samples"]
+        peer = samples[PEER]
+        name = f"{part['network']}, {part['weights_mb']:.0f} MB of weights"
+        for engine, rows in samples.items():
+            table.add(name, engine, *(_cell(rows, key) for key in _COLUMNS))
+            name = ""
+        for engine, rows in samples.items():
+            if engine != PEER:
+                ratios = (_least(rows, key) / _least(peer, key) for key in _COLUMNS)
+                table.add("", f"{engine} / {PEER}", *(f"{r:.2f}" for r in ratios))
+        table.add()
+    return [table]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--model", choices=NAMES, default="resnet50")
+    parser.add_argument("--models", nargs="+", choices=NAMES, default=["resnet50"])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--probe", choices=ENGINES, help=argparse.SUPPRESS)
+    add_arguments(parser)
     args = parser.parse_args()
     if args.probe:
         tile = 0 if args.probe.endswith("0") else None
-        network = make_network(args.model, tile)
+        network = make_network(args.models[0], tile)
         sys.stdout.write(json.dumps(probe(args.probe, network)))
         return
-    network = make_network(args.model)
-    samples: dict[str, list[dict[str, float]]] = {name: [] for name in ENGINES}
-    for _ in range(args.rounds):
-        for name in ENGINES:
-            command = ["-m", "benchmarks.load", "--model", args.model]
-            output = subprocess.run(
-                [sys.executable, *command, "--probe", name],
-                check=True,
-                capture_output=True,
-                text=True,
-            ).stdout
-            samples[name].append(json.loads(output))
-    weights = network.mace.with_suffix(".data").stat().st_size / 1e6
-    table = Table(
-        title=f"{args.model}, {weights:.0f} MB of weights: minimum (median) of "
-        f"{args.rounds} processes"
+    output = recorder("benchmarks.load", args)
+    found = [measure(name, args.rounds) for name in args.models]
+    output.finish(
+        found,
+        {"MACE": Library().version, "onnxruntime": version("onnxruntime")},
     )
-    for title in ("", "create ms", "+ run ms", "create MB", "+ run MB"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for name in ENGINES:
-        table.add_row(name, *(_cell(samples[name], key) for key in samples[name][0]))
-    peer = samples["onnxruntime"]
-    for name in ENGINES[:-1]:
-        ratios = (_least(samples[name], k) / _least(peer, k) for k in peer[0])
-        table.add_row(f"{name} : peer", *(f"{ratio:.3f}" for ratio in ratios))
-    Console().print(table)
 
 
 def _least(rows: list[dict[str, float]], key: str) -> float:

@@ -10,7 +10,8 @@ docs/development/benchmarks.md has places between two comments:
     <!-- end of results -->
 
 Between them go the tables of benchmarks/results/NAME.json: those that are named,
-or all; the word `chart` stands for a picture beside the page. With --check nothing
+or all; the word `chart` stands for a picture beside the page, which the program's
+`draw(record, path, source)` makes. With --check nothing
 is written, and the exit status is 1 if a place is not as its record has it, or if
 the page shows no place of a record.
 """
@@ -95,8 +96,8 @@ def picture(name: str) -> Path:
     return PAGE.with_name(f"{name}.png")
 
 
-def picture_digest(path: Path) -> str:
-    """The digest of the record that a picture was drawn of; empty without."""
+def picture_source(path: Path) -> str:
+    """What a picture carries to be known by, see digest(); empty without."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -118,7 +119,7 @@ def problems(text: str, read: Read = record.read) -> list[str]:
         if name not in places
     ]
     for name, tables in places.items():
-        if CHART in tables and picture_digest(picture(name)) != digest(read(name)):
+        if CHART in tables and picture_source(picture(name)) != digest(read(name)):
             wrong.append(f"{picture(name).name} is not of {name}.json as it is now")
     return wrong
 
@@ -131,9 +132,9 @@ def update() -> None:
         if CHART not in tables:
             continue
         kept = record.read(name)
-        if picture_digest(picture(name)) != digest(kept):
+        if picture_source(picture(name)) != digest(kept):
             draw = importlib.import_module(kept.program).draw
-            draw(kept.data, picture(name), digest(kept))
+            draw(kept, picture(name), digest(kept))
     if filled != text:
         with atomic_write(PAGE, "w") as stream:
             stream.write(filled)

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 
@@ -132,6 +132,11 @@ def _git(*arguments: str) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def _console() -> Console:
+    """A file takes lines of any width; most tables fit in this one."""
+    return Console() if sys.stdout.isatty() else Console(width=160)
+
+
 @dataclass(frozen=True)
 class Recorder:
     """Shows what a program measured, and keeps it if that was asked for.
@@ -145,9 +150,9 @@ class Recorder:
     program: str
     path: Path | None
     commit: str
-    console: Console = field(default_factory=Console)
+    console: Console = field(default_factory=_console)
 
-    def finish(self, data: Any, versions: Mapping[str, str] | None = None) -> None:
+    def finish(self, data: Any, versions: Mapping[str, str] | None = None) -> Record:
         """Prints the tables of `data`, and writes the record."""
         # Through JSON, so that a page sees exactly what is printed now.
         record = Record(
@@ -156,13 +161,25 @@ class Recorder:
             f"{datetime.now(timezone.utc):%Y-%m-%d}",
             self.commit,
             dict(versions or {}),
-            json.loads(json.dumps(data)),
+            _rounded(json.loads(json.dumps(data))),
         )
         show(record.tables(), self.console)
         self.console.print(record.origin(), markup=False, highlight=False)
         if self.path:
             write(record, self.path)
             self.console.print(f"written: {self.path}", markup=False)
+        return record
+
+
+def _rounded(data: Any) -> Any:
+    """No clock is better than five digits."""
+    if isinstance(data, float):
+        return float(f"{data:.5g}")
+    if isinstance(data, dict):
+        return {key: _rounded(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_rounded(value) for value in data]
+    return data
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -180,23 +197,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def recorder(program: str, args: argparse.Namespace) -> Recorder:
+def recorder(
+    program: str, args: argparse.Namespace, otherwise: Path | None = None
+) -> Recorder:
     """What the arguments ask for. Exit status 2, before anything is measured,
-    if it cannot be."""
-    path = None
+    if it cannot be.
+
+    Args:
+        otherwise: where the record goes if the arguments do not ask for one.
+    """
+    path = otherwise
     found = args.commit or commit()
     if args.record:
         path = Path(args.record)
         if path.suffix != ".json":
             if not _NAME.fullmatch(args.record):
-                _refuse(f"--record {args.record}: lower-case letters, digits and _")
+                refuse(f"--record {args.record}: lower-case letters, digits and _")
             path = RESULTS / f"{args.record}.json"
         if not found:
-            _refuse("git knows no commit here: name it by --commit")
+            refuse("git knows no commit here: name it by --commit")
     return Recorder(program, path, found)
 
 
-def _refuse(message: str) -> None:
+def refuse(message: str) -> NoReturn:
+    """Ends the program: its request is wrong."""
     sys.stderr.write(message + "\n")
     raise SystemExit(2)
 

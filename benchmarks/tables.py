@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -66,7 +67,8 @@ def show(tables: Iterable[Table], console: Console) -> None:
         )
         for place, column in enumerate(table.columns):
             words = place < table.labels
-            made.add_column(column, justify="left" if words else "right", no_wrap=True)
+            justify: Literal["left", "right"] = "left" if words else "right"
+            made.add_column(column, justify=justify, no_wrap=not words)
         for row in table.rows:
             if row:
                 made.add_row(*map(Text, row))

@@ -12,18 +12,17 @@ numbers of engines that disagree would mean nothing.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnxruntime
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.library import Library
 from benchmarks.networks import NAMES, Network, make_network
+from benchmarks.record import add_arguments, recorder
+from benchmarks.tables import Table
 from benchmarks.timing import Times, interleave
 
 DEFAULT_MODELS = ("mobilenet_v1", "mobilenet_v2", "squeezenet", "resnet50")
@@ -62,12 +61,13 @@ def measure(library: Library, network: Network, threads: int, seconds: float) ->
     )
     feed = {network.input_name: nchw}
     wanted = session.run([network.output_name], feed)[0]
-    nhwc = np.ascontiguousarray(nchw.transpose(0, 2, 3, 1))
-    found = np.empty(wanted.shape, np.float32)
+    nhwc = network.mace_image()
+    found = np.empty(network.mace_output_shape(), np.float32)
     with library.engine(network.mace, threads) as engine:
         call = engine.bind(network.input_name, nhwc, network.output_name, found)
         call()
-        error = float(np.abs(found - wanted).max() / np.abs(wanted).max())
+        same = found.transpose(0, 3, 1, 2) if found.ndim == 4 else found
+        error = float(np.abs(same - wanted).max() / np.abs(wanted).max())
         if not error <= TOLERANCE:
             raise SystemExit(f"{network.name}: outputs differ by {error:.1e}")
         times = interleave(
@@ -80,29 +80,30 @@ def measure(library: Library, network: Network, threads: int, seconds: float) ->
     return Row(network.name, threads, error, times["mace"], times["onnxruntime"])
 
 
-def show(rows: list[Row], console: Console) -> None:
-    """Prints the table and the geometric mean of the ratios."""
-    table = Table(title="milliseconds per inference, fp32: minimum (median)")
-    for title in ("network", "threads", "MACE", "(median)", "ORT", "(median)"):
-        table.add_column(
-            title, justify="left" if title == "network" else "right", no_wrap=True
-        )
-    table.add_column("ratio", justify="right")
-    table.add_column("error", justify="right")
+def tables(data: Any) -> list[Table]:
+    """A row per network and number of threads, and the geometric mean."""
+    table = Table(
+        "versus",
+        "ms per inference, fp32: minimum (median)",
+        ("network", "threads", "MACE", "ONNX Runtime", "ratio", "error"),
+    )
+    rows = [_row(**fields) for fields in data]
     for row in rows:
-        table.add_row(
+        table.add(
             row.name,
             str(row.threads),
-            f"{row.mace.minimum:.2f}",
-            f"{row.mace.median:.2f}",
-            f"{row.onnxruntime.minimum:.2f}",
-            f"{row.onnxruntime.median:.2f}",
+            *(f"{t.minimum:.2f} ({t.median:.2f})" for t in (row.mace, row.onnxruntime)),
             f"{row.ratio:.2f}",
             f"{row.error:.0e}",
         )
-    console.print(table)
     mean = math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
-    console.print(f"geometric mean of the ratios: {mean:.3f}")
+    table.add()
+    table.add("geometric mean", "", "", "", f"{mean:.2f}", "")
+    return [table]
+
+
+def _row(mace: Any, onnxruntime: Any, **fields: Any) -> Row:
+    return Row(mace=Times(**mace), onnxruntime=Times(**onnxruntime), **fields)
 
 
 def main() -> None:
@@ -110,21 +111,20 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=NAMES, default=DEFAULT_MODELS)
     parser.add_argument("--threads", nargs="+", type=int, default=[1])
     parser.add_argument("--seconds", type=float, default=8.0, help="per network")
-    parser.add_argument("--json", type=Path, help="write the numbers here too")
+    add_arguments(parser)
     args = parser.parse_args()
+    output = recorder("benchmarks.versus_onnxruntime", args)
     library = Library()
-    console = Console()
-    console.print(f"libmace {library.version}, onnxruntime {onnxruntime.__version__}")
     networks = [make_network(name) for name in args.models]
     rows = [
         measure(library, network, threads, args.seconds)
         for network in networks
         for threads in args.threads
     ]
-    show(rows, console)
-    if args.json:
-        numbers = [{**asdict(row), "ratio": row.ratio} for row in rows]
-        args.json.write_text(json.dumps(numbers, indent=2) + "\n")
+    output.finish(
+        [asdict(row) for row in rows],
+        {"MACE": library.version, "onnxruntime": onnxruntime.__version__},
+    )
 
 
 if __name__ == "__main__":

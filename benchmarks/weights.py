@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights stored in 32, 16 and 8 bits: time, size and answers.
 
-    python -m benchmarks.weights [--model mobilenet_v2 ...] [--threads 1]
+    python -m benchmarks.weights [--models mobilenet_v2 ...] [--threads 1]
 
 Measures fully connected layers of one and of several rows, and whole networks.
 All three compute in float32 and take turns; the ratios are those of the minima
@@ -12,19 +12,18 @@ to that of weights in float32, in which the answers are compared too.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.library import Library
 from benchmarks.networks import DIRECTORY, NAMES, make_network, make_variant
+from benchmarks.record import add_arguments, recorder
+from benchmarks.tables import Table
 from benchmarks.timing import Times, interleave
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.export.export import ExportOptions, export_model
@@ -68,9 +67,8 @@ def layer(rows: int, depth: int, columns: int) -> Case:
         models[stored] = DIRECTORY / f"{name}-{stored.replace(' ', '_')}"
         _write(_layer_graph(rows, weights), options, models[stored])
     image = rng.standard_normal((rows, depth)).astype(np.float32)
-    return Case(
-        f"{rows} x {depth} x {columns}", models, "x", "y", image, (rows, columns)
-    )
+    title = f"fully connected, {rows} x {depth} x {columns}"
+    return Case(title, models, "x", "y", image, (rows, columns))
 
 
 def _layer_graph(rows: int, weights: NDArray[np.float32]) -> Graph:
@@ -95,9 +93,10 @@ def network(name: str) -> Case:
         "float16": make_variant(made, "fp16_fp32"),
         "8 bits": make_variant(made, "fp16_fp32", eight_bit_weights=True),
     }
-    nhwc = np.ascontiguousarray(made.image().transpose(0, 2, 3, 1))
-    batch = made.input_shape[0]
-    return Case(name, models, made.input_name, made.output_name, nhwc, (batch, 1000))
+    shape = made.mace_output_shape()
+    return Case(
+        name, models, made.input_name, made.output_name, made.mace_image(), shape
+    )
 
 
 def measure(
@@ -116,48 +115,65 @@ def measure(
     return {stored: (times[stored], results[stored]) for stored in case.models}
 
 
-def report(cases: Sequence[Case], threads: int, seconds: float) -> Table:
+def compare(case: Case, library: Library, threads: int, seconds: float) -> Any:
+    """Times, size and answers, by what the weights are stored in."""
+    found = measure(case, library, threads, seconds)
+    whole = found["float32"][1]
+    rows = {
+        stored: {
+            "mb": case.models[stored].with_suffix(".data").stat().st_size / 1e6,
+            "times": asdict(times),
+            "similarity": compute_metrics(whole, answer).similarity,
+        }
+        for stored, (times, answer) in found.items()
+    }
+    return {"name": case.name, "rows": rows}
+
+
+def tables(data: Any) -> list[Table]:
     """A row for each case and storage."""
-    library = Library()
+    threads = data["threads"]
     table = Table(
-        title=f"MACE {library.version}, {threads} thread(s)",
-        box=SIMPLE,
-        padding=(0, 0),
-        pad_edge=False,
+        "weights",
+        f"computed in float32, {threads} thread{'s' * (threads != 1)}; ms are "
+        "minimum (median)",
+        ("case", "weights", "MB", "ms", "/ float32", "similarity"),
+        labels=2,
     )
-    table.add_column("", no_wrap=True)
-    table.add_column("weights", no_wrap=True)
-    for title in ("MB", "min ms", "median ms", ": float32", "similarity"):
-        table.add_column(title, justify="right", no_wrap=True)
-    for case in cases:
-        found = measure(case, library, threads, seconds)
-        whole_times, whole = found["float32"]
-        for stored, (times, answer) in found.items():
-            size = case.models[stored].with_suffix(".data").stat().st_size
-            table.add_row(
-                case.name if stored == "float32" else "",
+    for case in data["cases"]:
+        whole = case["rows"]["float32"]["times"]["minimum"]
+        name = case["name"]
+        for stored, row in case["rows"].items():
+            times = Times(**row["times"])
+            table.add(
+                name,
                 stored,
-                f"{size / 1e6:.2f}",
-                f"{times.minimum:.3f}",
-                f"{times.median:.3f}",
-                f"{times.minimum / whole_times.minimum:.2f}",
-                f"{compute_metrics(whole, answer).similarity:.6f}",
+                f"{row['mb']:.2f}",
+                f"{times.minimum:.3f} ({times.median:.3f})",
+                f"{times.minimum / whole:.2f}",
+                f"{row['similarity']:.6f}",
             )
-        table.add_section()
-    return table
+            name = ""
+        table.add()
+    return [table]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument(
-        "--model", choices=NAMES, nargs="*", default=["mobilenet_v2", "resnet50"]
+        "--models", choices=NAMES, nargs="*", default=["mobilenet_v2", "resnet50"]
     )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5.0, help="for each case")
+    add_arguments(parser)
     args = parser.parse_args()
+    output = recorder("benchmarks.weights", args)
+    library = Library()
     cases = [layer(*shape) for shape in LAYERS]
-    cases += [network(name) for name in args.model]
-    Console().print(report(cases, args.threads, args.seconds))
+    cases += [network(name) for name in args.models]
+    found = [compare(case, library, args.threads, args.seconds) for case in cases]
+    data = {"threads": args.threads, "cases": found}
+    output.finish(data, {"MACE": library.version})
 
 
 if __name__ == "__main__":

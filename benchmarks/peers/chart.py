@@ -10,7 +10,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from benchmarks.peers.engines import ENGINES
+from benchmarks.peers.engines import ENGINES, product
 from benchmarks.peers.results import (
     Measure,
     Scoreboard,
@@ -40,11 +40,14 @@ _INK, _FAINT = "#333333", "#dddddd"
 _LIMIT = 2.5
 
 
-def draw(board: Scoreboard, path: Path) -> None:
+def draw(board: Scoreboard, path: Path, source: str = "") -> None:
     """Writes a PNG: one panel per number of threads, then load and memory.
 
     Bars are ratios to the best fp32 peer of the same network; the numbers on
     them are absolute.
+
+    Args:
+        source: what the picture says that it was made of, see benchmarks.page.
     """
     threads = sorted({cell.threads for cell in board.cells})
     panels: list[tuple[str, int, Measure, str]] = [
@@ -73,7 +76,7 @@ def draw(board: Scoreboard, path: Path) -> None:
         _panel(axis, board, networks, panel)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.suptitle(
-        f"MACE {board.versions['mace']} beside its peers, fp32, lower is better",
+        f"MACE {board.versions['MACE']} beside its peers, fp32, lower is better",
         fontsize=14,
         color=_INK,
     )
@@ -88,7 +91,7 @@ def draw(board: Scoreboard, path: Path) -> None:
         title_fontsize=8,
     )
     partial = path.with_suffix(".tmp.png")
-    figure.savefig(partial, dpi=120)
+    figure.savefig(partial, dpi=120, metadata={"Source": source})
     partial.replace(path)
 
 
@@ -113,7 +116,7 @@ def _panel(
             left.append(networks.index(cell.network) + offset)
             heights.append(ratio or 0.0)
             texts.append("none" if ratio is None else form.format(measure(cell)))
-        label = f"{ENGINES[engine].label} {board.versions[engine]}"
+        label = f"{ENGINES[engine].label} {board.versions[product(engine)]}"
         bars = axis.bar(
             left,
             [min(h, _LIMIT) for h in heights],

@@ -45,3 +45,9 @@ _ENGINES = {
 ENGINES = MappingProxyType(_ENGINES)
 # The answer that the others must give.
 REFERENCE = "onnxruntime"
+
+
+def product(engine: str) -> str:
+    """What an engine is a configuration of, as people read it."""
+    package = ENGINES[engine].package
+    return next(e.label for e in ENGINES.values() if e.package == package)

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import Any
 
 from benchmarks.peers.engines import ENGINES
 from benchmarks.timing import Times
@@ -107,6 +106,21 @@ class Scoreboard:
         """The cells that hold times."""
         return [cell for cell in self.cells if cell.times]
 
+    def of(self, engine: str) -> list[Cell]:
+        """An engine's cells that hold times."""
+        return [cell for cell in self.timed() if cell.engine == engine]
+
+    def speedups(self, engine: str) -> dict[str, dict[int, float]]:
+        """Time with 1 thread over that with more, by network and threads."""
+        cells = {cell.case: cell for cell in self.of(engine)}
+        found: dict[str, dict[int, float]] = {}
+        for (network, threads), cell in cells.items():
+            one = cells.get((network, 1))
+            if threads > 1 and one:
+                ratios = found.setdefault(network, {})
+                ratios[threads] = time_ms(one) / time_ms(cell)
+        return found
+
     def ratio(self, cell: Cell, measure: Measure) -> float | None:
         """A cell's measure over that of the best peer in its case.
 
@@ -150,23 +164,26 @@ class Scoreboard:
                     found.append(Duel(name, engine.rival, threads, minima, medians))
         return found
 
-    def write(self, path: Path) -> None:
-        """Writes everything as JSON, ratios included."""
+    def data(self) -> dict[str, Any]:
+        """What is measured, for JSON; the ratios follow from it."""
+        return {"seed": self.seed, "cells": [asdict(cell) for cell in self.cells]}
+
+    @staticmethod
+    def of_data(
+        data: dict[str, Any], machine: str, versions: dict[str, str]
+    ) -> Scoreboard:
+        """What `data()` was made of."""
         cells = [
-            {
-                **asdict(cell),
-                "ratio": self.ratio(cell, time_ms) if cell.times else None,
-                "first_ratio": self.ratio(cell, first_ms) if cell.times else None,
-                "memory_ratio": self.ratio(cell, memory_mb) if cell.times else None,
-            }
-            for cell in self.cells
+            Cell(
+                **{
+                    **fields,
+                    "times": Times(**fields["times"]) if fields["times"] else None,
+                    "loads": tuple(Loading(**load) for load in fields["loads"]),
+                }
+            )
+            for fields in data["cells"]
         ]
-        head = {"machine": self.machine, "versions": self.versions, "seed": self.seed}
-        partial = path.with_suffix(".tmp")
-        duels = [asdict(duel) for duel in self.duels()]
-        document = {**head, "cells": cells, "duels": duels}
-        partial.write_text(json.dumps(document, indent=2) + "\n")
-        partial.replace(path)
+        return Scoreboard(machine, versions, data["seed"], cells)
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.page import picture_source
 from benchmarks.peers.chart import draw
+from benchmarks.peers.goals import goals
 from benchmarks.peers.results import (
     Cell,
     Loading,
@@ -17,13 +19,20 @@ from benchmarks.peers.results import (
     memory_mb,
     time_ms,
 )
+from benchmarks.peers.table import tables
 from benchmarks.timing import Times
 
 
-def _cell(engine: str, minimum: float, network: str = "a", reason: str = "") -> Cell:
+def _cell(
+    engine: str,
+    minimum: float,
+    network: str = "a",
+    reason: str = "",
+    threads: int = 1,
+) -> Cell:
     loads = (Loading(1.0, 10.0 * minimum, 30.0, 20.0), Loading(1.0, 99.0, 40.0, 20.0))
     times = Times(minimum, minimum + 1, 10)
-    return Cell(network, 1, engine, times, loads, 0.0, reason)
+    return Cell(network, threads, engine, times, loads, 0.0, reason)
 
 
 @pytest.fixture
@@ -38,10 +47,8 @@ def board() -> Scoreboard:
         _cell("onnxruntime", 2.0, "b"),
         Cell("b", 1, "ncnn", None, (), None, "cannot load"),
     ]
-    versions = dict.fromkeys(
-        ("mace", "onnxruntime", "ncnn", "mnn", "openvino_default"), "1"
-    )
-    return Scoreboard("a machine", versions, 0, cells)
+    products = ("MACE", "ONNX Runtime", "ncnn", "MNN", "OpenVINO")
+    return Scoreboard("a machine", dict.fromkeys(products, "1"), 0, cells)
 
 
 def test_best_peer_is_exact_and_fp32(board: Scoreboard) -> None:
@@ -66,14 +73,22 @@ def test_loads_count_by_their_best(board: Scoreboard) -> None:
     assert memory_mb(board.cells[0]) == 10.0
 
 
-def test_writes_json_and_a_picture(board: Scoreboard, tmp_path: Path) -> None:
-    board.write(tmp_path / "s.json")
-    cells = json.loads((tmp_path / "s.json").read_text())["cells"]
-    assert cells[0]["ratio"] == 0.5 and cells[0]["times"]["minimum"] == 1.0
-    assert cells[-1]["ratio"] is None and cells[-1]["reason"] == "cannot load"
-    draw(board, tmp_path / "s.png")
-    assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
-    assert len(list(tmp_path.iterdir())) == 2
+def test_a_record_gives_it_back_and_a_picture(
+    board: Scoreboard, tmp_path: Path
+) -> None:
+    data = json.loads(json.dumps(board.data()))
+    same = Scoreboard.of_data(data, board.machine, board.versions)
+    assert same == board
+    draw(same, tmp_path / "s.png", "where it is from")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.png"]
+    assert picture_source(tmp_path / "s.png") == "where it is from"
+
+
+def test_a_second_thread_is_compared_with_one() -> None:
+    cells = [_cell("mace", 3.0), _cell("mace", 2.0, threads=2), _cell("ncnn", 4.0)]
+    board = Scoreboard("a machine", {}, 0, cells)
+    assert board.speedups("mace") == {"a": {2: 1.5}}
+    assert board.speedups("ncnn") == {}
 
 
 def test_an_engine_is_measured_by_its_rival() -> None:
@@ -93,3 +108,67 @@ def test_an_engine_is_measured_by_its_rival() -> None:
     )
     assert duel.networks == {"a": 1.5, "c": 0.25}
     assert duel.medians == {"a": pytest.approx(4 / 3), "c": pytest.approx(0.4)}
+
+
+def test_goals_are_held_against_the_worst_cell(board: Scoreboard) -> None:
+    found = {goal.text: goal for goal in goals(board)}
+    mean = found["time / fastest peer's, geometric mean"]
+    assert mean.value == pytest.approx(1.5) and mean.met is False
+    worst = found["time / fastest peer's, worst"]
+    assert (worst.value, worst.case, worst.met) == (4.5, "b, 1 thread", False)
+    error = found["largest difference from ONNX Runtime"]
+    assert (error.value, error.met) == (0.0, True)
+    # One number of threads says nothing of a second one.
+    assert found["1 thread / 2 threads, worst"].met is None
+    cells = [_cell("mace", 3.7), _cell("mace", 2.0, threads=2)]
+    (speedup,) = (
+        goal
+        for goal in goals(Scoreboard("", {}, 0, cells))
+        if goal.met is not None and goal.least
+    )
+    assert (speedup.value, speedup.met) == (1.85, True)
+
+
+def test_tables_have_a_column_for_each_fp32_engine(board: Scoreboard) -> None:
+    made = {table.name: table for table in tables(board)}
+    assert set(made) == {
+        "cells",
+        "time",
+        "first",
+        "memory",
+        "means",
+        "remarks",
+        "goals",
+    }
+    time = made["time"]
+    assert time.columns == (
+        *("network", "threads", "MACE", "ONNX Runtime", "ncnn", "MNN", "ratio"),
+    )
+    assert time.rows == [
+        *[
+            (
+                "a",
+                "1",
+                "1.00 (2.00)",
+                "4.00 (5.00)",
+                "2.00 (3.00)",
+                "0.50 (1.50) *",
+                "0.50",
+            )
+        ],
+        ("b", "1", "9.00 (10.00)", "2.00 (3.00)", "-", "-", "4.50"),
+        ("geometric mean", "1", "", "", "", "", "1.50"),
+    ]
+    assert [row[3] for row in made["remarks"].rows] == [
+        "never the best peer, its outputs differ by 1e-03",
+        "cannot load",
+    ]
+
+
+def test_ratios_to_a_rival_have_times_beside_them() -> None:
+    cells = [_cell("mace_bf16", 3.0), _cell("openvino_default", 2.0)]
+    made = {table.name: table for table in tables(Scoreboard("", {}, 0, cells))}
+    assert made["bf16"].rows[0] == (
+        *("a", "1", "3.00 (4.00)", "2.00 (3.00)", "1.50", "1.33"),
+    )
+    assert "time" not in made

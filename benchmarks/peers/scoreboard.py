@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import platform
 import random
 import statistics
 import sys
@@ -25,14 +24,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
-from rich.console import Console
 
 from benchmarks.library import Library
-from benchmarks.networks import DIRECTORY, NAMES, Network, make_network
-from benchmarks.peers.chart import draw
+from benchmarks.networks import DIRECTORY, MEASURED, NAMES, Network, make_network
 from benchmarks.peers.client import Client, WorkerError
-from benchmarks.peers.engines import ENGINES, REFERENCE
+from benchmarks.peers.engines import ENGINES, REFERENCE, product
 from benchmarks.peers.formats import (
     PYTHON,
     VENV,
@@ -40,21 +36,23 @@ from benchmarks.peers.formats import (
     make_model,
     require_engines,
 )
+from benchmarks.peers.goals import TOLERANCE, goals
 from benchmarks.peers.results import Cell, Loading, Scoreboard
-from benchmarks.peers.table import show
+from benchmarks.peers.table import tables as score_tables
+from benchmarks.record import (
+    Record,
+    Recorder,
+    RecordError,
+    add_arguments,
+    machine,
+    read,
+    recorder,
+    refuse,
+)
+from benchmarks.tables import Table
 from benchmarks.timing import Times
 
-DEFAULT_MODELS = (
-    "mobilenet_v1",
-    "mobilenet_v2",
-    "squeezenet",
-    "resnet50",
-    "inception_v3",
-    "inception_v1",
-    "densenet121",
-    "shufflenet",
-)
-TOLERANCE = 1e-4  # of the largest output
+_RESULT = DIRECTORY / "peers/scoreboard.json"
 # Beyond this an engine did not compute the network, and is not timed.
 _WRONG = 1e-2
 SEED = 0  # of the order of turns
@@ -66,6 +64,7 @@ class _Side:
     """An engine while its network is measured."""
 
     engine: str
+    threads: int
     model: Path | None = None
     reason: str = ""
     remark: str = ""
@@ -75,30 +74,36 @@ class _Side:
     times: list[float] = field(default_factory=list)
     count: int = 1
 
+    @property
+    def name(self) -> str:
+        """Of files that are its own."""
+        return f"{self.engine}-{self.threads}"
+
     def fail(self, reason: str) -> None:
         self.reason = reason
         self.client = None
 
 
 class Measurement:
-    """One network at one number of threads, with all engines."""
+    """One network with all engines, at each number of threads.
+
+    All take turns, those with one and with more threads too: what a second
+    thread brings is a ratio as well.
+    """
 
     def __init__(
-        self, network: Network, threads: int, engines: list[str], folder: Path
+        self, network: Network, threads: list[int], engines: list[str], folder: Path
     ) -> None:
-        self._network, self._threads, self._folder = network, threads, folder
-        graph = onnx.load(str(network.onnx), load_external_data=False).graph
-        shape = graph.output[0].type.tensor_type.shape.dim
+        self._network, self._folder = network, folder
         image = folder / "image.npy"
         np.save(image, network.image())
         self._job: dict[str, Any] = {
-            "threads": threads,
             "image": str(image),
             "input_name": network.input_name,
             "output_name": network.output_name,
-            "output_shape": [d.dim_value for d in shape],
+            "output_shape": network.output_shape(),
         }
-        self._sides = [_Side(engine) for engine in engines]
+        self._sides = [_Side(engine, n) for n in threads for engine in engines]
         for side in self._sides:
             try:
                 side.model = make_model(network, ENGINES[side.engine].format)
@@ -121,19 +126,20 @@ class Measurement:
         order.shuffle(sides)
         return sides
 
-    def _answer_file(self, engine: str) -> Path:
-        return self._folder / f"{engine}.npy"
+    def _answer_file(self, side: _Side) -> Path:
+        return self._folder / f"{side.name}.npy"
 
     def _load(self, side: _Side, stack: contextlib.ExitStack | None) -> None:
         """In a fresh process, which is kept if there is a stack for it."""
-        client = Client(PYTHON, side.engine, self._folder / f"{side.engine}.log")
+        client = Client(PYTHON, side.engine, self._folder / f"{side.name}.log")
         with contextlib.ExitStack() as own:
             (stack or own).enter_context(client)
             try:
                 answer = client.ask(
                     do="load",
                     model=str(side.model),
-                    output=str(self._answer_file(side.engine)),
+                    threads=side.threads,
+                    output=str(self._answer_file(side)),
                     **self._job,
                 )
             except WorkerError as error:
@@ -146,11 +152,11 @@ class Measurement:
         reference = next(s for s in self._sides if s.engine == REFERENCE)
         if reference.reason:
             raise SystemExit(f"{self._network.name}: {REFERENCE}: {reference.reason}")
-        wanted = np.load(self._answer_file(REFERENCE))
+        wanted = np.load(self._answer_file(reference))
         for side in self._sides:
             if side.reason:
                 continue
-            found = np.load(self._answer_file(side.engine))
+            found = np.load(self._answer_file(side))
             if found.shape != wanted.shape:
                 side.fail(f"{found.size} outputs instead of {wanted.size}")
                 continue
@@ -189,7 +195,7 @@ class Measurement:
             times = Times(min(samples), statistics.median(samples), len(samples))
         return Cell(
             network=self._network.name,
-            threads=self._threads,
+            threads=side.threads,
             engine=side.engine,
             times=times,
             loads=tuple(side.loads),
@@ -198,27 +204,56 @@ class Measurement:
         )
 
 
-def _machine() -> str:
-    name = platform.processor() or platform.machine()
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            name = line.split(":", 1)[1].strip()
-            break
-    return f"{name}, {platform.system()} {platform.release()}"
-
-
-def _versions(library: Library) -> dict[str, str]:
+def _versions(library: Library, engines: list[str]) -> dict[str, str]:
+    """By product, see engines.py."""
     sites = [str(path) for path in VENV.glob("lib/python*/site-packages")]
     found = {d.metadata["Name"].lower(): d.version for d in distributions(path=sites)}
+    packages = {product(name): ENGINES[name].package.lower() for name in engines}
     return {
-        name: found[engine.package.lower()] if engine.package else library.version
-        for name, engine in ENGINES.items()
+        name: found[package] if package else library.version
+        for name, package in packages.items()
     }
 
 
-def main() -> None:
+def tables(data: Any) -> list[Table]:
+    """See table.py."""
+    return score_tables(Scoreboard.of_data(data, "", {}))
+
+
+def draw(kept: Record, path: Path, source: str) -> None:
+    """The chart of a record, see chart.py."""
+    # Needed for a picture only, and slow to import.
+    from benchmarks.peers.chart import draw as draw_chart
+
+    board = Scoreboard.of_data(kept.data, kept.machine, kept.versions)
+    draw_chart(board, path, source)
+
+
+def others(output: Recorder, board: Scoreboard, models: list[str]) -> list[Cell]:
+    """Cells of the record that is there, of networks that are not measured now.
+
+    Raises:
+        SystemExit: with status 2, they were not measured alike.
+    """
+    assert output.path
+    try:
+        kept = read(output.path.stem, output.path.parent)
+    except RecordError as error:
+        refuse(f"--add: {error}")
+    for what, there, here in (
+        ("machine", kept.machine, board.machine),
+        ("commit", kept.commit, output.commit),
+        ("versions", kept.versions, board.versions),
+    ):
+        if there != here:
+            refuse(f"--add: {output.path} is of {what} {there}, not {here}")
+    cells = Scoreboard.of_data(kept.data, kept.machine, kept.versions).cells
+    return [cell for cell in cells if cell.network not in models]
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--models", nargs="+", choices=NAMES, default=DEFAULT_MODELS)
+    parser.add_argument("--models", nargs="+", choices=NAMES, default=MEASURED)
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
     parser.add_argument(
@@ -228,35 +263,42 @@ def main() -> None:
         "--loads", type=int, default=5, help="fresh processes per engine"
     )
     parser.add_argument(
-        "--output",
-        type=Path,
-        default=DIRECTORY / "peers/scoreboard",
-        help="of .json and .png, without suffix (default: %(default)s)",
+        "--require-goals",
+        action="store_true",
+        help="exit status 1 if a goal that was measured is not met",
     )
+    parser.add_argument(
+        "--add",
+        action="store_true",
+        help="keep the other networks of a record of this commit and machine",
+    )
+    add_arguments(parser)
     args = parser.parse_args()
     if min(args.threads) < 1 or args.loads < 1:
         parser.error("--threads and --loads take numbers from 1")
+    output = recorder("benchmarks.peers.scoreboard", args, _RESULT)
     require_engines()
     engines = [e for e in ENGINES if e in {*args.engines, REFERENCE}]
-    board = Scoreboard(_machine(), _versions(Library()), SEED, [])
-    console = Console()
+    board = Scoreboard(machine(), _versions(Library(), engines), SEED, [])
+    kept_cells = others(output, board, args.models) if args.add else []
+    console = output.console
     console.print(f"{board.machine}; order of turns: seed {SEED}")
     for name in args.models:
         network = make_network(name)
-        for threads in args.threads:
-            console.print(f"measuring {name}, threads: {threads}")
-            with tempfile.TemporaryDirectory() as folder:
-                measured = Measurement(network, threads, engines, Path(folder))
-                board.cells += measured.run(args.seconds, args.loads)
-    show(board, console)
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    board.write(args.output.with_suffix(".json"))
-    draw(board, args.output.with_suffix(".png"))
-    console.print(f"written: {args.output}.json, {args.output}.png")
-    failed = [c for c in board.cells if c.engine == "mace" and c.reason]
-    if failed:
-        sys.exit(1)
+        console.print(f"measuring {name}")
+        with tempfile.TemporaryDirectory() as folder:
+            measured = Measurement(network, args.threads, engines, Path(folder))
+            seconds = args.seconds * len(args.threads)
+            board.cells += measured.run(seconds, args.loads)
+    board.cells = kept_cells + board.cells
+    kept = output.finish(board.data(), board.versions)
+    picture = _RESULT.with_suffix(".png")
+    draw(kept, picture, "")
+    console.print(f"written: {picture}")
+    failed = any(c.engine == "mace" and c.reason for c in board.cells)
+    missed = any(goal.met is False for goal in goals(board))
+    return int(failed or (args.require_goals and missed))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

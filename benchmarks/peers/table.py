@@ -1,17 +1,15 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The scoreboard as text."""
+"""The scoreboard as tables."""
 
 from __future__ import annotations
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
+from collections.abc import Callable
 
+from benchmarks.peers import goals
 from benchmarks.peers.engines import ENGINES
 from benchmarks.peers.results import (
     Cell,
-    Duel,
     Measure,
     Scoreboard,
     first_ms,
@@ -20,93 +18,150 @@ from benchmarks.peers.results import (
     threads_text,
     time_ms,
 )
+from benchmarks.tables import Table
+
+MACE = "mace"
 
 
-def show(board: Scoreboard, console: Console) -> None:
-    """Prints one row per engine, network and number of threads, the geometric
-    means, engines beside their rivals, and why engines are missing or do not
-    count."""
-    console.print(_cells(board))
-    console.print(_means(board))
-    duels = board.duels()
-    for engine in dict.fromkeys(duel.engine for duel in duels):
-        console.print(_duels([duel for duel in duels if duel.engine == engine]))
-    for cell in board.cells:
-        if cell.reason:
-            console.print(
-                f"{ENGINES[cell.engine].label}, {cell.network}, "
-                f"{threads_text(cell.threads)}: {cell.reason}",
-                markup=False,
-            )
+def tables(board: Scoreboard) -> list[Table]:
+    """Those that have rows: every cell; times, first results and memory by
+    network; what a second thread brings; means; engines beside their rivals; why
+    engines are missing or do not count; and goals."""
+    made = [
+        _cells(board),
+        _by_network(board, "time", "ms per inference, fp32", _time, time_ms),
+        _speedups(board),
+        _by_network(
+            board,
+            "first",
+            "ms from the file to the first result, fp32",
+            lambda cell: f"{first_ms(cell):.1f}",
+            first_ms,
+        ),
+        _by_network(
+            board,
+            "memory",
+            "peak memory until the first result in MB, fp32",
+            lambda cell: f"{memory_mb(cell):.0f}",
+            memory_mb,
+        ),
+        _means(board),
+        _duels(board),
+        _remarks(board),
+        goals.table(goals.goals(board)),
+    ]
+    return [table for table in made if table.rows]
 
 
 def _cells(board: Scoreboard) -> Table:
     table = Table(
-        title="ms per inference, ms from the file to the first result, peak memory",
-        box=SIMPLE_HEAD,
-        padding=(0, 0),
-        pad_edge=False,
+        "cells",
+        "ms per inference, ms from the file to the first result, peak memory",
+        (
+            *("network, threads", "engine", "min", "median", "ratio"),
+            *("first", "ratio", "MB", "ratio", "error"),
+        ),
+        labels=2,
     )
-    table.add_column("engine", no_wrap=True)
-    for title in ("min", "median", "ratio", "first", "ratio", "MB", "ratio"):
-        table.add_column(title, no_wrap=True, justify="right")
-    table.add_column("error", justify="right", no_wrap=True)
     case = None
     for cell in board.cells:
-        if cell.case != case:
-            if case:
-                table.add_section()
-            table.add_row(
-                f"{cell.network}, {threads_text(cell.threads)}", style="italic"
-            )
-            case = cell.case
-        table.add_row(
-            f"  {ENGINES[cell.engine].label}",
+        if cell.case != case and case:
+            table.add()
+        title = f"{cell.network}, {threads_text(cell.threads)}"
+        table.add(
+            title if cell.case != case else "",
+            ENGINES[cell.engine].label,
             *_numbers(board, cell),
-            style="bold" if cell.engine == "mace" else "",
         )
+        case = cell.case
     return table
 
 
 def _numbers(board: Scoreboard, cell: Cell) -> tuple[str, ...]:
     if not cell.times:
-        return ("-",) * 7
+        return ("-",) * 8
     return (
         f"{cell.times.minimum:.2f}",
         f"{cell.times.median:.2f}",
-        _ratio(board, cell, time_ms),
+        _number(board.ratio(cell, time_ms)),
         f"{first_ms(cell):.1f}",
-        _ratio(board, cell, first_ms),
+        _number(board.ratio(cell, first_ms)),
         f"{memory_mb(cell):.0f}",
-        _ratio(board, cell, memory_mb),
+        _number(board.ratio(cell, memory_mb)),
         "" if cell.error is None else f"{cell.error:.0e}",
     )
 
 
-def _ratio(board: Scoreboard, cell: Cell, measure: Measure) -> str:
-    ratio = board.ratio(cell, measure)
-    return "" if ratio is None else f"{ratio:.2f}"
+def _time(cell: Cell) -> str:
+    assert cell.times
+    return f"{cell.times.minimum:.2f} ({cell.times.median:.2f})"
+
+
+def _by_network(
+    board: Scoreboard,
+    name: str,
+    title: str,
+    text: Callable[[Cell], str],
+    measure: Measure,
+) -> Table:
+    """A column for each engine that computes in fp32."""
+    engines = [
+        engine for engine in ENGINES if ENGINES[engine].fp32 and board.of(engine)
+    ]
+    if engines == [MACE] or MACE not in engines:
+        return Table(name, title, ())
+    labels = [ENGINES[engine].label for engine in engines]
+    table = Table(name, title, ("network", "threads", *labels, "ratio"))
+    cells = {(cell.case, cell.engine): cell for cell in board.timed()}
+    for case in dict.fromkeys(cell.case for cell in board.cells):
+        mine = cells.get((case, MACE))
+        found = (cells.get((case, engine)) for engine in engines)
+        table.add(
+            case[0],
+            str(case[1]),
+            *("-" if cell is None else text(cell) + _mark(cell) for cell in found),
+            _number(board.ratio(mine, measure)) if mine else "",
+        )
+    for threads in sorted({cell.threads for cell in board.cells}):
+        mean = board.mean_ratio(MACE, threads, measure)
+        table.add("geometric mean", str(threads), *[""] * len(engines), _number(mean))
+    return table
+
+
+def _mark(cell: Cell) -> str:
+    """Of a cell that is never the best peer's."""
+    return " *" if cell.reason else ""
+
+
+def _speedups(board: Scoreboard) -> Table:
+    """Engines side by side; empty for a single number of threads."""
+    found = {engine: board.speedups(engine) for engine in ENGINES}
+    engines = [engine for engine in ENGINES if found[engine]]
+    labels = [ENGINES[engine].label for engine in engines]
+    columns = ("network", "threads", *labels)
+    table = Table("speedup", "time with 1 thread / with more threads", columns)
+    cases = dict.fromkeys(cell.case for cell in board.cells)
+    for network, threads in cases:
+        ratios = [found[engine].get(network, {}).get(threads) for engine in engines]
+        if any(ratios):
+            table.add(network, str(threads), *map(_number, ratios))
+    return table
 
 
 def _means(board: Scoreboard) -> Table:
     table = Table(
-        title="geometric mean of the ratios to the best fp32 peer", box=SIMPLE_HEAD
+        "means",
+        "geometric mean of the ratios to the best fp32 peer",
+        ("engine", "threads", "networks", "time", "worst", "first", "memory"),
     )
-    table.add_column("engine")
-    for title in ("threads", "networks", "time", "worst", "first", "memory"):
-        table.add_column(title, justify="right")
     for threads in sorted({cell.threads for cell in board.cells}):
         for engine, info in ENGINES.items():
-            cells = [
-                cell
-                for cell in board.timed()
-                if cell.engine == engine and cell.threads == threads
-            ]
+            cells = [cell for cell in board.of(engine) if cell.threads == threads]
             if not cells:
                 continue
             ratios = [board.ratio(cell, time_ms) for cell in cells]
             worst = max((r for r in ratios if r is not None), default=None)
-            table.add_row(
+            table.add(
                 info.label,
                 str(threads),
                 str(len(cells)),
@@ -118,25 +173,42 @@ def _means(board: Scoreboard) -> Table:
     return table
 
 
-def _duels(duels: list[Duel]) -> Table:
-    first = duels[0]
-    table = Table(
-        title=f"{ENGINES[first.engine].label} / {ENGINES[first.rival].label}",
-        box=SIMPLE_HEAD,
-    )
-    table.add_column("network", no_wrap=True)
-    for title in ("threads", "min", "median"):
-        table.add_column(title, justify="right")
+def _duels(board: Scoreboard) -> Table:
+    """Engines that do not compute in fp32, each beside its rival."""
+    columns = ("network", "threads", "ms", "rival's ms", "min", "median")
+    cells = {(cell.case, cell.engine): cell for cell in board.timed()}
+    duels = board.duels()
+    names = {
+        f"{ENGINES[d.engine].label} beside {ENGINES[d.rival].label}" for d in duels
+    }
+    title = f"{', '.join(sorted(names))}; ms are minimum (median), then their ratios"
+    table = Table("bf16", title, columns)
     for duel in duels:
         threads = str(duel.threads)
         for network, ratio in duel.networks.items():
-            median = _number(duel.medians[network])
-            table.add_row(network, threads, _number(ratio), median)
+            case = (network, duel.threads)
+            both = (cells[case, engine] for engine in (duel.engine, duel.rival))
+            medians = _number(duel.medians[network])
+            table.add(network, threads, *map(_time, both), _number(ratio), medians)
         means = (geometric_mean(r.values()) for r in (duel.networks, duel.medians))
-        table.add_row("geometric mean", threads, *map(_number, means), style="bold")
-        table.add_section()
+        table.add("geometric mean", threads, "", "", *map(_number, means))
+        table.add()
+    return table
+
+
+def _remarks(board: Scoreboard) -> Table:
+    table = Table(
+        "remarks",
+        "cells without a time, and (*) cells that are no best peer's",
+        ("engine", "network", "threads", "why"),
+        labels=4,
+    )
+    for cell in board.cells:
+        if cell.reason:
+            engine = ENGINES[cell.engine].label
+            table.add(engine, cell.network, str(cell.threads), cell.reason)
     return table
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+    return "" if value is None else f"{value:.2f}"
