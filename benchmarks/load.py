@@ -95,6 +95,8 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
     """Probes of all engines with one network, each in a process of its own."""
     samples: dict[str, list[dict[str, float]]] = {engine: [] for engine in ENGINES}
     network = make_network(name)
+    for engine in ENGINES:
+        make_network(name, _tile(engine))
     for _ in range(rounds):
         for engine in ENGINES:
             command = ["-m", "benchmarks.load", "--models", name, "--probe", engine]
@@ -106,6 +108,11 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
             samples[engine].append(json.loads(done.stdout))
     weights = network.mace.with_suffix(".data").stat().st_size / 1e6
     return {"network": name, "weights_mb": weights, "samples": samples}
+
+
+def _tile(engine: str) -> int | None:
+    """What the deployment file says of Winograd."""
+    return 0 if engine.endswith("0") else None
 
 
 def tables(data: Any) -> list[Table]:
@@ -137,8 +144,7 @@ def main() -> None:
     add_arguments(parser)
     args = parser.parse_args()
     if args.probe:
-        tile = 0 if args.probe.endswith("0") else None
-        network = make_network(args.models[0], tile)
+        network = make_network(args.models[0], _tile(args.probe), convert=False)
         sys.stdout.write(json.dumps(probe(args.probe, network)))
         return
     output = recorder("benchmarks.load", args)

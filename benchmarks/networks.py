@@ -105,8 +105,9 @@ def make_network(
     winograd: int | None = None,
     batch: int = 1,
     size: int | None = None,
+    convert: bool = True,
 ) -> Network:
-    """Makes the files of a network, or finds them made.
+    """Makes the files of a network.
 
     Args:
         name: one of NAMES.
@@ -114,6 +115,7 @@ def make_network(
         batch: images per inference; other than 1 for BUILT_MODELS alone.
         size: height and width of an image, for BUILT_MODELS alone; None: what
             the network is made for.
+        convert: False where the MACE model was made a moment ago.
     """
     if name in BUILT_MODELS:
         n, c, h, w = BUILT_MODELS[name].input_shape
@@ -130,7 +132,8 @@ def make_network(
     if batch != 1 or size is not None:
         stem += f"-{batch}x{shape[2]}"
     network = Network(name, path, DIRECTORY / stem, source, result, shape)
-    _convert(network, network.mace, _options("fp32_fp32", winograd))
+    if convert:
+        _convert(network, network.mace, _options("fp32_fp32", winograd))
     return network
 
 

@@ -161,7 +161,10 @@ def tables(data: Any) -> list[Table]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument(
-        "--models", choices=NAMES, nargs="*", default=["mobilenet_v2", "resnet50"]
+        "--models",
+        choices=NAMES,
+        nargs="*",
+        default=["mobilenet_v2", "squeezenet", "resnet50"],
     )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=5.0, help="for each case")
