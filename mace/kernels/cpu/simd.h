@@ -85,6 +85,7 @@ typedef uint32_t VU __attribute__((vector_size(kLanes * 4)));
 typedef uint16_t VH
     __attribute__((vector_size(kLanes * 2)));  // fp16, bf16 bits
 typedef int8_t VI8 __attribute__((vector_size(kLanes)));
+typedef uint8_t VU8 __attribute__((vector_size(kLanes)));
 
 // ---- bits, constants -------------------------------------------------------
 
@@ -221,6 +222,19 @@ MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
   }
 }
 #endif
+
+// base[index[i]] per lane.
+MACE_SIMD_INLINE V Gather(const float *base, VI index) {
+#if defined(__AVX512F__)
+  return _mm512_i32gather_ps(reinterpret_cast<__m512i>(index), base, 4);
+#elif defined(__AVX2__)
+  return _mm256_i32gather_ps(base, reinterpret_cast<__m256i>(index), 4);
+#else
+  V v;
+  for (int i = 0; i < kLanes; ++i) v[i] = base[index[i]];
+  return v;
+#endif
+}
 
 // From floats, whatever Element is.
 MACE_SIMD_INLINE V LoadF32(const float *p) { return Load(p); }

@@ -97,6 +97,15 @@ _CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("ExpandDims", [(2, 3)], {"axes": [0, -1]}, 9),
     ("Squeeze", [(1, 2, 1)], {}, 9),
     ("Pad", [(2, 3)], {"pads": [1, 2, 0, 3], "mode": "EDGE"}, 9),
+    *[
+        ("Resize", [(1, 6, 10, 2)], {"mode": mode, **attrs}, 9)
+        for mode in ("NEAREST", "LINEAR", "CUBIC")
+        for attrs in (
+            {"size": [9, 4]},
+            {"scales": [0.7, 0.7]},
+            {"size": [5, 7], "scales": [0.7, 0.7], "antialias": True},
+        )
+    ],
     (
         "LocalResponseNorm",
         [(1, 2, 3, 8)],

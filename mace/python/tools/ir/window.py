@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mace.python.tools.ir.graph import DataFormat, Op
 from mace.python.tools.ir.shapes import Dim, Shape
 
@@ -21,6 +23,7 @@ LAYOUT_BOUND_OPS = frozenset(
         "DepthwiseConv2d",
         "LocalResponseNorm",
         "Pooling",
+        "Resize",
     }
 )
 DATA_FORMAT = "data_format"
@@ -39,6 +42,11 @@ def channel_axis(op: Op, rank: int) -> int:
 def spatial_axes(op: Op) -> tuple[int, int]:
     """Positions of height and width."""
     return (2, 3) if data_format(op) is DataFormat.NCHW else (1, 2)
+
+
+def scaled_size(size: int, scale: float) -> int:
+    """What Resize makes of a length: in float32, as frameworks do it."""
+    return int(np.floor(np.float32(size) * np.float32(scale)))
 
 
 def image_shape(op: Op, n: Dim, hw: Sequence[Dim], c: Dim) -> Shape:

@@ -349,6 +349,38 @@ def _adds(held: Any) -> Callable[[Any], Any]:
     return lambda x: x + tf.cast(held, tf.float32)
 
 
+@pytest.mark.parametrize(
+    ("align_corners", "half_pixel_centers"),
+    [(False, False), (True, False), (False, True)],
+)
+@pytest.mark.parametrize("op", ["Bilinear", "NearestNeighbor", "Bicubic"])
+def test_resize(
+    tmp_path: Path, op: str, align_corners: bool, half_pixel_centers: bool
+) -> None:
+    for size in ([12, 18], [11, 5], [3, 20], [1, 1]):
+        check(
+            tmp_path,
+            lambda x, size=size: getattr(tf.raw_ops, f"Resize{op}")(
+                images=x,
+                size=size,
+                align_corners=align_corners,
+                half_pixel_centers=half_pixel_centers,
+            ),
+            rand(2, 6, 9, 3),
+            # TensorFlow looks cubic weights up in a table: 8e-4 of the range of 4.
+            tolerance=3.2e-3 if op == "Bicubic" else 2e-5,
+        )
+
+
+def test_resize_by_a_computed_size(tmp_path: Path) -> None:
+    check(
+        tmp_path,
+        lambda x: tf.compat.v1.image.resize_bilinear(x, tf.shape(x)[1:3] * 2),
+        rand(2, 6, 9, 3),
+        dynamic=True,
+    )
+
+
 # Nodes whose handlers TensorFlow's Python interface no longer makes.
 _NOT_MADE = {
     "BatchMatMul",

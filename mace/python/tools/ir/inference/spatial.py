@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.infer import INFERENCE, OutputType
 from mace.python.tools.ir.shapes import Dim, Shape, compatible, format_shape
@@ -11,6 +13,7 @@ from mace.python.tools.ir.window import (
     channel_axis,
     image_shape,
     output_size,
+    scaled_size,
     spatial_axes,
 )
 
@@ -90,6 +93,28 @@ def _channels(op: Op) -> list[OutputType]:
         if isinstance(c, int) and isinstance(groups, int) and c % groups:
             raise ValueError(f"{c} channels in {groups} groups")
     return [OutputType(x.dtype, x.shape)]
+
+
+@INFERENCE.register("Resize")
+def _resize(op: Op) -> list[OutputType]:
+    x, size = op.input(0), op.get_input(1)
+    if size is not None and not compatible(size.shape, (2,)):
+        raise ValueError(f"the size must be [2], not {format_shape(size.shape)}")
+    given: Sequence[int] | None = op.attr("size") or None
+    if size is not None and size.is_constant:
+        given = [int(v) for v in size.numpy()]
+    if x.shape is None:
+        return [OutputType(x.dtype, (None,) * 4)]
+    n, hw, c = _image(op, x.shape)
+    if given is not None:
+        return [OutputType(x.dtype, image_shape(op, n, given, c))]
+    if size is not None:
+        return [OutputType(x.dtype, image_shape(op, n, (None, None), c))]
+    scaled = [
+        scaled_size(dim, scale) if isinstance(dim, int) else None
+        for dim, scale in zip(hw, op.attr("scales"))
+    ]
+    return [OutputType(x.dtype, image_shape(op, n, scaled, c))]
 
 
 def _filter(op: Op) -> tuple[int, int, int, int]:

@@ -1,0 +1,407 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/resize/resize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/resize/axis.h"
+#include "mace/ops/resize/resize_schema.h"
+
+namespace mace {
+
+namespace {
+
+// Positions are int32, and exact as doubles between sizes.
+constexpr int64_t kMostPixels = INT64_C(1) << 24;
+constexpr int64_t kMostRowElements = INT64_C(1) << 30;
+constexpr int64_t kMostScratch = INT64_C(1) << 31;
+constexpr int64_t kTasksPerThread = 4;
+
+int64_t RoundUp(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
+
+// Copies pixels of kBytes bytes; 0 stands for `bytes`.
+template <size_t kBytes>
+void PickPixels(const uint8_t *input,
+                size_t stride,
+                const std::vector<int32_t> &from,
+                size_t bytes,
+                size_t out_stride,
+                uint8_t *out) {
+  for (const int32_t x : from) {
+    std::memcpy(out, input + static_cast<size_t>(x) * stride,
+                kBytes == 0 ? bytes : kBytes);
+    out += out_stride;
+  }
+}
+
+class ResizeOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override;
+  MaceStatus Reshape(ReshapeContext *context) override;
+  MaceStatus Run(RunContext *context) override;
+
+  HalfUse half_use() const override {
+    return nearest() ? HalfUse::kFollows : HalfUse::kNone;
+  }
+
+ private:
+  // What one thread works in: the latest input rows at output width, the row of
+  // the input in each place, and what `blend` gets.
+  struct Work {
+    float *rows;
+    int64_t *in_place;
+    const float **wanted;
+  };
+
+  bool nearest() const { return attributes_.mode == ResizeMode::NEAREST; }
+  MaceStatus WantedSize(ReshapeContext *context, int64_t size[2]) const;
+  MaceStatus PlanAxes(const Shape &input, const Shape &output);
+  void PlanElements(int64_t channels);
+  Work WorkOf(void *scratch, int thread) const;
+  void ResampleRow(const Tensor *input, int64_t row, float *out) const;
+  void RunRow(const Tensor *input,
+              int64_t row,
+              const Work &work,
+              Tensor *output) const;
+  // Of NEAREST: rows [begin, end) of the output, counted over the batch.
+  void CopyRows(const Tensor *input,
+                int64_t begin,
+                int64_t end,
+                Tensor *output) const;
+  void CopyRow(const Tensor *input,
+               int64_t from,
+               int64_t row,
+               Tensor *output) const;
+
+  ResizeAttributes attributes_;
+  const resize::Kernels *kernels_ = nullptr;
+  Shape input_;
+  Shape output_;
+  ResizeTaps rows_;
+  ResizeTaps columns_;
+  // Of every element of a row, for few channels; else empty.
+  std::vector<int32_t> element_first_;
+  std::vector<float> element_weights_;
+  int64_t row_floats_ = 0;  // of a row in Work
+  int64_t work_bytes_ = 0;  // of a thread
+};
+
+MaceStatus ResizeOp::InitOp(InitContext *context) {
+  MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
+  kernels_ = resize::KernelsFor(isa());
+  const std::vector<int64_t> &size = attributes_.size;
+  const std::vector<float> &scales = attributes_.scales;
+  const bool has_input = context->has_input(kResizeSizeInput);
+  if (has_input && !size.empty()) {
+    return Invalid("has both an input and an attribute size");
+  }
+  if (!has_input && size.empty() && scales.empty()) {
+    return Invalid("has neither a size nor scales");
+  }
+  if (!size.empty() && size.size() != 2) {
+    return Invalid("size has ", size.size(),
+                   " values, not 2 (height and width)");
+  }
+  if (!scales.empty() && scales.size() != 2) {
+    return Invalid("scales has ", scales.size(),
+                   " values, not 2 (vertical and horizontal)");
+  }
+  for (const float scale : scales) {
+    if (!(scale > 0) || std::isinf(scale)) {
+      return Invalid("scales holds ", scale, "; scales are above 0 and finite");
+    }
+  }
+  return MaceStatus();
+}
+
+MaceStatus ResizeOp::WantedSize(ReshapeContext *context,
+                                int64_t size[2]) const {
+  const Tensor *given = context->input(kResizeSizeInput);
+  if (given != nullptr) {
+    if (given->shape.rank() != 1 || given->shape[0] != 2) {
+      return Invalid("the input size has the shape ", given->shape.ToString(),
+                     ", not [2]");
+    }
+    if (given->data == nullptr) {
+      return NotSupported("the value of the input size ('", given->name,
+                          "') is not known before the run");
+    }
+  }
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const int64_t from = input_[axis + 1];
+    if (given != nullptr) {
+      size[axis] = given->As<int32_t>()[axis];
+    } else if (!attributes_.size.empty()) {
+      size[axis] = attributes_.size[axis];
+    } else {
+      // In float, as frameworks do it: 10 * 0.7f is 7.
+      const float scaled =
+          std::floor(static_cast<float>(from) * attributes_.scales[axis]);
+      size[axis] = static_cast<int64_t>(std::min(scaled, 1e9f));
+    }
+    const char *name = axis == 0 ? "height" : "width";
+    if (size[axis] < 0 || size[axis] > kMostPixels || from > kMostPixels) {
+      return Invalid("cannot make a ", name, " of ", from, " one of ",
+                     size[axis], "; lengths are within [0, ", kMostPixels, "]");
+    }
+    if (from == 0 && size[axis] > 0) {
+      return Invalid("cannot make a ", name, " of 0 one of ", size[axis]);
+    }
+    if (attributes_.scales.empty() || size[axis] == 0) continue;
+    const double scaled = static_cast<double>(attributes_.scales[axis]) *
+                          static_cast<double>(from);
+    const auto found = static_cast<double>(size[axis]);
+    if (scaled < found - 0.501 || scaled >= found + 1) {
+      return Invalid("the ", name, " ", size[axis], " is not ", from,
+                     " times the scale ", attributes_.scales[axis]);
+    }
+  }
+  return MaceStatus();
+}
+
+MaceStatus ResizeOp::Reshape(ReshapeContext *context) {
+  const Tensor *input = context->input(kResizeInputInput);
+  const Shape &shape = input->shape;
+  if (shape.rank() != 4) {
+    return Invalid("takes [N, H, W, C], not ", shape.ToString());
+  }
+  if (input->data_type == DataType::kInt32 && !nearest()) {
+    return NotSupported("mode ",
+                        kResizeModeNames[static_cast<int>(attributes_.mode)],
+                        " does not take int32");
+  }
+  const Shape known = input_;
+  input_ = shape;
+  int64_t size[2] = {};
+  MACE_RETURN_IF_ERROR(WantedSize(context, size));
+  const Shape output = {shape[0], size[0], size[1], shape[3]};
+  MACE_RETURN_IF_ERROR(SetOutput(context, 0, output, input->data_type));
+  context->AllowStridedOutput(0);
+  if (output.Elements() == 0) {
+    output_ = output;
+    rows_ = columns_ = ResizeTaps();
+    return MaceStatus();
+  }
+  if (!(known == shape && output_ == output)) {
+    output_ = Shape();  // until all is well
+    MACE_RETURN_IF_ERROR(PlanAxes(shape, output));
+    output_ = output;
+  }
+  // `elements` reads dense rows.
+  if (element_first_.empty()) context->AllowStridedInput(kResizeInputInput);
+  if (nearest()) return MaceStatus();
+  context->RequestScratch(static_cast<size_t>(
+      work_bytes_ * context->thread_pool()->thread_count()));
+  return MaceStatus();
+}
+
+MaceStatus ResizeOp::PlanAxes(const Shape &input, const Shape &output) {
+  ResizeTaps *const plans[] = {&rows_, &columns_};
+  for (size_t i = 0; i < 2; ++i) {
+    ResizeAxis axis;
+    axis.input = input[i + 1];
+    axis.output = output[i + 1];
+    if (!attributes_.scales.empty()) axis.scale = double{attributes_.scales[i]};
+    *plans[i] = PlanResizeAxis(attributes_, axis);
+  }
+  element_first_.clear();
+  element_weights_.clear();
+  if (nearest()) return MaceStatus();
+  const int64_t channels = output[3];
+  const int64_t width = output[2] * channels;
+  if (std::max(width, input[2] * channels) > kMostRowElements) {
+    return NotSupported("rows of more than ", kMostRowElements, " elements");
+  }
+  if (channels < static_cast<int64_t>(kernels_->lanes)) PlanElements(channels);
+  row_floats_ = RoundUp(width, static_cast<int64_t>(resize::kElementBlock));
+  const int64_t entry =
+      sizeof(float) * row_floats_ + sizeof(int64_t) + sizeof(const float *);
+  if (rows_.taps > kMostScratch / entry) {
+    return NotSupported("needs ", rows_.taps, " rows of ", width,
+                        " elements at a time");
+  }
+  work_bytes_ = RoundUp(rows_.taps * entry, 64);
+  return MaceStatus();
+}
+
+void ResizeOp::PlanElements(int64_t channels) {
+  const auto width = static_cast<int64_t>(columns_.first.size()) * channels;
+  const int64_t count =
+      RoundUp(width, static_cast<int64_t>(resize::kElementBlock));
+  element_first_.assign(static_cast<size_t>(count), 0);
+  element_weights_.assign(static_cast<size_t>(count * columns_.taps), 0.0f);
+  for (int64_t i = 0; i < width; ++i) {
+    const int64_t x = i / channels;
+    element_first_[static_cast<size_t>(i)] = static_cast<int32_t>(
+        columns_.first[static_cast<size_t>(x)] * channels + i % channels);
+    for (int64_t k = 0; k < columns_.taps; ++k) {
+      element_weights_[static_cast<size_t>(k * count + i)] =
+          columns_.weights[static_cast<size_t>(x * columns_.taps + k)];
+    }
+  }
+}
+
+ResizeOp::Work ResizeOp::WorkOf(void *scratch, int thread) const {
+  uint8_t *const at = static_cast<uint8_t *>(scratch) + thread * work_bytes_;
+  Work work;
+  work.rows = reinterpret_cast<float *>(at);
+  work.in_place =
+      reinterpret_cast<int64_t *>(work.rows + rows_.taps * row_floats_);
+  work.wanted = reinterpret_cast<const float **>(work.in_place + rows_.taps);
+  return work;
+}
+
+void ResizeOp::ResampleRow(const Tensor *input, int64_t row, float *out) const {
+  const int64_t pixel = input->RowStride();
+  const float *from = input->As<float>() + row * input_[2] * pixel;
+  if (!element_first_.empty()) {
+    resize::ElementRow elements;
+    elements.input = from;
+    elements.tap_stride = static_cast<size_t>(pixel);
+    elements.count = element_first_.size();
+    elements.first = element_first_.data();
+    elements.weights = element_weights_.data();
+    elements.taps = static_cast<size_t>(columns_.taps);
+    kernels_->elements(elements, out);
+    return;
+  }
+  resize::PixelRow pixels;
+  pixels.input = from;
+  pixels.pixel_stride = static_cast<size_t>(pixel);
+  pixels.channels = static_cast<size_t>(input_[3]);
+  pixels.width = static_cast<size_t>(output_[2]);
+  pixels.first = columns_.first.data();
+  pixels.weights = columns_.weights.data();
+  pixels.taps = static_cast<size_t>(columns_.taps);
+  kernels_->pixels(pixels, out);
+}
+
+void ResizeOp::RunRow(const Tensor *input,
+                      int64_t row,
+                      const Work &work,
+                      Tensor *output) const {
+  const auto y = static_cast<size_t>(row % output_[1]);
+  const float *weights =
+      rows_.weights.data() + y * static_cast<size_t>(rows_.taps);
+  // Rows of weight 0 on either side only fill the table.
+  int64_t begin = 0;
+  int64_t end = rows_.taps;
+  while (end - begin > 1 && weights[begin] == 0) ++begin;
+  while (end - begin > 1 && weights[end - 1] == 0) --end;
+  const int64_t first = row / output_[1] * input_[1] + rows_.first[y];
+  for (int64_t k = begin; k < end; ++k) {
+    const int64_t place = (first + k) % rows_.taps;
+    float *at = work.rows + place * row_floats_;
+    if (work.in_place[place] != first + k) {
+      ResampleRow(input, first + k, at);
+      work.in_place[place] = first + k;
+    }
+    work.wanted[k] = at;
+  }
+  const auto taps = static_cast<size_t>(end - begin);
+  const int64_t channels = output_[3];
+  const int64_t stride = output->RowStride();
+  float *out = output->MutableAs<float>() + row * output_[2] * stride;
+  const float **wanted = work.wanted + begin;
+  weights += begin;
+  if (stride == channels) {
+    kernels_->blend(wanted, weights, taps,
+                    static_cast<size_t>(output_[2] * channels), out);
+    return;
+  }
+  for (int64_t x = 0; x < output_[2]; ++x, out += stride) {
+    kernels_->blend(wanted, weights, taps, static_cast<size_t>(channels), out);
+    for (size_t k = 0; k < taps; ++k) wanted[k] += channels;
+  }
+}
+
+void ResizeOp::CopyRow(const Tensor *input,
+                       int64_t from,
+                       int64_t row,
+                       Tensor *output) const {
+  const auto element = static_cast<int64_t>(DataTypeSize(input->data_type));
+  const int64_t stride = input->RowStride() * element;
+  const int64_t out_stride = output->RowStride() * element;
+  const auto bytes = static_cast<size_t>(output_[3] * element);
+  const auto *source = input->As<uint8_t>() + from * input_[2] * stride;
+  uint8_t *out = output->MutableAs<uint8_t>() + row * output_[2] * out_stride;
+  const auto pick = [&](auto copy) {
+    copy(source, static_cast<size_t>(stride), columns_.first, bytes,
+         static_cast<size_t>(out_stride), out);
+  };
+  switch (bytes) {
+    case 2:
+      return pick(PickPixels<2>);
+    case 4:
+      return pick(PickPixels<4>);
+    case 8:
+      return pick(PickPixels<8>);
+    case 12:
+      return pick(PickPixels<12>);
+    case 16:
+      return pick(PickPixels<16>);
+    default:
+      return pick(PickPixels<0>);
+  }
+}
+
+void ResizeOp::CopyRows(const Tensor *input,
+                        int64_t begin,
+                        int64_t end,
+                        Tensor *output) const {
+  const bool dense = output->RowStride() == output_[3];
+  const int64_t bytes = output_[2] * output_[3] *
+                        static_cast<int64_t>(DataTypeSize(output->data_type));
+  int64_t last = -1;
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t from = row / output_[1] * input_[1] +
+                         rows_.first[static_cast<size_t>(row % output_[1])];
+    if (dense && from == last) {  // the row before once more
+      uint8_t *out = output->MutableAs<uint8_t>() + row * bytes;
+      std::memcpy(out, out - bytes, static_cast<size_t>(bytes));
+    } else {
+      CopyRow(input, from, row, output);
+    }
+    last = from;
+  }
+}
+
+MaceStatus ResizeOp::Run(RunContext *context) {
+  const Tensor *input = context->input(kResizeInputInput);
+  Tensor *output = context->output(0);
+  if (output_.Elements() == 0) return MaceStatus();
+  ThreadPool *pool = context->thread_pool();
+  const int64_t rows = output_[0] * output_[1];
+  const int64_t width = output_[2] * output_[3];
+  if (nearest()) {
+    pool->ParallelFor(rows, RowGrain(width),
+                      [&](int64_t begin, int64_t end, int /*thread*/) {
+                        CopyRows(input, begin, end, output);
+                      });
+    return MaceStatus();
+  }
+  // The first row of a task resamples all it needs, those after it what is new:
+  // few long tasks, yet enough of them for threads of different speed.
+  const int64_t grain =
+      std::max(RowGrain(width * (rows_.taps + columns_.taps)),
+               rows / (kTasksPerThread * pool->thread_count()));
+  pool->ParallelFor(rows, grain, [&](int64_t begin, int64_t end, int thread) {
+    const Work work = WorkOf(context->scratch(), thread);
+    std::fill_n(work.in_place, rows_.taps, -1);
+    for (int64_t row = begin; row < end; ++row) {
+      RunRow(input, row, work, output);
+    }
+  });
+  return MaceStatus();
+}
+
+}  // namespace
+
+MACE_REGISTER_OP(Resize, CPU, ResizeOp);
+
+}  // namespace mace

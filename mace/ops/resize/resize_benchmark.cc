@@ -1,0 +1,46 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+
+#include "mace/ops/testing/benchmark.h"
+
+namespace mace {
+namespace {
+
+using benchmark::OpName;
+using benchmark::RegisterOp;
+using op_test::OpCase;
+using op_test::Random;
+
+struct Image {
+  Shape shape;
+  int64_t height;
+  int64_t width;
+};
+
+const bool kRegistered = [] {
+  // Feature maps of detectors and segmentation, a mask, a camera's picture.
+  const Image images[] = {{{1, 26, 26, 256}, 52, 52},
+                          {{1, 33, 33, 256}, 129, 129},
+                          {{1, 65, 65, 21}, 513, 513},
+                          {{1, 160, 160, 1}, 640, 640},
+                          {{1, 480, 640, 3}, 224, 224}};
+  for (const Image &image : images) {
+    for (const char *mode : {"NEAREST", "LINEAR", "CUBIC"}) {
+      const std::string details = std::string(mode) + "_" +
+                                  std::to_string(image.height) + "x" +
+                                  std::to_string(image.width);
+      RegisterOp(OpName("RESIZE", image.shape, details), [=](Random *random) {
+        return OpCase("Resize")
+            .Input(random->Floats(image.shape))
+            .Ints("size", {image.height, image.width})
+            .String("mode", mode);
+      });
+    }
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace mace

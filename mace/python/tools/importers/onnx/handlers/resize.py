@@ -1,0 +1,231 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Images in another size.
+
+MACE resizes height and width. What ONNX resizes besides must keep its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.onnx.window import NCHW
+from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import Shape, format_shape
+
+# The operator set in which Resize got coordinates, and sizes instead of scales.
+_WITH_COORDINATES = 11
+_MODES = {"nearest": "NEAREST", "linear": "LINEAR", "cubic": "CUBIC"}
+_UPSAMPLE_MODES = {**_MODES, "bilinear": "LINEAR"}
+_COORDINATES = {
+    "half_pixel": "HALF_PIXEL",
+    "half_pixel_symmetric": "HALF_PIXEL_SYMMETRIC",
+    "pytorch_half_pixel": "PYTORCH_HALF_PIXEL",
+    "align_corners": "ALIGN_CORNERS",
+    "asymmetric": "ASYMMETRIC",
+    "tf_half_pixel_for_nn": "HALF_PIXEL_FLOOR",
+}
+_ROUNDING = {
+    "round_prefer_floor": "PREFER_FLOOR",
+    "round_prefer_ceil": "PREFER_CEIL",
+    "floor": "FLOOR",
+    "ceil": "CEIL",
+}
+
+
+@HANDLERS.register("Upsample")
+def _upsample(node: Node) -> None:
+    if node.opset < 7:
+        # Operator set 1 had height and width as attributes.
+        scales = [1.0, 1.0, node.real("height_scale", 1), node.real("width_scale", 1)]
+    elif node.opset < 9:
+        scales = [float(v) for v in node.attribute_value("scales")]
+    else:
+        scales = [float(v) for v in node.constant(1, "scales").reshape(-1)]
+    _old(node, scales, _choice(node, "mode", "nearest", _UPSAMPLE_MODES))
+
+
+@HANDLERS.register("Resize")
+def _resize(node: Node) -> None:
+    mode = _choice(node, "mode", "nearest", _MODES)
+    if node.opset < _WITH_COORDINATES:
+        scales = [float(v) for v in node.constant(1, "scales").reshape(-1)]
+        _old(node, scales, mode)
+        return
+    attrs: dict[str, Any] = {
+        "mode": mode,
+        "coordinates": _choice(
+            node, "coordinate_transformation_mode", "half_pixel", _COORDINATES
+        ),
+    }
+    if mode == "NEAREST":
+        attrs["rounding"] = _choice(
+            node, "nearest_mode", "round_prefer_floor", _ROUNDING
+        )
+    else:
+        attrs["antialias"] = node.flag("antialias", False)
+        attrs["exclude_outside"] = node.flag("exclude_outside", False)
+    if mode == "CUBIC":
+        attrs["cubic_coefficient"] = node.real("cubic_coeff_a", -0.75)
+    rank = len(node.shape(node.input(0)))
+    axes = [node.axis(a, rank) for a in node.integers("axes", list(range(rank)))]
+    has_sizes = node.has_input(3)
+    if has_sizes and node.input(3).is_constant:
+        _by_sizes(node, axes, node.constant_ints(3, "sizes"), attrs)
+    elif has_sizes:
+        _by_computed_sizes(node, axes, node.input(3), attrs)
+    else:
+        scales = [float(v) for v in node.constant(2, "scales").reshape(-1)]
+        _by_scales(node, axes, scales, attrs)
+
+
+def _choice(node: Node, name: str, default: str, known: Mapping[str, str]) -> str:
+    found = node.text(name, default)
+    if found not in known:
+        raise UnsupportedNodeError(
+            f"{name} is {found!r}; supported are {', '.join(sorted(known))}"
+        )
+    return known[found]
+
+
+def _old(node: Node, scales: Sequence[float], mode: str) -> None:
+    """Before there were coordinates; what was meant is what onnxruntime does."""
+    attrs: dict[str, Any] = {"mode": mode, "coordinates": "ASYMMETRIC"}
+    if mode == "CUBIC":
+        raise UnsupportedNodeError("mode 'cubic' before operator set 11")
+    smaller = [scale < 1 for scale in scales if scale != 1]
+    if mode == "NEAREST":
+        if any(smaller) and not all(smaller):
+            raise UnsupportedNodeError(
+                f"scales {list(scales)} enlarge and reduce, which operator set "
+                f"{node.opset} gives no meaning",
+                "export with operator set 11 or newer",
+            )
+        attrs["rounding"] = "CEIL" if any(smaller) else "FLOOR"
+    _by_scales(node, range(len(scales)), scales, attrs)
+
+
+def _by_scales(
+    node: Node, axes: Sequence[int], scales: Sequence[float], attrs: dict[str, Any]
+) -> None:
+    if len(scales) != len(axes):
+        raise UnsupportedNodeError(f"{len(scales)} scales for {len(axes)} axes")
+    _emit(node, {}, {a: float(np.float32(s)) for a, s in zip(axes, scales)}, attrs)
+
+
+def _by_sizes(
+    node: Node, axes: Sequence[int], sizes: Sequence[int], attrs: dict[str, Any]
+) -> None:
+    if len(sizes) != len(axes):
+        raise UnsupportedNodeError(f"{len(sizes)} sizes for {len(axes)} axes")
+    policy = node.text("keep_aspect_ratio_policy", "stretch")
+    if policy == "stretch":
+        _emit(node, dict(zip(axes, sizes)), {}, attrs)
+        return
+    dims = node.static_shape(node.input(0))
+    if any(dims[a] == 0 for a in axes):
+        raise UnsupportedNodeError(f"resizes a dimension of length 0 ({list(dims)})")
+    ratios = [size / dims[a] for a, size in zip(axes, sizes)]
+    scale = min(ratios) if policy == "not_larger" else max(ratios)
+    # Halves go up.
+    kept = {a: int(np.floor(scale * dims[a] + 0.5)) for a in axes}
+    _emit(node, kept, dict.fromkeys(axes, float(np.float32(scale))), attrs)
+
+
+def _by_computed_sizes(
+    node: Node, axes: Sequence[int], sizes: Value, attrs: dict[str, Any]
+) -> None:
+    """Sizes that follow from the shapes of inputs, which the run knows."""
+    x = node.input(0)
+    if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
+        raise UnsupportedNodeError(
+            "keeps the aspect ratio in sizes computed at run time", STATIC_HINT
+        )
+    node.require_shape_only(sizes, "sizes")
+    rank = len(node.shape(x))
+    if rank == 4 and list(axes) == [2, 3]:
+        node.emit("Resize", [x, sizes], {**NCHW, **attrs})
+        return
+    if rank != 4 or list(axes) != [0, 1, 2, 3] or not _keeps_channels(sizes, x):
+        raise UnsupportedNodeError(
+            f"sizes ({sizes.name}) computed at run time, of which the first two are "
+            "not plainly those of the input",
+            STATIC_HINT,
+        )
+    part = {"axes": [0], "begins": [2], "ends": [4], "strides": [1]}
+    size = node.make("StridedSlice", [sizes], part)
+    node.emit("Resize", [x, size], {**NCHW, **attrs})
+
+
+def _keeps_channels(sizes: Value, x: Value) -> bool:
+    """Whether sizes is Concat(Shape(x)[0:2], ...), as exporters write it."""
+    joined = sizes.producer
+    if joined is None or joined.type != "Concat":
+        return False
+    cut = joined.input(0).producer
+    if cut is None or cut.type != "StridedSlice" or cut.input(0).producer is None:
+        return False
+    shape = cut.input(0).producer
+    whole = {"begins": [0], "ends": [2], "strides": [1]}
+    return (
+        shape is not None
+        and shape.type == "Shape"
+        and shape.input(0) is x
+        and all(list(cut.attr(name)) == value for name, value in whole.items())
+    )
+
+
+def _emit(
+    node: Node,
+    sizes: Mapping[int, int],
+    scales: Mapping[int, float],
+    attrs: dict[str, Any],
+) -> None:
+    """Emits the operator, given a size, a scale or both for each axis."""
+    x = node.input(0)
+    shape = node.shape(x)
+    resized = {
+        axis
+        for axis, length in enumerate(shape)
+        if sizes.get(axis, length) != length or scales.get(axis, 1) != 1
+    }
+    if not resized:
+        node.set_output(0, x)
+        return
+    line = len(shape) == 3 and resized == {2}
+    first = len(shape) == 4 and resized <= {2, 3}
+    if not (line or first or (len(shape) == 4 and resized <= {1, 2})):
+        raise UnsupportedNodeError(
+            f"resizes the axes {sorted(resized)} of {format_shape(shape)}; height "
+            "and width of an image are supported"
+        )
+    if line:  # an image of height 1
+        x = node.make("ExpandDims", [x], {"axes": [2]})
+        shape = (*shape[:2], 1, shape[2])
+        sizes = {3 if a == 2 else a: v for a, v in sizes.items()}
+        scales = {3 if a == 2 else a: v for a, v in scales.items()}
+    axes = (2, 3) if line or first else (1, 2)
+    all_attrs = {**attrs, **(NCHW if axes == (2, 3) else {})}
+    if sizes:
+        all_attrs["size"] = [_size(node, sizes, shape, axis) for axis in axes]
+    if scales:
+        all_attrs["scales"] = [scales.get(axis, 1.0) for axis in axes]
+    if not line:
+        node.emit("Resize", [x], all_attrs)
+        return
+    node.emit("Squeeze", [node.make("Resize", [x], all_attrs)], {"axes": [2]})
+
+
+def _size(node: Node, sizes: Mapping[int, int], shape: Shape, axis: int) -> int:
+    size = sizes.get(axis, shape[axis])
+    if not isinstance(size, int):
+        raise UnsupportedNodeError(
+            f"the shape of {node.input(0).name} is not known before the run",
+            STATIC_HINT,
+        )
+    return size

@@ -1,0 +1,58 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Images in another size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
+
+
+@HANDLERS.register("ResizeBilinear")
+def bilinear(context: Context) -> None:
+    """Weighted means of 2 x 2 pixels."""
+    _emit(context, "LINEAR", {})
+
+
+@HANDLERS.register("ResizeNearestNeighbor")
+def nearest_neighbor(context: Context) -> None:
+    """The pixel below the position; with aligned corners the closest."""
+    aligned = context.node.flag("align_corners")
+    _emit(context, "NEAREST", {"rounding": "PREFER_CEIL" if aligned else "FLOOR"})
+
+
+@HANDLERS.register("ResizeBicubic")
+def bicubic(context: Context) -> None:
+    """Cubic convolution of 4 x 4 pixels.
+
+    With half_pixel_centers TensorFlow takes Keys' kernel and pixels of the image
+    alone; without, a steeper one that repeats the border. It looks the kernel up
+    in a table of 1024 steps, of which results differ by up to 8e-4 of the range
+    of the pixels; MACE computes it.
+    """
+    half = context.node.flag("half_pixel_centers")
+    attrs: dict[str, object] = {
+        "cubic_coefficient": -0.5 if half else -0.75,
+        "exclude_outside": half,
+    }
+    _emit(context, "CUBIC", attrs)
+
+
+def _emit(context: Context, mode: str, attrs: Mapping[str, object]) -> None:
+    aligned = context.node.flag("align_corners")
+    half = context.node.flag("half_pixel_centers")
+    if aligned and half:
+        raise UnsupportedNodeError("align_corners and half_pixel_centers exclude")
+    coordinates = "ALIGN_CORNERS" if aligned else "ASYMMETRIC"
+    if half:
+        coordinates = "HALF_PIXEL_FLOOR" if mode == "NEAREST" else "HALF_PIXEL"
+    attrs = {**attrs, "mode": mode, "coordinates": coordinates}
+    size = context.input(1)
+    if size.is_constant:
+        context.emit(
+            "Resize", [context.input(0)], size=context.ints(1, "size"), **attrs
+        )
+    else:
+        context.emit("Resize", [context.input(0), size], **attrs)
