@@ -3,8 +3,6 @@
 
 #include "mace/ops/cast/cast_schema.h"
 
-#include <limits>
-
 #include "mace/kernels/cpu/convert/convert.h"
 #include "mace/ops/cpu_op/copy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -17,35 +15,15 @@ struct Bool {
   uint8_t value;
 };
 
-// Between integers the low bits stay; float to integer truncates towards zero
-// and saturates, NaN becomes 0; to bool is "not zero".
+// Between integers the low bits stay; to bool is "not zero". What is or becomes
+// a number of another kind is the kernels'.
 template <typename To, typename From>
 struct Convert {
   static To Of(From x) { return static_cast<To>(x); }
 };
-template <typename To>
-struct Convert<To, float> {
-  static To Of(float x) {
-    if (!(x == x)) return 0;
-    // The limits of int32 as floats: the upper one is 2^31, not attained.
-    constexpr auto kLow = static_cast<float>(std::numeric_limits<To>::min());
-    constexpr auto kHigh = static_cast<float>(std::numeric_limits<To>::max());
-    if (x <= kLow) return std::numeric_limits<To>::min();
-    if (x >= kHigh) return std::numeric_limits<To>::max();
-    return static_cast<To>(x);
-  }
-};
-template <>
-struct Convert<float, float> {
-  static float Of(float x) { return x; }
-};
 template <typename From>
 struct Convert<Bool, From> {
   static Bool Of(From x) { return {static_cast<uint8_t>(x != From(0))}; }
-};
-template <>
-struct Convert<Bool, float> {
-  static Bool Of(float x) { return {static_cast<uint8_t>(x != 0.0f)}; }
 };
 template <typename To>
 struct Convert<To, Bool> {
@@ -56,31 +34,43 @@ struct Convert<Bool, Bool> {
   static Bool Of(Bool x) { return x; }
 };
 
-template <typename To, typename From>
-void ConvertAll(ThreadPool *pool, const From *x, To *y, int64_t count) {
-  pool->ParallelFor(count, kElementGrain,
+// Calls function(x, y, count) for parts of the elements.
+template <typename From, typename To, typename Function>
+void ForParts(ThreadPool *pool,
+              const Tensor *input,
+              Tensor *output,
+              Function function) {
+  const auto *x = input->As<From>();
+  auto *y = output->MutableAs<To>();
+  pool->ParallelFor(input->elements(), kElementGrain,
                     [=](int64_t begin, int64_t end, int /*thread*/) {
-                      for (int64_t i = begin; i < end; ++i) {
-                        y[i] = Convert<To, From>::Of(x[i]);
-                      }
+                      function(x + begin, y + begin,
+                               static_cast<size_t>(end - begin));
                     });
 }
 
+template <typename From, typename To>
+void ConvertAll(ThreadPool *pool, const Tensor *input, Tensor *output) {
+  ForParts<From, To>(pool, input, output,
+                     [](const From *x, To *y, size_t count) {
+                       for (size_t i = 0; i < count; ++i) {
+                         y[i] = Convert<To, From>::Of(x[i]);
+                       }
+                     });
+}
+
+// Between types of which neither is a float, and from float to bool.
 template <typename From>
 void ConvertFrom(ThreadPool *pool, const Tensor *input, Tensor *output) {
-  const From *x = input->As<From>();
-  const int64_t count = input->elements();
   switch (output->data_type) {
-    case DataType::kFloat32:
-      return ConvertAll(pool, x, output->MutableAs<float>(), count);
     case DataType::kInt32:
-      return ConvertAll(pool, x, output->MutableAs<int32_t>(), count);
+      return ConvertAll<From, int32_t>(pool, input, output);
     case DataType::kUint8:
-      return ConvertAll(pool, x, output->MutableAs<uint8_t>(), count);
+      return ConvertAll<From, uint8_t>(pool, input, output);
     case DataType::kInt8:
-      return ConvertAll(pool, x, output->MutableAs<int8_t>(), count);
+      return ConvertAll<From, int8_t>(pool, input, output);
     case DataType::kBool:
-      return ConvertAll(pool, x, output->MutableAs<Bool>(), count);
+      return ConvertAll<From, Bool>(pool, input, output);
     default:
       return;  // the schema has no other type
   }
@@ -129,19 +119,16 @@ class CastOp final : public CpuOp {
     const Tensor *input = context->input(kCastInputInput);
     Tensor *output = context->output(0);
     ThreadPool *pool = context->thread_pool();
-    const bool from_half = input->data_type == DataType::kFloat16;
-    const bool to_half = output->data_type == DataType::kFloat16;
-    if (from_half && to_half) {
+    if (input->data_type == output->data_type) {
       CopyInputToOutput(context);
       return MaceStatus();
     }
-    if (from_half || to_half) {
-      ConvertHalf(pool, input, output);
-      return MaceStatus();
+    if (output->data_type == DataType::kFloat32) {
+      return ToFloat(pool, input, output);
     }
     switch (input->data_type) {
       case DataType::kFloat32:
-        ConvertFrom<float>(pool, input, output);
+        FromFloat(pool, input, output);
         break;
       case DataType::kInt32:
         ConvertFrom<int32_t>(pool, input, output);
@@ -156,27 +143,57 @@ class CastOp final : public CpuOp {
         ConvertFrom<Bool>(pool, input, output);
         break;
       default:
-        return Invalid("cannot convert from ", DataTypeName(input->data_type));
+        return CannotConvert(input);
     }
     return MaceStatus();
   }
 
  private:
-  // One of the two is float16, the other float32.
-  void ConvertHalf(ThreadPool *pool, const Tensor *input, Tensor *output) {
+  MaceStatus CannotConvert(const Tensor *input) const {
+    return Invalid("cannot convert from ", DataTypeName(input->data_type));
+  }
+
+  MaceStatus ToFloat(ThreadPool *pool, const Tensor *input, Tensor *output) {
     const convert::Kernels *kernels = convert::KernelsFor(isa());
-    pool->ParallelFor(
-        input->elements(), kElementGrain,
-        [&](int64_t begin, int64_t end, int /*thread*/) {
-          const auto count = static_cast<size_t>(end - begin);
-          if (input->data_type == DataType::kFloat16) {
-            kernels->widen_f16(input->As<uint16_t>() + begin,
-                               output->MutableAs<float>() + begin, count);
-          } else {
-            kernels->narrow_f16(input->As<float>() + begin,
-                                output->MutableAs<uint16_t>() + begin, count);
-          }
-        });
+    switch (input->data_type) {
+      case DataType::kFloat16:
+        ForParts<uint16_t, float>(pool, input, output, kernels->widen_f16);
+        break;
+      case DataType::kInt32:
+        ForParts<int32_t, float>(pool, input, output, kernels->i32_to_f32);
+        break;
+      case DataType::kUint8:
+        ForParts<uint8_t, float>(pool, input, output, kernels->u8_to_f32);
+        break;
+      case DataType::kInt8:
+        ForParts<int8_t, float>(pool, input, output, kernels->i8_to_f32);
+        break;
+      case DataType::kBool:
+        ForParts<uint8_t, float>(pool, input, output, kernels->bool_to_f32);
+        break;
+      default:
+        return CannotConvert(input);
+    }
+    return MaceStatus();
+  }
+
+  void FromFloat(ThreadPool *pool, const Tensor *input, Tensor *output) {
+    const convert::Kernels *kernels = convert::KernelsFor(isa());
+    switch (output->data_type) {
+      case DataType::kFloat16:
+        return ForParts<float, uint16_t>(pool, input, output,
+                                         kernels->narrow_f16);
+      case DataType::kInt32:
+        return ForParts<float, int32_t>(pool, input, output,
+                                        kernels->f32_to_i32);
+      case DataType::kUint8:
+        return ForParts<float, uint8_t>(pool, input, output,
+                                        kernels->f32_to_u8);
+      case DataType::kInt8:
+        return ForParts<float, int8_t>(pool, input, output, kernels->f32_to_i8);
+      default:
+        return ConvertAll<float, Bool>(pool, input, output);
+    }
   }
 
   CastAttributes attributes_;

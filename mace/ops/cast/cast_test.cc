@@ -80,6 +80,48 @@ TEST(CastTest, LargeTensors) {
       Value::Floats({100003}, floats));
 }
 
+// Every number of elements after whole vectors, of every type.
+TEST(CastTest, FloatsToAndFromEveryTypeAtEveryLength) {
+  for (int64_t count = 1; count < 70; ++count) {
+    const auto length = static_cast<size_t>(count);
+    std::vector<uint8_t> bytes(length);
+    std::vector<int8_t> small(length);
+    std::vector<int32_t> whole(length);
+    std::vector<uint8_t> bools(length);
+    std::vector<float> numbers[4];
+    for (size_t i = 0; i < length; ++i) {
+      bytes[i] = static_cast<uint8_t>(255 - i * 3);
+      small[i] = static_cast<int8_t>(static_cast<int>(i) * 3 - 128);
+      whole[i] = (static_cast<int32_t>(i) - 30) * 1000003;
+      bools[i] = static_cast<uint8_t>(i % 3);
+      numbers[0].push_back(bytes[i]);
+      numbers[1].push_back(small[i]);
+      numbers[2].push_back(static_cast<float>(whole[i]));
+      numbers[3].push_back(bools[i] != 0 ? 1.0f : 0.0f);
+    }
+    const Value values[] = {Value::Of(DataType::kUint8, {count}, bytes),
+                            Value::Of(DataType::kInt8, {count}, small),
+                            Value::Ints({count}, whole),
+                            Value::Bools({count}, bools)};
+    for (size_t i = 0; i < std::size(values); ++i) {
+      ExpectValue(OpCase("Cast").Input(values[i]).String("to", "FLOAT32"),
+                  Value::Floats({count}, numbers[i]));
+    }
+    const auto back = [&](size_t i, const char *to) {
+      return OpCase("Cast")
+          .Input(Value::Floats({count}, numbers[i]))
+          .String("to", to);
+    };
+    ExpectValue(back(0, "UINT8"), values[0]);
+    ExpectValue(back(1, "INT8"), values[1]);
+    std::vector<int32_t> rounded;
+    for (const float x : numbers[2]) {
+      rounded.push_back(static_cast<int32_t>(x));
+    }
+    ExpectValue(back(2, "INT32"), Value::Ints({count}, rounded));
+  }
+}
+
 TEST(CastTest, Errors) {
   ExpectError(OpCase("Cast").Input(Value::Ints({1}, {1})),
               MaceStatus::MACE_INVALID_ARGS, "to");
