@@ -121,8 +121,13 @@ MaceStatus EltwiseOp::RunUnary(const Tensor *input,
                                ThreadPool *pool) {
   const auto op = static_cast<eltwise::Unary>(mode_ - kFirstUnary);
   if (input->data_type == DataType::kInt32) {
-    eltwise::UnaryInt(op, input->As<int32_t>(), output->MutableAs<int32_t>(),
-                      static_cast<size_t>(input->elements()));
+    const int32_t *x = input->As<int32_t>();
+    auto *y = output->MutableAs<int32_t>();
+    pool->ParallelFor(input->elements(), kElementGrain,
+                      [=](int64_t begin, int64_t end, int /*thread*/) {
+                        eltwise::UnaryInt(op, x + begin, y + begin,
+                                          static_cast<size_t>(end - begin));
+                      });
     return MaceStatus();
   }
   const float *x = input->As<float>();
