@@ -98,6 +98,11 @@ _CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("Squeeze", [(1, 2, 1)], {}, 9),
     ("Pad", [(2, 3)], {"pads": [1, 2, 0, 3], "mode": "EDGE"}, 9),
     *[
+        (op_type, [(1, 4, 6, 8)], {"block": 2, "order": order}, 9)
+        for op_type in ("DepthToSpace", "SpaceToDepth")
+        for order in ("DCR", "CRD")
+    ],
+    *[
         ("Resize", [(1, 6, 10, 2)], {"mode": mode, **attrs}, 9)
         for mode in ("NEAREST", "LINEAR", "CUBIC")
         for attrs in (

@@ -20,10 +20,12 @@ LAYOUT_BOUND_OPS = frozenset(
         "BatchNorm",
         "ChannelShuffle",
         "Conv2D",
+        "DepthToSpace",
         "DepthwiseConv2d",
         "LocalResponseNorm",
         "Pooling",
         "Resize",
+        "SpaceToDepth",
     }
 )
 DATA_FORMAT = "data_format"

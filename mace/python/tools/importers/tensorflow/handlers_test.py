@@ -372,6 +372,28 @@ def test_resize(
         )
 
 
+@pytest.mark.parametrize("block", [2, 3])
+def test_blocks(tmp_path: Path, block: int) -> None:
+    check(tmp_path, lambda x: tf.nn.space_to_depth(x, block), rand(2, 6, 12, 3))
+    check(tmp_path, lambda x: tf.nn.depth_to_space(x, block), rand(2, 3, 4, 36))
+
+
+def test_batches_of_blocks(tmp_path: Path) -> None:
+    image = rand(2, 6, 9, 3)
+    check(tmp_path, lambda x: tf.space_to_batch(x, [2, 3], [[0, 0], [0, 0]]), image)
+    check(tmp_path, lambda x: tf.space_to_batch(x, [4, 2], [[1, 1], [2, 1]]), image)
+    check(tmp_path, lambda x: tf.space_to_batch(x, [3], [[1, 2]]), image)
+    batch = rand(12, 3, 4, 5)
+    check(tmp_path, lambda x: tf.batch_to_space(x, [2, 3], [[0, 0], [0, 0]]), batch)
+    check(tmp_path, lambda x: tf.batch_to_space(x, [3, 2], [[1, 2], [0, 3]]), batch)
+    check(tmp_path, lambda x: tf.batch_to_space(x, [4], [[0, 1]]), batch)
+
+
+def test_reverse(tmp_path: Path) -> None:
+    for axes in ([0], [1, -1], []):
+        check(tmp_path, lambda x, axes=axes: tf.reverse(x, axes), rand(2, 3, 4))
+
+
 def test_resize_by_a_computed_size(tmp_path: Path) -> None:
     check(
         tmp_path,

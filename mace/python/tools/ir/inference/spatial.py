@@ -117,6 +117,32 @@ def _resize(op: Op) -> list[OutputType]:
     return [OutputType(x.dtype, image_shape(op, n, scaled, c))]
 
 
+@INFERENCE.register("DepthToSpace", "SpaceToDepth")
+def _blocks(op: Op) -> list[OutputType]:
+    x, block = op.input(0), op.attr("block")
+    if x.shape is None:
+        return [OutputType(x.dtype, (None,) * 4)]
+    n, hw, c = _image(op, x.shape)
+    if op.type == "DepthToSpace":
+        depth = _divided(c, block * block, "channels")
+        return [OutputType(x.dtype, image_shape(op, n, _times(hw, block), depth))]
+    size = [_divided(dim, block, what) for dim, what in zip(hw, ("rows", "columns"))]
+    (depth,) = _times((c,), block * block)
+    return [OutputType(x.dtype, image_shape(op, n, size, depth))]
+
+
+def _times(dims: Sequence[Dim], factor: int) -> list[Dim]:
+    return [dim * factor if isinstance(dim, int) else None for dim in dims]
+
+
+def _divided(dim: Dim, divisor: int, what: str) -> Dim:
+    if not isinstance(dim, int):
+        return None
+    if dim % divisor:
+        raise ValueError(f"{dim} {what} are not divisible by {divisor}")
+    return dim // divisor
+
+
 def _filter(op: Op) -> tuple[int, int, int, int]:
     value = op.input(1)
     if value.constant is None:

@@ -159,3 +159,27 @@ def _channel_shuffle(op: Op, inputs: Sequence[Any]) -> list[Array]:
     x, groups = inputs[0], op.attr("groups")
     split = x.reshape(*x.shape[:-1], groups, -1)
     return [split.swapaxes(-1, -2).reshape(x.shape)]
+
+
+@EVALUATORS.register("DepthToSpace")
+@_channels_last
+def _depth_to_space(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    x, block = inputs[0], op.attr("block")
+    n, h, w, c = x.shape
+    depth = c // (block * block)
+    if op.attr("order") == "DCR":
+        parts = x.reshape(n, h, w, block, block, depth).transpose(0, 1, 3, 2, 4, 5)
+    else:
+        parts = x.reshape(n, h, w, depth, block, block).transpose(0, 1, 4, 2, 5, 3)
+    return [parts.reshape(n, h * block, w * block, depth)]
+
+
+@EVALUATORS.register("SpaceToDepth")
+@_channels_last
+def _space_to_depth(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    x, block = inputs[0], op.attr("block")
+    n, h, w, depth = x.shape
+    h, w = h // block, w // block
+    parts = x.reshape(n, h, block, w, block, depth)
+    perm = (0, 1, 3, 2, 4, 5) if op.attr("order") == "DCR" else (0, 1, 3, 5, 2, 4)
+    return [parts.transpose(perm).reshape(n, h, w, depth * block * block)]

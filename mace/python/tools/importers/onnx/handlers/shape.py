@@ -10,6 +10,7 @@ import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
+from mace.python.tools.importers.onnx.window import NCHW
 from mace.python.tools.ir.dtypes import DataType
 
 # More elements in one constant than any network has; a damaged shape asks for
@@ -170,25 +171,5 @@ def _depth_space(node: Node) -> None:
         raise UnsupportedNodeError(f"an input of {len(dims)} dimensions")
     if block < 1:
         raise UnsupportedNodeError(f"blocksize is {block}")
-    _, c, h, w = (d if isinstance(d, int) else 0 for d in dims)
-    if not (c and h and w):
-        node.static_shape(x)
-    if node.type == "SpaceToDepth":
-        if h % block or w % block:
-            raise UnsupportedNodeError(f"{h} x {w} is no multiple of {block}")
-        split = [0, c, h // block, block, w // block, block]
-        dcr = node.text("mode", "DCR") == "DCR"
-        perm = [0, 3, 5, 1, 2, 4] if dcr else [0, 1, 3, 5, 2, 4]
-        shape = [0, c * block * block, h // block, w // block]
-    else:
-        if c % (block * block):
-            raise UnsupportedNodeError(f"{c} channels in blocks of {block} x {block}")
-        depth = c // (block * block)
-        if node.text("mode", "DCR") == "DCR":
-            split, perm = [0, block, block, depth, h, w], [0, 3, 4, 1, 5, 2]
-        else:
-            split, perm = [0, depth, block, block, h, w], [0, 1, 4, 2, 5, 3]
-        shape = [0, depth, h * block, w * block]
-    parts = node.make("Reshape", [x], {"shape": split})
-    turned = node.make("Transpose", [parts], {"perm": perm})
-    node.emit("Reshape", [turned], {"shape": shape})
+    order = node.text("mode", "DCR")
+    node.emit(node.type, [x], {**NCHW, "block": block, "order": order})

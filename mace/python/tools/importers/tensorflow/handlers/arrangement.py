@@ -227,6 +227,26 @@ def strided_slice(context: Context) -> None:
     context.emit("ExpandDims", [value], axes=cut.new_axes)
 
 
+@HANDLERS.register("ReverseV2")
+def reverse(context: Context) -> None:
+    """The elements of some axes in the opposite order."""
+    rank = context.rank(0)
+    axes = sorted(axis % rank for axis in context.ints(1, "axis"))
+    if not axes:
+        context.results[0] = context.builder.alias(
+            context.input(0), context.output_name()
+        )
+        return
+    context.emit(
+        "StridedSlice",
+        [context.input(0)],
+        axes=axes,
+        begins=[-1] * len(axes),
+        ends=[np.iinfo(np.int32).min] * len(axes),
+        strides=[-1] * len(axes),
+    )
+
+
 class _Slices:
     """The entries of a StridedSlice, spread over the axes of its input."""
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Images in another size."""
+"""Images in another size, and channels that become pixels."""
 
 from __future__ import annotations
 
@@ -38,6 +38,14 @@ def bicubic(context: Context) -> None:
         "exclude_outside": half,
     }
     _emit(context, "CUBIC", attrs)
+
+
+@HANDLERS.register("DepthToSpace", "SpaceToDepth")
+def blocks(context: Context) -> None:
+    """Between channels and blocks of pixels."""
+    attrs = {"data_format": "NCHW"} if context.is_nchw() else {}
+    block = context.node.integer("block_size")
+    context.emit(context.node.op, [context.input(0)], block=block, **attrs)
 
 
 def _emit(context: Context, mode: str, attrs: Mapping[str, object]) -> None:

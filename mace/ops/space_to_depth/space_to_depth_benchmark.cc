@@ -1,0 +1,28 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/testing/benchmark.h"
+
+namespace mace {
+namespace {
+
+using benchmark::OpName;
+using benchmark::RegisterOp;
+using op_test::OpCase;
+using op_test::Random;
+
+const bool kRegistered = [] {
+  const Shape shape = {1, 224, 224, 16};
+  for (const char *order : {"DCR", "CRD"}) {
+    RegisterOp(OpName("SPACE_TO_DEPTH", shape, order), [=](Random *random) {
+      return OpCase("SpaceToDepth")
+          .Input(random->Floats(shape))
+          .Int("block", 2)
+          .String("order", order);
+    });
+  }
+  return true;
+}();
+
+}  // namespace
+}  // namespace mace
