@@ -151,8 +151,112 @@ void Row(Fold fold, const float *x, size_t n, float *acc) {
   }
 }
 
+// The most extreme elements so far and where they were, lane by lane. With
+// factor -1 the smallest are the largest.
+struct Extremes {
+  sv::V factor;
+  sv::V best;
+  sv::VI index;
+};
+
+// Takes the element at `place` of each lane in where it is more extreme.
+template <bool kLast>
+MACE_SIMD_INLINE void Consider(sv::V x, sv::VI place, Extremes *e) {
+  const sv::V v = x * e->factor;
+  const sv::VI better =
+      kLast ? (v >= e->best) | sv::IsNan(v)
+            : (v > e->best) | (sv::IsNan(v) & ~sv::IsNan(e->best));
+  e->best = sv::Select(better, v, e->best);
+  e->index = sv::SelectInt(better, place, e->index);
+}
+
+MACE_SIMD_INLINE Extremes Start(Wanted wanted, sv::V x, sv::VI place) {
+  const sv::V factor = sv::Set(wanted.smallest ? -1.0f : 1.0f);
+  return {factor, x * factor, place};
+}
+
+template <bool kLast, typename Load>
+MACE_SIMD_INLINE sv::VI ArgColumn(Wanted wanted, size_t rows, Load load) {
+  Extremes e = Start(wanted, load(0), sv::VI{});
+  for (size_t r = 1; r < rows; ++r) {
+    Consider<kLast>(load(r), sv::SetInt(static_cast<int32_t>(r)), &e);
+  }
+  return e.index;
+}
+
+template <bool kLast>
+void ArgRowsOf(Wanted wanted,
+               const float *x,
+               size_t stride,
+               size_t rows,
+               size_t columns,
+               int32_t *index) {
+  size_t c = 0;
+  for (; c + sv::kLanes <= columns; c += sv::kLanes) {
+    sv::StoreInt(index + c, ArgColumn<kLast>(wanted, rows, [&](size_t r) {
+                   return sv::Load(x + r * stride + c);
+                 }));
+  }
+  if (c == columns) return;
+  const int left = static_cast<int>(columns - c);
+  const sv::VI found = ArgColumn<kLast>(wanted, rows, [&](size_t r) {
+    return sv::LoadN(x + r * stride + c, left);
+  });
+  for (int i = 0; i < left; ++i) index[c + static_cast<size_t>(i)] = found[i];
+}
+
+void ArgRows(Wanted wanted,
+             const float *x,
+             size_t stride,
+             size_t rows,
+             size_t columns,
+             int32_t *index) {
+  if (wanted.last) {
+    ArgRowsOf<true>(wanted, x, stride, rows, columns, index);
+  } else {
+    ArgRowsOf<false>(wanted, x, stride, rows, columns, index);
+  }
+}
+
+template <bool kLast>
+int32_t ArgRowOf(Wanted wanted, const float *x, size_t n) {
+  const float factor = wanted.smallest ? -1.0f : 1.0f;
+  float best = x[0] * factor;
+  int32_t index = 0;
+  // Whether v at `place` goes before what was found. Ties between lanes come in
+  // any order.
+  const auto consider = [&](float v, int32_t place) {
+    const bool v_nan = __builtin_isnan(v);
+    const bool best_nan = __builtin_isnan(best);
+    const bool equal = v == best || (v_nan && best_nan);
+    const bool sooner = kLast ? place > index : place < index;
+    if (v > best || (v_nan && !best_nan) || (equal && sooner)) {
+      best = v;
+      index = place;
+    }
+  };
+  size_t i = 1;
+  if (n >= 2 * sv::kLanes) {
+    Extremes e = Start(wanted, sv::Load(x), sv::Iota());
+    for (i = sv::kLanes; i + sv::kLanes <= n; i += sv::kLanes) {
+      Consider<kLast>(sv::Load(x + i), sv::Iota() + static_cast<int32_t>(i),
+                      &e);
+    }
+    for (int lane = 0; lane < sv::kLanes; ++lane) {
+      consider(e.best[lane], e.index[lane]);
+    }
+  }
+  for (; i < n; ++i) consider(x[i] * factor, static_cast<int32_t>(i));
+  return index;
+}
+
+int32_t ArgRow(Wanted wanted, const float *x, size_t n) {
+  return wanted.last ? ArgRowOf<true>(wanted, x, n)
+                     : ArgRowOf<false>(wanted, x, n);
+}
+
 }  // namespace
 
-extern const Kernels kKernels = {Rows, Row};
+extern const Kernels kKernels = {Rows, Row, ArgRows, ArgRow};
 
 }  // namespace mace::reduce::MACE_ISA

@@ -102,6 +102,7 @@ _CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
         for op_type in ("DepthToSpace", "SpaceToDepth")
         for order in ("DCR", "CRD")
     ],
+    ("ArgMax", [(2, 3, 4)], {"axis": -2, "last": True}, 9),
     *[
         ("Resize", [(1, 6, 10, 2)], {"mode": mode, **attrs}, 9)
         for mode in ("NEAREST", "LINEAR", "CUBIC")

@@ -27,6 +27,7 @@ def _turn(b: GraphBuilder, x: Value, perm: list[int]) -> Value:
         ("Cast", {"to": "INT32"}),
         ("Softmax", {"axis": 1}),
         ("Softmax", {"axis": -1}),
+        ("ArgMax", {"axis": 1}),
         ("Pad", {"pads": [0, 0, 1, 2, 0, 3, 4, 0], "mode": "EDGE"}),
         ("Reduce", {"mode": "MAX", "axes": [1, -1]}),
         (

@@ -98,6 +98,7 @@ def _without(perm: Perm, gone: Sequence[int]) -> Perm:
 
 RULES: Mapping[str, Rule] = {
     "Activation": _activation,
+    "ArgMax": _axis,
     "Cast": _same,
     "Concat": _axis,
     "Eltwise": _same,

@@ -394,6 +394,13 @@ def test_reverse(tmp_path: Path) -> None:
         check(tmp_path, lambda x, axes=axes: tf.reverse(x, axes), rand(2, 3, 4))
 
 
+@pytest.mark.parametrize("axis", [0, 2, -1])
+def test_arg(tmp_path: Path, axis: int) -> None:
+    x = np.round(rand(4, 5, 6, 7))  # has ties
+    check(tmp_path, lambda x: tf.argmax(x, axis), x)
+    check(tmp_path, lambda x: tf.argmin(x, axis, tf.int32), x)
+
+
 def test_resize_by_a_computed_size(tmp_path: Path) -> None:
     check(
         tmp_path,

@@ -97,6 +97,17 @@ def _reduce(op: Op) -> list[OutputType]:
     return [OutputType(x.dtype, tuple(dims))]
 
 
+@INFERENCE.register("ArgMax")
+def _arg_max(op: Op) -> list[OutputType]:
+    x = op.input(0)
+    if x.shape is None:
+        return [OutputType(DataType.INT32, None)]
+    axis = normalize_axis(op.attr("axis"), len(x.shape))
+    if x.shape[axis] == 0:
+        raise ValueError(f"axis {axis} of {format_shape(x.shape)} has length 0")
+    return [OutputType(DataType.INT32, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))]
+
+
 @INFERENCE.register("FullyConnected")
 def _fully_connected(op: Op) -> list[OutputType]:
     x, weights = op.input(0), op.input(1)

@@ -114,6 +114,16 @@ def _reduce(op: Op, inputs: Sequence[Any]) -> list[Array]:
     return [function(x, axis=tuple(axes), keepdims=op.attr("keep_dims"))]
 
 
+@EVALUATORS.register("ArgMax")
+def _arg_max(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    x, axis = inputs[0], op.attr("axis")
+    find = np.argmax if op.attr("mode") == "MAX" else np.argmin
+    if not op.attr("last"):
+        return [np.asarray(find(x, axis, keepdims=True))]
+    from_behind = find(np.flip(x, axis), axis, keepdims=True)
+    return [np.asarray(x.shape[axis] - 1 - from_behind)]
+
+
 @EVALUATORS.register("FullyConnected")
 def _fully_connected(op: Op, inputs: Sequence[Any]) -> list[Array]:
     x, weights = (np.asarray(i, np.float64) for i in inputs[:2])

@@ -89,3 +89,18 @@ def _log_sum_exp(node: Node) -> None:
     if not node.flag("keepdims", True):
         top = node.make("Squeeze", [top], {"axes": axes})
     node.emit("Eltwise", [logarithm, top], {"mode": "ADD"})
+
+
+@HANDLERS.register("ArgMax", "ArgMin")
+def _arg(node: Node) -> None:
+    x = node.input(0)
+    axis = node.axis(node.integer("axis", 0), len(node.shape(x)))
+    attrs = {
+        "mode": "MAX" if node.type == "ArgMax" else "MIN",
+        "axis": axis,
+        "last": node.flag("select_last_index", False),
+    }
+    if node.flag("keepdims", True):
+        node.emit("ArgMax", [x], attrs)
+    else:
+        node.emit("Squeeze", [node.make("ArgMax", [x], attrs)], {"axes": [axis]})

@@ -320,3 +320,13 @@ def reduce(context: Context) -> None:
         axes=axes,
         keep_dims=context.node.flag("keep_dims") or context.node.flag("keepdims"),
     )
+
+
+@HANDLERS.register("ArgMax", "ArgMin")
+def arg(context: Context) -> None:
+    """Where along an axis, which then goes, the extreme is; 64 bits become 32."""
+    axis = context.ints(1, "dimension")[0]
+    axis += context.rank(0) if axis < 0 else 0
+    mode = "MAX" if context.node.op == "ArgMax" else "MIN"
+    where = context.step("ArgMax", [context.input(0)], "where", mode=mode, axis=axis)
+    context.emit("Squeeze", [where], axes=[axis])
