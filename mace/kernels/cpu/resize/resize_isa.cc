@@ -19,11 +19,15 @@ MACE_SIMD_INLINE size_t TapCount(size_t taps) {
   return kTaps == kAnyTaps ? taps : static_cast<size_t>(kTaps);
 }
 
-// Sum of `taps` vectors: load(k) is the k-th, weight(k) its factor.
+// Sum of `taps` vectors: load(k) is the k-th, weight(k) its factor. More than
+// one are added to 0: of a sum of two products the compiler may round either
+// before it adds the other, and whole vectors and tails must have the same
+// bits.
 template <int kTaps, typename Load, typename Weight>
 MACE_SIMD_INLINE sv::V Sum(size_t taps, Load load, Weight weight) {
-  sv::V sum = weight(0) * load(0);
-  for (size_t k = 1; k < TapCount<kTaps>(taps); ++k) {
+  if constexpr (kTaps == 1) return weight(0) * load(0);
+  sv::V sum = sv::Zero();
+  for (size_t k = 0; k < TapCount<kTaps>(taps); ++k) {
     sum = sv::Fma(weight(k), load(k), sum);
   }
   return sum;
