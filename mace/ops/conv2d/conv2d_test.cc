@@ -504,6 +504,23 @@ TEST(Conv2DTest, WinogradFollowsTheShape) {
   }
 }
 
+// A copy of a large filter would be most of the memory of a network. Narrow
+// vectors keep one all the same, since transforming takes them longer than
+// reading it.
+TEST(Conv2DTest, WinogradKeepsNoCopyOfALargeFilter) {
+  Random random(21);
+  const Value x = random.Floats({1, 9, 9, 128});
+  const Value f = random.Floats({96, 3, 3, 128}, -0.2f, 0.2f);
+  const OpCase op_case = OpCase("Conv2D").Input(x).Packed(f).Winograd(4);
+  ExpectFloats(op_case, {1, 7, 7, 96}, Convolve(x, f, {}, Naive()), kTolerance);
+  for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+    const std::string isa = CpuIsaName(result.isa);
+    EXPECT_EQ(result.result.kernel_name, "winograd4x4") << isa;
+    const bool wide = isa.rfind("avx", 0) == 0 || isa.rfind("amx", 0) == 0;
+    EXPECT_EQ(result.result.prepared_bytes == 0, wide) << isa;
+  }
+}
+
 TEST(Conv2DTest, NamesWhatDoesNotFit) {
   Random random(8);
   const Value x = random.Floats({1, 6, 6, 4});

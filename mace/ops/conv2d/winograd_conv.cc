@@ -12,6 +12,10 @@
 namespace mace {
 namespace {
 
+// A missing set of transforms is of the widest vectors: what they would take is
+// worth a warning.
+constexpr int kMostLanes = 16;
+
 size_t PerThread(const winograd::ConvPlan &plan) {
   return (plan.scratch_bytes + 63) & ~size_t{63};
 }
@@ -42,22 +46,24 @@ void WinogradConv::Reshape(const gemm::ConvShape &shape,
   tile_ = 0;
   // No transform reads pairs.
   if (filter.layout == ConstantLayout::kPackedO16Pairs) return;
-  const int tile = winograd::ChooseTile(shape, max_tile_);
-  if (tile == 0) return;
+  const winograd::Method method = winograd::Choose(
+      shape, max_tile_, kernels_ == nullptr ? kMostLanes : kernels_->lanes);
+  if (method.tile == 0) return;
   if (kernels_ == nullptr) {
     WarnOfMissingTransforms();
     return;
   }
   winograd::PlanRequest request;
   request.shape = shape;
-  request.tile = tile;
+  request.method = method;
+  request.weight_type = PackedWeightType(filter);
   request.kernels = kernels_;
   request.gemm = gemm_;
   request.fp16 = fp16_;
   request.threads = context->thread_pool()->thread_count();
   plan_ = winograd::PlanConv(request);
-  tile_ = tile;
-  if (filters_[IndexOf(tile)] != nullptr) return;
+  tile_ = method.tile;
+  if (method.each_run || filters_[IndexOf(tile_)] != nullptr) return;
   const size_t bytes = FilterBytes();
   ThreadPool *pool = context->thread_pool();
   context->RequestPrepared(bytes, [this, &filter, pool](void *memory) {
@@ -65,9 +71,12 @@ void WinogradConv::Reshape(const gemm::ConvShape &shape,
   });
 }
 
+size_t WinogradConv::ElementBytes() const {
+  return fp16_ != nullptr ? sizeof(uint16_t) : sizeof(float);
+}
+
 size_t WinogradConv::FilterBytes() const {
-  return winograd::FilterElements(plan_.shape, plan_.tile) *
-         (fp16_ != nullptr ? sizeof(uint16_t) : sizeof(float));
+  return winograd::FilterElements(plan_) * ElementBytes();
 }
 
 MaceStatus WinogradConv::Transform(const Tensor &filter,
@@ -80,19 +89,20 @@ MaceStatus WinogradConv::Transform(const Tensor &filter,
                           "; a smaller `winograd` in the deployment file "
                           "needs less, 0 none");
   }
-  winograd::FilterArgs args;
-  args.from = filter.data;
-  args.type = PackedWeightType(filter);
-  args.channels = static_cast<size_t>(plan_.shape.in_c);
-  args.panels = static_cast<size_t>(plan_.panels);
-  args.to = memory;
+  const size_t channels = static_cast<size_t>(plan_.shape.in_c);
+  const size_t panel_bytes = channels * gemm::kPanelColumns * ElementBytes();
   pool->ParallelFor(plan_.panels, 1, [&](int64_t begin, int64_t end, int) {
-    winograd::FilterArgs part = args;
-    part.panel_begin = static_cast<size_t>(begin);
-    part.panel_end = static_cast<size_t>(end);
-    plan_.transforms->filter(part);
+    winograd::FilterArgs args;
+    args.from = filter.data;
+    args.type = plan_.weight_type;
+    args.channels = channels;
+    args.panel_begin = static_cast<size_t>(begin);
+    args.panel_end = static_cast<size_t>(end);
+    args.to = static_cast<char *>(memory) + args.panel_begin * panel_bytes;
+    args.to_stride = plan_.filter_stride;
+    plan_.transforms->filter(args);
   });
-  filters_[IndexOf(plan_.tile)] = args.to;
+  filters_[IndexOf(plan_.tile)] = memory;
   return MaceStatus();
 }
 
@@ -106,7 +116,7 @@ void WinogradConv::Run(const gemm::ConvArgs &args,
                        void *scratch) const {
   const size_t per_thread = PerThread(plan_);
   gemm::ConvArgs clamped = args;
-  clamped.weights = filters_[IndexOf(tile_)];
+  if (!plan_.each_run) clamped.weights = filters_[IndexOf(tile_)];
   clamped.epilogue.clamp = activation.clamp();
   clamped.epilogue.low = activation.low();
   clamped.epilogue.high = activation.high();

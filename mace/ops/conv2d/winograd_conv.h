@@ -20,8 +20,8 @@ class WinogradConv {
   void Init(CpuIsa isa, int max_tile, bool half);
 
   // Chooses for this shape. If a tile beats the direct product, plans for it,
-  // and has the filter transformed unless that was done for this tile before:
-  // OUT_OF_RESOURCES then when there is no memory for it.
+  // and has the filter transformed unless each run does that, or it was done
+  // for this tile before: OUT_OF_RESOURCES then when there is no memory for it.
   void Reshape(const gemm::ConvShape &shape,
                const Tensor &filter,
                ReshapeContext *context);
@@ -30,7 +30,7 @@ class WinogradConv {
   int tile() const { return tile_; }
   size_t ScratchBytes(int threads) const;
 
-  // `args.weights` is set here, and the clamp of its epilogue.
+  // `args.weights` is the filter; the clamp of its epilogue is set here.
   void Run(const gemm::ConvArgs &args,
            const FusedActivation &activation,
            ThreadPool *pool,
@@ -40,7 +40,8 @@ class WinogradConv {
   // Filters transformed for tiles of 2 and of 4; null until needed.
   static size_t IndexOf(int tile) { return tile == 2 ? 0 : 1; }
   MaceStatus Transform(const Tensor &filter, ThreadPool *pool, void *memory);
-  size_t FilterBytes() const;  // of the plan
+  size_t ElementBytes() const;
+  size_t FilterBytes() const;  // of the plan, where it is prepared
 
   const winograd::Kernels *kernels_ = nullptr;
   const gemm::Kernels *gemm_ = nullptr;

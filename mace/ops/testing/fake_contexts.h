@@ -112,6 +112,11 @@ class FakeReshapeContext final : public ReshapeContext {
   void RequestPrepared(size_t bytes, Fill fill) override {
     fills_.emplace_back(bytes, std::move(fill));
   }
+  size_t prepared_bytes() const {
+    size_t total = 0;
+    for (const auto &fill : fills_) total += fill.first;
+    return total;
+  }
   // After Reshape, as the engine does.
   MaceStatus FillPrepared() {
     for (const auto &[bytes, fill] : fills_) {

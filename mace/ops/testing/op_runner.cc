@@ -281,6 +281,7 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
   result.may_be_strided =
       !shaped.strided_inputs().empty() || !shaped.strided_outputs().empty();
   result.may_have_parts = !shaped.parts().empty();
+  result.prepared_bytes = shaped.prepared_bytes();
   result.macs = op_->Macs();
   result.kernel_name = op_->KernelName();
   if (!IsOk(result.status)) return result;

@@ -37,6 +37,7 @@ struct OpResult {
   std::vector<std::pair<size_t, size_t>> in_place;
   bool may_be_strided = false;  // any input or output
   bool may_have_parts = false;
+  size_t prepared_bytes = 0;  // asked for by this run's Reshape
   // Breaches of the contract of op.h, which no status excuses; empty if none.
   std::string violation;
   std::string kernel_name;

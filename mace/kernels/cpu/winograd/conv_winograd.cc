@@ -16,15 +16,10 @@ constexpr Index kPanel = static_cast<Index>(gemm::kPanelColumns);
 // Products are made and transformed back for this many panels at a time, the
 // widest group of columns of the matrix kernels: what waits for the output
 // transform does not grow with the number of filters.
-constexpr Index kGroupPanels = static_cast<Index>(gemm::kMaxGroupPanels);
+constexpr Index kMaxGroup = static_cast<Index>(gemm::kMaxGroupPanels);
 
-// Transformed tiles and products of a block. Measured on Zen 5 with 1 MiB of
-// L2, 256 KiB to 1 MiB differ by less than the noise (3 %) on most layers,
-// since each point's products use only 1 / (t * t) of it at a time.
-constexpr Index kBlockBytes = 512 * 1024;
-// Every block streams the whole transformed filter.
-constexpr Index kMinBlockTiles = 24;
-constexpr Index kMaxBlockTiles = 256;
+// Where each run transforms the filter, the group is as wide as this allows.
+constexpr Index kGroupFilterBytes = 1280 * 1024;
 
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
@@ -36,31 +31,29 @@ Index ElementBytes(const ConvPlan &p) {
 
 Index Points(int tile) { return Index{tile + 2} * (tile + 2); }
 
-// Rows of 16 elements, an odd number of them from a point to the next: the t *
-// t streams of a transform then spread over all sets of the cache.
-Index PointStride(Index rows, Index row_length) {
-  return (rows * row_length / kPanel | 1) * kPanel;
+// Elements from a point to the next of `rows` rows.
+Index Stride(Index rows, Index row_length) {
+  return static_cast<Index>(
+      PointStride(static_cast<size_t>(rows * row_length / kPanel)));
 }
 
 Index RowElements(const ConvPlan &p) { return RoundUp(p.shape.in_c, kPanel); }
 
-Index GroupElements(const ConvPlan &p) {
-  return std::min(p.panel_block, kGroupPanels) * kPanel;
-}
+Index GroupElements(const ConvPlan &p) { return p.group_panels * kPanel; }
 
-// Tiles of a block by what should stay in cache.
-Index BlockTiles(const gemm::ConvShape &s, int tile) {
-  const Index columns =
-      std::min(RoundUp(s.out_c, kPanel), kGroupPanels * kPanel);
-  const Index tile_bytes = Points(tile) * (RoundUp(s.in_c, kPanel) + columns) *
-                           static_cast<Index>(sizeof(float));
-  return std::clamp(kBlockBytes / tile_bytes, kMinBlockTiles, kMaxBlockTiles);
+Index GroupPanels(const ConvPlan &p) {
+  const Index most = std::min(p.panel_block, kMaxGroup);
+  if (!p.each_run) return most;
+  const Index panel_bytes =
+      Points(p.tile) * p.shape.in_c * kPanel * ElementBytes(p);
+  return std::clamp(kGroupFilterBytes / panel_bytes, Index{1}, most);
 }
 
 // Parts of a task's scratch, in bytes.
 struct Scratch {
   size_t inputs;    // [t * t][tile_block][in_c]
   size_t products;  // [t * t][tile_block][columns of a group]
+  size_t filter;    // [t * t][panels of a group][in_c][16], with each_run
   size_t zeros;     // [in_c]
   size_t rows;      // pointers to the inputs of one point
   size_t sums;      // [tile_block][16] floats, for fp16 alone
@@ -75,10 +68,13 @@ Scratch LayOutScratch(const ConvPlan &p) {
   const Index points = Points(p.tile);
   Scratch s;
   s.inputs = 0;
-  s.products =
-      align(points * PointStride(p.tile_block, RowElements(p)) * bytes);
-  s.zeros = s.products +
-            align(points * PointStride(p.tile_block, GroupElements(p)) * bytes);
+  s.products = align(points * Stride(p.tile_block, RowElements(p)) * bytes);
+  s.filter = s.products +
+             align(points * Stride(p.tile_block, GroupElements(p)) * bytes);
+  s.zeros = s.filter;
+  if (p.each_run) {
+    s.zeros += align(points * static_cast<Index>(p.filter_stride) * bytes);
+  }
   s.rows = s.zeros + align(RowElements(p) * bytes);
   s.sums = s.rows + align(p.tile_block * static_cast<Index>(sizeof(void *)));
   s.end = s.sums;
@@ -98,16 +94,22 @@ void SplitPanels(ConvPlan *p, Index parts) {
   p->panel_blocks = DivideUp(p->panels, p->panel_block);
 }
 
+// Whether to split tiles, each part of which reads, or transforms, the whole
+// filter, and not columns, each part of which transforms the same tiles again.
+bool TilesAreCheaper(const ConvPlan &p, Index blocks) {
+  constexpr Index kMinSplitTiles = 12;
+  if (p.tiles / blocks < kMinSplitTiles) return false;
+  // A vector of the filter takes as long to transform as two of the image.
+  return !p.each_run || p.panels * kPanel < 2 * p.tiles;
+}
+
 // As many equal tasks for one thread as for another, once there are so few that
-// it matters. Tiles are split while blocks stay thick enough to pay for
-// streaming the filter; else columns, each part of which transforms the same
-// tiles again.
+// it matters.
 void SplitForThreads(ConvPlan *p, int threads) {
   constexpr Index kEnoughTasks = 4;  // per thread
-  constexpr Index kMinSplitTiles = kMinBlockTiles / 2;
   if (threads <= 1 || p->tile_blocks >= kEnoughTasks * threads) return;
   const Index blocks = RoundUp(p->tile_blocks, threads);
-  if (p->tiles / blocks >= kMinSplitTiles) {
+  if (TilesAreCheaper(*p, blocks)) {
     SplitTiles(p, blocks);
     return;
   }
@@ -178,7 +180,7 @@ void TransformInputs(const ConvPlan &p,
   InputArgs args;
   args.pixels = pixels;
   args.channels = static_cast<size_t>(p.shape.in_c);
-  args.to_stride = static_cast<size_t>(PointStride(p.tile_block, row_length));
+  args.to_stride = static_cast<size_t>(Stride(p.tile_block, row_length));
   for (Index tile = task.tile_begin; tile < task.tile_end; ++tile) {
     PointAtPixels(p.shape, PlaceOf(p, tile), p.tile + 2, input, zeros, pixels);
     args.to = to;
@@ -193,13 +195,17 @@ struct Group {
   Index panel;
   Index panels;
   Index columns;
-  const T *next_w;  // of the group that follows
+  const T *weights;  // transformed, of point 0
+  // What is read after the group, or null, and how much of it; a product
+  // fetches as much as its own weights into cache.
+  const char *next;
+  Index next_bytes;
 };
 
 // The products of one point, by the kernels for its type.
 void RunProducts(const ConvPlan &p,
                  const float *w,
-                 const float *next_w,
+                 const void *next_w,
                  float * /*sums*/,
                  gemm::Block *block) {
   block->w = w;
@@ -208,7 +214,7 @@ void RunProducts(const ConvPlan &p,
 }
 void RunProducts(const ConvPlan &p,
                  const uint16_t *w,
-                 const uint16_t * /*next_w*/,
+                 const void * /*next_w*/,
                  float *sums,
                  gemm::Fp16Block *block) {
   block->w = w;
@@ -228,7 +234,6 @@ template <typename T>
 void Multiply(const ConvPlan &p,
               const Task &task,
               const Group<T> &group,
-              const T *weights,
               char *scratch) {
   const Scratch layout = LayOutScratch(p);
   const Index row_length = RowElements(p);
@@ -244,16 +249,27 @@ void Multiply(const ConvPlan &p,
   block.panel_end = static_cast<size_t>(group.panels);
   block.c = reinterpret_cast<T *>(scratch + layout.products);
   block.c_stride = static_cast<size_t>(GroupElements(p));
-  const T *w = weights + group.panel * p.shape.in_c * kPanel;
-  const Index point_stride = p.panels * p.shape.in_c * kPanel;
-  for (Index point = 0; point < Points(p.tile); ++point) {
+  const T *w = group.weights;
+  const Index points = Points(p.tile);
+  const Index bytes = group.panels * p.shape.in_c * kPanel *
+                      static_cast<Index>(sizeof(T));  // of a point
+  // The last products fetch what follows the group.
+  const Index fetches =
+      group.next == nullptr
+          ? 0
+          : std::min(points, DivideUp(group.next_bytes, bytes));
+  for (Index point = 0; point < points; ++point) {
     for (Index i = 0; i < count; ++i) rows[i] = inputs + i * row_length;
-    const T *next_w =
-        point + 1 < Points(p.tile) ? w + point_stride : group.next_w;
+    const void *next_w = nullptr;
+    if (point >= points - fetches) {
+      next_w = group.next + (point - (points - fetches)) * bytes;
+    } else if (point + 1 < points) {
+      next_w = w + p.filter_stride;
+    }
     RunProducts(p, w, next_w, sums, &block);
-    inputs += PointStride(p.tile_block, row_length);
-    block.c += PointStride(p.tile_block, GroupElements(p));
-    w += point_stride;
+    inputs += Stride(p.tile_block, row_length);
+    block.c += Stride(p.tile_block, GroupElements(p));
+    w += p.filter_stride;
   }
 }
 
@@ -275,8 +291,7 @@ void TransformOutputs(const ConvPlan &p,
   const Index column = group.panel * kPanel;
   const gemm::Epilogue &e = args.epilogue;
   OutputArgs out;
-  out.from_stride =
-      static_cast<size_t>(PointStride(p.tile_block, GroupElements(p)));
+  out.from_stride = static_cast<size_t>(Stride(p.tile_block, GroupElements(p)));
   out.columns = static_cast<size_t>(group.columns);
   out.pixel_stride = args.output_stride;
   out.row_stride = static_cast<size_t>(s.out_w) * args.output_stride;
@@ -302,6 +317,47 @@ void TransformOutputs(const ConvPlan &p,
   }
 }
 
+// Where the group's weights lie, transformed now if that is done in each run,
+// and what comes next.
+template <typename T>
+void FindWeights(const ConvPlan &p,
+                 const Task &task,
+                 const void *weights,
+                 Group<T> *group,
+                 T *scratch) {
+  const size_t depth = static_cast<size_t>(p.shape.in_c);
+  const Index end = group->panel + group->panels;
+  const bool last = end == task.panel_end;
+  group->next = nullptr;
+  group->next_bytes = 0;
+  if (!p.each_run) {
+    const T *filter = static_cast<const T *>(weights);
+    const size_t panel = depth * gemm::kPanelColumns;
+    const Index next = last ? task.panel_begin : end;
+    group->weights = filter + static_cast<size_t>(group->panel) * panel;
+    group->next = reinterpret_cast<const char *>(
+        filter + static_cast<size_t>(next) * panel);
+    group->next_bytes = 1;
+    return;
+  }
+  FilterArgs args;
+  args.from = weights;
+  args.type = p.weight_type;
+  args.channels = depth;
+  args.panel_begin = static_cast<size_t>(group->panel);
+  args.panel_end = static_cast<size_t>(end);
+  args.to = scratch;
+  args.to_stride = p.filter_stride;
+  p.transforms->filter(args);
+  group->weights = scratch;
+  if (last) return;
+  const size_t panel = gemm::PanelBytes(p.weight_type, 9 * depth);
+  group->next =
+      static_cast<const char *>(weights) + static_cast<size_t>(end) * panel;
+  group->next_bytes = static_cast<Index>(panel) *
+                      std::min(p.group_panels, task.panel_end - end);
+}
+
 template <typename T>
 void RunTask(const ConvPlan &plan,
              const gemm::ConvArgs &args,
@@ -315,101 +371,35 @@ void RunTask(const ConvPlan &plan,
   std::memset(zeros, 0, static_cast<size_t>(plan.shape.in_c) * sizeof(T));
   TransformInputs(plan, at, input, zeros,
                   reinterpret_cast<T *>(scratch + layout.inputs));
-  const T *weights = static_cast<const T *>(args.weights);
   for (Index panel = at.panel_begin; panel < at.panel_end;
-       panel += kGroupPanels) {
+       panel += plan.group_panels) {
     Group<T> group;
     group.panel = panel;
-    group.panels = std::min(kGroupPanels, at.panel_end - panel);
+    group.panels = std::min(plan.group_panels, at.panel_end - panel);
     group.columns =
         std::min(plan.shape.out_c - panel * kPanel, group.panels * kPanel);
-    const bool last = panel + kGroupPanels >= at.panel_end;
-    group.next_w = weights + (last ? at.panel_begin : panel + kGroupPanels) *
-                                 plan.shape.in_c * kPanel;
-    Multiply(plan, at, group, weights, scratch);
+    FindWeights(plan, at, args.weights, &group,
+                reinterpret_cast<T *>(scratch + layout.filter));
+    Multiply(plan, at, group, scratch);
     TransformOutputs(plan, at, group, args, results,
                      reinterpret_cast<const T *>(scratch + layout.products));
   }
 }
 
-// ---- choice ----------------------------------------------------------------
-
-// Costs in the time of one multiply-accumulate of a matrix product, fitted to
-// 23 layers of 16 to 512 channels and 4x4 to 224x224 pixels on one core of Zen
-// 5 with AVX-512 (127 GMAC/s, 1 MiB of L2); what they choose took at most 12 %
-// longer than the best of direct, 2 and 4.
-//
-// A transform handles vectors as the product does, about 6 operations for each
-// of its t * t values per channel; a tile costs as much as 400 more for its
-// pointers and calls.
-constexpr double kTransformCost = 6.0;
-constexpr double kTileCost = 400.0;
-// A product of fewer rows is bound by loading weights into registers.
-constexpr double kMinRows = 4.0;
-// Streaming a filter costs little from L2 (2.4 MB: 1.2 per float) and up to 12
-// from memory (38 MB); linear in between. This weighs most on AVX-512, so
-// that slower cores take the larger filter a little less often than they could.
-constexpr double kMaxStreamCost = 10.0;
-constexpr double kStreamCostBytes = 2.0 * 1024 * 1024;
-
-double StreamCost(double floats) {
-  return floats * std::min(kMaxStreamCost, floats * 4.0 / kStreamCostBytes);
-}
-
-bool Fits(const gemm::ConvShape &s) {
-  return s.kernel_h == 3 && s.kernel_w == 3 && s.stride_h == 1 &&
-         s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1 &&
-         s.groups == 1;
-}
-
-double WinogradCost(const gemm::ConvShape &s, int tile) {
-  const Index count =
-      s.batch * DivideUp(s.out_h, tile) * DivideUp(s.out_w, tile);
-  const double tiles = static_cast<double>(count);
-  const double blocks =
-      static_cast<double>(DivideUp(count, BlockTiles(s, tile)));
-  const double points = static_cast<double>(Points(tile));
-  const double in_c = static_cast<double>(s.in_c);
-  const double out_c = static_cast<double>(RoundUp(s.out_c, kPanel));
-  const double products = std::max(tiles, kMinRows) * in_c * out_c;
-  const double transforms =
-      tiles * (kTransformCost * (in_c + out_c) + kTileCost);
-  return points * (products + transforms) +
-         blocks * StreamCost(points * in_c * out_c);
-}
-
-double DirectCost(const gemm::ConvShape &s) {
-  const double rows = static_cast<double>(s.batch * s.out_h * s.out_w);
-  const double weights = 9.0 * static_cast<double>(s.in_c) *
-                         static_cast<double>(RoundUp(s.out_c, kPanel));
-  return std::max(rows, kMinRows) * weights + StreamCost(weights);
-}
-
 }  // namespace
 
-int ChooseTile(const gemm::ConvShape &shape, int max_tile) {
-  if (!Fits(shape)) return 0;
-  int best = 0;
-  double cost = DirectCost(shape);
-  for (int tile = 2; tile <= std::min(max_tile, 4); tile += 2) {
-    const double candidate = WinogradCost(shape, tile);
-    if (candidate < cost) {
-      best = tile;
-      cost = candidate;
-    }
-  }
-  return best;
-}
-
-size_t FilterElements(const gemm::ConvShape &shape, int tile) {
-  return static_cast<size_t>(Points(tile) * RoundUp(shape.out_c, kPanel) *
-                             shape.in_c);
+size_t FilterElements(const ConvPlan &plan) {
+  return plan.each_run
+             ? 0
+             : static_cast<size_t>(Points(plan.tile)) * plan.filter_stride;
 }
 
 ConvPlan PlanConv(const PlanRequest &request) {
   ConvPlan p;
   p.shape = request.shape;
-  p.tile = request.tile;
+  p.tile = request.method.tile;
+  p.each_run = request.method.each_run;
+  p.weight_type = request.weight_type;
   p.transforms =
       p.tile == 2 ? &request.kernels->tile2 : &request.kernels->tile4;
   p.gemm = request.gemm;
@@ -419,8 +409,11 @@ ConvPlan PlanConv(const PlanRequest &request) {
   p.tiles = p.shape.batch * p.tiles_h * p.tiles_w;
   p.panels = DivideUp(p.shape.out_c, kPanel);
   p.panel_block = p.panels;
-  SplitTiles(&p, DivideUp(p.tiles, BlockTiles(p.shape, p.tile)));
+  SplitTiles(&p, DivideUp(p.tiles, BlockTiles(p.shape, request.method)));
   SplitForThreads(&p, request.threads);
+  p.group_panels = GroupPanels(p);
+  const Index panels = p.each_run ? p.group_panels : p.panels;
+  p.filter_stride = PointStride(static_cast<size_t>(panels * p.shape.in_c));
   p.tasks = p.tile_blocks * p.panel_blocks;
   p.scratch_bytes = LayOutScratch(p).end;
   return p;

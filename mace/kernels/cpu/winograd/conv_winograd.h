@@ -19,18 +19,30 @@
 
 namespace mace::winograd {
 
-// The tile, 2 or 4 and at most `max_tile`, with which a convolution is expected
-// to be fastest; 0 if the direct product is, or if the geometry is not for
-// Winograd: 3x3, stride 1, no dilation, one group. Does not look at the number
-// of threads, which must not change results.
-int ChooseTile(const gemm::ConvShape &shape, int max_tile);
+// How a convolution runs.
+struct Method {
+  int tile = 0;  // 2 or 4; 0: by the direct product
+  // Whether every run transforms the filter anew, a few panels at a time, into
+  // memory that stays in cache; else it is transformed before the first one,
+  // and what every run reads from memory is 4 (tile 4) or 1.8 times the filter.
+  // The bits of the results are the same.
+  bool each_run = false;
+};
 
-// Elements of the transformed filter, [t * t][panels][in_c][16].
-size_t FilterElements(const gemm::ConvShape &shape, int tile);
+// What is expected to be fastest; no tile if that is the direct product, or if
+// the geometry is not for Winograd: 3x3, stride 1, no dilation, one group.
+// `max_tile` is the largest to consider, `lanes` Kernels::lanes. Does not look
+// at the number of threads, which must not change results.
+Method Choose(const gemm::ConvShape &shape, int max_tile, int lanes);
+
+// Tiles that are computed at a time, by what should stay in cache.
+ptrdiff_t BlockTiles(const gemm::ConvShape &shape, const Method &method);
 
 struct ConvPlan {
   gemm::ConvShape shape;
   int tile = 4;
+  bool each_run = false;
+  gemm::WeightType weight_type = gemm::WeightType::kF32;  // with each_run
   const Transforms *transforms = nullptr;
   const gemm::Kernels *gemm = nullptr;
   const gemm::Fp16Kernels *fp16 = nullptr;  // not null: everything is fp16
@@ -42,13 +54,18 @@ struct ConvPlan {
   ptrdiff_t panels = 1;
   ptrdiff_t panel_block = 1;
   ptrdiff_t panel_blocks = 1;
+  ptrdiff_t group_panels = 1;  // that are multiplied at a time
+  // Elements of the transformed filter from a point to the next: of all panels,
+  // with each_run of a group.
+  size_t filter_stride = 0;
   ptrdiff_t tasks = 1;       // tile_blocks * panel_blocks
   size_t scratch_bytes = 0;  // for each task that runs at the same time
 };
 
 struct PlanRequest {
   gemm::ConvShape shape;
-  int tile = 4;  // 2 or 4
+  Method method;  // with a tile
+  gemm::WeightType weight_type = gemm::WeightType::kF32;
   // For elements of fp16 HalfKernelsFor and gemm::Fp16KernelsFor, else
   // KernelsFor and gemm::KernelsFor.
   const Kernels *kernels = nullptr;
@@ -57,10 +74,16 @@ struct PlanRequest {
   int threads = 1;
 };
 
-// The geometry must be one that ChooseTile accepts.
+// The geometry must be one that Choose accepts.
 ConvPlan PlanConv(const PlanRequest &request);
 
-// args.weights is the transformed filter; args.epilogue.residual may be the
+// Elements of the filter that is transformed before the first run, [t * t]
+// points that lie filter_stride apart, [panels][in_c][16] each; 0 with
+// each_run.
+size_t FilterElements(const ConvPlan &plan);
+
+// args.weights is the transformed filter, or with each_run the filter itself,
+// PACKED_O16 of plan.weight_type; args.epilogue.residual may be the
 // output itself. scratch: plan.scratch_bytes, 64-byte aligned, for this call
 // alone.
 void RunConvTask(const ConvPlan &plan,

@@ -38,6 +38,7 @@ struct Case {
   size_t extra_stride = 0;
   int threads = 1;
   bool half = false;  // everything in fp16
+  bool each_run = false;
 };
 
 std::vector<CpuIsa> IsasFor(const Case &c) {
@@ -82,7 +83,8 @@ std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
          " clamp " + std::to_string(c.clamp) + " extra " +
          std::to_string(c.extra_stride) + " threads " +
          std::to_string(c.threads) + " half " + std::to_string(c.half) +
-         " seed " + std::to_string(seed);
+         " each_run " + std::to_string(c.each_run) + " seed " +
+         std::to_string(seed);
 }
 
 struct Data {
@@ -141,7 +143,8 @@ Memory Allocate(size_t bytes) {
 ConvPlan MakePlan(const Case &c, CpuIsa isa) {
   PlanRequest request;
   request.shape = c.shape;
-  request.tile = c.tile;
+  request.method = {c.tile, c.each_run};
+  request.weight_type = c.type;
   request.kernels = c.half ? HalfKernelsFor(isa) : KernelsFor(isa);
   request.gemm = gemm::KernelsFor(isa);
   if (c.half) request.fp16 = gemm::Fp16KernelsFor(isa);
@@ -150,17 +153,18 @@ ConvPlan MakePlan(const Case &c, CpuIsa isa) {
 }
 
 Memory TransformFilter(const Case &c, const Data &d, const ConvPlan &plan) {
-  Memory filter = Allocate(FilterElements(c.shape, c.tile) *
-                           (c.half ? sizeof(uint16_t) : sizeof(float)));
+  const size_t element = c.half ? sizeof(uint16_t) : sizeof(float);
+  Memory filter = Allocate(FilterElements(plan) * element);
   FilterArgs args;
   args.from = d.packed.data();
   args.type = c.type;
   args.channels = Size(c.shape.in_c);
-  args.panels = Size(plan.panels);
-  args.to = filter.get();
-  for (size_t panel = 0; panel < args.panels; ++panel) {
+  args.to_stride = plan.filter_stride;
+  for (size_t panel = 0; panel < Size(plan.panels); ++panel) {
     args.panel_begin = panel;
     args.panel_end = panel + 1;
+    args.to = static_cast<char *>(filter.get()) +
+              panel * args.channels * gemm::kPanelColumns * element;
     plan.transforms->filter(args);
   }
   return filter;
@@ -176,13 +180,14 @@ std::vector<uint16_t> AllToF16(const std::vector<float> &values) {
 std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   const gemm::ConvShape &s = c.shape;
   const ConvPlan plan = MakePlan(c, isa);
-  const Memory filter = TransformFilter(c, d, plan);
+  Memory filter;
+  if (!c.each_run) filter = TransformFilter(c, d, plan);
   const Memory scratch = Allocate(plan.scratch_bytes);
   const size_t stride = Size(s.out_c) + c.extra_stride;
   std::vector<float> out(Size(s.batch * s.out_h * s.out_w) * stride, kGuard);
   gemm::ConvArgs args;
   args.input = d.input.data();
-  args.weights = filter.get();
+  args.weights = c.each_run ? d.packed.data() : filter.get();
   args.output = out.data();
   args.output_stride = stride;
   args.epilogue.bias = c.bias ? d.bias.data() : nullptr;
@@ -379,6 +384,11 @@ void CheckType(const Case &c, uint32_t seed) {
   for (CpuIsa isa : IsasFor(c)) {
     SCOPED_TRACE(Describe(c, isa, random.seed()));
     const std::vector<float> got = RunAll(c, d, isa);
+    Case other = c;
+    other.each_run = !c.each_run;
+    ASSERT_EQ(0, std::memcmp(got.data(), RunAll(other, d, isa).data(),
+                             got.size() * sizeof(float)))
+        << "depends on when the filter is transformed";
     for (size_t i = 0; i < got.size(); ++i) {
       const size_t o = i % stride;
       if (o >= out_c) {
@@ -488,24 +498,60 @@ TEST(ConvWinograd, TypicalError) {
   }
 }
 
+void CheckThreads(Case c, uint32_t seed) {
+  Random random(seed);
+  const Data d = MakeData(c, &random);
+  const int panels = static_cast<int>(gemm::PanelCount(Size(c.shape.out_c)));
+  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+    c.half = HalfKernelsFor(isa) != nullptr;
+    c.threads = 1;
+    const std::vector<float> one = RunAll(c, d, isa);
+    for (int threads : {2, 3, 8}) {
+      c.threads = threads;
+      EXPECT_GE(MakePlan(c, isa).tasks, std::min({threads, 7, panels}));
+      EXPECT_EQ(0, std::memcmp(one.data(), RunAll(c, d, isa).data(),
+                               one.size() * sizeof(float)))
+          << Describe(c, isa, random.seed());
+    }
+  }
+}
+
 TEST(ConvWinograd, ThreadsDoNotChangeABit) {
   for (int tile : {2, 4}) {
     for (ptrdiff_t size : {6, 29}) {  // split by columns, by tiles
-      Case c = MakeCase(tile, size, size, 19, 200, 1);
-      Random random(5);
+      for (bool each_run : {false, true}) {
+        Case c = MakeCase(tile, size, size, 19, 200, 1);
+        c.each_run = each_run;
+        CheckThreads(c, 5);
+      }
+    }
+  }
+}
+
+// Filters so deep that a group is of one panel or two, of all types of weights.
+TEST(ConvWinograd, FiltersTransformedInEachRun) {
+  uint32_t seed = 200;
+  for (int tile : {2, 4}) {
+    for (gemm::WeightType type :
+         {gemm::WeightType::kF32, gemm::WeightType::kF16,
+          gemm::WeightType::kBf16, gemm::WeightType::kI8}) {
+      Case c = MakeCase(tile, 5, 5, tile == 2 ? 700 : 320, 70, 1);
+      c.type = type;
+      c.each_run = true;
+      EXPECT_LT(MakePlan(c, RunnableIsas().front()).group_panels, 3);
+      Random random(seed++);
       const Data d = MakeData(c, &random);
-      for (CpuIsa isa : RunnableIsasAndExtensions()) {
-        c.half = HalfKernelsFor(isa) != nullptr;
-        c.threads = 1;
-        const std::vector<float> one = RunAll(c, d, isa);
-        for (int threads : {2, 3, 8}) {
-          c.threads = threads;
-          EXPECT_GE(MakePlan(c, isa).tasks, std::min(threads, 7));
-          EXPECT_EQ(0, std::memcmp(one.data(), RunAll(c, d, isa).data(),
-                                   one.size() * sizeof(float)))
+      Case before = c;
+      before.each_run = false;
+      for (bool half : {false, true}) {
+        c.half = before.half = half;
+        for (CpuIsa isa : IsasFor(c)) {
+          EXPECT_EQ(RunAll(c, d, isa), RunAll(before, d, isa))
               << Describe(c, isa, random.seed());
         }
       }
+      c.half = false;
+      if (type == gemm::WeightType::kF32) CheckThreads(c, seed);
     }
   }
 }
@@ -515,6 +561,7 @@ TEST(ConvWinograd, RegionsCoverTheOutput) {
   for (int tile : {2, 4}) {
     for (int threads : {1, 2, 7}) {
       Case c = MakeCase(tile, 27, 30, 8, 150, 1);
+      c.each_run = threads == 2;
       c.shape.batch = 2;
       c.threads = threads;
       const gemm::ConvShape &s = c.shape;
@@ -553,26 +600,40 @@ TEST(ConvWinograd, NanSurvivesTheClamp) {
 
 TEST(ConvWinograd, ChoosesWithinTheHintAndTheGeometry) {
   const gemm::ConvShape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
-  EXPECT_EQ(ChooseTile(large, 0), 0);
-  EXPECT_EQ(ChooseTile(large, 2), 2);
-  EXPECT_EQ(ChooseTile(large, 4), 4);
-  // Four tiles do not pay for reading 38 MB of transformed filter.
-  EXPECT_EQ(ChooseTile(MakeCase(4, 7, 7, 512, 512, 1).shape, 4), 2);
-  // Nothing to share between one output and the next.
-  EXPECT_EQ(ChooseTile(MakeCase(4, 1, 1, 256, 256, 1).shape, 4), 0);
-  // Transforms cost more than three input channels can save.
-  EXPECT_EQ(ChooseTile(MakeCase(4, 112, 112, 3, 32, 1).shape, 4), 0);
-  for (ptrdiff_t gemm::ConvShape::*field :
-       {&gemm::ConvShape::stride_h, &gemm::ConvShape::stride_w,
-        &gemm::ConvShape::dilation_h, &gemm::ConvShape::dilation_w,
-        &gemm::ConvShape::groups}) {
-    gemm::ConvShape other = large;
-    other.*field = 2;
-    EXPECT_EQ(ChooseTile(other, 4), 0);
+  for (int lanes : {4, 8, 16}) {
+    const auto tile = [&](const gemm::ConvShape &shape, int max_tile) {
+      return Choose(shape, max_tile, lanes).tile;
+    };
+    EXPECT_EQ(tile(large, 0), 0);
+    EXPECT_EQ(tile(large, 2), 2);
+    EXPECT_EQ(tile(large, 4), 4);
+    // Nothing to share between one output and the next.
+    EXPECT_EQ(tile(MakeCase(4, 1, 1, 256, 256, 1).shape, 4), 0);
+    // Transforms cost more than three input channels can save.
+    EXPECT_EQ(tile(MakeCase(4, 112, 112, 3, 32, 1).shape, 4), 0);
+    for (ptrdiff_t gemm::ConvShape::*field :
+         {&gemm::ConvShape::stride_h, &gemm::ConvShape::stride_w,
+          &gemm::ConvShape::dilation_h, &gemm::ConvShape::dilation_w,
+          &gemm::ConvShape::groups}) {
+      gemm::ConvShape other = large;
+      other.*field = 2;
+      EXPECT_EQ(tile(other, 4), 0);
+    }
+    gemm::ConvShape wide = large;
+    wide.kernel_w = 5;
+    EXPECT_EQ(tile(wide, 4), 0);
   }
-  gemm::ConvShape wide = large;
-  wide.kernel_w = 5;
-  EXPECT_EQ(ChooseTile(wide, 4), 0);
+}
+
+// Wide vectors wait for memory, narrow ones for arithmetic.
+TEST(ConvWinograd, TransformsLargeFiltersInEachRunWhereMemoryIsSlower) {
+  const gemm::ConvShape small = MakeCase(4, 56, 56, 64, 64, 1).shape;
+  const gemm::ConvShape large = MakeCase(4, 14, 14, 256, 256, 1).shape;
+  EXPECT_FALSE(Choose(small, 4, 16).each_run);
+  EXPECT_TRUE(Choose(large, 4, 16).each_run);
+  EXPECT_FALSE(Choose(large, 4, 4).each_run);
+  // Four tiles do not pay for transforming to 38 MB.
+  EXPECT_EQ(Choose(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16).tile, 2);
 }
 
 }  // namespace

@@ -39,16 +39,24 @@ namespace mace::winograd {
 inline constexpr int kMaxPoints = 36;
 
 // Some panels of a filter, PACKED_O16: [panels][9][channels][16], to
-// [t * t][panels][channels][16] elements.
+// [t * t][panel_end - panel_begin][channels][16] elements.
 struct FilterArgs {
   const void *from = nullptr;  // panel 0
   gemm::WeightType type = gemm::WeightType::kF32;
   size_t channels = 0;
-  size_t panels = 0;
   size_t panel_begin = 0;
   size_t panel_end = 0;
-  void *to = nullptr;
+  void *to = nullptr;    // of point 0 and panel_begin
+  size_t to_stride = 0;  // elements from a point to the next, by PointStride
 };
+
+// Elements from a point to the next where `rows` rows of 16 lie in each: an odd
+// number of rows, so that the t * t streams of a transform spread over all sets
+// of the cache. With AVX-512 on Zen 5 a distance of a power of two costs two
+// thirds of the speed.
+constexpr size_t PointStride(size_t rows) {
+  return (rows | 1) * gemm::kPanelColumns;
+}
 
 // One tile of the image.
 struct InputArgs {
@@ -86,6 +94,7 @@ struct Transforms {
 struct Kernels {
   Transforms tile2;
   Transforms tile4;
+  int lanes;  // floats in a vector
 };
 
 // Null for CpuIsa::kNone, and for every ISA where they were not linked.

@@ -12,7 +12,7 @@ namespace mace::winograd::MACE_ISA {
 namespace {
 
 namespace sv = simd::MACE_ISA::element;
-namespace fv = simd::MACE_ISA;  // of float: for filters, transformed once
+namespace fv = simd::MACE_ISA;  // of float: for filters
 using sv::Element;
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
@@ -97,6 +97,21 @@ struct Tile4 {
   }
 };
 
+// ---- addresses -------------------------------------------------------------
+
+MACE_SIMD_INLINE const Element *At(const Element *p, ptrdiff_t bytes) {
+  return reinterpret_cast<const Element *>(reinterpret_cast<const char *>(p) +
+                                           bytes);
+}
+
+// Multiples of a distance in bytes, each in a register of its own.
+template <int kCount>
+MACE_SIMD_INLINE void MakeOffsets(size_t elements, ptrdiff_t (&to)[kCount]) {
+  MACE_UNROLL for (int i = 0; i < kCount; ++i) {
+    to[i] = sv::Opaque(i * static_cast<ptrdiff_t>(elements * sizeof(Element)));
+  }
+}
+
 // ---- filter ----------------------------------------------------------------
 
 // A panel of weights of any type.
@@ -121,12 +136,7 @@ MACE_SIMD_INLINE FilterPanel PanelOf(const FilterArgs &x, size_t panel) {
   }
 }
 
-// Weights as floats. A branch per vector: filters are transformed once, and
-// code for each type would be 5 KB more in the library.
 MACE_SIMD_INLINE fv::V LoadWeights(const FilterPanel &x, size_t at) {
-  if (x.type == gemm::WeightType::kF32) {
-    return fv::Load(reinterpret_cast<const float *>(x.weights) + at);
-  }
   if (x.type == gemm::WeightType::kI8) {
     const float *scales = x.scales + at % kPanel;
     return fv::Fma(
@@ -138,76 +148,80 @@ MACE_SIMD_INLINE fv::V LoadWeights(const FilterPanel &x, size_t at) {
                                           : fv::LoadBf16(from);
 }
 
-// Floats of a point that are collected before they are written: 8 cache lines.
-// Points lie a power of two apart for most filters, so that lines written one
-// by one all fall into the same set of the cache: with AVX-512 on Zen 5, 14
-// GB/s instead of 47.
+// Floats of each tap that are widened before they are transformed. One
+// transform for all types: unrolled for each it would be 5 KB more.
 constexpr size_t kRun = 128;
 
-// The vector of weights at `at`, to a vector every kRun floats.
-template <typename Tile>
-MACE_SIMD_INLINE void FilterVector(const FilterPanel &from,
-                                   size_t tap_stride,
-                                   size_t at,
-                                   float *point) {
-  constexpr int t = Tile::kPoints;
-  fv::V columns[t][3];
-  _Pragma("clang loop unroll(disable)") for (size_t col = 0; col < 3; ++col) {
-    fv::V g[3];
-    for (size_t row = 0; row < 3; ++row) {
-      g[row] = LoadWeights(from, at + (row * 3 + col) * tap_stride);
+// Weights [begin, begin + count) of every tap, to [9][kRun].
+void WidenRun(const FilterPanel &from,
+              size_t tap_stride,
+              size_t begin,
+              size_t count,
+              float *to) {
+  for (size_t tap = 0; tap < 9; ++tap, to += kRun) {
+    for (size_t i = 0; i < count; i += fv::kLanes) {
+      fv::Store(to + i, LoadWeights(from, tap * tap_stride + begin + i));
     }
-    fv::V u[t];
-    Tile::Filter(g, u);
-    MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] = u[row];
   }
-  for (int row = 0; row < t; ++row) {
-    fv::V u[t];
-    Tile::Filter(columns[row], u);
-    MACE_UNROLL for (int col = 0; col < t; ++col, point += kRun) {
-      fv::Store(point, u[col]);
+}
+
+// `count` weights of every tap, a vector at a time.
+template <typename Tile>
+void FilterRun(const float *from,
+               size_t tap_stride,
+               size_t count,
+               Element *out,
+               size_t to_stride) {
+  constexpr int t = Tile::kPoints;
+  ptrdiff_t points[t];
+  MakeOffsets(to_stride, points);
+  Element *to[t];
+  MACE_UNROLL for (int row = 0; row < t; ++row) {
+    to[row] = out + static_cast<size_t>(row * t) * to_stride;
+  }
+  for (size_t i = 0; i < count; i += fv::kLanes) {
+    fv::V columns[t][3];
+    MACE_UNROLL for (size_t col = 0; col < 3; ++col) {
+      fv::V g[3];
+      MACE_UNROLL for (size_t row = 0; row < 3; ++row) {
+        g[row] = fv::Load(from + (row * 3 + col) * tap_stride + i);
+      }
+      fv::V u[t];
+      Tile::Filter(g, u);
+      MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] = u[row];
+    }
+    MACE_UNROLL for (int row = 0; row < t; ++row) {
+      fv::V u[t];
+      Tile::Filter(columns[row], u);
+      MACE_UNROLL for (int col = 0; col < t; ++col) {
+        sv::StoreRounded(const_cast<Element *>(At(to[row], points[col])),
+                         u[col]);
+      }
+      to[row] = sv::Advance(to[row], fv::kLanes);
     }
   }
 }
 
 template <typename Tile>
-void Filter(const FilterArgs &x) {
-  constexpr int t = Tile::kPoints;
-  alignas(64) float runs[t * t * kRun];
+void Filter(const FilterArgs &args) {
+  const FilterArgs x = args;  // a store cannot change the copy
   const size_t tap_stride = x.channels * kPanel;
-  const size_t to_stride = x.panels * tap_stride;
+  Element *to = static_cast<Element *>(x.to);
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
     const FilterPanel from = PanelOf(x, panel);
-    Element *to = static_cast<Element *>(x.to) + panel * tap_stride;
-    for (size_t begin = 0; begin < tap_stride; begin += kRun) {
-      const size_t left = tap_stride - begin;
-      const size_t count = left < kRun ? left : kRun;
-      for (size_t i = 0; i < count; i += fv::kLanes) {
-        FilterVector<Tile>(from, tap_stride, begin + i, runs + i);
-      }
-      for (size_t point = 0; point < t * t; ++point) {
-        const float *run = runs + point * kRun;
-        Element *out = to + point * to_stride + begin;
-        for (size_t i = 0; i < count; i += fv::kLanes) {
-          sv::StoreRounded(out + i, fv::Load(run + i));
-        }
+    if (x.type == gemm::WeightType::kF32) {
+      FilterRun<Tile>(reinterpret_cast<const float *>(from.weights), tap_stride,
+                      tap_stride, to, x.to_stride);
+    } else {
+      alignas(64) float widened[9 * kRun];
+      for (size_t begin = 0; begin < tap_stride; begin += kRun) {
+        const size_t left = tap_stride - begin;
+        const size_t count = left < kRun ? left : kRun;
+        WidenRun(from, tap_stride, begin, count, widened);
+        FilterRun<Tile>(widened, kRun, count, to + begin, x.to_stride);
       }
     }
-  }
-}
-
-// ---- addresses -------------------------------------------------------------
-
-MACE_SIMD_INLINE const Element *At(const Element *p, ptrdiff_t bytes) {
-  return reinterpret_cast<const Element *>(reinterpret_cast<const char *>(p) +
-                                           bytes);
-}
-
-// Multiples of a distance in bytes, each in a register of its own.
-template <int kCount>
-MACE_SIMD_INLINE void MakeOffsets(size_t elements, ptrdiff_t (&to)[kCount]) {
-  MACE_UNROLL for (int i = 0; i < kCount; ++i) {
-    to[i] = sv::Opaque(i * static_cast<ptrdiff_t>(elements * sizeof(Element)));
+    to += tap_stride;
   }
 }
 
@@ -413,6 +427,7 @@ extern const Kernels kKernels;
 const Kernels kKernels = {
     {&Filter<Tile2>, &Input<Tile2>, &Output<Tile2>},
     {&Filter<Tile4>, &Input<Tile4>, &Output<Tile4>},
+    fv::kLanes,
 };
 
 }  // namespace mace::winograd::MACE_ISA

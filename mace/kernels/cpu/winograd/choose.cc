@@ -1,0 +1,139 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which method is fastest, by an estimate of its time.
+
+#include <algorithm>
+
+#include "mace/kernels/cpu/winograd/conv_winograd.h"
+
+namespace mace::winograd {
+namespace {
+
+using Index = ptrdiff_t;
+
+constexpr Index kPanel = static_cast<Index>(gemm::kPanelColumns);
+
+// Transformed tiles and products of a block. Measured on Zen 5 with 1 MiB of
+// L2, 256 KiB to 1 MiB differ by less than the noise (3 %) on most layers,
+// since each point's products use only 1 / (t * t) of it at a time.
+constexpr Index kBlockBytes = 512 * 1024;
+// Every block streams the whole transformed filter, or transforms it.
+constexpr Index kMinBlockTiles = 24;
+constexpr Index kMinBlockTilesEachRun = 64;
+constexpr Index kMaxBlockTiles = 256;
+
+constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
+constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
+
+Index Points(int tile) { return Index{tile + 2} * (tile + 2); }
+
+// Costs in the time of one multiply-accumulate of a matrix product, fitted to
+// 23 layers of 16 to 512 channels and 4x4 to 224x224 pixels on one core of Zen
+// 5 with AVX-512 (127 GMAC/s, 1 MiB of L2); what they choose took at most 12 %
+// longer than the best of direct, 2 and 4.
+//
+// A transform handles vectors as the product does, about 6 operations for each
+// of its t * t values per channel; a tile costs as much as 400 more for its
+// pointers and calls.
+constexpr double kTransformCost = 6.0;
+constexpr double kTileCost = 400.0;
+// A product of fewer rows is bound by loading weights into registers.
+constexpr double kMinRows = 4.0;
+// Streaming a filter costs little from L2 (2.4 MB: 1.2 per float) and up to 12
+// from memory (38 MB); linear in between. This weighs most on AVX-512, so
+// that slower cores take the larger filter a little less often than they could.
+constexpr double kMaxStreamCost = 10.0;
+constexpr double kStreamCostBytes = 2.0 * 1024 * 1024;
+
+double StreamCost(double floats) {
+  return floats * std::min(kMaxStreamCost, floats * 4.0 / kStreamCostBytes);
+}
+
+bool Fits(const gemm::ConvShape &s) {
+  return s.kernel_h == 3 && s.kernel_w == 3 && s.stride_h == 1 &&
+         s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1 &&
+         s.groups == 1;
+}
+
+Index TileCount(const gemm::ConvShape &s, int tile) {
+  return s.batch * DivideUp(s.out_h, tile) * DivideUp(s.out_w, tile);
+}
+
+double FilterFloats(const gemm::ConvShape &s, int tile) {
+  return static_cast<double>(Points(tile) * s.in_c * RoundUp(s.out_c, kPanel));
+}
+
+// Of a filter that is transformed before the first run.
+double WinogradCost(const gemm::ConvShape &s, int tile) {
+  const Index count = TileCount(s, tile);
+  const double tiles = static_cast<double>(count);
+  const double blocks =
+      static_cast<double>(DivideUp(count, BlockTiles(s, {tile, false})));
+  const double points = static_cast<double>(Points(tile));
+  const double in_c = static_cast<double>(s.in_c);
+  const double out_c = static_cast<double>(RoundUp(s.out_c, kPanel));
+  const double products = std::max(tiles, kMinRows) * in_c * out_c;
+  const double transforms =
+      tiles * (kTransformCost * (in_c + out_c) + kTileCost);
+  return points * (products + transforms) +
+         blocks * StreamCost(FilterFloats(s, tile));
+}
+
+double DirectCost(const gemm::ConvShape &s) {
+  const double rows = static_cast<double>(s.batch * s.out_h * s.out_w);
+  const double weights = 9.0 * static_cast<double>(s.in_c) *
+                         static_cast<double>(RoundUp(s.out_c, kPanel));
+  return std::max(rows, kMinRows) * weights + StreamCost(weights);
+}
+
+// Whether each run should transform the filter. That reads 9 of every t * t
+// floats, and costs kFilterCost for each of these in every block; otherwise all
+// come from memory once, since the layers in between leave little of them in
+// cache. With narrower vectors an operation takes longer and memory does not:
+// from 4 lanes on, transforming never pays.
+constexpr double kFilterCost = 3.0;
+constexpr double kFullLanes = 16.0;
+// Less is neither much memory nor much to read.
+constexpr double kMinEachRunBytes = 1024.0 * 1024;
+
+bool TransformsInEachRun(const gemm::ConvShape &s, int tile, int lanes) {
+  const double floats = FilterFloats(s, tile);
+  if (floats * sizeof(float) < kMinEachRunBytes) return false;
+  const double memory = kMaxStreamCost * lanes / kFullLanes;
+  const double saved = 1.0 - 9.0 / static_cast<double>(Points(tile));
+  const Index blocks =
+      DivideUp(TileCount(s, tile), BlockTiles(s, {tile, true}));
+  return static_cast<double>(blocks) * kFilterCost < saved * memory;
+}
+
+}  // namespace
+
+ptrdiff_t BlockTiles(const gemm::ConvShape &shape, const Method &method) {
+  const Index group = static_cast<Index>(gemm::kMaxGroupPanels) * kPanel;
+  const Index columns = std::min(RoundUp(shape.out_c, kPanel), group);
+  const Index tile_bytes = Points(method.tile) *
+                           (RoundUp(shape.in_c, kPanel) + columns) *
+                           static_cast<Index>(sizeof(float));
+  return std::clamp(kBlockBytes / tile_bytes,
+                    method.each_run ? kMinBlockTilesEachRun : kMinBlockTiles,
+                    kMaxBlockTiles);
+}
+
+Method Choose(const gemm::ConvShape &shape, int max_tile, int lanes) {
+  Method best;
+  if (!Fits(shape)) return best;
+  double cost = DirectCost(shape);
+  for (int tile = 2; tile <= std::min(max_tile, 4); tile += 2) {
+    const double candidate = WinogradCost(shape, tile);
+    if (candidate < cost) {
+      best.tile = tile;
+      cost = candidate;
+    }
+  }
+  best.each_run =
+      best.tile != 0 && TransformsInEachRun(shape, best.tile, lanes);
+  return best;
+}
+
+}  // namespace mace::winograd
