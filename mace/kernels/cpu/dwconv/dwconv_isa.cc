@@ -345,49 +345,6 @@ void RunRowMultiplied(const Args &args,
   }
 }
 
-void RunSlides(const Args &args,
-               const Range &range,
-               const Element *filter,
-               const Geometry &g) {
-  const Shape &shape = args.shape;
-  alignas(64) Element taps[9 * sv::kLanes];
-  alignas(64) Element bounds[3 * sv::kLanes];  // bias, low, high
-  sv::Store(bounds + sv::kLanes, g.low);
-  sv::Store(bounds + 2 * sv::kLanes, g.high);
-  Slide slide = {};
-  slide.pixel = g.pixel;
-  slide.image_row = g.image_row;
-  slide.output = g.output;
-  slide.output_row = shape.out_w * g.output;
-  slide.taps = taps;
-  slide.bias = bounds;
-  slide.clamp = g.clamp;
-  slide.low = bounds + sv::kLanes;
-  slide.high = bounds + 2 * sv::kLanes;
-  for (Index row = range.row_begin; row < range.row_end;) {
-    const Index n = row / shape.out_h;
-    SlideBand band;
-    band.row_begin = row % shape.out_h;
-    band.row_end = Min(band.row_begin + kSlideRows,
-                       Min(shape.out_h, band.row_begin + range.row_end - row));
-    for (Index c = range.channel_begin; c < range.channel_end;
-         c += sv::kLanes) {
-      const Index at = Min(c, range.channel_end - sv::kLanes);
-      MACE_UNROLL for (int t = 0; t < 9; ++t) {
-        sv::Store(taps + t * sv::kLanes, sv::Load(filter + t * g.tap + at));
-      }
-      sv::Store(bounds, args.bias == nullptr ? sv::Zero()
-                                             : sv::LoadF32(args.bias + at));
-      band.image = static_cast<const Element *>(args.input) +
-                   n * shape.in_h * g.image_row + at;
-      band.out = static_cast<Element *>(args.output) +
-                 n * shape.out_h * slide.output_row + at;
-      RunSlide(shape, band, &slide);
-    }
-    row += band.row_end - band.row_begin;
-  }
-}
-
 Row MakeRow(const Args &args,
             const Geometry &g,
             const Element *filter,
@@ -472,7 +429,7 @@ void Run(const Args &args, const Range &range, void *scratch) {
   g.low = sv::Set(args.low);
   g.high = sv::Set(args.high);
   if (Slides(shape, range.channel_end - range.channel_begin)) {
-    RunSlides(args, range, filter, g);
+    RunSlides(args, range, filter);
     return;
   }
   const Columns inside = InsideColumns(shape);

@@ -215,39 +215,142 @@ bool Slides(const Shape &s, Index channels) {
          right <= 1 && channels >= sv::kLanes;
 }
 
-// Some rows of outputs of one image, all columns, one vector of channels.
-// `slide` has the filter, the bias and the strides; image and output are at
-// the channel.
-struct SlideBand {
-  const Element *image;
-  Element *out;  // of output row 0
-  Index row_begin;
-  Index row_end;
+// Pixels of the output that lie a multiple of this apart put the lines of a
+// vector of channels into two sets of a 64-set cache, where stores drive each
+// other out. Then results are collected for some vectors of channels and stored
+// pixel by pixel, to lines that follow each other. On Zen 5 layers of MobileNet
+// v1 with 512 and 1024 channels take 0.8 times as long; with 256 channels, or
+// with stride 2, where stores are rarer, nothing is won.
+constexpr Index kFewSets = 2048 / sizeof(Element);
+constexpr Index kCollected = 4;  // vectors
+
+// What a vector of channels is multiplied by.
+struct alignas(64) SlideFilter {
+  Element taps[9 * sv::kLanes];
+  Element bias[sv::kLanes];
 };
 
-void RunSlide(const Shape &shape, const SlideBand &band, Slide *slide) {
-  slide->image_rows = shape.in_h;
-  for (Index r = band.row_begin; r < band.row_end; r += slide->rows) {
-    const Index left = band.row_end - r;
-    slide->rows = left < kSlideRows ? left : kSlideRows;
-    slide->first = r * shape.stride_h - shape.pad_top;
-    for (Index w = 0; w < shape.out_w;) {
-      // As even as possible: 8 = 4 + 4 rather than 7 + 1.
-      const Index parts = (shape.out_w - w + kSlideWidth - 1) / kSlideWidth;
-      const Index outputs = (shape.out_w - w + parts - 1) / parts;
-      const Index column = w * shape.stride_w - shape.pad_left;
-      slide->row =
-          band.image + slide->first * slide->image_row + column * slide->pixel;
-      slide->left_inside = column >= 0;
-      slide->right_inside =
-          column + (outputs - 1) * shape.stride_w + 3 <= shape.in_w;
-      slide->out = band.out + r * slide->output_row + w * slide->output;
-      if (shape.stride_w == 1) {
-        kSlides<1>[outputs - 1](*slide);
-      } else {
-        kSlides<2>[outputs - 1](*slide);
+void LoadFilter(const Args &args,
+                const Element *filter,
+                Index channel,
+                SlideFilter *to) {
+  const Index tap = args.shape.in_c;
+  MACE_UNROLL for (int t = 0; t < 9; ++t) {
+    sv::Store(to->taps + t * sv::kLanes, sv::Load(filter + t * tap + channel));
+  }
+  sv::Store(to->bias, args.bias == nullptr ? sv::Zero()
+                                           : sv::LoadF32(args.bias + channel));
+}
+
+// Vectors of channels of one image.
+struct SlideGroup {
+  const Element *image;  // at channel 0
+  Element *out;
+  Index vectors;
+  Index channel[kCollected];  // where each begins
+  SlideFilter filter[kCollected];
+};
+
+// Stores what lies in `from`, [rows][outputs][kCollected] vectors.
+void StoreCollected(const SlideGroup &group,
+                    const Element *from,
+                    const Slide &s,
+                    Index outputs,
+                    Index output,
+                    Element *out,
+                    Index output_row) {
+  for (Index r = 0; r < s.rows; ++r, out += output_row) {
+    Element *pixel = out;
+    for (Index t = 0; t < outputs; ++t, pixel += output) {
+      for (Index v = 0; v < group.vectors; ++v) {
+        sv::Store(pixel + group.channel[v], sv::Load(from + v * sv::kLanes));
       }
-      w += outputs;
+      from += kCollected * sv::kLanes;
+    }
+  }
+}
+
+// Rows [row, row + slide->rows) of outputs, all columns. `slide` has what does
+// not depend on these.
+void RunSlide(const Args &args,
+              Index row,
+              bool collect,
+              const SlideGroup &group,
+              Slide *slide) {
+  const Shape &shape = args.shape;
+  alignas(64)
+      Element collected[kSlideRows * kSlideWidth * kCollected * sv::kLanes];
+  const Index output_row = shape.out_w * args.output_stride;
+  slide->first = row * shape.stride_h - shape.pad_top;
+  for (Index w = 0; w < shape.out_w;) {
+    // As even as possible: 8 = 4 + 4 rather than 7 + 1.
+    const Index parts = (shape.out_w - w + kSlideWidth - 1) / kSlideWidth;
+    const Index outputs = (shape.out_w - w + parts - 1) / parts;
+    const Index column = w * shape.stride_w - shape.pad_left;
+    const Element *image =
+        group.image + slide->first * slide->image_row + column * slide->pixel;
+    Element *out = group.out + row * output_row + w * args.output_stride;
+    slide->left_inside = column >= 0;
+    slide->right_inside =
+        column + (outputs - 1) * shape.stride_w + 3 <= shape.in_w;
+    slide->output = collect ? kCollected * sv::kLanes : args.output_stride;
+    slide->output_row = collect ? outputs * slide->output : output_row;
+    const SlideFunction run =
+        shape.stride_w == 1 ? kSlides<1>[outputs - 1] : kSlides<2>[outputs - 1];
+    for (Index v = 0; v < group.vectors; ++v) {
+      slide->row = image + group.channel[v];
+      slide->out =
+          collect ? collected + v * sv::kLanes : out + group.channel[v];
+      slide->taps = group.filter[v].taps;
+      slide->bias = group.filter[v].bias;
+      run(*slide);
+    }
+    if (collect) {
+      StoreCollected(group, collected, *slide, outputs, args.output_stride, out,
+                     output_row);
+    }
+    w += outputs;
+  }
+}
+
+// The last vector of channels overlaps the one before it rather than being
+// partial.
+void RunSlides(const Args &args, const Range &range, const Element *filter) {
+  const Shape &shape = args.shape;
+  alignas(64) Element bounds[2 * sv::kLanes];
+  sv::Store(bounds, sv::Set(args.low));
+  sv::Store(bounds + sv::kLanes, sv::Set(args.high));
+  Slide slide = {};
+  slide.image_rows = shape.in_h;
+  slide.pixel = shape.in_c;
+  slide.image_row = shape.in_w * shape.in_c;
+  slide.clamp = args.clamp;
+  slide.low = bounds;
+  slide.high = bounds + sv::kLanes;
+  const bool collect =
+      shape.stride_w == 1 && args.output_stride % kFewSets == 0;
+  const Index most = collect ? kCollected : 1;
+  SlideGroup group;
+  for (Index row = range.row_begin; row < range.row_end; row += slide.rows) {
+    const Index n = row / shape.out_h;
+    const Index in_image = shape.out_h - row % shape.out_h;
+    const Index left = range.row_end - row;
+    slide.rows = left < in_image ? left : in_image;
+    if (slide.rows > kSlideRows) slide.rows = kSlideRows;
+    group.image = static_cast<const Element *>(args.input) +
+                  n * shape.in_h * slide.image_row;
+    group.out = static_cast<Element *>(args.output) +
+                n * shape.out_h * shape.out_w * args.output_stride;
+    for (Index c = range.channel_begin; c < range.channel_end;) {
+      group.vectors = 0;
+      while (group.vectors < most && c < range.channel_end) {
+        const Index last = range.channel_end - sv::kLanes;
+        const Index at = c < last ? c : last;
+        LoadFilter(args, filter, at, &group.filter[group.vectors]);
+        group.channel[group.vectors++] = at;
+        c += sv::kLanes;
+      }
+      RunSlide(args, row % shape.out_h, collect, group, &slide);
     }
   }
 }

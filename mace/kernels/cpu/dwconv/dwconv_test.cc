@@ -281,6 +281,26 @@ TEST(DwConv, RandomGeometry) {
   }
 }
 
+// Where pixels of the output lie 2 KiB apart some kernels collect results.
+TEST(DwConv, OutputsApartByManyChannels) {
+  uint32_t seed = 2000;
+  for (ptrdiff_t channels : {20, 64, 100, 512}) {
+    for (ptrdiff_t size : {1, 7, 18}) {
+      for (ptrdiff_t parts : {1, 2}) {
+        Case c;
+        c.shape = Square(size, channels, 3, 1, 1);
+        c.shape.batch = 2;
+        c.extra_stride = 512 - channels;
+        c.clamp = seed % 2 == 0;
+        c.row_part = parts == 1 ? 1000 : 5;
+        c.channel_part = parts == 1 ? 1000 : 40;
+        Check(c, seed++);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(DwConv, PartsDoNotChangeABit) {
   for (bool half : {false, true}) {
     Case c;
