@@ -9,8 +9,6 @@
 
 namespace mace::op_test {
 
-namespace {
-
 std::string OptionsText(const RunOptions &options) {
   return MakeString("isa ", CpuIsaName(options.isa), ", ", options.threads,
                     " threads, in place ", options.in_place,
@@ -18,7 +16,6 @@ std::string OptionsText(const RunOptions &options) {
                     options.parts ? ", inputs in the output" : "");
 }
 
-// The same outcome as the first result of this ISA.
 void ExpectSame(const OpResult &first,
                 const OpResult &other,
                 const std::string &text) {
@@ -32,8 +29,6 @@ void ExpectSame(const OpResult &first,
         << "output " << i << " has other bits: " << text;
   }
 }
-
-}  // namespace
 
 std::vector<CpuIsa> AvailableIsas() {
   std::vector<CpuIsa> isas;

@@ -143,7 +143,7 @@ OpCase &OpCase::PackedPairs(const Value &plain, int64_t groups) {
   const int64_t channels = plain.shape.back();
   const int64_t even = channels + channels % 2;
   const int64_t depth = plain.shape.Elements(1, plain.shape.rank());
-  const int64_t pixels = depth / channels;
+  const int64_t pixels = channels > 0 ? depth / channels : 0;
   const int64_t panels = (columns + kPanel - 1) / kPanel;
   std::vector<uint16_t> packed(
       static_cast<size_t>(groups * panels * pixels * even * kPanel));
@@ -207,6 +207,18 @@ OpCase &OpCase::PackedScaled(const Value &plain,
   if (stored != nullptr) *stored = Value::Floats(plain.shape, values);
   inputs.push_back(input);
   return *this;
+}
+
+Value InFloat16(const Value &floats) {
+  std::vector<uint16_t> bits;
+  for (float x : floats.floats()) bits.push_back(NarrowToFloat16(x));
+  return Value::Of(DataType::kFloat16, floats.shape, bits);
+}
+
+Value InBfloat16(const Value &floats) {
+  std::vector<uint16_t> bits;
+  for (float x : floats.floats()) bits.push_back(NarrowToBfloat16(x));
+  return Value::Of(DataType::kBfloat16, floats.shape, bits);
 }
 
 float WidenFloat16(uint16_t bits) {

@@ -152,6 +152,10 @@ struct OpCase {
   }
 };
 
+// Float32 values in 16 bits.
+Value InFloat16(const Value &floats);
+Value InBfloat16(const Value &floats);
+
 // Conversions between float and the 16-bit storage types, bit by bit and slow:
 // the reference for the kernels'. Narrowing rounds to nearest even.
 uint16_t NarrowToFloat16(float value);

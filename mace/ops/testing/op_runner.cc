@@ -252,11 +252,10 @@ OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
   if (!half_) return RunStored(inputs);
   std::vector<CaseInput> halves = inputs;
   for (CaseInput &input : halves) {
-    const bool computed = input.kind == CaseInput::Kind::kComputed;
-    if (!computed || input.value.data_type != DataType::kFloat32) continue;
-    std::vector<uint16_t> bits;
-    for (float x : input.value.floats()) bits.push_back(NarrowToFloat16(x));
-    input.value = Value::Of(DataType::kFloat16, input.value.shape, bits);
+    // Values that are known before the run are cast, too, and known then.
+    const bool constant = input.kind == CaseInput::Kind::kConstant;
+    if (constant || input.value.data_type != DataType::kFloat32) continue;
+    input.value = InFloat16(input.value);
   }
   OpResult result = RunStored(halves);
   for (Value &output : result.outputs) {

@@ -71,6 +71,15 @@ class OpSession {
 // One session, one run.
 OpResult RunOp(const OpCase &op_case, const RunOptions &options = RunOptions());
 
+// "isa avx2, 3 threads, in place -1, rows apart"
+std::string OptionsText(const RunOptions &options);
+
+// Expects, with EXPECT, that `other` honours the contract and came to the same
+// status and the same bits as `first`; `text` says what differed.
+void ExpectSame(const OpResult &first,
+                const OpResult &other,
+                const std::string &text);
+
 struct IsaResult {
   CpuIsa isa;
   OpResult result;

@@ -3,8 +3,11 @@
 
 #include "mace/ops/testing/random_case.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "mace/ops/testing/op_runner.h"
 
@@ -25,6 +28,13 @@ Shape RandomShape(Random *random) {
       image ? 4 : random->Int(0, random->Int(0, 9) == 0 ? 8 : 5);
   for (int64_t i = 0; i < rank; ++i) {
     shape.Append(random->Int(0, 12) == 0 ? 0 : random->Int(1, 5));
+  }
+  // Long enough for whole vectors, several at once, and for a tail; mostly the
+  // channels.
+  if (rank > 0 && rank <= 4 && random->Int(0, 2) == 0) {
+    const int64_t axis =
+        random->Int(0, 3) == 0 ? random->Int(0, rank - 1) : rank - 1;
+    shape[static_cast<size_t>(axis)] = random->Int(6, 70);
   }
   return shape;
 }
@@ -124,6 +134,81 @@ void AddAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
   }
 }
 
+// Up to `count` numbers behind `marker`, with commas between them.
+std::vector<int64_t> NumbersAfter(const std::string &text,
+                                  const std::string &marker,
+                                  size_t count) {
+  std::vector<int64_t> numbers;
+  const size_t at = text.find(marker);
+  if (at == std::string::npos) return numbers;
+  const char *next = text.c_str() + at + marker.size();
+  for (;;) {
+    char *end = nullptr;
+    numbers.push_back(std::strtoll(next, &end, 10));
+    if (numbers.size() == count || *end != ',') break;
+    next = end + 1;
+  }
+  return numbers;
+}
+
+// A valid value for an attribute of integers, by what an error says of it.
+void RepairAttribute(const std::string &problem,
+                     const AttributeSchema &attribute,
+                     size_t list_length,
+                     Random *random,
+                     OpCase *op_case) {
+  std::vector<AttributeValue> &all = op_case->def.attributes;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const AttributeValue &value) {
+        return value.name == attribute.name;
+      });
+  size_t length = list_length;
+  if (found != all.end()) {
+    if (attribute.kind == AttributeKind::kInts) length = found->ints.size();
+    all.erase(found);
+  }
+  const std::vector<int64_t> size = NumbersAfter(problem, "values, not ", 1);
+  if (!size.empty()) length = static_cast<size_t>(size[0]);
+  int64_t low = 1;
+  int64_t high = 3;
+  const std::vector<int64_t> range = NumbersAfter(problem, "not within [", 2);
+  if (range.size() == 2) {
+    low = range[0];
+    high = std::min(range[1], low + 3);
+  }
+  if (attribute.kind == AttributeKind::kInt) {
+    op_case->Int(attribute.name, random->Int(low, high));
+    return;
+  }
+  std::vector<int64_t> values(length);
+  for (int64_t &value : values) value = random->Int(low, high);
+  op_case->Ints(attribute.name, values);
+}
+
+// Does what the error says: whoever follows it gets to valid attributes.
+void RepairAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
+  constexpr int kRounds = 3;
+  const auto list_length = static_cast<size_t>(random->Int(1, 4));
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string text = RunOp(*op_case).status.information();
+    bool repaired = false;
+    for (size_t i = 0; i < schema.attribute_count; ++i) {
+      const AttributeSchema &attribute = schema.attributes[i];
+      if (attribute.kind != AttributeKind::kInt &&
+          attribute.kind != AttributeKind::kInts) {
+        continue;
+      }
+      const size_t at =
+          text.find(std::string("attribute '") + attribute.name + "' ");
+      if (at == std::string::npos) continue;
+      RepairAttribute(text.substr(at, text.find(';', at) - at), attribute,
+                      list_length, random, op_case);
+      repaired = true;
+    }
+    if (!repaired) return;
+  }
+}
+
 }  // namespace
 
 std::vector<const OpRegistration *> CpuOps() {
@@ -143,6 +228,7 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
   // Operands that fit each other are more interesting than ones that don't.
   const Shape common = RandomShape(random);
   DataType type = DataType::kUnknown;
+  int64_t outputs = 0;  // of a filter, once there is one
   for (size_t i = 0; i < schema.input_count; ++i) {
     const PortSchema &port = schema.inputs[i];
     const int64_t count = port.variadic ? random->Int(1, 4) : 1;
@@ -153,9 +239,16 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
       }
       Shape shape = random->Int(0, 2) == 0 ? RandomShape(random) : common;
       const bool many_axes = random->Int(0, 3) == 0;
-      if (port.packed && many_axes) shape = {3, 2, 1, common.back()};
+      if (port.packed && random->Int(0, 2) != 0) {
+        outputs = random->Int(1, many_axes ? 40 : 4);
+        shape = {outputs, common.back()};
+        if ((random->Int(0, 3) == 0) != (common.rank() == 4)) {
+          const int64_t side = random->Int(1, 3);
+          shape = {outputs, side, random->Int(1, 3), common.back()};
+        }
+      }
       if (port.constant && !port.packed && random->Int(0, 2) != 0) {
-        shape = {common.back()};
+        shape = {outputs > 0 ? outputs : common.back()};
         if (many_axes) shape = {1, 2, common.back(), 1};  // a depthwise filter
       }
       const bool keep = (port.data_types & DataTypeBit(type)) != 0;
@@ -167,6 +260,8 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
         while (plain.rank() < 2) plain.Append(1);
         if (type == DataType::kInt8) {
           op_case.PackedScaled(random->Floats(plain));
+        } else if (type == DataType::kBfloat16 && random->Int(0, 1) == 0) {
+          op_case.PackedPairs(random->Floats(plain));
         } else {
           op_case.Packed(random->Floats(plain), 1, type);
         }
@@ -180,6 +275,7 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
     }
   }
   AddAttributes(schema, random, &op_case);
+  if (random->Int(0, 1) == 0) RepairAttributes(schema, random, &op_case);
   return op_case;
 }
 
