@@ -43,6 +43,17 @@ MODELS = Path(__file__).resolve().parents[2] / "build/conformance/models"
 ARM_LIGHT = ("shufflenet", "squeezenet")
 ARM_BUILT = ("mobilenet_v2",)
 ARM_KERAS = ("MobileNet", "MobileNetV2")
+# As deployment files ask for them.
+EXPORTS = {
+    "fp32": ExportOptions(),
+    "bf16": ExportOptions(
+        storage=Storage.BFLOAT16, pairs=True, hints={"data_type": "bf16_bf16"}
+    ),
+    "fp16": ExportOptions(
+        storage=Storage.FLOAT16, whatever_size=True, hints={"data_type": "fp16_fp16"}
+    ),
+    "int8": ExportOptions(eight_bit_weights=True),
+}
 
 
 @pytest.mark.parametrize("name", LIGHT_MODELS)
@@ -87,11 +98,24 @@ def test_every_instruction_set_is_close(
     check_light("shufflenet", "host")
 
 
-def test_the_number_of_threads_changes_no_bit() -> None:
-    path = make_light_model("shufflenet", SEED)
-    one = _light_answer("shufflenet", path, "host", "--num_threads=1")
-    two = _light_answer("shufflenet", path, "host", "--num_threads=2")
+@pytest.mark.parametrize(
+    ("name", "data_type"),
+    [
+        ("shufflenet", "fp32"),
+        ("squeezenet", "fp32"),  # by Winograd
+        ("mobilenet_v2", "fp32"),
+        ("mobilenet_v2", "bf16"),
+        ("mobilenet_v2", "int8"),
+    ],
+)
+def test_the_number_of_threads_changes_no_bit(name: str, data_type: str) -> None:
+    answer = _light_answer if name in LIGHT_MODELS else _built_answer
+    one, two, three = (
+        answer(name, "host", f"--num_threads={threads}", data_type=data_type)
+        for threads in (1, 2, 3)
+    )
     np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(one, three)
 
 
 @pytest.mark.parametrize("isa", ["", "avx2"])
@@ -100,19 +124,28 @@ def test_bf16_arithmetic(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -
     """bf16_bf16 on this computer, and in float32 as on one without bf16."""
     if isa:
         monkeypatch.setenv("MACE_CPU_ISA", isa)
-    path = make_built_model(name, SEED)
-    feed = smooth_input(BUILT_MODELS[name].input_shape, SEED)
-    run = replace(
-        native("host"),
-        export=ExportOptions(storage=Storage.BFLOAT16, pairs=True),
+    found = _built_answer(name, "host", data_type="bf16")
+    assert_similar(found, _built_reference(name), 0.995)
+
+
+def test_fp16_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """fp16_fp16 on a core that has it, for any number of threads, and on one without.
+
+    The latter computes in float32 what the same file says.
+    """
+    name, abi = "mobilenet_v2", "arm64"
+    wanted = _built_reference(name)
+    monkeypatch.setenv("QEMU_CPU", "cortex-a76")
+    one, two = (
+        _built_answer(name, abi, f"--num_threads={threads}", data_type="fp16")
+        for threads in (1, 2)
     )
-    graph = _imported("onnx", path, INPUT, feed.shape, OUTPUT)
-    found = run(graph, {INPUT: feed})[OUTPUT]
-    wanted = run_onnxruntime(path, [OUTPUT], {INPUT: feed})[OUTPUT]
-    metrics = compute_metrics(wanted, found)
-    print(f"similarity {metrics.similarity:.9f} error {metrics.max_rel_error:.2e}")
-    assert metrics.non_finite == 0
-    assert metrics.similarity >= 0.995
+    assert_similar(one, wanted, 0.999)
+    np.testing.assert_array_equal(one, two)
+    monkeypatch.setenv("QEMU_CPU", "cortex-a53")
+    without = _built_answer(name, abi, data_type="fp16")
+    assert_similar(without, wanted, 0.9999)
+    assert not np.array_equal(one, without)
 
 
 @pytest.mark.parametrize(
@@ -127,36 +160,50 @@ def test_bf16_arithmetic(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -
 )
 def test_eight_bit_weights(name: str, abi: str) -> None:
     """The engine computes what the stored weights say, and that is near enough."""
-    require_emulator(abi)
-    path = make_built_model(name, SEED)
-    feed = smooth_input(BUILT_MODELS[name].input_shape, SEED)
-    run = replace(native(abi), export=ExportOptions(eight_bit_weights=True))
-    graph = _imported("onnx", path, INPUT, feed.shape, OUTPUT)
-    found = run(graph, {INPUT: feed})[OUTPUT]
-    wanted = run_onnxruntime(path, [OUTPUT], {INPUT: feed})[OUTPUT]
+    found = _built_answer(name, abi, data_type="int8")
+    assert_similar(found, _built_reference(name), 0.999)
+
+
+def assert_similar(found: Array, wanted: Array, similarity: float) -> None:
     metrics = compute_metrics(wanted, found)
     print(f"similarity {metrics.similarity:.9f} error {metrics.max_rel_error:.2e}")
     assert metrics.non_finite == 0
-    assert metrics.similarity >= 0.999
+    assert metrics.similarity >= similarity
 
 
 def check_light(name: str, abi: str) -> None:
-    path, info = make_light_model(name, SEED), LIGHT_MODELS[name]
-    wanted = run_onnxruntime(path, [info.output], {info.input: light_input(name, SEED)})
-    assert_close(_light_answer(name, path, abi), wanted[info.output])
-
-
-def _light_answer(name: str, path: Path, abi: str, *arguments: str) -> Array:
     info = LIGHT_MODELS[name]
-    feed = light_input(name, SEED)
-    return _mace("onnx", path, info.input, feed, info.output, abi, *arguments)
+    path, feed = make_light_model(name, SEED), light_input(name, SEED)
+    wanted = run_onnxruntime(path, [info.output], {info.input: feed})
+    assert_close(_light_answer(name, abi), wanted[info.output])
+
+
+def _light_answer(
+    name: str, abi: str, *arguments: str, data_type: str = "fp32"
+) -> Array:
+    info, path = LIGHT_MODELS[name], make_light_model(name, SEED)
+    source = ("onnx", path, info.input, light_input(name, SEED), info.output)
+    return _mace(*source, abi, *arguments, data_type=data_type)
 
 
 def check_built(name: str, abi: str) -> None:
+    assert_close(_built_answer(name, abi), _built_reference(name))
+
+
+def _built_input(name: str) -> Array:
+    return smooth_input(BUILT_MODELS[name].input_shape, SEED)
+
+
+def _built_reference(name: str) -> Array:
     path = make_built_model(name, SEED)
-    feed = smooth_input(BUILT_MODELS[name].input_shape, SEED)
-    wanted = run_onnxruntime(path, [OUTPUT], {INPUT: feed})
-    assert_close(_mace("onnx", path, INPUT, feed, OUTPUT, abi), wanted[OUTPUT])
+    return run_onnxruntime(path, [OUTPUT], {INPUT: _built_input(name)})[OUTPUT]
+
+
+def _built_answer(
+    name: str, abi: str, *arguments: str, data_type: str = "fp32"
+) -> Array:
+    source = ("onnx", make_built_model(name, SEED), INPUT, _built_input(name), OUTPUT)
+    return _mace(*source, abi, *arguments, data_type=data_type)
 
 
 def check_keras(name: str, abi: str) -> None:
@@ -188,11 +235,12 @@ def _mace(
     output_name: str,
     abi: str,
     *arguments: str,
+    data_type: str = "fp32",
 ) -> Array:
     """One answer; the image is given in NCHW, whatever the framework's order."""
     require_emulator(abi)
     graph = _imported(framework, path, input_name, nchw.shape, output_name)
-    run = native(abi, *arguments)
+    run = replace(native(abi, *arguments), export=EXPORTS[data_type])
     return run(graph, {input_name: nchw})[output_name]
 
 
