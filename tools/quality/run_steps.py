@@ -17,7 +17,7 @@ from typing import List, Optional, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from tools.quality.skips import Skip, find_skips, is_expected
+from tools.quality.skips import Skip, find_native_skips, find_skips, is_expected
 from tools.quality.test_steps import Counts, Step, steps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +48,9 @@ class Result:
 def run_step(step: Step, log: Path) -> Result:
     """Runs one step with its output in ``log``, and ends it at its limit."""
     start = time.monotonic()
+    events = ROOT / step.events if step.events else None
+    if events:
+        events.unlink(missing_ok=True)
     with log.open("wb") as stream:
         try:
             process = subprocess.Popen(
@@ -74,7 +77,11 @@ def run_step(step: Step, log: Path) -> Result:
             raise
     output = log.read_text(encoding="utf-8", errors="replace")
     seconds = time.monotonic() - start
-    return Result(step, step.count(output, status), seconds, find_skips(output))
+    skips = find_skips(output)
+    # Bazel writes none if it can't even start.
+    if events and events.exists():
+        skips += find_native_skips(events)
+    return Result(step, step.count(output, status), seconds, skips)
 
 
 def show_log(log: Path) -> None:

@@ -77,6 +77,8 @@ class Step:
         command: what is run, in the root of the checkout.
         count: turns output and exit status into counts.
         minutes: after which it is ended; several times what it takes.
+        events: where in the checkout the command has Bazel say what came of
+            each test; empty if it isn't Bazel.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Step:
     command: Tuple[str, ...]
     count: Callable[[str, int], Counts]
     minutes: int
+    events: str = ""
 
 
 def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
@@ -96,9 +99,15 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
 
     def native(name: str, summary: str, *targets: str, minutes: int = 20) -> Step:
         config: List[str] = [] if name == "host" else [f"--config={name}"]
-        output = ("--color=no", "--noshow_progress", "--keep_going")
-        command = tuple(bazel.words("test", *output, *config, *targets))
-        return Step(name, summary, command, count_bazel, minutes)
+        events = f"build/test/{name}.events.json"
+        output = (
+            "--color=no",
+            "--noshow_progress",
+            f"--build_event_json_file={events}",
+        )
+        words = bazel.words("test", "--keep_going", *output, *config, *targets)
+        command = tuple(words)
+        return Step(name, summary, command, count_bazel, minutes, events)
 
     pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     return (

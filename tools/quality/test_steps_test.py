@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Dict, List, Optional
 
 import pytest
 
 from tools.quality import run_steps
-from tools.quality.skips import EXPECTED, Skip, find_skips, is_expected
+from tools.quality.skips import (
+    EXPECTED,
+    Skip,
+    find_native_skips,
+    find_skips,
+    is_expected,
+)
 from tools.quality.test_steps import (
     Counts,
     Step,
@@ -114,12 +122,75 @@ def test_skips_are_found() -> None:
     assert find_skips(script) == [Skip("arm64 gcc", "no aarch64-linux-gnu-g++ here")]
 
 
+TEST_XML = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuites tests="2" failures="0" disabled="0" errors="0" name="AllTests">
+  <testsuite name="Isa" tests="2" failures="0" skipped="1" errors="0">
+    <testcase name="neon" status="run" result="completed" classname="Isa" />
+    <testcase name="amx" status="run" result="skipped" classname="Isa">
+      <skipped message="isa_test.cc:9&#x0A;this CPU has no amx&#x0A;"><![CDATA[]]>
+      </skipped>
+    </testcase>
+  </testsuite>
+</testsuites>
+"""
+
+
+def write_events(folder: Path, report: str) -> Path:
+    (folder / "test.xml").write_text(report, encoding="utf-8")
+    uri = (folder / "test.xml").as_uri()
+    log = {"name": "test.log", "uri": "file:///nowhere"}
+    outputs = [log, {"name": "test.xml", "uri": uri}]
+    lines: List[Dict[str, object]] = [
+        {"id": {"started": {}}},
+        {
+            "id": {"testResult": {"label": "//mace:isa_test"}},
+            "testResult": {"testActionOutput": outputs, "status": "PASSED"},
+        },
+    ]
+    events = folder / "events.json"
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return events
+
+
+def test_skips_inside_of_native_programs_are_found(tmp_path: Path) -> None:
+    skips = find_native_skips(write_events(tmp_path, TEST_XML))
+    assert skips == [Skip("//mace:isa_test Isa.amx", "this CPU has no amx")]
+    # Ended before it had written all.
+    assert find_native_skips(write_events(tmp_path, TEST_XML[:200])) == []
+
+
+def test_native_skips_are_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(run_steps, "ROOT", tmp_path)
+    (tmp_path / "old.json").write_text("of another run", encoding="utf-8")
+    events = write_events(tmp_path, TEST_XML).name
+    copy = ("cp", str(tmp_path / events), str(tmp_path / "old.json"))
+    step = Step("host", "a step", copy, count_one, 1, "old.json")
+    result = run_steps.run_step(step, tmp_path / "log")
+    assert result.skipped == 1
+    assert result.gaps == [Skip("//mace:isa_test Isa.amx", "this CPU has no amx")]
+    broken = Step("host", "a step", ("false",), count_one, 1, "old.json")
+    assert run_steps.run_step(broken, tmp_path / "log").skipped == 0
+
+
+def source_of(place: str) -> Optional[Path]:
+    """The file with the words of a skip; None for a pattern of many."""
+    if place.startswith("//"):
+        target, _, test = place[2:].partition(" ")
+        place = target.replace(":", "/") + ".cc"
+        if not test:
+            return None
+    return run_steps.ROOT / place
+
+
 def test_expected_skips_name_steps_and_tests_that_are_there() -> None:
     names = {step.name for step in steps({})}
     for known in EXPECTED:
         assert set(known.steps) <= names
-        if not known.place.startswith("//"):
-            text = (run_steps.ROOT / known.place).read_text(encoding="utf-8")
+        if source := source_of(known.place):
+            text = source.read_text(encoding="utf-8")
             assert f'"{known.reason.rstrip("*")}' in text
         skip = Skip(known.place, known.reason)
         assert [name for name in names if is_expected(name, skip)]

@@ -3,8 +3,10 @@
 
 #include "mace/kernels/cpu/isa.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "mace/kernels/cpu/kernel_testing.h"
@@ -59,6 +61,20 @@ TEST(CpuIsa, EnvironmentVariable) {
   ASSERT_EQ(unsetenv("MACE_CPU_ISA"), 0);
   EXPECT_EQ(ChooseCpuIsaFromEnv().request, CpuIsaRequest::kNothing);
 }
+
+// One test per name, so that the list of skipped tests says whose kernels no
+// test of a kernel family has run.
+#define MACE_ISA_TEST(name, base)                                   \
+  TEST(InstructionSet, name) {                                      \
+    if (!CpuSupports(CpuIsa::name)) {                               \
+      GTEST_SKIP() << "this CPU has no " #name;                     \
+    }                                                               \
+    const std::vector<CpuIsa> run = RunnableIsasAndExtensions();    \
+    EXPECT_EQ(std::count(run.begin(), run.end(), CpuIsa::name), 1); \
+    EXPECT_TRUE(CpuSupports(CpuIsa::base));                         \
+  }
+MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_TEST)
+#undef MACE_ISA_TEST
 
 }  // namespace
 }  // namespace mace
