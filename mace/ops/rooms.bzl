@@ -4,10 +4,10 @@
 """Targets of all operators, made from the folders that are there.
 
 A room is a folder mace/ops/<op>/ with <op>.op.yaml. It has no BUILD file and
-is in no list: a new operator is new files only. A room may hold
+is in no list: a new operator is new files only. A room holds
 
     <op>.op.yaml            attributes and ports
-    *.cc, *.h               the operator
+    *.cc, *.h               the operator; without, it is only declared
     *_test.cc               its tests, with googletest
     *_benchmark.cc          its benchmarks
 
@@ -147,6 +147,13 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
         if not sources:
             # Declared for the converter; not computed by this release.
             continue
+        for missing, found in (
+            ("_test.cc", test_sources),
+            ("_benchmark.cc", benchmark_sources),
+        ):
+            if not found:
+                fail("mace/ops/%s: an operator has a test and a benchmark; " % op +
+                     "there is no %s%s" % (op, missing))
         rooms.append(":" + op)
         mace_cc_library(
             name = op,
@@ -156,45 +163,43 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
             alwayslink = True,
             deps = deps + [":%s_schema" % op] + linked_with.get(op, []),
         )
-        if test_sources:
-            tests.append(":%s_test_cases" % op)
-            mace_cc_library(
-                name = op + "_test_cases",
-                testonly = True,
-                srcs = test_sources,
-                alwayslink = True,
-                deps = deps + parts + test_deps + [
-                    ":" + op,
-                    ":%s_schema" % op,
-                    "@googletest//:gtest",
-                ],
-            )
-            mace_cc_test(
-                name = op + "_test",
-                # For work on this op alone; //... runs ops_test.
-                tags = ["manual"],
-                deps = [":%s_test_cases" % op],
-            )
-        if benchmark_sources:
-            benchmarks.append(":%s_benchmark_cases" % op)
-            mace_cc_library(
-                name = op + "_benchmark_cases",
-                testonly = True,
-                srcs = benchmark_sources,
-                alwayslink = True,
-                deps = deps + parts + benchmark_deps + [
-                    ":" + op,
-                    ":%s_schema" % op,
-                ],
-            )
-            mace_cc_binary(
-                name = op + "_benchmark",
-                testonly = True,
-                deps = [
-                    ":%s_benchmark_cases" % op,
-                    benchmark_main,
-                ],
-            )
+        tests.append(":%s_test_cases" % op)
+        mace_cc_library(
+            name = op + "_test_cases",
+            testonly = True,
+            srcs = test_sources,
+            alwayslink = True,
+            deps = deps + parts + test_deps + [
+                ":" + op,
+                ":%s_schema" % op,
+                "@googletest//:gtest",
+            ],
+        )
+        mace_cc_test(
+            name = op + "_test",
+            # For work on this op alone; //... runs ops_test.
+            tags = ["manual"],
+            deps = [":%s_test_cases" % op],
+        )
+        benchmarks.append(":%s_benchmark_cases" % op)
+        mace_cc_library(
+            name = op + "_benchmark_cases",
+            testonly = True,
+            srcs = benchmark_sources,
+            alwayslink = True,
+            deps = deps + parts + benchmark_deps + [
+                ":" + op,
+                ":%s_schema" % op,
+            ],
+        )
+        mace_cc_binary(
+            name = op + "_benchmark",
+            testonly = True,
+            deps = [
+                ":%s_benchmark_cases" % op,
+                benchmark_main,
+            ],
+        )
 
     mace_cc_library(name = "schemas", deps = schemas)
     native.genrule(
@@ -237,5 +242,17 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
     mace_cc_binary(
         name = "ops_benchmark",
         testonly = True,
+        deps = [":ops_benchmark_cases"],
+    )
+
+    # That all of them run; how fast says nothing.
+    native.cc_test(
+        name = "ops_benchmark_test",
+        size = "medium",
+        args = ["--once"],
+        tags = [
+            "host_only",
+            "opt_only",
+        ],
         deps = [":ops_benchmark_cases"],
     )

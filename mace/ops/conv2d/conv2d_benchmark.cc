@@ -22,8 +22,9 @@ struct Layer {
   int64_t kernel_w;
   int64_t stride;
   int64_t filters;
-  DataType type = DataType::kFloat32;
-  int winograd = 0;  // the deployment's hint
+  const char *type = "float";  // of AddWeights
+  int winograd = 0;            // the deployment's hint
+  int64_t groups = 1;
 };
 
 constexpr Layer kLayers[] = {
@@ -57,35 +58,37 @@ constexpr Layer kLayers[] = {
     {17, 192, 1, 7, 1, 192},
     {17, 192, 7, 1, 1, 192},
     // Storage in 16 and 8 bits
-    {14, 256, 3, 3, 1, 256, DataType::kFloat16},
-    {7, 960, 1, 1, 1, 160, DataType::kFloat16},
-    {14, 256, 3, 3, 1, 256, DataType::kBfloat16},
-    {14, 256, 3, 3, 1, 256, DataType::kInt8},
-    {7, 960, 1, 1, 1, 160, DataType::kInt8},
-    {7, 512, 1, 1, 1, 2048, DataType::kInt8},
+    {14, 256, 3, 3, 1, 256, "half"},
+    {7, 960, 1, 1, 1, 160, "half"},
+    {14, 256, 3, 3, 1, 256, "bfloat16"},
+    {14, 256, 3, 3, 1, 256, "int8"},
+    {7, 960, 1, 1, 1, 160, "int8"},
+    {7, 512, 1, 1, 1, 2048, "int8"},
+    // Arithmetic in 16 bits
+    {224, 3, 7, 7, 2, 64, "bf16_bf16"},
+    {14, 256, 3, 3, 1, 256, "bf16_bf16"},
+    {14, 256, 1, 1, 1, 1024, "bf16_bf16"},
+    {7, 960, 1, 1, 1, 160, "bf16_bf16"},
+    {224, 3, 7, 7, 2, 64, "fp16_fp16"},
+    {14, 256, 3, 3, 1, 256, "fp16_fp16"},
+    {14, 256, 1, 1, 1, 1024, "fp16_fp16"},
+    {7, 960, 1, 1, 1, 160, "fp16_fp16"},
     // Winograd, beside the same layers above
-    {56, 64, 3, 3, 1, 64, DataType::kFloat32, 2},
-    {56, 64, 3, 3, 1, 64, DataType::kFloat32, 4},
-    {28, 128, 3, 3, 1, 128, DataType::kFloat32, 2},
-    {28, 128, 3, 3, 1, 128, DataType::kFloat32, 4},
-    {14, 256, 3, 3, 1, 256, DataType::kFloat32, 2},
-    {14, 256, 3, 3, 1, 256, DataType::kFloat32, 4},
-    {7, 512, 3, 3, 1, 512, DataType::kFloat32, 2},
-    {7, 512, 3, 3, 1, 512, DataType::kFloat32, 4},
+    {56, 64, 3, 3, 1, 64, "float", 2},
+    {56, 64, 3, 3, 1, 64, "float", 4},
+    {28, 128, 3, 3, 1, 128, "float", 2},
+    {28, 128, 3, 3, 1, 128, "float", 4},
+    {14, 256, 3, 3, 1, 256, "float", 2},
+    {14, 256, 3, 3, 1, 256, "float", 4},
+    {7, 512, 3, 3, 1, 512, "float", 2},
+    {7, 512, 3, 3, 1, 512, "float", 4},
+    {14, 256, 3, 3, 1, 256, "fp16_fp16", 2},
+    {14, 256, 3, 3, 1, 256, "fp16_fp16", 4},
+    // Groups: ShuffleNet's 1x1, ResNeXt-50's 3x3
+    {28, 136, 1, 1, 1, 136, "float", 0, 4},
+    {56, 128, 3, 3, 1, 128, "float", 0, 32},
+    {14, 512, 3, 3, 1, 512, "float", 0, 32},
 };
-
-const char *TypeName(DataType type) {
-  switch (type) {
-    case DataType::kFloat16:
-      return "half";
-    case DataType::kBfloat16:
-      return "bfloat16";
-    case DataType::kInt8:
-      return "int8";
-    default:
-      return "float";
-  }
-}
 
 const bool registered = [] {
   for (const Layer &layer : kLayers) {
@@ -93,22 +96,21 @@ const bool registered = [] {
     const std::string details =
         MakeString("K", layer.kernel_h, "x", layer.kernel_w, "S", layer.stride,
                    "D1_SAME_", layer.filters,
-                   layer.winograd == 0 ? "" : MakeString("_W", layer.winograd));
+                   layer.winograd == 0 ? "" : MakeString("_W", layer.winograd),
+                   layer.groups == 1 ? "" : MakeString("_G", layer.groups));
     benchmark::RegisterOp(
-        benchmark::OpName("CONV_2D", input, details, TypeName(layer.type)),
+        benchmark::OpName("CONV_2D", input, details, layer.type),
         [layer, input](Random *random) {
           OpCase op_case("Conv2D");
           op_case.Input(random->Floats(input));
-          const Value filter = random->Floats(
-              {layer.filters, layer.kernel_h, layer.kernel_w, layer.channels});
-          if (layer.type == DataType::kInt8) {
-            op_case.PackedScaled(filter);
-          } else {
-            op_case.Packed(filter, 1, layer.type);
-          }
+          const Value filter =
+              random->Floats({layer.filters, layer.kernel_h, layer.kernel_w,
+                              layer.channels / layer.groups});
+          benchmark::AddWeights(layer.type, filter, layer.groups, &op_case);
           return op_case.Constant(random->Floats({layer.filters}))
               .Ints("strides", {layer.stride, layer.stride})
               .String("padding", "SAME")
+              .Int("groups", layer.groups)
               .Winograd(layer.winograd)
               .String("activation", "RELU");
         });

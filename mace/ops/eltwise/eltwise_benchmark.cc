@@ -34,11 +34,33 @@ const bool kRegistered = [] {
       });
     }
   }
-  for (const char *mode : {"SQRT", "RSQRT", "EXP", "LOG", "ERF", "SIN"}) {
+  for (const char *mode :
+       {"SUB", "MIN", "SQR_DIFF", "FLOOR_DIV", "FLOOR_MOD", "EQUAL",
+        "NOT_EQUAL", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"}) {
+    const std::string name = std::string("ELTWISE_") + mode;
+    RegisterOp(OpName(name, shape, "SAME_SHAPE"), [=](Random *random) {
+      return OpCase("Eltwise")
+          .Input(random->Floats(shape, 0.5f, 2))
+          .Input(random->Floats(shape, 0.5f, 2))
+          .String("mode", mode);
+    });
+  }
+  for (const char *mode :
+       {"NEG", "ABS", "SQRT", "RSQRT", "SQUARE", "EXP", "LOG", "FLOOR", "CEIL",
+        "ROUND", "SIGN", "RECIPROCAL", "ERF", "SIN", "COS"}) {
     const std::string name = std::string("ELTWISE_") + mode;
     RegisterOp(OpName(name, shape, ""), [=](Random *random) {
       return OpCase("Eltwise")
           .Input(random->Floats(shape, 0.5f, 2))
+          .String("mode", mode);
+    });
+  }
+  for (const char *mode : {"ADD", "MUL", "FLOOR_DIV", "FLOOR_MOD", "LESS"}) {
+    const std::string name = std::string("ELTWISE_") + mode;
+    RegisterOp(OpName(name, shape, "SAME_SHAPE", "int32"), [=](Random *random) {
+      return OpCase("Eltwise")
+          .Input(random->Ints(shape, 1, 1000))
+          .Input(random->Ints(shape, 1, 1000))
           .String("mode", mode);
     });
   }

@@ -17,52 +17,39 @@ struct Layer {
   int64_t rows;
   int64_t depth;
   int64_t columns;
-  DataType type = DataType::kFloat32;
+  const char *type = "float";  // of AddWeights
 };
 
 constexpr Layer kLayers[] = {
     // Classifiers; the weights of VGG's are far larger than the caches.
     {1, 1280, 1000},
     {1, 2048, 1000},
-    {1, 2048, 1000, DataType::kFloat16},
-    {1, 2048, 1000, DataType::kInt8},
+    {1, 2048, 1000, "half"},
+    {1, 2048, 1000, "int8"},
     {1, 4096, 4096},
-    {1, 4096, 4096, DataType::kFloat16},
-    {1, 4096, 4096, DataType::kBfloat16},
-    {1, 4096, 4096, DataType::kInt8},
+    {1, 4096, 4096, "half"},
+    {1, 4096, 4096, "bfloat16"},
+    {1, 4096, 4096, "int8"},
+    {1, 4096, 4096, "bf16_bf16"},
+    {1, 4096, 4096, "fp16_fp16"},
     // Tokens of a transformer
     {128, 768, 3072},
     {128, 3072, 768},
-    {128, 3072, 768, DataType::kInt8},
+    {128, 3072, 768, "int8"},
+    {128, 3072, 768, "bf16_bf16"},
+    {128, 3072, 768, "fp16_fp16"},
 };
-
-const char *TypeName(DataType type) {
-  switch (type) {
-    case DataType::kFloat16:
-      return "half";
-    case DataType::kBfloat16:
-      return "bfloat16";
-    case DataType::kInt8:
-      return "int8";
-    default:
-      return "float";
-  }
-}
 
 const bool registered = [] {
   for (const Layer &layer : kLayers) {
     benchmark::RegisterOp(
         benchmark::OpName("FULLY_CONNECTED", {layer.rows, layer.depth},
-                          std::to_string(layer.columns), TypeName(layer.type)),
+                          std::to_string(layer.columns), layer.type),
         [layer](Random *random) {
           OpCase op_case("FullyConnected");
           op_case.Input(random->Floats({layer.rows, layer.depth}));
           const Value weights = random->Floats({layer.columns, layer.depth});
-          if (layer.type == DataType::kInt8) {
-            op_case.PackedScaled(weights);
-          } else {
-            op_case.Packed(weights, 1, layer.type);
-          }
+          benchmark::AddWeights(layer.type, weights, 1, &op_case);
           return op_case.Constant(random->Floats({layer.columns}));
         });
   }

@@ -1,6 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <string>
+
 #include "mace/core/status.h"
 #include "mace/ops/testing/benchmark.h"
 
@@ -16,23 +18,26 @@ struct Product {
   int64_t depth;
   int64_t columns;
   bool transpose_b;
+  const char *type = "float";  // "bf16_bf16": the deployment's hint
 };
 
 constexpr Product kProducts[] = {
     {1, 128, 768, 768, false}, {1, 512, 512, 512, false},
     {1, 512, 512, 512, true},  {12, 128, 64, 128, true},  // attention scores
     {12, 128, 128, 64, false},                            // attention values
-    {1, 1, 1024, 1024, false},
+    {1, 1, 1024, 1024, false}, {1, 512, 512, 512, false, "bf16_bf16"},
 };
 
 const bool registered = [] {
   for (const Product &p : kProducts) {
     benchmark::RegisterOp(
         benchmark::OpName("MATMUL", {p.batch, p.rows, p.depth},
-                          MakeString(p.columns, p.transpose_b ? "_TB" : "")),
+                          MakeString(p.columns, p.transpose_b ? "_TB" : ""),
+                          p.type),
         [p](Random *random) {
-          return OpCase("MatMul")
-              .Input(random->Floats({p.batch, p.rows, p.depth}))
+          OpCase op_case("MatMul");
+          if (p.type != std::string("float")) op_case.DataTypeHint(p.type);
+          return op_case.Input(random->Floats({p.batch, p.rows, p.depth}))
               .Input(random->Floats(p.transpose_b
                                         ? Shape{p.batch, p.columns, p.depth}
                                         : Shape{p.batch, p.depth, p.columns}))

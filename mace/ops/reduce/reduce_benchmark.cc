@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <string>
 #include <vector>
 
 #include "mace/ops/testing/benchmark.h"
@@ -13,6 +14,18 @@ using benchmark::RegisterOp;
 using op_test::OpCase;
 using op_test::Random;
 
+void Add(const std::string &mode,
+         const Shape &shape,
+         const char *details,
+         const std::vector<int64_t> &axes) {
+  RegisterOp(OpName("REDUCE_" + mode, shape, details), [=](Random *random) {
+    return OpCase("Reduce")
+        .Input(random->Floats(shape))
+        .String("mode", mode)
+        .Ints("axes", axes);
+  });
+}
+
 const bool kRegistered = [] {
   struct Case {
     Shape shape;
@@ -24,12 +37,12 @@ const bool kRegistered = [] {
                         {{1, 112, 112, 64}, "C", {3}},
                         {{8, 56, 56, 32}, "NHW", {0, 1, 2}}};
   for (const Case &c : cases) {
-    RegisterOp(OpName("REDUCE_MEAN", c.shape, c.details), [=](Random *random) {
-      return OpCase("Reduce")
-          .Input(random->Floats(c.shape))
-          .String("mode", "MEAN")
-          .Ints("axes", c.axes);
-    });
+    Add("MEAN", c.shape, c.details, c.axes);
+  }
+  // The modes that are not sums take other paths, in both directions.
+  for (const char *mode : {"SUM", "MAX", "MIN", "PROD", "SUM_SQUARE", "L2"}) {
+    Add(mode, {1, 112, 112, 64}, "HW", {1, 2});
+    Add(mode, {1, 112, 112, 64}, "C", {3});
   }
   return true;
 }();

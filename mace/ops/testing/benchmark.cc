@@ -71,6 +71,13 @@ int64_t ChooseIterations(double nanoseconds) {
 void State::Measure(int64_t input_bytes,
                     int64_t macs,
                     const std::function<void()> &body) {
+  measurement_.input_bytes = input_bytes;
+  measurement_.macs = macs;
+  if (settings_.once) {
+    measurement_.nanoseconds = NanosecondsOf(1, body);
+    measurement_.iterations = 1;
+    return;
+  }
   body();
   // Doubles until a stretch takes 10 ms: enough for the clock, and the caches
   // and frequency have settled.
@@ -84,8 +91,6 @@ void State::Measure(int64_t input_bytes,
   measurement_.nanoseconds =
       NanosecondsOf(iterations, body) / static_cast<double>(iterations);
   measurement_.iterations = iterations;
-  measurement_.input_bytes = input_bytes;
-  measurement_.macs = macs;
 }
 
 void Register(const std::string &name, Function function) {

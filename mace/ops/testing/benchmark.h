@@ -30,6 +30,8 @@ namespace mace::benchmark {
 struct Settings {
   int threads = 1;
   CpuIsa isa = CpuIsa::kNone;
+  // Call each body once, to see that it runs; what it takes says little.
+  bool once = false;
 };
 
 // Chosen between these so that a benchmark takes about a second.
@@ -54,7 +56,7 @@ class State {
   const Settings &settings() const { return settings_; }
 
   // Times `body`: a few calls to warm up and to choose the iterations, then
-  // these. Input bytes and macs are per call.
+  // these; or one call, see Settings. Input bytes and macs are per call.
   void Measure(int64_t input_bytes,
                int64_t macs,
                const std::function<void()> &body);
@@ -77,6 +79,15 @@ using MakeCase = std::function<op_test::OpCase(op_test::Random *)>;
 void Register(const std::string &name, Function function);
 // One op, through its real Init and Reshape; only Run is timed.
 void RegisterOp(const std::string &name, MakeCase make);
+
+// Weights at the next port of `op_case`, packed as `type` says, which is also
+// the one of OpName: "float"; "half", "bfloat16" or "int8" where they are
+// stored so; "fp16_fp16" or "bf16_bf16" where operators compute so, too, in
+// float32 on a processor without the arithmetic.
+void AddWeights(const std::string &type,
+                const op_test::Value &plain,
+                int64_t groups,
+                op_test::OpCase *op_case);
 
 // MACE_BM_<op>_<dims>[_<details>]_<type>_<device>, where a shape [N, H, W, C]
 // reads N_C_H_W:

@@ -19,6 +19,10 @@ int main(int argc, char **argv) {
                  "for all of it");
   app.add_option("--threads", threads, "Threads that an operator may use")
       ->check(CLI::Range(1, 1024));
+  bool once = false;
+  app.add_flag("--once", once,
+               "Run each just once, to see that it runs; what it takes then "
+               "says little");
   app.add_flag("--list", list, "Print the names that the filter selects");
   try {
     app.parse(argc, argv);
@@ -45,6 +49,7 @@ int main(int argc, char **argv) {
   }
   mace::benchmark::Settings settings;
   settings.threads = threads;
+  settings.once = once;
   settings.isa = choice.isa;
   std::printf("%s, %d thread%s\n", mace::CpuIsaName(settings.isa), threads,
               threads == 1 ? "" : "s");

@@ -39,6 +39,7 @@ class Subject {
                                   case_.hints, &device_, pool_.get(),
                                   &buffers_);
     MACE_RETURN_IF_ERROR(op_->Init(&init));
+    if (op_->half_use() == HalfUse::kComputes) HalveInputs();
     op_test::FakeReshapeContext shaped(bound_, case_.outputs, pool_.get(),
                                        &buffers_);
     MACE_RETURN_IF_ERROR(op_->Reshape(&shaped));
@@ -97,6 +98,21 @@ class Subject {
     }
   }
 
+  // As the engine hands them to an operator that computes in float16.
+  void HalveInputs() {
+    for (size_t i = 0; i < case_.inputs.size(); ++i) {
+      CaseInput &input = case_.inputs[i];
+      if (input.kind == CaseInput::Kind::kConstant ||
+          input.value.data_type != DataType::kFloat32) {
+        continue;
+      }
+      input.value = op_test::InFloat16(input.value);
+      tensors_[i].data_type = DataType::kFloat16;
+      std::copy(input.value.bytes.begin(), input.value.bytes.end(),
+                static_cast<uint8_t *>(tensors_[i].data));
+    }
+  }
+
   OpCase case_;
   CpuDevice device_;
   std::unique_ptr<ThreadPool> pool_;
@@ -109,6 +125,26 @@ class Subject {
 };
 
 }  // namespace
+
+void AddWeights(const std::string &type,
+                const op_test::Value &plain,
+                int64_t groups,
+                OpCase *op_case) {
+  if (type == "fp16_fp16" || type == "bf16_bf16") {
+    op_case->DataTypeHint(type.c_str());
+  }
+  if (type == "int8") {
+    op_case->PackedScaled(plain, groups);
+  } else if (type == "bf16_bf16") {
+    op_case->PackedPairs(plain, groups);
+  } else if (type == "half" || type == "fp16_fp16") {
+    op_case->Packed(plain, groups, DataType::kFloat16);
+  } else if (type == "bfloat16") {
+    op_case->Packed(plain, groups, DataType::kBfloat16);
+  } else {
+    op_case->Packed(plain, groups);
+  }
+}
 
 void RegisterOp(const std::string &name, MakeCase make) {
   Register(name, [make = std::move(make)](State *state) {

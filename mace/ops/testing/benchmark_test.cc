@@ -73,5 +73,17 @@ TEST(BenchmarkTest, MeasuresAtLeastTheMinimum) {
   EXPECT_GT(state.measurement().nanoseconds, 0);
 }
 
+TEST(BenchmarkTest, CallsOnceIfAsked) {
+  Settings settings;
+  settings.once = true;
+  State state(settings);
+  int64_t calls = 0;
+  state.Measure(8, 4, [&calls] { ++calls; });
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(state.measurement().iterations, 1);
+  EXPECT_EQ(state.measurement().input_bytes, 8);
+  EXPECT_EQ(state.measurement().macs, 4);
+}
+
 }  // namespace
 }  // namespace mace::benchmark
