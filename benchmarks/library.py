@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -110,13 +111,22 @@ class Engine:
         self, name: str, image: NDArray[np.float32], output: str, result: NDArray[Any]
     ) -> Bound:
         """Prepares calls with one NHWC input and one output, both in place."""
-        return Bound(
-            self._library,
-            self._c,
-            self._handle,
-            _tensor(name, image, _NHWC if image.ndim == 4 else _NONE),
-            _tensor(output, result, _NHWC if result.ndim == 4 else _NONE),
-        )
+        return self.bind_all({name: image}, {output: result})
+
+    def bind_all(
+        self,
+        inputs: Mapping[str, NDArray[np.float32]],
+        outputs: Mapping[str, NDArray[np.float32]],
+        images: bool = True,
+    ) -> Bound:
+        """Prepares calls with arrays by tensor name, all of them in place.
+
+        Args:
+            inputs: every input of the model.
+            outputs: every output of the model.
+            images: arrays of rank 4 are NHWC; else their axes mean nothing.
+        """
+        return Bound(self._library, self._c, self._handle, (inputs, outputs), images)
 
 
 class Bound:
@@ -127,26 +137,36 @@ class Bound:
         library: Library,
         c: Any,
         handle: ctypes.c_void_p,
-        source: tuple[_Tensor, Any],
-        target: tuple[_Tensor, Any],
+        arrays: tuple[
+            Mapping[str, NDArray[np.float32]], Mapping[str, NDArray[np.float32]]
+        ],
+        images: bool,
     ) -> None:
         self._library, self._handle = library, handle
         self._run = c.mace_engine_run
-        self._keep = (source, target)
-        self._source, self._target = (ctypes.byref(t[0]) for t in self._keep)
+        self._keep = arrays
+        self._sources, self._targets = (
+            (_Tensor * len(side))(
+                *(
+                    _tensor(name, array, _NHWC if images else _NONE)
+                    for name, array in side.items()
+                )
+            )
+            for side in arrays
+        )
 
     def __call__(self) -> None:
         code = self._run(
             self._handle,
-            self._source,
-            ctypes.c_size_t(1),
-            self._target,
-            ctypes.c_size_t(1),
+            self._sources,
+            ctypes.c_size_t(len(self._sources)),
+            self._targets,
+            ctypes.c_size_t(len(self._targets)),
         )
         self._library.check(code)
 
 
-def _tensor(name: str, array: NDArray[Any], order: int) -> tuple[_Tensor, Any]:
+def _tensor(name: str, array: NDArray[Any], order: int) -> _Tensor:
     if not array.flags.c_contiguous or array.dtype != np.float32:
         raise ValueError(f"{name}: needs a dense float32 array")
     tensor = _Tensor(
@@ -154,9 +174,9 @@ def _tensor(name: str, array: NDArray[Any], order: int) -> tuple[_Tensor, Any]:
         data=array.ctypes.data,
         bytes=array.nbytes,
         type=_FLOAT,
-        format=order,
+        format=order if array.ndim == 4 else _NONE,
         rank=array.ndim,
     )
     for axis, dim in enumerate(array.shape):
         tensor.dims[axis] = dim
-    return tensor, array
+    return tensor

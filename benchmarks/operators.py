@@ -1,0 +1,216 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Single operators beside ONNX Runtime, fp32, at shapes that networks have.
+
+    python -m benchmarks.operators [--filter softmax] [--threads 1]
+
+Each is an ONNX model of its own, usually of one node, that both engines run in
+turns from and to memory of the caller. Images are NHWC for MACE and NCHW for
+ONNX Runtime, as each takes them. A ratio below 1 means that MACE is faster.
+Outputs are compared first.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.library import Library
+from benchmarks.networks import DIRECTORY
+from benchmarks.operator_cases import CASES, Case
+from benchmarks.timing import Times, interleave
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.export.export import ExportOptions, export_model
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.onnx import import_model
+from mace.python.tools.ir import DataFormat
+from mace.python.tools.passes.manager import optimize
+
+TOLERANCE = 1e-5  # of the largest output, or of 1
+_OPSET = 20
+
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case measured."""
+
+    name: str
+    error: float
+    mace: Times
+    onnxruntime: Times
+
+    @property
+    def ratio(self) -> float:
+        """Least time of MACE over that of ONNX Runtime."""
+        return self.mace.minimum / self.onnxruntime.minimum
+
+
+def write_onnx(case: Case, path: Path) -> None:
+    """The model of a case as ONNX Runtime reads it."""
+    graph = helper.make_graph(
+        list(case.nodes),
+        "operator",
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+            for name, shape in case.inputs.items()
+        ],
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+            for name in case.outputs
+        ],
+        list(case.constants),
+    )
+    model = helper.make_model(
+        graph, ir_version=9, opset_imports=[helper.make_opsetid("", _OPSET)]
+    )
+    onnx.save(model, path)
+
+
+def convert(case: Case, source: Path, path: Path) -> None:
+    """Writes `<path>.pb` and `<path>.data`."""
+    order = DataFormat.NHWC if case.images else DataFormat.NONE
+    graph = import_model(
+        ImportRequest(
+            "operator",
+            source,
+            tuple(
+                InputSpec(name, _channels_last_shape(case, shape), data_format=order)
+                for name, shape in case.inputs.items()
+            ),
+            tuple(OutputSpec(name, order) for name in case.outputs),
+        )
+    )
+    optimize(graph)
+    with atomic_write(path.with_suffix(".data")) as stream:
+        exported = export_model(graph, ExportOptions(), stream)
+    with atomic_write(path.with_suffix(".pb")) as file:
+        file.write(exported.model.SerializeToString())
+
+
+def _channels_last_shape(case: Case, shape: Sequence[int]) -> tuple[int, ...]:
+    if not case.images or len(shape) != 4:
+        return tuple(shape)
+    return (shape[0], shape[2], shape[3], shape[1])
+
+
+def _channels_last(case: Case, array: Array) -> Array:
+    if not case.images or array.ndim != 4:
+        return array
+    return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
+
+
+def measure(library: Library, case: Case, threads: int, seconds: float) -> Row:
+    """Runs both engines on one case.
+
+    Raises:
+        SystemExit: their outputs differ.
+    """
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
+    stem = "operator-" + case.name.replace(" ", "_").replace("/", "_")
+    path = DIRECTORY / stem
+    source = path.with_suffix(".onnx")
+    write_onnx(case, source)
+    convert(case, source, path)
+    rng = np.random.default_rng(0)
+    feeds = {
+        name: rng.uniform(*case.range, shape).astype(np.float32)
+        for name, shape in case.inputs.items()
+    }
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        str(source), options, providers=["CPUExecutionProvider"]
+    )
+    wanted = dict(zip(case.outputs, session.run(list(case.outputs), feeds)))
+    # Results are written to arrays made beforehand, as MACE's are.
+    binding = session.io_binding()
+    for name, array in feeds.items():
+        binding.bind_cpu_input(name, array)
+    for name, array in wanted.items():
+        value = onnxruntime.OrtValue.ortvalue_from_numpy(np.empty_like(array))
+        binding.bind_ortvalue_output(name, value)
+    found = {
+        name: np.empty_like(_channels_last(case, array))
+        for name, array in wanted.items()
+    }
+    with library.engine(path, threads) as engine:
+        call = engine.bind_all(
+            {name: _channels_last(case, array) for name, array in feeds.items()},
+            found,
+            case.images,
+        )
+        call()
+        error = max(
+            float(np.abs(found[name] - _channels_last(case, array)).max())
+            / max(1.0, float(np.abs(array).max()))
+            for name, array in wanted.items()
+        )
+        if not error <= TOLERANCE:
+            raise SystemExit(f"{case.name}: outputs differ by {error:.1e}")
+        times = interleave(
+            {
+                "mace": call,
+                "onnxruntime": lambda: session.run_with_iobinding(binding),
+            },
+            seconds,
+        )
+    return Row(case.name, error, times["mace"], times["onnxruntime"])
+
+
+def show(rows: Sequence[Row], title: str) -> Table:
+    """Microseconds of every case and the ratio of the least times."""
+    table = Table(title=title, box=SIMPLE, padding=(0, 0), pad_edge=False)
+    table.add_column("microseconds: minimum (median)", no_wrap=True)
+    for column in ("MACE", "(median)", "ORT", "(median)", "ratio", "(median)"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row.name,
+            f"{row.mace.minimum * 1e3:.1f}",
+            f"({row.mace.median * 1e3:.1f})",
+            f"{row.onnxruntime.minimum * 1e3:.1f}",
+            f"({row.onnxruntime.median * 1e3:.1f})",
+            f"{row.ratio:.2f}",
+            f"({row.mace.median / row.onnxruntime.median:.2f})",
+        )
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--filter", default="", help="only cases whose name has this")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each case")
+    args = parser.parse_args()
+    cases = [case for case in CASES if args.filter in case.name]
+    if not cases:
+        raise SystemExit(
+            f"--filter {args.filter!r} is in no name; the names are:\n"
+            + "\n".join(case.name for case in CASES)
+        )
+    library = Library()
+    rows = [measure(library, case, args.threads, args.seconds) for case in cases]
+    title = (
+        f"MACE {library.version}, onnxruntime {onnxruntime.__version__}, "
+        f"{args.threads} thread(s)"
+    )
+    Console().print(show(rows, title))
+
+
+if __name__ == "__main__":
+    main()
