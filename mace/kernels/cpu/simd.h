@@ -41,6 +41,10 @@
 
 #define MACE_SIMD_INLINE static inline __attribute__((always_inline))
 
+// Vectors wider than a register (VD) are arguments of functions that are all
+// inlined: how they would be passed does not matter.
+#pragma clang diagnostic ignored "-Wpsabi"
+
 namespace mace::simd::MACE_ISA {
 
 #if defined(__AVX512F__)
@@ -399,6 +403,46 @@ MACE_SIMD_INLINE V Round(V x) { return __builtin_elementwise_roundeven(x); }
 // To int32, toward zero; |x| must be below 2^31. And back.
 MACE_SIMD_INLINE VI ToInt(V x) { return __builtin_convertvector(x, VI); }
 MACE_SIMD_INLINE V ToFloat(VI x) { return __builtin_convertvector(x, V); }
+
+// y * 2^n for y in [0.5, 2) and integral n in [-252, 252], with one rounding
+// where it is denormal. NaN in both gives NaN.
+MACE_SIMD_INLINE V ScaleByPowerOfTwo(V y, V n) {
+#if defined(__AVX512F__)
+  return _mm512_scalef_ps(y, n);
+#else
+  // In two steps, since neither end of the range fits in one.
+  const VI exponent = ToInt(Select(n != n, Zero(), n));
+  const VI half = exponent >> 1;
+  const VI rest = exponent - half;
+  return y * AsFloat((half + 127) << 23) * AsFloat((rest + 127) << 23);
+#endif
+}
+
+// ---- double ----------------------------------------------------------------
+// For the few steps that need more than 24 bits. Armv7 has no vectors of it.
+
+#if !defined(__arm__)
+inline constexpr bool kHasDouble = true;
+#else
+inline constexpr bool kHasDouble = false;
+#endif
+typedef double VD __attribute__((vector_size(kLanes * 8)));
+typedef int64_t VL __attribute__((vector_size(kLanes * 8)));
+
+MACE_SIMD_INLINE VD ToDouble(V x) { return __builtin_convertvector(x, VD); }
+MACE_SIMD_INLINE VD IntToDouble(VI x) { return __builtin_convertvector(x, VD); }
+MACE_SIMD_INLINE V Narrow(VD x) { return __builtin_convertvector(x, V); }
+MACE_SIMD_INLINE VD SetDouble(double x) {
+  VD v;
+  for (int i = 0; i < kLanes; ++i) v[i] = x;
+  return v;
+}
+MACE_SIMD_INLINE VD FmaDouble(VD a, VD b, VD c) { return a * b + c; }
+// m is a comparison's result.
+MACE_SIMD_INLINE VD SelectDouble(VL m, VD yes, VD no) {
+  return reinterpret_cast<VD>((m & reinterpret_cast<VL>(yes)) |
+                              (~m & reinterpret_cast<VL>(no)));
+}
 
 // ---- across lanes ----------------------------------------------------------
 // A fixed tree: halves are folded onto each other until one lane is left, so

@@ -15,6 +15,8 @@
 //   Erf       4 ulp   +-1 beyond 3.95
 //   Softplus  4 ulp
 //   Sin, Cos  2e-7 absolute; beyond 6000 those of the C library
+//   Pow       1 ulp   all special cases as in C; on Armv7 the C library's
+//   FloorMod  1 ulp   the remainder with the sign of the divisor
 //
 // NaN gives NaN. On Armv7, whose NEON flushes denormals, denormal arguments
 // and results count as 0.
@@ -38,9 +40,6 @@ MACE_SIMD_INLINE V CopySign(V magnitude, V sign) {
   return AsFloat((AsInt(magnitude) & 0x7fffffff) | (AsInt(sign) & INT32_MIN));
 }
 
-// 2^n for n in [-126, 127].
-MACE_SIMD_INLINE V PowerOfTwo(VI n) { return AsFloat((n + 127) << 23); }
-
 // exp(r) - 1 for |r| <= 0.36: r + r^2 P(r), fit error 4e-9.
 MACE_SIMD_INLINE V Expm1Small(V r) {
   V p = Set(0.0013952970039099455f);
@@ -52,18 +51,21 @@ MACE_SIMD_INLINE V Expm1Small(V r) {
 }
 
 // exp(x) = 2^n exp(r), |r| <= ln(2) / 2. ln(2) is subtracted in two parts of
-// which the first, 0x1.62ep-1, times n is exact. The factor 2^n is applied in
-// two steps, since neither end of the range fits in one.
+// which the first, 0x1.62ep-1, times n is exact.
 MACE_SIMD_INLINE V Exp(V x) {
   const V in = Clamp(x, Set(-104.0f), Set(89.0f));
-  V n = Round(in * 1.44269504f);
-  n = Select(IsNan(n), Zero(), n);
+  const V n = Round(in * 1.44269504f);
   V r = in - n * 0.693115234375f;
   r = r - n * 3.1946184945309415e-05f;
-  const V y = Expm1Small(r) + 1.0f;
-  const VI exponent = ToInt(n);
-  const VI half = exponent >> 1;
-  return y * PowerOfTwo(half) * PowerOfTwo(exponent - half);
+  // As Expm1Small, but with a step less where the 1 need not stay apart.
+  V p = Set(0.0013952970039099455f);
+  p = Fma(p, r, Set(0.008370321244001389f));
+  p = Fma(p, r, Set(0.041666168719530106f));
+  p = Fma(p, r, Set(0.16666506230831146f));
+  p = Fma(p, r, Set(0.5f));
+  p = Fma(p, r, Set(1.0f));
+  p = Fma(p, r, Set(1.0f));
+  return ScaleByPowerOfTwo(p, n);
 }
 
 // exp(x) - 1 for x <= 0, accurate near 0 too.
@@ -199,6 +201,102 @@ MACE_SIMD_INLINE V Cos(V x) {
   return ReduceMax(Select(IsNan(x), Zero(), Abs(x))) <= 6000.0f
              ? SinQuarter(x, 1)
              : PerLane(&cosf, x);
+}
+
+// log2(x) for finite x > 0, to 1e-13: with m in [sqrt(1/2), sqrt(2)) and
+// s = (m - 1) / (m + 1), log(m) = 2 s (1 + s^2 / 3 + s^4 / 5 + ...).
+MACE_SIMD_INLINE VD Log2Double(V x) {
+  const VI tiny = x < Set(0x1p-126f);
+  const V scaled = Select(tiny, x * 0x1p23f, x);
+  const VI bits = AsInt(scaled) - 0x3f3504f3;  // sqrt(1/2)
+  const VI exponent = (bits >> 23) + SelectInt(tiny, SetInt(-23), SetInt(0));
+  const VD m = ToDouble(AsFloat((bits & 0x007fffff) + 0x3f3504f3));
+  const VD s = (m - 1.0) / (m + 1.0);
+  const VD z = s * s;
+  VD p = SetDouble(1.0 / 17);
+  p = FmaDouble(p, z, SetDouble(1.0 / 15));
+  p = FmaDouble(p, z, SetDouble(1.0 / 13));
+  p = FmaDouble(p, z, SetDouble(1.0 / 11));
+  p = FmaDouble(p, z, SetDouble(1.0 / 9));
+  p = FmaDouble(p, z, SetDouble(1.0 / 7));
+  p = FmaDouble(p, z, SetDouble(1.0 / 5));
+  p = FmaDouble(p, z, SetDouble(1.0 / 3));
+  p = FmaDouble(p, z, SetDouble(1.0));
+  return FmaDouble(s * 2.8853900817779268, p, IntToDouble(exponent));
+}
+
+// 2^t; 0 and Inf where a float would be. The Taylor series of 2^r, |r| <= 1/2,
+// is cut after r^8: error 2e-10.
+MACE_SIMD_INLINE V Exp2Double(VD t) {
+  const VD low = SetDouble(-200.0);
+  const VD high = SetDouble(200.0);
+  t = SelectDouble(reinterpret_cast<VL>(t < low), low, t);
+  t = SelectDouble(reinterpret_cast<VL>(t > high), high, t);
+  // 1.5 * 2^52 leaves no bits for a fraction: the lowest bits are round(t).
+  const VD magic = SetDouble(6755399441055744.0);
+  const VD rounded = t + magic;
+  const VD r = t - (rounded - magic);
+  VD p = SetDouble(1.321548679014431e-06);  // ln(2)^k / k!
+  p = FmaDouble(p, r, SetDouble(1.525273380405984e-05));
+  p = FmaDouble(p, r, SetDouble(0.0001540353039338161));
+  p = FmaDouble(p, r, SetDouble(0.0013333558146428443));
+  p = FmaDouble(p, r, SetDouble(0.009618129107628477));
+  p = FmaDouble(p, r, SetDouble(0.05550410866482158));
+  p = FmaDouble(p, r, SetDouble(0.2402265069591007));
+  p = FmaDouble(p, r, SetDouble(0.6931471805599453));
+  p = FmaDouble(p, r, SetDouble(1.0));
+  return Narrow(reinterpret_cast<VD>(reinterpret_cast<VL>(p) +
+                                     (reinterpret_cast<VL>(rounded) << 52)));
+}
+
+// x^y = 2^(y log2(x)) in double, rounded once, and C's special cases.
+MACE_SIMD_INLINE V Pow(V x, V y) {
+  if constexpr (!kHasDouble) return PerLane(&powf, x, y);
+  const V infinity = Set(__builtin_inff());
+  const V one = Set(1.0f);
+  const V a = Abs(x);
+  // Of 0 and Inf so large that any y but 0 gives 0 or Inf.
+  VD log = Log2Double(a);
+  const VD to_double = ToDouble(a);
+  const VD huge = SetDouble(1e60);
+  log = SelectDouble(reinterpret_cast<VL>(to_double == 0.0), -huge, log);
+  log = SelectDouble(
+      reinterpret_cast<VL>(to_double == SetDouble(__builtin_inf())), huge, log);
+  V r = Exp2Double(log * ToDouble(y));
+  const V half = y * 0.5f;
+  const VI whole = Floor(y) == y;
+  const VI odd = whole & (Floor(half) != half);
+  r = AsFloat(AsInt(r) ^ (odd & AsInt(x) & INT32_MIN));
+  const VI imaginary = (x < Zero()) & (a != infinity) & ~whole;
+  r = Select(imaginary | IsNan(x) | IsNan(y), Set(__builtin_nanf("")), r);
+  const VI is_one =
+      (y == Zero()) | (x == one) | ((a == one) & (Abs(y) == infinity));
+  return Select(is_one, one, r);
+}
+
+// The remainder with the sign of the divisor, as Python's %, of one lane.
+static inline float FloorModOne(float a, float b) {
+  const float m = fmodf(a, b);
+  const bool other_sign = (m < 0) != (b < 0);
+  return m != 0 && other_sign ? m + b : m;
+}
+
+// Below 2^29 a quotient times b is exact in double, and so is what is left.
+MACE_SIMD_INLINE V FloorMod(V a, V b) {
+  if constexpr (!kHasDouble) return PerLane(&FloorModOne, a, b);
+  const VD x = ToDouble(a);
+  const VD divisor = ToDouble(b);
+  const VD magic = SetDouble(6755399441055744.0);
+  const VD quotient = (x / divisor + magic) - magic;  // nearest, not below
+  VD m = x - quotient * divisor;
+  m = SelectDouble(reinterpret_cast<VL>(m * divisor < 0.0), m + divisor, m);
+  V y = Narrow(m);
+  const VI good = (Abs(Narrow(quotient)) < Set(0x1p29f)) & (y == y);
+  if (ReduceMin(Select(good, Set(1.0f), Zero())) == 1.0f) return y;
+  for (int i = 0; i < kLanes; ++i) {
+    if (good[i] == 0) y[i] = FloorModOne(a[i], b[i]);
+  }
+  return y;
 }
 
 // ---- a function over an array ----------------------------------------------

@@ -64,8 +64,9 @@ struct Rows {
   bool b_scalar = false;
 };
 
-// NaN in either operand of kMin and kMax gives NaN; kPow and kFloorMod are the
-// C library's. The result may be the very memory of an operand of its shape.
+// NaN in either operand of kMin and kMax gives NaN; kPow has the special cases
+// of the C library. The result may be the very memory of an operand of its
+// shape.
 struct Kernels {
   void (*binary)(
       Binary op, const Rows &rows, const float *a, const float *b, float *out);

@@ -67,13 +67,6 @@ MACE_SIMD_INLINE void Apply(
   }
 }
 
-// The remainder with the sign of the divisor, as Python's %.
-float FloorModulo(float a, float b) {
-  const float m = fmodf(a, b);
-  const bool other_sign = (m < 0) != (b < 0);
-  return m != 0 && other_sign ? m + b : m;
-}
-
 void RunBinary(
     Binary op, const Rows &rows, const float *a, const float *b, float *out) {
   using sv::V;
@@ -95,15 +88,14 @@ void RunBinary(
         return sv::Select(sv::IsNan(y), y, sv::Max(x, y));
       });
     case Binary::kPow:
-      return Apply(rows, a, b, out,
-                   [](V x, V y) { return sv::PerLane(&powf, x, y); });
+      return Apply(rows, a, b, out, [](V x, V y) { return sv::Pow(x, y); });
     case Binary::kSqrDiff:
       return Apply(rows, a, b, out, [](V x, V y) { return (x - y) * (x - y); });
     case Binary::kFloorDiv:
       return Apply(rows, a, b, out, [](V x, V y) { return sv::Floor(x / y); });
     case Binary::kFloorMod:
       return Apply(rows, a, b, out,
-                   [](V x, V y) { return sv::PerLane(&FloorModulo, x, y); });
+                   [](V x, V y) { return sv::FloorMod(x, y); });
   }
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Unary functions against the C library in double precision; binary ones are
+// Functions against the C library in double precision; binary arithmetic is
 // tested through the operator Eltwise.
 
 #include "mace/kernels/cpu/eltwise/eltwise.h"
@@ -116,6 +116,84 @@ TEST(EltwiseTest, UnaryAccurateOverTheWholeRange) {
       std::printf("%-7s %-12s %.2f ulp\n", CpuIsaName(isa), f.name, worst);
     }
   }
+}
+
+// Every pair of some values that are special to some function.
+struct Pairs {
+  Pairs() {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    std::vector<float> values = {
+        0.0f, 0x1p-126f,   1e-30f, 0.1f,      0.5f,         0.99999f, 1.0f,
+        1.5f, 2.0f,        2.5f,   3.0f,      10.0f,        127.0f,   150.0f,
+        1e9f, 16777217.0f, 3e38f,  kInfinity, std::nanf("")};
+#if !defined(__arm__)
+    values.push_back(1e-45f);
+    values.push_back(1e-40f);
+#endif
+    for (size_t i = values.size(); i-- > 0;) values.push_back(-values[i]);
+    for (const float x : values) {
+      for (const float y : values) {
+        a.push_back(x);
+        b.push_back(y);
+      }
+    }
+    Random random(31);
+    for (int i = 0; i < 20011; ++i) {
+      a.push_back(std::exp(random.Uniform(-20, 20)) *
+                  (random.Int(0, 1) == 0 ? 1.0f : -1.0f));
+      b.push_back(random.Int(0, 3) == 0 ? std::floor(random.Uniform(-9, 9))
+                                        : random.Uniform(-6, 6));
+    }
+  }
+  std::vector<float> a;
+  std::vector<float> b;
+};
+
+void ExpectBinary(eltwise::Binary op,
+                  const std::function<double(double, double)> &reference,
+                  double ulps) {
+  const Pairs pairs;
+  std::vector<float> y(pairs.a.size());
+  eltwise::Rows rows;
+  rows.columns = y.size();
+  for (const CpuIsa isa : RunnableIsas()) {
+    eltwise::KernelsFor(isa)->binary(op, rows, pairs.a.data(), pairs.b.data(),
+                                     y.data());
+    for (size_t i = 0; i < y.size(); ++i) {
+      const double want = reference(pairs.a[i], pairs.b[i]);
+      const auto rounded = static_cast<float>(want);
+      SCOPED_TRACE(::testing::Message()
+                   << CpuIsaName(isa) << " of " << pairs.a[i] << " and "
+                   << pairs.b[i] << ": " << y[i] << " instead of " << rounded);
+      if (std::isnan(rounded)) {
+        ASSERT_TRUE(std::isnan(y[i]));
+      } else if (std::isinf(rounded) || rounded == 0) {
+        ASSERT_EQ(y[i], rounded);
+      } else {
+        double allowed = ulps * Ulp(want);
+#if defined(__arm__)
+        allowed += 0x1p-126;
+#endif
+        ASSERT_LE(std::fabs(y[i] - want), allowed);
+      }
+    }
+  }
+}
+
+TEST(EltwiseTest, PowAccurateWithEverySpecialCase) {
+  ExpectBinary(
+      eltwise::Binary::kPow, [](double a, double b) { return std::pow(a, b); },
+      1);
+}
+
+TEST(EltwiseTest, FloorModAccurateWithEverySpecialCase) {
+  ExpectBinary(
+      eltwise::Binary::kFloorMod,
+      [](double a, double b) {
+        const double m = std::fmod(a, b);
+        return m != 0 && (m < 0) != (b < 0) ? m + b : m;
+      },
+      1);
 }
 
 TEST(EltwiseTest, NanComesOutAsNan) {

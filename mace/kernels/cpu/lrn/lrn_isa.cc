@@ -19,7 +19,7 @@ MACE_SIMD_INLINE sv::V Factor(sv::V base, float beta) {
   }
   if (beta == 0.5f) return 1.0f / sv::Sqrt(base);
   if (beta == 1.0f) return 1.0f / base;
-  return sv::PerLane(&powf, base, sv::Set(-beta));
+  return sv::Pow(base, sv::Set(-beta));
 }
 
 MACE_SIMD_INLINE sv::V Scale(const Params &p,
