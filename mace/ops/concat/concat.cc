@@ -61,14 +61,20 @@ class ConcatOp final : public CpuOp {
     copy.target = output->MutableAs<uint8_t>();
     copy.target_stride =
         of_rows ? output->RowStride() * size : shape[axis_] * inner;
+    RowCopy parts[kMaxParts];
+    size_t count = 0;
     for (size_t i = 0; i < context->input_count(); ++i) {
       const Tensor *input = context->input(i);
       copy.bytes = input->shape[axis_] * inner;
+      // The target itself where it was computed in its place.
       copy.source = input->As<uint8_t>();
       copy.source_stride = of_rows ? input->RowStride() * size : copy.bytes;
-      // Unless it was computed in its place.
-      if (copy.source != copy.target) CopyRows(context->thread_pool(), copy);
+      parts[count++] = copy;
       copy.target += copy.bytes;
+      if (count == kMaxParts || i + 1 == context->input_count()) {
+        CopyParts(context->thread_pool(), parts, count);
+        count = 0;
+      }
     }
     return MaceStatus();
   }

@@ -74,6 +74,34 @@ void CopyRows(ThreadPool *pool, const RowCopy &copy) {
                     });
 }
 
+void CopyParts(ThreadPool *pool, const RowCopy *parts, size_t count) {
+  RowCopy moved[kMaxParts];
+  size_t moves = 0;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (parts[i].source == parts[i].target || parts[i].bytes == 0) continue;
+    moved[moves++] = parts[i];
+    bytes += parts[i].bytes;
+  }
+  if (moves == 0) return;
+  const int64_t rows = moved[0].rows;
+  if (moves == 1 || rows == 1) {
+    for (size_t i = 0; i < moves; ++i) CopyRows(pool, moved[i]);
+    return;
+  }
+  pool->ParallelFor(rows, GrainFor(bytes),
+                    [&](int64_t begin, int64_t end, int /*thread*/) {
+                      for (int64_t r = begin; r < end; ++r) {
+                        for (size_t i = 0; i < moves; ++i) {
+                          const RowCopy &part = moved[i];
+                          std::memcpy(part.target + r * part.target_stride,
+                                      part.source + r * part.source_stride,
+                                      static_cast<size_t>(part.bytes));
+                        }
+                      }
+                    });
+}
+
 void CopyStrided(ThreadPool *pool,
                  const StridedView &view,
                  const uint8_t *source,

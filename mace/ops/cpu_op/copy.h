@@ -28,6 +28,12 @@ struct RowCopy {
 };
 void CopyRows(ThreadPool *pool, const RowCopy &copy);
 
+// Several of as many rows each, row by row, so that a matrix put together from
+// parts, or cut into them, is passed over once. Parts whose source is their
+// target are left out.
+inline constexpr size_t kMaxParts = 8;
+void CopyParts(ThreadPool *pool, const RowCopy *parts, size_t count);
+
 // An array of blocks in memory, in any order of axes and direction.
 struct StridedView {
   size_t rank = 0;

@@ -56,13 +56,19 @@ class SplitOp final : public CpuOp {
     copy.rows = shape.Elements(0, axis_);
     copy.source = input->As<uint8_t>();
     copy.source_stride = shape[axis_] * inner;
+    RowCopy parts[kMaxParts];
+    size_t count = 0;
     for (size_t i = 0; i < context->output_count(); ++i) {
       Tensor *output = context->output(i);
       copy.bytes = output->shape[axis_] * inner;
       copy.target = output->MutableAs<uint8_t>();
       copy.target_stride = copy.bytes;
-      CopyRows(context->thread_pool(), copy);
+      parts[count++] = copy;
       copy.source += copy.bytes;
+      if (count == kMaxParts || i + 1 == context->output_count()) {
+        CopyParts(context->thread_pool(), parts, count);
+        count = 0;
+      }
     }
     return MaceStatus();
   }

@@ -13,8 +13,18 @@ namespace mace {
 
 namespace {
 
-// Columns of a matrix per task.
-constexpr int64_t kColumnBlock = 64;
+// Elements of a matrix per task, about; both its sides in whole tiles.
+constexpr int64_t kBlockElements = 16384;
+constexpr int64_t kSideBlock = 64;
+
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// How much of a side of n elements belongs to a task if the other side has
+// `other`.
+int64_t BlockOf(int64_t n, int64_t other) {
+  const int64_t wanted = kBlockElements / std::min(other, kSideBlock);
+  return std::min(n, DivideUp(wanted, kSideBlock) * kSideBlock);
+}
 
 class TransposeOp final : public CpuOp {
  public:
@@ -95,18 +105,23 @@ void TransposeOp::RunMatrices(RunContext *context,
   }
   const int64_t rows = view_.dims[last];
   const int64_t columns = view_.dims[unit_axis];
-  const int64_t blocks = (columns + kColumnBlock - 1) / kColumnBlock;
+  const int64_t row_block = BlockOf(rows, columns);
+  const int64_t row_blocks = DivideUp(rows, row_block);
+  const int64_t column_block = BlockOf(columns, row_block);
+  const int64_t column_blocks = DivideUp(columns, column_block);
   const transpose::Matrix matrix = MatrixOf(size);
   const uint8_t *x = context->input(0)->As<uint8_t>();
   uint8_t *y = context->output(0)->MutableAs<uint8_t>();
-  const int64_t grain = RowGrain(rows * std::min(columns, kColumnBlock));
   context->thread_pool()->ParallelFor(
-      outer * blocks, grain, [&](int64_t begin, int64_t end, int /*thread*/) {
+      outer * row_blocks * column_blocks, RowGrain(row_block * column_block),
+      [&](int64_t begin, int64_t end, int /*thread*/) {
         for (int64_t item = begin; item < end; ++item) {
-          const int64_t column = item % blocks * kColumnBlock;
-          int64_t rest = item / blocks;
-          int64_t from = column;
-          int64_t to = column * out_strides[unit_axis];
+          const int64_t row = item % row_blocks * row_block;
+          const int64_t column =
+              item / row_blocks % column_blocks * column_block;
+          int64_t rest = item / (row_blocks * column_blocks);
+          int64_t from = column + row * view_.strides[last];
+          int64_t to = column * out_strides[unit_axis] + row;
           for (size_t i = last; i-- > 0;) {
             if (i == unit_axis) continue;
             from += rest % view_.dims[i] * view_.strides[i];
@@ -115,8 +130,8 @@ void TransposeOp::RunMatrices(RunContext *context,
           }
           matrix(x + from * size, static_cast<size_t>(view_.strides[last]),
                  y + to * size, static_cast<size_t>(out_strides[unit_axis]),
-                 static_cast<size_t>(rows),
-                 static_cast<size_t>(std::min(columns - column, kColumnBlock)));
+                 static_cast<size_t>(std::min(rows - row, row_block)),
+                 static_cast<size_t>(std::min(columns - column, column_block)));
         }
       });
 }

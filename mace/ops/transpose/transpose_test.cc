@@ -93,6 +93,28 @@ TEST(TransposeTest, TakesEveryElementType) {
   }
 }
 
+// As of the colours of an image, which have code of their own; with rests and
+// in several tasks.
+TEST(TransposeTest, FewChannels) {
+  for (const int64_t channels : {2, 3, 4, 5}) {
+    for (const int64_t pixels : {1, 19, 40000}) {
+      std::vector<int32_t> from;
+      std::vector<int32_t> to;
+      for (int64_t n = 0; n < 2; ++n) {
+        for (int64_t i = 0; i < pixels * channels; ++i) {
+          from.push_back(static_cast<int32_t>(n * pixels * channels + i));
+          to.push_back(static_cast<int32_t>(
+              n * pixels * channels + i % pixels * channels + i / pixels));
+        }
+      }
+      const Value x = Value::Ints({2, pixels, channels}, from);
+      const Value y = Value::Ints({2, channels, pixels}, to);
+      ExpectValue(OpCase("Transpose").Input(x).Ints("perm", {0, 2, 1}), y);
+      ExpectValue(OpCase("Transpose").Input(y).Ints("perm", {0, 2, 1}), x);
+    }
+  }
+}
+
 TEST(TransposeTest, MovesFloatBitsUntouched) {
   const float nan = std::nanf("1");
   ExpectValue(OpCase("Transpose")

@@ -38,29 +38,47 @@ struct MinStep {
   MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return Take(a, b); }
 };
 
-// Folds `rows` rows of one vector of columns into acc.
-template <typename Step, bool kFull>
-MACE_SIMD_INLINE void FoldColumn(const float *x,
-                                 size_t stride,
-                                 size_t rows,
-                                 int left,
-                                 float identity,
-                                 float *acc) {
-  sv::V total = kFull ? sv::Load(acc) : sv::LoadN(acc, left);
+// Folds `rows` rows of neighbouring vectors of columns into acc: several chains
+// hide the latency of an addition, and rows are read as they lie.
+template <typename Step, int kVectors>
+MACE_SIMD_INLINE void FoldColumns(
+    const float *x, size_t stride, size_t rows, float identity, float *acc) {
+  sv::V total[kVectors];
+  for (int v = 0; v < kVectors; ++v) total[v] = sv::Load(acc + v * sv::kLanes);
+  for (size_t r = 0; r < rows;) {
+    const size_t end = rows - r < kStretch ? rows : r + kStretch;
+    sv::V part[kVectors];
+    for (int v = 0; v < kVectors; ++v) part[v] = sv::Set(identity);
+    for (; r < end; ++r) {
+      const float *p = x + r * stride;
+      for (int v = 0; v < kVectors; ++v) {
+        part[v] = Step::Take(part[v], sv::Load(p + v * sv::kLanes));
+      }
+    }
+    for (int v = 0; v < kVectors; ++v) {
+      total[v] = Step::Merge(total[v], part[v]);
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) sv::Store(acc + v * sv::kLanes, total[v]);
+}
+
+// The same of fewer columns than a vector has.
+template <typename Step>
+MACE_SIMD_INLINE void FoldLastColumns(const float *x,
+                                      size_t stride,
+                                      size_t rows,
+                                      int left,
+                                      float identity,
+                                      float *acc) {
+  sv::V total = sv::LoadN(acc, left);
   for (size_t r = 0; r < rows;) {
     const size_t end = rows - r < kStretch ? rows : r + kStretch;
     sv::V part = sv::Set(identity);
-    for (; r < end; ++r) {
-      const float *p = x + r * stride;
-      part = Step::Take(part, kFull ? sv::Load(p) : sv::LoadN(p, left));
-    }
+    for (; r < end; ++r)
+      part = Step::Take(part, sv::LoadN(x + r * stride, left));
     total = Step::Merge(total, part);
   }
-  if (kFull) {
-    sv::Store(acc, total);
-  } else {
-    sv::StoreN(acc, total, left);
-  }
+  sv::StoreN(acc, total, left);
 }
 
 template <typename Step>
@@ -70,13 +88,17 @@ void FoldRows(const float *x,
               size_t columns,
               float identity,
               float *acc) {
+  constexpr int kBlock = 4;
   size_t c = 0;
+  for (; c + kBlock * sv::kLanes <= columns; c += kBlock * sv::kLanes) {
+    FoldColumns<Step, kBlock>(x + c, stride, rows, identity, acc + c);
+  }
   for (; c + sv::kLanes <= columns; c += sv::kLanes) {
-    FoldColumn<Step, true>(x + c, stride, rows, sv::kLanes, identity, acc + c);
+    FoldColumns<Step, 1>(x + c, stride, rows, identity, acc + c);
   }
   if (c < columns) {
-    FoldColumn<Step, false>(x + c, stride, rows, static_cast<int>(columns - c),
-                            identity, acc + c);
+    FoldLastColumns<Step>(x + c, stride, rows, static_cast<int>(columns - c),
+                          identity, acc + c);
   }
 }
 

@@ -89,6 +89,46 @@ void Block(const T *x,
   }
 }
 
+// Matrices of 2, 3 or 4 rows or columns without gaps, as of an image's colours
+// or of a channel shuffle: the compiler has instructions for these.
+template <size_t kCount, typename T>
+void Interleave(const T *__restrict x,
+                size_t x_stride,
+                T *__restrict y,
+                size_t columns) {
+  for (size_t c = 0; c < columns; ++c) {
+    for (size_t r = 0; r < kCount; ++r) y[c * kCount + r] = x[r * x_stride + c];
+  }
+}
+template <size_t kCount, typename T>
+void Deinterleave(const T *__restrict x,
+                  T *__restrict y,
+                  size_t y_stride,
+                  size_t rows) {
+  for (size_t r = 0; r < rows; ++r) {
+    for (size_t c = 0; c < kCount; ++c) y[c * y_stride + r] = x[r * kCount + c];
+  }
+}
+
+// Whether it was such a matrix.
+template <size_t kCount, typename T>
+MACE_SIMD_INLINE bool MoveNarrow(const T *x,
+                                 size_t x_stride,
+                                 T *y,
+                                 size_t y_stride,
+                                 size_t rows,
+                                 size_t columns) {
+  if (rows == kCount && y_stride == kCount) {
+    Interleave<kCount>(x, x_stride, y, columns);
+    return true;
+  }
+  if (columns == kCount && x_stride == kCount) {
+    Deinterleave<kCount>(x, y, y_stride, rows);
+    return true;
+  }
+  return false;
+}
+
 template <typename T>
 void MoveMatrix(const void *x,
                 size_t x_stride,
@@ -98,6 +138,13 @@ void MoveMatrix(const void *x,
                 size_t columns) {
   const T *from = static_cast<const T *>(x);
   T *to = static_cast<T *>(y);
+  if constexpr (sizeof(T) == 2 || sizeof(T) == 4) {
+    if (MoveNarrow<2>(from, x_stride, to, y_stride, rows, columns) ||
+        MoveNarrow<3>(from, x_stride, to, y_stride, rows, columns) ||
+        MoveNarrow<4>(from, x_stride, to, y_stride, rows, columns)) {
+      return;
+    }
+  }
   for (size_t r = 0; r < rows; r += kBlock) {
     const size_t count = rows - r < kBlock ? rows - r : kBlock;
     Block(from + r * x_stride, x_stride, to + r, y_stride, count, columns);
