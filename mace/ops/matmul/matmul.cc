@@ -1,14 +1,18 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Both operands are computed, so B is packed into scratch at every run, once
-// per matrix that it really has; a product with a constant is FullyConnected.
-// For bf16 arithmetic B is narrowed meanwhile.
+// Both operands are computed; a product with a constant is FullyConnected.
+// In float, tasks use B where it lies or pack their columns of it. Where there
+// are so many rows that these would be passed over too often, and for bf16
+// arithmetic, which narrows B meanwhile, B is packed as a whole, once per
+// matrix that it really has.
 
 #include <algorithm>
 
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/kernels/cpu/gemm/pack.h"
+#include "mace/kernels/cpu/gemm/product.h"
+#include "mace/kernels/cpu/transpose/transpose.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/conv_run.h"
 #include "mace/ops/matmul/matmul_schema.h"
@@ -67,6 +71,8 @@ class MatMulOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     kernels_ = gemm::KernelsFor(isa());
+    few_rows_ = gemm::FewRowsKernelsFor(isa());
+    turn_ = transpose::KernelsFor(isa())->matrix32;
     if (context->hints().data_type == "bf16_bf16") {
       half_kernels_ = gemm::HalfKernelsFor(isa(), gemm::WeightType::kBf16Pairs);
     }
@@ -101,18 +107,14 @@ class MatMulOp final : public CpuOp {
       calls_ = 1;
     }
     const int threads = context->thread_pool()->thread_count();
-    plan_ =
-        gemm::PlanConv(gemm::MatrixShape(static_cast<ptrdiff_t>(call_rows),
-                                         static_cast<ptrdiff_t>(depth_),
-                                         static_cast<ptrdiff_t>(columns_)),
-                       half_kernels_ != nullptr ? gemm::WeightType::kBf16Pairs
-                                                : gemm::WeightType::kF32,
-                       kernels_, half_kernels_, threads);
-    packed_bytes_ = PackedBytes();
     a_bytes_ =
         ta ? Align(static_cast<size_t>(rows_ * depth_) * sizeof(float)) : 0;
-    context->RequestScratch(packed_bytes_ + a_bytes_ +
-                            ConvScratchBytes(plan_, threads));
+    MakePlan(call_rows, threads);
+    const size_t rest =
+        product_.kind == gemm::ProductPlan::Kind::kNone
+            ? packed_bytes_ + ConvScratchBytes(plan_, threads)
+            : product_.scratch_bytes * static_cast<size_t>(threads);
+    context->RequestScratch(a_bytes_ + rest);
     return MaceStatus();
   }
 
@@ -125,35 +127,52 @@ class MatMulOp final : public CpuOp {
       return MaceStatus();
     }
     char *scratch = static_cast<char *>(context->scratch());
-    float *a_rows = reinterpret_cast<float *>(scratch + packed_bytes_);
+    float *a_rows = reinterpret_cast<float *>(scratch);
+    scratch += a_bytes_;
     ThreadPool *pool = context->thread_pool();
+    const bool in_tasks = product_.kind != gemm::ProductPlan::Kind::kNone;
+    if (in_tasks && !attributes_.transpose_a) {
+      RunTasks({a, b, c}, 0, calls_, scratch, pool);
+      return MaceStatus();
+    }
     int64_t packed_matrix = -1;
     for (int64_t call = 0; call < calls_; ++call) {
+      const float *a_matrix = a + AMatrix(call);
+      if (attributes_.transpose_a) {
+        Transpose(a_matrix, a_rows, pool);
+        a_matrix = a_rows;
+      }
+      if (in_tasks) {
+        RunTasks({a_matrix, b, c}, call, call + 1, scratch, pool);
+        continue;
+      }
       const int64_t b_matrix = MatrixOf(batches_, batches_.b_step, call);
       if (b_matrix != packed_matrix) {
         Pack(b + b_matrix * depth_ * columns_, scratch, pool);
         packed_matrix = b_matrix;
-      }
-      const float *a_matrix =
-          a + MatrixOf(batches_, batches_.a_step, call) * rows_ * depth_;
-      if (attributes_.transpose_a) {
-        Transpose(a_matrix, a_rows, pool);
-        a_matrix = a_rows;
       }
       gemm::ConvArgs args;
       args.input = a_matrix;
       args.weights = scratch;
       args.output = c + call * rows_ * columns_;
       args.output_stride = static_cast<size_t>(columns_);
-      RunConv(plan_, args, FusedActivation(), pool,
-              scratch + packed_bytes_ + a_bytes_);
+      RunConv(plan_, args, FusedActivation(), pool, scratch + packed_bytes_);
     }
     return MaceStatus();
   }
 
   int64_t Macs() const override { return macs_; }
   std::string KernelName() const override {
-    return macs_ == 0 ? "none" : "pack, " + ConvKernelName(plan_);
+    if (macs_ == 0) return "none";
+    switch (product_.kind) {
+      case gemm::ProductPlan::Kind::kFewRows:
+        return "few rows";
+      case gemm::ProductPlan::Kind::kPacks:
+        return "gemm that packs";
+      case gemm::ProductPlan::Kind::kNone:
+        break;
+    }
+    return "pack, " + ConvKernelName(plan_);
   }
 
  private:
@@ -169,6 +188,55 @@ class MatMulOp final : public CpuOp {
   // Whether the batches of A follow each other in the output's order.
   bool IsDense(const Shape &a) const {
     return a.Elements(0, a.rank() - 2) == batches_.count;
+  }
+
+  void MakePlan(int64_t call_rows, int threads) {
+    product_ = gemm::ProductPlan();
+    if (half_kernels_ == nullptr) {
+      product_ = gemm::PlanProduct(
+          {static_cast<size_t>(call_rows), static_cast<size_t>(depth_),
+           static_cast<size_t>(columns_), attributes_.transpose_b},
+          {kernels_, few_rows_, turn_}, calls_, threads);
+      if (product_.kind != gemm::ProductPlan::Kind::kNone) return;
+    }
+    plan_ =
+        gemm::PlanConv(gemm::MatrixShape(static_cast<ptrdiff_t>(call_rows),
+                                         static_cast<ptrdiff_t>(depth_),
+                                         static_cast<ptrdiff_t>(columns_)),
+                       half_kernels_ != nullptr ? gemm::WeightType::kBf16Pairs
+                                                : gemm::WeightType::kF32,
+                       kernels_, half_kernels_, threads);
+    packed_bytes_ = PackedBytes();
+  }
+
+  // Where the matrix of A for a call begins.
+  int64_t AMatrix(int64_t call) const {
+    return MatrixOf(batches_, batches_.a_step, call) * rows_ * depth_;
+  }
+
+  // Calls [begin, end) of product_; `whole` are the tensors from their start,
+  // but A is the matrix of the only call where it was transposed.
+  void RunTasks(const gemm::ProductArgs &whole,
+                int64_t begin,
+                int64_t end,
+                char *scratch,
+                ThreadPool *pool) const {
+    const int64_t tasks = static_cast<int64_t>(product_.tasks);
+    pool->ParallelFor(
+        (end - begin) * tasks, 1, [&](int64_t first, int64_t last, int thread) {
+          char *own =
+              scratch + static_cast<size_t>(thread) * product_.scratch_bytes;
+          for (int64_t item = first; item < last; ++item) {
+            const int64_t call = begin + item / tasks;
+            gemm::ProductArgs args;
+            args.a = whole.a + (attributes_.transpose_a ? 0 : AMatrix(call));
+            args.b = whole.b + MatrixOf(batches_, batches_.b_step, call) *
+                                   depth_ * columns_;
+            args.c = whole.c + call * rows_ * columns_;
+            gemm::RunProductTask(product_, args,
+                                 static_cast<size_t>(item % tasks), own);
+          }
+        });
   }
 
   size_t PackedBytes() const {
@@ -187,6 +255,7 @@ class MatMulOp final : public CpuOp {
     args.columns = static_cast<size_t>(columns_);
     args.depth_stride = attributes_.transpose_b ? 1 : args.columns;
     args.column_stride = attributes_.transpose_b ? args.depth : 1;
+    args.turn = turn_;
     const int64_t panels = static_cast<int64_t>(gemm::PanelCount(args.columns));
     pool->ParallelFor(
         panels, Grain(depth_ * 16), [&](int64_t begin, int64_t end, int) {
@@ -203,22 +272,17 @@ class MatMulOp final : public CpuOp {
 
   // [K, M] to [M, K].
   void Transpose(const float *from, float *to, ThreadPool *pool) const {
-    pool->ParallelFor(rows_, Grain(depth_),
-                      [&](int64_t begin, int64_t end, int) {
-                        // Squares of 16: both sides move by whole cache lines.
-                        constexpr int64_t kSquare = 16;
-                        for (int64_t m0 = begin; m0 < end; m0 += kSquare) {
-                          const int64_t m1 = std::min(end, m0 + kSquare);
-                          for (int64_t k0 = 0; k0 < depth_; k0 += kSquare) {
-                            const int64_t k1 = std::min(depth_, k0 + kSquare);
-                            for (int64_t m = m0; m < m1; ++m) {
-                              for (int64_t k = k0; k < k1; ++k) {
-                                to[m * depth_ + k] = from[k * rows_ + m];
-                              }
-                            }
-                          }
-                        }
-                      });
+    // Cache lines of what is read.
+    constexpr int64_t kRows = 16;
+    const int64_t blocks = (rows_ + kRows - 1) / kRows;
+    pool->ParallelFor(
+        blocks, Grain(depth_ * kRows), [&](int64_t begin, int64_t end, int) {
+          const int64_t first = begin * kRows;
+          const int64_t count = std::min(rows_, end * kRows) - first;
+          turn_(from + first, static_cast<size_t>(rows_), to + first * depth_,
+                static_cast<size_t>(depth_), static_cast<size_t>(depth_),
+                static_cast<size_t>(count));
+        });
   }
 
   // Items of `elements` copies each that are worth handing to a thread.
@@ -229,12 +293,15 @@ class MatMulOp final : public CpuOp {
 
   MatMulAttributes attributes_;
   const gemm::Kernels *kernels_ = nullptr;
+  const gemm::FewRowsKernels *few_rows_ = nullptr;
   const gemm::HalfKernels *half_kernels_ = nullptr;  // null: float32
+  transpose::Matrix turn_ = nullptr;
   Batches batches_;
   int64_t rows_ = 0;
   int64_t depth_ = 0;
   int64_t columns_ = 0;
-  int64_t calls_ = 0;  // products to run
+  int64_t calls_ = 0;          // products to run
+  gemm::ProductPlan product_;  // or, where it is none:
   gemm::ConvPlan plan_;
   size_t packed_bytes_ = 0;
   size_t a_bytes_ = 0;

@@ -82,6 +82,28 @@ TEST(MatMulTest, EveryTransposition) {
   }
 }
 
+// So many that B is packed once for all.
+TEST(MatMulTest, ManyRows) {
+  Random random(5);
+  for (bool ta : {false, true}) {
+    for (bool tb : {false, true}) {
+      const Value a =
+          random.Floats(ta ? Shape{2, 450, 600} : Shape{2, 600, 450});
+      const Value b = random.Floats(tb ? Shape{2, 18, 450} : Shape{2, 450, 18});
+      const OpCase op_case = OpCase("MatMul")
+                                 .Input(a)
+                                 .Input(b)
+                                 .Int("transpose_a", ta)
+                                 .Int("transpose_b", tb);
+      ExpectFloats(op_case, {2, 600, 18},
+                   Multiply(a, b, ta, tb, {{0, 0}, {1, 1}}), {1e-4, 1e-4});
+      for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+        EXPECT_EQ(result.result.kernel_name, "pack, gemm");
+      }
+    }
+  }
+}
+
 TEST(MatMulTest, BatchesOfBoth) {
   Random random(2);
   const Value a = random.Floats({2, 3, 5, 8});
@@ -214,7 +236,7 @@ TEST(MatMulTest, Bf16ArithmeticOnlyIfAskedFor) {
                              .Input(random.Floats({33, 18}))
                              .DataTypeHint("bf16_fp32");
   for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
-    EXPECT_EQ(result.result.kernel_name, "pack, gemm");
+    EXPECT_EQ(result.result.kernel_name, "few rows");
   }
 }
 

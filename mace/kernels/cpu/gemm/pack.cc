@@ -14,11 +14,48 @@ size_t PackedFloats(size_t depth, size_t columns) {
   return PanelCount(columns) * depth * kPanelColumns;
 }
 
+namespace {
+
+// Whole panels whose columns lie side by side, all at once: what is read of a
+// row of B is then as long as can be. Rows may be far apart, too far for the
+// processor's own prefetching.
+void PackNeighbours(const PackArgs &args,
+                    size_t panel_begin,
+                    size_t panel_end,
+                    float *packed) {
+  constexpr size_t kAhead = 16;  // rows
+  const size_t panel_floats = args.depth * kPanelColumns;
+  const float *from = args.b + panel_begin * kPanelColumns;
+  for (size_t k = 0; k < args.depth; ++k, from += args.depth_stride) {
+    const float *ahead =
+        from + (k + kAhead < args.depth ? kAhead * args.depth_stride : 0);
+    float *to = packed + panel_begin * panel_floats + k * kPanelColumns;
+    for (size_t panel = panel_begin; panel < panel_end; ++panel) {
+      const size_t at = (panel - panel_begin) * kPanelColumns;
+      __builtin_prefetch(ahead + at);
+      std::memcpy(to, from + at, kPanelColumns * sizeof(float));
+      to += panel_floats;
+    }
+  }
+}
+
+}  // namespace
+
 void PackPanels(const PackArgs &args,
                 size_t panel_begin,
                 size_t panel_end,
                 float *packed) {
+  // More panels at once would touch more pages than a processor remembers.
+  constexpr size_t kTogether = 8;
   const size_t panel_floats = args.depth * kPanelColumns;
+  if (args.column_stride == 1) {
+    const size_t whole = std::min(panel_end, args.columns / kPanelColumns);
+    while (panel_begin < whole) {
+      const size_t end = std::min(whole, panel_begin + kTogether);
+      PackNeighbours(args, panel_begin, end, packed);
+      panel_begin = end;
+    }
+  }
   for (size_t panel = panel_begin; panel < panel_end; ++panel) {
     float *to = packed + panel * panel_floats;
     const size_t first = panel * kPanelColumns;
@@ -27,24 +64,13 @@ void PackPanels(const PackArgs &args,
     if (count < kPanelColumns) {
       std::memset(to, 0, panel_floats * sizeof(float));
     }
-    if (args.column_stride == 1) {
-      for (size_t k = 0; k < args.depth; ++k) {
-        std::memcpy(to + k * kPanelColumns, from + k * args.depth_stride,
-                    count * sizeof(float));
-      }
+    if (args.column_stride != 1) {
+      args.turn(from, args.column_stride, to, kPanelColumns, count, args.depth);
       continue;
     }
-    // Reads along k, which is contiguous when B is transposed; the 16 columns
-    // written meanwhile are one cache line per k and stay in L1 for 64 of them.
-    constexpr size_t kRun = 64;
-    for (size_t k0 = 0; k0 < args.depth; k0 += kRun) {
-      const size_t k1 = std::min(args.depth, k0 + kRun);
-      for (size_t n = 0; n < count; ++n) {
-        const float *column = from + n * args.column_stride;
-        for (size_t k = k0; k < k1; ++k) {
-          to[k * kPanelColumns + n] = column[k * args.depth_stride];
-        }
-      }
+    for (size_t k = 0; k < args.depth; ++k) {
+      std::memcpy(to + k * kPanelColumns, from + k * args.depth_stride,
+                  count * sizeof(float));
     }
   }
 }

@@ -14,14 +14,24 @@
 
 namespace mace::gemm {
 
+// As transpose::Matrix, for elements of 4 bytes.
+using TurnFunction = void (*)(const void *x,
+                              size_t x_stride,
+                              void *y,
+                              size_t y_stride,
+                              size_t rows,
+                              size_t columns);
+
 // A matrix B of [depth, columns]; element (k, n) lies at
-// b[k * depth_stride + n * column_stride]. One of the strides is usually 1.
+// b[k * depth_stride + n * column_stride]. One of the strides is 1.
 struct PackArgs {
   const float *b = nullptr;
   size_t depth = 0;
   size_t columns = 0;
   size_t depth_stride = 0;
   size_t column_stride = 0;
+  TurnFunction turn =
+      nullptr;  // needed by PackPanels unless column_stride is 1
 };
 
 // Floats that all panels of B take.

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/kernel_testing.h"
+#include "mace/kernels/cpu/transpose/transpose.h"
 
 namespace mace::gemm {
 namespace {
@@ -26,6 +27,7 @@ TEST(PackPanels, PlainAndTransposed) {
         args.columns = columns;
         args.depth_stride = transposed ? 1 : columns;
         args.column_stride = transposed ? depth : 1;
+        args.turn = transpose::KernelsFor(BestCpuIsa())->matrix32;
         std::vector<float> packed(PackedFloats(depth, columns), kGuard);
         PackPanels(args, 0, PanelCount(columns), packed.data());
         for (size_t n = 0; n < PanelCount(columns) * 16; ++n) {
