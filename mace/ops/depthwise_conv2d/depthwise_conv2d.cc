@@ -73,7 +73,7 @@ class DepthwiseConv2dOp final : public CpuOp {
     if (macs_ == 0) return MaceStatus();
     FillArgs(input, output, filter);
     Split(context->thread_pool()->thread_count());
-    scratch_bytes_ = kernels_->ScratchBytes(args_.shape, args_.type);
+    scratch_bytes_ = kernels_->scratch_bytes(args_.shape, args_.type);
     scratch_bytes_ = (scratch_bytes_ + 63) & ~size_t{63};
     context->RequestScratch(
         scratch_bytes_ *
@@ -125,10 +125,10 @@ class DepthwiseConv2dOp final : public CpuOp {
   void Activate(const dwconv::Args &args, const dwconv::Range &range) const {
     const dwconv::Shape &s = args.shape;
     const ptrdiff_t at = range.row_begin * s.out_w * args.output_stride +
-                         range.channel_begin * s.multiplier;
+                         range.group_begin * s.multiplier;
     const ptrdiff_t rows = (range.row_end - range.row_begin) * s.out_w;
     const ptrdiff_t columns =
-        (range.channel_end - range.channel_begin) * s.multiplier;
+        (range.group_end - range.group_begin) * s.multiplier;
     if (type_ == DataType::kFloat16) {
       activation_.Apply(static_cast<uint16_t *>(args.output) + at, rows,
                         columns, args.output_stride);
@@ -186,8 +186,8 @@ class DepthwiseConv2dOp final : public CpuOp {
     dwconv::Range range;
     range.row_begin = static_cast<ptrdiff_t>(row);
     range.row_end = static_cast<ptrdiff_t>(std::min(rows, row + row_part_));
-    range.channel_begin = static_cast<ptrdiff_t>(channel);
-    range.channel_end = static_cast<ptrdiff_t>(
+    range.group_begin = static_cast<ptrdiff_t>(channel);
+    range.group_end = static_cast<ptrdiff_t>(
         std::min<int64_t>(args_.shape.in_c, channel + channel_part_));
     return range;
   }

@@ -42,12 +42,4 @@ const Kernels *HalfKernelsFor(CpuIsa isa) {
   return nullptr;
 }
 
-size_t Kernels::ScratchBytes(const Shape &shape, WeightType filter) const {
-  if (filter == type) return 0;
-  const size_t numbers = static_cast<size_t>(shape.kernel_h * shape.kernel_w *
-                                             shape.in_c * shape.multiplier);
-  return numbers *
-         (type == WeightType::kF32 ? sizeof(float) : sizeof(uint16_t));
-}
-
 }  // namespace mace::dwconv

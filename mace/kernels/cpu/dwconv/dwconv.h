@@ -3,18 +3,23 @@
 
 // Depthwise convolution over NHWC images:
 //
-//   out[n, h, w, c * M + m] = act(bias[c * M + m] + sum over i, j of
+//   out[n, h, w, g * M + m] = act(bias[g * M + m] + sum over i, j, d of
 //       in[n, h * stride_h - pad_top + i * dilation_h,
-//             w * stride_w - pad_left + j * dilation_w, c]
-//       * filter[i, j, c * M + m])
+//             w * stride_w - pad_left + j * dilation_w, g * D + d]
+//       * filter[i, j, d, g * M + m])
 //
-// Pixels outside the image count as 0; `act` is a clamp. Vectors run over
-// channels, so every kernel size, stride and padding is as regular as another;
-// up to 8 neighbouring outputs of a row share their loads. With M > 1 vectors
-// run over m only, which is slow for small M.
+// where a group g of channels is D = `depth` channels of the image and M =
+// `multiplier` outputs; plain depthwise convolution has 1 of both. Pixels
+// outside the image count as 0; `act` is a clamp. Vectors run over all outputs,
+// so every kernel size, stride and padding is as regular as another; up to 8
+// neighbouring outputs of a row share their loads.
 //
-// Order of summation: bias, then i, j ascending, one chain per output, in the
-// type of the image: float, or fp16 where HalfKernelsFor has kernels.
+// With D or M other than 1 a band of the image is copied first, every pixel to
+// D pixels of as many channels as there are outputs: what remains is a plain
+// convolution by a filter D times as wide.
+//
+// Order of summation: bias, then i, j, d ascending, one chain per output, in
+// the type of the image: float, or fp16 where HalfKernelsFor has kernels.
 // Aliasing: none between output and anything else.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_H_
@@ -30,11 +35,13 @@ namespace mace::dwconv {
 enum class WeightType { kF32, kF16, kBf16 };
 
 // All positive; pads may be 0. Pads below and right follow from out_h, out_w.
+// in_c is a multiple of depth; with depth > 1, dilation_w is 1.
 struct Shape {
   ptrdiff_t batch = 1;
   ptrdiff_t in_h = 1;
   ptrdiff_t in_w = 1;
   ptrdiff_t in_c = 1;
+  ptrdiff_t depth = 1;
   ptrdiff_t multiplier = 1;
   ptrdiff_t kernel_h = 1;
   ptrdiff_t kernel_w = 1;
@@ -50,10 +57,11 @@ struct Shape {
 
 struct Args {
   Shape shape;
-  const void *input = nullptr;   // [batch][in_h][in_w][in_c]
-  const void *filter = nullptr;  // [kernel_h][kernel_w][in_c * multiplier]
+  const void *input = nullptr;  // [batch][in_h][in_w][in_c]
+  // [kernel_h][kernel_w][depth][out_c], out_c = in_c / depth * multiplier
+  const void *filter = nullptr;
   WeightType type = WeightType::kF32;
-  const float *bias = nullptr;  // [in_c * multiplier], or null for 0
+  const float *bias = nullptr;  // [out_c], or null for 0
   void *output = nullptr;
   ptrdiff_t output_stride = 0;  // elements from pixel to pixel
   bool clamp = false;
@@ -62,24 +70,23 @@ struct Args {
 };
 
 // What one call computes: rows of outputs, counted through the batch
-// (batch * out_h of them), of some input channels.
+// (batch * out_h of them), of some groups (in_c / depth of them).
 struct Range {
   ptrdiff_t row_begin = 0;
   ptrdiff_t row_end = 0;
-  ptrdiff_t channel_begin = 0;
-  ptrdiff_t channel_end = 0;
+  ptrdiff_t group_begin = 0;
+  ptrdiff_t group_end = 0;
 };
 
 struct Kernels {
   // Parts that do not overlap may run at the same time. `scratch` has
-  // ScratchBytes(shape, type), 64-byte aligned, for this call alone.
+  // scratch_bytes(shape, type), 64-byte aligned, for this call alone.
   void (*run)(const Args &args, const Range &range, void *scratch);
   // The type of image and output, kF32 or kF16. A filter of another one is
   // converted to it by every call.
   WeightType type;
-
-  // Room for the converted filter; 0 if there is nothing to convert.
-  size_t ScratchBytes(const Shape &shape, WeightType filter) const;
+  // Room for the converted filter and the copied band; 0 without either.
+  size_t (*scratch_bytes)(const Shape &shape, WeightType filter);
 };
 
 // Never null for an ISA other than CpuIsa::kNone.

@@ -64,10 +64,10 @@ struct Columns {
 MACE_SIMD_INLINE bool Fits(const Shape &s, Index output_stride) {
   const Index reach = (s.out_w - 1) * s.stride_w + 3 - s.pad_left;
   const Index least = s.stride_w == 1 ? kMinOutputs<1> : kMinOutputs<2>;
-  return kAvailable && output_stride == s.in_c && s.multiplier == 1 &&
-         s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
-         s.dilation_w == 1 && (s.stride_w == 1 || s.stride_w == 2) &&
-         s.pad_left <= 1 && reach <= s.in_w + 1 && s.out_w >= least;
+  return kAvailable && output_stride == s.in_c && s.kernel_h == 3 &&
+         s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 &&
+         (s.stride_w == 1 || s.stride_w == 2) && s.pad_left <= 1 &&
+         reach <= s.in_w + 1 && s.out_w >= least;
 }
 
 MACE_SIMD_INLINE const Element *At(const char *p, Index bytes) {

@@ -4,6 +4,7 @@
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/dwconv_3x3.h"
 #include "mace/kernels/cpu/dwconv/dwconv_slide.h"
+#include "mace/kernels/cpu/dwconv/dwconv_spread.h"
 #include "mace/kernels/cpu/simd_element.h"
 
 namespace mace::dwconv::MACE_ISA {
@@ -55,14 +56,9 @@ struct Geometry {
   sv::V high;
 };
 
-// kFull: all lanes. kBroadcast: one input channel for all lanes (M > 1).
-template <bool kFull, bool kBroadcast>
-MACE_SIMD_INLINE sv::V LoadPixel(const Element *p, int lanes) {
-  if (kBroadcast) return sv::SetElement(p);
-  return kFull ? sv::Load(p) : sv::LoadN(p, lanes);
-}
+// kFull: all lanes.
 template <bool kFull>
-MACE_SIMD_INLINE sv::V LoadTap(const Element *p, int lanes) {
+MACE_SIMD_INLINE sv::V LoadChannels(const Element *p, int lanes) {
   return kFull ? sv::Load(p) : sv::LoadN(p, lanes);
 }
 
@@ -85,7 +81,7 @@ MACE_SIMD_INLINE void StoreOutputs(const Geometry &g,
 
 // kOutputs outputs from column w on, any kernel; `taps` are the kernel columns
 // inside the image for all of them.
-template <bool kFull, bool kBroadcast, int kOutputs>
+template <bool kFull, int kOutputs>
 MACE_SIMD_INLINE void RunAny(
     const Shape &shape, const Geometry &g, const Strip &s, Index w, Taps taps) {
   sv::V acc[kOutputs];
@@ -97,10 +93,9 @@ MACE_SIMD_INLINE void RunAny(
                        (w0 + taps.begin * shape.dilation_w) * g.pixel;
     const Element *f = s.filter + (i * shape.kernel_w + taps.begin) * g.tap;
     for (Index j = taps.begin; j < taps.end; ++j) {
-      const sv::V v = LoadTap<kFull>(f, s.lanes);
+      const sv::V v = LoadChannels<kFull>(f, s.lanes);
       MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
-        acc[t] = sv::Fma(LoadPixel<kFull, kBroadcast>(x + t * step, s.lanes), v,
-                         acc[t]);
+        acc[t] = sv::Fma(LoadChannels<kFull>(x + t * step, s.lanes), v, acc[t]);
       }
       x += shape.dilation_w * g.pixel;
       f += g.tap;
@@ -174,7 +169,7 @@ struct AnyBody {
                                                         const Geometry &g,
                                                         const Strip &s,
                                                         Index w) {
-    RunAny<true, false, kOutputs>(shape, g, s, w, {0, shape.kernel_w});
+    RunAny<true, kOutputs>(shape, g, s, w, {0, shape.kernel_w});
   }
 };
 
@@ -240,7 +235,7 @@ Columns InsideColumns(const Shape &s) {
   return {begin, Max(begin, end)};
 }
 
-template <bool kFull, bool kBroadcast>
+template <bool kFull>
 void RunEdge(const Shape &shape,
              const Geometry &g,
              const Strip &s,
@@ -249,7 +244,7 @@ void RunEdge(const Shape &shape,
   for (Index w = begin; w < end; ++w) {
     const Taps taps = InsideTaps(w * shape.stride_w - shape.pad_left,
                                  shape.kernel_w, shape.dilation_w, shape.in_w);
-    RunAny<kFull, kBroadcast, 1>(shape, g, s, w, taps);
+    RunAny<kFull, 1>(shape, g, s, w, taps);
   }
 }
 
@@ -263,13 +258,17 @@ MACE_SIMD_INLINE sv::V LoadFilter(const Args &args, Index at, int n) {
                                        : sv::LoadBf16N(p, n);
 }
 
+Index FilterElements(const Shape &s) {
+  return s.kernel_h * s.kernel_w * s.depth * OutputChannels(s);
+}
+
 // The filter as elements.
 void Convert(const Args &args, const Range &range, Element *to) {
   const Shape &s = args.shape;
-  const Index all = s.in_c * s.multiplier;
-  const Index begin = range.channel_begin * s.multiplier;
-  const Index end = range.channel_end * s.multiplier;
-  for (Index tap = 0; tap < s.kernel_h * s.kernel_w; ++tap) {
+  const Index all = OutputChannels(s);
+  const Index begin = range.group_begin * s.multiplier;
+  const Index end = range.group_end * s.multiplier;
+  for (Index tap = 0; tap < s.kernel_h * s.kernel_w * s.depth; ++tap) {
     for (Index c = begin; c < end; c += sv::kLanes) {
       const int n = static_cast<int>(Min(sv::kLanes, end - c));
       const Index at = tap * all + c;
@@ -301,7 +300,7 @@ Strip MakeStrip(
   return s;
 }
 
-// M == 1: channels by vectors; the last vector overlaps the one before it
+// Channels by vectors; the last vector overlaps the one before it
 // rather than being partial, unless there are fewer channels than lanes.
 void RunRow(const Args &args,
             const Geometry &g,
@@ -310,38 +309,19 @@ void RunRow(const Args &args,
             Columns inside,
             Middle middle) {
   const Shape &shape = args.shape;
-  const Index count = range.channel_end - range.channel_begin;
+  const Index count = range.group_end - range.group_begin;
   if (count < sv::kLanes) {
-    const Strip s = MakeStrip(args, row, range.channel_begin,
-                              range.channel_begin, static_cast<int>(count));
-    RunEdge<false, false>(shape, g, s, 0, shape.out_w);
+    const Strip s = MakeStrip(args, row, range.group_begin, range.group_begin,
+                              static_cast<int>(count));
+    RunEdge<false>(shape, g, s, 0, shape.out_w);
     return;
   }
-  for (Index c = range.channel_begin; c < range.channel_end; c += sv::kLanes) {
-    const Index at = Min(c, range.channel_end - sv::kLanes);
+  for (Index c = range.group_begin; c < range.group_end; c += sv::kLanes) {
+    const Index at = Min(c, range.group_end - sv::kLanes);
     const Strip s = MakeStrip(args, row, at, at, sv::kLanes);
-    RunEdge<true, false>(shape, g, s, 0, inside.begin);
+    RunEdge<true>(shape, g, s, 0, inside.begin);
     middle(shape, g, s, inside.begin, inside.end);
-    RunEdge<true, false>(shape, g, s, inside.end, shape.out_w);
-  }
-}
-
-// M > 1: a vector holds outputs of one input channel.
-void RunRowMultiplied(const Args &args,
-                      const Geometry &g,
-                      const Row &row,
-                      const Range &range) {
-  const Shape &shape = args.shape;
-  for (Index c = range.channel_begin; c < range.channel_end; ++c) {
-    for (Index m = 0; m < shape.multiplier; m += sv::kLanes) {
-      const int lanes = static_cast<int>(Min(sv::kLanes, shape.multiplier - m));
-      const Strip s = MakeStrip(args, row, c, c * shape.multiplier + m, lanes);
-      if (lanes == sv::kLanes) {
-        RunEdge<true, true>(shape, g, s, 0, shape.out_w);
-      } else {
-        RunEdge<false, true>(shape, g, s, 0, shape.out_w);
-      }
-    }
+    RunEdge<true>(shape, g, s, inside.end, shape.out_w);
   }
 }
 
@@ -382,7 +362,7 @@ Index RunRows3x3(const Args &args,
                  Index r) {
   constexpr Index kBytes = sizeof(Element);
   const Shape &shape = args.shape;
-  const Index channel = range.channel_begin;
+  const Index channel = range.group_begin;
   const Element *image = row.image + (row.h0 + row.taps.begin) * g.image_row -
                          shape.pad_left * g.pixel + channel;
   fixed3x3::Rows rows;
@@ -401,7 +381,7 @@ Index RunRows3x3(const Args &args,
   c.low = args.low;
   c.high = args.high;
   rows.out_w = shape.out_w;
-  rows.channels = range.channel_end - channel;
+  rows.channels = range.group_end - channel;
   rows.left = shape.pad_left == 1;
   rows.right =
       (shape.out_w - 1) * shape.stride_w + 3 - shape.pad_left > shape.in_w;
@@ -412,30 +392,29 @@ Index RunRows3x3(const Args &args,
 constexpr WeightType kOwnType =
     sizeof(Element) == sizeof(float) ? WeightType::kF32 : WeightType::kF16;
 
-void Run(const Args &args, const Range &range, void *scratch) {
+// Depth and multiplier of 1: a group is a channel. `tap`: elements from tap to
+// tap of the filter.
+void RunPlain(const Args &args,
+              const Range &range,
+              const Element *filter,
+              Index tap) {
   const Shape &shape = args.shape;
-  const Element *filter = static_cast<const Element *>(args.filter);
-  if (args.type != kOwnType) {
-    Element *converted = static_cast<Element *>(scratch);
-    Convert(args, range, converted);
-    filter = converted;
-  }
   Geometry g;
   g.pixel = shape.in_c;
   g.image_row = shape.in_w * shape.in_c;
-  g.tap = shape.in_c * shape.multiplier;
+  g.tap = tap;
   g.output = args.output_stride;
   g.clamp = args.clamp;
   g.low = sv::Set(args.low);
   g.high = sv::Set(args.high);
-  if (Slides(shape, range.channel_end - range.channel_begin)) {
-    RunSlides(args, range, filter);
+  if (Slides(shape, range.group_end - range.group_begin)) {
+    RunSlides(args, range, filter, tap);
     return;
   }
   const Columns inside = InsideColumns(shape);
   const Middle middle = ChooseMiddle(shape);
   const bool fixed = fixed3x3::Fits(shape, args.output_stride) &&
-                     range.channel_end - range.channel_begin >= sv::kLanes;
+                     range.group_end - range.group_begin >= sv::kLanes;
   for (Index r = range.row_begin; r < range.row_end; ++r) {
     const Row row = MakeRow(args, g, filter, r);
     if (fixed) {
@@ -445,17 +424,88 @@ void Run(const Args &args, const Range &range, void *scratch) {
         continue;
       }
     }
-    if (shape.multiplier == 1) {
-      RunRow(args, g, row, range, inside, middle);
-    } else {
-      RunRowMultiplied(args, g, row, range);
-    }
+    RunRow(args, g, row, range, inside, middle);
   }
+}
+
+// Band by band of rows, each a plain convolution of its copy.
+void RunSpread(const Args &args,
+               const Range &range,
+               const Element *filter,
+               Element *copy) {
+  const Shape &s = args.shape;
+  const Index groups = range.group_end - range.group_begin;
+  const Index first_output = range.group_begin * s.multiplier;
+  const Index most = BandRows(s);
+  Args band = args;
+  band.input = copy;
+  if (args.bias != nullptr) band.bias = args.bias + first_output;
+  Shape &plain = band.shape;
+  plain.batch = 1;
+  plain.in_c = groups * s.multiplier;
+  plain.in_w = s.in_w * s.depth;
+  plain.depth = 1;
+  plain.multiplier = 1;
+  plain.kernel_w = s.kernel_w * s.depth;
+  plain.stride_w = s.stride_w * s.depth;
+  plain.pad_left = s.pad_left * s.depth;
+  for (Index row = range.row_begin; row < range.row_end;) {
+    const Index h = row % s.out_h;
+    const Index rows = Min(most, Min(s.out_h - h, range.row_end - row));
+    // Rows of the image under the band; where all lie outside, some one.
+    const Index top = h * s.stride_h - s.pad_top;
+    const Index begin = Min(Max(top, 0), s.in_h - 1);
+    const Index end = Max(begin + 1, Min(top + ReachOf(s, rows), s.in_h));
+    const Index image_row = row / s.out_h * s.in_h + begin;
+    SpreadPixels(s,
+                 static_cast<const Element *>(args.input) +
+                     image_row * s.in_w * s.in_c + range.group_begin * s.depth,
+                 (end - begin) * s.in_w, groups, copy);
+    plain.in_h = end - begin;
+    plain.out_h = rows;
+    plain.pad_top = begin - top;
+    band.output = static_cast<Element *>(args.output) +
+                  row * s.out_w * args.output_stride + first_output;
+    RunPlain(band, {0, rows, 0, plain.in_c}, filter + first_output,
+             OutputChannels(s));
+    row += rows;
+  }
+}
+
+Index Align(Index bytes) { return (bytes + 63) / 64 * 64; }
+
+// The converted filter comes first in scratch.
+Index ConvertedBytes(const Shape &shape, WeightType filter) {
+  if (filter == kOwnType) return 0;
+  return Align(FilterElements(shape) * static_cast<Index>(sizeof(Element)));
+}
+
+size_t ScratchBytes(const Shape &shape, WeightType filter) {
+  const Index band = Spreads(shape) ? BandElements(shape) : 0;
+  return static_cast<size_t>(ConvertedBytes(shape, filter) +
+                             Align(band * static_cast<Index>(sizeof(Element))));
+}
+
+void Run(const Args &args, const Range &range, void *scratch) {
+  const Shape &shape = args.shape;
+  const Element *filter = static_cast<const Element *>(args.filter);
+  if (args.type != kOwnType) {
+    Element *converted = static_cast<Element *>(scratch);
+    Convert(args, range, converted);
+    filter = converted;
+  }
+  if (!Spreads(shape)) {
+    RunPlain(args, range, filter, shape.in_c);
+    return;
+  }
+  RunSpread(args, range, filter,
+            reinterpret_cast<Element *>(static_cast<char *>(scratch) +
+                                        ConvertedBytes(shape, args.type)));
 }
 
 }  // namespace
 
 extern const Kernels kKernels;
-const Kernels kKernels = {&Run, kOwnType};
+const Kernels kKernels = {&Run, kOwnType, &ScratchBytes};
 
 }  // namespace mace::dwconv::MACE_ISA

@@ -209,8 +209,8 @@ constexpr SlideFunction kSlides[kSlideWidth] = {
 // each side, and whole vectors of channels.
 bool Slides(const Shape &s, Index channels) {
   const Index right = (s.out_w - 1) * s.stride_w + 3 - s.pad_left - s.in_w;
-  return kCanSlide && s.multiplier == 1 && s.kernel_h == 3 && s.kernel_w == 3 &&
-         s.dilation_h == 1 && s.dilation_w == 1 && s.stride_h == s.stride_w &&
+  return kCanSlide && s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
+         s.dilation_w == 1 && s.stride_h == s.stride_w &&
          (s.stride_w == 1 || s.stride_w == 2) && s.pad_left <= 1 &&
          right <= 1 && channels >= sv::kLanes;
 }
@@ -224,7 +224,8 @@ bool Slides(const Shape &s, Index channels) {
 constexpr Index kFewSets = 2048 / sizeof(Element);
 constexpr Index kCollected = 4;  // vectors
 
-// What a vector of channels is multiplied by.
+// What a vector of channels is multiplied by. `tap`, below: elements from tap
+// to tap of the whole filter.
 struct alignas(64) SlideFilter {
   Element taps[9 * sv::kLanes];
   Element bias[sv::kLanes];
@@ -232,9 +233,9 @@ struct alignas(64) SlideFilter {
 
 void LoadFilter(const Args &args,
                 const Element *filter,
+                Index tap,
                 Index channel,
                 SlideFilter *to) {
-  const Index tap = args.shape.in_c;
   MACE_UNROLL for (int t = 0; t < 9; ++t) {
     sv::Store(to->taps + t * sv::kLanes, sv::Load(filter + t * tap + channel));
   }
@@ -315,7 +316,10 @@ void RunSlide(const Args &args,
 
 // The last vector of channels overlaps the one before it rather than being
 // partial.
-void RunSlides(const Args &args, const Range &range, const Element *filter) {
+void RunSlides(const Args &args,
+               const Range &range,
+               const Element *filter,
+               Index tap) {
   const Shape &shape = args.shape;
   alignas(64) Element bounds[2 * sv::kLanes];
   sv::Store(bounds, sv::Set(args.low));
@@ -341,12 +345,12 @@ void RunSlides(const Args &args, const Range &range, const Element *filter) {
                   n * shape.in_h * slide.image_row;
     group.out = static_cast<Element *>(args.output) +
                 n * shape.out_h * shape.out_w * args.output_stride;
-    for (Index c = range.channel_begin; c < range.channel_end;) {
+    for (Index c = range.group_begin; c < range.group_end;) {
       group.vectors = 0;
-      while (group.vectors < most && c < range.channel_end) {
-        const Index last = range.channel_end - sv::kLanes;
+      while (group.vectors < most && c < range.group_end) {
+        const Index last = range.group_end - sv::kLanes;
         const Index at = c < last ? c : last;
-        LoadFilter(args, filter, at, &group.filter[group.vectors]);
+        LoadFilter(args, filter, tap, at, &group.filter[group.vectors]);
         group.channel[group.vectors++] = at;
         c += sv::kLanes;
       }

@@ -22,6 +22,9 @@ constexpr float kHigh = 0.75f;
 
 size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
 
+ptrdiff_t Groups(const Shape &s) { return s.in_c / s.depth; }
+ptrdiff_t Outputs(const Shape &s) { return Groups(s) * s.multiplier; }
+
 struct Case {
   Shape shape;
   WeightType type = WeightType::kF32;
@@ -29,7 +32,7 @@ struct Case {
   bool clamp = false;
   ptrdiff_t extra_stride = 0;
   ptrdiff_t row_part = 1000;      // rows of outputs per call
-  ptrdiff_t channel_part = 1000;  // channels per call
+  ptrdiff_t channel_part = 1000;  // groups per call
   bool half = false;              // image and output in fp16
 };
 
@@ -49,10 +52,11 @@ std::vector<CpuIsa> IsasFor(const Case &c) {
 std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
   const Shape &s = c.shape;
   std::string text = std::string(CpuIsaName(isa)) + " shape";
-  for (ptrdiff_t v : {s.batch, s.in_h, s.in_w, s.in_c, s.multiplier, s.kernel_h,
-                      s.kernel_w, s.stride_h, s.stride_w, s.dilation_h,
-                      s.dilation_w, s.pad_top, s.pad_left, s.out_h, s.out_w,
-                      c.extra_stride, c.row_part, c.channel_part}) {
+  for (ptrdiff_t v :
+       {s.batch, s.in_h, s.in_w, s.in_c, s.depth, s.multiplier, s.kernel_h,
+        s.kernel_w, s.stride_h, s.stride_w, s.dilation_h, s.dilation_w,
+        s.pad_top, s.pad_left, s.out_h, s.out_w, c.extra_stride, c.row_part,
+        c.channel_part}) {
     text += " " + std::to_string(v);
   }
   return text + " type " + std::to_string(static_cast<int>(c.type)) + " bias " +
@@ -70,7 +74,7 @@ struct Data {
 
 Data MakeData(const Case &c, Random *random) {
   const Shape &s = c.shape;
-  const size_t out_c = Size(s.in_c * s.multiplier);
+  const size_t out_c = Size(Outputs(s));
   Data d;
   d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
   if (c.half) {
@@ -79,7 +83,7 @@ Data MakeData(const Case &c, Random *random) {
       x = FromF16(d.half_input.back());
     }
   }
-  d.filter = random->Floats(Size(s.kernel_h * s.kernel_w) * out_c);
+  d.filter = random->Floats(Size(s.kernel_h * s.kernel_w * s.depth) * out_c);
   d.bias = random->Floats(out_c);
   if (c.type == WeightType::kF32) return d;
   for (float &f : d.filter) {
@@ -92,7 +96,7 @@ Data MakeData(const Case &c, Random *random) {
 
 std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   const Shape &s = c.shape;
-  const ptrdiff_t stride = s.in_c * s.multiplier + c.extra_stride;
+  const ptrdiff_t stride = Outputs(s) + c.extra_stride;
   const ptrdiff_t rows = s.batch * s.out_h;
   std::vector<float> out(Size(rows * s.out_w * stride), kGuard);
   std::vector<uint16_t> half_out(c.half ? out.size() : 0, ToF16(kGuard));
@@ -111,15 +115,15 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   args.low = kLow;
   args.high = kHigh;
   for (ptrdiff_t row = 0; row < rows; row += c.row_part) {
-    for (ptrdiff_t ch = 0; ch < s.in_c; ch += c.channel_part) {
+    for (ptrdiff_t ch = 0; ch < Groups(s); ch += c.channel_part) {
       const Kernels *kernels = KernelsOf(c, isa);
-      std::vector<unsigned char> scratch(kernels->ScratchBytes(s, c.type),
+      std::vector<unsigned char> scratch(kernels->scratch_bytes(s, c.type),
                                          0xff);  // NaN
       Range range;
       range.row_begin = row;
       range.row_end = std::min(rows, row + c.row_part);
-      range.channel_begin = ch;
-      range.channel_end = std::min(s.in_c, ch + c.channel_part);
+      range.group_begin = ch;
+      range.group_end = std::min(Groups(s), ch + c.channel_part);
       kernels->run(args, range, scratch.data());
     }
   }
@@ -144,18 +148,23 @@ Expected Reference(const Case &c, const Data &d, ptrdiff_t pixel, ptrdiff_t o) {
       const ptrdiff_t h = oh * s.stride_h - s.pad_top + i * s.dilation_h;
       const ptrdiff_t w = ow * s.stride_w - s.pad_left + j * s.dilation_w;
       if (h < 0 || h >= s.in_h || w < 0 || w >= s.in_w) continue;
-      const double product =
-          static_cast<double>(d.input[Size(
-              ((n * s.in_h + h) * s.in_w + w) * s.in_c + o / s.multiplier)]) *
-          d.filter[Size((i * s.kernel_w + j) * s.in_c * s.multiplier + o)];
-      sum += product;
-      magnitude += std::fabs(product);
+      for (ptrdiff_t k = 0; k < s.depth; ++k) {
+        const double product =
+            static_cast<double>(
+                d.input[Size(((n * s.in_h + h) * s.in_w + w) * s.in_c +
+                             o / s.multiplier * s.depth + k)]) *
+            d.filter[Size(((i * s.kernel_w + j) * s.depth + k) * Outputs(s) +
+                          o)];
+        sum += product;
+        magnitude += std::fabs(product);
+      }
     }
   }
   if (c.clamp) sum = std::min(std::max(sum, double{kLow}), double{kHigh});
   // Two roundings per product where the ISA does not fuse; in fp16 those of
   // filter and sum, also below its normal numbers.
-  const double steps = 2.0 * static_cast<double>(s.kernel_h * s.kernel_w) + 2;
+  const double steps =
+      2.0 * static_cast<double>(s.kernel_h * s.kernel_w * s.depth) + 2;
   if (c.half) return {sum, steps * (std::ldexp(magnitude, -11) + 0x1p-24)};
   return {sum, steps * std::ldexp(magnitude, -24)};
 }
@@ -165,7 +174,7 @@ void CheckType(const Case &c, uint32_t seed) {
   const Data d = MakeData(c, &random);
   const Shape &s = c.shape;
   const ptrdiff_t pixels = s.batch * s.out_h * s.out_w;
-  const ptrdiff_t out_c = s.in_c * s.multiplier;
+  const ptrdiff_t out_c = Outputs(s);
   const ptrdiff_t stride = out_c + c.extra_stride;
   for (CpuIsa isa : IsasFor(c)) {
     SCOPED_TRACE(Describe(c, isa, random.seed()));
@@ -270,6 +279,10 @@ TEST(DwConv, RandomGeometry) {
     if (full_h < 1 || full_w < 1) continue;
     s.out_h = (full_h - 1) / s.stride_h + 1;
     s.out_w = (full_w - 1) / s.stride_w + 1;
+    if (s.dilation_w == 1 && random.Int(0, 1) == 0) {
+      s.depth = random.Int(2, 6);
+      s.in_c = s.depth * random.Int(1, 12);
+    }
     c.type = static_cast<WeightType>(random.Int(0, 2));
     c.bias = random.Int(0, 3) != 0;
     c.clamp = random.Int(0, 1) == 0;
@@ -301,11 +314,37 @@ TEST(DwConv, OutputsApartByManyChannels) {
   }
 }
 
+// Several bands of rows, and counts that have code of their own.
+TEST(DwConv, GroupsOfSeveral) {
+  uint32_t seed = 3000;
+  for (ptrdiff_t depth : {1, 2, 4}) {
+    for (ptrdiff_t multiplier : {1, 2, 3, 4, 8, 17}) {
+      for (ptrdiff_t stride : {1, 2}) {
+        Case c;
+        c.shape = Square(23, 6 * depth, 3, stride, 1);
+        c.shape.in_w = 64;
+        c.shape.out_w = (64 + 2 - 3) / stride + 1;
+        c.shape.depth = depth;
+        c.shape.multiplier = multiplier;
+        c.clamp = true;
+        Check(c, seed++);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST(DwConv, PartsDoNotChangeABit) {
-  for (bool half : {false, true}) {
+  for (int kind = 0; kind < 6; ++kind) {
     Case c;
     c.shape = Square(15, 67, 3, 1, 1);
-    c.half = half;
+    if (kind / 2 == 1) c.shape.multiplier = 3;
+    if (kind / 2 == 2) {
+      c.shape.in_c = 4 * 67;
+      c.shape.depth = 4;
+      c.shape.multiplier = 2;
+    }
+    c.half = kind % 2 == 1;
     Random random(5);
     const Data d = MakeData(c, &random);
     for (CpuIsa isa : IsasFor(c)) {

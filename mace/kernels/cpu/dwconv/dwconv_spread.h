@@ -1,0 +1,109 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Copies of pixels in which channels and outputs stand one to one, for groups
+// of several channels or outputs: pixel [groups][depth] becomes `depth` pixels
+// [groups * multiplier], of which number d holds channel d of every group as
+// often as the group has outputs. Included by dwconv_isa.cc only.
+
+#ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_SPREAD_H_
+#define MACE_KERNELS_CPU_DWCONV_DWCONV_SPREAD_H_
+
+#include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/simd_element.h"
+
+namespace mace::dwconv::MACE_ISA {
+namespace {
+
+namespace sv = simd::MACE_ISA::element;
+using sv::Element;
+using Index = ptrdiff_t;
+
+// A copied band should stay in the second level of cache while it is used; but
+// fewer rows would be copied anew for their neighbours too often.
+constexpr Index kBandBytes = 256 * 1024;
+constexpr Index kMinBandRows = 4;
+
+bool Spreads(const Shape &s) { return s.depth != 1 || s.multiplier != 1; }
+
+Index OutputChannels(const Shape &s) { return s.in_c / s.depth * s.multiplier; }
+
+// Image rows under so many rows of outputs.
+Index ReachOf(const Shape &s, Index rows) {
+  return (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
+}
+
+Index SpreadRowElements(const Shape &s) {
+  return s.in_w * s.depth * OutputChannels(s);
+}
+
+// Rows of outputs per band.
+Index BandRows(const Shape &s) {
+  const Index row_bytes =
+      SpreadRowElements(s) * static_cast<Index>(sizeof(Element));
+  const Index fit = kBandBytes / row_bytes - ReachOf(s, 1);
+  const Index rows = fit < 0 ? 0 : fit / s.stride_h + 1;
+  const Index wanted = rows < kMinBandRows ? kMinBandRows : rows;
+  return wanted < s.out_h ? wanted : s.out_h;
+}
+
+// Of the band, in elements.
+Index BandElements(const Shape &s) {
+  const Index reach = ReachOf(s, BandRows(s));
+  return (reach < s.in_h ? reach : s.in_h) * SpreadRowElements(s);
+}
+
+// y[g * kTimes + m] = x[g * step]: a known count becomes shuffles.
+template <Index kTimes>
+void RepeatKnown(const Element *__restrict x,
+                 Index step,
+                 Index groups,
+                 Element *__restrict y) {
+  if (step == 1) {
+    for (Index g = 0; g < groups; ++g) {
+      for (Index m = 0; m < kTimes; ++m) y[g * kTimes + m] = x[g];
+    }
+    return;
+  }
+  for (Index g = 0; g < groups; ++g) {
+    const Element value = x[g * step];
+    for (Index m = 0; m < kTimes; ++m) y[g * kTimes + m] = value;
+  }
+}
+
+void Repeat(
+    const Element *x, Index step, Index groups, Index times, Element *y) {
+  switch (times) {
+    case 1:
+      return RepeatKnown<1>(x, step, groups, y);
+    case 2:
+      return RepeatKnown<2>(x, step, groups, y);
+    case 3:
+      return RepeatKnown<3>(x, step, groups, y);
+    case 4:
+      return RepeatKnown<4>(x, step, groups, y);
+    case 8:
+      return RepeatKnown<8>(x, step, groups, y);
+    default:
+      break;
+  }
+  for (Index g = 0; g < groups; ++g, y += times) {
+    const Element value = x[g * step];
+    for (Index m = 0; m < times; ++m) y[m] = value;
+  }
+}
+
+// `groups` of every pixel of some image rows, from the first group on.
+void SpreadPixels(
+    const Shape &s, const Element *x, Index pixels, Index groups, Element *y) {
+  for (Index pixel = 0; pixel < pixels; ++pixel, x += s.in_c) {
+    for (Index d = 0; d < s.depth; ++d, y += groups * s.multiplier) {
+      Repeat(x + d, s.depth, groups, s.multiplier, y);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mace::dwconv::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_DWCONV_DWCONV_SPREAD_H_
