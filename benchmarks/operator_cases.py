@@ -130,7 +130,7 @@ def _products() -> list[Case]:
         _conv("depthwise 5x5", (1, 96, 28, 28), 96, 5, 96),
         *(
             _conv(f"convolution 3x3, {c} channels per group", (1, 96, 28, 28), 96, 3, g)
-            for c, g in ((4, 24), (8, 12), (24, 4))
+            for c, g in ((2, 48), (4, 24), (8, 12), (24, 4))
         ),
     ]
     return [*cases, turned, gemm, *convolutions]

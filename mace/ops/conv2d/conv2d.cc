@@ -3,6 +3,7 @@
 
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/ops/conv2d/conv2d_schema.h"
+#include "mace/ops/conv2d/narrow_groups.h"
 #include "mace/ops/conv2d/winograd_conv.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/conv_run.h"
@@ -25,6 +26,7 @@ class Conv2DOp final : public CpuOp {
     winograd_.Init(isa(),
                    half_kernels_ != nullptr ? 0 : context->hints().winograd,
                    fp16_kernels_ != nullptr);
+    narrow_.Init(isa(), kernels_, fp16_kernels_ != nullptr);
     return CheckConstants(*context->constant(kConv2DFilterInput),
                           context->constant(kConv2DBiasInput));
   }
@@ -59,11 +61,13 @@ class Conv2DOp final : public CpuOp {
     empty_ = output.Elements() == 0;
     macs_ = 0;
     if (empty_) return MaceStatus();
-    MakePlan(input, output, filter, context);
+    MakePlan(input, output, filter, residual != nullptr, context);
     const int threads = context->thread_pool()->thread_count();
     const bool winograd = winograd_.tile() != 0;
     context->RequestScratch(winograd ? winograd_.ScratchBytes(threads)
-                                     : ConvScratchBytes(plan_, threads));
+                            : narrow_.chosen()
+                                ? narrow_.ScratchBytes(threads)
+                                : ConvScratchBytes(plan_, threads));
     if (residual != nullptr && (winograd || plan_.single_pass)) {
       context->AllowInPlace(kConv2DOutputOutput, kConv2DResidualInput);
     }
@@ -86,6 +90,9 @@ class Conv2DOp final : public CpuOp {
     if (winograd_.tile() != 0) {
       winograd_.Run(args, activation_, context->thread_pool(),
                     context->scratch());
+    } else if (narrow_.chosen()) {
+      narrow_.Run(args, activation_, context->thread_pool(),
+                  context->scratch());
     } else {
       RunConv(plan_, args, activation_, context->thread_pool(),
               context->scratch());
@@ -104,6 +111,10 @@ class Conv2DOp final : public CpuOp {
   }
   std::string KernelName() const override {
     if (empty_) return "none";
+    if (narrow_.chosen()) {
+      return fp16_kernels_ != nullptr ? "narrow groups in fp16"
+                                      : "narrow groups";
+    }
     switch (winograd_.tile()) {
       case 2:
         return fp16_kernels_ != nullptr ? "winograd2x2 in fp16" : "winograd2x2";
@@ -147,6 +158,7 @@ class Conv2DOp final : public CpuOp {
   void MakePlan(const Shape &input,
                 const Shape &output,
                 const Tensor &filter,
+                bool has_residual,
                 ReshapeContext *context) {
     gemm::ConvShape s;
     auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
@@ -170,6 +182,11 @@ class Conv2DOp final : public CpuOp {
         gemm::PlanConv(s, PackedWeightType(filter), kernels_, half_kernels_,
                        context->thread_pool()->thread_count(), fp16_kernels_);
     macs_ = output.Elements() * filter.shape.Elements(1, 4);
+    if (has_residual) {
+      narrow_.Decline();
+    } else {
+      narrow_.Reshape(s, filter, activation_, context);
+    }
     winograd_.Reshape(s, filter, context);
   }
 
@@ -181,7 +198,8 @@ class Conv2DOp final : public CpuOp {
   WindowGeometry window_;
   Shape kernel_shape_;
   gemm::ConvPlan plan_;
-  WinogradConv winograd_;
+  WinogradConv winograd_;  // of one group
+  NarrowGroupsConv narrow_;
   bool empty_ = false;
   int64_t macs_ = 0;
 };

@@ -1,9 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/dwconv/ranges.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d_schema.h"
@@ -23,8 +22,6 @@ dwconv::WeightType FilterType(DataType type) {
       return dwconv::WeightType::kF32;
   }
 }
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class DepthwiseConv2dOp final : public CpuOp {
  public:
@@ -72,7 +69,8 @@ class DepthwiseConv2dOp final : public CpuOp {
     macs_ = output.Elements() * filter.shape[0] * filter.shape[1];
     if (macs_ == 0) return MaceStatus();
     FillArgs(input, output, filter);
-    Split(context->thread_pool()->thread_count());
+    ranges_ = dwconv::SplitRanges(args_.shape,
+                                  context->thread_pool()->thread_count());
     scratch_bytes_ = kernels_->scratch_bytes(args_.shape, args_.type);
     scratch_bytes_ = (scratch_bytes_ + 63) & ~size_t{63};
     context->RequestScratch(
@@ -95,11 +93,11 @@ class DepthwiseConv2dOp final : public CpuOp {
     args.output_stride = static_cast<ptrdiff_t>(output->RowStride());
     char *scratch = static_cast<char *>(context->scratch());
     context->thread_pool()->ParallelFor(
-        row_parts_ * channel_parts_, 1,
-        [&](int64_t begin, int64_t end, int thread) {
+        ranges_.count(), 1, [&](int64_t begin, int64_t end, int thread) {
           void *own = scratch + static_cast<size_t>(thread) * scratch_bytes_;
           for (int64_t part = begin; part < end; ++part) {
-            const dwconv::Range range = Part(part);
+            const dwconv::Range range =
+                dwconv::RangeOf(ranges_, static_cast<ptrdiff_t>(part));
             kernels_->run(args, range, own);
             Activate(args, range);
           }
@@ -162,36 +160,6 @@ class DepthwiseConv2dOp final : public CpuOp {
     args_.high = activation_.high();
   }
 
-  // A few parts per thread: some rows of outputs, whose neighbours share input;
-  // whole cache lines of channels where there are too few rows.
-  void Split(int threads) {
-    constexpr int64_t kPartsPerThread = 4;
-    constexpr int64_t kChannelGrain = 64;
-    constexpr int64_t kRowGrain = 7;
-    const int64_t rows = args_.shape.batch * args_.shape.out_h;
-    const int64_t channels = args_.shape.in_c;
-    const int64_t wanted = threads <= 1 ? 1 : threads * kPartsPerThread;
-    row_part_ = std::max(DivideUp(rows, wanted), std::min(rows, kRowGrain));
-    row_parts_ = DivideUp(rows, row_part_);
-    const int64_t columns = DivideUp(wanted, row_parts_);
-    channel_part_ =
-        DivideUp(DivideUp(channels, columns), kChannelGrain) * kChannelGrain;
-    channel_parts_ = DivideUp(channels, channel_part_);
-  }
-
-  dwconv::Range Part(int64_t part) const {
-    const int64_t row = part / channel_parts_ * row_part_;
-    const int64_t channel = part % channel_parts_ * channel_part_;
-    const int64_t rows = args_.shape.batch * args_.shape.out_h;
-    dwconv::Range range;
-    range.row_begin = static_cast<ptrdiff_t>(row);
-    range.row_end = static_cast<ptrdiff_t>(std::min(rows, row + row_part_));
-    range.group_begin = static_cast<ptrdiff_t>(channel);
-    range.group_end = static_cast<ptrdiff_t>(
-        std::min<int64_t>(args_.shape.in_c, channel + channel_part_));
-    return range;
-  }
-
   DepthwiseConv2dAttributes attributes_;
   FusedActivation activation_;
   const dwconv::Kernels *kernels_ = nullptr;
@@ -200,10 +168,7 @@ class DepthwiseConv2dOp final : public CpuOp {
   dwconv::Args args_;                   // all but the pointers
   DataType type_ = DataType::kFloat32;  // of activations
   size_t scratch_bytes_ = 0;            // per thread
-  int64_t row_part_ = 1;
-  int64_t row_parts_ = 1;
-  int64_t channel_part_ = 1;
-  int64_t channel_parts_ = 1;
+  dwconv::Ranges ranges_;
   int64_t macs_ = 0;
 };
 

@@ -82,9 +82,9 @@ void Check(CpuIsa isa, const ProductShape &shape, Random *random) {
 TEST(Product, AgreesWithSumsInDouble) {
   Random random(21);
   for (CpuIsa isa : RunnableIsas()) {
-    for (size_t rows : {1, 2, 3, 4, 5, 16, 17, 40}) {
-      for (size_t columns : {1, 3, 16, 67, 300}) {
-        for (size_t depth : {1, 7, 19, 64}) {
+    for (size_t rows : {1, 2, 3, 5, 16, 17, 40}) {
+      for (size_t columns : {1, 3, 67, 300}) {
+        for (size_t depth : {1, 7, 64}) {
           for (bool turned : {false, true}) {
             Check(isa, {rows, depth, columns, turned}, &random);
           }
