@@ -14,21 +14,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.library import Library
 from benchmarks.networks import DIRECTORY
 from benchmarks.operator_cases import CASES, Case
+from benchmarks.record import add_arguments, recorder, refuse
+from benchmarks.tables import Table
 from benchmarks.timing import Times, interleave
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.export.export import ExportOptions, export_model
@@ -172,23 +172,30 @@ def measure(library: Library, case: Case, threads: int, seconds: float) -> Row:
     return Row(case.name, error, times["mace"], times["onnxruntime"])
 
 
-def show(rows: Sequence[Row], title: str) -> Table:
-    """Microseconds of every case and the ratio of the least times."""
-    table = Table(title=title, box=SIMPLE, padding=(0, 0), pad_edge=False)
-    table.add_column("microseconds: minimum (median)", no_wrap=True)
-    for column in ("MACE", "(median)", "ORT", "(median)", "ratio", "(median)"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
+def tables(data: Any) -> list[Table]:
+    """Microseconds of every case, and the ratio of the least times."""
+    table = Table(
+        "operators",
+        f"microseconds of an operator, fp32, {data['threads']} thread(s): "
+        "minimum (median), and their ratios",
+        ("operator", "MACE", "ONNX Runtime", "ratio", "of medians"),
+    )
+    for fields in data["rows"]:
+        row = _row(**fields)
+        table.add(
             row.name,
-            f"{row.mace.minimum * 1e3:.1f}",
-            f"({row.mace.median * 1e3:.1f})",
-            f"{row.onnxruntime.minimum * 1e3:.1f}",
-            f"({row.onnxruntime.median * 1e3:.1f})",
+            *(
+                f"{t.minimum * 1e3:.1f} ({t.median * 1e3:.1f})"
+                for t in (row.mace, row.onnxruntime)
+            ),
             f"{row.ratio:.2f}",
-            f"({row.mace.median / row.onnxruntime.median:.2f})",
+            f"{row.mace.median / row.onnxruntime.median:.2f}",
         )
-    return table
+    return [table]
+
+
+def _row(mace: Any, onnxruntime: Any, **fields: Any) -> Row:
+    return Row(mace=Times(**mace), onnxruntime=Times(**onnxruntime), **fields)
 
 
 def main() -> None:
@@ -196,20 +203,19 @@ def main() -> None:
     parser.add_argument("--filter", default="", help="only cases whose name has this")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1.0, help="for each case")
+    add_arguments(parser)
     args = parser.parse_args()
+    output = recorder("benchmarks.operators", args)
     cases = [case for case in CASES if args.filter in case.name]
     if not cases:
-        raise SystemExit(
-            f"--filter {args.filter!r} is in no name; the names are:\n"
-            + "\n".join(case.name for case in CASES)
-        )
+        names = "\n".join(case.name for case in CASES)
+        refuse(f"--filter {args.filter!r} is in no name; the names are:\n{names}")
     library = Library()
     rows = [measure(library, case, args.threads, args.seconds) for case in cases]
-    title = (
-        f"MACE {library.version}, onnxruntime {onnxruntime.__version__}, "
-        f"{args.threads} thread(s)"
+    output.finish(
+        {"threads": args.threads, "rows": [asdict(row) for row in rows]},
+        {"MACE": library.version, "onnxruntime": onnxruntime.__version__},
     )
-    Console().print(show(rows, title))
 
 
 if __name__ == "__main__":

@@ -72,33 +72,55 @@ class Moments:
 
     Attributes:
         mean: over the axes, which are kept with length 1.
+        centred: x - mean.
         inverse: 1 / sqrt(variance + epsilon).
-        result: (x - mean) * inverse.
     """
 
     mean: Value
+    centred: Value
     inverse: Value
-    result: Value
+
+    def result(self, node: Node) -> Value:
+        """centred * inverse."""
+        return eltwise(node, "MUL", self.centred, self.inverse)
 
 
-def standardised(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Moments:
-    """(x - mean) / sqrt(variance + epsilon) over some axes."""
-    keep = {"mode": "MEAN", "axes": axes, "keep_dims": True}
-    mean = node.make("Reduce", [x], keep)
+def moments(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Moments:
+    """Of x over some axes."""
+    mean = node.make("Reduce", [x], {"mode": "MEAN", "axes": axes, "keep_dims": True})
     centred = eltwise(node, "SUB", x, mean)
-    variance = node.make("Reduce", [eltwise(node, "SQUARE", centred)], keep)
-    below = eltwise(node, "ADD", variance, node.scalar(epsilon, x))
-    inverse = eltwise(node, "RSQRT", below)
-    return Moments(mean, inverse, eltwise(node, "MUL", centred, inverse))
+    below = eltwise(
+        node, "ADD", _mean_square(node, centred, axes), node.scalar(epsilon, x)
+    )
+    return Moments(mean, centred, eltwise(node, "RSQRT", below))
+
+
+def _mean_square(node: Node, x: Value, axes: Sequence[int]) -> Value:
+    """The mean of x * x over some axes, which are kept with length 1."""
+    keep = {"axes": axes, "keep_dims": True}
+    dims = [node.shape(x)[axis] for axis in axes]
+    known = [dim for dim in dims if isinstance(dim, int)]
+    if len(known) < len(dims):
+        square = eltwise(node, "SQUARE", x)
+        return node.make("Reduce", [square], {"mode": "MEAN", **keep})
+    # A pass less over x.
+    total = node.make("Reduce", [x], {"mode": "SUM_SQUARE", **keep})
+    return eltwise(node, "DIV", total, node.scalar(math.prod(known), x))
 
 
 @HANDLERS.register("InstanceNormalization")
 def _instance_normalization(node: Node) -> None:
     x = node.input(0)
     rank = len(node.shape(x))
-    epsilon = node.real("epsilon", 1e-5)
-    result = standardised(node, x, range(2, rank), epsilon).result
-    _affine(node, result, node.input(1), node.input(2), [-1, *(1,) * (rank - 2)])
+    found = moments(node, x, range(2, rank), node.real("epsilon", 1e-5))
+    scale, bias = (
+        node.make("Reshape", [node.input(i)], {"shape": [-1, *(1,) * (rank - 2)]})
+        for i in (1, 2)
+    )
+    # Of two factors that are small the product comes first.
+    factor = eltwise(node, "MUL", found.inverse, scale)
+    product = eltwise(node, "MUL", found.centred, factor)
+    node.emit("Eltwise", [product, bias], {"mode": "ADD"})
 
 
 def _affine(
@@ -120,7 +142,7 @@ def _group_normalization(node: Node) -> None:
         raise UnsupportedNodeError(f"{channels} channels in {groups} groups")
     rest = node.static_shape(x)[2:]
     grouped = node.make("Reshape", [x], {"shape": [0, groups, -1]})
-    result = standardised(node, grouped, [2], node.real("epsilon", 1e-5)).result
+    result = moments(node, grouped, [2], node.real("epsilon", 1e-5)).result(node)
     if node.opset < 21:
         # Scale and bias were by group.
         scale, bias = (
@@ -139,10 +161,10 @@ def _layer_normalization(node: Node) -> None:
     x = node.input(0)
     rank = len(node.shape(x))
     axis = node.axis(node.integer("axis", -1), rank)
-    moments = standardised(node, x, range(axis, rank), node.real("epsilon", 1e-5))
-    result = moments.result
-    node.set_output(1, moments.mean)
-    node.set_output(2, moments.inverse)
+    found = moments(node, x, range(axis, rank), node.real("epsilon", 1e-5))
+    result = found.result(node)
+    node.set_output(1, found.mean)
+    node.set_output(2, found.inverse)
     if node.has_input(2):
         product = eltwise(node, "MUL", result, node.input(1))
         node.emit("Eltwise", [product, node.input(2)], {"mode": "ADD"})
@@ -155,8 +177,7 @@ def _rms_normalization(node: Node) -> None:
     x = node.input(0)
     rank = len(node.shape(x))
     axis = node.axis(node.integer("axis", -1), rank)
-    keep = {"mode": "MEAN", "axes": range(axis, rank), "keep_dims": True}
-    square = node.make("Reduce", [eltwise(node, "SQUARE", x)], keep)
+    square = _mean_square(node, x, range(axis, rank))
     below = eltwise(node, "ADD", square, node.scalar(node.real("epsilon", 1e-5), x))
     result = eltwise(node, "MUL", x, eltwise(node, "RSQRT", below))
     node.emit("Eltwise", [result, node.input(1)], {"mode": "MUL"})
@@ -170,7 +191,7 @@ def _mean_variance_normalization(node: Node) -> None:
     # The specification adds 1e-9 to the deviation, not to the variance.
     keep = {"mode": "MEAN", "axes": axes, "keep_dims": True}
     centred = eltwise(node, "SUB", x, node.make("Reduce", [x], keep))
-    variance = node.make("Reduce", [eltwise(node, "SQUARE", centred)], keep)
+    variance = _mean_square(node, centred, axes)
     below = eltwise(node, "ADD", eltwise(node, "SQRT", variance), node.scalar(1e-9, x))
     node.emit("Eltwise", [centred, below], {"mode": "DIV"})
 
