@@ -65,6 +65,8 @@ void RepeatKnown(const Element *__restrict x,
     }
     return;
   }
+  // Few groups: a vector of them would cost more code than time.
+#pragma clang loop vectorize(disable) unroll(disable)
   for (Index g = 0; g < groups; ++g) {
     const Element value = x[g * step];
     for (Index m = 0; m < kTimes; ++m) y[g * kTimes + m] = value;
@@ -74,12 +76,8 @@ void RepeatKnown(const Element *__restrict x,
 void Repeat(
     const Element *x, Index step, Index groups, Index times, Element *y) {
   switch (times) {
-    case 1:
-      return RepeatKnown<1>(x, step, groups, y);
     case 2:
       return RepeatKnown<2>(x, step, groups, y);
-    case 3:
-      return RepeatKnown<3>(x, step, groups, y);
     case 4:
       return RepeatKnown<4>(x, step, groups, y);
     case 8:

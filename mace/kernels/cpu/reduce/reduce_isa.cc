@@ -49,6 +49,7 @@ MACE_SIMD_INLINE void FoldColumns(
     const size_t end = rows - r < kStretch ? rows : r + kStretch;
     sv::V part[kVectors];
     for (int v = 0; v < kVectors; ++v) part[v] = sv::Set(identity);
+#pragma clang loop unroll(disable)
     for (; r < end; ++r) {
       const float *p = x + r * stride;
       for (int v = 0; v < kVectors; ++v) {
@@ -74,6 +75,7 @@ MACE_SIMD_INLINE void FoldLastColumns(const float *x,
   for (size_t r = 0; r < rows;) {
     const size_t end = rows - r < kStretch ? rows : r + kStretch;
     sv::V part = sv::Set(identity);
+#pragma clang loop unroll(disable)
     for (; r < end; ++r)
       part = Step::Take(part, sv::LoadN(x + r * stride, left));
     total = Step::Merge(total, part);
