@@ -9,11 +9,11 @@ docs/development/benchmarks.md has places between two comments:
     <!-- results: NAME [TABLE ...] -->
     <!-- end of results -->
 
-Between them go the tables of benchmarks/results/NAME.json: those that are named,
-or all; the word `chart` stands for a picture beside the page, which the program's
-`draw(record, path, source)` makes. With --check nothing
-is written, and the exit status is 1 if a place is not as its record has it, or if
-the page shows no place of a record.
+Between them go the tables of benchmarks/results/NAME.json: all, or those that are
+named, if they have rows; and a line where nothing is measured yet. The word `chart`
+stands for a picture beside the page, which the program's `draw(record, path, source)`
+makes. With --check nothing is written, and the exit status is 1 if a place is not as
+its record has it, or if the page shows no place of a record.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import record
-from benchmarks.record import Record, RecordError
+from benchmarks.record import NoRecordError, Record, RecordError
 from mace.python.tools.atomic import atomic_write
 
 PAGE = record.ROOT / "docs/development/benchmarks.md"
@@ -53,7 +53,7 @@ def fill(text: str, read: Read = record.read) -> str:
     """The page with every place as its record has it.
 
     Raises:
-        RecordError: a place names a record or table that is not there, or
+        RecordError: a place names a table that its record does not have, or
             is not closed.
     """
     if text.count(_BEGIN) != len(_PLACE.findall(text)):
@@ -61,7 +61,11 @@ def fill(text: str, read: Read = record.read) -> str:
 
     def place(found: re.Match[str]) -> str:
         name, *tables = found["words"].split()
-        return f"{found[1]}\n{_body(name, tables, read(name))}\n\n{found[4]}"
+        try:
+            body = _body(name, tables, read(name))
+        except NoRecordError:
+            body = f"Not measured yet (`--record {name}`)."
+        return f"{found[1]}\n{body}\n\n{found[4]}"
 
     return _PLACE.sub(place, text)
 
@@ -74,7 +78,7 @@ def _body(name: str, wanted: list[str], kept: Record) -> str:
             title = f"{name}: {kept.program}, {kept.date}"
             parts.append(f"![{title}]({picture(name).name})")
         elif table in made:
-            parts.append(made[table].markdown())
+            parts += [made[table].markdown()] * bool(made[table].rows)
         else:
             raise RecordError(
                 f"{name}.json has no table {table!r}, but: {', '.join(made)}"
@@ -119,6 +123,8 @@ def problems(text: str, read: Read = record.read) -> list[str]:
         if name not in places
     ]
     for name, tables in places.items():
+        if name not in record.names():
+            continue
         if CHART in tables and picture_source(picture(name)) != digest(read(name)):
             wrong.append(f"{picture(name).name} is not of {name}.json as it is now")
     return wrong
@@ -129,7 +135,7 @@ def update() -> None:
     text = PAGE.read_text(encoding="utf-8")
     filled = fill(text)
     for name, tables in shown(filled).items():
-        if CHART not in tables:
+        if CHART not in tables or name not in record.names():
             continue
         kept = record.read(name)
         if picture_source(picture(name)) != digest(kept):

@@ -37,7 +37,11 @@ _NO_CODE = (":!docs", ":!benchmarks/results", ":!*.md")
 
 
 class RecordError(Exception):
-    """A record cannot be read or written; the message says what to do."""
+    """A record cannot be read; the message says what to do."""
+
+
+class NoRecordError(RecordError):
+    """It is not there."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def read(name: str, folder: Path = RESULTS) -> Record:
         fields = json.loads(path.read_text(encoding="utf-8"))
         return Record(**fields)
     except FileNotFoundError:
-        raise RecordError(
+        raise NoRecordError(
             f"{path} is missing: run the program with --record {name}"
         ) from None
     except (TypeError, ValueError) as error:
@@ -172,9 +176,9 @@ class Recorder:
 
 
 def _rounded(data: Any) -> Any:
-    """No clock is better than five digits."""
+    """Seven digits are more than any table shows."""
     if isinstance(data, float):
-        return float(f"{data:.5g}")
+        return float(f"{data:.7g}")
     if isinstance(data, dict):
         return {key: _rounded(value) for key, value in data.items()}
     if isinstance(data, list):

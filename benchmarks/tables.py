@@ -49,7 +49,7 @@ class Table:
         ]
         lines = [_line(self.columns), "|" + "|".join(marks) + "|"]
         lines += [_line(row) for row in self.rows if row]
-        return f"{self.title[:1].upper()}{self.title[1:]}:\n\n" + "\n".join(lines)
+        return f"**{self.title}**\n\n" + "\n".join(lines)
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -57,8 +57,10 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def show(tables: Iterable[Table], console: Console) -> None:
-    """Prints tables one below the other."""
+    """Prints the tables that have rows one below the other."""
     for table in tables:
+        if not table.rows:
+            continue
         made = RichTable(
             title=Text(table.title),
             box=SIMPLE_HEAD,

@@ -130,7 +130,7 @@ def test_goals_are_held_against_the_worst_cell(board: Scoreboard) -> None:
 
 
 def test_tables_have_a_column_for_each_fp32_engine(board: Scoreboard) -> None:
-    made = {table.name: table for table in tables(board)}
+    made = {table.name: table for table in tables(board) if table.rows}
     assert set(made) == {
         "cells",
         "time",
@@ -167,7 +167,8 @@ def test_tables_have_a_column_for_each_fp32_engine(board: Scoreboard) -> None:
 
 def test_ratios_to_a_rival_have_times_beside_them() -> None:
     cells = [_cell("mace_bf16", 3.0), _cell("openvino_default", 2.0)]
-    made = {table.name: table for table in tables(Scoreboard("", {}, 0, cells))}
+    board = Scoreboard("", {}, 0, cells)
+    made = {table.name: table for table in tables(board) if table.rows}
     assert made["bf16"].rows[0] == (
         *("a", "1", "3.00 (4.00)", "2.00 (3.00)", "1.50", "1.33"),
     )

@@ -54,4 +54,5 @@ def test_what_was_not_measured_alike_is_not_joined(
 
 def test_tables_are_made_of_kept_data() -> None:
     data = replace(_BOARD, cells=[_cell("a")]).data()
-    assert [table.name for table in tables(data)] == ["cells", "means", "goals"]
+    names = [table.name for table in tables(data) if table.rows]
+    assert names == ["cells", "means", "goals"]

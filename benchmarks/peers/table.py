@@ -24,10 +24,10 @@ MACE = "mace"
 
 
 def tables(board: Scoreboard) -> list[Table]:
-    """Those that have rows: every cell; times, first results and memory by
+    """Every cell; times, first results and memory by
     network; what a second thread brings; means; engines beside their rivals; why
     engines are missing or do not count; and goals."""
-    made = [
+    return [
         _cells(board),
         _by_network(board, "time", "ms per inference, fp32", _time, time_ms),
         _speedups(board),
@@ -50,7 +50,6 @@ def tables(board: Scoreboard) -> list[Table]:
         _remarks(board),
         goals.table(goals.goals(board)),
     ]
-    return [table for table in made if table.rows]
 
 
 def _cells(board: Scoreboard) -> Table:
