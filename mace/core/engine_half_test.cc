@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Activations in float16: where the engine puts conversions.
+// Activations in 16 bits: where the engine puts conversions.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::vector<std::string> Types(const MaceEngine &engine) {
     std::string type = text.substr(begin, text.find(' ', begin) - begin);
     const size_t end = text.find('\n', line + 1);
     const bool half =
-        text.substr(line, end - line).find(" float16[") != std::string::npos;
+        text.substr(line, end - line).find("float16[") != std::string::npos;
     types.push_back(type + (half ? "/16" : ""));
   }
   return types;
@@ -110,6 +110,40 @@ TEST(EngineHalfTest, OutputsKeepNameAndType) {
   ASSERT_OK(made.engine->Run({{"x", Floats({1, 2}, {1, -3})}}, &outputs));
   EXPECT_EQ(Values(outputs.at("a")), (std::vector<float>{2, -6}));
   EXPECT_EQ(Values(outputs.at("c")), (std::vector<float>{4, -12}));
+}
+
+TEST(EngineHalfTest, ConvertsToBfloat16WhereTheModelAsksForIt) {
+  MadeEngine made = Make(ModelBuilder()
+                             .DataTypes("bf16_bf16")
+                             .Input("x", {1, 3})
+                             .Operator("a", "TestHalf", {"x"}, {"a"})
+                             .Operator("b", "TestMove", {"a"}, {"b"})
+                             .Output("b"));
+  ASSERT_OK(made.status);
+  EXPECT_NE(made.engine->Explain().find(" bfloat16["), std::string::npos);
+  EXPECT_EQ(Types(*made.engine),
+            (Names{"Cast/16", "TestHalf/16", "TestMove/16", "Cast"}));
+  EXPECT_EQ(RunOnce(made, {1, 257, 70000}, "b"),
+            (std::vector<float>{2, 512, 140288}));
+}
+
+// One that narrows by itself is given what there is.
+TEST(EngineHalfTest, PutsNoConversionWhereFloatsAreTaken) {
+  MadeEngine made = Make(ModelBuilder()
+                             .Input("x", {1, 2})
+                             .Operator("a", "TestNarrow", {"x", "x"}, {"a"})
+                             .Operator("b", "TestNarrow", {"a"}, {"b"})
+                             .Output("b"));
+  ASSERT_OK(made.status);
+  EXPECT_EQ(Types(*made.engine),
+            (Names{"Cast/16", "TestNarrow/16", "TestNarrow/16", "Cast"}));
+  made = Make(ModelBuilder()
+                  .Input("x", {1, 2})
+                  .Operator("a", "TestNarrow", {"x"}, {"a"})
+                  .Output("a"));
+  ASSERT_OK(made.status);
+  EXPECT_EQ(Types(*made.engine), (Names{"TestNarrow/16", "Cast"}));
+  EXPECT_EQ(RunOnce(made, {1, 3}, "a"), (std::vector<float>{2, 6}));
 }
 
 TEST(EngineHalfTest, FindsInfinityOfFloat16) {

@@ -59,6 +59,11 @@ struct DeploymentHints {
   int winograd = 0;
   // "bf16_bf16", ...: types of weights and of arithmetic; empty: not said.
   std::string data_type;
+
+  // What activations are stored as where operators compute in 16 bits.
+  DataType half_type() const {
+    return data_type == "bf16_bf16" ? DataType::kBfloat16 : DataType::kFloat16;
+  }
 };
 
 // A device's memory and queue as its ops see them; each runtime derives its
@@ -147,12 +152,13 @@ class RunContext {
   virtual ThreadPool *thread_pool() const = 0;
 };
 
-// What an op makes of activations stored as float16, at ports that are declared
-// float32. See Program::PlaceConversions.
+// What an op makes of activations stored in 16 bits, as
+// DeploymentHints::half_type says, at ports that are declared float32. See
+// Program::PlaceConversions.
 enum class HalfUse {
   kNone,     // takes and gives float32 as declared
-  kFollows,  // given float16 at all of these inputs, it gives float16
-  kComputes  // takes float16 alone, and gives it
+  kFollows,  // given 16 bits at all of these inputs, it gives 16 bits
+  kComputes  // takes 16 bits alone, and gives them
 };
 
 class Op {
@@ -166,6 +172,9 @@ class Op {
   // After Init. Constants are what the model says in any case. Outputs are of
   // the type that Reshape sets.
   virtual HalfUse half_use() const { return HalfUse::kNone; }
+  // True if an op that computes in 16 bits takes an input in float32 as well,
+  // at less cost than that of a Cast before it.
+  virtual bool TakesFloat(size_t input) const { return false; }
 
   // Multiply-accumulates of one Run with the last shapes; 0 if not meaningful.
   virtual int64_t Macs() const { return 0; }

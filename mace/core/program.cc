@@ -32,9 +32,9 @@ const PortSchema &PortAt(const PortSchema *ports, size_t count, size_t index) {
 // The types that a port takes in this program.
 uint32_t TypesOf(const ProgramNode &node, const PortSchema &port) {
   constexpr uint32_t kFloat = DataTypeBit(DataType::kFloat32);
-  const bool half = node.half && (port.data_types & kFloat) != 0;
-  return half ? port.data_types | DataTypeBit(DataType::kFloat16)
-              : port.data_types;
+  const bool of_float = (port.data_types & kFloat) != 0;
+  return of_float ? port.data_types | DataTypeBit(node.activations)
+                  : port.data_types;
 }
 
 // Names the operator, unless the op did so itself.

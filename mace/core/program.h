@@ -44,8 +44,8 @@ struct ProgramNode {
   // Indices of tensors; -1 for an absent optional port.
   std::vector<int> inputs;
   std::vector<int> outputs;
-  // Activations declared float32 are float16 here.
-  bool half = false;
+  // What activations declared float32 are here.
+  DataType activations = DataType::kFloat32;
 
   // Set by Reshape.
   size_t scratch_bytes = 0;
@@ -112,9 +112,9 @@ class Program {
   void MapConstants();
   MaceStatus InitNodes(const Model &model);
   MaceStatus InitNode(ProgramNode *node, const DeploymentHints &hints);
-  // Decides which tensors are float16, by what operators make of it, and puts a
-  // Cast between those that disagree: one for all readers of a tensor. Inputs
-  // and outputs of the program keep their types.
+  // Decides which tensors are of 16 bits, by what operators make of it, and
+  // puts a Cast between those that disagree: one for all readers of a tensor.
+  // Inputs and outputs of the program keep their types.
   MaceStatus PlaceConversions(const DeploymentHints &hints);
   MaceStatus CheckInputTypes(const ProgramNode &node) const;
   MaceStatus ReshapeNode(ProgramNode *node,

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Program: which activations are float16, and the conversions between them and
-// the rest.
+// Program: which activations are of 16 bits, and the conversions between them
+// and the rest.
 
 #include <algorithm>
 
@@ -23,6 +23,7 @@ class ConversionPlacer {
   ConversionPlacer(Program *program, const DeploymentHints &hints)
       : program_(*program),
         hints_(hints),
+        half_type_(hints.half_type()),
         half_(program->tensors_.size(), 0),
         converted_(program->tensors_.size(), -1) {}
 
@@ -30,16 +31,18 @@ class ConversionPlacer {
     std::vector<ProgramNode> nodes = std::move(program_.nodes_);
     program_.nodes_.clear();
     for (ProgramNode &node : nodes) {
-      node.half = RunsInHalf(node);
+      const bool in_half = RunsInHalf(node);
+      if (in_half) node.activations = half_type_;
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         const int id = node.inputs[i];
         if (id < 0 || program_.tensors_[id].tensor.is_constant) continue;
         const bool wanted =
-            node.half &&
-            IsFloatPort(node.schema->inputs, node.schema->input_count, i);
+            in_half &&
+            IsFloatPort(node.schema->inputs, node.schema->input_count, i) &&
+            (half_[id] != 0 || !node.op->TakesFloat(i));
         MACE_ASSIGN_OR_RETURN(node.inputs[i], As(id, wanted));
       }
-      if (node.half) MarkOutputs(node);
+      if (in_half) MarkOutputs(node);
       program_.nodes_.push_back(std::move(node));
     }
     for (int &id : program_.outputs_) {
@@ -49,7 +52,7 @@ class ConversionPlacer {
       // Outputs are known by the names that the model gives them.
       std::string &name = program_.tensors_[stored].tensor.name;
       program_.tensors_[id].tensor.name = name;
-      name += ":float16";
+      name += HalfSuffix();
     }
     return MaceStatus::MACE_SUCCESS;
   }
@@ -79,6 +82,10 @@ class ConversionPlacer {
     }
   }
 
+  const char *HalfSuffix() const {
+    return half_type_ == DataType::kBfloat16 ? ":bfloat16" : ":float16";
+  }
+
   const std::string &NameOf(int id) const {
     return program_.tensors_[id].tensor.name;
   }
@@ -91,19 +98,21 @@ class ConversionPlacer {
         OpRegistration::Find("Cast", program_.device_->type());
     if (entry == nullptr) {
       return Unsupported(
-          "the model computes in float16, for which this library lacks the "
-          "operator Cast; build it with that operator too");
+          "the model computes in ", DataTypeName(half_type_),
+          ", for which this library lacks the operator Cast; build it with "
+          "that operator too");
     }
     const auto to = static_cast<int>(program_.tensors_.size());
     auto def = std::make_unique<OperatorDef>();
-    def->name = NameOf(id) + (half ? ":float16" : ":float32");
+    def->name = NameOf(id) + (half ? HalfSuffix() : ":float32");
     def->type = "Cast";
     def->inputs = {NameOf(id)};
     def->outputs = {def->name};
     AttributeValue type;
     type.name = "to";
     type.kind = AttributeKind::kString;
-    type.s = half ? "FLOAT16" : "FLOAT32";
+    type.s = half ? half_type_ == DataType::kBfloat16 ? "BFLOAT16" : "FLOAT16"
+                  : "FLOAT32";
     def->attributes = {type};
 
     program_.tensors_.emplace_back();
@@ -126,6 +135,7 @@ class ConversionPlacer {
 
   Program &program_;
   const DeploymentHints &hints_;
+  const DataType half_type_;
   std::vector<char> half_;      // per tensor
   std::vector<int> converted_;  // likewise: the one of the other type, or -1
 };

@@ -47,7 +47,10 @@ ARM_KERAS = ("MobileNet", "MobileNetV2")
 EXPORTS = {
     "fp32": ExportOptions(),
     "bf16": ExportOptions(
-        storage=Storage.BFLOAT16, pairs=True, hints={"data_type": "bf16_bf16"}
+        storage=Storage.BFLOAT16,
+        pairs=True,
+        whatever_size=True,
+        hints={"data_type": "bf16_bf16"},
     ),
     "fp16": ExportOptions(
         storage=Storage.FLOAT16, whatever_size=True, hints={"data_type": "fp16_fp16"}

@@ -75,6 +75,12 @@ EXPECTED = (
         "no kernel of these CPUs uses it; the test runs on 64-bit ARM",
     ),
     Expected(
+        ("arm64", "armhf"),
+        "//mace/ops/testing:all_ops_test AllOpsTest.GiveTheSameInBfloat16",
+        "no arithmetic in bf16 on this CPU",
+        "no kernel of these CPUs uses it; the test runs on x86-64",
+    ),
+    Expected(
         ("armhf",),
         "//mace/ops/testing:all_ops_test AllOpsTest.InstructionSetsAgreeOnRandomCases",
         "one instruction set is all that this CPU has",

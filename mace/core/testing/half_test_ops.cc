@@ -1,9 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Operators of float16 for tests of the engine:
+// Operators of 16 bits for tests of the engine:
 //
-//   TestHalf(x, y?) = 2 * x + y, in float16, by ports declared float32
+//   TestHalf(x, y?) = 2 * x + y, in float16 or, where the model asks for it,
+//       bfloat16, by ports declared float32
+//   TestNarrow(x, y?): the same, and takes float32 as its x too
 //   TestMove(xs...): the first of them as it is; all must be of one type
 //   Cast(x): as the engine needs it
 
@@ -19,7 +21,8 @@ namespace core_test {
 namespace {
 
 constexpr uint32_t kFloat = DataTypeBit(DataType::kFloat32);
-constexpr uint32_t kHalf = DataTypeBit(DataType::kFloat16);
+constexpr uint32_t kHalf =
+    DataTypeBit(DataType::kFloat16) | DataTypeBit(DataType::kBfloat16);
 constexpr uint32_t kInt = DataTypeBit(DataType::kInt32);
 
 constexpr PortSchema kHalfIn[] = {{"x", kFloat, false, false, false, false},
@@ -38,6 +41,8 @@ constexpr AttributeSchema kCastAttributes[] = {{"to", AttributeKind::kString}};
 
 constexpr OpSchema kTestHalfSchema = {"TestHalf", kHalfIn, 2, kFloatOut,
                                       1,          nullptr, 0};
+constexpr OpSchema kTestNarrowSchema = {"TestNarrow", kHalfIn, 2, kFloatOut, 1,
+                                        nullptr,      0};
 constexpr OpSchema kTestMoveSchema = {"TestMove", kMoveIn, 1, kMoveOut,
                                       1,          nullptr, 0};
 constexpr OpSchema kCastSchema = {"Cast", kCastIn,         1, kCastOut,
@@ -45,12 +50,31 @@ constexpr OpSchema kCastSchema = {"Cast", kCastIn,         1, kCastOut,
 
 constexpr auto kSuccess = MaceStatus::MACE_SUCCESS;
 
-class TestHalf final : public Op {
+uint16_t Narrow(DataType type, float value) {
+  return type == DataType::kBfloat16 ? FloatToBfloat16(value)
+                                     : FloatToHalf(value);
+}
+
+float At(const Tensor &x, int64_t i) {
+  if (x.data_type == DataType::kFloat32) return x.As<float>()[i];
+  const uint16_t bits = x.As<uint16_t>()[i];
+  return x.data_type == DataType::kBfloat16 ? Bfloat16ToFloat(bits)
+                                            : HalfToFloat(bits);
+}
+
+class TestHalf : public Op {
  public:
-  MaceStatus Init(InitContext *) override { return kSuccess; }
+  explicit TestHalf(bool takes_float = false) : takes_float_(takes_float) {}
+  MaceStatus Init(InitContext *context) override {
+    type_ = context->hints().half_type();
+    return kSuccess;
+  }
   HalfUse half_use() const override { return HalfUse::kComputes; }
+  bool TakesFloat(size_t input) const override {
+    return takes_float_ && input == 0;
+  }
   MaceStatus Reshape(ReshapeContext *context) override {
-    context->SetOutput(0, context->input(0)->shape, DataType::kFloat16);
+    context->SetOutput(0, context->input(0)->shape, type_);
     return kSuccess;
   }
   MaceStatus Run(RunContext *context) override {
@@ -58,12 +82,21 @@ class TestHalf final : public Op {
     const Tensor *y = context->input_count() > 1 ? context->input(1) : nullptr;
     auto *output = context->output(0)->MutableAs<uint16_t>();
     for (int64_t i = 0; i < x->elements(); ++i) {
-      float value = 2 * HalfToFloat(x->As<uint16_t>()[i]);
-      if (y != nullptr) value += HalfToFloat(y->As<uint16_t>()[i]);
-      output[i] = FloatToHalf(value);
+      float value = 2 * At(*x, i);
+      if (y != nullptr) value += At(*y, i);
+      output[i] = Narrow(type_, value);
     }
     return kSuccess;
   }
+
+ private:
+  const bool takes_float_;
+  DataType type_ = DataType::kUnknown;
+};
+
+class TestNarrow final : public TestHalf {
+ public:
+  TestNarrow() : TestHalf(true) {}
 };
 
 class TestMove final : public Op {
@@ -93,32 +126,34 @@ class TestCast final : public Op {
     AttributeReader reader(context->def());
     std::string to;
     reader.String("to", true, &to);
-    to_half_ = to == "FLOAT16";
+    to_ = to == "FLOAT16"    ? DataType::kFloat16
+          : to == "BFLOAT16" ? DataType::kBfloat16
+                             : DataType::kFloat32;
     return reader.status();
   }
   MaceStatus Reshape(ReshapeContext *context) override {
-    context->SetOutput(0, context->input(0)->shape,
-                       to_half_ ? DataType::kFloat16 : DataType::kFloat32);
+    context->SetOutput(0, context->input(0)->shape, to_);
     return kSuccess;
   }
   MaceStatus Run(RunContext *context) override {
     const Tensor *x = context->input(0);
     Tensor *y = context->output(0);
     for (int64_t i = 0; i < x->elements(); ++i) {
-      if (to_half_) {
-        y->MutableAs<uint16_t>()[i] = FloatToHalf(x->As<float>()[i]);
+      if (to_ != DataType::kFloat32) {
+        y->MutableAs<uint16_t>()[i] = Narrow(to_, At(*x, i));
       } else {
-        y->MutableAs<float>()[i] = HalfToFloat(x->As<uint16_t>()[i]);
+        y->MutableAs<float>()[i] = At(*x, i);
       }
     }
     return kSuccess;
   }
 
  private:
-  bool to_half_ = false;
+  DataType to_ = DataType::kUnknown;
 };
 
 MACE_REGISTER_OP(TestHalf, CPU, TestHalf);
+MACE_REGISTER_OP(TestNarrow, CPU, TestNarrow);
 MACE_REGISTER_OP(TestMove, CPU, TestMove);
 MACE_REGISTER_OP(Cast, CPU, TestCast);
 

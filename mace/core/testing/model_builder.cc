@@ -184,6 +184,12 @@ ModelBuilder &ModelBuilder::Winograd(uint64_t tile) {
   return *this;
 }
 
+ModelBuilder &ModelBuilder::DataTypes(
+    const std::string &weights_and_arithmetic) {
+  data_types_ = weights_and_arithmetic;
+  return *this;
+}
+
 std::string ModelBuilder::graph() const {
   Message head;
   if (version_ != 0) head.Varint(1, version_);
@@ -198,6 +204,9 @@ std::string ModelBuilder::graph() const {
                        .Varint(2, winograd_)
                        .Bytes(3, "fp16_fp32")
                        .data());
+  }
+  if (!data_types_.empty()) {
+    tail.Bytes(10, Message().Bytes(3, data_types_).data());
   }
   return head.data() + body_.data() + tail.data();
 }

@@ -75,8 +75,9 @@ class ModelBuilder {
   ModelBuilder &Version(uint64_t version);
   ModelBuilder &DataSize(uint64_t size);
   ModelBuilder &Crc32(uint32_t crc);
-  // The hint of that name; not written unless set.
+  // The hints of these names; not written unless set.
   ModelBuilder &Winograd(uint64_t tile);
+  ModelBuilder &DataTypes(const std::string &weights_and_arithmetic);
 
   std::string graph() const;
   const std::string &weights() const { return weights_; }
@@ -88,6 +89,7 @@ class ModelBuilder {
   uint32_t crc32_ = 0;
   bool has_winograd_ = false;
   uint64_t winograd_ = 0;
+  std::string data_types_;
   Message body_;
   std::string weights_;
 };

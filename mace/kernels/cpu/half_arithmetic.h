@@ -1,13 +1,15 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where operators find the kernels that compute in fp16. These are a part of
-// the library of their own (half_kernels.cc, 40 KB on arm64), which is linked
-// with the operator Cast: without it nothing could convert what they take and
-// give, so a library for models in float32 has no use for them.
+// Where operators find the kernels whose activations are of 16 bits. These are
+// a part of the library of their own (half_kernels.cc, 40 KB on arm64), which
+// is linked with the operator Cast: without it nothing could convert what they
+// take and give, so a library for models in float32 has no use for them.
 
 #ifndef MACE_KERNELS_CPU_HALF_ARITHMETIC_H_
 #define MACE_KERNELS_CPU_HALF_ARITHMETIC_H_
+
+#include <string>
 
 #include "mace/kernels/cpu/isa.h"
 
@@ -26,7 +28,9 @@ namespace winograd {
 struct Kernels;
 }
 
-// All of them, or all null.
+// For fp16 all of them; for bf16, whose products have tables of their own
+// (gemm/half_gemm.h) and which Winograd's method would lose too much of, those
+// of dwconv and pool; or none.
 struct HalfTables {
   const dwconv::Kernels *dwconv = nullptr;
   const gemm::Fp16Kernels *gemm = nullptr;
@@ -37,12 +41,18 @@ struct HalfTables {
 // Static objects only.
 class HalfArithmetic {
  public:
-  using Finder = HalfTables (*)(CpuIsa isa);
+  enum class Type { kFp16, kBf16 };
+  using Finder = HalfTables (*)(CpuIsa isa, Type type);
   explicit HalfArithmetic(Finder finder) { finder_ = finder; }
 
-  // Null ones where the ISA has no such arithmetic or this library no kernels.
-  static HalfTables For(CpuIsa isa) {
-    return finder_ == nullptr ? HalfTables() : finder_(isa);
+  // Those that `data_type` of the deployment asks for ("fp16_fp16"). Null ones
+  // where it does not, the ISA has no such arithmetic or this library no
+  // kernels.
+  static HalfTables For(CpuIsa isa, const std::string &data_type) {
+    if (finder_ == nullptr) return HalfTables();
+    if (data_type == "fp16_fp16") return finder_(isa, Type::kFp16);
+    if (data_type == "bf16_bf16") return finder_(isa, Type::kBf16);
+    return HalfTables();
   }
   static bool IsLinked() { return finder_ != nullptr; }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Registers the kernels that compute in fp16, by being linked.
+// Registers the kernels for activations of 16 bits, by being linked.
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/gemm/fp16_gemm.h"
@@ -12,11 +12,16 @@
 namespace mace {
 namespace {
 
-HalfTables Find(CpuIsa isa) {
+HalfTables Find(CpuIsa isa, HalfArithmetic::Type type) {
   HalfTables tables;
-  tables.dwconv = dwconv::HalfKernelsFor(isa);
+  if (type == HalfArithmetic::Type::kBf16) {
+    tables.dwconv = dwconv::Bf16KernelsFor(isa);
+    tables.pool = pool::Bf16KernelsFor(isa);
+    return tables;
+  }
+  tables.dwconv = dwconv::Fp16KernelsFor(isa);
   tables.gemm = gemm::Fp16KernelsFor(isa);
-  tables.pool = pool::HalfKernelsFor(isa);
+  tables.pool = pool::Fp16KernelsFor(isa);
   tables.winograd = winograd::HalfKernelsFor(isa);
   return tables;
 }

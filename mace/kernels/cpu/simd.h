@@ -83,6 +83,7 @@ inline constexpr bool kMaxKeepsNan = false;
 
 // What kernels that exist for several types (simd_element.h) read and write.
 using Element = float;
+using Weight = float;
 typedef float V __attribute__((vector_size(kLanes * 4)));
 typedef int32_t VI __attribute__((vector_size(kLanes * 4)));
 typedef uint32_t VU __attribute__((vector_size(kLanes * 4)));
@@ -243,6 +244,10 @@ MACE_SIMD_INLINE V Gather(const float *base, VI index) {
 // From floats, whatever Element is.
 MACE_SIMD_INLINE V LoadF32(const float *p) { return Load(p); }
 MACE_SIMD_INLINE V LoadF32N(const float *p, int n) { return LoadN(p, n); }
+MACE_SIMD_INLINE V LoadWeight(const Weight *p) { return Load(p); }
+MACE_SIMD_INLINE V LoadWeightN(const Weight *p, int n) { return LoadN(p, n); }
+MACE_SIMD_INLINE void StoreWeight(Weight *p, V v) { Store(p, v); }
+MACE_SIMD_INLINE void StoreWeightN(Weight *p, V v, int n) { StoreN(p, v, n); }
 // A vector of floats as so many elements.
 MACE_SIMD_INLINE void StoreRounded(Element *p, V v) { Store(p, v); }
 

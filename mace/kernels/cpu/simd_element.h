@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // For kernel sources that are compiled for elements of float and, by the
-// extension "fp16" with MACE_ELEMENT_F16 defined, once more for fp16: vectors
-// of the element are simd::MACE_ISA::element, with the names of simd.h. Images
-// are read and written as Element; everything else stays float.
+// extensions "fp16" and "bf16" with MACE_ELEMENT_F16 or MACE_ELEMENT_BF16
+// defined, once more for these: vectors of the element are
+// simd::MACE_ISA::element, with the names of simd.h. Images are read and
+// written as Element, converted filters as Weight; everything else stays float.
 
 #ifndef MACE_KERNELS_CPU_SIMD_ELEMENT_H_
 #define MACE_KERNELS_CPU_SIMD_ELEMENT_H_
@@ -15,6 +16,11 @@
 #include "mace/kernels/cpu/simd_fp16.h"
 namespace mace::simd::MACE_ISA {
 namespace element = half;
+}  // namespace mace::simd::MACE_ISA
+#elif defined(MACE_ELEMENT_BF16)
+#include "mace/kernels/cpu/simd_bf16.h"
+namespace mace::simd::MACE_ISA {
+namespace element = brain;
 }  // namespace mace::simd::MACE_ISA
 #else
 namespace mace::simd::MACE_ISA {

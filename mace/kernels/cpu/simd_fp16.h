@@ -87,6 +87,7 @@ MACE_SIMD_INLINE uint16_t NarrowOneF16(float x) { return NarrowF16(Set(x))[0]; }
 namespace half {
 
 using Element = uint16_t;
+using Weight = uint16_t;
 using V = VF16;
 inline constexpr int kLanes = kF16Lanes;
 using simd::MACE_ISA::Advance;
@@ -109,6 +110,10 @@ MACE_SIMD_INLINE V LoadN(const Element *p, int n) {
 MACE_SIMD_INLINE void StoreN(Element *p, V v, int n) {
   __builtin_memcpy(p, &v, static_cast<size_t>(n) * sizeof(Element));
 }
+MACE_SIMD_INLINE V LoadWeight(const Weight *p) { return Load(p); }
+MACE_SIMD_INLINE V LoadWeightN(const Weight *p, int n) { return LoadN(p, n); }
+MACE_SIMD_INLINE void StoreWeight(Weight *p, V v) { Store(p, v); }
+MACE_SIMD_INLINE void StoreWeightN(Weight *p, V v, int n) { StoreN(p, v, n); }
 MACE_SIMD_INLINE V LoadF32(const float *p) {
   return NarrowTwo(simd::MACE_ISA::Load(p), simd::MACE_ISA::Load(p + 4));
 }

@@ -90,8 +90,14 @@ DataType TypeOf(CastTo to) {
       return DataType::kInt8;
     case CastTo::FLOAT16:
       return DataType::kFloat16;
+    case CastTo::BFLOAT16:
+      return DataType::kBfloat16;
   }
   return DataType::kUnknown;
+}
+
+bool IsHalf(DataType type) {
+  return type == DataType::kFloat16 || type == DataType::kBfloat16;
 }
 
 class CastOp final : public CpuOp {
@@ -104,7 +110,7 @@ class CastOp final : public CpuOp {
     const Tensor *input = context->input(kCastInputInput);
     const DataType to = TypeOf(attributes_.to);
     const DataType from = input->data_type;
-    const bool half = to == DataType::kFloat16 || from == DataType::kFloat16;
+    const bool half = IsHalf(to) || IsHalf(from);
     if (half && to != from && to != DataType::kFloat32 &&
         from != DataType::kFloat32) {
       return NotSupported("no conversion from ", DataTypeName(from), " to ",
@@ -157,7 +163,10 @@ class CastOp final : public CpuOp {
     const convert::Kernels *kernels = convert::KernelsFor(isa());
     switch (input->data_type) {
       case DataType::kFloat16:
-        ForParts<uint16_t, float>(pool, input, output, kernels->widen_f16);
+        ForParts<uint16_t, float>(pool, input, output, kernels->f16.widen);
+        break;
+      case DataType::kBfloat16:
+        ForParts<uint16_t, float>(pool, input, output, kernels->bf16.widen);
         break;
       case DataType::kInt32:
         ForParts<int32_t, float>(pool, input, output, kernels->i32_to_f32);
@@ -182,7 +191,10 @@ class CastOp final : public CpuOp {
     switch (output->data_type) {
       case DataType::kFloat16:
         return ForParts<float, uint16_t>(pool, input, output,
-                                         kernels->narrow_f16);
+                                         kernels->f16.narrow);
+      case DataType::kBfloat16:
+        return ForParts<float, uint16_t>(pool, input, output,
+                                         kernels->bf16.narrow);
       case DataType::kInt32:
         return ForParts<float, int32_t>(pool, input, output,
                                         kernels->f32_to_i32);

@@ -131,7 +131,9 @@ TEST(CastTest, Errors) {
 }
 
 // Whole vectors, their rests, and what has no place in 16 bits.
-TEST(CastTest, HalfRoundsToNearestEven) {
+void RoundsToNearestEven(DataType type) {
+  const bool bf16 = type == DataType::kBfloat16;
+  const char *name = bf16 ? "BFLOAT16" : "FLOAT16";
   Random random(31);
   for (int64_t count : {0, 1, 3, 4, 15, 16, 63, 64, 65, 130}) {
     Value x = random.Floats({count}, -70000.0f, 70000.0f);
@@ -145,21 +147,33 @@ TEST(CastTest, HalfRoundsToNearestEven) {
     std::vector<uint16_t> bits;
     std::vector<float> back;
     for (float value : values) {
-      bits.push_back(op_test::NarrowToFloat16(value));
-      back.push_back(op_test::WidenFloat16(bits.back()));
+      bits.push_back(bf16 ? op_test::NarrowToBfloat16(value)
+                          : op_test::NarrowToFloat16(value));
+      back.push_back(bf16 ? op_test::WidenBfloat16(bits.back())
+                          : op_test::WidenFloat16(bits.back()));
     }
-    const Value half = Value::Of(DataType::kFloat16, {count}, bits);
-    ExpectValue(OpCase("Cast").Input(x).String("to", "FLOAT16"), half);
-    ExpectValue(OpCase("Cast").Input(half).String("to", "FLOAT16"), half);
+    const Value half = Value::Of(type, {count}, bits);
+    ExpectValue(OpCase("Cast").Input(x).String("to", name), half);
+    ExpectValue(OpCase("Cast").Input(half).String("to", name), half);
     ExpectValue(OpCase("Cast").Input(half).String("to", "FLOAT32"),
                 Value::Floats({count}, back));
   }
 }
 
+TEST(CastTest, Float16RoundsToNearestEven) {
+  RoundsToNearestEven(DataType::kFloat16);
+}
+
+TEST(CastTest, Bfloat16RoundsToNearestEven) {
+  RoundsToNearestEven(DataType::kBfloat16);
+}
+
 TEST(CastTest, HalfGoesByWayOfFloat) {
   const Value half = Value::Of<uint16_t>(DataType::kFloat16, {1}, {0x3c00});
-  ExpectError(OpCase("Cast").Input(half).String("to", "INT32"),
-              MaceStatus::MACE_UNSUPPORTED, "by way of float32");
+  for (const char *to : {"INT32", "BFLOAT16"}) {
+    ExpectError(OpCase("Cast").Input(half).String("to", to),
+                MaceStatus::MACE_UNSUPPORTED, "by way of float32");
+  }
 }
 
 }  // namespace

@@ -22,6 +22,9 @@ class Conv2DOp final : public CpuOp {
                           KernelsOf(*context, kConv2DFilterInput, isa()));
     half_kernels_ = HalfKernelsOf(*context, kConv2DFilterInput, isa());
     fp16_kernels_ = Fp16KernelsOf(*context, kConv2DFilterInput, isa());
+    if (fp16_kernels_ != nullptr || KeepsBf16(*context, half_kernels_, isa())) {
+      type_ = context->hints().half_type();
+    }
     // The direct product is faster in bf16 than any tile in float.
     winograd_.Init(isa(),
                    half_kernels_ != nullptr ? 0 : context->hints().winograd,
@@ -48,7 +51,7 @@ class Conv2DOp final : public CpuOp {
     const Shape output{input[0], window_.output[0], window_.output[1],
                        filter.shape[0]};
     MACE_RETURN_IF_ERROR(
-        SetOutput(context, kConv2DOutputOutput, output, activation_type()));
+        SetOutput(context, kConv2DOutputOutput, output, type_));
     const Tensor *residual =
         HasResidual(*context) ? context->input(kConv2DResidualInput) : nullptr;
     if (residual != nullptr && residual->shape != output) {
@@ -86,7 +89,8 @@ class Conv2DOp final : public CpuOp {
       tensors.residual = context->input(kConv2DResidualInput);
     }
     tensors.output = context->output(kConv2DOutputOutput);
-    const gemm::ConvArgs args = MakeConvArgs(tensors, fp16_kernels_ != nullptr);
+    const gemm::ConvArgs args =
+        MakeConvArgs(tensors, type_ != DataType::kFloat32);
     if (winograd_.tile() != 0) {
       winograd_.Run(args, activation_, context->thread_pool(),
                     context->scratch());
@@ -101,7 +105,11 @@ class Conv2DOp final : public CpuOp {
   }
 
   HalfUse half_use() const override {
-    return fp16_kernels_ != nullptr ? HalfUse::kComputes : HalfUse::kNone;
+    return type_ != DataType::kFloat32 ? HalfUse::kComputes : HalfUse::kNone;
+  }
+  // Narrows it where it copies the image anyway.
+  bool TakesFloat(size_t input) const override {
+    return type_ == DataType::kBfloat16 && input == kConv2DInputInput;
   }
   int64_t Macs() const override { return macs_; }
   ConvPoolArgs Geometry() const override {
@@ -126,10 +134,6 @@ class Conv2DOp final : public CpuOp {
   }
 
  private:
-  DataType activation_type() const {
-    return fp16_kernels_ != nullptr ? DataType::kFloat16 : DataType::kFloat32;
-  }
-
   template <typename Context>
   static bool HasResidual(const Context &context) {
     return context.input_count() > kConv2DResidualInput &&
@@ -178,9 +182,10 @@ class Conv2DOp final : public CpuOp {
     s.out_w = index(output[2]);
     s.out_c = index(output[3]);
     s.groups = index(attributes_.groups);
-    plan_ =
-        gemm::PlanConv(s, PackedWeightType(filter), kernels_, half_kernels_,
-                       context->thread_pool()->thread_count(), fp16_kernels_);
+    plan_ = gemm::PlanConv(
+        s, PackedWeightType(filter), kernels_, half_kernels_,
+        context->thread_pool()->thread_count(), fp16_kernels_,
+        StoredAs(context->input(kConv2DInputInput)->data_type, type_));
     macs_ = output.Elements() * filter.shape.Elements(1, 4);
     if (has_residual) {
       narrow_.Decline();
@@ -195,6 +200,7 @@ class Conv2DOp final : public CpuOp {
   const gemm::Kernels *kernels_ = nullptr;
   const gemm::HalfKernels *half_kernels_ = nullptr;
   const gemm::Fp16Kernels *fp16_kernels_ = nullptr;
+  DataType type_ = DataType::kFloat32;  // of activations
   WindowGeometry window_;
   Shape kernel_shape_;
   gemm::ConvPlan plan_;

@@ -266,6 +266,49 @@ TEST(Conv2DTest, Bf16ArithmeticOfGroupsAndOfOneRow) {
                Convolve(x, whole, {}, Naive()), kTolerance);
 }
 
+// With the deployment's hint activations are bf16 too: whole numbers lose
+// nothing but to the rounding of large results.
+TEST(Conv2DTest, Bf16Activations) {
+  Random random(18);
+  auto whole = [&random](const Shape &shape) {
+    std::vector<float> values;
+    for (int32_t i : random.Ints(shape, -2, 2).ints()) {
+      values.push_back(static_cast<float>(i));
+    }
+    return Value::Floats(shape, values);
+  };
+  for (int64_t channels : {3, 34, 260}) {
+    for (int64_t kernel : {1, 3}) {
+      const Value x = whole({2, 9, 8, channels});
+      const Value f = whole({37, kernel, kernel, channels});
+      const Value b = whole({37});
+      const Value r = whole({2, 9, 8, 37});
+      Naive n;
+      n.pads[0] = n.pads[1] = n.pads[2] = n.pads[3] = kernel / 2;
+      const OpCase op_case = OpCase("Conv2D")
+                                 .Input(x)
+                                 .PackedPairs(f)
+                                 .Constant(b)
+                                 .String("padding", "SAME")
+                                 .DataTypeHint("bf16_bf16");
+      const std::vector<double> want = Convolve(x, f, b.floats(), n);
+      const op_test::Tolerance rounded = {1e-6, 0x1p-8};
+      ExpectFloats(op_case, r.shape, want, rounded);
+      OpCase with_residual = op_case;
+      std::vector<double> sums = want;
+      for (size_t i = 0; i < sums.size(); ++i) sums[i] += r.floats()[i];
+      ExpectFloats(with_residual.Input(r), r.shape, sums, rounded);
+      OpCase with_sigmoid = op_case;
+      for (size_t i = 0; i < sums.size(); ++i) {
+        sums[i] = 1.0 / (1.0 + std::exp(-want[i]));
+      }
+      // Of a sum that was rounded; its slope is 1/4 at most.
+      ExpectFloats(with_sigmoid.String("activation", "SIGMOID"), r.shape, sums,
+                   {0.01, 0x1p-7});
+    }
+  }
+}
+
 // The operands are rounded to nearest even and nothing else is.
 TEST(Conv2DTest, Bf16ArithmeticRoundsItsInput) {
   const float third = 1.0f / 3.0f;

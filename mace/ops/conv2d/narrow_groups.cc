@@ -56,7 +56,8 @@ size_t Depth(const dwconv::Shape &s) {
 void NarrowGroupsConv::Init(CpuIsa isa,
                             const gemm::Kernels *kernels,
                             bool half) {
-  kernels_ = half ? HalfArithmetic::For(isa).dwconv : dwconv::KernelsFor(isa);
+  kernels_ = half ? HalfArithmetic::For(isa, "fp16_fp16").dwconv
+                  : dwconv::KernelsFor(isa);
   gemm_ = kernels;
   half_ = half;
 }
@@ -143,13 +144,14 @@ void NarrowGroupsConv::Run(const gemm::ConvArgs &args,
   own.bias = args.epilogue.bias;
   own.output_stride = static_cast<ptrdiff_t>(args.output_stride);
   if (half_) {
-    own.input = args.input_f16;
-    own.output = args.output_f16;
+    own.input = args.input_half;
+    own.output = args.output_half;
   } else {
     own.input = args.input;
     own.output = args.output;
   }
   const dwconv::Shape &s = own.shape;
+  const DataType type = half_ ? DataType::kFloat16 : DataType::kFloat32;
   pool->ParallelFor(
       ranges_.count(), 1, [&](int64_t begin, int64_t end, int thread) {
         char *memory = static_cast<char *>(scratch) +
@@ -163,7 +165,7 @@ void NarrowGroupsConv::Run(const gemm::ConvArgs &args,
           region.row_end = range.row_end * s.out_w;
           region.column_begin = range.group_begin * s.multiplier;
           region.column_end = range.group_end * s.multiplier;
-          ApplyActivation(activation, args, half_, region);
+          ApplyActivation(activation, args, type, region);
         }
       });
 }

@@ -33,7 +33,8 @@ void WarnOfMissingTransforms() {
 }  // namespace
 
 void WinogradConv::Init(CpuIsa isa, int max_tile, bool half) {
-  const HalfTables tables = half ? HalfArithmetic::For(isa) : HalfTables();
+  const HalfTables tables =
+      half ? HalfArithmetic::For(isa, "fp16_fp16") : HalfTables();
   kernels_ = half ? tables.winograd : winograd::KernelsFor(isa);
   gemm_ = gemm::KernelsFor(isa);
   fp16_ = tables.gemm;
@@ -115,6 +116,8 @@ void WinogradConv::Run(const gemm::ConvArgs &args,
                        ThreadPool *pool,
                        void *scratch) const {
   const size_t per_thread = PerThread(plan_);
+  const DataType type =
+      fp16_ != nullptr ? DataType::kFloat16 : DataType::kFloat32;
   gemm::ConvArgs clamped = args;
   if (!plan_.each_run) clamped.weights = filters_[IndexOf(tile_)];
   clamped.epilogue.clamp = activation.clamp();
@@ -130,7 +133,7 @@ void WinogradConv::Run(const gemm::ConvArgs &args,
           const ptrdiff_t regions = winograd::Regions(plan_, task);
           for (ptrdiff_t j = 0; j < regions; ++j) {
             const gemm::ConvRegion r = winograd::RegionOf(plan_, task, j);
-            ApplyActivation(activation, args, fp16_ != nullptr, r);
+            ApplyActivation(activation, args, type, r);
           }
         }
       });

@@ -29,10 +29,12 @@ class DepthwiseConv2dOp final : public CpuOp {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     kernels_ = dwconv::KernelsFor(isa());
-    const dwconv::Kernels *half = HalfArithmetic::For(isa()).dwconv;
-    if (context->hints().data_type == "fp16_fp16" && half != nullptr) {
+    const DeploymentHints &hints = context->hints();
+    const dwconv::Kernels *half =
+        HalfArithmetic::For(isa(), hints.data_type).dwconv;
+    if (half != nullptr) {
       kernels_ = half;
-      type_ = DataType::kFloat16;
+      type_ = hints.half_type();
     }
     const Shape &filter = context->constant(kDepthwiseConv2dFilterInput)->shape;
     const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);
@@ -106,7 +108,7 @@ class DepthwiseConv2dOp final : public CpuOp {
   }
 
   HalfUse half_use() const override {
-    return type_ == DataType::kFloat16 ? HalfUse::kComputes : HalfUse::kNone;
+    return type_ == DataType::kFloat32 ? HalfUse::kNone : HalfUse::kComputes;
   }
   int64_t Macs() const override { return macs_; }
   ConvPoolArgs Geometry() const override {
@@ -116,7 +118,8 @@ class DepthwiseConv2dOp final : public CpuOp {
   }
   std::string KernelName() const override {
     if (macs_ == 0) return "none";
-    return type_ == DataType::kFloat16 ? "dwconv in fp16" : "dwconv";
+    if (type_ == DataType::kFloat32) return "dwconv";
+    return type_ == DataType::kFloat16 ? "dwconv in fp16" : "dwconv in bf16";
   }
 
  private:
@@ -127,8 +130,8 @@ class DepthwiseConv2dOp final : public CpuOp {
     const ptrdiff_t rows = (range.row_end - range.row_begin) * s.out_w;
     const ptrdiff_t columns =
         (range.group_end - range.group_begin) * s.multiplier;
-    if (type_ == DataType::kFloat16) {
-      activation_.Apply(static_cast<uint16_t *>(args.output) + at, rows,
+    if (type_ != DataType::kFloat32) {
+      activation_.Apply(static_cast<uint16_t *>(args.output) + at, type_, rows,
                         columns, args.output_stride);
     } else {
       activation_.Apply(static_cast<float *>(args.output) + at, rows, columns,

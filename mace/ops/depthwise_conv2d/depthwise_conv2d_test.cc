@@ -193,8 +193,8 @@ TEST(DepthwiseConv2dTest, NamesWhatDoesNotFit) {
               MaceStatus::MACE_INVALID_ARGS, "[KH, KW, C, M]");
 }
 
-// Whole numbers, whose sums fp16 holds.
-TEST(DepthwiseConv2dTest, Fp16Arithmetic) {
+// Whole numbers, whose sums fp16 and bf16 hold: up to 9 * 9 + 3.
+TEST(DepthwiseConv2dTest, ArithmeticIn16Bits) {
   Random random(19);
   auto whole = [&random](const Shape &shape) {
     std::vector<float> values;
@@ -209,17 +209,21 @@ TEST(DepthwiseConv2dTest, Fp16Arithmetic) {
     const Value b = whole({channels});
     Naive n;
     n.top = n.left = 1;
-    const OpCase op_case = OpCase("DepthwiseConv2d")
-                               .Input(x)
-                               .Constant(f)
-                               .Constant(b)
-                               .String("padding", "SAME")
-                               .DataTypeHint("fp16_fp16");
-    ExpectFloats(op_case, x.shape, Convolve(x, f, b.floats(), n, 9, 8),
-                 kTolerance);
-    for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
-      EXPECT_EQ(result.result.kernel_name,
-                HasFp16(result.isa) ? "dwconv in fp16" : "dwconv");
+    OpCase op_case = OpCase("DepthwiseConv2d")
+                         .Input(x)
+                         .Constant(f)
+                         .Constant(b)
+                         .String("padding", "SAME");
+    for (bool bf16 : {false, true}) {
+      op_case.DataTypeHint(bf16 ? "bf16_bf16" : "fp16_fp16");
+      ExpectFloats(op_case, x.shape, Convolve(x, f, b.floats(), n, 9, 8),
+                   kTolerance);
+      for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+        const bool half = bf16 ? HasBf16(result.isa) : HasFp16(result.isa);
+        EXPECT_EQ(result.result.kernel_name, !half  ? "dwconv"
+                                             : bf16 ? "dwconv in bf16"
+                                                    : "dwconv in fp16");
+      }
     }
   }
 }

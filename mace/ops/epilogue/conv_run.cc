@@ -62,14 +62,22 @@ const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,
   return gemm::HalfKernelsFor(isa, PackedWeightType(*context.constant(input)));
 }
 
+bool KeepsBf16(const InitContext &context,
+               const gemm::HalfKernels *kernels,
+               CpuIsa isa) {
+  const std::string &asked = context.hints().data_type;
+  return kernels != nullptr && asked == "bf16_bf16" &&
+         HalfArithmetic::For(isa, asked).pool != nullptr;
+}
+
 const gemm::Fp16Kernels *Fp16KernelsOf(const InitContext &context,
                                        size_t input,
                                        CpuIsa isa) {
   // fp16 is also a way to store.
-  const bool asked =
-      context.hints().data_type == "fp16_fp16" &&
+  const bool stored =
       PackedWeightType(*context.constant(input)) == gemm::WeightType::kF16;
-  return asked ? HalfArithmetic::For(isa).gemm : nullptr;
+  return stored ? HalfArithmetic::For(isa, context.hints().data_type).gemm
+                : nullptr;
 }
 
 gemm::ConvArgs MakeConvArgs(const ConvTensors &tensors, bool half) {
@@ -77,22 +85,31 @@ gemm::ConvArgs MakeConvArgs(const ConvTensors &tensors, bool half) {
   args.weights = tensors.weights->data;
   args.output_stride = static_cast<size_t>(tensors.output->RowStride());
   if (tensors.bias != nullptr) args.epilogue.bias = tensors.bias->As<float>();
-  if (half) {
-    args.input_f16 = tensors.input->As<uint16_t>();
-    args.output_f16 = tensors.output->MutableAs<uint16_t>();
-  } else {
+  if (tensors.input->data_type == DataType::kFloat32) {
     args.input = tensors.input->As<float>();
+  } else {
+    args.input_half = tensors.input->As<uint16_t>();
+  }
+  if (half) {
+    args.output_half = tensors.output->MutableAs<uint16_t>();
+  } else {
     args.output = tensors.output->MutableAs<float>();
   }
   const Tensor *residual = tensors.residual;
   if (residual == nullptr) return args;
   args.epilogue.residual_stride = static_cast<size_t>(residual->RowStride());
   if (half) {
-    args.residual_f16 = residual->As<uint16_t>();
+    args.residual_half = residual->As<uint16_t>();
   } else {
     args.epilogue.residual = residual->As<float>();
   }
   return args;
+}
+
+gemm::Stored StoredAs(DataType input, DataType output) {
+  if (output != DataType::kBfloat16) return gemm::Stored::kFloat;
+  return input == DataType::kBfloat16 ? gemm::Stored::kBf16
+                                      : gemm::Stored::kBf16OfFloats;
 }
 
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads) {
@@ -102,14 +119,14 @@ size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads) {
 
 void ApplyActivation(const FusedActivation &activation,
                      const gemm::ConvArgs &args,
-                     bool half,
+                     DataType type,
                      const gemm::ConvRegion &region) {
   const ptrdiff_t stride = static_cast<ptrdiff_t>(args.output_stride);
   const ptrdiff_t at = region.row_begin * stride + region.column_begin;
   const ptrdiff_t rows = region.row_end - region.row_begin;
   const ptrdiff_t columns = region.column_end - region.column_begin;
-  if (half) {
-    activation.Apply(args.output_f16 + at, rows, columns, stride);
+  if (type != DataType::kFloat32) {
+    activation.Apply(args.output_half + at, type, rows, columns, stride);
   } else {
     activation.Apply(args.output + at, rows, columns, stride);
   }
@@ -121,6 +138,10 @@ void RunConv(const gemm::ConvPlan &plan,
              ThreadPool *pool,
              void *scratch) {
   const size_t per_thread = PerThread(plan);
+  DataType type = DataType::kFloat32;
+  if (plan.half_activations) {
+    type = plan.fp16 != nullptr ? DataType::kFloat16 : DataType::kBfloat16;
+  }
   gemm::ConvArgs clamped = args;
   clamped.epilogue.clamp = activation.clamp();
   clamped.epilogue.low = activation.low();
@@ -141,8 +162,7 @@ void RunConv(const gemm::ConvPlan &plan,
     for (int64_t i = begin; i < end; ++i) {
       const ptrdiff_t task = static_cast<ptrdiff_t>(i);
       gemm::RunConvTask(plan, clamped, task, own);
-      ApplyActivation(activation, args, plan.fp16 != nullptr,
-                      gemm::RegionOf(plan, task));
+      ApplyActivation(activation, args, type, gemm::RegionOf(plan, task));
     }
   });
 }
@@ -161,7 +181,8 @@ std::string ConvKernelName(const gemm::ConvPlan &plan) {
       if (plan.taps != 1) name += " over taps";
       break;
   }
-  if (plan.half != nullptr) name += std::string(" in ") + plan.half->name;
+  if (plan.half != nullptr && !plan.vector)
+    name += std::string(" in ") + plan.half->name;
   if (plan.fp16 != nullptr) name += " in fp16";
   return name;
 }

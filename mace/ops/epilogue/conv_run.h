@@ -32,6 +32,13 @@ const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,
                                        size_t input,
                                        CpuIsa isa);
 
+// Whether activations are bf16 as well: where the deployment asks for bf16, the
+// processor has the kernels and this library, which may lack the operator Cast,
+// the rest. HalfUse::kComputes.
+bool KeepsBf16(const InitContext &context,
+               const gemm::HalfKernels *kernels,
+               CpuIsa isa);
+
 // Those for fp16 where the deployment asks for its arithmetic, the weights at
 // that input are fp16 and the processor has it; else null. Activations are then
 // fp16: HalfUse::kComputes.
@@ -39,8 +46,9 @@ const gemm::Fp16Kernels *Fp16KernelsOf(const InitContext &context,
                                        size_t input,
                                        CpuIsa isa);
 
-// Where the activations of a product lie: fp16 if `half`. Sets pointers,
-// strides and bias; `bias` and `residual` may be null.
+// Where the activations of a product lie: of 16 bits if `half`, the input by
+// its own type. Sets pointers, strides and bias; `bias` and `residual` may be
+// null.
 struct ConvTensors {
   const Tensor *input = nullptr;
   const Tensor *weights = nullptr;
@@ -50,13 +58,17 @@ struct ConvTensors {
 };
 gemm::ConvArgs MakeConvArgs(const ConvTensors &tensors, bool half);
 
+// How the activations of a product are stored: `output` is bf16, float32 or, by
+// other kernels, float16.
+gemm::Stored StoredAs(DataType input, DataType output);
+
 // Scratch for all threads of a pool; 64-byte aligned.
 size_t ConvScratchBytes(const gemm::ConvPlan &plan, int threads);
 
-// To a part of the output that is otherwise finished; of fp16 if `half`.
+// To a part of the output, of `type`, that is otherwise finished.
 void ApplyActivation(const FusedActivation &activation,
                      const gemm::ConvArgs &args,
-                     bool half,
+                     DataType type,
                      const gemm::ConvRegion &region);
 
 // Every task of the plan, each followed by the activation. `scratch` holds

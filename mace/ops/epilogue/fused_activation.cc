@@ -53,6 +53,7 @@ void FusedActivation::Apply(float *result,
 }
 
 void FusedActivation::Apply(uint16_t *result,
+                            DataType type,
                             ptrdiff_t rows,
                             ptrdiff_t columns,
                             ptrdiff_t stride) const {
@@ -63,13 +64,15 @@ void FusedActivation::Apply(uint16_t *result,
   }
   constexpr ptrdiff_t kAtOnce = 512;
   float some[kAtOnce];
+  const convert::HalfKernels &of =
+      type == DataType::kBfloat16 ? convert_->bf16 : convert_->f16;
   for (ptrdiff_t row = 0; row < rows; ++row) {
     for (ptrdiff_t at = 0; at < columns; at += kAtOnce) {
       uint16_t *run = result + row * stride + at;
       const auto count = static_cast<size_t>(std::min(kAtOnce, columns - at));
-      convert_->widen_f16(run, some, count);
+      of.widen(run, some, count);
       kernels_->run(params_, some, some, count);
-      convert_->narrow_f16(some, run, count);
+      of.narrow(some, run, count);
     }
   }
 }

@@ -43,8 +43,9 @@ class FusedActivation {
              ptrdiff_t rows,
              ptrdiff_t columns,
              ptrdiff_t stride) const;
-  // The same for results in fp16; computed in float.
+  // The same for results of 16 bits; computed in float.
   void Apply(uint16_t *result,
+             DataType type,
              ptrdiff_t rows,
              ptrdiff_t columns,
              ptrdiff_t stride) const;

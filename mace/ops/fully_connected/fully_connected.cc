@@ -19,6 +19,9 @@ class FullyConnectedOp final : public CpuOp {
         kernels_, KernelsOf(*context, kFullyConnectedWeightsInput, isa()));
     half_kernels_ = HalfKernelsOf(*context, kFullyConnectedWeightsInput, isa());
     fp16_kernels_ = Fp16KernelsOf(*context, kFullyConnectedWeightsInput, isa());
+    if (fp16_kernels_ != nullptr || KeepsBf16(*context, half_kernels_, isa())) {
+      type_ = context->hints().half_type();
+    }
     const Tensor &weights = *context->constant(kFullyConnectedWeightsInput);
     const Tensor *bias = context->constant(kFullyConnectedBiasInput);
     if (weights.shape.rank() != 2 || weights.shape.Elements() == 0 ||
@@ -45,9 +48,8 @@ class FullyConnectedOp final : public CpuOp {
     }
     Shape output = input;
     output[output.rank() - 1] = weights.shape[0];
-    MACE_RETURN_IF_ERROR(SetOutput(
-        context, kFullyConnectedOutputOutput, output,
-        fp16_kernels_ != nullptr ? DataType::kFloat16 : DataType::kFloat32));
+    MACE_RETURN_IF_ERROR(
+        SetOutput(context, kFullyConnectedOutputOutput, output, type_));
     const int64_t rows = input.Elements(0, input.rank() - 1);
     macs_ = rows * weights.shape.Elements();
     if (macs_ == 0) return MaceStatus();
@@ -57,7 +59,8 @@ class FullyConnectedOp final : public CpuOp {
                           static_cast<ptrdiff_t>(weights.shape[1]),
                           static_cast<ptrdiff_t>(weights.shape[0])),
         PackedWeightType(weights), kernels_, half_kernels_, threads,
-        fp16_kernels_);
+        fp16_kernels_,
+        StoredAs(context->input(kFullyConnectedInputInput)->data_type, type_));
     context->RequestScratch(ConvScratchBytes(plan_, threads));
     return MaceStatus();
   }
@@ -71,14 +74,19 @@ class FullyConnectedOp final : public CpuOp {
       tensors.bias = context->input(kFullyConnectedBiasInput);
     }
     tensors.output = context->output(kFullyConnectedOutputOutput);
-    const gemm::ConvArgs args = MakeConvArgs(tensors, fp16_kernels_ != nullptr);
+    const gemm::ConvArgs args =
+        MakeConvArgs(tensors, type_ != DataType::kFloat32);
     RunConv(plan_, args, activation_, context->thread_pool(),
             context->scratch());
     return MaceStatus();
   }
 
   HalfUse half_use() const override {
-    return fp16_kernels_ != nullptr ? HalfUse::kComputes : HalfUse::kNone;
+    return type_ != DataType::kFloat32 ? HalfUse::kComputes : HalfUse::kNone;
+  }
+  // Narrows it where it copies the image anyway.
+  bool TakesFloat(size_t input) const override {
+    return type_ == DataType::kBfloat16 && input == kFullyConnectedInputInput;
   }
   int64_t Macs() const override { return macs_; }
   std::string KernelName() const override {
@@ -91,6 +99,7 @@ class FullyConnectedOp final : public CpuOp {
   const gemm::Kernels *kernels_ = nullptr;
   const gemm::HalfKernels *half_kernels_ = nullptr;
   const gemm::Fp16Kernels *fp16_kernels_ = nullptr;
+  DataType type_ = DataType::kFloat32;  // of activations
   gemm::ConvPlan plan_;
   int64_t macs_ = 0;
 };

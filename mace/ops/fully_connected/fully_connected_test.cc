@@ -142,6 +142,12 @@ TEST(FullyConnectedTest, Bf16Arithmetic) {
       const Value x = exact({rows, depth});
       ExpectFloats(OpCase("FullyConnected").Input(x).PackedPairs(w), {rows, 50},
                    Multiply(x, w, {}), kTolerance);
+      // With activations of bf16.
+      ExpectFloats(OpCase("FullyConnected")
+                       .Input(x)
+                       .PackedPairs(w)
+                       .DataTypeHint("bf16_bf16"),
+                   {rows, 50}, Multiply(x, w, {}), {1e-6, 0x1p-8});
     }
   }
 }

@@ -53,7 +53,7 @@ class PoolingOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     kernels_ = pool::KernelsFor(isa());
-    half_kernels_ = HalfArithmetic::For(isa()).pool;
+    half_kernels_ = HalfArithmetic::For(isa(), context->hints().data_type).pool;
     spec_ = MakeWindowSpec(attributes_, attributes_.kernels[0],
                            attributes_.kernels[1]);
     spec_.ceil_mode = attributes_.ceil_mode;
@@ -130,7 +130,7 @@ void PoolingOp::RunRow(const Tensor *input,
   // Offsets count elements up to where a kernel is called.
   const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
   const pool::Kernels &kernels =
-      input->data_type == DataType::kFloat16 ? *half_kernels_ : *kernels_;
+      input->data_type == DataType::kFloat32 ? *kernels_ : *half_kernels_;
   const int64_t image = row / output_[1] * shape[1] * line + channel;
   const Taps v = TapsOf(
       row % output_[1] * spec_.stride[0] - geometry_.pad_before[0],

@@ -97,11 +97,13 @@ OpCase MakeCase(const Pool &p, const Value &x, bool max) {
       .Int("count_include_pad", p.count_include_pad ? 1 : 0);
 }
 
-// The numbers of fp16 next to these.
-Value InHalf(const Value &x) {
+// The numbers of fp16, or bf16, next to these.
+Value InHalf(const Value &x, bool bf16) {
   std::vector<float> values;
   for (float value : x.floats()) {
-    values.push_back(op_test::WidenFloat16(op_test::NarrowToFloat16(value)));
+    values.push_back(
+        bf16 ? op_test::WidenBfloat16(op_test::NarrowToBfloat16(value))
+             : op_test::WidenFloat16(op_test::NarrowToFloat16(value)));
   }
   return Value::Floats(x.shape, values);
 }
@@ -129,13 +131,17 @@ TEST(PoolingTest, MatchesTheReference) {
       // At most 28 additions in a chain, of numbers up to 2.
       ExpectFloats(MakeCase(p, x, false), output,
                    Reference(p, x, false, output), {2e-6, 0});
-      // As fp16, of which everything but the average is exact; other
+      // In 16 bits, of which everything but the average is exact; other
       // processors compute in float.
-      const Value half = InHalf(x);
-      ExpectFloats(MakeCase(p, half, true).DataTypeHint("fp16_fp16"), output,
-                   Reference(p, half, true, output), {});
-      ExpectFloats(MakeCase(p, half, false).DataTypeHint("fp16_fp16"), output,
-                   Reference(p, half, false, output), {2e-6, 0x1p-11});
+      for (bool bf16 : {false, true}) {
+        const Value half = InHalf(x, bf16);
+        const char *hint = bf16 ? "bf16_bf16" : "fp16_fp16";
+        ExpectFloats(MakeCase(p, half, true).DataTypeHint(hint), output,
+                     Reference(p, half, true, output), {});
+        ExpectFloats(MakeCase(p, half, false).DataTypeHint(hint), output,
+                     Reference(p, half, false, output),
+                     {2e-6, bf16 ? 0x1p-8 : 0x1p-11});
+      }
     }
   }
 }

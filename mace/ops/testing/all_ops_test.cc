@@ -29,6 +29,7 @@ using op_test::OpResult;
 using op_test::Random;
 using op_test::RandomCase;
 using op_test::RunOptions;
+using op_test::Tolerance;
 using op_test::Value;
 
 void CheckPorts(const PortSchema *ports, size_t count, const char *type) {
@@ -190,7 +191,7 @@ TEST(AllOpsTest, InstructionSetsAgreeOnRandomCases) {
 }
 
 // Small whole numbers instead of any: what operators make of them without
-// dividing is exact in float16 too.
+// dividing is exact in 16 bits too, or rounded once.
 void MakeWhole(OpCase *op_case) {
   for (CaseInput &input : op_case->inputs) {
     if (input.value.data_type != DataType::kFloat32 ||
@@ -203,51 +204,67 @@ void MakeWhole(OpCase *op_case) {
   }
 }
 
-// Of operators that take activations in float16.
-TEST(AllOpsTest, GiveTheSameInFloat16) {
-  // Of operators that make no sums.
-  constexpr double kRounding = 0x1p-9;
-  std::vector<CpuIsa> isas = op_test::AvailableIsas();
-  isas.erase(std::remove_if(isas.begin(), isas.end(),
-                            [](CpuIsa isa) { return !HasFp16(isa); }),
-             isas.end());
-  if (isas.empty()) GTEST_SKIP() << "no arithmetic in fp16 on this CPU";
+// Operators that take activations in 16 bits give with them what they give in
+// float32. `rounding` is that of operators that make no sums; `per_term`, for
+// each term of a sum, which comes to 1.3 sqrt(n): every step is off by up to
+// half of that, 1.3 n times, and three times that.
+void CompareWithFloat(CpuIsa isa,
+                      const char *hint,
+                      double rounding,
+                      double per_term) {
   Random random(21);
-  for (CpuIsa isa : isas) {
-    for (const OpRegistration *op : CpuOps()) {
-      int compared = 0;
-      for (int i = 0; i < 1000; ++i) {
-        OpCase op_case = RandomCase(*op->schema(), &random);
-        MakeWhole(&op_case);
-        RunOptions options;
-        options.isa = isa;
-        options.strided = i % 2 == 0;
-        const OpResult in_float = op_test::RunOp(op_case, options);
-        const OpResult in_half =
-            op_test::RunOp(op_case.DataTypeHint("fp16_fp16"), options);
-        ASSERT_EQ(in_half.violation, "") << op->schema()->type << " case " << i;
-        ASSERT_EQ(in_half.status.code(), in_float.status.code())
-            << op->schema()->type << ": " << in_half.status.information();
-        if (!IsOk(in_float.status)) continue;
-        ASSERT_EQ(in_half.outputs.size(), in_float.outputs.size());
-        for (size_t output = 0; output < in_half.outputs.size(); ++output) {
-          const Value &want = in_float.outputs[output];
-          if (want.data_type != DataType::kFloat32) continue;
-          const std::vector<float> values = want.floats();
-          // Each step of a sum of n terms, which comes to 1.3 sqrt(n), is off
-          // by up to 2^-11 of the sum: 1.3 n 2^-11, and three times that.
-          op_test::ExpectNear(in_half.outputs[output].floats(),
-                              {values.begin(), values.end()},
-                              {1e-3 + TermsOf(op_case) * 0x1p-9, kRounding});
-          ++compared;
-        }
-        if (HasFailure()) {
-          FAIL() << op->schema()->type << " case " << i;
-        }
+  for (const OpRegistration *op : CpuOps()) {
+    int compared = 0;
+    for (int i = 0; i < 1000; ++i) {
+      OpCase op_case = RandomCase(*op->schema(), &random);
+      MakeWhole(&op_case);
+      RunOptions options;
+      options.isa = isa;
+      options.strided = i % 2 == 0;
+      const OpResult in_float = op_test::RunOp(op_case, options);
+      const OpResult in_half =
+          op_test::RunOp(op_case.DataTypeHint(hint), options);
+      ASSERT_EQ(in_half.violation, "") << op->schema()->type << " case " << i;
+      ASSERT_EQ(in_half.status.code(), in_float.status.code())
+          << op->schema()->type << ": " << in_half.status.information();
+      if (!IsOk(in_float.status)) continue;
+      ASSERT_EQ(in_half.outputs.size(), in_float.outputs.size());
+      for (size_t output = 0; output < in_half.outputs.size(); ++output) {
+        const Value &want = in_float.outputs[output];
+        if (want.data_type != DataType::kFloat32) continue;
+        const std::vector<float> values = want.floats();
+        op_test::ExpectNear(in_half.outputs[output].floats(),
+                            {values.begin(), values.end()},
+                            {1e-3 + TermsOf(op_case) * per_term, rounding});
+        ++compared;
       }
-      std::printf("%-20s %4d outputs compared\n", op->schema()->type, compared);
+      if (testing::Test::HasFailure()) {
+        FAIL() << op->schema()->type << " case " << i;
+      }
     }
+    std::printf("%-20s %4d outputs compared\n", op->schema()->type, compared);
   }
+}
+
+TEST(AllOpsTest, GiveTheSameInFloat16) {
+  int isas = 0;
+  for (CpuIsa isa : op_test::AvailableIsas()) {
+    if (!HasFp16(isa)) continue;
+    ++isas;
+    CompareWithFloat(isa, "fp16_fp16", 0x1p-9, 0x1p-9);
+  }
+  if (isas == 0) GTEST_SKIP() << "no arithmetic in fp16 on this CPU";
+}
+
+// Sums are float, weights and what goes in and out bf16.
+TEST(AllOpsTest, GiveTheSameInBfloat16) {
+  int isas = 0;
+  for (CpuIsa isa : op_test::AvailableIsas()) {
+    if (!HasBf16(isa)) continue;
+    ++isas;
+    CompareWithFloat(isa, "bf16_bf16", 0x1p-7, 0x1p-7);
+  }
+  if (isas == 0) GTEST_SKIP() << "no arithmetic in bf16 on this CPU";
 }
 
 }  // namespace

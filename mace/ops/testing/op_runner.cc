@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "mace/core/half.h"
 #include "mace/kernels/cpu/cpu_device.h"
 #include "mace/ops/testing/fake_contexts.h"
 #include "mace/ops/testing/guarded_buffer.h"
@@ -133,7 +134,7 @@ class OpSession::Impl {
 
  private:
   MaceStatus Init();
-  // Whether the engine would have these activations in float16.
+  // Whether the engine would have these activations in 16 bits.
   bool InHalf(const std::vector<CaseInput> &inputs) const;
   OpResult RunStored(const std::vector<CaseInput> &inputs);
   // Binds tensors to the inputs; `known` leaves out values that appear at Run.
@@ -155,7 +156,7 @@ class OpSession::Impl {
   ShuffledPool pool_;
   std::unique_ptr<Op> op_;
   MaceStatus status_;
-  bool half_ = false;  // activations declared float32 are float16
+  bool half_ = false;  // activations declared float32 are of 16 bits
   Buffers constants_;
   Buffers prepared_;
   Buffers values_;
@@ -231,10 +232,10 @@ void OpSession::Impl::CheckUnchanged(const std::vector<CaseInput> &inputs,
 }
 
 bool OpSession::Impl::InHalf(const std::vector<CaseInput> &inputs) const {
-  if (!IsOk(status_) || case_.hints.data_type != "fp16_fp16" ||
-      !HasFp16(options_.isa)) {
-    return false;
-  }
+  const std::string &asked = case_.hints.data_type;
+  const bool fp16 = asked == "fp16_fp16" && HasFp16(options_.isa);
+  const bool bf16 = asked == "bf16_bf16" && HasBf16(options_.isa);
+  if (!IsOk(status_) || !(fp16 || bf16)) return false;
   if (op_->half_use() != HalfUse::kFollows) {
     return op_->half_use() == HalfUse::kComputes;
   }
@@ -250,18 +251,22 @@ bool OpSession::Impl::InHalf(const std::vector<CaseInput> &inputs) const {
 OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
   half_ = InHalf(inputs);
   if (!half_) return RunStored(inputs);
+  const DataType type = case_.hints.half_type();
+  const bool bf16 = type == DataType::kBfloat16;
   std::vector<CaseInput> halves = inputs;
   for (CaseInput &input : halves) {
     // Values that are known before the run are cast, too, and known then.
     const bool constant = input.kind == CaseInput::Kind::kConstant;
     if (constant || input.value.data_type != DataType::kFloat32) continue;
-    input.value = InFloat16(input.value);
+    input.value = bf16 ? InBfloat16(input.value) : InFloat16(input.value);
   }
   OpResult result = RunStored(halves);
   for (Value &output : result.outputs) {
-    if (output.data_type != DataType::kFloat16) continue;
+    if (output.data_type != type) continue;
     std::vector<float> values;
-    for (uint16_t x : output.As<uint16_t>()) values.push_back(WidenFloat16(x));
+    for (uint16_t x : output.As<uint16_t>()) {
+      values.push_back(bf16 ? Bfloat16ToFloat(x) : WidenFloat16(x));
+    }
     output = Value::Floats(output.shape, values);
   }
   return result;
@@ -304,7 +309,7 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
     }
     uint32_t types = schema.outputs[port].data_types;
     if (half_ && (types & DataTypeBit(DataType::kFloat32)) != 0) {
-      types |= DataTypeBit(DataType::kFloat16);
+      types |= DataTypeBit(case_.hints.half_type());
     }
     if ((types & DataTypeBit(spec.data_type)) == 0) {
       result->violation =

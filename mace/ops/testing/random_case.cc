@@ -260,7 +260,8 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
         while (plain.rank() < 2) plain.Append(1);
         if (type == DataType::kInt8) {
           op_case.PackedScaled(random->Floats(plain));
-        } else if (type == DataType::kBfloat16 && random->Int(0, 1) == 0) {
+        } else if (type == DataType::kBfloat16 && plain.back() > 0 &&
+                   random->Int(0, 1) == 0) {
           op_case.PackedPairs(random->Floats(plain));
         } else {
           op_case.Packed(random->Floats(plain), 1, type);

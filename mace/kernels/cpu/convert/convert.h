@@ -14,10 +14,15 @@
 namespace mace::convert {
 
 // `count` numbers each; `to` must not overlap `from`.
-struct Kernels {
+struct HalfKernels {
   // To nearest even; what is too large becomes infinite.
-  void (*narrow_f16)(const float *from, uint16_t *to, size_t count);
-  void (*widen_f16)(const uint16_t *from, float *to, size_t count);
+  void (*narrow)(const float *from, uint16_t *to, size_t count);
+  void (*widen)(const uint16_t *from, float *to, size_t count);
+};
+
+struct Kernels {
+  HalfKernels f16;
+  HalfKernels bf16;
 
   void (*u8_to_f32)(const uint8_t *from, float *to, size_t count);
   void (*i8_to_f32)(const int8_t *from, float *to, size_t count);

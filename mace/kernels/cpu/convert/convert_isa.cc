@@ -12,34 +12,50 @@ namespace sv = simd::MACE_ISA;
 // Vectors per step.
 constexpr size_t kUnroll = 4;
 
-void NarrowF16(const float *from, uint16_t *to, size_t count) {
+// The two formats, as arguments of templates.
+struct F16 {
+  MACE_SIMD_INLINE sv::VH Narrow(sv::V x) { return sv::NarrowF16(x); }
+  MACE_SIMD_INLINE sv::V Widen(sv::VH x) { return sv::WidenF16(x); }
+};
+struct Bf16 {
+  MACE_SIMD_INLINE sv::VH Narrow(sv::V x) { return sv::NarrowBf16(x); }
+  MACE_SIMD_INLINE sv::V Widen(sv::VH x) { return sv::WidenBf16(x); }
+};
+
+template <typename Format>
+void Narrow(const float *from, uint16_t *to, size_t count) {
   size_t i = 0;
   for (; i + kUnroll * sv::kLanes <= count; i += kUnroll * sv::kLanes) {
     for (size_t v = 0; v < kUnroll; ++v) {
       const size_t at = i + v * sv::kLanes;
-      sv::StoreF16(to + at, sv::Load(from + at));
+      sv::StoreHalfBits(to + at, Format::Narrow(sv::Load(from + at)));
     }
   }
   for (; i + sv::kLanes <= count; i += sv::kLanes) {
-    sv::StoreF16(to + i, sv::Load(from + i));
+    sv::StoreHalfBits(to + i, Format::Narrow(sv::Load(from + i)));
   }
   const int left = static_cast<int>(count - i);
-  if (left > 0) sv::StoreF16N(to + i, sv::LoadN(from + i, left), left);
+  if (left > 0) {
+    sv::StoreHalfBitsN(to + i, Format::Narrow(sv::LoadN(from + i, left)), left);
+  }
 }
 
-void WidenF16(const uint16_t *from, float *to, size_t count) {
+template <typename Format>
+void Widen(const uint16_t *from, float *to, size_t count) {
   size_t i = 0;
   for (; i + kUnroll * sv::kLanes <= count; i += kUnroll * sv::kLanes) {
     for (size_t v = 0; v < kUnroll; ++v) {
       const size_t at = i + v * sv::kLanes;
-      sv::Store(to + at, sv::LoadF16(from + at));
+      sv::Store(to + at, Format::Widen(sv::LoadHalfBits(from + at)));
     }
   }
   for (; i + sv::kLanes <= count; i += sv::kLanes) {
-    sv::Store(to + i, sv::LoadF16(from + i));
+    sv::Store(to + i, Format::Widen(sv::LoadHalfBits(from + i)));
   }
   const int left = static_cast<int>(count - i);
-  if (left > 0) sv::StoreN(to + i, sv::LoadF16N(from + i, left), left);
+  if (left > 0) {
+    sv::StoreN(to + i, Format::Widen(sv::LoadHalfBitsN(from + i, left)), left);
+  }
 }
 
 // step(VFrom) -> VTo, vector by vector.
@@ -120,8 +136,15 @@ void F32ToI32(const float *from, int32_t *to, size_t count) {
 }  // namespace
 
 extern const Kernels kKernels = {
-    NarrowF16, WidenF16, U8ToF32, I8ToF32,  I32ToF32,
-    BoolToF32, F32ToU8,  F32ToI8, F32ToI32,
+    {&Narrow<F16>, &Widen<F16>},
+    {&Narrow<Bf16>, &Widen<Bf16>},
+    U8ToF32,
+    I8ToF32,
+    I32ToF32,
+    BoolToF32,
+    F32ToU8,
+    F32ToI8,
+    F32ToI32,
 };
 
 }  // namespace mace::convert::MACE_ISA

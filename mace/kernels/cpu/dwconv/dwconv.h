@@ -19,7 +19,8 @@
 // convolution by a filter D times as wide.
 //
 // Order of summation: bias, then i, j, d ascending, one chain per output, in
-// the type of the image: float, or fp16 where HalfKernelsFor has kernels.
+// the type of Kernels::type. Image and output are of float, or of the 16 bits
+// that Fp16KernelsFor and Bf16KernelsFor name.
 // Aliasing: none between output and anything else.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_H_
@@ -82,8 +83,8 @@ struct Kernels {
   // Parts that do not overlap may run at the same time. `scratch` has
   // scratch_bytes(shape, type), 64-byte aligned, for this call alone.
   void (*run)(const Args &args, const Range &range, void *scratch);
-  // The type of image and output, kF32 or kF16. A filter of another one is
-  // converted to it by every call.
+  // What it multiplies in, kF32 or kF16. A filter of another type is converted
+  // to it by every call.
   WeightType type;
   // Room for the converted filter and the copied band; 0 without either.
   size_t (*scratch_bytes)(const Shape &shape, WeightType filter);
@@ -93,7 +94,10 @@ struct Kernels {
 const Kernels *KernelsFor(CpuIsa isa);
 
 // Those for fp16; null for an ISA without arithmetic of it.
-const Kernels *HalfKernelsFor(CpuIsa isa);
+const Kernels *Fp16KernelsFor(CpuIsa isa);
+// Those for bf16, with sums of float; null for an ISA without instructions for
+// it.
+const Kernels *Bf16KernelsFor(CpuIsa isa);
 
 }  // namespace mace::dwconv
 

@@ -23,6 +23,7 @@ namespace mace::dwconv::MACE_ISA::fixed3x3 {
 
 namespace sv = simd::MACE_ISA::element;
 using sv::Element;
+using sv::Weight;
 using Index = ptrdiff_t;
 
 inline constexpr bool kAvailable =
@@ -42,8 +43,8 @@ inline constexpr Index kMaxRows = 16;
 
 // Some columns of outputs, at the channels of one vector. Strides in bytes.
 struct Columns {
-  const char *image;      // under the first tap that is in the image
-  const Element *filter;  // that tap
+  const char *image;     // under the first tap that is in the image
+  const Weight *filter;  // that tap
   char *out;
   const float *bias;  // null for 0
   Index count;        // rows of outputs
@@ -92,10 +93,10 @@ void RunColumns(const Columns &c) {
     offsets[q] = sv::Opaque(q * c.pixel);
   }
   sv::V taps[kRows][3];
-  const Element *filter = c.filter;
+  const Weight *filter = c.filter;
   MACE_UNROLL for (int i = 0; i < kRows; ++i) {
     MACE_UNROLL for (int j = 0; j < 3; ++j) {
-      taps[i][j] = sv::Load(filter);
+      taps[i][j] = sv::LoadWeight(filter);
       filter = sv::Advance(filter, static_cast<size_t>(c.tap));
     }
   }

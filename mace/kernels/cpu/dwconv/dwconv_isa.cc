@@ -36,8 +36,8 @@ MACE_SIMD_INLINE Taps InsideTaps(Index origin,
 
 // The channels of one vector in one row of outputs.
 struct Strip {
-  const Element *row;  // pixel 0 of image row 0 of this batch, at the channel
-  const Element *filter;  // tap 0, at the channel
+  const Element *row;    // pixel 0 of image row 0 of this batch, at the channel
+  const Weight *filter;  // tap 0, at the channel
   sv::V bias;
   Element *out;  // output column 0 of this row, at the channel
   Index h0;      // image row under the first kernel row; may lie outside
@@ -60,6 +60,10 @@ struct Geometry {
 template <bool kFull>
 MACE_SIMD_INLINE sv::V LoadChannels(const Element *p, int lanes) {
   return kFull ? sv::Load(p) : sv::LoadN(p, lanes);
+}
+template <bool kFull>
+MACE_SIMD_INLINE sv::V LoadTap(const Weight *p, int lanes) {
+  return kFull ? sv::LoadWeight(p) : sv::LoadWeightN(p, lanes);
 }
 
 template <bool kFull, int kOutputs>
@@ -91,9 +95,9 @@ MACE_SIMD_INLINE void RunAny(
   for (Index i = s.rows.begin; i < s.rows.end; ++i) {
     const Element *x = s.row + (s.h0 + i * shape.dilation_h) * g.image_row +
                        (w0 + taps.begin * shape.dilation_w) * g.pixel;
-    const Element *f = s.filter + (i * shape.kernel_w + taps.begin) * g.tap;
+    const Weight *f = s.filter + (i * shape.kernel_w + taps.begin) * g.tap;
     for (Index j = taps.begin; j < taps.end; ++j) {
-      const sv::V v = LoadChannels<kFull>(f, s.lanes);
+      const sv::V v = LoadTap<kFull>(f, s.lanes);
       MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
         acc[t] = sv::Fma(LoadChannels<kFull>(x + t * step, s.lanes), v, acc[t]);
       }
@@ -116,11 +120,11 @@ MACE_SIMD_INLINE void RunFixed(const Shape &shape,
   const Element *x = s.row +
                      (s.h0 + s.rows.begin * shape.dilation_h) * g.image_row +
                      (w * kStride - shape.pad_left) * g.pixel;
-  const Element *f = s.filter + s.rows.begin * kKernel * g.tap;
+  const Weight *f = s.filter + s.rows.begin * kKernel * g.tap;
   for (Index i = s.rows.begin; i < s.rows.end; ++i) {
     sv::V v[kKernel];
     MACE_UNROLL for (int j = 0; j < kKernel; ++j) {
-      v[j] = sv::Load(f + j * g.tap);
+      v[j] = sv::LoadWeight(f + j * g.tap);
     }
     const Element *p = x;
     MACE_UNROLL for (int q = 0; q < (kOutputs - 1) * kStride + kKernel; ++q) {
@@ -262,8 +266,8 @@ Index FilterElements(const Shape &s) {
   return s.kernel_h * s.kernel_w * s.depth * OutputChannels(s);
 }
 
-// The filter as elements.
-void Convert(const Args &args, const Range &range, Element *to) {
+// The filter as kOwnType.
+void Convert(const Args &args, const Range &range, Weight *to) {
   const Shape &s = args.shape;
   const Index all = OutputChannels(s);
   const Index begin = range.group_begin * s.multiplier;
@@ -272,7 +276,7 @@ void Convert(const Args &args, const Range &range, Element *to) {
     for (Index c = begin; c < end; c += sv::kLanes) {
       const int n = static_cast<int>(Min(sv::kLanes, end - c));
       const Index at = tap * all + c;
-      sv::StoreN(to + at, LoadFilter(args, at, n), n);
+      sv::StoreWeightN(to + at, LoadFilter(args, at, n), n);
     }
   }
 }
@@ -280,7 +284,7 @@ void Convert(const Args &args, const Range &range, Element *to) {
 // A row of outputs of a batch, at channel 0.
 struct Row {
   const Element *image;
-  const Element *filter;
+  const Weight *filter;
   Element *out;
   Index h0;
   Taps taps;
@@ -327,7 +331,7 @@ void RunRow(const Args &args,
 
 Row MakeRow(const Args &args,
             const Geometry &g,
-            const Element *filter,
+            const Weight *filter,
             Index r) {
   const Shape &shape = args.shape;
   Row row;
@@ -390,13 +394,13 @@ Index RunRows3x3(const Args &args,
 }
 
 constexpr WeightType kOwnType =
-    sizeof(Element) == sizeof(float) ? WeightType::kF32 : WeightType::kF16;
+    sizeof(Weight) == sizeof(float) ? WeightType::kF32 : WeightType::kF16;
 
 // Depth and multiplier of 1: a group is a channel. `tap`: elements from tap to
 // tap of the filter.
 void RunPlain(const Args &args,
               const Range &range,
-              const Element *filter,
+              const Weight *filter,
               Index tap) {
   const Shape &shape = args.shape;
   Geometry g;
@@ -431,7 +435,7 @@ void RunPlain(const Args &args,
 // Band by band of rows, each a plain convolution of its copy.
 void RunSpread(const Args &args,
                const Range &range,
-               const Element *filter,
+               const Weight *filter,
                Element *copy) {
   const Shape &s = args.shape;
   const Index groups = range.group_end - range.group_begin;
@@ -477,7 +481,7 @@ Index Align(Index bytes) { return (bytes + 63) / 64 * 64; }
 // The converted filter comes first in scratch.
 Index ConvertedBytes(const Shape &shape, WeightType filter) {
   if (filter == kOwnType) return 0;
-  return Align(FilterElements(shape) * static_cast<Index>(sizeof(Element)));
+  return Align(FilterElements(shape) * static_cast<Index>(sizeof(Weight)));
 }
 
 size_t ScratchBytes(const Shape &shape, WeightType filter) {
@@ -488,9 +492,9 @@ size_t ScratchBytes(const Shape &shape, WeightType filter) {
 
 void Run(const Args &args, const Range &range, void *scratch) {
   const Shape &shape = args.shape;
-  const Element *filter = static_cast<const Element *>(args.filter);
+  const Weight *filter = static_cast<const Weight *>(args.filter);
   if (args.type != kOwnType) {
-    Element *converted = static_cast<Element *>(scratch);
+    Weight *converted = static_cast<Weight *>(scratch);
     Convert(args, range, converted);
     filter = converted;
   }

@@ -23,6 +23,7 @@ namespace {
 
 namespace sv = simd::MACE_ISA::element;
 using sv::Element;
+using sv::Weight;
 using Index = ptrdiff_t;
 
 // Every loop over outputs, pixels and taps must unroll.
@@ -51,11 +52,11 @@ struct Slide {
   bool left_inside;    // whether the first and the last column under the block
   bool right_inside;   // lie inside the image
   Element *out;
-  const Element *taps;  // [9][kLanes]
-  const Element *bias;  // [kLanes]
+  const Weight *taps;  // [9][kLanes]
+  const Weight *bias;  // [kLanes]
   bool clamp;
-  const Element *low;  // [kLanes]
-  const Element *high;
+  const Weight *low;  // [kLanes]
+  const Weight *high;
 };
 
 alignas(64) constexpr Element kZeroPixel[sv::kLanes] = {};
@@ -69,7 +70,8 @@ MACE_SIMD_INLINE void SlideRow(const Slide &s,
                                bool inside,
                                sv::V (&acc)[3][kOutputs]) {
   if constexpr ((kTapRows & 1) != 0) {
-    MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[0][t] = sv::Load(s.bias);
+    MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[0][t] =
+        sv::LoadWeight(s.bias);
   }
   if (!inside) return;
   constexpr int kPixels = (kOutputs - 1) * kStride + 3;
@@ -101,7 +103,8 @@ MACE_SIMD_INLINE void SlideStore(const Slide &s,
   Element *out = s.out + row * s.output_row;
   MACE_UNROLL for (int t = 0; t < kOutputs; ++t, out += s.output) {
     sv::V x = acc[t];
-    if (s.clamp) x = sv::Clamp(x, sv::Load(s.low), sv::Load(s.high));
+    if (s.clamp)
+      x = sv::Clamp(x, sv::LoadWeight(s.low), sv::LoadWeight(s.high));
     sv::Store(out, x);
   }
 }
@@ -189,7 +192,7 @@ template <int kStride, int kOutputs>
 void SlideBlock(const Slide &s) {
   sv::V taps[9];
   MACE_UNROLL for (int i = 0; i < 9; ++i) {
-    taps[i] = sv::Load(s.taps + i * sv::kLanes);
+    taps[i] = sv::LoadWeight(s.taps + i * sv::kLanes);
   }
   if constexpr (kStride == 1) {
     SlideOne<kOutputs>(s, taps);
@@ -227,20 +230,22 @@ constexpr Index kCollected = 4;  // vectors
 // What a vector of channels is multiplied by. `tap`, below: elements from tap
 // to tap of the whole filter.
 struct alignas(64) SlideFilter {
-  Element taps[9 * sv::kLanes];
-  Element bias[sv::kLanes];
+  Weight taps[9 * sv::kLanes];
+  Weight bias[sv::kLanes];
 };
 
 void LoadFilter(const Args &args,
-                const Element *filter,
+                const Weight *filter,
                 Index tap,
                 Index channel,
                 SlideFilter *to) {
   MACE_UNROLL for (int t = 0; t < 9; ++t) {
-    sv::Store(to->taps + t * sv::kLanes, sv::Load(filter + t * tap + channel));
+    sv::StoreWeight(to->taps + t * sv::kLanes,
+                    sv::LoadWeight(filter + t * tap + channel));
   }
-  sv::Store(to->bias, args.bias == nullptr ? sv::Zero()
-                                           : sv::LoadF32(args.bias + channel));
+  sv::StoreWeight(to->bias, args.bias == nullptr
+                                ? sv::Zero()
+                                : sv::LoadF32(args.bias + channel));
 }
 
 // Vectors of channels of one image.
@@ -318,12 +323,12 @@ void RunSlide(const Args &args,
 // partial.
 void RunSlides(const Args &args,
                const Range &range,
-               const Element *filter,
+               const Weight *filter,
                Index tap) {
   const Shape &shape = args.shape;
-  alignas(64) Element bounds[2 * sv::kLanes];
-  sv::Store(bounds, sv::Set(args.low));
-  sv::Store(bounds + sv::kLanes, sv::Set(args.high));
+  alignas(64) Weight bounds[2 * sv::kLanes];
+  sv::StoreWeight(bounds, sv::Set(args.low));
+  sv::StoreWeight(bounds + sv::kLanes, sv::Set(args.high));
   Slide slide = {};
   slide.image_rows = shape.in_h;
   slide.pixel = shape.in_c;

@@ -25,26 +25,47 @@ size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
 ptrdiff_t Groups(const Shape &s) { return s.in_c / s.depth; }
 ptrdiff_t Outputs(const Shape &s) { return Groups(s) * s.multiplier; }
 
+enum class Stored { kFloat, kF16, kBf16 };
+constexpr Stored kAllStored[] = {Stored::kFloat, Stored::kF16, Stored::kBf16};
+
+uint16_t Narrow(Stored stored, float x) {
+  return stored == Stored::kBf16 ? ToBf16(x) : ToF16(x);
+}
+float Widen(Stored stored, uint16_t bits) {
+  return stored == Stored::kBf16 ? FromBf16(bits) : FromF16(bits);
+}
+float Rounded(Stored stored, float x) {
+  return stored == Stored::kFloat ? x : Widen(stored, Narrow(stored, x));
+}
+
 struct Case {
   Shape shape;
   WeightType type = WeightType::kF32;
   bool bias = true;
   bool clamp = false;
   ptrdiff_t extra_stride = 0;
-  ptrdiff_t row_part = 1000;      // rows of outputs per call
-  ptrdiff_t channel_part = 1000;  // groups per call
-  bool half = false;              // image and output in fp16
+  ptrdiff_t row_part = 1000;       // rows of outputs per call
+  ptrdiff_t channel_part = 1000;   // groups per call
+  Stored stored = Stored::kFloat;  // image and output
 };
 
 const Kernels *KernelsOf(const Case &c, CpuIsa isa) {
-  return c.half ? HalfKernelsFor(isa) : KernelsFor(isa);
+  switch (c.stored) {
+    case Stored::kF16:
+      return Fp16KernelsFor(isa);
+    case Stored::kBf16:
+      return Bf16KernelsFor(isa);
+    case Stored::kFloat:
+      break;
+  }
+  return KernelsFor(isa);
 }
 
 std::vector<CpuIsa> IsasFor(const Case &c) {
-  if (!c.half) return RunnableIsas();
+  if (c.stored == Stored::kFloat) return RunnableIsas();
   std::vector<CpuIsa> isas;
   for (CpuIsa isa : RunnableIsasAndExtensions()) {
-    if (HalfKernelsFor(isa) != nullptr) isas.push_back(isa);
+    if (Fp16KernelsFor(isa) != nullptr) isas.push_back(isa);
   }
   return isas;
 }
@@ -61,12 +82,13 @@ std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
   }
   return text + " type " + std::to_string(static_cast<int>(c.type)) + " bias " +
          std::to_string(c.bias) + " clamp " + std::to_string(c.clamp) +
-         " half " + std::to_string(c.half) + " seed " + std::to_string(seed);
+         " stored " + std::to_string(static_cast<int>(c.stored)) + " seed " +
+         std::to_string(seed);
 }
 
 struct Data {
   std::vector<float> input;
-  std::vector<uint16_t> half_input;  // the same as fp16
+  std::vector<uint16_t> half_input;  // the same in 16 bits
   std::vector<float> filter;         // as stored
   std::vector<uint16_t> halves;      // the storage of 16-bit types
   std::vector<float> bias;
@@ -77,10 +99,10 @@ Data MakeData(const Case &c, Random *random) {
   const size_t out_c = Size(Outputs(s));
   Data d;
   d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
-  if (c.half) {
+  if (c.stored != Stored::kFloat) {
     for (float &x : d.input) {
-      d.half_input.push_back(ToF16(x));
-      x = FromF16(d.half_input.back());
+      d.half_input.push_back(Narrow(c.stored, x));
+      x = Widen(c.stored, d.half_input.back());
     }
   }
   d.filter = random->Floats(Size(s.kernel_h * s.kernel_w * s.depth) * out_c);
@@ -99,17 +121,19 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   const ptrdiff_t stride = Outputs(s) + c.extra_stride;
   const ptrdiff_t rows = s.batch * s.out_h;
   std::vector<float> out(Size(rows * s.out_w * stride), kGuard);
-  std::vector<uint16_t> half_out(c.half ? out.size() : 0, ToF16(kGuard));
+  const bool half = c.stored != Stored::kFloat;
+  std::vector<uint16_t> half_out(half ? out.size() : 0,
+                                 Narrow(c.stored, kGuard));
   Args args;
   args.shape = s;
   args.input = d.input.data();
-  if (c.half) args.input = d.half_input.data();
+  if (half) args.input = d.half_input.data();
   args.filter = d.filter.data();
   if (c.type != WeightType::kF32) args.filter = d.halves.data();
   args.type = c.type;
   args.bias = c.bias ? d.bias.data() : nullptr;
   args.output = out.data();
-  if (c.half) args.output = half_out.data();
+  if (half) args.output = half_out.data();
   args.output_stride = stride;
   args.clamp = c.clamp;
   args.low = kLow;
@@ -127,7 +151,9 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
       kernels->run(args, range, scratch.data());
     }
   }
-  for (size_t i = 0; i < half_out.size(); ++i) out[i] = FromF16(half_out[i]);
+  for (size_t i = 0; i < half_out.size(); ++i) {
+    out[i] = Widen(c.stored, half_out[i]);
+  }
   return out;
 }
 
@@ -165,8 +191,13 @@ Expected Reference(const Case &c, const Data &d, ptrdiff_t pixel, ptrdiff_t o) {
   // filter and sum, also below its normal numbers.
   const double steps =
       2.0 * static_cast<double>(s.kernel_h * s.kernel_w * s.depth) + 2;
-  if (c.half) return {sum, steps * (std::ldexp(magnitude, -11) + 0x1p-24)};
-  return {sum, steps * std::ldexp(magnitude, -24)};
+  if (c.stored == Stored::kF16) {
+    return {sum, steps * (std::ldexp(magnitude, -11) + 0x1p-24)};
+  }
+  const double bound = steps * std::ldexp(magnitude, -24);
+  // Sums of bf16 are float.
+  const bool rounded = c.stored == Stored::kBf16;
+  return {sum, rounded ? bound + std::fabs(sum) * 0x1p-8 : bound};
 }
 
 void CheckType(const Case &c, uint32_t seed) {
@@ -183,7 +214,7 @@ void CheckType(const Case &c, uint32_t seed) {
       for (ptrdiff_t o = 0; o < stride; ++o) {
         const float x = got[Size(pixel * stride + o)];
         if (o >= out_c) {
-          ASSERT_EQ(x, c.half ? FromF16(ToF16(kGuard)) : kGuard)
+          ASSERT_EQ(x, Rounded(c.stored, kGuard))
               << "written beyond pixel " << pixel;
           continue;
         }
@@ -197,8 +228,8 @@ void CheckType(const Case &c, uint32_t seed) {
 }
 
 void Check(Case c, uint32_t seed) {
-  for (bool half : {false, true}) {
-    c.half = half;
+  for (Stored stored : kAllStored) {
+    c.stored = stored;
     CheckType(c, seed);
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -294,7 +325,8 @@ TEST(DwConv, RandomGeometry) {
   }
 }
 
-// Where pixels of the output lie 2 KiB apart some kernels collect results.
+// Where pixels of the output lie 2 KiB apart, also in 16 bits, some kernels
+// collect results.
 TEST(DwConv, OutputsApartByManyChannels) {
   uint32_t seed = 2000;
   for (ptrdiff_t channels : {20, 64, 100, 512}) {
@@ -303,7 +335,7 @@ TEST(DwConv, OutputsApartByManyChannels) {
         Case c;
         c.shape = Square(size, channels, 3, 1, 1);
         c.shape.batch = 2;
-        c.extra_stride = 512 - channels;
+        c.extra_stride = 1024 - channels;
         c.clamp = seed % 2 == 0;
         c.row_part = parts == 1 ? 1000 : 5;
         c.channel_part = parts == 1 ? 1000 : 40;
@@ -335,16 +367,16 @@ TEST(DwConv, GroupsOfSeveral) {
 }
 
 TEST(DwConv, PartsDoNotChangeABit) {
-  for (int kind = 0; kind < 6; ++kind) {
+  for (int kind = 0; kind < 9; ++kind) {
     Case c;
     c.shape = Square(15, 67, 3, 1, 1);
-    if (kind / 2 == 1) c.shape.multiplier = 3;
-    if (kind / 2 == 2) {
+    if (kind / 3 == 1) c.shape.multiplier = 3;
+    if (kind / 3 == 2) {
       c.shape.in_c = 4 * 67;
       c.shape.depth = 4;
       c.shape.multiplier = 2;
     }
-    c.half = kind % 2 == 1;
+    c.stored = kAllStored[kind % 3];
     Random random(5);
     const Data d = MakeData(c, &random);
     for (CpuIsa isa : IsasFor(c)) {
@@ -363,15 +395,15 @@ TEST(DwConv, PartsDoNotChangeABit) {
 }
 
 TEST(DwConv, NanSurvivesTheClamp) {
-  for (bool half : {false, true}) {
+  for (Stored stored : kAllStored) {
     Case c;
     c.shape = Square(6, 20, 3, 1, 1);
     c.clamp = true;
-    c.half = half;
+    c.stored = stored;
     Random random(6);
     Data d = MakeData(c, &random);
     d.input[0] = std::numeric_limits<float>::quiet_NaN();
-    if (half) d.half_input[0] = 0x7e00;
+    if (stored != Stored::kFloat) d.half_input[0] = 0x7fc0;  // in both
     for (CpuIsa isa : IsasFor(c)) {
       const std::vector<float> out = RunAll(c, d, isa);
       EXPECT_TRUE(std::isnan(out[0])) << CpuIsaName(isa);

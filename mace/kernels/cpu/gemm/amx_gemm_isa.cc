@@ -189,8 +189,28 @@ using MultiplyFunction = void (*)(const Product &);
 constexpr MultiplyFunction kMultiply[2][2] = {
     {&Multiply<1, 1>, &Multiply<1, 2>}, {&Multiply<2, 1>, &Multiply<2, 2>}};
 
-// Sums of a tile and a panel to the output.
+MACE_SIMD_INLINE sv::V LoadResult(const float *p, int n) {
+  return sv::LoadN(p, n);
+}
+MACE_SIMD_INLINE sv::V LoadResult(const uint16_t *p, int n) {
+  return n == sv::kLanes ? sv::LoadBf16(p) : sv::LoadBf16N(p, n);
+}
+MACE_SIMD_INLINE void StoreResult(float *p, sv::V x, int n) {
+  sv::StoreN(p, x, n);
+}
+MACE_SIMD_INLINE void StoreResult(uint16_t *p, sv::V x, int n) {
+  if (n == sv::kLanes) {
+    sv::StoreHalfBits(p, sv::NarrowBf16Fast(x));
+  } else {
+    sv::StoreHalfBitsN(p, sv::NarrowBf16Fast(x), n);
+  }
+}
+
+// Sums of a tile and a panel to the output. T: float, or uint16_t for bf16.
+template <typename T>
 void Finish(const HalfBlock &b,
+            T *to,
+            const T *from,  // the residual, or null
             const RowTile &tile,
             size_t panel,
             const float *sums) {
@@ -202,19 +222,17 @@ void Finish(const HalfBlock &b,
       e.bias == nullptr ? sv::Zero() : sv::LoadN(e.bias + column, n);
   const sv::V low = sv::Set(e.clamp ? e.low : -__builtin_inff());
   const sv::V high = sv::Set(e.clamp ? e.high : __builtin_inff());
-  float *c = b.c + tile.row * b.c_stride + column;
-  const float *residual =
-      e.residual == nullptr
-          ? nullptr
-          : e.residual + tile.row * e.residual_stride + column;
+  T *c = to + tile.row * b.c_stride + column;
+  const T *residual =
+      from == nullptr ? nullptr : from + tile.row * e.residual_stride + column;
   for (size_t r = 0; r < tile.rows; ++r) {
     sv::V x = sv::Load(sums + r * kPanelColumns) + bias;
     if (residual != nullptr) {
-      x += sv::LoadN(residual, n);
+      x += LoadResult(residual, n);
       residual += e.residual_stride;
     }
     x = sv::Min(sv::Max(x, low), high);
-    sv::StoreN(c, x, n);
+    StoreResult(c, x, n);
     c += b.c_stride;
   }
 }
@@ -279,8 +297,12 @@ void RunGroup(const HalfBlock &b,
         if (!last) continue;
         for (size_t j = 0; j < two; ++j) {
           for (size_t n = 0; n < panels; ++n) {
-            Finish(b, tiles[t + j], panel + n,
-                   p.sums + (j * kMaxPanels + n) * kTileFloats);
+            const float *of = p.sums + (j * kMaxPanels + n) * kTileFloats;
+            if (b.c_half != nullptr) {
+              Finish(b, b.c_half, b.residual_half, tiles[t + j], panel + n, of);
+            } else {
+              Finish(b, b.c, b.epilogue.residual, tiles[t + j], panel + n, of);
+            }
           }
         }
       }
@@ -316,7 +338,8 @@ void Run(const HalfBlock &b) {
 // All of K is one stretch to the caller: sums never rest in the output.
 extern const HalfKernels kBf16Kernels;
 const HalfKernels kBf16Kernels = {
-    &Run,         &Narrow,       2 * kTileRows, size_t{1} << 40,
-    "bf16 tiles", &NarrowPadded, &Pack,         true};
+    &Run,         &Narrow,       &Widen,       2 * kTileRows,   size_t{1} << 40,
+    "bf16 tiles", &NarrowPadded, &Pack<float>, &Pack<uint16_t>, true,
+};
 
 }  // namespace mace::gemm::MACE_ISA

@@ -100,11 +100,20 @@ MACE_SIMD_INLINE void PackStep(const float *from, size_t count, uint16_t *to) {
   }
 }
 
+MACE_SIMD_INLINE void PackStep(const uint16_t *from,
+                               size_t count,
+                               uint16_t *to) {
+  if (count == kTileDepth) {
+    sv::StoreHalfBits(to, sv::LoadHalfBits(from));
+    sv::StoreHalfBits(to + 16, sv::LoadHalfBits(from + 16));
+  } else {
+    __builtin_memcpy(to, from, count * sizeof(uint16_t));
+  }
+}
+
 // Tiles below each other; within a tile steps, within a step rows.
-[[maybe_unused]] static void Pack(const float *const *a,
-                                  size_t rows,
-                                  size_t count,
-                                  uint16_t *to) {
+template <typename T>
+static void Pack(const T *const *a, size_t rows, size_t count, uint16_t *to) {
   const size_t depth = (count + 1) / 2 * 2;
   const Parts parts = PartsOf(depth);
   RowTile tiles[kChunkRows];
@@ -116,7 +125,7 @@ MACE_SIMD_INLINE void PackStep(const float *from, size_t count, uint16_t *to) {
       const RowTile &tile = tiles[t];
       uint16_t *tile_to = to + tile.row * depth;
       for (size_t r = 0; r < tile.rows; ++r) {
-        const float *from = a[tile.row + r];
+        const T *from = a[tile.row + r];
         for (int i = 0; i < parts.count; ++i) {
           const Part &part = parts.part[i];
           uint16_t *at = tile_to + part.k_begin * tile.rows + r * part.step;

@@ -27,12 +27,77 @@ struct Bf16Tile {
   size_t panel_stride;          // numbers from a panel to the next
   const uint16_t *ahead;        // what a later tile reads; never null
   size_t ahead_step;            // numbers per pair of K; 0: fetch nothing new
+  // Not null: where finished sums go as bf16, instead of tile.c.
+  uint16_t *c_half;
+  size_t c_half_stride;
+  const uint16_t *residual_half;  // of tile.residual_stride, or null
 };
+
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void PrefetchHalfOutputs(const Bf16Tile &t) {
+  constexpr int kLine = 32;  // numbers
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    const uint16_t *p = t.c_half + static_cast<size_t>(r) * t.c_half_stride;
+    MACE_UNROLL for (int i = 0; i < kVectors * sv::kLanes; i += kLine) {
+      sv::PrefetchForWriting(p + i);
+    }
+  }
+  if (t.residual_half == nullptr) return;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    const uint16_t *p =
+        t.residual_half + static_cast<size_t>(r) * t.tile.residual_stride;
+    MACE_UNROLL for (int i = 0; i < kVectors * sv::kLanes; i += kLine) {
+      sv::PrefetchForReading(p + i);
+    }
+  }
+}
+
+// The last vector may be partial.
+template <int kVectors>
+MACE_SIMD_INLINE bool IsWhole(int v, int columns) {
+  return v < kVectors - 1 || columns == kVectors * sv::kLanes;
+}
+
+// As Finish, to bf16.
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void FinishHalf(sv::V (&acc)[kRows][kVectors],
+                                 const Bf16Tile &t) {
+  const int columns = t.tile.columns;
+  const int rest = columns - (kVectors - 1) * sv::kLanes;
+  if (t.residual_half != nullptr) {
+    const uint16_t *p = t.residual_half;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        const uint16_t *from = p + v * sv::kLanes;
+        acc[r][v] += IsWhole<kVectors>(v, columns) ? sv::LoadBf16(from)
+                                                   : sv::LoadBf16N(from, rest);
+      }
+      p += t.tile.residual_stride;
+    }
+  }
+  ClampSums(acc, t.tile);
+  uint16_t *p = t.c_half;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const sv::VH x = sv::NarrowBf16Fast(acc[r][v]);
+      if (IsWhole<kVectors>(v, columns)) {
+        sv::StoreHalfBits(p + v * sv::kLanes, x);
+      } else {
+        sv::StoreHalfBitsN(p + v * sv::kLanes, x, rest);
+      }
+    }
+    p += t.c_half_stride;
+  }
+}
 
 template <int kRows, int kVectors>
 void RunBf16Tile(const Bf16Tile &t) {
   sv::V acc[kRows][kVectors];
-  PrefetchOutputs<kRows, kVectors>(t.tile);
+  if (t.c_half != nullptr) {
+    PrefetchHalfOutputs<kRows, kVectors>(t);
+  } else {
+    PrefetchOutputs<kRows, kVectors>(t.tile);
+  }
   Begin(acc, t.tile);
   const uint16_t *w = t.w;
   const uint16_t *ahead = t.ahead;
@@ -58,7 +123,11 @@ void RunBf16Tile(const Bf16Tile &t) {
       }
     }
   }
-  Finish(acc, t.tile);
+  if (t.c_half != nullptr) {
+    FinishHalf(acc, t);
+  } else {
+    Finish(acc, t.tile);
+  }
 }
 
 using Bf16TileFunction = void (*)(const Bf16Tile &);
@@ -140,7 +209,11 @@ void RunStretch(const HalfBlock &b,
   t.tile.taps = s.taps;
   t.tile.k_begin = s.k_begin;
   t.tile.depth = s.depth;
-  t.tile.c_stride = b.c_stride;
+  const bool half = b.c_half != nullptr;
+  t.tile.c_stride = half ? kHalfSumColumns : b.c_stride;
+  t.c_half = nullptr;
+  t.c_half_stride = b.c_stride;
+  t.residual_half = nullptr;
   t.tile.init = first ? bias : nullptr;
   t.tile.residual_stride = b.epilogue.residual_stride;
   t.tile.clamp = last && b.epilogue.clamp;
@@ -157,7 +230,15 @@ void RunStretch(const HalfBlock &b,
     t.ahead = fetch ? ahead.w + tile * panel_numbers : t.w;
     t.ahead_step = fetch ? kPairStep : 0;
     t.rows = b.a + s.tap * b.rows + m;
-    t.tile.c = b.c + m * b.c_stride + column;
+    t.tile.c =
+        half ? b.sums + m * kHalfSumColumns : b.c + m * b.c_stride + column;
+    if (half && last) {
+      t.c_half = b.c_half + m * b.c_stride + column;
+      if (b.residual_half != nullptr) {
+        t.residual_half =
+            b.residual_half + m * b.epilogue.residual_stride + column;
+      }
+    }
     t.tile.residual =
         last && b.epilogue.residual != nullptr
             ? b.epilogue.residual + m * b.epilogue.residual_stride + column
@@ -192,7 +273,7 @@ void Run(const HalfBlock &b) {
 }  // namespace
 
 extern const HalfKernels kBf16Kernels;
-const HalfKernels kBf16Kernels = {&Run,        &Narrow, 6,
+const HalfKernels kBf16Kernels = {&Run,        &Narrow, &Widen,       6,
                                   kDepthBlock, "bf16",  &NarrowPadded};
 
 }  // namespace mace::gemm::MACE_ISA

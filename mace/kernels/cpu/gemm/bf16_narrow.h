@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// HalfKernels::narrow and narrow_padded to bf16. Included by the *_isa.cc of
-// this family only.
+// HalfKernels::narrow, narrow_padded and widen for bf16. Included by the
+// *_isa.cc of this family only.
 
 #ifndef MACE_KERNELS_CPU_GEMM_BF16_NARROW_H_
 #define MACE_KERNELS_CPU_GEMM_BF16_NARROW_H_
@@ -28,6 +28,17 @@ namespace sv = simd::MACE_ISA;
     sv::StoreHalfBitsN(to + i, sv::NarrowBf16Fast(sv::LoadN(from + i, rest)),
                        rest);
   }
+}
+
+[[maybe_unused]] static void Widen(const uint16_t *from,
+                                   float *to,
+                                   size_t count) {
+  size_t i = 0;
+  for (; i + sv::kLanes <= count; i += sv::kLanes) {
+    sv::Store(to + i, sv::LoadBf16(from + i));
+  }
+  const int rest = static_cast<int>(count - i);
+  if (rest > 0) sv::StoreN(to + i, sv::LoadBf16N(from + i, rest), rest);
 }
 
 [[maybe_unused]] static void NarrowPadded(const float *from,

@@ -58,7 +58,14 @@ size_t ElementBytes(const ConvPlan &p) {
 
 // Of those that row pointers lead to.
 size_t RowElementBytes(const ConvPlan &p) {
-  return p.packs ? sizeof(float) : ElementBytes(p);
+  return p.packs && !p.half_image ? sizeof(float) : ElementBytes(p);
+}
+
+// Whether kernels can't read the image as it lies.
+bool MustStage(const ConvPlan &p, bool padded) {
+  if (p.shape.in_c != p.channels * p.shape.groups) return true;  // pairs
+  if (p.half == nullptr) return false;
+  return !p.half_image || (padded && p.half->pads_images);
 }
 
 // Parts of a task's scratch.
@@ -67,9 +74,17 @@ struct Scratch {
   size_t zeros;
   size_t edges;
   size_t packed;
-  size_t widened;  // with fp16: sums between stretches
+  size_t widened;  // weights; or sums, where these do not rest in the output
   size_t end;
 };
+
+// Whether every sum is finished when it first leaves the registers.
+bool FitsOneStretch(const ConvPlan &p) {
+  const Index stretch =
+      static_cast<Index>(p.half != nullptr ? p.half->depth_block : kDepthBlock);
+  return p.depth < stretch ? p.taps <= stretch / p.depth
+                           : p.taps * p.depth == stretch;
+}
 
 Scratch LayOutScratch(const ConvPlan &p) {
   auto align = [](size_t bytes) { return (bytes + 63) & ~size_t{63}; };
@@ -90,9 +105,33 @@ Scratch LayOutScratch(const ConvPlan &p) {
   s.end = s.widened;
   if (p.fp16 != nullptr) {
     s.end += static_cast<size_t>(p.row_block) * kPanelColumns * sizeof(float);
+  } else if (p.half != nullptr && p.half_activations) {
+    if (!FitsOneStretch(p)) {
+      s.end +=
+          static_cast<size_t>(p.row_block) * kHalfSumColumns * sizeof(float);
+    }
   } else if (p.w_type != WeightType::kF32 && p.half == nullptr) {
     s.end += kScratchFloats * sizeof(float);
   }
+  return s;
+}
+
+// The same for one row of 16 bits: it, the results and the residual as floats.
+struct VectorScratch {
+  size_t y;
+  size_t residual;
+  size_t end;
+};
+
+VectorScratch LayOutVector(const ConvPlan &p) {
+  auto floats = [](Index count) {
+    return static_cast<size_t>(RoundUp(count, 16)) * sizeof(float);
+  };
+  const size_t columns = floats(p.shape.out_c / p.shape.groups);
+  VectorScratch s;
+  s.y = floats(p.depth);
+  s.residual = s.y + columns;
+  s.end = s.residual + columns;
   return s;
 }
 
@@ -191,87 +230,9 @@ AnyBlock MakeBlock(const ConvPlan &plan,
   block.columns = target.columns;
   block.panel_begin = target.panel_begin;
   block.panel_end = target.panel_end;
-  block.c = target.output;
   block.c_stride = target.stride;
   block.epilogue = target.epilogue;
   return block;
-}
-
-// `image` is args.staged, or args.input where the task packs.
-void RunHalf(const ConvPlan &plan,
-             const void *image,
-             ptrdiff_t channel,
-             const ConvRegion &region,
-             const Target<float> &target,
-             char *scratch) {
-  auto block = MakeBlock<HalfBlock>(plan, region, target);
-  block.w = static_cast<const uint16_t *>(target.weights);
-  if (plan.packs) {
-    const float *const *rows = MakeRows(
-        plan, static_cast<const float *>(image) + channel, region, scratch);
-    auto *packed =
-        reinterpret_cast<uint16_t *>(scratch + LayOutScratch(plan).packed);
-    const bool patch = plan.tap_kind == ConvPlan::Taps::kPatch;
-    plan.half->pack(rows, block.rows,
-                    static_cast<size_t>(patch ? plan.depth : plan.channels),
-                    packed);
-    block.packed = packed;
-  } else {
-    block.a = MakeRows(plan, static_cast<const uint16_t *>(image) + channel,
-                       region, scratch);
-  }
-  plan.half->run(block);
-}
-
-void RunFp16(const ConvPlan &plan,
-             const ConvArgs &args,
-             const ConvRegion &region,
-             const Target<uint16_t> &target,
-             char *scratch) {
-  const Index channels = plan.shape.in_c / plan.shape.groups;
-  const Index group =
-      region.column_begin / (plan.shape.out_c / plan.shape.groups);
-  auto block = MakeBlock<Fp16Block>(plan, region, target);
-  block.a = MakeRows(plan, args.input_f16 + group * channels, region, scratch);
-  block.w = static_cast<const uint16_t *>(target.weights);
-  block.sums = reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
-  block.residual_stride = target.epilogue.residual_stride;
-  if (args.residual_f16 != nullptr) {
-    block.residual = args.residual_f16 + target.residual_offset;
-  }
-  plan.fp16->run(block);
-}
-
-void RunFloat(const ConvPlan &plan,
-              const float *input,
-              const ConvRegion &region,
-              const Target<float> &target,
-              char *scratch) {
-  auto block = MakeBlock<Block>(plan, region, target);
-  block.a = MakeRows(plan, input, region, scratch);
-  block.w = target.weights;
-  block.w_type = plan.w_type;
-  block.widen = plan.kernels->widen;
-  block.next_w = target.next_weights;
-  block.scratch =
-      reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
-  plan.kernels->run(block);
-}
-
-void RunVector(const ConvPlan &plan,
-               const float *input,
-               const Target<float> &target) {
-  Vector v;
-  v.x = input;
-  v.depth = static_cast<size_t>(plan.depth);
-  v.w = target.weights;
-  v.w_type = plan.w_type;
-  v.columns = target.columns;
-  v.panel_begin = target.panel_begin;
-  v.panel_end = target.panel_end;
-  v.y = target.output;
-  v.epilogue = target.epilogue;
-  plan.kernels->run_vector(v);
 }
 
 // What the tasks of all arithmetics have in common.
@@ -314,6 +275,158 @@ Target<T> MakeTarget(const ConvPlan &plan,
   return target;
 }
 
+// The rows of a block: packed, or where they lie in the image.
+template <typename T>
+void SetRows(const ConvPlan &plan,
+             const T *image,
+             const ConvRegion &region,
+             char *scratch,
+             HalfBlock *block) {
+  const T *const *rows = MakeRows(plan, image, region, scratch);
+  if constexpr (sizeof(T) == sizeof(uint16_t)) {
+    if (!plan.packs) {
+      block->a = rows;
+      return;
+    }
+  }
+  auto *packed =
+      reinterpret_cast<uint16_t *>(scratch + LayOutScratch(plan).packed);
+  const bool patch = plan.tap_kind == ConvPlan::Taps::kPatch;
+  const auto count = static_cast<size_t>(patch ? plan.depth : plan.channels);
+  if constexpr (sizeof(T) == sizeof(uint16_t)) {
+    plan.half->pack_half(rows, block->rows, count, packed);
+  } else {
+    plan.half->pack(rows, block->rows, count, packed);
+  }
+  block->packed = packed;
+}
+
+// The image is args.staged, or as it came.
+void RunHalf(const ConvPlan &plan,
+             const ConvArgs &args,
+             ptrdiff_t task,
+             const ConvRegion &region,
+             char *scratch) {
+  const Index channel =
+      Locate(plan, task).group * (plan.shape.in_c / plan.shape.groups);
+  HalfBlock block;
+  if (plan.half_activations) {
+    const auto target = MakeTarget(plan, args, task, args.output_half);
+    block = MakeBlock<HalfBlock>(plan, region, target);
+    block.c_half = target.output;
+    block.w = static_cast<const uint16_t *>(target.weights);
+    if (args.residual_half != nullptr) {
+      block.residual_half = args.residual_half + target.residual_offset;
+    }
+    block.sums =
+        reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
+  } else {
+    const auto target = MakeTarget(plan, args, task, args.output);
+    block = MakeBlock<HalfBlock>(plan, region, target);
+    block.c = target.output;
+    block.w = static_cast<const uint16_t *>(target.weights);
+  }
+  if (plan.staged_pixels > 0) {
+    SetRows(plan, static_cast<const uint16_t *>(args.staged) + channel, region,
+            scratch, &block);
+  } else if (plan.half_image) {
+    SetRows(plan, args.input_half + channel, region, scratch, &block);
+  } else {
+    SetRows(plan, args.input + channel, region, scratch, &block);
+  }
+  plan.half->run(block);
+}
+
+void RunFp16(const ConvPlan &plan,
+             const ConvArgs &args,
+             const ConvRegion &region,
+             const Target<uint16_t> &target,
+             char *scratch) {
+  const Index channels = plan.shape.in_c / plan.shape.groups;
+  const Index group =
+      region.column_begin / (plan.shape.out_c / plan.shape.groups);
+  auto block = MakeBlock<Fp16Block>(plan, region, target);
+  block.c = target.output;
+  block.a = MakeRows(plan, args.input_half + group * channels, region, scratch);
+  block.w = static_cast<const uint16_t *>(target.weights);
+  block.sums = reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
+  block.residual_stride = target.epilogue.residual_stride;
+  if (args.residual_half != nullptr) {
+    block.residual = args.residual_half + target.residual_offset;
+  }
+  plan.fp16->run(block);
+}
+
+void RunFloat(const ConvPlan &plan,
+              const float *input,
+              const ConvRegion &region,
+              const Target<float> &target,
+              char *scratch) {
+  auto block = MakeBlock<Block>(plan, region, target);
+  block.c = target.output;
+  block.a = MakeRows(plan, input, region, scratch);
+  block.w = target.weights;
+  block.w_type = plan.w_type;
+  block.widen = plan.kernels->widen;
+  block.next_w = target.next_weights;
+  block.scratch =
+      reinterpret_cast<float *>(scratch + LayOutScratch(plan).widened);
+  plan.kernels->run(block);
+}
+
+template <typename T>
+Vector MakeVector(const ConvPlan &plan, const Target<T> &target) {
+  Vector v;
+  v.depth = static_cast<size_t>(plan.depth);
+  v.w = target.weights;
+  v.w_type = plan.w_type;
+  v.columns = target.columns;
+  v.panel_begin = target.panel_begin;
+  v.panel_end = target.panel_end;
+  v.epilogue = target.epilogue;
+  return v;
+}
+
+void RunVector(const ConvPlan &plan,
+               const float *input,
+               const Target<float> &target) {
+  Vector v = MakeVector(plan, target);
+  v.x = input;
+  v.y = target.output;
+  plan.kernels->run_vector(v);
+}
+
+// By way of floats: they are few beside the weights.
+void RunHalfVector(const ConvPlan &plan,
+                   const ConvArgs &args,
+                   Index channel,
+                   const Target<uint16_t> &target,
+                   char *scratch) {
+  const VectorScratch layout = LayOutVector(plan);
+  auto *x = reinterpret_cast<float *>(scratch);
+  auto *y = reinterpret_cast<float *>(scratch + layout.y);
+  auto *residual = reinterpret_cast<float *>(scratch + layout.residual);
+  const size_t begin = target.panel_begin * kPanelColumns;
+  const size_t end = std::min(target.columns, target.panel_end * kPanelColumns);
+  Vector v = MakeVector(plan, target);
+  if (plan.staged_pixels > 0 || plan.half_image) {
+    const void *image = plan.staged_pixels > 0 ? args.staged : args.input_half;
+    plan.half->widen(static_cast<const uint16_t *>(image) + channel, x,
+                     v.depth);
+    v.x = x;
+  } else {
+    v.x = args.input + channel;
+  }
+  v.y = y;
+  if (args.residual_half != nullptr) {
+    plan.half->widen(args.residual_half + target.residual_offset + begin,
+                     residual + begin, end - begin);
+    v.epilogue.residual = residual;
+  }
+  plan.kernels->run_vector(v);
+  plan.half->narrow(y + begin, target.output + begin, end - begin);
+}
+
 }  // namespace
 
 ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns) {
@@ -330,11 +443,14 @@ ConvPlan PlanConv(const ConvShape &shape,
                   const Kernels *kernels,
                   const HalfKernels *half,
                   int threads,
-                  const Fp16Kernels *fp16) {
+                  const Fp16Kernels *fp16,
+                  Stored stored) {
   ConvPlan p;
   p.shape = shape;
   p.kernels = kernels;
   p.fp16 = fp16;
+  p.half_image = fp16 != nullptr || stored == Stored::kBf16;
+  p.half_activations = fp16 != nullptr || stored != Stored::kFloat;
   p.w_type = w_type;
   p.tap_kind = TapKind(shape);
   p.channels = shape.in_c / shape.groups;
@@ -363,14 +479,15 @@ ConvPlan PlanConv(const ConvShape &shape,
   p.panel_block = p.panels;
   p.vector = fp16 == nullptr && p.rows == 1 && p.taps == 1 && !IsPadded(shape);
   // One row is bound by the weights, which both kinds of kernels read as fast.
-  if (!p.vector) p.half = half;
-  p.packs = p.half != nullptr && p.half->pack != nullptr && p.taps == 1 &&
-            !IsPadded(shape) &&
+  if (!p.vector || p.half_activations) p.half = half;
+  p.packs = !p.vector && p.half != nullptr && p.half->pack != nullptr &&
+            p.taps == 1 && !IsPadded(shape) &&
             (p.tap_kind == ConvPlan::Taps::kPixel ||
              (p.tap_kind == ConvPlan::Taps::kPatch && channels == p.channels));
   if (p.packs) {
     p.shape.in_c = shape.in_c;
-  } else if (p.half != nullptr || channels != p.channels) {
+  } else if (!(p.vector && shape.in_c == p.shape.in_c) &&
+             MustStage(p, IsPadded(shape))) {
     if (p.half != nullptr && p.half->pads_images) {
       p.border_top = shape.pad_top;
       p.border_left = shape.pad_left;
@@ -380,15 +497,15 @@ ConvPlan PlanConv(const ConvShape &shape,
     p.staged_bytes =
         static_cast<size_t>(p.staged_pixels * p.shape.in_c) * ElementBytes(p);
   }
-  const Index stretch =
-      static_cast<Index>(p.half != nullptr ? p.half->depth_block : kDepthBlock);
-  p.single_pass = p.vector || fp16 != nullptr ||
-                  (p.depth < stretch ? p.taps <= stretch / p.depth
-                                     : p.taps * p.depth == stretch);
+  p.single_pass = p.vector || p.half_activations || FitsOneStretch(p);
   SplitRows(&p, DivideUp(p.rows, RowBlock(p)));
   SplitForThreads(&p, threads);
   p.tasks = shape.groups * p.row_blocks * p.panel_blocks;
-  p.scratch_bytes = p.vector ? 0 : LayOutScratch(p).end;
+  if (!p.vector) {
+    p.scratch_bytes = LayOutScratch(p).end;
+  } else if (p.half_activations) {
+    p.scratch_bytes = LayOutVector(p).end;
+  }
   return p;
 }
 
@@ -412,21 +529,29 @@ void RunConvTask(const ConvPlan &plan,
   const ConvRegion region = RegionOf(plan, task);
   char *own = static_cast<char *>(scratch);
   if (plan.fp16 != nullptr) {
-    RunFp16(plan, args, region, MakeTarget(plan, args, task, args.output_f16),
+    RunFp16(plan, args, region, MakeTarget(plan, args, task, args.output_half),
             own);
     return;
   }
-  const Target<float> target = MakeTarget(plan, args, task, args.output);
   const Index channel =
       Locate(plan, task).group * (plan.shape.in_c / plan.shape.groups);
-  const void *image = plan.staged_pixels > 0 ? args.staged : args.input;
+  const bool staged = plan.staged_pixels > 0;
+  if (plan.vector && plan.half_activations) {
+    RunHalfVector(plan, args, channel,
+                  MakeTarget(plan, args, task, args.output_half), own);
+    return;
+  }
   if (plan.half != nullptr) {
-    RunHalf(plan, image, channel, region, target, own);
-  } else if (plan.vector) {
-    RunVector(plan, static_cast<const float *>(image) + channel, target);
+    RunHalf(plan, args, task, region, own);
+    return;
+  }
+  const Target<float> target = MakeTarget(plan, args, task, args.output);
+  const float *image =
+      (staged ? static_cast<const float *>(args.staged) : args.input) + channel;
+  if (plan.vector) {
+    RunVector(plan, image, target);
   } else {
-    RunFloat(plan, static_cast<const float *>(image) + channel, region, target,
-             own);
+    RunFloat(plan, image, region, target, own);
   }
 }
 

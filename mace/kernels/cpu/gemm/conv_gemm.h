@@ -10,9 +10,11 @@
 //
 // With weights of type kBf16Pairs every pixel's channels (of a group) are
 // padded to an even number. Where that changes the image, or where the products
-// are those of half_gemm.h, the image is copied once for all tasks: staged.
-// A task of a 1x1 kernel may pack what it needs of it instead.
-// With the products of fp16_gemm.h image, residual and output are fp16.
+// are those of half_gemm.h and it is not bf16 yet, the image is copied once for
+// all tasks: staged. A task of a 1x1 kernel may pack what it needs of it
+// instead. Residual and output may be bf16 too with the products of
+// half_gemm.h, the image then bf16 or float; with those of fp16_gemm.h all are
+// fp16.
 
 #ifndef MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_CONV_GEMM_H_
@@ -55,6 +57,8 @@ struct ConvPlan {
   const Kernels *kernels = nullptr;
   const HalfKernels *half = nullptr;  // not null: runs by these
   const Fp16Kernels *fp16 = nullptr;  // likewise
+  bool half_image = false;            // the image is of 16 bits
+  bool half_activations = false;      // residual and output are, too
   WeightType w_type = WeightType::kF32;
   // How a patch of the image becomes taps: every pixel of the kernel one tap;
   // every row of it (neighbouring pixels are contiguous: few channels would
@@ -84,15 +88,23 @@ struct ConvPlan {
   size_t staged_bytes = 0;  // for all tasks
 };
 
+enum class Stored {
+  kFloat,
+  kBf16,          // image, residual and output
+  kBf16OfFloats,  // residual and output
+};
+
 // `kernels`: those for `w_type`. `half`: null, or HalfKernelsFor(.., w_type),
 // which are then used wherever there is more than one row. `fp16`: null, or
 // what computes, with weights of type kF16; `half` is null then.
+// `stored`: what activations are; other than kFloat only with `half`.
 ConvPlan PlanConv(const ConvShape &shape,
                   WeightType w_type,
                   const Kernels *kernels,
                   const HalfKernels *half,
                   int threads,
-                  const Fp16Kernels *fp16 = nullptr);
+                  const Fp16Kernels *fp16 = nullptr,
+                  Stored stored = Stored::kFloat);
 
 struct ConvArgs {
   const float *input = nullptr;   // [batch][in_h][in_w][in_c]
@@ -103,10 +115,11 @@ struct ConvArgs {
   Epilogue epilogue;         // bias: [out_c]
   void *staged = nullptr;    // plan.staged_bytes, 64-byte aligned
 
-  // With plan.fp16 instead of input, output and epilogue.residual.
-  const uint16_t *input_f16 = nullptr;
-  uint16_t *output_f16 = nullptr;
-  const uint16_t *residual_f16 = nullptr;
+  // Instead of input with plan.half_image, of output and epilogue.residual with
+  // plan.half_activations.
+  const uint16_t *input_half = nullptr;
+  uint16_t *output_half = nullptr;
+  const uint16_t *residual_half = nullptr;
 };
 
 // Fills pixels [begin, end) of plan.staged_pixels; all of them before the first

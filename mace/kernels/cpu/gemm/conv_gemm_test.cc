@@ -28,7 +28,7 @@ extern const HalfKernels kBf16Kernels;
 
 namespace {
 
-constexpr float kGuard = 12344.0f;  // fp16 has it too
+constexpr float kGuard = 12288.0f;  // fp16 and bf16 have it too
 constexpr WeightType kWeightTypes[] = {WeightType::kF32, WeightType::kF16,
                                        WeightType::kBf16,
                                        WeightType::kBf16Pairs, WeightType::kI8};
@@ -44,6 +44,10 @@ struct Case {
   // Whole numbers from -2 to 2, of which fp16 holds the sums of a stretch: only
   // results of more than 2048 are rounded.
   bool whole = false;
+  // Residual and output are bf16 where products are, the image too unless it is
+  // of floats.
+  bool keeps_bf16 = false;
+  bool of_floats = false;
 };
 
 // Kernels of an instruction set, or those of amx_bf16 with emulated tiles.
@@ -90,7 +94,8 @@ std::string Describe(const Case &c, const Kind &kind, uint32_t seed) {
          " bias " + std::to_string(c.bias) + " residual " +
          std::to_string(c.residual) + " clamp " + std::to_string(c.clamp) +
          " extra " + std::to_string(c.extra_stride) + " threads " +
-         std::to_string(c.threads) + " seed " + std::to_string(seed);
+         std::to_string(c.threads) + " keeps bf16 " +
+         std::to_string(c.keeps_bf16) + " seed " + std::to_string(seed);
 }
 
 struct FreeDeleter {
@@ -172,19 +177,28 @@ Data MakeData(const Case &c, Random *random) {
 constexpr float kLow = -0.25f;
 constexpr float kHigh = 0.75f;
 
+// Whether the case is about activations of bf16 and the kernels have products
+// of them.
+bool KeepsBf16(const Case &c, const Kind &kind) {
+  return c.keeps_bf16 && HalfKernelsOf(kind, c.w_type) != nullptr;
+}
+
 ConvPlan PlanFor(const Case &c, const Kind &kind) {
   const Kernels *kernels = c.w_type == WeightType::kI8
                                ? Int8WeightKernelsFor(kind.isa)
                                : KernelsFor(kind.isa);
   return PlanConv(
       c.shape, c.w_type, kernels, HalfKernelsOf(kind, c.w_type), c.threads,
-      c.w_type == WeightType::kF16 ? Fp16KernelsFor(kind.isa) : nullptr);
+      c.w_type == WeightType::kF16 ? Fp16KernelsFor(kind.isa) : nullptr,
+      !KeepsBf16(c, kind) ? Stored::kFloat
+      : c.of_floats       ? Stored::kBf16OfFloats
+                          : Stored::kBf16);
 }
 
-std::vector<uint16_t> AllToF16(const std::vector<float> &values) {
+std::vector<uint16_t> AllToHalf(const std::vector<float> &values, bool bf16) {
   std::vector<uint16_t> halves;
   halves.reserve(values.size());
-  for (float x : values) halves.push_back(ToF16(x));
+  for (float x : values) halves.push_back(bf16 ? ToBf16(x) : ToF16(x));
   return halves;
 }
 
@@ -228,20 +242,27 @@ std::vector<float> RunAll(const Case &c, const Data &d, const Kind &kind) {
   std::vector<uint16_t> half_out;
   std::vector<uint16_t> half_input;
   std::vector<uint16_t> half_residual;
-  if (plan.fp16 != nullptr) {
-    half_out = AllToF16(out);
-    half_input = AllToF16(d.input);
-    half_residual = AllToF16(d.residual);
-    args.input_f16 = half_input.data();
-    args.output_f16 = half_out.data();
-    args.residual_f16 = c.residual ? half_residual.data() : nullptr;
+  const bool bf16 = plan.fp16 == nullptr;
+  if (plan.half_activations) {
+    half_out = AllToHalf(out, bf16);
+    half_residual = AllToHalf(d.residual, bf16);
+    args.output = nullptr;
+    args.output_half = half_out.data();
+    args.residual_half = c.residual ? half_residual.data() : nullptr;
     args.epilogue.residual = nullptr;
+  }
+  if (plan.half_image) {
+    half_input = AllToHalf(d.input, bf16);
+    args.input_half = half_input.data();
+    args.input = nullptr;
   }
   StageAll(plan, args);
   for (ptrdiff_t task = plan.tasks; task-- > 0;) {
     RunConvTask(plan, args, task, scratch.p.get());
   }
-  for (size_t i = 0; i < half_out.size(); ++i) out[i] = FromF16(half_out[i]);
+  for (size_t i = 0; i < half_out.size(); ++i) {
+    out[i] = bf16 ? FromBf16(half_out[i]) : FromF16(half_out[i]);
+  }
   return out;
 }
 
@@ -290,6 +311,7 @@ Expected Reference(const Case &c,
   const double steps =
       2.0 * static_cast<double>(s.kernel_h * s.kernel_w * channels) + 2.0;
   const double bound = steps * std::ldexp(magnitude, -24);
+  if (c.keeps_bf16) return {sum, bound + std::fabs(sum) * 0x1p-8};
   return {sum, c.whole ? bound + std::fabs(sum) * 0x1p-11 : bound};
 }
 
@@ -339,8 +361,14 @@ void CheckOn(const std::vector<Kind> &isas, const Case &c, uint32_t seed) {
   if (isas.empty()) return;
   std::vector<float> rounded = d.input;
   // Nothing is lost of whole numbers.
-  if (PlanFor(c, isas.front()).half != nullptr && !c.whole) {
+  const ConvPlan plan = PlanFor(c, isas.front());
+  const bool as_it_is =
+      plan.vector && !plan.half_image && plan.staged_pixels == 0;
+  if (plan.half != nullptr && !c.whole && !as_it_is) {
     for (float &x : rounded) x = FromBf16(ToBf16(x));
+  }
+  if (c.keeps_bf16) {
+    for (float &x : d.residual) x = FromBf16(ToBf16(x));
   }
   const std::vector<Expected> want = References(c, d, rounded);
   for (const Kind &isa : isas) {
@@ -360,6 +388,17 @@ void Check(Case c, uint32_t seed) {
     }
   }
   CheckOn(in_float, c, seed);
+  if (c.w_type == WeightType::kBf16Pairs) {
+    std::vector<Kind> in_bf16;
+    Case kept = c;
+    kept.keeps_bf16 = true;
+    for (const Kind &isa : RunnableKinds()) {
+      if (KeepsBf16(kept, isa)) in_bf16.push_back(isa);
+    }
+    CheckOn(in_bf16, kept, seed);
+    kept.of_floats = true;
+    CheckOn(in_bf16, kept, seed);
+  }
   c.whole = c.w_type == WeightType::kF16;
   CheckOn(in_half, c, seed);
 }
@@ -536,6 +575,7 @@ TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
       const Data d = MakeData(c, &random);
       for (const Kind &isa : RunnableKinds()) {
         c.threads = 1;
+        c.keeps_bf16 = !c.keeps_bf16;  // by turns
         const std::vector<float> one = RunAll(c, d, isa);
         // Halves share their plan with floats; emulated ones take long.
         const std::vector<int> counts = type == WeightType::kF32
@@ -579,6 +619,43 @@ TEST(ConvGemm, SinglePassMayAddInPlace) {
           RunConvTask(plan, args, task, scratch.data());
         }
         EXPECT_EQ(out, apart) << Describe(c, isa, random.seed());
+      }
+    }
+  }
+}
+
+// Whatever the depth: sums rest elsewhere.
+TEST(ConvGemm, Bf16ResultsMayReplaceTheirResidual) {
+  for (ptrdiff_t depth : {64, 1100}) {
+    for (ptrdiff_t rows : {1, 20, 40}) {
+      Case c;
+      c.shape = MatrixShape(rows, depth, 90);
+      c.w_type = WeightType::kBf16Pairs;
+      c.residual = true;
+      c.keeps_bf16 = true;
+      Random random(16);
+      const Data d = MakeData(c, &random);
+      for (const Kind &kind : RunnableKinds()) {
+        if (!KeepsBf16(c, kind)) continue;
+        const std::vector<float> apart = RunAll(c, d, kind);
+        const ConvPlan plan = PlanFor(c, kind);
+        EXPECT_TRUE(plan.single_pass);
+        const std::vector<uint16_t> input = AllToHalf(d.input, true);
+        std::vector<uint16_t> out = AllToHalf(d.residual, true);
+        const Memory scratch(plan.scratch_bytes);
+        ConvArgs args;
+        args.input_half = input.data();
+        args.weights = d.packed.data();
+        args.output_half = out.data();
+        args.output_stride = 90;
+        args.residual_half = out.data();
+        args.epilogue.bias = d.bias.data();
+        args.epilogue.residual_stride = 90;
+        for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
+          RunConvTask(plan, args, task, scratch.p.get());
+        }
+        EXPECT_EQ(out, AllToHalf(apart, true))
+            << Describe(c, kind, random.seed());
       }
     }
   }

@@ -14,22 +14,35 @@ namespace {
 
 using Index = ptrdiff_t;
 
-// `runs` of `count` floats to runs of `padded`, the rest of each 0.
-void CopyRuns(
-    const float *from, Index runs, Index count, Index padded, float *to) {
+// `runs` of `count` numbers to runs of `padded`, the rest of each 0.
+template <typename T>
+void CopyRuns(const T *from, Index runs, Index count, Index padded, T *to) {
+  if (count == padded) {
+    std::memcpy(to, from, static_cast<size_t>(runs * count) * sizeof(T));
+    return;
+  }
   for (Index i = 0; i < runs; ++i, from += count, to += padded) {
     for (Index j = 0; j < count; ++j) to[j] = from[j];
-    for (Index j = count; j < padded; ++j) to[j] = 0.0f;
+    for (Index j = count; j < padded; ++j) to[j] = T{0};
   }
 }
 
-// `count` pixels that follow each other on both sides.
+// `count` pixels, from number `pixel` of the image on, that follow each other
+// on both sides.
 void StageRun(const ConvPlan &plan,
-              const float *from,
+              const ConvArgs &args,
+              Index pixel,
               Index count,
               void *into) {
+  const Index at = pixel * plan.shape.groups * plan.channels;
   const Index groups = plan.shape.groups;
   const Index padded = plan.shape.in_c / groups;
+  if (plan.half_image) {
+    CopyRuns(args.input_half + at, count * groups, plan.channels, padded,
+             static_cast<uint16_t *>(into));
+    return;
+  }
+  const float *from = args.input + at;
   if (plan.half == nullptr) {
     CopyRuns(from, count * groups, plan.channels, padded,
              static_cast<float *>(into));
@@ -51,13 +64,12 @@ void StagePixels(const ConvPlan &plan,
                  ptrdiff_t begin,
                  ptrdiff_t end) {
   const ConvShape &s = plan.shape;
-  const Index from_pixel = s.groups * plan.channels;
   const Index to_pixel =
       s.in_c * static_cast<Index>(plan.half != nullptr ? sizeof(uint16_t)
                                                        : sizeof(float));
   char *to = static_cast<char *>(args.staged) + begin * to_pixel;
   if (s.in_h == plan.image_h && s.in_w == plan.image_w) {
-    StageRun(plan, args.input + begin * from_pixel, end - begin, to);
+    StageRun(plan, args, begin, end - begin, to);
     return;
   }
   while (begin < end) {
@@ -78,8 +90,7 @@ void StagePixels(const ConvPlan &plan,
     if (inside_begin < inside_end) {
       const Index pixel = (row / s.in_h * plan.image_h + h) * plan.image_w +
                           inside_begin - plan.border_left;
-      StageRun(plan, args.input + pixel * from_pixel, inside_end - inside_begin,
-               to);
+      StageRun(plan, args, pixel, inside_end - inside_begin, to);
       to += (inside_end - inside_begin) * to_pixel;
     }
     std::memset(to, 0, static_cast<size_t>((w_end - inside_end) * to_pixel));

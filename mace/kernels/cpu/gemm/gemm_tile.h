@@ -250,16 +250,7 @@ MACE_SIMD_INLINE void Begin(sv::V (&acc)[kRows][kVectors], const Tile &t) {
 }
 
 template <int kRows, int kVectors>
-MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
-  if (t.residual != nullptr) {
-    const float *p = t.residual;
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      sv::V x[kVectors];
-      LoadRow(p, t.columns, x);
-      MACE_UNROLL for (int v = 0; v < kVectors; ++v) acc[r][v] += x[v];
-      p += t.residual_stride;
-    }
-  }
+MACE_SIMD_INLINE void ClampSums(sv::V (&acc)[kRows][kVectors], const Tile &t) {
   if (t.clamp) {
     const sv::V low = sv::Set(t.low);
     const sv::V high = sv::Set(t.high);
@@ -277,6 +268,20 @@ MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
       }
     }
   }
+}
+
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
+  if (t.residual != nullptr) {
+    const float *p = t.residual;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      sv::V x[kVectors];
+      LoadRow(p, t.columns, x);
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) acc[r][v] += x[v];
+      p += t.residual_stride;
+    }
+  }
+  ClampSums(acc, t);
   float *p = t.c;
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
     StoreRow(p, t.columns, acc[r]);

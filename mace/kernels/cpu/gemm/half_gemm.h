@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Products of bf16 numbers, for processors with instructions for them: gemm.h's
-// Block where rows and weights are bf16. Bias, residual, sums and results are
-// float.
+// Block where rows and weights are bf16. Bias and sums are float; residual and
+// results are float or bf16.
 //
 //   C[m, n] = act(bias[n] + sum over t, k of A(t, m)[k] * W[n, t * depth + k]
 //                 + residual[m, n])
@@ -14,7 +14,8 @@
 // (tiles: what is left of all taps at the end) in one chain per output and
 // stretch, whatever the tile, block or thread count.
 //
-// Aliasing: as in gemm.h, with depth_block in the place of kDepthBlock.
+// Aliasing: as in gemm.h, with depth_block in the place of kDepthBlock; a
+// result of bf16 may lie where its residual does.
 
 #ifndef MACE_KERNELS_CPU_GEMM_HALF_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_HALF_GEMM_H_
@@ -25,6 +26,9 @@
 #include "mace/kernels/cpu/gemm/gemm.h"
 
 namespace mace::gemm {
+
+// Columns of HalfBlock::sums.
+inline constexpr size_t kHalfSumColumns = kMaxGroupPanels * kPanelColumns;
 
 struct HalfBlock {
   const uint16_t *const *a = nullptr;  // a[t * rows + m]: depth numbers each
@@ -40,12 +44,19 @@ struct HalfBlock {
   float *c = nullptr;  // row 0, column 0
   size_t c_stride = 0;
   Epilogue epilogue;
+  // Not null: instead of c and epilogue.residual, whose strides they have.
+  uint16_t *c_half = nullptr;
+  const uint16_t *residual_half = nullptr;
+  // [rows][kHalfSumColumns], 64-byte aligned, for sums between stretches of K;
+  // with c_half alone, and not used if there is one stretch.
+  float *sums = nullptr;
 };
 
 struct HalfKernels {
   void (*run)(const HalfBlock &block);
   // To nearest even; subnormal numbers may become 0.
   void (*narrow)(const float *from, uint16_t *to, size_t count);
+  void (*widen)(const uint16_t *from, float *to, size_t count);
   size_t row_tile;  // as Kernels::row_tile
   size_t
       depth_block;   // K runs in stretches of at most about this many products
@@ -62,6 +73,11 @@ struct HalfKernels {
                size_t rows,
                size_t count,
                uint16_t *to) = nullptr;
+  // The same for rows of bf16.
+  void (*pack_half)(const uint16_t *const *a,
+                    size_t rows,
+                    size_t count,
+                    uint16_t *to) = nullptr;
   // Whether rows that are equally far apart are worth a copy of the image with
   // its border.
   bool pads_images = false;

@@ -33,12 +33,26 @@ const Kernels *KernelsFor(CpuIsa isa) {
 MACE_FOR_EACH_FP16_EXTENSION(MACE_POOL_DECLARE)
 #undef MACE_POOL_DECLARE
 
-const Kernels *HalfKernelsFor(CpuIsa isa) {
+const Kernels *Fp16KernelsFor(CpuIsa isa) {
   (void)isa;  // where there is no extension
 #define MACE_POOL_CASE(name, base) \
   if (isa == CpuIsa::name) return &name::kKernels;
   MACE_FOR_EACH_FP16_EXTENSION(MACE_POOL_CASE)
 #undef MACE_POOL_CASE
+  return nullptr;
+}
+
+#if defined(__x86_64__)
+namespace avx512_bf16 {
+extern const Kernels kKernels;
+}
+#endif
+
+const Kernels *Bf16KernelsFor(CpuIsa isa) {
+#if defined(__x86_64__)
+  if (HasBf16(isa)) return &avx512_bf16::kKernels;
+#endif
+  (void)isa;  // where there is no extension
   return nullptr;
 }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One output pixel of a pooling over NHWC: vectors run over channels. Elements
-// are float, or fp16 with kernels of HalfKernelsFor.
+// are float, or fp16 and bf16 with kernels of Fp16KernelsFor and
+// Bf16KernelsFor.
 
 #ifndef MACE_KERNELS_CPU_POOL_POOL_H_
 #define MACE_KERNELS_CPU_POOL_POOL_H_
@@ -39,7 +40,9 @@ struct Kernels {
 const Kernels *KernelsFor(CpuIsa isa);
 
 // Those for fp16; null for an ISA without arithmetic of it.
-const Kernels *HalfKernelsFor(CpuIsa isa);
+const Kernels *Fp16KernelsFor(CpuIsa isa);
+// Likewise those for bf16.
+const Kernels *Bf16KernelsFor(CpuIsa isa);
 
 }  // namespace mace::pool
 

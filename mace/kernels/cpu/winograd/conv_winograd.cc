@@ -425,8 +425,8 @@ void RunConvTask(const ConvPlan &plan,
                  void *scratch) {
   char *own = static_cast<char *>(scratch);
   if (plan.fp16 != nullptr) {
-    RunTask(plan, args, args.input_f16,
-            Results<uint16_t>{args.output_f16, args.residual_f16}, task, own);
+    RunTask(plan, args, args.input_half,
+            Results<uint16_t>{args.output_half, args.residual_half}, task, own);
   } else {
     RunTask(plan, args, args.input,
             Results<float>{args.output, args.epilogue.residual}, task, own);

@@ -203,9 +203,9 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
     half_out = AllToF16(out);
     half_input = AllToF16(d.input);
     half_residual = AllToF16(d.residual);
-    args.input_f16 = half_input.data();
-    args.output_f16 = half_out.data();
-    args.residual_f16 = c.residual ? half_residual.data() : nullptr;
+    args.input_half = half_input.data();
+    args.output_half = half_out.data();
+    args.residual_half = c.residual ? half_residual.data() : nullptr;
     args.epilogue.residual = nullptr;
   }
   for (ptrdiff_t task = plan.tasks; task-- > 0;) {

@@ -60,8 +60,8 @@ def model_types(path: Path) -> set[str]:
         types.add(INT8_WEIGHTS)
     if message.hints.winograd and _has_winograd_filter(message):
         types.add(WINOGRAD)
-    if message.hints.data_type == "fp16_fp16":
-        # The engine converts by it, and brings fp16 kernels along.
+    if message.hints.data_type in ("fp16_fp16", "bf16_bf16"):
+        # The engine converts by it, and brings kernels for 16 bits along.
         types.add("Cast")
     return types
 

@@ -80,13 +80,14 @@ def test_parts_are_those_of_the_build() -> None:
     assert re.findall(r':(\w+)"', labels) == sorted(PARTS.values())
 
 
-def test_arithmetic_of_fp16_needs_conversions(tmp_path: Path) -> None:
+def test_arithmetic_in_16_bits_needs_conversions(tmp_path: Path) -> None:
     message = load_proto("mace/proto/mace.proto").Model()
     message.operators.add(name="c", type="Conv2D")
     path = tmp_path / "a.pb"
     for data_type, types in [
         ("fp16_fp32", {"Conv2D"}),
         ("fp16_fp16", {"Conv2D", "Cast"}),
+        ("bf16_bf16", {"Conv2D", "Cast"}),
     ]:
         message.hints.data_type = data_type
         path.write_bytes(message.SerializeToString())

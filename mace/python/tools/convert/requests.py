@@ -75,7 +75,8 @@ def export_options(
         storage=_STORAGE[subgraph.data_type],
         pairs=subgraph.data_type is config.DataType.BF16_BF16,
         eight_bit_weights=model.quantize.large_weights,
-        whatever_size=subgraph.data_type is config.DataType.FP16_FP16,
+        whatever_size=subgraph.data_type
+        in (config.DataType.FP16_FP16, config.DataType.BF16_BF16),
         obfuscate=model.obfuscate,
         hints=hints,
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},
