@@ -98,16 +98,19 @@ class Subject {
     }
   }
 
-  // As the engine hands them to an operator that computes in float16.
+  // As the engine hands them to an operator that computes in 16 bits.
   void HalveInputs() {
+    const DataType type = case_.hints.half_type();
+    const bool bf16 = type == DataType::kBfloat16;
     for (size_t i = 0; i < case_.inputs.size(); ++i) {
       CaseInput &input = case_.inputs[i];
       if (input.kind == CaseInput::Kind::kConstant ||
           input.value.data_type != DataType::kFloat32) {
         continue;
       }
-      input.value = op_test::InFloat16(input.value);
-      tensors_[i].data_type = DataType::kFloat16;
+      input.value = bf16 ? op_test::InBfloat16(input.value)
+                         : op_test::InFloat16(input.value);
+      tensors_[i].data_type = type;
       std::copy(input.value.bytes.begin(), input.value.bytes.end(),
                 static_cast<uint8_t *>(tensors_[i].data));
     }
