@@ -65,7 +65,7 @@ std::vector<CpuIsa> IsasFor(const Case &c) {
   if (c.stored == Stored::kFloat) return RunnableIsas();
   std::vector<CpuIsa> isas;
   for (CpuIsa isa : RunnableIsasAndExtensions()) {
-    if (Fp16KernelsFor(isa) != nullptr) isas.push_back(isa);
+    if (KernelsOf(c, isa) != nullptr) isas.push_back(isa);
   }
   return isas;
 }
