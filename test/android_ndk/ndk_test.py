@@ -33,9 +33,12 @@ _LIBRARIES = {"libc.so", "libm.so", "libdl.so", "liblog.so"}
 # of the compiler's runtime, which are linked in, do not count.
 _SINCE_21 = {
     "__android_log_write",
+    "ceil",
     "close",
     "cosf",
     "expf",
+    "floor",
+    "floorf",
     "fmodf",
     "fputs",
     "fstat",

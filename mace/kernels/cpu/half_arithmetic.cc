@@ -7,4 +7,11 @@ namespace mace {
 
 HalfArithmetic::Finder HalfArithmetic::finder_ = nullptr;
 
+HalfTables HalfArithmetic::For(CpuIsa isa, const std::string &data_type) {
+  if (finder_ == nullptr) return HalfTables();
+  if (data_type == "fp16_fp16") return finder_(isa, Type::kFp16);
+  if (data_type == "bf16_bf16") return finder_(isa, Type::kBf16);
+  return HalfTables();
+}
+
 }  // namespace mace

@@ -48,12 +48,7 @@ class HalfArithmetic {
   // Those that `data_type` of the deployment asks for ("fp16_fp16"). Null ones
   // where it does not, the ISA has no such arithmetic or this library no
   // kernels.
-  static HalfTables For(CpuIsa isa, const std::string &data_type) {
-    if (finder_ == nullptr) return HalfTables();
-    if (data_type == "fp16_fp16") return finder_(isa, Type::kFp16);
-    if (data_type == "bf16_bf16") return finder_(isa, Type::kBf16);
-    return HalfTables();
-  }
+  static HalfTables For(CpuIsa isa, const std::string &data_type);
   static bool IsLinked() { return finder_ != nullptr; }
 
  private:

@@ -65,6 +65,7 @@ const gemm::HalfKernels *HalfKernelsOf(const InitContext &context,
 bool KeepsBf16(const InitContext &context,
                const gemm::HalfKernels *kernels,
                CpuIsa isa) {
+  if (!gemm::kHalfKernelsExist) return false;
   const std::string &asked = context.hints().data_type;
   return kernels != nullptr && asked == "bf16_bf16" &&
          HalfArithmetic::For(isa, asked).pool != nullptr;

@@ -80,8 +80,9 @@ struct Scratch {
 
 // Whether every sum is finished when it first leaves the registers.
 bool FitsOneStretch(const ConvPlan &p) {
-  const Index stretch =
-      static_cast<Index>(p.half != nullptr ? p.half->depth_block : kDepthBlock);
+  const Index stretch = static_cast<Index>(
+      kHalfKernelsExist && p.half != nullptr ? p.half->depth_block
+                                             : kDepthBlock);
   return p.depth < stretch ? p.taps <= stretch / p.depth
                            : p.taps * p.depth == stretch;
 }
@@ -105,7 +106,7 @@ Scratch LayOutScratch(const ConvPlan &p) {
   s.end = s.widened;
   if (p.fp16 != nullptr) {
     s.end += static_cast<size_t>(p.row_block) * kPanelColumns * sizeof(float);
-  } else if (p.half != nullptr && p.half_activations) {
+  } else if (kHalfKernelsExist && p.half != nullptr && p.half_activations) {
     if (!FitsOneStretch(p)) {
       s.end +=
           static_cast<size_t>(p.row_block) * kHalfSumColumns * sizeof(float);
@@ -479,7 +480,7 @@ ConvPlan PlanConv(const ConvShape &shape,
   p.panel_block = p.panels;
   p.vector = fp16 == nullptr && p.rows == 1 && p.taps == 1 && !IsPadded(shape);
   // One row is bound by the weights, which both kinds of kernels read as fast.
-  if (!p.vector || p.half_activations) p.half = half;
+  if (kHalfKernelsExist && (!p.vector || p.half_activations)) p.half = half;
   p.packs = !p.vector && p.half != nullptr && p.half->pack != nullptr &&
             p.taps == 1 && !IsPadded(shape) &&
             (p.tap_kind == ConvPlan::Taps::kPixel ||
@@ -503,7 +504,7 @@ ConvPlan PlanConv(const ConvShape &shape,
   p.tasks = shape.groups * p.row_blocks * p.panel_blocks;
   if (!p.vector) {
     p.scratch_bytes = LayOutScratch(p).end;
-  } else if (p.half_activations) {
+  } else if (kHalfKernelsExist && p.half_activations) {
     p.scratch_bytes = LayOutVector(p).end;
   }
   return p;
@@ -536,12 +537,12 @@ void RunConvTask(const ConvPlan &plan,
   const Index channel =
       Locate(plan, task).group * (plan.shape.in_c / plan.shape.groups);
   const bool staged = plan.staged_pixels > 0;
-  if (plan.vector && plan.half_activations) {
+  if (kHalfKernelsExist && plan.vector && plan.half_activations) {
     RunHalfVector(plan, args, channel,
                   MakeTarget(plan, args, task, args.output_half), own);
     return;
   }
-  if (plan.half != nullptr) {
+  if (kHalfKernelsExist && plan.half != nullptr) {
     RunHalf(plan, args, task, region, own);
     return;
   }

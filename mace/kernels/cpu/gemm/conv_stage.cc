@@ -14,6 +14,8 @@ namespace {
 
 using Index = ptrdiff_t;
 
+#define MACE_PLAIN_LOOP _Pragma("clang loop vectorize(disable) unroll(disable)")
+
 // `runs` of `count` numbers to runs of `padded`, the rest of each 0.
 template <typename T>
 void CopyRuns(const T *from, Index runs, Index count, Index padded, T *to) {
@@ -22,8 +24,9 @@ void CopyRuns(const T *from, Index runs, Index count, Index padded, T *to) {
     return;
   }
   for (Index i = 0; i < runs; ++i, from += count, to += padded) {
-    for (Index j = 0; j < count; ++j) to[j] = from[j];
-    for (Index j = count; j < padded; ++j) to[j] = T{0};
+    // Short, as the 3 channels of a picture: vectors would never be filled.
+    MACE_PLAIN_LOOP for (Index j = 0; j < count; ++j) to[j] = from[j];
+    MACE_PLAIN_LOOP for (Index j = count; j < padded; ++j) to[j] = T{0};
   }
 }
 
@@ -37,13 +40,13 @@ void StageRun(const ConvPlan &plan,
   const Index at = pixel * plan.shape.groups * plan.channels;
   const Index groups = plan.shape.groups;
   const Index padded = plan.shape.in_c / groups;
-  if (plan.half_image) {
+  if (kHalfKernelsExist && plan.half_image) {
     CopyRuns(args.input_half + at, count * groups, plan.channels, padded,
              static_cast<uint16_t *>(into));
     return;
   }
   const float *from = args.input + at;
-  if (plan.half == nullptr) {
+  if (!kHalfKernelsExist || plan.half == nullptr) {
     CopyRuns(from, count * groups, plan.channels, padded,
              static_cast<float *>(into));
     return;

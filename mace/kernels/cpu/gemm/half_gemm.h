@@ -27,6 +27,14 @@
 
 namespace mace::gemm {
 
+// Processors of other families have none of these kernels: what would call them
+// is not compiled there.
+#if defined(__x86_64__)
+inline constexpr bool kHalfKernelsExist = true;
+#else
+inline constexpr bool kHalfKernelsExist = false;
+#endif
+
 // Columns of HalfBlock::sums.
 inline constexpr size_t kHalfSumColumns = kMaxGroupPanels * kPanelColumns;
 
