@@ -19,6 +19,8 @@ import pytest
 
 from mace.python.tools.bazel_command import bazel_command
 from test.android_ndk import stand_in
+from test.android_ndk.running import run_command
+from test.android_ndk.targets import TARGETS, Target
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CONFIGS = {"arm64-v8a": "android_arm64", "armeabi-v7a": "android_arm"}
@@ -94,7 +96,7 @@ _RUNTIME = re.compile(
 class Build:
     """What Bazel made for one ABI."""
 
-    target: stand_in.Target
+    target: Target
     folder: Path
 
     @property
@@ -128,7 +130,7 @@ def build(
 ) -> Iterator[Build]:
     """Both layouts and both ABIs. The same folder in each run: Bazel caches."""
     abi, layout = request.param
-    target = stand_in.TARGETS[abi]
+    target = TARGETS[abi]
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     ndk = base / "mace" / "android_ndk" / layout
     shutil.rmtree(ndk, ignore_errors=True)
@@ -219,7 +221,7 @@ def test_runs(build: Build, tmp_path: Path) -> None:
     """On glibc, under Android's names of libraries."""
     if shutil.which(build.target.emulator) is None:
         pytest.skip(f"no {build.target.emulator}")
-    start = stand_in.run_command(build.target, build.program, tmp_path)
+    start = run_command(build.target, build.program, tmp_path)
     flags = [
         *("--model_file=none", "--model_data_file=none", "--input_node=a"),
         *("--input_shape=1", "--output_node=b", "--output_shape=1"),
@@ -247,7 +249,7 @@ def test_a_program_by_r27(abi: str, tmp_path: Path) -> None:
     assert re.search(rf"Machine: +{_MACHINES[abi]}$", text, re.M)
     assert set(re.findall(r"\(NEEDED\) .*\[(.*)\]", text)) <= _LIBRARIES
     (tmp_path / "run").mkdir()
-    start = stand_in.run_command(stand_in.TARGETS[abi], program, tmp_path / "run")
+    start = run_command(TARGETS[abi], program, tmp_path / "run")
     if shutil.which(start[0]) is None:
         pytest.skip(f"no {start[0]}")
     ran = subprocess.run([*start, "4"], capture_output=True, text=True, check=False)

@@ -9,7 +9,7 @@ targets, start files, libraries to link, the linker's own choices for Android.
 What differs is what is inside: the C library's headers and symbols are
 glibc's, libc++_static.a is libstdc++, and the compiler's runtime is libgcc. A
 program built so runs on glibc when its libc.so is found to be glibc's
-(`run_command`).
+(`running.py`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Sequence
+
+from test.android_ndk.linking import libgcc, libraries, runtime
+from test.android_ndk.targets import TARGETS, Target, newest
 
 LAYOUTS = {"r21": "21.4.7075529", "r25": "25.2.9519653", "r27": "27.2.12479018"}
 # Where clang keeps its headers and its runtime.
@@ -30,12 +31,9 @@ _RESOURCES = {
     "r25": "lib64/clang/14.0.7",
     "r27": "lib/clang/18",
 }
-API = 21
 
 _PREBUILT = Path("toolchains") / "llvm" / "prebuilt" / "linux-x86_64"
 _TOOLS = ("ar", "cov", "nm", "objcopy", "objdump", "strip")
-# Of the C library's stand-in, by the name Android gives it.
-_LIBRARIES = {"libc.so": "libc.so.6", "libm.so": "libm.so.6", "libdl.so": "libdl.so.2"}
 
 _LOG_HEADER = """\
 // A stand-in for the NDK's.
@@ -49,12 +47,6 @@ int __android_log_write(int prio, const char *tag, const char *text);
 }
 #endif
 """
-_LOG_SOURCE = """\
-#include <stdio.h>
-int __android_log_write(int prio, const char *tag, const char *text) {
-  return fprintf(stderr, "logcat %c/%s: %s", "??VDIWEF"[prio & 7], tag, text);
-}
-"""
 
 # The driver of a real NDK knows these places by itself.
 _WRAPPER = """\
@@ -67,54 +59,6 @@ exec {clang} --sysroot="$here/sysroot" -resource-dir="$here/{resources}" {runtim
 
 class StandInError(Exception):
     """A piece of the cross compilers is missing here."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """One ABI: what it is called, and where its parts come from."""
-
-    abi: str
-    triple: str
-    clang_arch: str
-    macro: str
-    gnu: str
-    loader: str
-    emulator: str
-
-    @property
-    def gcc(self) -> Path:
-        """Folder of GCC's libraries."""
-        return _newest(Path("/usr/lib/gcc-cross") / self.gnu)
-
-    @property
-    def root(self) -> Path:
-        return Path("/usr") / self.gnu
-
-
-TARGETS = {
-    target.abi: target
-    for target in (
-        Target(
-            "arm64-v8a",
-            "aarch64-linux-android",
-            "aarch64",
-            "__aarch64__",
-            "aarch64-linux-gnu",
-            "ld-linux-aarch64.so.1",
-            "qemu-aarch64",
-        ),
-        Target(
-            "armeabi-v7a",
-            "arm-linux-androideabi",
-            "arm",
-            "__arm__",
-            # Floats go through integer registers, as on Android.
-            "arm-linux-gnueabi",
-            "ld-linux.so.3",
-            "qemu-arm",
-        ),
-    )
-}
 
 
 def make(folder: Path, layout: str = "r25", clang: str = "clang-19") -> None:
@@ -137,10 +81,10 @@ def make(folder: Path, layout: str = "r25", clang: str = "clang-19") -> None:
     _cxx_headers(sysroot / "include")
     for target in TARGETS.values():
         _headers(sysroot / "include" / target.triple, target)
-        _libraries(sysroot / "lib" / target.triple, target)
+        libraries(sysroot / "lib" / target.triple, target)
         if layout == "r21":
-            _libgcc(sysroot / "lib" / target.triple, target)
-        _runtime(prebuilt / resources / "lib" / "linux", target)
+            libgcc(sysroot / "lib" / target.triple, target)
+        runtime(prebuilt / resources / "lib" / "linux", target)
     (sysroot / "include" / "android").mkdir()
     (sysroot / "include" / "android" / "log.h").write_text(_LOG_HEADER)
 
@@ -151,38 +95,6 @@ def _properties(layout: str) -> str:
     if layout == "r27":
         text += f"Pkg.BaseRevision = {revision}\nPkg.ReleaseName = r27c\n"
     return text
-
-
-def run_command(target: Target, program: Path, folder: Path) -> List[str]:
-    """A command that runs a program of the stand-in, without its arguments.
-
-    Args:
-        folder: empty; for libraries under Android's names.
-    """
-    library = target.root / "lib"
-    for name, real in _LIBRARIES.items():
-        (folder / name).symlink_to(library / real)
-    source = folder / "log.c"
-    source.write_text(_LOG_SOURCE)
-    _call(
-        [
-            "clang-19",
-            f"--target={target.gnu}",
-            "-fuse-ld=lld",
-            "-shared",
-            "-fPIC",
-            str(source),
-            "-o",
-            str(folder / "liblog.so"),
-        ]
-    )
-    search = f"{folder}:{program.parent}:{library}"
-    return [
-        target.emulator,
-        *("-cpu", "max", "-L", str(target.root)),
-        *(str(library / target.loader), "--library-path", search),
-        str(program),
-    ]
 
 
 def _require(clang: str) -> None:
@@ -236,13 +148,13 @@ def _programs(prebuilt: Path, layout: str, clang: str, resources: Path) -> None:
 
 def _cxx_headers(include: Path) -> None:
     """One set for all targets, as the NDK has it: what differs is chosen there."""
-    generic = _newest(TARGETS["arm64-v8a"].root / "include" / "c++")
+    generic = newest(TARGETS["arm64-v8a"].root / "include" / "c++")
     v1 = include / "c++" / "v1"
     v1.mkdir(parents=True)
     _link_all(generic, v1, depth=1)
     for part in ("bits", "ext"):
         for target in TARGETS.values():
-            own = _newest(target.root / "include" / "c++") / target.gnu / part
+            own = newest(target.root / "include" / "c++") / target.gnu / part
             place = include / target.triple / "c++" / part
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(own)
@@ -262,106 +174,6 @@ def _headers(include: Path, target: Target) -> None:
             (include / entry.name).symlink_to(entry)
 
 
-def _libraries(folder: Path, target: Target) -> None:
-    level = folder / str(API)
-    level.mkdir(parents=True)
-    # glibc keeps some of libc in its loader.
-    loader = _exported(target.root / "lib" / target.loader)
-    for name, real in _LIBRARIES.items():
-        names = _exported(target.root / "lib" / real)
-        _stub(level / name, target, sorted({*names, *loader}))
-        loader = []
-    _stub(level / "liblog.so", target, ["__android_log_write"])
-    (level / "libc++.a").write_text("INPUT(-lc++_static -lc++abi)\n")
-    (level / "libc++.so").write_text("INPUT(-lc++_shared)\n")
-    (folder / "libc++_static.a").symlink_to(target.gcc / "libstdc++.a")
-    _call(["llvm-ar-19", "rcs", str(folder / "libc++abi.a")])
-    handle = ".hidden __dso_handle\\n.globl __dso_handle\\n.data\\n__dso_handle:\\n"
-    for name, code in (
-        ("crtbegin_so.o", f'__asm__("{handle}.dc.a __dso_handle");'),
-        ("crtend_so.o", ""),
-        ("crtend_android.o", ""),
-        ("handle.o", f'__asm__("{handle}.dc.a __dso_handle");'),
-    ):
-        _compile(level / name, target, code)
-    _call(
-        [
-            "ld.lld-19",
-            "-r",
-            str(target.root / "lib" / "Scrt1.o"),
-            str(level / "handle.o"),
-            "-o",
-            str(level / "crtbegin_dynamic.o"),
-        ]
-    )
-
-
-def _libgcc(folder: Path, target: Target) -> None:
-    """What r21 and r22 link; on 32-bit ARM, an unwinder of its own as well."""
-    level = folder / str(API)
-    (level / "libgcc.a").write_text("INPUT(-lgcc_real -lgcc_eh)\n")
-    (level / "libgcc_real.a").symlink_to(target.gcc / "libgcc.a")
-    (level / "libgcc_eh.a").symlink_to(target.gcc / "libgcc_eh.a")
-    if target.clang_arch == "arm":
-        _call(["llvm-ar-19", "rcs", str(folder / "libunwind.a")])
-        (level / "libc++.a").write_text("INPUT(-lc++_static -lc++abi -lunwind)\n")
-
-
-def _runtime(folder: Path, target: Target) -> None:
-    """compiler-rt and libunwind of r23 and later."""
-    own = folder / target.clang_arch
-    own.mkdir(parents=True)
-    name = f"libclang_rt.builtins-{target.clang_arch}-android.a"
-    (folder / name).symlink_to(target.gcc / "libgcc.a")
-    (own / "libunwind.a").symlink_to(target.gcc / "libgcc_eh.a")
-
-
-def _exported(library: Path) -> List[str]:
-    listed = subprocess.run(
-        ["llvm-nm-19", "-D", "--defined-only", "--format=posix", str(library)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    names = set()
-    for line in listed.stdout.splitlines():
-        name, kind = line.split()[:2]
-        # A: names of versions. b, d: thread-local data.
-        if kind not in "Aa":
-            names.add(name.partition("@")[0])
-    return sorted(names)
-
-
-def _stub(path: Path, target: Target, names: Sequence[str]) -> None:
-    """A library to link with: names without versions, as Android's."""
-    lines = "\\n".join(
-        f".globl {name}\\n.type {name}, %function\\n{name}:" for name in names
-    )
-    source = path.with_suffix(".o")
-    _compile(source, target, f'__asm__(".text\\n{lines}\\n");')
-    _call(
-        ["ld.lld-19", "-shared", f"-soname={path.name}", str(source), "-o", str(path)]
-    )
-    source.unlink()
-
-
-def _compile(path: Path, target: Target, code: str) -> None:
-    _call(
-        [
-            "clang-19",
-            f"--target={target.gnu}",
-            "-fPIC",
-            "-x",
-            "c",
-            "-c",
-            "-",
-            "-o",
-            str(path),
-        ],
-        code,
-    )
-
-
 def _link_all(source: Path, target: Path, depth: int) -> None:
     for entry in source.iterdir():
         if depth and entry.is_dir() and entry.name in ("bits", "ext"):
@@ -369,14 +181,6 @@ def _link_all(source: Path, target: Path, depth: int) -> None:
             _link_all(entry, target / entry.name, depth - 1)
         else:
             (target / entry.name).symlink_to(entry)
-
-
-def _newest(folder: Path) -> Path:
-    return max(folder.iterdir(), key=lambda path: int(path.name.split(".")[0]))
-
-
-def _call(command: Sequence[str], text: str = "") -> None:
-    subprocess.run(command, input=text, text=True, check=True)
 
 
 def main() -> int:

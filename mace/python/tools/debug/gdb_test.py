@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.debug import main
+from mace.python.tools.debug.testing import compile_c
 from test.device_farm.farm import Running
 
 # Line numbers count: the tests ask for them.
@@ -36,16 +37,8 @@ int main(int count, char **words) {
 """
 
 
-def _compile(folder: Path, *flags: str) -> Path:
-    (folder / "look.c").write_text(_SOURCE)
-    command = ["clang-19", "-fuse-ld=lld", "-O1", "-g", *flags]
-    try:
-        subprocess.run(
-            [*command, str(folder / "look.c"), "-o", str(folder / "look")], check=True
-        )
-    except FileNotFoundError:
-        pytest.skip("there is no clang-19 to make a program")
-    return folder / "look"
+def _look(folder: Path, *flags: str) -> Path:
+    return compile_c(folder / "look", _SOURCE, "-g", *flags)
 
 
 def _needs_both() -> None:
@@ -66,7 +59,7 @@ def test_gdbserver_starts_a_program(
     _needs_both()
     commands = ["break outer", "continue", "bt", "print x", "continue"]
     status = _gdb(
-        _compile(tmp_path), "--port=16117", *(f"--ex={word}" for word in commands)
+        _look(tmp_path), "--port=16117", *(f"--ex={word}" for word in commands)
     )
     told = capfd.readouterr()
     assert status == 0, told
@@ -87,7 +80,7 @@ def test_gdbserver_attaches_to_a_program(
     scope = Path("/proc/sys/kernel/yama/ptrace_scope")
     if os.geteuid() != 0 and scope.is_file() and scope.read_text().strip() != "0":
         pytest.skip(f"{scope} forbids to attach to a program that runs")
-    program = _compile(tmp_path)
+    program = _look(tmp_path)
     with subprocess.Popen(
         [str(program), "stay"], stdout=subprocess.PIPE, text=True
     ) as running:
@@ -116,7 +109,7 @@ def test_a_process_that_is_not_there(
 ) -> None:
     _needs_both()
     # The largest number of a process, plus one.
-    status = _gdb(_compile(tmp_path), "--port=16119", f"--attach={1 << 22}")
+    status = _gdb(_look(tmp_path), "--port=16119", f"--attach={1 << 22}")
     assert status == 2
     message = capfd.readouterr().err
     assert "gdbserver --attach :16119 4194304 ended:" in message
@@ -130,7 +123,7 @@ def test_libraries_of_a_phone(
     if shutil.which("gdb-multiarch") is None:
         pytest.skip("there is no gdb-multiarch")
     loader = "-Wl,--dynamic-linker=/system/bin/linker64"
-    program = _compile(tmp_path, "--target=aarch64-linux-gnu", loader)
+    program = _look(tmp_path, "--target=aarch64-linux-gnu", loader)
     server = tmp_path / "gdbserver"
     server.touch()
     status = main(

@@ -1,0 +1,17 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A program for the debugging commands to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mace.python.tools.debug.testing import compile_look
+
+
+@pytest.fixture(scope="package")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For 64-bit ARM, static, with lines."""
+    return compile_look(tmp_path_factory.mktemp("program"), "-g")
