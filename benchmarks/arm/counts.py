@@ -58,11 +58,12 @@ CLASSES = tuple(field.name for field in fields(Counts))
 
 @dataclass(frozen=True)
 class Block:
-    """Straight code that ends in a branch.
+    """Straight code that ends in a branch, or where the emulator cut it.
 
     Attributes:
         function: of the executable, as the linker names it; empty if unknown.
         instructions: executed in it.
+        address: of its first instruction, where the program was loaded.
         size: instructions of it.
         macs: of these, multiply-adds.
         words: their encodings; empty for a 32-bit guest.
@@ -70,6 +71,7 @@ class Block:
 
     function: str
     instructions: int
+    address: int
     size: int
     macs: int
     words: tuple[int, ...]

@@ -10,7 +10,7 @@ _LINES = (
     '{"type":"mark","fmla":5}',
     '{"type":"mark","fmla":10,"load":2}',
     '{"type":"mark","fmla":30,"load":4}',
-    '{"type":"block","function":"f","instructions":12,"size":3,"macs":2,"words":[1]}',
+    '{"type":"block","function":"f","instructions":12,"address":64,"size":3,"macs":2,"words":[1]}',
     '{"type":"total","fmla":80,"branch":20}',
 )
 

@@ -58,6 +58,7 @@ void qemu_plugin_register_atexit_cb(PluginId id,
                                     void (*call)(PluginId, void *),
                                     void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(
     const struct qemu_plugin_tb *tb, size_t index);
 const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
@@ -170,7 +171,8 @@ typedef struct Block {
   uint64_t executed;
   uint64_t executed_at_first_mark;
   uint64_t executed_at_mark;  // the latest
-  const char *symbol;         // owned by QEMU; null if it has none
+  uint64_t address;
+  const char *symbol;  // owned by QEMU; null if it has none
   size_t size;
   uint32_t *words;  // null for a 32-bit guest
   uint32_t counts[kClasses];
@@ -197,6 +199,7 @@ static void OnTranslate(PluginId id, struct qemu_plugin_tb *tb) {
   Block *block = calloc(1, sizeof(*block));
   if (block == NULL) abort();
   block->size = qemu_plugin_tb_n_insns(tb);
+  block->address = qemu_plugin_tb_vaddr(tb);
   if (g_wide) block->words = calloc(block->size, sizeof(uint32_t));
   for (size_t i = 0; i < block->size; ++i) {
     const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
@@ -279,6 +282,7 @@ static void WriteBlock(const Block *b) {
           b->symbol == NULL ? "" : b->symbol, Weight(b));
   uint32_t macs = 0;
   for (int c = 0; c <= kMla; ++c) macs += b->counts[c];
+  fprintf(g_out, ",\"address\":%" PRIu64, b->address);
   fprintf(g_out, ",\"size\":%zu,\"macs\":%" PRIu32 ",\"words\":[", b->size,
           macs);
   for (size_t i = 0; b->words != NULL && i < b->size; ++i) {

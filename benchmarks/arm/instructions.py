@@ -4,6 +4,9 @@
 
     python -m benchmarks.arm.instructions --mace_run PROGRAM
 
+What was counted before is not counted again, as long as program, engines and
+network are the same: build/benchmarks/arm/instructions.json keeps it.
+
 Exit status 1 if MACE failed or its output is off by more than 1e-4, in fp16 by
 more than 0.03.
 """
@@ -11,17 +14,17 @@ more than 0.03.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 import struct
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
+from benchmarks.arm import scores
 from benchmarks.arm.emulator import CPUS, EmulationError, missing_tools
 from benchmarks.arm.engines import (
     LACKS_FP16,
@@ -36,6 +39,8 @@ from benchmarks.arm.engines import (
 )
 from benchmarks.networks import DIRECTORY, NAMES, Network, make_network
 from benchmarks.peers.formats import FormatError, require_engines
+from benchmarks.record import add_arguments, recorder
+from benchmarks.tables import Table
 from mace.python.tools.atomic import atomic_write
 
 _NETWORKS = ("mobilenet_v1", "mobilenet_v2", "squeezenet", "resnet50")
@@ -43,36 +48,53 @@ _NETWORKS = ("mobilenet_v1", "mobilenet_v2", "squeezenet", "resnet50")
 _TOLERANCES = {"mace": 1e-4, "mace_fp16": 0.03}
 _RESULTS = DIRECTORY / "arm/instructions.json"
 _MACHINES = {183: ("cortex-a76", "cortex-a53"), 40: ("cortex-a15",)}
+_LIST = Path(__file__).resolve().parent / "requirements.txt"
+_PACKAGES = {
+    "onnxruntime": "onnxruntime",
+    "litert": "ai-edge-litert",
+    "ncnn": "ncnn",
+    "mnn": "MNN",
+}
+_PRODUCTS = {
+    "onnxruntime": "ONNX Runtime",
+    "litert": "LiteRT",
+    "ncnn": "ncnn",
+    "mnn": "MNN",
+}
+
+
+def tables(data: Any) -> list[Table]:
+    """Of a record of this program."""
+    return scores.tables(data)
 
 
 def main() -> None:
-    """Measures, prints a table per processor, writes the results as JSON."""
+    """Counts, and shows a table per processor."""
     options = _parse()
-    cpus = options.cpu or _cpus_of(options.mace_run)
-    _require(missing_tools(cpus))
-    if options.engine:
+    programs = _programs(options.mace_run, options.cpu)
+    output = recorder("benchmarks.arm.instructions", options)
+    _require(missing_tools(list(programs)))
+    if set(options.engine) - set(MACE):
         require_engines()
         if not (PEERS_ROOT / "installed.txt").exists():
             _require(["the engines are missing: bash benchmarks/arm/setup.sh"])
-    results = []
+    cases = []
     for name in options.network:
         network = make_network(name)
         expected = reference_output(network)
-        for cpu in cpus:
-            ours = MACE if cpu not in LACKS_FP16 else ("mace",)
-            for engine in (*ours, *options.engine):
-                case = _Case(engine, cpu, network, expected)
-                results.append(_measure(case, options.mace_run))
-                print(json.dumps(results[-1]), file=sys.stderr, flush=True)
+        for cpu, program in programs.items():
+            for engine in options.engine:
+                if _runs_on(engine, cpu):
+                    cases.append(_Case(engine, cpu, network, expected, program))
+    kept = _Kept(_RESULTS)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(kept.measure, cases))
+    output.finish({"rows": results}, _versions(options.engine))
     failed = any(
-        not r.get("error", math.inf) <= _TOLERANCES[r["engine"]]
-        for r in results
-        if r["engine"] in _TOLERANCES
+        not row.get("error", math.inf) <= _TOLERANCES[row["engine"]]
+        for row in results
+        if row["engine"] in _TOLERANCES
     )
-    with atomic_write(_RESULTS) as stream:
-        stream.write(json.dumps(results, indent=1).encode())
-    for cpu in cpus:
-        Console().print(_table(cpu, [r for r in results if r["cpu"] == cpu]))
     raise SystemExit(1 if failed else 0)
 
 
@@ -82,15 +104,53 @@ class _Case:
     cpu: str
     network: Network
     expected: Array
+    program: Path  # mace_run
+
+    def stamp(self) -> str:
+        """Of all that decides what is counted."""
+        files = [self.network.onnx]
+        if self.engine in MACE:
+            files += [self.network.mace.with_suffix(".pb"), self.program]
+        else:
+            files.append(_LIST)
+        digest = hashlib.sha256(f"{self.engine} {self.cpu}".encode())
+        for file in files:
+            digest.update(file.read_bytes())
+        return digest.hexdigest()
 
 
-def _measure(case: _Case, mace_run: Path) -> dict[str, Any]:
-    """A row of the results; one that failed says why."""
+class _Kept:
+    """Rows by stamp, in a file: what was counted before is not counted again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            self._rows = {}
+
+    def measure(self, case: _Case) -> dict[str, Any]:
+        """A row of the results; one that failed says why, and is not kept."""
+        stamp = case.stamp()
+        if stamp not in self._rows:
+            row = _measure(case)
+            sys.stderr.write(json.dumps(row) + "\n")
+            if "failed" in row:
+                return row
+            self._rows[stamp] = row
+            with atomic_write(self._path, "w") as stream:
+                stream.write(json.dumps(dict(self._rows), indent=1))
+        row = self._rows[stamp]
+        return dict(row)
+
+
+def _measure(case: _Case) -> dict[str, Any]:
     row = {"cpu": case.cpu, "engine": case.engine, "network": case.network.name}
     arguments = (case.cpu, case.network, case.expected)
     try:
         if case.engine in MACE:
-            measured = measure_mace(mace_run, *arguments, data_type=MACE[case.engine])
+            kind = MACE[case.engine]
+            measured = measure_mace(case.program, *arguments, data_type=kind)
         else:
             measured = measure_peer(case.engine, *arguments)
     except (EmulationError, FormatError) as error:
@@ -98,18 +158,52 @@ def _measure(case: _Case, mace_run: Path) -> dict[str, Any]:
     return {**row, **_report(measured)}
 
 
+def _runs_on(engine: str, cpu: str) -> bool:
+    """Other engines come as packages for arm64."""
+    if engine.endswith("_fp16") and cpu in LACKS_FP16:
+        return False
+    return engine in MACE or cpu in _MACHINES[183]
+
+
+def _versions(engines: list[str]) -> dict[str, str]:
+    """Of the other engines, as setup.sh installs them."""
+    pinned = dict(
+        line.split("==")
+        for line in _LIST.read_text(encoding="utf-8").splitlines()
+        if "==" in line
+    )
+    used = {engine.removesuffix("_fp16") for engine in engines}
+    return {
+        _PRODUCTS[name]: pinned[package]
+        for name, package in _PACKAGES.items()
+        if name in used
+    }
+
+
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--mace_run", type=Path, required=True, help="built for the ARM to count on"
+        "--mace_run",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="built for arm64, for 32-bit ARM, or one of each",
     )
     parser.add_argument(
         "--cpu", nargs="+", choices=CPUS, help="default: those that mace_run is for"
     )
     parser.add_argument("--network", nargs="+", choices=NAMES, default=_NETWORKS)
     parser.add_argument(
-        "--engine", nargs="+", choices=PEERS, default=[], help="others to count"
+        "--engine",
+        nargs="+",
+        choices=(*MACE, *PEERS),
+        default=list(MACE),
+        help="default: MACE in fp32 and fp16",
     )
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="how many to count at the same time"
+    )
+    add_arguments(parser)
     return parser.parse_args()
 
 
@@ -117,6 +211,15 @@ def _require(missing: list[str]) -> None:
     if missing:
         sys.stderr.write("\n".join(missing) + "\n")
         raise SystemExit(2)
+
+
+def _programs(programs: list[Path], cpus: list[str] | None) -> dict[str, Path]:
+    """The program of each processor to count on."""
+    found = {cpu: program for program in programs for cpu in _cpus_of(program)}
+    for cpu in cpus or ():
+        if cpu not in found:
+            _require([f"--cpu {cpu}: no --mace_run is built for it"])
+    return {cpu: found[cpu] for cpu in cpus or found}
 
 
 def _cpus_of(program: Path) -> tuple[str, ...]:
@@ -144,26 +247,6 @@ def _report(measured: Measurement) -> dict[str, Any]:
         "error": measured.error,
         "classes": {k: round(v) for k, v in vars(counts).items() if round(v)},
     }
-
-
-def _table(cpu: str, results: list[dict[str, Any]]) -> Table:
-    table = Table(title=f"{cpu}: million instructions per inference (multiply-adds)")
-    table.add_column("engine")
-    networks = list(dict.fromkeys(r["network"] for r in results))
-    for network in networks:
-        table.add_column(network, justify="right")
-    for engine in dict.fromkeys(r["engine"] for r in results):
-        cells = {r["network"]: _cell(r) for r in results if r["engine"] == engine}
-        table.add_row(engine, *(cells[network] for network in networks))
-    return table
-
-
-def _cell(result: dict[str, Any]) -> str:
-    if "failed" in result:
-        return "failed"
-    text = f"{result['millions']:.1f}"
-    share = result["multiply_add_share"]
-    return f"{text} ({share:.0%})" if share else text
 
 
 if __name__ == "__main__":

@@ -18,18 +18,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
+from typing import Any
 
 from benchmarks.arm.counts import Block
 from benchmarks.arm.emulator import EmulationError, missing_tools
-from benchmarks.arm.engines import measure_mace, reference_output
+from benchmarks.arm.engines import MACE, measure_mace, reference_output
 from benchmarks.networks import NAMES, make_network
+from benchmarks.record import add_arguments, recorder
+from benchmarks.tables import Table
 
 # As llvm-mca names them: in-order ones, A76-class and X1-class.
 CORES = ("cortex-a53", "cortex-a55", "neoverse-n1", "neoverse-v1")
@@ -66,19 +66,42 @@ def hottest_loops(blocks: Iterable[Block], count: int) -> list[Block]:
     """Blocks with multiply-adds that are executed again and again.
 
     The emulator translates a block anew where it is entered in its middle or
-    after its page was dropped: equal ones are joined.
+    after its page was dropped: equal ones are joined. It cuts long code into
+    several blocks: those that a loop runs through are one here.
     """
-    joined: dict[tuple[int, ...], Block] = {}
+    joined: dict[tuple[int, tuple[int, ...]], Block] = {}
     for block in blocks:
-        if not block.macs or not _jumps_back(block):
-            continue
-        seen = joined.get(block.words)
+        key = (block.address, block.words)
+        seen = joined.get(key)
         executed = block.instructions + (seen.instructions if seen else 0)
-        joined[block.words] = Block(
-            block.function, executed, block.size, block.macs, block.words
+        joined[key] = replace(block, instructions=executed)
+    heaviest: dict[int, Block] = {}  # by address
+    for block in sorted(joined.values(), key=lambda block: block.instructions):
+        heaviest[block.address] = block
+    loops = (_whole(block, heaviest) for block in heaviest.values())
+    found = [block for block in loops if block.macs and _jumps_back(block)]
+    found.sort(key=lambda block: -block.instructions)
+    return found[:count]
+
+
+def _whole(block: Block, at: Mapping[int, Block]) -> Block:
+    """The block with those that follow it, up to a branch."""
+    while block.words and not _is_branch(block.words[-1]):
+        following = at.get(block.address + 4 * block.size)
+        if following is None or not following.words:
+            break
+        block = replace(
+            block,
+            instructions=block.instructions + following.instructions,
+            size=block.size + following.size,
+            macs=block.macs + following.macs,
+            words=block.words + following.words,
         )
-    ranked = sorted(joined.values(), key=lambda block: -block.instructions)
-    return ranked[:count]
+    return block
+
+
+def _is_branch(word: int) -> bool:
+    return word >> 26 & 7 == 5
 
 
 def _jumps_back(block: Block) -> bool:
@@ -86,10 +109,12 @@ def _jumps_back(block: Block) -> bool:
     if not block.words:
         return False
     word = block.words[-1]
-    if word >> 24 not in (0x54, 0x34, 0x35, 0xB4, 0xB5):  # B.cond, CBZ, CBNZ
-        return False
-    distance = word >> 5 & 0x7FFFF
-    return distance == (1 - block.size) & 0x7FFFF
+    distance = (1 - block.size) & 0x7FFFF
+    if word >> 24 in (0x54, 0x34, 0x35, 0xB4, 0xB5):  # B.cond, CBZ, CBNZ
+        return word >> 5 & 0x7FFFF == distance
+    if word >> 24 & 0x7F in (0x36, 0x37):  # TBZ, TBNZ
+        return word >> 5 & 0x3FFF == distance & 0x3FFF
+    return False
 
 
 def _run(command: list[str], text: str) -> str:
@@ -130,45 +155,80 @@ def _peak(core: str) -> float:
     return len(_SUMS) / _cycles(_disassemble(_SUMS), core)
 
 
+def tables(data: dict[str, Any]) -> list[Table]:
+    """One per network: its hottest loops, and what of a core's peak they reach."""
+    made = []
+    for name, loops in data["networks"].items():
+        title = f"{name}: multiply-adds of a core's peak in the hottest loops"
+        head = ("loop", "of all", "instructions", "multiply-adds", *data["cores"])
+        table = Table(name, title, head)
+        for loop in loops:
+            table.add(
+                loop["function"],
+                f"{loop['share']:.1%}",
+                str(loop["instructions"]),
+                str(loop["multiply_adds"]),
+                *(f"{loop['of_peak'][core]:.0%}" for core in data["cores"]),
+            )
+        made.append(table)
+    return made
+
+
+def short_name(demangled: str) -> str:
+    """A function's name without its parameters and what all kernels share."""
+    name = demangled.removeprefix("void ").replace("(anonymous namespace)::", "")
+    return name.split("(", 1)[0].removeprefix("mace::")
+
+
+def _measure(name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    network = make_network(name)
+    expected = reference_output(network)
+    measured = measure_mace(
+        options.mace_run,
+        _CPU,
+        network,
+        expected,
+        data_type=MACE[options.engine],
+        hottest=1000,
+    )
+    executed = sum(block.instructions for block in measured.blocks)
+    loops = [analyse(b) for b in hottest_loops(measured.blocks, options.loops)]
+    return [
+        {
+            "function": short_name(
+                _run(["llvm-cxxfilt", loop.block.function], "").strip()
+            ),
+            "share": loop.block.instructions / executed,
+            "instructions": loop.block.size,
+            "multiply_adds": loop.block.macs,
+            "of_peak": loop.of_peak,
+        }
+        for loop in loops
+    ]
+
+
 def main() -> None:
-    """Prints a row per loop."""
+    """Prints a table per network, a row per loop."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mace_run", type=Path, required=True)
-    parser.add_argument("--network", choices=NAMES, default="mobilenet_v1")
-    parser.add_argument("--loops", type=int, default=5)
+    parser.add_argument("--mace_run", type=Path, required=True, help="built for arm64")
+    parser.add_argument("--network", nargs="+", choices=NAMES, default=["mobilenet_v1"])
+    parser.add_argument(
+        "--engine", choices=MACE, default="mace", help="arithmetic of fp32 or fp16"
+    )
+    parser.add_argument("--loops", type=int, default=5, help="rows of a table")
+    add_arguments(parser)
     options = parser.parse_args()
+    output = recorder("benchmarks.arm.loops", options)
     missing = missing_tools([_CPU])
     if missing:
         sys.stderr.write("\n".join(missing) + "\n")
         raise SystemExit(2)
-    network = make_network(options.network)
     try:
-        measured = measure_mace(
-            options.mace_run,
-            _CPU,
-            network,
-            reference_output(network),
-            hottest=1000,
-        )
-        blocks = hottest_loops(measured.blocks, options.loops)
-        loops = [analyse(block) for block in blocks]
+        networks = {name: _measure(name, options) for name in options.network}
     except (AnalysisError, EmulationError) as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(1) from error
-    table = Table(title=f"{network.name}: multiply-adds of a core's peak")
-    for title in ("function", "of all", "instructions", "multiply-adds", *CORES):
-        table.add_column(title, justify="left" if title == "function" else "right")
-    executed = sum(block.instructions for block in measured.blocks)
-    for loop in loops:
-        block = loop.block
-        table.add_row(
-            _run(["llvm-cxxfilt", block.function], "").strip(),
-            f"{block.instructions / executed:.1%}",
-            str(block.size),
-            str(block.macs),
-            *(f"{loop.of_peak[core]:.0%}" for core in CORES),
-        )
-    Console().print(table)
+    output.finish({"cores": list(CORES), "networks": networks})
 
 
 if __name__ == "__main__":

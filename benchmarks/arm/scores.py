@@ -1,0 +1,76 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Counted inferences as tables, one per processor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.tables import Table
+
+Row = dict[str, Any]
+# How tables name engines, in their order. Those with arithmetic of fp16 are
+# compared among themselves.
+_LABELS = {
+    "mace": "MACE",
+    "ncnn": "ncnn",
+    "mnn": "MNN",
+    "onnxruntime": "ONNX Runtime",
+    "litert": "LiteRT",
+    "mace_fp16": "MACE, fp16",
+    "ncnn_fp16": "ncnn, fp16",
+    "mnn_fp16": "MNN, fp16",
+}
+_OURS = ("mace", "mace_fp16")
+_NONE = "-"
+
+
+def tables(data: dict[str, list[Row]]) -> list[Table]:
+    """A table per processor: engines below each other, networks side by side.
+
+    Args:
+        data: `rows`, each with cpu, engine, network, and what was counted:
+            millions, multiply_add_share; or `failed`.
+    """
+    rows = data["rows"]
+    cpus = dict.fromkeys(row["cpu"] for row in rows)
+    return [_table(cpu, [row for row in rows if row["cpu"] == cpu]) for cpu in cpus]
+
+
+def _table(cpu: str, rows: list[Row]) -> Table:
+    networks = tuple(dict.fromkeys(row["network"] for row in rows))
+    cells = {(row["engine"], row["network"]): row for row in rows}
+    engines = [engine for engine in _LABELS if any(engine == e for e, _ in cells)]
+    title = f"{cpu}: million instructions per inference (multiply-adds)"
+    table = Table(cpu.replace("-", "_"), title, ("engine", *networks))
+    for ours in _OURS:
+        group = [e for e in engines if e.endswith("_fp16") == ours.endswith("_fp16")]
+        for engine in group:
+            found = (cells.get((engine, network)) for network in networks)
+            table.add(_LABELS[engine], *map(_cell, found))
+        others = [engine for engine in group if engine != ours]
+        if ours in group and others:
+            ratios = (_ratio(cells, ours, others, network) for network in networks)
+            table.add(f"{_LABELS[ours]} / least of the others", *ratios)
+    return table
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return _NONE
+    if "failed" in row:
+        return "failed"
+    text = f"{row['millions']:.1f}"
+    share = row["multiply_add_share"]
+    return f"{text} ({share:.0%})" if share else text
+
+
+def _ratio(
+    cells: dict[tuple[str, str], Row], ours: str, others: list[str], network: str
+) -> str:
+    def millions(engine: str) -> float | None:
+        return cells.get((engine, network), {}).get("millions")
+
+    counted = [count for count in map(millions, others) if count is not None]
+    own = millions(ours)
+    return f"{own / min(counted):.3f}" if own is not None and counted else _NONE
