@@ -661,25 +661,32 @@ TEST(ConvGemm, Bf16ResultsMayReplaceTheirResidual) {
   }
 }
 
-// Sums of a stretch are fp16, in as many steps as it has products; those of
-// stretches are float: 2000 products err by less than one stretch alone could.
-TEST(ConvGemm, Fp16SumsAreFloatBetweenStretches) {
+// One after the other, 2048 fifteens are added as sixteens in fp16 once their
+// sum has passed 8192. Chains end at 128 x 15 = 1920, up to where fp16 holds
+// all whole numbers; it holds the multiples of 1920 too, up to the four of a
+// stretch, and stretches are float: nothing is rounded.
+TEST(ConvGemm, Fp16SumsAreOfShortChains) {
   for (CpuIsa isa : RunnableIsasAndExtensions()) {
-    Case c;
-    c.shape = MatrixShape(9, 2048, 24);
-    c.w_type = WeightType::kF16;
-    if (PlanFor(c, isa).fp16 == nullptr) continue;
-    Data d;
-    d.input.assign(9 * 2048, 1.0f);
-    d.filter.assign(24 * 2048, 17.0f);
-    d.bias.assign(24, 0.5f);
-    d.residual.assign(9 * 24, 0.0f);
-    Pack(c, &d);
-    // A chain in fp16 would stop growing at 32768, whose neighbour is 32 away.
-    // Those of the sums of a stretch, up to 4352, are 4 apart at most, so that
-    // 17 adds 16: 6 % are lost at most.
-    for (float x : RunAll(c, d, isa)) {
-      EXPECT_NEAR(x, 34816.5f, 34816.5f * 0.06f);
+    for (const ConvShape &shape :
+         {MatrixShape(9, 2048, 24), Square(3, 512, 2, 1, 0, 24),
+          Square(5, 32, 5, 1, 2, 24)}) {
+      Case c;
+      c.shape = shape;
+      c.w_type = WeightType::kF16;
+      if (PlanFor(c, isa).fp16 == nullptr) continue;
+      const size_t taps = static_cast<size_t>(shape.kernel_h * shape.kernel_w);
+      const size_t depth = static_cast<size_t>(shape.in_c) * taps;
+      const size_t pixels = static_cast<size_t>(shape.out_h * shape.out_w);
+      Data d;
+      d.input.assign(static_cast<size_t>(shape.in_h * shape.in_w * shape.in_c),
+                     1.0f);
+      d.filter.assign(24 * depth, 15.0f);
+      d.bias.assign(24, 0.0f);
+      d.residual.assign(pixels * 24, 0.0f);
+      Pack(c, &d);
+      const std::vector<float> out = RunAll(c, d, isa);
+      // The middle sees all taps.
+      EXPECT_EQ(out[pixels / 2 * 24], 15.0f * static_cast<float>(depth));
     }
   }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Blocks of a product of fp16 numbers: eight products per instruction, summed
-// in fp16 over a stretch of K, and stretches summed in float.
+// in fp16 in chains, over a stretch of K, and stretches summed in float.
 
 #include "mace/kernels/cpu/gemm/fp16_gemm.h"
 #include "mace/kernels/cpu/gemm/gemm_stretch.h"
@@ -28,6 +28,7 @@ struct Fp16Tile {
   size_t taps;
   size_t k_begin;
   size_t depth;
+  size_t chain;
   const uint16_t *w;  // [taps * depth][16]
   Part part;
   uint16_t *c;  // written by the only and the last part
@@ -64,13 +65,12 @@ MACE_SIMD_INLINE const uint16_t *StepTwo(sv::VF16 (&acc)[kRows][2],
   return sv::Advance(w, 2 * kPanelColumns);
 }
 
+// `depth` products, from rows and weights that it moves on.
 template <int kRows>
-MACE_SIMD_INLINE const uint16_t *RunTap(sv::VF16 (&acc)[kRows][2],
-                                        const uint16_t *const (&rows)[kRows],
-                                        size_t depth,
-                                        const uint16_t *w) {
-  const uint16_t *a[kRows];
-  MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = sv::Advance(rows[r], 0);
+MACE_SIMD_INLINE const uint16_t *RunPiece(sv::VF16 (&acc)[kRows][2],
+                                          const uint16_t *(&a)[kRows],
+                                          size_t depth,
+                                          const uint16_t *w) {
 #pragma clang loop unroll(disable)
   for (; depth >= 8; depth -= 8) {
     sv::VF16 x[kRows];
@@ -94,6 +94,23 @@ MACE_SIMD_INLINE const uint16_t *RunTap(sv::VF16 (&acc)[kRows][2],
     }
   }
   return w;
+}
+
+// Ends a chain: adds it to those before it, if there are any, and starts anew.
+template <int kRows>
+MACE_SIMD_INLINE void EndChain(sv::VF16 (&acc)[kRows][2],
+                               bool first,
+                               uint16_t *chains) {
+  MACE_UNROLL for (int r = 0; r < kRows; ++r, chains += kPanelColumns) {
+    if (!first) {
+      acc[r][0] += sv::LoadVF16(chains);
+      acc[r][1] += sv::LoadVF16(chains + sv::kF16Lanes);
+    }
+    sv::StoreVF16(chains, acc[r][0]);
+    sv::StoreVF16(chains + sv::kF16Lanes, acc[r][1]);
+    acc[r][0] = sv::VF16{};
+    acc[r][1] = sv::VF16{};
+  }
 }
 
 template <int kRows>
@@ -165,10 +182,33 @@ MACE_SIMD_INLINE void RunOne(const Fp16Tile &t) {
   }
   const uint16_t *w = t.w;
   const uint16_t *const *rows = t.rows;
+  uint16_t chains[kRows * kPanelColumns];
+  bool first = true;
+  size_t room = t.chain;  // for products in this chain
   for (size_t tap = 0; tap < t.taps; ++tap, rows += t.tap_stride) {
     const uint16_t *a[kRows];
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = rows[r] + t.k_begin;
-    w = RunTap(acc, a, t.depth, w);
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      a[r] = sv::Advance(rows[r], t.k_begin);
+    }
+    // A chain takes whole taps where these fit.
+    for (size_t left = t.depth; left != 0;) {
+      const size_t piece = left < t.chain ? left : t.chain;
+      if (piece > room) {
+        EndChain(acc, first, chains);
+        first = false;
+        room = t.chain;
+      }
+      w = RunPiece(acc, a, piece, w);
+      room -= piece;
+      left -= piece;
+    }
+  }
+  if (!first) {
+    const uint16_t *before = chains;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r, before += kPanelColumns) {
+      acc[r][0] += sv::LoadVF16(before);
+      acc[r][1] += sv::LoadVF16(before + sv::kF16Lanes);
+    }
   }
   if (t.part == Part::kOnly || t.part == Part::kLast) {
     Finish(acc, t);
@@ -237,6 +277,7 @@ void RunStretch(const Fp16Block &b,
   t.taps = s.taps;
   t.k_begin = s.k_begin;
   t.depth = s.depth;
+  t.chain = b.chain;
   t.w = b.w + panel * b.taps * b.depth * kPanelColumns +
         (s.tap * b.depth + s.k_begin) * kPanelColumns;
   t.part = PartOf(extent, s);

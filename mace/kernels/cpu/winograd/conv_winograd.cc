@@ -18,6 +18,10 @@ constexpr Index kPanel = static_cast<Index>(gemm::kPanelColumns);
 // transform does not grow with the number of filters.
 constexpr Index kMaxGroup = static_cast<Index>(gemm::kMaxGroupPanels);
 
+// Of fp16 products: the output transform makes their errors larger than those
+// of a direct product.
+constexpr size_t kFp16Chain = 32;
+
 // Where each run transforms the filter, the group is as wide as this allows.
 constexpr Index kGroupFilterBytes = 1280 * 1024;
 
@@ -219,6 +223,7 @@ void RunProducts(const ConvPlan &p,
                  gemm::Fp16Block *block) {
   block->w = w;
   block->sums = sums;
+  block->chain = kFp16Chain;
   p.fp16->run(*block);
 }
 template <typename T>
