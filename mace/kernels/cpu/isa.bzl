@@ -6,7 +6,7 @@
 Every source of a mace_isa_library is compiled with the flags of each ISA of
 the target CPU and with
     MACE_ISA=<isa>        the namespace token: namespace mace::MACE_ISA
-    MACE_ISA_<ISA>=1      for the preprocessor, in simd.h alone
+    MACE_ISA_<ISA>=1      for the preprocessor, in simd*.h alone
 so it must define everything inside namespace MACE_ISA. Which table is used is
 decided at run time (isa.h), so nothing outside that namespace may be compiled
 with these flags: an inline function shared with the rest of the program could

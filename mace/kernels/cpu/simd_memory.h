@@ -1,0 +1,165 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Vectors of float and int32 from memory and back. Include simd.h, which states
+// the conventions.
+
+#ifndef MACE_KERNELS_CPU_SIMD_MEMORY_H_
+#define MACE_KERNELS_CPU_SIMD_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/simd_vector.h"
+
+namespace mace::simd::MACE_ISA {
+
+// ---- loads and stores ------------------------------------------------------
+
+MACE_SIMD_INLINE V Load(const float *p) {
+  V v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+MACE_SIMD_INLINE void Store(float *p, V v) {
+  __builtin_memcpy(p, &v, sizeof(v));
+}
+// p + step, hidden from the optimiser: it then increments p where it loads
+// rather than to compute an address for every load (arm64's loads of several
+// vectors take no offset).
+template <typename T>
+MACE_SIMD_INLINE T *Advance(T *p, size_t step) {
+  p += step;
+#if defined(__aarch64__)
+  __asm__("" : "+r"(p));
+#endif
+  return p;
+}
+
+// x, of whose value the optimiser knows nothing on arm64: it stays in a
+// register rather than being computed anew from another one.
+MACE_SIMD_INLINE ptrdiff_t Opaque(ptrdiff_t x) {
+#if defined(__aarch64__)
+  __asm__("" : "+r"(x));
+#endif
+  return x;
+}
+
+// Four adjacent vectors; one instruction where kLoadsFour.
+#if defined(__aarch64__)
+inline constexpr bool kLoadsFour = true;
+#else
+inline constexpr bool kLoadsFour = false;
+#endif
+MACE_SIMD_INLINE void LoadFour(const float *p, V (&v)[4]) {
+#if defined(__aarch64__)
+  const float32x4x4_t x = vld1q_f32_x4(p);
+  v[0] = x.val[0];
+  v[1] = x.val[1];
+  v[2] = x.val[2];
+  v[3] = x.val[3];
+#else
+  for (int i = 0; i < 4; ++i) v[i] = Load(p + i * kLanes);
+#endif
+}
+MACE_SIMD_INLINE VI LoadInt(const int32_t *p) {
+  VI v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+MACE_SIMD_INLINE void StoreInt(int32_t *p, VI v) {
+  __builtin_memcpy(p, &v, sizeof(v));
+}
+
+#if defined(__AVX512F__)
+MACE_SIMD_INLINE __mmask16 FirstLanes(int n) {
+  return static_cast<__mmask16>((1u << n) - 1u);
+}
+MACE_SIMD_INLINE V LoadN(const float *p, int n) {
+  return _mm512_maskz_loadu_ps(FirstLanes(n), p);
+}
+MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
+  _mm512_mask_storeu_ps(p, FirstLanes(n), v);
+}
+#elif defined(__AVX2__)
+MACE_SIMD_INLINE __m256i FirstLanes(int n) {
+  return reinterpret_cast<__m256i>(Iota() < SetInt(n));
+}
+MACE_SIMD_INLINE V LoadN(const float *p, int n) {
+  return _mm256_maskload_ps(p, FirstLanes(n));
+}
+MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
+  _mm256_maskstore_ps(p, FirstLanes(n), v);
+}
+#else
+// Four lanes without masked moves: at most a pair and a single.
+MACE_SIMD_INLINE V LoadN(const float *p, int n) {
+  if (n >= 4) return Load(p);
+  V v = Zero();
+  if (n & 2) {
+    v[0] = p[0];
+    v[1] = p[1];
+    if (n & 1) v[2] = p[2];
+  } else if (n & 1) {
+    v[0] = p[0];
+  }
+  return v;
+}
+MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
+  if (n >= 4) {
+    Store(p, v);
+    return;
+  }
+  if (n & 2) {
+    p[0] = v[0];
+    p[1] = v[1];
+    if (n & 1) p[2] = v[2];
+  } else if (n & 1) {
+    p[0] = v[0];
+  }
+}
+#endif
+
+// base[index[i]] per lane.
+MACE_SIMD_INLINE V Gather(const float *base, VI index) {
+#if defined(__AVX512F__)
+  return _mm512_i32gather_ps(reinterpret_cast<__m512i>(index), base, 4);
+#elif defined(__AVX2__)
+  return _mm256_i32gather_ps(base, reinterpret_cast<__m256i>(index), 4);
+#else
+  V v;
+  for (int i = 0; i < kLanes; ++i) v[i] = base[index[i]];
+  return v;
+#endif
+}
+
+// From floats, whatever Element is.
+MACE_SIMD_INLINE V LoadF32(const float *p) { return Load(p); }
+MACE_SIMD_INLINE V LoadF32N(const float *p, int n) { return LoadN(p, n); }
+MACE_SIMD_INLINE V LoadWeight(const Weight *p) { return Load(p); }
+MACE_SIMD_INLINE V LoadWeightN(const Weight *p, int n) { return LoadN(p, n); }
+MACE_SIMD_INLINE void StoreWeight(Weight *p, V v) { Store(p, v); }
+MACE_SIMD_INLINE void StoreWeightN(Weight *p, V v, int n) { StoreN(p, v, n); }
+// A vector of floats as so many elements.
+MACE_SIMD_INLINE void StoreRounded(Element *p, V v) { Store(p, v); }
+
+// ---- cache -----------------------------------------------------------------
+
+// Asks for the cache line at p, which need not be valid memory. Cores of ARM
+// prefetch well by themselves, and the instruction would cost them more than it
+// brings, so kPrefetch is false there and callers leave the code out.
+#if defined(__x86_64__) || defined(__i386__)
+inline constexpr bool kPrefetch = true;
+#else
+inline constexpr bool kPrefetch = false;
+#endif
+MACE_SIMD_INLINE void PrefetchForReading(const void *p) {
+  __builtin_prefetch(p, 0);
+}
+MACE_SIMD_INLINE void PrefetchForWriting(const void *p) {
+  __builtin_prefetch(p, 1);
+}
+
+}  // namespace mace::simd::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_SIMD_MEMORY_H_
