@@ -118,10 +118,21 @@ class _Source:
     model: Path
     weights: Path | None
 
-    @property
-    def size(self) -> int:
-        files = (self.model, self.weights)
+    def size(self, external: Sequence[str]) -> int:
+        """Bytes, together with those of the files that the model names."""
+        files = (self.model, self.weights, *map(self._beside, external))
         return sum(path.stat().st_size for path in files if path)
+
+    def external_checksums(
+        self, model: ModelConfig, external: Sequence[str]
+    ) -> list[tuple[str, str]]:
+        return [
+            (name, file_sha256(model.model_file, self._beside(name)))
+            for name in external
+        ]
+
+    def _beside(self, name: str) -> Path:
+        return self.model.parent / name
 
     def checksums(self, model: ModelConfig) -> list[str]:
         pairs = ((model.model_file, self.model), (model.weight_file, self.weights))
@@ -183,8 +194,12 @@ def _convert(
     request = import_request(model, source.model, source.weights)
     graph, before = _import(model, request, options)
     with data_path.open("wb") as stream:
-        checksums = source.checksums(model)
-        exported = export_model(graph, export_options(model, checksums), stream)
+        how = export_options(
+            model,
+            source.checksums(model),
+            source.external_checksums(model, graph.external_files),
+        )
+        exported = export_model(graph, how, stream)
     _tell_of_eight_bits(model, exported)
     message = exported.model
     graph_path.write_bytes(message.SerializeToString(deterministic=True))
@@ -196,7 +211,7 @@ def _convert(
         data_path=places.model.data,
         text_path=places.text,
         page_path=places.page,
-        source_bytes=source.size,
+        source_bytes=source.size(graph.external_files),
         ops_before=before,
         ops_after=len(graph.ops),
         weight_bytes=exported.data_size,

@@ -55,12 +55,15 @@ def import_request(
 
 
 def export_options(
-    model: config.ModelConfig, source_sha256: Sequence[str] = ()
+    model: config.ModelConfig,
+    source_sha256: Sequence[str] = (),
+    external_sources: Sequence[tuple[str, str]] = (),
 ) -> ExportOptions:
     """How the exporter shall write a model of the deployment.
 
     Args:
         source_sha256: of the files it names.
+        external_sources: path and SHA-256 of the files that these name.
     """
     subgraph = model.subgraphs[0]
     hints: dict[str, Any] = {
@@ -82,6 +85,7 @@ def export_options(
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},
         outputs={info.name: _signature(info, None) for info in subgraph.outputs},
         source_sha256=source_sha256,
+        external_sources=external_sources,
     )
 
 

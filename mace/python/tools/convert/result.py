@@ -21,7 +21,7 @@ class ModelResult:
         name: its tag in the deployment file.
         graph_path, data_path: the model's two files.
         text_path, page_path: the graph as text and as a page, for people.
-        source_bytes: size of the framework's file (both, for Caffe).
+        source_bytes: size of the framework's file and of those with its weights.
         ops_before, ops_after: operators as imported and as written.
         weight_bytes: size of the data file.
         eight_bit: the weights stored in 8 bits, if there are any.

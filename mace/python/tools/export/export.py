@@ -78,6 +78,7 @@ class ExportOptions:
         hints: fields of `DeploymentHints`.
         inputs, outputs: by name.
         source_sha256: of the files that the model comes from.
+        external_sources: path and SHA-256 of the files that these name.
     """
 
     storage: Storage = Storage.FLOAT32
@@ -89,6 +90,7 @@ class ExportOptions:
     inputs: Mapping[str, InputSignature] = field(default_factory=dict)
     outputs: Mapping[str, OutputSignature] = field(default_factory=dict)
     source_sha256: Sequence[str] = ()
+    external_sources: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,11 @@ def export_model(
         data_crc32=data.crc32,
         hints=proto.DeploymentHints(**options.hints, obfuscated=options.obfuscate),
         source_sha256=options.source_sha256,
+        external_sources=[
+            proto.SourceFile(path=path, sha256=sha256)
+            for path, sha256 in options.external_sources
+            if not options.obfuscate
+        ],
     )
     return Exported(model, data.size, written)
 

@@ -32,6 +32,8 @@ class Graph:
             of rank 4, by value name; NONE where the dimensions have no such
             meaning. An importer for a framework that puts channels first
             says NCHW; the pass `channels_last` turns that into NHWC.
+        external_files: what the model's file names besides itself and constants
+            were read from, relative to its folder.
     """
 
     def __init__(self, name: str, framework: str) -> None:
@@ -40,6 +42,7 @@ class Graph:
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
         self.formats: dict[str, DataFormat] = {}
+        self.external_files: tuple[str, ...] = ()
         self._ops: dict[Op, None] = {}
         self._values: dict[str, Value] = {}
         self._op_names: set[str] = set()

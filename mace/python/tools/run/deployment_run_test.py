@@ -19,7 +19,6 @@ from mace.python.tools.config import load_deployment_text
 from mace.python.tools.devices import DeviceError
 from mace.python.tools.errors import MaceError, UnsupportedError, UsageError
 from mace.python.tools.run.inputs import InputDataError, make_inputs
-from mace.python.tools.run.invocation import RunnerError
 from mace.python.tools.run.model_file import ModelFileError
 from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
 
@@ -264,63 +263,6 @@ def test_cpu_and_gpu_runs_on_the_cpu_and_says_so(
     report = project.run(deployment)
     assert [run.runtime.value for run in report.runs] == ["cpu"]
     assert "runtime gpu cannot be run yet" in caplog.text
-
-
-def test_a_model_of_other_settings_is_told(
-    project: Project, caplog: pytest.LogCaptureFixture
-) -> None:
-    project.convert(project.deployment())
-    project.run(project.deployment())
-    assert "other settings" not in caplog.text
-    other = "data_type: bf16_fp32\nwinograd: 0\n"
-    project.run(project.deployment(other))
-    assert "winograd is 0, was 4; data_type is bf16_fp32, was fp32_fp32" in caplog.text
-    project.run(project.deployment(runtime="cpu\n    quantize_large_weights: 1"))
-    assert "quantize_large_weights is True, was False" in caplog.text
-    text = DEPLOYMENT.format(
-        models=MODEL.format(
-            name="m", path=project.folder / "m.onnx", extra="", runtime="cpu"
-        )
-    ).replace("[x]", "[x0]")
-    with pytest.raises(ModelFileError, match="says x0.*was converted with x; convert"):
-        project.run(load_deployment_text(text, project.folder / "d.yml"))
-
-
-def test_a_model_of_another_border_is_told(
-    project: Project, caplog: pytest.LogCaptureFixture
-) -> None:
-    project.convert(project.deployment())
-    text = DEPLOYMENT.format(
-        models=MODEL.format(
-            name="m", path=project.folder / "m.onnx", extra="", runtime="cpu"
-        )
-    )
-    other = text.replace("1,6,5,", "2,6,5,")
-    # What was converted for one image has no room for the results of two.
-    with pytest.raises(RunnerError, match="output 'y'"):
-        project.run(load_deployment_text(other, project.folder / "d.yml"))
-    assert "(x is [2, 6, 5, 4], was [1, 6, 5, 4]); convert it again" in caplog.text
-    caplog.clear()
-    project.run(project.deployment("output_data_formats: [NCHW]"))
-    assert "(y is NCHW, was NHWC); convert it again" in caplog.text
-
-
-def test_a_model_that_was_trained_again_is_told(
-    project: Project, caplog: pytest.LogCaptureFixture
-) -> None:
-    project.convert(project.deployment())
-    path = project.folder / "m.onnx"
-    model = onnx.load(path)
-    for tensor in model.graph.initializer:
-        tensor.CopyFrom(
-            numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name)
-        )
-    onnx.save(model, path)
-    assert not project.run(project.deployment(), validate=True).passed
-    assert f"models.m: {path} is another file than the one that" in caplog.text
-    caplog.clear()
-    assert project.convert_and_run(validate=True).passed
-    assert "another file" not in caplog.text
 
 
 def test_places_are_tried_before_anything_runs(project: Project) -> None:

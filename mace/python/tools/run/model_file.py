@@ -74,6 +74,8 @@ class ModelFile:
     Attributes:
         graph_linked, data_linked: `mace_run` contains it.
         source_sha256: of the files it was converted from; empty if unknown.
+        external_sha256: of files that the first of these names, by their path
+            relative to its folder.
     """
 
     name: str
@@ -86,6 +88,7 @@ class ModelFile:
     data_linked: bool = False
     hints: Mapping[str, Any] = field(default_factory=dict)
     source_sha256: tuple[str, ...] = ()
+    external_sha256: Mapping[str, str] = field(default_factory=dict)
 
     def output(self, name: str) -> TensorInfo | None:
         """The model output of that name, if it has one."""
@@ -134,6 +137,7 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
         data_linked=places.data_linked,
         hints={key.name: value for key, value in message.hints.ListFields()},
         source_sha256=tuple(message.source_sha256),
+        external_sha256={file.path: file.sha256 for file in message.external_sources},
     )
 
 

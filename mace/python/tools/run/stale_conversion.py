@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from mace.python.tools.config.deployment import (
     DataFormat,
+    FileRef,
     InputInfo,
     ModelConfig,
     OutputInfo,
@@ -97,10 +99,22 @@ def _changed_sources(model: ModelConfig, file: ModelFile) -> Iterator[str]:
     refs = [ref for ref in (model.model_file, model.weight_file) if ref]
     for ref, was in zip(refs, file.source_sha256):
         now = ref.sha256
-        path = next((path for path in ref.candidates if path.is_file()), None)
-        # One that must be downloaded is not worth it, one that is lost is no
-        # obstacle to a run.
-        if not ref.is_url and path is not None:
+        path = _path(ref)
+        if path is not None:
             now = file_sha256(ref, path)
         if now is not None and now != was:
             yield ref.location
+    source = _path(model.model_file)
+    if source is None:
+        return
+    for name, was in file.external_sha256.items():
+        path = source.parent / name
+        if path.is_file() and file_sha256(model.model_file, path) != was:
+            yield str(path)
+
+
+def _path(ref: FileRef) -> Path | None:
+    """Where it is; a file to download is not worth it, a lost one no obstacle."""
+    if ref.is_url:
+        return None
+    return next((path for path in ref.candidates if path.is_file()), None)

@@ -75,6 +75,7 @@ class _GraphImporter:
             self._import(node)
         self._unsupported.raise_if_any()
         graph = self._builder.graph
+        graph.external_files = self._reader.external_files
         for spec in self._request.outputs:
             value = self._value(spec.name)
             order = framework_format(spec.data_format, DataFormat.NCHW)

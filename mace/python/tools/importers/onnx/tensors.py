@@ -56,6 +56,11 @@ class TensorReader:
         self._model = model
         self._files: dict[str, Buffer] = {THIS_FILE: model.buffer}
 
+    @property
+    def external_files(self) -> tuple[str, ...]:
+        """What constants were made of besides the model's file, as it names them."""
+        return tuple(sorted(self._files.keys() - {THIS_FILE}))
+
     def constant(self, tensor: onnx.TensorProto, what: str) -> Constant:
         """The tensor in the type MACE computes in.
 
