@@ -144,6 +144,7 @@ def export_model(
     )
     data = DataFile(data_stream)
     written = [data.write(planned) for planned in plan]
+    data.finish()
     model = proto.Model(
         format_version=max([1, *(FORMAT_VERSIONS[c.layout] for c in written)]),
         name=graph.name,

@@ -185,6 +185,22 @@ def test_eight_bits_need_finite_weights(caplog: pytest.LogCaptureFixture) -> Non
     assert "w holds numbers that int8 cannot" in caplog.text
 
 
+def test_data_is_written_in_large_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = _network()
+    _, expected = _export(graph)
+    monkeypatch.setattr("mace.python.tools.export.constants.WRITE_BYTES", 1024)
+    pieces: list[bytes] = []
+
+    class Stream(io.BytesIO):
+        def write(self, piece: Any) -> int:
+            pieces.append(bytes(piece))
+            return len(piece)
+
+    export_model(graph, ExportOptions(), Stream())
+    assert b"".join(pieces) == expected
+    assert {len(piece) for piece in pieces[:-1]} == {1024}
+
+
 def test_layout_of_the_data_file() -> None:
     exported, data = _export(_network())
     model = exported.model
