@@ -31,7 +31,8 @@ class Finding:
     Attributes:
         requirement: the piece.
         found: what its probe saw.
-        state: NOT_NEEDED if it is missing or unfit and the task does without.
+        state: NOT_NEEDED if it is missing or unfit and the task does without, by
+            itself or by what else was found.
     """
 
     requirement: Requirement
@@ -85,12 +86,23 @@ class Diagnosis:
         }
 
 
-def _judge(requirement: Requirement, found: Found, wanted: AbstractSet[str]) -> State:
+def _judge(
+    requirement: Requirement,
+    found: Found,
+    wanted: AbstractSet[str],
+    computer: Computer,
+) -> State:
     if found.good:
         return State.GOOD
-    if wanted.isdisjoint(requirement.tasks):
+    needing = wanted & set(requirement.tasks)
+    if all(_spares(requirement, task, computer) for task in needing):
         return State.NOT_NEEDED
     return State.UNFIT if found.text else State.MISSING
+
+
+def _spares(requirement: Requirement, task: str, computer: Computer) -> bool:
+    probe = requirement.spared.get(task)
+    return probe is not None and probe(computer).good
 
 
 def diagnose(task: str, computer: Computer) -> Diagnosis:
@@ -103,7 +115,7 @@ def diagnose(task: str, computer: Computer) -> Diagnosis:
     return Diagnosis(
         tasks[task],
         tuple(
-            Finding(requirement, found, _judge(requirement, found, wanted))
+            Finding(requirement, found, _judge(requirement, found, wanted, computer))
             for requirement, found in zip(pieces, seen)
         ),
     )

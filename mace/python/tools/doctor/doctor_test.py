@@ -234,6 +234,21 @@ def test_no_ndk_will_do(computer: FakeComputer) -> None:
     assert diagnose("phone", computer).ready
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_an_ndk_spares_phones_the_libraries_for_linux(
+    computer: FakeComputer, task: str
+) -> None:
+    names = ["arm64 C++ headers", "armhf C++ headers"]
+    for triple in ("aarch64-linux-gnu", "arm-linux-gnueabihf"):
+        (computer.path(f"/usr/{triple}/include/c++")).unlink()
+    linux = {"cross", "board", "devices", "farm", "test", "all"}
+    assert problems(diagnose(task, computer)) == (names if task in linux else [])
+    variables = {"PATH": computer.variables["PATH"]}
+    object.__setattr__(computer, "variables", variables)
+    needing = {*linux, "phone"}
+    assert problems(diagnose(task, computer)) == (names if task in needing else [])
+
+
 def test_wrong_ndk_folder_is_named(computer: FakeComputer, tmp_path: Path) -> None:
     variables = {**computer.variables, "ANDROID_NDK_HOME": str(tmp_path)}
     object.__setattr__(computer, "variables", variables)

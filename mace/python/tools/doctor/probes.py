@@ -142,6 +142,12 @@ def ndk(computer: Computer) -> Found:
     return Found(True, found.revision)
 
 
+def set_ndk(computer: Computer) -> Found:
+    """The same, where none will not do."""
+    found = ndk(computer)
+    return Found(found.good and bool(computer.variables.get(VARIABLE)), found.text)
+
+
 def opencl_driver(computer: Computer) -> Found:
     """A driver that the OpenCL loader will find."""
     vendors = computer.path("/etc/OpenCL/vendors")

@@ -10,9 +10,9 @@ file, by whatever way it came) is told by `_PIECES`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Dict, Tuple
+from typing import Dict, Mapping, Tuple
 
 from mace.python.tools.android_ndk import REMEDY
 from mace.python.tools.doctor import probes
@@ -42,6 +42,7 @@ class Requirement:
         mend: the command that installs it.
         probe: looks for it.
         use: what it is good for, when no task insists on it.
+        spared: by task, what makes this piece superfluous for it where it is found.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Requirement:
     mend: str
     probe: Probe
     use: str = ""
+    spared: Mapping[str, Probe] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,11 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     ),
     "gdbserver": (_Piece("gdbserver", _DEVICES, program("gdbserver", pattern=r"\) ")),),
 }
+# An Android NDK brings the libraries of programs for phones.
+_SPARED: Dict[str, Mapping[str, Probe]] = {
+    "g++-aarch64-linux-gnu": {"phone": probes.set_ndk},
+    "g++-arm-linux-gnueabihf": {"phone": probes.set_ndk},
+}
 _GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _ARM, _DEVICES)
 
 
@@ -172,7 +179,13 @@ def _installed(package: Listed) -> Iterator[Requirement]:
         return
     for piece in _PIECES[package.name]:
         yield Requirement(
-            piece.name, piece.group, piece.needed, package.tasks, mend, piece.probe
+            piece.name,
+            piece.group,
+            piece.needed,
+            package.tasks,
+            mend,
+            piece.probe,
+            spared=_SPARED.get(package.name, {}),
         )
 
 
