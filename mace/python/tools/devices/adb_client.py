@@ -38,7 +38,19 @@ _ADVICE = {
     "connecting": "it is being connected; try again",
 }
 
-_NETWORK = re.compile(r"^\S+:\d+$")
+_ADDRESS = re.compile(r"^[^\s,]+:\d+$")
+# Phones with wireless debugging, which adb finds by itself.
+_SERVICE = "._tcp"
+
+
+def is_address(serial: str) -> bool:
+    """Whether it is a place in the network, to which adb may connect."""
+    return _ADDRESS.match(serial) is not None
+
+
+def in_network(serial: str) -> bool:
+    """Whether the device is there rather than at USB, or an emulator."""
+    return is_address(serial) or serial.rstrip(".").endswith(_SERVICE)
 
 
 @dataclass(frozen=True)
@@ -132,7 +144,7 @@ class AdbClient:
         return listed
 
     def _reconnect(self, serial: str) -> None:
-        if _NETWORK.match(serial):
+        if is_address(serial):
             self.call("disconnect", serial)
             self.call("connect", serial)
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 import dataclasses
 import logging
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mace.python.tools.config.deployment import Abi
+from mace.python.tools.devices.adb import AdbDevice
+from mace.python.tools.devices.adb_client import in_network
 from mace.python.tools.devices.boards import DEFAULT_FILE
 from mace.python.tools.devices.device import (
     Device,
@@ -159,6 +161,7 @@ class _Search:
                 self._note(candidate, answer)
             else:
                 self._match(candidate, answer)
+        self._use_each_phone_once()
 
     def _match(self, candidate: Candidate, properties: DeviceProperties) -> None:
         query = self._query
@@ -174,6 +177,20 @@ class _Search:
         soc = f", SoC {properties.soc}" if properties.soc else ""
         line = f"{properties.name} ({properties.serial}): {can}{soc}"
         self._seen.append(Seen(names, line))
+
+    def _use_each_phone_once(self) -> None:
+        """By the way that was named, else by USB; by both only if both were."""
+        wanted = set(self._query.wanted)
+        phones = [one for one in self.result.found if isinstance(one.device, AdbDevice)]
+        phones.sort(key=lambda one: _rank(one, wanted))
+        used: dict[str, FoundDevice] = {}
+        for item in phones:
+            first = used.setdefault(item.device.identity, item)
+            if first is item or item.properties.serial in wanted:
+                continue
+            item.device.close()
+            self.result.found.remove(item)
+            _LOG.info("%s is the phone %s", item.device.label, first.device.label)
 
     def _note(self, candidate: Candidate, error: MaceError) -> None:
         named = bool(set(candidate.names) & set(self._query.wanted))
@@ -248,6 +265,11 @@ class _Search:
             if not trouble.names and abi in trouble.abis:
                 return str(trouble.error)
         return _no_device(abi)
+
+
+def _rank(item: FoundDevice, wanted: Set[str]) -> tuple[bool, bool]:
+    named = item.properties.serial in wanted
+    return (not named, in_network(item.properties.serial))
 
 
 def _has_soc(properties: DeviceProperties, query: DeviceQuery) -> bool:

@@ -18,7 +18,7 @@ from mace.python.tools.devices import (
     close_all,
     find_devices,
 )
-from mace.python.tools.devices.adb_client import find_adb
+from mace.python.tools.devices.adb_client import find_adb, in_network
 from mace.python.tools.errors import MissingToolError
 from test.device_farm.farm import Farm, Running
 
@@ -82,6 +82,40 @@ def test_a_phone_in_the_network_is_connected(
     subprocess.run(["adb", "disconnect", address], capture_output=True, check=True)
     found = _find(DeviceQuery(_ANDROID, tmp_path, wanted=(address,)))
     assert list(_summary(found)) == ["MI 6"]
+
+
+def test_a_phone_that_is_reached_in_two_ways_is_used_once(
+    phones: list[Running], tmp_path: Path
+) -> None:
+    first = phones[0].address
+    second = first.replace("127.0.0.1", "localhost")
+    subprocess.run(["adb", "connect", second], capture_output=True, check=True)
+    try:
+        for wanted in ((), ("MI 6",), (first,), (second,), (second, "MI 6")):
+            query = DeviceQuery((Abi.ARM64_V8A,), tmp_path, wanted=wanted)
+            (found,) = _find(query).found
+            assert found.properties.name == "MI 6"
+            if wanted and wanted[0] in (first, second):
+                assert found.properties.serial == wanted[0]
+        both = DeviceQuery((Abi.ARM64_V8A,), tmp_path, wanted=(first, second))
+        assert len(_find(both).found) == 2
+    finally:
+        subprocess.run(["adb", "disconnect", second], capture_output=True, check=True)
+
+
+@pytest.mark.parametrize(
+    ("serial", "expected"),
+    [
+        ("0123456789abcdef", False),
+        ("emulator-5554", False),
+        ("192.168.0.7:5555", True),
+        ("adb-0123ab-Xy12ab._adb-tls-connect._tcp", True),
+    ],
+)
+def test_phones_by_usb_are_told_from_those_in_the_network(
+    serial: str, expected: bool
+) -> None:
+    assert in_network(serial) is expected
 
 
 def test_boards(boards: list[Running], farm: Farm, tmp_path: Path) -> None:

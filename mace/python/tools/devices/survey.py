@@ -6,14 +6,18 @@ from __future__ import annotations
 
 import concurrent.futures
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mace.python.tools.config.deployment import Abi
 from mace.python.tools.devices.adb import AdbDevice
-from mace.python.tools.devices.adb_client import AdbClient, ListedDevice, find_adb
+from mace.python.tools.devices.adb_client import (
+    AdbClient,
+    ListedDevice,
+    find_adb,
+    is_address,
+)
 from mace.python.tools.devices.boards import Board, read_boards
 from mace.python.tools.devices.device import (
     Device,
@@ -27,8 +31,6 @@ from mace.python.tools.errors import MaceError
 
 # Names of devices of this computer.
 HOST, EMULATOR = "host", "qemu"
-
-_NETWORK_SERIAL = re.compile(r"^[^\s,]+:\d+$")
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class Survey:
     def _listed(self, adb: AdbClient) -> dict[str, ListedDevice]:
         listed = {device.serial: device for device in adb.devices()}
         for name in self.absent(listed):
-            if _NETWORK_SERIAL.match(name):
+            if is_address(name):
                 self.refused[name] = adb.connect(name)
                 listed = {device.serial: device for device in adb.devices()}
         return listed
