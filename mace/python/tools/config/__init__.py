@@ -4,6 +4,7 @@
 
 from mace.python.tools.config.deployment import (
     Abi,
+    BorderTensor,
     CaffeDocker,
     CheckTensor,
     ClMemoryType,
@@ -34,6 +35,7 @@ from mace.python.tools.config.problems import ConfigError, Problem
 
 __all__ = [
     "Abi",
+    "BorderTensor",
     "CaffeDocker",
     "CheckTensor",
     "ClMemoryType",

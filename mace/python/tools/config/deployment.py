@@ -164,19 +164,18 @@ class FileRef:
 
 
 @dataclass(frozen=True)
-class InputInfo:
-    """One input tensor of a subgraph."""
+class BorderTensor:
+    """An input or output tensor of a subgraph."""
 
     name: str
     # -1: decided at run time.
     shape: tuple[int, ...]
     data_type: TensorType = TensorType.FLOAT32
     data_format: DataFormat = DataFormat.NHWC
-    # (lowest, highest) value; None: not given. Synthetic inputs then use
-    # [-1, 1].
-    range: tuple[float, float] | None = None
     # Name the application uses instead of `name`.
     alias: str | None = None
+    # Data of an input; of an output what is expected, None: computed by the
+    # original framework.
     validation_data: FileRef | None = None
 
     @property
@@ -185,20 +184,17 @@ class InputInfo:
 
 
 @dataclass(frozen=True)
-class OutputInfo:
+class InputInfo(BorderTensor):
+    """One input tensor of a subgraph."""
+
+    # (lowest, highest) value; None: not given. Synthetic inputs then use
+    # [-1, 1].
+    range: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class OutputInfo(BorderTensor):
     """One output tensor of a subgraph."""
-
-    name: str
-    shape: tuple[int, ...]
-    data_type: TensorType = TensorType.FLOAT32
-    data_format: DataFormat = DataFormat.NHWC
-    alias: str | None = None
-    # Expected output; None: computed by the original framework.
-    validation_data: FileRef | None = None
-
-    @property
-    def public_name(self) -> str:
-        return self.alias or self.name
 
 
 @dataclass(frozen=True)

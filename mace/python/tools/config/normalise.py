@@ -200,48 +200,37 @@ class _Builder:
         )
 
     def _inputs(self, parsed: ParsedSection) -> tuple[normal.InputInfo, ...]:
-        values = parsed.values
-        names = values["input_tensors"]
-        count = len(names)
-        shapes = values["input_shapes"]
-        types = _per_tensor(values["input_data_types"], count)
-        formats = _per_tensor(values["input_data_formats"], count)
-        ranges = _per_tensor(values["input_ranges"], count)
-        aliases = _per_tensor(values["input_aliases"], count)
-        files = _per_tensor(self._files(parsed, "validation_inputs_data"), count)
+        tensors = self._border(parsed, "input")
+        ranges = _per_tensor(parsed.values["input_ranges"], len(tensors))
         return tuple(
-            normal.InputInfo(
-                name=names[i],
-                shape=tuple(shapes[i]),
-                data_type=types[i],
-                data_format=formats[i],
-                range=ranges[i],
-                alias=aliases[i],
-                validation_data=files[i],
-            )
-            for i in range(count)
+            normal.InputInfo(**tensor, range=range_)
+            for tensor, range_ in zip(tensors, ranges)
         )
 
     def _outputs(self, parsed: ParsedSection) -> tuple[normal.OutputInfo, ...]:
-        values = parsed.values
-        names = values["output_tensors"]
-        count = len(names)
-        shapes = values["output_shapes"]
-        types = _per_tensor(values["output_data_types"], count)
-        formats = _per_tensor(values["output_data_formats"], count)
-        aliases = _per_tensor(values["output_aliases"], count)
-        files = _per_tensor(self._files(parsed, "validation_outputs_data"), count)
         return tuple(
-            normal.OutputInfo(
-                name=names[i],
-                shape=tuple(shapes[i]),
-                data_type=types[i],
-                data_format=formats[i],
-                alias=aliases[i],
-                validation_data=files[i],
-            )
-            for i in range(count)
+            normal.OutputInfo(**tensor) for tensor in self._border(parsed, "output")
         )
+
+    def _border(self, parsed: ParsedSection, side: str) -> list[dict[str, Any]]:
+        """Fields of `BorderTensor`, of each tensor of a side."""
+        values = parsed.values
+        names = values[f"{side}_tensors"]
+        columns = {
+            "data_type": values[f"{side}_data_types"],
+            "data_format": values[f"{side}_data_formats"],
+            "alias": values[f"{side}_aliases"],
+            "validation_data": self._files(parsed, f"validation_{side}s_data"),
+        }
+        each = {key: _per_tensor(column, len(names)) for key, column in columns.items()}
+        return [
+            {
+                "name": name,
+                "shape": tuple(shape),
+                **{key: column[i] for key, column in each.items()},
+            }
+            for i, (name, shape) in enumerate(zip(names, values[f"{side}_shapes"]))
+        ]
 
 
 def _per_tensor(values: Sequence[Any] | None, count: int) -> list[Any]:

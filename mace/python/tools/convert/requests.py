@@ -90,7 +90,7 @@ def export_options(
 
 
 def _signature(
-    info: config.InputInfo | config.OutputInfo,
+    info: config.BorderTensor,
     value_range: tuple[float, float] | None,
 ) -> InputSignature:
     return InputSignature(

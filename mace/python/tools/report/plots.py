@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mace.python.tools.report.analysis import Analysis
+from mace.python.tools.report.analysis import Analysis, OpFigures, TypeFigures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,21 +84,9 @@ def longest_ops(analysis: Analysis) -> str:
     ops = sorted(analysis.ops, key=lambda op: -op.avg_ms)[:_LONGEST]
 
     def draw(axes: Axes) -> None:
-        colours = type_colours(analysis)
-        positions = range(len(ops))
-        axes.barh(
-            positions,
-            [op.avg_ms for op in ops],
-            color=[colours[op.type] for op in ops],
-            height=0.72,
-        )
-        axes.set_yticks(positions)
-        axes.set_yticklabels([f"{op.index}  {_short(op.name, 26)}" for op in ops])
-        axes.invert_yaxis()
+        names = [f"{op.index}  {_short(op.name, 26)}" for op in ops]
+        _bars(axes, analysis, ops, names)
         axes.set_xlabel("average time (ms)")
-        axes.grid(axis="y", visible=False)
-        for position, op in zip(positions, ops):
-            _label(axes, op.avg_ms, position, op.share)
         axes.margins(x=0.12)
 
     return _svg(draw, (5.6, 0.9 + 0.235 * len(ops)))
@@ -108,22 +96,9 @@ def time_per_type(analysis: Analysis) -> str:
     """Share of each operator type."""
 
     def draw(axes: Axes) -> None:
-        colours = type_colours(analysis)
-        types = analysis.types
-        positions = range(len(types))
-        axes.barh(
-            positions,
-            [t.avg_ms for t in types],
-            color=[colours[t.type] for t in types],
-            height=0.72,
-        )
-        axes.set_yticks(positions)
-        axes.set_yticklabels([f"{t.type} \u00d7{t.count}" for t in types])
-        axes.invert_yaxis()
+        names = [f"{t.type} \u00d7{t.count}" for t in analysis.types]
+        _bars(axes, analysis, analysis.types, names)
         axes.set_xlabel("time of all operators of the type (ms)")
-        axes.grid(axis="y", visible=False)
-        for position, t in zip(positions, types):
-            _label(axes, t.avg_ms, position, t.share)
         axes.margins(x=0.14)
 
     return _svg(draw, (5.4, 1.0 + 0.34 * len(analysis.types)))
@@ -285,6 +260,29 @@ def run_times(series: Mapping[str, Sequence[float]]) -> str:
         axes.legend(loc="best", fontsize=8)
 
     return _svg(draw, (5.4, 3.0))
+
+
+def _bars(
+    axes: Axes,
+    analysis: Analysis,
+    rows: Sequence[OpFigures | TypeFigures],
+    names: Sequence[str],
+) -> None:
+    """A horizontal bar and its share for each, the first on top."""
+    colours = type_colours(analysis)
+    positions = range(len(rows))
+    axes.barh(
+        positions,
+        [row.avg_ms for row in rows],
+        color=[colours[row.type] for row in rows],
+        height=0.72,
+    )
+    axes.set_yticks(positions)
+    axes.set_yticklabels(names)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    for position, row in zip(positions, rows):
+        _label(axes, row.avg_ms, position, row.share)
 
 
 def _label(axes: Axes, end: float, position: int, share: float) -> None:

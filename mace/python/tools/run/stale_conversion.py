@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools.config.deployment import (
+    BorderTensor,
     DataFormat,
     FileRef,
-    InputInfo,
     ModelConfig,
-    OutputInfo,
     SubgraphConfig,
 )
 from mace.python.tools.fetch import file_sha256
@@ -65,7 +64,7 @@ def check_current(file: ModelFile, model: ModelConfig) -> None:
 
 def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
     tensors = {tensor.name: tensor for tensor in (*file.inputs, *file.outputs)}
-    infos: list[InputInfo | OutputInfo] = [*subgraph.inputs, *subgraph.outputs]
+    infos: list[BorderTensor] = [*subgraph.inputs, *subgraph.outputs]
     for info in infos:
         was = tensors[info.name].data_format
         # The converter writes NONE where a tensor is no image.
