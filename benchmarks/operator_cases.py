@@ -77,6 +77,21 @@ def _conv(
     )
 
 
+def _deconv(
+    name: str, shape: Sequence[int], out: int, window: tuple[int, int, int], groups: int
+) -> Case:
+    kernel, stride, pad = window
+    return _one(
+        name,
+        "ConvTranspose",
+        shape,
+        constants={"w": _floats(shape[1], out // groups, kernel, kernel)},
+        group=groups,
+        pads=[pad] * 4,
+        strides=[stride] * 2,
+    )
+
+
 def _pool(name: str, op: str, kernel: int, stride: int) -> Case:
     pad = (kernel - 1) // 2
     return _one(
@@ -133,7 +148,21 @@ def _products() -> list[Case]:
             for c, g in ((2, 48), (4, 24), (8, 12), (24, 4))
         ),
     ]
-    return [*cases, turned, gemm, *convolutions]
+    transposed = [
+        _deconv(f"transposed convolution {text}", shape, out, window, 1)
+        for text, shape, out, window in (
+            ("4x4 by 2, 512 to 256 channels", (1, 512, 8, 8), 256, (4, 2, 1)),
+            ("4x4 by 2, 256 to 256 channels", (1, 256, 32, 32), 256, (4, 2, 1)),
+            ("4x4 by 2, 64 to 3 channels", (1, 64, 32, 32), 3, (4, 2, 1)),
+            ("2x2 by 2, 128 to 64 channels", (1, 128, 56, 56), 64, (2, 2, 0)),
+            ("3x3 by 2, 128 to 64 channels", (1, 128, 56, 56), 64, (3, 2, 1)),
+            ("16x16 by 8, 21 classes", (1, 21, 16, 16), 21, (16, 8, 4)),
+        )
+    ]
+    depthwise = _deconv(
+        "transposed depthwise convolution 4x4 by 2", (1, 64, 56, 56), 64, (4, 2, 1), 64
+    )
+    return [*cases, turned, gemm, *convolutions, *transposed, depthwise]
 
 
 def _elementwise() -> list[Case]:

@@ -15,9 +15,9 @@ from test.conformance.onnx.runner import Result, Verdict, run_case
 
 # Below the counts of today by a little, so that losing an operator fails.
 _FEWEST_PASSED = {
-    "node": 770,
+    "node": 790,
     "pytorch-converted": 66,
-    "pytorch-operator": 33,
+    "pytorch-operator": 34,
     "simple": 7,
 }
 

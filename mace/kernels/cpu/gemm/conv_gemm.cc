@@ -29,12 +29,13 @@ constexpr Index kMaxEdgeBytes = 128 * 1024;
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
+// Whether windows begin elsewhere than in the first pixel, or leave the image.
 bool IsPadded(const ConvShape &s) {
   const Index reach_h =
       (s.out_h - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
   const Index reach_w =
       (s.out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
-  return s.pad_top > 0 || s.pad_left > 0 || reach_h > s.in_h ||
+  return s.pad_top != 0 || s.pad_left != 0 || reach_h > s.in_h ||
          reach_w > s.in_w;
 }
 

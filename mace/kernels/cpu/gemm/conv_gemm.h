@@ -28,8 +28,9 @@
 
 namespace mace::gemm {
 
-// All positive; pads may be 0. in_c and out_c are multiples of groups. Pads
-// below and to the right follow from out_h and out_w.
+// All positive; pads may be 0, or negative where the first window begins inside
+// the image. in_c and out_c are multiples of groups. Pads below and to the
+// right follow from out_h and out_w.
 struct ConvShape {
   ptrdiff_t batch = 1;
   ptrdiff_t in_h = 1;

@@ -148,7 +148,8 @@ class ConstantPlan:
 
     def _form(self, op: Op, index: int, value: Value) -> Form:
         port = default_catalogue()[op.type].input_port(index)
-        groups = op.attr("groups") if port.packed and op.type == "Conv2D" else 1
+        grouped = port.packed and "groups" in default_catalogue()[op.type].attributes
+        groups = op.attr("groups") if grouped else 1
         return Form(port.packed, groups, self._stored_as(port, value), self._pairs)
 
     def _stored_as(self, port: Port, value: Value) -> Storage:

@@ -62,6 +62,18 @@ _CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("DepthwiseConv2d", [(2, 9, 8, 4), (3, 2, 4, 3)], _window("SAME"), 1),
     *[
         (
+            kind,
+            [(2, 5, 6, 4), filters],
+            {"strides": [2, 3], "pads": [1, 0, 2, 1], "output_padding": [0, 2]},
+            1,
+        )
+        for kind, filters in (
+            ("Deconv2D", (6, 3, 4, 4)),
+            ("DepthwiseDeconv2d", (3, 2, 4, 3)),
+        )
+    ],
+    *[
+        (
             "Pooling",
             [(2, 9, 8, 4)],
             _window("EXPLICIT", pads=[1, 1, 1, 1], kernels=[3, 2], ceil_mode=c, mode=m),

@@ -20,8 +20,10 @@ LAYOUT_BOUND_OPS = frozenset(
         "BatchNorm",
         "ChannelShuffle",
         "Conv2D",
+        "Deconv2D",
         "DepthToSpace",
         "DepthwiseConv2d",
+        "DepthwiseDeconv2d",
         "LocalResponseNorm",
         "Pooling",
         "Resize",
@@ -89,6 +91,26 @@ class Axis:
             start = count * self.stride
             count += int(start < size + self.before)
         return count
+
+
+def transposed_size(op: Op, index: int, kernel: int, size: Dim) -> Dim:
+    """What a transposed convolution makes of the height (0) or width (1)."""
+    if not isinstance(size, int):
+        return None
+    pads = op.attr("pads")
+    result: int = (
+        op.attr("strides")[index] * (size - 1)
+        + (kernel - 1) * op.attr("dilations")[index]
+        + 1
+        - pads[index]
+        - pads[index + 2]
+        + op.attr("output_padding")[index]
+    )
+    if size and result < 1:
+        raise ValueError(
+            f"pads {list(pads)} leave nothing of what a length of {size} becomes"
+        )
+    return result if size else 0
 
 
 def window_axes(

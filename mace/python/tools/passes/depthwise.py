@@ -7,17 +7,19 @@ from __future__ import annotations
 from mace.python.tools.ir import Graph, Op
 from mace.python.tools.passes.base import Pass
 
+_DEPTHWISE = {"Conv2D": "DepthwiseConv2d", "Deconv2D": "DepthwiseDeconv2d"}
+
 
 class Depthwise(Pass):
-    """Conv2D with groups = input channels to DepthwiseConv2d."""
+    """Conv2D and Deconv2D with groups = input channels to the depthwise one."""
 
     name = "depthwise"
-    requires = ("fold_constants",)
+    requires = ("unit_deconv",)
 
     def run(self, graph: Graph) -> int:
         count = 0
         for op in graph.ops:
-            if op.type != "Conv2D" or op.attr("groups") == 1:
+            if op.type not in _DEPTHWISE or op.attr("groups") == 1:
                 continue
             constant = op.input(1).constant
             # A residual input has no place in a depthwise convolution.
@@ -40,5 +42,5 @@ def _rewrite(graph: Graph, op: Op) -> None:
     attrs = {name: value for name, value in op.attrs.items() if name != "groups"}
     value = graph.add_constant(f"{op.input(1).name}/depthwise", moved)
     graph.replace_op(
-        op, "DepthwiseConv2d", [op.input(0), value, op.get_input(2)], attrs
+        op, _DEPTHWISE[op.type], [op.input(0), value, op.get_input(2)], attrs
     )

@@ -17,7 +17,8 @@ from mace.python.tools.passes.affine import Affine, affine_of
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import has_activation, only_reader
 
-_WITH_FILTER = frozenset({"Conv2D", "DepthwiseConv2d", "FullyConnected"})
+_DEPTHWISE = frozenset({"DepthwiseConv2d", "DepthwiseDeconv2d"})
+_WITH_FILTER = _DEPTHWISE | {"Conv2D", "Deconv2D", "FullyConnected"}
 
 
 class FoldAffine(Pass):
@@ -73,7 +74,7 @@ def scale_outputs(graph: Graph, op: Op, scale: Array) -> None:
 
 def scaled_filter(op_type: str, constant: Constant, scale: Array) -> Constant:
     """The filter with each output channel multiplied by its factor."""
-    if op_type != "DepthwiseConv2d":
+    if op_type not in _DEPTHWISE:
         return scaled(constant, scale, 0)
     # [KH, KW, C, M]: output channel c * M + m.
     return multiplied(constant, scale.reshape(constant.shape[2:]))

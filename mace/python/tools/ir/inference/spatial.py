@@ -15,10 +15,11 @@ from mace.python.tools.ir.window import (
     output_size,
     scaled_size,
     spatial_axes,
+    transposed_size,
 )
 
 
-@INFERENCE.register("Conv2D")
+@INFERENCE.register("Conv2D", "Deconv2D")
 def _conv2d(op: Op) -> list[OutputType]:
     x, filter_shape = op.input(0), _filter(op)
     out, kh, kw, in_per_group = filter_shape
@@ -34,6 +35,9 @@ def _conv2d(op: Op) -> list[OutputType]:
     if out % groups:
         raise ValueError(f"{out} output channels in {groups} groups")
     _check_bias(op, out)
+    if op.type == "Deconv2D":
+        size = [transposed_size(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
+        return [OutputType(x.dtype, image_shape(op, n, size, out))]
     size = [output_size(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
     shape = image_shape(op, n, size, out)
     residual = op.get_input(3)
@@ -42,7 +46,7 @@ def _conv2d(op: Op) -> list[OutputType]:
     return [OutputType(x.dtype, shape)]
 
 
-@INFERENCE.register("DepthwiseConv2d")
+@INFERENCE.register("DepthwiseConv2d", "DepthwiseDeconv2d")
 def _depthwise(op: Op) -> list[OutputType]:
     x, filter_shape = op.input(0), _filter(op)
     kh, kw, channels, multiplier = filter_shape
@@ -53,7 +57,8 @@ def _depthwise(op: Op) -> list[OutputType]:
     if isinstance(c, int) and c != channels:
         raise ValueError(f"{c} input channels, but {channels} in the filter")
     _check_bias(op, out)
-    size = [output_size(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
+    resized = transposed_size if op.type == "DepthwiseDeconv2d" else output_size
+    size = [resized(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
     return [OutputType(x.dtype, image_shape(op, n, size, out))]
 
 

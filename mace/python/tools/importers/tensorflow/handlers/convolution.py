@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.importers.tensorflow.handlers.window import (
@@ -11,6 +13,7 @@ from mace.python.tools.importers.tensorflow.handlers.window import (
     window_attrs,
 )
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.shapes import Shape
 
 
 def _filter(context: Context, perm: tuple[int, ...] | None) -> Value:
@@ -57,6 +60,62 @@ def depthwise_conv2d(context: Context) -> None:
     attrs = window_attrs(context)
     attrs["dilations"] = spatial(context, "dilations")
     context.emit("DepthwiseConv2d", [context.input(0), _filter(context, None)], **attrs)
+
+
+@HANDLERS.register("Conv2DBackpropInput")
+def transposed_conv2d(context: Context) -> None:
+    """tf.nn.conv2d_transpose: [KH, KW, O, C] filters, the output's shape first."""
+    filters = _filter(context, (2, 0, 1, 3))
+    attrs = _transposed_attrs(context, filters.shape)
+    context.emit("Deconv2D", [context.input(2), filters], **attrs)
+
+
+@HANDLERS.register("DepthwiseConv2dNativeBackpropInput")
+def transposed_depthwise(context: Context) -> None:
+    """[KH, KW, O, M] filters; output channel o is the sum over M inputs."""
+    filters = _filter(context, (2, 0, 1, 3))
+    attrs = _transposed_attrs(context, filters.shape)
+    attrs["groups"] = filters.shape[0] if filters.shape else 1
+    context.emit("Deconv2D", [context.input(2), filters], **attrs)
+
+
+def _transposed_attrs(context: Context, filter_shape: Shape | None) -> dict[str, Any]:
+    """Strides, dilations, pads and output padding.
+
+    The node is the gradient of a convolution, whose input has the size that the
+    node is told; its padding is that of this convolution.
+    """
+    attrs = window_attrs(context)
+    attrs["dilations"] = spatial(context, "dilations")
+    padding, pads = attrs.pop("padding"), attrs.pop("pads", [0] * 4)
+    wanted = context.ints(0, "the output's shape")
+    image = context.input(2).shape
+    h, w = (2, 3) if context.is_nchw() else (1, 2)
+    if image is None or not isinstance(image[h], int) or not isinstance(image[w], int):
+        raise UnsupportedNodeError(
+            f"height and width of {context.input(2).name} are not known",
+            "give fixed input_shapes",
+        )
+    # Some writers give height and width alone.
+    sizes = wanted if len(wanted) == 2 else [wanted[h], wanted[w]]
+    added = []
+    for i, axis in enumerate((h, w)):
+        kernel = filter_shape[i + 1] if filter_shape else None
+        size = image[axis]
+        assert isinstance(kernel, int) and isinstance(size, int)
+        extent = (kernel - 1) * attrs["dilations"][i] + 1
+        reach = attrs["strides"][i] * (size - 1) + extent
+        if padding == "SAME":
+            total = max(reach - sizes[i], 0)
+            pads[i], pads[i + 2] = total // 2, total - total // 2
+        added.append(sizes[i] - reach + pads[i] + pads[i + 2])
+    if min(added) < 0:
+        raise UnsupportedNodeError(
+            f"an output of {sizes[0]} x {sizes[1]} does not follow from an input of "
+            f"{image[h]} x {image[w]}"
+        )
+    attrs["pads"], attrs["output_padding"] = pads, added
+    return attrs
 
 
 @HANDLERS.register("MatMul")

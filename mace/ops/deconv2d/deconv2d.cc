@@ -1,0 +1,125 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/deconv2d/deconv2d_schema.h"
+#include "mace/ops/deconv2d/phase_gemm.h"
+#include "mace/ops/epilogue/conv_run.h"
+#include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/window/transposed_window.h"
+
+namespace mace {
+namespace {
+
+class Deconv2DOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
+    MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
+    MACE_ASSIGN_OR_RETURN(const gemm::Kernels *kernels,
+                          KernelsOf(*context, kDeconv2DFilterInput, isa()));
+    const Tensor &filter = *context->constant(kDeconv2DFilterInput);
+    MACE_RETURN_IF_ERROR(
+        CheckConstants(filter, context->constant(kDeconv2DBiasInput)));
+    filter_shape_ = filter.shape;
+    for (int i = 0; i < 2; ++i) {
+      axes_[i] = MakeTransposedAxis(attributes_, i,
+                                    filter.shape[static_cast<size_t>(i) + 1]);
+    }
+    gemm_.Init(filter, axes_[0], axes_[1], kernels);
+    void *memory = context->AllocatePrepared(gemm_.FilterBytes());
+    if (memory == nullptr) {
+      return OutOfResources("operator '", name(),
+                            "' (Deconv2D): no memory for ", gemm_.FilterBytes(),
+                            " bytes of its filter in the order of use");
+    }
+    gemm_.LayOutFilter(filter, memory);
+    return MaceStatus();
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Shape &input = context->input(kDeconv2DInputInput)->shape;
+    if (input.rank() != 4 ||
+        input[3] != filter_shape_[3] * attributes_.groups) {
+      return Invalid("input has shape ", input.ToString(), " but the filter ",
+                     filter_shape_.ToString(), " with ", attributes_.groups,
+                     " group(s) takes [N, H, W, ",
+                     filter_shape_[3] * attributes_.groups, "]");
+    }
+    MACE_ASSIGN_OR_RETURN(
+        const int64_t height,
+        TransposedOutput(name(), "height", axes_[0], input[1]));
+    MACE_ASSIGN_OR_RETURN(
+        const int64_t width,
+        TransposedOutput(name(), "width", axes_[1], input[2]));
+    const Shape output{input[0], height, width, filter_shape_[0]};
+    MACE_RETURN_IF_ERROR(
+        SetOutput(context, kDeconv2DOutputOutput, output, DataType::kFloat32));
+    context->AllowStridedOutput(kDeconv2DOutputOutput);
+    empty_ = output.Elements() == 0;
+    macs_ = 0;
+    if (empty_) return MaceStatus();
+    const int threads = context->thread_pool()->thread_count();
+    gemm_.Reshape(input, output, threads);
+    context->RequestScratch(gemm_.ScratchBytes(threads));
+    macs_ = input.Elements(0, 3) * filter_shape_.Elements();
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    if (empty_) return MaceStatus();
+    ConvTensors tensors;
+    tensors.input = context->input(kDeconv2DInputInput);
+    tensors.weights = context->input(kDeconv2DFilterInput);
+    if (context->input_count() > kDeconv2DBiasInput) {
+      tensors.bias = context->input(kDeconv2DBiasInput);
+    }
+    tensors.output = context->output(kDeconv2DOutputOutput);
+    gemm_.Run(MakeConvArgs(tensors, false), activation_, context->thread_pool(),
+              context->scratch());
+    return MaceStatus();
+  }
+
+  int64_t Macs() const override { return macs_; }
+  ConvPoolArgs Geometry() const override {
+    return ReportTransposed(axes_[0], axes_[1], filter_shape_);
+  }
+  std::string KernelName() const override {
+    return empty_ ? "none"
+                  : MakeString("gemm in ", gemm_.phase_count(), " phase(s)");
+  }
+
+ private:
+  MaceStatus CheckConstants(const Tensor &filter, const Tensor *bias) const {
+    const Shape &shape = filter.shape;
+    if (shape.rank() != 4 || shape.Elements() == 0) {
+      return Invalid("filter has shape ", shape.ToString(),
+                     "; expected [O, KH, KW, C / groups], none of them 0");
+    }
+    if (shape[0] % attributes_.groups != 0 ||
+        filter.groups != attributes_.groups) {
+      return Invalid(
+          attributes_.groups, " group(s) do not fit a filter of shape ",
+          shape.ToString(), " packed for ", filter.groups, " group(s)");
+    }
+    if (bias != nullptr && bias->shape != Shape{shape[0]}) {
+      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
+                     shape[0], "]");
+    }
+    return MaceStatus();
+  }
+
+  Deconv2DAttributes attributes_;
+  FusedActivation activation_;
+  Shape filter_shape_;
+  TransposedAxis axes_[2];
+  PhaseGemm gemm_;
+  bool empty_ = false;
+  int64_t macs_ = 0;
+};
+
+MACE_REGISTER_OP(Deconv2D, CPU, Deconv2DOp);
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,309 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::CaseInput;
+using op_test::ExpectError;
+using op_test::ExpectFloats;
+using op_test::OpCase;
+using op_test::OpResult;
+using op_test::OpSession;
+using op_test::Random;
+using op_test::RunOptions;
+using op_test::Tolerance;
+using op_test::Value;
+
+// Sums of at most a few hundred products of numbers below 1 in float32.
+constexpr Tolerance kTolerance = {2e-5, 2e-5};
+
+struct Geometry {
+  int64_t strides[2] = {1, 1};
+  int64_t pads[4] = {0, 0, 0, 0};
+  int64_t output_padding[2] = {0, 0};
+  int64_t dilations[2] = {1, 1};
+  int64_t groups = 1;
+};
+
+std::vector<int64_t> List(const int64_t *values, size_t count) {
+  return std::vector<int64_t>(values, values + count);
+}
+
+OpCase Attributes(OpCase op_case, const Geometry &g) {
+  return op_case.Ints("strides", List(g.strides, 2))
+      .Ints("pads", List(g.pads, 4))
+      .Ints("output_padding", List(g.output_padding, 2))
+      .Ints("dilations", List(g.dilations, 2))
+      .Int("groups", g.groups);
+}
+
+Shape OutputShape(const Shape &x, const Shape &f, const Geometry &g) {
+  Shape y{x[0], 0, 0, f[0]};
+  for (size_t i = 0; i < 2; ++i) {
+    y[i + 1] = g.strides[i] * (x[i + 1] - 1) + (f[i + 1] - 1) * g.dilations[i] +
+               1 - g.pads[i] - g.pads[i + 2] + g.output_padding[i];
+  }
+  return y;
+}
+
+// Scatters every input, as the definition says.
+std::vector<double> Naive(const Value &input,
+                          const Value &filter,
+                          const std::vector<float> &bias,
+                          const Geometry &g) {
+  const Shape &x = input.shape;
+  const Shape &f = filter.shape;
+  const Shape y = OutputShape(x, f, g);
+  const std::vector<float> xs = input.floats();
+  const std::vector<float> fs = filter.floats();
+  std::vector<double> out(static_cast<size_t>(y.Elements()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!bias.empty()) out[i] = bias[i % bias.size()];
+  }
+  const int64_t depth = f[3];
+  const int64_t outputs = f[0] / g.groups;
+  for (int64_t at = 0; at < x.Elements(0, 3); ++at) {
+    const int64_t n = at / x[2] / x[1];
+    for (int64_t tap = 0; tap < f[1] * f[2]; ++tap) {
+      const int64_t h = at / x[2] % x[1] * g.strides[0] - g.pads[0] +
+                        tap / f[2] * g.dilations[0];
+      const int64_t w =
+          at % x[2] * g.strides[1] - g.pads[1] + tap % f[2] * g.dilations[1];
+      if (h < 0 || h >= y[1] || w < 0 || w >= y[2]) continue;
+      for (int64_t o = 0; o < f[0]; ++o) {
+        double sum = 0;
+        for (int64_t c = 0; c < depth; ++c) {
+          const int64_t from = at * x[3] + o / outputs * depth + c;
+          sum += static_cast<double>(xs[static_cast<size_t>(from)]) *
+                 fs[static_cast<size_t>((o * f[1] * f[2] + tap) * depth + c)];
+        }
+        out[static_cast<size_t>(((n * y[1] + h) * y[2] + w) * y[3] + o)] += sum;
+      }
+    }
+  }
+  return out;
+}
+
+struct Problem {
+  Problem(Random *random,
+          const Shape &input,
+          int64_t outputs,
+          int64_t kernel_h,
+          int64_t kernel_w,
+          const Geometry &g)
+      : geometry(g),
+        x(random->Floats(input)),
+        f(random->Floats(
+            {outputs, kernel_h, kernel_w, input[3] / g.groups}, -0.4f, 0.3f)),
+        b(random->Floats({outputs})) {}
+
+  OpCase Make(DataType stored = DataType::kFloat32) const {
+    OpCase op_case("Deconv2D");
+    op_case.Input(x).Packed(f, geometry.groups, stored).Constant(b);
+    return Attributes(op_case, geometry);
+  }
+  std::vector<double> Sums() const { return Naive(x, f, b.floats(), geometry); }
+  Shape OutputShape() const {
+    return mace::OutputShape(x.shape, f.shape, geometry);
+  }
+  void Check() const {
+    ExpectFloats(Make(), OutputShape(), Sums(), kTolerance);
+  }
+
+  Geometry geometry;
+  Value x, f, b;
+};
+
+Geometry Strided(int64_t stride, int64_t pad) {
+  Geometry g;
+  std::fill(g.strides, g.strides + 2, stride);
+  std::fill(g.pads, g.pads + 4, pad);
+  return g;
+}
+
+// Kernels smaller than, as large as and larger than the stride; padding that
+// lets the first window begin inside the image.
+TEST(Deconv2DTest, KernelsAndStrides) {
+  Random random(1);
+  for (const int64_t kernel : {1, 2, 3, 4, 5}) {
+    for (const int64_t stride : {1, 2, 3, 4}) {
+      for (const int64_t pad : {0, 1, 2}) {
+        const Geometry g = Strided(stride, pad);
+        Problem(&random, {2, 5, 6, 19}, 21, kernel, kernel, g).Check();
+      }
+    }
+  }
+}
+
+TEST(Deconv2DTest, UnequalAxes) {
+  Random random(2);
+  Geometry g;
+  g.strides[0] = 3;
+  g.strides[1] = 2;
+  g.pads[0] = 2;
+  g.pads[3] = 3;
+  g.output_padding[0] = 2;
+  g.output_padding[1] = 1;
+  Problem(&random, {1, 4, 7, 5}, 33, 5, 2, g).Check();
+  Problem(&random, {3, 1, 1, 5}, 3, 2, 7, g).Check();
+  g.output_padding[0] = 9;  // rows that nothing reaches
+  Problem(&random, {1, 4, 7, 20}, 4, 3, 3, g).Check();
+}
+
+TEST(Deconv2DTest, Dilations) {
+  Random random(3);
+  for (const int64_t stride : {1, 2, 3, 4}) {
+    for (const int64_t dilation : {2, 3, 4}) {
+      Geometry g = Strided(stride, 1);
+      g.dilations[0] = dilation;
+      g.dilations[1] = 2;
+      Problem(&random, {1, 5, 4, 17}, 6, 3, 4, g).Check();
+    }
+  }
+}
+
+TEST(Deconv2DTest, Groups) {
+  Random random(4);
+  for (const int64_t groups : {2, 3, 6}) {
+    Geometry g = Strided(2, 1);
+    g.groups = groups;
+    Problem(&random, {2, 5, 4, 6 * 7}, 6 * 5, 4, 4, g).Check();
+  }
+}
+
+// Every way in which rows of a block are pointed at, sums that rest in the
+// output, many panels, one row.
+TEST(Deconv2DTest, Depths) {
+  Random random(5);
+  for (const int64_t channels : {1, 3, 16, 64, 300, 600}) {
+    Problem(&random, {1, 4, 4, channels}, 70, 4, 4, Strided(2, 1)).Check();
+    Problem(&random, {1, 1, 1, channels}, 100, 2, 2, Strided(2, 0)).Check();
+  }
+}
+
+TEST(Deconv2DTest, ManyRows) {
+  Random random(6);
+  Problem(&random, {1, 40, 33, 24}, 40, 3, 3, Strided(2, 1)).Check();
+}
+
+TEST(Deconv2DTest, Activations) {
+  Random random(7);
+  const Problem p(&random, {2, 5, 4, 9}, 35, 3, 3, Strided(4, 1));
+  std::vector<double> relu6;
+  std::vector<double> tanh;
+  for (const double v : p.Sums()) {
+    relu6.push_back(std::min(std::max(v, 0.0), 0.6));
+    tanh.push_back(std::tanh(v));
+  }
+  ExpectFloats(
+      p.Make().String("activation", "RELUX").Float("activation_limit", 0.6f),
+      p.OutputShape(), relu6, kTolerance);
+  ExpectFloats(p.Make().String("activation", "TANH"), p.OutputShape(), tanh,
+               kTolerance);
+}
+
+TEST(Deconv2DTest, WithoutBias) {
+  Random random(8);
+  const Geometry g = Strided(3, 0);
+  const Value x = random.Floats({1, 3, 3, 8});
+  const Value f = random.Floats({5, 2, 2, 8});
+  OpCase op_case("Deconv2D");
+  op_case.Input(x).Packed(f);
+  ExpectFloats(Attributes(op_case, g), OutputShape(x.shape, f.shape, g),
+               Naive(x, f, {}, g), kTolerance);
+}
+
+// As the weights that are then stored, to the last bit of the tolerance of
+// float32.
+TEST(Deconv2DTest, StorageIn16And8Bits) {
+  Random random(9);
+  Geometry g = Strided(2, 1);
+  g.groups = 2;
+  Problem p(&random, {1, 6, 5, 2 * 9}, 2 * 20, 4, 3, g);
+  const Value exact = p.f;
+  for (const DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
+    std::vector<float> rounded;
+    for (const float v : exact.floats()) {
+      rounded.push_back(
+          type == DataType::kFloat16
+              ? op_test::WidenFloat16(op_test::NarrowToFloat16(v))
+              : op_test::WidenBfloat16(op_test::NarrowToBfloat16(v)));
+    }
+    p.f = Value::Floats(exact.shape, rounded);
+    ExpectFloats(p.Make(type), p.OutputShape(), p.Sums(), kTolerance);
+    if (type != DataType::kBfloat16) continue;
+    OpCase pairs("Deconv2D");
+    pairs.Input(p.x).PackedPairs(p.f, g.groups).Constant(p.b);
+    ExpectFloats(Attributes(pairs, g), p.OutputShape(), p.Sums(), kTolerance);
+  }
+  OpCase scaled("Deconv2D");
+  scaled.Input(p.x).PackedScaled(exact, g.groups, &p.f).Constant(p.b);
+  ExpectFloats(Attributes(scaled, g), p.OutputShape(), p.Sums(), kTolerance);
+}
+
+// The filter is laid out once, whatever the shapes.
+TEST(Deconv2DTest, ShapesChange) {
+  Random random(10);
+  const Geometry g = Strided(2, 1);
+  Problem p(&random, {1, 3, 3, 20}, 18, 4, 4, g);
+  OpSession session(p.Make(), RunOptions());
+  for (const Shape &shape :
+       {Shape{1, 3, 3, 20}, Shape{2, 7, 1, 20}, Shape{0, 3, 3, 20},
+        Shape{1, 0, 3, 20}, Shape{1, 12, 9, 20}}) {
+    p.x = random.Floats(shape);
+    std::vector<CaseInput> inputs = p.Make().inputs;
+    const OpResult result = session.Run(inputs);
+    EXPECT_EQ(result.violation, "");
+    ASSERT_EQ(result.status.code(), MaceStatus::MACE_SUCCESS)
+        << result.status.information();
+    if (shape.Elements() == 0) {
+      EXPECT_EQ(result.outputs[0].shape.Elements(), 0);
+      continue;
+    }
+    EXPECT_EQ(result.outputs[0].shape, p.OutputShape());
+    op_test::ExpectNear(result.outputs[0].floats(), p.Sums(), kTolerance);
+  }
+}
+
+TEST(Deconv2DTest, Reports) {
+  Random random(11);
+  const OpResult result = op_test::RunOp(
+      Problem(&random, {1, 4, 5, 6}, 7, 4, 4, Strided(2, 1)).Make());
+  EXPECT_EQ(result.kernel_name, "gemm in 4 phase(s)");
+  EXPECT_EQ(result.macs, 4 * 5 * 7 * 4 * 4 * 6);
+}
+
+TEST(Deconv2DTest, Errors) {
+  Random random(12);
+  auto make = [&](const Shape &x, const Shape &f, const Shape &b) {
+    OpCase op_case("Deconv2D");
+    op_case.Input(random.Floats(x)).Packed(random.Floats(f));
+    op_case.Constant(random.Floats(b));
+    return op_case;
+  };
+  const auto kInvalid = MaceStatus::MACE_INVALID_ARGS;
+  ExpectError(make({1, 4, 4, 3}, {5, 2, 2, 4}, {5}), kInvalid,
+              "takes [N, H, W, 4]");
+  ExpectError(make({4, 4, 3}, {5, 2, 2, 3}, {5}), kInvalid, "input has shape");
+  ExpectError(make({1, 4, 4, 3}, {5, 2, 2, 3}, {4}), kInvalid,
+              "bias has shape [4]; expected [5]");
+  ExpectError(make({1, 4, 4, 3}, {5, 3}, {5}), kInvalid,
+              "expected [O, KH, KW, C / groups]");
+  ExpectError(make({1, 4, 4, 3}, {6, 2, 2, 3}, {6}).Int("groups", 2), kInvalid,
+              "2 group(s) do not fit a filter");
+  ExpectError(make({1, 2, 2, 3}, {5, 2, 2, 3}, {5}).Ints("pads", {0, 2, 0, 2}),
+              kInvalid, "width");
+}
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,98 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A transposed convolution as matrix products: one convolution of stride 1 for
+// each phase of outputs (transposed_window.h), by the elements of the filter
+// that these meet. Every output is a sum of its own, in one chain, so that no
+// split of the work changes a bit; nothing is scattered or added up afterwards.
+//
+// A task of a phase makes its rows of outputs in scratch and copies them to
+// their places, which are a stride apart: a copy from the second-level cache
+// per KH * KW * C / stride^2 products.
+
+#ifndef MACE_OPS_DECONV2D_PHASE_GEMM_H_
+#define MACE_OPS_DECONV2D_PHASE_GEMM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "mace/core/op.h"
+#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/window/transposed_window.h"
+
+namespace mace {
+
+class PhaseGemm {
+ public:
+  // `filter` is [O, KH, KW, C / groups], packed; `kernels` those that read it.
+  // An axis is {vertical, horizontal}.
+  void Init(const Tensor &filter,
+            const TransposedAxis &rows,
+            const TransposedAxis &columns,
+            const gemm::Kernels *kernels);
+
+  // The filter in the order of the phases: bytes that it takes (64-byte
+  // aligned), and its making, once, before the first Run.
+  size_t FilterBytes() const { return filter_bytes_; }
+  void LayOutFilter(const Tensor &filter, void *memory);
+
+  // `output` is [N, OH, OW, O], none of them 0.
+  void Reshape(const Shape &input, const Shape &output, int threads);
+  size_t ScratchBytes(int threads) const;
+  // Convolutions that the last Reshape planned.
+  size_t phase_count() const { return plans_.size(); }
+
+  // Sets the clamp and the weights of `args` itself; `args.output` is dense but
+  // for args.output_stride.
+  void Run(const gemm::ConvArgs &args,
+           const FusedActivation &activation,
+           ThreadPool *pool,
+           void *scratch) const;
+
+ private:
+  // A part of the filter.
+  struct Part {
+    TransposedPhase row;
+    TransposedPhase column;
+    size_t offset = 0;  // bytes
+  };
+  struct PhasePlan {
+    gemm::ConvPlan plan;
+    const Part *part = nullptr;
+    int64_t first_task = 0;
+  };
+
+  void RunTask(const PhasePlan &phase,
+               const gemm::ConvArgs &args,
+               const FusedActivation &activation,
+               ptrdiff_t task,
+               void *scratch) const;
+  void FillUnmet(const gemm::ConvArgs &args,
+                 const FusedActivation &activation,
+                 ThreadPool *pool,
+                 float *pixel) const;
+
+  const gemm::Kernels *kernels_ = nullptr;
+  gemm::WeightType stored_type_ = gemm::WeightType::kF32;
+  gemm::WeightType type_ = gemm::WeightType::kF32;  // as laid out
+  Shape filter_;
+  int64_t groups_ = 1;
+  TransposedAxis axes_[2];
+  std::vector<TransposedPhase> phases_[2];
+  bool has_unmet_ = false;  // phases that meet nothing
+  std::vector<Part> parts_;
+  size_t filter_bytes_ = 0;
+  const char *laid_out_ = nullptr;
+
+  Shape output_;
+  std::vector<PhasePlan> plans_;
+  int64_t tasks_ = 0;
+  size_t tile_bytes_ = 0;     // per thread
+  size_t scratch_bytes_ = 0;  // per thread, beside the tile
+};
+
+}  // namespace mace
+
+#endif  // MACE_OPS_DECONV2D_PHASE_GEMM_H_

@@ -1,0 +1,237 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One row of outputs at a time: outputs a stride apart are a row of a depthwise
+// convolution of stride 1 (transposed_window.h), which the kernel writes to
+// their places.
+
+#include <cstring>
+#include <vector>
+
+#include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/depthwise_deconv2d/depthwise_deconv2d_schema.h"
+#include "mace/ops/epilogue/bias_pixels.h"
+#include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/window/transposed_window.h"
+
+namespace mace {
+namespace {
+
+constexpr size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
+
+dwconv::WeightType FilterType(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return dwconv::WeightType::kF16;
+    case DataType::kBfloat16:
+      return dwconv::WeightType::kBf16;
+    default:
+      return dwconv::WeightType::kF32;
+  }
+}
+
+class DepthwiseDeconv2dOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
+    MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
+    kernels_ = dwconv::KernelsFor(isa());
+    const Tensor &filter = *context->constant(kDepthwiseDeconv2dFilterInput);
+    const Tensor *bias = context->constant(kDepthwiseDeconv2dBiasInput);
+    shape_ = filter.shape;
+    if (shape_.rank() != 4 || shape_.Elements() == 0) {
+      return Invalid("filter has shape ", shape_.ToString(),
+                     "; expected [KH, KW, C, M], none of them 0");
+    }
+    if (bias != nullptr && bias->shape != Shape{shape_[2] * shape_[3]}) {
+      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
+                     shape_[2] * shape_[3], "]");
+    }
+    type_ = FilterType(filter.data_type);
+    for (int i = 0; i < 2; ++i) {
+      axes_[i] =
+          MakeTransposedAxis(attributes_, i, shape_[static_cast<size_t>(i)]);
+      phases_[i] = TransposedPhases(axes_[i]);
+    }
+    return LayOutFilter(filter, context);
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    input_ = context->input(kDepthwiseDeconv2dInputInput)->shape;
+    if (input_.rank() != 4 || input_[3] != shape_[2]) {
+      return Invalid("input has shape ", input_.ToString(), " but the filter ",
+                     shape_.ToString(), " takes [N, H, W, ", shape_[2], "]");
+    }
+    MACE_ASSIGN_OR_RETURN(
+        const int64_t height,
+        TransposedOutput(name(), "height", axes_[0], input_[1]));
+    MACE_ASSIGN_OR_RETURN(
+        const int64_t width,
+        TransposedOutput(name(), "width", axes_[1], input_[2]));
+    output_ = Shape{input_[0], height, width, shape_[2] * shape_[3]};
+    MACE_RETURN_IF_ERROR(SetOutput(context, kDepthwiseDeconv2dOutputOutput,
+                                   output_, DataType::kFloat32));
+    context->AllowStridedOutput(kDepthwiseDeconv2dOutputOutput);
+    empty_ = output_.Elements() == 0;
+    macs_ = 0;
+    if (empty_) return MaceStatus();
+    scratch_bytes_ = 0;
+    for (const TransposedPhase &row : phases_[0]) {
+      if (row.taps == 0) continue;
+      for (const TransposedPhase &column : phases_[1]) {
+        if (column.taps == 0) continue;
+        const size_t bytes =
+            kernels_->scratch_bytes(RowShape(row, column, 0), type_);
+        if (scratch_bytes_ < bytes) scratch_bytes_ = Align(bytes);
+      }
+    }
+    context->RequestScratch(
+        scratch_bytes_ *
+        static_cast<size_t>(context->thread_pool()->thread_count()));
+    macs_ = input_.Elements(0, 3) * shape_.Elements();
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    if (empty_) return MaceStatus();
+    const Tensor *bias = context->input_count() > kDepthwiseDeconv2dBiasInput
+                             ? context->input(kDepthwiseDeconv2dBiasInput)
+                             : nullptr;
+    dwconv::Args args;
+    args.type = type_;
+    args.input = context->input(kDepthwiseDeconv2dInputInput)->data;
+    args.bias = bias == nullptr ? nullptr : bias->As<float>();
+    args.clamp = activation_.clamp();
+    args.low = activation_.low();
+    args.high = activation_.high();
+    Tensor *output = context->output(kDepthwiseDeconv2dOutputOutput);
+    args.output = output->data;
+    args.output_stride = Index(output->RowStride());
+    char *scratch = static_cast<char *>(context->scratch());
+    context->thread_pool()->ParallelFor(
+        output_[0] * output_[1], RowGrain(output_[2] * output_[3]),
+        [&](int64_t begin, int64_t end, int thread) {
+          void *own = scratch + static_cast<size_t>(thread) * scratch_bytes_;
+          for (int64_t row = begin; row < end; ++row) RunRow(args, row, own);
+        });
+    return MaceStatus();
+  }
+
+  int64_t Macs() const override { return macs_; }
+  ConvPoolArgs Geometry() const override {
+    return ReportTransposed(axes_[0], axes_[1], shape_);
+  }
+  std::string KernelName() const override { return empty_ ? "none" : "dwconv"; }
+
+ private:
+  // [phases of rows][phases of columns] filters of a convolution.
+  MaceStatus LayOutFilter(const Tensor &filter, InitContext *context) {
+    const size_t tap_bytes = static_cast<size_t>(shape_[2] * shape_[3]) *
+                             DataTypeSize(filter.data_type);
+    const size_t bytes = static_cast<size_t>(shape_[0] * shape_[1]) * tap_bytes;
+    auto *memory = static_cast<char *>(context->AllocatePrepared(bytes));
+    if (memory == nullptr) {
+      return OutOfResources("operator '", name(),
+                            "' (DepthwiseDeconv2d): no memory for ", bytes,
+                            " bytes of its filter in the order of use");
+    }
+    filter_ = memory;
+    tap_bytes_ = tap_bytes;
+    for (const TransposedPhase &row : phases_[0]) {
+      if (row.taps == 0) continue;
+      for (const TransposedPhase &column : phases_[1]) {
+        char *to = memory + FilterOffset(row, column);
+        for (int64_t i = 0; i < row.taps; ++i) {
+          const int64_t h = row.last_tap - i * row.tap_step;
+          for (int64_t j = 0; j < column.taps; ++j, to += tap_bytes) {
+            const int64_t w = column.last_tap - j * column.tap_step;
+            std::memcpy(to,
+                        static_cast<const char *>(filter.data) +
+                            static_cast<size_t>(h * shape_[1] + w) * tap_bytes,
+                        tap_bytes);
+          }
+        }
+      }
+    }
+    return MaceStatus();
+  }
+
+  // Bytes before the filter of a pair of phases.
+  size_t FilterOffset(const TransposedPhase &row,
+                      const TransposedPhase &column) const {
+    return static_cast<size_t>(row.taps_before * shape_[1] +
+                               row.taps * column.taps_before) *
+           tap_bytes_;
+  }
+
+  // Number `t` of the rows of a phase, with the columns of a phase.
+  dwconv::Shape RowShape(const TransposedPhase &row,
+                         const TransposedPhase &column,
+                         int64_t t) const {
+    dwconv::Shape s;
+    s.in_h = Index(input_[1]);
+    s.in_w = Index(input_[2]);
+    s.in_c = Index(input_[3]);
+    s.multiplier = Index(shape_[3]);
+    s.kernel_h = Index(row.taps);
+    s.kernel_w = Index(column.taps);
+    s.dilation_h = Index(row.dilation);
+    s.dilation_w = Index(column.dilation);
+    s.pad_top = Index(row.pad - t);
+    s.pad_left = Index(column.pad);
+    s.out_w = Index(PhaseOutputs(column, axes_[1], output_[2]));
+    return s;
+  }
+
+  // Row `row` of the outputs, counted through the batch.
+  void RunRow(const dwconv::Args &all, int64_t row, void *scratch) const {
+    const int64_t h = row % output_[1];
+    const auto vertical = static_cast<size_t>(h % axes_[0].stride);
+    const ptrdiff_t channels = Index(output_[3]);
+    const ptrdiff_t image =
+        Index(row / output_[1]) * Index(input_[1] * input_[2] * input_[3]);
+    const ptrdiff_t step = Index(axes_[1].stride) * all.output_stride;
+    float *to = static_cast<float *>(all.output) +
+                Index(row * output_[2]) * all.output_stride;
+    const TransposedPhase &down = phases_[0][vertical];
+    for (const TransposedPhase &across : phases_[1]) {
+      const ptrdiff_t count = Index(PhaseOutputs(across, axes_[1], output_[2]));
+      if (count == 0) break;
+      float *first = to + Index(across.first) * all.output_stride;
+      if (down.taps == 0 || across.taps == 0) {
+        FillWithBias(activation_, all.bias, count, channels, step, first);
+        continue;
+      }
+      dwconv::Args args = all;
+      args.shape = RowShape(down, across, h / axes_[0].stride);
+      args.filter = filter_ + FilterOffset(down, across);
+      args.input = static_cast<const float *>(all.input) + image;
+      args.output = first;
+      args.output_stride = step;
+      kernels_->run(args, {0, 1, 0, args.shape.in_c}, scratch);
+    }
+    activation_.Apply(to, Index(output_[2]), channels, all.output_stride);
+  }
+
+  DepthwiseDeconv2dAttributes attributes_;
+  FusedActivation activation_;
+  const dwconv::Kernels *kernels_ = nullptr;
+  Shape shape_;  // of the filter
+  dwconv::WeightType type_ = dwconv::WeightType::kF32;
+  TransposedAxis axes_[2];
+  std::vector<TransposedPhase> phases_[2];
+  size_t tap_bytes_ = 0;          // of the filter
+  const char *filter_ = nullptr;  // [rows' phases][columns' phases][taps]
+  Shape input_;
+  Shape output_;
+  size_t scratch_bytes_ = 0;  // per thread
+  bool empty_ = false;
+  int64_t macs_ = 0;
+};
+
+MACE_REGISTER_OP(DepthwiseDeconv2d, CPU, DepthwiseDeconv2dOp);
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,90 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/window/transposed_window.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
+
+namespace mace {
+namespace {
+
+// (output, input, tap): what meets what.
+using Meetings = std::set<std::tuple<int64_t, int64_t, int64_t>>;
+
+Meetings ByDefinition(const TransposedAxis &axis, int64_t in, int64_t out) {
+  Meetings all;
+  for (int64_t i = 0; i < in; ++i) {
+    for (int64_t k = 0; k < axis.kernel; ++k) {
+      const int64_t o = i * axis.stride - axis.pad_before + k * axis.dilation;
+      if (o >= 0 && o < out) all.insert({o, i, k});
+    }
+  }
+  return all;
+}
+
+Meetings ByPhases(const TransposedAxis &axis, int64_t in, int64_t out) {
+  Meetings all;
+  for (const TransposedPhase &phase : TransposedPhases(axis)) {
+    for (int64_t t = 0; t < PhaseOutputs(phase, axis, out); ++t) {
+      const int64_t o = phase.first + t * axis.stride;
+      EXPECT_LT(o, out);
+      for (int64_t j = 0; j < phase.taps; ++j) {
+        const int64_t i = t - phase.pad + j * phase.dilation;
+        if (i < 0 || i >= in) continue;
+        EXPECT_TRUE(
+            all.insert({o, i, phase.last_tap - j * phase.tap_step}).second);
+      }
+    }
+  }
+  return all;
+}
+
+TEST(TransposedWindowTest, PhasesMeetWhatTheDefinitionSays) {
+  for (int64_t kernel = 1; kernel <= 5; ++kernel) {
+    for (int64_t stride = 1; stride <= 6; ++stride) {
+      for (int64_t dilation = 1; dilation <= 4; ++dilation) {
+        for (int64_t pad = 0; pad <= 7; ++pad) {
+          SCOPED_TRACE(testing::Message()
+                       << "kernel " << kernel << " stride " << stride
+                       << " dilation " << dilation << " pad " << pad);
+          const TransposedAxis axis = {kernel, stride, dilation, pad, 0, 2};
+          for (const int64_t out : {1, 4, 19}) {
+            EXPECT_EQ(ByPhases(axis, 4, out), ByDefinition(axis, 4, out));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(TransposedWindowTest, Output) {
+  const TransposedAxis axis = {3, 2, 2, 1, 2, 1};
+  EXPECT_EQ(TransposedOutput("op", "height", axis, 7).value(),
+            2 * 6 + 5 - 3 + 1);
+  EXPECT_EQ(TransposedOutput("op", "height", axis, 0).value(), 0);
+}
+
+TEST(TransposedWindowTest, ImpossibleOutputs) {
+  const int64_t big = (INT64_C(1) << 31) - 1;
+  for (const TransposedAxis &axis :
+       {TransposedAxis{1, 1, 1, 1, 0, 0}, TransposedAxis{2, 3, 1, 8, 7, 0},
+        TransposedAxis{big, 1, big, 0, 0, 0},
+        TransposedAxis{1, big, 1, 0, 0, 0},
+        TransposedAxis{1, 1, 1, 0, 0, big}}) {
+    const Result<int64_t> output = TransposedOutput(
+        "up/deconv", "width", axis, axis.stride == big ? big : 1);
+    ASSERT_FALSE(output.ok());
+    EXPECT_NE(output.status().information().find("'up/deconv'"),
+              std::string::npos);
+    EXPECT_NE(output.status().information().find("width"), std::string::npos);
+  }
+  EXPECT_FALSE(TransposedOutput("op", "width", {1, 0, 1, 0, 0, 0}, 4).ok());
+  EXPECT_FALSE(TransposedOutput("op", "width", {}, -1).ok());
+  EXPECT_FALSE(TransposedOutput("op", "width", {}, big + 1).ok());
+}
+
+}  // namespace
+}  // namespace mace
