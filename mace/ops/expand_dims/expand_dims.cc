@@ -1,21 +1,21 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/ops/cpu_op/copy.h"
-#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/shape_only_op.h"
 #include "mace/ops/expand_dims/expand_dims_schema.h"
 
 namespace mace {
 
 namespace {
 
-class ExpandDimsOp final : public CpuOp {
+class ExpandDimsOp final : public ShapeOnlyOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+ protected:
+  MaceStatus OutputShape(ReshapeContext *context, Shape *shape) override {
     const Tensor *input = context->input(kExpandDimsInputInput);
     const size_t rank = input->shape.rank() + attributes_.axes.size();
     if (rank > Shape::kMaxRank) {
@@ -34,20 +34,10 @@ class ExpandDimsOp final : public CpuOp {
       }
       inserted[axis] = true;
     }
-    Shape shape;
     size_t next = 0;
     for (size_t i = 0; i < rank; ++i) {
-      shape.Append(inserted[i] ? 1 : input->shape[next++]);
+      shape->Append(inserted[i] ? 1 : input->shape[next++]);
     }
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, input->data_type));
-    context->AllowInPlace(0, 0);
-    return MaceStatus();
-  }
-
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
-  MaceStatus Run(RunContext *context) override {
-    CopyInputToOutput(context);
     return MaceStatus();
   }
 

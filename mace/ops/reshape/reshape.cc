@@ -5,14 +5,13 @@
 
 #include <vector>
 
-#include "mace/ops/cpu_op/copy.h"
-#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/shape_only_op.h"
 
 namespace mace {
 
 namespace {
 
-class ReshapeOp final : public CpuOp {
+class ReshapeOp final : public ShapeOnlyOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
@@ -22,7 +21,8 @@ class ReshapeOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+ protected:
+  MaceStatus OutputShape(ReshapeContext *context, Shape *shape) override {
     const Tensor *input = context->input(kReshapeInputInput);
     std::vector<int64_t> wanted = attributes_.shape;
     const Tensor *given = context->input(kReshapeShapeInput);
@@ -39,18 +39,7 @@ class ReshapeOp final : public CpuOp {
       if (rank > static_cast<int64_t>(Shape::kMaxRank)) return TooMany(rank);
       wanted.assign(given->As<int32_t>(), given->As<int32_t>() + rank);
     }
-    Shape shape;
-    MACE_RETURN_IF_ERROR(Resolve(input->shape, wanted, &shape));
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, input->data_type));
-    context->AllowInPlace(0, 0);
-    return MaceStatus();
-  }
-
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
-  MaceStatus Run(RunContext *context) override {
-    CopyInputToOutput(context);
-    return MaceStatus();
+    return Resolve(input->shape, wanted, shape);
   }
 
  private:

@@ -3,20 +3,20 @@
 
 #include "mace/ops/squeeze/squeeze_schema.h"
 
-#include "mace/ops/cpu_op/copy.h"
-#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/shape_only_op.h"
 
 namespace mace {
 
 namespace {
 
-class SqueezeOp final : public CpuOp {
+class SqueezeOp final : public ShapeOnlyOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+ protected:
+  MaceStatus OutputShape(ReshapeContext *context, Shape *shape) override {
     const Tensor *input = context->input(kSqueezeInputInput);
     bool drop[Shape::kMaxRank] = {};
     for (const int64_t given : attributes_.axes) {
@@ -28,20 +28,10 @@ class SqueezeOp final : public CpuOp {
       }
       drop[axis] = true;
     }
-    Shape shape;
     for (size_t i = 0; i < input->shape.rank(); ++i) {
       const bool all = attributes_.axes.empty() && input->shape[i] == 1;
-      if (!drop[i] && !all) shape.Append(input->shape[i]);
+      if (!drop[i] && !all) shape->Append(input->shape[i]);
     }
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, input->data_type));
-    context->AllowInPlace(0, 0);
-    return MaceStatus();
-  }
-
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
-  MaceStatus Run(RunContext *context) override {
-    CopyInputToOutput(context);
     return MaceStatus();
   }
 

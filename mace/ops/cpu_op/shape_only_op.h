@@ -1,0 +1,41 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What operators start from whose output has the elements of input 0, in their
+// order, under another shape. Where the plan allows they cost nothing: the
+// output is the memory of the input.
+
+#ifndef MACE_OPS_CPU_OP_SHAPE_ONLY_OP_H_
+#define MACE_OPS_CPU_OP_SHAPE_ONLY_OP_H_
+
+#include "mace/ops/cpu_op/copy.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+
+namespace mace {
+
+class ShapeOnlyOp : public CpuOp {
+ public:
+  MaceStatus Reshape(ReshapeContext *context) final {
+    Shape shape;
+    MACE_RETURN_IF_ERROR(OutputShape(context, &shape));
+    MACE_RETURN_IF_ERROR(
+        SetOutput(context, 0, shape, context->input(0)->data_type));
+    context->AllowInPlace(0, 0);
+    return MaceStatus();
+  }
+
+  HalfUse half_use() const final { return HalfUse::kFollows; }
+
+  MaceStatus Run(RunContext *context) final {
+    CopyInputToOutput(context);
+    return MaceStatus();
+  }
+
+ protected:
+  // `shape` comes empty.
+  virtual MaceStatus OutputShape(ReshapeContext *context, Shape *shape) = 0;
+};
+
+}  // namespace mace
+
+#endif  // MACE_OPS_CPU_OP_SHAPE_ONLY_OP_H_
