@@ -143,6 +143,34 @@ inline void ToInt8Weights(float *w, size_t count, size_t column, char *panel) {
   }
 }
 
+// Distance of neighbouring floats at `x`.
+inline double Ulp(double x) {
+  const double magnitude = std::fabs(x);
+  if (magnitude < 0x1p-126) return 0x1p-149;
+  return std::ldexp(1.0, std::ilogb(magnitude) - 23);
+}
+
+// For functions of one number: every sign and exponent from `lowest` on with
+// mantissas spread over it, 0 and infinities; what lies around 0 once more in
+// even steps.
+inline std::vector<float> FloatsOfAllSizes(int lowest = -149) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values = {0.0f, -0.0f, kInfinity, -kInfinity};
+  constexpr int kSteps = 97;
+  for (int exponent = lowest; exponent <= 127; ++exponent) {
+    for (int step = 0; step < kSteps; ++step) {
+      const double m = 1.0 + static_cast<double>(step) / kSteps;
+      const auto x = static_cast<float>(std::ldexp(m, exponent));
+      values.push_back(x);
+      values.push_back(-x);
+    }
+  }
+  for (int i = -40000; i <= 40000; ++i) {
+    values.push_back(static_cast<float>(i) * 0x1p-8f * 0.71f);
+  }
+  return values;
+}
+
 // |got - want| <= bound, NaN equal to NaN. `bound` follows from the sum of the
 // absolute products: a chain of k fused steps errs by at most k * 2^-24 of it.
 inline bool Near(double got, double want, double bound) {

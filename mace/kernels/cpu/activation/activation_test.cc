@@ -10,7 +10,6 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "mace/kernels/cpu/kernel_testing.h"
@@ -21,15 +20,6 @@ namespace {
 using activation::Kind;
 using activation::Params;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-// Distance of neighbouring floats at `x`.
-double Ulp(double x) {
-  const double magnitude = std::fabs(x);
-  if (magnitude < 0x1p-126) return 0x1p-149;
-  return std::ldexp(1.0, std::ilogb(magnitude) - 23);
-}
-
 // Armv7's NEON counts denormals as 0.
 bool FlushesDenormals() {
 #if defined(__arm__)
@@ -37,25 +27,6 @@ bool FlushesDenormals() {
 #else
   return false;
 #endif
-}
-
-// Every sign and exponent with mantissas spread over it, 0 and infinities.
-std::vector<float> AllBinades() {
-  std::vector<float> values = {0.0f, -0.0f, kInfinity, -kInfinity};
-  constexpr int kSteps = 97;
-  for (int exponent = -149; exponent <= 127; ++exponent) {
-    for (int step = 0; step < kSteps; ++step) {
-      const double m = 1.0 + static_cast<double>(step) / kSteps;
-      const auto x = static_cast<float>(std::ldexp(m, exponent));
-      values.push_back(x);
-      values.push_back(-x);
-    }
-  }
-  // The interesting range in even steps.
-  for (int i = -40000; i <= 40000; ++i) {
-    values.push_back(static_cast<float>(i) * 0x1p-8f * 0.71f);
-  }
-  return values;
 }
 
 struct Function {
@@ -124,7 +95,7 @@ std::vector<Function> Functions() {
 }
 
 TEST(ActivationTest, AccurateOverTheWholeRange) {
-  const std::vector<float> x = AllBinades();
+  const std::vector<float> x = FloatsOfAllSizes();
   std::vector<float> y(x.size());
   for (const CpuIsa isa : RunnableIsas()) {
     for (const Function &f : Functions()) {

@@ -20,33 +20,11 @@ namespace {
 
 using eltwise::Unary;
 
-double Ulp(double x) {
-  const double magnitude = std::fabs(x);
-  if (magnitude < 0x1p-126) return 0x1p-149;
-  return std::ldexp(1.0, std::ilogb(magnitude) - 23);
-}
-
-std::vector<float> AllBinades() {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  std::vector<float> values = {0.0f, -0.0f, kInfinity, -kInfinity};
 #if defined(__arm__)
-  constexpr int kLowest = -126;  // NEON of Armv7 flushes denormals
+constexpr int kLowest = -126;  // NEON of Armv7 flushes denormals
 #else
-  constexpr int kLowest = -149;
+constexpr int kLowest = -149;
 #endif
-  for (int exponent = kLowest; exponent <= 127; ++exponent) {
-    for (int step = 0; step < 97; ++step) {
-      const auto x =
-          static_cast<float>(std::ldexp(1.0 + step / 97.0, exponent));
-      values.push_back(x);
-      values.push_back(-x);
-    }
-  }
-  for (int i = -40000; i <= 40000; ++i) {
-    values.push_back(static_cast<float>(i) * 0x1p-8f * 0.71f);
-  }
-  return values;
-}
 
 struct Function {
   const char *name;
@@ -81,7 +59,7 @@ std::vector<Function> Functions() {
 }
 
 TEST(EltwiseTest, UnaryAccurateOverTheWholeRange) {
-  const std::vector<float> x = AllBinades();
+  const std::vector<float> x = FloatsOfAllSizes(kLowest);
   std::vector<float> y(x.size());
   for (const CpuIsa isa : RunnableIsas()) {
     for (const Function &f : Functions()) {
