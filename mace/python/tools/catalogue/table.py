@@ -7,12 +7,9 @@ python -m mace.python.tools.catalogue.table [--output FILE]
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from mace.python.tools.atomic import atomic_write
 from mace.python.tools.catalogue.loader import default_catalogue
 from mace.python.tools.catalogue.schema import (
     Attribute,
@@ -22,16 +19,14 @@ from mace.python.tools.catalogue.schema import (
     Port,
 )
 from mace.python.tools.errors import MaceError
+from mace.python.tools.reference_page import page_parser, table, write_page
 
 
 def operator_table(catalogue: Catalogue) -> str:
     """Markdown: a table of all operators, then a section for each."""
     ops = sorted(catalogue.ops.values(), key=lambda op: op.type.lower())
-    lines = ["# Operators", ""]
-    lines += ["| operator | what it computes |", "|---|---|"]
-    lines += [
-        f"| [{op.type}](#{op.type.lower()}) | {_cell(op.summary)} |" for op in ops
-    ]
+    summaries = [(f"[{op.type}](#{op.type.lower()})", op.summary) for op in ops]
+    lines = ["# Operators", "", *table(("operator", "what it computes"), summaries)]
     for op in ops:
         lines += _section(op)
     return "\n".join(lines) + "\n"
@@ -41,16 +36,19 @@ def _section(op: OpSchema) -> list[str]:
     lines = ["", f"## {op.type}", "", op.summary]
     if op.doc:
         lines += ["", op.doc]
-    lines += ["", "| port | element types | meaning |", "|---|---|---|"]
-    for side, ports in (("input", op.inputs), ("output", op.outputs)):
-        lines += [_port(side, port) for port in ports]
+    ports = [
+        _port(side, port)
+        for side, ports in (("input", op.inputs), ("output", op.outputs))
+        for port in ports
+    ]
+    lines += ["", *table(("port", "element types", "meaning"), ports)]
     if op.attributes:
-        lines += ["", "| attribute | type | default | meaning |", "|---|---|---|---|"]
-        lines += [_attribute(attribute) for attribute in op.attributes.values()]
+        head = ("attribute", "type", "default", "meaning")
+        lines += ["", *table(head, map(_attribute, op.attributes.values()))]
     return lines
 
 
-def _port(side: str, port: Port) -> str:
+def _port(side: str, port: Port) -> tuple[str, ...]:
     notes = [
         word
         for word, holds in (
@@ -61,10 +59,10 @@ def _port(side: str, port: Port) -> str:
         if holds
     ]
     meaning = "; ".join([*notes, *([port.doc] if port.doc else [])])
-    return f"| {side} `{port.name}` | {', '.join(port.types)} | {_cell(meaning)} |"
+    return f"{side} `{port.name}`", ", ".join(port.types), meaning
 
 
-def _attribute(attribute: Attribute) -> str:
+def _attribute(attribute: Attribute) -> tuple[str, ...]:
     default = "required" if attribute.required else f"`{_value(attribute.default)}`"
     kind = attribute.kind.value
     if attribute.size is not None:
@@ -76,7 +74,7 @@ def _attribute(attribute: Attribute) -> str:
         meaning.append(f"at least {attribute.min}")
     if attribute.max is not None:
         meaning.append(f"at most {attribute.max}")
-    return f"| `{attribute.name}` | {kind} | {default} | {_cell('; '.join(meaning))} |"
+    return f"`{attribute.name}`", kind, default, "; ".join(meaning)
 
 
 def _value(value: object) -> str:
@@ -87,24 +85,13 @@ def _value(value: object) -> str:
     return str(value)
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point; returns the exit status."""
-    parser = argparse.ArgumentParser(description="Writes the operator reference.")
-    parser.add_argument(
-        "--output", type=Path, help="file to write; standard output if left out"
-    )
-    args = parser.parse_args(argv)
+    args = page_parser(
+        "mace.python.tools.catalogue.table", "Print the operator reference."
+    ).parse_args(argv)
     try:
-        text = operator_table(default_catalogue())
-        if args.output is None:
-            sys.stdout.write(text)
-        else:
-            with atomic_write(args.output, "w") as stream:
-                stream.write(text)
+        write_page(operator_table(default_catalogue()), args.output)
     except MaceError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_status

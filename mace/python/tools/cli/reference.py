@@ -12,10 +12,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from mace.python.tools.atomic import atomic_write
 from mace.python.tools.cli.parser import COMMANDS, command_parser
+from mace.python.tools.reference_page import page_parser, table, write_page
 
 # `benchmark` takes the flags of `run`; listing them once is enough.
 _SAME_AS = {"benchmark": "run"}
@@ -43,14 +42,14 @@ def _tables(parser: argparse.ArgumentParser) -> Iterator[str]:
         title = group.title or ""
         if title not in ("options", "optional arguments"):
             yield from (f"### {title[0].upper()}{title[1:]} ({_short(parser)})", "")
-        yield from ("| flag | meaning |", "| --- | --- |", *rows, "")
+        yield from (*table(("flag", "meaning"), rows), "")
 
 
 def _short(parser: argparse.ArgumentParser) -> str:
     return parser.prog.rpartition(" ")[2]
 
 
-def _row(action: argparse.Action) -> str:
+def _row(action: argparse.Action) -> tuple[str, str]:
     flag = action.option_strings[-1]
     if action.nargs == "?":
         # A switch: the value may be left out.
@@ -60,27 +59,15 @@ def _row(action: argparse.Action) -> str:
         flag += f"={value}"
     needed = " (required)" if action.required else ""
     meaning = (action.help or "") + needed
-    return f"| `{_cell(flag)}` | {_cell(meaning)} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    return f"`{flag}`", meaning.replace("<", "&lt;")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the reference to a file or to standard output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mace.python.tools.cli.reference",
-        description="Print the reference of the command line.",
-    )
-    parser.add_argument("--output", type=Path, help="file to write")
-    args = parser.parse_args(argv)
-    text = markdown().rstrip("\n") + "\n"
-    if args.output is None:
-        sys.stdout.write(text)
-    else:
-        with atomic_write(args.output, "w") as stream:
-            stream.write(text)
+    args = page_parser(
+        "mace.python.tools.cli.reference", "Print the reference of the command line."
+    ).parse_args(argv)
+    write_page(markdown(), args.output)
     return 0
 
 

@@ -11,16 +11,13 @@ documentation includes; the second a JSON Schema that editors check files with.
 
 from __future__ import annotations
 
-import argparse
 import enum
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic.fields import FieldInfo
 
-from mace.python.tools.atomic import atomic_write
 from mace.python.tools.config import spellings
 from mace.python.tools.config.field_types import Accepts
 from mace.python.tools.config.schema import (
@@ -31,6 +28,7 @@ from mace.python.tools.config.schema import (
     SubgraphSection,
     json_schema,
 )
+from mace.python.tools.reference_page import page_parser, table, write_page
 
 _SECTIONS: tuple[tuple[str, type[Section]], ...] = (
     ("Keys of the file", DeploymentSection),
@@ -50,14 +48,15 @@ def markdown() -> str:
     lines: list[str] = []
     for title, section in _SECTIONS:
         lines += [f"## {title}", ""]
-        lines += _table(("key", "value", "default", "meaning"), _key_rows(section))
+        head = ("key", "value", "default", "meaning")
+        lines += [*table(head, _key_rows(section)), ""]
     lines += ["## Earlier spellings", ""]
     lines += [
         "Files of earlier versions keep working; each spelling below gives one",
         "warning that names the present one.",
         "",
     ]
-    lines += _table(("where", "earlier", "present"), _old_rows())
+    lines += table(("where", "earlier", "present"), _old_rows())
     return "\n".join(lines)
 
 
@@ -116,34 +115,17 @@ def _grouped(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield ", ".join(old_words), new
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    lines = [_row(head), _row(("---",) * len(head))]
-    lines += [_row(row) for row in rows]
-    return [*lines, ""]
-
-
-def _row(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the reference to a file or to standard output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mace.python.tools.config.reference",
-        description="Print the reference of deployment files.",
+    parser = page_parser(
+        "mace.python.tools.config.reference", "Print the reference of deployment files."
     )
     parser.add_argument(
         "--json_schema", action="store_true", help="JSON Schema, not Markdown"
     )
-    parser.add_argument("--output", type=Path, help="file to write")
     args = parser.parse_args(argv)
     text = json.dumps(json_schema(), indent=2) if args.json_schema else markdown()
-    text = text.rstrip("\n") + "\n"
-    if args.output is None:
-        sys.stdout.write(text)
-    else:
-        with atomic_write(args.output, "w") as stream:
-            stream.write(text)
+    write_page(text, args.output)
     return 0
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config import ModelFormat, Platform, Runtime
+from mace.python.tools.config import ModelFormat, Runtime
 from mace.python.tools.effects.effect import (
     Asked,
     Command,
     Effect,
     no_effect,
+    not_caffe,
     refused,
     unless_device,
 )
@@ -67,12 +68,6 @@ def _dynamic(asked: Asked) -> str:
     if asked.value != "dynamic":
         return ""
     return "dynamic: mace_run contains the library; leave the flag out or give static"
-
-
-def _not_caffe(asked: Asked) -> str:
-    if any(model.platform is Platform.CAFFE for model in asked.models):
-        return ""
-    return "is for models of platform caffe"
 
 
 def _no_binaries(asked: Asked) -> str:
@@ -148,7 +143,7 @@ FLAGS: Mapping[str, Effect] = {
     "report": Effect("reports"),
     "report_dir": Effect("where reports go"),
     "mace_lib_type": Effect("", refused("if dynamic", _dynamic)),
-    "caffe_env": Effect("", no_effect("unless `platform` is caffe", _not_caffe)),
+    "caffe_env": Effect("", no_effect("unless `platform` is caffe", not_caffe)),
     "gpu_perf_hint": _GPU_FLAG,
     "gpu_priority_hint": _GPU_FLAG,
     "gpu_out_of_range_check": _GPU_FLAG,

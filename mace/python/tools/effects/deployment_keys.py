@@ -19,6 +19,7 @@ from mace.python.tools.effects.effect import (
     Command,
     Effect,
     no_effect,
+    not_caffe,
     refused,
     unless_device,
 )
@@ -108,12 +109,6 @@ def _memory_type(asked: Asked) -> str:
     return "this version has no GPU memory to choose"
 
 
-def _not_caffe(asked: Asked) -> str:
-    if any(m.platform is Platform.CAFFE for m in asked.models):
-        return ""
-    return "is for models of platform caffe"
-
-
 def _one_subgraph(asked: Asked) -> str:
     return "tells the subgraphs of a model apart, and this one has no other"
 
@@ -156,7 +151,7 @@ _DATA_TYPE = Effect(
 _WINOGRAD = Effect("the convolutions of the CPU")
 _QUANTIZE = refused("always", _quantize)
 _ONLY_QUANTIZED = no_effect("without `quantize: 1`", _without_quantize)
-_ONLY_CAFFE = no_effect("unless `platform` is caffe", _not_caffe)
+_ONLY_CAFFE = no_effect("unless `platform` is caffe", not_caffe)
 _ONE_SUBGRAPH = no_effect("always: a model has one subgraph", _one_subgraph)
 _ACCELERATORS = unless_device(Runtime.DSP, Runtime.HTA, Runtime.HTP, Runtime.APU)
 _FETCHED = Effect("the file that is fetched")

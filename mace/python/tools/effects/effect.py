@@ -13,6 +13,7 @@ from mace.python.tools.cli.options import ConvertOptions, RunOptions
 from mace.python.tools.config import (
     Deployment,
     ModelConfig,
+    Platform,
     Runtime,
     SubgraphConfig,
 )
@@ -113,6 +114,13 @@ def unless_device(*devices: Runtime) -> tuple[Rule, ...]:
         return f"is for runtime {names}, which is not asked for"
 
     return no_effect(f"unless `runtime` is {names}", says)
+
+
+def not_caffe(asked: Asked) -> str:
+    """What to say where no model is of Caffe."""
+    if any(model.platform is Platform.CAFFE for model in asked.models):
+        return ""
+    return "is for models of platform caffe"
 
 
 def _rules(

@@ -7,27 +7,24 @@ python -m mace.python.tools.effects.reference [--output FILE]
 
 from __future__ import annotations
 
-import argparse
 import functools
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from mace.python.tools.atomic import atomic_write
 from mace.python.tools.cli.parser import command_parser
 from mace.python.tools.effects.command_flags import FLAGS
 from mace.python.tools.effects.deployment_keys import KEYS
 from mace.python.tools.effects.effect import Command, Rule
+from mace.python.tools.reference_page import page_parser, table, write_page
 
 
 def markdown() -> str:
     """One row per case; keys of several levels are listed once."""
-    lines = ["| key or flag | on | is | when |", "| --- | --- | --- | --- |"]
     rows = dict.fromkeys(_rows())
-    return "\n".join([*lines, *rows])
+    return "\n".join(table(("key or flag", "on", "is", "when"), rows))
 
 
-def _rows() -> Iterator[str]:
+def _rows() -> Iterator[tuple[str, ...]]:
     for keys in KEYS.values():
         for key, effect in keys.items():
             for rule in effect.rules:
@@ -38,9 +35,8 @@ def _rows() -> Iterator[str]:
             yield _row(f"`--{flag}`", commands, rule)
 
 
-def _row(name: str, commands: Sequence[str], rule: Rule) -> str:
-    cells = (name, ", ".join(commands), rule.verdict.value, rule.when)
-    return "| " + " | ".join(cells) + " |"
+def _row(name: str, commands: Sequence[str], rule: Rule) -> tuple[str, ...]:
+    return name, ", ".join(commands), rule.verdict.value, rule.when
 
 
 @functools.cache
@@ -51,18 +47,11 @@ def _flags_of(command: Command) -> frozenset[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the table to a file or to standard output."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mace.python.tools.effects.reference",
-        description="Print what is refused or has no effect.",
-    )
-    parser.add_argument("--output", type=Path, help="file to write")
-    args = parser.parse_args(argv)
-    text = markdown() + "\n"
-    if args.output is None:
-        sys.stdout.write(text)
-    else:
-        with atomic_write(args.output, "w") as stream:
-            stream.write(text)
+    args = page_parser(
+        "mace.python.tools.effects.reference",
+        "Print what is refused or has no effect.",
+    ).parse_args(argv)
+    write_page(markdown(), args.output)
     return 0
 
 
