@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from pathlib import Path
 from typing import Iterable, List, Set
@@ -20,6 +21,11 @@ _UNTRACKED = "(not in git)"
 _INNER = "mace"
 
 _TOOLS = Path("tools")
+
+# Tables of what lies in a folder: their first column holds names of files, with
+# stars and without the ending as it pleases; <op>.cc stands for many.
+_FILE_TABLE = re.compile(r"^\| *(?:files?|folders?) *\|")
+_NAME = re.compile(r"`([\w./*-]+)`")
 
 
 def tree_entries(text: str) -> Set[str]:
@@ -80,7 +86,36 @@ def _commands(context: Context) -> Outcome:
     return from_findings(lines, len(files))
 
 
+def listed_names(text: str) -> List[str]:
+    """What the tables of files in a README name."""
+    names: List[str] = []
+    inside = False
+    for line in text.splitlines():
+        inside = line.startswith("|") and (inside or bool(_FILE_TABLE.match(line)))
+        if inside:
+            names += _NAME.findall(line.split("|")[1])
+    return names
+
+
+def _listed(context: Context) -> Outcome:
+    pages = [file for file in context.files if file.name == "README.md"]
+    lines: List[str] = []
+    for page in pages:
+        below = [
+            file.relative_to(page.parent)
+            for file in context.files
+            if page.parent in file.parents
+        ]
+        there = {str(part) for file in below for part in (file, *file.parents)}
+        there |= {name.rpartition(".")[0] for name in there}
+        for name in listed_names((context.root / page).read_text(encoding="utf-8")):
+            if not fnmatch.filter(there, name.rstrip("/")):
+                lines.append(f"{page}: there is no {name}")
+    return from_findings(lines, len(pages))
+
+
 CHECKS = (
     Check("tree", "README.md shows the folders that are there", _tree),
     Check("commands", "tools/README.md names every command", _commands),
+    Check("listed", "tables in README.md list files that are there", _listed),
 )

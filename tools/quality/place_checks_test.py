@@ -74,3 +74,38 @@ def test_every_command_is_named(tmp_path: Path) -> None:
     assert findings(tmp_path, "commands", files) == [
         "tools/README.md: says nothing of lib.sh"
     ]
+
+
+_FOLDER = """\
+| file | holds |
+|---|---|
+| `a.py`, `b` | stems will do, `other.py` here is no name |
+| `model.*`, `mace_*` | and stars |
+| `<op>.cc`, `deep/`, `deep/c.py` | and folders |
+
+| flag | does |
+|---|---|
+| `none.py` | something else |
+"""
+_THERE = ("a.py", "b.h", "model.cc", "mace_x.h", "deep/c.py")
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        (None, []),
+        ("a.py", ["a.py"]),
+        ("b.h", ["b"]),
+        ("model.cc", ["model.*"]),
+        ("mace_x.h", ["mace_*"]),
+        ("deep/c.py", ["deep/", "deep/c.py"]),
+    ],
+)
+def test_files_that_are_gone_are_found_in_tables(
+    tmp_path: Path, gone: str, told: List[str]
+) -> None:
+    files = {f"room/{name}": "" for name in _THERE if name != gone}
+    files = {"room/README.md": _FOLDER, "b.h": "", **files}
+    assert findings(tmp_path, "listed", files) == [
+        f"room/README.md: there is no {name}" for name in told
+    ]
