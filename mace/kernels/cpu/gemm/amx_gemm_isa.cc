@@ -7,11 +7,15 @@
 // A tile of the left side is loaded from the rows where they lie, as long as
 // they are equally far apart: neighbours in a row of an image. So the rows of a
 // block are cut into tiles where that ends (FindTiles), and
-// HalfKernels::pads_images keeps the border of an image from ending it. Rows of
-// a matrix are packed: a tile's numbers then follow each other.
+// HalfKernels::pads_images keeps the border of an image from ending it. Rows
+// with strides between them are packed, since few of them would fill a tile.
 //
-// Weights of a stretch stay in L2 while a group of tiles passes over them; the
-// sums of the group rest in memory of their own meanwhile.
+// Two orders of work. Weights of one tap that fit L2 stay there while pairs of
+// tiles pass over all of them: results are written by whole rows, which memory
+// likes, and a pair of tiles stays in L1 (RunRows). Else a stretch of the
+// weights stays there while a group of tiles passes over it, and the next one
+// is fetched meanwhile; the sums of the group rest in memory of their own
+// (RunGroup).
 
 #include "mace/kernels/cpu/gemm/amx_rows.h"
 #include "mace/kernels/cpu/gemm/amx_tile.h"
@@ -29,6 +33,10 @@ constexpr size_t kMaxPanels = 2;
 // cost more than they save: measure kernels of 3x3 before changing it.
 constexpr size_t kStretchSteps = 40;
 constexpr size_t kGroupTiles = 8;
+// Of weights, for RunRows: a quarter of L2, as processors with AMX have it.
+constexpr size_t kResidentBytes = 512 * 1024;
+// Of RunRows between writing results: 256 bytes of a row of bf16.
+constexpr size_t kRowPanels = 8;
 constexpr size_t kTileFloats = kTileRows * kPanelColumns;
 constexpr ptrdiff_t kSumBytes = kPanelColumns * sizeof(float);
 constexpr ptrdiff_t kPairBytes = 2 * kPanelColumns * sizeof(uint16_t);
@@ -88,7 +96,8 @@ struct Product {
   const uint16_t *w;
   size_t w_tap_stride;
   size_t panel_stride;
-  float *sums;  // [tile][panel][row][16]
+  float *sums;         // [tile][panel][row][16]
+  size_t tile_stride;  // of sums
   bool first;
   const uint16_t *ahead;  // weights of a later stretch to fetch, or null
 };
@@ -130,15 +139,16 @@ MACE_SIMD_INLINE void BeginSums(const Product &p, int tile, int panel) {
   if (p.first) {
     ClearTile<kTile>();
   } else {
-    LoadTile<kTile>(
-        p.sums + static_cast<size_t>(tile * 2 + panel) * kTileFloats,
-        kSumBytes);
+    LoadTile<kTile>(p.sums + static_cast<size_t>(tile) * p.tile_stride +
+                        static_cast<size_t>(panel) * kTileFloats,
+                    kSumBytes);
   }
 }
 
 template <int kTile>
 MACE_SIMD_INLINE void EndSums(const Product &p, int tile, int panel) {
-  StoreTile<kTile>(p.sums + static_cast<size_t>(tile * 2 + panel) * kTileFloats,
+  StoreTile<kTile>(p.sums + static_cast<size_t>(tile) * p.tile_stride +
+                       static_cast<size_t>(panel) * kTileFloats,
                    kSumBytes);
 }
 
@@ -206,34 +216,52 @@ MACE_SIMD_INLINE void StoreResult(uint16_t *p, sv::V x, int n) {
   }
 }
 
-// Sums of a tile and a panel to the output. T: float, or uint16_t for bf16.
+// Sums of a tile and some panels, [panel][row][16], to the output by rows. T:
+// float, or uint16_t for bf16.
 template <typename T>
-void Finish(const HalfBlock &b,
-            T *to,
-            const T *from,  // the residual, or null
-            const RowTile &tile,
-            size_t panel,
-            const float *sums) {
+void FinishAs(const HalfBlock &b,
+              T *to,
+              const T *from,  // the residual, or null
+              const RowTile &tile,
+              size_t panel,
+              size_t panels,
+              const float *sums) {
   const Epilogue &e = b.epilogue;
   const size_t column = panel * kPanelColumns;
-  const size_t left = b.columns - column;
-  const int n = left < kPanelColumns ? static_cast<int>(left) : sv::kLanes;
-  const sv::V bias =
-      e.bias == nullptr ? sv::Zero() : sv::LoadN(e.bias + column, n);
+  const size_t columns = b.columns - column < panels * kPanelColumns
+                             ? b.columns - column
+                             : panels * kPanelColumns;
+  const float *bias = e.bias == nullptr ? nullptr : e.bias + column;
   const sv::V low = sv::Set(e.clamp ? e.low : -__builtin_inff());
   const sv::V high = sv::Set(e.clamp ? e.high : __builtin_inff());
   T *c = to + tile.row * b.c_stride + column;
   const T *residual =
       from == nullptr ? nullptr : from + tile.row * e.residual_stride + column;
   for (size_t r = 0; r < tile.rows; ++r) {
-    sv::V x = sv::Load(sums + r * kPanelColumns) + bias;
-    if (residual != nullptr) {
-      x += LoadResult(residual, n);
-      residual += e.residual_stride;
+    const float *sum = sums + r * kPanelColumns;
+    for (size_t i = 0; i < columns; i += kPanelColumns, sum += kTileFloats) {
+      const int n = columns - i < kPanelColumns ? static_cast<int>(columns - i)
+                                                : sv::kLanes;
+      sv::V x = sv::Load(sum);
+      if (bias != nullptr) x += sv::LoadN(bias + i, n);
+      if (residual != nullptr) x += LoadResult(residual + i, n);
+      x = sv::Min(sv::Max(x, low), high);
+      StoreResult(c + i, x, n);
     }
-    x = sv::Min(sv::Max(x, low), high);
-    StoreResult(c, x, n);
     c += b.c_stride;
+    if (residual != nullptr) residual += e.residual_stride;
+  }
+}
+
+void Finish(const HalfBlock &b,
+            const RowTile &tile,
+            size_t panel,
+            size_t panels,
+            const float *sums) {
+  if (b.c_half != nullptr) {
+    FinishAs(b, b.c_half, b.residual_half, tile, panel, panels, sums);
+  } else {
+    FinishAs(b, b.c, b.epilogue.residual, tile, panel, panels, sums);
   }
 }
 
@@ -254,6 +282,20 @@ const uint16_t *After(const HalfBlock &b,
   return b.w + (panel + panels) * p.panel_stride;
 }
 
+// What the products of a block have in common; sums have room for `panels`.
+Product ProductOf(const HalfBlock &b, size_t panels) {
+  Product p = {};
+  p.a = b.a;
+  p.packed = b.packed;
+  p.depth = b.depth;
+  p.tap_stride = b.rows;
+  p.taps = b.taps;
+  p.w_tap_stride = b.depth * kPanelColumns;
+  p.panel_stride = b.taps * p.w_tap_stride;
+  p.tile_stride = panels * kTileFloats;
+  return p;
+}
+
 // Tiles of a group by one or two panels.
 void RunGroup(const HalfBlock &b,
               const Parts &parts,
@@ -264,13 +306,7 @@ void RunGroup(const HalfBlock &b,
               bool fetch,
               Shapes *shapes) {
   alignas(64) float sums[kGroupTiles * kMaxPanels * kTileFloats];
-  Product p;
-  p.a = b.a;
-  p.packed = b.packed;
-  p.depth = b.depth;
-  p.tap_stride = b.rows;
-  p.w_tap_stride = b.depth * kPanelColumns;
-  p.panel_stride = b.taps * p.w_tap_stride;
+  Product p = ProductOf(b, kMaxPanels);
   p.first = true;
   for (int i = 0; i < parts.count; ++i) {
     const Part &part = parts.part[i];
@@ -296,14 +332,7 @@ void RunGroup(const HalfBlock &b,
         kMultiply[two - 1][panels - 1](p);
         if (!last) continue;
         for (size_t j = 0; j < two; ++j) {
-          for (size_t n = 0; n < panels; ++n) {
-            const float *of = p.sums + (j * kMaxPanels + n) * kTileFloats;
-            if (b.c_half != nullptr) {
-              Finish(b, b.c_half, b.residual_half, tiles[t + j], panel + n, of);
-            } else {
-              Finish(b, b.c, b.epilogue.residual, tiles[t + j], panel + n, of);
-            }
-          }
+          Finish(b, tiles[t + j], panel, panels, p.sums + j * p.tile_stride);
         }
       }
       p.first = false;
@@ -311,8 +340,48 @@ void RunGroup(const HalfBlock &b,
   }
 }
 
+// Tiles by all panels, two tiles at a time.
+void RunRows(const HalfBlock &b,
+             const Parts &parts,
+             const RowTile *tiles,
+             size_t count,
+             Shapes *shapes) {
+  alignas(64) float sums[2 * kRowPanels * kTileFloats];
+  Product p = ProductOf(b, kRowPanels);
+  for (size_t t = 0; t < count; t += 2) {
+    const size_t two = t + 1 < count ? 2 : 1;
+    p.tiles[0] = tiles[t];
+    p.tiles[1] = tiles[t + two - 1];
+    for (size_t panel = b.panel_begin; panel < b.panel_end;) {
+      const size_t left = b.panel_end - panel;
+      const size_t panels = left < kRowPanels ? left : kRowPanels;
+      for (size_t j = 0; j < panels; j += kMaxPanels) {
+        p.sums = sums + j * kTileFloats;
+        p.first = true;
+        for (int i = 0; i < parts.count; ++i) {
+          const Part &part = parts.part[i];
+          p.step = part.step;
+          p.steps = part.steps;
+          p.k_begin = part.k_begin;
+          p.w = b.w + (panel + j) * p.panel_stride + p.k_begin * kPanelColumns;
+          shapes->Set(p.tiles[0].rows, p.tiles[1].rows, part.step);
+          kMultiply[two - 1][panels - j > 1 ? 1 : 0](p);
+          p.first = false;
+        }
+      }
+      for (size_t i = 0; i < two; ++i) {
+        Finish(b, tiles[t + i], panel, panels, sums + i * p.tile_stride);
+      }
+      panel += panels;
+    }
+  }
+}
+
 void Run(const HalfBlock &b) {
-  const Parts parts = PartsOf(b.depth);
+  const Parts parts = PartsOf(b.depth, b.taps);
+  const size_t weights =
+      (b.panel_end - b.panel_begin) * b.depth * kPanelColumns * sizeof(*b.w);
+  const bool by_rows = b.taps == 1 && weights <= kResidentBytes;
   Shapes shapes;
   RowTile tiles[kChunkRows];
   for (size_t m = 0; m < b.rows; m += kChunkRows) {
@@ -320,6 +389,10 @@ void Run(const HalfBlock &b) {
     const size_t end = m + (left < kChunkRows ? left : kChunkRows);
     const size_t count = b.packed != nullptr ? CutTiles(m, end, tiles)
                                              : FindTiles(b, m, end, tiles);
+    if (by_rows) {
+      RunRows(b, parts, tiles, count, &shapes);
+      continue;
+    }
     for (size_t panel = b.panel_begin; panel < b.panel_end;) {
       const size_t panels = b.panel_end - panel > 1 ? kMaxPanels : 1;
       for (size_t t = 0; t < count; t += kGroupTiles) {

@@ -38,10 +38,12 @@ struct Parts {
 };
 
 // Equal steps for all of `depth` if a few more of them allow that (144 = 6 x
-// 24); else the rest comes after the whole tiles.
-[[maybe_unused]] static Parts PartsOf(size_t depth) {
+// 24); else the rest comes after the whole tiles. That costs all sums another
+// way to memory and back, and the registers new shapes: about 4 steps.
+[[maybe_unused]] static Parts PartsOf(size_t depth, size_t taps) {
   const size_t least = (depth + kTileDepth - 1) / kTileDepth;
   for (size_t steps = least; steps <= least + least / 4 + 1; ++steps) {
+    if ((steps - least) * taps > 4) break;
     if (depth % (2 * steps) == 0) return {{{0, steps, depth / steps}, {}}, 1};
   }
   const size_t whole = depth / kTileDepth;
@@ -51,18 +53,17 @@ struct Parts {
 }
 
 // Cuts rows [begin, end) of a block into tiles of equally spaced ones; the
-// number of them.
+// number of them. The distances are those of the first tap: the image has its
+// border, so a tap is as far from the first one in all rows.
 [[maybe_unused]] static size_t FindTiles(const HalfBlock &b,
                                          size_t begin,
                                          size_t end,
                                          RowTile (&tiles)[kChunkRows]) {
   uint8_t bends[kChunkRows] = {};  // between a row, the last and that before
   const size_t rows = end - begin;
-  for (size_t tap = 0; tap < b.taps; ++tap) {
-    const uint16_t *const *a = b.a + tap * b.rows + begin;
-    for (size_t m = 2; m < rows; ++m) {
-      bends[m] |= a[m] - a[m - 1] != a[m - 1] - a[m - 2];
-    }
+  const uint16_t *const *a = b.a + begin;
+  for (size_t m = 2; m < rows; ++m) {
+    bends[m] = a[m] - a[m - 1] != a[m - 1] - a[m - 2];
   }
   size_t count = 0;
   for (size_t m = 0; m < rows;) {
@@ -115,7 +116,7 @@ MACE_SIMD_INLINE void PackStep(const uint16_t *from,
 template <typename T>
 static void Pack(const T *const *a, size_t rows, size_t count, uint16_t *to) {
   const size_t depth = (count + 1) / 2 * 2;
-  const Parts parts = PartsOf(depth);
+  const Parts parts = PartsOf(depth, 1);
   RowTile tiles[kChunkRows];
   for (size_t begin = 0; begin < rows; begin += kChunkRows) {
     const size_t left = rows - begin;

@@ -69,6 +69,20 @@ bool MustStage(const ConvPlan &p, bool padded) {
   return !p.half_image || (padded && p.half->pads_images);
 }
 
+// Whether tasks pack their rows: one tap of an image `s` of floats, of channels
+// without a pair, or of pixels with others between them.
+bool PacksRows(const ConvPlan &p, const ConvShape &s) {
+  if (p.vector || p.half == nullptr || p.half->pack == nullptr || p.taps != 1 ||
+      IsPadded(s)) {
+    return false;
+  }
+  const bool paired = s.in_c == p.shape.in_c;
+  if (p.tap_kind == ConvPlan::Taps::kPatch) return paired;
+  const bool adjoining = s.stride_h == 1 && s.stride_w == 1;
+  return p.tap_kind == ConvPlan::Taps::kPixel &&
+         !(p.half_image && paired && adjoining);
+}
+
 // Parts of a task's scratch.
 struct Scratch {
   size_t pointers;
@@ -482,10 +496,7 @@ ConvPlan PlanConv(const ConvShape &shape,
   p.vector = fp16 == nullptr && p.rows == 1 && p.taps == 1 && !IsPadded(shape);
   // One row is bound by the weights, which both kinds of kernels read as fast.
   if (kHalfKernelsExist && (!p.vector || p.half_activations)) p.half = half;
-  p.packs = !p.vector && p.half != nullptr && p.half->pack != nullptr &&
-            p.taps == 1 && !IsPadded(shape) &&
-            (p.tap_kind == ConvPlan::Taps::kPixel ||
-             (p.tap_kind == ConvPlan::Taps::kPatch && channels == p.channels));
+  p.packs = PacksRows(p, shape);
   if (p.packs) {
     p.shape.in_c = shape.in_c;
   } else if (!(p.vector && shape.in_c == p.shape.in_c) &&

@@ -510,6 +510,10 @@ TEST(ConvGemm, ManyTiles) {
       MatrixShape(150, 144, 40),   MatrixShape(530, 46, 33),
       MatrixShape(67, 1400, 70),   Square(20, 38, 3, 1, 1, 40),
       Square(35, 16, 3, 2, 1, 18), Square(14, 96, 3, 1, 2, 48),
+      Square(9, 80, 3, 1, 1, 24),   // steps of two lengths in many taps
+      MatrixShape(40, 30, 300),     // more columns than wait for their rows
+      MatrixShape(35, 2080, 130),   // more weights than stay
+      Square(19, 40, 1, 2, 0, 20),  // rows far apart: packed
   };
   for (const ConvShape &shape : shapes) {
     Case c;

@@ -86,8 +86,8 @@ struct HalfKernels {
                     size_t rows,
                     size_t count,
                     uint16_t *to) = nullptr;
-  // Whether rows that are equally far apart are worth a copy of the image with
-  // its border.
+  // Whether rows must be equally far apart in all taps: an image gets its
+  // border by a copy, no row pointer leads to zeros elsewhere.
   bool pads_images = false;
 };
 
