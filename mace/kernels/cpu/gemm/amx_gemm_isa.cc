@@ -234,10 +234,11 @@ void FinishAs(const HalfBlock &b,
   const float *bias = e.bias == nullptr ? nullptr : e.bias + column;
   const sv::V low = sv::Set(e.clamp ? e.low : -__builtin_inff());
   const sv::V high = sv::Set(e.clamp ? e.high : __builtin_inff());
-  T *c = to + tile.row * b.c_stride + column;
+  const size_t row = tile.row + tile.done;
+  T *c = to + row * b.c_stride + column;
   const T *residual =
-      from == nullptr ? nullptr : from + tile.row * e.residual_stride + column;
-  for (size_t r = 0; r < tile.rows; ++r) {
+      from == nullptr ? nullptr : from + row * e.residual_stride + column;
+  for (size_t r = tile.done; r < tile.rows; ++r) {
     const float *sum = sums + r * kPanelColumns;
     for (size_t i = 0; i < columns; i += kPanelColumns, sum += kTileFloats) {
       const int n = columns - i < kPanelColumns ? static_cast<int>(columns - i)

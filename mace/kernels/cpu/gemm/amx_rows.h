@@ -23,6 +23,7 @@ inline constexpr size_t kChunkRows = 512;
 struct RowTile {
   size_t row;  // in the block
   size_t rows;
+  size_t done;  // the first of them that the tile before computes, too
 };
 
 // A part of K of every tap, in equal steps of at most kTileDepth.
@@ -69,11 +70,15 @@ struct Parts {
   for (size_t m = 0; m < rows;) {
     size_t run_end = m + 1 < rows ? m + 2 : m + 1;
     while (run_end < rows && bends[run_end] == 0) ++run_end;
-    while (m < run_end) {
-      const size_t tall = NextTiles(run_end - m, kTileRows).rows;
-      tiles[count++] = {begin + m, tall};
-      m += tall;
+    // As tall as each other, since new shapes cost more than rows done twice.
+    const size_t run = run_end - m;
+    const size_t cuts = (run + kTileRows - 1) / kTileRows;
+    const size_t tall = (run + cuts - 1) / cuts;
+    for (size_t i = 0; i < cuts; ++i) {
+      const size_t from = (i + 1) * tall <= run ? i * tall : run - tall;
+      tiles[count++] = {begin + m + from, tall, i * tall - from};
     }
+    m = run_end;
   }
   return count;
 }
@@ -85,7 +90,7 @@ struct Parts {
   size_t count = 0;
   while (begin < end) {
     const size_t tall = NextTiles(end - begin, kTileRows).rows;
-    tiles[count++] = {begin, tall};
+    tiles[count++] = {begin, tall, 0};
     begin += tall;
   }
   return count;
