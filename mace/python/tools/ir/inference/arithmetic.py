@@ -79,6 +79,31 @@ def _eltwise(op: Op) -> list[OutputType]:
     return [OutputType(dtype, broadcast(a.shape, b.shape))]
 
 
+@INFERENCE.register("Where")
+def _where(op: Op) -> list[OutputType]:
+    condition, a, b = (op.input(i) for i in range(3))
+    if a.dtype is not b.dtype:
+        raise ValueError(f"{a.dtype.value} and {b.dtype.value} operands")
+    if condition.shape is None or a.shape is None or b.shape is None:
+        return [OutputType(a.dtype, None)]
+    return [
+        OutputType(a.dtype, broadcast(condition.shape, broadcast(a.shape, b.shape)))
+    ]
+
+
+@INFERENCE.register("OneHot")
+def _one_hot(op: Op) -> list[OutputType]:
+    indices, values = op.input(0), op.input(1)
+    if not compatible(values.shape, (2,)):
+        raise ValueError(f"the values must be [2], not {format_shape(values.shape)}")
+    if indices.shape is None:
+        return [OutputType(values.dtype, None)]
+    axis = normalize_axis(op.attr("axis"), len(indices.shape) + 1)
+    dims = list(indices.shape)
+    dims.insert(axis, op.attr("depth"))
+    return [OutputType(values.dtype, tuple(dims))]
+
+
 @INFERENCE.register("Reduce")
 def _reduce(op: Op) -> list[OutputType]:
     x = op.input(0)

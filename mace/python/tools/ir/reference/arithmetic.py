@@ -62,6 +62,25 @@ def _eltwise(op: Op, inputs: Sequence[Any]) -> list[Array]:
     return [activate(op, result)]
 
 
+@EVALUATORS.register("Where")
+def _where(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    return [np.where(*inputs)]
+
+
+@EVALUATORS.register("OneHot")
+def _one_hot(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    indices, (off, on) = np.asarray(inputs[0]), inputs[1]
+    depth, axis = op.attr("depth"), op.attr("axis")
+    if op.attr("wrap"):
+        indices = np.where(indices < 0, indices + depth, indices)
+    rank = indices.ndim + 1
+    places = np.arange(depth).reshape(
+        [-1 if i == axis % rank else 1 for i in range(rank)]
+    )
+    met = np.expand_dims(indices, axis) == places
+    return [np.where(met, on, off).astype(np.asarray(inputs[1]).dtype)]
+
+
 def divide(a: Array, b: Array) -> Array:
     """a / b; integers divide towards zero, as in C++."""
     if np.issubdtype(a.dtype, np.integer):

@@ -1,0 +1,32 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <vector>
+
+#include "mace/ops/testing/benchmark.h"
+
+namespace mace {
+namespace {
+
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+const bool registered = [] {
+  const Shape scores{12, 128, 128};
+  benchmark::RegisterOp(benchmark::OpName("WHERE", scores, "MASK_1_128_128"),
+                        [scores](Random *random) {
+                          // Attention to what came before.
+                          std::vector<uint8_t> mask;
+                          for (int i = 0; i < 128 * 128; ++i)
+                            mask.push_back(i / 128 >= i % 128);
+                          return OpCase("Where")
+                              .Input(Value::Bools({1, 128, 128}, mask))
+                              .Input(random->Floats(scores))
+                              .Constant(Value::Floats({}, {-1e9f}));
+                        });
+  return true;
+}();
+
+}  // namespace
+}  // namespace mace
