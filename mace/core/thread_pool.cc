@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -34,15 +35,44 @@ inline void Pause() {
 #endif
 }
 
+// A range cut into chunks of at most `grain` items, each as large as any other
+// but for one unit and, where there are enough, as many for one thread as for
+// another. Where items are numbers and not rows a unit is what fills whole
+// cache lines.
+struct Chunks {
+  int64_t count = 0;   // items
+  int64_t unit = 1;    // items
+  int64_t size = 0;    // units of every chunk
+  int64_t larger = 0;  // chunks, the first ones, that have one more
+  int64_t chunks = 0;
+
+  Chunks() = default;
+  Chunks(int64_t items, int64_t grain, int64_t threads) : count(items) {
+    constexpr int64_t kManyItems = 1024;
+    constexpr int64_t kLine = 64;
+    chunks = (items - 1) / grain + 1;
+    if (chunks > threads) chunks = ((chunks - 1) / threads + 1) * threads;
+    if (grain >= kManyItems && grain % kLine == 0) unit = kLine;
+    const int64_t units = (items - 1) / unit + 1;
+    chunks = std::min(chunks, units);
+    size = units / chunks;
+    larger = units % chunks;
+  }
+  int64_t Begin(int64_t chunk) const {
+    const int64_t first = chunk * size + std::min(chunk, larger);
+    return std::min(count, first * unit);
+  }
+};
+
 bool BindThread(const cpu_set_t &set) {
   // 0 is the calling thread, not the process.
   return sched_setaffinity(0, sizeof(set), &set) == 0;
 }
 
-// A call's items are cut into chunks of `grain`, and the chunks are dealt to
-// the threads in equal runs; a thread that is done takes from the others. So
-// a thread sees the same part of the data in op after op as long as all are
-// equally fast, and big and little cores still finish together.
+// A call's items are cut into even chunks of at most `grain`, and the chunks
+// are dealt to the threads in equal runs; a thread that is done takes from the
+// others. So a thread sees the same part of the data in op after op as long as
+// all are equally fast, and big and little cores still finish together.
 //
 // `state_` says whether there is a call to join: bit 0 open, the rest of the
 // low half counts the threads inside, the high half numbers the calls. A
@@ -77,8 +107,7 @@ class SharedPool : public ThreadPool {
     int64_t end = 0;
   };
   struct Job {
-    int64_t count = 0;
-    int64_t grain = 1;
+    Chunks chunks;
     void *target = nullptr;
     Callback callback = nullptr;
   };
@@ -181,8 +210,7 @@ void SharedPool::Dispatch(int64_t count,
                           void *target,
                           Callback callback) {
   if (count <= 0) return;
-  const int64_t chunks = (count - 1) / grain + 1;
-  if (workers_.empty() || chunks == 1) {
+  if (workers_.empty() || count <= grain) {
     for (int64_t begin = 0; begin < count;) {
       const int64_t end = count - begin > grain ? begin + grain : count;
       callback(target, begin, end, 0);
@@ -191,8 +219,9 @@ void SharedPool::Dispatch(int64_t count,
     return;
   }
 
-  job_ = {count, grain, target, callback};
   const auto threads = static_cast<int64_t>(shares_.size());
+  job_ = {Chunks(count, grain, threads), target, callback};
+  const int64_t chunks = job_.chunks.chunks;
   int64_t next = 0;
   for (int64_t i = 0; i < threads; ++i) {
     Share &share = shares_[i];
@@ -233,10 +262,8 @@ void SharedPool::Work(int thread) {
     for (;;) {
       const int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= share.end) break;
-      const int64_t begin = chunk * job.grain;
-      const int64_t left = job.count - begin;
-      job.callback(job.target, begin,
-                   left > job.grain ? begin + job.grain : job.count, thread);
+      job.callback(job.target, job.chunks.Begin(chunk),
+                   job.chunks.Begin(chunk + 1), thread);
     }
   }
 }

@@ -27,8 +27,8 @@ class ThreadPoolTest : public ::testing::TestWithParam<int> {
 };
 
 TEST_P(ThreadPoolTest, CoversEveryItemOnceInPartsOfAtMostGrain) {
-  for (int64_t count : {0, 1, 2, 7, 64, 1000}) {
-    for (int64_t grain : {1, 3, 64, 5000}) {
+  for (int64_t count : {0, 1, 2, 7, 64, 1000, 100001}) {
+    for (int64_t grain : {1, 3, 64, 5000, 16384}) {
       std::vector<std::atomic<int>> visits(count);
       std::atomic<bool> good{true};
       pool_->ParallelFor(count, grain,
@@ -43,6 +43,31 @@ TEST_P(ThreadPoolTest, CoversEveryItemOnceInPartsOfAtMostGrain) {
       EXPECT_TRUE(good);
       for (int64_t i = 0; i < count; ++i) ASSERT_EQ(visits[i], 1) << i;
     }
+  }
+}
+
+// So that no thread waits for one that got a whole part more.
+TEST_P(ThreadPoolTest, PartsAreAboutAsLargeAsEachOther) {
+  const int64_t threads = GetParam();
+  if (threads == 1) return;  // which takes the largest parts it may
+  const int64_t count = 196 * threads - 1;
+  for (int64_t grain : {40, 60, 100, 195}) {
+    std::atomic<int64_t> parts{0};
+    std::atomic<int64_t> least{count};
+    std::atomic<int64_t> most{0};
+    pool_->ParallelFor(count, grain, [&](int64_t begin, int64_t end, int) {
+      parts.fetch_add(1);
+      const int64_t size = end - begin;
+      for (int64_t x = least;
+           size < x && !least.compare_exchange_weak(x, size);) {
+      }
+      for (int64_t x = most;
+           size > x && !most.compare_exchange_weak(x, size);) {
+      }
+    });
+    EXPECT_EQ(parts % threads, 0) << grain;
+    EXPECT_LE(most, grain);
+    EXPECT_LE(most - least, 1) << grain;
   }
 }
 
