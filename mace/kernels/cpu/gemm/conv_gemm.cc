@@ -182,9 +182,13 @@ struct TaskIndex {
   Index panel_block;
 };
 
+// Rows change last: a thread whose tasks follow each other has some rows, all
+// their channels, as in operators that split pixels; what it reads is then in
+// the cache of the core that wrote it.
 TaskIndex Locate(const ConvPlan &p, Index task) {
-  return {task / (p.row_blocks * p.panel_blocks),
-          task / p.panel_blocks % p.row_blocks, task % p.panel_blocks};
+  const Index columns = p.shape.groups * p.panel_blocks;
+  return {task % columns / p.panel_blocks, task / columns,
+          task % p.panel_blocks};
 }
 
 // Takes the image's border into the image.

@@ -35,7 +35,7 @@ double Makespan(const ConvPlan &p, int threads) {
   const int count = std::min(threads, kMaxThreads);
   const Index tasks = p.row_blocks * p.panel_blocks * p.shape.groups;
   for (Index task = 0; task < tasks; ++task) {
-    const Index row = task / p.panel_blocks % p.row_blocks * p.row_block;
+    const Index row = task / (p.panel_blocks * p.shape.groups) * p.row_block;
     const Index panel = task % p.panel_blocks * p.panel_block;
     double *first = std::min_element(busy, busy + count);
     *first += TaskCost(std::min(p.row_block, p.rows - row),
