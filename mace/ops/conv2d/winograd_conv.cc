@@ -47,8 +47,10 @@ void WinogradConv::Reshape(const gemm::ConvShape &shape,
   tile_ = 0;
   // No transform reads pairs.
   if (filter.layout == ConstantLayout::kPackedO16Pairs) return;
+  const int threads = context->thread_pool()->thread_count();
   const winograd::Method method = winograd::Choose(
-      shape, max_tile_, kernels_ == nullptr ? kMostLanes : kernels_->lanes);
+      shape, max_tile_, kernels_ == nullptr ? kMostLanes : kernels_->lanes,
+      threads);
   if (method.tile == 0) return;
   if (kernels_ == nullptr) {
     WarnOfMissingTransforms();
@@ -61,7 +63,7 @@ void WinogradConv::Reshape(const gemm::ConvShape &shape,
   request.kernels = kernels_;
   request.gemm = gemm_;
   request.fp16 = fp16_;
-  request.threads = context->thread_pool()->thread_count();
+  request.threads = threads;
   plan_ = winograd::PlanConv(request);
   tile_ = method.tile;
   if (method.each_run || filters_[IndexOf(tile_)] != nullptr) return;

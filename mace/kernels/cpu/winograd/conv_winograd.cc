@@ -110,7 +110,7 @@ bool TilesAreCheaper(const ConvPlan &p, Index blocks) {
 // As many equal tasks for one thread as for another, once there are so few that
 // it matters.
 void SplitForThreads(ConvPlan *p, int threads) {
-  constexpr Index kEnoughTasks = 4;  // per thread
+  constexpr Index kEnoughTasks = 16;  // per thread
   if (threads <= 1 || p->tile_blocks >= kEnoughTasks * threads) return;
   const Index blocks = RoundUp(p->tile_blocks, threads);
   if (TilesAreCheaper(*p, blocks)) {
@@ -173,11 +173,51 @@ void PointAtPixels(const gemm::ConvShape &s,
   }
 }
 
+// Memory that is read soon: each call fetches one of `calls` parts of it into
+// the second level of cache.
+struct Fetch {
+  const char *at = nullptr;
+  Index bytes = 0;
+  Index calls = 1;
+
+  void Part() {
+    constexpr Index kLine = 64;
+    if (bytes == 0) return;
+    const Index end = std::min(bytes, RoundUp(DivideUp(bytes, calls), kLine));
+    for (Index i = 0; i < end; i += kLine) {
+      __builtin_prefetch(at + i, /*rw=*/0, /*locality=*/2);
+    }
+    at += end;
+    bytes -= end;
+    --calls;
+  }
+};
+
+// The filter that a task of each_run transforms first. What other layers read
+// has put it out of the cache, and a task of few tiles would wait for it longer
+// than it computes.
+Fetch FirstFilter(const ConvPlan &p, const Task &task, const void *weights) {
+  constexpr Index kMostBytes = 256 * 1024;
+  Fetch fetch;
+  if (!p.each_run) return fetch;
+  const size_t panel_bytes =
+      gemm::PanelBytes(p.weight_type, 9 * static_cast<size_t>(p.shape.in_c));
+  fetch.at = static_cast<const char *>(weights) +
+             static_cast<size_t>(task.panel_begin) * panel_bytes;
+  fetch.bytes =
+      std::min(kMostBytes,
+               static_cast<Index>(panel_bytes) *
+                   std::min(p.group_panels, task.panel_end - task.panel_begin));
+  fetch.calls = task.tile_end - task.tile_begin;
+  return fetch;
+}
+
 template <typename T>
 void TransformInputs(const ConvPlan &p,
                      const Task &task,
                      const T *input,
                      const T *zeros,
+                     Fetch filter,
                      T *to) {
   const void *pixels[kMaxPoints];
   const Index row_length = RowElements(p);
@@ -188,6 +228,7 @@ void TransformInputs(const ConvPlan &p,
   for (Index tile = task.tile_begin; tile < task.tile_end; ++tile) {
     PointAtPixels(p.shape, PlaceOf(p, tile), p.tile + 2, input, zeros, pixels);
     args.to = to;
+    filter.Part();
     p.transforms->input(args);
     to += row_length;
   }
@@ -374,7 +415,7 @@ void RunTask(const ConvPlan &plan,
   const Scratch layout = LayOutScratch(plan);
   T *zeros = reinterpret_cast<T *>(scratch + layout.zeros);
   std::memset(zeros, 0, static_cast<size_t>(plan.shape.in_c) * sizeof(T));
-  TransformInputs(plan, at, input, zeros,
+  TransformInputs(plan, at, input, zeros, FirstFilter(plan, at, args.weights),
                   reinterpret_cast<T *>(scratch + layout.inputs));
   for (Index panel = at.panel_begin; panel < at.panel_end;
        panel += plan.group_panels) {

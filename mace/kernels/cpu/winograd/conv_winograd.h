@@ -31,9 +31,12 @@ struct Method {
 
 // What is expected to be fastest; no tile if that is the direct product, or if
 // the geometry is not for Winograd: 3x3, stride 1, no dilation, one group.
-// `max_tile` is the largest to consider, `lanes` Kernels::lanes. Does not look
-// at the number of threads, which must not change results.
-Method Choose(const gemm::ConvShape &shape, int max_tile, int lanes);
+// `max_tile` is the largest to consider, `lanes` Kernels::lanes. `threads`
+// decides each_run alone, which changes no results.
+Method Choose(const gemm::ConvShape &shape,
+              int max_tile,
+              int lanes,
+              int threads);
 
 // Tiles that are computed at a time, by what should stay in cache.
 ptrdiff_t BlockTiles(const gemm::ConvShape &shape, const Method &method);

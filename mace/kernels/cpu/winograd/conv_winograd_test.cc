@@ -602,7 +602,7 @@ TEST(ConvWinograd, ChoosesWithinTheHintAndTheGeometry) {
   const gemm::ConvShape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
   for (int lanes : {4, 8, 16}) {
     const auto tile = [&](const gemm::ConvShape &shape, int max_tile) {
-      return Choose(shape, max_tile, lanes).tile;
+      return Choose(shape, max_tile, lanes, 1).tile;
     };
     EXPECT_EQ(tile(large, 0), 0);
     EXPECT_EQ(tile(large, 2), 2);
@@ -629,11 +629,16 @@ TEST(ConvWinograd, ChoosesWithinTheHintAndTheGeometry) {
 TEST(ConvWinograd, TransformsLargeFiltersInEachRunWhereMemoryIsSlower) {
   const gemm::ConvShape small = MakeCase(4, 56, 56, 64, 64, 1).shape;
   const gemm::ConvShape large = MakeCase(4, 14, 14, 256, 256, 1).shape;
-  EXPECT_FALSE(Choose(small, 4, 16).each_run);
-  EXPECT_TRUE(Choose(large, 4, 16).each_run);
-  EXPECT_FALSE(Choose(large, 4, 4).each_run);
+  EXPECT_FALSE(Choose(small, 4, 16, 1).each_run);
+  EXPECT_TRUE(Choose(large, 4, 16, 1).each_run);
+  EXPECT_FALSE(Choose(large, 4, 4, 1).each_run);
   // Four tiles do not pay for transforming to 38 MB.
-  EXPECT_EQ(Choose(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16).tile, 2);
+  EXPECT_EQ(Choose(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16, 1).tile, 2);
+  // Threads share the memory; the method, and so the result, stays.
+  const gemm::ConvShape medium = MakeCase(4, 14, 14, 128, 32, 1).shape;
+  EXPECT_FALSE(Choose(medium, 4, 16, 1).each_run);
+  EXPECT_TRUE(Choose(medium, 4, 16, 2).each_run);
+  EXPECT_EQ(Choose(medium, 4, 16, 1).tile, Choose(medium, 4, 16, 2).tile);
 }
 
 }  // namespace
