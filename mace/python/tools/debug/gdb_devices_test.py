@@ -33,7 +33,13 @@ _SESSION = (
 )
 
 
-def _check_session(output: str) -> None:
+def _session(
+    capfd: pytest.CaptureFixture[str], program: Path, folder: Path, *flags: str
+) -> None:
+    words = (f"--program={program}", f"--output_dir={folder}")
+    status = main(["gdb", *_SESSION, *words, *flags])
+    output = capfd.readouterr().out
+    assert status == 0, output
     assert re.search(rf"Breakpoint 1, outer \(x=1\) at .*look\.c:{OUTER_LINE}", output)
     assert re.search(r"#1 .* main .*look\.c:19", output)
     assert "$1 = 1" in output
@@ -46,19 +52,13 @@ def test_gdb_on_a_phone(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    status = main(
-        [
-            "gdb",
-            *_SESSION,
-            f"--program={program}",
-            f"--output_dir={tmp_path}",
-            "--port=16017",
-            f"--devices_to_run={phones[0].address}",
-        ]
+    _session(
+        capfd,
+        program,
+        tmp_path,
+        "--port=16017",
+        f"--devices_to_run={phones[0].address}",
     )
-    output = capfd.readouterr().out
-    assert status == 0, output
-    _check_session(output)
     # Nothing stays: neither the port nor the program.
     listed = subprocess.run(
         ["adb", "forward", "--list"], capture_output=True, text=True, check=True
@@ -76,21 +76,15 @@ def test_gdb_on_a_board(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    status = main(
-        [
-            "gdb",
-            *_SESSION,
-            f"--program={program}",
-            f"--output_dir={tmp_path}",
-            "--port=16018",
-            f"--device_yml={farm.devices_yml}",
-            "--devices_to_run=nanopi",
-            "--target_abi=arm64",
-        ]
+    _session(
+        capfd,
+        program,
+        tmp_path,
+        "--port=16018",
+        f"--device_yml={farm.devices_yml}",
+        "--devices_to_run=nanopi",
+        "--target_abi=arm64",
     )
-    output = capfd.readouterr().out
-    assert status == 0, output
-    _check_session(output)
 
 
 def test_gdb_emulated(
@@ -105,19 +99,7 @@ def test_gdb_emulated(
         raise AssertionError("asked for adb")
 
     monkeypatch.setattr("mace.python.tools.devices.survey.find_adb", no_adb)
-    status = main(
-        [
-            "gdb",
-            *_SESSION,
-            f"--program={program}",
-            f"--output_dir={tmp_path}",
-            "--port=16019",
-            "--devices_to_run=qemu-arm64",
-        ]
-    )
-    output = capfd.readouterr().out
-    assert status == 0, output
-    _check_session(output)
+    _session(capfd, program, tmp_path, "--port=16019", "--devices_to_run=qemu-arm64")
 
 
 def test_gdb_says_what_would_be_typed(
