@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("onnxruntime")
 
 from benchmarks import operators
-from benchmarks.operator_cases import CASES, Case
+from benchmarks.operator_case import Case
+from benchmarks.operator_cases import CASES
 from benchmarks.timing import Times
 
 
