@@ -175,58 +175,59 @@ void Row(Fold fold, const float *x, size_t n, float *acc) {
   }
 }
 
-// The most extreme elements so far and where they were, lane by lane. With
-// factor -1 the smallest are the largest.
+// Numbers as integers of the same order: the extreme wanted is the largest, -0
+// counts as 0 and any NaN is above all. None is within 2 of INT32_MIN.
+MACE_SIMD_INLINE sv::VI Key(sv::V x, sv::V factor) {
+  const sv::V v = x * factor + 0.0f;
+  const sv::VI bits = sv::AsInt(v);
+  const sv::VI key = bits ^ ((bits >> 31) & INT32_MAX);
+  return sv::SelectInt(sv::IsNan(v), sv::SetInt(INT32_MAX), key);
+}
+// What Key multiplies by.
+MACE_SIMD_INLINE sv::V FactorOf(Wanted wanted) {
+  return sv::Set(wanted.smallest ? -1.0f : 1.0f);
+}
+
+// What lanes must exceed to be more extreme than those so far, and where these
+// were. Of equal elements the last counts where the bar is one lower.
 struct Extremes {
-  sv::V factor;
-  sv::V best;
+  sv::VI bar;
   sv::VI index;
 };
 
-// Takes the element at `place` of each lane in where it is more extreme.
-template <bool kLast>
-MACE_SIMD_INLINE void Consider(sv::V x, sv::VI place, Extremes *e) {
-  const sv::V v = x * e->factor;
-  const sv::VI better =
-      kLast ? (v >= e->best) | sv::IsNan(v)
-            : (v > e->best) | (sv::IsNan(v) & ~sv::IsNan(e->best));
-  e->best = sv::Select(better, v, e->best);
+MACE_SIMD_INLINE int32_t TieOf(Wanted wanted) { return wanted.last ? 1 : 0; }
+
+// Takes the key at `place` of each lane in where it is more extreme.
+MACE_SIMD_INLINE void Consider(sv::VI key,
+                               sv::VI place,
+                               int32_t tie,
+                               Extremes *e) {
+  const sv::VI better = key > e->bar;
+  e->bar = sv::SelectInt(better, key - tie, e->bar);
   e->index = sv::SelectInt(better, place, e->index);
 }
 
-MACE_SIMD_INLINE Extremes Start(Wanted wanted, sv::V x, sv::VI place) {
-  const sv::V factor = sv::Set(wanted.smallest ? -1.0f : 1.0f);
-  return {factor, x * factor, place};
+// The place of the most extreme lane.
+MACE_SIMD_INLINE int32_t MostExtreme(Wanted wanted, const Extremes &e) {
+  const sv::VI is_best = e.bar == __builtin_reduce_max(e.bar);
+  if (wanted.last) {
+    return __builtin_reduce_max(
+        sv::SelectInt(is_best, e.index, sv::SetInt(INT32_MIN)));
+  }
+  return __builtin_reduce_min(
+      sv::SelectInt(is_best, e.index, sv::SetInt(INT32_MAX)));
 }
 
-template <bool kLast, typename Load>
+template <typename Load>
 MACE_SIMD_INLINE sv::VI ArgColumn(Wanted wanted, size_t rows, Load load) {
-  Extremes e = Start(wanted, load(0), sv::VI{});
+  const sv::V factor = FactorOf(wanted);
+  const int32_t tie = TieOf(wanted);
+  Extremes e = {Key(load(0), factor) - tie, sv::VI{}};
   for (size_t r = 1; r < rows; ++r) {
-    Consider<kLast>(load(r), sv::SetInt(static_cast<int32_t>(r)), &e);
+    Consider(Key(load(r), factor), sv::SetInt(static_cast<int32_t>(r)), tie,
+             &e);
   }
   return e.index;
-}
-
-template <bool kLast>
-void ArgRowsOf(Wanted wanted,
-               const float *x,
-               size_t stride,
-               size_t rows,
-               size_t columns,
-               int32_t *index) {
-  size_t c = 0;
-  for (; c + sv::kLanes <= columns; c += sv::kLanes) {
-    sv::StoreInt(index + c, ArgColumn<kLast>(wanted, rows, [&](size_t r) {
-                   return sv::Load(x + r * stride + c);
-                 }));
-  }
-  if (c == columns) return;
-  const int left = static_cast<int>(columns - c);
-  const sv::VI found = ArgColumn<kLast>(wanted, rows, [&](size_t r) {
-    return sv::LoadN(x + r * stride + c, left);
-  });
-  for (int i = 0; i < left; ++i) index[c + static_cast<size_t>(i)] = found[i];
 }
 
 void ArgRows(Wanted wanted,
@@ -235,48 +236,40 @@ void ArgRows(Wanted wanted,
              size_t rows,
              size_t columns,
              int32_t *index) {
-  if (wanted.last) {
-    ArgRowsOf<true>(wanted, x, stride, rows, columns, index);
-  } else {
-    ArgRowsOf<false>(wanted, x, stride, rows, columns, index);
+  size_t c = 0;
+  for (; c + sv::kLanes <= columns; c += sv::kLanes) {
+    sv::StoreInt(index + c, ArgColumn(wanted, rows, [&](size_t r) {
+                   return sv::Load(x + r * stride + c);
+                 }));
   }
-}
-
-template <bool kLast>
-int32_t ArgRowOf(Wanted wanted, const float *x, size_t n) {
-  const float factor = wanted.smallest ? -1.0f : 1.0f;
-  float best = x[0] * factor;
-  int32_t index = 0;
-  // Whether v at `place` goes before what was found. Ties between lanes come in
-  // any order.
-  const auto consider = [&](float v, int32_t place) {
-    const bool v_nan = __builtin_isnan(v);
-    const bool best_nan = __builtin_isnan(best);
-    const bool equal = v == best || (v_nan && best_nan);
-    const bool sooner = kLast ? place > index : place < index;
-    if (v > best || (v_nan && !best_nan) || (equal && sooner)) {
-      best = v;
-      index = place;
-    }
-  };
-  size_t i = 1;
-  if (n >= 2 * sv::kLanes) {
-    Extremes e = Start(wanted, sv::Load(x), sv::Iota());
-    for (i = sv::kLanes; i + sv::kLanes <= n; i += sv::kLanes) {
-      Consider<kLast>(sv::Load(x + i), sv::Iota() + static_cast<int32_t>(i),
-                      &e);
-    }
-    for (int lane = 0; lane < sv::kLanes; ++lane) {
-      consider(e.best[lane], e.index[lane]);
-    }
-  }
-  for (; i < n; ++i) consider(x[i] * factor, static_cast<int32_t>(i));
-  return index;
+  if (c == columns) return;
+  const int left = static_cast<int>(columns - c);
+  const sv::VI found = ArgColumn(wanted, rows, [&](size_t r) {
+    return sv::LoadN(x + r * stride + c, left);
+  });
+  for (int i = 0; i < left; ++i) index[c + static_cast<size_t>(i)] = found[i];
 }
 
 int32_t ArgRow(Wanted wanted, const float *x, size_t n) {
-  return wanted.last ? ArgRowOf<true>(wanted, x, n)
-                     : ArgRowOf<false>(wanted, x, n);
+  const sv::V factor = FactorOf(wanted);
+  const int32_t tie = TieOf(wanted);
+  Extremes e;
+  if (n < sv::kLanes) {
+    const int count = static_cast<int>(n);
+    e.bar = sv::SelectInt(sv::Iota() < sv::SetInt(count),
+                          Key(sv::LoadN(x, count), factor) - tie,
+                          sv::SetInt(INT32_MIN));
+    e.index = sv::Iota();
+    return MostExtreme(wanted, e);
+  }
+  e = {Key(sv::Load(x), factor) - tie, sv::Iota()};
+  for (size_t i = sv::kLanes; i < n; i += sv::kLanes) {
+    // Elements that come twice at the end come with the same place.
+    if (i + sv::kLanes > n) i = n - sv::kLanes;
+    Consider(Key(sv::Load(x + i), factor), sv::Iota() + static_cast<int32_t>(i),
+             tie, &e);
+  }
+  return MostExtreme(wanted, e);
 }
 
 }  // namespace
