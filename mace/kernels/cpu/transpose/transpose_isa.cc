@@ -1,8 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Moves are bound by memory, so one tile serves every ISA: as many rows as a
-// 128-bit register has elements, in one register each.
+// A tile is as wide as 128 bits have elements, and as high as a register has:
+// each 128-bit lane is a square of its own, for which every ISA has the
+// shuffles. Twice the lanes halve the stores; four of them gain nothing more.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,32 +16,37 @@ namespace mace::transpose::MACE_ISA {
 
 namespace {
 
-constexpr size_t kRegisterBytes = 16;
+constexpr size_t kLaneBytes = 16;
+constexpr size_t kMostLanes = simd::MACE_ISA::kLanes >= 8 ? 2 : 1;
 
 // Rows of a block: both the rows read and the columns written stay in L1 while
 // it is worked through.
 constexpr size_t kBlock = 32;
 
-// A square of elements of type T, a row per register.
-template <typename T>
+template <typename T, size_t kLanes>
 struct Tile {
-  static constexpr size_t kSide = kRegisterBytes / sizeof(T);
-  typedef T Row __attribute__((vector_size(kRegisterBytes)));
+  static constexpr size_t kColumns = kLaneBytes / sizeof(T);
+  static constexpr size_t kRows = kColumns * kLanes;
+  typedef T Row __attribute__((vector_size(kLaneBytes * kLanes)));
 
-  // The first or the last halves of two rows, element by element in turn.
+  // The first or the last halves of two registers, element by element in turn,
+  // lane by lane.
   template <size_t kFrom, size_t... I>
   MACE_SIMD_INLINE Row Zip(Row a, Row b, std::index_sequence<I...>) {
-    return __builtin_shufflevector(a, b, (kFrom + I / 2 + (I % 2) * kSide)...);
+    return __builtin_shufflevector(a, b,
+                                   (I / kColumns * kColumns + kFrom +
+                                    I % kColumns / 2 + (I % 2) * kRows)...);
   }
 
-  // Half of a perfect shuffle; log2(kSide) of them transpose the square.
+  // Half of a perfect shuffle; log2(kColumns) of them transpose the squares.
   template <size_t... I>
   MACE_SIMD_INLINE void Round(Row *rows, std::index_sequence<I...>) {
-    constexpr auto kLanes = std::make_index_sequence<kSide>();
-    const Row next[kSide] = {(
-        I % 2 == 0
-            ? Zip<0>(rows[I / 2], rows[I / 2 + kSide / 2], kLanes)
-            : Zip<kSide / 2>(rows[I / 2], rows[I / 2 + kSide / 2], kLanes))...};
+    constexpr auto kElements = std::make_index_sequence<kRows>();
+    constexpr size_t kHalf = kColumns / 2;
+    const Row next[kColumns] = {
+        (I % 2 == 0
+             ? Zip<0>(rows[I / 2], rows[I / 2 + kHalf], kElements)
+             : Zip<kHalf>(rows[I / 2], rows[I / 2 + kHalf], kElements))...};
     ((rows[I] = next[I]), ...);
   }
 
@@ -48,18 +54,32 @@ struct Tile {
                              size_t x_stride,
                              T *y,
                              size_t y_stride) {
-    Row rows[kSide];
-    for (size_t r = 0; r < kSide; ++r) {
-      __builtin_memcpy(&rows[r], x + r * x_stride, kRegisterBytes);
+    Row rows[kColumns];
+    for (size_t r = 0; r < kRows; ++r) {
+      char *lane = reinterpret_cast<char *>(&rows[r % kColumns]) +
+                   r / kColumns * kLaneBytes;
+      __builtin_memcpy(lane, x + r * x_stride, kLaneBytes);
     }
-    for (size_t side = 1; side < kSide; side *= 2) {
-      Round(rows, std::make_index_sequence<kSide>());
+    for (size_t side = 1; side < kColumns; side *= 2) {
+      Round(rows, std::make_index_sequence<kColumns>());
     }
-    for (size_t r = 0; r < kSide; ++r) {
-      __builtin_memcpy(y + r * y_stride, &rows[r], kRegisterBytes);
+    for (size_t c = 0; c < kColumns; ++c) {
+      __builtin_memcpy(y + c * y_stride, &rows[c], sizeof(Row));
     }
   }
 };
+
+// The rows from r on that fill tiles of so many lanes, of kColumns columns;
+// returns the first row that is left.
+template <typename T, size_t kLanes>
+MACE_SIMD_INLINE size_t MoveTiles(
+    const T *x, size_t x_stride, T *y, size_t y_stride, size_t r, size_t rows) {
+  constexpr size_t kRows = Tile<T, kLanes>::kRows;
+  for (; r + kRows <= rows; r += kRows) {
+    Tile<T, kLanes>::Move(x + r * x_stride, x_stride, y + r, y_stride);
+  }
+  return r;
+}
 
 template <typename T>
 void Block(const T *x,
@@ -68,17 +88,17 @@ void Block(const T *x,
            size_t y_stride,
            size_t rows,
            size_t columns) {
-  constexpr size_t kSide = Tile<T>::kSide;
+  constexpr size_t kColumns = Tile<T, 1>::kColumns;
   size_t c = 0;
-  for (; c + kSide <= columns; c += kSide) {
-    size_t r = 0;
-    for (; r + kSide <= rows; r += kSide) {
-      Tile<T>::Move(x + r * x_stride + c, x_stride, y + c * y_stride + r,
-                    y_stride);
+  for (; c + kColumns <= columns; c += kColumns) {
+    T *to = y + c * y_stride;
+    size_t r = MoveTiles<T, kMostLanes>(x + c, x_stride, to, y_stride, 0, rows);
+    if constexpr (kMostLanes > 1) {
+      r = MoveTiles<T, 1>(x + c, x_stride, to, y_stride, r, rows);
     }
     for (; r < rows; ++r) {
-      for (size_t k = 0; k < kSide; ++k) {
-        y[(c + k) * y_stride + r] = x[r * x_stride + c + k];
+      for (size_t k = 0; k < kColumns; ++k) {
+        to[k * y_stride + r] = x[r * x_stride + c + k];
       }
     }
   }
