@@ -18,8 +18,18 @@ MACE_SIMD_INLINE sv::V FirstOr(sv::V v, int left, float other) {
 
 // A NaN may get lost here: it comes back through exp(NaN - max).
 float RowMax(const float *x, size_t n) {
-  sv::V best = sv::Set(-__builtin_inff());
+  // Several chains hide the latency of a maximum.
+  constexpr size_t kChains = 4;
+  sv::V chains[kChains];
+  for (sv::V &chain : chains) chain = sv::Set(-__builtin_inff());
   size_t i = 0;
+  for (; i + kChains * sv::kLanes <= n; i += kChains * sv::kLanes) {
+    for (size_t k = 0; k < kChains; ++k) {
+      chains[k] = sv::Max(chains[k], sv::Load(x + i + k * sv::kLanes));
+    }
+  }
+  sv::V best =
+      sv::Max(sv::Max(chains[0], chains[1]), sv::Max(chains[2], chains[3]));
   for (; i + sv::kLanes <= n; i += sv::kLanes) {
     best = sv::Max(best, sv::Load(x + i));
   }
