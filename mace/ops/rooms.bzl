@@ -9,6 +9,7 @@ is in no list: a new operator is new files only. A room holds
     <op>.op.yaml            attributes and ports
     *.cc, *.h               the operator; without, it is only declared
     *_test.cc               its tests, with googletest
+    *_testing.cc, .h        what several of them share
     *_benchmark.cc          its benchmarks
 
 and becomes
@@ -137,11 +138,13 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
         schemas.append(":%s_schema" % op)
 
         test_sources = _room_files(op, "*_test.cc")
+        shared_by_tests = _room_files(op, "*_testing.*")
         benchmark_sources = _room_files(op, "*_benchmark.cc")
         sources = [
             source
             for source in _room_files(op, "*.cc")
-            if source not in test_sources + benchmark_sources and
+            if source not in test_sources + shared_by_tests +
+               benchmark_sources and
                not any([source.endswith(end) for end in _OTHER_RUNTIMES])
         ]
         if not sources:
@@ -158,7 +161,11 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
         mace_cc_library(
             name = op,
             srcs = sources,
-            hdrs = _room_files(op, "*.h"),
+            hdrs = [
+                header
+                for header in _room_files(op, "*.h")
+                if header not in shared_by_tests
+            ],
             # An operator registers itself; nothing refers to it by name.
             alwayslink = True,
             deps = deps + [":%s_schema" % op] + linked_with.get(op, []),
@@ -167,7 +174,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
         mace_cc_library(
             name = op + "_test_cases",
             testonly = True,
-            srcs = test_sources,
+            srcs = test_sources + shared_by_tests,
             alwayslink = True,
             deps = deps + parts + test_deps + [
                 ":" + op,

@@ -7,18 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "mace/ops/conv2d/conv2d_testing.h"
 #include "mace/ops/testing/op_runner.h"
 
 namespace mace {
 namespace {
 
+using op_test::Convolve;
 using op_test::ExpectFloats;
+using op_test::kConvTolerance;
+using op_test::NaiveConv;
 using op_test::OpCase;
 using op_test::Random;
-using op_test::Tolerance;
 using op_test::Value;
 
-constexpr Tolerance kTolerance = {2e-5, 2e-5};
 constexpr const char *kName = "narrow groups";
 
 // 3x3 of some stride over one pixel of padding.
@@ -53,32 +55,11 @@ struct Problem {
   }
 
   std::vector<double> Sums() const {
-    const std::vector<float> xs = x.floats();
-    const std::vector<float> fs = f.floats();
-    const std::vector<float> bs = b.floats();
-    const Shape y = OutputShape();
-    const int64_t depth = f.shape[3];
-    std::vector<double> sums;
-    for (int64_t at = 0; at < y.Elements(); ++at) {
-      const int64_t o = at % y[3];
-      const int64_t ow = at / y[3] % y[2];
-      const int64_t oh = at / y[3] / y[2] % y[1];
-      const int64_t n = at / y[3] / y[2] / y[1];
-      const int64_t first = o / (y[3] / groups) * depth;
-      double sum = bs[static_cast<size_t>(o)];
-      for (int64_t tap = 0; tap < 9; ++tap) {
-        const int64_t h = oh * stride - 1 + tap / 3;
-        const int64_t w = ow * stride - 1 + tap % 3;
-        if (h < 0 || h >= 9 || w < 0 || w >= 11) continue;
-        for (int64_t c = 0; c < depth; ++c) {
-          const int64_t from = ((n * 9 + h) * 11 + w) * x.shape[3] + first + c;
-          sum += static_cast<double>(xs[static_cast<size_t>(from)]) *
-                 fs[static_cast<size_t>((o * 9 + tap) * depth + c)];
-        }
-      }
-      sums.push_back(sum);
-    }
-    return sums;
+    NaiveConv n;
+    n.stride[0] = n.stride[1] = stride;
+    n.pads[0] = n.pads[1] = n.pads[2] = n.pads[3] = 1;
+    n.groups = groups;
+    return Convolve(x, f, b.floats(), n);
   }
 
   int64_t groups;
@@ -100,7 +81,7 @@ TEST(NarrowGroupsTest, EveryWidth) {
       for (const int64_t stride : {1, 2}) {
         const Problem p(&random, 7, depth, outputs, stride);
         const OpCase op_case = p.Make(DataType::kFloat32);
-        ExpectFloats(op_case, p.OutputShape(), p.Sums(), kTolerance);
+        ExpectFloats(op_case, p.OutputShape(), p.Sums(), kConvTolerance);
         ExpectKernel(op_case, true);
       }
     }
@@ -121,12 +102,12 @@ TEST(NarrowGroupsTest, EveryStorageAndActivation) {
     tanh.push_back(std::tanh(v));
   }
   ExpectFloats(p.Make(DataType::kFloat32).String("activation", "RELU"),
-               p.OutputShape(), relu, kTolerance);
+               p.OutputShape(), relu, kConvTolerance);
   ExpectFloats(p.Make(DataType::kFloat32).String("activation", "TANH"),
-               p.OutputShape(), tanh, kTolerance);
+               p.OutputShape(), tanh, kConvTolerance);
   OpCase scaled("Conv2D");
   scaled.Input(p.x).PackedScaled(p.f, static_cast<int>(p.groups), &p.f);
-  ExpectFloats(p.Attributes(scaled), p.OutputShape(), p.Sums(), kTolerance);
+  ExpectFloats(p.Attributes(scaled), p.OutputShape(), p.Sums(), kConvTolerance);
   ExpectKernel(p.Attributes(scaled), true);
 }
 
@@ -155,7 +136,7 @@ TEST(NarrowGroupsTest, OthersAreProducts) {
   OpCase op_case("Conv2D");
   op_case.Input(p.x).Packed(p.f, 6).Constant(p.b).Input(residual);
   op_case.Int("groups", 6).String("padding", "SAME");
-  ExpectFloats(op_case, p.OutputShape(), sums, kTolerance);
+  ExpectFloats(op_case, p.OutputShape(), sums, kConvTolerance);
   ExpectKernel(op_case, false);
 }
 

@@ -1,0 +1,38 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the tests of convolution compare with: its definition, in double.
+
+#ifndef MACE_OPS_CONV2D_CONV2D_TESTING_H_
+#define MACE_OPS_CONV2D_CONV2D_TESTING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace::op_test {
+
+// With explicit padding: before in height and width, then after.
+struct NaiveConv {
+  int64_t stride[2] = {1, 1};
+  int64_t dilation[2] = {1, 1};
+  int64_t pads[4] = {0, 0, 0, 0};
+  int64_t groups = 1;
+};
+
+// x: [N, H, W, C]; f: [O, KH, KW, C / groups].
+Shape ConvShape(const Shape &x, const Shape &f, const NaiveConv &n);
+
+// The output's elements; `bias` may be empty.
+std::vector<double> Convolve(const Value &input,
+                             const Value &filter,
+                             const std::vector<float> &bias,
+                             const NaiveConv &n);
+
+// Of values of at most 1 in sums of a few hundred products.
+inline constexpr Tolerance kConvTolerance = {2e-5, 2e-5};
+
+}  // namespace mace::op_test
+
+#endif  // MACE_OPS_CONV2D_CONV2D_TESTING_H_
