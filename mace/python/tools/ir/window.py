@@ -12,8 +12,9 @@ import numpy as np
 from mace.python.tools.ir.graph import DataFormat, Op
 from mace.python.tools.ir.shapes import Dim, Shape
 
-# Operators whose rank-4 input has height, width and channels. They may carry
-# the attribute `data_format` until the pass `channels_last` has run.
+# Operators whose input has channels, after height and width if it is an image (as
+# it is but for BatchNorm and InstanceNorm). They may carry the attribute
+# `data_format` until the pass `channels_last` has run.
 LAYOUT_BOUND_OPS = frozenset(
     {
         "Activation",  # PRELU: its slopes are per channel
@@ -24,6 +25,7 @@ LAYOUT_BOUND_OPS = frozenset(
         "DepthToSpace",
         "DepthwiseConv2d",
         "DepthwiseDeconv2d",
+        "InstanceNorm",
         "LocalResponseNorm",
         "Pooling",
         "Resize",

@@ -76,8 +76,8 @@ def _pooling(op: Op) -> list[OutputType]:
     return [OutputType(x.dtype, image_shape(op, n, size, c))]
 
 
-@INFERENCE.register("BatchNorm")
-def _batch_norm(op: Op) -> list[OutputType]:
+@INFERENCE.register("BatchNorm", "InstanceNorm")
+def _by_channel(op: Op) -> list[OutputType]:
     x = op.input(0)
     if x.shape is not None:
         if not x.shape:

@@ -13,6 +13,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import EVALUATORS
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.reference.activation import activate, erf
+from mace.python.tools.ir.window import channel_axis
 
 _UNARY: dict[str, Callable[[Array], Array]] = {
     "NEG": np.negative,
@@ -92,10 +93,23 @@ def divide(a: Array, b: Array) -> Array:
 @EVALUATORS.register("BatchNorm")
 def _batch_norm(op: Op, inputs: Sequence[Any]) -> list[Array]:
     x, scale, offset = (np.asarray(i, np.float64) for i in inputs)
-    if op.attrs.get("data_format") == "NCHW":
-        extra = (1,) * (x.ndim - 2)
-        scale, offset = (p.reshape(-1, *extra) for p in (scale, offset))
-    return [activate(op, x * scale + offset)]
+    return [activate(op, _affine(op, x, scale, offset))]
+
+
+@EVALUATORS.register("InstanceNorm")
+def _instance_norm(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    x, scale, offset = (np.asarray(i, np.float64) for i in inputs)
+    axes = tuple({*range(1, x.ndim)} - {channel_axis(op, x.ndim)})
+    centred = x - x.mean(axis=axes, keepdims=True)
+    variance = np.square(centred).mean(axis=axes, keepdims=True)
+    normal = centred / np.sqrt(variance + op.attr("epsilon"))
+    return [activate(op, _affine(op, normal, scale, offset))]
+
+
+def _affine(op: Op, x: Array, scale: Array, offset: Array) -> Array:
+    """x * scale + offset by channel."""
+    after = (1,) * (x.ndim - 1 - channel_axis(op, x.ndim))
+    return np.asarray(x * scale.reshape(-1, *after) + offset.reshape(-1, *after))
 
 
 @EVALUATORS.register("Cast")

@@ -112,15 +112,12 @@ def _mean_square(node: Node, x: Value, axes: Sequence[int]) -> Value:
 def _instance_normalization(node: Node) -> None:
     x = node.input(0)
     rank = len(node.shape(x))
-    found = moments(node, x, range(2, rank), node.real("epsilon", 1e-5))
-    scale, bias = (
-        node.make("Reshape", [node.input(i)], {"shape": [-1, *(1,) * (rank - 2)]})
-        for i in (1, 2)
-    )
-    # Of two factors that are small the product comes first.
-    factor = eltwise(node, "MUL", found.inverse, scale)
-    product = eltwise(node, "MUL", found.centred, factor)
-    node.emit("Eltwise", [product, bias], {"mode": "ADD"})
+    if rank < 3:
+        raise UnsupportedNodeError(
+            f"an input of {rank} dimensions; at least 3 are supported"
+        )
+    attrs = {**NCHW, "epsilon": node.real("epsilon", 1e-5)}
+    node.emit("InstanceNorm", [x, node.input(1), node.input(2)], attrs)
 
 
 def _affine(

@@ -1,0 +1,54 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Normalisation of columns by their mean and variance over rows.
+//
+// Few rows at a time are passed over while they are in L1, for the mean and for
+// the squared distances from it; these blocks are then merged about the mean of
+// the first. So memory is read once, nothing cancels as in the mean of squares
+// less the square of the mean, and large means are rounded once.
+
+#ifndef MACE_KERNELS_CPU_NORM_NORM_H_
+#define MACE_KERNELS_CPU_NORM_NORM_H_
+
+#include <cstddef>
+
+#include "mace/kernels/cpu/isa.h"
+
+namespace mace::norm {
+
+struct Kernels {
+  // mean[c] of x[r * stride + c], r < rows, and distances[c], the sum of
+  // (x - mean)^2; c < columns, rows > 0.
+  void (*moments)(const float *x,
+                  size_t stride,
+                  size_t rows,
+                  size_t columns,
+                  float *mean,
+                  float *distances);
+  // Moments of all rows from those of blocks, [blocks][2][columns] with means
+  // before distances; into the first block. All blocks have block_rows rows,
+  // the last one last_rows.
+  void (*merge)(float *moments,
+                size_t blocks,
+                size_t block_rows,
+                size_t last_rows,
+                size_t columns);
+  // y = (x - mean[c]) * factor[c] + offset[c]; y may be x.
+  void (*apply)(const float *x,
+                size_t x_stride,
+                const float *mean,
+                const float *factor,
+                const float *offset,
+                float *y,
+                size_t y_stride,
+                size_t rows,
+                size_t columns);
+};
+
+// Never null for an ISA other than CpuIsa::kNone.
+const Kernels *KernelsFor(CpuIsa isa);
+
+}  // namespace mace::norm
+
+#endif  // MACE_KERNELS_CPU_NORM_NORM_H_
