@@ -300,3 +300,41 @@ def test_product_of_computed_matrices_stays() -> None:
         b.output(b.one("MatMul", [x, x], None, {"transpose_a": True}, "mm"), "y")
 
     assert types(rewrite(build)) == {"MatMul": 1}
+
+
+@pytest.mark.parametrize("flag", [False, True])
+@pytest.mark.parametrize(
+    ("perm", "left"), [([0, 1, 3, 2], 0), ([0, 2, 3, 1], 1), ([0, 2, 1, 3], 1)]
+)
+def test_product_reads_its_second_matrix_transposed(
+    perm: list[int], left: int, flag: bool
+) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b, 4, 4, 4, 4)
+        y = b.one("Transpose", [x], None, {"perm": perm}, "turn")
+        b.output(b.one("MatMul", [x, y], None, {"transpose_b": flag}, "mm"), "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {"MatMul": 1, **({"Transpose": left} if left else {})}
+    (product,) = (op for op in graph.ops if op.type == "MatMul")
+    turned = perm[2] == 3
+    assert product.attr("transpose_b") is (flag != turned)
+
+
+def test_first_matrix_is_transposed_by_itself() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b, 3, 4, 4)
+        y = b.one("Transpose", [x], None, {"perm": [0, 2, 1]}, "turn")
+        b.output(b.one("MatMul", [y, x], None, None, "mm"), "y")
+
+    assert types(rewrite(build)) == {"MatMul": 1, "Transpose": 1}
+
+
+def test_transposed_matrix_with_another_reader_stays() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b, 3, 4, 4)
+        y = b.one("Transpose", [x], None, {"perm": [0, 2, 1]}, "turn")
+        b.output(b.one("MatMul", [x, y], None, None, "mm"), "y")
+        b.output(y, "z")
+
+    assert types(rewrite(build)) == {"MatMul": 1, "Transpose": 1}
