@@ -1,0 +1,113 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Convolutions and products as data: a case, random numbers for it, its run by
+// the kernels of any ISA, and sums in double precision to compare with.
+
+#ifndef MACE_KERNELS_CPU_GEMM_CONV_GEMM_TESTING_H_
+#define MACE_KERNELS_CPU_GEMM_CONV_GEMM_TESTING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/kernel_testing.h"
+
+namespace mace::gemm {
+
+inline constexpr WeightType kWeightTypes[] = {
+    WeightType::kF32, WeightType::kF16, WeightType::kBf16,
+    WeightType::kBf16Pairs, WeightType::kI8};
+
+struct Case {
+  ConvShape shape;
+  WeightType w_type = WeightType::kF32;
+  bool bias = true;
+  bool residual = false;
+  bool clamp = false;
+  size_t extra_stride = 0;
+  int threads = 1;
+  // Whole numbers from -2 to 2, of which fp16 holds the sums of a stretch: only
+  // results of more than 2048 are rounded.
+  bool whole = false;
+  // Residual and output are bf16 where products are, the image too unless it is
+  // of floats.
+  bool keeps_bf16 = false;
+  bool of_floats = false;
+};
+
+// A matrix product is MatrixShape; a square image and filter are this.
+ConvShape Square(ptrdiff_t size,
+                 ptrdiff_t in_c,
+                 ptrdiff_t kernel,
+                 ptrdiff_t stride,
+                 ptrdiff_t pad,
+                 ptrdiff_t out_c);
+
+// Kernels of an instruction set, or those of amx_bf16 with emulated tiles.
+struct Kind {
+  // NOLINTNEXTLINE(google-explicit-constructor): an ISA is a kind.
+  Kind(CpuIsa of, bool with_emulation = false)
+      : isa(of), emulated(with_emulation) {}
+  CpuIsa isa;
+  bool emulated;
+};
+
+// Those that this machine can run.
+std::vector<Kind> RunnableKinds();
+
+std::string Describe(const Case &c, const Kind &kind, uint32_t seed);
+
+struct Data {
+  std::vector<float> input;
+  std::vector<float> filter;  // [O][KH * KW * I / groups], as stored values
+  std::vector<float> bias;
+  std::vector<float> residual;
+  std::vector<char> packed;
+};
+
+// [O][K] to [groups] panels of the storage type (WeightType); rounds
+// data->filter to what the storage holds.
+void Pack(const Case &c, Data *data);
+
+Data MakeData(const Case &c, Random *random);
+
+// Whether the case is about activations of bf16 and the kernels have products
+// of them.
+bool KeepsBf16(const Case &c, const Kind &kind);
+
+ConvPlan PlanFor(const Case &c, const Kind &kind);
+
+// To bf16, or else to fp16.
+std::vector<uint16_t> AllToHalf(const std::vector<float> &values, bool bf16);
+
+struct FreeDeleter {
+  void operator()(void *p) const { std::free(p); }
+};
+
+struct Memory {
+  explicit Memory(size_t size)
+      : bytes((size + 63) / 64 * 64 + 64), p(std::aligned_alloc(64, bytes)) {
+    std::memset(p.get(), 0xff, bytes);  // NaN, should anything leak
+  }
+  size_t bytes;
+  std::unique_ptr<void, FreeDeleter> p;
+};
+
+// All tasks, last first; the output, between whose rows nothing was written
+// (Check) and whose type is float whatever the case keeps.
+std::vector<float> RunAll(const Case &c, const Data &d, const Kind &kind);
+
+// Runs the case by every kind of kernels and compares: those in float, those in
+// 16 bits, and those that keep results of 16 bits.
+void Check(Case c, uint32_t seed);
+
+inline size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
+
+}  // namespace mace::gemm
+
+#endif  // MACE_KERNELS_CPU_GEMM_CONV_GEMM_TESTING_H_
