@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/resize/axis.h"
+#include "mace/ops/resize/nearest.h"
 #include "mace/ops/resize/resize_schema.h"
 
 namespace mace {
@@ -23,21 +23,6 @@ constexpr int64_t kMostScratch = INT64_C(1) << 31;
 constexpr int64_t kTasksPerThread = 4;
 
 int64_t RoundUp(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
-
-// Copies pixels of kBytes bytes; 0 stands for `bytes`.
-template <size_t kBytes>
-void PickPixels(const uint8_t *input,
-                size_t stride,
-                const std::vector<int32_t> &from,
-                size_t bytes,
-                size_t out_stride,
-                uint8_t *out) {
-  for (const int32_t x : from) {
-    std::memcpy(out, input + static_cast<size_t>(x) * stride,
-                kBytes == 0 ? bytes : kBytes);
-    out += out_stride;
-  }
-}
 
 class ResizeOp final : public CpuOp {
  public:
@@ -68,15 +53,6 @@ class ResizeOp final : public CpuOp {
               int64_t row,
               const Work &work,
               Tensor *output) const;
-  // Of NEAREST: rows [begin, end) of the output, counted over the batch.
-  void CopyRows(const Tensor *input,
-                int64_t begin,
-                int64_t end,
-                Tensor *output) const;
-  void CopyRow(const Tensor *input,
-               int64_t from,
-               int64_t row,
-               Tensor *output) const;
 
   ResizeAttributes attributes_;
   const resize::Kernels *kernels_ = nullptr;
@@ -320,57 +296,6 @@ void ResizeOp::RunRow(const Tensor *input,
   }
 }
 
-void ResizeOp::CopyRow(const Tensor *input,
-                       int64_t from,
-                       int64_t row,
-                       Tensor *output) const {
-  const auto element = static_cast<int64_t>(DataTypeSize(input->data_type));
-  const int64_t stride = input->RowStride() * element;
-  const int64_t out_stride = output->RowStride() * element;
-  const auto bytes = static_cast<size_t>(output_[3] * element);
-  const auto *source = input->As<uint8_t>() + from * input_[2] * stride;
-  uint8_t *out = output->MutableAs<uint8_t>() + row * output_[2] * out_stride;
-  const auto pick = [&](auto copy) {
-    copy(source, static_cast<size_t>(stride), columns_.first, bytes,
-         static_cast<size_t>(out_stride), out);
-  };
-  switch (bytes) {
-    case 2:
-      return pick(PickPixels<2>);
-    case 4:
-      return pick(PickPixels<4>);
-    case 8:
-      return pick(PickPixels<8>);
-    case 12:
-      return pick(PickPixels<12>);
-    case 16:
-      return pick(PickPixels<16>);
-    default:
-      return pick(PickPixels<0>);
-  }
-}
-
-void ResizeOp::CopyRows(const Tensor *input,
-                        int64_t begin,
-                        int64_t end,
-                        Tensor *output) const {
-  const bool dense = output->RowStride() == output_[3];
-  const int64_t bytes = output_[2] * output_[3] *
-                        static_cast<int64_t>(DataTypeSize(output->data_type));
-  int64_t last = -1;
-  for (int64_t row = begin; row < end; ++row) {
-    const int64_t from = row / output_[1] * input_[1] +
-                         rows_.first[static_cast<size_t>(row % output_[1])];
-    if (dense && from == last) {  // the row before once more
-      uint8_t *out = output->MutableAs<uint8_t>() + row * bytes;
-      std::memcpy(out, out - bytes, static_cast<size_t>(bytes));
-    } else {
-      CopyRow(input, from, row, output);
-    }
-    last = from;
-  }
-}
-
 MaceStatus ResizeOp::Run(RunContext *context) {
   const Tensor *input = context->input(kResizeInputInput);
   Tensor *output = context->output(0);
@@ -379,10 +304,10 @@ MaceStatus ResizeOp::Run(RunContext *context) {
   const int64_t rows = output_[0] * output_[1];
   const int64_t width = output_[2] * output_[3];
   if (nearest()) {
-    pool->ParallelFor(rows, RowGrain(width),
-                      [&](int64_t begin, int64_t end, int /*thread*/) {
-                        CopyRows(input, begin, end, output);
-                      });
+    pool->ParallelFor(
+        rows, RowGrain(width), [&](int64_t begin, int64_t end, int /*thread*/) {
+          CopyNearestRows(rows_, columns_, *input, begin, end, output);
+        });
     return MaceStatus();
   }
   // The first row of a task resamples all it needs, those after it what is new:

@@ -4,51 +4,17 @@
 #include "mace/ops/testing/op_runner.h"
 
 #include <algorithm>
-#include <random>
 
 #include "mace/core/half.h"
 #include "mace/kernels/cpu/cpu_device.h"
 #include "mace/ops/testing/fake_contexts.h"
 #include "mace/ops/testing/guarded_buffer.h"
+#include "mace/ops/testing/rows_apart.h"
+#include "mace/ops/testing/shuffled_pool.h"
 
 namespace mace::op_test {
 
 namespace {
-
-// Parts of random size in random order on random threads, one at a time: what
-// depends on the split, the order or the thread shows in every run.
-class ShuffledPool final : public ThreadPool {
- public:
-  explicit ShuffledPool(int threads) : threads_(threads), engine_(17) {}
-  int thread_count() const override { return threads_; }
-
- protected:
-  void Dispatch(int64_t count,
-                int64_t grain,
-                void *target,
-                Callback callback) override {
-    struct Part {
-      int64_t begin, end;
-    };
-    std::vector<Part> parts;
-    for (int64_t begin = 0; begin < count;) {
-      int64_t size = std::min(grain, count - begin);
-      if (threads_ > 1) size = 1 + static_cast<int64_t>(engine_()) % size;
-      parts.push_back({begin, begin + size});
-      begin += size;
-    }
-    if (threads_ > 1) std::shuffle(parts.begin(), parts.end(), engine_);
-    for (const Part &part : parts) {
-      const int thread =
-          threads_ > 1 ? static_cast<int>(engine_() % threads_) : 0;
-      callback(target, part.begin, part.end, thread);
-    }
-  }
-
- private:
-  int threads_;
-  std::mt19937 engine_;
-};
 
 Tensor TensorOf(const CaseInput &input, size_t index) {
   Tensor tensor;
@@ -70,45 +36,6 @@ std::unique_ptr<GuardedBuffer> Store(const Value &value) {
   auto buffer = std::make_unique<GuardedBuffer>(value.bytes.size());
   std::copy(value.bytes.begin(), value.bytes.end(), buffer->data());
   return buffer;
-}
-
-// Elements between rows that are apart: no multiple of a vector.
-constexpr int64_t kRowGap = 5;
-
-size_t SpreadBytes(const Tensor &tensor) {
-  const int64_t rows = tensor.elements() / tensor.row_length();
-  return static_cast<size_t>((rows - 1) * tensor.RowStride() +
-                             tensor.row_length()) *
-         DataTypeSize(tensor.data_type);
-}
-
-// Dense values to where the tensor lies.
-void ScatterRows(const Tensor &tensor, const uint8_t *dense) {
-  const auto size = static_cast<int64_t>(DataTypeSize(tensor.data_type));
-  const int64_t row_bytes = tensor.row_length() * size;
-  auto *to = static_cast<uint8_t *>(tensor.data);
-  for (int64_t row = 0; row * row_bytes < tensor.bytes(); ++row) {
-    std::copy(dense + row * row_bytes, dense + (row + 1) * row_bytes,
-              to + row * tensor.RowStride() * size);
-  }
-}
-
-// The reverse. False if something else than poison lies between the rows.
-bool GatherRows(const Tensor &tensor, uint8_t *dense) {
-  const auto size = static_cast<int64_t>(DataTypeSize(tensor.data_type));
-  const int64_t row_bytes = tensor.row_length() * size;
-  const int64_t stride = tensor.RowStride() * size;
-  bool clean = true;
-  const auto *from = static_cast<const uint8_t *>(tensor.data);
-  for (int64_t row = 0; row * row_bytes < tensor.bytes(); ++row) {
-    const uint8_t *begin = from + row * stride;
-    std::copy(begin, begin + row_bytes, dense + row * row_bytes);
-    if ((row + 1) * row_bytes < tensor.bytes()) {
-      clean = clean && std::all_of(begin + row_bytes, begin + stride,
-                                   [](uint8_t byte) { return byte == 0xff; });
-    }
-  }
-  return clean;
 }
 
 }  // namespace

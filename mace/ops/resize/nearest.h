@@ -1,0 +1,27 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Resize NEAREST: elements of any type, moved without being looked at.
+
+#ifndef MACE_OPS_RESIZE_NEAREST_H_
+#define MACE_OPS_RESIZE_NEAREST_H_
+
+#include <cstdint>
+
+#include "mace/core/op.h"
+#include "mace/ops/resize/axis.h"
+
+namespace mace {
+
+// Rows [begin, end) of the output, counted over the batch. Both tensors are
+// [N, H, W, C], not empty, of one type; their pixels may lie apart.
+void CopyNearestRows(const ResizeTaps &rows,
+                     const ResizeTaps &columns,
+                     const Tensor &input,
+                     int64_t begin,
+                     int64_t end,
+                     Tensor *output);
+
+}  // namespace mace
+
+#endif  // MACE_OPS_RESIZE_NEAREST_H_
