@@ -20,6 +20,7 @@ from mace.python.tools.importers.base import (
     UnsupportedNodesError,
 )
 from mace.python.tools.importers.tensorflow import import_model
+from mace.python.tools.importers.tensorflow.testing import handlers_by_family
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph
 from mace.python.tools.proto import load_proto
@@ -167,3 +168,9 @@ def test_mutated_files_give_errors_not_crashes(tmp_path: Path) -> None:
         except MaceError:
             refused += 1
     assert refused > 1000
+
+
+def test_each_family_of_handlers_has_its_tests() -> None:
+    folder = Path(__file__).with_name("handlers")
+    for family in handlers_by_family():
+        assert (folder / f"{family}_test.py").is_file()

@@ -1,0 +1,111 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compares what is imported with what TensorFlow itself computes."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.tensorflow import import_model
+from mace.python.tools.importers.tensorflow.context import HANDLERS
+from mace.python.tools.importers.tensorflow.importer import load_handlers
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.graph import DataFormat
+
+SEED = 20261121
+
+
+class Family:
+    """One file of `handlers/`, and what its tests have tried.
+
+    Args:
+        name: of the file, without its ending.
+        not_made: what nothing makes to compare with.
+    """
+
+    def __init__(self, name: str, not_made: Collection[str] = ()) -> None:
+        self._name = name
+        self._tried = set(not_made)
+
+    def check(
+        self,
+        tmp_path: Path,
+        function: Callable[..., Any],
+        *arrays: Array,
+        tolerance: float = 2e-5,
+        dynamic: bool = False,
+    ) -> None:
+        """Imports `function` and compares all its outputs on `arrays`."""
+        tf = importlib.import_module("tensorflow")
+        concrete = _frozen(tf, function, list(arrays), dynamic)
+        definition = concrete.graph.as_graph_def()
+        self._tried.update(node.op for node in definition.node)
+        path = tmp_path / "model.pb"
+        path.write_bytes(definition.SerializeToString())
+        graph = import_model(
+            ImportRequest(
+                "m",
+                path,
+                tuple(
+                    InputSpec(f"x{i}", a.shape, data_format=DataFormat.NONE)
+                    for i, a in enumerate(arrays)
+                ),
+                tuple(OutputSpec(t.name, DataFormat.NONE) for t in concrete.outputs),
+            )
+        )
+        results = run_graph(graph, {f"x{i}": a for i, a in enumerate(arrays)})
+        expected = concrete(*[tf.constant(a) for a in arrays])
+        for tensor, value in zip(concrete.outputs, expected):
+            wanted = value.numpy()
+            got = results[tensor.name]
+            assert got.shape == wanted.shape
+            np.testing.assert_allclose(got, wanted, tolerance, tolerance)
+
+    def assert_all_tried(self) -> None:
+        """At the end: what has a handler here was compared with TensorFlow."""
+        assert handlers_by_family()[self._name] - self._tried == set()
+
+
+def handlers_by_family() -> dict[str, set[str]]:
+    """The types that each file has handlers of."""
+    load_handlers()
+    found: dict[str, set[str]] = {}
+    for op_type in HANDLERS.types():
+        module = getattr(HANDLERS.find(op_type), "__module__", "")
+        found.setdefault(module.rpartition(".")[2], set()).add(op_type)
+    return found
+
+
+def rand(*shape: int, low: float = -2.0, high: float = 2.0) -> Array:
+    """Seeded numbers, even in [low, high)."""
+    rng = np.random.default_rng(SEED + len(shape))
+    return rng.uniform(low, high, shape).astype(np.float32)
+
+
+def _frozen(
+    tf: Any, function: Callable[..., Any], arrays: list[Array], dynamic: bool
+) -> Any:
+    """The frozen function of tensors called x0, x1, ...
+
+    With `dynamic` TensorFlow is not told the dimensions, so that it leaves
+    arithmetic on shapes in the graph.
+    """
+    from tensorflow.python.framework.convert_to_constants import (
+        convert_variables_to_constants_v2,
+    )
+
+    specs = [
+        tf.TensorSpec(
+            [None] * a.ndim if dynamic else a.shape, tf.as_dtype(a.dtype), name=f"x{i}"
+        )
+        for i, a in enumerate(arrays)
+    ]
+    concrete = tf.function(function).get_concrete_function(*specs)
+    return convert_variables_to_constants_v2(concrete)
