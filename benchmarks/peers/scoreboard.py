@@ -260,7 +260,7 @@ def main() -> int:
         "--seconds", type=float, default=30.0, help="per network and threads"
     )
     parser.add_argument(
-        "--loads", type=int, default=5, help="fresh processes per engine"
+        "--loads", type=int, default=10, help="fresh processes per engine"
     )
     parser.add_argument(
         "--require-goals",

@@ -3,22 +3,48 @@
 
 #include "mace/core/cpu_topology.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <thread>
 
 namespace mace {
 namespace {
 
+// A file of the system; empty if it can't be read. Not by streams: the first of
+// a process costs 0.1 ms and 0.3 MB of the C++ library.
+std::string ReadText(const std::string &path) {
+  std::string text;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char part[1024];
+  for (;;) {
+    const auto length = read(file, part, sizeof(part));
+    if (length <= 0) break;
+    text.append(part, static_cast<size_t>(length));
+  }
+  close(file);
+  return text;
+}
+
+// The number at `*at`, which then points behind it.
+bool ParseNumber(const char **at, int64_t *value) {
+  char *end = nullptr;
+  *value = std::strtoll(*at, &end, 10);
+  const bool found = end != *at;
+  *at = end;
+  return found;
+}
+
 bool ReadNumber(const std::string &path, int64_t *value) {
-  std::ifstream file(path);
-  return static_cast<bool>(file >> *value);
+  const std::string text = ReadText(path);
+  const char *at = text.c_str();
+  return ParseNumber(&at, value);
 }
 
 std::vector<int> AffinityMask() {
@@ -60,9 +86,9 @@ std::vector<CpuCore> ReadSpeeds(const std::string &root,
   return cores;
 }
 
-void LimitByQuota(double quota, double period, int *limit) {
+void LimitByQuota(int64_t quota, int64_t period, int *limit) {
   if (quota <= 0 || period <= 0) return;
-  const double cores = quota / period;
+  const double cores = static_cast<double>(quota) / static_cast<double>(period);
   if (cores >= INT_MAX) return;
   // Half a core still runs one thread.
   *limit = std::min(*limit, std::max(1, static_cast<int>(std::lround(cores))));
@@ -70,11 +96,13 @@ void LimitByQuota(double quota, double period, int *limit) {
 
 // cpu.max of version 2: "max 100000" or "150000 100000".
 void LimitByCpuMax(const std::string &folder, int *limit) {
-  std::ifstream file(folder + "/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max") return;
-  LimitByQuota(std::strtod(quota.c_str(), nullptr), period, limit);
+  const std::string text = ReadText(folder + "/cpu.max");
+  const char *at = text.c_str();
+  int64_t quota = 0;
+  int64_t period = 0;
+  if (ParseNumber(&at, &quota) && ParseNumber(&at, &period)) {
+    LimitByQuota(quota, period, limit);
+  }
 }
 
 void LimitByCfsQuota(const std::string &folder, int *limit) {
@@ -82,17 +110,18 @@ void LimitByCfsQuota(const std::string &folder, int *limit) {
   int64_t period = 0;
   if (ReadNumber(folder + "/cpu.cfs_quota_us", &quota) &&
       ReadNumber(folder + "/cpu.cfs_period_us", &period)) {
-    LimitByQuota(static_cast<double>(quota), static_cast<double>(period),
-                 limit);
+    LimitByQuota(quota, period, limit);
   }
 }
 
 // The quota of this process's control group and of each of its ancestors.
 int ReadQuota(const std::string &root) {
   int limit = INT_MAX;
-  std::ifstream file(root + "/proc/self/cgroup");
-  std::string line;
-  while (std::getline(file, line)) {
+  const std::string groups = ReadText(root + "/proc/self/cgroup");
+  for (size_t begin = 0; begin < groups.size();) {
+    const size_t end = std::min(groups.find('\n', begin), groups.size());
+    const std::string line = groups.substr(begin, end - begin);
+    begin = end + 1;
     const size_t first = line.find(':');
     if (first == std::string::npos) continue;
     const size_t second = line.find(':', first + 1);
@@ -198,18 +227,18 @@ ThreadPlacement PlaceThreads(const CpuTopology &topology,
 std::string CoreListToString(const std::vector<int> &cores) {
   std::vector<int> sorted = cores;
   std::sort(sorted.begin(), sorted.end());
-  std::ostringstream text;
+  std::string text;
   for (size_t i = 0; i < sorted.size();) {
     size_t last = i;
     while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) {
       ++last;
     }
-    if (i > 0) text << ',';
-    text << sorted[i];
-    if (last > i) text << '-' << sorted[last];
+    if (i > 0) text += ',';
+    text += std::to_string(sorted[i]);
+    if (last > i) text += '-' + std::to_string(sorted[last]);
     i = last + 1;
   }
-  return text.str();
+  return text;
 }
 
 }  // namespace mace

@@ -48,8 +48,8 @@ constexpr int kPopulateWrite = 23;
 // Below this, a system call saves nothing worth having.
 constexpr size_t kMinBytes = 128 * 1024;
 
-// What one thread maps at a time.
-constexpr size_t kPiece = kHugePage;
+// So that threads which are not equally fast end together.
+constexpr size_t kPiecesPerThread = 4;
 
 size_t PageBytes() {
   const auto bytes = sysconf(_SC_PAGESIZE);
@@ -64,15 +64,19 @@ bool CanPopulate() {
 
 void Populate(uintptr_t begin, uintptr_t end, int advice, ThreadPool *pool) {
   if (end <= begin || end - begin < kMinBytes || !CanPopulate()) return;
-  // Pieces of which none has a part of another's huge page.
-  const uintptr_t first = begin / kPiece;
-  const uintptr_t last = (end - 1) / kPiece;
+  // Whole huge pages, a few times as many pieces as threads: a call costs time
+  // beyond its pages, and one thread needs no more than one.
+  const int threads = pool->thread_count();
+  const size_t pieces = threads > 1 ? kPiecesPerThread * threads : 1;
+  const size_t piece =
+      ((end - begin) / pieces + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t first = begin / kHugePage * kHugePage;
   pool->ParallelFor(
-      static_cast<int64_t>(last - first + 1), 1,
+      static_cast<int64_t>((end - first - 1) / piece + 1), 1,
       [=](int64_t index, int64_t index_end, int) {
         for (; index < index_end; ++index) {
-          uintptr_t from = (first + static_cast<uintptr_t>(index)) * kPiece;
-          uintptr_t to = from + kPiece;
+          uintptr_t from = first + static_cast<uintptr_t>(index) * piece;
+          uintptr_t to = from + piece;
           if (from < begin) from = begin;
           if (to > end) to = end;
           madvise(reinterpret_cast<void *>(from), to - from, advice);
