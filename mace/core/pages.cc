@@ -141,12 +141,27 @@ void AdviseHugePagesLater(void *data, size_t bytes) {
   }
 }
 
+void MapNewMemoryInParts(void *data, size_t bytes, ThreadPool *pool) {
+  if (!AdviseHugePages(data, bytes)) {
+    MapPagesToWrite(data, bytes, pool);
+    AdviseHugePagesLater(data, bytes);
+    return;
+  }
+  const HugeRange range(data, bytes);
+  auto *begin = static_cast<char *>(data);
+  auto *huge = static_cast<char *>(range.begin);
+  auto *rest = huge + range.bytes;
+  MapPagesToWrite(begin, static_cast<size_t>(huge - begin), pool);
+  MapPagesToWrite(rest, bytes - static_cast<size_t>(rest - begin), pool);
+}
+
 #else
 
 void MapPagesToRead(const void *, size_t, ThreadPool *) {}
 void MapPagesToWrite(void *, size_t, ThreadPool *) {}
 bool AdviseHugePages(void *, size_t) { return false; }
 void AdviseHugePagesLater(void *, size_t) {}
+void MapNewMemoryInParts(void *, size_t, ThreadPool *) {}
 
 #endif
 

@@ -41,6 +41,11 @@ void AdviseHugePagesLater(void *data, size_t bytes);
 // Both for memory that is used as a whole from now on.
 void MapNewMemory(void *data, size_t bytes, ThreadPool *pool);
 
+// The same for memory of which parts are written and soon read, one after the
+// other. Pages of 2 MiB, if there are any, come as they are touched: one fault
+// each, and what the system zeroed is then still in the cache.
+void MapNewMemoryInParts(void *data, size_t bytes, ThreadPool *pool);
+
 // Bytes in free blocks of 2 MiB by the text of /proc/buddyinfo, which has a
 // line for each zone: "Node 0, zone Normal", then the number of free blocks of
 // 1, 2, 4, ... pages. 0 for what does not look like that.

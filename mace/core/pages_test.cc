@@ -55,6 +55,7 @@ TEST_P(PagesTest, MappingChangesNoByte) {
   MapPagesToRead(inside, bytes, pool_.get());
   MapPagesToWrite(inside, bytes, pool_.get());
   MapNewMemory(inside, bytes, pool_.get());
+  MapNewMemoryInParts(inside, bytes, pool_.get());
   AdviseHugePagesLater(inside, bytes);
   EXPECT_TRUE(memory == before);
 }
@@ -63,6 +64,7 @@ TEST_P(PagesTest, NoMemoryIsNoHarm) {
   MapPagesToRead(nullptr, 0, pool_.get());
   MapPagesToWrite(nullptr, 0, pool_.get());
   MapNewMemory(nullptr, 0, pool_.get());
+  MapNewMemoryInParts(nullptr, 0, pool_.get());
   EXPECT_FALSE(AdviseHugePages(nullptr, 0));
 }
 

@@ -282,7 +282,7 @@ MaceStatus Program::FillPrepared(const std::vector<PrepareRequest> &requests) {
   if (block == nullptr) {
     return AtNode(*requests[0].node, requests[0].fill(nullptr));
   }
-  MapNewMemory(block, total, pool_);
+  MapNewMemoryInParts(block, total, pool_);
   for (const PrepareRequest &request : requests) {
     MACE_RETURN_IF_ERROR(AtNode(*request.node, request.fill(block)));
     block += AlignUp(request.bytes);

@@ -67,11 +67,8 @@ void WinogradConv::Reshape(const gemm::ConvShape &shape,
   plan_ = winograd::PlanConv(request);
   tile_ = method.tile;
   if (method.each_run || filters_[IndexOf(tile_)] != nullptr) return;
-  const size_t bytes = FilterBytes();
-  ThreadPool *pool = context->thread_pool();
-  context->RequestPrepared(bytes, [this, &filter, pool](void *memory) {
-    return Transform(filter, pool, memory);
-  });
+  context->RequestPrepared(FilterBytes(),
+                           [this](void *memory) { return TakeMemory(memory); });
 }
 
 size_t WinogradConv::ElementBytes() const {
@@ -82,9 +79,7 @@ size_t WinogradConv::FilterBytes() const {
   return winograd::FilterElements(plan_) * ElementBytes();
 }
 
-MaceStatus WinogradConv::Transform(const Tensor &filter,
-                                   ThreadPool *pool,
-                                   void *memory) {
+MaceStatus WinogradConv::TakeMemory(void *memory) {
   if (memory == nullptr) {
     return OutOfResources("no memory for ", FilterBytes(),
                           " bytes of filter transformed for winograd ",
@@ -92,21 +87,27 @@ MaceStatus WinogradConv::Transform(const Tensor &filter,
                           "; a smaller `winograd` in the deployment file "
                           "needs less, 0 none");
   }
+  filters_[IndexOf(plan_.tile)] = memory;
+  transformed_[IndexOf(plan_.tile)] = false;
+  return MaceStatus();
+}
+
+void WinogradConv::Transform(const void *filter, ThreadPool *pool) {
   const size_t channels = static_cast<size_t>(plan_.shape.in_c);
   const size_t panel_bytes = channels * gemm::kPanelColumns * ElementBytes();
+  char *memory = static_cast<char *>(filters_[IndexOf(tile_)]);
   pool->ParallelFor(plan_.panels, 1, [&](int64_t begin, int64_t end, int) {
     winograd::FilterArgs args;
-    args.from = filter.data;
+    args.from = filter;
     args.type = plan_.weight_type;
     args.channels = channels;
     args.panel_begin = static_cast<size_t>(begin);
     args.panel_end = static_cast<size_t>(end);
-    args.to = static_cast<char *>(memory) + args.panel_begin * panel_bytes;
+    args.to = memory + args.panel_begin * panel_bytes;
     args.to_stride = plan_.filter_stride;
     plan_.transforms->filter(args);
   });
-  filters_[IndexOf(plan_.tile)] = memory;
-  return MaceStatus();
+  transformed_[IndexOf(tile_)] = true;
 }
 
 size_t WinogradConv::ScratchBytes(int threads) const {
@@ -116,7 +117,10 @@ size_t WinogradConv::ScratchBytes(int threads) const {
 void WinogradConv::Run(const gemm::ConvArgs &args,
                        const FusedActivation &activation,
                        ThreadPool *pool,
-                       void *scratch) const {
+                       void *scratch) {
+  if (!plan_.each_run && !transformed_[IndexOf(tile_)]) {
+    Transform(args.weights, pool);
+  }
   const size_t per_thread = PerThread(plan_);
   const DataType type =
       fp16_ != nullptr ? DataType::kFloat16 : DataType::kFloat32;

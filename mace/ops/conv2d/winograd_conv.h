@@ -20,8 +20,8 @@ class WinogradConv {
   void Init(CpuIsa isa, int max_tile, bool half);
 
   // Chooses for this shape. If a tile beats the direct product, plans for it,
-  // and has the filter transformed unless each run does that, or it was done
-  // for this tile before: OUT_OF_RESOURCES then when there is no memory for it.
+  // and asks for memory for the transformed filter unless each run transforms
+  // it, or there is some for this tile: OUT_OF_RESOURCES if there is none.
   void Reshape(const gemm::ConvShape &shape,
                const Tensor &filter,
                ReshapeContext *context);
@@ -30,16 +30,18 @@ class WinogradConv {
   int tile() const { return tile_; }
   size_t ScratchBytes(int threads) const;
 
-  // `args.weights` is the filter; the clamp of its epilogue is set here.
+  // `args.weights` is the filter; the clamp of its epilogue is set here. The
+  // first run for a tile transforms the filter, which is then still in the
+  // cache when it is read.
   void Run(const gemm::ConvArgs &args,
            const FusedActivation &activation,
            ThreadPool *pool,
-           void *scratch) const;
+           void *scratch);
 
  private:
-  // Filters transformed for tiles of 2 and of 4; null until needed.
   static size_t IndexOf(int tile) { return tile == 2 ? 0 : 1; }
-  MaceStatus Transform(const Tensor &filter, ThreadPool *pool, void *memory);
+  MaceStatus TakeMemory(void *memory);
+  void Transform(const void *filter, ThreadPool *pool);
   size_t ElementBytes() const;
   size_t FilterBytes() const;  // of the plan, where it is prepared
 
@@ -49,7 +51,9 @@ class WinogradConv {
   int max_tile_ = 0;
   int tile_ = 0;
   winograd::ConvPlan plan_;
-  const void *filters_[2] = {nullptr, nullptr};
+  // Filters transformed for tiles of 2 and of 4; null until needed.
+  void *filters_[2] = {nullptr, nullptr};
+  bool transformed_[2] = {false, false};
 };
 
 }  // namespace mace
