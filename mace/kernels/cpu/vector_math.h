@@ -192,16 +192,20 @@ MACE_SIMD_INLINE V PerLane(float (*function)(float, float), V x, V y) {
   return z;
 }
 
-MACE_SIMD_INLINE V Sin(V x) {
-  return ReduceMax(Select(IsNan(x), Zero(), Abs(x))) <= 6000.0f
-             ? SinQuarter(x, 0)
-             : PerLane(&sinf, x);
+// Lanes beyond 6000 alone are the C library's, so that no result depends on
+// what lies beside it.
+MACE_SIMD_INLINE V SinOr(V x, int32_t quarter, float (*exact)(float)) {
+  const VI large = Abs(x) > Set(6000.0f);
+  V y = SinQuarter(Select(large, Zero(), x), quarter);
+  if (ReduceMax(Select(large, Set(1.0f), Zero())) == 0.0f) return y;
+  for (int i = 0; i < kLanes; ++i) {
+    if (large[i] != 0) y[i] = exact(x[i]);
+  }
+  return y;
 }
-MACE_SIMD_INLINE V Cos(V x) {
-  return ReduceMax(Select(IsNan(x), Zero(), Abs(x))) <= 6000.0f
-             ? SinQuarter(x, 1)
-             : PerLane(&cosf, x);
-}
+
+MACE_SIMD_INLINE V Sin(V x) { return SinOr(x, 0, &sinf); }
+MACE_SIMD_INLINE V Cos(V x) { return SinOr(x, 1, &cosf); }
 
 // log2(x) for finite x > 0, to 1e-13: with m in [sqrt(1/2), sqrt(2)) and
 // s = (m - 1) / (m + 1), log(m) = 2 s (1 + s^2 / 3 + s^4 / 5 + ...).

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -25,6 +27,12 @@ constexpr int kLowest = -126;  // NEON of Armv7 flushes denormals
 #else
 constexpr int kLowest = -149;
 #endif
+
+uint32_t Bits(float x) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, &x, sizeof(bits));
+  return bits;
+}
 
 struct Function {
   const char *name;
@@ -153,6 +161,27 @@ void ExpectBinary(eltwise::Binary op,
         allowed += 0x1p-126;
 #endif
         ASSERT_LE(std::fabs(y[i] - want), allowed);
+      }
+    }
+  }
+}
+
+// Work is split anywhere, so a result must not depend on its neighbours, among
+// which are some that take another way.
+TEST(EltwiseTest, ResultsDoNotDependOnTheirNeighbours) {
+  Random random(23);
+  std::vector<float> x = random.Floats(997, -50.0f, 50.0f);
+  for (size_t i = 0; i < x.size(); i += 5) x[i] *= 1000.0f;
+  for (const Function &f : Functions()) {
+    for (CpuIsa isa : RunnableIsas()) {
+      std::vector<float> together(x.size());
+      eltwise::KernelsFor(isa)->unary(f.op, x.data(), together.data(),
+                                      x.size());
+      for (size_t i = 0; i < x.size(); ++i) {
+        float alone = 0;
+        eltwise::KernelsFor(isa)->unary(f.op, &x[i], &alone, 1);
+        ASSERT_EQ(Bits(alone), Bits(together[i]))
+            << f.name << " of " << x[i] << " on " << CpuIsaName(isa);
       }
     }
   }
