@@ -33,11 +33,12 @@ def _mark() -> None:
 
 def main() -> None:
     request = json.loads(Path(sys.argv[1]).read_text())
-    adapter = ADAPTERS[request["engine"]](
+    kind = ADAPTERS[request["engine"]]
+    adapter = kind(
         Job(
             model=Path(request["model"]),
             threads=1,
-            image=np.load(request["image"]),
+            image=kind.image(request["image"]),
             input_name=request["input_name"],
             output_name=request["output_name"],
             output_shape=tuple(request["output_shape"]),

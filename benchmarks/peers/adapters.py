@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ class Job:
 
     Attributes:
         model: file in the engine's format; without suffix for ncnn and MACE.
-        image: NCHW.
+        image: as the engine takes it, NHWC where its adapter says channels_last.
         output_shape: as ONNX has it.
     """
 
@@ -41,20 +41,28 @@ class Job:
     output_name: str
     output_shape: tuple[int, ...]
 
-    def nhwc(self) -> Array:
-        """The image for engines with channels last."""
-        return np.ascontiguousarray(self.image.transpose(0, 2, 3, 1))
-
 
 class Adapter(ABC):
     """One engine with one network.
 
-    The constructor imports the engine and prepares the input; neither is part
-    of what creating costs.
+    The constructor imports the engine, which is no part of what creating costs.
+
+    Attributes:
+        channels_last: the engine takes images of NHWC.
     """
+
+    channels_last: ClassVar[bool] = False
 
     def __init__(self, job: Job) -> None:
         self.job = job
+
+    @classmethod
+    def image(cls, path: str) -> Array:
+        """The NCHW image of a .npy file, as a caller of this engine has it."""
+        image: Array = np.load(path)
+        if cls.channels_last:
+            image = np.ascontiguousarray(image.transpose(0, 2, 3, 1))
+        return image
 
     @abstractmethod
     def create(self) -> Callable[[], None]:
@@ -66,10 +74,12 @@ class Adapter(ABC):
 
 
 class Mace(Adapter):
+    channels_last = True
+
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._library = import_module("benchmarks.library").Library()
-        self._image = job.nhwc()
+        self._image = job.image
         shape = job.output_shape
         if len(shape) == 4:
             shape = (shape[0], shape[2], shape[3], shape[1])
@@ -155,12 +165,14 @@ class OpenVinoDefault(OpenVino):
 class LiteRt(Adapter):
     """With XNNPACK, its default for float models."""
 
+    channels_last = True
+
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         # LiteRT imports OpenVINO where it finds it, and would pay for it.
         sys.modules["openvino"] = None  # type: ignore[assignment]
         self._library = import_module("ai_edge_litert.interpreter")
-        self._image = job.nhwc()
+        self._image = job.image
 
     def create(self) -> Callable[[], None]:
         self._interpreter = self._library.Interpreter(

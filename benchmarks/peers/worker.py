@@ -64,7 +64,7 @@ class Worker:
         job = Job(
             model=Path(request["model"]),
             threads=int(request["threads"]),
-            image=np.load(request["image"]),
+            image=self._adapter_class.image(request["image"]),
             input_name=request["input_name"],
             output_name=request["output_name"],
             output_shape=tuple(request["output_shape"]),
