@@ -89,6 +89,21 @@ TEST(EngineHalfTest, FollowersNeedAllInputs) {
   EXPECT_EQ(RunOnce(made, {1, 3}, "d"), (std::vector<float>{3, 9}));
 }
 
+// A constant does not count where its float32 is taken: as the second one.
+TEST(EngineHalfTest, FollowersMayTakeConstantsInFloat) {
+  MadeEngine made = Make(ModelBuilder()
+                             .Input("x", {1, 2})
+                             .Constant("k", {1, 2}, Ramp(2, 0))
+                             .Operator("a", "TestHalf", {"x"}, {"a"})
+                             .Operator("b", "TestMove", {"a", "k"}, {"b"})
+                             .Operator("c", "TestMove", {"b", "b", "k"}, {"c"})
+                             .Output("c"));
+  ASSERT_OK(made.status);
+  EXPECT_EQ(Types(*made.engine), (Names{"Cast/16", "TestHalf/16", "TestMove/16",
+                                        "Cast", "TestMove"}));
+  EXPECT_EQ(RunOnce(made, {1, 3}, "c"), (std::vector<float>{2, 6}));
+}
+
 // Also in the middle of the graph, by the model's names and with float32 unless
 // something else is asked for.
 TEST(EngineHalfTest, OutputsKeepNameAndType) {

@@ -157,7 +157,8 @@ class RunContext {
 // Program::PlaceConversions.
 enum class HalfUse {
   kNone,     // takes and gives float32 as declared
-  kFollows,  // given 16 bits at all of these inputs, it gives 16 bits
+  kFollows,  // given 16 bits at all of these inputs, it gives 16 bits at all
+             // of these outputs; constants count where it takes no float32
   kComputes  // takes 16 bits alone, and gives them
 };
 
@@ -173,7 +174,8 @@ class Op {
   // the type that Reshape sets.
   virtual HalfUse half_use() const { return HalfUse::kNone; }
   // True if an op that computes in 16 bits takes an input in float32 as well,
-  // at less cost than that of a Cast before it.
+  // at less cost than that of a Cast before it. One that follows is given
+  // constants so, and nothing else.
   virtual bool TakesFloat(size_t input) const { return false; }
 
   // Multiply-accumulates of one Run with the last shapes; 0 if not meaningful.

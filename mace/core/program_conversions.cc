@@ -68,8 +68,12 @@ class ConversionPlacer {
           !IsFloatPort(node.schema->inputs, node.schema->input_count, i)) {
         continue;
       }
-      if (!half_[id]) return false;
-      any = true;
+      if (half_[id]) {
+        any = true;
+      } else if (!program_.tensors_[id].tensor.is_constant ||
+                 !node.op->TakesFloat(i)) {
+        return false;
+      }
     }
     return any;
   }

@@ -6,7 +6,8 @@
 //   TestHalf(x, y?) = 2 * x + y, in float16 or, where the model asks for it,
 //       bfloat16, by ports declared float32
 //   TestNarrow(x, y?): the same, and takes float32 as its x too
-//   TestMove(xs...): the first of them as it is; all must be of one type
+//   TestMove(xs...): the first of them as it is; all must be of one type, but
+//       a second one that is constant
 //   Cast(x): as the engine needs it
 
 #include <cstring>
@@ -103,8 +104,10 @@ class TestMove final : public Op {
  public:
   MaceStatus Init(InitContext *) override { return kSuccess; }
   HalfUse half_use() const override { return HalfUse::kFollows; }
+  bool TakesFloat(size_t input) const override { return input == 1; }
   MaceStatus Reshape(ReshapeContext *context) override {
     for (size_t i = 1; i < context->input_count(); ++i) {
+      if (TakesFloat(i) && context->input(i)->is_constant) continue;
       if (context->input(i)->data_type != context->input(0)->data_type) {
         return InvalidArgs("inputs of several types");
       }

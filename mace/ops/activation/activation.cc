@@ -6,6 +6,7 @@
 #include "mace/ops/activation/activation_schema.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/half_block.h"
 
 namespace mace {
 
@@ -18,6 +19,7 @@ class ActivationOp final : public CpuOp {
     MACE_RETURN_IF_ERROR(attributes.Parse(context->def()));
     params_ = ActivationParams(attributes);
     kernels_ = activation::KernelsFor(isa());
+    half_ = HalfActivations::Of(context->hints(), isa());
     const Tensor *slope = context->constant(kActivationSlopeInput);
     const bool prelu = params_.kind == activation::Kind::kPrelu;
     if (prelu != (slope != nullptr)) {
@@ -57,10 +59,14 @@ class ActivationOp final : public CpuOp {
   MaceStatus Run(RunContext *context) override {
     const Tensor *input = context->input(kActivationInputInput);
     Tensor *output = context->output(0);
-    const float *x = input->As<float>();
-    float *y = output->MutableAs<float>();
     const int64_t elements = input->elements();
     if (elements == 0) return MaceStatus();
+    if (IsHalf(input->data_type)) {
+      RunHalf(context, input, output);
+      return MaceStatus();
+    }
+    const float *x = input->As<float>();
+    float *y = output->MutableAs<float>();
     if (input->row_stride != 0 || output->row_stride != 0) {
       RunRows(context, input, output);
       return MaceStatus();
@@ -86,7 +92,45 @@ class ActivationOp final : public CpuOp {
     return MaceStatus();
   }
 
+  HalfUse half_use() const override { return half_.use(); }
+  bool TakesFloat(size_t input) const override {
+    return input == kActivationSlopeInput;
+  }
+
  private:
+  // Activations of 16 bits, computed in float. Without slopes, rows that lie
+  // together are one.
+  void RunHalf(RunContext *context, const Tensor *input, Tensor *output) const {
+    const bool prelu = params_.kind == activation::Kind::kPrelu;
+    const float *slope =
+        prelu ? context->input(kActivationSlopeInput)->As<float>() : nullptr;
+    const bool dense = input->row_stride == 0 && output->row_stride == 0;
+    const int64_t row_length =
+        dense && !prelu ? kHalfBlock : input->row_length();
+    const int64_t x_stride = dense ? row_length : input->RowStride();
+    const int64_t y_stride = dense ? row_length : output->RowStride();
+    const int64_t elements = input->elements();
+    const uint16_t *x = input->As<uint16_t>();
+    uint16_t *y = output->MutableAs<uint16_t>();
+    context->thread_pool()->ParallelFor(
+        (elements + row_length - 1) / row_length, RowGrain(row_length),
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          for (int64_t row = begin; row < end; ++row) {
+            const int64_t count =
+                std::min(row_length, elements - row * row_length);
+            ForHalfBlocks(*half_.convert, x + row * x_stride,
+                          y + row * y_stride, count,
+                          [&](int64_t at, float *block, size_t n) {
+                            if (prelu) {
+                              kernels_->prelu(block, slope + at, block, 1, n);
+                            } else {
+                              kernels_->run(params_, block, block, n);
+                            }
+                          });
+          }
+        });
+  }
+
   // Rows that are apart, one at a time.
   void RunRows(RunContext *context, const Tensor *input, Tensor *output) const {
     const int64_t channels = input->row_length();
@@ -114,6 +158,7 @@ class ActivationOp final : public CpuOp {
 
   activation::Params params_;
   const activation::Kernels *kernels_ = nullptr;
+  HalfActivations half_;
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ using op_test::ForEachIndex;
 using op_test::Index;
 using op_test::OpCase;
 using op_test::Random;
+using op_test::RoundToHalf;
 using op_test::Tolerance;
 using op_test::Value;
 
@@ -69,25 +70,45 @@ TEST(ActivationOpTest, EveryKindMatchesItsFormula) {
                        .Float("activation_alpha", 0.25f)
                        .Float("activation_beta", 0.5f),
                    shape, expected, {1e-6, 1e-6});
+      if (kind == std::string("NONE")) continue;
+      for (const bool bf16 : {false, true}) {  // computed in float
+        const Value half = RoundToHalf(x, bf16);
+        expected.clear();
+        for (const float v : half.floats()) expected.push_back(Apply(kind, v));
+        ExpectFloats(OpCase("Activation")
+                         .Input(half)
+                         .DataTypeHint(op_test::HalfHint(bf16))
+                         .String("activation", kind)
+                         .Float("activation_limit", 3)
+                         .Float("activation_alpha", 0.25f)
+                         .Float("activation_beta", 0.5f),
+                     shape, expected, {1e-6, op_test::HalfError(bf16)});
+      }
     }
   }
 }
 
 TEST(ActivationOpTest, PreluByChannelAndShared) {
   Random random(6);
-  for (const int64_t slopes : {1, 19}) {
-    const Value x = random.Floats({2, 3, 19});
+  for (const int64_t slopes : {1, 19, 1100}) {
+    const Shape shape = {2, 3, slopes == 1 ? 19 : slopes};
+    // Exact in fp16 as well.
+    const Value x = RoundToHalf(random.Floats(shape), true);
     const Value slope = random.Floats({slopes});
     std::vector<double> expected;
     for (size_t i = 0; i < x.floats().size(); ++i) {
       const float v = x.floats()[i];
       expected.push_back(v < 0 ? v * slope.floats()[i % slopes] : v);
     }
-    ExpectFloats(OpCase("Activation")
-                     .Input(x)
-                     .Constant(slope)
-                     .String("activation", "PRELU"),
-                 {2, 3, 19}, expected, {0, 1e-7});
+    const OpCase prelu = OpCase("Activation")
+                             .Input(x)
+                             .Constant(slope)
+                             .String("activation", "PRELU");
+    ExpectFloats(prelu, shape, expected, {0, 1e-7});
+    for (const bool bf16 : {false, true}) {
+      ExpectFloats(OpCase(prelu).DataTypeHint(op_test::HalfHint(bf16)), shape,
+                   expected, {1e-7, op_test::HalfError(bf16)});
+    }
   }
 }
 

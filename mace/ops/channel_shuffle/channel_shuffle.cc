@@ -33,11 +33,12 @@ class ChannelShuffleOp final : public CpuOp {
     const int64_t pixels = input->shape.Elements(0, 3);
     const auto groups = static_cast<size_t>(attributes_.groups);
     const size_t group_size = static_cast<size_t>(channels) / groups;
-    const float *x = input->As<float>();
-    float *y = context->output(0)->MutableAs<float>();
-    const int64_t x_stride = input->RowStride();
-    const int64_t y_stride = context->output(0)->RowStride();
-    const auto matrix = kernels_->matrix32;
+    const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
+    const uint8_t *x = input->As<uint8_t>();
+    uint8_t *y = context->output(0)->MutableAs<uint8_t>();
+    const int64_t x_stride = input->RowStride() * size;
+    const int64_t y_stride = context->output(0)->RowStride() * size;
+    const auto matrix = size == 2 ? kernels_->matrix16 : kernels_->matrix32;
     if (channels == 0) return MaceStatus();
     context->thread_pool()->ParallelFor(
         pixels, RowGrain(channels),
@@ -49,6 +50,8 @@ class ChannelShuffleOp final : public CpuOp {
         });
     return MaceStatus();
   }
+
+  HalfUse half_use() const override { return HalfUse::kFollows; }
 
  private:
   ChannelShuffleAttributes attributes_;

@@ -23,6 +23,7 @@ using op_test::ForEachIndex;
 using op_test::Index;
 using op_test::OpCase;
 using op_test::Random;
+using op_test::RoundToHalf;
 using op_test::Tolerance;
 using op_test::Value;
 
@@ -43,6 +44,13 @@ TEST(ChannelShuffleTest, TransposesGroups) {
       }
       ExpectValue(OpCase("ChannelShuffle").Input(x).Int("groups", groups),
                   Value::Floats(shape, expected));
+      for (const bool bf16 : {false, true}) {
+        ExpectValue(OpCase("ChannelShuffle")
+                        .Input(RoundToHalf(x, bf16))
+                        .DataTypeHint(op_test::HalfHint(bf16))
+                        .Int("groups", groups),
+                    RoundToHalf(Value::Floats(shape, expected), bf16));
+      }
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/half_block.h"
 #include "mace/ops/eltwise/broadcast.h"
 #include "mace/ops/eltwise/eltwise_schema.h"
 
@@ -36,6 +37,11 @@ class EltwiseOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override;
   MaceStatus Reshape(ReshapeContext *context) override;
   MaceStatus Run(RunContext *context) override;
+  // Comparisons give bool, whatever they are given.
+  HalfUse half_use() const override {
+    return compares() ? HalfUse::kNone : half_.use();
+  }
+  bool TakesFloat(size_t) const override { return true; }
 
  private:
   bool unary() const { return mode_ >= kFirstUnary; }
@@ -49,6 +55,23 @@ class EltwiseOp final : public CpuOp {
                int64_t a_offset,
                int64_t b_offset,
                int64_t offset) const;
+  // RunRows where results are of 16 bits, and at least one operand: computed in
+  // float.
+  void RunHalfRows(const eltwise::Rows &rows,
+                   const Operands &operands,
+                   int64_t a_offset,
+                   int64_t b_offset,
+                   int64_t offset) const;
+  // The `count` numbers from `offset` on in float: where they lie, or widened
+  // to the block.
+  const float *Floats(const Tensor &x,
+                      int64_t offset,
+                      size_t count,
+                      float *block) const {
+    if (x.data_type == DataType::kFloat32) return x.As<float>() + offset;
+    half_.convert->widen(x.As<uint16_t>() + offset, block, count);
+    return block;
+  }
   // Rows [begin, end) of the plan, columns [column, column + columns).
   bool RunRange(const Operands &operands,
                 int64_t begin,
@@ -64,6 +87,7 @@ class EltwiseOp final : public CpuOp {
   activation::Params activation_;
   const eltwise::Kernels *kernels_ = nullptr;
   const activation::Kernels *activations_ = nullptr;
+  HalfActivations half_;
   BroadcastPlan plan_;
 };
 
@@ -74,6 +98,7 @@ MaceStatus EltwiseOp::InitOp(InitContext *context) {
   activation_ = ActivationParams(attributes);
   kernels_ = eltwise::KernelsFor(isa());
   activations_ = activation::KernelsFor(isa());
+  half_ = HalfActivations::Of(context->hints(), isa());
   if (unary() == context->has_input(kEltwiseBInput)) {
     return Invalid("mode ", mode_name(), " takes ",
                    unary() ? "one input" : "two inputs");
@@ -84,11 +109,17 @@ MaceStatus EltwiseOp::InitOp(InitContext *context) {
 MaceStatus EltwiseOp::Reshape(ReshapeContext *context) {
   const Tensor *a = context->input(kEltwiseAInput);
   const Tensor *b = unary() ? a : context->input(kEltwiseBInput);
-  if (a->data_type != b->data_type) {
+  // Beside activations of 16 bits, constants are of float32.
+  const DataType type = IsHalf(b->data_type) ? b->data_type : a->data_type;
+  const auto fits = [type](const Tensor *x) {
+    return x->data_type == type ||
+           (IsHalf(type) && x->data_type == DataType::kFloat32);
+  };
+  if (!fits(a) || !fits(b)) {
     return Invalid("a is ", DataTypeName(a->data_type), " but b is ",
                    DataTypeName(b->data_type));
   }
-  const bool floats = a->data_type == DataType::kFloat32;
+  const bool floats = type != DataType::kInt32;
   if (activation_.kind != activation::Kind::kNone && (!floats || compares())) {
     return Invalid("an activation can only be applied to float32 results");
   }
@@ -104,14 +135,15 @@ MaceStatus EltwiseOp::Reshape(ReshapeContext *context) {
     return Invalid("the shapes ", a->shape.ToString(), " and ",
                    b->shape.ToString(), " do not broadcast");
   }
-  MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape,
-                                 compares() ? DataType::kBool : a->data_type));
+  MACE_RETURN_IF_ERROR(
+      SetOutput(context, 0, shape, compares() ? DataType::kBool : type));
   plan_ = PlanBroadcast(a->shape, b->shape, shape);
   if (!compares()) {
-    if (a->elements() == shape.Elements()) context->AllowInPlace(0, 0);
-    if (!unary() && b->elements() == shape.Elements()) {
-      context->AllowInPlace(0, 1);
-    }
+    const auto replaceable = [&](const Tensor *x) {
+      return x->data_type == type && x->elements() == shape.Elements();
+    };
+    if (replaceable(a)) context->AllowInPlace(0, 0);
+    if (!unary() && replaceable(b)) context->AllowInPlace(0, 1);
   }
   return MaceStatus();
 }
@@ -130,6 +162,20 @@ MaceStatus EltwiseOp::RunUnary(const Tensor *input,
                       });
     return MaceStatus();
   }
+  if (IsHalf(input->data_type)) {
+    const uint16_t *from = input->As<uint16_t>();
+    uint16_t *to = output->MutableAs<uint16_t>();
+    pool->ParallelFor(
+        input->elements(), kElementGrain,
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          ForHalfBlocks(*half_.convert, from + begin, to + begin, end - begin,
+                        [&](int64_t /*at*/, float *block, size_t n) {
+                          kernels_->unary(op, block, block, n);
+                          Activate(block, static_cast<int64_t>(n));
+                        });
+        });
+    return MaceStatus();
+  }
   const float *x = input->As<float>();
   float *y = output->MutableAs<float>();
   pool->ParallelFor(input->elements(), kElementGrain,
@@ -139,6 +185,39 @@ MaceStatus EltwiseOp::RunUnary(const Tensor *input,
                       Activate(y + begin, end - begin);
                     });
   return MaceStatus();
+}
+
+void EltwiseOp::RunHalfRows(const eltwise::Rows &rows,
+                            const Operands &operands,
+                            int64_t a_offset,
+                            int64_t b_offset,
+                            int64_t offset) const {
+  alignas(64) float a_block[kHalfBlock];
+  alignas(64) float b_block[kHalfBlock];
+  alignas(64) float results[kHalfBlock];
+  const auto binary = static_cast<eltwise::Binary>(mode_);
+  const auto columns = static_cast<int64_t>(rows.columns);
+  auto *output = operands.output->MutableAs<uint16_t>();
+  eltwise::Rows block = rows;
+  block.rows = 1;
+  for (size_t row = 0; row < rows.rows; ++row, offset += columns) {
+    for (int64_t at = 0; at < columns; at += kHalfBlock) {
+      const int64_t left = std::min(kHalfBlock, columns - at);
+      const auto n = static_cast<size_t>(left);
+      block.columns = n;
+      const float *x = rows.a_scalar
+                           ? Floats(*operands.a, a_offset, 1, a_block)
+                           : Floats(*operands.a, a_offset + at, n, a_block);
+      const float *y = rows.b_scalar
+                           ? Floats(*operands.b, b_offset, 1, b_block)
+                           : Floats(*operands.b, b_offset + at, n, b_block);
+      kernels_->binary(binary, block, x, y, results);
+      Activate(results, left);
+      half_.convert->narrow(results, output + offset + at, n);
+    }
+    a_offset += rows.a_row_stride;
+    b_offset += rows.b_row_stride;
+  }
 }
 
 bool EltwiseOp::RunRows(const eltwise::Rows &rows,
@@ -161,6 +240,10 @@ bool EltwiseOp::RunRows(const eltwise::Rows &rows,
     }
     return eltwise::BinaryInt(binary, rows, x, y,
                               output->MutableAs<int32_t>() + offset);
+  }
+  if (IsHalf(output->data_type)) {
+    RunHalfRows(rows, operands, a_offset, b_offset, offset);
+    return true;
   }
   const float *x = a->As<float>() + a_offset;
   const float *y = b->As<float>() + b_offset;

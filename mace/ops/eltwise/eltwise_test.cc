@@ -23,6 +23,7 @@ using op_test::ForEachIndex;
 using op_test::Index;
 using op_test::OpCase;
 using op_test::Random;
+using op_test::RoundToHalf;
 using op_test::Tolerance;
 using op_test::Value;
 
@@ -103,6 +104,49 @@ TEST(EltwiseOpTest, BroadcastsAsNumPyDoes) {
       ExpectFloats(
           OpCase("Eltwise").Input(a).Input(b).String("mode", binary.mode),
           pattern.output, expected, binary.tolerance);
+    }
+  }
+}
+
+// Operands and results of 16 bits, computed in float.
+void ExpectInHalf(const Pattern &pattern,
+                  const Binary &binary,
+                  bool bf16,
+                  Random *random) {
+  const Value a = RoundToHalf(random->Floats(pattern.a, -4, 4), bf16);
+  const Value b = RoundToHalf(random->Floats(pattern.b, -4, 4), bf16);
+  const std::vector<float> a_values = a.floats();
+  const std::vector<float> b_values = b.floats();
+  std::vector<double> expected;
+  ForEachIndex(pattern.output, [&](const Index &index) {
+    expected.push_back(binary.reference(a_values[Flat(pattern.a, index)],
+                                        b_values[Flat(pattern.b, index)]));
+  });
+  // Constants stay in float32.
+  for (OpCase operands : {OpCase("Eltwise").Input(a).Input(b),
+                          OpCase("Eltwise").Input(a).Constant(b),
+                          OpCase("Eltwise").Constant(a).Input(b)}) {
+    ExpectFloats(operands.DataTypeHint(op_test::HalfHint(bf16))
+                     .String("mode", binary.mode),
+                 pattern.output, expected, {1e-6, op_test::HalfError(bf16)});
+  }
+}
+
+TEST(EltwiseOpTest, BroadcastsNumbersOf16Bits) {
+  Random random(17);
+  std::vector<Pattern> patterns = Patterns();
+  patterns.push_back({{3, 1100}, {1100}, {3, 1100}});
+  patterns.push_back({{3, 1}, {3, 1100}, {3, 1100}});
+  for (const Pattern &pattern : patterns) {
+    SCOPED_TRACE(pattern.a.ToString() + " " + pattern.b.ToString());
+    for (const Binary &binary : kBinary) {
+      const std::string mode = binary.mode;
+      if (mode != "ADD" && mode != "SUB" && mode != "MUL" && mode != "MAX") {
+        continue;  // others could leave the range
+      }
+      SCOPED_TRACE(mode);
+      ExpectInHalf(pattern, binary, false, &random);
+      ExpectInHalf(pattern, binary, true, &random);
     }
   }
 }

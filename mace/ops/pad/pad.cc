@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/half_block.h"
 
 namespace mace {
 
@@ -29,9 +30,16 @@ int64_t SourceOf(PadMode mode, int64_t i, int64_t n) {
   return -1;
 }
 
-// The bits that fill an element of the output.
-uint32_t FillBits(DataType type, float value) {
+// The bits that fill four bytes of the output.
+uint32_t FillBits(DataType type, float value, const HalfActivations &half) {
   uint32_t bits = 0;
+  if (IsHalf(type)) {
+    const float two[2] = {value, value};
+    uint16_t halves[2];
+    half.convert->narrow(two, halves, 2);
+    std::memcpy(&bits, halves, sizeof(bits));
+    return bits;
+  }
   if (type == DataType::kFloat32) {
     std::memcpy(&bits, &value, sizeof(bits));
     return bits;
@@ -46,8 +54,10 @@ uint32_t FillBits(DataType type, float value) {
 class PadOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
+    half_ = HalfActivations::Of(context->hints(), isa());
     return attributes_.Parse(context->def());
   }
+  HalfUse half_use() const override { return half_.use(); }
 
   MaceStatus Reshape(ReshapeContext *context) override {
     const Tensor *input = context->input(kPadInputInput);
@@ -92,6 +102,7 @@ class PadOp final : public CpuOp {
   static constexpr int64_t kMostPadding = INT64_C(1) << 40;
 
   PadAttributes attributes_;
+  HalfActivations half_;
 };
 
 // Rows along the innermost axis with padding; what lies inside it is a block.
@@ -108,7 +119,9 @@ struct Rows {
 };
 
 void Fill(uint8_t *p, int64_t bytes, uint32_t bits) {
-  for (int64_t i = 0; i < bytes; i += 4) std::memcpy(p + i, &bits, 4);
+  int64_t i = 0;
+  for (; i + 4 <= bytes; i += 4) std::memcpy(p + i, &bits, 4);
+  if (i < bytes) std::memcpy(p + i, &bits, 2);  // an odd number of float16
 }
 
 void PadRow(const Rows &rows, int64_t row) {
@@ -172,7 +185,7 @@ MaceStatus PadOp::Run(RunContext *context) {
                      attributes_.pads.data(),
                      rank,
                      block,
-                     FillBits(input->data_type, attributes_.value),
+                     FillBits(input->data_type, attributes_.value, half_),
                      attributes_.mode};
   const int64_t count = output->shape.Elements(0, rank - 1);
   context->thread_pool()->ParallelFor(

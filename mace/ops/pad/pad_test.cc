@@ -23,6 +23,7 @@ using op_test::ForEachIndex;
 using op_test::Index;
 using op_test::OpCase;
 using op_test::Random;
+using op_test::RoundToHalf;
 using op_test::Value;
 
 int64_t Source(const std::string &mode, int64_t i, int64_t n) {
@@ -72,6 +73,15 @@ TEST(PadTest, EveryMode) {
                       .String("mode", mode)
                       .Float("value", 1.5f),
                   Value::Floats(output, expected));
+      for (const bool bf16 : {false, true}) {
+        ExpectValue(OpCase("Pad")
+                        .Input(RoundToHalf(x, bf16))
+                        .DataTypeHint(op_test::HalfHint(bf16))
+                        .Ints("pads", c.pads)
+                        .String("mode", mode)
+                        .Float("value", 1.5f),
+                    RoundToHalf(Value::Floats(output, expected), bf16));
+      }
     }
   }
 }

@@ -97,17 +97,6 @@ OpCase MakeCase(const Pool &p, const Value &x, bool max) {
       .Int("count_include_pad", p.count_include_pad ? 1 : 0);
 }
 
-// The numbers of fp16, or bf16, next to these.
-Value InHalf(const Value &x, bool bf16) {
-  std::vector<float> values;
-  for (float value : x.floats()) {
-    values.push_back(
-        bf16 ? op_test::WidenBfloat16(op_test::NarrowToBfloat16(value))
-             : op_test::WidenFloat16(op_test::NarrowToFloat16(value)));
-  }
-  return Value::Floats(x.shape, values);
-}
-
 TEST(PoolingTest, MatchesTheReference) {
   Random random(11);
   for (const int64_t channels : {1, 3, 8, 17, 64, 150}) {
@@ -134,13 +123,13 @@ TEST(PoolingTest, MatchesTheReference) {
       // In 16 bits, of which everything but the average is exact; other
       // processors compute in float.
       for (bool bf16 : {false, true}) {
-        const Value half = InHalf(x, bf16);
-        const char *hint = bf16 ? "bf16_bf16" : "fp16_fp16";
+        const Value half = op_test::RoundToHalf(x, bf16);
+        const char *hint = op_test::HalfHint(bf16);
         ExpectFloats(MakeCase(p, half, true).DataTypeHint(hint), output,
                      Reference(p, half, true, output), {});
         ExpectFloats(MakeCase(p, half, false).DataTypeHint(hint), output,
                      Reference(p, half, false, output),
-                     {2e-6, bf16 ? 0x1p-8 : 0x1p-11});
+                     {2e-6, op_test::HalfError(bf16)});
       }
     }
   }

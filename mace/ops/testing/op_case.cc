@@ -248,6 +248,15 @@ uint16_t NarrowToFloat16(float value) {
   return static_cast<uint16_t>(sign | biased);
 }
 
+Value RoundToHalf(const Value &x, bool bf16) {
+  std::vector<float> values;
+  for (const float value : x.floats()) {
+    values.push_back(bf16 ? WidenBfloat16(NarrowToBfloat16(value))
+                          : WidenFloat16(NarrowToFloat16(value)));
+  }
+  return Value::Floats(x.shape, values);
+}
+
 float WidenBfloat16(uint16_t bits) {
   const uint32_t wide = static_cast<uint32_t>(bits) << 16;
   float value;

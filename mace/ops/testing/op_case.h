@@ -163,6 +163,14 @@ float WidenFloat16(uint16_t bits);
 uint16_t NarrowToBfloat16(float value);
 float WidenBfloat16(uint16_t bits);
 
+// The numbers of fp16, or bf16, next to floats; what a deployment file says to
+// compute in it; and the most that rounding to it changes, relatively.
+Value RoundToHalf(const Value &x, bool bf16);
+inline const char *HalfHint(bool bf16) {
+  return bf16 ? "bf16_bf16" : "fp16_fp16";
+}
+inline double HalfError(bool bf16) { return bf16 ? 0x1.01p-8 : 0x1.01p-11; }
+
 }  // namespace mace::op_test
 
 #endif  // MACE_OPS_TESTING_OP_CASE_H_

@@ -167,10 +167,14 @@ bool OpSession::Impl::InHalf(const std::vector<CaseInput> &inputs) const {
     return op_->half_use() == HalfUse::kComputes;
   }
   bool any = false;
-  for (const CaseInput &input : inputs) {
-    if (input.value.data_type != DataType::kFloat32) continue;
-    if (input.kind != CaseInput::Kind::kComputed) return false;
-    any = true;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].value.data_type != DataType::kFloat32) continue;
+    if (inputs[i].kind == CaseInput::Kind::kComputed) {
+      any = true;
+    } else if (inputs[i].kind != CaseInput::Kind::kConstant ||
+               !op_->TakesFloat(i)) {
+      return false;
+    }
   }
   return any;
 }
@@ -236,7 +240,7 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
     }
     uint32_t types = schema.outputs[port].data_types;
     if (half_ && (types & DataTypeBit(DataType::kFloat32)) != 0) {
-      types |= DataTypeBit(case_.hints.half_type());
+      types = DataTypeBit(case_.hints.half_type());
     }
     if ((types & DataTypeBit(spec.data_type)) == 0) {
       result->violation =

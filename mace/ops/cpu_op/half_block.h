@@ -1,0 +1,62 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// For operators that compute in float where activations are of 16 bits
+// (HalfUse::kFollows): they widen a block, compute, and narrow it, so that no
+// tensor of floats lies between them and their neighbours.
+
+#ifndef MACE_OPS_CPU_OP_HALF_BLOCK_H_
+#define MACE_OPS_CPU_OP_HALF_BLOCK_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "mace/core/op.h"
+#include "mace/kernels/cpu/convert/convert.h"
+
+namespace mace {
+
+// Elements of a block: 2 KiB of floats on the stack for each operand, which
+// stay in the first cache.
+inline constexpr int64_t kHalfBlock = 512;
+
+// Activations of 16 bits, where a model asks for them.
+struct HalfActivations {
+  const convert::HalfKernels *convert = nullptr;  // null: it does not
+
+  static HalfActivations Of(const DeploymentHints &hints, CpuIsa isa) {
+    const convert::Kernels *kernels = convert::KernelsFor(isa);
+    if (hints.data_type == "fp16_fp16") return {&kernels->f16};
+    if (hints.data_type == "bf16_bf16") return {&kernels->bf16};
+    return {};
+  }
+  HalfUse use() const {
+    return convert != nullptr ? HalfUse::kFollows : HalfUse::kNone;
+  }
+};
+
+inline bool IsHalf(DataType type) {
+  return type == DataType::kFloat16 || type == DataType::kBfloat16;
+}
+
+// y[i] = f(x)[i] for i < count. `compute` is called with (offset, block, n) for
+// every block, and replaces the n floats of it. y may be x.
+template <typename F>
+void ForHalfBlocks(const convert::HalfKernels &kernels,
+                   const uint16_t *x,
+                   uint16_t *y,
+                   int64_t count,
+                   F &&compute) {
+  alignas(64) float block[kHalfBlock];
+  for (int64_t at = 0; at < count; at += kHalfBlock) {
+    const int64_t left = std::min(kHalfBlock, count - at);
+    const auto n = static_cast<size_t>(left);
+    kernels.widen(x + at, block, n);
+    compute(at, static_cast<float *>(block), n);
+    kernels.narrow(block, y + at, n);
+  }
+}
+
+}  // namespace mace
+
+#endif  // MACE_OPS_CPU_OP_HALF_BLOCK_H_
