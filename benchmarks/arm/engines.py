@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,17 +37,67 @@ MACE = {"mace": "fp32_fp32", "mace_fp16": "fp16_fp16"}
 LACKS_FP16 = ("cortex-a53", "cortex-a15")
 _RUNS = 1
 
-# What /proc/cpuinfo says on these processors. QEMU shows the guest that of the
-# host, from which engines would choose other kernels or crash.
 _FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"
-_CPUINFO = {
-    "cortex-a53": ("0x0", "0xd03", _FEATURES),
-    "cortex-a76": (
-        "0x4",
-        "0xd0b",
+
+
+@dataclass(frozen=True)
+class _Guest:
+    """What /proc/cpuinfo says on a processor, and for which packages it is.
+
+    QEMU shows the guest what the host says, from which engines would choose
+    other kernels or crash.
+    """
+
+    abi: str
+    architecture: int
+    variant: int
+    part: int
+    features: str
+
+    def root(self) -> Path:
+        return PEERS_ROOT / self.abi / "root"
+
+    def packages(self) -> Path:
+        return PEERS_ROOT / self.abi / "packages"
+
+
+_GUESTS = {
+    "cortex-a53": _Guest("arm64", 8, 0x0, 0xD03, _FEATURES),
+    "cortex-a76": _Guest(
+        "arm64",
+        8,
+        0x4,
+        0xD0B,
         f"{_FEATURES} atomics fphp asimdhp asimdrdm lrcpc dcpop asimddp",
     ),
+    "cortex-a15": _Guest(
+        "armhf",
+        7,
+        0x2,
+        0xC0F,
+        "half thumb fastmult vfp edsp neon vfpv3 tls vfpv4 idiva idivt vfpd32 lpae",
+    ),
 }
+# Engines with packages for an ABI.
+_PACKAGED = {"arm64": tuple(PEERS), "armhf": ("ncnn",)}
+
+
+def is_packaged(engine: str, cpu: str) -> bool:
+    """Whether another engine has a package for this processor."""
+    return cpu in _GUESTS and engine in _PACKAGED[_GUESTS[cpu].abi]
+
+
+def missing_packages(cpus: Iterable[str]) -> list[str]:
+    """What to do before other engines can be counted on these processors."""
+    missing = {
+        _GUESTS[cpu].abi
+        for cpu in cpus
+        if cpu in _GUESTS and not _GUESTS[cpu].packages().is_dir()
+    }
+    return [
+        f"the engines for {abi} are missing: bash benchmarks/arm/setup.sh"
+        for abi in sorted(missing)
+    ]
 
 
 @dataclass(frozen=True)
@@ -152,7 +203,7 @@ def measure_peer(
                 ],
                 libraries=view,
                 environment={
-                    "PYTHONPATH": f"{PEERS_ROOT / 'packages'}:{ROOT}",
+                    "PYTHONPATH": f"{_GUESTS[cpu].packages()}:{ROOT}",
                     "PYTHONHASHSEED": "0",
                     "PYTHONDONTWRITEBYTECODE": "1",
                     "OMP_NUM_THREADS": "1",
@@ -179,29 +230,29 @@ def _file_name(tensor: str) -> str:
 
 def _view(cpu: str) -> Path:
     """The guest's root as a program on this processor sees it."""
-    root = PEERS_ROOT / "root"
     view = DIRECTORY / "arm" / cpu
-    if cpu not in _CPUINFO:
-        known = ", ".join(_CPUINFO)
+    guest = _GUESTS.get(cpu)
+    if guest is None:
+        known = ", ".join(_GUESTS)
         raise EmulationError(f"other engines run on {known}, not on {CPUS[cpu].name}")
     if (view / ".made").exists():
         return view
     system = view / "sys/devices/system/cpu"
     (view / "proc").mkdir(parents=True, exist_ok=True)
     (system / "cpu0/regs/identification").mkdir(parents=True, exist_ok=True)
-    for entry in root.iterdir():
+    for entry in guest.root().iterdir():
         link = view / entry.name
         if entry.name not in ("proc", "sys", "dev", "tmp") and not link.exists():
             link.symlink_to(entry)
-    variant, part, features = _CPUINFO[cpu]
     (view / "proc/cpuinfo").write_text(
-        f"processor\t: 0\nBogoMIPS\t: 100.00\nFeatures\t: {features}\n"
-        f"CPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: {variant}\n"
-        f"CPU part\t: {part}\nCPU revision\t: 1\n\n"
+        f"processor\t: 0\nBogoMIPS\t: 100.00\nFeatures\t: {guest.features}\n"
+        f"CPU implementer\t: 0x41\nCPU architecture: {guest.architecture}\n"
+        f"CPU variant\t: {guest.variant:#x}\nCPU part\t: {guest.part:#05x}\n"
+        "CPU revision\t: 1\n\n"
     )
     for name in ("possible", "present", "online"):
         (system / name).write_text("0\n")
-    midr = 0x410F0001 | int(variant, 16) << 20 | int(part, 16) << 4
+    midr = 0x410F0001 | guest.variant << 20 | guest.part << 4
     (system / "cpu0/regs/identification/midr_el1").write_text(f"{midr:#018x}\n")
     (view / ".made").touch()
     return view

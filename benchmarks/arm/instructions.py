@@ -30,11 +30,12 @@ from benchmarks.arm.engines import (
     LACKS_FP16,
     MACE,
     PEERS,
-    PEERS_ROOT,
     Array,
     Measurement,
+    is_packaged,
     measure_mace,
     measure_peer,
+    missing_packages,
     reference_output,
 )
 from benchmarks.networks import DIRECTORY, NAMES, Network, make_network
@@ -76,8 +77,7 @@ def main() -> None:
     _require(missing_tools(list(programs)))
     if set(options.engine) - set(MACE):
         require_engines()
-        if not (PEERS_ROOT / "installed.txt").exists():
-            _require(["the engines are missing: bash benchmarks/arm/setup.sh"])
+        _require(missing_packages(programs))
     cases = []
     for name in options.network:
         network = make_network(name)
@@ -124,10 +124,14 @@ class _Kept:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._rows = self._stored()
+
+    def _stored(self) -> dict[str, Any]:
         try:
-            self._rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            rows: dict[str, Any] = json.loads(self._path.read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
-            self._rows = {}
+            return {}
+        return rows
 
     def measure(self, case: _Case) -> dict[str, Any]:
         """A row of the results; one that failed says why, and is not kept."""
@@ -137,9 +141,10 @@ class _Kept:
             sys.stderr.write(json.dumps(row) + "\n")
             if "failed" in row:
                 return row
-            self._rows[stamp] = row
+            # Others may count at the same time.
+            self._rows = {**self._stored(), **self._rows, stamp: row}
             with atomic_write(self._path, "w") as stream:
-                stream.write(json.dumps(dict(self._rows), indent=1))
+                stream.write(json.dumps(self._rows, indent=1))
         row = self._rows[stamp]
         return dict(row)
 
@@ -159,10 +164,9 @@ def _measure(case: _Case) -> dict[str, Any]:
 
 
 def _runs_on(engine: str, cpu: str) -> bool:
-    """Other engines come as packages for arm64."""
     if engine.endswith("_fp16") and cpu in LACKS_FP16:
         return False
-    return engine in MACE or cpu in _MACHINES[183]
+    return engine in MACE or is_packaged(engine, cpu)
 
 
 def _versions(engines: list[str]) -> dict[str, str]:
