@@ -79,6 +79,7 @@ _SINCE_21 = {
     "strstr",
     "strtod",
     "strtol",
+    "strtoll",
     "strtoul",
     "sysconf",
     "toupper",
