@@ -185,9 +185,10 @@ def _impl(ctx):
             feature(name = "opt"),
             base,
             # For code that runs once per operator, not once per element; after
-            # `base`, whose -O2 it replaces.
+            # `base`, whose -O2 it replaces. Exceptions need to know the frames
+            # at calls only, not at each instruction.
             feature(name = "small_code", flag_sets = [
-                _flags(_COMPILE, ["-Os"], _OPT),
+                _flags(_COMPILE, ["-Oz", "-fno-asynchronous-unwind-tables"], _OPT),
             ]),
             # Only what carries MACE_API leaves the library (300 KB less).
             feature(name = "symbol_hidden", enabled = True, flag_sets = [

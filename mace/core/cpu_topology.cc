@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "mace/core/heap_sort.h"
+
 namespace mace {
 namespace {
 
@@ -173,10 +175,10 @@ CpuTopology CpuTopology::Read(const std::string &root,
                               const std::vector<int> *mask) {
   CpuTopology topology;
   topology.cores = ReadSpeeds(root, mask != nullptr ? *mask : AffinityMask());
-  std::sort(topology.cores.begin(), topology.cores.end(),
-            [](const CpuCore &a, const CpuCore &b) {
-              return a.speed != b.speed ? a.speed > b.speed : a.id < b.id;
-            });
+  HeapSort(topology.cores.begin(), topology.cores.end(),
+           [](const CpuCore &a, const CpuCore &b) {
+             return a.speed != b.speed ? a.speed > b.speed : a.id < b.id;
+           });
   topology.quota = ReadQuota(root);
   return topology;
 }
@@ -226,7 +228,7 @@ ThreadPlacement PlaceThreads(const CpuTopology &topology,
 
 std::string CoreListToString(const std::vector<int> &cores) {
   std::vector<int> sorted = cores;
-  std::sort(sorted.begin(), sorted.end());
+  HeapSort(sorted.begin(), sorted.end());
   std::string text;
   for (size_t i = 0; i < sorted.size();) {
     size_t last = i;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "mace/core/aligned_memory.h"
+#include "mace/core/heap_sort.h"
 
 namespace mace {
 namespace {
@@ -104,14 +105,14 @@ constexpr Order kOrders[] = {
 MaceStatus PlaceBlocks(Order order, std::vector<Block> *blocks, size_t *arena) {
   std::vector<Block *> sorted;
   for (Block &block : *blocks) sorted.push_back(&block);
-  std::sort(sorted.begin(), sorted.end(),
-            [order](const Block *a, const Block *b) {
-              const double key_a = order(*a);
-              const double key_b = order(*b);
-              if (key_a != key_b) return key_a > key_b;
-              if (a->bytes != b->bytes) return a->bytes > b->bytes;
-              return a->first != b->first ? a->first < b->first : a < b;
-            });
+  HeapSort(sorted.begin(), sorted.end(),
+           [order](const Block *a, const Block *b) {
+             const double key_a = order(*a);
+             const double key_b = order(*b);
+             if (key_a != key_b) return key_a > key_b;
+             if (a->bytes != b->bytes) return a->bytes > b->bytes;
+             return a->first != b->first ? a->first < b->first : a < b;
+           });
   std::vector<const Block *> placed;  // sorted by offset
   std::vector<const Block *> neighbours;
   for (Block *block : sorted) {

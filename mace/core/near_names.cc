@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "mace/core/heap_sort.h"
+
 namespace mace {
 namespace {
 
@@ -41,7 +43,7 @@ std::string NearNames(const std::string &name,
         Distance(name.substr(0, kMaxLength), known[i].substr(0, kMaxLength));
     order.emplace_back(distance, i);
   }
-  if (known.size() > kShown) std::sort(order.begin(), order.end());
+  if (known.size() > kShown) HeapSort(order.begin(), order.end());
   std::string text;
   for (size_t i = 0; i < std::min(order.size(), kShown); ++i) {
     if (i > 0) text += ", ";

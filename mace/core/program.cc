@@ -8,6 +8,7 @@
 #include <iterator>
 #include <utility>
 
+#include "mace/core/heap_sort.h"
 #include "mace/core/model_check.h"
 #include "mace/core/pages.h"
 
@@ -203,7 +204,7 @@ void Program::MapConstants() {
     const char *begin = static_cast<const char *>(entry.tensor.data);
     ranges.emplace_back(begin, begin + entry.stored_bytes);
   }
-  std::sort(ranges.begin(), ranges.end());
+  HeapSort(ranges.begin(), ranges.end());
   if (ranges.empty()) return;
   Range joined = ranges.front();
   const auto map = [&] {
