@@ -26,6 +26,7 @@
 #include "mace/core/program.h"
 #include "mace/core/status.h"
 #include "mace/core/thread_pool.h"
+#include "mace/core/visibility.h"
 #include "mace/public/mace.h"
 
 namespace mace {
@@ -58,7 +59,7 @@ struct EngineRequest {
   bool fake_warmup = false;
 };
 
-class MaceEngine::Impl {
+class MACE_HIDDEN MaceEngine::Impl {
  public:
   using Inputs = std::map<std::string, MaceTensor>;
 

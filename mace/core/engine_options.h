@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "mace/core/visibility.h"
 #include "mace/public/mace.h"
 
 namespace mace {
@@ -26,7 +27,7 @@ struct EngineOptions {
   bool check_weights = false;
 };
 
-class MaceEngineConfig::Impl {
+class MACE_HIDDEN MaceEngineConfig::Impl {
  public:
   EngineOptions options;
 };

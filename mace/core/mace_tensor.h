@@ -8,11 +8,12 @@
 #include <memory>
 #include <vector>
 
+#include "mace/core/visibility.h"
 #include "mace/public/mace.h"
 
 namespace mace {
 
-class MaceTensor::Impl {
+class MACE_HIDDEN MaceTensor::Impl {
  public:
   std::vector<int64_t> shape;
   std::shared_ptr<void> data;
