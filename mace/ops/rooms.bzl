@@ -28,7 +28,7 @@ operators only comes of
 which takes the others out of :ops; nothing else is affected by it. Parts are
 kernels that an operator needs for some models only: they too register by being
 linked, and are named in the same list (int8_weights,
-winograd_transforms).
+winograd_transforms). Joint parts are linked where all are that they belong to.
 """
 
 load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
@@ -67,6 +67,13 @@ def _linked_rooms_impl(ctx):
             ", ".join(sorted(rooms)),
         ))
     linked = [dep for name, dep in rooms.items() if not wanted or name in wanted]
+    for dep, names in ctx.attr.joint_parts.items():
+        names = names.split(" ")
+        strange = [name for name in names if name not in rooms]
+        if strange:
+            fail("%s belongs to %s: no such room" % (dep.label, ", ".join(strange)))
+        if not wanted or all([name in wanted for name in names]):
+            linked.append(dep)
     if wanted:
         linked.append(ctx.attr.left_out)
     return [cc_common.merge_cc_infos(
@@ -77,6 +84,10 @@ linked_rooms = rule(
     implementation = _linked_rooms_impl,
     doc = "The operators of a selection, as one C++ library.",
     attrs = {
+        "joint_parts": attr.label_keyed_string_dict(
+            doc = "Linked where all of these rooms and parts are (divided by blanks).",
+            providers = [CcInfo],
+        ),
         "left_out": attr.label(
             doc = "Linked too if some rooms are not.",
             mandatory = True,
@@ -112,7 +123,7 @@ def _schema(op, deps):
         deps = deps,
     )
 
-def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked_with = {}):
+def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, joint_parts = {}, linked_with = {}):
     """Declares the targets of every room of the calling package.
 
     Args:
@@ -121,10 +132,13 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
       test_deps: what its test may include besides.
       benchmark_deps: what its benchmark may include besides.
       benchmark_main: the library with the main function of benchmarks.
+      joint_parts: kernels that register themselves -> the rooms and parts that
+        they are linked together with.
       linked_with: room -> libraries that are a part of the program wherever the
         room is.
     """
     declarations = native.glob(["*/*.op.yaml"])
+    all_parts = parts + joint_parts.keys()
     rooms = []
     tests = []
     benchmarks = []
@@ -176,7 +190,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
             testonly = True,
             srcs = test_sources + shared_by_tests,
             alwayslink = True,
-            deps = deps + parts + test_deps + [
+            deps = deps + all_parts + test_deps + [
                 ":" + op,
                 ":%s_schema" % op,
                 "@googletest//:gtest",
@@ -194,7 +208,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
             testonly = True,
             srcs = benchmark_sources,
             alwayslink = True,
-            deps = deps + parts + benchmark_deps + [
+            deps = deps + all_parts + benchmark_deps + [
                 ":" + op,
                 ":%s_schema" % op,
             ],
@@ -226,6 +240,10 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, linked
     op_selection(name = "only", build_setting_default = [])
     linked_rooms(
         name = "ops",
+        joint_parts = {
+            part: " ".join(names)
+            for part, names in joint_parts.items()
+        },
         left_out = ":left_out",
         parts = parts,
         rooms = rooms,

@@ -24,18 +24,14 @@ struct Fp16Kernels;
 namespace pool {
 struct Kernels;
 }
-namespace winograd {
-struct Kernels;
-}
 
 // For fp16 all of them; for bf16, whose products have tables of their own
-// (gemm/half_gemm.h) and which Winograd's method would lose too much of, those
-// of dwconv and pool; or none.
+// (gemm/half_gemm.h), those of dwconv and pool; or none. Winograd's method,
+// which would lose too much of bf16, is a part of the library by itself.
 struct HalfTables {
   const dwconv::Kernels *dwconv = nullptr;
   const gemm::Fp16Kernels *gemm = nullptr;
   const pool::Kernels *pool = nullptr;
-  const winograd::Kernels *winograd = nullptr;
 };
 
 // Static objects only.

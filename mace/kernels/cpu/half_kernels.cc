@@ -7,7 +7,6 @@
 #include "mace/kernels/cpu/gemm/fp16_gemm.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/kernels/cpu/pool/pool.h"
-#include "mace/kernels/cpu/winograd/winograd.h"
 
 namespace mace {
 namespace {
@@ -22,7 +21,6 @@ HalfTables Find(CpuIsa isa, HalfArithmetic::Type type) {
   tables.dwconv = dwconv::Fp16KernelsFor(isa);
   tables.gemm = gemm::Fp16KernelsFor(isa);
   tables.pool = pool::Fp16KernelsFor(isa);
-  tables.winograd = winograd::HalfKernelsFor(isa);
   return tables;
 }
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "mace/kernels/cpu/reduce/reduce.h"
+#include "mace/kernels/cpu/arg/arg.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 
 namespace mace {
@@ -18,7 +18,7 @@ constexpr int64_t kColumnBlock = 256;
 class ArgMaxOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    kernels_ = reduce::KernelsFor(isa());
+    kernels_ = arg::KernelsFor(isa());
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     wanted_.smallest = attributes_.mode == ArgMaxMode::MIN;
     wanted_.last = attributes_.last;
@@ -59,7 +59,7 @@ class ArgMaxOp final : public CpuOp {
           outer, RowGrain(length),
           [=](int64_t begin, int64_t end, int /*thread*/) {
             for (int64_t i = begin; i < end; ++i) {
-              y[i] = kernels_->arg_row(wanted_, x + i * length, n);
+              y[i] = kernels_->row(wanted_, x + i * length, n);
             }
           });
       return MaceStatus();
@@ -71,7 +71,7 @@ class ArgMaxOp final : public CpuOp {
           for (int64_t item = begin; item < end; ++item) {
             const int64_t i = item / blocks;
             const int64_t column = item % blocks * kColumnBlock;
-            kernels_->arg_rows(
+            kernels_->rows(
                 wanted_, x + i * length * inner + column,
                 static_cast<size_t>(inner), n,
                 static_cast<size_t>(std::min(kColumnBlock, inner - column)),
@@ -83,8 +83,8 @@ class ArgMaxOp final : public CpuOp {
 
  private:
   ArgMaxAttributes attributes_;
-  reduce::Wanted wanted_;
-  const reduce::Kernels *kernels_ = nullptr;
+  arg::Wanted wanted_;
+  const arg::Kernels *kernels_ = nullptr;
   size_t axis_ = 0;
 };
 

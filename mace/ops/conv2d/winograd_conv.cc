@@ -12,8 +12,8 @@
 namespace mace {
 namespace {
 
-// A missing set of transforms is of the widest vectors: what they would take is
-// worth a warning.
+// Where nothing of the method is linked, its transforms count as of the widest
+// vectors: what those would take is worth a warning.
 constexpr int kMostLanes = 16;
 
 size_t PerThread(const winograd::ConvPlan &plan) {
@@ -33,11 +33,12 @@ void WarnOfMissingTransforms() {
 }  // namespace
 
 void WinogradConv::Init(CpuIsa isa, int max_tile, bool half) {
-  const HalfTables tables =
-      half ? HalfArithmetic::For(isa, "fp16_fp16") : HalfTables();
-  kernels_ = half ? tables.winograd : winograd::KernelsFor(isa);
+  part_ = winograd::LinkedPart();
+  if (part_ != nullptr) {
+    kernels_ = half ? winograd::HalfKernelsFor(isa) : part_->kernels_for(isa);
+  }
   gemm_ = gemm::KernelsFor(isa);
-  fp16_ = tables.gemm;
+  if (half) fp16_ = HalfArithmetic::For(isa, "fp16_fp16").gemm;
   max_tile_ = max_tile;
 }
 
@@ -64,7 +65,7 @@ void WinogradConv::Reshape(const gemm::ConvShape &shape,
   request.gemm = gemm_;
   request.fp16 = fp16_;
   request.threads = threads;
-  plan_ = winograd::PlanConv(request);
+  plan_ = part_->plan(request);
   tile_ = method.tile;
   if (method.each_run || filters_[IndexOf(tile_)] != nullptr) return;
   context->RequestPrepared(FilterBytes(),
@@ -76,7 +77,7 @@ size_t WinogradConv::ElementBytes() const {
 }
 
 size_t WinogradConv::FilterBytes() const {
-  return winograd::FilterElements(plan_) * ElementBytes();
+  return part_->filter_elements(plan_) * ElementBytes();
 }
 
 MaceStatus WinogradConv::TakeMemory(void *memory) {
@@ -135,10 +136,10 @@ void WinogradConv::Run(const gemm::ConvArgs &args,
                     static_cast<size_t>(thread) * per_thread;
         for (int64_t i = begin; i < end; ++i) {
           const ptrdiff_t task = static_cast<ptrdiff_t>(i);
-          winograd::RunConvTask(plan_, clamped, task, own);
-          const ptrdiff_t regions = winograd::Regions(plan_, task);
+          part_->run_task(plan_, clamped, task, own);
+          const ptrdiff_t regions = part_->regions(plan_, task);
           for (ptrdiff_t j = 0; j < regions; ++j) {
-            const gemm::ConvRegion r = winograd::RegionOf(plan_, task, j);
+            const gemm::ConvRegion r = part_->region_of(plan_, task, j);
             ApplyActivation(activation, args, type, r);
           }
         }

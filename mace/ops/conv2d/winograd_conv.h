@@ -45,6 +45,7 @@ class WinogradConv {
   size_t ElementBytes() const;
   size_t FilterBytes() const;  // of the plan, where it is prepared
 
+  const winograd::Part *part_ = nullptr;
   const winograd::Kernels *kernels_ = nullptr;
   const gemm::Kernels *gemm_ = nullptr;
   const gemm::Fp16Kernels *fp16_ = nullptr;

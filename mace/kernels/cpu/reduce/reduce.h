@@ -1,8 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Folds of floats: sums, products and extremes over rows or columns, and where
-// the extremes are.
+// Folds of floats: sums, products and extremes over rows or columns.
 
 #ifndef MACE_KERNELS_CPU_REDUCE_REDUCE_H_
 #define MACE_KERNELS_CPU_REDUCE_REDUCE_H_
@@ -15,13 +14,6 @@
 namespace mace::reduce {
 
 enum class Fold : uint8_t { kSum, kMax, kMin, kProduct, kSumSquare };
-
-// Which element is looked for, and which of several that are equal. A NaN is
-// more extreme than any number.
-struct Wanted {
-  bool smallest = false;
-  bool last = false;
-};
 
 // What `acc` starts from.
 inline constexpr float Identity(Fold fold) {
@@ -49,16 +41,6 @@ struct Kernels {
                float *acc);
   // *acc = fold(*acc, x[i] for i < n).
   void (*row)(Fold fold, const float *x, size_t n, float *acc);
-  // index[c] = the r < rows that x[r * stride + c] is the extreme of,
-  // c < columns; rows is at least 1 and below 2^31.
-  void (*arg_rows)(Wanted wanted,
-                   const float *x,
-                   size_t stride,
-                   size_t rows,
-                   size_t columns,
-                   int32_t *index);
-  // Likewise of x[i], i < n.
-  int32_t (*arg_row)(Wanted wanted, const float *x, size_t n);
 };
 
 // Never null for an ISA other than CpuIsa::kNone.

@@ -77,6 +77,9 @@ struct PlanRequest {
   int threads = 1;
 };
 
+// The functions below are linked where a model needs them; operators call them
+// by the table at the end.
+
 // The geometry must be one that Choose accepts.
 ConvPlan PlanConv(const PlanRequest &request);
 
@@ -101,6 +104,28 @@ ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task);
 gemm::ConvRegion RegionOf(const ConvPlan &plan,
                           ptrdiff_t task,
                           ptrdiff_t index);
+
+struct Part {
+  const Kernels *(*kernels_for)(CpuIsa isa);
+  ConvPlan (*plan)(const PlanRequest &request);
+  size_t (*filter_elements)(const ConvPlan &plan);
+  void (*run_task)(const ConvPlan &plan,
+                   const gemm::ConvArgs &args,
+                   ptrdiff_t task,
+                   void *scratch);
+  ptrdiff_t (*regions)(const ConvPlan &plan, ptrdiff_t task);
+  gemm::ConvRegion (*region_of)(const ConvPlan &plan,
+                                ptrdiff_t task,
+                                ptrdiff_t index);
+};
+
+// Null in a library without.
+const Part *LinkedPart();
+
+// Made once by transforms.cc, which nothing else refers to.
+struct Registration {
+  explicit Registration(const Part *part);
+};
 
 }  // namespace mace::winograd
 

@@ -1,7 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/winograd/winograd.h"
+// Registers what computes by Winograd's method, by being linked.
+
+#include "mace/kernels/cpu/winograd/conv_winograd.h"
 
 namespace mace::winograd {
 
@@ -28,7 +30,10 @@ const Kernels *LinkedKernelsFor(CpuIsa isa) {
   return nullptr;
 }
 
-const Registration registration(LinkedKernelsFor);
+constexpr Part kPart = {LinkedKernelsFor, PlanConv, FilterElements,
+                        RunConvTask,      Regions,  RegionOf};
+
+const Registration registration(&kPart);
 
 }  // namespace
 

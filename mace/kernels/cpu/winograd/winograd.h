@@ -100,13 +100,14 @@ struct Kernels {
 // Null for CpuIsa::kNone, and for every ISA where they were not linked.
 const Kernels *KernelsFor(CpuIsa isa);
 
-// Made once by transforms.cc, which nothing else refers to.
-struct Registration {
-  explicit Registration(const Kernels *(*kernels_for)(CpuIsa));
-};
-
-// Those for fp16; null for an ISA without arithmetic of it.
+// Those for fp16; null for an ISA without arithmetic of it, and where they were
+// not linked.
 const Kernels *HalfKernelsFor(CpuIsa isa);
+
+// Made once by half_transforms.cc, which nothing else refers to.
+struct HalfRegistration {
+  explicit HalfRegistration(const Kernels *(*kernels_for)(CpuIsa));
+};
 
 }  // namespace mace::winograd
 
