@@ -132,7 +132,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         native("tsan", "thread pool and engine, data races", "//mace/core/..."),
         Step(
             "standalone",
-            "libmace outside of Bazel, three ABIs",
+            "libmace outside of Bazel, three ABIs, whole and for one network",
             ("bash", "test/standalone/link_test.sh"),
             count_one,
             15,

@@ -76,8 +76,11 @@ def main() -> None:
     """Writes the networks that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+", choices=sorted(BUILT_MODELS))
-    for name in parser.parse_args().names:
-        sys.stdout.write(f"{make_built_model(name)}\n")
+    parser.add_argument("--side", type=int, help="of the image; the network's own")
+    args = parser.parse_args()
+    for name in args.names:
+        shape = (1, 3, args.side, args.side) if args.side else None
+        sys.stdout.write(f"{make_built_model(name, input_shape=shape)}\n")
 
 
 if __name__ == "__main__":
