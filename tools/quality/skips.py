@@ -64,22 +64,28 @@ EXPECTED = (
         "and the source for AMX on emulated tiles (amx_emulated in isa.bzl)",
     ),
     Expected(
-        ("host", "armhf", "sanitize"),
+        ("host", "base-arm64", "armhf", "sanitize"),
         "//mace/ops/testing:all_ops_test AllOpsTest.GiveTheSameInFloat16",
         "no arithmetic in fp16 on this CPU",
         "no kernel of these CPUs uses it; the test runs on 64-bit ARM",
     ),
     Expected(
-        ("arm64", "armhf"),
+        ("arm64", "base-arm64", "armhf"),
         "//mace/ops/testing:all_ops_test AllOpsTest.GiveTheSameInBfloat16",
         "no arithmetic in bf16 on this CPU",
         "no kernel of these CPUs uses it; the test runs on x86-64",
     ),
     Expected(
-        ("armhf",),
+        ("base-arm64", "armhf"),
         "//mace/ops/testing:all_ops_test AllOpsTest.InstructionSetsAgreeOnRandomCases",
         "one instruction set is all that this CPU has",
-        "there is no other for 32-bit ARM",
+        "32-bit ARM has no other; 64-bit ARM's are compared in the step arm64",
+    ),
+    Expected(
+        ("base-arm64",),
+        "//mace/kernels/cpu:isa_test InstructionSet.neon_fp16",
+        "this CPU has no *",
+        "the step is about a core without; the step arm64 has it",
     ),
     Expected(
         ("sanitize",),
@@ -88,7 +94,7 @@ EXPECTED = (
         "the test runs in the other steps",
     ),
     Expected(
-        ("host", "arm64", "armhf"),
+        ("host", "arm64", "base-arm64", "armhf"),
         "//mace/kernels/cpu/*:*_isa_symbols_test",
         "",
         "of extensions that no CPU of this family has (isa.bzl says which); the step "

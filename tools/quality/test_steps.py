@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from typing import Callable, Dict, List, Mapping, Tuple
+from typing import Callable, Dict, Mapping, Tuple
 
 from mace.python.tools.bazel_command import bazel_command
 
@@ -15,6 +15,12 @@ from mace.python.tools.bazel_command import bazel_command
 _NATIVE = (
     *("//mace/core/...", "//mace/kernels/...", "//mace/ops/..."),
     "//test/allocation_failure/...",
+)
+# What runs all kernels but once, for a core that other steps do not have. Larger
+# cases of the products only repeat instructions.
+_KERNELS = (
+    *("//mace/kernels/cpu/...", "-//mace/kernels/cpu/gemm:conv_gemm_test"),
+    *("//mace/ops:ops_test", "//mace/ops/testing:all_ops_test"),
 )
 _COMMANDS = "test/docs/commands_test.py"
 _DEVICES = "test/devices"
@@ -97,17 +103,20 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
     """
     bazel = bazel_command(environment)
 
-    def native(name: str, summary: str, *targets: str, minutes: int = 20) -> Step:
-        config: List[str] = [] if name == "host" else [f"--config={name}"]
+    def native(
+        name: str, summary: str, *targets: str, config: str = "", cpu: str = ""
+    ) -> Step:
+        flags = [f"--config={config or name}"]
+        if cpu:
+            flags.append(f"--test_env=MACE_QEMU_CPU={cpu}")
         events = f"build/test/{name}.events.json"
         output = (
             "--color=no",
             "--noshow_progress",
             f"--build_event_json_file={events}",
         )
-        words = bazel.words("test", "--keep_going", *output, *config, *targets)
-        command = tuple(words)
-        return Step(name, summary, command, count_bazel, minutes, events)
+        words = bazel.words("test", "--keep_going", *output, *flags, "--", *targets)
+        return Step(name, summary, tuple(words), count_bazel, 20, events)
 
     pytest = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
     return (
@@ -127,6 +136,13 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             15,
         ),
         native("arm64", "native tests, 64-bit ARM in qemu", *_NATIVE),
+        native(
+            "base-arm64",
+            "kernels on 64-bit ARM without any extension",
+            *_KERNELS,
+            config="arm64",
+            cpu="cortex-a53",
+        ),
         native("armhf", "native tests, 32-bit ARM in qemu", *_NATIVE),
         native("sanitize", "native tests, addresses and undefined behaviour", *_NATIVE),
         native("tsan", "thread pool and engine, data races", "//mace/core/..."),
