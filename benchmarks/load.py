@@ -69,16 +69,11 @@ def probe(engine: str, network: Network) -> dict[str, float]:
         after = anonymous_bytes()
         loaded.bind(network.input_name, nhwc, network.output_name, result)()
     else:
-        import onnxruntime
+        from benchmarks.beside_onnxruntime import open_session
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 3
         before = anonymous_bytes()
         start = time.perf_counter()
-        session = onnxruntime.InferenceSession(
-            str(network.onnx), options, providers=["CPUExecutionProvider"]
-        )
+        session = open_session(network.onnx, 1)
         created = time.perf_counter()
         after = anonymous_bytes()
         session.run(None, {network.input_name: nchw})

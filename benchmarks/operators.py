@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,14 @@ import onnxruntime
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
+from benchmarks.beside_onnxruntime import Row, open_session
 from benchmarks.library import Library
 from benchmarks.networks import DIRECTORY
 from benchmarks.operator_case import Case
 from benchmarks.operator_cases import CASES
 from benchmarks.record import add_arguments, recorder, refuse
 from benchmarks.tables import Table
-from benchmarks.timing import Times, interleave
+from benchmarks.timing import interleave
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.export.export import ExportOptions, export_model
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
@@ -43,21 +44,6 @@ _OPSET = 20
 _CACHE_LINE = 64
 
 Array = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One case measured."""
-
-    name: str
-    error: float
-    mace: Times
-    onnxruntime: Times
-
-    @property
-    def ratio(self) -> float:
-        """Least time of MACE over that of ONNX Runtime."""
-        return self.mace.minimum / self.onnxruntime.minimum
 
 
 def write_onnx(case: Case, path: Path) -> None:
@@ -140,13 +126,7 @@ def measure(library: Library, case: Case, threads: int, seconds: float) -> Row:
         name: _aligned(rng.uniform(*case.range, shape).astype(np.float32))
         for name, shape in case.inputs.items()
     }
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(
-        str(source), options, providers=["CPUExecutionProvider"]
-    )
+    session = open_session(source, threads)
     wanted = dict(zip(case.outputs, session.run(list(case.outputs), feeds)))
     # Results are written to arrays made beforehand, as MACE's are.
     binding = session.io_binding()
@@ -194,7 +174,7 @@ def tables(data: Any) -> list[Table]:
         ("operator", "MACE", "ONNX Runtime", "ratio", "of medians"),
     )
     for fields in data["rows"]:
-        row = _row(**fields)
+        row = Row.read(fields)
         table.add(
             row.name,
             *(
@@ -202,13 +182,9 @@ def tables(data: Any) -> list[Table]:
                 for t in (row.mace, row.onnxruntime)
             ),
             f"{row.ratio:.2f}",
-            f"{row.mace.median / row.onnxruntime.median:.2f}",
+            f"{row.ratio_of_medians:.2f}",
         )
     return [table]
-
-
-def _row(mace: Any, onnxruntime: Any, **fields: Any) -> Row:
-    return Row(mace=Times(**mace), onnxruntime=Times(**onnxruntime), **fields)
 
 
 def main() -> None:

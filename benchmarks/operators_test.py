@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 
 from benchmarks import operators
+from benchmarks.beside_onnxruntime import Row
 from benchmarks.operator_case import Case
 from benchmarks.operator_cases import CASES
 from benchmarks.timing import Times
@@ -30,6 +31,6 @@ def test_every_case_can_be_converted(case: Case, tmp_path: Path) -> None:
 
 
 def test_ratios_are_of_least_times_and_of_medians() -> None:
-    row = operators.Row("exp", 0.0, Times(0.001, 0.004, 3), Times(0.002, 0.005, 3))
+    row = Row("exp", 0.0, Times(0.001, 0.004, 3), Times(0.002, 0.005, 3))
     (table,) = operators.tables({"threads": 1, "rows": [asdict(row)]})
     assert table.rows == [("exp", "1.0 (4.0)", "2.0 (5.0)", "0.50", "0.80")]

@@ -13,36 +13,21 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import onnxruntime
 
+from benchmarks.beside_onnxruntime import Row, open_session
 from benchmarks.library import Library
 from benchmarks.networks import NAMES, Network, make_network
 from benchmarks.record import add_arguments, recorder
 from benchmarks.tables import Table
-from benchmarks.timing import Times, interleave
+from benchmarks.timing import interleave
 
 DEFAULT_MODELS = ("mobilenet_v1", "mobilenet_v2", "squeezenet", "resnet50")
 TOLERANCE = 1e-4  # of the largest output
-
-
-@dataclass(frozen=True)
-class Row:
-    """One network at one number of threads."""
-
-    name: str
-    threads: int
-    error: float
-    mace: Times
-    onnxruntime: Times
-
-    @property
-    def ratio(self) -> float:
-        """Best time of MACE over that of ONNX Runtime."""
-        return self.mace.minimum / self.onnxruntime.minimum
 
 
 def measure(library: Library, network: Network, threads: int, seconds: float) -> Row:
@@ -52,13 +37,7 @@ def measure(library: Library, network: Network, threads: int, seconds: float) ->
         SystemExit: their outputs differ.
     """
     nchw = network.image()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(
-        str(network.onnx), options, providers=["CPUExecutionProvider"]
-    )
+    session = open_session(network.onnx, threads)
     feed = {network.input_name: nchw}
     wanted = session.run([network.output_name], feed)[0]
     nhwc = network.mace_image()
@@ -77,7 +56,7 @@ def measure(library: Library, network: Network, threads: int, seconds: float) ->
             },
             seconds,
         )
-    return Row(network.name, threads, error, times["mace"], times["onnxruntime"])
+    return Row(network.name, error, times["mace"], times["onnxruntime"])
 
 
 def tables(data: Any) -> list[Table]:
@@ -87,11 +66,11 @@ def tables(data: Any) -> list[Table]:
         "ms per inference, fp32: minimum (median)",
         ("network", "threads", "MACE", "ONNX Runtime", "ratio", "error"),
     )
-    rows = [_row(**fields) for fields in data]
-    for row in rows:
+    rows = [Row.read(fields) for fields in data]
+    for row, fields in zip(rows, data):
         table.add(
             row.name,
-            str(row.threads),
+            str(fields["threads"]),
             *(f"{t.minimum:.2f} ({t.median:.2f})" for t in (row.mace, row.onnxruntime)),
             f"{row.ratio:.2f}",
             f"{row.error:.0e}",
@@ -100,10 +79,6 @@ def tables(data: Any) -> list[Table]:
     table.add()
     table.add("geometric mean", "", "", "", f"{mean:.2f}", "")
     return [table]
-
-
-def _row(mace: Any, onnxruntime: Any, **fields: Any) -> Row:
-    return Row(mace=Times(**mace), onnxruntime=Times(**onnxruntime), **fields)
 
 
 def main() -> None:
@@ -117,12 +92,12 @@ def main() -> None:
     library = Library()
     networks = [make_network(name) for name in args.models]
     rows = [
-        measure(library, network, threads, args.seconds)
+        {"threads": threads, **asdict(measure(library, network, threads, args.seconds))}
         for network in networks
         for threads in args.threads
     ]
     output.finish(
-        [asdict(row) for row in rows],
+        rows,
         {"MACE": library.version, "onnxruntime": onnxruntime.__version__},
     )
 
