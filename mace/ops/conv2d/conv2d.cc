@@ -1,12 +1,15 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <string>
+
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/ops/conv2d/conv2d_schema.h"
 #include "mace/ops/conv2d/narrow_groups.h"
 #include "mace/ops/conv2d/winograd_conv.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/conv_run.h"
+#include "mace/ops/epilogue/filter_constants.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/window.h"
 
@@ -30,8 +33,10 @@ class Conv2DOp final : public CpuOp {
                    half_kernels_ != nullptr ? 0 : context->hints().winograd,
                    fp16_kernels_ != nullptr);
     narrow_.Init(isa(), kernels_, fp16_kernels_ != nullptr);
-    return CheckConstants(*context->constant(kConv2DFilterInput),
-                          context->constant(kConv2DBiasInput));
+    const std::string wrong = WrongConvConstants(
+        *context->constant(kConv2DFilterInput),
+        context->constant(kConv2DBiasInput), attributes_.groups);
+    return wrong.empty() ? MaceStatus() : Invalid(wrong);
   }
 
   MaceStatus Reshape(ReshapeContext *context) override {
@@ -138,25 +143,6 @@ class Conv2DOp final : public CpuOp {
   static bool HasResidual(const Context &context) {
     return context.input_count() > kConv2DResidualInput &&
            context.input(kConv2DResidualInput) != nullptr;
-  }
-
-  MaceStatus CheckConstants(const Tensor &filter, const Tensor *bias) const {
-    const Shape &shape = filter.shape;
-    if (shape.rank() != 4 || shape.Elements() == 0) {
-      return Invalid("filter has shape ", shape.ToString(),
-                     "; expected [O, KH, KW, C / groups], none of them 0");
-    }
-    if (shape[0] % attributes_.groups != 0 ||
-        filter.groups != attributes_.groups) {
-      return Invalid(
-          attributes_.groups, " group(s) do not fit a filter of shape ",
-          shape.ToString(), " packed for ", filter.groups, " group(s)");
-    }
-    if (bias != nullptr && bias->shape != Shape{shape[0]}) {
-      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
-                     shape[0], "]");
-    }
-    return MaceStatus();
   }
 
   void MakePlan(const Shape &input,

@@ -1,11 +1,14 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <string>
+
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/deconv2d/deconv2d_schema.h"
 #include "mace/ops/deconv2d/phase_gemm.h"
 #include "mace/ops/epilogue/conv_run.h"
+#include "mace/ops/epilogue/filter_constants.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/transposed_window.h"
 
@@ -20,8 +23,9 @@ class Deconv2DOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(const gemm::Kernels *kernels,
                           KernelsOf(*context, kDeconv2DFilterInput, isa()));
     const Tensor &filter = *context->constant(kDeconv2DFilterInput);
-    MACE_RETURN_IF_ERROR(
-        CheckConstants(filter, context->constant(kDeconv2DBiasInput)));
+    const std::string wrong = WrongConvConstants(
+        filter, context->constant(kDeconv2DBiasInput), attributes_.groups);
+    if (!wrong.empty()) return Invalid(wrong);
     filter_shape_ = filter.shape;
     for (int i = 0; i < 2; ++i) {
       axes_[i] = MakeTransposedAxis(attributes_, i,
@@ -91,25 +95,6 @@ class Deconv2DOp final : public CpuOp {
   }
 
  private:
-  MaceStatus CheckConstants(const Tensor &filter, const Tensor *bias) const {
-    const Shape &shape = filter.shape;
-    if (shape.rank() != 4 || shape.Elements() == 0) {
-      return Invalid("filter has shape ", shape.ToString(),
-                     "; expected [O, KH, KW, C / groups], none of them 0");
-    }
-    if (shape[0] % attributes_.groups != 0 ||
-        filter.groups != attributes_.groups) {
-      return Invalid(
-          attributes_.groups, " group(s) do not fit a filter of shape ",
-          shape.ToString(), " packed for ", filter.groups, " group(s)");
-    }
-    if (bias != nullptr && bias->shape != Shape{shape[0]}) {
-      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
-                     shape[0], "]");
-    }
-    return MaceStatus();
-  }
-
   Deconv2DAttributes attributes_;
   FusedActivation activation_;
   Shape filter_shape_;

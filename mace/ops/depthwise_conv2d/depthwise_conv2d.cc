@@ -1,27 +1,19 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <string>
+
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/ranges.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d_schema.h"
+#include "mace/ops/epilogue/filter_constants.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/window.h"
 
 namespace mace {
 namespace {
-
-dwconv::WeightType FilterType(DataType type) {
-  switch (type) {
-    case DataType::kFloat16:
-      return dwconv::WeightType::kF16;
-    case DataType::kBfloat16:
-      return dwconv::WeightType::kBf16;
-    default:
-      return dwconv::WeightType::kF32;
-  }
-}
 
 class DepthwiseConv2dOp final : public CpuOp {
  public:
@@ -36,17 +28,10 @@ class DepthwiseConv2dOp final : public CpuOp {
       kernels_ = half;
       type_ = hints.half_type();
     }
-    const Shape &filter = context->constant(kDepthwiseConv2dFilterInput)->shape;
+    const Tensor &filter = *context->constant(kDepthwiseConv2dFilterInput);
     const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);
-    if (filter.rank() != 4 || filter.Elements() == 0) {
-      return Invalid("filter has shape ", filter.ToString(),
-                     "; expected [KH, KW, C, M], none of them 0");
-    }
-    if (bias != nullptr && bias->shape != Shape{filter[2] * filter[3]}) {
-      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
-                     filter[2] * filter[3], "]");
-    }
-    return MaceStatus();
+    const std::string wrong = WrongDepthwiseConstants(filter, bias);
+    return wrong.empty() ? MaceStatus() : Invalid(wrong);
   }
 
   MaceStatus Reshape(ReshapeContext *context) override {
@@ -157,7 +142,7 @@ class DepthwiseConv2dOp final : public CpuOp {
     s.pad_left = index(window_.pad_before[1]);
     s.out_h = index(output[1]);
     s.out_w = index(output[2]);
-    args_.type = FilterType(filter.data_type);
+    args_.type = DepthwiseWeightType(filter.data_type);
     args_.clamp = activation_.clamp();
     args_.low = activation_.low();
     args_.high = activation_.high();

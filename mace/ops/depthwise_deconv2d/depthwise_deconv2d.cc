@@ -6,12 +6,14 @@
 // their places.
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/depthwise_deconv2d/depthwise_deconv2d_schema.h"
 #include "mace/ops/epilogue/bias_pixels.h"
+#include "mace/ops/epilogue/filter_constants.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/transposed_window.h"
 
@@ -20,17 +22,6 @@ namespace {
 
 constexpr size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
-
-dwconv::WeightType FilterType(DataType type) {
-  switch (type) {
-    case DataType::kFloat16:
-      return dwconv::WeightType::kF16;
-    case DataType::kBfloat16:
-      return dwconv::WeightType::kBf16;
-    default:
-      return dwconv::WeightType::kF32;
-  }
-}
 
 class DepthwiseDeconv2dOp final : public CpuOp {
  public:
@@ -41,15 +32,9 @@ class DepthwiseDeconv2dOp final : public CpuOp {
     const Tensor &filter = *context->constant(kDepthwiseDeconv2dFilterInput);
     const Tensor *bias = context->constant(kDepthwiseDeconv2dBiasInput);
     shape_ = filter.shape;
-    if (shape_.rank() != 4 || shape_.Elements() == 0) {
-      return Invalid("filter has shape ", shape_.ToString(),
-                     "; expected [KH, KW, C, M], none of them 0");
-    }
-    if (bias != nullptr && bias->shape != Shape{shape_[2] * shape_[3]}) {
-      return Invalid("bias has shape ", bias->shape.ToString(), "; expected [",
-                     shape_[2] * shape_[3], "]");
-    }
-    type_ = FilterType(filter.data_type);
+    const std::string wrong = WrongDepthwiseConstants(filter, bias);
+    if (!wrong.empty()) return Invalid(wrong);
+    type_ = DepthwiseWeightType(filter.data_type);
     for (int i = 0; i < 2; ++i) {
       axes_[i] =
           MakeTransposedAxis(attributes_, i, shape_[static_cast<size_t>(i)]);

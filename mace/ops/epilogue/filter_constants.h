@@ -1,0 +1,30 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What convolutions and transposed ones ask of their constants alike.
+
+#ifndef MACE_OPS_EPILOGUE_FILTER_CONSTANTS_H_
+#define MACE_OPS_EPILOGUE_FILTER_CONSTANTS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "mace/core/tensor.h"
+#include "mace/kernels/cpu/dwconv/dwconv.h"
+
+namespace mace {
+
+// What is wrong with a filter [O, KH, KW, C / groups] and its bias [O], which
+// may be null; empty where nothing is.
+std::string WrongConvConstants(const Tensor &filter,
+                               const Tensor *bias,
+                               int64_t groups);
+
+// The same of a depthwise filter [KH, KW, C, M] and its bias [C * M].
+std::string WrongDepthwiseConstants(const Tensor &filter, const Tensor *bias);
+
+dwconv::WeightType DepthwiseWeightType(DataType type);
+
+}  // namespace mace
+
+#endif  // MACE_OPS_EPILOGUE_FILTER_CONSTANTS_H_
