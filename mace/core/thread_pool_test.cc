@@ -181,6 +181,18 @@ TEST_F(SleepingWorkerTest, MayUseAllCoresOnceItRuns) {
   }
 }
 
+TEST_F(SleepingWorkerTest, MayUseAllCoresWhenCalledAgainBeforeItRuns) {
+  for (int round = 0; round < 5; ++round) {
+    // The caller is done with all of these before the worker is awake.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    for (int i = 0; i < 3; ++i) pool_->ParallelFor(2, 1, [](auto...) {});
+    cpu_set_t seen;
+    CPU_ZERO(&seen);
+    OnWorker([&] { sched_getaffinity(0, sizeof(seen), &seen); });
+    EXPECT_TRUE(CPU_EQUAL(&seen, &own_)) << round;
+  }
+}
+
 TEST_F(SleepingWorkerTest, KeepsAMaskThatSomeoneElseSet) {
   cpu_set_t one;
   CPU_ZERO(&one);

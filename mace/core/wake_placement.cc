@@ -59,7 +59,9 @@ void WakePlacement::Enter() {
 }
 
 void WakePlacement::BeforeWake() {
-  if (!active_) return;
+  // Calls may follow each other before the worker runs, and find the mask that
+  // the first of them set.
+  if (!active_ || moved_) return;
   cpu_set_t found;
   active_ = sched_getaffinity(thread_, sizeof(found), &found) == 0 &&
             CPU_EQUAL(&found, &expected_);

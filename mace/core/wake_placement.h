@@ -32,7 +32,8 @@ class WakePlacement {
   void Start(const cpu_set_t &cores, int threads, bool bound);
   // By the worker, before anything else.
   void Enter();
-  // By a thread that is about to wake the worker, which sleeps.
+  // By a thread that is about to wake the worker, which sleeps or was woken and
+  // has not run yet.
   void BeforeWake();
   // By the worker when it was woken.
   void AfterWake();
