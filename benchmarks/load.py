@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time to create an engine, to the first result, and the memory it takes.
 
-    python -m benchmarks.load [--models resnet50 ...]
+    python -m benchmarks.load [--cold] [--models resnet50 ...]
 
 MACE uses the weights where the file is mapped; so creating an engine, even
 running it, must not take memory of the size of the weights. Anonymous memory
 is what a process cannot share or drop: copies would be there. What Winograd
 layers keep beside the weights is there too, hence a row without them. The
 engines are measured in turns, each in a fresh process, because an allocator
-keeps what an earlier engine gave back.
+keeps what an earlier engine gave back. `--cold` drops the files of the model
+from the page cache before each, as if the machine had just started.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -56,9 +58,20 @@ def anonymous_bytes() -> int:
     raise RuntimeError("the kernel does not report anonymous memory")
 
 
-def probe(engine: str, network: Network) -> dict[str, float]:
+def drop_cached(path: Path) -> None:
+    """Lets the system forget what it has read of a file."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())  # what is not written yet has to stay
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def probe(engine: str, network: Network, cold: bool) -> dict[str, float]:
     """Creates and runs one engine in this process; times in ms, memory in MB."""
     nchw, nhwc = network.image(), network.mace_image()
+    if cold:
+        mace = (network.mace.with_suffix(end) for end in (".pb", ".data"))
+        for path in (network.onnx,) if engine == PEER else mace:
+            drop_cached(path)
     result = np.empty(network.mace_output_shape(), np.float32)
     if engine != PEER:
         library = Library()
@@ -86,7 +99,7 @@ def probe(engine: str, network: Network) -> dict[str, float]:
     }
 
 
-def measure(name: str, rounds: int) -> dict[str, Any]:
+def measure(name: str, rounds: int, cold: bool) -> dict[str, Any]:
     """Probes of all engines with one network, each in a process of its own."""
     samples: dict[str, list[dict[str, float]]] = {engine: [] for engine in ENGINES}
     network = make_network(name)
@@ -95,6 +108,7 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
     for _ in range(rounds):
         for engine in ENGINES:
             command = ["-m", "benchmarks.load", "--models", name, "--probe", engine]
+            command += ["--cold"] * cold
             done = subprocess.run(
                 [sys.executable, *command], check=False, capture_output=True, text=True
             )
@@ -102,7 +116,7 @@ def measure(name: str, rounds: int) -> dict[str, Any]:
                 raise SystemExit(f"{name}, {engine}: {done.stderr}")
             samples[engine].append(json.loads(done.stdout))
     weights = network.mace.with_suffix(".data").stat().st_size / 1e6
-    return {"network": name, "weights_mb": weights, "samples": samples}
+    return {"network": name, "weights_mb": weights, "cold": cold, "samples": samples}
 
 
 def _tile(engine: str) -> int | None:
@@ -114,7 +128,10 @@ def tables(data: Any) -> list[Table]:
     """A row for each engine and network, and ratios to the peer."""
     columns = ("network", "engine", *_COLUMNS.values())
     count = len(data[0]["samples"][PEER])
-    title = f"an engine in a fresh process, minimum (median) of {count} processes"
+    files = ", its files not cached" if data[0].get("cold") else ""
+    title = (
+        f"an engine in a fresh process{files}, minimum (median) of {count} processes"
+    )
     table = Table("load", title, columns, labels=2)
     for part in data:
         samples = part["samples"]
@@ -135,15 +152,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--models", nargs="+", choices=NAMES, default=["resnet50"])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument(
+        "--cold", action="store_true", help="files that the system has not cached"
+    )
     parser.add_argument("--probe", choices=ENGINES, help=argparse.SUPPRESS)
     add_arguments(parser)
     args = parser.parse_args()
     if args.probe:
         network = make_network(args.models[0], _tile(args.probe), convert=False)
-        sys.stdout.write(json.dumps(probe(args.probe, network)))
+        sys.stdout.write(json.dumps(probe(args.probe, network, args.cold)))
         return
     output = recorder("benchmarks.load", args)
-    found = [measure(name, args.rounds) for name in args.models]
+    found = [measure(name, args.rounds, args.cold) for name in args.models]
     output.finish(
         found,
         {"MACE": Library().version, "onnxruntime": version("onnxruntime")},

@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "mace/core/pages.h"
 #include "mace/core/status.h"
 #include "mace/public/mace.h"
 
@@ -96,8 +97,10 @@ class PosixFileSystem final : public FileSystem {
       data = mmap(nullptr, static_cast<size_t>(length), PROT_READ, MAP_PRIVATE,
                   file.get(), 0);
       if (data == MAP_FAILED) return FileError(path, "can't be mapped", errno);
-      // Starts reading ahead while the graph is being set up.
-      madvise(data, static_cast<size_t>(length), MADV_WILLNEED);
+      if (!ReadFileInHugePages(data, static_cast<size_t>(length))) {
+        // Starts reading ahead while the graph is being set up.
+        madvise(data, static_cast<size_t>(length), MADV_WILLNEED);
+      }
     }
     std::unique_ptr<ReadOnlyMemoryRegion> region(
         new (std::nothrow) MappedRegion(data, length));

@@ -44,6 +44,8 @@ namespace {
 // Of Linux 5.14, which headers may not know. Any earlier kernel refuses them.
 constexpr int kPopulateRead = 22;
 constexpr int kPopulateWrite = 23;
+// Of Linux 6.1.
+constexpr int kCollapse = 25;
 
 // Below this, a system call saves nothing worth having.
 constexpr size_t kMinBytes = 128 * 1024;
@@ -61,6 +63,10 @@ bool CanPopulate() {
   static const bool can = madvise(nullptr, 0, kPopulateWrite) == 0;
   return can;
 }
+
+// MADV_HUGEPAGE makes Linux read files in large pages since 5.18, which can't
+// be asked; this came soon after.
+bool ReadsFilesInHugePages() { return madvise(nullptr, 0, kCollapse) == 0; }
 
 void Populate(uintptr_t begin, uintptr_t end, int advice, ThreadPool *pool) {
   if (end <= begin || end - begin < kMinBytes || !CanPopulate()) return;
@@ -141,6 +147,11 @@ void AdviseHugePagesLater(void *data, size_t bytes) {
   }
 }
 
+bool ReadFileInHugePages(void *data, size_t bytes) {
+  return bytes >= kHugePage && ReadsFilesInHugePages() &&
+         HasFreeHugePages(bytes) && madvise(data, bytes, MADV_HUGEPAGE) == 0;
+}
+
 void MapNewMemoryInParts(void *data, size_t bytes, ThreadPool *pool) {
   if (!AdviseHugePages(data, bytes)) {
     MapPagesToWrite(data, bytes, pool);
@@ -161,6 +172,7 @@ void MapPagesToRead(const void *, size_t, ThreadPool *) {}
 void MapPagesToWrite(void *, size_t, ThreadPool *) {}
 bool AdviseHugePages(void *, size_t) { return false; }
 void AdviseHugePagesLater(void *, size_t) {}
+bool ReadFileInHugePages(void *, size_t) { return false; }
 void MapNewMemoryInParts(void *, size_t, ThreadPool *) {}
 
 #endif

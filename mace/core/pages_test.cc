@@ -6,8 +6,17 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
+
+#ifdef __linux__
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 namespace mace {
 namespace {
@@ -37,6 +46,34 @@ TEST(FreeHugePageBytes, IsNothingForOtherText) {
     EXPECT_EQ(FreeHugePageBytes(text, 4096), 0) << text;
   }
 }
+
+#ifdef __linux__
+
+TEST(ReadFileInHugePages, ReadsWhatIsInTheFile) {
+  // More than two huge pages, with an odd end.
+  std::vector<char> written(2 * kHugePage + 12345);
+  for (size_t i = 0; i < written.size(); ++i) {
+    written[i] = static_cast<char>(i * 31 + (i >> 12));
+  }
+  const std::string path = ::testing::TempDir() + "/pages";
+  std::ofstream(path).write(written.data(),
+                            static_cast<std::streamsize>(written.size()));
+  const int file = open(path.c_str(), O_RDONLY);
+  ASSERT_GE(file, 0);
+  // Not cached, so that it is read once more.
+  fsync(file);
+  posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  void *data = mmap(nullptr, written.size(), PROT_READ, MAP_PRIVATE, file, 0);
+  ASSERT_NE(data, MAP_FAILED);
+  ReadFileInHugePages(data, written.size());
+  EXPECT_EQ(std::memcmp(data, written.data(), written.size()), 0);
+  EXPECT_FALSE(ReadFileInHugePages(data, kHugePage - 1));
+  munmap(data, written.size());
+  close(file);
+  unlink(path.c_str());
+}
+
+#endif
 
 class PagesTest : public ::testing::TestWithParam<int> {
  protected:
