@@ -135,6 +135,7 @@ int ReadQuota(const std::string &root) {
     const std::string mount =
         root + (version2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/cpu");
     std::string path = line.substr(second + 1);
+    if (path == "/") path.clear();  // the mount itself
     for (;;) {
       if (version2) {
         LimitByCpuMax(mount + path, &limit);
@@ -224,6 +225,11 @@ ThreadPlacement PlaceThreads(const CpuTopology &topology,
   placement.threads =
       static_cast<int>(std::min(wanted, static_cast<size_t>(topology.quota)));
   return placement;
+}
+
+ThreadPlacement PlaceThreadsHere(int threads, CPUAffinityPolicy policy) {
+  if (threads == 1 && policy == AFFINITY_NONE) return {1, {}};
+  return PlaceThreads(CpuTopology::Read(), threads, policy);
 }
 
 std::string CoreListToString(const std::vector<int> &cores) {

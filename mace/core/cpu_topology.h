@@ -58,6 +58,10 @@ ThreadPlacement PlaceThreads(const CpuTopology &topology,
                              int threads,
                              CPUAffinityPolicy policy);
 
+// The same on the machine that it runs on, of which it reads what the answer
+// depends on: nothing for one thread that is not bound.
+ThreadPlacement PlaceThreadsHere(int threads, CPUAffinityPolicy policy);
+
 // "0-3,5,7-8", the kernel's list format, for messages.
 std::string CoreListToString(const std::vector<int> &cores);
 

@@ -162,5 +162,17 @@ TEST(CpuTopologyTest, PrintsCoreLists) {
   EXPECT_EQ(CoreListToString({}), "");
 }
 
+TEST(PlaceThreadsHereTest, IsThePlacementOnThisMachine) {
+  const CpuTopology topology = CpuTopology::Read();
+  for (int threads : {0, 1, 2}) {
+    for (CPUAffinityPolicy policy : {AFFINITY_NONE, AFFINITY_BIG_ONLY}) {
+      const ThreadPlacement here = PlaceThreadsHere(threads, policy);
+      const ThreadPlacement there = PlaceThreads(topology, threads, policy);
+      EXPECT_EQ(here.threads, there.threads) << threads << " " << policy;
+      EXPECT_EQ(here.cores, there.cores) << threads << " " << policy;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mace

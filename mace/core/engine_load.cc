@@ -88,7 +88,7 @@ MaceStatus MaceEngine::Impl::StartDevice(const EngineOptions &options) {
 MaceStatus MaceEngine::Impl::StartThreads(const EngineOptions &options) {
   int threads = options.num_threads;
   if (!options.has_thread_policy) {
-    threads = PlaceThreads(CpuTopology::Read(), 0, AFFINITY_BIG_ONLY).threads;
+    threads = PlaceThreadsHere(0, AFFINITY_BIG_ONLY).threads;
   }
   pool_ = ThreadPool::Create(threads, options.affinity);
   if (pool_ == nullptr) {

@@ -184,6 +184,11 @@ MaceStatus Program::Build(const Model &model,
   for (const std::string &name : wanted) slicer.Want(name);
   const std::vector<bool> &keep = slicer.Slice();
 
+  // Room for all, so that none is moved while others are added.
+  size_t tensors = model.inputs.size() + model.constants.size();
+  for (const OperatorDef &def : model.operators) tensors += def.outputs.size();
+  tensors_.reserve(tensors);
+  nodes_.reserve(model.operators.size());
   TensorTable table(model, weights, &tensors_, &inputs_);
   for (size_t i = 0; i < model.operators.size(); ++i) {
     if (!keep[i]) continue;

@@ -160,6 +160,7 @@ bool SharedPool::Start(const ThreadPlacement &placement) {
     if (core < CPU_SETSIZE) CPU_SET(core, &cores_);
   }
   bound_ = !placement.cores.empty();
+  if (placement.threads == 1) return true;  // and has nobody to wait for
   // With more threads than cores, a spinning thread keeps a working one out.
   if (placement.threads >
       static_cast<int>(std::thread::hardware_concurrency())) {
@@ -343,8 +344,7 @@ void SharedPool::WorkerLoop(int thread) {
 std::unique_ptr<ThreadPool> ThreadPool::Create(int threads,
                                                CPUAffinityPolicy policy) {
   try {
-    const ThreadPlacement placement =
-        PlaceThreads(CpuTopology::Read(), threads, policy);
+    const ThreadPlacement placement = PlaceThreadsHere(threads, policy);
     std::unique_ptr<SharedPool> pool(new (std::nothrow) SharedPool());
     if (pool == nullptr || !pool->Start(placement)) return nullptr;
     VLOG(1) << "thread pool: " << placement.threads << " threads, cores "
