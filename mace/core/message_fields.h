@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <protozero/pbf_reader.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "mace/core/data_type.h"
@@ -23,13 +22,22 @@ namespace mace {
 // assert only, so that every read here asks for the type first.
 class MessageFields {
  public:
-  MessageFields(const protozero::pbf_reader &reader, std::string where)
-      : reader_(reader), where_(std::move(where)) {}
+  // Which message of the file, for error messages: "operator 7".
+  struct Place {
+    std::string text() const {
+      return index < 0 ? MakeString(what) : MakeString(what, " ", index);
+    }
+    const char *what;
+    int64_t index = -1;  // none
+  };
+
+  MessageFields(const protozero::pbf_reader &reader, const Place &place)
+      : reader_(reader), place_(place) {}
 
   bool Next() { return reader_.next(); }
   uint32_t tag() const { return reader_.tag(); }
   void Skip() { reader_.skip(); }
-  const std::string &where() const { return where_; }
+  const Place &place() const { return place_; }
 
   MaceStatus Bytes(std::string *value) {
     MACE_RETURN_IF_ERROR(Require(WireType::length_delimited));
@@ -109,7 +117,7 @@ class MessageFields {
   template <typename... Args>
   MaceStatus Damaged(const Args &...args) const {
     return InvalidArgs("the model file is damaged or no model of MACE: ",
-                       where_, ": ", args...);
+                       place_.text(), ": ", args...);
   }
 
  private:
@@ -130,7 +138,7 @@ class MessageFields {
   }
 
   protozero::pbf_reader reader_;
-  std::string where_;
+  Place place_;
 };
 
 }  // namespace mace

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "mace/core/aligned_memory.h"
@@ -49,11 +50,13 @@ std::string Label(const OperatorDef &def) {
 class Names {
  public:
   explicit Names(Problems *problems) : problems_(problems) {}
-  void Produce(const std::string &name, const std::string &who) {
+  // `who()` is called for messages only.
+  template <typename Who>
+  void Produce(const std::string &name, const Who &who) {
     if (name.empty()) {
-      problems_->Add(who, " has no name");
+      problems_->Add(who(), " has no name");
     } else if (!names_.insert(name).second) {
-      problems_->Add(who, ": tensor '", name, "' is produced twice");
+      problems_->Add(who(), ": tensor '", name, "' is produced twice");
     }
   }
   bool Has(const std::string &name) const { return names_.count(name) > 0; }
@@ -66,36 +69,38 @@ class Names {
 void CheckConstant(const ConstantInfo &constant,
                    uint64_t data_size,
                    Problems *problems) {
-  const std::string who = MakeString("constant '", constant.name, "'");
+  const auto who = [&constant] {
+    return MakeString("constant '", constant.name, "'");
+  };
   if (constant.data_type == DataType::kUnknown) {
-    problems->Add(who, " has no element type");
+    problems->Add(who(), " has no element type");
     return;
   }
   if (!LayoutTakes(constant.layout, constant.data_type)) {
-    problems->Add(who, ": layout ", static_cast<int>(constant.layout),
+    problems->Add(who(), ": layout ", static_cast<int>(constant.layout),
                   " is not for ", DataTypeName(constant.data_type));
     return;
   }
   const int64_t bytes = StoredBytes(constant);
   if (bytes < 0) {
-    problems->Add(who, ": shape ", constant.dims.ToString(),
+    problems->Add(who(), ": shape ", constant.dims.ToString(),
                   constant.layout == ConstantLayout::kPlain
                       ? ""
                       : MakeString(" cannot be packed in ", constant.groups,
                                    " groups or"),
                   " is too large");
   } else if (static_cast<uint64_t>(bytes) != constant.size) {
-    problems->Add(who, ": shape ", constant.dims.ToString(), " of ",
+    problems->Add(who(), ": shape ", constant.dims.ToString(), " of ",
                   DataTypeName(constant.data_type), " takes ", bytes,
                   " bytes, the file has ", constant.size);
   }
   if (constant.offset % kMemoryAlignment != 0) {
-    problems->Add(who, ": offset ", constant.offset, " is not a multiple of ",
+    problems->Add(who(), ": offset ", constant.offset, " is not a multiple of ",
                   kMemoryAlignment);
   }
   if (constant.size > data_size ||
       constant.offset > data_size - constant.size) {
-    problems->Add(who, ": bytes ", constant.offset, " to ", constant.offset,
+    problems->Add(who(), ": bytes ", constant.offset, " to ", constant.offset,
                   " + ", constant.size, " lie outside the data of ", data_size,
                   " bytes");
   }
@@ -112,7 +117,7 @@ void CheckOperatorNames(const OperatorDef &def,
   }
   for (const std::string &output : def.outputs) {
     // Whether an absent output is allowed, the schema says.
-    if (!output.empty()) names->Produce(output, Label(def));
+    if (!output.empty()) names->Produce(output, [&def] { return Label(def); });
   }
 }
 
@@ -247,7 +252,7 @@ class OperatorChecker {
   }
 
   void CheckAttributes(const OperatorDef &def, const OpSchema &schema) {
-    std::set<std::string> seen;
+    std::vector<char> seen(schema.attribute_count, 0);
     for (const AttributeValue &attribute : def.attributes) {
       const AttributeSchema *begin = schema.attributes;
       const AttributeSchema *end = begin + schema.attribute_count;
@@ -262,7 +267,7 @@ class OperatorChecker {
         invalid_.Add(Label(def), ": attribute '", attribute.name,
                      "' is of kind ", KindName(attribute.kind), ", not ",
                      KindName(found->kind));
-      } else if (!seen.insert(attribute.name).second) {
+      } else if (std::exchange(seen[found - begin], 1) != 0) {
         invalid_.Add(Label(def), ": attribute '", attribute.name,
                      "' is set twice");
       }
@@ -334,13 +339,14 @@ MaceStatus CheckModelStructure(const Model &model, size_t data_size) {
   Names names(&problems);
   for (size_t i = 0; i < model.inputs.size(); ++i) {
     const ValueInfo &input = model.inputs[i];
-    names.Produce(input.name, MakeString("input ", i));
+    names.Produce(input.name, [i] { return MakeString("input ", i); });
     if (input.data_type == DataType::kUnknown) {
       problems.Add("input '", input.name, "' has no element type");
     }
   }
   for (size_t i = 0; i < model.constants.size(); ++i) {
-    names.Produce(model.constants[i].name, MakeString("constant ", i));
+    names.Produce(model.constants[i].name,
+                  [i] { return MakeString("constant ", i); });
     CheckConstant(model.constants[i], data_size, &problems);
   }
   std::unordered_set<std::string> operator_names;

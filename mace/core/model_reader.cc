@@ -137,7 +137,7 @@ MaceStatus ReadAttribute(Fields fields, AttributeValue *attribute) {
         pbf_reader list;
         MACE_RETURN_IF_ERROR(fields.Message(&list));
         MACE_RETURN_IF_ERROR(
-            ReadList(Fields(list, fields.where()), [attribute](Fields *values) {
+            ReadList(Fields(list, fields.place()), [attribute](Fields *values) {
               return values->SignedInts(&attribute->ints);
             }));
         break;
@@ -147,7 +147,7 @@ MaceStatus ReadAttribute(Fields fields, AttributeValue *attribute) {
         pbf_reader list;
         MACE_RETURN_IF_ERROR(fields.Message(&list));
         MACE_RETURN_IF_ERROR(
-            ReadList(Fields(list, fields.where()), [attribute](Fields *values) {
+            ReadList(Fields(list, fields.place()), [attribute](Fields *values) {
               return values->Floats(&attribute->floats);
             }));
         break;
@@ -181,7 +181,7 @@ MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
         pbf_reader message;
         MACE_RETURN_IF_ERROR(fields.Message(&message));
         def->attributes.emplace_back();
-        MACE_RETURN_IF_ERROR(ReadAttribute(Fields(message, fields.where()),
+        MACE_RETURN_IF_ERROR(ReadAttribute(Fields(message, fields.place()),
                                            &def->attributes.back()));
         break;
       }
@@ -263,8 +263,8 @@ MaceStatus AppendMessage(Fields *fields,
   pbf_reader message;
   MACE_RETURN_IF_ERROR(fields->Message(&message));
   values->emplace_back();
-  return read(Fields(message, MakeString(what, " ", values->size() - 1)),
-              &values->back());
+  const auto index = static_cast<int64_t>(values->size()) - 1;
+  return read(Fields(message, {what, index}), &values->back());
 }
 
 MaceStatus ReadModelFields(Fields fields, Model *model) {
@@ -305,7 +305,7 @@ MaceStatus ReadModelFields(Fields fields, Model *model) {
         pbf_reader message;
         MACE_RETURN_IF_ERROR(fields.Message(&message));
         MACE_RETURN_IF_ERROR(
-            ReadHints(Fields(message, "hints"), &model->hints));
+            ReadHints(Fields(message, {"hints"}), &model->hints));
         break;
       }
       default:
@@ -344,7 +344,7 @@ MaceStatus Read(const void *data, size_t size, Model *model) {
     return InvalidArgs("the model file is empty");
   }
   const Fields fields(pbf_reader(static_cast<const char *>(data), size),
-                      "model");
+                      {"model"});
   MACE_RETURN_IF_ERROR(CheckVersion(fields));
   return ReadModelFields(fields, model);
 }
