@@ -5,6 +5,7 @@
 
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/deconv2d/column_gemm.h"
 #include "mace/ops/deconv2d/deconv2d_schema.h"
 #include "mace/ops/deconv2d/phase_gemm.h"
 #include "mace/ops/epilogue/conv_run.h"
@@ -31,14 +32,27 @@ class Deconv2DOp final : public CpuOp {
       axes_[i] = MakeTransposedAxis(attributes_, i,
                                     filter.shape[static_cast<size_t>(i) + 1]);
     }
-    gemm_.Init(filter, axes_[0], axes_[1], kernels);
-    void *memory = context->AllocatePrepared(gemm_.FilterBytes());
+    by_columns_ = ColumnGemm::Pays(filter, axes_[0], axes_[1]);
+    if (by_columns_) {
+      columns_.Init(filter, axes_[0], axes_[1], kernels, isa());
+    } else {
+      phases_.Init(filter, axes_[0], axes_[1], kernels);
+    }
+    const size_t bytes =
+        by_columns_ ? columns_.ConstantBytes() : phases_.FilterBytes();
+    void *memory = context->AllocatePrepared(bytes);
     if (memory == nullptr) {
       return OutOfResources("operator '", name(),
-                            "' (Deconv2D): no memory for ", gemm_.FilterBytes(),
+                            "' (Deconv2D): no memory for ", bytes,
                             " bytes of its filter in the order of use");
     }
-    gemm_.LayOutFilter(filter, memory);
+    if (by_columns_) {
+      const Tensor *bias = context->constant(kDeconv2DBiasInput);
+      columns_.LayOut(filter, bias == nullptr ? nullptr : bias->As<float>(),
+                      memory);
+    } else {
+      phases_.LayOutFilter(filter, memory);
+    }
     return MaceStatus();
   }
 
@@ -60,13 +74,19 @@ class Deconv2DOp final : public CpuOp {
     const Shape output{input[0], height, width, filter_shape_[0]};
     MACE_RETURN_IF_ERROR(
         SetOutput(context, kDeconv2DOutputOutput, output, DataType::kFloat32));
-    context->AllowStridedOutput(kDeconv2DOutputOutput);
+    // Columns are added up to several pixels at a time, which lie side by side.
+    if (!by_columns_) context->AllowStridedOutput(kDeconv2DOutputOutput);
     empty_ = output.Elements() == 0;
     macs_ = 0;
     if (empty_) return MaceStatus();
     const int threads = context->thread_pool()->thread_count();
-    gemm_.Reshape(input, output, threads);
-    context->RequestScratch(gemm_.ScratchBytes(threads));
+    if (by_columns_) {
+      columns_.Reshape(input, output, threads);
+      context->RequestScratch(columns_.ScratchBytes(threads));
+    } else {
+      phases_.Reshape(input, output, threads);
+      context->RequestScratch(phases_.ScratchBytes(threads));
+    }
     macs_ = input.Elements(0, 3) * filter_shape_.Elements();
     return MaceStatus();
   }
@@ -75,13 +95,19 @@ class Deconv2DOp final : public CpuOp {
     if (empty_) return MaceStatus();
     ConvTensors tensors;
     tensors.input = context->input(kDeconv2DInputInput);
+    tensors.output = context->output(kDeconv2DOutputOutput);
+    if (by_columns_) {
+      columns_.Run(tensors.input->As<float>(),
+                   tensors.output->MutableAs<float>(), activation_,
+                   context->thread_pool(), context->scratch());
+      return MaceStatus();
+    }
     tensors.weights = context->input(kDeconv2DFilterInput);
     if (context->input_count() > kDeconv2DBiasInput) {
       tensors.bias = context->input(kDeconv2DBiasInput);
     }
-    tensors.output = context->output(kDeconv2DOutputOutput);
-    gemm_.Run(MakeConvArgs(tensors, false), activation_, context->thread_pool(),
-              context->scratch());
+    phases_.Run(MakeConvArgs(tensors, false), activation_,
+                context->thread_pool(), context->scratch());
     return MaceStatus();
   }
 
@@ -90,8 +116,9 @@ class Deconv2DOp final : public CpuOp {
     return ReportTransposed(axes_[0], axes_[1], filter_shape_);
   }
   std::string KernelName() const override {
-    return empty_ ? "none"
-                  : MakeString("gemm in ", gemm_.phase_count(), " phase(s)");
+    if (empty_) return "none";
+    if (by_columns_) return "gemm and col2im";
+    return MakeString("gemm in ", phases_.phase_count(), " phase(s)");
   }
 
  private:
@@ -99,7 +126,9 @@ class Deconv2DOp final : public CpuOp {
   FusedActivation activation_;
   Shape filter_shape_;
   TransposedAxis axes_[2];
-  PhaseGemm gemm_;
+  bool by_columns_ = false;
+  ColumnGemm columns_;  // one of these two, as by_columns_ says
+  PhaseGemm phases_;
   bool empty_ = false;
   int64_t macs_ = 0;
 };

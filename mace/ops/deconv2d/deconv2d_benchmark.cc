@@ -39,6 +39,7 @@ constexpr Layer kLayers[] = {
     // Style transfer, with an output padding of 1 in its original
     {56, 128, 3, 2, 1, 64},
     // Segmentation: 21 classes
+    {34, 21, 4, 2, 1, 21},
     {16, 21, 32, 16, 8, 21},
     // Weights in 16 and 8 bits
     {8, 2048, 4, 2, 1, 256, "half"},

@@ -196,40 +196,95 @@ TEST(Deconv2DTest, ManyRows) {
   Problem(&random, {1, 40, 33, 24}, 40, 3, 3, Strided(2, 1)).Check();
 }
 
+// Few channels: by columns of one product.
+TEST(Deconv2DTest, FewChannels) {
+  Random random(13);
+  for (const int64_t outputs : {1, 2, 3, 5, 17}) {
+    for (const int64_t kernel : {2, 3, 4, 5}) {
+      for (const int64_t stride : {1, 2, 3, 4}) {
+        for (const int64_t pad : {0, 1, 2}) {
+          const Geometry g = Strided(stride, pad);
+          const Problem p(&random, {2, 6, 5, 70}, outputs, kernel, kernel, g);
+          p.Check();
+        }
+      }
+    }
+  }
+  const Problem p(&random, {1, 6, 5, 70}, 3, 4, 4, Strided(2, 1));
+  EXPECT_EQ(op_test::RunOp(p.Make()).kernel_name, "gemm and col2im");
+}
+
+TEST(Deconv2DTest, FewChannelsUnequalAxes) {
+  Random random(14);
+  Geometry g;
+  g.strides[0] = 3;
+  g.strides[1] = 2;
+  g.pads[0] = 2;
+  g.pads[3] = 3;
+  g.output_padding[0] = 2;
+  g.output_padding[1] = 1;
+  Problem(&random, {1, 4, 7, 45}, 3, 5, 2, g).Check();
+  Problem(&random, {3, 1, 1, 45}, 3, 2, 7, g).Check();
+  g.output_padding[0] = 9;  // rows and columns that nothing reaches
+  g.output_padding[1] = 8;
+  Problem(&random, {1, 4, 7, 50}, 4, 3, 3, g).Check();
+  g.strides[1] = 7;
+  Problem(&random, {1, 4, 7, 50}, 2, 3, 3, g).Check();
+  for (const int64_t stride : {1, 2, 3, 4}) {
+    for (const int64_t dilation : {2, 3, 4}) {
+      Geometry d = Strided(stride, 1);
+      d.dilations[0] = dilation;
+      d.dilations[1] = 5 - dilation;
+      Problem(&random, {1, 5, 4, 49}, 3, 3, 4, d).Check();
+    }
+  }
+}
+
+// A ring of rows that begins again, several strips and bands.
+TEST(Deconv2DTest, FewChannelsOfLargeImages) {
+  Random random(15);
+  Problem(&random, {1, 70, 37, 24}, 3, 4, 4, Strided(2, 1)).Check();
+  Problem(&random, {2, 9, 301, 20}, 4, 5, 5, Strided(2, 2)).Check();
+  Problem(&random, {1, 5, 700, 20}, 5, 6, 6, Strided(3, 1)).Check();
+  Problem(&random, {1, 200, 3, 33}, 1, 3, 3, Strided(1, 1)).Check();
+}
+
 TEST(Deconv2DTest, Activations) {
   Random random(7);
-  const Problem p(&random, {2, 5, 4, 9}, 35, 3, 3, Strided(4, 1));
-  std::vector<double> relu6;
-  std::vector<double> tanh;
-  for (const double v : p.Sums()) {
-    relu6.push_back(std::min(std::max(v, 0.0), 0.6));
-    tanh.push_back(std::tanh(v));
+  for (const Problem &p :
+       {Problem(&random, {2, 5, 4, 9}, 35, 3, 3, Strided(4, 1)),
+        Problem(&random, {2, 5, 4, 60}, 3, 3, 3, Strided(4, 1))}) {
+    std::vector<double> relu6;
+    std::vector<double> tanh;
+    for (const double v : p.Sums()) {
+      relu6.push_back(std::min(std::max(v, 0.0), 0.6));
+      tanh.push_back(std::tanh(v));
+    }
+    ExpectFloats(
+        p.Make().String("activation", "RELUX").Float("activation_limit", 0.6f),
+        p.OutputShape(), relu6, kTolerance);
+    ExpectFloats(p.Make().String("activation", "TANH"), p.OutputShape(), tanh,
+                 kTolerance);
   }
-  ExpectFloats(
-      p.Make().String("activation", "RELUX").Float("activation_limit", 0.6f),
-      p.OutputShape(), relu6, kTolerance);
-  ExpectFloats(p.Make().String("activation", "TANH"), p.OutputShape(), tanh,
-               kTolerance);
 }
 
 TEST(Deconv2DTest, WithoutBias) {
   Random random(8);
   const Geometry g = Strided(3, 0);
-  const Value x = random.Floats({1, 3, 3, 8});
-  const Value f = random.Floats({5, 2, 2, 8});
-  OpCase op_case("Deconv2D");
-  op_case.Input(x).Packed(f);
-  ExpectFloats(Attributes(op_case, g), OutputShape(x.shape, f.shape, g),
-               Naive(x, f, {}, g), kTolerance);
+  for (const int64_t channels : {8, 80}) {
+    const Value x = random.Floats({1, 3, 3, channels});
+    const Value f = random.Floats({5, 2, 2, channels});
+    OpCase op_case("Deconv2D");
+    op_case.Input(x).Packed(f);
+    ExpectFloats(Attributes(op_case, g), OutputShape(x.shape, f.shape, g),
+                 Naive(x, f, {}, g), kTolerance);
+  }
 }
 
 // As the weights that are then stored, to the last bit of the tolerance of
 // float32.
-TEST(Deconv2DTest, StorageIn16And8Bits) {
-  Random random(9);
-  Geometry g = Strided(2, 1);
-  g.groups = 2;
-  Problem p(&random, {1, 6, 5, 2 * 9}, 2 * 20, 4, 3, g);
+void CheckStorage(Problem p) {
+  const int64_t groups = p.geometry.groups;
   const Value exact = p.f;
   for (const DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
     std::vector<float> rounded;
@@ -243,12 +298,23 @@ TEST(Deconv2DTest, StorageIn16And8Bits) {
     ExpectFloats(p.Make(type), p.OutputShape(), p.Sums(), kTolerance);
     if (type != DataType::kBfloat16) continue;
     OpCase pairs("Deconv2D");
-    pairs.Input(p.x).PackedPairs(p.f, g.groups).Constant(p.b);
-    ExpectFloats(Attributes(pairs, g), p.OutputShape(), p.Sums(), kTolerance);
+    pairs.Input(p.x).PackedPairs(p.f, groups).Constant(p.b);
+    ExpectFloats(Attributes(pairs, p.geometry), p.OutputShape(), p.Sums(),
+                 kTolerance);
   }
   OpCase scaled("Deconv2D");
-  scaled.Input(p.x).PackedScaled(exact, g.groups, &p.f).Constant(p.b);
-  ExpectFloats(Attributes(scaled, g), p.OutputShape(), p.Sums(), kTolerance);
+  scaled.Input(p.x).PackedScaled(exact, groups, &p.f).Constant(p.b);
+  ExpectFloats(Attributes(scaled, p.geometry), p.OutputShape(), p.Sums(),
+               kTolerance);
+}
+
+TEST(Deconv2DTest, StorageIn16And8Bits) {
+  Random random(9);
+  Geometry g = Strided(2, 1);
+  CheckStorage(Problem(&random, {1, 6, 5, 67}, 3, 4, 3, g));
+  CheckStorage(Problem(&random, {1, 6, 5, 131}, 18, 3, 3, g));
+  g.groups = 2;
+  CheckStorage(Problem(&random, {1, 6, 5, 2 * 9}, 2 * 20, 4, 3, g));
 }
 
 // The filter is laid out once, whatever the shapes.
