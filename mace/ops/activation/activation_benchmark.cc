@@ -12,8 +12,9 @@ using op_test::OpCase;
 using op_test::Random;
 
 const bool kRegistered = [] {
-  for (const char *kind : {"RELU", "RELUX", "LEAKY_RELU", "SIGMOID", "TANH",
-                           "ELU", "HARD_SWISH", "SWISH", "GELU", "SOFTPLUS"}) {
+  for (const char *kind :
+       {"RELU", "RELUX", "LEAKY_RELU", "SIGMOID", "TANH", "ELU", "HARD_SWISH",
+        "SWISH", "GELU", "SOFTPLUS", "SOFTSIGN"}) {
     for (const Shape &shape : {Shape{1, 112, 112, 32}, Shape{1, 14, 14, 512}}) {
       RegisterOp(OpName(kind, shape, ""), [=](Random *random) {
         return OpCase("Activation")

@@ -47,15 +47,16 @@ double Apply(const std::string &kind, double x) {
   if (kind == "SWISH") return x * sigmoid;
   if (kind == "GELU") return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
   if (kind == "SOFTPLUS") return std::log1p(std::exp(x));
+  if (kind == "SOFTSIGN") return x / (1 + std::fabs(x));
   ADD_FAILURE() << kind;
   return 0;
 }
 
 TEST(ActivationOpTest, EveryKindMatchesItsFormula) {
   Random random(5);
-  for (const char *kind :
-       {"NONE", "RELU", "RELUX", "LEAKY_RELU", "SIGMOID", "TANH", "ELU",
-        "HARD_SIGMOID", "HARD_SWISH", "SWISH", "GELU", "SOFTPLUS"}) {
+  for (const char *kind : {"NONE", "RELU", "RELUX", "LEAKY_RELU", "SIGMOID",
+                           "TANH", "ELU", "HARD_SIGMOID", "HARD_SWISH", "SWISH",
+                           "GELU", "SOFTPLUS", "SOFTSIGN"}) {
     SCOPED_TRACE(kind);
     for (const Shape &shape :
          {Shape{}, Shape{7}, Shape{2, 3, 5, 33}, Shape{40000}, Shape{0, 3}}) {

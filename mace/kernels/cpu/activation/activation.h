@@ -27,6 +27,7 @@ enum class Kind : uint8_t {
   kSwish,
   kGelu,
   kSoftplus,
+  kSoftsign,
 };
 
 struct Params {

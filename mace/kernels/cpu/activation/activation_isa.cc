@@ -73,6 +73,13 @@ void Run(const Params &params, const float *x, float *y, size_t n) {
                       sv::Set(1.0f));
         return sv::Max(v, sv::Set(-3.0e38f)) * gate;
       });
+    case Kind::kSoftsign:
+      // Inf / Inf is NaN; the limit is 1, which large numbers give anyway.
+      return Map(x, y, n, [](sv::V v) {
+        const sv::V large = sv::Set(3.0e38f);
+        const sv::V finite = sv::Clamp(v, -large, large);
+        return finite / (1.0f + sv::Abs(finite));
+      });
     default:
       return RunTranscendental(params, x, y, n);
   }

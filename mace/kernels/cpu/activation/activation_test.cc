@@ -91,6 +91,12 @@ std::vector<Function> Functions() {
          return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)));
        },
        4, 0},
+      // The sum and the quotient round once each.
+      {"softsign", P(Kind::kSoftsign),
+       [](double x) {
+         return std::isinf(x) ? std::copysign(1, x) : x / (1 + std::fabs(x));
+       },
+       2, 0},
   };
 }
 

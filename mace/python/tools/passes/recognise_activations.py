@@ -7,6 +7,7 @@ relu6(x + 3) / 6                        > HARD_SIGMOID, alpha 1/6, beta 1/2
 x * hard_sigmoid(x)                     > HARD_SWISH
 x * relu6(x + 3) / 6                    > HARD_SWISH
 x * 0.5 * (1 + erf(x / sqrt(2)))        > GELU
+x / (1 + abs(x))                        > SOFTSIGN
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mace.python.tools.ir import Graph, Op, Value
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.clip_to_relux import shifted_relu6
 from mace.python.tools.passes.match import eltwise, producer, scalar, with_scalar
@@ -34,7 +36,13 @@ class RecogniseActivations(Pass):
         for op in graph.ops:
             if op.type != "Eltwise" or eltwise(op.output, op.attr("mode")) is not op:
                 continue
-            found = _swish(op) or _hard_swish(op) or _hard_sigmoid(op) or _gelu(op)
+            found = (
+                _swish(op)
+                or _hard_swish(op)
+                or _hard_sigmoid(op)
+                or _gelu(op)
+                or _softsign(op)
+            )
             if found is None:
                 continue
             value, attrs = found
@@ -150,3 +158,14 @@ def _erf_plus_one(value: Value | None) -> Value | None:
     """x if `value` is 1 + erf(x / sqrt(2))."""
     erf = eltwise(with_scalar(eltwise(value, "ADD"), 1), "ERF")
     return None if erf is None else _by_constant(erf.input(0), 1 / math.sqrt(2))
+
+
+def _softsign(op: Op) -> _Found | None:
+    quotient = eltwise(op.output, "DIV")
+    if quotient is None:
+        return None
+    x, below = quotient.input(0), quotient.get_input(1)
+    size = eltwise(_with_close(eltwise(below, "ADD"), 1.0), "ABS")
+    if size is None or size.input(0) is not x or x.dtype is not DataType.FLOAT32:
+        return None
+    return x, {"activation": "SOFTSIGN"}

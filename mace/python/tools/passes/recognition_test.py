@@ -81,6 +81,14 @@ def _gelu_half_gate(b: GraphBuilder, x: Value) -> Value:
     return _eltwise(b, "MUL", gate, x)
 
 
+def _softsign(b: GraphBuilder, x: Value) -> Value:
+    return _eltwise(b, "DIV", x, _softsign_below(b, x))
+
+
+def _softsign_below(b: GraphBuilder, x: Value, shift: float = 1.0) -> Value:
+    return _eltwise(b, "ADD", _number(b, shift), _eltwise(b, "ABS", x))
+
+
 def _clip(b: GraphBuilder, x: Value) -> Value:
     return _eltwise(b, "MIN", _eltwise(b, "MAX", x, _number(b, 0)), _number(b, 2.5))
 
@@ -100,6 +108,7 @@ def _clip_other_order(b: GraphBuilder, x: Value) -> Value:
         (_gelu_half_last, "GELU"),
         (_gelu_half_first, "GELU"),
         (_gelu_half_gate, "GELU"),
+        (_softsign, "SOFTSIGN"),
         (_clip, "RELUX"),
         (_clip_other_order, "RELUX"),
     ],
@@ -111,6 +120,30 @@ def test_written_out_activation_is_recognised(pattern: Any, activation: str) -> 
     graph = rewrite(build)
     assert types(graph) == {"Activation": 1}
     assert graph.ops[0].attr("activation") == activation
+
+
+def _softsign_of_two(b: GraphBuilder, x: Value) -> Value:
+    return _eltwise(b, "DIV", x, _softsign_below(b, x, 2.0))
+
+
+def _softsign_upside_down(b: GraphBuilder, x: Value) -> Value:
+    return _eltwise(b, "DIV", _softsign_below(b, x), x)
+
+
+def _softsign_of_another(b: GraphBuilder, x: Value) -> Value:
+    return _eltwise(b, "DIV", _act(b, x, "TANH"), _softsign_below(b, x))
+
+
+@pytest.mark.parametrize(
+    "pattern", [_softsign_of_two, _softsign_upside_down, _softsign_of_another]
+)
+def test_other_quotients_are_no_softsign(pattern: Any) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        b.output(pattern(b, _input(b)), "y")
+
+    graph = rewrite(build)
+    activations = [op for op in graph.ops if op.type == "Activation"]
+    assert all(op.attr("activation") != "SOFTSIGN" for op in activations)
 
 
 @pytest.mark.parametrize("numbers", [(3.0, 5.0), (2.0, 6.0)])

@@ -41,6 +41,7 @@ def activate(op: Op, x: Array, slope: Array | None = None) -> Array:
         "SWISH": lambda: x * sigmoid(x),
         "GELU": lambda: x / 2 * (1 + erf(x / math.sqrt(2))),
         "SOFTPLUS": lambda: np.logaddexp(0, x),
+        "SOFTSIGN": lambda: x / (1 + np.abs(x)),
     }
     return functions[kind]()
 

@@ -19,6 +19,7 @@ _PLAIN = {
     "Relu": "RELU",
     "Sigmoid": "SIGMOID",
     "Softplus": "SOFTPLUS",
+    "Softsign": "SOFTSIGN",
     "Tanh": "TANH",
 }
 
@@ -115,13 +116,6 @@ def _celu(node: Node) -> None:
     inner = eltwise(node, "DIV", x, node.scalar(alpha, x))
     inner = activate(node, inner, "ELU", 1.0)
     node.emit("Eltwise", [inner, node.scalar(alpha, x)], {"mode": "MUL"})
-
-
-@HANDLERS.register("Softsign")
-def _softsign(node: Node) -> None:
-    x = node.input(0)
-    below = eltwise(node, "ADD", eltwise(node, "ABS", x), node.scalar(1.0, x))
-    node.emit("Eltwise", [x, below], {"mode": "DIV"})
 
 
 @HANDLERS.register("ThresholdedRelu")

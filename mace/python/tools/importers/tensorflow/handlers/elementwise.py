@@ -52,6 +52,7 @@ _ACTIVATIONS = {
     "Sigmoid": "SIGMOID",
     "Tanh": "TANH",
     "Softplus": "SOFTPLUS",
+    "Softsign": "SOFTSIGN",
 }
 _CAST_TARGETS = {
     "float32": "FLOAT32",

@@ -92,6 +92,7 @@ def test_activations(tmp_path: Path) -> None:
         tf.nn.sigmoid,
         tf.nn.tanh,
         tf.nn.softplus,
+        tf.nn.softsign,
         tf.nn.softmax,
         tf.nn.log_softmax,
     ]
