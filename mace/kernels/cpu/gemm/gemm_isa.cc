@@ -159,10 +159,10 @@ struct NextWeights {
   size_t panels = 0;  // 0: nothing to fetch
 };
 
-NextWeights WeightsAfter(const Block &b,
-                         const ColumnGroup &group,
-                         size_t panel,
-                         const Stretch &s) {
+[[maybe_unused]] NextWeights WeightsAfter(const Block &b,
+                                          const ColumnGroup &group,
+                                          size_t panel,
+                                          const Stretch &s) {
   NextWeights next;
   if (!sv::kPrefetch || b.w_type != WeightType::kF32) return next;
   const float *w = static_cast<const float *>(b.w);
@@ -193,8 +193,25 @@ MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
   t->ahead.step = fetch ? kPanelColumns : 0;
 }
 
-// All rows of the block against one stretch of one group.
+// Rows of a block.
+struct RowRange {
+  size_t begin;
+  size_t end;
+  const float *packed;  // with kPacksRows: by four, the last ones by fewer
+};
+
+// Packed rows are whole tiles but for the last one.
+MACE_SIMD_INLINE Heights TilesOf(size_t left, size_t max_rows) {
+  if constexpr (kPacksRows) {
+    return left < max_rows ? Heights{left, 1}
+                           : Heights{max_rows, left / max_rows};
+  }
+  return NextTiles(left, max_rows);
+}
+
+// Rows against one stretch of one group.
 void RunStretch(const Block &b,
+                const RowRange &range,
                 const ColumnGroup &group,
                 size_t panel,
                 const Stretch &s,
@@ -219,15 +236,20 @@ void RunStretch(const Block &b,
   // where K is short; unless something is done between them.
   const size_t existing = b.columns - column;
   const bool one_by_one =
-      group.steps > 1 ||
-      (!sv::kCheapMasks && existing < static_cast<size_t>(group.step_columns));
+      (group.steps > 1 && !kPacksRows) ||
+      (!sv::kCheapMasks &&
+       existing < group.steps * static_cast<size_t>(group.step_columns));
   size_t index = 0;
-  for (size_t m = 0; m < b.rows; ++index) {
-    const Heights tiles = NextTiles(b.rows - m, group.max_rows);
+  for (size_t m = range.begin; m < range.end; ++index) {
+    const Heights tiles = TilesOf(range.end - m, group.max_rows);
     const size_t rows = tiles.rows;
     const bool fetches = sv::kPrefetch && index < next.panels;
     t.count = one_by_one || fetches ? 1 : tiles.count;
-    t.rows = b.a + s.tap * b.rows + m;
+    if constexpr (kPacksRows) {
+      t.packed = range.packed + (m - range.begin) * s.taps * s.depth;
+    } else {
+      t.rows = b.a + s.tap * b.rows + m;
+    }
     for (size_t step = 0; step < group.steps; ++step) {
       const size_t at = step * static_cast<size_t>(group.step_columns);
       if (column + at >= b.columns) break;
@@ -275,6 +297,59 @@ MACE_SIMD_INLINE void GatherBias(
 
 }  // namespace
 
+#if defined(__arm__)
+namespace {
+
+// Rows that are packed at a time: of the longest stretch 16, which all panels
+// then pass over in the first level of cache; of weights that are widened for
+// it, so much work that it takes more rows, into what they leave of scratch.
+constexpr size_t kPackedFloats = 16 * kDepthBlock;
+constexpr size_t kWidenedFloats = kDepthBlock * kPanelColumns;
+
+// Rows [range.begin, range.end) of a stretch to `to`. The lanes of rows that
+// miss in the last four are never used.
+void PackRows(
+    const Block &b, const Stretch &s, size_t begin, size_t end, float *to) {
+  for (size_t m = begin; m < end; m += kPackedRows) {
+    for (size_t tap = s.tap; tap < s.tap + s.taps; ++tap) {
+      const float *const *from = b.a + tap * b.rows;
+      const float *rows[kPackedRows];
+      MACE_UNROLL for (size_t r = 0; r < kPackedRows; ++r) {
+        rows[r] = from[m + r < end ? m + r : end - 1] + s.k_begin;
+      }
+      PackFourRows(rows, s.depth, to);
+      to += s.depth * kPackedRows;
+    }
+  }
+}
+
+}  // namespace
+
+void RunBlock(const Block &b) {
+  const Extent extent = {b.taps, b.depth, kDepthBlock};
+  alignas(64) float bias[kPanelColumns];
+  alignas(64) float own[kPackedFloats];
+  const bool widens = b.w_type != WeightType::kF32;
+  float *packed = widens ? b.scratch + kWidenedFloats : own;
+  const size_t floats =
+      widens ? kScratchFloats - kWidenedFloats : kPackedFloats;
+  for (Stretch s = FirstStretch(extent); s.taps > 0;
+       s = StretchAfter(extent, s)) {
+    const size_t most = floats / (s.taps * s.depth * kPackedRows) * kPackedRows;
+    for (RowRange range = {0, 0, packed}; range.begin < b.rows;
+         range.begin = range.end) {
+      const size_t left = b.rows - range.begin;
+      range.end = left <= most ? b.rows : range.begin + most;
+      PackRows(b, s, range.begin, range.end, packed);
+      for (size_t panel = b.panel_begin; panel < b.panel_end; ++panel) {
+        GatherBias(b.epilogue, b.columns, panel * kPanelColumns, kPanelColumns,
+                   bias);
+        RunStretch(b, range, kGroup, panel, s, {}, bias);
+      }
+    }
+  }
+}
+#else
 void RunBlock(const Block &b) {
   const Extent extent = {b.taps, b.depth, kDepthBlock};
   alignas(64) float bias[kMaxGroupPanels * kPanelColumns];
@@ -284,11 +359,13 @@ void RunBlock(const Block &b) {
                group.panels * kPanelColumns, bias);
     for (Stretch s = FirstStretch(extent); s.taps > 0;
          s = StretchAfter(extent, s)) {
-      RunStretch(b, group, panel, s, WeightsAfter(b, group, panel, s), bias);
+      RunStretch(b, {0, b.rows, nullptr}, group, panel, s,
+                 WeightsAfter(b, group, panel, s), bias);
     }
     panel += group.panels;
   }
 }
+#endif
 
 namespace {
 

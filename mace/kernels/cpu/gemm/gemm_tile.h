@@ -12,8 +12,21 @@
 #include "mace/kernels/cpu/simd.h"
 
 namespace mace::gemm::MACE_ISA {
-
 namespace sv = simd::MACE_ISA;
+}  // namespace mace::gemm::MACE_ISA
+
+#if defined(__arm__)
+#include "mace/kernels/cpu/gemm/neon32_tile.h"
+#endif
+
+namespace mace::gemm::MACE_ISA {
+
+// Whether tiles multiply rows that were packed.
+#if defined(__arm__)
+inline constexpr bool kPacksRows = true;
+#else
+inline constexpr bool kPacksRows = false;
+#endif
 
 // Lines to fetch while a tile runs, one per product of K; a step of 0: one and
 // the same. Two per product, which fetch all of four panels even in two tiles,
@@ -28,6 +41,7 @@ struct Ahead {
 struct Tile {
   size_t count;              // of tiles
   const float *const *rows;  // row r of tap t: rows[t * tap_stride + r]
+  const float *packed;       // instead, with kPacksRows
   size_t tap_stride;
   size_t taps;
   size_t k_begin;  // offset into every row
@@ -320,6 +334,9 @@ MACE_SIMD_INLINE void RunOne(const Tile &t) {
   sv::V acc[kRows][kVectors];
   PrefetchOutputs<kRows, kVectors>(t);
   Begin(acc, t);
+#if defined(__arm__)
+  MultiplyPacked(acc, t.packed, t.w, t.taps * t.depth);
+#else
   Ahead ahead = t.ahead;
   const float *w = t.w;
   const float *const *rows = t.rows;
@@ -333,6 +350,7 @@ MACE_SIMD_INLINE void RunOne(const Tile &t) {
     }
     w = RunTap(acc, a, t.depth, w, t.panel_stride, &ahead);
   }
+#endif
   Finish(acc, t);
 }
 
@@ -341,7 +359,11 @@ void RunTiles(const Tile &tiles) {
   Tile t = tiles;
   for (; t.count != 0; --t.count) {
     RunOne<kRows, kVectors>(t);
-    t.rows += kRows;
+    if constexpr (kPacksRows) {
+      t.packed += kRows * t.taps * t.depth;
+    } else {
+      t.rows += kRows;
+    }
     t.c += kRows * t.c_stride;
     if (t.residual != nullptr) t.residual += kRows * t.residual_stride;
   }
