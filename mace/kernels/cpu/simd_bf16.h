@@ -27,6 +27,7 @@ using simd::MACE_ISA::Clamp;
 using simd::MACE_ISA::Fma;
 using simd::MACE_ISA::kGeneralRegisters;
 using simd::MACE_ISA::kLanes;
+using simd::MACE_ISA::kLoadsStep;
 using simd::MACE_ISA::kMaxKeepsNan;
 using simd::MACE_ISA::kRegisters;
 using simd::MACE_ISA::LoadBf16N;

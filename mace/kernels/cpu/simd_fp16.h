@@ -92,6 +92,7 @@ using V = VF16;
 inline constexpr int kLanes = kF16Lanes;
 using simd::MACE_ISA::Advance;
 using simd::MACE_ISA::kGeneralRegisters;
+using simd::MACE_ISA::kLoadsStep;
 using simd::MACE_ISA::kMaxKeepsNan;
 using simd::MACE_ISA::kRegisters;
 using simd::MACE_ISA::Opaque;

@@ -45,6 +45,13 @@ MACE_SIMD_INLINE ptrdiff_t Opaque(ptrdiff_t x) {
   return x;
 }
 
+// Whether loads and stores may advance their pointer by any distance.
+#if defined(__arm__)
+inline constexpr bool kLoadsStep = true;
+#else
+inline constexpr bool kLoadsStep = false;
+#endif
+
 // Four adjacent vectors; one instruction where kLoadsFour.
 #if defined(__aarch64__)
 inline constexpr bool kLoadsFour = true;

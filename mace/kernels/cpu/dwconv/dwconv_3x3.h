@@ -1,10 +1,12 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// 3x3 filters of stride 1 or 2 where both register files have about 32
-// registers (arm64): the filter stays in vector registers for all rows, the
+// 3x3 filters of stride 1 or 2 on ARM. Where both register files have about 32
+// registers (arm64) the filter stays in vector registers for all rows, the
 // distances between pixels in general ones. An output then costs 9
-// multiply-adds, 3.75 loads (stride 1) and little else. Included by
+// multiply-adds, 3.75 loads (stride 1) and little else. On Armv7 a row of the
+// filter is loaded with each row of the image, and pointers step from pixel to
+// pixel, which its loads do at no cost: 9 multiply-adds, 4.9 loads. Included by
 // dwconv_isa.cc only.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
@@ -26,16 +28,19 @@ using sv::Element;
 using sv::Weight;
 using Index = ptrdiff_t;
 
-inline constexpr bool kAvailable =
+// Whether the whole filter stays in registers.
+inline constexpr bool kKeepsFilter =
     sv::kRegisters >= 32 && sv::kGeneralRegisters > 16;
+inline constexpr bool kAvailable = kKeepsFilter || sv::kLoadsStep;
 
 // Outputs side by side, by stride: sums, 9 taps, bias, clamp and pixels fit 32
-// vector registers, and the pixels' offsets the general ones. Rows are cut
-// evenly, so fewer than kMin side by side occur only in shorter rows.
+// vector registers, and the pixels' offsets the general ones; or sums, 3 taps
+// and pixels fit 16. Rows are cut evenly, so fewer than kMin side by side occur
+// only in shorter rows.
 template <int kStride>
-inline constexpr int kMaxOutputs = kStride == 1 ? 8 : 4;
+inline constexpr int kMaxOutputs = kStride == 1 || !kKeepsFilter ? 8 : 4;
 template <int kStride>
-inline constexpr int kMinOutputs = kStride == 1 ? 4 : 2;
+inline constexpr int kMinOutputs = kStride == 1 || !kKeepsFilter ? 4 : 2;
 
 // At most so many rows by one call: the pixels under them, 16 rows of 10 whose
 // cache lines the next three vectors of channels share, then stay in L1.
@@ -157,7 +162,74 @@ void RunColumns(const Columns &c) {
   }
 }
 
+// The same where registers are few; `rows` kernel rows are in the image.
+template <int kStride, int kOutputs>
+__attribute__((noinline)) void StepColumns(const Columns &columns, int rows) {
+  constexpr int kPixels = (kOutputs - 1) * kStride + 3;
+  const Columns c = columns;  // a store cannot change the copy
+  const sv::V bias = c.bias == nullptr ? sv::Zero() : sv::LoadF32(c.bias);
+  const char *image = c.image;
+  char *out = c.out;
+#pragma clang loop unroll(disable)
+  for (Index count = c.count; count > 0; --count) {
+    sv::V acc[kOutputs];
+    MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[t] = bias;
+    const char *row = image;
+    const Weight *filter = c.filter;
+#pragma clang loop unroll(disable)
+    for (int i = rows; i > 0; --i) {
+      sv::V taps[3];
+      MACE_UNROLL for (int j = 0; j < 3; ++j) {
+        taps[j] = sv::LoadWeight(filter);
+        filter += c.tap;
+      }
+      const char *x = row;
+      MACE_UNROLL for (int q = 0; q < kPixels; ++q) {
+        const Element *from = At(x, 0);
+        if (q == 0 && c.left) from = kZeroPixel;
+        if (q == kPixels - 1 && c.right) from = kZeroPixel;
+        const sv::V pixel = sv::Load(from);
+        x += c.pixel;
+        // Output t sees this pixel at tap q - t * kStride, ascending.
+        MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+          const int j = q - t * kStride;
+          if (j >= 0 && j < 3) acc[t] = sv::Fma(pixel, taps[j], acc[t]);
+        }
+      }
+      row += c.image_row;
+    }
+    if (c.clamp) {
+      const sv::V low = sv::Set(c.low);
+      const sv::V high = sv::Set(c.high);
+      MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+        acc[t] = sv::Clamp(acc[t], low, high);
+      }
+    }
+    char *to = out;
+    MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+      sv::Store(const_cast<Element *>(At(to, 0)), acc[t]);
+      to += c.pixel;
+    }
+    image += c.row_step;
+    out += c.output_row;
+  }
+}
+
+template <int kStride, int kRows, int kOutputs>
+void StepRows(const Columns &c) {
+  StepColumns<kStride, kOutputs>(c, kRows);
+}
+
 using Function = void (*)(const Columns &);
+
+template <int kStride, int kRows, int kOutputs, Edges kEdges>
+constexpr Function Choose() {
+  if constexpr (kKeepsFilter) {
+    return &RunColumns<kStride, kRows, kOutputs, kEdges>;
+  } else {
+    return &StepRows<kStride, kRows, kOutputs>;
+  }
+}
 
 // Functions for a stride and a number of kernel rows.
 struct Table {
@@ -177,8 +249,8 @@ constexpr Table MakeTable(std::integer_sequence<int, kMore...>) {
   return {kStride,
           kMin,
           kMaxOutputs<kStride>,
-          {{&RunColumns<kStride, kRows, kMin + kMore, kInner>,
-            &RunColumns<kStride, kRows, kMin + kMore, Edges::kAny>}...}};
+          {{Choose<kStride, kRows, kMin + kMore, kInner>(),
+            Choose<kStride, kRows, kMin + kMore, Edges::kAny>()}...}};
 }
 
 template <int kStride, int kRows>
