@@ -52,6 +52,14 @@ inline constexpr bool kLoadsStep = true;
 inline constexpr bool kLoadsStep = false;
 #endif
 
+// p, of which the optimiser knows nothing: what is stored there stays in
+// memory.
+template <typename T>
+MACE_SIMD_INLINE T *Hidden(T *p) {
+  __asm__("" : "+r"(p));
+  return p;
+}
+
 // Four adjacent vectors; one instruction where kLoadsFour.
 #if defined(__aarch64__)
 inline constexpr bool kLoadsFour = true;

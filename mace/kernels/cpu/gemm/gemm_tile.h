@@ -335,7 +335,9 @@ MACE_SIMD_INLINE void RunOne(const Tile &t) {
   PrefetchOutputs<kRows, kVectors>(t);
   Begin(acc, t);
 #if defined(__arm__)
-  MultiplyPacked(acc, t.packed, t.w, t.taps * t.depth);
+  if constexpr (kRows < kPackedRows) {
+    MultiplyPacked(acc, t.packed, t.w, t.taps * t.depth);
+  }
 #else
   Ahead ahead = t.ahead;
   const float *w = t.w;
@@ -356,6 +358,14 @@ MACE_SIMD_INLINE void RunOne(const Tile &t) {
 
 template <int kRows, int kVectors>
 void RunTiles(const Tile &tiles) {
+#if defined(__arm__)
+  if constexpr (kRows == kPackedRows) {
+    RunFourRows({tiles.count, tiles.packed, tiles.taps * tiles.depth, tiles.w,
+                 tiles.c, tiles.c_stride, tiles.init, tiles.residual,
+                 tiles.residual_stride, tiles.clamp, tiles.low, tiles.high});
+    return;
+  }
+#endif
   Tile t = tiles;
   for (; t.count != 0; --t.count) {
     RunOne<kRows, kVectors>(t);

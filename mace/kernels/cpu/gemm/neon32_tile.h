@@ -25,22 +25,28 @@ inline constexpr size_t kPackedRows = 4;
 MACE_SIMD_INLINE void PackFourRows(const float *const (&rows)[kPackedRows],
                                    size_t depth,
                                    float *to) {
-  size_t k = 0;
-#pragma clang loop unroll(disable)
-  for (; k + 4 <= depth; k += 4, to += 4 * kPackedRows) {
+  const float *from[kPackedRows] = {rows[0], rows[1], rows[2], rows[3]};
+  auto pack_four = [&]() __attribute__((always_inline)) {
     float32x4x4_t x;
-    x.val[0] = vld1q_f32(rows[0] + k);
-    x.val[1] = vld1q_f32(rows[1] + k);
-    x.val[2] = vld1q_f32(rows[2] + k);
-    x.val[3] = vld1q_f32(rows[3] + k);
+    for (size_t r = 0; r < kPackedRows; ++r) {
+      x.val[r] = vld1q_f32(from[r]);
+      from[r] += 4;
+    }
     vst4q_f32(to, x);
+    to += 4 * kPackedRows;
+  };
+#pragma clang loop unroll(disable)
+  for (size_t rounds = depth / 8; rounds != 0; --rounds) {
+    pack_four();
+    pack_four();
   }
+  if (depth & 4) pack_four();
 #pragma clang loop unroll(disable) vectorize(disable)
-  for (; k < depth; ++k, to += kPackedRows) {
-    to[0] = rows[0][k];
-    to[1] = rows[1][k];
-    to[2] = rows[2][k];
-    to[3] = rows[3][k];
+  for (size_t k = 0; k < depth % 4; ++k, to += kPackedRows) {
+    to[0] = from[0][k];
+    to[1] = from[1][k];
+    to[2] = from[2][k];
+    to[3] = from[3][k];
   }
 }
 
@@ -82,7 +88,6 @@ MACE_SIMD_INLINE void PackFourRows(const float *const (&rows)[kPackedRows],
 #define MACE_SUMS_1 "+w"(acc[0][0]), "+w"(acc[0][1])
 #define MACE_SUMS_2 MACE_SUMS_1, "+w"(acc[1][0]), "+w"(acc[1][1])
 #define MACE_SUMS_3 MACE_SUMS_2, "+w"(acc[2][0]), "+w"(acc[2][1])
-#define MACE_SUMS_4 MACE_SUMS_3, "+w"(acc[3][0]), "+w"(acc[3][1])
 
 #define MACE_RUN(n, loop)                                            \
   __asm__ volatile(                                                  \
@@ -91,27 +96,121 @@ MACE_SIMD_INLINE void PackFourRows(const float *const (&rows)[kPackedRows],
       : [step] "r"(kStep)                                            \
       : "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory")
 
-// acc[r][v] += a[k][r] * w[k][v] for all k; w: [depth][16].
+// acc[r][v] += a[k][r] * w[k][v] for all k; w: [depth] of stride 16. For the
+// last rows, which are fewer than four.
 template <int kRows>
 MACE_SIMD_INLINE void MultiplyPacked(sv::V (&acc)[kRows][2],
                                      const float *a,
                                      const float *w,
                                      size_t depth) {
-  static_assert(kRows >= 1 && kRows <= static_cast<int>(kPackedRows));
+  static_assert(kRows >= 1 && kRows < static_cast<int>(kPackedRows));
   constexpr size_t kStep = 16 * sizeof(float);
   size_t count = depth / 8;
   if (count != 0) {
     if constexpr (kRows == 1) MACE_RUN(1, MACE_EIGHT);
     if constexpr (kRows == 2) MACE_RUN(2, MACE_EIGHT);
     if constexpr (kRows == 3) MACE_RUN(3, MACE_EIGHT);
-    if constexpr (kRows == 4) MACE_RUN(4, MACE_EIGHT);
   }
   count = depth % 8;
   if (count != 0) {
     if constexpr (kRows == 1) MACE_RUN(1, MACE_SINGLE);
     if constexpr (kRows == 2) MACE_RUN(2, MACE_SINGLE);
     if constexpr (kRows == 3) MACE_RUN(3, MACE_SINGLE);
-    if constexpr (kRows == 4) MACE_RUN(4, MACE_SINGLE);
+  }
+}
+
+// Tiles of four rows and eight columns below each other.
+struct FourRows {
+  size_t count;
+  const float *packed;  // [count][depth][4]
+  size_t depth;
+  const float *w;  // [depth] of stride 16
+  float *c;
+  size_t c_stride;
+  const float *init;      // as in Tile
+  const float *residual;  // null: nothing
+  size_t residual_stride;
+  bool clamp;
+  float low;
+  float high;
+};
+
+// s0 to s7, the sums: rows of two vectors.
+#define MACE_EACH_SUM(f) f(s0) f(s1) f(s2) f(s3) f(s4) f(s5) f(s6) f(s7)
+#define MACE_MAX(s) s = sv::Max(s, low);
+#define MACE_MIN(s) s = sv::Min(s, high);
+#define MACE_SUMS_4 \
+  "+w"(s0), "+w"(s1), "+w"(s2), "+w"(s3), "+w"(s4), "+w"(s5), "+w"(s6), "+w"(s7)
+
+// Sums stay in q8 to q15, in this order, so that a row is loaded and stored by
+// one instruction: besides products a tile takes about 42 then, of 77.
+MACE_SIMD_INLINE void RunFourRows(const FourRows &t) {
+  constexpr size_t kStep = 16 * sizeof(float);
+  const size_t c_step = t.c_stride * sizeof(float);
+  const size_t from_step = t.init != nullptr ? 0 : c_step;
+  // Whether it is no plain rectifier; known once, not compared for each tile.
+  int bounded = t.high < __builtin_inff() ? 1 : 0;
+  __asm__("" : "+r"(bounded));
+  const float *a = t.packed;
+  const float *residual = t.residual;
+  float *c = t.c;
+  for (size_t tiles = t.count; tiles != 0; --tiles) {
+    register sv::V s0 __asm__("q8");
+    register sv::V s1 __asm__("q9");
+    register sv::V s2 __asm__("q10");
+    register sv::V s3 __asm__("q11");
+    register sv::V s4 __asm__("q12");
+    register sv::V s5 __asm__("q13");
+    register sv::V s6 __asm__("q14");
+    register sv::V s7 __asm__("q15");
+    const float *from = t.init != nullptr ? t.init : c;
+    __asm__ volatile(
+        "vld1.32 {d16-d19}, [%[from]], %[step]\n\t"
+        "vld1.32 {d20-d23}, [%[from]], %[step]\n\t"
+        "vld1.32 {d24-d27}, [%[from]], %[step]\n\t"
+        "vld1.32 {d28-d31}, [%[from]], %[step]"
+        : "=w"(s0), "=w"(s1), "=w"(s2), "=w"(s3), "=w"(s4), "=w"(s5), "=w"(s6),
+          "=w"(s7), [from] "+r"(from)
+        : [step] "r"(from_step)
+        : "memory");
+    const float *w = t.w;
+    size_t count = t.depth / 8;
+    if (count != 0) MACE_RUN(4, MACE_EIGHT);
+    count = t.depth % 8;
+    if (count != 0) MACE_RUN(4, MACE_SINGLE);
+    if (residual != nullptr) {
+      const float *p = residual;
+      s0 += sv::Load(p);
+      s1 += sv::Load(p + 4);
+      p += t.residual_stride;
+      s2 += sv::Load(p);
+      s3 += sv::Load(p + 4);
+      p += t.residual_stride;
+      s4 += sv::Load(p);
+      s5 += sv::Load(p + 4);
+      p += t.residual_stride;
+      s6 += sv::Load(p);
+      s7 += sv::Load(p + 4);
+      residual = p + t.residual_stride;
+    }
+    if (t.clamp) {
+      const sv::V low = sv::Set(t.low);
+      MACE_EACH_SUM(MACE_MAX)
+      if (bounded != 0) {
+        const sv::V high = sv::Set(t.high);
+        MACE_EACH_SUM(MACE_MIN)
+      }
+    }
+    // Leaves c at the next tile, as the products leave a.
+    __asm__ volatile(
+        "vst1.32 {d16-d19}, [%[c]], %[step]\n\t"
+        "vst1.32 {d20-d23}, [%[c]], %[step]\n\t"
+        "vst1.32 {d24-d27}, [%[c]], %[step]\n\t"
+        "vst1.32 {d28-d31}, [%[c]], %[step]"
+        : [c] "+r"(c)
+        : "w"(s0), "w"(s1), "w"(s2), "w"(s3), "w"(s4), "w"(s5), "w"(s6),
+          "w"(s7), [step] "r"(c_step)
+        : "memory");
   }
 }
 
@@ -130,6 +229,9 @@ MACE_SIMD_INLINE void MultiplyPacked(sv::V (&acc)[kRows][2],
 #undef MACE_SUMS_3
 #undef MACE_SUMS_4
 #undef MACE_RUN
+#undef MACE_EACH_SUM
+#undef MACE_MAX
+#undef MACE_MIN
 
 }  // namespace mace::gemm::MACE_ISA
 

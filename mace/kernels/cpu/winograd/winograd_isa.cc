@@ -381,6 +381,84 @@ size_t OutputVectors(const OutputArgs &args) {
   return c;
 }
 
+// The same where registers are few but loads step by any distance. Between the
+// two transforms all rests in memory: a store and a load, where the compiler
+// would spill it by two instructions each.
+template <typename Tile, bool kWhole>
+size_t StepOutputVectors(const OutputArgs &args) {
+  const OutputArgs x = args;  // a store cannot change the copy
+  constexpr int t = Tile::kPoints;
+  constexpr int m = Tile::kOutputs;
+  alignas(16) Element kept[t * m * sv::kLanes];
+  const size_t points = t * x.from_stride;  // from a row of points to the next
+  const bool bounded = x.high < __builtin_inff();  // no plain rectifier
+  size_t c = 0;
+  for (; c + sv::kLanes <= x.columns; c += sv::kLanes) {
+    const Element *point = static_cast<const Element *>(x.from) + c;
+    Element *keep = fv::Hidden(kept);
+    MACE_UNROLL for (int col = 0; col < t; ++col) {
+      sv::V products[t];
+      const Element *p = point;
+      MACE_UNROLL for (int row = 0; row < t; ++row) {
+        products[row] = sv::Load(p);
+        p += points;
+      }
+      sv::V y[m];
+      Tile::Output(products, y);
+      MACE_UNROLL for (int row = 0; row < m; ++row) {
+        sv::Store(keep, y[row]);
+        keep += sv::kLanes;
+      }
+      point += x.from_stride;
+    }
+    const sv::V bias = x.bias == nullptr ? sv::Zero() : sv::LoadF32(x.bias + c);
+    const Element *kept_row = fv::Hidden(kept);
+    Element *to_row = static_cast<Element *>(x.to) + c;
+    const Element *residual_row = static_cast<const Element *>(x.residual);
+    if (residual_row != nullptr) residual_row += c;
+    MACE_UNROLL for (int row = 0; row < m; ++row) {
+      if (!kWhole && row >= x.rows) continue;
+      sv::V columns[t];
+      const Element *p = kept_row;
+      MACE_UNROLL for (int col = 0; col < t; ++col) {
+        columns[col] = sv::Load(p);
+        p += m * sv::kLanes;
+      }
+      kept_row += sv::kLanes;
+      sv::V y[m];
+      Tile::Output(columns, y);
+      MACE_UNROLL for (int col = 0; col < m; ++col) y[col] += bias;
+      if (residual_row != nullptr) {
+        const Element *residual = residual_row;
+        MACE_UNROLL for (int col = 0; col < m; ++col) {
+          if (kWhole || col < x.cols) y[col] += sv::Load(residual);
+          residual += x.residual_pixel_stride;
+        }
+        residual_row += x.residual_row_stride;
+      }
+      if (x.clamp) {
+        const sv::V low = sv::Set(x.low);
+        MACE_UNROLL for (int col = 0; col < m; ++col) {
+          y[col] = sv::Max(y[col], low);
+        }
+        if (bounded) {
+          const sv::V high = sv::Set(x.high);
+          MACE_UNROLL for (int col = 0; col < m; ++col) {
+            y[col] = sv::Min(y[col], high);
+          }
+        }
+      }
+      Element *to = to_row;
+      MACE_UNROLL for (int col = 0; col < m; ++col) {
+        if (kWhole || col < x.cols) sv::Store(to, y[col]);
+        to += x.pixel_stride;
+      }
+      to_row += x.row_stride;
+    }
+  }
+  return c;
+}
+
 template <typename Tile>
 void Output(const OutputArgs &x) {
   constexpr int t = Tile::kPoints;
@@ -389,6 +467,9 @@ void Output(const OutputArgs &x) {
   if constexpr (sv::kGeneralRegisters > 16) {
     c = x.rows == m && x.cols == m ? OutputVectors<Tile, true>(x)
                                    : OutputVectors<Tile, false>(x);
+  } else if constexpr (fv::kLoadsStep) {
+    c = x.rows == m && x.cols == m ? StepOutputVectors<Tile, true>(x)
+                                   : StepOutputVectors<Tile, false>(x);
   }
   for (; c < x.columns; c += sv::kLanes) {
     const size_t left = x.columns - c;
