@@ -20,7 +20,7 @@ namespace mace::simd::MACE_ISA {
 MACE_SIMD_INLINE V Fma(V a, V b, V c) { return a * b + c; }
 
 // acc + w * a[lane]; one instruction where kLaneFma, elsewhere a shuffle more.
-#if defined(__ARM_NEON)
+#if defined(__aarch64__)
 inline constexpr bool kLaneFma = true;
 #else
 inline constexpr bool kLaneFma = false;
@@ -37,21 +37,6 @@ MACE_SIMD_INLINE V FmaLane(V acc, V w, V a) {
   return w * __builtin_shufflevector(a, a, l, l, l, l, l, l, l, l) + acc;
 #elif defined(__aarch64__)
   return vfmaq_laneq_f32(acc, w, a, kLane);
-#elif defined(__arm__)
-  // Armv7's fused form takes no lane; the chained vmla.f32 (two roundings) does
-  // and needs no register for the broadcast. The compiler never picks it while
-  // contraction is on. "t": lanes of q0 to q7 only.
-  // Volatile keeps the order written: left free, it chains the sums and spills.
-  if constexpr (kLane < 2) {
-    __asm__ volatile("vmla.f32 %q0, %q1, %e2[%c3]"
-                     : "+w"(acc)
-                     : "w"(w), "t"(a), "i"(kLane));
-  } else {
-    __asm__ volatile("vmla.f32 %q0, %q1, %f2[%c3]"
-                     : "+w"(acc)
-                     : "w"(w), "t"(a), "i"(kLane - 2));
-  }
-  return acc;
 #else
   return w * __builtin_shufflevector(a, a, kLane, kLane, kLane, kLane) + acc;
 #endif

@@ -31,7 +31,8 @@
 //
 // Non-goals: packing A (rows are channels-last, thus contiguous in K already;
 // measured on Zen 5 a 6x64 tile fed by plain row pointers sustains 123-126 of
-// about 128 GMAC/s) and a K-split across threads (it would change the bits).
+// about 128 GMAC/s; Armv7 does, see neon32_tile.h) and a K-split across threads
+// (it would change the bits).
 //
 // Aliasing: C must not overlap A, W or bias. residual may equal C if K runs in
 // a single stretch (kDepthBlock below), else C holds partial sums meanwhile.
@@ -107,7 +108,8 @@ struct Block {
                         // into a part of a wider tensor (a concat)
   Epilogue epilogue;
   float *scratch = nullptr;  // kScratchFloats, 64-byte aligned; used only to
-                             // widen weights
+                             // widen weights, and for rows that are packed
+                             // to meet them
 };
 
 // K runs in stretches of at most about this many products, so that a stretch

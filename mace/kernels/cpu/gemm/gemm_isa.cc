@@ -3,6 +3,8 @@
 
 // Blocks of a product: K in stretches, columns in groups, rows in tiles.
 
+#include <type_traits>
+
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/gemm_stretch.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
@@ -77,7 +79,7 @@ constexpr TileSet<2, 6> kTiles;
 constexpr ColumnGroup kGroup = {1, 2, 8, 6, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
 #else
-// 8 sums + 4 row vectors (four k each) + 2 weights of 16 registers.
+// 8 sums + 4 vectors of packed rows (a k each) + 4 weights of 16 registers.
 constexpr TileSet<2, 4> kTiles;
 constexpr ColumnGroup kGroup = {1, 2, 8, 4, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
@@ -193,25 +195,51 @@ MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
   t->ahead.step = fetch ? kPanelColumns : 0;
 }
 
-// Rows of a block.
-struct RowRange {
-  size_t begin;
-  size_t end;
-  const float *packed;  // with kPacksRows: by four, the last ones by fewer
+// All rows of a block, where they lie.
+struct AllRows {
+  MACE_SIMD_INLINE size_t Begin(const AllRows &) { return 0; }
+  MACE_SIMD_INLINE size_t End(const AllRows &, const Block &b) {
+    return b.rows;
+  }
+  MACE_SIMD_INLINE const float *const *At(const AllRows &,
+                                          const Block &b,
+                                          const Stretch &s,
+                                          size_t m) {
+    return b.a + s.tap * b.rows + m;
+  }
+  MACE_SIMD_INLINE Heights Next(size_t left, size_t max_rows) {
+    return NextTiles(left, max_rows);
+  }
 };
 
-// Packed rows are whole tiles but for the last one.
-MACE_SIMD_INLINE Heights TilesOf(size_t left, size_t max_rows) {
-  if constexpr (kPacksRows) {
+// Some rows of a block, one stretch of them packed by four.
+struct PackedRows {
+  size_t begin;
+  size_t end;
+  const float *packed;
+
+  MACE_SIMD_INLINE size_t Begin(const PackedRows &x) { return x.begin; }
+  MACE_SIMD_INLINE size_t End(const PackedRows &x, const Block &) {
+    return x.end;
+  }
+  MACE_SIMD_INLINE const float *At(const PackedRows &x,
+                                   const Block &,
+                                   const Stretch &s,
+                                   size_t m) {
+    return x.packed + (m - x.begin) * s.taps * s.depth;
+  }
+  // Whole tiles but for the last one.
+  MACE_SIMD_INLINE Heights Next(size_t left, size_t max_rows) {
     return left < max_rows ? Heights{left, 1}
                            : Heights{max_rows, left / max_rows};
   }
-  return NextTiles(left, max_rows);
-}
+};
+
+using StretchRows = std::conditional_t<kPacksRows, PackedRows, AllRows>;
 
 // Rows against one stretch of one group.
 void RunStretch(const Block &b,
-                const RowRange &range,
+                const StretchRows &range,
                 const ColumnGroup &group,
                 size_t panel,
                 const Stretch &s,
@@ -238,18 +266,17 @@ void RunStretch(const Block &b,
   const bool one_by_one =
       (group.steps > 1 && !kPacksRows) ||
       (!sv::kCheapMasks &&
-       existing < group.steps * static_cast<size_t>(group.step_columns));
+       existing < (kPacksRows ? kPanelColumns
+                              : static_cast<size_t>(group.step_columns)));
   size_t index = 0;
-  for (size_t m = range.begin; m < range.end; ++index) {
-    const Heights tiles = TilesOf(range.end - m, group.max_rows);
+  for (size_t m = StretchRows::Begin(range); m < StretchRows::End(range, b);
+       ++index) {
+    const Heights tiles =
+        StretchRows::Next(StretchRows::End(range, b) - m, group.max_rows);
     const size_t rows = tiles.rows;
     const bool fetches = sv::kPrefetch && index < next.panels;
     t.count = one_by_one || fetches ? 1 : tiles.count;
-    if constexpr (kPacksRows) {
-      t.packed = range.packed + (m - range.begin) * s.taps * s.depth;
-    } else {
-      t.rows = b.a + s.tap * b.rows + m;
-    }
+    t.rows = StretchRows::At(range, b, s, m);
     for (size_t step = 0; step < group.steps; ++step) {
       const size_t at = step * static_cast<size_t>(group.step_columns);
       if (column + at >= b.columns) break;
@@ -300,9 +327,10 @@ MACE_SIMD_INLINE void GatherBias(
 #if defined(__arm__)
 namespace {
 
-// Rows that are packed at a time: of the longest stretch 16, which all panels
-// then pass over in the first level of cache; of weights that are widened for
-// it, so much work that it takes more rows, into what they leave of scratch.
+// Rows that are packed at a time: of the longest stretch 16, which stay in the
+// first level of cache while all panels pass over them. Weights that must be
+// widened are widened for each such pass, so it has more rows then, in what the
+// weights leave of scratch.
 constexpr size_t kPackedFloats = 16 * kDepthBlock;
 constexpr size_t kWidenedFloats = kDepthBlock * kPanelColumns;
 
@@ -336,7 +364,7 @@ void RunBlock(const Block &b) {
   for (Stretch s = FirstStretch(extent); s.taps > 0;
        s = StretchAfter(extent, s)) {
     const size_t most = floats / (s.taps * s.depth * kPackedRows) * kPackedRows;
-    for (RowRange range = {0, 0, packed}; range.begin < b.rows;
+    for (PackedRows range = {0, 0, packed}; range.begin < b.rows;
          range.begin = range.end) {
       const size_t left = b.rows - range.begin;
       range.end = left <= most ? b.rows : range.begin + most;
@@ -359,7 +387,7 @@ void RunBlock(const Block &b) {
                group.panels * kPanelColumns, bias);
     for (Stretch s = FirstStretch(extent); s.taps > 0;
          s = StretchAfter(extent, s)) {
-      RunStretch(b, {0, b.rows, nullptr}, group, panel, s,
+      RunStretch(b, AllRows(), group, panel, s,
                  WeightsAfter(b, group, panel, s), bias);
     }
     panel += group.panels;

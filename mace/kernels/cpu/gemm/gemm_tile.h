@@ -8,6 +8,7 @@
 #define MACE_KERNELS_CPU_GEMM_GEMM_TILE_H_
 
 #include <cstddef>
+#include <type_traits>
 
 #include "mace/kernels/cpu/simd.h"
 
@@ -36,12 +37,16 @@ struct Ahead {
   size_t step = 0;
 };
 
+// With kPacksRows [count][taps * depth][4]; else pointers, row r of tap t:
+// rows[t * tap_stride + r].
+using TileRows =
+    std::conditional_t<kPacksRows, const float *, const float *const *>;
+
 // Tiles below each other over one stretch of K: `taps` segments of `depth`
 // products each.
 struct Tile {
-  size_t count;              // of tiles
-  const float *const *rows;  // row r of tap t: rows[t * tap_stride + r]
-  const float *packed;       // instead, with kPacksRows
+  size_t count;  // of tiles
+  TileRows rows;
   size_t tap_stride;
   size_t taps;
   size_t k_begin;  // offset into every row
@@ -63,7 +68,7 @@ struct Tile {
 inline constexpr int kPanelWidth = 16;
 
 // Kernels::row_tile: rows of the tiles of a group of columns (gemm_isa.cc).
-inline constexpr size_t kRowTile = sv::kLaneFma ? 4 : 6;
+inline constexpr size_t kRowTile = sv::kLaneFma || kPacksRows ? 4 : 6;
 
 // Offset of column vector v of a tile from the tile's first weight.
 MACE_SIMD_INLINE size_t VectorOffset(int v, size_t panel_stride) {
@@ -95,24 +100,8 @@ MACE_SIMD_INLINE void StepBroadcast(sv::V (&acc)[kRows][kVectors],
   }
 }
 
-// Lane kLane of the row vectors.
-template <int kLane, int kRows, int kVectors>
-MACE_SIMD_INLINE void StepLane(sv::V (&acc)[kRows][kVectors],
-                               const sv::V (&x)[kRows],
-                               const float *w,
-                               size_t panel_stride) {
-  sv::V wv[kVectors];
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    wv[v] = sv::Load(w + kLane * kPanelWidth + VectorOffset(v, panel_stride));
-  }
-  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      acc[r][v] = sv::FmaLane<kLane>(acc[r][v], wv[v], x[r]);
-    }
-  }
-}
-
-// The same for a whole panel, whose vectors are adjacent.
+// The same for a whole panel, whose vectors are adjacent, A from lane kLane of
+// the row vectors.
 template <int kLane, int kRows>
 MACE_SIMD_INLINE const float *StepPanel(sv::V (&acc)[kRows][4],
                                         const sv::V (&x)[kRows],
@@ -183,20 +172,8 @@ MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
   if constexpr (sv::kLoadsFour && kVectors == 4) {
     return RunTapOfPanel(acc, a, depth, w);
   }
-  size_t k = 0;
-  if constexpr (sv::kLaneFma) {
-    // Four products per round: a row is loaded once for four lanes.
-    for (; k + 4 <= depth; k += 4, w += 4 * kPanelWidth) {
-      sv::V x[kRows];
-      MACE_UNROLL for (int r = 0; r < kRows; ++r) x[r] = sv::Load(a[r] + k);
-      StepLane<0>(acc, x, w, panel_stride);
-      StepLane<1>(acc, x, w, panel_stride);
-      StepLane<2>(acc, x, w, panel_stride);
-      StepLane<3>(acc, x, w, panel_stride);
-    }
-  }
 #pragma clang loop unroll(disable)
-  for (; k < depth; ++k, w += kPanelWidth) {
+  for (size_t k = 0; k < depth; ++k, w += kPanelWidth) {
     if constexpr (sv::kPrefetch) {
       sv::PrefetchForReading(ahead->at);
       ahead->at += ahead->step;
@@ -336,7 +313,7 @@ MACE_SIMD_INLINE void RunOne(const Tile &t) {
   Begin(acc, t);
 #if defined(__arm__)
   if constexpr (kRows < kPackedRows) {
-    MultiplyPacked(acc, t.packed, t.w, t.taps * t.depth);
+    MultiplyPacked(acc, t.rows, t.w, t.taps * t.depth);
   }
 #else
   Ahead ahead = t.ahead;
@@ -360,7 +337,7 @@ template <int kRows, int kVectors>
 void RunTiles(const Tile &tiles) {
 #if defined(__arm__)
   if constexpr (kRows == kPackedRows) {
-    RunFourRows({tiles.count, tiles.packed, tiles.taps * tiles.depth, tiles.w,
+    RunFourRows({tiles.count, tiles.rows, tiles.taps * tiles.depth, tiles.w,
                  tiles.c, tiles.c_stride, tiles.init, tiles.residual,
                  tiles.residual_stride, tiles.clamp, tiles.low, tiles.high});
     return;
@@ -369,11 +346,7 @@ void RunTiles(const Tile &tiles) {
   Tile t = tiles;
   for (; t.count != 0; --t.count) {
     RunOne<kRows, kVectors>(t);
-    if constexpr (kPacksRows) {
-      t.packed += kRows * t.taps * t.depth;
-    } else {
-      t.rows += kRows;
-    }
+    t.rows += kPacksRows ? kRows * t.taps * t.depth : kRows;
     t.c += kRows * t.c_stride;
     if (t.residual != nullptr) t.residual += kRows * t.residual_stride;
   }

@@ -51,8 +51,8 @@ MACE_SIMD_INLINE void PackFourRows(const float *const (&rows)[kPackedRows],
 }
 
 // One product of K for one row (sums c0 and c1) or more; a01 and a23 are the
-// registers of the rows' values, w0 and w1 of the weights. Two roundings each,
-// as FmaLane.
+// registers of the rows' values, w0 and w1 of the weights. Chained, with two
+// roundings: the fused form takes no lane.
 #define MACE_ROW(c0, c1, a, lane, w0, w1)      \
   "vmla.f32 %q" #c0 ", " #w0 ", " #a "[" #lane \
   "]\n\t"                                      \
