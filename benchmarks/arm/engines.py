@@ -19,6 +19,7 @@ from benchmarks.arm.counts import Block, Counts
 from benchmarks.arm.emulator import CPUS, EmulationError, Run, execute
 from benchmarks.networks import DIRECTORY, ROOT, Network, make_variant
 from benchmarks.peers.formats import make_model
+from mace.python.tools.validate import Metrics, compute_metrics
 
 Array = NDArray[np.float32]
 PEERS_ROOT = ROOT / "build/arm-peers"
@@ -105,13 +106,12 @@ class Measurement:
     """Instructions of one inference, and how far its output is off.
 
     Attributes:
-        error: largest difference from ONNX Runtime's output on this computer,
-            relative to the largest output.
+        agreement: with ONNX Runtime's output on this computer.
         blocks: the hottest, of the whole run.
     """
 
     counts: Counts
-    error: float
+    agreement: Metrics
     blocks: tuple[Block, ...] = ()
 
 
@@ -166,7 +166,7 @@ def measure_mace(
             folder / f"output_{_file_name(network.output_name)}", np.float32
         )
     counts = many.total.per_run(one.total, _RUNS)
-    return Measurement(counts, _error(output, expected), many.blocks)
+    return Measurement(counts, _agreement(output, expected), many.blocks)
 
 
 def measure_peer(
@@ -213,15 +213,15 @@ def measure_peer(
         )
         output = np.load(folder / "output.npy")
     try:
-        return Measurement(execution.per_mark(), _error(output, expected))
+        return Measurement(execution.per_mark(), _agreement(output, expected))
     except ValueError as error:
         raise EmulationError(str(error)) from error
 
 
-def _error(output: Array, expected: Array) -> float:
+def _agreement(output: Array, expected: Array) -> Metrics:
     if output.shape != expected.shape:
         raise EmulationError(f"{output.size} outputs instead of {expected.size}")
-    return float(np.abs(output - expected).max() / np.abs(expected).max())
+    return compute_metrics(expected, output)
 
 
 def _file_name(tensor: str) -> str:

@@ -1,0 +1,39 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether what was counted computed the right output."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.arm.engines import MACE
+from benchmarks.peers.goals import TOLERANCE
+from mace.python.tools.config.deployment import DataType, Runtime
+from mace.python.tools.validate import similarity_threshold
+
+
+def failure(row: dict[str, Any]) -> str:
+    """Why a row of MACE's fails; empty if it passes, or is another engine's.
+
+    Sums in single precision differ by their order alone, so they are held to a
+    part of the largest output. Arithmetic of 16 bits rounds every operand, and a
+    deep network adds that up: it is judged as `mace run --validate` judges it.
+    """
+    if row["engine"] not in MACE:
+        return ""
+    why = _why(row)
+    return f"{row['cpu']}, {row['engine']}, {row['network']}: {why}" if why else ""
+
+
+def _why(row: dict[str, Any]) -> str:
+    if "failed" in row:
+        return str(row["failed"])
+    if DataType(MACE[row["engine"]]).computes_in_half:
+        least = similarity_threshold(Runtime.CPU, {}, quantized=False, rounded=True)
+        similarity = row["similarity"]
+        # The negation holds for outputs that are no numbers, too.
+        if not similarity >= least:
+            return f"cosine similarity {similarity:.6f} is below {least:g}"
+    elif not row["error"] <= TOLERANCE:
+        return f"off by {row['error']:.3g} of the largest output, above {TOLERANCE:g}"
+    return ""
