@@ -14,28 +14,34 @@ ptrdiff_t DivideUp(ptrdiff_t a, ptrdiff_t b) { return (a + b - 1) / b; }
 
 Ranges SplitRanges(const Shape &shape, int threads) {
   constexpr ptrdiff_t kPartsPerThread = 4;
-  constexpr ptrdiff_t kOutputGrain = 64;
-  constexpr ptrdiff_t kRowGrain = 7;
+  constexpr ptrdiff_t kMinRows = 7;
+  constexpr ptrdiff_t kMinOutputs = 64;
+  constexpr ptrdiff_t kLineOutputs = 16;
   const ptrdiff_t wanted = threads <= 1 ? 1 : threads * kPartsPerThread;
   Ranges r;
   r.rows = shape.batch * shape.out_h;
   r.groups = shape.in_c / shape.depth;
-  r.row_part = std::max(DivideUp(r.rows, wanted), std::min(r.rows, kRowGrain));
-  r.row_parts = DivideUp(r.rows, r.row_part);
-  const ptrdiff_t columns = DivideUp(wanted, r.row_parts);
-  const ptrdiff_t grain = DivideUp(kOutputGrain, shape.multiplier);
-  r.group_part = DivideUp(DivideUp(r.groups, columns), grain) * grain;
-  r.group_parts = DivideUp(r.groups, r.group_part);
+  r.row_parts = std::min(wanted, DivideUp(r.rows, kMinRows));
+  const ptrdiff_t most = r.groups * shape.multiplier / kMinOutputs;
+  r.group_parts =
+      std::min(DivideUp(wanted, r.row_parts), std::max<ptrdiff_t>(most, 1));
+  r.group_unit = DivideUp(kLineOutputs, shape.multiplier);
   return r;
 }
 
 Range RangeOf(const Ranges &ranges, ptrdiff_t index) {
+  const ptrdiff_t row = index / ranges.group_parts;
+  const ptrdiff_t part = index % ranges.group_parts;
+  const ptrdiff_t units = DivideUp(ranges.groups, ranges.group_unit);
+  const auto group = [&](ptrdiff_t at) {
+    return std::min(ranges.groups,
+                    at * units / ranges.group_parts * ranges.group_unit);
+  };
   Range range;
-  range.row_begin = index / ranges.group_parts * ranges.row_part;
-  range.row_end = std::min(ranges.rows, range.row_begin + ranges.row_part);
-  range.group_begin = index % ranges.group_parts * ranges.group_part;
-  range.group_end =
-      std::min(ranges.groups, range.group_begin + ranges.group_part);
+  range.row_begin = row * ranges.rows / ranges.row_parts;
+  range.row_end = (row + 1) * ranges.rows / ranges.row_parts;
+  range.group_begin = group(part);
+  range.group_end = group(part + 1);
   return range;
 }
 
