@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "mace/core/aligned_memory.h"
 #include "mace/core/tensor_parts.h"
@@ -13,12 +14,26 @@
 namespace mace {
 namespace {
 
+// Links are in the scratch memory of their chain.
+std::vector<char> NotInArena(const std::vector<char> &external,
+                             const std::vector<BandChain> &chains) {
+  std::vector<char> apart = external;
+  for (const BandChain &chain : chains) {
+    for (const BandLink &link : chain.links) apart[link.tensor] = 1;
+  }
+  return apart;
+}
+
 class LayoutMaker {
  public:
-  LayoutMaker(const Program &program, const std::vector<char> &external)
+  LayoutMaker(const Program &program,
+              const std::vector<char> &external,
+              std::vector<BandChain> chains,
+              int threads)
       : program_(program),
-        external_(external),
-        parts_(FindParts(program, external)),
+        threads_(static_cast<size_t>(threads)),
+        external_(NotInArena(external, chains)),
+        parts_(FindParts(program, external_)),
         first_use_(program.tensors().size(), -1),
         last_use_(program.tensors().size(), -1),
         last_part_use_(program.tensors().size(), -1),
@@ -26,6 +41,13 @@ class LayoutMaker {
     layout_.tensor_request.assign(program.tensors().size(), -1);
     layout_.scratch_request.assign(program.nodes().size(), -1);
     layout_.row_stride.assign(program.tensors().size(), 0);
+    layout_.chain_of.assign(program.nodes().size(), -1);
+    layout_.chains = std::move(chains);
+    for (size_t i = 0; i < layout_.chains.size(); ++i) {
+      for (int step : layout_.chains[i].nodes) {
+        layout_.chain_of[step] = static_cast<int>(i);
+      }
+    }
   }
 
   ArenaLayout Make() {
@@ -39,11 +61,12 @@ class LayoutMaker {
         if (node.outputs[i] < 0) continue;
         Add(node.outputs[i], InPlaceInput(node, i, static_cast<int>(step)));
       }
-      if (node.scratch_bytes > 0) {
+      const size_t scratch = ScratchAt(step);
+      if (scratch > 0) {
         layout_.scratch_request[step] =
             static_cast<int>(layout_.requests.size());
-        layout_.requests.push_back({node.scratch_bytes, static_cast<int>(step),
-                                    static_cast<int>(step), -1});
+        layout_.requests.push_back(
+            {scratch, static_cast<int>(step), static_cast<int>(step), -1});
       }
     }
     LinkParts();
@@ -51,13 +74,24 @@ class LayoutMaker {
   }
 
  private:
+  // The step at which a node runs.
+  int StepOf(int node) const {
+    const BandChain *chain = layout_.ChainAt(static_cast<size_t>(node));
+    return chain == nullptr ? node : chain->nodes.back();
+  }
+  size_t ScratchAt(size_t node) const {
+    const BandChain *chain = layout_.ChainAt(node);
+    if (chain == nullptr) return program_.nodes()[node].scratch_bytes;
+    return chain->EndsWith(node) ? chain->thread_bytes * threads_ : 0;
+  }
+
   void FindUses() {
     const auto end = static_cast<int>(program_.nodes().size());
     for (int step = 0; step < end; ++step) {
       const ProgramNode &node = program_.nodes()[step];
       if (node.known) continue;
       for (int id : node.inputs) {
-        if (id >= 0) last_use_[id] = step;
+        if (id >= 0) last_use_[id] = std::max(last_use_[id], StepOf(step));
       }
     }
     // Outputs are handed over after the last operator.
@@ -92,12 +126,25 @@ class LayoutMaker {
           last_part_use_[id] >= step ||
           program_.tensors()[id].tensor.bytes() !=
               program_.tensors()[target].tensor.bytes() ||
-          !AllowedAtEveryPort(node, output, id)) {
+          !AllowedAtEveryPort(node, output, id) || IsReadByItsChain(step, id)) {
         continue;
       }
       return id;
     }
     return -1;
+  }
+
+  // Whether another operator of its chain reads rows of it between its own.
+  bool IsReadByItsChain(int step, int id) const {
+    const BandChain *chain = layout_.ChainAt(static_cast<size_t>(step));
+    if (chain == nullptr) return false;
+    for (int other : chain->nodes) {
+      if (other == step) continue;
+      for (int input : program_.nodes()[other].inputs) {
+        if (input == id) return true;
+      }
+    }
+    return false;
   }
 
   // A tensor may come in at two ports, one of which is read late.
@@ -163,7 +210,8 @@ class LayoutMaker {
   }
 
   const Program &program_;
-  const std::vector<char> &external_;
+  const size_t threads_;
+  const std::vector<char> external_;  // and links
   std::vector<TensorPart> parts_;
   // Steps at which the contents of a tensor, or of parts of it, begin and cease
   // to matter; -1: before the run, and never.
@@ -177,8 +225,10 @@ class LayoutMaker {
 }  // namespace
 
 ArenaLayout LayOutArena(const Program &program,
-                        const std::vector<char> &external) {
-  return LayoutMaker(program, external).Make();
+                        const std::vector<char> &external,
+                        std::vector<BandChain> chains,
+                        int threads) {
+  return LayoutMaker(program, external, std::move(chains), threads).Make();
 }
 
 }  // namespace mace

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mace/core/band_chains.h"
 #include "mace/core/memory_plan.h"
 #include "mace/core/program.h"
 
@@ -15,21 +16,32 @@ namespace mace {
 // What a program needs of the arena for the shapes of its last Reshape.
 struct ArenaLayout {
   std::vector<PlanRequest> requests;
-  // Index into requests of each tensor and of each node's scratch; -1 for what
-  // does not lie in the arena.
+  std::vector<BandChain> chains;
+  std::vector<int> chain_of;  // per node: index into chains, or -1
+  // Index into requests of each tensor and of each node's scratch, which is
+  // that of its chain if it is the last one; -1 for what does not lie in the
+  // arena.
   std::vector<int> tensor_request;
   std::vector<int> scratch_request;
   // Tensor::row_stride of each tensor.
   std::vector<int64_t> row_stride;
+
+  // The chain that a node is of; null if none.
+  const BandChain *ChainAt(size_t node) const {
+    return chain_of[node] < 0 ? nullptr : &chains[chain_of[node]];
+  }
 };
 
 // A tensor that is copied to a part of another one (ReshapeContext::AllowPart)
 // lies there from the start if every operator that touches it allows that.
 //
 // `external[t]`: tensor t lies in a user's buffer; it gets no place in the
-// arena, and no operator may work in place on it.
+// arena, and no operator may work in place on it. `chains` are of this program
+// and for `threads` threads.
 ArenaLayout LayOutArena(const Program &program,
-                        const std::vector<char> &external);
+                        const std::vector<char> &external,
+                        std::vector<BandChain> chains,
+                        int threads);
 
 }  // namespace mace
 

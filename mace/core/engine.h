@@ -120,6 +120,8 @@ class MACE_HIDDEN MaceEngine::Impl {
   void ChooseExternal(const std::vector<UserTensor> &inputs,
                       const std::vector<UserTensor> &outputs);
   MaceStatus UpdatePlan();
+  // What the plan is made of, for the shapes of the last Reshape.
+  ArenaLayout MakeLayout() const;
   MaceStatus FindPlan(const std::vector<PlanRequest> &requests);
   MaceStatus TakeArena();
   void Bind(const std::vector<UserTensor> &inputs,
@@ -129,6 +131,18 @@ class MACE_HIDDEN MaceEngine::Impl {
   void HandOut(const std::vector<UserTensor> &users, Inputs *outputs);
   MaceStatus CheckInputNumerics() const;
   MaceStatus CheckNumerics(const ProgramNode &node) const;
+  // Reports that an operator took that long; `run_metadata` may be null.
+  void NoteTime(const ProgramNode &node,
+                int64_t start_nanos,
+                int64_t end_nanos,
+                RunMetadata *run_metadata) const;
+  // The same for the operators of a chain, which share the time by `nanos`, see
+  // Program::RunChain.
+  void NoteTimes(const BandChain &chain,
+                 const std::vector<int64_t> &nanos,
+                 int64_t start_nanos,
+                 int64_t end_nanos,
+                 RunMetadata *run_metadata) const;
   OperatorStats StatsOf(const ProgramNode &node,
                         int64_t start_nanos,
                         int64_t end_nanos) const;
@@ -138,6 +152,7 @@ class MACE_HIDDEN MaceEngine::Impl {
   AlignedMemory weights_copy_;
   bool weights_unused_ = false;
   bool check_numerics_ = false;
+  bool row_bands_ = true;
   std::unique_ptr<Device> device_;
   std::unique_ptr<ThreadPool> pool_;
   std::unique_ptr<Program> program_;

@@ -50,6 +50,7 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
   const void *weights = nullptr;
   MACE_RETURN_IF_ERROR(PlaceWeights(request, &weights));
   check_numerics_ = request.options.check_numerics;
+  row_bands_ = request.options.row_bands && !check_numerics_;
   arena_ = request.arena != nullptr ? request.arena : std::make_shared<Arena>();
 
   std::vector<std::string> output_names = request.output_nodes;

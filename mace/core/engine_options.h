@@ -23,6 +23,9 @@ struct EngineOptions {
   CPUAffinityPolicy affinity = AFFINITY_NONE;
   // Stop at the first operator that gives NaN or infinity.
   bool check_numerics = false;
+  // Run operators with a large tensor between them in bands of rows, unless
+  // check_numerics looks at each tensor.
+  bool row_bands = true;
   // Compare the checksum of the weights.
   bool check_weights = false;
 };

@@ -9,6 +9,7 @@
 #include "mace/core/device.h"
 #include "mace/core/engine.h"
 #include "mace/core/half.h"
+#include "mace/core/logging.h"
 
 namespace mace {
 namespace {
@@ -95,6 +96,43 @@ OperatorStats MaceEngine::Impl::StatsOf(const ProgramNode &node,
   return stats;
 }
 
+void MaceEngine::Impl::NoteTime(const ProgramNode &node,
+                                int64_t start_nanos,
+                                int64_t end_nanos,
+                                RunMetadata *run_metadata) const {
+  VLOG(2) << node.def->type << " '" << node.def->name << "' took "
+          << static_cast<double>(end_nanos - start_nanos) / 1e3 << " us";
+  if (run_metadata == nullptr) return;
+  run_metadata->op_stats.push_back(StatsOf(node, start_nanos, end_nanos));
+}
+
+// As if they had run one by one, in the time that all took.
+void MaceEngine::Impl::NoteTimes(const BandChain &chain,
+                                 const std::vector<int64_t> &nanos,
+                                 int64_t start_nanos,
+                                 int64_t end_nanos,
+                                 RunMetadata *run_metadata) const {
+  int64_t sums[BandChain::kMaxNodes] = {};
+  int64_t all = 0;
+  for (size_t i = 0; i < nanos.size(); ++i) {
+    sums[i % BandChain::kMaxNodes] += nanos[i];
+    all += nanos[i];
+  }
+  const auto took = static_cast<double>(end_nanos - start_nanos);
+  int64_t before = 0;
+  int64_t start = start_nanos;
+  for (size_t i = 0; i < chain.nodes.size(); ++i) {
+    before += sums[i];
+    const double share =
+        all == 0 ? 0.0 : static_cast<double>(before) / static_cast<double>(all);
+    const int64_t end = i + 1 == chain.nodes.size()
+                            ? end_nanos
+                            : start_nanos + static_cast<int64_t>(took * share);
+    NoteTime(program_->nodes()[chain.nodes[i]], start, end, run_metadata);
+    start = end;
+  }
+}
+
 MaceStatus MaceEngine::Impl::CheckInputNumerics() const {
   for (const InputPort &port : inputs_) {
     const Tensor &input = program_->tensors()[port.tensor].tensor;
@@ -164,6 +202,10 @@ std::string MaceEngine::Impl::Explain() const {
   text << "model '" << model_.name << "': " << program_->nodes().size()
        << " operators on " << DeviceName(device_->type()) << ", "
        << pool_->thread_count() << " thread(s)\n";
+  // Before the first run, the layout that it will have.
+  ArenaLayout coming;
+  if (shapes_valid_ && !layout_valid_) coming = MakeLayout();
+  const ArenaLayout &layout = layout_valid_ ? layout_ : coming;
   for (size_t step = 0; step < program_->nodes().size(); ++step) {
     const ProgramNode &node = program_->nodes()[step];
     text << step << ' ' << node.def->type << " '" << node.def->name << "' "
@@ -174,14 +216,18 @@ std::string MaceEngine::Impl::Explain() const {
       if (id < 0 || !shapes_valid_) continue;
       const Tensor &tensor = program_->tensors()[id].tensor;
       text << ' ' << DataTypeName(tensor.data_type) << tensor.shape.ToString();
-      if (layout_valid_ && layout_.tensor_request[id] >= 0 &&
-          layout_.requests[layout_.tensor_request[id]].in_place_of >= 0) {
-        text << " in place";
-      }
-      if (layout_valid_ && layout_.tensor_request[id] >= 0 &&
-          layout_.requests[layout_.tensor_request[id]].part_of >= 0) {
-        text << " in its place";
-      }
+      if (layout.tensor_request[id] < 0) continue;
+      const PlanRequest &request = layout.requests[layout.tensor_request[id]];
+      if (request.in_place_of >= 0) text << " in place";
+      if (request.part_of >= 0) text << " in its place";
+    }
+    const BandChain *chain = shapes_valid_ ? layout.ChainAt(step) : nullptr;
+    if (chain != nullptr && chain->EndsWith(step)) {
+      text << " in " << chain->tasks() << " task(s), by bands of "
+           << chain->band_rows << " row(s)";
+    } else if (chain != nullptr) {
+      text << " in bands for '"
+           << program_->nodes()[chain->NodeAfter(step)].def->name << "'";
     }
     if (shapes_valid_ && node.known) text << " computed before the run";
     text << '\n';

@@ -137,9 +137,24 @@ void MaceEngine::Impl::ChooseExternal(const std::vector<UserTensor> &inputs,
   }
 }
 
+ArenaLayout MaceEngine::Impl::MakeLayout() const {
+  const int threads = pool_->thread_count();
+  std::vector<BandChain> chains;
+  if (row_bands_) chains = FindBandChains(*program_, threads);
+  return LayOutArena(*program_, external_, std::move(chains), threads);
+}
+
 MaceStatus MaceEngine::Impl::UpdatePlan() {
   if (layout_valid_) return MaceStatus::MACE_SUCCESS;
-  layout_ = LayOutArena(*program_, external_);
+  layout_ = MakeLayout();
+  for (const BandChain &chain : layout_.chains) {
+    VLOG(1) << "runs " << chain.nodes.size() << " operators, from '"
+            << program_->nodes()[chain.nodes.front()].def->name << "' to '"
+            << program_->nodes()[chain.nodes.back()].def->name << "', in "
+            << chain.tasks() << " task(s) by bands of " << chain.band_rows
+            << " of " << chain.rows << " row(s), with " << chain.thread_bytes
+            << " bytes for each thread";
+  }
   MACE_RETURN_IF_ERROR(FindPlan(layout_.requests));
   layout_valid_ = true;
   return MaceStatus::MACE_SUCCESS;
@@ -232,18 +247,23 @@ MaceStatus MaceEngine::Impl::RunNodes(RunMetadata *run_metadata) {
   const bool measure = run_metadata != nullptr || VLOG_IS_ON(2);
   if (run_metadata != nullptr) run_metadata->op_stats.clear();
   const auto clock = std::chrono::steady_clock::now();
+  std::vector<int64_t> nanos;  // of the operators of a chain, per thread
   for (size_t step = 0; step < program_->nodes().size(); ++step) {
     const ProgramNode &node = program_->nodes()[step];
     if (node.known) continue;
+    const BandChain *chain = layout_.ChainAt(step);
+    if (chain != nullptr && !chain->EndsWith(step)) continue;
     const int64_t start = measure ? NanosSince(clock) : 0;
-    MACE_RETURN_IF_ERROR(program_->RunNode(step));
-    if (measure) {
-      const int64_t end = NanosSince(clock);
-      VLOG(2) << node.def->type << " '" << node.def->name << "' took "
-              << static_cast<double>(end - start) / 1e3 << " us";
-      if (run_metadata != nullptr) {
-        run_metadata->op_stats.push_back(StatsOf(node, start, end));
-      }
+    if (chain == nullptr) {
+      MACE_RETURN_IF_ERROR(program_->RunNode(step));
+      if (measure) NoteTime(node, start, NanosSince(clock), run_metadata);
+    } else if (measure) {
+      const auto threads = static_cast<size_t>(pool_->thread_count());
+      nanos.assign(threads * BandChain::kMaxNodes, 0);
+      program_->RunChain(*chain, node.scratch, nanos.data());
+      NoteTimes(*chain, nanos, start, NanosSince(clock), run_metadata);
+    } else {
+      program_->RunChain(*chain, node.scratch, nullptr);
     }
     if (check_numerics_) MACE_RETURN_IF_ERROR(CheckNumerics(node));
   }

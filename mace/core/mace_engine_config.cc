@@ -11,14 +11,20 @@
 namespace mace {
 namespace {
 
+// Whether an environment variable is on; `otherwise` if it is not set or empty.
+bool IsOn(const char *variable, bool otherwise) {
+  const char *value = std::getenv(variable);
+  if (value == nullptr || *value == '\0') return otherwise;
+  return std::strcmp(value, "0") != 0;
+}
+
 std::unique_ptr<MaceEngineConfig::Impl> NewImpl(DeviceType device) {
   std::unique_ptr<MaceEngineConfig::Impl> impl(new (std::nothrow)
                                                    MaceEngineConfig::Impl());
   if (impl == nullptr) return impl;
-  const char *check = std::getenv("MACE_OUT_OF_RANGE_CHECK");
   impl->options.device = device;
-  impl->options.check_numerics =
-      check != nullptr && *check != '\0' && std::strcmp(check, "0") != 0;
+  impl->options.check_numerics = IsOn("MACE_OUT_OF_RANGE_CHECK", false);
+  impl->options.row_bands = IsOn("MACE_ROW_BANDS", true);
   return impl;
 }
 

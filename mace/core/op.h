@@ -162,6 +162,8 @@ enum class HalfUse {
   kComputes  // takes 16 bits alone, and gives them
 };
 
+class RowBands;
+
 class Op {
  public:
   virtual ~Op() = default;
@@ -177,6 +179,10 @@ class Op {
   // at less cost than that of a Cast before it. One that follows is given
   // constants so, and nothing else.
   virtual bool TakesFloat(size_t input) const { return false; }
+
+  // After Reshape: how to run it in bands of rows, or null if it can't be with
+  // these shapes.
+  virtual const RowBands *row_bands() const { return nullptr; }
 
   // Multiply-accumulates of one Run with the last shapes; 0 if not meaningful.
   virtual int64_t Macs() const { return 0; }

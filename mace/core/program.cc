@@ -10,6 +10,7 @@
 
 #include "mace/core/heap_sort.h"
 #include "mace/core/model_check.h"
+#include "mace/core/node_run_context.h"
 #include "mace/core/pages.h"
 
 namespace mace {
@@ -48,13 +49,6 @@ MaceStatus AtNode(const ProgramNode &node, const MaceStatus &status) {
   return MaceStatus(status.code(),
                     MakeString("operator '", node.def->name, "' (",
                                node.def->type, "): ", message));
-}
-
-const Tensor *TensorAt(const std::vector<ProgramTensor> &tensors,
-                       const std::vector<int> &ports,
-                       size_t index) {
-  if (index >= ports.size() || ports[index] < 0) return nullptr;
-  return &tensors[ports[index]].tensor;
 }
 
 class NodeReshapeContext final : public ReshapeContext {
@@ -114,36 +108,6 @@ class NodeReshapeContext final : public ReshapeContext {
   std::vector<ProgramTensor> *tensors_;
   ThreadPool *pool_;
   std::vector<PrepareRequest> *requests_;
-};
-
-class NodeRunContext final : public RunContext {
- public:
-  NodeRunContext(ProgramNode *node,
-                 std::vector<ProgramTensor> *tensors,
-                 Device *device,
-                 ThreadPool *pool)
-      : node_(node), tensors_(tensors), device_(device), pool_(pool) {}
-
-  size_t input_count() const override { return node_->inputs.size(); }
-  size_t output_count() const override { return node_->outputs.size(); }
-  const Tensor *input(size_t index) const override {
-    return TensorAt(*tensors_, node_->inputs, index);
-  }
-  Tensor *output(size_t index) const override {
-    if (index >= node_->outputs.size() || node_->outputs[index] < 0) {
-      return nullptr;
-    }
-    return &(*tensors_)[node_->outputs[index]].tensor;
-  }
-  void *scratch() const override { return node_->scratch; }
-  Device *device() const override { return device_; }
-  ThreadPool *thread_pool() const override { return pool_; }
-
- private:
-  ProgramNode *node_;
-  std::vector<ProgramTensor> *tensors_;
-  Device *device_;
-  ThreadPool *pool_;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "mace/core/aligned_memory.h"
+#include "mace/core/band_chains.h"
 #include "mace/core/model.h"
 #include "mace/core/op.h"
 #include "mace/core/status.h"
@@ -89,6 +90,12 @@ class Program {
 
   // Runs one node that is not known; all its tensors have data.
   MaceStatus RunNode(size_t index);
+
+  // Runs the operators of a chain; all its tensors but the links have data.
+  // `scratch`: chain.thread_bytes for each thread, 64-byte aligned. `nanos`:
+  // null, or BandChain::kMaxNodes numbers per thread, to which is added how
+  // long each operator took.
+  void RunChain(const BandChain &chain, void *scratch, int64_t *nanos);
 
   std::vector<ProgramNode> &nodes() { return nodes_; }
   const std::vector<ProgramNode> &nodes() const { return nodes_; }

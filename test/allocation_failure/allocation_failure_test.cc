@@ -38,6 +38,9 @@ using op_test::Value;
 using Tensors = std::map<std::string, MaceTensor>;
 
 constexpr int kSide = 20;
+constexpr int kWide = 96;  // so large that operators run in bands of rows
+constexpr int kShrunk = 47;
+constexpr int kShrunkSize = kShrunk * kShrunk * 24;
 constexpr int kChannels = 20;
 
 void Constant(const std::string &name,
@@ -63,11 +66,14 @@ void Packed(const std::string &name,
 
 // A filter that Winograd's transform prepares, one of bfloat16 that takes
 // scratch memory, parts that Concat's inputs are computed in, a reshape whose
-// size is known before the run, and what a classifier ends with.
+// size is known before the run, what a classifier ends with, and beside all
+// that a pair of operators that run in bands.
 ModelBuilder RealModel() {
   Random random(16);
   ModelBuilder model;
   model.Input("x", {1, kSide, kSide, kChannels}).Winograd(4);
+  model.Input("wide", {1, kWide, kWide, 4});
+  Packed("w0", random.Floats({24, 1, 1, 4}), DataType::kFloat32, &model);
   Packed("w3", random.Floats({24, 3, 3, kChannels}), DataType::kFloat32,
          &model);
   Packed("w1", random.Floats({8, 1, 1, kChannels}), DataType::kBfloat16,
@@ -96,7 +102,11 @@ ModelBuilder RealModel() {
       .Operator("softmax", "Softmax", {"h"}, {"p"})
       .Operator("turn", "Transpose", {"p"}, {"y"},
                 {IntsAttribute("perm", {1, 0})})
-      .Output("y");
+      .Operator("spread", "Conv2D", {"wide", "w0"}, {"u"})
+      .Operator("shrink", "DepthwiseConv2d", {"u", "wd"}, {"z"},
+                {IntsAttribute("strides", {2, 2})})
+      .Output("y")
+      .Output("z");
   return model;
 }
 
@@ -115,7 +125,15 @@ struct Fixture {
     std::memcpy(x.get(), values.data(), values.size() * sizeof(float));
     y.reset(new float[1000], std::default_delete<float[]>());
     inputs["x"] = MaceTensor({1, kSide, kSide, kChannels}, x);
+    std::shared_ptr<float> wide(new float[kWide * kWide * 4],
+                                std::default_delete<float[]>());
+    const std::vector<float> more =
+        Random(8).Floats({kWide * kWide * 4}).floats();
+    std::memcpy(wide.get(), more.data(), more.size() * sizeof(float));
+    inputs["wide"] = MaceTensor({1, kWide, kWide, 4}, wide);
     outputs["y"] = MaceTensor({10, 100}, y);
+    z.reset(new float[kShrunkSize], std::default_delete<float[]>());
+    outputs["z"] = MaceTensor({1, kShrunk, kShrunk, 24}, z);
   }
 
   MaceStatus Create(bool warmup, std::shared_ptr<MaceEngine> *engine) const {
@@ -128,9 +146,12 @@ struct Fixture {
   // Runs, and returns the result.
   std::vector<float> Result(MaceEngine *engine) {
     std::memset(y.get(), 0, 1000 * sizeof(float));
+    std::memset(z.get(), 0, kShrunkSize * sizeof(float));
     const MaceStatus status = engine->Run(inputs, &outputs);
     EXPECT_EQ(status.code(), MaceStatus::MACE_SUCCESS) << status.information();
-    return std::vector<float>(y.get(), y.get() + 1000);
+    std::vector<float> result(y.get(), y.get() + 1000);
+    result.insert(result.end(), z.get(), z.get() + kShrunkSize);
+    return result;
   }
 
   std::string graph;
@@ -140,12 +161,13 @@ struct Fixture {
   };
   std::unique_ptr<void, Free> weights;
   // Made once: a call with braces would allocate before the engine does.
-  std::vector<std::string> input_names = {"x"};
-  std::vector<std::string> output_names = {"y"};
+  std::vector<std::string> input_names = {"x", "wide"};
+  std::vector<std::string> output_names = {"y", "z"};
   MaceEngineConfig config;
   Tensors inputs;
   Tensors outputs;
   std::shared_ptr<float> y;
+  std::shared_ptr<float> z;
 };
 
 class RealModelTest : public ::testing::TestWithParam<bool> {
@@ -160,6 +182,7 @@ class RealModelTest : public ::testing::TestWithParam<bool> {
     ASSERT_NE(expected_[0], expected_[1]);
     const std::string kernels = engine->Explain();
     ASSERT_NE(kernels.find("winograd"), std::string::npos) << kernels;
+    ASSERT_NE(kernels.find("in bands for"), std::string::npos) << kernels;
   }
 
   // Creation whose allocations fail one after the other.

@@ -14,7 +14,7 @@ from mace.python.tools.bazel_command import bazel_command
 # Native code that has to hold on every target.
 _NATIVE = (
     *("//mace/core/...", "//mace/kernels/...", "//mace/ops/..."),
-    "//test/allocation_failure/...",
+    *("//test/allocation_failure/...", "//test/bands/..."),
 )
 # What runs all kernels but once, for a core that other steps do not have. Larger
 # cases of the products only repeat instructions.

@@ -1,8 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <string>
 
+#include "mace/core/row_bands.h"
 #include "mace/kernels/cpu/gemm/conv_gemm.h"
 #include "mace/ops/conv2d/conv2d_schema.h"
 #include "mace/ops/conv2d/narrow_groups.h"
@@ -16,7 +18,7 @@
 namespace mace {
 namespace {
 
-class Conv2DOp final : public CpuOp {
+class Conv2DOp final : public CpuOp, private RowBands {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
@@ -84,18 +86,7 @@ class Conv2DOp final : public CpuOp {
 
   MaceStatus Run(RunContext *context) override {
     if (empty_) return MaceStatus();
-    ConvTensors tensors;
-    tensors.input = context->input(kConv2DInputInput);
-    tensors.weights = context->input(kConv2DFilterInput);
-    if (context->input_count() > kConv2DBiasInput) {
-      tensors.bias = context->input(kConv2DBiasInput);
-    }
-    if (HasResidual(*context)) {
-      tensors.residual = context->input(kConv2DResidualInput);
-    }
-    tensors.output = context->output(kConv2DOutputOutput);
-    const gemm::ConvArgs args =
-        MakeConvArgs(tensors, type_ != DataType::kFloat32);
+    const gemm::ConvArgs args = ArgsFor(*context);
     if (winograd_.tile() != 0) {
       winograd_.Run(args, activation_, context->thread_pool(),
                     context->scratch());
@@ -107,6 +98,52 @@ class Conv2DOp final : public CpuOp {
               context->scratch());
     }
     return MaceStatus();
+  }
+
+  // A single row would be computed by other kernels.
+  const RowBands *row_bands() const override {
+    const bool direct = winograd_.tile() == 0 && !narrow_.chosen();
+    return !empty_ && direct && shape_.out_w > 1 ? this : nullptr;
+  }
+  RowRange InputRows(const RowRange &output) const override {
+    return Rows().InputRows(output);
+  }
+  size_t BandScratchBytes(int64_t rows) const override {
+    size_t bytes = 0;
+    for (int64_t count = 1; count <= rows; ++count) {
+      // Whole, and with a border.
+      const int64_t reach = (count - 1) * shape_.stride_h +
+                            WindowExtent(shape_.kernel_h, shape_.dilation_h);
+      for (const int64_t image_rows : {reach, int64_t{1}}) {
+        const gemm::ConvPlan plan = PlanBand({0, image_rows}, {0, count}, 0);
+        bytes = std::max(bytes, ConvScratchBytes(plan, 1));
+      }
+    }
+    return bytes;
+  }
+  void RunBand(const RunContext &context, const BandRun &run) const override {
+    const RowWindow window = Rows();
+    const RowRange rows = window.InputRows(run.rows);
+    const gemm::ConvPlan plan =
+        PlanBand(rows, run.rows, rows.begin - window.Top(run.rows.begin));
+    gemm::ConvArgs args = ArgsFor(context);
+    if (args.input_half != nullptr) {
+      args.input_half = static_cast<const uint16_t *>(run.input);
+    } else {
+      args.input = static_cast<const float *>(run.input);
+    }
+    if (type_ != DataType::kFloat32) {
+      args.output_half = static_cast<uint16_t *>(run.output);
+    } else {
+      args.output = static_cast<float *>(run.output);
+    }
+    args.output_stride = static_cast<size_t>(run.output_stride);
+    const auto pixel = static_cast<size_t>(
+        (run.image * shape_.out_h + run.rows.begin) * shape_.out_w);
+    const size_t residual = pixel * args.epilogue.residual_stride;
+    if (args.residual_half != nullptr) args.residual_half += residual;
+    if (args.epilogue.residual != nullptr) args.epilogue.residual += residual;
+    RunConvAlone(plan, args, activation_, run.scratch);
   }
 
   HalfUse half_use() const override {
@@ -145,12 +182,47 @@ class Conv2DOp final : public CpuOp {
            context.input(kConv2DResidualInput) != nullptr;
   }
 
+  gemm::ConvArgs ArgsFor(const RunContext &context) const {
+    ConvTensors tensors;
+    tensors.input = context.input(kConv2DInputInput);
+    tensors.weights = context.input(kConv2DFilterInput);
+    if (context.input_count() > kConv2DBiasInput) {
+      tensors.bias = context.input(kConv2DBiasInput);
+    }
+    if (HasResidual(context)) {
+      tensors.residual = context.input(kConv2DResidualInput);
+    }
+    tensors.output = context.output(kConv2DOutputOutput);
+    return MakeConvArgs(tensors, type_ != DataType::kFloat32);
+  }
+
+  RowWindow Rows() const {
+    return {shape_.kernel_h, shape_.stride_h, shape_.dilation_h, shape_.pad_top,
+            shape_.in_h};
+  }
+
+  gemm::ConvPlan Plan(const gemm::ConvShape &shape, int threads) const {
+    return gemm::PlanConv(shape, w_type_, kernels_, half_kernels_, threads,
+                          fp16_kernels_, stored_);
+  }
+  // For rows of the input that begin `pad` rows after the first window does.
+  gemm::ConvPlan PlanBand(const RowRange &input,
+                          const RowRange &output,
+                          int64_t pad) const {
+    gemm::ConvShape band = shape_;
+    band.batch = 1;
+    band.in_h = static_cast<ptrdiff_t>(input.count());
+    band.out_h = static_cast<ptrdiff_t>(output.count());
+    band.pad_top = static_cast<ptrdiff_t>(pad);
+    return Plan(band, 1);
+  }
+
   void MakePlan(const Shape &input,
                 const Shape &output,
                 const Tensor &filter,
                 bool has_residual,
                 ReshapeContext *context) {
-    gemm::ConvShape s;
+    gemm::ConvShape &s = shape_;
     auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
     s.batch = index(input[0]);
     s.in_h = index(input[1]);
@@ -168,10 +240,9 @@ class Conv2DOp final : public CpuOp {
     s.out_w = index(output[2]);
     s.out_c = index(output[3]);
     s.groups = index(attributes_.groups);
-    plan_ = gemm::PlanConv(
-        s, PackedWeightType(filter), kernels_, half_kernels_,
-        context->thread_pool()->thread_count(), fp16_kernels_,
-        StoredAs(context->input(kConv2DInputInput)->data_type, type_));
+    w_type_ = PackedWeightType(filter);
+    stored_ = StoredAs(context->input(kConv2DInputInput)->data_type, type_);
+    plan_ = Plan(s, context->thread_pool()->thread_count());
     macs_ = output.Elements() * filter.shape.Elements(1, 4);
     if (has_residual) {
       narrow_.Decline();
@@ -189,6 +260,9 @@ class Conv2DOp final : public CpuOp {
   DataType type_ = DataType::kFloat32;  // of activations
   WindowGeometry window_;
   Shape kernel_shape_;
+  gemm::ConvShape shape_;
+  gemm::WeightType w_type_ = gemm::WeightType::kF32;
+  gemm::Stored stored_ = gemm::Stored::kFloat;
   gemm::ConvPlan plan_;
   WinogradConv winograd_;  // of one group
   NarrowGroupsConv narrow_;

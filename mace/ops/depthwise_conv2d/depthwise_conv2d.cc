@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "mace/core/row_bands.h"
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/ranges.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
@@ -15,7 +16,7 @@
 namespace mace {
 namespace {
 
-class DepthwiseConv2dOp final : public CpuOp {
+class DepthwiseConv2dOp final : public CpuOp, private RowBands {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
@@ -68,13 +69,8 @@ class DepthwiseConv2dOp final : public CpuOp {
 
   MaceStatus Run(RunContext *context) override {
     if (macs_ == 0) return MaceStatus();
-    const Tensor *bias = context->input_count() > kDepthwiseConv2dBiasInput
-                             ? context->input(kDepthwiseConv2dBiasInput)
-                             : nullptr;
-    dwconv::Args args = args_;
+    dwconv::Args args = ArgsFor(*context);
     args.input = context->input(kDepthwiseConv2dInputInput)->data;
-    args.filter = context->input(kDepthwiseConv2dFilterInput)->data;
-    args.bias = bias == nullptr ? nullptr : bias->As<float>();
     Tensor *output = context->output(kDepthwiseConv2dOutputOutput);
     args.output = output->data;
     args.output_stride = static_cast<ptrdiff_t>(output->RowStride());
@@ -90,6 +86,30 @@ class DepthwiseConv2dOp final : public CpuOp {
           }
         });
     return MaceStatus();
+  }
+
+  const RowBands *row_bands() const override {
+    return macs_ == 0 ? nullptr : this;
+  }
+  RowRange InputRows(const RowRange &output) const override {
+    return RowsOf(args_.shape).InputRows(output);
+  }
+  size_t BandScratchBytes(int64_t) const override { return scratch_bytes_; }
+  void RunBand(const RunContext &context, const BandRun &run) const override {
+    const RowWindow window = RowsOf(args_.shape);
+    const RowRange rows = window.InputRows(run.rows);
+    dwconv::Args args = ArgsFor(context);
+    args.input = run.input;
+    args.output = run.output;
+    args.output_stride = static_cast<ptrdiff_t>(run.output_stride);
+    dwconv::Shape &s = args.shape;
+    s.batch = 1;
+    s.in_h = static_cast<ptrdiff_t>(rows.count());
+    s.out_h = static_cast<ptrdiff_t>(run.rows.count());
+    s.pad_top = static_cast<ptrdiff_t>(rows.begin - window.Top(run.rows.begin));
+    const dwconv::Range range = {0, s.out_h, 0, s.in_c};
+    kernels_->run(args, range, run.scratch);
+    Activate(args, range);
   }
 
   HalfUse half_use() const override {
@@ -108,6 +128,21 @@ class DepthwiseConv2dOp final : public CpuOp {
   }
 
  private:
+  static RowWindow RowsOf(const dwconv::Shape &s) {
+    return {s.kernel_h, s.stride_h, s.dilation_h, s.pad_top, s.in_h};
+  }
+
+  // All but input and output.
+  dwconv::Args ArgsFor(const RunContext &context) const {
+    const Tensor *bias = context.input_count() > kDepthwiseConv2dBiasInput
+                             ? context.input(kDepthwiseConv2dBiasInput)
+                             : nullptr;
+    dwconv::Args args = args_;
+    args.filter = context.input(kDepthwiseConv2dFilterInput)->data;
+    args.bias = bias == nullptr ? nullptr : bias->As<float>();
+    return args;
+  }
+
   void Activate(const dwconv::Args &args, const dwconv::Range &range) const {
     const dwconv::Shape &s = args.shape;
     const ptrdiff_t at = range.row_begin * s.out_w * args.output_stride +

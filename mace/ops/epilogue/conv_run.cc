@@ -21,6 +21,42 @@ int64_t StageGrain(const gemm::ConvPlan &plan) {
   return kFloats / plan.shape.in_c + 1;
 }
 
+// What all threads share. The staged image comes first in scratch.
+class ConvTasks {
+ public:
+  ConvTasks(const gemm::ConvPlan &plan,
+            const gemm::ConvArgs &args,
+            const FusedActivation &activation,
+            void *scratch)
+      : plan_(plan), args_(args), activation_(activation) {
+    args_.epilogue.clamp = activation.clamp();
+    args_.epilogue.low = activation.low();
+    args_.epilogue.high = activation.high();
+    if (plan.staged_pixels > 0) args_.staged = scratch;
+    if (plan.half_activations) {
+      type_ = plan.fp16 != nullptr ? DataType::kFloat16 : DataType::kBfloat16;
+    }
+  }
+
+  void Stage(int64_t begin, int64_t end) const {
+    gemm::StagePixels(plan_, args_, static_cast<ptrdiff_t>(begin),
+                      static_cast<ptrdiff_t>(end));
+  }
+  void Run(int64_t begin, int64_t end, void *scratch) const {
+    for (int64_t i = begin; i < end; ++i) {
+      const ptrdiff_t task = static_cast<ptrdiff_t>(i);
+      gemm::RunConvTask(plan_, args_, task, scratch);
+      ApplyActivation(activation_, args_, type_, gemm::RegionOf(plan_, task));
+    }
+  }
+
+ private:
+  const gemm::ConvPlan &plan_;
+  gemm::ConvArgs args_;
+  const FusedActivation &activation_;
+  DataType type_ = DataType::kFloat32;
+};
+
 }  // namespace
 
 gemm::WeightType PackedWeightType(const Tensor &weights) {
@@ -139,33 +175,26 @@ void RunConv(const gemm::ConvPlan &plan,
              ThreadPool *pool,
              void *scratch) {
   const size_t per_thread = PerThread(plan);
-  DataType type = DataType::kFloat32;
-  if (plan.half_activations) {
-    type = plan.fp16 != nullptr ? DataType::kFloat16 : DataType::kBfloat16;
-  }
-  gemm::ConvArgs clamped = args;
-  clamped.epilogue.clamp = activation.clamp();
-  clamped.epilogue.low = activation.low();
-  clamped.epilogue.high = activation.high();
+  const ConvTasks tasks(plan, args, activation, scratch);
   if (plan.staged_pixels > 0) {
-    clamped.staged = scratch;
-    scratch = static_cast<char *>(scratch) + Align(plan.staged_bytes);
-    pool->ParallelFor(plan.staged_pixels, StageGrain(plan),
-                      [&](int64_t begin, int64_t end, int) {
-                        gemm::StagePixels(plan, clamped,
-                                          static_cast<ptrdiff_t>(begin),
-                                          static_cast<ptrdiff_t>(end));
-                      });
+    pool->ParallelFor(
+        plan.staged_pixels, StageGrain(plan),
+        [&](int64_t begin, int64_t end, int) { tasks.Stage(begin, end); });
   }
+  char *own = static_cast<char *>(scratch) + Align(plan.staged_bytes);
   pool->ParallelFor(plan.tasks, 1, [&](int64_t begin, int64_t end, int thread) {
-    void *own =
-        static_cast<char *>(scratch) + static_cast<size_t>(thread) * per_thread;
-    for (int64_t i = begin; i < end; ++i) {
-      const ptrdiff_t task = static_cast<ptrdiff_t>(i);
-      gemm::RunConvTask(plan, clamped, task, own);
-      ApplyActivation(activation, args, type, gemm::RegionOf(plan, task));
-    }
+    tasks.Run(begin, end, own + static_cast<size_t>(thread) * per_thread);
   });
+}
+
+void RunConvAlone(const gemm::ConvPlan &plan,
+                  const gemm::ConvArgs &args,
+                  const FusedActivation &activation,
+                  void *scratch) {
+  const ConvTasks tasks(plan, args, activation, scratch);
+  if (plan.staged_pixels > 0) tasks.Stage(0, plan.staged_pixels);
+  tasks.Run(0, plan.tasks,
+            static_cast<char *>(scratch) + Align(plan.staged_bytes));
 }
 
 std::string ConvKernelName(const gemm::ConvPlan &plan) {

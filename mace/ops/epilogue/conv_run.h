@@ -79,6 +79,12 @@ void RunConv(const gemm::ConvPlan &plan,
              ThreadPool *pool,
              void *scratch);
 
+// The same on the calling thread, with a plan and scratch for one.
+void RunConvAlone(const gemm::ConvPlan &plan,
+                  const gemm::ConvArgs &args,
+                  const FusedActivation &activation,
+                  void *scratch);
+
 // The kernel that a plan uses, for reports.
 std::string ConvKernelName(const gemm::ConvPlan &plan);
 

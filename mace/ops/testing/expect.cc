@@ -13,7 +13,8 @@ std::string OptionsText(const RunOptions &options) {
   return MakeString("isa ", CpuIsaName(options.isa), ", ", options.threads,
                     " threads, in place ", options.in_place,
                     options.strided ? ", rows apart" : "",
-                    options.parts ? ", inputs in the output" : "");
+                    options.parts ? ", inputs in the output" : "",
+                    options.bands ? ", in bands" : "");
 }
 
 void ExpectSame(const OpResult &first,
@@ -38,6 +39,25 @@ std::vector<CpuIsa> AvailableIsas() {
 #undef MACE_OP_TEST_ADD
   return isas;
 }
+
+namespace {
+
+// Dense, with rows apart, and in place of each input that it may.
+void ExpectSameInBands(const OpCase &op_case,
+                       const OpResult &first,
+                       RunOptions options) {
+  options.bands = true;
+  const int variants = static_cast<int>(first.in_place.size());
+  for (int in_place = -1; in_place < variants; ++in_place) {
+    options.in_place = in_place;
+    ExpectSame(first, RunOp(op_case, options), OptionsText(options));
+  }
+  options.in_place = -1;
+  options.strided = true;
+  ExpectSame(first, RunOp(op_case, options), OptionsText(options));
+}
+
+}  // namespace
 
 std::vector<IsaResult> RunEverywhere(const OpCase &op_case) {
   std::vector<IsaResult> results;
@@ -68,6 +88,7 @@ std::vector<IsaResult> RunEverywhere(const OpCase &op_case) {
         ExpectSame(first, RunOp(op_case, options), OptionsText(options));
       }
       options.strided = options.parts = false;
+      if (first.may_run_in_bands) ExpectSameInBands(op_case, first, options);
     }
     results.push_back({isa, first});
   }

@@ -10,6 +10,7 @@
 #include "mace/ops/testing/fake_contexts.h"
 #include "mace/ops/testing/guarded_buffer.h"
 #include "mace/ops/testing/rows_apart.h"
+#include "mace/ops/testing/run_in_bands.h"
 #include "mace/ops/testing/shuffled_pool.h"
 
 namespace mace::op_test {
@@ -216,6 +217,7 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
   result.may_be_strided =
       !shaped.strided_inputs().empty() || !shaped.strided_outputs().empty();
   result.may_have_parts = !shaped.parts().empty();
+  result.may_run_in_bands = IsOk(result.status) && op_->row_bands() != nullptr;
   result.prepared_bytes = shaped.prepared_bytes();
   result.macs = op_->Macs();
   result.kernel_name = op_->KernelName();
@@ -292,7 +294,15 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
   FakeRunContext context(bound_, &outputs,
                          shaped.scratch_bytes() > 0 ? scratch.data() : nullptr,
                          &device_, &pool_);
-  const MaceStatus status = op_->Run(&context);
+  MaceStatus status;
+  if (options_.bands && result->may_run_in_bands) {
+    const std::string wrong =
+        RunInBands(*op_->row_bands(), context, &tensors_[0], &outputs[0],
+                   options_.in_place >= 0);
+    if (!wrong.empty()) result->violation = wrong;
+  } else {
+    status = op_->Run(&context);
+  }
   for (const auto &buffer : spread_) {
     if (!buffer->Intact()) {
       result->violation = "memory beside a tensor with rows apart was written";

@@ -28,6 +28,8 @@ struct RunOptions {
   bool strided = false;
   // Compute every input that may be a part of an output in its place there.
   bool parts = false;
+  // Compute bands of rows one by one, where the op can (row_bands.h).
+  bool bands = false;
 };
 
 struct OpResult {
@@ -37,6 +39,7 @@ struct OpResult {
   std::vector<std::pair<size_t, size_t>> in_place;
   bool may_be_strided = false;  // any input or output
   bool may_have_parts = false;
+  bool may_run_in_bands = false;
   size_t prepared_bytes = 0;  // asked for by this run's Reshape
   // Breaches of the contract of op.h, which no status excuses; empty if none.
   std::string violation;

@@ -10,6 +10,8 @@
 
 #include <cmath>
 
+#include "mace/core/row_bands.h"
+
 namespace mace {
 namespace {
 
@@ -37,10 +39,15 @@ enum Fault {
   kDependOnParts,
   kDependOnThread,
   kLeaveUnwritten,
+  kNeedRowsOutside,
+  kNeedRowsBefore,
+  kReadBesideBand,
+  kDependOnBands,
+  kWriteBeyondBand,
 };
 
 // Doubles its input.
-class RuleBreakerOp final : public Op {
+class RuleBreakerOp final : public Op, private RowBands {
  public:
   MaceStatus Init(InitContext *context) override {
     const AttributeValue *fault = context->def().FindAttribute("fault");
@@ -56,7 +63,28 @@ class RuleBreakerOp final : public Op {
         fault_ == kUndeclaredType ? DataType::kInt32 : DataType::kFloat32);
     context->RequestScratch(16);
     context->AllowInPlace(0, 0);
+    shape_ = shape;
     return MaceStatus();
+  }
+  const RowBands *row_bands() const override {
+    return shape_.rank() == 4 ? this : nullptr;
+  }
+  RowRange InputRows(const RowRange &output) const override {
+    if (fault_ == kNeedRowsOutside) return {output.begin, output.end + 1};
+    if (fault_ == kNeedRowsBefore) {
+      return {shape_[1] - output.end, shape_[1] - output.begin};
+    }
+    return output;
+  }
+  size_t BandScratchBytes(int64_t) const override { return 0; }
+  void RunBand(const RunContext &, const BandRun &run) const override {
+    const auto *x = static_cast<const float *>(run.input);
+    auto *y = static_cast<float *>(run.output);
+    const int64_t count = run.rows.count() * shape_[2] * shape_[3];
+    for (int64_t i = 0; i < count; ++i) y[i] = 2 * x[i];
+    if (fault_ == kReadBesideBand) y[0] += x[-1];
+    if (fault_ == kDependOnBands && run.rows.begin % 3 == 1) y[0] += 1;
+    if (fault_ == kWriteBeyondBand) y[count] = 7;
   }
   MaceStatus Run(RunContext *context) override {
     const Tensor *input = context->input(0);
@@ -81,6 +109,7 @@ class RuleBreakerOp final : public Op {
 
  private:
   int64_t fault_ = kNone;
+  Shape shape_;
 };
 
 MACE_REGISTER_OP(RuleBreaker, CPU, RuleBreakerOp);
@@ -128,6 +157,41 @@ TEST(OpRunnerTest, CatchesBrokenRules) {
   EXPECT_TRUE(SameBits(Breaker(kNone), 3));
   EXPECT_TRUE(
       std::isnan(RunOp(Breaker(kLeaveUnwritten)).outputs[0].floats()[2]));
+}
+
+OpResult InBands(Fault fault) {
+  OpCase op_case = Breaker(fault);
+  op_case.inputs[0].value.shape = {2, 10, 1, 2};
+  RunOptions options;
+  options.bands = true;
+  return RunOp(op_case, options);
+}
+
+TEST(OpRunnerTest, RunsInBands) {
+  const OpResult result = InBands(kNone);
+  EXPECT_TRUE(result.may_run_in_bands);
+  EXPECT_EQ(result.violation, "");
+  for (size_t i = 0; i < 40; ++i) {
+    EXPECT_EQ(result.outputs[0].floats()[i], 2.0f * static_cast<float>(i));
+  }
+  EXPECT_FALSE(RunOp(Breaker(kNone)).may_run_in_bands);
+}
+
+TEST(OpRunnerTest, CatchesBrokenRulesOfBands) {
+  EXPECT_NE(InBands(kNeedRowsOutside).violation.find("of 10"),
+            std::string::npos);
+  EXPECT_NE(InBands(kNeedRowsBefore).violation.find("before those of"),
+            std::string::npos);
+  const std::vector<uint8_t> honest = InBands(kNone).outputs[0].bytes;
+  EXPECT_NE(InBands(kDependOnBands).outputs[0].bytes, honest);
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  GTEST_SKIP() << "AddressSanitizer ends the program at the access itself";
+#endif
+#endif
+  EXPECT_NE(InBands(kReadBesideBand).outputs[0].bytes, honest);
+  EXPECT_NE(InBands(kWriteBeyondBand).violation.find("beside a band"),
+            std::string::npos);
 }
 
 TEST(OpRunnerTest, CatchesWritesOutside) {

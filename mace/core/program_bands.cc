@@ -1,0 +1,161 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Program: running a chain of operators in bands of rows.
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "mace/core/band_chains.h"
+#include "mace/core/node_run_context.h"
+#include "mace/core/program.h"
+
+namespace mace {
+namespace {
+
+int64_t NanosNow() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// An image of a tensor that exists as a whole. Its rows lie `row_bytes` apart.
+struct WholeImage {
+  char *data;
+  int64_t row_bytes;
+  int64_t pixel_stride;
+};
+
+WholeImage ImageOf(const Tensor &tensor, int64_t image) {
+  const auto size = static_cast<int64_t>(DataTypeSize(tensor.data_type));
+  WholeImage whole;
+  whole.pixel_stride = tensor.RowStride();
+  whole.row_bytes = tensor.shape[2] * whole.pixel_stride * size;
+  whole.data = static_cast<char *>(tensor.data) +
+               image * tensor.shape[1] * whole.row_bytes;
+  return whole;
+}
+
+}  // namespace
+
+// The tasks of one thread.
+class BandRunner {
+ public:
+  BandRunner(const BandChain &chain,
+             const std::vector<ProgramNode> &nodes,
+             std::vector<ProgramTensor> *tensors,
+             char *scratch,
+             int64_t *nanos)
+      : chain_(chain),
+        nodes_(nodes),
+        tensors_(tensors),
+        scratch_(scratch),
+        nanos_(nanos) {
+    for (size_t i = 0; i < chain.nodes.size(); ++i) {
+      ops_[i] = NodeAt(i).op->row_bands();
+    }
+  }
+
+  void Run(int64_t task, Device *device, ThreadPool *pool) {
+    const size_t count = chain_.nodes.size();
+    const int64_t image = task / chain_.image_tasks;
+    const int64_t begin = task % chain_.image_tasks * chain_.task_rows;
+    const int64_t end = std::min(begin + chain_.task_rows, chain_.rows);
+    const ProgramNode &first = NodeAt(0);
+    const ProgramNode &last = NodeAt(count - 1);
+    input_ = ImageOf((*tensors_)[first.inputs[0]].tensor, image);
+    output_ = ImageOf((*tensors_)[last.outputs[0]].tensor, image);
+    BandWalk walk(ops_, count);
+    walk.Start();
+    for (int64_t row = begin; row < end; row += chain_.band_rows) {
+      walk.Next({row, std::min(row + chain_.band_rows, end)});
+      for (size_t i = 0; i < count; ++i) {
+        RunStep(i, image, walk.step(i), device, pool);
+      }
+    }
+  }
+
+ private:
+  const ProgramNode &NodeAt(size_t index) const {
+    return nodes_[chain_.nodes[index]];
+  }
+  char *LinkAt(size_t index) const {
+    return scratch_ + chain_.links[index].offset;
+  }
+
+  void RunStep(size_t index,
+               int64_t image,
+               const BandWalk::Step &step,
+               Device *device,
+               ThreadPool *pool) {
+    const ProgramNode &node = NodeAt(index);
+    BandRun run;
+    run.image = image;
+    run.rows = step.made;
+    run.scratch = scratch_ + chain_.own_scratch;
+    if (index + 1 < chain_.nodes.size()) {
+      const Tensor &tensor = (*tensors_)[node.outputs[0]].tensor;
+      run.output = MoveLink(index, step);
+      run.output_stride = tensor.shape[3];
+    } else {
+      run.output = output_.data + step.made.begin * output_.row_bytes;
+      run.output_stride = output_.pixel_stride;
+    }
+    if (step.made.empty()) return;
+    if (index == 0) {
+      run.input =
+          input_.data + ops_[0]->InputRows(step.made).begin * input_.row_bytes;
+      run.input_stride = input_.pixel_stride;
+    } else {
+      run.input = LinkAt(index - 1);
+      run.input_stride = (*tensors_)[node.inputs[0]].tensor.shape[3];
+    }
+    const NodeRunContext context(&node, tensors_, device, pool);
+    const int64_t start = nanos_ == nullptr ? 0 : NanosNow();
+    ops_[index]->RunBand(context, run);
+    if (nanos_ != nullptr) nanos_[index] += NanosNow() - start;
+  }
+
+  // Brings the rows that stay to the front; where the new ones go.
+  char *MoveLink(size_t index, const BandWalk::Step &step) {
+    const BandLink &link = chain_.links[index];
+    char *front = LinkAt(index);
+    const size_t kept = static_cast<size_t>(step.kept.count()) * link.row_bytes;
+    if (kept > 0 && step.kept.begin != first_row_[index]) {
+      std::memmove(
+          front,
+          front + static_cast<size_t>(step.kept.begin - first_row_[index]) *
+                      link.row_bytes,
+          kept);
+    }
+    if (kept > 0 || !step.made.empty()) first_row_[index] = step.kept.begin;
+    return front + kept;
+  }
+
+  const BandChain &chain_;
+  const std::vector<ProgramNode> &nodes_;
+  std::vector<ProgramTensor> *tensors_;
+  char *scratch_;
+  int64_t *nanos_;
+  const RowBands *ops_[BandChain::kMaxNodes];
+  WholeImage input_;
+  WholeImage output_;
+  int64_t first_row_[BandChain::kMaxNodes] = {};  // that a link holds
+};
+
+void Program::RunChain(const BandChain &chain, void *scratch, int64_t *nanos) {
+  pool_->ParallelFor(
+      chain.tasks(), 1, [&](int64_t begin, int64_t end, int thread) {
+        char *own = static_cast<char *>(scratch) +
+                    static_cast<size_t>(thread) * chain.thread_bytes;
+        int64_t *times =
+            nanos == nullptr ? nullptr : nanos + thread * BandChain::kMaxNodes;
+        BandRunner runner(chain, nodes_, &tensors_, own, times);
+        for (int64_t task = begin; task < end; ++task) {
+          runner.Run(task, device_, pool_);
+        }
+      });
+}
+
+}  // namespace mace
