@@ -188,6 +188,14 @@ INSTANTIATE_TEST_SUITE_P(
                       Types{"fp16_fp16", DataType::kFloat16},
                       Types{"bf16_bf16", DataType::kBfloat16}));
 
+TEST(BandsEngineTest, BlocksOfDenseNet) {
+  Network network({1, 57, 55, 64}, "", DataType::kFloat32);
+  network.BatchNorm().Conv(1, 1, 24).Behind("x", 64);
+  network.BatchNorm().Conv(1, 1, 24).Behind("t3", 88);
+  network.BatchNorm().Conv(1, 1, 24);
+  ExpectSameBits(&network, 3);
+}
+
 Network Block() {
   Network network({1, 112, 112, 16}, "", DataType::kFloat32);
   network.Conv(1, 1, 96).Depthwise(3, 2).Conv(1, 1, 24);

@@ -59,6 +59,29 @@ class Network {
     return *this;
   }
 
+  Network &BatchNorm() {
+    const std::string name = Next();
+    model_
+        .Constant(name + "/scale", {channels_},
+                  random_.Floats({channels_}).floats())
+        .Constant(name + "/offset", {channels_},
+                  random_.Floats({channels_}).floats())
+        .Operator(name, "BatchNorm", {last_, name + "/scale", name + "/offset"},
+                  {name}, {core_test::StringAttribute("activation", "RELU")});
+    last_ = name;
+    return *this;
+  }
+
+  // The last tensor behind another one of `channels`.
+  Network &Behind(const std::string &other, int64_t channels) {
+    const std::string name = Next();
+    model_.Operator(name, "Concat", {other, last_}, {name},
+                    {core_test::IntAttribute("axis", 3)});
+    channels_ += channels;
+    last_ = name;
+    return *this;
+  }
+
   const std::string &last() const { return last_; }
   const core_test::Dims &input() const { return input_; }
   core_test::ModelBuilder &model() { return model_; }

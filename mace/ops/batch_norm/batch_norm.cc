@@ -3,6 +3,7 @@
 
 #include "mace/ops/batch_norm/batch_norm_schema.h"
 
+#include "mace/core/row_bands.h"
 #include "mace/kernels/cpu/eltwise/eltwise.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -11,7 +12,7 @@ namespace mace {
 
 namespace {
 
-class BatchNormOp final : public CpuOp {
+class BatchNormOp final : public CpuOp, private RowBands {
  public:
   MaceStatus InitOp(InitContext *context) override {
     BatchNormAttributes attributes;
@@ -35,6 +36,7 @@ class BatchNormOp final : public CpuOp {
                      input->shape.ToString());
     }
     MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, input->data_type));
+    shape_ = input->shape;
     context->AllowInPlace(0, 0);
     context->AllowStridedInput(kBatchNormInputInput);
     context->AllowStridedOutput(0);
@@ -44,35 +46,60 @@ class BatchNormOp final : public CpuOp {
   MaceStatus Run(RunContext *context) override {
     const Tensor *input = context->input(kBatchNormInputInput);
     if (input->elements() == 0) return MaceStatus();
-    const float *scale = context->input(kBatchNormScaleInput)->As<float>();
-    const float *offset = context->input(kBatchNormOffsetInput)->As<float>();
     Tensor *output = context->output(0);
-    const float *x = input->As<float>();
-    float *y = output->MutableAs<float>();
-    const int64_t x_stride = input->RowStride();
-    const int64_t y_stride = output->RowStride();
-    const int64_t channels = input->shape.back();
+    const Pixels<const float> x = {input->As<float>(), input->RowStride()};
+    const Pixels<float> y = {output->MutableAs<float>(), output->RowStride()};
+    const int64_t channels = shape_.back();
     context->thread_pool()->ParallelFor(
         input->elements() / channels, RowGrain(channels),
         [&](int64_t begin, int64_t end, int /*thread*/) {
-          // Dense rows are one run, others a run each.
-          const bool dense = x_stride == channels && y_stride == channels;
-          const int64_t rows = dense ? end - begin : 1;
-          const auto count = static_cast<size_t>(channels);
-          for (int64_t row = begin; row < end; row += rows) {
-            float *out = y + row * y_stride;
-            eltwise_->scale_offset(x + row * x_stride, scale, offset, out,
-                                   static_cast<size_t>(rows), count);
-            if (activation_.kind != activation::Kind::kNone) {
-              activations_->run(activation_, out, out,
-                                static_cast<size_t>(rows) * count);
-            }
-          }
+          Compute(*context, x, y, begin, end);
         });
     return MaceStatus();
   }
 
+  const RowBands *row_bands() const override {
+    return shape_.rank() == 4 && shape_.Elements() > 0 ? this : nullptr;
+  }
+  RowRange InputRows(const RowRange &output) const override { return output; }
+  size_t BandScratchBytes(int64_t) const override { return 0; }
+  void RunBand(const RunContext &context, const BandRun &run) const override {
+    Compute(context, {static_cast<const float *>(run.input), run.input_stride},
+            {static_cast<float *>(run.output), run.output_stride}, 0,
+            run.rows.count() * shape_[2]);
+  }
+
  private:
+  template <typename T>
+  struct Pixels {
+    T *data;
+    int64_t stride;
+  };
+
+  void Compute(const RunContext &context,
+               const Pixels<const float> &x,
+               const Pixels<float> &y,
+               int64_t begin,
+               int64_t end) const {
+    const float *scale = context.input(kBatchNormScaleInput)->As<float>();
+    const float *offset = context.input(kBatchNormOffsetInput)->As<float>();
+    const int64_t channels = shape_.back();
+    // Dense pixels are one run, others a run each.
+    const bool dense = x.stride == channels && y.stride == channels;
+    const int64_t pixels = dense ? end - begin : 1;
+    const auto count = static_cast<size_t>(channels);
+    for (int64_t pixel = begin; pixel < end; pixel += pixels) {
+      float *out = y.data + pixel * y.stride;
+      eltwise_->scale_offset(x.data + pixel * x.stride, scale, offset, out,
+                             static_cast<size_t>(pixels), count);
+      if (activation_.kind != activation::Kind::kNone) {
+        activations_->run(activation_, out, out,
+                          static_cast<size_t>(pixels) * count);
+      }
+    }
+  }
+
+  Shape shape_;
   activation::Params activation_;
   const eltwise::Kernels *eltwise_ = nullptr;
   const activation::Kernels *activations_ = nullptr;
