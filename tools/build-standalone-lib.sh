@@ -17,17 +17,21 @@ build/include/mace/public/*.h.
                       arm-linux-gnueabihf) for boards; arm64-v8a,
                       armeabi-v7a for Android, by the NDK (r21 to r27) that
                       ANDROID_NDK_HOME names; without it: all that can be
-  -runtimes LIST      cpu
+  -runtimes LIST      the devices that it computes on: cpu, which is the only one
+                      of this release and the default
   -models FILE[,FILE...]
                       converted models (.pb): the library has the operators of
                       these and no others, and is written to
                       build/lib/ABI/RUNTIMES-selection, with their list
-  -ops TYPE[,TYPE...] likewise (or besides) the operators named
+  -ops TYPE[,TYPE...] likewise (or besides) the operators named; also the kernels
+                      Int8Weights and Winograd, see docs/user/build_library.md
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
-  -quantize           with 8-bit integer operators
+  -quantize           with 8-bit integer operators: refused, as this release has
+                      none
   -check              build nothing; only say whether all this can be built
+  -help               print this
 
 Each flag may be written with two dashes and with '=' too. BAZEL names the
 Bazel to use, BAZEL_STARTUP_FLAGS and BAZEL_FLAGS add flags to its command.

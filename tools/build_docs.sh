@@ -8,6 +8,18 @@
 
 set -euo pipefail
 
+case $* in
+  '') ;;
+  -h | --help)
+    sed -n '5,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  *)
+    echo "build_docs: unknown argument '$1'; see --help" >&2
+    exit 2
+    ;;
+esac
+
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly python=${MACE_VENV:-.venv}/bin/python
 

@@ -2,11 +2,26 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 #
+# Usage: bash tools/demo.sh
+#
 # From a clean checkout to a validated, benchmarked model on this computer:
 # sets up, builds libmace and mace_run, converts the example model, compares it
 # with ONNX Runtime, says where its time goes, and classifies sample images.
 
 set -euo pipefail
+
+case $* in
+  '') ;;
+  -h | --help)
+    sed -n '5,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  *)
+    echo "demo: unknown argument '$1'; see --help" >&2
+    exit 2
+    ;;
+esac
+
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly config=mace/examples/digits/digits.yml

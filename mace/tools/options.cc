@@ -172,7 +172,8 @@ void AddModelFlags(CLI::App *app, Options *options) {
   app->add_option("--seed", options->seed, "of random inputs (0)")
       ->group("Inputs");
   app->add_option("--output_file", options->output_file,
-                  "prefix of the raw output files")
+                  "prefix of the raw output files: <prefix>_<name>, as of"
+                  " --input_file")
       ->group("Outputs");
   app->add_option("--output_dir", options->output_dir,
                   "where the outputs of --input_dir go")
@@ -315,6 +316,7 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
       "mace_run");
   NodeFlags input_flags;
   NodeFlags output_flags;
+  app.footer("A switch is turned off by --name=false.");
   app.set_version_flag("--version", std::string(MaceVersion()));
   AddModelFlags(&app, options);
   AddNodeFlags(&app, "input", &input_flags);

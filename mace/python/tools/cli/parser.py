@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from mace.python.tools.cli import flags
 from mace.python.tools.cli.run_flags import add_benchmark, add_run
 from mace.python.tools.cli.shared_flags import (
+    NOT_YET,
     add_deployment,
     add_logging,
     add_old_switch,
@@ -219,9 +220,13 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="write the graph after every pass into DIR",
     )
-    flags.add_switch(group, "--enable_micro", "also make the microcontroller form")
     flags.add_switch(
-        group, "--cl_binary_to_code", "also write OpenCL binaries as C++ code"
+        group, "--enable_micro", f"also make the microcontroller form; {NOT_YET}"
+    )
+    flags.add_switch(
+        group,
+        "--cl_binary_to_code",
+        f"for runtime gpu: also write OpenCL binaries as C++ code; {NOT_YET}",
     )
     add_logging(parser)
 

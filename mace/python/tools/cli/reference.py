@@ -42,6 +42,8 @@ def _tables(parser: argparse.ArgumentParser) -> Iterator[str]:
         title = group.title or ""
         if title not in ("options", "optional arguments"):
             yield from (f"### {title[0].upper()}{title[1:]} ({_short(parser)})", "")
+        if group.description:
+            yield from (f"{group.description[0].upper()}{group.description[1:]}.", "")
         yield from (*table(("flag", "meaning"), rows), "")
 
 

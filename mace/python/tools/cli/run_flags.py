@@ -36,6 +36,9 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="how often to start the whole process anew (default 1)",
     )
+    flags.add_switch(
+        group, "--fake_warmup", "prepare the engine instead of a first, untimed run"
+    )
     add_quantize_stat(group)
     group.add_argument(
         "--output_dir",
@@ -76,7 +79,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--mace_lib_type",
         choices=("static", "dynamic"),
         default="static",
-        help="library that mace_run links (default static)",
+        help="library that mace_run links (default static; this release refuses "
+        "dynamic)",
     )
     _add_validation(parser)
     _add_devices(parser)
@@ -107,7 +111,8 @@ def _add_validation(parser: argparse.ArgumentParser) -> None:
         type=flags.layer_range,
         metavar="START:END",
         help="with --validate: compare these layers too, counted as Python slices "
-        "(: for all); the result is in log.csv",
+        "(: for all); all numbers go to "
+        "<build_dir>/<library_name>/model/<runtime>/log.csv",
     )
     group.add_argument(
         "--caffe_env",
@@ -144,13 +149,15 @@ def _add_cpu(parser: argparse.ArgumentParser) -> None:
         type=flags.choice(CpuAffinityPolicy),
         default=CpuAffinityPolicy.BIG_ONLY,
         metavar="0..4",
-        help="0:NONE/1:BIG_ONLY/2:LITTLE_ONLY/3:HIGH_PERFORMANCE/4:POWER_SAVE "
+        help="0 NONE, 1 BIG_ONLY, 2 LITTLE_ONLY, 3 HIGH_PERFORMANCE, 4 POWER_SAVE "
         "(default 1)",
     )
 
 
 def _add_gpu(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("GPU")
+    group = parser.add_argument_group(
+        "GPU", "for runtime gpu, on which this release does not run models yet"
+    )
     for name, what in (
         ("--gpu_perf_hint", "performance"),
         ("--gpu_priority_hint", "priority"),
@@ -160,7 +167,7 @@ def _add_gpu(parser: argparse.ArgumentParser) -> None:
             type=flags.choice(GpuHint),
             default=GpuHint.HIGH,
             metavar="0..3",
-            help=f"{what}: 0:DEFAULT/1:LOW/2:NORMAL/3:HIGH (default 3)",
+            help=f"{what}: 0 DEFAULT, 1 LOW, 2 NORMAL, 3 HIGH (default 3)",
         )
     flags.add_switch(
         group, "--gpu_out_of_range_check", "check kernels for accesses out of range"
@@ -173,17 +180,19 @@ def _add_gpu(parser: argparse.ArgumentParser) -> None:
         metavar="0|1",
         help="reuse compiled kernels of an earlier run (default 1)",
     )
-    flags.add_switch(group, "--fake_warmup", "prepare kernels without computing")
 
 
 def _add_accelerator(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("DSP, HTA and APU")
+    group = parser.add_argument_group(
+        "DSP, HTA and APU",
+        "for runtimes dsp, hta, htp and apu, which this release does not have",
+    )
     group.add_argument(
         "--accelerator_cache_policy",
         type=flags.integer(0, 3),
         default=0,
         metavar="0..3",
-        help="compiled model: 0:none/1:store/2:load/3:APU load or store (default 0)",
+        help="compiled model: 0 none, 1 store, 2 load, 3 APU load or store (default 0)",
     )
     for name, what in (
         ("--accelerator_binary_file", "compiled model to load"),
@@ -202,7 +211,7 @@ def _add_accelerator(parser: argparse.ArgumentParser) -> None:
         type=flags.integer(0, 2),
         default=1,
         metavar="0..2",
-        help="APU prefers 0:low power/1:fast answer/2:sustained speed (default 1)",
+        help="APU prefers 0 low power, 1 fast answer, 2 sustained speed (default 1)",
     )
     flags.add_switch(
         group, "--use_system_libhexagon_nn", "use the libhexagon_nn of the device"

@@ -9,6 +9,9 @@ import argparse
 from mace.python.tools.cli import flags
 from mace.python.tools.cli.options import DEFAULT_BUILD_DIR
 
+# In the help of what every command refuses.
+NOT_YET = "refused: not in this release yet"
+
 
 def add_deployment(parser: argparse.ArgumentParser) -> None:
     """The deployment file and what replaces its values."""
@@ -61,7 +64,8 @@ def add_quantize_stat(group: argparse._ActionsContainer) -> None:
     flags.add_switch(
         group,
         "--quantize_stat",
-        "log the range of every tensor over the samples in --input_dir, on the host",
+        "log the range of every tensor over the samples in --input_dir, on the host; "
+        + NOT_YET,
     )
     group.add_argument(
         "--input_dir", type=flags.path, metavar="DIR", help="sample inputs"

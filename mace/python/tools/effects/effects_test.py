@@ -19,6 +19,7 @@ from mace.python.tools.cli.options import (
     RunOptions,
 )
 from mace.python.tools.cli.parser import command_parser
+from mace.python.tools.cli.shared_flags import NOT_YET
 from mace.python.tools.config import Level, Overrides, load_deployment_text
 from mace.python.tools.config.schema import SECTIONS, keys_of
 from mace.python.tools.effects import Command, check_effects, reference
@@ -288,6 +289,16 @@ def test_the_documentation_has_every_case() -> None:
             if effect.rules:
                 assert f"| {row} |" in text
     assert "| `--debug_mode` | convert | no effect | unless" in text
+
+
+def test_help_says_what_is_always_refused() -> None:
+    for name, effect in FLAGS.items():
+        refused = [r for r in effect.rules if r.verdict is Verdict.REFUSED]
+        always = any(r.when in ("always", "for runtime gpu") for r in refused)
+        for command in {c for r in effect.rules for c in r.commands}:
+            for action in command_parser(command.value)._actions:
+                if f"--{name}" in action.option_strings:
+                    assert (NOT_YET in (action.help or "")) == always, name
 
 
 def test_what_a_model_is_compared_with_is_told(
