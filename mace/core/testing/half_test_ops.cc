@@ -15,29 +15,22 @@
 
 #include "mace/core/attribute_reader.h"
 #include "mace/core/half.h"
-#include "mace/core/op.h"
+#include "mace/core/testing/test_op.h"
 
 namespace mace {
 namespace core_test {
 namespace {
 
-constexpr uint32_t kFloat = DataTypeBit(DataType::kFloat32);
 constexpr uint32_t kHalf =
     DataTypeBit(DataType::kFloat16) | DataTypeBit(DataType::kBfloat16);
-constexpr uint32_t kInt = DataTypeBit(DataType::kInt32);
 
-constexpr PortSchema kHalfIn[] = {{"x", kFloat, false, false, false, false},
+constexpr PortSchema kHalfIn[] = {Port("x", kFloat),
                                   {"y", kFloat, true, false, false, false}};
-constexpr PortSchema kFloatOut[] = {
-    {"output", kFloat, false, false, false, false}};
 constexpr PortSchema kMoveIn[] = {
     {"xs", kFloat | kInt, false, false, false, true}};
-constexpr PortSchema kMoveOut[] = {
-    {"output", kFloat | kInt, false, false, false, false}};
-constexpr PortSchema kCastIn[] = {
-    {"input", kFloat | kHalf, false, false, false, false}};
-constexpr PortSchema kCastOut[] = {
-    {"output", kFloat | kHalf, false, false, false, false}};
+constexpr PortSchema kMoveOut[] = {Port("output", kFloat | kInt)};
+constexpr PortSchema kCastIn[] = {Port("input", kFloat | kHalf)};
+constexpr PortSchema kCastOut[] = {Port("output", kFloat | kHalf)};
 constexpr AttributeSchema kCastAttributes[] = {{"to", AttributeKind::kString}};
 
 constexpr OpSchema kTestHalfSchema = {"TestHalf", kHalfIn, 2, kFloatOut,
@@ -48,8 +41,6 @@ constexpr OpSchema kTestMoveSchema = {"TestMove", kMoveIn, 1, kMoveOut,
                                       1,          nullptr, 0};
 constexpr OpSchema kCastSchema = {"Cast", kCastIn,         1, kCastOut,
                                   1,      kCastAttributes, 1};
-
-constexpr auto kSuccess = MaceStatus::MACE_SUCCESS;
 
 uint16_t Narrow(DataType type, float value) {
   return type == DataType::kBfloat16 ? FloatToBfloat16(value)
