@@ -26,9 +26,10 @@ operators only comes of
     --//mace/ops:only=conv2d,pooling,softmax
 
 which takes the others out of :ops; nothing else is affected by it. Parts are
-kernels that an operator needs for some models only: they too register by being
-linked, and are named in the same list (int8_weights,
-winograd_transforms). Joint parts are linked where all are that they belong to.
+kernels that operators need for some models only: they too register by being
+linked. One that belongs to nothing is named in the same list (int8_weights,
+winograd_transforms); the others are linked where all rooms and parts are that
+they belong to.
 """
 
 load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
@@ -58,21 +59,25 @@ op_selection = rule(
 
 def _linked_rooms_impl(ctx):
     wanted = {name: True for name in ctx.attr.selection[OpSelectionInfo].rooms}
-    rooms = {dep.label.name: dep for dep in ctx.attr.rooms + ctx.attr.parts}
-    unknown = [name for name in wanted if name not in rooms]
+    belonging = {
+        dep: names.split(" ") if names else []
+        for dep, names in ctx.attr.parts.items()
+    }
+    named = {dep.label.name: dep for dep in ctx.attr.rooms}
+    named.update([(dep.label.name, dep) for dep, to in belonging.items() if not to])
+    unknown = [name for name in wanted if name not in named]
     if unknown:
         fail("%s: no such room: %s; there are %s" % (
             ctx.attr.selection.label,
             ", ".join(unknown),
-            ", ".join(sorted(rooms)),
+            ", ".join(sorted(named)),
         ))
-    linked = [dep for name, dep in rooms.items() if not wanted or name in wanted]
-    for dep, names in ctx.attr.joint_parts.items():
-        names = names.split(" ")
-        strange = [name for name in names if name not in rooms]
+    linked = [dep for name, dep in named.items() if not wanted or name in wanted]
+    for dep, to in belonging.items():
+        strange = [name for name in to if name not in named]
         if strange:
             fail("%s belongs to %s: no such room" % (dep.label, ", ".join(strange)))
-        if not wanted or all([name in wanted for name in names]):
+        if to and (not wanted or all([name in wanted for name in to])):
             linked.append(dep)
     if wanted:
         linked.append(ctx.attr.left_out)
@@ -84,16 +89,15 @@ linked_rooms = rule(
     implementation = _linked_rooms_impl,
     doc = "The operators of a selection, as one C++ library.",
     attrs = {
-        "joint_parts": attr.label_keyed_string_dict(
-            doc = "Linked where all of these rooms and parts are (divided by blanks).",
-            providers = [CcInfo],
-        ),
         "left_out": attr.label(
             doc = "Linked too if some rooms are not.",
             mandatory = True,
             providers = [CcInfo],
         ),
-        "parts": attr.label_list(providers = [CcInfo]),
+        "parts": attr.label_keyed_string_dict(
+            doc = "To what each belongs, divided by blanks.",
+            providers = [CcInfo],
+        ),
         "rooms": attr.label_list(mandatory = True, providers = [CcInfo]),
         "selection": attr.label(
             mandatory = True,
@@ -123,22 +127,18 @@ def _schema(op, deps):
         deps = deps,
     )
 
-def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, joint_parts = {}, linked_with = {}):
+def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
     """Declares the targets of every room of the calling package.
 
     Args:
       deps: what an operator may include.
-      parts: kernels that register themselves, for some models only.
+      parts: kernels that register themselves, for some models only -> the
+        rooms and parts that they belong to; none for those that are named.
       test_deps: what its test may include besides.
       benchmark_deps: what its benchmark may include besides.
       benchmark_main: the library with the main function of benchmarks.
-      joint_parts: kernels that register themselves -> the rooms and parts that
-        they are linked together with.
-      linked_with: room -> libraries that are a part of the program wherever the
-        room is.
     """
     declarations = native.glob(["*/*.op.yaml"])
-    all_parts = parts + joint_parts.keys()
     rooms = []
     tests = []
     benchmarks = []
@@ -182,7 +182,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, joint_
             ],
             # An operator registers itself; nothing refers to it by name.
             alwayslink = True,
-            deps = deps + [":%s_schema" % op] + linked_with.get(op, []),
+            deps = deps + [":%s_schema" % op],
         )
         tests.append(":%s_test_cases" % op)
         mace_cc_library(
@@ -190,7 +190,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, joint_
             testonly = True,
             srcs = test_sources + shared_by_tests,
             alwayslink = True,
-            deps = deps + all_parts + test_deps + [
+            deps = deps + parts.keys() + test_deps + [
                 ":" + op,
                 ":%s_schema" % op,
                 "@googletest//:gtest",
@@ -208,7 +208,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, joint_
             testonly = True,
             srcs = benchmark_sources,
             alwayslink = True,
-            deps = deps + all_parts + benchmark_deps + [
+            deps = deps + parts.keys() + benchmark_deps + [
                 ":" + op,
                 ":%s_schema" % op,
             ],
@@ -240,12 +240,8 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main, joint_
     op_selection(name = "only", build_setting_default = [])
     linked_rooms(
         name = "ops",
-        joint_parts = {
-            part: " ".join(names)
-            for part, names in joint_parts.items()
-        },
         left_out = ":left_out",
-        parts = parts,
+        parts = {part: " ".join(to) for part, to in parts.items()},
         rooms = rooms,
         selection = ":only",
     )

@@ -27,10 +27,9 @@ from mace.python.tools.wording import nearest
 
 _PROTO = "mace/proto/mace.proto"
 
-
 INT8_WEIGHTS = "Int8Weights"
 WINOGRAD = "Winograd"
-# The parts of mace/ops/BUILD.bazel, by the names that users give them.
+# The parts of mace/ops/BUILD.bazel that are named, as users name them.
 PARTS = {INT8_WEIGHTS: "int8_weights", WINOGRAD: "winograd_transforms"}
 
 
