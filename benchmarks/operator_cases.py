@@ -65,6 +65,27 @@ _DECONVS = (
 )
 
 
+def _int8_matmul(rows: int, depth: int, columns: int) -> Case:
+    """Floats to uint8, times a constant of int8, sums to floats."""
+    rng = np.random.default_rng(1)
+    constants = {
+        "scale": np.array(4 / 255, np.float32),
+        "a_zero": np.array(128, np.uint8),
+        "w": rng.integers(-128, 128, (depth, columns), np.int8),
+        "w_zero": np.array(3, np.int8),
+    }
+    return Case(
+        f"matmul {rows}x{depth}x{columns} of 8 bits",
+        [
+            helper.make_node("QuantizeLinear", ["a", "scale", "a_zero"], ["q"]),
+            helper.make_node("MatMulInteger", ["q", "w", "a_zero", "w_zero"], ["i"]),
+            helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT),
+        ],
+        {"a": (rows, depth)},
+        tensors(constants),
+    )
+
+
 def _products() -> list[Case]:
     heads = (12, 128, 64)
     turned = Case(
@@ -81,6 +102,7 @@ def _products() -> list[Case]:
             for m in (1, 4, 16, 128)
         ),
         turned,
+        *(_int8_matmul(m, 768, 768) for m in (1, 128)),
         one("matmul, 12 heads", "MatMul", (12, 128, 128), heads),
         one("gemm 128x768x768, A transposed", "Gemm", (768, 128), (768, 768), transA=1),
         *(

@@ -45,7 +45,7 @@ def _check_report(folder: Path, model: str, farm: Farm) -> None:
         assert float(row["run_ms"]) > 0
         assert int(row["peak_memory"]) > 1_000_000
         # QEMU emulates all that a processor of the architecture may have.
-        assert row["isa"] == ("neon_fp16" if "arm64" in row["abi"] else "neon")
+        assert row["isa"] == ("neon_dotprod" if "arm64" in row["abi"] else "neon")
         assert (folder / row["page"]).is_file()
     content = json.loads((folder / "all_runs.json").read_text(encoding="utf-8"))
     assert content["passed"] is True

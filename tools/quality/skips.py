@@ -83,7 +83,7 @@ EXPECTED = (
     ),
     Expected(
         ("base-arm64",),
-        "//mace/kernels/cpu:isa_test InstructionSet.neon_fp16",
+        "//mace/kernels/cpu:isa_test InstructionSet.neon_*",
         "this CPU has no *",
         "the step is about a core without; the step arm64 has it",
     ),

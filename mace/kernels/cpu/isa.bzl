@@ -57,6 +57,10 @@ _EXTENSIONS = {
     "bf16": {
         "x86_64": {"avx512_bf16": _AVX512_BF16},
     },
+    "int8": {
+        "arm64": {"neon_dotprod": ["-march=armv8.2-a+dotprod"]},
+        "x86_64": {"avx512_vnni": _X86["avx512"] + ["-mavx512vnni"]},
+    },
     "amx": {
         "x86_64": {"amx_bf16": _AVX512_BF16 + ["-mamx-tile", "-mamx-bf16"]},
     },

@@ -33,8 +33,12 @@ bool Supports_avx512() {
          __builtin_cpu_supports("avx512dq") != 0 &&
          __builtin_cpu_supports("avx512vl") != 0;
 }
+bool Supports_avx512_vnni() {
+  return Supports_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
+}
+// All processors that have the one have the other (since Cooper Lake, Zen 4).
 bool Supports_avx512_bf16() {
-  return Supports_avx512() && __builtin_cpu_supports("avx512bf16") != 0;
+  return Supports_avx512_vnni() && __builtin_cpu_supports("avx512bf16") != 0;
 }
 #if defined(__x86_64__)
 // The tiles: parts 17 and 18 of the processor's extended state. Not asked for
@@ -68,6 +72,10 @@ bool MayUseTiles() { return false; }
 #elif defined(__aarch64__)
 bool Supports_neon() { return true; }  // Armv8-A always has Advanced SIMD
 bool Supports_neon_fp16() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDHP) != 0; }
+// The other way round there are many: Cortex-A75 with fp16 alone.
+bool Supports_neon_dotprod() {
+  return Supports_neon_fp16() && (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+}
 #else
 // The kernels are compiled with -mfpu=neon-vfpv4 (fused multiply-add and
 // half-precision conversion); a Cortex-A8 or A9 has NEON without it.
@@ -111,7 +119,7 @@ bool IsBase(CpuIsa isa) {
 bool HasFp16(CpuIsa isa) {
 #define MACE_ISA_HAS(name, base) \
   if (isa == CpuIsa::name) return true;
-  MACE_FOR_EACH_FP16_EXTENSION(MACE_ISA_HAS)
+  MACE_FOR_EACH_FP16_ISA(MACE_ISA_HAS)
 #undef MACE_ISA_HAS
   return false;
 }

@@ -31,6 +31,18 @@ inline std::vector<CpuIsa> RunnableIsas() {
   return isas;
 }
 
+// Those that a family of floats has kernels for, thus no extension for products
+// of integers.
+inline std::vector<CpuIsa> RunnableFloatIsas() {
+  std::vector<CpuIsa> isas = RunnableIsas();
+#define MACE_ISA_PUSH(name, base) \
+  if (CpuSupports(CpuIsa::name)) isas.push_back(CpuIsa::name);
+  MACE_FOR_EACH_BF16_EXTENSION(MACE_ISA_PUSH)
+  MACE_FOR_EACH_FP16_EXTENSION(MACE_ISA_PUSH)
+#undef MACE_ISA_PUSH
+  return isas;
+}
+
 inline std::vector<CpuIsa> RunnableIsasAndExtensions() {
   std::vector<CpuIsa> isas;
 #define MACE_ISA_PUSH(name, base) \

@@ -14,6 +14,7 @@
 #include "mace/kernels/cpu/gemm/product.h"
 #include "mace/kernels/cpu/transpose/transpose.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/matrix_batches.h"
 #include "mace/ops/epilogue/conv_run.h"
 #include "mace/ops/matmul/matmul_schema.h"
 
@@ -21,50 +22,6 @@ namespace mace {
 namespace {
 
 size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
-
-// The batch dimensions of both operands and how far each moves per step.
-struct Batches {
-  size_t rank = 0;
-  int64_t dims[Shape::kMaxRank] = {};
-  int64_t a_step[Shape::kMaxRank] = {};  // in matrices; 0 where broadcast
-  int64_t b_step[Shape::kMaxRank] = {};
-  int64_t count = 1;
-  bool b_shared = true;  // every batch multiplies the same B
-};
-
-// False if the dimensions do not broadcast.
-bool Broadcast(const Shape &a, const Shape &b, Batches *batches) {
-  const size_t a_rank = a.rank() - 2;
-  const size_t b_rank = b.rank() - 2;
-  *batches = Batches();
-  batches->rank = std::max(a_rank, b_rank);
-  int64_t a_size = 1;
-  int64_t b_size = 1;
-  for (size_t i = batches->rank; i-- > 0;) {
-    const size_t from_end = batches->rank - i;
-    const int64_t x = from_end <= a_rank ? a[a_rank - from_end] : 1;
-    const int64_t y = from_end <= b_rank ? b[b_rank - from_end] : 1;
-    if (x != y && x != 1 && y != 1) return false;
-    batches->dims[i] = x == 1 ? y : x;
-    batches->a_step[i] = x == 1 ? 0 : a_size;
-    batches->b_step[i] = y == 1 ? 0 : b_size;
-    a_size *= x;
-    b_size *= y;
-    batches->count *= batches->dims[i];
-  }
-  batches->b_shared = b_size == 1;
-  return true;
-}
-
-// Index of the operand's matrix for batch `index`.
-int64_t MatrixOf(const Batches &batches, const int64_t *step, int64_t index) {
-  int64_t matrix = 0;
-  for (size_t i = batches.rank; i-- > 0;) {
-    matrix += index % batches.dims[i] * step[i];
-    index /= batches.dims[i];
-  }
-  return matrix;
-}
 
 class MatMulOp final : public CpuOp {
  public:
@@ -88,7 +45,8 @@ class MatMulOp final : public CpuOp {
     rows_ = a[a.rank() - (ta ? 1 : 2)];
     depth_ = a[a.rank() - (ta ? 2 : 1)];
     columns_ = b[b.rank() - (tb ? 2 : 1)];
-    if (depth_ != b[b.rank() - (tb ? 1 : 2)] || !Broadcast(a, b, &batches_)) {
+    if (depth_ != b[b.rank() - (tb ? 1 : 2)] ||
+        !BroadcastMatrices(a, b, &batches_)) {
       return Mismatch(a, b);
     }
     Shape output(batches_.dims, batches_.rank);
@@ -146,7 +104,7 @@ class MatMulOp final : public CpuOp {
         RunTasks({a_matrix, b, c}, call, call + 1, scratch, pool);
         continue;
       }
-      const int64_t b_matrix = MatrixOf(batches_, batches_.b_step, call);
+      const int64_t b_matrix = MatrixOfBatch(batches_, batches_.b_step, call);
       if (b_matrix != packed_matrix) {
         Pack(b + b_matrix * depth_ * columns_, scratch, pool);
         packed_matrix = b_matrix;
@@ -211,7 +169,7 @@ class MatMulOp final : public CpuOp {
 
   // Where the matrix of A for a call begins.
   int64_t AMatrix(int64_t call) const {
-    return MatrixOf(batches_, batches_.a_step, call) * rows_ * depth_;
+    return MatrixOfBatch(batches_, batches_.a_step, call) * rows_ * depth_;
   }
 
   // Calls [begin, end) of product_; `whole` are the tensors from their start,
@@ -230,7 +188,7 @@ class MatMulOp final : public CpuOp {
             const int64_t call = begin + item / tasks;
             gemm::ProductArgs args;
             args.a = whole.a + (attributes_.transpose_a ? 0 : AMatrix(call));
-            args.b = whole.b + MatrixOf(batches_, batches_.b_step, call) *
+            args.b = whole.b + MatrixOfBatch(batches_, batches_.b_step, call) *
                                    depth_ * columns_;
             args.c = whole.c + call * rows_ * columns_;
             gemm::RunProductTask(product_, args,
@@ -296,7 +254,7 @@ class MatMulOp final : public CpuOp {
   const gemm::FewRowsKernels *few_rows_ = nullptr;
   const gemm::HalfKernels *half_kernels_ = nullptr;  // null: float32
   transpose::Matrix turn_ = nullptr;
-  Batches batches_;
+  MatrixBatches batches_;
   int64_t rows_ = 0;
   int64_t depth_ = 0;
   int64_t columns_ = 0;

@@ -35,9 +35,9 @@ MACE_FOR_EACH_FP16_EXTENSION(MACE_DWCONV_DECLARE)
 
 const Kernels *Fp16KernelsFor(CpuIsa isa) {
   (void)isa;  // where there is no extension
-#define MACE_DWCONV_CASE(name, base) \
-  if (isa == CpuIsa::name) return &name::kKernels;
-  MACE_FOR_EACH_FP16_EXTENSION(MACE_DWCONV_CASE)
+#define MACE_DWCONV_CASE(name, copy) \
+  if (isa == CpuIsa::name) return &copy::kKernels;
+  MACE_FOR_EACH_FP16_ISA(MACE_DWCONV_CASE)
 #undef MACE_DWCONV_CASE
   return nullptr;
 }

@@ -64,7 +64,7 @@ const Kernels *KernelsOf(const Case &c, CpuIsa isa) {
 std::vector<CpuIsa> IsasFor(const Case &c) {
   if (c.stored == Stored::kFloat) return RunnableIsas();
   std::vector<CpuIsa> isas;
-  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+  for (CpuIsa isa : RunnableFloatIsas()) {
     if (KernelsOf(c, isa) != nullptr) isas.push_back(isa);
   }
   return isas;

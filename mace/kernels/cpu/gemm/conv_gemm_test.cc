@@ -263,7 +263,7 @@ TEST(ConvGemm, Bf16ResultsMayReplaceTheirResidual) {
 // all whole numbers; it holds the multiples of 1920 too, up to the four of a
 // stretch, and stretches are float: nothing is rounded.
 TEST(ConvGemm, Fp16SumsAreOfShortChains) {
-  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+  for (CpuIsa isa : RunnableFloatIsas()) {
     for (const ConvShape &shape :
          {MatrixShape(9, 2048, 24), Square(3, 512, 2, 1, 0, 24),
           Square(5, 32, 5, 1, 2, 24)}) {

@@ -172,7 +172,7 @@ void CheckOn(const std::vector<Kind> &isas, const Case &c, uint32_t seed) {
 
 std::vector<Kind> RunnableKinds() {
   std::vector<Kind> kinds;
-  for (CpuIsa isa : RunnableIsasAndExtensions()) kinds.emplace_back(isa);
+  for (CpuIsa isa : RunnableFloatIsas()) kinds.emplace_back(isa);
 #if defined(__x86_64__)
   if (CpuSupports(CpuIsa::avx512_bf16)) {
     kinds.emplace_back(CpuIsa::amx_bf16, true);

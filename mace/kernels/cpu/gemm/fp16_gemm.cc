@@ -14,9 +14,9 @@ MACE_FOR_EACH_FP16_EXTENSION(MACE_FP16_DECLARE)
 
 const Fp16Kernels *Fp16KernelsFor(CpuIsa isa) {
   (void)isa;  // where there is no extension
-#define MACE_FP16_CASE(name, base) \
-  if (isa == CpuIsa::name) return &name::kFp16Kernels;
-  MACE_FOR_EACH_FP16_EXTENSION(MACE_FP16_CASE)
+#define MACE_FP16_CASE(name, copy) \
+  if (isa == CpuIsa::name) return &copy::kFp16Kernels;
+  MACE_FOR_EACH_FP16_ISA(MACE_FP16_CASE)
 #undef MACE_FP16_CASE
   return nullptr;
 }

@@ -46,7 +46,7 @@ TEST(PackPanels, PlainAndTransposed) {
 
 TEST(PackPanelsInPairs, PlainAndTransposed) {
   Random random(14);
-  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+  for (CpuIsa isa : RunnableFloatIsas()) {
     const HalfKernels *half = HalfKernelsFor(isa, WeightType::kBf16Pairs);
     if (half == nullptr) continue;
     for (size_t columns : {1, 16, 17, 40}) {

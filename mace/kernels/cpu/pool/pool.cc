@@ -35,9 +35,9 @@ MACE_FOR_EACH_FP16_EXTENSION(MACE_POOL_DECLARE)
 
 const Kernels *Fp16KernelsFor(CpuIsa isa) {
   (void)isa;  // where there is no extension
-#define MACE_POOL_CASE(name, base) \
-  if (isa == CpuIsa::name) return &name::kKernels;
-  MACE_FOR_EACH_FP16_EXTENSION(MACE_POOL_CASE)
+#define MACE_POOL_CASE(name, copy) \
+  if (isa == CpuIsa::name) return &copy::kKernels;
+  MACE_FOR_EACH_FP16_ISA(MACE_POOL_CASE)
 #undef MACE_POOL_CASE
   return nullptr;
 }

@@ -44,7 +44,7 @@ struct Case {
 std::vector<CpuIsa> IsasFor(const Case &c) {
   if (!c.half) return RunnableIsas();
   std::vector<CpuIsa> isas;
-  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+  for (CpuIsa isa : RunnableFloatIsas()) {
     if (HalfKernelsFor(isa) != nullptr) isas.push_back(isa);
   }
   return isas;
@@ -502,7 +502,7 @@ void CheckThreads(Case c, uint32_t seed) {
   Random random(seed);
   const Data d = MakeData(c, &random);
   const int panels = static_cast<int>(gemm::PanelCount(Size(c.shape.out_c)));
-  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+  for (CpuIsa isa : RunnableFloatIsas()) {
     c.half = HalfKernelsFor(isa) != nullptr;
     c.threads = 1;
     const std::vector<float> one = RunAll(c, d, isa);

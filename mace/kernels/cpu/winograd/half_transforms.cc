@@ -18,9 +18,9 @@ namespace {
 
 const Kernels *LinkedKernelsFor(CpuIsa isa) {
   (void)isa;  // where there is no extension
-#define MACE_WINOGRAD_CASE(name, base) \
-  if (isa == CpuIsa::name) return &name::kKernels;
-  MACE_FOR_EACH_FP16_EXTENSION(MACE_WINOGRAD_CASE)
+#define MACE_WINOGRAD_CASE(name, copy) \
+  if (isa == CpuIsa::name) return &copy::kKernels;
+  MACE_FOR_EACH_FP16_ISA(MACE_WINOGRAD_CASE)
 #undef MACE_WINOGRAD_CASE
   return nullptr;
 }

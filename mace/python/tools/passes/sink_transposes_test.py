@@ -45,6 +45,19 @@ def test_transpose_passes_through(op_type: str, attrs: dict[str, Any]) -> None:
     assert types(rewrite(build)) == {op_type: 1}
 
 
+@pytest.mark.parametrize("scales", [1, 5])
+def test_transpose_passes_through_quantization(scales: int) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (2, 3, 4, 5))
+        scale = b.constant("s", np.linspace(0.1, 0.2, scales, dtype=np.float32))
+        attrs = {"to": "INT8", "axis": 1}
+        q = b.one("Quantize", [_turn(b, x, _FIRST), scale], None, attrs, "q")
+        y = b.one("Dequantize", [q, scale], None, {"axis": 1}, "op")
+        b.output(_turn(b, y, _LAST), "y")
+
+    assert types(rewrite(build)) == {"Quantize": 1, "Dequantize": 1}
+
+
 @pytest.mark.parametrize(
     ("op_type", "attrs", "back"),
     [

@@ -44,6 +44,10 @@ def _axis(op: Op, perm: Perm) -> Rewrite:
     return Rewrite(perm, {"axis": perm[op.attr("axis")]})
 
 
+def _quantize(op: Op, perm: Perm) -> Rewrite:
+    return _axis(op, perm) if op.input(1).shape not in ((), (1,)) else Rewrite(perm)
+
+
 def _reduce(op: Op, perm: Perm) -> Rewrite:
     axes = op.attr("axes")
     if not axes:
@@ -101,9 +105,11 @@ RULES: Mapping[str, Rule] = {
     "ArgMax": _axis,
     "Cast": _same,
     "Concat": _axis,
+    "Dequantize": _quantize,
     "Eltwise": _same,
     "Gather": _gather,
     "Pad": _pad,
+    "Quantize": _quantize,
     "Reduce": _reduce,
     "Softmax": _axis,
     "Split": _axis,

@@ -9,6 +9,7 @@ from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.infer import INFERENCE, OutputType
 from mace.python.tools.ir.shapes import (
     Dim,
+    Shape,
     broadcast,
     compatible,
     format_shape,
@@ -149,21 +150,43 @@ def _fully_connected(op: Op) -> list[OutputType]:
     return [OutputType(x.dtype, (*x.shape[:-1], out))]
 
 
-@INFERENCE.register("MatMul")
+@INFERENCE.register("Quantize")
+def _quantize(op: Op) -> list[OutputType]:
+    return [OutputType(DataType(op.attr("to").lower()), _quantized(op))]
+
+
+@INFERENCE.register("Dequantize")
+def _dequantize(op: Op) -> list[OutputType]:
+    return [OutputType(DataType.FLOAT32, _quantized(op))]
+
+
+def _quantized(op: Op) -> Shape | None:
+    """The shape of what has that scale."""
+    shape, scale = op.input(0).shape, op.input(1).shape
+    if shape is not None and scale not in (None, (), (1,)):
+        length = shape[normalize_axis(op.attr("axis"), len(shape))]
+        if not compatible(scale, (length,)):
+            raise ValueError(f"the scale must be [{length}] or [1]")
+    return shape
+
+
+@INFERENCE.register("MatMul", "MatMulInteger")
 def _matmul(op: Op) -> list[OutputType]:
     a, b = op.input(0), op.input(1)
+    integers = op.type == "MatMulInteger"
+    dtype = DataType.INT32 if integers else a.dtype
     if a.shape is None or b.shape is None:
-        return [OutputType(a.dtype, None)]
+        return [OutputType(dtype, None)]
     if len(a.shape) < 2 or len(b.shape) < 2:
         raise ValueError("both operands need 2 dimensions or more")
     (m, k), (k2, n) = a.shape[-2:], b.shape[-2:]
-    if op.attr("transpose_a"):
+    if not integers and op.attr("transpose_a"):
         m, k = k, m
-    if op.attr("transpose_b"):
+    if not integers and op.attr("transpose_b"):
         k2, n = n, k2
     if not compatible((k,), (k2,)):
         raise ValueError(
             f"{format_shape(a.shape)} and {format_shape(b.shape)} do not chain"
         )
     batch = broadcast(a.shape[:-2], b.shape[:-2])
-    return [OutputType(a.dtype, (*batch, m, n))]
+    return [OutputType(dtype, (*batch, m, n))]

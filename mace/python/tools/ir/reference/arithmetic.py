@@ -166,6 +166,46 @@ def _fully_connected(op: Op, inputs: Sequence[Any]) -> list[Array]:
     return [activate(op, result)]
 
 
+@EVALUATORS.register("Quantize")
+def _quantize(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    scale, zero = _quantization(op, inputs)
+    bounds = np.iinfo(op.attr("to").lower())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.nan_to_num(np.rint(inputs[0] / scale), posinf=np.inf, neginf=-np.inf)
+    steps = steps + zero.astype(np.float32)
+    return [np.clip(steps, bounds.min, bounds.max).astype(bounds.dtype)]
+
+
+@EVALUATORS.register("Dequantize")
+def _dequantize(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    scale, zero = _quantization(op, inputs)
+    steps = np.asarray(inputs[0]).astype(np.int32) - zero.astype(np.int32)
+    return [steps.astype(np.float32) * scale]
+
+
+def _quantization(op: Op, inputs: Sequence[Any]) -> tuple[Array, Array]:
+    """Scale and zero point, shaped to broadcast."""
+    rank = np.ndim(inputs[0])
+    scale = np.asarray(inputs[1])
+    absent = len(inputs) < 3 or inputs[2] is None
+    zero = np.zeros(scale.shape, np.int32) if absent else np.asarray(inputs[2])
+    dims = [1] * rank
+    if scale.size != 1:
+        dims[op.attr("axis")] = -1
+    return scale.reshape(dims), zero.reshape(dims)
+
+
+@EVALUATORS.register("MatMulInteger")
+def _matmul_integer(op: Op, inputs: Sequence[Any]) -> list[Array]:
+    a, b = (np.asarray(i, np.int64) for i in inputs[:2])
+    if len(inputs) > 2 and inputs[2] is not None:
+        zero = np.asarray(inputs[2], np.int64)
+        a = a - (zero.reshape(-1, 1) if zero.ndim else zero)
+    if len(inputs) > 3 and inputs[3] is not None:
+        b = b - np.asarray(inputs[3], np.int64)
+    return [(a @ b).astype(np.int32)]
+
+
 @EVALUATORS.register("MatMul")
 def _matmul(op: Op, inputs: Sequence[Any]) -> list[Array]:
     a, b = (np.asarray(i, np.float64) for i in inputs[:2])

@@ -10,14 +10,19 @@ from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 
 
-@HANDLERS.register("MatMul")
-def _matmul(node: Node) -> None:
+def as_matrices(node: Node) -> tuple[Value, Value, list[int]]:
+    """Both operands with two dimensions or more.
+
+    A vector is a row on the left, a column on the right, and the dimension it
+    lent disappears from the result.
+
+    Returns:
+        The operands, and the axes of their product that must go.
+    """
     a, b = node.input(0), node.input(1)
     ranks = len(node.shape(a)), len(node.shape(b))
     if 0 in ranks:
         raise UnsupportedNodeError("a scalar operand")
-    # A vector is a row on the left, a column on the right, and the dimension
-    # it lent disappears from the result.
     gone = []
     if ranks[0] == 1:
         a = node.make("ExpandDims", [a], {"axes": [0]})
@@ -25,6 +30,12 @@ def _matmul(node: Node) -> None:
     if ranks[1] == 1:
         b = node.make("ExpandDims", [b], {"axes": [1]})
         gone.append(-1)
+    return a, b, gone
+
+
+@HANDLERS.register("MatMul")
+def _matmul(node: Node) -> None:
+    a, b, gone = as_matrices(node)
     if not gone:
         node.emit("MatMul", [a, b])
         return

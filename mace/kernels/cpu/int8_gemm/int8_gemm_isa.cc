@@ -1,0 +1,244 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/int8_gemm/int8_gemm.h"
+#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_dot.h"
+
+namespace mace::int8_gemm::MACE_ISA {
+namespace {
+
+namespace sv = simd::MACE_ISA;
+
+#define MACE_UNROLL _Pragma("clang loop unroll(full)")
+
+// What the rows hold more than the numbers that were packed.
+constexpr uint32_t kRowOffset = sv::kDotUnsigned ? 128 : 0;
+
+constexpr size_t kPanelStep = kPanelColumns * sv::kDotFour;  // bytes
+
+// Columns [column, column + kVectors * kLanes) of rows [row, row + kRows).
+struct Tile {
+  const sv::DotElement *a;
+  size_t row;
+  size_t column;
+};
+
+// Where a vector of columns begins in the panels.
+MACE_SIMD_INLINE const int8_t *WeightsAt(const Block &b, size_t column) {
+  return b.b + column / kPanelColumns * PanelBytes(b.depth) +
+         column % kPanelColumns * sv::kDotFour;
+}
+
+MACE_SIMD_INLINE sv::VU LoadUint(const uint32_t *p) {
+  sv::VU v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+
+// The last vector may be partial, or nothing.
+template <int kVectors>
+MACE_SIMD_INLINE void StoreRow(const sv::VU (&sums)[kVectors],
+                               int32_t *c,
+                               size_t columns) {
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    const size_t at = static_cast<size_t>(v) * sv::kLanes;
+    if (at + sv::kLanes <= columns) {
+      __builtin_memcpy(c + at, &sums[v], sizeof(sums[v]));
+    } else if (at < columns) {
+      __builtin_memcpy(c + at, &sums[v], (columns - at) * sizeof(int32_t));
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+void RunTile(const Block &b, const Tile &t) {
+  const size_t padded = PaddedDepth(b.depth);
+  const int8_t *w[kVectors];
+  sv::DotSum acc[kRows][kVectors] = {};
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    w[v] = WeightsAt(b, t.column + static_cast<size_t>(v) * sv::kLanes);
+  }
+  const sv::DotElement *a = t.a + t.row * padded;
+  size_t at = 0;  // in a panel
+#pragma clang loop unroll(disable)
+  for (size_t k = 0; k < padded; k += sv::kDotFour, at += kPanelStep) {
+    sv::DotWeights wv[kVectors];
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      sv::VDot bytes;
+      __builtin_memcpy(&bytes, w[v] + at, sizeof(bytes));
+      wv[v] = sv::PrepareDot(bytes);
+    }
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      const sv::DotX x = sv::SetDot(a + static_cast<size_t>(r) * padded + k);
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        acc[r][v] = sv::Dot4(acc[r][v], x, wv[v]);
+      }
+    }
+  }
+  sv::VU sums[kVectors];
+  sv::VU zeros[kVectors];
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    const size_t column = t.column + static_cast<size_t>(v) * sv::kLanes;
+    sums[v] = LoadUint(b.column_sums + column);
+    zeros[v] = LoadUint(b.column_zeros + column);
+  }
+  int32_t *c = b.c + t.row * b.c_stride + t.column;
+  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+    const size_t row = t.row + static_cast<size_t>(r);
+    const uint32_t zero = b.row_zeros[row] + kRowOffset;
+    sv::VU finished[kVectors];
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      finished[v] = reinterpret_cast<sv::VU>(sv::DotLanes(acc[r][v])) -
+                    zero * sums[v] - b.row_sums[row] * zeros[v];
+    }
+    StoreRow<kVectors>(finished, c, b.columns - t.column);
+    c += b.c_stride;
+  }
+}
+
+// All rows that are left, by tiles of at most kRows.
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE void RunRows(const Block &b, Tile t) {
+  for (; t.row + kRows <= b.rows; t.row += kRows) {
+    RunTile<kRows, kVectors>(b, t);
+  }
+  if constexpr (kRows > 1) {
+    // 12, 8, 4, 2, 1.
+    constexpr int kNext = kRows > 8 ? 8 : kRows > 4 ? 4 : kRows / 2;
+    RunRows<kNext, kVectors>(b, t);
+  }
+}
+
+void Run(const Block &b) {
+  constexpr size_t kColumns = static_cast<size_t>(sv::kDotVectors) * sv::kLanes;
+  const size_t end = b.panel_end * kPanelColumns;
+  Tile t;
+  t.a = static_cast<const sv::DotElement *>(b.a);
+  t.row = 0;
+  t.column = b.panel_begin * kPanelColumns;
+  for (; t.column + kColumns <= end && t.column < b.columns;
+       t.column += kColumns) {
+    RunRows<sv::kDotRows, sv::kDotVectors>(b, t);
+  }
+  if constexpr (kColumns > kPanelColumns) {
+    // One panel.
+    constexpr int kVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
+    if (t.column < end) RunRows<sv::kDotRows, kVectors>(b, t);
+  }
+}
+
+MACE_SIMD_INLINE int8_t Flipped(uint8_t x, uint8_t flip) {
+  return static_cast<int8_t>(static_cast<uint8_t>(x ^ flip));
+}
+
+void PackRow(const uint8_t *from,
+             size_t depth,
+             uint8_t flip,
+             sv::DotElement *to,
+             uint32_t *total) {
+  int32_t sum = 0;
+  size_t k = 0;
+  for (; k + sv::kDotFour <= depth; k += sv::kDotFour) {
+    int8_t four[sv::kDotFour];
+    for (int i = 0; i < sv::kDotFour; ++i) {
+      four[i] = Flipped(from[k + static_cast<size_t>(i)], flip);
+      sum += four[i];
+    }
+    sv::PutDotFour(to + k, four);
+  }
+  if (k < depth) {
+    int8_t four[sv::kDotFour] = {};
+    for (int i = 0; k + static_cast<size_t>(i) < depth; ++i) {
+      four[i] = Flipped(from[k + static_cast<size_t>(i)], flip);
+      sum += four[i];
+    }
+    sv::PutDotFour(to + k, four);
+  }
+  *total =
+      static_cast<uint32_t>(sum) + kRowOffset * static_cast<uint32_t>(depth);
+}
+
+void PackRows(const uint8_t *from,
+              size_t stride,
+              size_t rows,
+              size_t depth,
+              uint8_t flip,
+              void *to,
+              uint32_t *sums) {
+  auto *row = static_cast<sv::DotElement *>(to);
+  for (size_t m = 0; m < rows; ++m) {
+    PackRow(from + m * stride, depth, flip, row, sums + m);
+    row += PaddedDepth(depth);
+  }
+}
+
+// A row of a panel.
+typedef uint8_t Row __attribute__((vector_size(kPanelColumns)));
+typedef int8_t SignedRow __attribute__((vector_size(kPanelColumns)));
+typedef int32_t Sums __attribute__((vector_size(kPanelColumns * 4)));
+
+MACE_SIMD_INLINE Row LoadRow(const uint8_t *from,
+                             size_t columns,
+                             uint8_t flip) {
+  Row row = {};
+  if (columns == kPanelColumns) {
+    __builtin_memcpy(&row, from, sizeof(row));
+    return row ^ flip;
+  }
+  for (size_t n = 0; n < columns; ++n) row[n] = from[n] ^ flip;
+  return row;
+}
+
+// a[0] b[0] a[1] b[1] ...: of the first or the last eight.
+#define MACE_INT8_ZIP(a, b, x)                                             \
+  __builtin_shufflevector(a, b, (x), 16 + (x), (x) + 1, 17 + (x), (x) + 2, \
+                          18 + (x), (x) + 3, 19 + (x), (x) + 4, 20 + (x),  \
+                          (x) + 5, 21 + (x), (x) + 6, 22 + (x), (x) + 7,   \
+                          23 + (x))
+
+void PackPanel(const uint8_t *from,
+               size_t stride,
+               size_t depth,
+               size_t columns,
+               uint8_t flip,
+               int8_t *to,
+               uint32_t *sums) {
+  Sums total = {};
+  for (size_t k = 0; k < depth; k += sv::kDotFour, to += kPanelStep) {
+    Row rows[sv::kDotFour] = {};
+    for (size_t i = 0; i < sv::kDotFour && k + i < depth; ++i) {
+      rows[i] = LoadRow(from + (k + i) * stride, columns, flip);
+      total +=
+          __builtin_convertvector(reinterpret_cast<SignedRow>(rows[i]), Sums);
+    }
+    const Row low02 = MACE_INT8_ZIP(rows[0], rows[2], 0);
+    const Row low13 = MACE_INT8_ZIP(rows[1], rows[3], 0);
+    const Row high02 = MACE_INT8_ZIP(rows[0], rows[2], 8);
+    const Row high13 = MACE_INT8_ZIP(rows[1], rows[3], 8);
+    const Row fours[] = {
+        MACE_INT8_ZIP(low02, low13, 0), MACE_INT8_ZIP(low02, low13, 8),
+        MACE_INT8_ZIP(high02, high13, 0), MACE_INT8_ZIP(high02, high13, 8)};
+    __builtin_memcpy(to, fours, sizeof(fours));
+  }
+  __builtin_memcpy(sums, &total, sizeof(total));
+}
+#undef MACE_INT8_ZIP
+
+}  // namespace
+
+#if defined(__AVX512VNNI__)
+#define MACE_INT8_NAME "int8 by vnni"
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define MACE_INT8_NAME "int8 by dotprod"
+#else
+#define MACE_INT8_NAME "int8 widened"
+#endif
+
+extern const Kernels kKernels;
+const Kernels kKernels = {
+    &Run,         &PackRows,      &PackPanel, sizeof(sv::DotElement),
+    sv::kDotRows, MACE_INT8_NAME,
+};
+
+}  // namespace mace::int8_gemm::MACE_ISA

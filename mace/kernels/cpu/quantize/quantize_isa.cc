@@ -1,0 +1,127 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/quantize/quantize.h"
+#include "mace/kernels/cpu/simd.h"
+
+namespace mace::quantize::MACE_ISA {
+namespace {
+
+namespace sv = simd::MACE_ISA;
+
+// The vector of each type of element.
+template <typename T>
+struct VectorOf;
+template <>
+struct VectorOf<float> {
+  using V = sv::V;
+};
+template <>
+struct VectorOf<int32_t> {
+  using V = sv::VI;
+};
+template <>
+struct VectorOf<int8_t> {
+  using V = sv::VI8;
+};
+template <>
+struct VectorOf<uint8_t> {
+  using V = sv::VU8;
+};
+
+template <typename T>
+MACE_SIMD_INLINE void Load(const T *from,
+                           size_t count,
+                           typename VectorOf<T>::V *to) {
+  __builtin_memcpy(to, from, count * sizeof(T));
+}
+
+struct Scaling {
+  sv::V scale;
+  sv::VI zero;
+};
+
+// step(x, Scaling) -> y, vector by vector.
+template <bool kEach, typename From, typename To, typename F>
+MACE_SIMD_INLINE void ForEachVector(const From *from,
+                                    To *to,
+                                    size_t count,
+                                    const float *scales,
+                                    const int32_t *zeros,
+                                    F step) {
+  using VFrom = typename VectorOf<From>::V;
+  using VTo = typename VectorOf<To>::V;
+  Scaling s = {sv::Set(scales[0]), sv::SetInt(zeros[0])};
+  size_t i = 0;
+  for (; i + sv::kLanes <= count; i += sv::kLanes) {
+    VFrom x;
+    Load(from + i, sv::kLanes, &x);
+    if constexpr (kEach) {
+      Load(scales + i, sv::kLanes, &s.scale);
+      Load(zeros + i, sv::kLanes, &s.zero);
+    }
+    const VTo y = step(x, s);
+    __builtin_memcpy(to + i, &y, sizeof(y));
+  }
+  if (i == count) return;
+  VFrom x = {};
+  Load(from + i, count - i, &x);
+  if constexpr (kEach) {
+    Load(scales + i, count - i, &s.scale);
+    Load(zeros + i, count - i, &s.zero);
+  }
+  const VTo y = step(x, s);
+  __builtin_memcpy(to + i, &y, (count - i) * sizeof(To));
+}
+
+template <typename To, bool kEach>
+void Quantize(const float *from,
+              To *to,
+              size_t count,
+              const float *scales,
+              const int32_t *zeros) {
+  constexpr bool kSigned = static_cast<To>(-1) < To(0);
+  constexpr float kLow = kSigned ? -128.0f : 0.0f;
+  constexpr float kHigh = kSigned ? 127.0f : 255.0f;
+  ForEachVector<kEach>(
+      from, to, count, scales, zeros,
+      [](sv::V x, const Scaling &s) __attribute__((always_inline)) {
+        sv::V steps = sv::Round(x / s.scale);
+        // NOLINTNEXTLINE(misc-redundant-expression)
+        steps = sv::Select(steps == steps, steps, sv::Zero());
+        steps = sv::Clamp(steps + sv::ToFloat(s.zero), sv::Set(kLow),
+                          sv::Set(kHigh));
+        return __builtin_convertvector(sv::ToInt(steps),
+                                       typename VectorOf<To>::V);
+      });
+}
+
+template <typename From, bool kEach>
+void Dequantize(const From *from,
+                float *to,
+                size_t count,
+                const float *scales,
+                const int32_t *zeros) {
+  ForEachVector<kEach>(
+      from, to, count, scales, zeros,
+      [](typename VectorOf<From>::V x, const Scaling &s)
+          __attribute__((always_inline)) {
+            const sv::VU steps =
+                reinterpret_cast<sv::VU>(__builtin_convertvector(x, sv::VI)) -
+                reinterpret_cast<sv::VU>(s.zero);
+            return sv::ToFloat(reinterpret_cast<sv::VI>(steps)) * s.scale;
+          });
+}
+
+}  // namespace
+
+extern const Kernels kKernels;
+const Kernels kKernels = {
+    {&Quantize<uint8_t, false>, &Quantize<uint8_t, true>},
+    {&Quantize<int8_t, false>, &Quantize<int8_t, true>},
+    {&Dequantize<uint8_t, false>, &Dequantize<uint8_t, true>},
+    {&Dequantize<int8_t, false>, &Dequantize<int8_t, true>},
+    {&Dequantize<int32_t, false>, &Dequantize<int32_t, true>},
+};
+
+}  // namespace mace::quantize::MACE_ISA

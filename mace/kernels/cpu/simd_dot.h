@@ -1,0 +1,183 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Products of 8-bit integers, summed by fours into 32 bits. A kernel source
+// includes it beside simd.h, whose conventions hold.
+//
+// A lane of a DotSum is a column; a step multiplies four neighbours of K:
+//
+//   lane n of sum += x[0] * w[n][0] + ... + x[3] * w[n][3]
+//
+// w are int8, 4 * kLanes of them. x are 8-bit integers too, but memory holds
+// them as the instructions want them (DotElement, PutDotFour): with an offset
+// of 128 where kDotUnsigned. Nothing saturates; sums wrap around as those of
+// uint32_t do.
+
+#ifndef MACE_KERNELS_CPU_SIMD_DOT_H_
+#define MACE_KERNELS_CPU_SIMD_DOT_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/simd_vector.h"
+
+namespace mace::simd::MACE_ISA {
+
+inline constexpr int kDotFour = 4;
+
+typedef int8_t VDot __attribute__((vector_size(kLanes * 4)));
+
+MACE_SIMD_INLINE int32_t DotBits(const void *p) {
+  int32_t bits;
+  __builtin_memcpy(&bits, p, sizeof(bits));
+  return bits;
+}
+
+#if defined(__AVX512VNNI__)
+
+// The instruction multiplies uint8 by int8.
+using DotElement = uint8_t;
+inline constexpr bool kDotUnsigned = true;
+using DotSum = VI;
+using DotWeights = VDot;
+using DotX = VI;
+inline constexpr int kDotRows = 12;
+inline constexpr int kDotVectors = 2;
+
+MACE_SIMD_INLINE DotWeights PrepareDot(VDot w) { return w; }
+MACE_SIMD_INLINE DotX SetDot(const DotElement *p) { return SetInt(DotBits(p)); }
+MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
+  return reinterpret_cast<VI>(_mm512_dpbusd_epi32(
+      reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x),
+      reinterpret_cast<__m512i>(w)));
+}
+MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
+
+#elif defined(__SSE4_1__)
+
+// Of 16-bit numbers in pairs, neighbours but one of K: those of w come of two
+// shifts, x are stored so. (The instruction for bytes saturates.)
+using DotElement = int16_t;
+inline constexpr bool kDotUnsigned = false;
+typedef int16_t VDot16 __attribute__((vector_size(kLanes * 4)));
+typedef uint16_t VDotU16 __attribute__((vector_size(kLanes * 4)));
+struct DotWeights {
+  VDot16 even;
+  VDot16 odd;
+};
+struct DotX {
+  VI even;
+  VI odd;
+};
+using DotSum = VI;
+#if defined(__AVX512F__)
+inline constexpr int kDotRows = 8;
+#else
+inline constexpr int kDotRows = 4;
+#endif
+inline constexpr int kDotVectors = 2;
+
+MACE_SIMD_INLINE DotWeights PrepareDot(VDot w) {
+  const VDotU16 pairs = reinterpret_cast<VDotU16>(w);
+  return {reinterpret_cast<VDot16>(pairs << 8) >> 8,
+          reinterpret_cast<VDot16>(pairs) >> 8};
+}
+MACE_SIMD_INLINE DotX SetDot(const DotElement *p) {
+  return {SetInt(DotBits(p)), SetInt(DotBits(p + 2))};
+}
+MACE_SIMD_INLINE VI MultiplyPairs(VI x, VDot16 w) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<VI>(_mm512_madd_epi16(reinterpret_cast<__m512i>(x),
+                                                reinterpret_cast<__m512i>(w)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<VI>(_mm256_madd_epi16(reinterpret_cast<__m256i>(x),
+                                                reinterpret_cast<__m256i>(w)));
+#else
+  return reinterpret_cast<VI>(_mm_madd_epi16(reinterpret_cast<__m128i>(x),
+                                             reinterpret_cast<__m128i>(w)));
+#endif
+}
+MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, const DotWeights &w) {
+  const VU even = reinterpret_cast<VU>(MultiplyPairs(x.even, w.even));
+  const VU odd = reinterpret_cast<VU>(MultiplyPairs(x.odd, w.odd));
+  return reinterpret_cast<VI>(reinterpret_cast<VU>(sum) + even + odd);
+}
+MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
+
+#else
+
+using DotElement = int8_t;
+inline constexpr bool kDotUnsigned = false;
+using DotWeights = int8x16_t;
+using DotX = int8x16_t;
+
+MACE_SIMD_INLINE DotWeights PrepareDot(VDot w) {
+  return reinterpret_cast<int8x16_t>(w);
+}
+MACE_SIMD_INLINE DotX SetDot(const DotElement *p) {
+  return vreinterpretq_s8_s32(vdupq_n_s32(DotBits(p)));
+}
+
+#if defined(__ARM_FEATURE_DOTPROD)
+
+using DotSum = VI;
+inline constexpr int kDotRows = 6;
+inline constexpr int kDotVectors = 4;
+
+MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
+  return reinterpret_cast<VI>(
+      vdotq_s32(reinterpret_cast<int32x4_t>(sum), w, x));
+}
+MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
+
+#else
+
+// Two sums per column. A product has 16 bits, but not the sum of two.
+struct DotSum {
+  int32x4_t low;
+  int32x4_t high;
+};
+#if defined(__aarch64__)
+inline constexpr int kDotRows = 4;
+#else
+inline constexpr int kDotRows = 2;
+#endif
+inline constexpr int kDotVectors = 2;
+
+MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
+  const int16x8_t low = vmull_s8(vget_low_s8(w), vget_low_s8(x));
+  const int16x8_t high = vmull_s8(vget_high_s8(w), vget_high_s8(x));
+  return {vpadalq_s16(sum.low, low), vpadalq_s16(sum.high, high)};
+}
+MACE_SIMD_INLINE VI DotLanes(DotSum sum) {
+#if defined(__aarch64__)
+  return reinterpret_cast<VI>(vpaddq_s32(sum.low, sum.high));
+#else
+  return reinterpret_cast<VI>(
+      vcombine_s32(vpadd_s32(vget_low_s32(sum.low), vget_high_s32(sum.low)),
+                   vpadd_s32(vget_low_s32(sum.high), vget_high_s32(sum.high))));
+#endif
+}
+
+#endif
+#endif
+
+// Four neighbours of K, as SetDot reads them.
+MACE_SIMD_INLINE void PutDotFour(DotElement *to, const int8_t (&x)[kDotFour]) {
+#if defined(__AVX512VNNI__)
+  for (int i = 0; i < kDotFour; ++i) {
+    to[i] = static_cast<uint8_t>(x[i]) ^ uint8_t { 0x80 };
+  }
+#elif defined(__SSE4_1__)
+  to[0] = x[0];
+  to[1] = x[2];
+  to[2] = x[1];
+  to[3] = x[3];
+#else
+  for (int i = 0; i < kDotFour; ++i) to[i] = x[i];
+#endif
+}
+
+}  // namespace mace::simd::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_SIMD_DOT_H_

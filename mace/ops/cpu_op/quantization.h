@@ -1,0 +1,77 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What Quantize and Dequantize share: scales and zero points of a tensor, and
+// how its elements meet them.
+
+#ifndef MACE_OPS_CPU_OP_QUANTIZATION_H_
+#define MACE_OPS_CPU_OP_QUANTIZATION_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "mace/core/tensor.h"
+#include "mace/core/thread_pool.h"
+#include "mace/kernels/cpu/quantize/quantize.h"
+
+namespace mace {
+
+// An empty text, or what is wrong with the scale or the zero point of a tensor
+// of that shape. `zero` may be null; it is of type `type` otherwise.
+std::string QuantizationProblem(const Shape &shape,
+                                const Tensor &scale,
+                                const Tensor *zero,
+                                DataType type,
+                                int64_t axis);
+
+class Quantization {
+ public:
+  // The shapes must have no problem.
+  void Reshape(const Shape &shape, const Shape &scale, int64_t axis);
+  size_t ScratchBytes() const;
+
+  // All elements; `scratch` has ScratchBytes() and the alignment of int32_t.
+  template <typename From, typename To>
+  void Run(const quantize::Functions<From, To> &functions,
+           const From *x,
+           To *y,
+           const float *scales,
+           const Tensor *zero,
+           void *scratch,
+           ThreadPool *pool) const {
+    auto *zeros = static_cast<int32_t *>(scratch);
+    Widen(zero, zeros);
+    pool->ParallelFor(
+        elements_, kGrain, [&](int64_t begin, int64_t end, int /*thread*/) {
+          while (begin < end) {
+            // Up to the end of what has the same scale, or of all scales.
+            const int64_t at = begin / inner_ % length_;
+            const int64_t row =
+                inner_ == 1 ? length_ - at : inner_ - begin % inner_;
+            const int64_t count =
+                length_ == 1 ? end - begin : std::min(end - begin, row);
+            const bool each = length_ > 1 && inner_ == 1;
+            (each ? functions.each : functions.uniform)(
+                x + begin, y + begin, static_cast<size_t>(count), scales + at,
+                zeros + at);
+            begin += count;
+          }
+        });
+  }
+
+ private:
+  // Elements that are worth handing to a thread.
+  static constexpr int64_t kGrain = 16384;
+
+  void Widen(const Tensor *zero, int32_t *to) const;
+
+  int64_t elements_ = 0;
+  int64_t length_ = 1;  // scales
+  int64_t inner_ = 1;   // neighbours that have the same one
+};
+
+}  // namespace mace
+
+#endif  // MACE_OPS_CPU_OP_QUANTIZATION_H_

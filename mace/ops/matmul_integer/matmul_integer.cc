@@ -1,0 +1,343 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A is packed in every run, in parallel with its sums, and so is B unless it is
+// constant. Then every task multiplies some rows by some columns.
+
+#include <algorithm>
+
+#include "mace/kernels/cpu/int8_gemm/int8_gemm.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/matrix_batches.h"
+#include "mace/ops/matmul_integer/matmul_integer_schema.h"
+
+namespace mace {
+namespace {
+
+using int8_gemm::kPanelColumns;
+
+size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// What makes a number of that type one of int8, by exclusive or.
+uint8_t Flip(DataType type) { return type == DataType::kUint8 ? 0x80 : 0; }
+
+// Element `i` of a zero point, or its only one, as an int8 operand has it.
+uint32_t ZeroAt(const Tensor *zero, int64_t i, DataType type) {
+  uint8_t bits = 0;
+  if (zero != nullptr) {
+    bits = zero->As<uint8_t>()[zero->elements() == 1 ? 0 : i];
+  }
+  const int8_t flipped = static_cast<int8_t>(bits ^ Flip(type));
+  return static_cast<uint32_t>(int32_t{flipped});
+}
+
+// All matrices of B in panels, and the sums of their columns.
+struct PackedB {
+  int8_t *panels = nullptr;
+  uint32_t *sums = nullptr;
+};
+
+class MatMulIntegerOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    kernels_ = int8_gemm::KernelsFor(isa());
+    const Tensor *b = context->constant(kMatMulIntegerBInput);
+    if (b == nullptr || b->shape.rank() < 2 || b->elements() == 0) {
+      return MaceStatus();  // Reshape looks at the shape
+    }
+    SetB(b->shape);
+    const size_t bytes = PackedBytes();
+    prepared_ = PackedAt(context->AllocatePrepared(bytes));
+    if (prepared_.panels == nullptr) {
+      return OutOfResources("operator '", name(),
+                            "' (MatMulInteger): no memory for ", bytes,
+                            " bytes of its constant b in the order of use");
+    }
+    PackB(*b, prepared_, context->thread_pool());
+    return MaceStatus();
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Tensor &a_tensor = *context->input(kMatMulIntegerAInput);
+    const Tensor &b_tensor = *context->input(kMatMulIntegerBInput);
+    const Shape &a = a_tensor.shape;
+    const Shape &b = b_tensor.shape;
+    if (a.rank() < 2 || b.rank() < 2 || a.back() != b[b.rank() - 2] ||
+        !BroadcastMatrices(a, b, &batches_)) {
+      return Invalid("cannot multiply ", a.ToString(), " by ", b.ToString(),
+                     "; expected [..., M, K] and [..., K, N] with batch "
+                     "dimensions that broadcast");
+    }
+    SetB(b);
+    rows_ = a[a.rank() - 2];
+    all_rows_ = a.Elements(0, a.rank() - 1);
+    MACE_RETURN_IF_ERROR(
+        CheckZero(ZeroPoint(*context, kMatMulIntegerAZeroPointInput), a_tensor,
+                  "a", rows_));
+    MACE_RETURN_IF_ERROR(
+        CheckZero(ZeroPoint(*context, kMatMulIntegerBZeroPointInput), b_tensor,
+                  "b", columns_));
+    Shape output(batches_.dims, batches_.rank);
+    output.Append(rows_);
+    output.Append(columns_);
+    MACE_RETURN_IF_ERROR(SetOutput(context, kMatMulIntegerOutputOutput, output,
+                                   DataType::kInt32));
+    outputs_ = output.Elements();
+    if (Macs() == 0) return MaceStatus();
+    // With one B for all, the batches of A are just more rows.
+    calls_ = batches_.count;
+    call_rows_ = rows_;
+    if (batches_.b_shared && all_rows_ == calls_ * rows_) {
+      call_rows_ = all_rows_;
+      calls_ = 1;
+    }
+    Split(context->thread_pool()->thread_count());
+    context->RequestScratch(Lay(nullptr).bytes);
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    int32_t *c =
+        context->output(kMatMulIntegerOutputOutput)->MutableAs<int32_t>();
+    if (Macs() == 0) {
+      std::fill_n(c, outputs_, 0);  // sums of nothing
+      return MaceStatus();
+    }
+    ThreadPool *pool = context->thread_pool();
+    const Tensor &a = *context->input(kMatMulIntegerAInput);
+    const Tensor &b = *context->input(kMatMulIntegerBInput);
+    const Scratch s = Lay(static_cast<char *>(context->scratch()));
+    PackA(a, s, pool);
+    if (prepared_.panels == nullptr) PackB(b, s.b, pool);
+    const Tensor *a_zero = ZeroPoint(*context, kMatMulIntegerAZeroPointInput);
+    for (int64_t m = 0; m < all_rows_; ++m) {
+      s.row_zeros[m] = ZeroAt(a_zero, m % rows_, a.data_type);
+    }
+    const Tensor *b_zero = ZeroPoint(*context, kMatMulIntegerBZeroPointInput);
+    const int64_t padded_columns = panels_ * kColumns;
+    for (int64_t n = 0; n < padded_columns; ++n) {
+      s.column_zeros[n] = n < columns_ ? ZeroAt(b_zero, n, b.data_type) : 0;
+    }
+    const uint32_t *sums =
+        prepared_.panels == nullptr ? s.b.sums : prepared_.sums;
+    for (int64_t i = 0; i < b_matrices_ * padded_columns; ++i) {
+      s.column_sums[i] = sums[i] - static_cast<uint32_t>(depth_) *
+                                       s.column_zeros[i % padded_columns];
+    }
+    Multiply(s, c, pool);
+    return MaceStatus();
+  }
+
+  int64_t Macs() const override { return outputs_ * depth_; }
+  std::string KernelName() const override {
+    return Macs() == 0 ? "none" : kernels_->name;
+  }
+
+ private:
+  static constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
+
+  struct Scratch {
+    char *a = nullptr;
+    uint32_t *row_sums = nullptr;
+    uint32_t *row_zeros = nullptr;
+    PackedB b;  // null where it is prepared
+    uint32_t *column_sums = nullptr;
+    uint32_t *column_zeros = nullptr;
+    size_t bytes = 0;
+  };
+
+  // Null if absent.
+  template <typename Context>
+  static const Tensor *ZeroPoint(const Context &context, size_t index) {
+    return index < context.input_count() ? context.input(index) : nullptr;
+  }
+
+  MaceStatus CheckZero(const Tensor *zero,
+                       const Tensor &operand,
+                       const char *which,
+                       int64_t length) const {
+    if (zero == nullptr) return MaceStatus();
+    if (zero->data_type != operand.data_type) {
+      return Invalid(which, " is ", DataTypeName(operand.data_type),
+                     " but its zero point is ", DataTypeName(zero->data_type));
+    }
+    const bool one = zero->elements() == 1 && zero->shape.rank() <= 1;
+    if (one || zero->shape == Shape{length}) return MaceStatus();
+    return NotSupported("the zero point of ", which, " has shape ",
+                        zero->shape.ToString(), "; expected one number or [",
+                        length, "]");
+  }
+
+  void SetB(const Shape &b) {
+    depth_ = b[b.rank() - 2];
+    columns_ = b.back();
+    panels_ = DivideUp(columns_, kColumns);
+    b_matrices_ = b.Elements(0, b.rank() - 2);
+  }
+
+  size_t PanelBytes() const {
+    return int8_gemm::PanelBytes(static_cast<size_t>(depth_));
+  }
+  size_t Panels() const { return static_cast<size_t>(b_matrices_ * panels_); }
+  size_t PackedBytes() const {
+    return Align(Panels() * PanelBytes()) +
+           Panels() * kPanelColumns * sizeof(uint32_t);
+  }
+  PackedB PackedAt(void *memory) const {
+    if (memory == nullptr) return PackedB();
+    char *at = static_cast<char *>(memory);
+    return {reinterpret_cast<int8_t *>(at),
+            reinterpret_cast<uint32_t *>(at + Align(Panels() * PanelBytes()))};
+  }
+
+  // Bytes of a packed row.
+  size_t RowBytes() const {
+    return int8_gemm::PaddedDepth(static_cast<size_t>(depth_)) *
+           kernels_->row_element_bytes;
+  }
+
+  // Where everything lies in the scratch memory, or how much it is.
+  Scratch Lay(char *memory) const {
+    Scratch s;
+    const auto take = [&](size_t bytes) {
+      char *at = memory == nullptr ? nullptr : memory + s.bytes;
+      s.bytes += Align(bytes);
+      return at;
+    };
+    const auto take_numbers = [&](size_t count) {
+      return reinterpret_cast<uint32_t *>(take(count * sizeof(uint32_t)));
+    };
+    const size_t rows = static_cast<size_t>(all_rows_);
+    s.a = take(rows * RowBytes());
+    s.row_sums = take_numbers(rows);
+    s.row_zeros = take_numbers(rows);
+    if (prepared_.panels == nullptr) s.b = PackedAt(take(PackedBytes()));
+    s.column_sums = take_numbers(Panels() * kPanelColumns);
+    s.column_zeros = take_numbers(static_cast<size_t>(panels_) * kPanelColumns);
+    return s;
+  }
+
+  void PackA(const Tensor &a, const Scratch &s, ThreadPool *pool) const {
+    const uint8_t *from = a.As<uint8_t>();
+    const uint8_t flip = Flip(a.data_type);
+    pool->ParallelFor(all_rows_, RowGrain(depth_),
+                      [&](int64_t begin, int64_t end, int /*thread*/) {
+                        const auto depth = static_cast<size_t>(depth_);
+                        const auto first = static_cast<size_t>(begin);
+                        kernels_->pack_rows(
+                            from + first * depth, depth,
+                            static_cast<size_t>(end - begin), depth, flip,
+                            s.a + first * RowBytes(), s.row_sums + begin);
+                      });
+  }
+
+  void PackB(const Tensor &b, const PackedB &to, ThreadPool *pool) const {
+    const uint8_t *from = b.As<uint8_t>();
+    const uint8_t flip = Flip(b.data_type);
+    pool->ParallelFor(
+        b_matrices_ * panels_, RowGrain(depth_ * kColumns),
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t column = i % panels_ * kColumns;
+            kernels_->pack_panel(
+                from + i / panels_ * depth_ * columns_ + column,
+                static_cast<size_t>(columns_), static_cast<size_t>(depth_),
+                static_cast<size_t>(std::min(kColumns, columns_ - column)),
+                flip, to.panels + static_cast<size_t>(i) * PanelBytes(),
+                to.sums + i * kColumns);
+          }
+        });
+  }
+
+  // Tasks of so many rows that they stay in L2 while the columns pass over
+  // them; fewer, and fewer columns, where threads would be idle.
+  void Split(int threads) {
+    constexpr int64_t kRowsInCache = 256 * 1024;
+    constexpr int64_t kPartsPerThread = 4;
+    const auto tile = static_cast<int64_t>(kernels_->row_tile);
+    const int64_t fit = kRowsInCache / static_cast<int64_t>(RowBytes());
+    task_rows_ =
+        std::max<int64_t>(1, std::min(DivideUp(call_rows_, tile), fit / tile)) *
+        tile;
+    task_panels_ = panels_;
+    if (threads <= 1) return;
+    // Multiply-adds that are worth handing to a thread.
+    constexpr int64_t kWorthwhile = 256 * 1024;
+    const int64_t wanted = threads * kPartsPerThread;
+    const int64_t row_tasks = calls_ * DivideUp(call_rows_, task_rows_);
+    // Pairs of panels: no kernel's tile is wider.
+    const int64_t pair_work = task_rows_ * depth_ * 2 * kColumns;
+    const int64_t pairs =
+        std::max({int64_t{1},
+                  DivideUp(DivideUp(panels_, 2), DivideUp(wanted, row_tasks)),
+                  DivideUp(kWorthwhile, pair_work)});
+    task_panels_ = std::min(panels_, pairs * 2);
+    const int64_t tasks = row_tasks * DivideUp(panels_, task_panels_);
+    if (tasks >= wanted) return;
+    const int64_t parts = DivideUp(wanted, tasks);
+    const int64_t row_work =
+        tile * depth_ * std::min(panels_, task_panels_) * kColumns;
+    const int64_t tiles =
+        std::max({int64_t{1}, DivideUp(DivideUp(task_rows_, tile), parts),
+                  DivideUp(kWorthwhile, row_work)});
+    task_rows_ = std::min(task_rows_, tiles * tile);
+  }
+
+  void Multiply(const Scratch &s, int32_t *c, ThreadPool *pool) const {
+    const int64_t row_tasks = DivideUp(call_rows_, task_rows_);
+    const int64_t panel_tasks = DivideUp(panels_, task_panels_);
+    const PackedB &packed = prepared_.panels == nullptr ? s.b : prepared_;
+    pool->ParallelFor(
+        calls_ * row_tasks * panel_tasks, 1,
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          for (int64_t task = begin; task < end; ++task) {
+            const int64_t call = task / (row_tasks * panel_tasks);
+            const int64_t row = task / panel_tasks % row_tasks * task_rows_;
+            const int64_t panel = task % panel_tasks * task_panels_;
+            const int64_t a_row =
+                MatrixOfBatch(batches_, batches_.a_step, call) * rows_ + row;
+            const int64_t b_panel =
+                MatrixOfBatch(batches_, batches_.b_step, call) * panels_;
+            int8_gemm::Block block;
+            block.a = s.a + static_cast<size_t>(a_row) * RowBytes();
+            block.row_sums = s.row_sums + a_row;
+            block.row_zeros = s.row_zeros + a_row;
+            block.rows =
+                static_cast<size_t>(std::min(task_rows_, call_rows_ - row));
+            block.depth = static_cast<size_t>(depth_);
+            block.b =
+                packed.panels + static_cast<size_t>(b_panel) * PanelBytes();
+            block.column_sums = s.column_sums + b_panel * kColumns;
+            block.column_zeros = s.column_zeros;
+            block.columns = static_cast<size_t>(columns_);
+            block.panel_begin = static_cast<size_t>(panel);
+            block.panel_end =
+                static_cast<size_t>(std::min(panels_, panel + task_panels_));
+            block.c = c + (call * call_rows_ + row) * columns_;
+            block.c_stride = static_cast<size_t>(columns_);
+            kernels_->run(block);
+          }
+        });
+  }
+
+  const int8_gemm::Kernels *kernels_ = nullptr;
+  PackedB prepared_;  // null: B is computed
+  MatrixBatches batches_;
+  int64_t rows_ = 0;      // of a matrix
+  int64_t all_rows_ = 0;  // of A
+  int64_t depth_ = 0;
+  int64_t columns_ = 0;
+  int64_t panels_ = 0;  // of a matrix
+  int64_t b_matrices_ = 0;
+  int64_t outputs_ = 0;
+  int64_t calls_ = 0;      // products to run,
+  int64_t call_rows_ = 0;  // of so many rows each
+  int64_t task_rows_ = 0;
+  int64_t task_panels_ = 0;
+};
+
+MACE_REGISTER_OP(MatMulInteger, CPU, MatMulIntegerOp);
+
+}  // namespace
+}  // namespace mace

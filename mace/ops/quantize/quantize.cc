@@ -1,0 +1,65 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/quantize/quantize.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/quantization.h"
+#include "mace/ops/quantize/quantize_schema.h"
+
+namespace mace {
+namespace {
+
+class QuantizeOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    return attributes_.Parse(context->def());
+  }
+
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Shape &shape = context->input(kQuantizeInputInput)->shape;
+    const Tensor &scale = *context->input(kQuantizeScaleInput);
+    const DataType type = attributes_.to == QuantizeTo::UINT8 ? DataType::kUint8
+                                                              : DataType::kInt8;
+    const std::string problem = QuantizationProblem(
+        shape, scale, Zero(*context), type, attributes_.axis);
+    if (!problem.empty()) return Invalid(problem);
+    MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, type));
+    quantization_.Reshape(shape, scale.shape, attributes_.axis);
+    context->RequestScratch(quantization_.ScratchBytes());
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    const quantize::Kernels &kernels = *quantize::KernelsFor(isa());
+    const float *x = context->input(kQuantizeInputInput)->As<float>();
+    const float *scales = context->input(kQuantizeScaleInput)->As<float>();
+    Tensor *output = context->output(0);
+    if (attributes_.to == QuantizeTo::UINT8) {
+      quantization_.Run(kernels.to_u8, x, output->MutableAs<uint8_t>(), scales,
+                        Zero(*context), context->scratch(),
+                        context->thread_pool());
+    } else {
+      quantization_.Run(kernels.to_i8, x, output->MutableAs<int8_t>(), scales,
+                        Zero(*context), context->scratch(),
+                        context->thread_pool());
+    }
+    return MaceStatus();
+  }
+
+ private:
+  // Null if absent.
+  template <typename Context>
+  static const Tensor *Zero(const Context &context) {
+    return context.input_count() > kQuantizeZeroPointInput
+               ? context.input(kQuantizeZeroPointInput)
+               : nullptr;
+  }
+
+  QuantizeAttributes attributes_;
+  Quantization quantization_;
+};
+
+MACE_REGISTER_OP(Quantize, CPU, QuantizeOp);
+
+}  // namespace
+}  // namespace mace

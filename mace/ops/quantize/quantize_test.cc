@@ -1,0 +1,142 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::ExpectError;
+using op_test::ExpectValue;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+const float kNan = std::nanf("");
+const float kInf = INFINITY;
+
+uint8_t Byte(float x, float scale, int zero, bool is_signed) {
+  float steps = std::nearbyint(x / scale);
+  if (std::isnan(steps)) steps = 0;
+  steps += static_cast<float>(zero);
+  const float low = is_signed ? -128.0f : 0.0f;
+  steps = std::min(std::max(steps, low), low + 255.0f);
+  return static_cast<uint8_t>(static_cast<int>(steps));
+}
+
+DataType TypeOf(bool is_signed) {
+  return is_signed ? DataType::kInt8 : DataType::kUint8;
+}
+
+OpCase Quantize(const Value &x, const Value &scale, bool is_signed) {
+  return OpCase("Quantize")
+      .Input(x)
+      .Input(scale)
+      .String("to", is_signed ? "INT8" : "UINT8");
+}
+
+Value One(float scale) { return Value::Floats(Shape{}, {scale}); }
+
+TEST(QuantizeTest, TiesToEvenAndSaturation) {
+  const Value x = Value::Floats(
+      {12}, {0, 1, 3, -1, -3, 511, 513, 1e30f, -1e30f, kInf, -kInf, kNan});
+  ExpectValue(Quantize(x, One(2), false),
+              Value::Of<uint8_t>(DataType::kUint8, {12},
+                                 {0, 0, 2, 0, 0, 255, 255, 255, 0, 255, 0, 0}));
+  ExpectValue(
+      Quantize(x, One(2), true),
+      Value::Of<int8_t>(DataType::kInt8, {12},
+                        {0, 0, 2, 0, -2, 127, 127, 127, -128, 127, -128, 0}));
+  // The zero point comes after rounding.
+  OpCase with_zero("Quantize");
+  with_zero.Input(x).Input(One(2)).Input(
+      Value::Of<uint8_t>(DataType::kUint8, Shape{}, {7}));
+  ExpectValue(with_zero.String("to", "UINT8"),
+              Value::Of<uint8_t>(DataType::kUint8, {12},
+                                 {7, 7, 9, 7, 5, 255, 255, 255, 0, 255, 0, 7}));
+}
+
+// Rows and vectors of every length, scales by any axis.
+TEST(QuantizeTest, EveryAxis) {
+  Random random(1);
+  for (const Shape &shape :
+       {Shape{67}, Shape{3, 5}, Shape{2, 3, 37}, Shape{2, 19, 3, 5}}) {
+    const Value x = random.Floats(shape, -20.0f, 20.0f);
+    const std::vector<float> values = x.floats();
+    const auto rank = static_cast<int64_t>(shape.rank());
+    for (int64_t axis = -rank; axis < rank; ++axis) {
+      const auto at = static_cast<size_t>((axis + rank) % rank);
+      const int64_t length = shape[at];
+      const int64_t inner = shape.Elements(at + 1, shape.rank());
+      for (bool is_signed : {false, true}) {
+        const Value scale = random.Floats({length}, 0.01f, 0.5f);
+        std::vector<uint8_t> zeros;
+        for (int64_t i = 0; i < length; ++i) {
+          zeros.push_back(static_cast<uint8_t>(random.Int(0, 255)));
+        }
+        std::vector<uint8_t> want;
+        for (size_t i = 0; i < values.size(); ++i) {
+          const auto c =
+              static_cast<size_t>(static_cast<int64_t>(i) / inner % length);
+          const int zero = is_signed ? static_cast<int8_t>(zeros[c]) : zeros[c];
+          want.push_back(Byte(values[i], scale.floats()[c], zero, is_signed));
+        }
+        ExpectValue(OpCase("Quantize")
+                        .Input(x)
+                        .Input(scale)
+                        .Input(Value::Of(TypeOf(is_signed), {length}, zeros))
+                        .String("to", is_signed ? "INT8" : "UINT8")
+                        .Int("axis", axis),
+                    Value::Of(TypeOf(is_signed), shape, want));
+      }
+    }
+  }
+}
+
+TEST(QuantizeTest, LargeOnesAndEmptyOnes) {
+  Random random(2);
+  const Value x = random.Floats({100003}, -3.0f, 3.0f);
+  std::vector<uint8_t> want;
+  for (float v : x.floats()) want.push_back(Byte(v, 0.013f, 0, true));
+  ExpectValue(Quantize(x, One(0.013f), true),
+              Value::Of(DataType::kInt8, {100003}, want));
+  ExpectValue(Quantize(Value::Floats({0, 3}, {}), One(1), false),
+              Value::Of<uint8_t>(DataType::kUint8, {0, 3}, {}));
+  ExpectValue(Quantize(Value::Floats({3, 0}, {}), Value::Floats({0}, {}), false)
+                  .Int("axis", 1),
+              Value::Of<uint8_t>(DataType::kUint8, {3, 0}, {}));
+}
+
+TEST(QuantizeTest, Errors) {
+  const auto invalid = MaceStatus::MACE_INVALID_ARGS;
+  const Value x = Value::Floats({2, 3}, std::vector<float>(6));
+  const auto scales = [](int64_t count) {
+    return Value::Floats({count},
+                         std::vector<float>(static_cast<size_t>(count), 1));
+  };
+  ExpectError(Quantize(x, scales(3), false), invalid, "expected one number");
+  ExpectError(Quantize(x, scales(2), false).Int("axis", 2), invalid,
+              "axis 2 is out of range");
+  ExpectError(Quantize(x, Value::Floats({1, 1}, {1}), false), invalid,
+              "[1, 1]");
+  OpCase other_type("Quantize");
+  other_type.Input(x).Input(One(1)).Input(
+      Value::Of<int8_t>(DataType::kInt8, Shape{}, {1}));
+  ExpectError(other_type.String("to", "UINT8"), invalid,
+              "the zero point is int8; expected uint8");
+  OpCase other_length("Quantize");
+  other_length.Input(x).Input(One(1)).Input(
+      Value::Of<uint8_t>(DataType::kUint8, {2}, {1, 2}));
+  ExpectError(other_length.String("to", "UINT8"), invalid,
+              "but the zero point [2]");
+}
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,182 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Quantization and products of 8-bit integers beside onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.onnx.testing import (
+    assert_same,
+    import_proto,
+    make_model,
+    normal,
+    run_mace,
+    run_onnxruntime,
+)
+from mace.python.tools.ir.dtypes import Array
+
+_TYPES = (np.uint8, np.int8)
+_X = normal(2, 3, 4, 5) * 10
+
+
+def _bytes(dtype: Any, *shape: int) -> Array:
+    bounds = np.iinfo(dtype)
+    rng = np.random.default_rng([3, *shape])
+    return np.asarray(rng.integers(bounds.min, bounds.max + 1, shape, dtype))
+
+
+def _model(
+    op: str, inputs: dict[str, Array], constants: dict[str, Array], **attributes: Any
+) -> onnx.ModelProto:
+    outputs = ["y", "s", "z"] if op == "DynamicQuantizeLinear" else ["y"]
+    # An empty name is an input that is absent.
+    names = [*inputs, *constants]
+    node = onnx.helper.make_node(op, names, outputs, **attributes)
+    constants.pop("", None)
+    return make_model([node], inputs, outputs, constants)
+
+
+def _check(
+    op: str,
+    inputs: dict[str, Array],
+    constants: dict[str, Array],
+    folder: Path,
+    **attributes: Any,
+) -> None:
+    model = _model(op, inputs, constants, **attributes)
+    assert_same(run_mace(model, inputs, folder), run_onnxruntime(model, inputs))
+
+
+@pytest.mark.parametrize("dtype", _TYPES)
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_quantize(dtype: Any, axis: int | None, tmp_path: Path) -> None:
+    shape = () if axis is None else (_X.shape[axis],)
+    scale = np.asarray(np.abs(normal(*shape, 1)) + 0.05, np.float32).reshape(shape)
+    constants = {"s": scale, "z": _bytes(dtype, *shape)}
+    attrs = {} if axis is None else {"axis": axis}
+    _check("QuantizeLinear", {"x": _X}, constants, tmp_path, **attrs)
+
+
+def test_quantize_without_zero_point(tmp_path: Path) -> None:
+    scale = np.array(0.1, np.float32)
+    _check("QuantizeLinear", {"x": _X}, {"s": scale}, tmp_path)
+    int8 = onnx.TensorProto.INT8
+    _check("QuantizeLinear", {"x": _X}, {"s": scale}, tmp_path, output_dtype=int8)
+
+
+@pytest.mark.parametrize("dtype", [*_TYPES, np.int16, np.uint16, np.int32])
+@pytest.mark.parametrize("axis", [None, 1, -1])
+def test_dequantize(dtype: Any, axis: int | None, tmp_path: Path) -> None:
+    x = _bytes(dtype, 2, 3, 4)
+    shape = (1,) if axis is None else (x.shape[axis],)
+    zero = np.zeros(shape, dtype) if dtype is np.int32 else _bytes(dtype, *shape)
+    constants = {"s": np.abs(normal(*shape)), "z": zero}
+    attrs = {} if axis is None else {"axis": axis}
+    _check("DequantizeLinear", {"x": x}, constants, tmp_path, **attrs)
+
+
+@pytest.mark.parametrize("x", [_X, _X + 100, _X - 100, _X * 0])
+def test_dynamic_quantize(x: Array, tmp_path: Path) -> None:
+    _check("DynamicQuantizeLinear", {"x": x}, {}, tmp_path)
+
+
+@pytest.mark.parametrize("a_type", _TYPES)
+@pytest.mark.parametrize("b_type", _TYPES)
+def test_matmul_integer(a_type: Any, b_type: Any, tmp_path: Path) -> None:
+    a, b = _bytes(a_type, 2, 5, 7), _bytes(b_type, 7, 9)
+    zeros = {"az": _bytes(a_type), "bz": _bytes(b_type)}
+    _check("MatMulInteger", {"a": a, "b": b}, {}, tmp_path)
+    _check("MatMulInteger", {"a": a, "b": b}, dict(zeros), tmp_path)
+    _check("MatMulInteger", {"a": a}, {"b": b, **zeros}, tmp_path)
+    columns = {"b": b, "az": zeros["az"], "bz": _bytes(b_type, 9)}
+    _check("MatMulInteger", {"a": a}, columns, tmp_path)
+    absent = {"b": b, "": zeros["az"], "bz": zeros["bz"]}
+    _check("MatMulInteger", {"a": a}, absent, tmp_path)
+
+
+def test_matmul_integer_of_vectors(tmp_path: Path) -> None:
+    for a_shape, b_shape in (((7,), (7, 9)), ((5, 7), (7,)), ((7,), (7,))):
+        a, b = _bytes(np.uint8, *a_shape), _bytes(np.int8, *b_shape)
+        model = _model("MatMulInteger", {"a": a, "b": b}, {})
+        (found,) = run_mace(model, {"a": a, "b": b}, tmp_path)
+        np.testing.assert_array_equal(found, a.astype(np.int32) @ b.astype(np.int32))
+
+
+# onnxruntime takes no zero point for each row.
+def test_zero_point_of_rows(tmp_path: Path) -> None:
+    a, b, zero = _bytes(np.uint8, 5, 7), _bytes(np.int8, 7, 9), _bytes(np.uint8, 5)
+    model = _model("MatMulInteger", {"a": a, "b": b}, {"az": zero})
+    (found,) = run_mace(model, {"a": a, "b": b}, tmp_path)
+    wanted = (a.astype(np.int32) - zero.reshape(5, 1)) @ b.astype(np.int32)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_dequantized_constants_become_floats(tmp_path: Path) -> None:
+    make = onnx.helper.make_node
+    nodes = [
+        make("DequantizeLinear", ["w", "s"], ["f"]),
+        make("MatMul", ["x", "f"], ["y"]),
+    ]
+    x = {"x": normal(3, 7)}
+    weights = {"w": _bytes(np.int8, 7, 9), "s": np.array(0.02, np.float32)}
+    model = make_model(nodes, x, ["y"], weights)
+    graph = import_proto(model, x, ["y"], tmp_path)
+    assert [op.type for op in graph.ops] == ["MatMul"]
+    # Not beside onnxruntime, which rounds x too here.
+    wanted = x["x"] @ (weights["w"] * weights["s"])
+    assert_same(run_mace(model, x, tmp_path), [wanted])
+
+
+_A = _bytes(np.uint8, 5, 7)
+_REFUSED: list[tuple[str, dict[str, Array], dict[str, Array], dict[str, Any], str]] = [
+    (
+        "QuantizeLinear",
+        {"x": _X},
+        {"s": np.array(1, np.float32), "z": np.array(1, np.uint16)},
+        {},
+        "quantizes to other types than uint8 and int8",
+    ),
+    (
+        "QuantizeLinear",
+        {"x": _X},
+        {"s": np.ones((2, 3, 2, 5), np.float32)},
+        {"axis": 2, "block_size": 2},
+        "a scale for each block",
+    ),
+    (
+        "QuantizeLinear",
+        {"x": np.ones(3, np.int32)},
+        {"s": np.array(1, np.float32)},
+        {},
+        "quantizes int32",
+    ),
+    (
+        "MatMulInteger",
+        {"a": _A.reshape(1, 5, 7), "b": _A.reshape(1, 7, 5)},
+        {"az": np.zeros((1, 5, 1), np.uint8)},
+        {},
+        "a zero point of a for each matrix",
+    ),
+]
+
+
+@pytest.mark.parametrize(("op", "inputs", "constants", "attrs", "reason"), _REFUSED)
+def test_refusals(
+    op: str,
+    inputs: dict[str, Array],
+    constants: dict[str, Array],
+    attrs: dict[str, Any],
+    reason: str,
+    tmp_path: Path,
+) -> None:
+    model = _model(op, inputs, dict(constants), **attrs)
+    with pytest.raises(UnsupportedNodesError) as error:
+        run_mace(model, inputs, tmp_path)
+    assert reason in str(error.value)
