@@ -14,9 +14,13 @@
 
 namespace mace::peak {
 
+// What a multiply-add of a chain adds to it, of its own size.
+inline constexpr float kPeakGrowth = 0x1p-14f;
+
 struct Kernels {
   // Runs `rounds` rounds of independent chains of vector multiply-adds that
-  // stay in registers. Returns a value that depends on all of them.
+  // stay in registers. Returns the mean over chains of what they are at the
+  // end beside the start: each step multiplies by 1 + kPeakGrowth.
   float (*multiply_add)(int64_t rounds);
   // Scalar multiply-adds of one round.
   int64_t multiply_adds_per_round;
