@@ -21,41 +21,57 @@
 // MACE_FOR_EACH_ISA_AND_BASE takes an ISA for its own base. An extension has
 // the instructions of those before it, so that all names form one order;
 // MACE_FOR_EACH_FP16_ISA and MACE_FOR_EACH_INT8_ISA, X(name, copy), say whose
-// copy runs where an ISA has such instructions.
+// copy runs where an ISA has such instructions. What follows X is handed on to
+// it behind those two.
 #if defined(__x86_64__) || defined(__i386__)
 #define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2) X(avx512)
-#define MACE_FOR_EACH_ISA_AND_BASE(X) \
-  X(sse41, sse41) X(avx2, avx2) X(avx512, avx512) MACE_FOR_EACH_EXTENSION(X)
-#define MACE_FOR_EACH_BF16_EXTENSION(X) \
-  X(avx512_bf16, avx512) X(amx_bf16, avx512)
-#define MACE_FOR_EACH_FP16_EXTENSION(X)
-#define MACE_FOR_EACH_FP16_ISA(X)
-#define MACE_FOR_EACH_INT8_EXTENSION(X) X(avx512_vnni, avx512)
-#define MACE_FOR_EACH_INT8_ISA(X) \
-  X(avx512_vnni, avx512_vnni)     \
-  X(avx512_bf16, avx512_vnni) X(amx_bf16, avx512_vnni)
-#define MACE_FOR_EACH_EXTENSION(X) \
-  MACE_FOR_EACH_INT8_EXTENSION(X) MACE_FOR_EACH_BF16_EXTENSION(X)
+#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
+  X(sse41, sse41, ##__VA_ARGS__)           \
+  X(avx2, avx2, ##__VA_ARGS__)             \
+  X(avx512, avx512, ##__VA_ARGS__)         \
+  MACE_FOR_EACH_EXTENSION(X, ##__VA_ARGS__)
+#define MACE_FOR_EACH_BF16_EXTENSION(X, ...) \
+  X(avx512_bf16, avx512, ##__VA_ARGS__)      \
+  X(amx_bf16, avx512, ##__VA_ARGS__)
+#define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
+#define MACE_FOR_EACH_FP16_ISA(X, ...)
+#define MACE_FOR_EACH_INT8_EXTENSION(X, ...) \
+  X(avx512_vnni, avx512, ##__VA_ARGS__)
+#define MACE_FOR_EACH_INT8_ISA(X, ...)       \
+  X(avx512_vnni, avx512_vnni, ##__VA_ARGS__) \
+  X(avx512_bf16, avx512_vnni, ##__VA_ARGS__) \
+  X(amx_bf16, avx512_vnni, ##__VA_ARGS__)
+#define MACE_FOR_EACH_EXTENSION(X, ...)          \
+  MACE_FOR_EACH_INT8_EXTENSION(X, ##__VA_ARGS__) \
+  MACE_FOR_EACH_BF16_EXTENSION(X, ##__VA_ARGS__)
 #elif defined(__aarch64__)
 #define MACE_FOR_EACH_ISA(X) X(neon)
-#define MACE_FOR_EACH_ISA_AND_BASE(X) X(neon, neon) MACE_FOR_EACH_EXTENSION(X)
-#define MACE_FOR_EACH_BF16_EXTENSION(X)
-#define MACE_FOR_EACH_FP16_EXTENSION(X) X(neon_fp16, neon)
-#define MACE_FOR_EACH_FP16_ISA(X) \
-  X(neon_fp16, neon_fp16) X(neon_dotprod, neon_fp16)
-#define MACE_FOR_EACH_INT8_EXTENSION(X) X(neon_dotprod, neon)
-#define MACE_FOR_EACH_INT8_ISA(X) X(neon_dotprod, neon_dotprod)
-#define MACE_FOR_EACH_EXTENSION(X) \
-  MACE_FOR_EACH_FP16_EXTENSION(X) MACE_FOR_EACH_INT8_EXTENSION(X)
+#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
+  X(neon, neon, ##__VA_ARGS__)             \
+  MACE_FOR_EACH_EXTENSION(X, ##__VA_ARGS__)
+#define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
+#define MACE_FOR_EACH_FP16_EXTENSION(X, ...) X(neon_fp16, neon, ##__VA_ARGS__)
+#define MACE_FOR_EACH_FP16_ISA(X, ...)   \
+  X(neon_fp16, neon_fp16, ##__VA_ARGS__) \
+  X(neon_dotprod, neon_fp16, ##__VA_ARGS__)
+#define MACE_FOR_EACH_INT8_EXTENSION(X, ...) \
+  X(neon_dotprod, neon, ##__VA_ARGS__)
+#define MACE_FOR_EACH_INT8_ISA(X, ...) \
+  X(neon_dotprod, neon_dotprod, ##__VA_ARGS__)
+#define MACE_FOR_EACH_EXTENSION(X, ...)          \
+  MACE_FOR_EACH_FP16_EXTENSION(X, ##__VA_ARGS__) \
+  MACE_FOR_EACH_INT8_EXTENSION(X, ##__VA_ARGS__)
 #elif defined(__arm__)
 #define MACE_FOR_EACH_ISA(X) X(neon)
-#define MACE_FOR_EACH_ISA_AND_BASE(X) X(neon, neon) MACE_FOR_EACH_EXTENSION(X)
-#define MACE_FOR_EACH_BF16_EXTENSION(X)
-#define MACE_FOR_EACH_FP16_EXTENSION(X)
-#define MACE_FOR_EACH_FP16_ISA(X)
-#define MACE_FOR_EACH_INT8_EXTENSION(X)
-#define MACE_FOR_EACH_INT8_ISA(X)
-#define MACE_FOR_EACH_EXTENSION(X)
+#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
+  X(neon, neon, ##__VA_ARGS__)             \
+  MACE_FOR_EACH_EXTENSION(X, ##__VA_ARGS__)
+#define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
+#define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
+#define MACE_FOR_EACH_FP16_ISA(X, ...)
+#define MACE_FOR_EACH_INT8_EXTENSION(X, ...)
+#define MACE_FOR_EACH_INT8_ISA(X, ...)
+#define MACE_FOR_EACH_EXTENSION(X, ...)
 #else
 #error "MACE has CPU kernels for x86 and ARM only"
 #endif

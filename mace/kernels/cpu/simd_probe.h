@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/kernels/cpu/isa.h"
+#include "mace/kernels/cpu/isa_table.h"
 
 namespace mace::simd {
 
@@ -39,12 +39,7 @@ struct Probe {
   void (*widen_int8)(const int8_t *x, float *y);             // 16 of them
 };
 
-#define MACE_PROBE_DECLARE(name) \
-  namespace name {               \
-  extern const Probe kProbe;     \
-  }
-MACE_FOR_EACH_ISA(MACE_PROBE_DECLARE)
-#undef MACE_PROBE_DECLARE
+MACE_DECLARE_TABLES(BASE, Probe, kProbe)
 
 }  // namespace mace::simd
 

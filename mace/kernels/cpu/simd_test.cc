@@ -24,10 +24,9 @@ struct Named {
 
 std::vector<Named> Probes() {
   std::vector<Named> probes;
-#define MACE_PROBE_ADD(name) \
-  if (CpuSupports(CpuIsa::name)) probes.push_back({#name, &name::kProbe});
-  MACE_FOR_EACH_ISA(MACE_PROBE_ADD)
-#undef MACE_PROBE_ADD
+  for (CpuIsa isa : RunnableIsas()) {
+    probes.push_back({CpuIsaName(isa), MACE_FIND_TABLE(BASE, isa, kProbe)});
+  }
   return probes;
 }
 

@@ -3,29 +3,16 @@
 
 #include "mace/kernels/cpu/int8_gemm/int8_gemm.h"
 
+#include "mace/kernels/cpu/isa_table.h"
+
 namespace mace::int8_gemm {
 
-#define MACE_INT8_DECLARE(name)  \
-  namespace name {               \
-  extern const Kernels kKernels; \
-  }
-MACE_FOR_EACH_ISA(MACE_INT8_DECLARE)
-#undef MACE_INT8_DECLARE
-#define MACE_INT8_DECLARE(name, base) \
-  namespace name {                    \
-  extern const Kernels kKernels;      \
-  }
-MACE_FOR_EACH_INT8_EXTENSION(MACE_INT8_DECLARE)
-#undef MACE_INT8_DECLARE
+MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
+MACE_DECLARE_TABLES(INT8, Kernels, kKernels)
 
 const Kernels *KernelsFor(CpuIsa isa) {
-#define MACE_INT8_CASE(name, copy) \
-  if (isa == CpuIsa::name) return &copy::kKernels;
-  MACE_FOR_EACH_INT8_ISA(MACE_INT8_CASE)
-  // What is left runs the copy of its base.
-  MACE_FOR_EACH_ISA_AND_BASE(MACE_INT8_CASE)
-#undef MACE_INT8_CASE
-  return nullptr;
+  const Kernels *own = MACE_FIND_TABLE(INT8, isa, kKernels);
+  return own != nullptr ? own : MACE_FIND_TABLE(BASE, isa, kKernels);
 }
 
 }  // namespace mace::int8_gemm

@@ -3,27 +3,14 @@
 
 #include "mace/kernels/cpu/norm/norm.h"
 
+#include "mace/kernels/cpu/isa_table.h"
+
 namespace mace::norm {
 
-#define MACE_NORM_DECLARE(name)  \
-  namespace name {               \
-  extern const Kernels kKernels; \
-  }
-MACE_FOR_EACH_ISA(MACE_NORM_DECLARE)
-#undef MACE_NORM_DECLARE
+MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
 
 const Kernels *KernelsFor(CpuIsa isa) {
-  switch (isa) {
-#define MACE_NORM_CASE(name, base) \
-  case CpuIsa::name:               \
-    return &base::kKernels;
-    // NOLINTNEXTLINE(bugprone-branch-clone): extensions use their base.
-    MACE_FOR_EACH_ISA_AND_BASE(MACE_NORM_CASE)
-#undef MACE_NORM_CASE
-    case CpuIsa::kNone:
-      break;
-  }
-  return nullptr;
+  return MACE_FIND_TABLE(BASE, isa, kKernels);
 }
 
 }  // namespace mace::norm

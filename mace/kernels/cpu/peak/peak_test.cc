@@ -8,17 +8,10 @@
 #include <cmath>
 #include <vector>
 
+#include "mace/kernels/cpu/kernel_testing.h"
+
 namespace mace::peak {
 namespace {
-
-std::vector<CpuIsa> Isas() {
-  std::vector<CpuIsa> isas;
-#define MACE_PEAK_ADD(name) \
-  if (CpuSupports(CpuIsa::name)) isas.push_back(CpuIsa::name);
-  MACE_FOR_EACH_ISA(MACE_PEAK_ADD)
-#undef MACE_PEAK_ADD
-  return isas;
-}
 
 TEST(PeakTest, NoneHasNoKernels) {
   EXPECT_EQ(nullptr, KernelsFor(CpuIsa::kNone));
@@ -30,7 +23,7 @@ TEST(PeakTest, EveryCountedMultiplyAddRuns) {
   constexpr int kUnroll = 8;
   constexpr int kRounds = 1000;
   const double grown = std::pow(1.0 + kPeakGrowth, kUnroll * kRounds);
-  for (CpuIsa isa : Isas()) {
+  for (CpuIsa isa : RunnableIsas()) {
     const Kernels *kernels = KernelsFor(isa);
     ASSERT_NE(nullptr, kernels) << CpuIsaName(isa);
     EXPECT_EQ(0, kernels->multiply_adds_per_round % kUnroll);
@@ -40,14 +33,14 @@ TEST(PeakTest, EveryCountedMultiplyAddRuns) {
 }
 
 TEST(PeakTest, NoNumberOfRoundsEndsInNan) {
-  for (CpuIsa isa : Isas()) {
+  for (CpuIsa isa : RunnableIsas()) {
     EXPECT_TRUE(std::isinf(KernelsFor(isa)->multiply_add(200 * 1000)))
         << CpuIsaName(isa);
   }
 }
 
 TEST(PeakTest, TriadComputesEveryElement) {
-  for (CpuIsa isa : Isas()) {
+  for (CpuIsa isa : RunnableIsas()) {
     for (size_t n : {0, 1, 7, 16, 37, 64}) {
       std::vector<float> a(n, 1.0f);
       std::vector<float> b;

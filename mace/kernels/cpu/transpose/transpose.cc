@@ -3,27 +3,14 @@
 
 #include "mace/kernels/cpu/transpose/transpose.h"
 
+#include "mace/kernels/cpu/isa_table.h"
+
 namespace mace::transpose {
 
-#define MACE_TRANSPOSE_DECLARE(name) \
-  namespace name {                   \
-  extern const Kernels kKernels;     \
-  }
-MACE_FOR_EACH_ISA(MACE_TRANSPOSE_DECLARE)
-#undef MACE_TRANSPOSE_DECLARE
+MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
 
 const Kernels *KernelsFor(CpuIsa isa) {
-  switch (isa) {
-#define MACE_TRANSPOSE_CASE(name, base) \
-  case CpuIsa::name:                    \
-    return &base::kKernels;
-    // NOLINTNEXTLINE(bugprone-branch-clone): extensions use their base.
-    MACE_FOR_EACH_ISA_AND_BASE(MACE_TRANSPOSE_CASE)
-#undef MACE_TRANSPOSE_CASE
-    case CpuIsa::kNone:
-      break;
-  }
-  return nullptr;
+  return MACE_FIND_TABLE(BASE, isa, kKernels);
 }
 
 }  // namespace mace::transpose
