@@ -3,92 +3,31 @@
 
 #include "mace/ops/depth_to_space/depth_to_space_schema.h"
 
-#include "mace/kernels/cpu/transpose/transpose.h"
-#include "mace/ops/cpu_op/copy.h"
-#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/pixel_block/pixel_block_op.h"
 
 namespace mace {
 
 namespace {
 
-class DepthToSpaceOp final : public CpuOp {
+class DepthToSpaceOp final : public PixelBlockOp {
  public:
+  DepthToSpaceOp() : PixelBlockOp(Output::kWide) {}
+
   MaceStatus InitOp(InitContext *context) override {
-    kernels_ = transpose::KernelsFor(isa());
-    return attributes_.Parse(context->def());
-  }
-
-  MaceStatus Reshape(ReshapeContext *context) override {
-    const Tensor *input = context->input(kDepthToSpaceInputInput);
-    const Shape &shape = input->shape;
-    const int64_t block = attributes_.block;
-    if (shape.rank() != 4 || shape[3] % (block * block) != 0) {
-      return Invalid("takes [N, H, W, C] with C divisible by block * block = ",
-                     block * block, ", not ", shape.ToString());
-    }
-    output_ = {shape[0], shape[1] * block, shape[2] * block,
-               shape[3] / (block * block)};
-    return SetOutput(context, 0, output_, input->data_type);
-  }
-
-  HalfUse half_use() const override {
-    return whole() ? HalfUse::kFollows : HalfUse::kNone;
-  }
-
-  MaceStatus Run(RunContext *context) override {
-    const Tensor *input = context->input(kDepthToSpaceInputInput);
-    Tensor *output = context->output(0);
-    if (output_.Elements() == 0) return MaceStatus();
-    const int64_t channels = input->shape[3];
-    const int64_t width = input->shape[2];
-    const int64_t block = attributes_.block;
-    const int64_t run = channels / block;  // of a row of the block
-    if (whole()) {
-      const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
-      StridedView view;
-      view.rank = 3;
-      view.dims[0] = input->shape.Elements(0, 2);
-      view.dims[1] = block;
-      view.dims[2] = width;
-      view.strides[0] = width * channels * size;
-      view.strides[1] = run * size;
-      view.strides[2] = channels * size;
-      view.block = run * size;
-      CopyStrided(context->thread_pool(), view, input->As<uint8_t>(),
-                  output->MutableAs<uint8_t>());
-      return MaceStatus();
-    }
-    const auto *x = input->As<uint32_t>();
-    auto *y = output->MutableAs<uint32_t>();
-    const auto depth = static_cast<size_t>(output_[3]);
-    const auto side = static_cast<size_t>(block);
-    const auto matrix = kernels_->matrix32;
-    context->thread_pool()->ParallelFor(
-        output_.Elements(0, 2), RowGrain(width * run),
-        [=](int64_t begin, int64_t end, int /*thread*/) {
-          for (int64_t row = begin; row < end; ++row) {
-            const auto *from =
-                x + row / block * width * channels + row % block * block;
-            auto *to = y + row * width * run;
-            for (int64_t w = 0; w < width; ++w) {
-              matrix(from + w * channels, side * side, to + w * run, depth,
-                     depth, side);
-            }
-          }
-        });
+    DepthToSpaceAttributes attributes;
+    MACE_RETURN_IF_ERROR(attributes.Parse(context->def()));
+    SetBlock(attributes.block, attributes.order);
     return MaceStatus();
   }
 
- private:
-  // Whether the elements of a row of the block lie side by side.
-  bool whole() const {
-    return attributes_.order == DepthToSpaceOrder::DCR ||
-           attributes_.block == 1;
+  MaceStatus Reshape(ReshapeContext *context) override {
+    const Shape &shape = context->input(kDepthToSpaceInputInput)->shape;
+    if (shape.rank() != 4 || shape[3] % (block() * block()) != 0) {
+      return Invalid("takes [N, H, W, C] with C divisible by block * block = ",
+                     block() * block(), ", not ", shape.ToString());
+    }
+    return SetDeepShape(context, shape);
   }
-
-  DepthToSpaceAttributes attributes_;
-  const transpose::Kernels *kernels_ = nullptr;
-  Shape output_;
 };
 
 }  // namespace

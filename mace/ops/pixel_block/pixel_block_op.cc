@@ -1,0 +1,106 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/pixel_block/pixel_block_op.h"
+
+#include "mace/ops/cpu_op/copy.h"
+
+namespace mace {
+
+void PixelBlockOp::SetBlock(int64_t block, PixelBlockOrder order) {
+  block_ = block;
+  order_ = order;
+  kernels_ = transpose::KernelsFor(isa());
+}
+
+MaceStatus PixelBlockOp::SetDeepShape(ReshapeContext *context,
+                                      const Shape &deep) {
+  deep_ = deep;
+  const Shape wide = {deep[0], deep[1] * block_, deep[2] * block_,
+                      deep[3] / (block_ * block_)};
+  return SetOutput(context, 0, output_ == Output::kDeep ? deep : wide,
+                   context->input(0)->data_type);
+}
+
+bool PixelBlockOp::MovesRows() const {
+  return order_ == PixelBlockOrder::DCR || block_ == 1;
+}
+
+HalfUse PixelBlockOp::half_use() const {
+  return MovesRows() ? HalfUse::kFollows : HalfUse::kNone;
+}
+
+MaceStatus PixelBlockOp::Run(RunContext *context) {
+  const Tensor *input = context->input(0);
+  Tensor *output = context->output(0);
+  if (deep_.Elements() == 0) return MaceStatus();
+  if (MovesRows()) {
+    MoveRows(context->thread_pool(), *input, output);
+  } else {
+    Transpose(context->thread_pool(), *input, output);
+  }
+  return MaceStatus();
+}
+
+void PixelBlockOp::MoveRows(ThreadPool *pool,
+                            const Tensor &input,
+                            Tensor *output) const {
+  const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
+  const int64_t row = deep_[3] / block_ * size;  // of one block
+  const int64_t width = deep_[2];
+  // The input in the order of the output: pixels and rows of a block change
+  // places.
+  StridedView view;
+  view.rank = 3;
+  view.block = row;
+  view.dims[0] = deep_.Elements(0, 2);
+  view.strides[0] = width * block_ * row;
+  if (output_ == Output::kDeep) {
+    view.dims[1] = width;
+    view.strides[1] = row;
+    view.dims[2] = block_;
+    view.strides[2] = width * row;
+  } else {
+    view.dims[1] = block_;
+    view.strides[1] = row;
+    view.dims[2] = width;
+    view.strides[2] = block_ * row;
+  }
+  CopyStrided(pool, view, input.As<uint8_t>(), output->MutableAs<uint8_t>());
+}
+
+void PixelBlockOp::Transpose(ThreadPool *pool,
+                             const Tensor &input,
+                             Tensor *output) const {
+  const auto *x = input.As<uint32_t>();
+  auto *y = output->MutableAs<uint32_t>();
+  const bool to_deep = output_ == Output::kDeep;
+  const int64_t channels = deep_[3];
+  const int64_t width = deep_[2];
+  const int64_t block = block_;
+  const int64_t run = channels / block;  // of a row of the block
+  const auto side = static_cast<size_t>(block);
+  const size_t area = side * side;
+  const auto depth = static_cast<size_t>(run / block);
+  const auto matrix = kernels_->matrix32;
+  pool->ParallelFor(
+      deep_.Elements(0, 2) * block, RowGrain(width * run),
+      [=](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t row = begin; row < end; ++row) {
+          const int64_t deep =
+              row / block * width * channels + row % block * block;
+          const int64_t wide = row * width * run;
+          for (int64_t w = 0; w < width; ++w) {
+            const int64_t deep_at = deep + w * channels;
+            const int64_t wide_at = wide + w * run;
+            if (to_deep) {
+              matrix(x + wide_at, depth, y + deep_at, area, side, depth);
+            } else {
+              matrix(x + deep_at, area, y + wide_at, depth, depth, side);
+            }
+          }
+        }
+      });
+}
+
+}  // namespace mace

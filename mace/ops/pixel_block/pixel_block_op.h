@@ -1,0 +1,53 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What DepthToSpace and SpaceToDepth start from. A deep tensor,
+// [N, H, W, block * block * D], has in the channels of one pixel what a wide
+// one, [N, H * block, W * block, D], has in a block of pixels.
+
+#ifndef MACE_OPS_PIXEL_BLOCK_PIXEL_BLOCK_OP_H_
+#define MACE_OPS_PIXEL_BLOCK_PIXEL_BLOCK_OP_H_
+
+#include <cstdint>
+
+#include "mace/kernels/cpu/transpose/transpose.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/op_enums.h"
+
+namespace mace {
+
+class PixelBlockOp : public CpuOp {
+ public:
+  // Of 16 bits where whole rows of a block are moved.
+  HalfUse half_use() const final;
+  MaceStatus Run(RunContext *context) final;
+
+ protected:
+  enum class Output { kDeep, kWide };
+  explicit PixelBlockOp(Output output) : output_(output) {}
+
+  // For InitOp.
+  void SetBlock(int64_t block, PixelBlockOrder order);
+  int64_t block() const { return block_; }
+
+  // For Reshape: the output has the shape that belongs to `deep`, or is `deep`.
+  MaceStatus SetDeepShape(ReshapeContext *context, const Shape &deep);
+
+ private:
+  // Whether the elements of a row of the block lie side by side in both.
+  bool MovesRows() const;
+  void MoveRows(ThreadPool *pool, const Tensor &input, Tensor *output) const;
+  // Else those of one place in the block do in the wide tensor, and those of
+  // one channel in the deep one.
+  void Transpose(ThreadPool *pool, const Tensor &input, Tensor *output) const;
+
+  const Output output_;
+  int64_t block_ = 1;
+  PixelBlockOrder order_ = PixelBlockOrder::DCR;
+  const transpose::Kernels *kernels_ = nullptr;
+  Shape deep_;
+};
+
+}  // namespace mace
+
+#endif  // MACE_OPS_PIXEL_BLOCK_PIXEL_BLOCK_OP_H_
