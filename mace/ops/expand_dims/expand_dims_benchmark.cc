@@ -6,18 +6,18 @@
 namespace mace {
 namespace {
 
-using benchmark::OpName;
-using benchmark::RegisterOp;
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 
-const bool kRegistered = [] {
-  const Shape shape = {1, 128, 768};
-  RegisterOp(OpName("EXPAND_DIMS", shape, "AXIS_2"), [=](Random *random) {
-    return OpCase("ExpandDims").Input(random->Floats(shape)).Ints("axes", {2});
-  });
-  return true;
-}();
+const OpBenchmarks benchmarks("EXPAND_DIMS",
+                              "AXIS_2",
+                              {{1, 128, 768}},
+                              [](Random *random, const Shape &shape) {
+                                return OpCase("ExpandDims")
+                                    .Input(random->Floats(shape))
+                                    .Ints("axes", {2});
+                              });
 
 }  // namespace
 }  // namespace mace

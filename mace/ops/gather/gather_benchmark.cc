@@ -6,20 +6,18 @@
 namespace mace {
 namespace {
 
-using benchmark::OpName;
-using benchmark::RegisterOp;
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 
-const bool kRegistered = [] {
-  const Shape shape = {30000, 128};
-  RegisterOp(OpName("GATHER", shape, "512"), [=](Random *random) {
-    return OpCase("Gather")
-        .Constant(random->Floats(shape))
-        .Input(random->Ints({512}, 0, 29999));
-  });
-  return true;
-}();
+const OpBenchmarks benchmarks("GATHER",
+                              "512",
+                              {{30000, 128}},
+                              [](Random *random, const Shape &shape) {
+                                return OpCase("Gather")
+                                    .Constant(random->Floats(shape))
+                                    .Input(random->Ints({512}, 0, 29999));
+                              });
 
 }  // namespace
 }  // namespace mace

@@ -6,20 +6,14 @@
 namespace mace {
 namespace {
 
-using benchmark::OpName;
-using benchmark::RegisterOp;
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 
-// The copy that Identity, Reshape, Squeeze and ExpandDims make when they
-// cannot share memory.
-const bool kRegistered = [] {
-  const Shape shape = {1, 56, 56, 256};
-  RegisterOp(OpName("IDENTITY", shape, ""), [=](Random *random) {
-    return OpCase("Identity").Input(random->Floats(shape));
-  });
-  return true;
-}();
+const OpBenchmarks benchmarks(
+    "IDENTITY", "", {{1, 56, 56, 256}}, [](Random *random, const Shape &shape) {
+      return OpCase("Identity").Input(random->Floats(shape));
+    });
 
 }  // namespace
 }  // namespace mace

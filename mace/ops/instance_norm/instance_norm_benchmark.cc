@@ -6,22 +6,19 @@
 namespace mace {
 namespace {
 
-using benchmark::OpName;
-using benchmark::RegisterOp;
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 
-const bool kRegistered = [] {
-  for (const Shape &shape : {Shape{1, 128, 128, 64}, Shape{1, 7, 7, 2048}}) {
-    RegisterOp(OpName("INSTANCE_NORM", shape, ""), [=](Random *random) {
-      return OpCase("InstanceNorm")
-          .Input(random->Floats(shape))
-          .Constant(random->Floats({shape.back()}))
-          .Constant(random->Floats({shape.back()}));
-    });
-  }
-  return true;
-}();
+const OpBenchmarks benchmarks("INSTANCE_NORM",
+                              "",
+                              {{1, 128, 128, 64}, {1, 7, 7, 2048}},
+                              [](Random *random, const Shape &shape) {
+                                return OpCase("InstanceNorm")
+                                    .Input(random->Floats(shape))
+                                    .Constant(random->Floats({shape.back()}))
+                                    .Constant(random->Floats({shape.back()}));
+                              });
 
 }  // namespace
 }  // namespace mace

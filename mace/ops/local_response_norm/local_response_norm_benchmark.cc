@@ -6,25 +6,21 @@
 namespace mace {
 namespace {
 
-using benchmark::OpName;
-using benchmark::RegisterOp;
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 
-const bool kRegistered = [] {
-  for (const Shape &shape : {Shape{1, 55, 55, 96}, Shape{1, 27, 27, 256}}) {
-    RegisterOp(OpName("LOCAL_RESPONSE_NORMALIZATION", shape, "W5"),
-               [=](Random *random) {
-                 return OpCase("LocalResponseNorm")
-                     .Input(random->Floats(shape))
-                     .Int("before", 2)
-                     .Int("after", 2)
-                     .Float("alpha", 2e-5f)
-                     .Float("beta", 0.75f);
-               });
-  }
-  return true;
-}();
+const OpBenchmarks benchmarks("LOCAL_RESPONSE_NORMALIZATION",
+                              "W5",
+                              {{1, 55, 55, 96}, {1, 27, 27, 256}},
+                              [](Random *random, const Shape &shape) {
+                                return OpCase("LocalResponseNorm")
+                                    .Input(random->Floats(shape))
+                                    .Int("before", 2)
+                                    .Int("after", 2)
+                                    .Float("alpha", 2e-5f)
+                                    .Float("beta", 0.75f);
+                              });
 
 }  // namespace
 }  // namespace mace

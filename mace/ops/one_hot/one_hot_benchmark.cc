@@ -6,21 +6,20 @@
 namespace mace {
 namespace {
 
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
 
-const bool registered = [] {
-  const Shape tokens{1, 128};
-  benchmark::RegisterOp(benchmark::OpName("ONE_HOT", tokens, "1000"),
-                        [tokens](Random *random) {
-                          return OpCase("OneHot")
-                              .Input(random->Ints(tokens, 0, 999))
-                              .Constant(Value::Floats({2}, {0, 1}))
-                              .Int("depth", 1000);
-                        });
-  return true;
-}();
+const OpBenchmarks benchmarks("ONE_HOT",
+                              "1000",
+                              {{1, 128}},
+                              [](Random *random, const Shape &tokens) {
+                                return OpCase("OneHot")
+                                    .Input(random->Ints(tokens, 0, 999))
+                                    .Constant(Value::Floats({2}, {0, 1}))
+                                    .Int("depth", 1000);
+                              });
 
 }  // namespace
 }  // namespace mace

@@ -6,18 +6,14 @@
 namespace mace {
 namespace {
 
-using benchmark::OpName;
-using benchmark::RegisterOp;
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 
-const bool kRegistered = [] {
-  const Shape shape = {1, 224, 224, 3};
-  RegisterOp(OpName("SHAPE", shape, ""), [=](Random *random) {
-    return OpCase("Shape").Input(random->Floats(shape));
-  });
-  return true;
-}();
+const OpBenchmarks benchmarks(
+    "SHAPE", "", {{1, 224, 224, 3}}, [](Random *random, const Shape &shape) {
+      return OpCase("Shape").Input(random->Floats(shape));
+    });
 
 }  // namespace
 }  // namespace mace

@@ -6,19 +6,17 @@
 namespace mace {
 namespace {
 
-using benchmark::OpName;
-using benchmark::RegisterOp;
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 
-const bool kRegistered = [] {
-  for (const Shape &shape : {Shape{1, 56, 56, 256}, Shape{1, 28, 28, 116}}) {
-    RegisterOp(OpName("SPLIT", shape, "X2_AXIS3"), [=](Random *random) {
+const OpBenchmarks benchmarks(
+    "SPLIT",
+    "X2_AXIS3",
+    {{1, 56, 56, 256}, {1, 28, 28, 116}},
+    [](Random *random, const Shape &shape) {
       return OpCase("Split", 2).Input(random->Floats(shape)).Int("axis", 3);
     });
-  }
-  return true;
-}();
 
 }  // namespace
 }  // namespace mace

@@ -6,18 +6,18 @@
 namespace mace {
 namespace {
 
-using benchmark::OpName;
-using benchmark::RegisterOp;
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 
-const bool kRegistered = [] {
-  const Shape shape = {1, 1, 1, 1024};
-  RegisterOp(OpName("SQUEEZE", shape, "AXES_1_2"), [=](Random *random) {
-    return OpCase("Squeeze").Input(random->Floats(shape)).Ints("axes", {1, 2});
-  });
-  return true;
-}();
+const OpBenchmarks benchmarks("SQUEEZE",
+                              "AXES_1_2",
+                              {{1, 1, 1, 1024}},
+                              [](Random *random, const Shape &shape) {
+                                return OpCase("Squeeze")
+                                    .Input(random->Floats(shape))
+                                    .Ints("axes", {1, 2});
+                              });
 
 }  // namespace
 }  // namespace mace

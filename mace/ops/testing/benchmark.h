@@ -3,15 +3,13 @@
 
 // Micro-benchmarks of operators and kernels. (OB-01 to OB-04)
 //
-//   const bool registered = [] {
-//     for (const Shape &shape : {Shape{1, 56, 56, 64}, Shape{1, 7, 7, 1024}}) {
-//       RegisterOp(OpName("SOFTMAX", shape, ""), [shape](op_test::Random
-//       *random) {
+//   const OpBenchmarks benchmarks(
+//       "SOFTMAX", "", {{1, 56, 56, 64}, {1, 7, 7, 1024}},
+//       [](op_test::Random *random, const Shape &shape) {
 //         return op_test::OpCase("Softmax").Input(random->Floats(shape));
 //       });
-//     }
-//     return true;
-//   }();
+//
+// Those that differ in more than a shape call RegisterOp for each.
 
 #ifndef MACE_OPS_TESTING_BENCHMARK_H_
 #define MACE_OPS_TESTING_BENCHMARK_H_
@@ -79,6 +77,14 @@ using MakeCase = std::function<op_test::OpCase(op_test::Random *)>;
 void Register(const std::string &name, Function function);
 // One op, through its real Init and Reshape; only Run is timed.
 void RegisterOp(const std::string &name, MakeCase make);
+
+// Registers one for each of the shapes, as OpName(op, shape, details).
+struct OpBenchmarks {
+  OpBenchmarks(const std::string &op,
+               const std::string &details,
+               const std::vector<Shape> &shapes,
+               op_test::OpCase (*make)(op_test::Random *, const Shape &));
+};
 
 // Weights at the next port of `op_case`, packed as `type` says, which is also
 // the one of OpName: "float"; "half", "bfloat16" or "int8" where they are

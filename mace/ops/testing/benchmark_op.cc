@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "mace/kernels/cpu/cpu_device.h"
 #include "mace/ops/testing/benchmark.h"
@@ -161,6 +164,16 @@ void RegisterOp(const std::string &name, MakeCase make) {
     state->Measure(subject.input_bytes(), subject.macs(),
                    [&subject] { subject.Run(); });
   });
+}
+
+OpBenchmarks::OpBenchmarks(const std::string &op,
+                           const std::string &details,
+                           const std::vector<Shape> &shapes,
+                           OpCase (*make)(op_test::Random *, const Shape &)) {
+  for (const Shape &shape : shapes) {
+    RegisterOp(OpName(op, shape, details),
+               [=](op_test::Random *random) { return make(random, shape); });
+  }
 }
 
 }  // namespace mace::benchmark

@@ -8,25 +8,24 @@
 namespace mace {
 namespace {
 
+using benchmark::OpBenchmarks;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
 
-const bool registered = [] {
-  const Shape scores{12, 128, 128};
-  benchmark::RegisterOp(benchmark::OpName("WHERE", scores, "MASK_1_128_128"),
-                        [scores](Random *random) {
-                          // Attention to what came before.
-                          std::vector<uint8_t> mask;
-                          for (int i = 0; i < 128 * 128; ++i)
-                            mask.push_back(i / 128 >= i % 128);
-                          return OpCase("Where")
-                              .Input(Value::Bools({1, 128, 128}, mask))
-                              .Input(random->Floats(scores))
-                              .Constant(Value::Floats({}, {-1e9f}));
-                        });
-  return true;
-}();
+const OpBenchmarks benchmarks("WHERE",
+                              "MASK_1_128_128",
+                              {{12, 128, 128}},
+                              [](Random *random, const Shape &scores) {
+                                // Attention to what came before.
+                                std::vector<uint8_t> mask;
+                                for (int i = 0; i < 128 * 128; ++i)
+                                  mask.push_back(i / 128 >= i % 128);
+                                return OpCase("Where")
+                                    .Input(Value::Bools({1, 128, 128}, mask))
+                                    .Input(random->Floats(scores))
+                                    .Constant(Value::Floats({}, {-1e9f}));
+                              });
 
 }  // namespace
 }  // namespace mace
