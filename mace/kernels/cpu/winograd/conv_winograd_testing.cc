@@ -1,0 +1,183 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/winograd/conv_winograd_testing.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace mace::winograd {
+
+namespace {
+
+struct FreeDeleter {
+  void operator()(void *p) const { std::free(p); }
+};
+using Memory = std::unique_ptr<void, FreeDeleter>;
+
+// Filled with NaN, should anything leak.
+Memory Allocate(size_t bytes) {
+  const size_t rounded = (bytes + 63) / 64 * 64 + 64;
+  Memory memory(std::aligned_alloc(64, rounded));
+  std::memset(memory.get(), 0xff, rounded);
+  return memory;
+}
+
+Memory TransformFilter(const Case &c, const Data &d, const ConvPlan &plan) {
+  const size_t element = c.half ? sizeof(uint16_t) : sizeof(float);
+  Memory filter = Allocate(FilterElements(plan) * element);
+  FilterArgs args;
+  args.from = d.packed.data();
+  args.type = c.type;
+  args.channels = Size(c.shape.in_c);
+  args.to_stride = plan.filter_stride;
+  for (size_t panel = 0; panel < Size(plan.panels); ++panel) {
+    args.panel_begin = panel;
+    args.panel_end = panel + 1;
+    args.to = static_cast<char *>(filter.get()) +
+              panel * args.channels * gemm::kPanelColumns * element;
+    plan.transforms->filter(args);
+  }
+  return filter;
+}
+
+std::vector<uint16_t> AllToF16(const std::vector<float> &values) {
+  std::vector<uint16_t> halves;
+  halves.reserve(values.size());
+  for (float x : values) halves.push_back(ToF16(x));
+  return halves;
+}
+
+}  // namespace
+
+std::vector<CpuIsa> IsasFor(const Case &c) {
+  if (!c.half) return RunnableIsas();
+  std::vector<CpuIsa> isas;
+  for (CpuIsa isa : RunnableFloatIsas()) {
+    if (HalfKernelsFor(isa) != nullptr) isas.push_back(isa);
+  }
+  return isas;
+}
+
+Case MakeCase(int tile,
+              ptrdiff_t height,
+              ptrdiff_t width,
+              ptrdiff_t in_c,
+              ptrdiff_t out_c,
+              ptrdiff_t pad) {
+  Case c;
+  c.tile = tile;
+  gemm::ConvShape &s = c.shape;
+  s.in_h = height;
+  s.in_w = width;
+  s.in_c = in_c;
+  s.out_c = out_c;
+  s.kernel_h = s.kernel_w = 3;
+  s.pad_top = s.pad_left = pad;
+  s.out_h = height + 2 * pad - 2;
+  s.out_w = width + 2 * pad - 2;
+  return c;
+}
+
+std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
+  const gemm::ConvShape &s = c.shape;
+  std::string text = std::string(CpuIsaName(isa)) + " shape";
+  for (ptrdiff_t v : {s.batch, s.in_h, s.in_w, s.in_c, s.pad_top, s.pad_left,
+                      s.out_h, s.out_w, s.out_c}) {
+    text += " " + std::to_string(v);
+  }
+  return text + " tile " + std::to_string(c.tile) + " type " +
+         std::to_string(static_cast<int>(c.type)) + " bias " +
+         std::to_string(c.bias) + " residual " + std::to_string(c.residual) +
+         " clamp " + std::to_string(c.clamp) + " extra " +
+         std::to_string(c.extra_stride) + " threads " +
+         std::to_string(c.threads) + " half " + std::to_string(c.half) +
+         " each_run " + std::to_string(c.each_run) + " seed " +
+         std::to_string(seed);
+}
+
+Data MakeData(const Case &c, Random *random) {
+  const gemm::ConvShape &s = c.shape;
+  const size_t depth = Size(9 * s.in_c);
+  const size_t panel_bytes = gemm::PanelBytes(c.type, depth);
+  Data d;
+  d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
+  d.filter = random->Floats(Size(s.out_c) * depth);
+  d.bias = random->Floats(Size(s.out_c));
+  d.residual = random->Floats(Size(s.batch * s.out_h * s.out_w * s.out_c));
+  d.packed.assign(gemm::PanelCount(Size(s.out_c)) * panel_bytes, 0);
+  for (size_t o = 0; o < Size(s.out_c); ++o) {
+    char *panel = d.packed.data() + o / 16 * panel_bytes;
+    if (c.type == gemm::WeightType::kI8) {
+      ToInt8Weights(&d.filter[o * depth], depth, o % 16, panel);
+      continue;
+    }
+    for (size_t k = 0; k < depth; ++k) {
+      float *value = &d.filter[o * depth + k];
+      const size_t at = k * 16 + o % 16;
+      if (c.type == gemm::WeightType::kF32) {
+        std::memcpy(panel + at * 4, value, 4);
+        continue;
+      }
+      const bool half = c.type == gemm::WeightType::kF16;
+      const uint16_t bits = half ? ToF16(*value) : ToBf16(*value);
+      *value = half ? FromF16(bits) : FromBf16(bits);
+      std::memcpy(panel + at * 2, &bits, 2);
+    }
+  }
+  return d;
+}
+
+ConvPlan MakePlan(const Case &c, CpuIsa isa) {
+  PlanRequest request;
+  request.shape = c.shape;
+  request.method = {c.tile, c.each_run};
+  request.weight_type = c.type;
+  request.kernels = c.half ? HalfKernelsFor(isa) : KernelsFor(isa);
+  request.gemm = gemm::KernelsFor(isa);
+  if (c.half) request.fp16 = gemm::Fp16KernelsFor(isa);
+  request.threads = c.threads;
+  return PlanConv(request);
+}
+
+std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
+  const gemm::ConvShape &s = c.shape;
+  const ConvPlan plan = MakePlan(c, isa);
+  Memory filter;
+  if (!c.each_run) filter = TransformFilter(c, d, plan);
+  const Memory scratch = Allocate(plan.scratch_bytes);
+  const size_t stride = Size(s.out_c) + c.extra_stride;
+  std::vector<float> out(Size(s.batch * s.out_h * s.out_w) * stride, kGuard);
+  gemm::ConvArgs args;
+  args.input = d.input.data();
+  args.weights = c.each_run ? d.packed.data() : filter.get();
+  args.output = out.data();
+  args.output_stride = stride;
+  args.epilogue.bias = c.bias ? d.bias.data() : nullptr;
+  args.epilogue.residual = c.residual ? d.residual.data() : nullptr;
+  args.epilogue.residual_stride = Size(s.out_c);
+  args.epilogue.clamp = c.clamp;
+  args.epilogue.low = kLow;
+  args.epilogue.high = kHigh;
+  std::vector<uint16_t> half_out;
+  std::vector<uint16_t> half_input;
+  std::vector<uint16_t> half_residual;
+  if (c.half) {
+    half_out = AllToF16(out);
+    half_input = AllToF16(d.input);
+    half_residual = AllToF16(d.residual);
+    args.input_half = half_input.data();
+    args.output_half = half_out.data();
+    args.residual_half = c.residual ? half_residual.data() : nullptr;
+    args.epilogue.residual = nullptr;
+  }
+  for (ptrdiff_t task = plan.tasks; task-- > 0;) {
+    RunConvTask(plan, args, task, scratch.get());
+  }
+  for (size_t i = 0; i < half_out.size(); ++i) out[i] = FromF16(half_out[i]);
+  return out;
+}
+
+}  // namespace mace::winograd
