@@ -3,22 +3,14 @@
 
 #include "mace/kernels/cpu/gemm/fp16_gemm.h"
 
+#include "mace/kernels/cpu/isa_table.h"
+
 namespace mace::gemm {
 
-#define MACE_FP16_DECLARE(name, base)    \
-  namespace name {                       \
-  extern const Fp16Kernels kFp16Kernels; \
-  }
-MACE_FOR_EACH_FP16_EXTENSION(MACE_FP16_DECLARE)
-#undef MACE_FP16_DECLARE
+MACE_DECLARE_TABLES(FP16, Fp16Kernels, kFp16Kernels)
 
 const Fp16Kernels *Fp16KernelsFor(CpuIsa isa) {
-  (void)isa;  // where there is no extension
-#define MACE_FP16_CASE(name, copy) \
-  if (isa == CpuIsa::name) return &copy::kFp16Kernels;
-  MACE_FOR_EACH_FP16_ISA(MACE_FP16_CASE)
-#undef MACE_FP16_CASE
-  return nullptr;
+  return MACE_FIND_TABLE(FP16, isa, kFp16Kernels);
 }
 
 }  // namespace mace::gemm

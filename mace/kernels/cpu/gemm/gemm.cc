@@ -3,14 +3,11 @@
 
 #include "mace/kernels/cpu/gemm/gemm.h"
 
+#include "mace/kernels/cpu/isa_table.h"
+
 namespace mace::gemm {
 
-#define MACE_GEMM_DECLARE(name)  \
-  namespace name {               \
-  extern const Kernels kKernels; \
-  }
-MACE_FOR_EACH_ISA(MACE_GEMM_DECLARE)
-#undef MACE_GEMM_DECLARE
+MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
 
 namespace {
 
@@ -28,17 +25,7 @@ const Kernels *Int8WeightKernelsFor(CpuIsa isa) {
 }
 
 const Kernels *KernelsFor(CpuIsa isa) {
-  switch (isa) {
-#define MACE_GEMM_CASE(name, base) \
-  case CpuIsa::name:               \
-    return &base::kKernels;
-    // NOLINTNEXTLINE(bugprone-branch-clone): extensions use their base.
-    MACE_FOR_EACH_ISA_AND_BASE(MACE_GEMM_CASE)
-#undef MACE_GEMM_CASE
-    case CpuIsa::kNone:
-      break;
-  }
-  return nullptr;
+  return MACE_FIND_TABLE(BASE, isa, kKernels);
 }
 
 }  // namespace mace::gemm

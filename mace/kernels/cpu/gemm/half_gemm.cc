@@ -3,25 +3,16 @@
 
 #include "mace/kernels/cpu/gemm/half_gemm.h"
 
+#include "mace/kernels/cpu/isa_table.h"
+
 namespace mace::gemm {
 
-#define MACE_BF16_DECLARE(name, base)    \
-  namespace name {                       \
-  extern const HalfKernels kBf16Kernels; \
-  }
-MACE_FOR_EACH_BF16_EXTENSION(MACE_BF16_DECLARE)
-#undef MACE_BF16_DECLARE
+MACE_DECLARE_TABLES(BF16_AND_AMX, HalfKernels, kBf16Kernels)
 
 const HalfKernels *HalfKernelsFor(CpuIsa isa, WeightType weights) {
-  if (weights == WeightType::kBf16Pairs) isa = PermittedIsa(isa);
-#define MACE_BF16_CASE(name, base)                                \
-  if (isa == CpuIsa::name && weights == WeightType::kBf16Pairs) { \
-    return &name::kBf16Kernels;                                   \
-  }
-  MACE_FOR_EACH_BF16_EXTENSION(MACE_BF16_CASE)
-#undef MACE_BF16_CASE
-  (void)isa;  // where there is no extension
-  return nullptr;
+  if (weights != WeightType::kBf16Pairs) return nullptr;
+  isa = PermittedIsa(isa);
+  return MACE_FIND_TABLE(BF16_AND_AMX, isa, kBf16Kernels);
 }
 
 }  // namespace mace::gemm

@@ -2,30 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/isa_table.h"
 
 namespace mace::gemm {
 
-#define MACE_INT8_DECLARE(name)            \
-  namespace name {                         \
-  extern const Kernels kInt8WeightKernels; \
-  }
-MACE_FOR_EACH_ISA(MACE_INT8_DECLARE)
-#undef MACE_INT8_DECLARE
+MACE_DECLARE_TABLES(BASE, Kernels, kInt8WeightKernels)
 
 namespace {
 
 const Kernels *LinkedKernelsFor(CpuIsa isa) {
-  switch (isa) {
-#define MACE_INT8_CASE(name, base) \
-  case CpuIsa::name:               \
-    return &base::kInt8WeightKernels;
-    // NOLINTNEXTLINE(bugprone-branch-clone): extensions use their base.
-    MACE_FOR_EACH_ISA_AND_BASE(MACE_INT8_CASE)
-#undef MACE_INT8_CASE
-    case CpuIsa::kNone:
-      break;
-  }
-  return nullptr;
+  return MACE_FIND_TABLE(BASE, isa, kInt8WeightKernels);
 }
 
 const Int8WeightRegistration registration(LinkedKernelsFor);

@@ -3,26 +3,17 @@
 
 // Registers the transforms of fp16, by being linked.
 
+#include "mace/kernels/cpu/isa_table.h"
 #include "mace/kernels/cpu/winograd/winograd.h"
 
 namespace mace::winograd {
 
-#define MACE_WINOGRAD_DECLARE(name, base) \
-  namespace name {                        \
-  extern const Kernels kKernels;          \
-  }
-MACE_FOR_EACH_FP16_EXTENSION(MACE_WINOGRAD_DECLARE)
-#undef MACE_WINOGRAD_DECLARE
+MACE_DECLARE_TABLES(FP16, Kernels, kKernels)
 
 namespace {
 
 const Kernels *LinkedKernelsFor(CpuIsa isa) {
-  (void)isa;  // where there is no extension
-#define MACE_WINOGRAD_CASE(name, copy) \
-  if (isa == CpuIsa::name) return &copy::kKernels;
-  MACE_FOR_EACH_FP16_ISA(MACE_WINOGRAD_CASE)
-#undef MACE_WINOGRAD_CASE
-  return nullptr;
+  return MACE_FIND_TABLE(FP16, isa, kKernels);
 }
 
 const HalfRegistration registration(LinkedKernelsFor);
