@@ -1,0 +1,84 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Cases of depthwise convolution, what they should give and what they do.
+
+#ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_TESTING_H_
+#define MACE_KERNELS_CPU_DWCONV_DWCONV_TESTING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/kernel_testing.h"
+
+namespace mace::dwconv {
+
+// Between the pixels of the output.
+inline constexpr float kGuard = 12345.0f;
+// Cuts off a good part of the results.
+inline constexpr float kLow = -0.25f;
+inline constexpr float kHigh = 0.75f;
+
+inline size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
+
+inline ptrdiff_t Groups(const Shape &s) { return s.in_c / s.depth; }
+inline ptrdiff_t Outputs(const Shape &s) { return Groups(s) * s.multiplier; }
+
+enum class Stored { kFloat, kF16, kBf16 };
+inline constexpr Stored kAllStored[] = {Stored::kFloat, Stored::kF16,
+                                        Stored::kBf16};
+
+// `x` as it comes back from such storage.
+float Rounded(Stored stored, float x);
+
+struct Case {
+  Shape shape;
+  WeightType type = WeightType::kF32;
+  bool bias = true;
+  bool clamp = false;
+  ptrdiff_t extra_stride = 0;
+  ptrdiff_t row_part = 1000;       // rows of outputs per call
+  ptrdiff_t channel_part = 1000;   // groups per call
+  Stored stored = Stored::kFloat;  // image and output
+};
+
+// An image of `channels` channels, all groups of one.
+Shape Square(ptrdiff_t size,
+             ptrdiff_t channels,
+             ptrdiff_t kernel,
+             ptrdiff_t stride,
+             ptrdiff_t pad);
+
+// Those of this machine that can run a case.
+std::vector<CpuIsa> IsasFor(const Case &c);
+
+std::string Describe(const Case &c, CpuIsa isa, uint32_t seed);
+
+struct Data {
+  std::vector<float> input;
+  std::vector<uint16_t> half_input;  // the same in 16 bits
+  std::vector<float> filter;         // as stored
+  std::vector<uint16_t> halves;      // the storage of 16-bit types
+  std::vector<float> bias;
+};
+
+Data MakeData(const Case &c, Random *random);
+
+// In the parts that the case says. Pixels of the output are Outputs +
+// extra_stride apart.
+std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa);
+
+struct Expected {
+  double value;
+  double bound;
+};
+
+// By the definition, in double precision: output `o` of a pixel.
+Expected Reference(const Case &c, const Data &d, ptrdiff_t pixel, ptrdiff_t o);
+
+}  // namespace mace::dwconv
+
+#endif  // MACE_KERNELS_CPU_DWCONV_DWCONV_TESTING_H_
