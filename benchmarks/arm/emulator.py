@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -54,7 +55,7 @@ class Run:
     """How to run a program.
 
     Attributes:
-        command: program and arguments.
+        command: program, a path, and arguments. It runs in a folder of its own.
         libraries: the folder that the guest sees as its root where a file is
             there; that of the CPU if None.
         environment: all of the guest's: a count must not depend on the shell.
@@ -97,7 +98,8 @@ def execute(cpu: str, run: Run) -> Execution:
             *(chosen.emulator, "-cpu", chosen.name),
             *("-L", str(run.libraries or chosen.libraries)),
             *("-plugin", f"{plugin},out={out},hottest={run.hottest}"),
-            *run.command,
+            os.path.abspath(run.command[0]),
+            *run.command[1:],
         ]
         try:
             done = subprocess.run(

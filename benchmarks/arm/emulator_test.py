@@ -125,6 +125,14 @@ def test_counts_every_class_exactly(compiler: str, tmp_path: Path) -> None:
     assert block.macs == sum(kind in CLASSES[:5] for _, kind in _LOOP)
 
 
+def test_a_path_is_that_of_the_caller(
+    compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = Path(_assemble(compiler, tmp_path))
+    monkeypatch.chdir(program.parent)
+    assert execute("max", Run([program.name])).total.total > 0
+
+
 def test_a_failing_program_is_an_error(compiler: str, tmp_path: Path) -> None:
     program = _assemble(compiler, tmp_path, status=3)
     with pytest.raises(EmulationError, match="exit status 3"):
