@@ -13,14 +13,18 @@ namespace {
 
 // A smaller tensor stays in the caches between two operators by itself.
 constexpr int64_t kMinLinkBytes = 512 * 1024;
-// What a thread holds of all links: half of 512 KiB, the smallest second level
-// of cache that we aim at.
-constexpr int64_t kLinkBytes = 256 * 1024;
+// What a thread holds of all links: the smallest second level of cache that we
+// aim at. Lower bands lose more by what each begins anew, and by rows that
+// move, than they gain by staying in half of it.
+constexpr int64_t kLinkBytes = 512 * 1024;
 // Constants of a chain, which every band passes over, beside that.
 constexpr int64_t kConstantBytes = 512 * 1024;
 // Pixels of every output that amortise a pass over constants and the moving of
 // rows that stay.
 constexpr int64_t kMinBandPixels = 64;
+// Of the rows that a link holds, one in so many may be there for the next band:
+// each band moves them.
+constexpr int64_t kHeldPerKept = 6;
 // Tasks of a thread, as cores are not equally fast.
 constexpr int64_t kTasksPerThread = 4;
 // Multiply-accumulates done again where tasks meet, of those done once.
@@ -127,23 +131,29 @@ class ChainPlanner {
   struct Most {
     int64_t made[BandChain::kMaxNodes] = {};
     int64_t held[BandChain::kMaxNodes] = {};
+    int64_t kept[BandChain::kMaxNodes] = {};  // of those, from the band before
 
     void Include(const BandWalk &walk, size_t count) {
       for (size_t i = 0; i < count; ++i) {
         const BandWalk::Step &step = walk.step(i);
         made[i] = std::max(made[i], step.made.count());
         held[i] = std::max(held[i], step.made.end - step.kept.begin);
+        kept[i] = std::max(kept[i], step.kept.count());
       }
     }
   };
-  // In the middle of the image, where windows see most of it.
-  Most FirstBand(int64_t band_rows) const {
-    const int64_t begin = (chain_.rows - band_rows) / 2;
+  // Of two bands in the middle of the image, where windows see most of it.
+  Most TwoBands(int64_t band_rows) const {
+    const int64_t begin = std::max<int64_t>(chain_.rows / 2 - band_rows, 0);
     BandWalk walk(ops_, count_);
     walk.Start();
-    walk.Next({begin, begin + band_rows});
     Most most;
-    most.Include(walk, count_);
+    for (int64_t row = begin; row < begin + 2 * band_rows; row += band_rows) {
+      const int64_t end = std::min(row + band_rows, chain_.rows);
+      if (row >= end) break;
+      walk.Next({row, end});
+      most.Include(walk, count_);
+    }
     return most;
   }
 
@@ -159,6 +169,12 @@ class ChainPlanner {
     }
     return true;
   }
+  bool MovesLittle(const Most &most) const {
+    for (size_t i = 0; i + 1 < count_; ++i) {
+      if (most.kept[i] * kHeldPerKept > most.held[i]) return false;
+    }
+    return true;
+  }
 
   // The most rows for which the links fit the cache. Where not even one does,
   // as in wide images, a pair still saves memory if it takes little of it.
@@ -167,16 +183,16 @@ class ChainPlanner {
     for (size_t i = 0; i + 1 < count_; ++i) whole += OutputOf(i).bytes();
     const int64_t memory = whole / (2 * threads_);
     const int64_t room = std::min(memory, kLinkBytes);
-    Most most = FirstBand(1);
+    Most most = TwoBands(1);
     if (LinkBytes(most) > (count_ == 2 ? memory : room)) return false;
     chain_.band_rows = 1;
     while (chain_.band_rows < chain_.task_rows) {
-      const Most more = FirstBand(chain_.band_rows + 1);
+      const Most more = TwoBands(chain_.band_rows + 1);
       if (LinkBytes(more) > room) break;
       most = more;
       ++chain_.band_rows;
     }
-    return HasEnoughPixels(most);
+    return HasEnoughPixels(most) && (count_ == 2 || MovesLittle(most));
   }
 
   void LayOutScratch() {

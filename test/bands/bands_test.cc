@@ -244,6 +244,19 @@ TEST(BandsEngineTest, SmallTensorsExistAsAWhole) {
       << runner.engine->Explain();
 }
 
+// All six in one chain would share its room, in bands of few rows.
+TEST(BandsEngineTest, ChainsAreCutWhereBandsWouldBeLow) {
+  Network network({1, 224, 224, 3}, "", DataType::kFloat32);
+  network.Conv(3, 2, 32).Depthwise(3, 1).Conv(1, 1, 16);
+  network.Conv(1, 1, 96).Depthwise(3, 2).Conv(1, 1, 24);
+  network.model().Output("t6");
+  Runner runner(network, network.model());
+  runner.Create({"t6"}, 1, false);
+  const std::string plan = runner.engine->Explain();
+  EXPECT_EQ(Count(plan, kJoined), 4u) << plan;
+  EXPECT_EQ(Count(plan, " in bands for 't4'"), 0u) << plan;
+}
+
 TEST(BandsEngineTest, TheEnvironmentTurnsThemOff) {
   Network network = Block();
   Runner runner(network, network.model());
