@@ -41,6 +41,7 @@ class Quantization {
            const Tensor *zero,
            void *scratch,
            ThreadPool *pool) const {
+    if (elements_ == 0) return;  // there may be no scale
     auto *zeros = static_cast<int32_t *>(scratch);
     Widen(zero, zeros);
     pool->ParallelFor(

@@ -31,8 +31,8 @@ Value Numbers(Random *random, DataType type, const Shape &shape) {
 template <typename T>
 void CheckType(DataType type) {
   Random random(1);
-  for (const Shape &shape :
-       {Shape{67}, Shape{3, 5}, Shape{2, 3, 37}, Shape{2, 19, 3, 5}}) {
+  for (const Shape &shape : {Shape{67}, Shape{3, 5}, Shape{3, 0},
+                             Shape{2, 3, 37}, Shape{2, 19, 3, 5}}) {
     const Value x = Numbers<T>(&random, type, shape);
     const std::vector<T> values = x.As<T>();
     const auto rank = static_cast<int64_t>(shape.rank());

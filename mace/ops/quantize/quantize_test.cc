@@ -66,8 +66,8 @@ TEST(QuantizeTest, TiesToEvenAndSaturation) {
 // Rows and vectors of every length, scales by any axis.
 TEST(QuantizeTest, EveryAxis) {
   Random random(1);
-  for (const Shape &shape :
-       {Shape{67}, Shape{3, 5}, Shape{2, 3, 37}, Shape{2, 19, 3, 5}}) {
+  for (const Shape &shape : {Shape{67}, Shape{3, 5}, Shape{3, 0},
+                             Shape{2, 3, 37}, Shape{2, 19, 3, 5}}) {
     const Value x = random.Floats(shape, -20.0f, 20.0f);
     const std::vector<float> values = x.floats();
     const auto rank = static_cast<int64_t>(shape.rank());
