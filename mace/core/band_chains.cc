@@ -25,8 +25,6 @@ constexpr int64_t kMinBandPixels = 64;
 // Of the rows that a link holds, one in so many may be there for the next band:
 // each band moves them.
 constexpr int64_t kHeldPerKept = 6;
-// Tasks of a thread, as cores are not equally fast.
-constexpr int64_t kTasksPerThread = 4;
 // Multiply-accumulates done again where tasks meet, of those done once.
 constexpr double kMostAgain = 0.06;
 
@@ -113,18 +111,14 @@ class ChainPlanner {
     return work;
   }
 
-  // As many as do not compute too much twice.
+  // One for each thread: more would meet more often, where rows are computed
+  // twice. False if that is too much even so.
   bool ChooseTasks() {
-    const double once = Work(chain_.rows);
-    const int64_t most = threads_ == 1 ? 1 : kTasksPerThread;
-    for (int64_t tasks = most; tasks > 0; --tasks) {
-      const int64_t wanted = DivideUp(tasks * threads_, chain_.images);
-      chain_.task_rows = DivideUp(chain_.rows, std::min(wanted, chain_.rows));
-      chain_.image_tasks = DivideUp(chain_.rows, chain_.task_rows);
-      if (chain_.tasks() < threads_) return false;
-      if (Work(chain_.task_rows) <= (1 + kMostAgain) * once) return true;
-    }
-    return false;
+    const int64_t wanted = DivideUp(threads_, chain_.images);
+    chain_.task_rows = DivideUp(chain_.rows, std::min(wanted, chain_.rows));
+    chain_.image_tasks = DivideUp(chain_.rows, chain_.task_rows);
+    return chain_.tasks() >= threads_ &&
+           Work(chain_.task_rows) <= (1 + kMostAgain) * Work(chain_.rows);
   }
 
   // Rows that each operator computes at once, and each link holds, at most.
