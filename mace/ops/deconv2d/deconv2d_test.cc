@@ -145,8 +145,8 @@ TEST(Deconv2DTest, KernelsAndStrides) {
   }
 }
 
-TEST(Deconv2DTest, UnequalAxes) {
-  Random random(2);
+// Height and width differ in everything, and so do the sides.
+Geometry Unequal() {
   Geometry g;
   g.strides[0] = 3;
   g.strides[1] = 2;
@@ -154,6 +154,12 @@ TEST(Deconv2DTest, UnequalAxes) {
   g.pads[3] = 3;
   g.output_padding[0] = 2;
   g.output_padding[1] = 1;
+  return g;
+}
+
+TEST(Deconv2DTest, UnequalAxes) {
+  Random random(2);
+  Geometry g = Unequal();
   Problem(&random, {1, 4, 7, 5}, 33, 5, 2, g).Check();
   Problem(&random, {3, 1, 1, 5}, 3, 2, 7, g).Check();
   g.output_padding[0] = 9;  // rows that nothing reaches
@@ -216,13 +222,7 @@ TEST(Deconv2DTest, FewChannels) {
 
 TEST(Deconv2DTest, FewChannelsUnequalAxes) {
   Random random(14);
-  Geometry g;
-  g.strides[0] = 3;
-  g.strides[1] = 2;
-  g.pads[0] = 2;
-  g.pads[3] = 3;
-  g.output_padding[0] = 2;
-  g.output_padding[1] = 1;
+  Geometry g = Unequal();
   Problem(&random, {1, 4, 7, 45}, 3, 5, 2, g).Check();
   Problem(&random, {3, 1, 1, 45}, 3, 2, 7, g).Check();
   g.output_padding[0] = 9;  // rows and columns that nothing reaches

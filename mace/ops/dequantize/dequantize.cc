@@ -19,7 +19,8 @@ class DequantizeOp final : public CpuOp {
     const Tensor &input = *context->input(kDequantizeInputInput);
     const Tensor &scale = *context->input(kDequantizeScaleInput);
     const std::string problem = QuantizationProblem(
-        input.shape, scale, Zero(*context), input.data_type, attributes_.axis);
+        input.shape, scale, InputOrNull(*context, kDequantizeZeroPointInput),
+        input.data_type, attributes_.axis);
     if (!problem.empty()) return Invalid(problem);
     MACE_RETURN_IF_ERROR(
         SetOutput(context, 0, input.shape, DataType::kFloat32));
@@ -48,19 +49,12 @@ class DequantizeOp final : public CpuOp {
   template <typename From>
   void RunAs(const quantize::Functions<From, float> &functions,
              RunContext *context) const {
-    quantization_.Run(
-        functions, context->input(kDequantizeInputInput)->As<From>(),
-        context->output(0)->MutableAs<float>(),
-        context->input(kDequantizeScaleInput)->As<float>(), Zero(*context),
-        context->scratch(), context->thread_pool());
-  }
-
-  // Null if absent.
-  template <typename Context>
-  static const Tensor *Zero(const Context &context) {
-    return context.input_count() > kDequantizeZeroPointInput
-               ? context.input(kDequantizeZeroPointInput)
-               : nullptr;
+    quantization_.Run(functions,
+                      context->input(kDequantizeInputInput)->As<From>(),
+                      context->output(0)->MutableAs<float>(),
+                      context->input(kDequantizeScaleInput)->As<float>(),
+                      InputOrNull(*context, kDequantizeZeroPointInput),
+                      context->scratch(), context->thread_pool());
   }
 
   DequantizeAttributes attributes_;

@@ -21,7 +21,8 @@ class QuantizeOp final : public CpuOp {
     const DataType type = attributes_.to == QuantizeTo::UINT8 ? DataType::kUint8
                                                               : DataType::kInt8;
     const std::string problem = QuantizationProblem(
-        shape, scale, Zero(*context), type, attributes_.axis);
+        shape, scale, InputOrNull(*context, kQuantizeZeroPointInput), type,
+        attributes_.axis);
     if (!problem.empty()) return Invalid(problem);
     MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, type));
     quantization_.Reshape(shape, scale.shape, attributes_.axis);
@@ -36,25 +37,17 @@ class QuantizeOp final : public CpuOp {
     Tensor *output = context->output(0);
     if (attributes_.to == QuantizeTo::UINT8) {
       quantization_.Run(kernels.to_u8, x, output->MutableAs<uint8_t>(), scales,
-                        Zero(*context), context->scratch(),
-                        context->thread_pool());
+                        InputOrNull(*context, kQuantizeZeroPointInput),
+                        context->scratch(), context->thread_pool());
     } else {
       quantization_.Run(kernels.to_i8, x, output->MutableAs<int8_t>(), scales,
-                        Zero(*context), context->scratch(),
-                        context->thread_pool());
+                        InputOrNull(*context, kQuantizeZeroPointInput),
+                        context->scratch(), context->thread_pool());
     }
     return MaceStatus();
   }
 
  private:
-  // Null if absent.
-  template <typename Context>
-  static const Tensor *Zero(const Context &context) {
-    return context.input_count() > kQuantizeZeroPointInput
-               ? context.input(kQuantizeZeroPointInput)
-               : nullptr;
-  }
-
   QuantizeAttributes attributes_;
   Quantization quantization_;
 };
