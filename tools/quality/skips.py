@@ -90,7 +90,7 @@ EXPECTED = (
     Expected(
         ("sanitize",),
         "//mace/ops/testing:op_runner_test OpRunnerTest.*",
-        "AddressSanitizer ends the program at the * itself",
+        "AddressSanitizer ends the program at the *",
         "the test runs in the other steps",
     ),
     Expected(
