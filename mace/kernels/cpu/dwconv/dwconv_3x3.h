@@ -7,7 +7,7 @@
 // multiply-adds, 3.75 loads (stride 1) and little else. On Armv7 a row of the
 // filter is loaded with each row of the image, and pointers step from pixel to
 // pixel, which its loads do at no cost: 9 multiply-adds, 4.9 loads. Included by
-// dwconv_isa.cc only.
+// dwconv_isa.cc and dwconv_strip.h only.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
