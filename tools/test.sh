@@ -5,16 +5,42 @@
 # Usage: bash tools/test.sh [--only STEP]... [--no-gaps] [--list]
 #
 # Installs what the tests need (tools/setup.sh), runs them all, or the chosen
-# steps, and ends with "N passed, N failed". Skipped tests are counted, and named
-# unless tools/quality/skips.py expects them; with --no-gaps they are failures.
-# Logs stay in build/test.
+# steps, and ends with "N passed, N failed". Exit status: 0 if none failed, else
+# 1. Skipped tests are counted, and named unless tools/quality/skips.py expects
+# them. Logs stay in build/test.
+#
+#   --only STEP  run this step (repeatable)
+#   --no-gaps    a skipped test that is not expected is a failure (also:
+#                MACE_TEST_NO_GAPS=1)
+#   --list       print the steps, and neither install nor run anything
 
 set -euo pipefail
+
+listing=false
+for argument in "$@"; do
+  case $argument in
+    -h | --help)
+      sed -n '5,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      exit 0
+      ;;
+    --list) listing=true ;;
+  esac
+done
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # Bazel and pip keep their caches at home; a CI job may not say where it is.
 : "${HOME:=$(getent passwd "$(id -u)" | cut -d: -f6)}"
 export HOME
 
+# Wrong flags are told before minutes of set-up, by any Python that is here.
+readonly python=${MACE_VENV:-.venv}/bin/python
+for early in "$python" python3; do
+  if command -v "$early" >/dev/null; then
+    "$early" -m tools.quality.step_flags "$@"
+    if $listing; then exit 0; fi
+    break
+  fi
+done
+
 bash tools/setup.sh --for "test,docs" </dev/null
-exec "${MACE_VENV:-.venv}/bin/python" -m tools.quality.run_steps "$@"
+exec "$python" -m tools.quality.run_steps "$@"

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import subprocess
@@ -18,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tools.quality.skips import Skip, find_native_skips, find_skips, is_expected
+from tools.quality.step_flags import parse_flags
 from tools.quality.test_steps import Counts, Step, steps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,39 +114,15 @@ def table_of(results: Sequence[Result]) -> Table:
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
     """Runs the chosen steps; 0 if no test failed, else 1."""
-    known = steps(os.environ)
-    names = [step.name for step in known]
-    parser = argparse.ArgumentParser(prog="test.sh", description="Runs the tests.")
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=names,
-        metavar="STEP",
-        help="one step (repeatable): " + ", ".join(names),
-    )
-    parser.add_argument(
-        "--no-gaps",
-        action="store_true",
-        default=bool(os.environ.get("MACE_TEST_NO_GAPS")),
-        help="a skipped test that tools/quality/skips.py does not list is a failure "
-        "(also: MACE_TEST_NO_GAPS=1)",
-    )
-    parser.add_argument("--list", action="store_true", help="list the steps")
-    args = parser.parse_args(argv)
-    chosen = [step for step in known if not args.only or step.name in args.only]
-    if args.list:
-        for step in chosen:
-            print(f"{step.name:12}{step.summary}")
-        return 0
-
+    flags = parse_flags(steps(os.environ), argv)
     # A job in the background of a script starts with Ctrl-C ignored, and so would
     # the programs that tests interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     logs = ROOT / "build" / "test"
     logs.mkdir(parents=True, exist_ok=True)
     results: List[Result] = []
-    for number, step in enumerate(chosen, 1):
-        print(f"[{number}/{len(chosen)}] {step.name}: {step.summary}", flush=True)
+    for number, step in enumerate(flags.steps, 1):
+        print(f"[{number}/{len(flags.steps)}] {step.name}: {step.summary}", flush=True)
         log = logs / f"{step.name}.log"
         result = run_step(step, log)
         results.append(result)
@@ -165,7 +141,7 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     gaps = sum(skip.count for result in results for skip in result.gaps)
     if gaps:
         print(f"{gaps} skipped that have to run (named above)")
-    if args.no_gaps:
+    if flags.no_gaps:
         total += Counts(0, gaps)
     print(f"{total.passed} passed, {total.failed} failed")
     return 1 if total.failed else 0

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Tuple
 
 import pytest
 
@@ -94,6 +96,59 @@ def test_closing_line_and_status(
     assert output.splitlines()[-1] == "1 passed, 1 failed"
     assert run_steps.main(["--only", "step"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "1 passed, 0 failed"
+
+
+@pytest.fixture(name="checkout")
+def checkout_fixture(tmp_path: Path) -> Path:
+    """One with no Python environment, whose set-up fails."""
+    for place in ("mace", "tools/quality", "tools/test.sh"):
+        link = tmp_path / place
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(run_steps.ROOT / place)
+    (tmp_path / "tools" / "setup.sh").write_text("echo setting up; exit 9\n")
+    return tmp_path
+
+
+def run_script(checkout: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ("bash", checkout / "tools" / "test.sh", *flags),
+        env={**os.environ, "MACE_VENV": str(checkout / "none")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_help_and_list_need_no_set_up(checkout: Path) -> None:
+    for flags in (("--help",), ("--only", "host", "-h")):
+        done = run_script(checkout, *flags)
+        assert done.returncode == 0
+        assert done.stdout.startswith("Usage: bash tools/test.sh")
+        assert done.stdout.splitlines()[-1].startswith("  --list ")
+    done = run_script(checkout, "--list", "--only=docs", "--only", "host")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["host", "docs"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (("--only", "hots"), "--only hots: no such step; there are check, host, "),
+        (("--only",), "argument --only: expected one argument"),
+        (("--lst",), "unrecognized arguments: --lst"),
+    ],
+)
+def test_wrong_flags_are_told_before_the_set_up(
+    checkout: Path, flags: Tuple[str, ...], reason: str
+) -> None:
+    done = run_script(checkout, *flags)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"test.sh: error: {reason}" in done.stderr
+
+
+def test_set_up_comes_before_the_steps(checkout: Path) -> None:
+    done = run_script(checkout, "--only", "docs")
+    assert (done.returncode, done.stdout) == (9, "setting up\n")
 
 
 PYTEST_SKIPS = """\

@@ -1,0 +1,65 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The flags of `tools/test.sh`; its first lines say what they mean.
+
+Reads them with nothing but Python's own library, so that they can be looked at
+before anything is installed: as a program it lists the steps if `--list` asks for
+it, and else only says what is wrong, with status 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from typing import Optional, Sequence, Tuple
+
+from tools.quality.test_steps import Step, steps
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What is to be done.
+
+    Attributes:
+        steps: those chosen, in the order they run.
+        no_gaps: whether a skipped test that nobody expects is a failure.
+        listing: whether they are to be listed only.
+    """
+
+    steps: Tuple[Step, ...]
+    no_gaps: bool
+    listing: bool
+
+
+def parse_flags(known: Sequence[Step], argv: Optional[Sequence[str]]) -> Flags:
+    """Reads ``argv``, of the process if None; ends it with status 2 if it is wrong."""
+    parser = argparse.ArgumentParser(prog="test.sh", add_help=False, allow_abbrev=False)
+    parser.add_argument("--only", action="append", metavar="STEP", default=[])
+    parser.add_argument(
+        "--no-gaps",
+        action="store_true",
+        default=bool(os.environ.get("MACE_TEST_NO_GAPS")),
+    )
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args(argv)
+    names = [step.name for step in known]
+    for name in args.only:
+        if name not in names:
+            parser.error(f"--only {name}: no such step; there are {', '.join(names)}")
+    chosen = tuple(step for step in known if not args.only or step.name in args.only)
+    return Flags(chosen, args.no_gaps, args.list)
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """Lists the chosen steps if asked to."""
+    flags = parse_flags(steps(os.environ), argv)
+    if flags.listing:
+        # In one go: whoever reads may stop after the first line.
+        print("\n".join(f"{step.name:12}{step.summary}" for step in flags.steps))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
