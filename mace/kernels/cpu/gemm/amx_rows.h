@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How a product by tiles is cut: K into steps, rows into tiles; and the packing
-// of rows in that order. Included by amx_gemm_isa.cc only.
+// of rows in that order. Compiled by amx_gemm_isa.cc only.
 
 #ifndef MACE_KERNELS_CPU_GEMM_AMX_ROWS_H_
 #define MACE_KERNELS_CPU_GEMM_AMX_ROWS_H_

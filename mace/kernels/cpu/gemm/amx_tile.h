@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The eight tile registers of AMX, by number. Included by amx_gemm_isa.cc only,
+// The eight tile registers of AMX, by number. Compiled by amx_gemm_isa.cc only,
 // which is compiled a second time with MACE_AMX_EMULATED for tests on
 // processors without them.
 //

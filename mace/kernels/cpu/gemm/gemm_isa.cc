@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/gemm/gemm_groups.h"
 #include "mace/kernels/cpu/gemm/gemm_stretch.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
 #include "mace/kernels/cpu/simd.h"
@@ -17,75 +18,6 @@ void RunVector(const Vector &vector);  // vector_isa.cc
 namespace {
 
 static_assert(kPanelWidth == kPanelColumns);
-
-// Tiles of kVectors column vectors with 1, 2, ... kMaxRows rows.
-template <int kVectors, int kMaxRows>
-struct TileSet {
-  static constexpr int kColumns = kVectors * sv::kLanes;
-  TileFunction of_rows[kMaxRows];
-
-  template <int kRows = 1>
-  constexpr void Fill() {
-    of_rows[kRows - 1] = &RunTiles<kRows, kVectors>;
-    if constexpr (kRows < kMaxRows) Fill<kRows + 1>();
-  }
-  constexpr TileSet() : of_rows{} { Fill(); }
-};
-
-// A way to cover `panels` adjacent panels: `steps` tiles side by side.
-struct ColumnGroup {
-  size_t panels;
-  size_t steps;
-  int step_columns;
-  size_t max_rows;
-  const TileFunction *of_rows;
-};
-
-// Tallest tiles: accumulators + one weight vector per column vector + one
-// value of A must fit the registers. Measured on Zen 5, GMAC/s over ResNet and
-// MobileNet products: 6x64 114-126, 9x48 and 13x32 much the same, 14x32 (which
-// has no register left) 100-112, 12x16 78 (two loads feed only one FMA). So 64
-// columns where there are as many, and a lone panel only when it must be.
-#if defined(__AVX512F__)
-constexpr TileSet<4, 6> kTiles4;
-constexpr TileSet<3, 9> kTiles3;
-constexpr TileSet<2, 13> kTiles2;
-constexpr TileSet<1, 14> kTiles1;
-constexpr ColumnGroup kGroups[] = {
-    {1, 1, 16, 14, kTiles1.of_rows},
-    {2, 1, 32, 13, kTiles2.of_rows},
-    {3, 1, 48, 9, kTiles3.of_rows},
-    {4, 1, 64, 6, kTiles4.of_rows},
-};
-MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t panels_left) {
-  // Never leaves a single panel behind: 5 = 3 + 2.
-  if (panels_left == 5) return kGroups[2];
-  return kGroups[panels_left >= 4 ? 3 : panels_left - 1];
-}
-#elif defined(__AVX2__)
-constexpr TileSet<2, 6> kTiles;  // 12 sums + 2 weights + 1 value of 16
-constexpr ColumnGroup kGroup = {1, 1, 16, 6, kTiles.of_rows};
-MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
-#elif defined(__aarch64__)
-// 16 sums + 8 row vectors (four k each) + 2 x 4 weights of 32 registers. A
-// panel's four vectors come by one load: 128 of 143 instructions of the loop
-// multiply, and llvm-mca gives it 2.0 multiply-adds per cycle on Neoverse N1
-// (the model nearest to Cortex-A76, whose peak is 2), 0.85 on Cortex-A55 and
-// 0.58 on A53 (peak 1). 8x8: 64 of 90; 1.99, 0.96, 0.42. 6x16: 96 of 139.
-constexpr TileSet<4, 4> kTiles;
-constexpr ColumnGroup kGroup = {1, 1, 16, 4, kTiles.of_rows};
-MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
-#elif defined(__SSE4_1__)
-// 12 sums + 2 weights + 1 value + 1 product of 16.
-constexpr TileSet<2, 6> kTiles;
-constexpr ColumnGroup kGroup = {1, 2, 8, 6, kTiles.of_rows};
-MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
-#else
-// 8 sums + 4 vectors of packed rows (a k each) + 4 weights of 16 registers.
-constexpr TileSet<2, 4> kTiles;
-constexpr ColumnGroup kGroup = {1, 2, 8, 4, kTiles.of_rows};
-MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
-#endif
 
 template <typename Widen>
 MACE_SIMD_INLINE void WidenRun(const uint16_t *from,

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The register tile of the matrix product: kRows x (kVectors * kLanes) sums
-// stay in registers while K runs. Included by gemm_isa.cc only.
+// stay in registers while K runs. Compiled by the *_isa.cc of this family
+// only.
 
 #ifndef MACE_KERNELS_CPU_GEMM_GEMM_TILE_H_
 #define MACE_KERNELS_CPU_GEMM_GEMM_TILE_H_
