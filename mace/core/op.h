@@ -109,8 +109,9 @@ class ReshapeContext {
   virtual ~ReshapeContext() = default;
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
-  // Null if absent. `data` is set only if the value is known before the run:
-  // constants, and small integer tensors computed from shapes.
+  // Null if absent, as all inputs from input_count() on are. `data` is set only
+  // if the value is known before the run: constants, and small integer tensors
+  // computed from shapes.
   virtual const Tensor *input(size_t index) const = 0;
   virtual void SetOutput(size_t index,
                          const Shape &shape,
@@ -145,6 +146,7 @@ class RunContext {
   virtual ~RunContext() = default;
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
+  // Null if absent, as above.
   virtual const Tensor *input(size_t index) const = 0;
   virtual Tensor *output(size_t index) const = 0;
   virtual void *scratch() const = 0;

@@ -71,7 +71,7 @@ class TestHalf : public Op {
   }
   MaceStatus Run(RunContext *context) override {
     const Tensor *x = context->input(0);
-    const Tensor *y = context->input_count() > 1 ? context->input(1) : nullptr;
+    const Tensor *y = context->input(1);
     auto *output = context->output(0)->MutableAs<uint16_t>();
     for (int64_t i = 0; i < x->elements(); ++i) {
       float value = 2 * At(*x, i);

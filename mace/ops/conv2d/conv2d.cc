@@ -59,8 +59,7 @@ class Conv2DOp final : public CpuOp, private RowBands {
                        filter.shape[0]};
     MACE_RETURN_IF_ERROR(
         SetOutput(context, kConv2DOutputOutput, output, type_));
-    const Tensor *residual =
-        HasResidual(*context) ? context->input(kConv2DResidualInput) : nullptr;
+    const Tensor *residual = context->input(kConv2DResidualInput);
     if (residual != nullptr && residual->shape != output) {
       return Invalid("residual has shape ", residual->shape.ToString(),
                      " but the output ", output.ToString());
@@ -176,22 +175,12 @@ class Conv2DOp final : public CpuOp, private RowBands {
   }
 
  private:
-  template <typename Context>
-  static bool HasResidual(const Context &context) {
-    return context.input_count() > kConv2DResidualInput &&
-           context.input(kConv2DResidualInput) != nullptr;
-  }
-
   gemm::ConvArgs ArgsFor(const RunContext &context) const {
     ConvTensors tensors;
     tensors.input = context.input(kConv2DInputInput);
     tensors.weights = context.input(kConv2DFilterInput);
-    if (context.input_count() > kConv2DBiasInput) {
-      tensors.bias = context.input(kConv2DBiasInput);
-    }
-    if (HasResidual(context)) {
-      tensors.residual = context.input(kConv2DResidualInput);
-    }
+    tensors.bias = context.input(kConv2DBiasInput);
+    tensors.residual = context.input(kConv2DResidualInput);
     tensors.output = context.output(kConv2DOutputOutput);
     return MakeConvArgs(tensors, type_ != DataType::kFloat32);
   }

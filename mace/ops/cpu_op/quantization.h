@@ -26,12 +26,6 @@ std::string QuantizationProblem(const Shape &shape,
                                 DataType type,
                                 int64_t axis);
 
-// Input `index` of a context, null where the operator has none.
-template <typename Context>
-const Tensor *InputOrNull(const Context &context, size_t index) {
-  return context.input_count() > index ? context.input(index) : nullptr;
-}
-
 class Quantization {
  public:
   // The shapes must have no problem.

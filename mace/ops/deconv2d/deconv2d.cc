@@ -103,9 +103,7 @@ class Deconv2DOp final : public CpuOp {
       return MaceStatus();
     }
     tensors.weights = context->input(kDeconv2DFilterInput);
-    if (context->input_count() > kDeconv2DBiasInput) {
-      tensors.bias = context->input(kDeconv2DBiasInput);
-    }
+    tensors.bias = context->input(kDeconv2DBiasInput);
     phases_.Run(MakeConvArgs(tensors, false), activation_,
                 context->thread_pool(), context->scratch());
     return MaceStatus();

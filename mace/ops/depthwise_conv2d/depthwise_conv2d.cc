@@ -134,9 +134,7 @@ class DepthwiseConv2dOp final : public CpuOp, private RowBands {
 
   // All but input and output.
   dwconv::Args ArgsFor(const RunContext &context) const {
-    const Tensor *bias = context.input_count() > kDepthwiseConv2dBiasInput
-                             ? context.input(kDepthwiseConv2dBiasInput)
-                             : nullptr;
+    const Tensor *bias = context.input(kDepthwiseConv2dBiasInput);
     dwconv::Args args = args_;
     args.filter = context.input(kDepthwiseConv2dFilterInput)->data;
     args.bias = bias == nullptr ? nullptr : bias->As<float>();

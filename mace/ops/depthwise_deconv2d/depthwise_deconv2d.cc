@@ -81,9 +81,7 @@ class DepthwiseDeconv2dOp final : public CpuOp {
 
   MaceStatus Run(RunContext *context) override {
     if (empty_) return MaceStatus();
-    const Tensor *bias = context->input_count() > kDepthwiseDeconv2dBiasInput
-                             ? context->input(kDepthwiseDeconv2dBiasInput)
-                             : nullptr;
+    const Tensor *bias = context->input(kDepthwiseDeconv2dBiasInput);
     dwconv::Args args;
     args.type = type_;
     args.input = context->input(kDepthwiseDeconv2dInputInput)->data;

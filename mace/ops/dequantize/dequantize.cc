@@ -19,7 +19,7 @@ class DequantizeOp final : public CpuOp {
     const Tensor &input = *context->input(kDequantizeInputInput);
     const Tensor &scale = *context->input(kDequantizeScaleInput);
     const std::string problem = QuantizationProblem(
-        input.shape, scale, InputOrNull(*context, kDequantizeZeroPointInput),
+        input.shape, scale, context->input(kDequantizeZeroPointInput),
         input.data_type, attributes_.axis);
     if (!problem.empty()) return Invalid(problem);
     MACE_RETURN_IF_ERROR(
@@ -53,7 +53,7 @@ class DequantizeOp final : public CpuOp {
                       context->input(kDequantizeInputInput)->As<From>(),
                       context->output(0)->MutableAs<float>(),
                       context->input(kDequantizeScaleInput)->As<float>(),
-                      InputOrNull(*context, kDequantizeZeroPointInput),
+                      context->input(kDequantizeZeroPointInput),
                       context->scratch(), context->thread_pool());
   }
 

@@ -70,9 +70,7 @@ class FullyConnectedOp final : public CpuOp {
     ConvTensors tensors;
     tensors.input = context->input(kFullyConnectedInputInput);
     tensors.weights = context->input(kFullyConnectedWeightsInput);
-    if (context->input_count() > kFullyConnectedBiasInput) {
-      tensors.bias = context->input(kFullyConnectedBiasInput);
-    }
+    tensors.bias = context->input(kFullyConnectedBiasInput);
     tensors.output = context->output(kFullyConnectedOutputOutput);
     const gemm::ConvArgs args =
         MakeConvArgs(tensors, type_ != DataType::kFloat32);

@@ -72,12 +72,11 @@ class MatMulIntegerOp final : public CpuOp {
     SetB(b);
     rows_ = a[a.rank() - 2];
     all_rows_ = a.Elements(0, a.rank() - 1);
+    MACE_RETURN_IF_ERROR(CheckZero(
+        context->input(kMatMulIntegerAZeroPointInput), a_tensor, "a", rows_));
     MACE_RETURN_IF_ERROR(
-        CheckZero(ZeroPoint(*context, kMatMulIntegerAZeroPointInput), a_tensor,
-                  "a", rows_));
-    MACE_RETURN_IF_ERROR(
-        CheckZero(ZeroPoint(*context, kMatMulIntegerBZeroPointInput), b_tensor,
-                  "b", columns_));
+        CheckZero(context->input(kMatMulIntegerBZeroPointInput), b_tensor, "b",
+                  columns_));
     Shape output(batches_.dims, batches_.rank);
     output.Append(rows_);
     output.Append(columns_);
@@ -110,11 +109,11 @@ class MatMulIntegerOp final : public CpuOp {
     const Scratch s = Lay(static_cast<char *>(context->scratch()));
     PackA(a, s, pool);
     if (prepared_.panels == nullptr) PackB(b, s.b, pool);
-    const Tensor *a_zero = ZeroPoint(*context, kMatMulIntegerAZeroPointInput);
+    const Tensor *a_zero = context->input(kMatMulIntegerAZeroPointInput);
     for (int64_t m = 0; m < all_rows_; ++m) {
       s.row_zeros[m] = ZeroAt(a_zero, m % rows_, a.data_type);
     }
-    const Tensor *b_zero = ZeroPoint(*context, kMatMulIntegerBZeroPointInput);
+    const Tensor *b_zero = context->input(kMatMulIntegerBZeroPointInput);
     const int64_t padded_columns = panels_ * kColumns;
     for (int64_t n = 0; n < padded_columns; ++n) {
       s.column_zeros[n] = n < columns_ ? ZeroAt(b_zero, n, b.data_type) : 0;
@@ -146,12 +145,6 @@ class MatMulIntegerOp final : public CpuOp {
     uint32_t *column_zeros = nullptr;
     size_t bytes = 0;
   };
-
-  // Null if absent.
-  template <typename Context>
-  static const Tensor *ZeroPoint(const Context &context, size_t index) {
-    return index < context.input_count() ? context.input(index) : nullptr;
-  }
 
   MaceStatus CheckZero(const Tensor *zero,
                        const Tensor &operand,

@@ -21,7 +21,7 @@ class QuantizeOp final : public CpuOp {
     const DataType type = attributes_.to == QuantizeTo::UINT8 ? DataType::kUint8
                                                               : DataType::kInt8;
     const std::string problem = QuantizationProblem(
-        shape, scale, InputOrNull(*context, kQuantizeZeroPointInput), type,
+        shape, scale, context->input(kQuantizeZeroPointInput), type,
         attributes_.axis);
     if (!problem.empty()) return Invalid(problem);
     MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, type));
@@ -37,11 +37,11 @@ class QuantizeOp final : public CpuOp {
     Tensor *output = context->output(0);
     if (attributes_.to == QuantizeTo::UINT8) {
       quantization_.Run(kernels.to_u8, x, output->MutableAs<uint8_t>(), scales,
-                        InputOrNull(*context, kQuantizeZeroPointInput),
+                        context->input(kQuantizeZeroPointInput),
                         context->scratch(), context->thread_pool());
     } else {
       quantization_.Run(kernels.to_i8, x, output->MutableAs<int8_t>(), scales,
-                        InputOrNull(*context, kQuantizeZeroPointInput),
+                        context->input(kQuantizeZeroPointInput),
                         context->scratch(), context->thread_pool());
     }
     return MaceStatus();
