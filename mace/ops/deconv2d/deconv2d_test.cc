@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
+#include "mace/ops/window/transposed_testing.h"
 
 namespace mace {
 namespace {
 
+using Geometry = op_test::TransposedGeometry;
 using op_test::CaseInput;
+using op_test::ConvolveTransposed;
 using op_test::ExpectError;
 using op_test::ExpectFloats;
 using op_test::OpCase;
@@ -21,77 +24,17 @@ using op_test::OpResult;
 using op_test::OpSession;
 using op_test::Random;
 using op_test::RunOptions;
+using op_test::Strided;
 using op_test::Tolerance;
+using op_test::TransposedShape;
 using op_test::Value;
+using op_test::WithGeometry;
 
 // Sums of at most a few hundred products of numbers below 1 in float32.
 constexpr Tolerance kTolerance = {2e-5, 2e-5};
 
-struct Geometry {
-  int64_t strides[2] = {1, 1};
-  int64_t pads[4] = {0, 0, 0, 0};
-  int64_t output_padding[2] = {0, 0};
-  int64_t dilations[2] = {1, 1};
-  int64_t groups = 1;
-};
-
-std::vector<int64_t> List(const int64_t *values, size_t count) {
-  return std::vector<int64_t>(values, values + count);
-}
-
-OpCase Attributes(OpCase op_case, const Geometry &g) {
-  return op_case.Ints("strides", List(g.strides, 2))
-      .Ints("pads", List(g.pads, 4))
-      .Ints("output_padding", List(g.output_padding, 2))
-      .Ints("dilations", List(g.dilations, 2))
-      .Int("groups", g.groups);
-}
-
-Shape OutputShape(const Shape &x, const Shape &f, const Geometry &g) {
-  Shape y{x[0], 0, 0, f[0]};
-  for (size_t i = 0; i < 2; ++i) {
-    y[i + 1] = g.strides[i] * (x[i + 1] - 1) + (f[i + 1] - 1) * g.dilations[i] +
-               1 - g.pads[i] - g.pads[i + 2] + g.output_padding[i];
-  }
-  return y;
-}
-
-// Scatters every input, as the definition says.
-std::vector<double> Naive(const Value &input,
-                          const Value &filter,
-                          const std::vector<float> &bias,
-                          const Geometry &g) {
-  const Shape &x = input.shape;
-  const Shape &f = filter.shape;
-  const Shape y = OutputShape(x, f, g);
-  const std::vector<float> xs = input.floats();
-  const std::vector<float> fs = filter.floats();
-  std::vector<double> out(static_cast<size_t>(y.Elements()));
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (!bias.empty()) out[i] = bias[i % bias.size()];
-  }
-  const int64_t depth = f[3];
-  const int64_t outputs = f[0] / g.groups;
-  for (int64_t at = 0; at < x.Elements(0, 3); ++at) {
-    const int64_t n = at / x[2] / x[1];
-    for (int64_t tap = 0; tap < f[1] * f[2]; ++tap) {
-      const int64_t h = at / x[2] % x[1] * g.strides[0] - g.pads[0] +
-                        tap / f[2] * g.dilations[0];
-      const int64_t w =
-          at % x[2] * g.strides[1] - g.pads[1] + tap % f[2] * g.dilations[1];
-      if (h < 0 || h >= y[1] || w < 0 || w >= y[2]) continue;
-      for (int64_t o = 0; o < f[0]; ++o) {
-        double sum = 0;
-        for (int64_t c = 0; c < depth; ++c) {
-          const int64_t from = at * x[3] + o / outputs * depth + c;
-          sum += static_cast<double>(xs[static_cast<size_t>(from)]) *
-                 fs[static_cast<size_t>((o * f[1] * f[2] + tap) * depth + c)];
-        }
-        out[static_cast<size_t>(((n * y[1] + h) * y[2] + w) * y[3] + o)] += sum;
-      }
-    }
-  }
-  return out;
+OpCase WithAttributes(const OpCase &op_case, const Geometry &g) {
+  return WithGeometry(op_case, g).Int("groups", g.groups);
 }
 
 struct Problem {
@@ -110,11 +53,13 @@ struct Problem {
   OpCase Make(DataType stored = DataType::kFloat32) const {
     OpCase op_case("Deconv2D");
     op_case.Input(x).Packed(f, geometry.groups, stored).Constant(b);
-    return Attributes(op_case, geometry);
+    return WithAttributes(op_case, geometry);
   }
-  std::vector<double> Sums() const { return Naive(x, f, b.floats(), geometry); }
+  std::vector<double> Sums() const {
+    return ConvolveTransposed(x, f, b.floats(), geometry);
+  }
   Shape OutputShape() const {
-    return mace::OutputShape(x.shape, f.shape, geometry);
+    return TransposedShape(x.shape, f.shape, geometry);
   }
   void Check() const {
     ExpectFloats(Make(), OutputShape(), Sums(), kTolerance);
@@ -123,13 +68,6 @@ struct Problem {
   Geometry geometry;
   Value x, f, b;
 };
-
-Geometry Strided(int64_t stride, int64_t pad) {
-  Geometry g;
-  std::fill(g.strides, g.strides + 2, stride);
-  std::fill(g.pads, g.pads + 4, pad);
-  return g;
-}
 
 // Kernels smaller than, as large as and larger than the stride; padding that
 // lets the first window begin inside the image.
@@ -276,8 +214,9 @@ TEST(Deconv2DTest, WithoutBias) {
     const Value f = random.Floats({5, 2, 2, channels});
     OpCase op_case("Deconv2D");
     op_case.Input(x).Packed(f);
-    ExpectFloats(Attributes(op_case, g), OutputShape(x.shape, f.shape, g),
-                 Naive(x, f, {}, g), kTolerance);
+    ExpectFloats(WithAttributes(op_case, g),
+                 TransposedShape(x.shape, f.shape, g),
+                 ConvolveTransposed(x, f, {}, g), kTolerance);
   }
 }
 
@@ -287,24 +226,17 @@ void CheckStorage(Problem p) {
   const int64_t groups = p.geometry.groups;
   const Value exact = p.f;
   for (const DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
-    std::vector<float> rounded;
-    for (const float v : exact.floats()) {
-      rounded.push_back(
-          type == DataType::kFloat16
-              ? op_test::WidenFloat16(op_test::NarrowToFloat16(v))
-              : op_test::WidenBfloat16(op_test::NarrowToBfloat16(v)));
-    }
-    p.f = Value::Floats(exact.shape, rounded);
+    p.f = op_test::RoundToHalf(exact, type == DataType::kBfloat16);
     ExpectFloats(p.Make(type), p.OutputShape(), p.Sums(), kTolerance);
     if (type != DataType::kBfloat16) continue;
     OpCase pairs("Deconv2D");
     pairs.Input(p.x).PackedPairs(p.f, groups).Constant(p.b);
-    ExpectFloats(Attributes(pairs, p.geometry), p.OutputShape(), p.Sums(),
+    ExpectFloats(WithAttributes(pairs, p.geometry), p.OutputShape(), p.Sums(),
                  kTolerance);
   }
   OpCase scaled("Deconv2D");
   scaled.Input(p.x).PackedScaled(exact, groups, &p.f).Constant(p.b);
-  ExpectFloats(Attributes(scaled, p.geometry), p.OutputShape(), p.Sums(),
+  ExpectFloats(WithAttributes(scaled, p.geometry), p.OutputShape(), p.Sums(),
                kTolerance);
 }
 

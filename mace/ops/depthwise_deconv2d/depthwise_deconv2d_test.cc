@@ -8,32 +8,40 @@
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
+#include "mace/ops/window/transposed_testing.h"
 
 namespace mace {
 namespace {
 
+using Geometry = op_test::TransposedGeometry;
+using op_test::ConvolveTransposed;
 using op_test::ExpectError;
 using op_test::ExpectFloats;
+using op_test::InBfloat16;
+using op_test::InFloat16;
 using op_test::OpCase;
 using op_test::Random;
+using op_test::RoundToHalf;
+using op_test::Strided;
 using op_test::Tolerance;
+using op_test::TransposedShape;
 using op_test::Value;
+using op_test::WithGeometry;
 
 // Sums of at most 25 products of numbers below 1 in float32.
 constexpr Tolerance kTolerance = {1e-5, 1e-5};
 
-struct Geometry {
-  int64_t strides[2] = {1, 1};
-  int64_t pads[4] = {0, 0, 0, 0};
-  int64_t output_padding[2] = {0, 0};
-  int64_t dilations[2] = {1, 1};
-};
-
-Geometry Strided(int64_t stride, int64_t pad) {
-  Geometry g;
-  std::fill(g.strides, g.strides + 2, stride);
-  std::fill(g.pads, g.pads + 4, pad);
-  return g;
+// [KH, KW, C, M] as the filter of C groups, [C * M, KH, KW, 1].
+Value AsGroups(const Value &filter) {
+  const Shape &f = filter.shape;
+  const std::vector<float> from = filter.floats();
+  const auto taps = static_cast<size_t>(f[0] * f[1]);
+  const size_t outputs = from.size() / taps;
+  std::vector<float> to;
+  for (size_t i = 0; i < from.size(); ++i) {
+    to.push_back(from[i % taps * outputs + i / taps]);
+  }
+  return Value::Floats({f[2] * f[3], f[0], f[1], 1}, to);
 }
 
 struct Problem {
@@ -46,66 +54,22 @@ struct Problem {
       : geometry(g),
         x(random->Floats(input)),
         f(random->Floats({kernel_h, kernel_w, input[3], multiplier})),
-        b(random->Floats({input[3] * multiplier})) {}
+        b(random->Floats({input[3] * multiplier})) {
+    geometry.groups = input[3];
+  }
 
   OpCase Make() const { return With(f); }
   OpCase With(const Value &filter) const {
-    auto list = [](const int64_t *values, size_t count) {
-      return std::vector<int64_t>(values, values + count);
-    };
     OpCase op_case("DepthwiseDeconv2d");
-    return op_case.Input(x)
-        .Constant(filter)
-        .Constant(b)
-        .Ints("strides", list(geometry.strides, 2))
-        .Ints("pads", list(geometry.pads, 4))
-        .Ints("output_padding", list(geometry.output_padding, 2))
-        .Ints("dilations", list(geometry.dilations, 2));
+    return WithGeometry(op_case.Input(x).Constant(filter).Constant(b),
+                        geometry);
   }
-
   Shape OutputShape() const {
-    const Geometry &g = geometry;
-    Shape y{x.shape[0], 0, 0, b.shape[0]};
-    for (size_t i = 0; i < 2; ++i) {
-      y[i + 1] = g.strides[i] * (x.shape[i + 1] - 1) +
-                 (f.shape[i] - 1) * g.dilations[i] + 1 - g.pads[i] -
-                 g.pads[i + 2] + g.output_padding[i];
-    }
-    return y;
+    return TransposedShape(x.shape, AsGroups(f).shape, geometry);
   }
-
-  // Scatters every input, as the definition says.
   std::vector<double> Sums() const {
-    const Geometry &g = geometry;
-    const Shape y = OutputShape();
-    const std::vector<float> xs = x.floats();
-    const std::vector<float> fs = f.floats();
-    const std::vector<float> bs = b.floats();
-    std::vector<double> out(static_cast<size_t>(y.Elements()));
-    for (size_t i = 0; i < out.size(); ++i) out[i] = bs[i % bs.size()];
-    const int64_t multiplier = f.shape[3];
-    for (int64_t at = 0; at < x.shape.Elements(); ++at) {
-      const int64_t c = at % x.shape[3];
-      const int64_t w = at / x.shape[3] % x.shape[2];
-      const int64_t h = at / x.shape[3] / x.shape[2] % x.shape[1];
-      const int64_t n = at / x.shape[3] / x.shape[2] / x.shape[1];
-      for (int64_t k = 0; k < f.shape[0] * f.shape[1]; ++k) {
-        const int64_t oh =
-            h * g.strides[0] - g.pads[0] + k / f.shape[1] * g.dilations[0];
-        const int64_t ow =
-            w * g.strides[1] - g.pads[1] + k % f.shape[1] * g.dilations[1];
-        if (oh < 0 || oh >= y[1] || ow < 0 || ow >= y[2]) continue;
-        for (int64_t m = 0; m < multiplier; ++m) {
-          const int64_t o = c * multiplier + m;
-          out[static_cast<size_t>(((n * y[1] + oh) * y[2] + ow) * y[3] + o)] +=
-              static_cast<double>(xs[static_cast<size_t>(at)]) *
-              fs[static_cast<size_t>(k * y[3] + o)];
-        }
-      }
-    }
-    return out;
+    return ConvolveTransposed(x, AsGroups(f), b.floats(), geometry);
   }
-
   void Check() const {
     ExpectFloats(Make(), OutputShape(), Sums(), kTolerance);
   }
@@ -179,20 +143,11 @@ TEST(DepthwiseDeconv2dTest, StorageIn16Bits) {
   Random random(6);
   Problem p(&random, {1, 4, 5, 19}, 1, 4, 3, Strided(2, 1));
   const Value exact = p.f;
-  std::vector<float> rounded;
-  for (const float v : exact.floats()) {
-    rounded.push_back(op_test::WidenFloat16(op_test::NarrowToFloat16(v)));
+  for (const bool bf16 : {false, true}) {
+    p.f = RoundToHalf(exact, bf16);
+    ExpectFloats(p.With(bf16 ? InBfloat16(exact) : InFloat16(exact)),
+                 p.OutputShape(), p.Sums(), kTolerance);
   }
-  p.f = Value::Floats(exact.shape, rounded);
-  ExpectFloats(p.With(op_test::InFloat16(exact)), p.OutputShape(), p.Sums(),
-               kTolerance);
-  rounded.clear();
-  for (const float v : exact.floats()) {
-    rounded.push_back(op_test::WidenBfloat16(op_test::NarrowToBfloat16(v)));
-  }
-  p.f = Value::Floats(exact.shape, rounded);
-  ExpectFloats(p.With(op_test::InBfloat16(exact)), p.OutputShape(), p.Sums(),
-               kTolerance);
 }
 
 TEST(DepthwiseDeconv2dTest, Errors) {

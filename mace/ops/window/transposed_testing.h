@@ -1,0 +1,45 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the tests of transposed convolutions compare with: the definition, in
+// double.
+
+#ifndef MACE_OPS_WINDOW_TRANSPOSED_TESTING_H_
+#define MACE_OPS_WINDOW_TRANSPOSED_TESTING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace::op_test {
+
+// Pads, which are cut off the output: before in height and width, then after.
+struct TransposedGeometry {
+  int64_t strides[2] = {1, 1};
+  int64_t pads[4] = {0, 0, 0, 0};
+  int64_t output_padding[2] = {0, 0};
+  int64_t dilations[2] = {1, 1};
+  int64_t groups = 1;
+};
+
+// The same in height and width, and on all sides.
+TransposedGeometry Strided(int64_t stride, int64_t pad);
+
+// `op_case` with these attributes; not the groups, which not all have.
+OpCase WithGeometry(OpCase op_case, const TransposedGeometry &g);
+
+// x: [N, H, W, C]; f: [O, KH, KW, C / groups].
+Shape TransposedShape(const Shape &x,
+                      const Shape &f,
+                      const TransposedGeometry &g);
+
+// The output's elements; `bias`, [O], may be empty.
+std::vector<double> ConvolveTransposed(const Value &input,
+                                       const Value &filter,
+                                       const std::vector<float> &bias,
+                                       const TransposedGeometry &g);
+
+}  // namespace mace::op_test
+
+#endif  // MACE_OPS_WINDOW_TRANSPOSED_TESTING_H_
