@@ -28,8 +28,8 @@ build/include/mace/public/*.h.
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)
-  -quantize           with 8-bit integer operators: refused, as this release has
-                      none
+  -quantize           for models with `quantize: 1`: refused, as this release has
+                      none; operators on 8-bit integers need no flag
   -check              build nothing; only say whether all this can be built
   -help               print this
 
@@ -78,8 +78,8 @@ while [[ $# -gt 0 ]]; do
     -debug) bazel_flags+=(--config=debug) ;;
     -asan) bazel_flags+=(--config=asan) ;;
     -quantize)
-      fail "-quantize: this release has no 8-bit integer operators;" \
-        "leave the flag out"
+      fail "-quantize: this release runs no models with 'quantize: 1', and" \
+        "operators on 8-bit integers need no flag; leave it out"
       ;;
     -h | -help)
       usage

@@ -131,72 +131,98 @@ std::string JoinNodes(const std::string &side,
   return "";
 }
 
+// The help names a number by what it counts; CLI11 would add the bounds to it.
+template <typename T>
+CLI::Validator Within(T least, T most) {
+  return CLI::Range(least, most).description("");
+}
+
 void AddNodeFlags(CLI::App *app, const std::string &side, NodeFlags *flags) {
   const std::string group = side == "input" ? "Inputs" : "Outputs";
   app->add_option("--" + side + "_node", flags->node, "names, separated by ','")
       ->required()
+      ->type_name("NAMES")
       ->group(group);
   app->add_option("--" + side + "_shape", flags->shape,
                   "shapes in the user's order; ':' between shapes, ',' inside"
                   " (1,224,224,3:1,10); 'scalar' has no dimensions")
       ->required()
+      ->type_name("SHAPES")
       ->group(group);
   app->add_option("--" + side + "_data_type", flags->data_type,
                   "float32 (default), float16, bfloat16, int32, int8, uint8 or"
                   " bool; one for all, or one each")
+      ->type_name("TYPES")
       ->group(group);
   app->add_option("--" + side + "_data_format", flags->data_format,
                   "NHWC (default), NCHW or NONE; one for all, or one each")
+      ->type_name("FORMATS")
       ->group(group);
 }
 
 void AddModelFlags(CLI::App *app, Options *options) {
   app->add_option("--model_name", options->model_name,
                   "name shown in reports; which model, in a program that "
-                  "contains models");
+                  "contains models")
+      ->type_name("NAME");
   app->add_option("--model_file", options->model_file,
                   "model graph (<model>.pb); required unless the program "
-                  "contains models");
+                  "contains models")
+      ->type_name("FILE");
   app->add_option("--model_data_file", options->model_data_file,
-                  "model weights (<model>.data)");
-  app->add_option("--runtime", options->runtime, "cpu (default)");
+                  "model weights (<model>.data)")
+      ->type_name("FILE");
+  app->add_option("--runtime", options->runtime, "cpu (default)")
+      ->type_name("NAME");
   app->add_option("--input_file", options->input_file,
                   "prefix of raw input files: <prefix>_<name>, every character"
                   " of the name that is no letter or digit as '_'; without"
                   " it, inputs are random")
+      ->type_name("PREFIX")
       ->group("Inputs");
   app->add_option("--input_dir", options->input_dir,
                   "folder of samples: <name><suffix>, the same suffix for all"
-                  " inputs of a sample")
+                  " inputs of a sample; needs --output_dir")
+      ->type_name("DIR")
       ->group("Inputs");
-  app->add_option("--seed", options->seed, "of random inputs (0)")
+  app->add_option("--seed", options->seed, "of random inputs (default 0)")
+      ->type_name("N")
       ->group("Inputs");
   app->add_option("--output_file", options->output_file,
                   "prefix of the raw output files: <prefix>_<name>, as of"
                   " --input_file")
+      ->type_name("PREFIX")
       ->group("Outputs");
   app->add_option("--output_dir", options->output_dir,
-                  "where the outputs of --input_dir go")
+                  "where the outputs of --input_dir go: <name><suffix>")
+      ->type_name("DIR")
       ->group("Outputs");
 }
 
 void AddRunFlags(CLI::App *app, Options *options) {
-  app->add_option("--round", options->round, "timed runs (1)")
-      ->check(CLI::Range(1, 100000000));
+  app->add_option("--round", options->round, "timed runs (default 1)")
+      ->type_name("N")
+      ->check(Within(1, 100000000));
   app->add_option("--restart_round", options->restart_round,
-                  "how often the engine is made anew (1)")
-      ->check(CLI::Range(1, 100000000));
+                  "how often the engine is made anew (default 1)")
+      ->type_name("N")
+      ->check(Within(1, 100000000));
   app->add_option("--malloc_check_cycle", options->malloc_check_cycle,
-                  "print the process's memory every so many runs");
+                  "print the process's memory every so many runs (default:"
+                  " never)")
+      ->type_name("N");
   app->add_option("--num_threads", options->num_threads,
-                  "-1 (default): as many as the policy selects cores");
+                  "-1 (default): as many as the policy selects cores")
+      ->type_name("N");
   app->add_option("--cpu_affinity_policy", options->cpu_affinity_policy,
                   "0 none, 1 big cores (default), 2 little cores, 3 high"
                   " performance, 4 power save")
-      ->check(CLI::Range(0, 4));
+      ->type_name("0..4")
+      ->check(Within(0, 4));
   app->add_option("--vlog_level", options->vlog_level,
                   "the library's verbose log level, 0 (default) to 5")
-      ->check(CLI::Range(0, 5));
+      ->type_name("0..5")
+      ->check(Within(0, 5));
   app->add_flag("--fake_warmup", options->fake_warmup,
                 "prepare the engine instead of a first, untimed run");
   app->add_flag("--out_of_range_check", options->out_of_range_check,
@@ -214,14 +240,16 @@ void AddReportFlags(CLI::App *app, Options *options) {
                 "print the statistics of runs and operators")
       ->group("Reports");
   app->add_option("--max_seconds", options->max_seconds,
-                  "longest time of one benchmark section (10)")
-      ->check(CLI::Range(0.001, 86400.0))
+                  "longest time of one benchmark section (default 10)")
+      ->type_name("SECONDS")
+      ->check(Within(0.001, 86400.0))
       ->group("Reports");
   app->add_flag("--measure_peak", options->measure_peak,
                 "measure the processor's peak arithmetic and memory rates")
       ->group("Reports");
   app->add_option("--report_json", options->report_json,
                   "write everything that was measured to this file")
+      ->type_name("FILE")
       ->group("Reports");
 }
 
@@ -316,7 +344,12 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
       "mace_run");
   NodeFlags input_flags;
   NodeFlags output_flags;
-  app.footer("A switch is turned off by --name=false.");
+  app.footer(
+      "A switch is turned off by --name=false.\n\n"
+      "Example:\n"
+      "  mace_run --model_file=m.pb --model_data_file=m.data --benchmark \\\n"
+      "      --input_node=image --input_shape=1,224,224,3 \\\n"
+      "      --output_node=label --output_shape=1,1000");
   app.set_version_flag("--version", std::string(MaceVersion()));
   AddModelFlags(&app, options);
   AddNodeFlags(&app, "input", &input_flags);

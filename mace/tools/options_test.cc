@@ -94,6 +94,21 @@ TEST(OptionsTest, RefusalsNameTheFlag) {
   EXPECT_NE(std::string::npos, Refusal({"--input_dir=d"}).find("--output_dir"));
 }
 
+// Every flag says what it takes, not of which type of C++ that is.
+TEST(OptionsTest, HelpNamesValues) {
+  Options options;
+  testing::internal::CaptureStdout();
+  const ParseOutcome outcome = Parse({"--help"}, &options);
+  const std::string help = testing::internal::GetCapturedStdout();
+  EXPECT_FALSE(outcome.run);
+  EXPECT_EQ(kExitSuccess, outcome.status);
+  EXPECT_NE(std::string::npos, help.find("  --round N "));
+  EXPECT_NE(std::string::npos, help.find("  --model_file FILE "));
+  for (const char *type : {" TEXT", " INT", " UINT", " FLOAT"}) {
+    EXPECT_EQ(std::string::npos, help.find(type)) << help;
+  }
+}
+
 TEST(OptionsTest, ShapesMustFitNames) {
   Options options;
   const char *argv[] = {"mace_run",         "--model_file=m",

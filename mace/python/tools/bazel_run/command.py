@@ -36,6 +36,8 @@ examples:
   python tools/bazel_adb_run.py --target=//mace/ops:ops_benchmark --run_target=True \\
       --args="--filter=.*BM_CONV.*" --target_abis=arm64-v8a
 
+Booleans are written --flag, --flag=true or --flag=false.
+
 exit status: 0 it ended with 0 on every device; 1 it did not; 2 the request is
 wrong, or no device matches.
 """
@@ -124,7 +126,9 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="LABEL",
         help="Bazel's label of the program, such as //mace/ops:ops_test",
     )
-    flags.add_switch(parser, "--run_target", "run it once it is built")
+    flags.add_switch(
+        parser, "--run_target", "run it once it is built (default false: only build it)"
+    )
     parser.add_argument(
         "--args",
         type=_arguments,
@@ -159,7 +163,7 @@ def make_parser() -> argparse.ArgumentParser:
         type=flags.integer(0, 5),
         default=0,
         metavar="0..5",
-        help="how much the library tells (default 0)",
+        help="detail of the library's own log (default 0)",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="tell each step")
     return parser

@@ -212,7 +212,7 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the same as --build_dir",
     )
-    add_quantize_stat(group)
+    add_quantize_stat(group, "the samples of --quantize_stat")
     group.add_argument(
         "--dump_passes",
         dest="dump_passes_dir",
@@ -235,8 +235,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Does two things that are separate commands today:\n"
         "  python tools/converter.py convert --config=FILE\n"
-        "  bash tools/build-standalone-lib.sh\n"
-        "GPU tuning happens by itself when `run` finds a device of target_socs."
+        "  bash tools/build-standalone-lib.sh"
     )
     add_deployment(parser)
     group = parser.add_argument_group("accepted from earlier versions")

@@ -39,12 +39,16 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     flags.add_switch(
         group, "--fake_warmup", "prepare the engine instead of a first, untimed run"
     )
-    add_quantize_stat(group)
+    add_quantize_stat(
+        group,
+        "run every sample in DIR: raw files <input><suffix>, one suffix per sample; "
+        "needs --output_dir",
+    )
     group.add_argument(
         "--output_dir",
         type=flags.path,
         metavar="DIR",
-        help="keep the outputs of the run in DIR",
+        help="keep outputs in DIR, as <output> or, of samples, <output><suffix>",
     )
     group.add_argument(
         "--time_limit",
@@ -118,7 +122,8 @@ def _add_validation(parser: argparse.ArgumentParser) -> None:
         "--caffe_env",
         choices=("docker", "local"),
         default="docker",
-        help="where Caffe runs (default docker)",
+        help="for platform caffe, which this release does not convert: where Caffe "
+        "runs (default docker)",
     )
 
 

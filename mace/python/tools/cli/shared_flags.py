@@ -59,17 +59,15 @@ def add_logging(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_quantize_stat(group: argparse._ActionsContainer) -> None:
-    """Collecting tensor ranges over samples."""
+def add_quantize_stat(group: argparse._ActionsContainer, samples: str) -> None:
+    """Collecting tensor ranges over samples, and where `samples` are."""
     flags.add_switch(
         group,
         "--quantize_stat",
         "log the range of every tensor over the samples in --input_dir, on the host; "
         + NOT_YET,
     )
-    group.add_argument(
-        "--input_dir", type=flags.path, metavar="DIR", help="sample inputs"
-    )
+    group.add_argument("--input_dir", type=flags.path, metavar="DIR", help=samples)
 
 
 def add_old_switch(
