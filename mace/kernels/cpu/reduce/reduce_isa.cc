@@ -14,24 +14,29 @@ namespace {
 constexpr size_t kStretch = 128;
 
 struct SumStep {
+  static constexpr float kIdentity = Identity(Fold::kSum);
   MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) { return acc + v; }
   MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return a + b; }
 };
 struct SumSquareStep {
+  static constexpr float kIdentity = Identity(Fold::kSumSquare);
   MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) { return sv::Fma(v, v, acc); }
   MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return a + b; }
 };
 struct ProductStep {
+  static constexpr float kIdentity = Identity(Fold::kProduct);
   MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) { return acc * v; }
   MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return a * b; }
 };
 struct MaxStep {
+  static constexpr float kIdentity = Identity(Fold::kMax);
   MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) {
     return sv::Select(sv::IsNan(v), v, sv::Max(acc, v));
   }
   MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return Take(a, b); }
 };
 struct MinStep {
+  static constexpr float kIdentity = Identity(Fold::kMin);
   MACE_SIMD_INLINE sv::V Take(sv::V acc, sv::V v) {
     return sv::Select(sv::IsNan(v), v, sv::Min(acc, v));
   }
@@ -41,14 +46,16 @@ struct MinStep {
 // Folds `rows` rows of neighbouring vectors of columns into acc: several chains
 // hide the latency of an addition, and rows are read as they lie.
 template <typename Step, int kVectors>
-MACE_SIMD_INLINE void FoldColumns(
-    const float *x, size_t stride, size_t rows, float identity, float *acc) {
+MACE_SIMD_INLINE void FoldColumns(const float *x,
+                                  size_t stride,
+                                  size_t rows,
+                                  float *acc) {
   sv::V total[kVectors];
   for (int v = 0; v < kVectors; ++v) total[v] = sv::Load(acc + v * sv::kLanes);
   for (size_t r = 0; r < rows;) {
     const size_t end = rows - r < kStretch ? rows : r + kStretch;
     sv::V part[kVectors];
-    for (int v = 0; v < kVectors; ++v) part[v] = sv::Set(identity);
+    for (int v = 0; v < kVectors; ++v) part[v] = sv::Set(Step::kIdentity);
 #pragma clang loop unroll(disable)
     for (; r < end; ++r) {
       const float *p = x + r * stride;
@@ -65,16 +72,12 @@ MACE_SIMD_INLINE void FoldColumns(
 
 // The same of fewer columns than a vector has.
 template <typename Step>
-MACE_SIMD_INLINE void FoldLastColumns(const float *x,
-                                      size_t stride,
-                                      size_t rows,
-                                      int left,
-                                      float identity,
-                                      float *acc) {
+MACE_SIMD_INLINE void FoldLastColumns(
+    const float *x, size_t stride, size_t rows, int left, float *acc) {
   sv::V total = sv::LoadN(acc, left);
   for (size_t r = 0; r < rows;) {
     const size_t end = rows - r < kStretch ? rows : r + kStretch;
-    sv::V part = sv::Set(identity);
+    sv::V part = sv::Set(Step::kIdentity);
 #pragma clang loop unroll(disable)
     for (; r < end; ++r)
       part = Step::Take(part, sv::LoadN(x + r * stride, left));
@@ -84,37 +87,33 @@ MACE_SIMD_INLINE void FoldLastColumns(const float *x,
 }
 
 template <typename Step>
-void FoldRows(const float *x,
-              size_t stride,
-              size_t rows,
-              size_t columns,
-              float identity,
-              float *acc) {
+void FoldRows(
+    const float *x, size_t stride, size_t rows, size_t columns, float *acc) {
   constexpr int kBlock = 4;
   size_t c = 0;
   for (; c + kBlock * sv::kLanes <= columns; c += kBlock * sv::kLanes) {
-    FoldColumns<Step, kBlock>(x + c, stride, rows, identity, acc + c);
+    FoldColumns<Step, kBlock>(x + c, stride, rows, acc + c);
   }
   for (; c + sv::kLanes <= columns; c += sv::kLanes) {
-    FoldColumns<Step, 1>(x + c, stride, rows, identity, acc + c);
+    FoldColumns<Step, 1>(x + c, stride, rows, acc + c);
   }
   if (c < columns) {
     FoldLastColumns<Step>(x + c, stride, rows, static_cast<int>(columns - c),
-                          identity, acc + c);
+                          acc + c);
   }
 }
 
 // Lanes fold their own stretches; at the end lanes are folded one by one, in
 // order, which is the same for every split of the work.
 template <typename Step>
-void FoldRow(const float *x, size_t n, float identity, float *acc) {
+void FoldRow(const float *x, size_t n, float *acc) {
   constexpr int kChains = 4;
   constexpr size_t kStep = kChains * sv::kLanes;
-  sv::V total = sv::Set(identity);
+  sv::V total = sv::Set(Step::kIdentity);
   size_t i = 0;
   while (i + kStep <= n) {
     sv::V part[kChains];
-    for (int k = 0; k < kChains; ++k) part[k] = sv::Set(identity);
+    for (int k = 0; k < kChains; ++k) part[k] = sv::Set(Step::kIdentity);
     for (size_t s = 0; s < kStretch && i + kStep <= n; ++s, i += kStep) {
       for (int k = 0; k < kChains; ++k) {
         part[k] = Step::Take(part[k], sv::Load(x + i + k * sv::kLanes));
@@ -122,7 +121,7 @@ void FoldRow(const float *x, size_t n, float identity, float *acc) {
     }
     for (int k = 0; k < kChains; ++k) total = Step::Merge(total, part[k]);
   }
-  sv::V rest = sv::Set(identity);
+  sv::V rest = sv::Set(Step::kIdentity);
   for (; i + sv::kLanes <= n; i += sv::kLanes) {
     rest = Step::Take(rest, sv::Load(x + i));
   }
@@ -139,40 +138,38 @@ void FoldRow(const float *x, size_t n, float identity, float *acc) {
   acc[0] = sum[0];
 }
 
+// Calls `with` an object of the fold's step.
+template <typename With>
+MACE_SIMD_INLINE void Choose(Fold fold, With with) {
+  switch (fold) {
+    case Fold::kSum:
+      return with(SumStep());
+    case Fold::kMax:
+      return with(MaxStep());
+    case Fold::kMin:
+      return with(MinStep());
+    case Fold::kProduct:
+      return with(ProductStep());
+    case Fold::kSumSquare:
+      return with(SumSquareStep());
+  }
+}
+
 void Rows(Fold fold,
           const float *x,
           size_t stride,
           size_t rows,
           size_t columns,
           float *acc) {
-  switch (fold) {
-    case Fold::kSum:
-      return FoldRows<SumStep>(x, stride, rows, columns, 0.0f, acc);
-    case Fold::kMax:
-      return FoldRows<MaxStep>(x, stride, rows, columns, -__builtin_inff(),
-                               acc);
-    case Fold::kMin:
-      return FoldRows<MinStep>(x, stride, rows, columns, __builtin_inff(), acc);
-    case Fold::kProduct:
-      return FoldRows<ProductStep>(x, stride, rows, columns, 1.0f, acc);
-    case Fold::kSumSquare:
-      return FoldRows<SumSquareStep>(x, stride, rows, columns, 0.0f, acc);
-  }
+  Choose(fold, [=](auto step) __attribute__((always_inline)) {
+    FoldRows<decltype(step)>(x, stride, rows, columns, acc);
+  });
 }
 
 void Row(Fold fold, const float *x, size_t n, float *acc) {
-  switch (fold) {
-    case Fold::kSum:
-      return FoldRow<SumStep>(x, n, 0.0f, acc);
-    case Fold::kMax:
-      return FoldRow<MaxStep>(x, n, -__builtin_inff(), acc);
-    case Fold::kMin:
-      return FoldRow<MinStep>(x, n, __builtin_inff(), acc);
-    case Fold::kProduct:
-      return FoldRow<ProductStep>(x, n, 1.0f, acc);
-    case Fold::kSumSquare:
-      return FoldRow<SumSquareStep>(x, n, 0.0f, acc);
-  }
+  Choose(fold, [=](auto step) __attribute__((always_inline)) {
+    FoldRow<decltype(step)>(x, n, acc);
+  });
 }
 
 }  // namespace
