@@ -73,6 +73,13 @@ _EXTENSIONS = {
     },
 }
 
+# The types of images that a source is compiled for besides float, and what
+# tells it so (simd_element.h). Each is an extension as well.
+_ELEMENTS = {
+    "bf16": "-DMACE_ELEMENT_BF16",
+    "fp16": "-DMACE_ELEMENT_F16",
+}
+
 def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = None, visibility = None, testonly = False):
     """A kernel family: srcs once per ISA of the target, hdrs once.
 
@@ -139,3 +146,35 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
         visibility = visibility,
         deps = deps + select(libraries),
     )
+
+def mace_isa_kernels(name, srcs, hdrs, elements = [], copts = [], extension = None, testonly = False):
+    """The kernels of a family, which its library in the same folder links.
+
+    Args:
+      name: <family>_isa.
+      srcs: sources (and private headers) in namespace MACE_ISA.
+      hdrs: public headers: declarations of the tables, no inline code.
+      elements: keys of _ELEMENTS: <family>_<element>_isa has the same sources
+        for images of that type.
+      copts: further flags.
+      extension: a key of _EXTENSIONS or None.
+      testonly: as in cc_library.
+    """
+    variants = [(name, extension, copts)]
+    for element in elements:
+        variant = "%s_%s_isa" % (name[:-len("_isa")], element)
+        variants.append((variant, element, copts + [_ELEMENTS[element]]))
+    for variant, variant_extension, variant_copts in variants:
+        mace_isa_library(
+            name = variant,
+            testonly = testonly,
+            srcs = srcs,
+            hdrs = hdrs,
+            copts = variant_copts,
+            extension = variant_extension,
+            visibility = ["//visibility:private"],
+            deps = [
+                "//mace/kernels/cpu:isa",
+                "//mace/kernels/cpu:simd",
+            ],
+        )
