@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "mace/ops/conv2d/conv2d_testing.h"
 #include "mace/ops/testing/op_runner.h"
+#include "mace/ops/window/conv_testing.h"
 
 namespace mace {
 namespace {

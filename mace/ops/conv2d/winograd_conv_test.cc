@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "mace/ops/conv2d/conv2d_testing.h"
 #include "mace/ops/testing/op_runner.h"
+#include "mace/ops/window/conv_testing.h"
 
 namespace mace {
 namespace {

@@ -10,13 +10,19 @@
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
+#include "mace/ops/window/conv_testing.h"
 
 namespace mace {
 namespace {
 
+using op_test::AsGroups;
 using op_test::CaseInput;
+using op_test::Convolve;
 using op_test::ExpectError;
 using op_test::ExpectFloats;
+using op_test::InBfloat16;
+using op_test::InFloat16;
+using op_test::NaiveConv;
 using op_test::OpCase;
 using op_test::OpResult;
 using op_test::OpSession;
@@ -27,46 +33,21 @@ using op_test::Value;
 
 constexpr Tolerance kTolerance = {1e-5, 1e-5};
 
-struct Naive {
-  int64_t stride = 1;
-  int64_t dilation = 1;
-  int64_t top = 0;
-  int64_t left = 0;
-};
+NaiveConv Padded(int64_t top, int64_t left, int64_t bottom, int64_t right) {
+  NaiveConv n;
+  n.pads[0] = top;
+  n.pads[1] = left;
+  n.pads[2] = bottom;
+  n.pads[3] = right;
+  return n;
+}
 
-std::vector<double> Convolve(const Value &input,
-                             const Value &filter,
-                             const std::vector<float> &bias,
-                             const Naive &n,
-                             int64_t out_h,
-                             int64_t out_w) {
-  const Shape &x = input.shape;
-  const Shape &f = filter.shape;
-  const std::vector<float> xs = input.floats();
-  const std::vector<float> fs = filter.floats();
-  std::vector<double> out;
-  for (int64_t b = 0; b < x[0]; ++b) {
-    for (int64_t oh = 0; oh < out_h; ++oh) {
-      for (int64_t ow = 0; ow < out_w; ++ow) {
-        for (int64_t o = 0; o < f[2] * f[3]; ++o) {
-          double sum = bias.empty() ? 0.0 : bias[static_cast<size_t>(o)];
-          for (int64_t i = 0; i < f[0]; ++i) {
-            for (int64_t j = 0; j < f[1]; ++j) {
-              const int64_t h = oh * n.stride - n.top + i * n.dilation;
-              const int64_t w = ow * n.stride - n.left + j * n.dilation;
-              if (h < 0 || h >= x[1] || w < 0 || w >= x[2]) continue;
-              const int64_t at = ((b * x[1] + h) * x[2] + w) * x[3];
-              sum +=
-                  static_cast<double>(xs[static_cast<size_t>(at + o / f[3])]) *
-                  fs[static_cast<size_t>((i * f[1] + j) * f[2] * f[3] + o)];
-            }
-          }
-          out.push_back(sum);
-        }
-      }
-    }
-  }
-  return out;
+std::vector<double> Sums(const Value &x,
+                         const Value &f,
+                         const std::vector<float> &bias,
+                         NaiveConv n) {
+  n.groups = f.shape[2];
+  return Convolve(x, AsGroups(f), bias, n);
 }
 
 TEST(DepthwiseConv2dTest, SameWithBiasAndRelu6) {
@@ -74,7 +55,7 @@ TEST(DepthwiseConv2dTest, SameWithBiasAndRelu6) {
   const Value x = random.Floats({2, 9, 8, 37}, -4, 4);
   const Value f = random.Floats({3, 3, 37, 1});
   const Value b = random.Floats({37});
-  std::vector<double> want = Convolve(x, f, b.floats(), {1, 1, 1, 1}, 9, 8);
+  std::vector<double> want = Sums(x, f, b.floats(), Padded(1, 1, 1, 1));
   for (double &y : want) y = std::min(std::max(y, 0.0), 6.0);
   ExpectFloats(OpCase("DepthwiseConv2d")
                    .Input(x)
@@ -90,13 +71,14 @@ TEST(DepthwiseConv2dTest, StrideTwoSamePadsAfter) {
   Random random(2);
   const Value x = random.Floats({1, 8, 8, 20});
   const Value f = random.Floats({3, 3, 20, 1});
+  NaiveConv n = Padded(0, 0, 1, 1);
+  n.stride[0] = n.stride[1] = 2;
   ExpectFloats(OpCase("DepthwiseConv2d")
                    .Input(x)
                    .Constant(f)
                    .Ints("strides", {2, 2})
                    .String("padding", "SAME"),
-               {1, 4, 4, 20}, Convolve(x, f, {}, {2, 1, 0, 0}, 4, 4),
-               kTolerance);
+               {1, 4, 4, 20}, Sums(x, f, {}, n), kTolerance);
 }
 
 TEST(DepthwiseConv2dTest, MultiplierAndDilation) {
@@ -104,6 +86,8 @@ TEST(DepthwiseConv2dTest, MultiplierAndDilation) {
   const Value x = random.Floats({1, 9, 9, 5});
   const Value f = random.Floats({3, 3, 5, 3});
   const Value b = random.Floats({15});
+  NaiveConv n = Padded(1, 2, 1, 2);
+  n.dilation[0] = n.dilation[1] = 2;
   ExpectFloats(OpCase("DepthwiseConv2d")
                    .Input(x)
                    .Constant(f)
@@ -111,8 +95,7 @@ TEST(DepthwiseConv2dTest, MultiplierAndDilation) {
                    .Ints("dilations", {2, 2})
                    .String("padding", "EXPLICIT")
                    .Ints("pads", {1, 2, 1, 2}),
-               {1, 7, 9, 15}, Convolve(x, f, b.floats(), {1, 2, 1, 2}, 7, 9),
-               kTolerance);
+               {1, 7, 9, 15}, Sums(x, f, b.floats(), n), kTolerance);
 }
 
 TEST(DepthwiseConv2dTest, OtherActivationsFollowInASecondPass) {
@@ -120,7 +103,7 @@ TEST(DepthwiseConv2dTest, OtherActivationsFollowInASecondPass) {
   // More channels than rows: three threads cut by both.
   const Value x = random.Floats({1, 4, 3, 150});
   const Value f = random.Floats({3, 3, 150, 2});
-  std::vector<double> want = Convolve(x, f, {}, Naive(), 2, 1);
+  std::vector<double> want = Sums(x, f, {}, NaiveConv());
   for (double &y : want) y = y < 0 ? 0.25 * y : y;
   ExpectFloats(OpCase("DepthwiseConv2d")
                    .Input(x)
@@ -136,18 +119,12 @@ TEST(DepthwiseConv2dTest, SixteenBitFilters) {
   const Value bits = random.Ints({5, 5, 70, 1}, -64, 64);
   std::vector<float> exact;  // in both types
   for (int32_t i : bits.ints()) exact.push_back(static_cast<float>(i) / 64.0f);
-  const std::vector<double> want =
-      Convolve(x, Value::Floats(bits.shape, exact), {}, {1, 1, 2, 2}, 7, 7);
-  for (DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
-    std::vector<uint16_t> halves;
-    for (float v : exact) {
-      halves.push_back(type == DataType::kFloat16
-                           ? op_test::NarrowToFloat16(v)
-                           : op_test::NarrowToBfloat16(v));
-    }
+  const Value f = Value::Floats(bits.shape, exact);
+  const std::vector<double> want = Sums(x, f, {}, Padded(2, 2, 2, 2));
+  for (const Value &stored : {InFloat16(f), InBfloat16(f)}) {
     ExpectFloats(OpCase("DepthwiseConv2d")
                      .Input(x)
-                     .Constant(Value::Of(type, bits.shape, halves))
+                     .Constant(stored)
                      .String("padding", "SAME"),
                  {1, 7, 7, 70}, want, kTolerance);
   }
@@ -169,8 +146,7 @@ TEST(DepthwiseConv2dTest, ShapeMayChangeBetweenRuns) {
     const OpResult result = session.Run(inputs);
     ASSERT_TRUE(IsOk(result.status)) << result.status.information();
     EXPECT_EQ(result.violation, "");
-    op_test::ExpectNear(result.outputs[0].floats(),
-                        Convolve(x, f, {}, Naive(), shape[1] - 2, shape[2] - 2),
+    op_test::ExpectNear(result.outputs[0].floats(), Sums(x, f, {}, NaiveConv()),
                         kTolerance);
     EXPECT_EQ(result.macs, result.outputs[0].shape.Elements() * 9);
   }
@@ -207,8 +183,6 @@ TEST(DepthwiseConv2dTest, ArithmeticIn16Bits) {
     const Value x = whole({2, 9, 8, channels});
     const Value f = whole({3, 3, channels, 1});
     const Value b = whole({channels});
-    Naive n;
-    n.top = n.left = 1;
     OpCase op_case = OpCase("DepthwiseConv2d")
                          .Input(x)
                          .Constant(f)
@@ -216,7 +190,7 @@ TEST(DepthwiseConv2dTest, ArithmeticIn16Bits) {
                          .String("padding", "SAME");
     for (bool bf16 : {false, true}) {
       op_case.DataTypeHint(bf16 ? "bf16_bf16" : "fp16_fp16");
-      ExpectFloats(op_case, x.shape, Convolve(x, f, b.floats(), n, 9, 8),
+      ExpectFloats(op_case, x.shape, Sums(x, f, b.floats(), Padded(1, 1, 1, 1)),
                    kTolerance);
       for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
         const bool half = bf16 ? HasBf16(result.isa) : HasFp16(result.isa);

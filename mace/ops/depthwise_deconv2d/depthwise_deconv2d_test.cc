@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
+#include "mace/ops/window/conv_testing.h"
 #include "mace/ops/window/transposed_testing.h"
 
 namespace mace {
 namespace {
 
 using Geometry = op_test::TransposedGeometry;
+using op_test::AsGroups;
 using op_test::ConvolveTransposed;
 using op_test::ExpectError;
 using op_test::ExpectFloats;
@@ -30,19 +32,6 @@ using op_test::WithGeometry;
 
 // Sums of at most 25 products of numbers below 1 in float32.
 constexpr Tolerance kTolerance = {1e-5, 1e-5};
-
-// [KH, KW, C, M] as the filter of C groups, [C * M, KH, KW, 1].
-Value AsGroups(const Value &filter) {
-  const Shape &f = filter.shape;
-  const std::vector<float> from = filter.floats();
-  const auto taps = static_cast<size_t>(f[0] * f[1]);
-  const size_t outputs = from.size() / taps;
-  std::vector<float> to;
-  for (size_t i = 0; i < from.size(); ++i) {
-    to.push_back(from[i % taps * outputs + i / taps]);
-  }
-  return Value::Floats({f[2] * f[3], f[0], f[1], 1}, to);
-}
 
 struct Problem {
   Problem(Random *random,

@@ -3,8 +3,8 @@
 
 // What the tests of convolution compare with: its definition, in double.
 
-#ifndef MACE_OPS_CONV2D_CONV2D_TESTING_H_
-#define MACE_OPS_CONV2D_CONV2D_TESTING_H_
+#ifndef MACE_OPS_WINDOW_CONV_TESTING_H_
+#define MACE_OPS_WINDOW_CONV_TESTING_H_
 
 #include <cstdint>
 #include <vector>
@@ -30,9 +30,12 @@ std::vector<double> Convolve(const Value &input,
                              const std::vector<float> &bias,
                              const NaiveConv &n);
 
+// A depthwise filter, [KH, KW, C, M], as that of C groups: [C * M, KH, KW, 1].
+Value AsGroups(const Value &depthwise);
+
 // Of values of at most 1 in sums of a few hundred products.
 inline constexpr Tolerance kConvTolerance = {2e-5, 2e-5};
 
 }  // namespace mace::op_test
 
-#endif  // MACE_OPS_CONV2D_CONV2D_TESTING_H_
+#endif  // MACE_OPS_WINDOW_CONV_TESTING_H_

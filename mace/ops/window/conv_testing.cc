@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/ops/conv2d/conv2d_testing.h"
+#include "mace/ops/window/conv_testing.h"
 
 namespace mace::op_test {
 
@@ -54,6 +54,18 @@ std::vector<double> Convolve(const Value &input,
     }
   }
   return out;
+}
+
+Value AsGroups(const Value &depthwise) {
+  const Shape &f = depthwise.shape;
+  const std::vector<float> from = depthwise.floats();
+  const auto taps = static_cast<size_t>(f[0] * f[1]);
+  const size_t outputs = from.size() / taps;
+  std::vector<float> to;
+  for (size_t i = 0; i < from.size(); ++i) {
+    to.push_back(from[i % taps * outputs + i / taps]);
+  }
+  return Value::Floats({f[2] * f[3], f[0], f[1], 1}, to);
 }
 
 }  // namespace mace::op_test
