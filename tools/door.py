@@ -13,12 +13,13 @@ _VENV = os.environ.get("MACE_VENV") or os.path.join(_ROOT, ".venv")
 
 
 def run_room(room: str, script: str) -> int:
-    """Runs ``main`` of a package below mace/python/tools; its exit status.
+    """Runs ``main`` of a module below mace/python/tools; its exit status.
 
     Starts over in the virtual environment of the checkout if this Python lacks
     a package that the room needs.
 
     Args:
+        room: its dotted name.
         script: the entry point, to start over with.
     """
     try:

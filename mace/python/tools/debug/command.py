@@ -264,17 +264,24 @@ def _add_memory(parser: argparse.ArgumentParser) -> None:
         help="to watch (default mace_run)",
     )
     parser.add_argument(
-        "--interval", type=_seconds, default=1.0, metavar="S", help="default 1"
+        "--interval",
+        type=_seconds,
+        default=1.0,
+        metavar="S",
+        help="seconds from look to look (default 1)",
     )
     parser.add_argument(
         "--wait",
         type=_seconds,
         default=60.0,
         metavar="S",
-        help="for it to appear (default 60)",
+        help="seconds to wait for it to appear (default 60)",
     )
     parser.add_argument(
-        "--duration", type=_seconds, metavar="S", help="default: until it ends"
+        "--duration",
+        type=_seconds,
+        metavar="S",
+        help="seconds to watch (default: until it ends)",
     )
     parser.add_argument(
         "--dumpsys", action="store_true", help="also ask Android's meminfo, once"

@@ -141,5 +141,8 @@ def test_command_line(tmp_path: Path) -> None:
     done = _tool(tmp_path / "missing.onnx", target)
     assert done.returncode == 2
     assert done.stderr.startswith("error: cannot read")
-    assert _tool(source).returncode == 2
+    done = _tool(source)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: onnx_optimizer.py: two files are needed")
+    assert done.stderr.count("\n") == 1
     assert "fuse_bn_into_conv (usual)" in _tool("--list").stdout
