@@ -34,7 +34,7 @@ export HOME
 
 # Wrong flags are told before minutes of set-up, by any Python that is here.
 readonly python=${MACE_VENV:-.venv}/bin/python
-for early in "$python" python3; do
+for early in "$python" "${MACE_PYTHON:-python3}"; do
   if command -v "$early" >/dev/null; then
     "$early" -m tools.quality.step_flags "$@"
     if $listing; then exit 0; fi
