@@ -11,7 +11,8 @@
 namespace mace {
 namespace {
 
-// A smaller tensor stays in the caches between two operators by itself.
+// A smaller tensor stays in the caches between two operators by itself, where
+// one thread runs both.
 constexpr int64_t kMinLinkBytes = 512 * 1024;
 // What a thread holds of all links: the smallest second level of cache that we
 // aim at. Lower bands lose more by what each begins anew, and by rows that
@@ -243,6 +244,16 @@ class ChainFinder {
   }
 
  private:
+  // Threads that meet after an operator which only moves or scales numbers wait
+  // for longer than its rows take that are computed twice. Measured with 2
+  // threads, ShuffleNet takes 0.99 of the time where their cores share a cache,
+  // and 0.94 where they do not.
+  bool IsWorthALink(const ProgramNode &node) const {
+    if (threads_ > 1 && node.op->Macs() == 0) return true;
+    const Tensor &output = program_.tensors()[node.outputs[0]].tensor;
+    return output.bytes() >= kMinLinkBytes;
+  }
+
   // next_[node]: the node that alone reads the output, where both run in bands.
   void FindReaders() {
     std::vector<int> readers(program_.tensors().size(), 0);
@@ -265,7 +276,7 @@ class ChainFinder {
       if (node.known || node.op->row_bands() == nullptr) continue;
       const int id = node.outputs[0];
       if (id >= 0 && readers[id] == 1 && reader[id] >= 0 &&
-          program_.tensors()[id].tensor.bytes() >= kMinLinkBytes) {
+          IsWorthALink(node)) {
         next_[step] = reader[id];
       }
     }

@@ -104,8 +104,8 @@ class BandWalk {
   Step steps_[BandChain::kMaxNodes];
 };
 
-// Joins operators where that keeps large tensors out of the arena. No output of
-// the program becomes a link.
+// Joins operators where that keeps large tensors out of the arena, or spares
+// threads a meeting. No output of the program becomes a link.
 std::vector<BandChain> FindBandChains(const Program &program, int threads);
 
 }  // namespace mace
