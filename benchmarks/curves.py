@@ -8,6 +8,10 @@ Each table compares its rows in turns. A row that is as fast per thread, per
 image or per pixel as the first has 1.00 in the last column; more is better.
 Batch and resolution are for the networks that take images of any size, which
 are those that end in a global average and were built here.
+
+What threads gain depends on how far apart their cores are, which a virtual
+machine's may change at any time: `mace_run` measures before and after each
+curve of threads in how many ns a cache line goes to another core and back.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import argparse
 import contextlib
 import os
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +28,7 @@ import numpy as np
 from benchmarks.library import Library
 from benchmarks.networks import MEASURED, NAMES, Network, make_network
 from benchmarks.record import add_arguments, recorder
+from benchmarks.runner import MACE_RUN, model_arguments, report, require_program
 from benchmarks.tables import Table
 from benchmarks.timing import Times, interleave
 from test.conformance.models.built import BUILT_MODELS
@@ -78,6 +84,14 @@ def measure(library: Library, rows: list[Point], seconds: float) -> list[Times]:
     return [times[point.name] for point in rows]
 
 
+def round_trip(mace_run: Path, network: Network) -> tuple[float, float]:
+    """Least and most ns in which a cache line goes to another core and back."""
+    command = [str(mace_run), *model_arguments(network)]
+    result, _ = report(command, ["--measure_peak", "--num_threads=2"])
+    peak = result["peak"]
+    return peak["least_round_trip_ns"], peak["most_round_trip_ns"]
+
+
 def efficiency(
     work: list[float], threads: list[int], times: list[Times]
 ) -> list[float]:
@@ -93,6 +107,9 @@ def tables(data: Any) -> list[Table]:
         curve = part["curve"]
         title = f"ms per inference by {curve}, minimum (median)"
         columns = ("network", curve, "ms", "first / this", "efficiency")
+        trip = part.get("round_trip_ns")
+        if trip:
+            columns += ("round trip in ns",)
         table = made.setdefault(curve, Table(curve, title, columns))
         times = [Times(**row["times"]) for row in part["rows"]]
         shares = efficiency(
@@ -101,24 +118,19 @@ def tables(data: Any) -> list[Table]:
             times,
         )
         for row, time, share in zip(part["rows"], times, shares):
-            table.add(
+            cells = [
                 part["network"] if row is part["rows"][0] else "",
                 row["name"],
                 f"{time.minimum:.2f} ({time.median:.2f})",
                 f"{times[0].minimum / time.minimum:.2f}",
                 f"{share:.2f}",
-            )
+            ]
+            if trip:
+                alone = row["threads"] == 1
+                cells.append("" if alone else f"{min(trip):.0f} to {max(trip):.0f}")
+            table.add(*cells)
         table.add()
     return list(made.values())
-
-
-def _fields(point: Point, times: Times) -> dict[str, Any]:
-    return {
-        "name": point.name,
-        "work": point.work,
-        "threads": point.threads,
-        "times": asdict(times),
-    }
 
 
 def main() -> None:
@@ -126,8 +138,10 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=NAMES, default=MEASURED)
     parser.add_argument("--curves", nargs="+", choices=CURVES, default=CURVES)
     parser.add_argument("--seconds", type=float, default=8.0, help="per curve")
+    parser.add_argument("--mace_run", type=Path, default=MACE_RUN)
     add_arguments(parser)
     args = parser.parse_args()
+    require_program(args.mace_run)
     output = recorder("benchmarks.curves", args)
     library = Library()
     parts = []
@@ -136,7 +150,11 @@ def main() -> None:
             rows = points(model, curve)
             if not rows:
                 continue
+            apart = curve == "threads" and len(rows) > 1
+            trips = list(round_trip(args.mace_run, rows[0].network)) if apart else []
             times = measure(library, rows, args.seconds)
+            if apart:
+                trips += round_trip(args.mace_run, rows[0].network)
             fields = [
                 {
                     "name": p.name,
@@ -146,7 +164,8 @@ def main() -> None:
                 }
                 for p, t in zip(rows, times)
             ]
-            parts.append({"network": model, "curve": curve, "rows": fields})
+            part = {"network": model, "curve": curve, "rows": fields}
+            parts.append({**part, "round_trip_ns": trips})
     output.finish({"parts": parts}, {"MACE": library.version})
 
 

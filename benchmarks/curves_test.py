@@ -24,12 +24,14 @@ def test_a_table_for_each_curve() -> None:
         return {"name": name, "work": 1.0, "threads": threads, "times": asdict(times)}
 
     part = {"network": "n", "rows": [row("1", 1, _TIMES[0]), row("2", 2, _TIMES[1])]}
-    parts = [{**part, "curve": "threads"}, {**part, "curve": "batch"}]
+    trips = {"round_trip_ns": [81.4, 90.0, 79.6, 412.2]}
+    parts = [{**part, "curve": "threads", **trips}, {**part, "curve": "batch"}]
     threads, batch = tables({"parts": parts})
     assert threads.rows[:2] == [
-        ("n", "1", "10.00 (11.00)", "1.00", "1.00"),
-        ("", "2", "6.25 (7.00)", "1.60", "0.80"),
+        ("n", "1", "10.00 (11.00)", "1.00", "1.00", ""),
+        ("", "2", "6.25 (7.00)", "1.60", "0.80", "80 to 412"),
     ]
+    assert batch.rows[1] == ("", "2", "6.25 (7.00)", "1.60", "0.80")
     assert (threads.name, batch.name) == ("threads", "batch")
 
 

@@ -23,11 +23,8 @@ a peak by its highest rate.
 from __future__ import annotations
 
 import argparse
-import json
 import re
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,7 +32,7 @@ from typing import Any
 
 from benchmarks.networks import NAMES, make_network
 from benchmarks.record import add_arguments, recorder
-from benchmarks.runner import MACE_RUN, model_arguments, require_program
+from benchmarks.runner import MACE_RUN, model_arguments, report, require_program
 from benchmarks.tables import Table
 
 # A line of `mace_run --explain`: number, type, name, device, kernel, outputs.
@@ -253,23 +250,15 @@ def _rates(macs: int, ms: float, peak: Peak) -> tuple[str, str]:
 
 def measure(command: list[str], seconds: float) -> tuple[list[Row], Peak]:
     """Runs `mace_run`; SystemExit with its message if it fails."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        flags = [
-            "--cpu_affinity_policy=0",
-            "--explain",
-            "--benchmark",
-            "--measure_peak",
-            f"--max_seconds={seconds}",
-            f"--report_json={report}",
-        ]
-        done = subprocess.run(
-            [*command, *flags], capture_output=True, text=True, check=False
-        )
-        if done.returncode != 0:
-            raise SystemExit(done.stderr)
-        result: dict[str, Any] = json.loads(report.read_text())
-    return rows(result, done.stdout + done.stderr), peak_of(result)
+    flags = [
+        "--cpu_affinity_policy=0",
+        "--explain",
+        "--benchmark",
+        "--measure_peak",
+        f"--max_seconds={seconds}",
+    ]
+    result, printed = report(command, flags)
+    return rows(result, printed), peak_of(result)
 
 
 def settle(

@@ -4,8 +4,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.networks import ROOT, Network
 
@@ -37,3 +42,23 @@ def model_arguments(network: Network) -> list[str]:
         f"--output_node={network.output_name}",
         f"--output_shape={text(network.mace_output_shape())}",
     ]
+
+
+def report(command: Sequence[str], flags: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """Runs it once: what `--report_json` holds, and what it printed.
+
+    Raises:
+        SystemExit: it failed, with its own message, or cannot be started.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.json"
+        arguments = [*command, *flags, f"--report_json={path}"]
+        try:
+            done = subprocess.run(
+                arguments, capture_output=True, text=True, check=False
+            )
+        except OSError as error:  # for another processor, say
+            raise SystemExit(f"{command[0]}: {error.strerror}") from None
+        if done.returncode != 0:
+            raise SystemExit(done.stderr)
+        return json.loads(path.read_text(encoding="utf-8")), done.stdout + done.stderr

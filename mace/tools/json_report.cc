@@ -153,7 +153,9 @@ std::string JsonReport(const Options &options,
     report["peak"] = {{"threads", m.peak.threads},
                       {"gflops", m.peak.gflops},
                       {"gbytes_per_s", m.peak.gbytes_per_s},
-                      {"cache_gbytes_per_s", m.peak.cache_gbytes_per_s}};
+                      {"cache_gbytes_per_s", m.peak.cache_gbytes_per_s},
+                      {"least_round_trip_ns", m.peak.least_round_trip_ns},
+                      {"most_round_trip_ns", m.peak.most_round_trip_ns}};
   }
   // Names come from a model file and may be no UTF-8.
   return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -77,6 +77,37 @@ double MultiplyAddMs(const peak::Kernels &kernels, int64_t multiply_adds) {
          static_cast<double>(rounds * kernels.multiply_adds_per_round);
 }
 
+// As MachinePeak's; of the fastest of some series, all within milliseconds.
+double RoundTripNs() {
+  constexpr int kTrips = 2000;
+  constexpr int kSeries = 8;
+  alignas(64) std::atomic<int> turn{0};
+  const auto wait_for = [&turn](int value) {
+    // Where both threads are on one core, each has to make way.
+    constexpr int kLooks = 4096;
+    for (int look = 1; turn.load() != value; ++look) {
+      if (look % kLooks == 0) std::this_thread::yield();
+    }
+  };
+  std::thread other([&turn, &wait_for] {
+    for (int i = 0; i < kSeries * kTrips; ++i) {
+      wait_for(2 * i + 1);
+      turn.store(2 * i + 2);
+    }
+  });
+  double best = std::numeric_limits<double>::infinity();
+  for (int series = 0; series < kSeries; ++series) {
+    const double begin = NowMs();
+    for (int i = series * kTrips; i < (series + 1) * kTrips; ++i) {
+      turn.store(2 * i + 1);
+      wait_for(2 * i + 2);
+    }
+    best = std::min(best, (NowMs() - begin) * 1e6 / kTrips);
+  }
+  other.join();
+  return best;
+}
+
 // Whether this is an emulated processor, or one as slow: it would take minutes
 // for what takes others a second, and does a part of it instead. `part_ms` is
 // the time of that part of kCapabilityMultiplyAdds.
@@ -183,6 +214,12 @@ MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak) {
     raise(flops, flop_seconds, &peak->gflops);
     raise(cache_bytes, cache_seconds, &peak->cache_gbytes_per_s);
     raise(stream_bytes, stream_seconds, &peak->gbytes_per_s);
+    if (threads > 1 && UsableCores() > 1) {
+      const double trip = RoundTripNs();
+      double &least = peak->least_round_trip_ns;
+      least = least == 0 ? trip : std::min(least, trip);
+      peak->most_round_trip_ns = std::max(peak->most_round_trip_ns, trip);
+    }
   } catch (const std::system_error &error) {
     return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES,
                       "cannot start " + std::to_string(threads) +

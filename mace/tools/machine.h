@@ -35,6 +35,12 @@ struct MachinePeak {
   double gflops = 0;        // 10^9 fp32 operations/s, two per multiply-add
   double gbytes_per_s = 0;  // triad over arrays that fit in no cache
   double cache_gbytes_per_s = 0;  // triad over 144 KiB for each thread
+  // Nanoseconds in which a cache line goes from a thread to another one and
+  // back, as two threads do that hand over work: the least and the most of what
+  // was measured, which differ where the system moves the threads to cores that
+  // share a cache, or no longer do. 0 with one thread, or one core.
+  double least_round_trip_ns = 0;
+  double most_round_trip_ns = 0;
 };
 
 // Which loops MeasurePeak runs. Those of small memory leave the process's own
@@ -44,8 +50,9 @@ enum class PeakLoops { kAll, kInCache };
 // Runs the peak loops on `threads` threads at once (best of five short runs
 // each, about a second in all), and raises the rates of *peak that are lower
 // than what it measures: on a busy machine each measurement is a lower bound,
-// and the best of several is the best bound. MACE_OUT_OF_RESOURCES if there is
-// no memory for the arrays.
+// and the best of several is the best bound. The round trips are widened to
+// what was measured now. MACE_OUT_OF_RESOURCES if there is no memory for the
+// arrays.
 MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak);
 
 // "capability(CPU)": milliseconds one thread takes for 2^28 fp32

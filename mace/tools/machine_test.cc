@@ -51,6 +51,25 @@ TEST(MachineTest, MeasuringThePeakRaisesWhatIsKnown) {
   ASSERT_EQ(MeasurePeak(1, PeakLoops::kAll, &peak), MaceStatus::MACE_SUCCESS);
   EXPECT_GT(peak.gflops, 0);
   EXPECT_GT(peak.gbytes_per_s, 0);
+  EXPECT_EQ(peak.most_round_trip_ns, 0);
+}
+
+TEST(MachineTest, RoundTripsBetweenCoresWidenWhatIsKnown) {
+  MachinePeak peak;
+  ASSERT_EQ(MeasurePeak(2, PeakLoops::kInCache, &peak),
+            MaceStatus::MACE_SUCCESS);
+  if (UsableCores() == 1) {
+    EXPECT_EQ(peak.most_round_trip_ns, 0);
+    return;
+  }
+  EXPECT_GT(peak.least_round_trip_ns, 1);
+  EXPECT_EQ(peak.least_round_trip_ns, peak.most_round_trip_ns);
+  peak.least_round_trip_ns = 1;
+  peak.most_round_trip_ns = 1e9;
+  ASSERT_EQ(MeasurePeak(2, PeakLoops::kInCache, &peak),
+            MaceStatus::MACE_SUCCESS);
+  EXPECT_EQ(peak.least_round_trip_ns, 1);
+  EXPECT_EQ(peak.most_round_trip_ns, 1e9);
 }
 
 }  // namespace

@@ -101,11 +101,17 @@ MaceStatus ModelRunner::RunAll() {
       std::snprintf(text, sizeof(text), "%.3g", v);
       return std::string(text);
     };
-    MACE_TOOL_INFO(
-        "peak (threads: " + std::to_string(threads) + ", " + IsaName() +
-        "): at least " + rounded(measurements_.peak.gflops) + " GFLOP/s, " +
-        rounded(measurements_.peak.gbytes_per_s) + " GB/s from memory, " +
-        rounded(measurements_.peak.cache_gbytes_per_s) + " GB/s from cache");
+    const MachinePeak &peak = measurements_.peak;
+    MACE_TOOL_INFO("peak (threads: " + std::to_string(threads) + ", " +
+                   IsaName() + "): at least " + rounded(peak.gflops) +
+                   " GFLOP/s, " + rounded(peak.gbytes_per_s) +
+                   " GB/s from memory, " + rounded(peak.cache_gbytes_per_s) +
+                   " GB/s from cache" +
+                   (peak.most_round_trip_ns == 0
+                        ? ""
+                        : "; from core to core and back in " +
+                              rounded(peak.least_round_trip_ns) + " to " +
+                              rounded(peak.most_round_trip_ns) + " ns"));
   }
   return MaceStatus::MACE_SUCCESS;
 }
