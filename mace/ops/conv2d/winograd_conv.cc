@@ -106,13 +106,13 @@ void WinogradConv::Transform(const void *filter, ThreadPool *pool) {
     args.panel_end = static_cast<size_t>(end);
     args.to = memory + args.panel_begin * panel_bytes;
     args.to_stride = plan_.filter_stride;
-    plan_.transforms->filter(args);
+    plan_.transforms->filter[winograd::kAllRows](args);
   });
   transformed_[IndexOf(tile_)] = true;
 }
 
 size_t WinogradConv::ScratchBytes(int threads) const {
-  return PerThread(plan_) * static_cast<size_t>(threads);
+  return plan_.shared_bytes + PerThread(plan_) * static_cast<size_t>(threads);
 }
 
 void WinogradConv::Run(const gemm::ConvArgs &args,
@@ -130,20 +130,33 @@ void WinogradConv::Run(const gemm::ConvArgs &args,
   clamped.epilogue.clamp = activation.clamp();
   clamped.epilogue.low = activation.low();
   clamped.epilogue.high = activation.high();
+  const auto activate = [&](ptrdiff_t task) {
+    const ptrdiff_t regions = part_->regions(plan_, task);
+    for (ptrdiff_t j = 0; j < regions; ++j) {
+      const gemm::ConvRegion r = part_->region_of(plan_, task, j);
+      ApplyActivation(activation, args, type, r);
+    }
+  };
+  void *shared = scratch;
+  char *unshared = static_cast<char *>(scratch) + plan_.shared_bytes;
   pool->ParallelFor(
       plan_.tasks, 1, [&](int64_t begin, int64_t end, int thread) {
-        void *own = static_cast<char *>(scratch) +
-                    static_cast<size_t>(thread) * per_thread;
+        void *own = unshared + static_cast<size_t>(thread) * per_thread;
         for (int64_t i = begin; i < end; ++i) {
           const ptrdiff_t task = static_cast<ptrdiff_t>(i);
-          part_->run_task(plan_, clamped, task, own);
-          const ptrdiff_t regions = part_->regions(plan_, task);
-          for (ptrdiff_t j = 0; j < regions; ++j) {
-            const gemm::ConvRegion r = part_->region_of(plan_, task, j);
-            ApplyActivation(activation, args, type, r);
-          }
+          part_->run_task(plan_, clamped, task, own, shared);
+          if (plan_.output_tasks == 0) activate(task);
         }
       });
+  if (plan_.output_tasks == 0) return;
+  pool->ParallelFor(plan_.output_tasks, 1,
+                    [&](int64_t begin, int64_t end, int /*thread*/) {
+                      for (int64_t i = begin; i < end; ++i) {
+                        const ptrdiff_t task = static_cast<ptrdiff_t>(i);
+                        part_->run_output_task(plan_, clamped, task, shared);
+                        activate(task);
+                      }
+                    });
 }
 
 }  // namespace mace

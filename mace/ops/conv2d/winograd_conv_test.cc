@@ -168,5 +168,31 @@ TEST(WinogradConvTest, KeepsNoCopyOfALargeFilter) {
   }
 }
 
+// So few tiles of so many channels that two threads make the products of half
+// the points each.
+TEST(WinogradConvTest, ActivatesWhatTwoThreadsMadeTogether) {
+  Random random(22);
+  const Value x = random.Floats({1, 16, 15, 160});
+  const Value f = random.Floats({20, 3, 3, 160}, -0.2f, 0.2f);
+  const OpCase op_case = OpCase("Conv2D")
+                             .Input(x)
+                             .Packed(f)
+                             .Winograd(4)
+                             .String("activation", "LEAKY_RELU")
+                             .Float("activation_alpha", 0.125f);
+  std::vector<double> expected = Convolve(x, f, {}, NaiveConv());
+  for (double &v : expected) v = v < 0 ? 0.125 * v : v;
+  ExpectFloats(op_case, {1, 14, 13, 20}, expected, kConvTolerance);
+  RunOptions options;
+  const OpResult one = op_test::RunOp(op_case, options);
+  EXPECT_EQ(one.kernel_name, "winograd4x4");
+  for (int threads : {2, 4}) {
+    options.threads = threads;
+    EXPECT_EQ(op_test::RunOp(op_case, options).outputs[0].floats(),
+              one.outputs[0].floats())
+        << threads;
+  }
+}
+
 }  // namespace
 }  // namespace mace

@@ -6,148 +6,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mace/kernels/cpu/winograd/conv_task.h"
+
 namespace mace::winograd {
 namespace {
-
-using Index = ptrdiff_t;
-
-constexpr Index kPanel = static_cast<Index>(gemm::kPanelColumns);
-
-// Products are made and transformed back for this many panels at a time, the
-// widest group of columns of the matrix kernels: what waits for the output
-// transform does not grow with the number of filters.
-constexpr Index kMaxGroup = static_cast<Index>(gemm::kMaxGroupPanels);
 
 // Of fp16 products: the output transform makes their errors larger than those
 // of a direct product.
 constexpr size_t kFp16Chain = 32;
-
-// Where each run transforms the filter, the group is as wide as this allows.
-constexpr Index kGroupFilterBytes = 1280 * 1024;
-
-constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
-constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
-
-// Of an element of the image, and of what is transformed.
-Index ElementBytes(const ConvPlan &p) {
-  return p.fp16 != nullptr ? sizeof(uint16_t) : sizeof(float);
-}
-
-Index Points(int tile) { return Index{tile + 2} * (tile + 2); }
-
-// Elements from a point to the next of `rows` rows.
-Index Stride(Index rows, Index row_length) {
-  return static_cast<Index>(
-      PointStride(static_cast<size_t>(rows * row_length / kPanel)));
-}
-
-Index RowElements(const ConvPlan &p) { return RoundUp(p.shape.in_c, kPanel); }
-
-Index GroupElements(const ConvPlan &p) { return p.group_panels * kPanel; }
-
-Index GroupPanels(const ConvPlan &p) {
-  const Index most = std::min(p.panel_block, kMaxGroup);
-  if (!p.each_run) return most;
-  const Index panel_bytes =
-      Points(p.tile) * p.shape.in_c * kPanel * ElementBytes(p);
-  return std::clamp(kGroupFilterBytes / panel_bytes, Index{1}, most);
-}
-
-// Parts of a task's scratch, in bytes.
-struct Scratch {
-  size_t inputs;    // [t * t][tile_block][in_c]
-  size_t products;  // [t * t][tile_block][columns of a group]
-  size_t filter;    // [t * t][panels of a group][in_c][16], with each_run
-  size_t zeros;     // [in_c]
-  size_t rows;      // pointers to the inputs of one point
-  size_t sums;      // [tile_block][16] floats, for fp16 alone
-  size_t end;
-};
-
-Scratch LayOutScratch(const ConvPlan &p) {
-  auto align = [](Index size) {
-    return (static_cast<size_t>(size) + 63) & ~size_t{63};
-  };
-  const Index bytes = ElementBytes(p);
-  const Index points = Points(p.tile);
-  Scratch s;
-  s.inputs = 0;
-  s.products = align(points * Stride(p.tile_block, RowElements(p)) * bytes);
-  s.filter = s.products +
-             align(points * Stride(p.tile_block, GroupElements(p)) * bytes);
-  s.zeros = s.filter;
-  if (p.each_run) {
-    s.zeros += align(points * static_cast<Index>(p.filter_stride) * bytes);
-  }
-  s.rows = s.zeros + align(RowElements(p) * bytes);
-  s.sums = s.rows + align(p.tile_block * static_cast<Index>(sizeof(void *)));
-  s.end = s.sums;
-  if (p.fp16 != nullptr) {
-    s.end += align(p.tile_block * kPanel * static_cast<Index>(sizeof(float)));
-  }
-  return s;
-}
-
-void SplitTiles(ConvPlan *p, Index blocks) {
-  p->tile_block = DivideUp(p->tiles, blocks);
-  p->tile_blocks = DivideUp(p->tiles, p->tile_block);
-}
-
-void SplitPanels(ConvPlan *p, Index parts) {
-  p->panel_block = DivideUp(p->panels, parts);
-  p->panel_blocks = DivideUp(p->panels, p->panel_block);
-}
-
-// Whether to split tiles, each part of which reads, or transforms, the whole
-// filter, and not columns, each part of which transforms the same tiles again.
-bool TilesAreCheaper(const ConvPlan &p, Index blocks) {
-  constexpr Index kMinSplitTiles = 12;
-  if (p.tiles / blocks < kMinSplitTiles) return false;
-  // A vector of the filter takes as long to transform as two of the image.
-  return !p.each_run || p.panels * kPanel < 2 * p.tiles;
-}
-
-// As many equal tasks for one thread as for another, once there are so few that
-// it matters.
-void SplitForThreads(ConvPlan *p, int threads) {
-  constexpr Index kEnoughTasks = 16;  // per thread
-  if (threads <= 1 || p->tile_blocks >= kEnoughTasks * threads) return;
-  const Index blocks = RoundUp(p->tile_blocks, threads);
-  if (TilesAreCheaper(*p, blocks)) {
-    SplitTiles(p, blocks);
-    return;
-  }
-  Index divisor = std::min(p->tile_blocks, Index{threads});
-  while (threads % divisor != 0) --divisor;
-  SplitTiles(p, divisor);
-  SplitPanels(p, threads / divisor);
-}
-
-// A tile's place in the output.
-struct Place {
-  Index n;
-  Index h;
-  Index w;
-};
-
-Place PlaceOf(const ConvPlan &p, Index tile) {
-  return {tile / (p.tiles_h * p.tiles_w), tile / p.tiles_w % p.tiles_h * p.tile,
-          tile % p.tiles_w * p.tile};
-}
-
-struct Task {
-  Index tile_begin;
-  Index tile_end;
-  Index panel_begin;
-  Index panel_end;
-};
-
-Task Locate(const ConvPlan &p, Index task) {
-  const Index tile = task / p.panel_blocks * p.tile_block;
-  const Index panel = task % p.panel_blocks * p.panel_block;
-  return {tile, std::min(p.tiles, tile + p.tile_block), panel,
-          std::min(p.panels, panel + p.panel_block)};
-}
 
 // Pointers to the pixels that a tile needs; `zeros` for those outside.
 template <typename T>
@@ -173,8 +39,9 @@ void PointAtPixels(const gemm::ConvShape &s,
   }
 }
 
-// Memory that is read soon: each call fetches one of `calls` parts of it into
-// the second level of cache.
+// Memory that is read soon: each call fetches one of `calls` parts of it. Into
+// the first level of cache, though most of it moves on to the second: Zen 5
+// drops what is fetched into the second alone while many lines are under way.
 struct Fetch {
   const char *at = nullptr;
   Index bytes = 0;
@@ -185,7 +52,7 @@ struct Fetch {
     if (bytes == 0) return;
     const Index end = std::min(bytes, RoundUp(DivideUp(bytes, calls), kLine));
     for (Index i = 0; i < end; i += kLine) {
-      __builtin_prefetch(at + i, /*rw=*/0, /*locality=*/2);
+      __builtin_prefetch(at + i, /*rw=*/0, /*locality=*/3);
     }
     at += end;
     bytes -= end;
@@ -229,7 +96,7 @@ void TransformInputs(const ConvPlan &p,
     PointAtPixels(p.shape, PlaceOf(p, tile), p.tile + 2, input, zeros, pixels);
     args.to = to;
     filter.Part();
-    p.transforms->input(args);
+    p.transforms->input[task.rows](args);
     to += row_length;
   }
 }
@@ -240,7 +107,7 @@ struct Group {
   Index panel;
   Index panels;
   Index columns;
-  const T *weights;  // transformed, of point 0
+  const T *weights;  // transformed, of the task's first point
   // What is read after the group, or null, and how much of it; a product
   // fetches as much as its own weights into cache.
   const char *next;
@@ -280,6 +147,7 @@ template <typename T>
 void Multiply(const ConvPlan &p,
               const Task &task,
               const Group<T> &group,
+              T *products,
               char *scratch) {
   const Scratch layout = LayOutScratch(p);
   const Index row_length = RowElements(p);
@@ -293,23 +161,24 @@ void Multiply(const ConvPlan &p,
   block.depth = static_cast<size_t>(p.shape.in_c);
   block.columns = static_cast<size_t>(group.columns);
   block.panel_end = static_cast<size_t>(group.panels);
-  block.c = reinterpret_cast<T *>(scratch + layout.products);
+  const Index begin = PointBegin(p, task);
+  const Index end = PointEnd(p, task);
+  block.c = products + begin * Stride(p.tile_block, GroupElements(p));
   block.c_stride = static_cast<size_t>(GroupElements(p));
   const T *w = group.weights;
-  const Index points = Points(p.tile);
   const Index bytes = group.panels * p.shape.in_c * kPanel *
                       static_cast<Index>(sizeof(T));  // of a point
   // The last products fetch what follows the group.
   const Index fetches =
       group.next == nullptr
           ? 0
-          : std::min(points, DivideUp(group.next_bytes, bytes));
-  for (Index point = 0; point < points; ++point) {
+          : std::min(end - begin, DivideUp(group.next_bytes, bytes));
+  for (Index point = begin; point < end; ++point) {
     for (Index i = 0; i < count; ++i) rows[i] = inputs + i * row_length;
     const void *next_w = nullptr;
-    if (point >= points - fetches) {
-      next_w = group.next + (point - (points - fetches)) * bytes;
-    } else if (point + 1 < points) {
+    if (point >= end - fetches) {
+      next_w = group.next + (point - (end - fetches)) * bytes;
+    } else if (point + 1 < end) {
       next_w = w + p.filter_stride;
     }
     RunProducts(p, w, next_w, sums, &block);
@@ -377,7 +246,9 @@ void FindWeights(const ConvPlan &p,
   group->next = nullptr;
   group->next_bytes = 0;
   if (!p.each_run) {
-    const T *filter = static_cast<const T *>(weights);
+    const T *filter =
+        static_cast<const T *>(weights) +
+        static_cast<size_t>(PointBegin(p, task)) * p.filter_stride;
     const size_t panel = depth * gemm::kPanelColumns;
     const Index next = last ? task.panel_begin : end;
     group->weights = filter + static_cast<size_t>(group->panel) * panel;
@@ -394,7 +265,7 @@ void FindWeights(const ConvPlan &p,
   args.panel_end = static_cast<size_t>(end);
   args.to = scratch;
   args.to_stride = p.filter_stride;
-  p.transforms->filter(args);
+  p.transforms->filter[task.rows](args);
   group->weights = scratch;
   if (last) return;
   const size_t panel = gemm::PanelBytes(p.weight_type, 9 * depth);
@@ -404,15 +275,25 @@ void FindWeights(const ConvPlan &p,
                       std::min(p.group_panels, task.panel_end - end);
 }
 
+// Of a block, where two tasks make them.
+template <typename T, typename Byte>
+T *ProductsOf(const ConvPlan &p, const Task &task, Byte *shared) {
+  return reinterpret_cast<T *>(shared + static_cast<size_t>(task.block) *
+                                            ProductBytes(p));
+}
+
 template <typename T>
 void RunTask(const ConvPlan &plan,
              const gemm::ConvArgs &args,
              const T *input,
              const Results<T> &results,
              Index task,
-             char *scratch) {
+             char *scratch,
+             char *shared) {
   const Task at = Locate(plan, task);
   const Scratch layout = LayOutScratch(plan);
+  T *products = plan.halves ? ProductsOf<T>(plan, at, shared)
+                            : reinterpret_cast<T *>(scratch + layout.products);
   T *zeros = reinterpret_cast<T *>(scratch + layout.zeros);
   std::memset(zeros, 0, static_cast<size_t>(plan.shape.in_c) * sizeof(T));
   TransformInputs(plan, at, input, zeros, FirstFilter(plan, at, args.weights),
@@ -426,86 +307,66 @@ void RunTask(const ConvPlan &plan,
         std::min(plan.shape.out_c - panel * kPanel, group.panels * kPanel);
     FindWeights(plan, at, args.weights, &group,
                 reinterpret_cast<T *>(scratch + layout.filter));
-    Multiply(plan, at, group, scratch);
+    Multiply(plan, at, group, products, scratch);
+    if (plan.halves) return;  // there is one group
     TransformOutputs(plan, at, group, args, results,
-                     reinterpret_cast<const T *>(scratch + layout.products));
+                     static_cast<const T *>(products));
   }
+}
+
+// With halves.
+template <typename T>
+void TransformHalf(const ConvPlan &plan,
+                   const gemm::ConvArgs &args,
+                   const Results<T> &results,
+                   Index task,
+                   const char *shared) {
+  const Task at = LocateOutputs(plan, task);
+  Group<T> group;
+  group.panel = at.panel_begin;
+  group.panels = at.panel_end - at.panel_begin;
+  group.columns =
+      std::min(plan.shape.out_c - group.panel * kPanel, group.panels * kPanel);
+  const Index skipped = at.tile_begin - Locate(plan, task).tile_begin;
+  TransformOutputs(
+      plan, at, group, args, results,
+      ProductsOf<const T>(plan, at, shared) + skipped * GroupElements(plan));
 }
 
 }  // namespace
 
-size_t FilterElements(const ConvPlan &plan) {
-  return plan.each_run
-             ? 0
-             : static_cast<size_t>(Points(plan.tile)) * plan.filter_stride;
-}
-
-ConvPlan PlanConv(const PlanRequest &request) {
-  ConvPlan p;
-  p.shape = request.shape;
-  p.tile = request.method.tile;
-  p.each_run = request.method.each_run;
-  p.weight_type = request.weight_type;
-  p.transforms =
-      p.tile == 2 ? &request.kernels->tile2 : &request.kernels->tile4;
-  p.gemm = request.gemm;
-  p.fp16 = request.fp16;
-  p.tiles_h = DivideUp(p.shape.out_h, p.tile);
-  p.tiles_w = DivideUp(p.shape.out_w, p.tile);
-  p.tiles = p.shape.batch * p.tiles_h * p.tiles_w;
-  p.panels = DivideUp(p.shape.out_c, kPanel);
-  p.panel_block = p.panels;
-  SplitTiles(&p, DivideUp(p.tiles, BlockTiles(p.shape, request.method)));
-  SplitForThreads(&p, request.threads);
-  p.group_panels = GroupPanels(p);
-  const Index panels = p.each_run ? p.group_panels : p.panels;
-  p.filter_stride = PointStride(static_cast<size_t>(panels * p.shape.in_c));
-  p.tasks = p.tile_blocks * p.panel_blocks;
-  p.scratch_bytes = LayOutScratch(p).end;
-  return p;
-}
-
 void RunConvTask(const ConvPlan &plan,
                  const gemm::ConvArgs &args,
                  ptrdiff_t task,
-                 void *scratch) {
+                 void *scratch,
+                 void *shared) {
   char *own = static_cast<char *>(scratch);
+  char *common = static_cast<char *>(shared);
   if (plan.fp16 != nullptr) {
     RunTask(plan, args, args.input_half,
-            Results<uint16_t>{args.output_half, args.residual_half}, task, own);
+            Results<uint16_t>{args.output_half, args.residual_half}, task, own,
+            common);
   } else {
     RunTask(plan, args, args.input,
-            Results<float>{args.output, args.epilogue.residual}, task, own);
+            Results<float>{args.output, args.epilogue.residual}, task, own,
+            common);
   }
 }
 
-ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task) {
-  const Task at = Locate(plan, task);
-  const Index first = at.tile_begin / plan.tiles_w;
-  const Index last = (at.tile_end - 1) / plan.tiles_w;
-  return (last - first + 1) * plan.tile;
-}
-
-gemm::ConvRegion RegionOf(const ConvPlan &plan,
-                          ptrdiff_t task,
-                          ptrdiff_t index) {
-  const gemm::ConvShape &s = plan.shape;
-  const Task at = Locate(plan, task);
-  // Tiles of the block that lie side by side, and one of their rows.
-  const Index line = at.tile_begin / plan.tiles_w + index / plan.tile;
-  const Index begin = std::max(at.tile_begin, line * plan.tiles_w);
-  const Index end = std::min(at.tile_end, (line + 1) * plan.tiles_w);
-  const Place place = PlaceOf(plan, begin);
-  const Index h = place.h + index % plan.tile;
-  gemm::ConvRegion r;
-  r.column_begin = at.panel_begin * kPanel;
-  r.column_end = std::min(s.out_c, at.panel_end * kPanel);
-  r.row_begin = (place.n * s.out_h + h) * s.out_w + place.w;
-  r.row_end = r.row_begin;
-  if (h < s.out_h) {
-    r.row_end += std::min((end - begin) * plan.tile, s.out_w - place.w);
+void RunOutputTask(const ConvPlan &plan,
+                   const gemm::ConvArgs &args,
+                   ptrdiff_t task,
+                   const void *shared) {
+  const char *common = static_cast<const char *>(shared);
+  if (plan.fp16 != nullptr) {
+    TransformHalf(plan, args,
+                  Results<uint16_t>{args.output_half, args.residual_half}, task,
+                  common);
+  } else {
+    TransformHalf(plan, args,
+                  Results<float>{args.output, args.epilogue.residual}, task,
+                  common);
   }
-  return r;
 }
 
 }  // namespace mace::winograd

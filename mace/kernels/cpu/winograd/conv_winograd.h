@@ -7,7 +7,9 @@
 //
 // As with gemm::ConvPlan, tasks are independent, may run on any threads in any
 // order, and together write every output once. Results depend on neither the
-// number of tasks nor the number of threads.
+// number of tasks nor the number of threads. Where tasks make the products of
+// half the points each, there are as many again that transform these back, once
+// all the first ones are done.
 
 #ifndef MACE_KERNELS_CPU_WINOGRAD_CONV_WINOGRAD_H_
 #define MACE_KERNELS_CPU_WINOGRAD_CONV_WINOGRAD_H_
@@ -61,8 +63,13 @@ struct ConvPlan {
   // Elements of the transformed filter from a point to the next: of all panels,
   // with each_run of a group.
   size_t filter_stride = 0;
-  ptrdiff_t tasks = 1;       // tile_blocks * panel_blocks
-  size_t scratch_bytes = 0;  // for each task that runs at the same time
+  // Whether two tasks share the points of a block, and so its transforms of
+  // image and filter, instead of its tiles or columns.
+  bool halves = false;
+  ptrdiff_t tasks = 1;         // tile_blocks * panel_blocks, or twice as many
+  ptrdiff_t output_tasks = 0;  // after those: as many with halves, else none
+  size_t scratch_bytes = 0;    // for each task that runs at the same time
+  size_t shared_bytes = 0;     // of products, for all tasks: with halves
 };
 
 struct PlanRequest {
@@ -90,15 +97,21 @@ size_t FilterElements(const ConvPlan &plan);
 
 // args.weights is the transformed filter, or with each_run the filter itself,
 // PACKED_O16 of plan.weight_type; args.epilogue.residual may be the
-// output itself. scratch: plan.scratch_bytes, 64-byte aligned, for this call
-// alone.
+// output itself. scratch: plan.scratch_bytes, for this call alone; shared:
+// plan.shared_bytes, for all calls of a run; both 64-byte aligned.
 void RunConvTask(const ConvPlan &plan,
                  const gemm::ConvArgs &args,
                  ptrdiff_t task,
-                 void *scratch);
+                 void *scratch,
+                 void *shared);
+// One of plan.output_tasks.
+void RunOutputTask(const ConvPlan &plan,
+                   const gemm::ConvArgs &args,
+                   ptrdiff_t task,
+                   const void *shared);
 
-// What a task writes is one such region per row of the output that its tiles
-// cut: Regions(plan, task) of them.
+// What a task, with halves an output task, writes is one such region per row of
+// the output that its tiles cut: Regions(plan, task) of them.
 ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task);
 // Empty (row_begin == row_end) where the last tiles reach beyond the output.
 gemm::ConvRegion RegionOf(const ConvPlan &plan,
@@ -112,7 +125,12 @@ struct Part {
   void (*run_task)(const ConvPlan &plan,
                    const gemm::ConvArgs &args,
                    ptrdiff_t task,
-                   void *scratch);
+                   void *scratch,
+                   void *shared);
+  void (*run_output_task)(const ConvPlan &plan,
+                          const gemm::ConvArgs &args,
+                          ptrdiff_t task,
+                          const void *shared);
   ptrdiff_t (*regions)(const ConvPlan &plan, ptrdiff_t task);
   gemm::ConvRegion (*region_of)(const ConvPlan &plan,
                                 ptrdiff_t task,

@@ -197,6 +197,56 @@ TEST(ConvWinograd, FiltersTransformedInEachRun) {
   }
 }
 
+// Two threads share the points of blocks that are too small to be shared in
+// another way.
+TEST(ConvWinograd, HalvesOfThePoints) {
+  uint32_t seed = 300;
+  for (int tile : {2, 4}) {
+    for (ptrdiff_t size : {3, 7, 26}) {
+      for (gemm::WeightType type :
+           {gemm::WeightType::kF32, gemm::WeightType::kF16,
+            gemm::WeightType::kBf16, gemm::WeightType::kI8}) {
+        Case c = MakeCase(tile, size, size + 2, 70, 18 + size / 2, 1);
+        c.type = type;
+        c.each_run = true;
+        c.threads = 2 + 2 * static_cast<int>(seed % 3);
+        c.residual = seed % 2 == 0;
+        c.clamp = seed % 4 != 0;
+        c.extra_stride = seed % 3 == 0 ? 5 : 0;
+        for (CpuIsa isa : IsasFor(c)) {
+          const bool wide = KernelsFor(isa)->lanes >= 8;
+          EXPECT_EQ(MakePlan(c, isa).halves, wide && (tile == 4 || size < 26))
+              << Describe(c, isa, seed);
+        }
+        Check(c, seed++);
+        if (HasFatalFailure()) return;
+        if (type == gemm::WeightType::kF32) CheckThreads(c, seed);
+      }
+    }
+  }
+}
+
+void CheckRegions(const Case &c) {
+  const gemm::ConvShape &s = c.shape;
+  for (CpuIsa isa : IsasFor(c)) {
+    const ConvPlan plan = MakePlan(c, isa);
+    std::vector<int> seen(Size(s.batch * s.out_h * s.out_w * s.out_c), 0);
+    for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
+      for (ptrdiff_t i = 0; i < Regions(plan, task); ++i) {
+        const gemm::ConvRegion r = RegionOf(plan, task, i);
+        for (ptrdiff_t row = r.row_begin; row < r.row_end; ++row) {
+          for (ptrdiff_t o = r.column_begin; o < r.column_end; ++o) {
+            ++seen[Size(row * s.out_c + o)];
+          }
+        }
+      }
+    }
+    EXPECT_EQ(std::count(seen.begin(), seen.end(), 1),
+              static_cast<ptrdiff_t>(seen.size()))
+        << Describe(c, isa, 0);
+  }
+}
+
 // Every output lies in exactly one region.
 TEST(ConvWinograd, RegionsCoverTheOutput) {
   for (int tile : {2, 4}) {
@@ -205,21 +255,13 @@ TEST(ConvWinograd, RegionsCoverTheOutput) {
       c.each_run = threads == 2;
       c.shape.batch = 2;
       c.threads = threads;
-      const gemm::ConvShape &s = c.shape;
-      const ConvPlan plan = MakePlan(c, RunnableIsas().front());
-      std::vector<int> seen(Size(s.batch * s.out_h * s.out_w * s.out_c), 0);
-      for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
-        for (ptrdiff_t i = 0; i < Regions(plan, task); ++i) {
-          const gemm::ConvRegion r = RegionOf(plan, task, i);
-          for (ptrdiff_t row = r.row_begin; row < r.row_end; ++row) {
-            for (ptrdiff_t o = r.column_begin; o < r.column_end; ++o) {
-              ++seen[Size(row * s.out_c + o)];
-            }
-          }
-        }
-      }
-      EXPECT_EQ(std::count(seen.begin(), seen.end(), 1),
-                static_cast<ptrdiff_t>(seen.size()));
+      CheckRegions(c);
+    }
+    Case halves = MakeCase(tile, 5, 11, 64, 20, 1);
+    halves.each_run = true;
+    for (int threads : {2, 4, 8}) {
+      halves.threads = threads;
+      CheckRegions(halves);
     }
   }
 }

@@ -38,7 +38,7 @@ Memory TransformFilter(const Case &c, const Data &d, const ConvPlan &plan) {
     args.panel_end = panel + 1;
     args.to = static_cast<char *>(filter.get()) +
               panel * args.channels * gemm::kPanelColumns * element;
-    plan.transforms->filter(args);
+    plan.transforms->filter[kAllRows](args);
   }
   return filter;
 }
@@ -148,6 +148,7 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   Memory filter;
   if (!c.each_run) filter = TransformFilter(c, d, plan);
   const Memory scratch = Allocate(plan.scratch_bytes);
+  const Memory shared = Allocate(plan.shared_bytes);
   const size_t stride = Size(s.out_c) + c.extra_stride;
   std::vector<float> out(Size(s.batch * s.out_h * s.out_w) * stride, kGuard);
   gemm::ConvArgs args;
@@ -174,7 +175,10 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
     args.epilogue.residual = nullptr;
   }
   for (ptrdiff_t task = plan.tasks; task-- > 0;) {
-    RunConvTask(plan, args, task, scratch.get());
+    RunConvTask(plan, args, task, scratch.get(), shared.get());
+  }
+  for (ptrdiff_t task = plan.output_tasks; task-- > 0;) {
+    RunOutputTask(plan, args, task, shared.get());
   }
   for (size_t i = 0; i < half_out.size(); ++i) out[i] = FromF16(half_out[i]);
   return out;

@@ -16,8 +16,8 @@ const Kernels *LinkedKernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(BASE, isa, kKernels);
 }
 
-constexpr Part kPart = {LinkedKernelsFor, PlanConv, FilterElements,
-                        RunConvTask,      Regions,  RegionOf};
+constexpr Part kPart = {LinkedKernelsFor, PlanConv, FilterElements, RunConvTask,
+                        RunOutputTask,    Regions,  RegionOf};
 
 const Registration registration(&kPart);
 

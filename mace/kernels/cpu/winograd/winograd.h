@@ -38,15 +38,27 @@ namespace mace::winograd {
 
 inline constexpr int kMaxPoints = 36;
 
+// Rows of a tile's t * t points: all, or half of them. For m = 4 a pair +-p,
+// whose rows share their arithmetic, lies in one half.
+enum Rows { kAllRows, kFirstRows, kLastRows };
+inline constexpr int kRowChoices = 3;
+
+constexpr int RowBegin(int t, Rows rows) {
+  return rows == kLastRows ? t / 2 : 0;
+}
+constexpr int RowEnd(int t, Rows rows) {
+  return rows == kFirstRows ? t / 2 : t;
+}
+
 // Some panels of a filter, PACKED_O16: [panels][9][channels][16], to
-// [t * t][panel_end - panel_begin][channels][16] elements.
+// [rows * t][panel_end - panel_begin][channels][16] elements.
 struct FilterArgs {
   const void *from = nullptr;  // panel 0
   gemm::WeightType type = gemm::WeightType::kF32;
   size_t channels = 0;
   size_t panel_begin = 0;
   size_t panel_end = 0;
-  void *to = nullptr;    // of point 0 and panel_begin
+  void *to = nullptr;    // of the first point and panel_begin
   size_t to_stride = 0;  // elements from a point to the next, by PointStride
 };
 
@@ -62,7 +74,7 @@ constexpr size_t PointStride(size_t rows) {
 struct InputArgs {
   const void *const *pixels = nullptr;  // t * t, row by row: `channels` each
   size_t channels = 0;
-  void *to = nullptr;    // of point 0; channels rounded up to 16 are written
+  void *to = nullptr;    // of the first point; whole sixteens of channels
   size_t to_stride = 0;  // elements from a point to the next
 };
 
@@ -86,8 +98,10 @@ struct OutputArgs {
 };
 
 struct Transforms {
-  void (*filter)(const FilterArgs &args);
-  void (*input)(const InputArgs &args);
+  // By Rows; those of halves, which give the same bits, are null for an ISA of
+  // narrow vectors.
+  void (*filter[kRowChoices])(const FilterArgs &args);
+  void (*input[kRowChoices])(const InputArgs &args);
   void (*output)(const OutputArgs &args);
 };
 

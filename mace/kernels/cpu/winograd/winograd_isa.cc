@@ -68,19 +68,22 @@ void WidenRun(const FilterPanel &from,
   }
 }
 
-// `count` weights of every tap, a vector at a time.
-template <typename Tile>
+// `count` weights of every tap, a vector at a time. The compiler drops the
+// arithmetic of the other rows.
+template <typename Tile, Rows kRows>
 void FilterRun(const float *from,
                size_t tap_stride,
                size_t count,
                Element *out,
                size_t to_stride) {
   constexpr int t = Tile::kPoints;
+  constexpr int kBegin = RowBegin(t, kRows);
+  constexpr int kEnd = RowEnd(t, kRows);
   ptrdiff_t points[t];
   MakeOffsets(to_stride, points);
   Element *to[t];
-  MACE_UNROLL for (int row = 0; row < t; ++row) {
-    to[row] = out + static_cast<size_t>(row * t) * to_stride;
+  MACE_UNROLL for (int row = kBegin; row < kEnd; ++row) {
+    to[row] = out + static_cast<size_t>((row - kBegin) * t) * to_stride;
   }
   for (size_t i = 0; i < count; i += fv::kLanes) {
     fv::V columns[t][3];
@@ -93,7 +96,7 @@ void FilterRun(const float *from,
       Tile::Filter(g, u);
       MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] = u[row];
     }
-    MACE_UNROLL for (int row = 0; row < t; ++row) {
+    MACE_UNROLL for (int row = kBegin; row < kEnd; ++row) {
       fv::V u[t];
       Tile::Filter(columns[row], u);
       MACE_UNROLL for (int col = 0; col < t; ++col) {
@@ -105,7 +108,7 @@ void FilterRun(const float *from,
   }
 }
 
-template <typename Tile>
+template <typename Tile, Rows kRows>
 void Filter(const FilterArgs &args) {
   const FilterArgs x = args;  // a store cannot change the copy
   const size_t tap_stride = x.channels * kPanel;
@@ -113,15 +116,15 @@ void Filter(const FilterArgs &args) {
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
     const FilterPanel from = PanelOf(x, panel);
     if (x.type == gemm::WeightType::kF32) {
-      FilterRun<Tile>(reinterpret_cast<const float *>(from.weights), tap_stride,
-                      tap_stride, to, x.to_stride);
+      FilterRun<Tile, kRows>(reinterpret_cast<const float *>(from.weights),
+                             tap_stride, tap_stride, to, x.to_stride);
     } else {
       alignas(64) float widened[9 * kRun];
       for (size_t begin = 0; begin < tap_stride; begin += kRun) {
         const size_t left = tap_stride - begin;
         const size_t count = left < kRun ? left : kRun;
         WidenRun(from, tap_stride, begin, count, widened);
-        FilterRun<Tile>(widened, kRun, count, to + begin, x.to_stride);
+        FilterRun<Tile, kRows>(widened, kRun, count, to + begin, x.to_stride);
       }
     }
     to += tap_stride;
@@ -131,7 +134,7 @@ void Filter(const FilterArgs &args) {
 // ---- input -----------------------------------------------------------------
 
 // Channels [c, c + kLanes), of which `count` exist.
-template <typename Tile, bool kWhole>
+template <typename Tile, Rows kRows, bool kWhole>
 MACE_SIMD_INLINE void TransformChannels(
     const InputArgs &x,
     size_t c,
@@ -151,7 +154,8 @@ MACE_SIMD_INLINE void TransformChannels(
     Tile::Input(d, v);
     MACE_UNROLL for (int row = 0; row < t; ++row) columns[row][col] = v[row];
   }
-  MACE_UNROLL for (int row = 0; row < t; ++row) {
+  MACE_UNROLL for (int row = RowBegin(t, kRows); row < RowEnd(t, kRows);
+                   ++row) {
     sv::V v[t];
     Tile::Input(columns[row], v);
     MACE_UNROLL for (int col = 0; col < t; ++col) {
@@ -161,33 +165,52 @@ MACE_SIMD_INLINE void TransformChannels(
   }
 }
 
-template <typename Tile>
+template <typename Tile, Rows kRows>
 void Input(const InputArgs &args) {
   constexpr int t = Tile::kPoints;
+  constexpr int kBegin = RowBegin(t, kRows);
   const InputArgs x = args;  // a store cannot change the copy
   ptrdiff_t points[t];
   MakeOffsets(x.to_stride, points);
   Element *to[t];
-  MACE_UNROLL for (int row = 0; row < t; ++row) {
+  MACE_UNROLL for (int row = kBegin; row < RowEnd(t, kRows); ++row) {
     to[row] = static_cast<Element *>(x.to) +
-              static_cast<size_t>(row * t) * x.to_stride;
+              static_cast<size_t>((row - kBegin) * t) * x.to_stride;
   }
   size_t c = 0;
   for (; c + sv::kLanes <= x.channels; c += sv::kLanes) {
-    TransformChannels<Tile, true>(x, c, sv::kLanes, points, to);
+    TransformChannels<Tile, kRows, true>(x, c, sv::kLanes, points, to);
   }
   if (c < x.channels) {
-    TransformChannels<Tile, false>(x, c, static_cast<int>(x.channels - c),
-                                   points, to);
+    TransformChannels<Tile, kRows, false>(
+        x, c, static_cast<int>(x.channels - c), points, to);
   }
 }
 
 }  // namespace
 
+// With halves where each run may transform the filter, which does not pay with
+// narrow vectors: for NEON the compiler fuses other operations in halves than
+// in the whole, and so gives other bits.
+template <typename Tile>
+constexpr Transforms MakeTransforms() {
+  Transforms x = {};
+  x.filter[kAllRows] = &Filter<Tile, kAllRows>;
+  x.input[kAllRows] = &Input<Tile, kAllRows>;
+  if constexpr (fv::kLanes >= 8) {
+    x.filter[kFirstRows] = &Filter<Tile, kFirstRows>;
+    x.filter[kLastRows] = &Filter<Tile, kLastRows>;
+    x.input[kFirstRows] = &Input<Tile, kFirstRows>;
+    x.input[kLastRows] = &Input<Tile, kLastRows>;
+  }
+  x.output = &Output<Tile>;
+  return x;
+}
+
 extern const Kernels kKernels;
 const Kernels kKernels = {
-    {&Filter<Tile2>, &Input<Tile2>, &Output<Tile2>},
-    {&Filter<Tile4>, &Input<Tile4>, &Output<Tile4>},
+    MakeTransforms<Tile2>(),
+    MakeTransforms<Tile4>(),
     fv::kLanes,
 };
 

@@ -1,0 +1,95 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which part of a convolution a task has, and how its scratch is laid out.
+// Included by conv_plan.cc and conv_winograd.cc only.
+
+#ifndef MACE_KERNELS_CPU_WINOGRAD_CONV_TASK_H_
+#define MACE_KERNELS_CPU_WINOGRAD_CONV_TASK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/winograd/conv_winograd.h"
+
+namespace mace::winograd {
+
+using Index = ptrdiff_t;
+
+inline constexpr Index kPanel = static_cast<Index>(gemm::kPanelColumns);
+
+constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
+constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
+
+// Of an element of the image, and of what is transformed.
+inline Index ElementBytes(const ConvPlan &p) {
+  return p.fp16 != nullptr ? sizeof(uint16_t) : sizeof(float);
+}
+
+// Elements from a point to the next of `rows` rows.
+inline Index Stride(Index rows, Index row_length) {
+  return static_cast<Index>(
+      PointStride(static_cast<size_t>(rows * row_length / kPanel)));
+}
+
+// Elements of a row of inputs and of products.
+inline Index RowElements(const ConvPlan &p) {
+  return RoundUp(p.shape.in_c, kPanel);
+}
+inline Index GroupElements(const ConvPlan &p) {
+  return p.group_panels * kPanel;
+}
+
+// Parts of a task's scratch, in bytes. Points are those of its rows.
+struct Scratch {
+  size_t inputs;    // [points][tile_block][in_c]
+  size_t products;  // [points][tile_block][columns of a group]; not with halves
+  size_t filter;    // [points][panels of a group][in_c][16], with each_run
+  size_t zeros;     // [in_c]
+  size_t rows;      // pointers to the inputs of one point
+  size_t sums;      // [tile_block][16] floats, for fp16 alone
+  size_t end;
+};
+
+Scratch LayOutScratch(const ConvPlan &p);
+
+// All products of a block: [t * t][tile_block][columns of a group].
+size_t ProductBytes(const ConvPlan &p);
+
+struct Task {
+  Index block;  // by number, of tiles and panels
+  Index tile_begin;
+  Index tile_end;
+  Index panel_begin;
+  Index panel_end;
+  Rows rows;  // of points
+};
+
+Task Locate(const ConvPlan &p, Index task);
+
+// What the task writes to the output: all of its block, or with halves half the
+// tiles of it, which may be none.
+Task LocateOutputs(const ConvPlan &p, Index task);
+
+inline Index PointBegin(const ConvPlan &p, const Task &task) {
+  return Index{RowBegin(p.tile + 2, task.rows)} * (p.tile + 2);
+}
+inline Index PointEnd(const ConvPlan &p, const Task &task) {
+  return Index{RowEnd(p.tile + 2, task.rows)} * (p.tile + 2);
+}
+
+// A tile's place in the output.
+struct Place {
+  Index n;
+  Index h;
+  Index w;
+};
+
+inline Place PlaceOf(const ConvPlan &p, Index tile) {
+  return {tile / (p.tiles_h * p.tiles_w), tile / p.tiles_w % p.tiles_h * p.tile,
+          tile % p.tiles_w * p.tile};
+}
+
+}  // namespace mace::winograd
+
+#endif  // MACE_KERNELS_CPU_WINOGRAD_CONV_TASK_H_
