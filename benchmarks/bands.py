@@ -29,8 +29,14 @@ from benchmarks.runner import MACE_RUN, require_program
 from benchmarks.tables import Table
 from benchmarks.timing import Times, interleave
 
-# Those with operators that run in bands.
-_NETWORKS = ("mobilenet_v1", "mobilenet_v2", "densenet121")
+# Those of which much runs in bands.
+_NETWORKS = (
+    "mobilenet_v1",
+    "mobilenet_v2",
+    "squeezenet",
+    "densenet121",
+    "shufflenet",
+)
 _VARIABLE = "MACE_ROW_BANDS"
 _SIDES = {"one by one": "0", "in bands": "1"}
 

@@ -14,7 +14,13 @@ from benchmarks.networks import make_network, make_variant
 from benchmarks.runner import model_arguments
 from test.conformance.native import native
 
-_JOINED = ("mobilenet_v1", "mobilenet_v2", "densenet121", "shufflenet")
+_JOINED = (
+    "mobilenet_v1",
+    "mobilenet_v2",
+    "squeezenet",
+    "densenet121",
+    "shufflenet",
+)
 
 
 def _run(name: str, threads: int, data_type: str | None, bands: str, out: Path) -> int:

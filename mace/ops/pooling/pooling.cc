@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mace/core/row_bands.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/kernels/cpu/pool/pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -48,7 +49,15 @@ Taps TapsOf(int64_t start,
   return taps;
 }
 
-class PoolingOp final : public CpuOp {
+// The first pixel of a row, or of some channels of it, and how many elements it
+// is to the next pixel.
+template <typename T>
+struct Rows {
+  T *data = nullptr;
+  int64_t pixel = 0;
+};
+
+class PoolingOp final : public CpuOp, private RowBands {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
@@ -68,6 +77,7 @@ class PoolingOp final : public CpuOp {
     }
     MACE_ASSIGN_OR_RETURN(geometry_,
                           ComputeWindow(name(), spec_, shape[1], shape[2]));
+    input_ = shape;
     output_ = {shape[0], geometry_.output[0], geometry_.output[1], shape[3]};
     context->AllowStridedInput(kPoolingInputInput);
     context->AllowStridedOutput(0);
@@ -85,16 +95,52 @@ class PoolingOp final : public CpuOp {
     // Reads of the input decide the cost.
     const int64_t row_cost =
         output_[2] * spec_.kernel[0] * spec_.kernel[1] * block;
+    const pool::Kernels &kernels = KernelsOf(*input);
+    const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
+    const int64_t x_row = input_[2] * input->RowStride() * size;
+    const int64_t y_row = output_[2] * output->RowStride() * size;
     context->thread_pool()->ParallelFor(
         rows * blocks, RowGrain(row_cost),
         [&](int64_t begin, int64_t end, int /*thread*/) {
           for (int64_t item = begin; item < end; ++item) {
+            const int64_t row = item / blocks;
             const int64_t channel = item % blocks * block;
-            RunRow(input, item / blocks, channel,
-                   std::min(block, channels - channel), output);
+            const int64_t image = row / output_[1];
+            const Rows<const uint8_t> x = {input->As<uint8_t>() +
+                                               image * input_[1] * x_row +
+                                               channel * size,
+                                           input->RowStride()};
+            const Rows<uint8_t> y = {
+                output->MutableAs<uint8_t>() + row * y_row + channel * size,
+                output->RowStride()};
+            RunRow(kernels, x, 0, row % output_[1],
+                   std::min(block, channels - channel), size, y);
           }
         });
     return MaceStatus();
+  }
+
+  const RowBands *row_bands() const override {
+    return output_.Elements() > 0 ? this : nullptr;
+  }
+  RowRange InputRows(const RowRange &output) const override {
+    const RowWindow window = {spec_.kernel[0], spec_.stride[0],
+                              spec_.dilation[0], geometry_.pad_before[0],
+                              input_[1]};
+    return window.InputRows(output);
+  }
+  size_t BandScratchBytes(int64_t) const override { return 0; }
+  void RunBand(const RunContext &context, const BandRun &run) const override {
+    const Tensor &input = *context.input(kPoolingInputInput);
+    const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
+    const Rows<const uint8_t> x = {static_cast<const uint8_t *>(run.input),
+                                   run.input_stride};
+    Rows<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
+    const int64_t first = InputRows(run.rows).begin;
+    for (int64_t row = run.rows.begin; row < run.rows.end; ++row) {
+      RunRow(KernelsOf(input), x, first, row, output_[3], size, y);
+      y.data += output_[2] * y.pixel * size;
+    }
   }
 
   HalfUse half_use() const override {
@@ -103,56 +149,57 @@ class PoolingOp final : public CpuOp {
   ConvPoolArgs Geometry() const override;
 
  private:
-  // One row of output pixels; `row` counts over the batch.
-  void RunRow(const Tensor *input,
+  const pool::Kernels &KernelsOf(const Tensor &input) const {
+    return input.data_type == DataType::kFloat32 ? *kernels_ : *half_kernels_;
+  }
+
+  // Row `row` of an image's output to `y`, from `x`, which begins at row
+  // `first` of the image; `size` bytes an element.
+  void RunRow(const pool::Kernels &kernels,
+              const Rows<const uint8_t> &x,
+              int64_t first,
               int64_t row,
-              int64_t channel,
               int64_t channels,
-              Tensor *output) const;
+              int64_t size,
+              const Rows<uint8_t> &y) const;
 
   PoolingAttributes attributes_;
   const pool::Kernels *kernels_ = nullptr;
   const pool::Kernels *half_kernels_ = nullptr;
   WindowSpec spec_;
   WindowGeometry geometry_;
+  Shape input_;
   Shape output_;
 };
 
-void PoolingOp::RunRow(const Tensor *input,
+void PoolingOp::RunRow(const pool::Kernels &kernels,
+                       const Rows<const uint8_t> &x,
+                       int64_t first,
                        int64_t row,
-                       int64_t channel,
                        int64_t channels,
-                       Tensor *output) const {
-  const Shape &shape = input->shape;
-  const int64_t pixel = input->RowStride();
-  const int64_t out_pixel = output->RowStride();
-  const int64_t line = shape[2] * pixel;
-  // Offsets count elements up to where a kernel is called.
-  const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
-  const pool::Kernels &kernels =
-      input->data_type == DataType::kFloat32 ? *kernels_ : *half_kernels_;
-  const int64_t image = row / output_[1] * shape[1] * line + channel;
-  const Taps v = TapsOf(
-      row % output_[1] * spec_.stride[0] - geometry_.pad_before[0],
-      spec_.kernel[0], spec_.dilation[0], shape[1], geometry_.pad_after[0]);
+                       int64_t size,
+                       const Rows<uint8_t> &y) const {
+  const int64_t line = input_[2] * x.pixel;
+  const Taps v =
+      TapsOf(row * spec_.stride[0] - geometry_.pad_before[0], spec_.kernel[0],
+             spec_.dilation[0], input_[1], geometry_.pad_after[0]);
   pool::Window window;
   window.rows = static_cast<size_t>(v.inside);
   window.row_stride = spec_.dilation[0] * line;
-  window.column_stride = spec_.dilation[1] * pixel;
-  for (int64_t x = 0; x < output_[2]; ++x) {
-    const Taps h =
-        TapsOf(x * spec_.stride[1] - geometry_.pad_before[1], spec_.kernel[1],
-               spec_.dilation[1], shape[2], geometry_.pad_after[1]);
-    uint8_t *out = output->MutableAs<uint8_t>() +
-                   ((row * output_[2] + x) * out_pixel + channel) * size;
-    const auto count = static_cast<size_t>(channels);
+  window.column_stride = spec_.dilation[1] * x.pixel;
+  const auto count = static_cast<size_t>(channels);
+  for (int64_t column = 0; column < output_[2]; ++column) {
+    const Taps h = TapsOf(column * spec_.stride[1] - geometry_.pad_before[1],
+                          spec_.kernel[1], spec_.dilation[1], input_[2],
+                          geometry_.pad_after[1]);
+    uint8_t *out = y.data + column * y.pixel * size;
     if (v.inside == 0 || h.inside == 0) {
       std::memset(out, 0, count * static_cast<size_t>(size));  // all padding
       continue;
     }
     window.columns = static_cast<size_t>(h.inside);
-    window.first = input->As<uint8_t>() +
-                   (image + v.first * line + h.first * pixel) * size;
+    window.first =
+        x.data + ((v.first - first) * line + h.first * x.pixel) * size;
     if (attributes_.mode == PoolingMode::MAX) {
       kernels.max(window, count, out);
       continue;
