@@ -35,7 +35,8 @@ export HOME
 # Wrong flags are told before minutes of set-up, by any Python that is here.
 readonly python=${MACE_VENV:-.venv}/bin/python
 for early in "$python" "${MACE_PYTHON:-python3}"; do
-  if command -v "$early" >/dev/null; then
+  # One that is too old is for the set-up to tell.
+  if "$early" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
     "$early" -m tools.quality.step_flags "$@"
     if $listing; then exit 0; fi
     break

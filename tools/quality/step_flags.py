@@ -56,8 +56,12 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     """Lists the chosen steps if asked to."""
     flags = parse_flags(steps(os.environ), argv)
     if flags.listing:
-        # In one go: whoever reads may stop after the first line.
-        print("\n".join(f"{step.name:12}{step.summary}" for step in flags.steps))
+        try:
+            for step in flags.steps:
+                print(f"{step.name:12}{step.summary}")
+            sys.stdout.flush()
+        except BrokenPipeError:  # whoever reads has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
