@@ -4,6 +4,7 @@
 #include "mace/tools/model_runner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -102,16 +103,18 @@ MaceStatus ModelRunner::RunAll() {
       return std::string(text);
     };
     const MachinePeak &peak = measurements_.peak;
-    MACE_TOOL_INFO("peak (threads: " + std::to_string(threads) + ", " +
-                   IsaName() + "): at least " + rounded(peak.gflops) +
-                   " GFLOP/s, " + rounded(peak.gbytes_per_s) +
-                   " GB/s from memory, " + rounded(peak.cache_gbytes_per_s) +
-                   " GB/s from cache" +
-                   (peak.most_round_trip_ns == 0
-                        ? ""
-                        : "; from core to core and back in " +
-                              rounded(peak.least_round_trip_ns) + " to " +
-                              rounded(peak.most_round_trip_ns) + " ns"));
+    MACE_TOOL_INFO(
+        "peak (threads: " + std::to_string(threads) + ", " + IsaName() +
+        "): at least " + rounded(peak.gflops) + " GFLOP/s, " +
+        rounded(peak.gbytes_per_s) + " GB/s from memory, " +
+        rounded(peak.cache_gbytes_per_s) + " GB/s from cache" +
+        (peak.most_round_trip_ns == 0
+             ? ""
+             : "; from core to core and back in " +
+                   std::to_string(std::lround(peak.least_round_trip_ns)) +
+                   " to " +
+                   std::to_string(std::lround(peak.most_round_trip_ns)) +
+                   " ns"));
   }
   return MaceStatus::MACE_SUCCESS;
 }

@@ -62,12 +62,20 @@ class TypeFigures:
 @dataclass(frozen=True)
 class MachinePeak:
     """What the machine can do at least on as many threads as the run had:
-    the best of the measurements before and after the benchmark."""
+    the best of the measurements before and after the benchmark.
+
+    Attributes:
+        least_round_trip_ns: in which a cache line goes to another core and back;
+            0 with one thread or one core.
+        most_round_trip_ns: the most of them.
+    """
 
     threads: int
     gflops: float
     gbytes_per_s: float
     cache_gbytes_per_s: float
+    least_round_trip_ns: float
+    most_round_trip_ns: float
 
 
 @dataclass(frozen=True)

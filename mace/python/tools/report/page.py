@@ -73,6 +73,10 @@ def _cards(run: ModelRun, analysis: Analysis | None) -> list[_Card]:
         cards.append(_Card("multiply-accumulates", f"{analysis.macs / 1e6:.1f} M"))
         best = run.report["benchmark"]["without_statistics_ms"]["min"]
         cards.append(_Card("fastest run", _ms(best)))
+        peak = analysis.peak
+        if peak is not None and peak.most_round_trip_ns:
+            trip = f"{peak.least_round_trip_ns:.0f} to {peak.most_round_trip_ns:.0f} ns"
+            cards.append(_Card("to another core and back", trip))
     if run.comparisons:
         least = min(c.metrics.similarity for c in run.comparisons)
         cards.append(_Card("least similarity", f"{least:.7f}"))

@@ -74,6 +74,8 @@ def _report() -> dict[str, Any]:
             "gflops": 0.016,
             "gbytes_per_s": 0.002,
             "cache_gbytes_per_s": 0.02,
+            "least_round_trip_ns": 79.6,
+            "most_round_trip_ns": 412.2,
         },
         "memory": {
             "peak_resident_bytes": 5_000_000,
@@ -218,6 +220,14 @@ class _Balanced(html.parser.HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+
+def test_page_tells_how_far_apart_cores_are_if_there_are_two() -> None:
+    report = _report()
+    assert "80 to 412 ns" in html_page(_run(report), analyse(report, _model()))
+    report["peak"]["least_round_trip_ns"] = report["peak"]["most_round_trip_ns"] = 0
+    page = html_page(_run(report), analyse(report, _model()))
+    assert "another core" not in page
 
 
 def test_page_is_well_formed_and_escapes_names() -> None:
