@@ -7,6 +7,7 @@
 #include "mace/kernels/cpu/eltwise/eltwise.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/pixels.h"
 
 namespace mace {
 
@@ -70,12 +71,6 @@ class BatchNormOp final : public CpuOp, private RowBands {
   }
 
  private:
-  template <typename T>
-  struct Pixels {
-    T *data;
-    int64_t stride;
-  };
-
   void Compute(const RunContext &context,
                const Pixels<const float> &x,
                const Pixels<float> &y,

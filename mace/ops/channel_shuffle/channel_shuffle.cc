@@ -5,6 +5,7 @@
 #include "mace/kernels/cpu/transpose/transpose.h"
 #include "mace/ops/channel_shuffle/channel_shuffle_schema.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/pixels.h"
 
 namespace mace {
 
@@ -33,12 +34,13 @@ class ChannelShuffleOp final : public CpuOp, private RowBands {
     const Tensor *input = context->input(kChannelShuffleInputInput);
     Tensor *output = context->output(0);
     if (input->elements() == 0) return MaceStatus();
-    const Pixels pixels = {input->data, input->RowStride(), output->data,
-                           output->RowStride(), DataTypeSize(input->data_type)};
+    const Pixels<const uint8_t> x = {input->As<uint8_t>(), input->RowStride()};
+    const Pixels<uint8_t> y = {output->MutableAs<uint8_t>(),
+                               output->RowStride()};
     context->thread_pool()->ParallelFor(
         shape_.Elements(0, 3), RowGrain(shape_[3]),
         [&](int64_t begin, int64_t end, int /*thread*/) {
-          Shuffle(pixels, begin, end);
+          Shuffle(input->data_type, x, y, begin, end);
         });
     return MaceStatus();
   }
@@ -49,34 +51,27 @@ class ChannelShuffleOp final : public CpuOp, private RowBands {
   RowRange InputRows(const RowRange &output) const override { return output; }
   size_t BandScratchBytes(int64_t) const override { return 0; }
   void RunBand(const RunContext &context, const BandRun &run) const override {
-    const DataType type = context.input(kChannelShuffleInputInput)->data_type;
-    Shuffle({run.input, run.input_stride, run.output, run.output_stride,
-             DataTypeSize(type)},
-            0, run.rows.count() * shape_[2]);
+    Shuffle(context.input(kChannelShuffleInputInput)->data_type,
+            {static_cast<const uint8_t *>(run.input), run.input_stride},
+            {static_cast<uint8_t *>(run.output), run.output_stride}, 0,
+            run.rows.count() * shape_[2]);
   }
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
 
  private:
-  // Strides are elements from pixel to pixel.
-  struct Pixels {
-    const void *input;
-    int64_t input_stride;
-    void *output;
-    int64_t output_stride;
-    size_t element_bytes;
-  };
-
-  void Shuffle(const Pixels &pixels, int64_t begin, int64_t end) const {
+  void Shuffle(DataType type,
+               const Pixels<const uint8_t> &x,
+               const Pixels<uint8_t> &y,
+               int64_t begin,
+               int64_t end) const {
     const auto groups = static_cast<size_t>(attributes_.groups);
     const size_t group_size = static_cast<size_t>(shape_[3]) / groups;
-    const auto bytes = static_cast<int64_t>(pixels.element_bytes);
-    const auto matrix = bytes == 2 ? kernels_->matrix16 : kernels_->matrix32;
-    const uint8_t *x = static_cast<const uint8_t *>(pixels.input);
-    uint8_t *y = static_cast<uint8_t *>(pixels.output);
+    const auto size = static_cast<int64_t>(DataTypeSize(type));
+    const auto matrix = size == 2 ? kernels_->matrix16 : kernels_->matrix32;
     for (int64_t i = begin; i < end; ++i) {
-      matrix(x + i * pixels.input_stride * bytes, group_size,
-             y + i * pixels.output_stride * bytes, groups, groups, group_size);
+      matrix(x.data + i * x.stride * size, group_size,
+             y.data + i * y.stride * size, groups, groups, group_size);
     }
   }
 

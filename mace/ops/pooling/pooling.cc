@@ -10,6 +10,7 @@
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/kernels/cpu/pool/pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/pixels.h"
 #include "mace/ops/window/window.h"
 
 namespace mace {
@@ -48,14 +49,6 @@ Taps TapsOf(int64_t start,
                                      : 0);
   return taps;
 }
-
-// The first pixel of a row, or of some channels of it, and how many elements it
-// is to the next pixel.
-template <typename T>
-struct Rows {
-  T *data = nullptr;
-  int64_t pixel = 0;
-};
 
 class PoolingOp final : public CpuOp, private RowBands {
  public:
@@ -106,11 +99,11 @@ class PoolingOp final : public CpuOp, private RowBands {
             const int64_t row = item / blocks;
             const int64_t channel = item % blocks * block;
             const int64_t image = row / output_[1];
-            const Rows<const uint8_t> x = {input->As<uint8_t>() +
-                                               image * input_[1] * x_row +
-                                               channel * size,
-                                           input->RowStride()};
-            const Rows<uint8_t> y = {
+            const Pixels<const uint8_t> x = {input->As<uint8_t>() +
+                                                 image * input_[1] * x_row +
+                                                 channel * size,
+                                             input->RowStride()};
+            const Pixels<uint8_t> y = {
                 output->MutableAs<uint8_t>() + row * y_row + channel * size,
                 output->RowStride()};
             RunRow(kernels, x, 0, row % output_[1],
@@ -133,13 +126,13 @@ class PoolingOp final : public CpuOp, private RowBands {
   void RunBand(const RunContext &context, const BandRun &run) const override {
     const Tensor &input = *context.input(kPoolingInputInput);
     const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
-    const Rows<const uint8_t> x = {static_cast<const uint8_t *>(run.input),
-                                   run.input_stride};
-    Rows<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
+    const Pixels<const uint8_t> x = {static_cast<const uint8_t *>(run.input),
+                                     run.input_stride};
+    Pixels<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
     const int64_t first = InputRows(run.rows).begin;
     for (int64_t row = run.rows.begin; row < run.rows.end; ++row) {
       RunRow(KernelsOf(input), x, first, row, output_[3], size, y);
-      y.data += output_[2] * y.pixel * size;
+      y.data += output_[2] * y.stride * size;
     }
   }
 
@@ -156,12 +149,12 @@ class PoolingOp final : public CpuOp, private RowBands {
   // Row `row` of an image's output to `y`, from `x`, which begins at row
   // `first` of the image; `size` bytes an element.
   void RunRow(const pool::Kernels &kernels,
-              const Rows<const uint8_t> &x,
+              const Pixels<const uint8_t> &x,
               int64_t first,
               int64_t row,
               int64_t channels,
               int64_t size,
-              const Rows<uint8_t> &y) const;
+              const Pixels<uint8_t> &y) const;
 
   PoolingAttributes attributes_;
   const pool::Kernels *kernels_ = nullptr;
@@ -173,33 +166,33 @@ class PoolingOp final : public CpuOp, private RowBands {
 };
 
 void PoolingOp::RunRow(const pool::Kernels &kernels,
-                       const Rows<const uint8_t> &x,
+                       const Pixels<const uint8_t> &x,
                        int64_t first,
                        int64_t row,
                        int64_t channels,
                        int64_t size,
-                       const Rows<uint8_t> &y) const {
-  const int64_t line = input_[2] * x.pixel;
+                       const Pixels<uint8_t> &y) const {
+  const int64_t line = input_[2] * x.stride;
   const Taps v =
       TapsOf(row * spec_.stride[0] - geometry_.pad_before[0], spec_.kernel[0],
              spec_.dilation[0], input_[1], geometry_.pad_after[0]);
   pool::Window window;
   window.rows = static_cast<size_t>(v.inside);
   window.row_stride = spec_.dilation[0] * line;
-  window.column_stride = spec_.dilation[1] * x.pixel;
+  window.column_stride = spec_.dilation[1] * x.stride;
   const auto count = static_cast<size_t>(channels);
   for (int64_t column = 0; column < output_[2]; ++column) {
     const Taps h = TapsOf(column * spec_.stride[1] - geometry_.pad_before[1],
                           spec_.kernel[1], spec_.dilation[1], input_[2],
                           geometry_.pad_after[1]);
-    uint8_t *out = y.data + column * y.pixel * size;
+    uint8_t *out = y.data + column * y.stride * size;
     if (v.inside == 0 || h.inside == 0) {
       std::memset(out, 0, count * static_cast<size_t>(size));  // all padding
       continue;
     }
     window.columns = static_cast<size_t>(h.inside);
     window.first =
-        x.data + ((v.first - first) * line + h.first * x.pixel) * size;
+        x.data + ((v.first - first) * line + h.first * x.stride) * size;
     if (attributes_.mode == PoolingMode::MAX) {
       kernels.max(window, count, out);
       continue;
