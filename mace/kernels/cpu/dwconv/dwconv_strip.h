@@ -15,9 +15,6 @@
 #include "mace/kernels/cpu/dwconv/dwconv_3x3.h"
 #include "mace/kernels/cpu/simd_element.h"
 
-// Every loop over outputs, pixels and taps must unroll.
-#define MACE_UNROLL _Pragma("clang loop unroll(full)")
-
 namespace mace::dwconv::MACE_ISA {
 namespace {
 

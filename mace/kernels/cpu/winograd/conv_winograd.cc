@@ -104,15 +104,26 @@ void TransformInputs(const ConvPlan &p,
 // Some panels, all points: [tiles, in_c] x [in_c, columns].
 template <typename T>
 struct Group {
-  Index panel;
-  Index panels;
-  Index columns;
-  const T *weights;  // transformed, of the task's first point
+  Index panel = 0;
+  Index panels = 0;
+  Index columns = 0;
+  const T *weights = nullptr;  // transformed, of the task's first point
   // What is read after the group, or null, and how much of it; a product
   // fetches as much as its own weights into cache.
-  const char *next;
-  Index next_bytes;
+  const char *next = nullptr;
+  Index next_bytes = 0;
 };
+
+// From `panel` on, as many as are multiplied at a time.
+template <typename T>
+Group<T> GroupAt(const ConvPlan &p, const Task &task, Index panel) {
+  Group<T> group;
+  group.panel = panel;
+  group.panels = std::min(p.group_panels, task.panel_end - panel);
+  group.columns =
+      std::min(p.shape.out_c - panel * kPanel, group.panels * kPanel);
+  return group;
+}
 
 // The products of one point, by the kernels for its type.
 void RunProducts(const ConvPlan &p,
@@ -243,12 +254,8 @@ void FindWeights(const ConvPlan &p,
   const size_t depth = static_cast<size_t>(p.shape.in_c);
   const Index end = group->panel + group->panels;
   const bool last = end == task.panel_end;
-  group->next = nullptr;
-  group->next_bytes = 0;
   if (!p.each_run) {
-    const T *filter =
-        static_cast<const T *>(weights) +
-        static_cast<size_t>(PointBegin(p, task)) * p.filter_stride;
+    const T *filter = static_cast<const T *>(weights);
     const size_t panel = depth * gemm::kPanelColumns;
     const Index next = last ? task.panel_begin : end;
     group->weights = filter + static_cast<size_t>(group->panel) * panel;
@@ -300,11 +307,7 @@ void RunTask(const ConvPlan &plan,
                   reinterpret_cast<T *>(scratch + layout.inputs));
   for (Index panel = at.panel_begin; panel < at.panel_end;
        panel += plan.group_panels) {
-    Group<T> group;
-    group.panel = panel;
-    group.panels = std::min(plan.group_panels, at.panel_end - panel);
-    group.columns =
-        std::min(plan.shape.out_c - panel * kPanel, group.panels * kPanel);
+    Group<T> group = GroupAt<T>(plan, at, panel);
     FindWeights(plan, at, args.weights, &group,
                 reinterpret_cast<T *>(scratch + layout.filter));
     Multiply(plan, at, group, products, scratch);
@@ -322,11 +325,7 @@ void TransformHalf(const ConvPlan &plan,
                    Index task,
                    const char *shared) {
   const Task at = LocateOutputs(plan, task);
-  Group<T> group;
-  group.panel = at.panel_begin;
-  group.panels = at.panel_end - at.panel_begin;
-  group.columns =
-      std::min(plan.shape.out_c - group.panel * kPanel, group.panels * kPanel);
+  const Group<T> group = GroupAt<T>(plan, at, at.panel_begin);
   const Index skipped = at.tile_begin - Locate(plan, task).tile_begin;
   TransformOutputs(
       plan, at, group, args, results,
