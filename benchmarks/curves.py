@@ -5,7 +5,7 @@
     python -m benchmarks.curves [--models mobilenet_v1 ...] [--curves threads ...]
 
 Each table compares its rows in turns. A row that is as fast per thread, per
-image or per pixel as the first has 1.00 in the last column; more is better.
+image or per pixel as the first has an efficiency of 1.00; more is better.
 Batch and resolution are for the networks that take images of any size, which
 are those that end in a global average and were built here.
 
@@ -141,7 +141,8 @@ def main() -> None:
     parser.add_argument("--mace_run", type=Path, default=MACE_RUN)
     add_arguments(parser)
     args = parser.parse_args()
-    require_program(args.mace_run)
+    if "threads" in args.curves:
+        require_program(args.mace_run)
     output = recorder("benchmarks.curves", args)
     library = Library()
     parts = []
