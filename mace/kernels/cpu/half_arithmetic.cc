@@ -3,15 +3,20 @@
 
 #include "mace/kernels/cpu/half_arithmetic.h"
 
+#include "mace/kernels/cpu/optional_kernels.h"
+
 namespace mace {
 
-HalfArithmetic::Finder HalfArithmetic::finder_ = nullptr;
+HalfTables HalfTablesFor(CpuIsa isa, Precision precision) {
+  const HalfKernels *linked = OptionalKernels<HalfKernels>::linked();
+  if (linked == nullptr || precision == Precision::kFloat32) {
+    return HalfTables();
+  }
+  return linked->find(isa, precision);
+}
 
-HalfTables HalfArithmetic::For(CpuIsa isa, const std::string &data_type) {
-  if (finder_ == nullptr) return HalfTables();
-  if (data_type == "fp16_fp16") return finder_(isa, Type::kFp16);
-  if (data_type == "bf16_bf16") return finder_(isa, Type::kBf16);
-  return HalfTables();
+bool HalfKernelsAreLinked() {
+  return OptionalKernels<HalfKernels>::linked() != nullptr;
 }
 
 }  // namespace mace

@@ -9,8 +9,7 @@
 #ifndef MACE_KERNELS_CPU_HALF_ARITHMETIC_H_
 #define MACE_KERNELS_CPU_HALF_ARITHMETIC_H_
 
-#include <string>
-
+#include "mace/core/precision.h"
 #include "mace/kernels/cpu/isa.h"
 
 namespace mace {
@@ -18,38 +17,26 @@ namespace mace {
 namespace dwconv {
 struct Kernels;
 }
-namespace gemm {
-struct Fp16Kernels;
-}
 namespace pool {
 struct Kernels;
 }
 
-// For fp16 all of them; for bf16, whose products have tables of their own
-// (gemm/half_gemm.h), those of dwconv and pool; or none. Winograd's method,
-// which would lose too much of bf16, is a part of the library by itself.
+// Both, or none. Products have tables of their own (gemm::ArithmeticFor), and
+// so has Winograd's method, which would lose too much of bf16.
 struct HalfTables {
   const dwconv::Kernels *dwconv = nullptr;
-  const gemm::Fp16Kernels *gemm = nullptr;
   const pool::Kernels *pool = nullptr;
 };
 
-// Static objects only.
-class HalfArithmetic {
- public:
-  enum class Type { kFp16, kBf16 };
-  using Finder = HalfTables (*)(CpuIsa isa, Type type);
-  explicit HalfArithmetic(Finder finder) { finder_ = finder; }
-
-  // Those that `data_type` of the deployment asks for ("fp16_fp16"). Null ones
-  // where it does not, the ISA has no such arithmetic or this library no
-  // kernels.
-  static HalfTables For(CpuIsa isa, const std::string &data_type);
-  static bool IsLinked() { return finder_ != nullptr; }
-
- private:
-  static Finder finder_;
+// What half_kernels.cc registers. Called for float16 and bfloat16 alone.
+struct HalfKernels {
+  HalfTables (*find)(CpuIsa isa, Precision precision);
 };
+
+// Null ones for float32, and where the ISA has no such arithmetic or this
+// library no kernels.
+HalfTables HalfTablesFor(CpuIsa isa, Precision precision);
+bool HalfKernelsAreLinked();
 
 }  // namespace mace
 

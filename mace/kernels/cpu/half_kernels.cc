@@ -4,27 +4,28 @@
 // Registers the kernels for activations of 16 bits, by being linked.
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
-#include "mace/kernels/cpu/gemm/fp16_gemm.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
+#include "mace/kernels/cpu/optional_kernels.h"
 #include "mace/kernels/cpu/pool/pool.h"
 
 namespace mace {
 namespace {
 
-HalfTables Find(CpuIsa isa, HalfArithmetic::Type type) {
+HalfTables Find(CpuIsa isa, Precision precision) {
   HalfTables tables;
-  if (type == HalfArithmetic::Type::kBf16) {
+  if (precision == Precision::kBfloat16) {
     tables.dwconv = dwconv::Bf16KernelsFor(isa);
     tables.pool = pool::Bf16KernelsFor(isa);
     return tables;
   }
   tables.dwconv = dwconv::Fp16KernelsFor(isa);
-  tables.gemm = gemm::Fp16KernelsFor(isa);
   tables.pool = pool::Fp16KernelsFor(isa);
   return tables;
 }
 
-const HalfArithmetic registration(&Find);
+constexpr HalfKernels kKernels = {&Find};
+
+const OptionalKernels<HalfKernels> registration(&kKernels);
 
 }  // namespace
 }  // namespace mace

@@ -7,12 +7,12 @@
 // A tile of the left side is loaded from the rows where they lie, as long as
 // they are equally far apart: neighbours in a row of an image. So the rows of a
 // block are cut into tiles where that ends (FindTiles), and
-// HalfKernels::pads_images keeps the border of an image from ending it. Rows
+// Arithmetic::pads_images keeps the border of an image from ending it. Rows
 // with strides between them are packed, since few of them would fill a tile.
 //
 // Two orders of work. Weights of one tap that fit L2 stay there while pairs of
 // tiles pass over all of them: results are written by whole rows, which memory
-// likes, and a pair of tiles stays in L1 (RunRows). Else a stretch of the
+// likes, and a pair of tiles stays in L1 (RunRows). Else a K-block of the
 // weights stays there while a group of tiles passes over it, and the next one
 // is fetched meanwhile; the sums of the group rest in memory of their own
 // (RunGroup).
@@ -21,17 +21,23 @@
 #include "mace/kernels/cpu/gemm/amx_rows.h"
 #include "mace/kernels/cpu/gemm/amx_tile.h"
 #include "mace/kernels/cpu/gemm/bf16_narrow.h"
-#include "mace/kernels/cpu/gemm/gemm_stretch.h"
-#include "mace/kernels/cpu/gemm/half_gemm.h"
+#include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/gemm/k_blocks.h"
 #include "mace/kernels/cpu/simd.h"
+
+namespace mace::gemm {
+namespace avx512 {
+void RunVector(const Vector &vector);  // vector_isa.cc
+}
+}  // namespace mace::gemm
 
 namespace mace::gemm::MACE_ISA {
 namespace {
 
-// A stretch of two panels is 40 x 32 x 32 numbers of 2 bytes: 80 KiB, more than
-// L1 holds. The sums of a group come and go once a stretch, so shorter ones
+// A K-block of two panels is 40 x 32 x 32 numbers of 2 bytes: 80 KiB, more than
+// L1 holds. The sums of a group come and go once a K-block, so shorter ones
 // cost more than they save: measure kernels of 3x3 before changing it.
-constexpr size_t kStretchSteps = 40;
+constexpr size_t kKBlockSteps = 40;
 constexpr size_t kGroupTiles = 8;
 // Of weights, for RunRows: a quarter of L2, as processors with AMX have it.
 constexpr size_t kResidentBytes = 512 * 1024;
@@ -55,10 +61,14 @@ MACE_SIMD_INLINE void StoreResult(uint16_t *p, sv::V x, int n) {
   }
 }
 
+MACE_SIMD_INLINE const uint16_t *WeightsOf(const Block &b) {
+  return static_cast<const uint16_t *>(b.w);
+}
+
 // Sums of a tile and some panels, [panel][row][16], to the output by rows. T:
 // float, or uint16_t for bf16.
 template <typename T>
-void FinishAs(const HalfBlock &b,
+void FinishAs(const Block &b,
               T *to,
               const T *from,  // the residual, or null
               const RowTile &tile,
@@ -93,40 +103,44 @@ void FinishAs(const HalfBlock &b,
   }
 }
 
-void Finish(const HalfBlock &b,
+void Finish(const Block &b,
             const RowTile &tile,
             size_t panel,
             size_t panels,
             const float *sums) {
-  if (b.c_half != nullptr) {
-    FinishAs(b, b.c_half, b.residual_half, tile, panel, panels, sums);
+  const void *residual = b.epilogue.residual;
+  if (b.c_type == Element::kBf16) {
+    FinishAs(b, static_cast<uint16_t *>(b.c),
+             static_cast<const uint16_t *>(residual), tile, panel, panels,
+             sums);
   } else {
-    FinishAs(b, b.c, b.epilogue.residual, tile, panel, panels, sums);
+    FinishAs(b, static_cast<float *>(b.c), static_cast<const float *>(residual),
+             tile, panel, panels, sums);
   }
 }
 
 // Where the weights after those of a product begin, if they are as many and in
 // the same order; beyond the last panel null.
-const uint16_t *After(const HalfBlock &b,
+const uint16_t *After(const Block &b,
                       const Product &p,
                       size_t panel,
                       size_t panels,
-                      const Stretch &s) {
+                      const KBlock &s) {
   const size_t panel_end = b.taps * b.depth;
   const size_t begin = s.tap * b.depth + p.k_begin;
-  // A stretch of several taps ends with whole taps.
+  // A K-block of several taps ends with whole taps.
   const size_t end =
       s.taps > 1 ? (s.tap + s.taps) * b.depth : begin + s.depth * p.step;
   if (end < panel_end) return p.w + (end - begin) * kPanelColumns;
   if (panel + 2 * panels > b.panel_end) return nullptr;
-  return b.w + (panel + panels) * p.panel_stride;
+  return WeightsOf(b) + (panel + panels) * p.panel_stride;
 }
 
 // What the products of a block have in common; sums have room for `panels`.
-Product ProductOf(const HalfBlock &b, size_t panels) {
+Product ProductOf(const Block &b, size_t panels) {
   Product p = {};
   p.a = b.a;
-  p.packed = b.packed;
+  p.packed = static_cast<const uint16_t *>(b.packed);
   p.depth = b.depth;
   p.tap_stride = b.rows;
   p.taps = b.taps;
@@ -137,7 +151,7 @@ Product ProductOf(const HalfBlock &b, size_t panels) {
 }
 
 // Tiles of a group by one or two panels.
-void RunGroup(const HalfBlock &b,
+void RunGroup(const Block &b,
               const Parts &parts,
               const RowTile *tiles,
               size_t count,
@@ -150,16 +164,16 @@ void RunGroup(const HalfBlock &b,
   p.first = true;
   for (int i = 0; i < parts.count; ++i) {
     const Part &part = parts.part[i];
-    const Extent extent = {b.taps, part.steps, kStretchSteps};
+    const KExtent extent = {b.taps, part.steps, kKBlockSteps};
     p.step = part.step;
-    for (Stretch s = FirstStretch(extent); s.taps > 0;
-         s = StretchAfter(extent, s)) {
+    for (KBlock s = FirstKBlock(extent); s.taps > 0;
+         s = KBlockAfter(extent, s)) {
       const bool last = i + 1 == parts.count && IsLast(extent, s);
       if (b.packed == nullptr) p.a = b.a + s.tap * b.rows;
       p.taps = s.taps;
       p.k_begin = part.k_begin + s.k_begin * part.step;
       p.steps = s.depth;
-      p.w = b.w + panel * p.panel_stride + s.tap * p.w_tap_stride +
+      p.w = WeightsOf(b) + panel * p.panel_stride + s.tap * p.w_tap_stride +
             p.k_begin * kPanelColumns;
       const uint16_t *after = fetch ? After(b, p, panel, panels, s) : nullptr;
       for (size_t t = 0; t < count; t += 2) {
@@ -181,7 +195,7 @@ void RunGroup(const HalfBlock &b,
 }
 
 // Tiles by all panels, two tiles at a time.
-void RunRows(const HalfBlock &b,
+void RunRows(const Block &b,
              const Parts &parts,
              const RowTile *tiles,
              size_t count,
@@ -203,7 +217,8 @@ void RunRows(const HalfBlock &b,
           p.step = part.step;
           p.steps = part.steps;
           p.k_begin = part.k_begin;
-          p.w = b.w + (panel + j) * p.panel_stride + p.k_begin * kPanelColumns;
+          p.w = WeightsOf(b) + (panel + j) * p.panel_stride +
+                p.k_begin * kPanelColumns;
           shapes->Set(p.tiles[0].rows, p.tiles[1].rows, part.step);
           kMultiply[two - 1][panels - j > 1 ? 1 : 0](p);
           p.first = false;
@@ -217,10 +232,10 @@ void RunRows(const HalfBlock &b,
   }
 }
 
-void Run(const HalfBlock &b) {
+void Run(const Block &b) {
   const Parts parts = PartsOf(b.depth, b.taps);
-  const size_t weights =
-      (b.panel_end - b.panel_begin) * b.depth * kPanelColumns * sizeof(*b.w);
+  const size_t weights = (b.panel_end - b.panel_begin) * b.depth *
+                         kPanelColumns * sizeof(uint16_t);
   const bool by_rows = b.taps == 1 && weights <= kResidentBytes;
   Shapes shapes;
   RowTile tiles[kChunkRows];
@@ -248,11 +263,24 @@ void Run(const HalfBlock &b) {
 
 }  // namespace
 
-// All of K is one stretch to the caller: sums never rest in the output.
-extern const HalfKernels kBf16Kernels;
-const HalfKernels kBf16Kernels = {
-    &Run,         &Narrow,       &Widen,       2 * kTileRows,   size_t{1} << 40,
-    "bf16 tiles", &NarrowPadded, &Pack<float>, &Pack<uint16_t>, true,
+// All of K is one K-block to the caller: sums never rest in the output. Taps
+// that rows lack are multiplied, by the border of the image.
+extern const Arithmetic kBf16Arithmetic;
+const Arithmetic kBf16Arithmetic = {
+    "bf16 tiles",
+    Element::kBf16,
+    &Run,
+    &avx512::RunVector,
+    nullptr,
+    2 * kTileRows,
+    size_t{1} << 40,
+    0,
+    &Narrow,
+    &WidenRow,
+    &NarrowPadded,
+    &Pack<float>,
+    &Pack<uint16_t>,
+    /*pads_images=*/true,
 };
 
 }  // namespace mace::gemm::MACE_ISA

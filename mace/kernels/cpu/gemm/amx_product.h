@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One stretch of K by the tiles of AMX: up to two tiles of rows by up to two
+// One K-block by the tiles of AMX: up to two tiles of rows by up to two
 // panels, whose sums stay in registers meanwhile. Included by amx_gemm_isa.cc
 // only.
 
@@ -64,11 +64,11 @@ class Shapes {
   size_t step_ = 0;
 };
 
-// One stretch of K for up to two tiles and two panels.
+// One K-block for up to two tiles and two panels.
 struct Product {
-  const uint16_t *const *a;  // row 0 of the first tap
-  const uint16_t *packed;    // or null
-  size_t depth;              // of packed rows
+  const void *const *a;    // row 0 of the first tap
+  const uint16_t *packed;  // or null
+  size_t depth;            // of packed rows
   size_t tap_stride;
   RowTile tiles[2];
   size_t taps;
@@ -81,7 +81,7 @@ struct Product {
   float *sums;         // [tile][panel][row][16]
   size_t tile_stride;  // of sums
   bool first;
-  const uint16_t *ahead;  // weights of a later stretch to fetch, or null
+  const uint16_t *ahead;  // weights of a later K-block to fetch, or null
 };
 
 struct LeftTile {
@@ -98,9 +98,11 @@ MACE_SIMD_INLINE LeftTile LeftOf(const Product &p,
             static_cast<ptrdiff_t>(p.step * sizeof(uint16_t)),
             tile.rows * p.step};
   }
-  const uint16_t *const *a = p.a + tap * p.tap_stride + tile.row;
-  const ptrdiff_t stride = tile.rows > 1 ? a[1] - a[0] : 0;
-  return {a[0] + p.k_begin, stride * static_cast<ptrdiff_t>(sizeof(uint16_t)),
+  const void *const *a = p.a + tap * p.tap_stride + tile.row;
+  const auto *first = static_cast<const uint16_t *>(a[0]);
+  const ptrdiff_t stride =
+      tile.rows > 1 ? static_cast<const uint16_t *>(a[1]) - first : 0;
+  return {first + p.k_begin, stride * static_cast<ptrdiff_t>(sizeof(uint16_t)),
           p.step};
 }
 

@@ -12,8 +12,8 @@
 
 #include "mace/kernels/cpu/gemm/amx_tile.h"
 #include "mace/kernels/cpu/gemm/bf16_narrow.h"
-#include "mace/kernels/cpu/gemm/gemm_stretch.h"
-#include "mace/kernels/cpu/gemm/half_gemm.h"
+#include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/gemm/k_blocks.h"
 #include "mace/kernels/cpu/simd.h"
 
 namespace mace::gemm::MACE_ISA {
@@ -56,15 +56,17 @@ struct Parts {
 // Cuts rows [begin, end) of a block into tiles of equally spaced ones; the
 // number of them. The distances are those of the first tap: the image has its
 // border, so a tap is as far from the first one in all rows.
-[[maybe_unused]] static size_t FindTiles(const HalfBlock &b,
+[[maybe_unused]] static size_t FindTiles(const Block &b,
                                          size_t begin,
                                          size_t end,
                                          RowTile (&tiles)[kChunkRows]) {
   uint8_t bends[kChunkRows] = {};  // between a row, the last and that before
   const size_t rows = end - begin;
-  const uint16_t *const *a = b.a + begin;
+  const auto row = [&](size_t m) {
+    return static_cast<const uint16_t *>(b.a[begin + m]);
+  };
   for (size_t m = 2; m < rows; ++m) {
-    bends[m] = a[m] - a[m - 1] != a[m - 1] - a[m - 2];
+    bends[m] = row(m) - row(m - 1) != row(m - 1) - row(m - 2);
   }
   size_t count = 0;
   for (size_t m = 0; m < rows;) {
@@ -119,7 +121,10 @@ MACE_SIMD_INLINE void PackStep(const uint16_t *from,
 
 // Tiles below each other; within a tile steps, within a step rows.
 template <typename T>
-static void Pack(const T *const *a, size_t rows, size_t count, uint16_t *to) {
+static void Pack(const void *const *a,
+                 size_t rows,
+                 size_t count,
+                 uint16_t *to) {
   const size_t depth = (count + 1) / 2 * 2;
   const Parts parts = PartsOf(depth, 1);
   RowTile tiles[kChunkRows];
@@ -131,7 +136,7 @@ static void Pack(const T *const *a, size_t rows, size_t count, uint16_t *to) {
       const RowTile &tile = tiles[t];
       uint16_t *tile_to = to + tile.row * depth;
       for (size_t r = 0; r < tile.rows; ++r) {
-        const T *from = a[tile.row + r];
+        const T *from = static_cast<const T *>(a[tile.row + r]);
         for (int i = 0; i < parts.count; ++i) {
           const Part &part = parts.part[i];
           uint16_t *at = tile_to + part.k_begin * tile.rows + r * part.step;

@@ -5,16 +5,24 @@
 // two products where that has one.
 
 #include "mace/kernels/cpu/gemm/bf16_narrow.h"
-#include "mace/kernels/cpu/gemm/gemm_stretch.h"
+#include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
-#include "mace/kernels/cpu/gemm/half_gemm.h"
+#include "mace/kernels/cpu/gemm/k_blocks.h"
 #include "mace/kernels/cpu/simd.h"
+
+namespace mace::gemm {
+namespace avx512 {
+void RunVector(const Vector &vector);  // vector_isa.cc
+}
+}  // namespace mace::gemm
 
 namespace mace::gemm::MACE_ISA {
 namespace {
 
-// A stretch of the widest column group, 1024 x 64 numbers, is 128 KiB.
+// A K-block of the widest column group, 1024 x 64 numbers, is 128 KiB.
 constexpr size_t kDepthBlock = 1024;
+
+constexpr size_t kSumColumns = kMaxGroupPanels * kPanelColumns;
 
 // Numbers of a pair of K for 16 columns.
 constexpr size_t kPairStep = 2 * kPanelColumns;
@@ -22,11 +30,11 @@ constexpr size_t kPairStep = 2 * kPanelColumns;
 // `tile` holds the part that is not about bf16: sums, epilogue, columns.
 struct Bf16Tile {
   Tile tile;
-  const uint16_t *const *rows;  // row r of tap t: rows[t * tap_stride + r]
-  const uint16_t *w;            // of the first panel
-  size_t panel_stride;          // numbers from a panel to the next
-  const uint16_t *ahead;        // what a later tile reads; never null
-  size_t ahead_step;            // numbers per pair of K; 0: fetch nothing new
+  const void *const *rows;  // row r of tap t: rows[t * tap_stride + r]
+  const uint16_t *w;        // of the first panel
+  size_t panel_stride;      // numbers from a panel to the next
+  const uint16_t *ahead;    // what a later tile reads; never null
+  size_t ahead_step;        // numbers per pair of K; 0: fetch nothing new
   // Not null: where finished sums go as bf16, instead of tile.c.
   uint16_t *c_half;
   size_t c_half_stride;
@@ -101,11 +109,11 @@ void RunBf16Tile(const Bf16Tile &t) {
   Begin(acc, t.tile);
   const uint16_t *w = t.w;
   const uint16_t *ahead = t.ahead;
-  const uint16_t *const *rows = t.rows;
+  const void *const *rows = t.rows;
   for (size_t tap = 0; tap < t.tile.taps; ++tap, rows += t.tile.tap_stride) {
     const uint16_t *a[kRows];
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      a[r] = rows[r] + t.tile.k_begin;
+      a[r] = static_cast<const uint16_t *>(rows[r]) + t.tile.k_begin;
     }
 #pragma clang loop unroll(disable)
     for (size_t k = 0; k < t.tile.depth; k += 2, w += kPairStep) {
@@ -168,88 +176,105 @@ MACE_SIMD_INLINE const Bf16Group &GroupFor(size_t panels_left) {
   return kGroups[panels_left >= 4 ? 3 : panels_left - 1];
 }
 
-// Where the weights after this stretch begin; `panels` of them in parallel.
+// Where the weights after this K-block begin; `panels` of them in parallel.
 struct NextWeights {
   const uint16_t *w;
   size_t panels;
 };
 
-MACE_SIMD_INLINE NextWeights WeightsAfter(const HalfBlock &b,
-                                          const Extent &extent,
+MACE_SIMD_INLINE const uint16_t *WeightsOf(const Block &b) {
+  return static_cast<const uint16_t *>(b.w);
+}
+
+MACE_SIMD_INLINE NextWeights WeightsAfter(const Block &b,
+                                          const KExtent &extent,
                                           size_t panel,
                                           size_t panels,
-                                          const Stretch &s) {
+                                          const KBlock &k) {
   const size_t panel_numbers = b.taps * b.depth * kPanelColumns;
-  const size_t done = Done(extent, s);
-  if (done < b.taps * b.depth) {
-    return {b.w + panel * panel_numbers + done * kPanelColumns, panels};
+  const KBlock after = KBlockAfter(extent, k);
+  if (after.taps > 0) {
+    return {WeightsOf(b) + panel * panel_numbers +
+                OffsetOf(extent, after) * kPanelColumns,
+            panels};
   }
   const size_t next = panel + panels;
   if (next >= b.panel_end) return {nullptr, 0};
-  return {b.w + next * panel_numbers, GroupFor(b.panel_end - next).panels};
+  return {WeightsOf(b) + next * panel_numbers +
+              OffsetOf(extent, FirstKBlock(extent)) * kPanelColumns,
+          GroupFor(b.panel_end - next).panels};
 }
 
-void RunStretch(const HalfBlock &b,
-                const Extent &extent,
-                const Bf16Group &group,
-                size_t panel,
-                const Stretch &s,
-                const float *bias) {
+// One K-block of one group of columns, which rows pass over.
+struct Pass {
+  const Bf16Group &group;
+  size_t panel;
+  KBlock k;
+  NextWeights next;
+  const float *bias;
+  size_t tiles;  // that were run
+};
+
+void RunRows(const Block &b, const KBlockRows &range, Pass *pass) {
+  const Bf16Group &group = pass->group;
+  const KBlock &k = pass->k;
   const size_t panel_numbers = b.taps * b.depth * kPanelColumns;
   const size_t columns = group.panels * kPanelColumns;
-  const size_t column = panel * kPanelColumns;
+  const size_t column = pass->panel * kPanelColumns;
   const size_t left = b.columns - column;
-  const bool first = s.tap == 0 && s.k_begin == 0;
-  const bool last = IsLast(extent, s);
+  const bool half = b.c_type == Element::kBf16;
+  const size_t stride = b.epilogue.residual_stride;
   Bf16Tile t;
-  t.w = b.w + panel * panel_numbers +
-        (s.tap * b.depth + s.k_begin) * kPanelColumns;
+  t.w = WeightsOf(b) + pass->panel * panel_numbers +
+        (k.tap * b.depth + k.k_begin) * kPanelColumns;
   t.panel_stride = panel_numbers;
   t.tile.tap_stride = b.rows;
-  t.tile.taps = s.taps;
-  t.tile.k_begin = s.k_begin;
-  t.tile.depth = s.depth;
-  const bool half = b.c_half != nullptr;
-  t.tile.c_stride = half ? kHalfSumColumns : b.c_stride;
+  t.tile.taps = k.taps;
+  t.tile.k_begin = k.k_begin;
+  t.tile.depth = k.depth;
+  t.tile.c_stride = half ? kSumColumns : b.c_stride;
   t.c_half = nullptr;
   t.c_half_stride = b.c_stride;
   t.residual_half = nullptr;
-  t.tile.init = first ? bias : nullptr;
-  t.tile.residual_stride = b.epilogue.residual_stride;
-  t.tile.clamp = last && b.epilogue.clamp;
+  t.tile.init = range.first ? pass->bias : nullptr;
+  t.tile.residual = nullptr;
+  t.tile.residual_stride = stride;
+  t.tile.clamp = range.last && b.epilogue.clamp;
   t.tile.low = b.epilogue.low;
   t.tile.high = b.epilogue.high;
   t.tile.columns = static_cast<int>(left < columns ? left : columns);
-  const NextWeights ahead = WeightsAfter(b, extent, panel, group.panels, s);
-  size_t tile = 0;
-  for (size_t m = 0; m < b.rows; ++tile) {
-    const size_t rows = NextTiles(b.rows - m, group.max_rows).rows;
-    // The first tiles fetch a panel of the next stretch each, so that its first
+  const bool adds = range.last && b.epilogue.residual != nullptr;
+  for (size_t m = range.begin; m < range.end; ++pass->tiles) {
+    const size_t rows = NextTiles(range.end - m, group.max_rows).rows;
+    // The first tiles fetch a panel of the next K-block each, so that its first
     // tile does not wait for L3.
-    const bool fetch = tile < ahead.panels;
-    t.ahead = fetch ? ahead.w + tile * panel_numbers : t.w;
+    const bool fetch = pass->tiles < pass->next.panels;
+    t.ahead = fetch ? pass->next.w + pass->tiles * panel_numbers : t.w;
     t.ahead_step = fetch ? kPairStep : 0;
-    t.rows = b.a + s.tap * b.rows + m;
-    t.tile.c =
-        half ? b.sums + m * kHalfSumColumns : b.c + m * b.c_stride + column;
-    if (half && last) {
-      t.c_half = b.c_half + m * b.c_stride + column;
-      if (b.residual_half != nullptr) {
-        t.residual_half =
-            b.residual_half + m * b.epilogue.residual_stride + column;
+    t.rows = b.a + k.tap * b.rows + m;
+    if (half) {
+      t.tile.c = b.scratch + m * kSumColumns;
+      if (range.last) {
+        t.c_half = static_cast<uint16_t *>(b.c) + m * b.c_stride + column;
+      }
+      if (adds) {
+        t.residual_half = static_cast<const uint16_t *>(b.epilogue.residual) +
+                          m * stride + column;
+      }
+    } else {
+      t.tile.c = static_cast<float *>(b.c) + m * b.c_stride + column;
+      if (adds) {
+        t.tile.residual = static_cast<const float *>(b.epilogue.residual) +
+                          m * stride + column;
       }
     }
-    t.tile.residual =
-        last && b.epilogue.residual != nullptr
-            ? b.epilogue.residual + m * b.epilogue.residual_stride + column
-            : nullptr;
     group.of_rows[rows - 1](t);
     m += rows;
   }
 }
 
-void Run(const HalfBlock &b) {
-  const Extent extent = {b.taps, b.depth, kDepthBlock};
+void Run(const Block &b) {
+  const KExtent extent = ExtentOf(b.tap_runs, b.taps, b.depth, kDepthBlock);
   alignas(64) float bias[kMaxGroupPanels * kPanelColumns];
   for (size_t panel = b.panel_begin; panel < b.panel_end;) {
     const Bf16Group &group = GroupFor(b.panel_end - panel);
@@ -257,14 +282,19 @@ void Run(const HalfBlock &b) {
       const size_t column = (panel + i) * kPanelColumns;
       const size_t left = b.columns - column;
       const int n = left < kPanelColumns ? static_cast<int>(left) : sv::kLanes;
+      // -0 becomes 0: gemm_isa.cc.
       sv::Store(bias + i * kPanelColumns,
                 b.epilogue.bias == nullptr
                     ? sv::Zero()
-                    : sv::LoadN(b.epilogue.bias + column, n));
+                    : sv::LoadN(b.epilogue.bias + column, n) + sv::Zero());
     }
-    for (Stretch s = FirstStretch(extent); s.taps > 0;
-         s = StretchAfter(extent, s)) {
-      RunStretch(b, extent, group, panel, s, bias);
+    for (KBlock k = FirstKBlock(extent); k.taps > 0;
+         k = KBlockAfter(extent, k)) {
+      Pass pass = {group, panel,
+                   k,     WeightsAfter(b, extent, panel, group.panels, k),
+                   bias,  0};
+      ForRowsThatRead(b.tap_runs, b.rows, extent, k,
+                      [&](const KBlockRows &rows) { RunRows(b, rows, &pass); });
     }
     panel += group.panels;
   }
@@ -272,8 +302,9 @@ void Run(const HalfBlock &b) {
 
 }  // namespace
 
-extern const HalfKernels kBf16Kernels;
-const HalfKernels kBf16Kernels = {&Run,        &Narrow, &Widen,       6,
-                                  kDepthBlock, "bf16",  &NarrowPadded};
+extern const Arithmetic kBf16Arithmetic;
+const Arithmetic kBf16Arithmetic = {
+    "bf16",      Element::kBf16, &Run,    &avx512::RunVector, nullptr,      6,
+    kDepthBlock, kSumColumns,    &Narrow, &WidenRow,          &NarrowPadded};
 
 }  // namespace mace::gemm::MACE_ISA

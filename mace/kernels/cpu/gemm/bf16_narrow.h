@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// HalfKernels::narrow, narrow_padded and widen for bf16. Included by the
+// Arithmetic::narrow, narrow_padded and widen_row for bf16. Included by the
 // *_isa.cc of this family only.
 
 #ifndef MACE_KERNELS_CPU_GEMM_BF16_NARROW_H_
@@ -30,9 +30,9 @@ namespace sv = simd::MACE_ISA;
   }
 }
 
-[[maybe_unused]] static void Widen(const uint16_t *from,
-                                   float *to,
-                                   size_t count) {
+[[maybe_unused]] static void WidenRow(const uint16_t *from,
+                                      float *to,
+                                      size_t count) {
   size_t i = 0;
   for (; i + sv::kLanes <= count; i += sv::kLanes) {
     sv::Store(to + i, sv::LoadBf16(from + i));

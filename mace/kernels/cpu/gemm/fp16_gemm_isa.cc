@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Blocks of a product of fp16 numbers: eight products per instruction, summed
-// in fp16 in chains, over a stretch of K, and stretches summed in float.
+// in fp16 in chains, over a K-block, and K-blocks summed in float.
 
-#include "mace/kernels/cpu/gemm/fp16_gemm.h"
-#include "mace/kernels/cpu/gemm/gemm_stretch.h"
+#include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/gemm/k_blocks.h"
 #include "mace/kernels/cpu/simd_fp16.h"
 
 namespace mace::gemm::MACE_ISA {
@@ -15,6 +15,9 @@ namespace sv = simd::MACE_ISA;
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
+// About twice as many products of one tap are halved.
+constexpr size_t kFp16DepthBlock = 512;
+
 // 16 sums + 8 row vectors (eight k each) + the weights of two k: 28 of 32
 // registers, and 128 of 143 instructions of the loop multiply.
 constexpr int kMaxRows = 8;
@@ -23,7 +26,7 @@ constexpr int kMaxRows = 8;
 enum class Part { kOnly, kFirst, kMiddle, kLast };
 
 struct Fp16Tile {
-  const uint16_t *const *rows;  // row r of tap t: rows[t * tap_stride + r]
+  const void *const *rows;  // row r of tap t: rows[t * tap_stride + r]
   size_t tap_stride;
   size_t taps;
   size_t k_begin;
@@ -181,14 +184,14 @@ MACE_SIMD_INLINE void RunOne(const Fp16Tile &t) {
     }
   }
   const uint16_t *w = t.w;
-  const uint16_t *const *rows = t.rows;
+  const void *const *rows = t.rows;
   uint16_t chains[kRows * kPanelColumns];
   bool first = true;
   size_t room = t.chain;  // for products in this chain
   for (size_t tap = 0; tap < t.taps; ++tap, rows += t.tap_stride) {
     const uint16_t *a[kRows];
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      a[r] = sv::Advance(rows[r], t.k_begin);
+      a[r] = sv::Advance(static_cast<const uint16_t *>(rows[r]), t.k_begin);
     }
     // A chain takes whole taps where these fit.
     for (size_t left = t.depth; left != 0;) {
@@ -259,45 +262,47 @@ void RunPartial(TileFunction run, Fp16Tile t, size_t rows, size_t columns) {
   }
 }
 
-Part PartOf(const Extent &extent, const Stretch &s) {
-  const bool first = s.tap == 0 && s.k_begin == 0;
-  if (IsLast(extent, s)) return first ? Part::kOnly : Part::kLast;
-  return first ? Part::kFirst : Part::kMiddle;
+Part PartOf(const KBlockRows &rows) {
+  if (rows.last) return rows.first ? Part::kOnly : Part::kLast;
+  return rows.first ? Part::kFirst : Part::kMiddle;
 }
 
-void RunStretch(const Fp16Block &b,
-                const Extent &extent,
-                size_t panel,
-                const Stretch &s,
-                const uint16_t *bias) {
+// Rows against one K-block of a panel.
+void RunRows(const Block &b,
+             size_t panel,
+             const KBlock &k,
+             const KBlockRows &range,
+             const uint16_t *bias) {
   const size_t column = panel * kPanelColumns;
   const size_t left = b.columns - column;
+  auto *c = static_cast<uint16_t *>(b.c);
+  const auto *residual = static_cast<const uint16_t *>(b.epilogue.residual);
   Fp16Tile t;
   t.tap_stride = b.rows;
-  t.taps = s.taps;
-  t.k_begin = s.k_begin;
-  t.depth = s.depth;
+  t.taps = k.taps;
+  t.k_begin = k.k_begin;
+  t.depth = k.depth;
   t.chain = b.chain;
-  t.w = b.w + panel * b.taps * b.depth * kPanelColumns +
-        (s.tap * b.depth + s.k_begin) * kPanelColumns;
-  t.part = PartOf(extent, s);
-  const bool stores = t.part == Part::kOnly || t.part == Part::kLast;
+  t.w =
+      static_cast<const uint16_t *>(b.w) +
+      (panel * b.taps * b.depth + k.tap * b.depth + k.k_begin) * kPanelColumns;
+  t.part = PartOf(range);
   t.c_stride = b.c_stride;
   t.bias = bias;
-  t.residual_stride = b.residual_stride;
+  t.residual_stride = b.epilogue.residual_stride;
   t.clamp = b.epilogue.clamp;
   t.low = b.epilogue.low;
   t.high = b.epilogue.high;
-  for (size_t m = 0; m < b.rows;) {
-    const Heights next = NextTiles(b.rows - m, kMaxRows);
+  for (size_t m = range.begin; m < range.end;) {
+    const Heights next = NextTiles(range.end - m, kMaxRows);
     const TileFunction run = kTiles[next.rows - 1];
-    t.rows = b.a + s.tap * b.rows + m;
-    t.c = b.c + m * b.c_stride + column;
-    t.sums = b.sums + m * kPanelColumns;
-    t.residual = b.residual != nullptr
-                     ? b.residual + m * b.residual_stride + column
+    t.rows = b.a + k.tap * b.rows + m;
+    t.c = c + m * b.c_stride + column;
+    t.sums = b.scratch + m * kPanelColumns;
+    t.residual = residual != nullptr
+                     ? residual + m * b.epilogue.residual_stride + column
                      : nullptr;
-    if (stores && left < kPanelColumns) {
+    if (range.last && left < kPanelColumns) {
       t.count = 1;
       RunPartial(run, t, next.rows, left);
       m += next.rows;
@@ -309,8 +314,8 @@ void RunStretch(const Fp16Block &b,
   }
 }
 
-void Run(const Fp16Block &b) {
-  const Extent extent = {b.taps, b.depth, kFp16DepthBlock};
+void Run(const Block &b) {
+  const KExtent extent = ExtentOf(b.tap_runs, b.taps, b.depth, kFp16DepthBlock);
   for (size_t panel = b.panel_begin; panel < b.panel_end; ++panel) {
     const size_t column = panel * kPanelColumns;
     uint16_t bias[kPanelColumns] = {};
@@ -319,16 +324,20 @@ void Run(const Fp16Block &b) {
         bias[i] = sv::NarrowOneF16(b.epilogue.bias[column + i]);
       }
     }
-    for (Stretch s = FirstStretch(extent); s.taps > 0;
-         s = StretchAfter(extent, s)) {
-      RunStretch(b, extent, panel, s, bias);
+    for (KBlock k = FirstKBlock(extent); k.taps > 0;
+         k = KBlockAfter(extent, k)) {
+      ForRowsThatRead(
+          b.tap_runs, b.rows, extent, k,
+          [&](const KBlockRows &rows) { RunRows(b, panel, k, rows, bias); });
     }
   }
 }
 
 }  // namespace
 
-extern const Fp16Kernels kFp16Kernels;
-const Fp16Kernels kFp16Kernels = {&Run, kMaxRows};
+extern const Arithmetic kFp16Arithmetic;
+const Arithmetic kFp16Arithmetic = {"fp16",          Element::kF16, &Run,
+                                    nullptr,         nullptr,       kMaxRows,
+                                    kFp16DepthBlock, kPanelColumns};
 
 }  // namespace mace::gemm::MACE_ISA

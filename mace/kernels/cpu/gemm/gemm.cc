@@ -4,28 +4,34 @@
 #include "mace/kernels/cpu/gemm/gemm.h"
 
 #include "mace/kernels/cpu/isa_table.h"
+#include "mace/kernels/cpu/optional_kernels.h"
 
 namespace mace::gemm {
 
-MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
+MACE_DECLARE_TABLES(BASE, Arithmetic, kFloatArithmetic)
 
 namespace {
 
-const Kernels *(*int8_weight_kernels)(CpuIsa) = nullptr;
+template <ArithmeticKind kKind>
+const Arithmetic *FindLinked(CpuIsa isa) {
+  const auto *part = OptionalKernels<LinkedArithmetic<kKind>>::linked();
+  return part == nullptr ? nullptr : part->find(isa);
+}
 
 }  // namespace
 
-Int8WeightRegistration::Int8WeightRegistration(
-    const Kernels *(*kernels_for)(CpuIsa)) {
-  int8_weight_kernels = kernels_for;
-}
-
-const Kernels *Int8WeightKernelsFor(CpuIsa isa) {
-  return int8_weight_kernels == nullptr ? nullptr : int8_weight_kernels(isa);
-}
-
-const Kernels *KernelsFor(CpuIsa isa) {
-  return MACE_FIND_TABLE(BASE, isa, kKernels);
+const Arithmetic *ArithmeticFor(ArithmeticKind kind, CpuIsa isa) {
+  switch (kind) {
+    case ArithmeticKind::kInt8Weights:
+      return FindLinked<ArithmeticKind::kInt8Weights>(isa);
+    case ArithmeticKind::kBf16:
+      return FindLinked<ArithmeticKind::kBf16>(isa);
+    case ArithmeticKind::kFp16:
+      return FindLinked<ArithmeticKind::kFp16>(isa);
+    case ArithmeticKind::kFloat:
+      break;
+  }
+  return MACE_FIND_TABLE(BASE, isa, kFloatArithmetic);
 }
 
 }  // namespace mace::gemm

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Matrix products against packed constant weights.
+// Matrix products against packed weights, in any arithmetic.
 //
 //   C[m, n] = act(bias[n] + sum over t, k of A(t, m)[k] * W[n, t * depth + k]
 //                 + residual[m, n])
@@ -15,8 +15,8 @@
 // ISA: 16 floats are one AVX-512 register and one cache line.
 //
 // kBf16Pairs is PACKED_O16_PAIRS: [ceil(N / 16)][K / 2][16][2], of bf16, with
-// `depth` even. bf16_gemm.h multiplies them as they are; here they are widened
-// like the other 16-bit types.
+// `depth` even. Arithmetic of bf16 multiplies them as they are; float widens
+// them like the other 16-bit types.
 //
 // kI8 is PACKED_O16_SCALED: every panel is 16 float scales, 16 float offsets
 // and then [K][16] of int8; weight [k][n] of a panel is scale[n] * q[k][n] +
@@ -25,17 +25,34 @@
 // row is multiplied by q, its sums by the scale, and the sum of the row by the
 // offset.
 //
-// Order of summation: bias first, then K ascending in one chain per output,
-// whatever the tile, block or thread count. Splitting the work therefore never
-// changes a bit of the result; the ISA may (fused or separate rounding).
+// What an Arithmetic reads and how it sums:
+//
+//   float   rows, residual and results of float; weights of every type, widened
+//           where they are not float. Bias first, then K ascending in one chain
+//           per output.
+//   bf16    rows of bf16, weights kBf16Pairs, residual and results of bf16 or
+//           float, sums of float: bias first (AMX: last), then K ascending by
+//           pairs (AMX: what is left of all taps at the end) in one chain per
+//           output and K-block.
+//   fp16    rows, weights (kF16), residual and results of fp16. Sums are fp16
+//   in
+//           chains of at most Block::chain products, starting from the bias in
+//           the first one; chains are added in fp16 over a K-block, K-blocks in
+//           float. Each addition rounds to 11 bits of the sum so far, so the
+//           error grows with the root of the chain. fp16 ends at 65504; what is
+//           beyond it is infinite.
+//
+// None of this depends on the tile, block or thread count: splitting the work
+// never changes a bit of the result; the ISA may (fused or separate rounding).
 //
 // Non-goals: packing A (rows are channels-last, thus contiguous in K already;
 // measured on Zen 5 a 6x64 tile fed by plain row pointers sustains 123-126 of
 // about 128 GMAC/s; Armv7 does, see neon32_tile.h) and a K-split across threads
 // (it would change the bits).
 //
-// Aliasing: C must not overlap A, W or bias. residual may equal C if K runs in
-// a single stretch (kDepthBlock below), else C holds partial sums meanwhile.
+// Aliasing: C must not overlap A, W or bias. residual may equal C if C is of 16
+// bits or K runs in a single K-block (Arithmetic::depth_block), else C holds
+// partial sums meanwhile.
 
 #ifndef MACE_KERNELS_CPU_GEMM_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_GEMM_H_
@@ -48,6 +65,13 @@
 namespace mace::gemm {
 
 inline constexpr size_t kPanelColumns = 16;
+
+// Of what is multiplied by weights, of residuals and of results.
+enum class Element { kF32, kF16, kBf16 };
+
+inline constexpr size_t ElementBytes(Element element) {
+  return element == Element::kF32 ? 4 : 2;
+}
 
 enum class WeightType { kF32, kF16, kBf16, kBf16Pairs, kI8 };
 
@@ -73,13 +97,32 @@ inline constexpr size_t PanelCount(size_t columns) {
 
 // What happens to a sum before it is stored.
 struct Epilogue {
-  const float *bias = nullptr;      // one per column, or null for 0
-  const float *residual = nullptr;  // [rows][columns], added before the clamp
-  size_t residual_stride = 0;       // floats from row to row
+  const float *bias = nullptr;     // one per column, or null for 0
+  const void *residual = nullptr;  // [rows][columns], of the type of results,
+                                   // added before the clamp
+  size_t residual_stride = 0;      // elements from row to row
   bool clamp = false;
   float low = 0.0f;
   float high = 0.0f;
 };
+
+// Rows [begin, end) of a block, and the taps that they read: bit t is tap t.
+struct TapRun {
+  size_t begin = 0;
+  size_t end = 0;
+  uint64_t taps = 0;
+};
+
+// All rows of a block in such runs, in order. The pointers of taps that a run
+// lacks lead to zeros, so that kernels may skip them or not: the sums are the
+// same as long as no weight is infinite or NaN. Every run reads a tap, there
+// are at most kMaxSkippedTaps.
+// None: all rows read all taps.
+struct TapRuns {
+  const TapRun *run = nullptr;
+  size_t count = 0;
+};
+inline constexpr size_t kMaxSkippedTaps = 64;
 
 struct Block;
 
@@ -88,41 +131,54 @@ struct Block;
 using WidenFunction = void (*)(
     const Block &block, size_t panel, size_t k_begin, size_t count, float *to);
 
+// Products of a chain of fp16. One that ends costs seven instructions for each
+// row of a tile, as against 286 of its 128 products.
+inline constexpr size_t kFp16Chain = 128;
+
 // A block of rows times a range of panels.
 struct Block {
-  const float *const *a = nullptr;  // a[t * rows + m]: depth floats each
+  // a[t * rows + m]: `depth` numbers of Arithmetic::element each.
+  const void *const *a = nullptr;
+  const void *packed = nullptr;  // not null: what Arithmetic::pack wrote, and a
+                                 // is not read
   size_t rows = 0;
   size_t taps = 1;
   size_t depth = 0;
+  TapRuns tap_runs;
   const void *w = nullptr;  // panel 0, not panel_begin
   WeightType w_type = WeightType::kF32;
-  WidenFunction widen = nullptr;  // Kernels::widen; unused with kF32
+  WidenFunction widen = nullptr;  // Arithmetic::widen; unused with kF32
   size_t columns = 0;  // of the whole product; the last panel may be partial
   size_t panel_begin = 0;
   size_t panel_end = 0;
   // The first panel that the caller multiplies by next, or null. As many as
   // here are fetched into cache meanwhile where w_type is kF32.
   const void *next_w = nullptr;
-  float *c = nullptr;   // row 0, column 0
-  size_t c_stride = 0;  // floats from row to row; more than `columns` writes
+  void *c = nullptr;  // row 0, column 0
+  Element c_type = Element::kF32;
+  size_t c_stride = 0;  // elements from row to row; more than `columns` writes
                         // into a part of a wider tensor (a concat)
   Epilogue epilogue;
-  float *scratch = nullptr;  // kScratchFloats, 64-byte aligned; used only to
-                             // widen weights, and for rows that are packed
-                             // to meet them
+  // 64-byte aligned. Float: kScratchFloats, used only to widen weights, and for
+  // rows that are packed to meet them. Results of 16 bits: [rows][
+  // Arithmetic::sum_columns] for sums between K-blocks; not used if there is
+  // one.
+  float *scratch = nullptr;
+  size_t chain = kFp16Chain;  // a multiple of 8
 };
 
-// K runs in stretches of at most about this many products, so that a stretch
-// of the widest column group, 512 x 64 floats = 128 KiB, stays in L2 while all
-// rows of the block pass over it. Between stretches the sums rest in C.
+// A K-block of float has at most about this many products, so that one of the
+// widest column group, 512 x 64 floats = 128 KiB, stays in L2 while all rows of
+// the block pass over it. Between K-blocks the sums rest in C.
 inline constexpr size_t kDepthBlock = 512;
 inline constexpr size_t kMaxGroupPanels = 4;
 inline constexpr size_t kScratchFloats =
     kDepthBlock * kMaxGroupPanels * kPanelColumns;
 
-// y[n] = act(bias[n] + sum over k of x[k] * W[n, k] + residual[n]): one row,
-// bound by the bandwidth of the weights, which are widened in registers.
-// Summation: four (AVX2: four, AVX-512: eight) interleaved chains per output.
+// y[n] = act(bias[n] + sum over k of x[k] * W[n, k] + residual[n]): one row of
+// floats, bound by the bandwidth of the weights, which are widened in
+// registers. Summation: four (AVX2: four, AVX-512: eight) interleaved chains
+// per output.
 struct Vector {
   const float *x = nullptr;
   size_t depth = 0;
@@ -135,25 +191,70 @@ struct Vector {
   Epilogue epilogue;
 };
 
-struct Kernels {
+// How products are computed with the instructions of an ISA.
+struct Arithmetic {
+  const char *name;  // for reports; null: float
+  Element element;   // of rows; float makes results of float, fp16 of fp16
   void (*run)(const Block &block);
+  // Null: `run` takes a single row, too.
   void (*run_vector)(const Vector &vector);
-  WidenFunction widen;
-  size_t row_tile;  // rows of the tallest common register tile; blocks of a
-                    // multiple of it waste nothing
+  WidenFunction widen;  // null: weights are read as they are
+  size_t row_tile;      // rows of the tallest common register tile; blocks of a
+                        // multiple of it waste nothing
+  size_t depth_block;   // at most about so many products are a K-block
+  size_t sum_columns;   // of Block::scratch, with results of 16 bits
+  // Between floats and `element`, to nearest even; subnormal numbers may become
+  // 0. Null unless bf16.
+  void (*narrow)(const float *from, uint16_t *to, size_t count) = nullptr;
+  void (*widen_row)(const uint16_t *from, float *to, size_t count) = nullptr;
+  // For weights in pairs: `runs` of `count` numbers, an odd one, each followed
+  // by a 0.
+  void (*narrow_padded)(const float *from,
+                        uint16_t *to,
+                        size_t runs,
+                        size_t count) = nullptr;
+  // Not null: makes Block::packed of rows of `count` numbers of float (pack) or
+  // `element` (pack_half) with one tap, whose depth is `count` rounded up to
+  // pairs; `rows` times that.
+  void (*pack)(const void *const *a,
+               size_t rows,
+               size_t count,
+               uint16_t *to) = nullptr;
+  void (*pack_half)(const void *const *a,
+                    size_t rows,
+                    size_t count,
+                    uint16_t *to) = nullptr;
+  // Whether rows must be equally far apart in all taps: an image gets its
+  // border by a copy, no row pointer leads to zeros elsewhere.
+  bool pads_images = false;
 };
 
-// For all types of weights but kI8. Never null for an ISA other than
-// CpuIsa::kNone.
-const Kernels *KernelsFor(CpuIsa isa);
-
-// The same for kI8 alone; null, too, where these were not linked.
-const Kernels *Int8WeightKernelsFor(CpuIsa isa);
-
-// Made once by int8_weights.cc, which nothing else refers to.
-struct Int8WeightRegistration {
-  explicit Int8WeightRegistration(const Kernels *(*kernels_for)(CpuIsa));
+// What there are tables of, in this order.
+enum class ArithmeticKind {
+  kFloat,        // weights of any type but kI8; every ISA has it
+  kInt8Weights,  // float with weights kI8
+  kBf16,         // weights kBf16Pairs
+  kFp16,         // weights kF16
 };
+
+// All but float are parts of the library by themselves (optional_kernels.h).
+template <ArithmeticKind kKind>
+struct LinkedArithmetic {
+  const Arithmetic *(*find)(CpuIsa isa);
+};
+
+// Null where the ISA has no such instructions, or they were not linked; never
+// for float and an ISA other than CpuIsa::kNone. May ask the operating system
+// for registers: PermittedIsa.
+const Arithmetic *ArithmeticFor(ArithmeticKind kind, CpuIsa isa);
+
+// Processors of other families have none of bf16: what would call it is not
+// compiled there.
+#if defined(__x86_64__)
+inline constexpr bool kBf16Exists = true;
+#else
+inline constexpr bool kBf16Exists = false;
+#endif
 
 }  // namespace mace::gemm
 

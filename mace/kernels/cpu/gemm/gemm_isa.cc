@@ -1,14 +1,14 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks of a product: K in stretches, columns in groups, rows in tiles.
+// Blocks of a product: K in blocks, columns in groups, rows in tiles.
 
 #include <type_traits>
 
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/gemm_groups.h"
-#include "mace/kernels/cpu/gemm/gemm_stretch.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
+#include "mace/kernels/cpu/gemm/k_blocks.h"
 #include "mace/kernels/cpu/simd.h"
 
 namespace mace::gemm::MACE_ISA {
@@ -42,7 +42,7 @@ void WidenPairs(const uint16_t *from, float *to, size_t count) {
   }
 }
 
-// Weights of a stretch as floats: in place, or widened to scratch.
+// Weights of a K-block as floats: in place, or widened to scratch.
 struct Weights {
   const float *w;
   size_t panel_stride;
@@ -67,18 +67,19 @@ void Widen(
   }
 }
 
-Weights StretchWeights(const Block &b,
-                       const ColumnGroup &group,
-                       size_t panel,
-                       const Stretch &s) {
+Weights KBlockWeights(const Block &b,
+                      const KExtent &extent,
+                      const ColumnGroup &group,
+                      size_t panel,
+                      const KBlock &k) {
   const size_t panel_floats = b.taps * b.depth * kPanelColumns;
-  const size_t k_begin = s.tap * b.depth + s.k_begin;
+  const size_t k_begin = OffsetOf(extent, k);
   if (b.w_type == WeightType::kF32) {
     return {static_cast<const float *>(b.w) + panel * panel_floats +
                 k_begin * kPanelColumns,
             panel_floats};
   }
-  const size_t depth = s.taps * s.depth;
+  const size_t depth = k.taps * k.depth;
   const size_t count = depth * kPanelColumns;
   for (size_t p = 0; p < group.panels; ++p) {
     b.widen(b, panel + p, k_begin, depth, b.scratch + p * count);
@@ -86,8 +87,8 @@ Weights StretchWeights(const Block &b,
   return {b.scratch, count};
 }
 
-// Weights that come next: while the rows pass over one stretch its first tiles
-// fetch the next one. Without it the first tile of each stretch waits for L3,
+// Weights that come next: while the rows pass over one K-block its first tiles
+// fetch the next one. Without it the first tile of each K-block waits for L3,
 // which is a quarter of the time where an image is 7x7.
 struct NextWeights {
   const float *w = nullptr;
@@ -96,29 +97,32 @@ struct NextWeights {
 };
 
 [[maybe_unused]] NextWeights WeightsAfter(const Block &b,
+                                          const KExtent &extent,
                                           const ColumnGroup &group,
                                           size_t panel,
-                                          const Stretch &s) {
+                                          const KBlock &k) {
   NextWeights next;
   if (!sv::kPrefetch || b.w_type != WeightType::kF32) return next;
   const float *w = static_cast<const float *>(b.w);
   next.panel_stride = b.taps * b.depth * kPanelColumns;
-  const size_t done = (s.tap + s.taps - 1) * b.depth + s.k_begin + s.depth;
-  const size_t after = panel + group.panels;
-  if (done < b.taps * b.depth) {
-    next.w = w + panel * next.panel_stride + done * kPanelColumns;
+  const KBlock after = KBlockAfter(extent, k);
+  const size_t first = OffsetOf(extent, FirstKBlock(extent)) * kPanelColumns;
+  const size_t next_panel = panel + group.panels;
+  if (after.taps > 0) {
+    next.w =
+        w + panel * next.panel_stride + OffsetOf(extent, after) * kPanelColumns;
     next.panels = group.panels;
-  } else if (after < b.panel_end) {
-    next.w = w + after * next.panel_stride;
-    next.panels = GroupFor(b.panel_end - after).panels;
+  } else if (next_panel < b.panel_end) {
+    next.w = w + next_panel * next.panel_stride + first;
+    next.panels = GroupFor(b.panel_end - next_panel).panels;
   } else if (b.next_w != nullptr) {
-    next.w = static_cast<const float *>(b.next_w);
+    next.w = static_cast<const float *>(b.next_w) + first;
     next.panels = GroupFor(b.panel_end - b.panel_begin).panels;
   }
   return next;
 }
 
-// Gives tile number `index` of a stretch a panel to fetch, if one is left. The
+// Gives tile number `index` of a K-block a panel to fetch, if one is left. The
 // address is never null: looking up one that no page holds takes long.
 MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
                                  size_t index,
@@ -129,38 +133,29 @@ MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
   t->ahead.step = fetch ? kPanelColumns : 0;
 }
 
-// All rows of a block, where they lie.
-struct AllRows {
-  MACE_SIMD_INLINE size_t Begin(const AllRows &) { return 0; }
-  MACE_SIMD_INLINE size_t End(const AllRows &, const Block &b) {
-    return b.rows;
-  }
-  MACE_SIMD_INLINE const float *const *At(const AllRows &,
-                                          const Block &b,
-                                          const Stretch &s,
-                                          size_t m) {
-    return b.a + s.tap * b.rows + m;
+// Rows of a block, where they lie.
+struct RowsInPlace {
+  MACE_SIMD_INLINE const void *const *At(const RowsInPlace &,
+                                         const Block &b,
+                                         const KBlock &k,
+                                         size_t m) {
+    return b.a + k.tap * b.rows + m;
   }
   MACE_SIMD_INLINE Heights Next(size_t left, size_t max_rows) {
     return NextTiles(left, max_rows);
   }
 };
 
-// Some rows of a block, one stretch of them packed by four.
+// Rows of a block from `begin` on, one K-block of them packed by four.
 struct PackedRows {
   size_t begin;
-  size_t end;
   const float *packed;
 
-  MACE_SIMD_INLINE size_t Begin(const PackedRows &x) { return x.begin; }
-  MACE_SIMD_INLINE size_t End(const PackedRows &x, const Block &) {
-    return x.end;
-  }
-  MACE_SIMD_INLINE const float *At(const PackedRows &x,
+  MACE_SIMD_INLINE const float *At(const PackedRows &rows,
                                    const Block &,
-                                   const Stretch &s,
+                                   const KBlock &k,
                                    size_t m) {
-    return x.packed + (m - x.begin) * s.taps * s.depth;
+    return rows.packed + (m - rows.begin) * k.taps * k.depth;
   }
   // Whole tiles but for the last one.
   MACE_SIMD_INLINE Heights Next(size_t left, size_t max_rows) {
@@ -169,29 +164,37 @@ struct PackedRows {
   }
 };
 
-using StretchRows = std::conditional_t<kPacksRows, PackedRows, AllRows>;
+using TileSource = std::conditional_t<kPacksRows, PackedRows, RowsInPlace>;
 
-// Rows against one stretch of one group.
-void RunStretch(const Block &b,
-                const StretchRows &range,
-                const ColumnGroup &group,
-                size_t panel,
-                const Stretch &s,
-                const NextWeights &next,
-                const float *bias) {
-  const Weights weights = StretchWeights(b, group, panel, s);
-  const bool first = s.tap == 0 && s.k_begin == 0;
-  const bool last = s.tap + s.taps == b.taps && s.k_begin + s.depth == b.depth;
-  const size_t column = panel * kPanelColumns;
+// One K-block of one group of columns, which rows pass over.
+struct Pass {
+  const ColumnGroup &group;
+  size_t panel;
+  KBlock k;
+  Weights weights;
+  NextWeights next;
+  const float *bias;
+  size_t tiles;  // that were run
+};
+
+void RunRows(const Block &b,
+             const TileSource &source,
+             const KBlockRows &range,
+             Pass *pass) {
+  const ColumnGroup &group = pass->group;
+  const KBlock &k = pass->k;
+  const size_t column = pass->panel * kPanelColumns;
   Tile t;
   t.tap_stride = b.rows;
-  t.taps = s.taps;
-  t.k_begin = s.k_begin;
-  t.depth = s.depth;
-  t.panel_stride = weights.panel_stride;
+  t.taps = k.taps;
+  t.k_begin = k.k_begin;
+  t.depth = k.depth;
+  t.panel_stride = pass->weights.panel_stride;
+  float *c = static_cast<float *>(b.c);
+  const auto *residual = static_cast<const float *>(b.epilogue.residual);
   t.c_stride = b.c_stride;
   t.residual_stride = b.epilogue.residual_stride;
-  t.clamp = last && b.epilogue.clamp;
+  t.clamp = range.last && b.epilogue.clamp;
   t.low = b.epilogue.low;
   t.high = b.epilogue.high;
   // Tiles of one height go by one call, which saves up to a tenth of the time
@@ -202,15 +205,12 @@ void RunStretch(const Block &b,
       (!sv::kCheapMasks &&
        existing < (kPacksRows ? kPanelColumns
                               : static_cast<size_t>(group.step_columns)));
-  size_t index = 0;
-  for (size_t m = StretchRows::Begin(range); m < StretchRows::End(range, b);
-       ++index) {
-    const Heights tiles =
-        StretchRows::Next(StretchRows::End(range, b) - m, group.max_rows);
+  for (size_t m = range.begin; m < range.end; ++pass->tiles) {
+    const Heights tiles = TileSource::Next(range.end - m, group.max_rows);
     const size_t rows = tiles.rows;
-    const bool fetches = sv::kPrefetch && index < next.panels;
+    const bool fetches = sv::kPrefetch && pass->tiles < pass->next.panels;
     t.count = one_by_one || fetches ? 1 : tiles.count;
-    t.rows = StretchRows::At(range, b, s, m);
+    t.rows = TileSource::At(source, b, k, m);
     for (size_t step = 0; step < group.steps; ++step) {
       const size_t at = step * static_cast<size_t>(group.step_columns);
       if (column + at >= b.columns) break;
@@ -218,13 +218,12 @@ void RunStretch(const Block &b,
       t.columns = left < static_cast<size_t>(group.step_columns)
                       ? static_cast<int>(left)
                       : group.step_columns;
-      t.w = weights.w + at;  // steps > 1 only within one panel
-      FetchAhead(next, index, &t);
-      t.c = b.c + m * b.c_stride + column + at;
-      t.init = first ? bias + at : nullptr;
-      t.residual = last && b.epilogue.residual != nullptr
-                       ? b.epilogue.residual + m * b.epilogue.residual_stride +
-                             column + at
+      t.w = pass->weights.w + at;  // steps > 1 only within one panel
+      FetchAhead(pass->next, pass->tiles, &t);
+      t.c = c + m * b.c_stride + column + at;
+      t.init = range.first ? pass->bias + at : nullptr;
+      t.residual = range.last && residual != nullptr
+                       ? residual + m * b.epilogue.residual_stride + column + at
                        : nullptr;
       const TileFunction run = group.of_rows[rows - 1];
       if (!sv::kCheapMasks && t.columns < group.step_columns) {
@@ -237,7 +236,9 @@ void RunStretch(const Block &b,
   }
 }
 
-// The biases of a group's columns; zero beyond the last one.
+// The biases of a group's columns; zero beyond the last one. -0 becomes 0: sums
+// that begin with it stay as they are when 0 is added, so that a tap outside
+// the image may be skipped or not.
 MACE_SIMD_INLINE void GatherBias(
     const Epilogue &e, size_t columns, size_t first, size_t count, float *to) {
   if (e.bias == nullptr) {
@@ -252,7 +253,7 @@ MACE_SIMD_INLINE void GatherBias(
     const int n = left < static_cast<size_t>(sv::kLanes)
                       ? static_cast<int>(left)
                       : sv::kLanes;
-    sv::Store(to + i, sv::LoadN(e.bias + column, n));
+    sv::Store(to + i, sv::LoadN(e.bias + column, n) + sv::Zero());
   }
 }
 
@@ -261,26 +262,51 @@ MACE_SIMD_INLINE void GatherBias(
 #if defined(__arm__)
 namespace {
 
-// Rows that are packed at a time: of the longest stretch 16, which stay in the
+// Rows that are packed at a time: of the longest K-block 16, which stay in the
 // first level of cache while all panels pass over them. Weights that must be
 // widened are widened for each such pass, so it has more rows then, in what the
 // weights leave of scratch.
 constexpr size_t kPackedFloats = 16 * kDepthBlock;
 constexpr size_t kWidenedFloats = kDepthBlock * kPanelColumns;
 
-// Rows [range.begin, range.end) of a stretch to `to`. The lanes of rows that
-// miss in the last four are never used.
+// Rows [begin, end) of a K-block to `to`. The lanes of rows that miss in the
+// last four are never used.
 void PackRows(
-    const Block &b, const Stretch &s, size_t begin, size_t end, float *to) {
+    const Block &b, const KBlock &k, size_t begin, size_t end, float *to) {
   for (size_t m = begin; m < end; m += kPackedRows) {
-    for (size_t tap = s.tap; tap < s.tap + s.taps; ++tap) {
-      const float *const *from = b.a + tap * b.rows;
+    for (size_t tap = k.tap; tap < k.tap + k.taps; ++tap) {
+      const void *const *from = b.a + tap * b.rows;
       const float *rows[kPackedRows];
       MACE_UNROLL for (size_t r = 0; r < kPackedRows; ++r) {
-        rows[r] = from[m + r < end ? m + r : end - 1] + s.k_begin;
+        rows[r] =
+            static_cast<const float *>(from[m + r < end ? m + r : end - 1]) +
+            k.k_begin;
       }
-      PackFourRows(rows, s.depth, to);
-      to += s.depth * kPackedRows;
+      PackFourRows(rows, k.depth, to);
+      to += k.depth * kPackedRows;
+    }
+  }
+}
+
+// All panels, for as many rows at a time as `floats` at `packed` hold.
+void RunPacked(const Block &b,
+               const KExtent &extent,
+               const KBlock &k,
+               const KBlockRows &rows,
+               float *packed,
+               size_t floats) {
+  alignas(64) float bias[kPanelColumns];
+  const size_t most = floats / (k.taps * k.depth * kPackedRows) * kPackedRows;
+  for (KBlockRows some = rows; some.begin < rows.end; some.begin = some.end) {
+    const size_t left = rows.end - some.begin;
+    some.end = left <= most ? rows.end : some.begin + most;
+    PackRows(b, k, some.begin, some.end, packed);
+    for (size_t panel = b.panel_begin; panel < b.panel_end; ++panel) {
+      GatherBias(b.epilogue, b.columns, panel * kPanelColumns, kPanelColumns,
+                 bias);
+      Pass pass = {kGroup, panel, k, KBlockWeights(b, extent, kGroup, panel, k),
+                   {},     bias,  0};
+      RunRows(b, {some.begin, packed}, some, &pass);
     }
   }
 }
@@ -288,48 +314,47 @@ void PackRows(
 }  // namespace
 
 void RunBlock(const Block &b) {
-  const Extent extent = {b.taps, b.depth, kDepthBlock};
-  alignas(64) float bias[kPanelColumns];
+  const KExtent extent = ExtentOf(b.tap_runs, b.taps, b.depth, kDepthBlock);
   alignas(64) float own[kPackedFloats];
   const bool widens = b.w_type != WeightType::kF32;
   float *packed = widens ? b.scratch + kWidenedFloats : own;
   const size_t floats =
       widens ? kScratchFloats - kWidenedFloats : kPackedFloats;
-  for (Stretch s = FirstStretch(extent); s.taps > 0;
-       s = StretchAfter(extent, s)) {
-    const size_t most = floats / (s.taps * s.depth * kPackedRows) * kPackedRows;
-    for (PackedRows range = {0, 0, packed}; range.begin < b.rows;
-         range.begin = range.end) {
-      const size_t left = b.rows - range.begin;
-      range.end = left <= most ? b.rows : range.begin + most;
-      PackRows(b, s, range.begin, range.end, packed);
-      for (size_t panel = b.panel_begin; panel < b.panel_end; ++panel) {
-        GatherBias(b.epilogue, b.columns, panel * kPanelColumns, kPanelColumns,
-                   bias);
-        RunStretch(b, range, kGroup, panel, s, {}, bias);
-      }
-    }
+  for (KBlock k = FirstKBlock(extent); k.taps > 0; k = KBlockAfter(extent, k)) {
+    ForRowsThatRead(b.tap_runs, b.rows, extent, k, [&](const KBlockRows &rows) {
+      RunPacked(b, extent, k, rows, packed, floats);
+    });
   }
 }
 #else
 void RunBlock(const Block &b) {
-  const Extent extent = {b.taps, b.depth, kDepthBlock};
+  const KExtent extent = ExtentOf(b.tap_runs, b.taps, b.depth, kDepthBlock);
   alignas(64) float bias[kMaxGroupPanels * kPanelColumns];
   for (size_t panel = b.panel_begin; panel < b.panel_end;) {
     const ColumnGroup &group = GroupFor(b.panel_end - panel);
     GatherBias(b.epilogue, b.columns, panel * kPanelColumns,
                group.panels * kPanelColumns, bias);
-    for (Stretch s = FirstStretch(extent); s.taps > 0;
-         s = StretchAfter(extent, s)) {
-      RunStretch(b, AllRows(), group, panel, s,
-                 WeightsAfter(b, group, panel, s), bias);
+    for (KBlock k = FirstKBlock(extent); k.taps > 0;
+         k = KBlockAfter(extent, k)) {
+      Pass pass = {group,
+                   panel,
+                   k,
+                   KBlockWeights(b, extent, group, panel, k),
+                   WeightsAfter(b, extent, group, panel, k),
+                   bias,
+                   0};
+      ForRowsThatRead(
+          b.tap_runs, b.rows, extent, k,
+          [&](const KBlockRows &rows) { RunRows(b, {}, rows, &pass); });
     }
     panel += group.panels;
   }
 }
 #endif
 
-extern const Kernels kKernels;
-const Kernels kKernels = {&RunBlock, &RunVector, &Widen, kRowTile};
+extern const Arithmetic kFloatArithmetic;
+const Arithmetic kFloatArithmetic = {nullptr,     Element::kF32,    &RunBlock,
+                                     &RunVector,  &Widen,           kRowTile,
+                                     kDepthBlock, /*sum_columns=*/0};
 
 }  // namespace mace::gemm::MACE_ISA

@@ -41,9 +41,9 @@ struct Ahead {
 // With kPacksRows [count][taps * depth][4]; else pointers, row r of tap t:
 // rows[t * tap_stride + r].
 using TileRows =
-    std::conditional_t<kPacksRows, const float *, const float *const *>;
+    std::conditional_t<kPacksRows, const float *, const void *const *>;
 
-// Tiles below each other over one stretch of K: `taps` segments of `depth`
+// Tiles below each other over one K-block: `taps` segments of `depth`
 // products each.
 struct Tile {
   size_t count;  // of tiles
@@ -68,7 +68,7 @@ struct Tile {
 
 inline constexpr int kPanelWidth = 16;
 
-// Kernels::row_tile: rows of the tiles of a group of columns (gemm_isa.cc).
+// Arithmetic::row_tile: rows of the tiles of a group of columns (gemm_isa.cc).
 inline constexpr size_t kRowTile = sv::kLaneFma || kPacksRows ? 4 : 6;
 
 // Offset of column vector v of a tile from the tile's first weight.
@@ -319,10 +319,12 @@ MACE_SIMD_INLINE void RunOne(const Tile &t) {
 #else
   Ahead ahead = t.ahead;
   const float *w = t.w;
-  const float *const *rows = t.rows;
+  const void *const *rows = t.rows;
   for (size_t tap = 0; tap < t.taps; ++tap, rows += t.tap_stride) {
     const float *a[kRows];
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) a[r] = rows[r];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      a[r] = static_cast<const float *>(rows[r]);
+    }
     if (__builtin_expect(t.k_begin != 0, 0)) {
       MACE_UNROLL for (int r = 0; r < kRows; ++r) {
         a[r] = sv::Advance(a[r], t.k_begin);

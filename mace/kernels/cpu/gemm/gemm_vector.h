@@ -27,6 +27,7 @@ template <typename MultiplyPanel>
 MACE_SIMD_INLINE void RunPanels(const Vector &x, MultiplyPanel multiply) {
   const sv::V low = sv::Set(x.epilogue.low);
   const sv::V high = sv::Set(x.epilogue.high);
+  const auto *residual = static_cast<const float *>(x.epilogue.residual);
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
     Chains acc = {};
     multiply(panel, acc);
@@ -49,8 +50,8 @@ MACE_SIMD_INLINE void RunPanels(const Vector &x, MultiplyPanel multiply) {
       if (x.epilogue.bias != nullptr) {
         y += sv::LoadN(x.epilogue.bias + column, n);
       }
-      if (x.epilogue.residual != nullptr) {
-        y += sv::LoadN(x.epilogue.residual + column, n);
+      if (residual != nullptr) {
+        y += sv::LoadN(residual + column, n);
       }
       if (x.epilogue.clamp) y = sv::Clamp(y, low, high);
       sv::StoreN(x.y + column, y, n);

@@ -121,8 +121,9 @@ void RunVectorInt8(const Vector &x) {
 
 }  // namespace
 
-extern const Kernels kInt8WeightKernels;
-const Kernels kInt8WeightKernels = {&RunBlock, &RunVectorInt8, &Widen,
-                                    kRowTile};
+extern const Arithmetic kInt8WeightArithmetic;
+const Arithmetic kInt8WeightArithmetic = {
+    nullptr, Element::kF32, &RunBlock,   &RunVectorInt8,
+    &Widen,  kRowTile,      kDepthBlock, /*sum_columns=*/0};
 
 }  // namespace mace::gemm::MACE_ISA

@@ -65,7 +65,8 @@ void PackPanels(const PackArgs &args,
       std::memset(to, 0, panel_floats * sizeof(float));
     }
     if (args.column_stride != 1) {
-      args.turn(from, args.column_stride, to, kPanelColumns, count, args.depth);
+      args.transpose(from, args.column_stride, to, kPanelColumns, count,
+                     args.depth);
       continue;
     }
     for (size_t k = 0; k < args.depth; ++k) {
@@ -80,7 +81,7 @@ size_t PackedPairNumbers(size_t depth, size_t columns) {
 }
 
 void PackPanelsInPairs(const PackArgs &args,
-                       const HalfKernels &half,
+                       const Arithmetic &bf16,
                        size_t panel_begin,
                        size_t panel_end,
                        uint16_t *packed) {
@@ -113,7 +114,7 @@ void PackPanelsInPairs(const PackArgs &args,
           for (size_t k = 0; k < filled; ++k) place(k, n);
         }
       }
-      half.narrow(some, to + k0 * kPanelColumns, run * kPanelColumns);
+      bf16.narrow(some, to + k0 * kPanelColumns, run * kPanelColumns);
     }
   }
 }

@@ -10,17 +10,17 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/kernels/cpu/gemm/half_gemm.h"
+#include "mace/kernels/cpu/gemm/gemm.h"
 
 namespace mace::gemm {
 
 // As transpose::Matrix, for elements of 4 bytes.
-using TurnFunction = void (*)(const void *x,
-                              size_t x_stride,
-                              void *y,
-                              size_t y_stride,
-                              size_t rows,
-                              size_t columns);
+using TransposeFunction = void (*)(const void *x,
+                                   size_t x_stride,
+                                   void *y,
+                                   size_t y_stride,
+                                   size_t rows,
+                                   size_t columns);
 
 // A matrix B of [depth, columns]; element (k, n) lies at
 // b[k * depth_stride + n * column_stride]. One of the strides is 1.
@@ -30,8 +30,8 @@ struct PackArgs {
   size_t columns = 0;
   size_t depth_stride = 0;
   size_t column_stride = 0;
-  TurnFunction turn =
-      nullptr;  // needed by PackPanels unless column_stride is 1
+  // Needed by PackPanels unless column_stride is 1.
+  TransposeFunction transpose = nullptr;
 };
 
 // Floats that all panels of B take.
@@ -48,9 +48,9 @@ void PackPanels(const PackArgs &args,
 // rounded up to an even one,
 size_t PackedPairNumbers(size_t depth, size_t columns);
 
-// and the panels, narrowed by `half`: [panels][depth / 2][16][2].
+// and the panels, narrowed by arithmetic of bf16: [panels][depth / 2][16][2].
 void PackPanelsInPairs(const PackArgs &args,
-                       const HalfKernels &half,
+                       const Arithmetic &bf16,
                        size_t panel_begin,
                        size_t panel_end,
                        uint16_t *packed);

@@ -27,7 +27,7 @@ TEST(PackPanels, PlainAndTransposed) {
         args.columns = columns;
         args.depth_stride = transposed ? 1 : columns;
         args.column_stride = transposed ? depth : 1;
-        args.turn = transpose::KernelsFor(BestCpuIsa())->matrix32;
+        args.transpose = transpose::KernelsFor(BestCpuIsa())->matrix32;
         std::vector<float> packed(PackedFloats(depth, columns), kGuard);
         PackPanels(args, 0, PanelCount(columns), packed.data());
         for (size_t n = 0; n < PanelCount(columns) * 16; ++n) {
@@ -47,7 +47,7 @@ TEST(PackPanels, PlainAndTransposed) {
 TEST(PackPanelsInPairs, PlainAndTransposed) {
   Random random(14);
   for (CpuIsa isa : RunnableFloatIsas()) {
-    const HalfKernels *half = HalfKernelsFor(isa, WeightType::kBf16Pairs);
+    const Arithmetic *half = ArithmeticFor(ArithmeticKind::kBf16, isa);
     if (half == nullptr) continue;
     for (size_t columns : {1, 16, 17, 40}) {
       for (size_t depth : {1, 5, 64, 131}) {

@@ -90,7 +90,7 @@ void RunProductTask(const ProductPlan &plan,
     return;
   }
   float *packed = static_cast<float *>(scratch);
-  const float **rows = reinterpret_cast<const float **>(
+  const void **rows = reinterpret_cast<const void **>(
       static_cast<char *>(scratch) + PackedBytes(plan));
   PackArgs pack;
   pack.depth = s.depth;
@@ -98,7 +98,7 @@ void RunProductTask(const ProductPlan &plan,
   pack.depth_stride = s.transposed_b ? 1 : s.columns;
   pack.column_stride = s.transposed_b ? s.depth : 1;
   pack.b = args.b + begin * pack.column_stride;
-  pack.turn = plan.kernels.turn;
+  pack.transpose = plan.kernels.transpose;
   PackPanels(pack, 0, PanelCount(pack.columns), packed);
   for (size_t m = 0; m < s.rows; ++m) rows[m] = args.a + m * s.depth;
   Block block;

@@ -30,15 +30,15 @@ struct ProductShape {
 };
 
 struct ProductKernels {
-  const Kernels *gemm = nullptr;
+  const Arithmetic *gemm = nullptr;
   const FewRowsKernels *few_rows = nullptr;
-  TurnFunction turn = nullptr;  // PackArgs::turn
+  TransposeFunction transpose = nullptr;  // PackArgs::transpose
 };
 
 struct ProductPlan {
   ProductShape shape;
   ProductKernels kernels;
-  // kNone: so many rows that B is better packed once for all (conv_gemm.h).
+  // kNone: so many rows that B is better packed once for all (conv/direct.h).
   enum class Kind { kNone, kFewRows, kPacks } kind = Kind::kNone;
   size_t task_columns = 0;  // a multiple of kPanelColumns
   size_t tasks = 0;

@@ -45,7 +45,8 @@ void Check(CpuIsa isa, const ProductShape &shape, Random *random) {
                << CpuIsaName(isa) << " " << shape.rows << "x" << shape.depth
                << "x" << shape.columns << (shape.transposed_b ? " turned" : "")
                << " seed " << random->seed());
-  const ProductKernels kernels = {KernelsFor(isa), FewRowsKernelsFor(isa),
+  const ProductKernels kernels = {ArithmeticFor(ArithmeticKind::kFloat, isa),
+                                  FewRowsKernelsFor(isa),
                                   transpose::KernelsFor(isa)->matrix32};
   const Operands operands(shape, random);
   const ProductPlan plan = PlanProduct(shape, kernels, 1, 1);
@@ -95,7 +96,7 @@ TEST(Product, AgreesWithSumsInDouble) {
 }
 
 // More columns than a pass of the few rows, more of B than a task packs, more
-// of K than a stretch.
+// of K than a K-block.
 TEST(Product, LargeOnes) {
   Random random(22);
   for (CpuIsa isa : RunnableIsas()) {
@@ -110,7 +111,8 @@ TEST(Product, LargeOnes) {
 
 TEST(Product, NotANumberStaysInItsRowAndColumn) {
   for (CpuIsa isa : RunnableIsas()) {
-    const ProductKernels kernels = {KernelsFor(isa), FewRowsKernelsFor(isa),
+    const ProductKernels kernels = {ArithmeticFor(ArithmeticKind::kFloat, isa),
+                                    FewRowsKernelsFor(isa),
                                     transpose::KernelsFor(isa)->matrix32};
     for (size_t rows : {3, 20}) {
       for (bool turned : {false, true}) {

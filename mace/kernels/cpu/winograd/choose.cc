@@ -50,22 +50,22 @@ double StreamCost(double floats) {
   return floats * std::min(kMaxStreamCost, floats * 4.0 / kStreamCostBytes);
 }
 
-bool Fits(const gemm::ConvShape &s) {
+bool Fits(const conv::Shape &s) {
   return s.kernel_h == 3 && s.kernel_w == 3 && s.stride_h == 1 &&
          s.stride_w == 1 && s.dilation_h == 1 && s.dilation_w == 1 &&
          s.groups == 1;
 }
 
-Index TileCount(const gemm::ConvShape &s, int tile) {
+Index TileCount(const conv::Shape &s, int tile) {
   return s.batch * DivideUp(s.out_h, tile) * DivideUp(s.out_w, tile);
 }
 
-double FilterFloats(const gemm::ConvShape &s, int tile) {
+double FilterFloats(const conv::Shape &s, int tile) {
   return static_cast<double>(Points(tile) * s.in_c * RoundUp(s.out_c, kPanel));
 }
 
 // Of a filter that is transformed before the first run.
-double WinogradCost(const gemm::ConvShape &s, int tile) {
+double WinogradCost(const conv::Shape &s, int tile) {
   const Index count = TileCount(s, tile);
   const double tiles = static_cast<double>(count);
   const double blocks =
@@ -80,7 +80,7 @@ double WinogradCost(const gemm::ConvShape &s, int tile) {
          blocks * StreamCost(FilterFloats(s, tile));
 }
 
-double DirectCost(const gemm::ConvShape &s) {
+double DirectCost(const conv::Shape &s) {
   const double rows = static_cast<double>(s.batch * s.out_h * s.out_w);
   const double weights = 9.0 * static_cast<double>(s.in_c) *
                          static_cast<double>(RoundUp(s.out_c, kPanel));
@@ -101,7 +101,7 @@ constexpr double kFullLanes = 16.0;
 constexpr double kMinEachRunBytes = 1024.0 * 1024;
 constexpr double kMinEachRunBytesOfThreads = 512.0 * 1024;
 
-bool TransformsInEachRun(const gemm::ConvShape &s,
+bool TransformsInEachRun(const conv::Shape &s,
                          int tile,
                          int lanes,
                          int threads) {
@@ -118,7 +118,7 @@ bool TransformsInEachRun(const gemm::ConvShape &s,
 
 }  // namespace
 
-ptrdiff_t BlockTiles(const gemm::ConvShape &shape, const Method &method) {
+ptrdiff_t BlockTiles(const conv::Shape &shape, const Method &method) {
   const Index group = static_cast<Index>(gemm::kMaxGroupPanels) * kPanel;
   const Index columns = std::min(RoundUp(shape.out_c, kPanel), group);
   const Index tile_bytes = Points(method.tile) *
@@ -129,10 +129,7 @@ ptrdiff_t BlockTiles(const gemm::ConvShape &shape, const Method &method) {
                     kMaxBlockTiles);
 }
 
-Method Choose(const gemm::ConvShape &shape,
-              int max_tile,
-              int lanes,
-              int threads) {
+Method Choose(const conv::Shape &shape, int max_tile, int lanes, int threads) {
   Method best;
   if (!Fits(shape)) return best;
   double cost = DirectCost(shape);

@@ -8,9 +8,9 @@ namespace mace::winograd {
 namespace {
 
 TEST(Choose, StaysWithinTheHintAndTheGeometry) {
-  const gemm::ConvShape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
+  const conv::Shape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
   for (int lanes : {4, 8, 16}) {
-    const auto tile = [&](const gemm::ConvShape &shape, int max_tile) {
+    const auto tile = [&](const conv::Shape &shape, int max_tile) {
       return Choose(shape, max_tile, lanes, 1).tile;
     };
     EXPECT_EQ(tile(large, 0), 0);
@@ -20,15 +20,15 @@ TEST(Choose, StaysWithinTheHintAndTheGeometry) {
     EXPECT_EQ(tile(MakeCase(4, 1, 1, 256, 256, 1).shape, 4), 0);
     // Transforms cost more than three input channels can save.
     EXPECT_EQ(tile(MakeCase(4, 112, 112, 3, 32, 1).shape, 4), 0);
-    for (ptrdiff_t gemm::ConvShape::*field :
-         {&gemm::ConvShape::stride_h, &gemm::ConvShape::stride_w,
-          &gemm::ConvShape::dilation_h, &gemm::ConvShape::dilation_w,
-          &gemm::ConvShape::groups}) {
-      gemm::ConvShape other = large;
+    for (ptrdiff_t conv::Shape::*field :
+         {&conv::Shape::stride_h, &conv::Shape::stride_w,
+          &conv::Shape::dilation_h, &conv::Shape::dilation_w,
+          &conv::Shape::groups}) {
+      conv::Shape other = large;
       other.*field = 2;
       EXPECT_EQ(tile(other, 4), 0);
     }
-    gemm::ConvShape wide = large;
+    conv::Shape wide = large;
     wide.kernel_w = 5;
     EXPECT_EQ(tile(wide, 4), 0);
   }
@@ -36,15 +36,15 @@ TEST(Choose, StaysWithinTheHintAndTheGeometry) {
 
 // Wide vectors wait for memory, narrow ones for arithmetic.
 TEST(Choose, TransformsLargeFiltersInEachRunWhereMemoryIsSlower) {
-  const gemm::ConvShape small = MakeCase(4, 56, 56, 64, 64, 1).shape;
-  const gemm::ConvShape large = MakeCase(4, 14, 14, 256, 256, 1).shape;
+  const conv::Shape small = MakeCase(4, 56, 56, 64, 64, 1).shape;
+  const conv::Shape large = MakeCase(4, 14, 14, 256, 256, 1).shape;
   EXPECT_FALSE(Choose(small, 4, 16, 1).each_run);
   EXPECT_TRUE(Choose(large, 4, 16, 1).each_run);
   EXPECT_FALSE(Choose(large, 4, 4, 1).each_run);
   // Four tiles do not pay for transforming to 38 MB.
   EXPECT_EQ(Choose(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16, 1).tile, 2);
   // Threads share the memory; the method, and so the result, stays.
-  const gemm::ConvShape medium = MakeCase(4, 14, 14, 128, 32, 1).shape;
+  const conv::Shape medium = MakeCase(4, 14, 14, 128, 32, 1).shape;
   EXPECT_FALSE(Choose(medium, 4, 16, 1).each_run);
   EXPECT_TRUE(Choose(medium, 4, 16, 2).each_run);
   EXPECT_EQ(Choose(medium, 4, 16, 1).tile, Choose(medium, 4, 16, 2).tile);

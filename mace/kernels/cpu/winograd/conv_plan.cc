@@ -111,7 +111,7 @@ Scratch LayOutScratch(const ConvPlan &p) {
   s.rows = s.zeros + Align(RowElements(p) * bytes);
   s.sums = s.rows + Align(p.tile_block * static_cast<Index>(sizeof(void *)));
   s.end = s.sums;
-  if (p.fp16 != nullptr) {
+  if (p.arithmetic->element == gemm::Element::kF16) {
     s.end += Align(p.tile_block * kPanel * static_cast<Index>(sizeof(float)));
   }
   return s;
@@ -150,8 +150,7 @@ ConvPlan PlanConv(const PlanRequest &request) {
   p.weight_type = request.weight_type;
   p.transforms =
       p.tile == 2 ? &request.kernels->tile2 : &request.kernels->tile4;
-  p.gemm = request.gemm;
-  p.fp16 = request.fp16;
+  p.arithmetic = request.arithmetic;
   p.tiles_h = DivideUp(p.shape.out_h, p.tile);
   p.tiles_w = DivideUp(p.shape.out_w, p.tile);
   p.tiles = p.shape.batch * p.tiles_h * p.tiles_w;
@@ -180,10 +179,8 @@ ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task) {
   return (last - first + 1) * plan.tile;
 }
 
-gemm::ConvRegion RegionOf(const ConvPlan &plan,
-                          ptrdiff_t task,
-                          ptrdiff_t index) {
-  const gemm::ConvShape &s = plan.shape;
+conv::Region RegionOf(const ConvPlan &plan, ptrdiff_t task, ptrdiff_t index) {
+  const conv::Shape &s = plan.shape;
   const Task at = LocateOutputs(plan, task);
   // Tiles of the block that lie side by side, and one of their rows.
   const Index line = at.tile_begin / plan.tiles_w + index / plan.tile;
@@ -191,7 +188,7 @@ gemm::ConvRegion RegionOf(const ConvPlan &plan,
   const Index end = std::min(at.tile_end, (line + 1) * plan.tiles_w);
   const Place place = PlaceOf(plan, begin);
   const Index h = place.h + index % plan.tile;
-  gemm::ConvRegion r;
+  conv::Region r;
   r.column_begin = at.panel_begin * kPanel;
   r.column_end = std::min(s.out_c, at.panel_end * kPanel);
   r.row_begin = (place.n * s.out_h + h) * s.out_w + place.w;

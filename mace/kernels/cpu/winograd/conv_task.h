@@ -23,7 +23,7 @@ constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
 // Of an element of the image, and of what is transformed.
 inline Index ElementBytes(const ConvPlan &p) {
-  return p.fp16 != nullptr ? sizeof(uint16_t) : sizeof(float);
+  return static_cast<Index>(gemm::ElementBytes(p.arithmetic->element));
 }
 
 // Elements from a point to the next of `rows` rows.

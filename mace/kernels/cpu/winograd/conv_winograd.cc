@@ -17,7 +17,7 @@ constexpr size_t kFp16Chain = 32;
 
 // Pointers to the pixels that a tile needs; `zeros` for those outside.
 template <typename T>
-void PointAtPixels(const gemm::ConvShape &s,
+void PointAtPixels(const conv::Shape &s,
                    const Place &place,
                    Index edge,
                    const T *input,
@@ -60,6 +60,14 @@ struct Fetch {
   }
 };
 
+// Of a panel of the filter as it is.
+size_t PanelBytes(const ConvPlan &p) {
+  const auto depth = static_cast<size_t>(p.shape.in_c);
+  const bool pairs = p.weight_type == gemm::WeightType::kBf16Pairs;
+  return gemm::PanelBytes(p.weight_type,
+                          9 * (pairs ? depth + depth % 2 : depth));
+}
+
 // The filter that a task of each_run transforms first. What other layers read
 // has put it out of the cache, and a task of few tiles would wait for it longer
 // than it computes.
@@ -67,8 +75,7 @@ Fetch FirstFilter(const ConvPlan &p, const Task &task, const void *weights) {
   constexpr Index kMostBytes = 256 * 1024;
   Fetch fetch;
   if (!p.each_run) return fetch;
-  const size_t panel_bytes =
-      gemm::PanelBytes(p.weight_type, 9 * static_cast<size_t>(p.shape.in_c));
+  const size_t panel_bytes = PanelBytes(p);
   fetch.at = static_cast<const char *>(weights) +
              static_cast<size_t>(task.panel_begin) * panel_bytes;
   fetch.bytes =
@@ -125,35 +132,6 @@ Group<T> GroupAt(const ConvPlan &p, const Task &task, Index panel) {
   return group;
 }
 
-// The products of one point, by the kernels for its type.
-void RunProducts(const ConvPlan &p,
-                 const float *w,
-                 const void *next_w,
-                 float * /*sums*/,
-                 gemm::Block *block) {
-  block->w = w;
-  block->next_w = next_w;
-  p.gemm->run(*block);
-}
-void RunProducts(const ConvPlan &p,
-                 const uint16_t *w,
-                 const void * /*next_w*/,
-                 float *sums,
-                 gemm::Fp16Block *block) {
-  block->w = w;
-  block->sums = sums;
-  block->chain = kFp16Chain;
-  p.fp16->run(*block);
-}
-template <typename T>
-struct BlockOf {
-  using Type = gemm::Block;
-};
-template <>
-struct BlockOf<uint16_t> {
-  using Type = gemm::Fp16Block;
-};
-
 template <typename T>
 void Multiply(const ConvPlan &p,
               const Task &task,
@@ -163,18 +141,23 @@ void Multiply(const ConvPlan &p,
   const Scratch layout = LayOutScratch(p);
   const Index row_length = RowElements(p);
   const T *inputs = reinterpret_cast<T *>(scratch + layout.inputs);
-  const T **rows = reinterpret_cast<const T **>(scratch + layout.rows);
-  float *sums = reinterpret_cast<float *>(scratch + layout.sums);
+  const void **rows = reinterpret_cast<const void **>(scratch + layout.rows);
   const Index count = task.tile_end - task.tile_begin;
-  typename BlockOf<T>::Type block;
+  gemm::Block block;
   block.a = rows;
+  block.w_type = p.arithmetic->element == gemm::Element::kF16
+                     ? gemm::WeightType::kF16
+                     : gemm::WeightType::kF32;
+  block.c_type = p.arithmetic->element;
+  block.scratch = reinterpret_cast<float *>(scratch + layout.sums);
+  block.chain = kFp16Chain;
   block.rows = static_cast<size_t>(count);
   block.depth = static_cast<size_t>(p.shape.in_c);
   block.columns = static_cast<size_t>(group.columns);
   block.panel_end = static_cast<size_t>(group.panels);
   const Index begin = PointBegin(p, task);
   const Index end = PointEnd(p, task);
-  block.c = products + begin * Stride(p.tile_block, GroupElements(p));
+  T *c = products + begin * Stride(p.tile_block, GroupElements(p));
   block.c_stride = static_cast<size_t>(GroupElements(p));
   const T *w = group.weights;
   const Index bytes = group.panels * p.shape.in_c * kPanel *
@@ -186,36 +169,32 @@ void Multiply(const ConvPlan &p,
           : std::min(end - begin, DivideUp(group.next_bytes, bytes));
   for (Index point = begin; point < end; ++point) {
     for (Index i = 0; i < count; ++i) rows[i] = inputs + i * row_length;
-    const void *next_w = nullptr;
+    block.w = w;
+    block.next_w = nullptr;
     if (point >= end - fetches) {
-      next_w = group.next + (point - (end - fetches)) * bytes;
+      block.next_w = group.next + (point - (end - fetches)) * bytes;
     } else if (point + 1 < end) {
-      next_w = w + p.filter_stride;
+      block.next_w = w + p.filter_stride;
     }
-    RunProducts(p, w, next_w, sums, &block);
+    block.c = c;
+    p.arithmetic->run(block);
     inputs += Stride(p.tile_block, row_length);
-    block.c += Stride(p.tile_block, GroupElements(p));
+    c += Stride(p.tile_block, GroupElements(p));
     w += p.filter_stride;
   }
 }
-
-// Where results and residual lie.
-template <typename T>
-struct Results {
-  T *output;
-  const T *residual;
-};
 
 template <typename T>
 void TransformOutputs(const ConvPlan &p,
                       const Task &task,
                       const Group<T> &group,
-                      const gemm::ConvArgs &args,
-                      const Results<T> &results,
+                      const conv::Args &args,
                       const T *products) {
-  const gemm::ConvShape &s = p.shape;
+  const conv::Shape &s = p.shape;
   const Index column = group.panel * kPanel;
   const gemm::Epilogue &e = args.epilogue;
+  T *output = static_cast<T *>(args.output);
+  const T *residual = static_cast<const T *>(e.residual);
   OutputArgs out;
   out.from_stride = static_cast<size_t>(Stride(p.tile_block, GroupElements(p)));
   out.columns = static_cast<size_t>(group.columns);
@@ -234,9 +213,9 @@ void TransformOutputs(const ConvPlan &p,
     out.rows = static_cast<int>(std::min<Index>(p.tile, s.out_h - place.h));
     out.cols = static_cast<int>(std::min<Index>(p.tile, s.out_w - place.w));
     out.from = products;
-    out.to = results.output + pixel * args.output_stride + column;
-    if (results.residual != nullptr) {
-      out.residual = results.residual + pixel * e.residual_stride + column;
+    out.to = output + pixel * args.output_stride + column;
+    if (residual != nullptr) {
+      out.residual = residual + pixel * e.residual_stride + column;
     }
     p.transforms->output(out);
     products += GroupElements(p);
@@ -275,7 +254,7 @@ void FindWeights(const ConvPlan &p,
   p.transforms->filter[task.rows](args);
   group->weights = scratch;
   if (last) return;
-  const size_t panel = gemm::PanelBytes(p.weight_type, 9 * depth);
+  const size_t panel = PanelBytes(p);
   group->next =
       static_cast<const char *>(weights) + static_cast<size_t>(end) * panel;
   group->next_bytes = static_cast<Index>(panel) *
@@ -291,9 +270,7 @@ T *ProductsOf(const ConvPlan &p, const Task &task, Byte *shared) {
 
 template <typename T>
 void RunTask(const ConvPlan &plan,
-             const gemm::ConvArgs &args,
-             const T *input,
-             const Results<T> &results,
+             const conv::Args &args,
              Index task,
              char *scratch,
              char *shared) {
@@ -303,7 +280,8 @@ void RunTask(const ConvPlan &plan,
                             : reinterpret_cast<T *>(scratch + layout.products);
   T *zeros = reinterpret_cast<T *>(scratch + layout.zeros);
   std::memset(zeros, 0, static_cast<size_t>(plan.shape.in_c) * sizeof(T));
-  TransformInputs(plan, at, input, zeros, FirstFilter(plan, at, args.weights),
+  TransformInputs(plan, at, static_cast<const T *>(args.input), zeros,
+                  FirstFilter(plan, at, args.weights),
                   reinterpret_cast<T *>(scratch + layout.inputs));
   for (Index panel = at.panel_begin; panel < at.panel_end;
        panel += plan.group_panels) {
@@ -312,59 +290,49 @@ void RunTask(const ConvPlan &plan,
                 reinterpret_cast<T *>(scratch + layout.filter));
     Multiply(plan, at, group, products, scratch);
     if (plan.halves) return;  // there is one group
-    TransformOutputs(plan, at, group, args, results,
-                     static_cast<const T *>(products));
+    TransformOutputs(plan, at, group, args, static_cast<const T *>(products));
   }
 }
 
 // With halves.
 template <typename T>
 void TransformHalf(const ConvPlan &plan,
-                   const gemm::ConvArgs &args,
-                   const Results<T> &results,
+                   const conv::Args &args,
                    Index task,
                    const char *shared) {
   const Task at = LocateOutputs(plan, task);
   const Group<T> group = GroupAt<T>(plan, at, at.panel_begin);
   const Index skipped = at.tile_begin - Locate(plan, task).tile_begin;
   TransformOutputs(
-      plan, at, group, args, results,
+      plan, at, group, args,
       ProductsOf<const T>(plan, at, shared) + skipped * GroupElements(plan));
 }
 
 }  // namespace
 
 void RunConvTask(const ConvPlan &plan,
-                 const gemm::ConvArgs &args,
+                 const conv::Args &args,
                  ptrdiff_t task,
                  void *scratch,
                  void *shared) {
   char *own = static_cast<char *>(scratch);
   char *common = static_cast<char *>(shared);
-  if (plan.fp16 != nullptr) {
-    RunTask(plan, args, args.input_half,
-            Results<uint16_t>{args.output_half, args.residual_half}, task, own,
-            common);
+  if (plan.arithmetic->element == gemm::Element::kF16) {
+    RunTask<uint16_t>(plan, args, task, own, common);
   } else {
-    RunTask(plan, args, args.input,
-            Results<float>{args.output, args.epilogue.residual}, task, own,
-            common);
+    RunTask<float>(plan, args, task, own, common);
   }
 }
 
 void RunOutputTask(const ConvPlan &plan,
-                   const gemm::ConvArgs &args,
+                   const conv::Args &args,
                    ptrdiff_t task,
                    const void *shared) {
   const char *common = static_cast<const char *>(shared);
-  if (plan.fp16 != nullptr) {
-    TransformHalf(plan, args,
-                  Results<uint16_t>{args.output_half, args.residual_half}, task,
-                  common);
+  if (plan.arithmetic->element == gemm::Element::kF16) {
+    TransformHalf<uint16_t>(plan, args, task, common);
   } else {
-    TransformHalf(plan, args,
-                  Results<float>{args.output, args.epilogue.residual}, task,
-                  common);
+    TransformHalf<float>(plan, args, task, common);
   }
 }
 

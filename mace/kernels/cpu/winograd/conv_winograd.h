@@ -5,18 +5,18 @@
 // the image are transformed, t * t matrix products run over all tiles of a
 // block, and the results are transformed back with bias, residual and clamp.
 //
-// As with gemm::ConvPlan, tasks are independent, may run on any threads in any
-// order, and together write every output once. Results depend on neither the
-// number of tasks nor the number of threads. Where tasks make the products of
-// half the points each, there are as many again that transform these back, once
-// all the first ones are done.
+// As with conv::DirectPlan, tasks are independent, may run on any threads in
+// any order, and together write every output once. Results depend on neither
+// the number of tasks nor the number of threads. Where tasks make the products
+// of half the points each, there are as many again that transform these back,
+// once all the first ones are done.
 
 #ifndef MACE_KERNELS_CPU_WINOGRAD_CONV_WINOGRAD_H_
 #define MACE_KERNELS_CPU_WINOGRAD_CONV_WINOGRAD_H_
 
 #include <cstddef>
 
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/conv/direct.h"
 #include "mace/kernels/cpu/winograd/winograd.h"
 
 namespace mace::winograd {
@@ -35,22 +35,18 @@ struct Method {
 // the geometry is not for Winograd: 3x3, stride 1, no dilation, one group.
 // `max_tile` is the largest to consider, `lanes` Kernels::lanes. `threads`
 // decides each_run alone, which changes no results.
-Method Choose(const gemm::ConvShape &shape,
-              int max_tile,
-              int lanes,
-              int threads);
+Method Choose(const conv::Shape &shape, int max_tile, int lanes, int threads);
 
 // Tiles that are computed at a time, by what should stay in cache.
-ptrdiff_t BlockTiles(const gemm::ConvShape &shape, const Method &method);
+ptrdiff_t BlockTiles(const conv::Shape &shape, const Method &method);
 
 struct ConvPlan {
-  gemm::ConvShape shape;
+  conv::Shape shape;
   int tile = 4;
   bool each_run = false;
   gemm::WeightType weight_type = gemm::WeightType::kF32;  // with each_run
   const Transforms *transforms = nullptr;
-  const gemm::Kernels *gemm = nullptr;
-  const gemm::Fp16Kernels *fp16 = nullptr;  // not null: everything is fp16
+  const gemm::Arithmetic *arithmetic = nullptr;  // of float, or all in fp16
   ptrdiff_t tiles_h = 1;
   ptrdiff_t tiles_w = 1;
   ptrdiff_t tiles = 1;  // of the batch
@@ -73,14 +69,11 @@ struct ConvPlan {
 };
 
 struct PlanRequest {
-  gemm::ConvShape shape;
+  conv::Shape shape;
   Method method;  // with a tile
   gemm::WeightType weight_type = gemm::WeightType::kF32;
-  // For elements of fp16 HalfKernelsFor and gemm::Fp16KernelsFor, else
-  // KernelsFor and gemm::KernelsFor.
-  const Kernels *kernels = nullptr;
-  const gemm::Kernels *gemm = nullptr;
-  const gemm::Fp16Kernels *fp16 = nullptr;
+  const Kernels *kernels = nullptr;  // for elements of the arithmetic
+  const gemm::Arithmetic *arithmetic = nullptr;
   int threads = 1;
 };
 
@@ -100,13 +93,13 @@ size_t FilterElements(const ConvPlan &plan);
 // output itself. scratch: plan.scratch_bytes, for this call alone; shared:
 // plan.shared_bytes, for all calls of a run; both 64-byte aligned.
 void RunConvTask(const ConvPlan &plan,
-                 const gemm::ConvArgs &args,
+                 const conv::Args &args,
                  ptrdiff_t task,
                  void *scratch,
                  void *shared);
 // One of plan.output_tasks.
 void RunOutputTask(const ConvPlan &plan,
-                   const gemm::ConvArgs &args,
+                   const conv::Args &args,
                    ptrdiff_t task,
                    const void *shared);
 
@@ -114,36 +107,29 @@ void RunOutputTask(const ConvPlan &plan,
 // the output that its tiles cut: Regions(plan, task) of them.
 ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task);
 // Empty (row_begin == row_end) where the last tiles reach beyond the output.
-gemm::ConvRegion RegionOf(const ConvPlan &plan,
-                          ptrdiff_t task,
-                          ptrdiff_t index);
+conv::Region RegionOf(const ConvPlan &plan, ptrdiff_t task, ptrdiff_t index);
 
 struct Part {
   const Kernels *(*kernels_for)(CpuIsa isa);
   ConvPlan (*plan)(const PlanRequest &request);
   size_t (*filter_elements)(const ConvPlan &plan);
   void (*run_task)(const ConvPlan &plan,
-                   const gemm::ConvArgs &args,
+                   const conv::Args &args,
                    ptrdiff_t task,
                    void *scratch,
                    void *shared);
   void (*run_output_task)(const ConvPlan &plan,
-                          const gemm::ConvArgs &args,
+                          const conv::Args &args,
                           ptrdiff_t task,
                           const void *shared);
   ptrdiff_t (*regions)(const ConvPlan &plan, ptrdiff_t task);
-  gemm::ConvRegion (*region_of)(const ConvPlan &plan,
-                                ptrdiff_t task,
-                                ptrdiff_t index);
+  conv::Region (*region_of)(const ConvPlan &plan,
+                            ptrdiff_t task,
+                            ptrdiff_t index);
 };
 
-// Null in a library without.
+// What transforms.cc registers; null in a library without.
 const Part *LinkedPart();
-
-// Made once by transforms.cc, which nothing else refers to.
-struct Registration {
-  explicit Registration(const Part *part);
-};
 
 }  // namespace mace::winograd
 

@@ -82,7 +82,7 @@ double InputAt(const Case &c,
                ptrdiff_t h,
                ptrdiff_t w,
                ptrdiff_t ch) {
-  const gemm::ConvShape &s = c.shape;
+  const conv::Shape &s = c.shape;
   if (h < 0 || h >= s.in_h || w < 0 || w >= s.in_w) return 0.0;
   return d.input[Size(((n * s.in_h + h) * s.in_w + w) * s.in_c + ch)];
 }
@@ -93,7 +93,7 @@ double Direct(const Case &c,
               ptrdiff_t h,
               ptrdiff_t w,
               ptrdiff_t o) {
-  const gemm::ConvShape &s = c.shape;
+  const conv::Shape &s = c.shape;
   double sum = c.bias ? d.bias[Size(o)] : 0.0;
   for (ptrdiff_t tap = 0; tap < 9; ++tap) {
     for (ptrdiff_t ch = 0; ch < s.in_c; ++ch) {
@@ -111,7 +111,7 @@ double Direct(const Case &c,
 }  // namespace
 
 Expected Reference(const Case &c, const Data &d) {
-  const gemm::ConvShape &s = c.shape;
+  const conv::Shape &s = c.shape;
   const Matrices x = MakeMatrices(c.tile);
   const size_t points = Size(x.t * x.t);
   const double steps = 30.0 + 2.0 * static_cast<double>(s.in_c);

@@ -88,7 +88,7 @@ TEST(ConvWinograd, RandomGeometry) {
   for (uint32_t i = 0; i < 40; ++i) {
     Case c = MakeCase(i % 2 == 0 ? 2 : 4, random.Int(1, 13), random.Int(1, 13),
                       random.Int(1, 20), random.Int(1, 40), 0);
-    gemm::ConvShape &s = c.shape;
+    conv::Shape &s = c.shape;
     s.batch = random.Int(1, 2);
     s.pad_top = random.Int(0, 3);
     s.pad_left = random.Int(0, 3);
@@ -97,8 +97,8 @@ TEST(ConvWinograd, RandomGeometry) {
     if (s.out_h < 1 || s.out_w < 1) continue;
     constexpr gemm::WeightType kTypes[] = {
         gemm::WeightType::kF32, gemm::WeightType::kF16, gemm::WeightType::kBf16,
-        gemm::WeightType::kI8};
-    c.type = kTypes[random.Int(0, 3)];
+        gemm::WeightType::kBf16Pairs, gemm::WeightType::kI8};
+    c.type = kTypes[random.Int(0, 4)];
     c.bias = random.Int(0, 3) != 0;
     c.residual = random.Int(0, 1) == 0;
     c.clamp = random.Int(0, 1) == 0;
@@ -144,7 +144,7 @@ void CheckThreads(Case c, uint32_t seed) {
   const Data d = MakeData(c, &random);
   const int panels = static_cast<int>(gemm::PanelCount(Size(c.shape.out_c)));
   for (CpuIsa isa : RunnableFloatIsas()) {
-    c.half = HalfKernelsFor(isa) != nullptr;
+    c.half = KernelsFor(isa, gemm::Element::kF16) != nullptr;
     c.threads = 1;
     const std::vector<float> one = RunAll(c, d, isa);
     for (int threads : {2, 3, 8}) {
@@ -175,7 +175,8 @@ TEST(ConvWinograd, FiltersTransformedInEachRun) {
   for (int tile : {2, 4}) {
     for (gemm::WeightType type :
          {gemm::WeightType::kF32, gemm::WeightType::kF16,
-          gemm::WeightType::kBf16, gemm::WeightType::kI8}) {
+          gemm::WeightType::kBf16, gemm::WeightType::kBf16Pairs,
+          gemm::WeightType::kI8}) {
       Case c = MakeCase(tile, 5, 5, tile == 2 ? 700 : 320, 70, 1);
       c.type = type;
       c.each_run = true;
@@ -205,7 +206,8 @@ TEST(ConvWinograd, HalvesOfThePoints) {
     for (ptrdiff_t size : {3, 7, 26}) {
       for (gemm::WeightType type :
            {gemm::WeightType::kF32, gemm::WeightType::kF16,
-            gemm::WeightType::kBf16, gemm::WeightType::kI8}) {
+            gemm::WeightType::kBf16, gemm::WeightType::kBf16Pairs,
+            gemm::WeightType::kI8}) {
         Case c = MakeCase(tile, size, size + 2, 70, 18 + size / 2, 1);
         c.type = type;
         c.each_run = true;
@@ -214,7 +216,7 @@ TEST(ConvWinograd, HalvesOfThePoints) {
         c.clamp = seed % 4 != 0;
         c.extra_stride = seed % 3 == 0 ? 5 : 0;
         for (CpuIsa isa : IsasFor(c)) {
-          const bool wide = KernelsFor(isa)->lanes >= 8;
+          const bool wide = KernelsFor(isa, gemm::Element::kF32)->lanes >= 8;
           EXPECT_EQ(MakePlan(c, isa).halves, wide && (tile == 4 || size < 26))
               << Describe(c, isa, seed);
         }
@@ -227,13 +229,13 @@ TEST(ConvWinograd, HalvesOfThePoints) {
 }
 
 void CheckRegions(const Case &c) {
-  const gemm::ConvShape &s = c.shape;
+  const conv::Shape &s = c.shape;
   for (CpuIsa isa : IsasFor(c)) {
     const ConvPlan plan = MakePlan(c, isa);
     std::vector<int> seen(Size(s.batch * s.out_h * s.out_w * s.out_c), 0);
     for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
       for (ptrdiff_t i = 0; i < Regions(plan, task); ++i) {
-        const gemm::ConvRegion r = RegionOf(plan, task, i);
+        const conv::Region r = RegionOf(plan, task, i);
         for (ptrdiff_t row = r.row_begin; row < r.row_end; ++row) {
           for (ptrdiff_t o = r.column_begin; o < r.column_end; ++o) {
             ++seen[Size(row * s.out_c + o)];

@@ -56,7 +56,7 @@ std::vector<CpuIsa> IsasFor(const Case &c) {
   if (!c.half) return RunnableIsas();
   std::vector<CpuIsa> isas;
   for (CpuIsa isa : RunnableFloatIsas()) {
-    if (HalfKernelsFor(isa) != nullptr) isas.push_back(isa);
+    if (KernelsFor(isa, gemm::Element::kF16) != nullptr) isas.push_back(isa);
   }
   return isas;
 }
@@ -69,7 +69,7 @@ Case MakeCase(int tile,
               ptrdiff_t pad) {
   Case c;
   c.tile = tile;
-  gemm::ConvShape &s = c.shape;
+  conv::Shape &s = c.shape;
   s.in_h = height;
   s.in_w = width;
   s.in_c = in_c;
@@ -82,7 +82,7 @@ Case MakeCase(int tile,
 }
 
 std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
-  const gemm::ConvShape &s = c.shape;
+  const conv::Shape &s = c.shape;
   std::string text = std::string(CpuIsaName(isa)) + " shape";
   for (ptrdiff_t v : {s.batch, s.in_h, s.in_w, s.in_c, s.pad_top, s.pad_left,
                       s.out_h, s.out_w, s.out_c}) {
@@ -99,9 +99,12 @@ std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
 }
 
 Data MakeData(const Case &c, Random *random) {
-  const gemm::ConvShape &s = c.shape;
+  const conv::Shape &s = c.shape;
   const size_t depth = Size(9 * s.in_c);
-  const size_t panel_bytes = gemm::PanelBytes(c.type, depth);
+  const size_t channels = Size(s.in_c);
+  const bool pairs = c.type == gemm::WeightType::kBf16Pairs;
+  const size_t tap_depth = pairs ? channels + channels % 2 : channels;
+  const size_t panel_bytes = gemm::PanelBytes(c.type, 9 * tap_depth);
   Data d;
   d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
   d.filter = random->Floats(Size(s.out_c) * depth);
@@ -116,7 +119,9 @@ Data MakeData(const Case &c, Random *random) {
     }
     for (size_t k = 0; k < depth; ++k) {
       float *value = &d.filter[o * depth + k];
-      const size_t at = k * 16 + o % 16;
+      const size_t row = k / channels * tap_depth + k % channels;
+      const size_t at =
+          pairs ? row / 2 * 32 + o % 16 * 2 + row % 2 : k * 16 + o % 16;
       if (c.type == gemm::WeightType::kF32) {
         std::memcpy(panel + at * 4, value, 4);
         continue;
@@ -135,15 +140,16 @@ ConvPlan MakePlan(const Case &c, CpuIsa isa) {
   request.shape = c.shape;
   request.method = {c.tile, c.each_run};
   request.weight_type = c.type;
-  request.kernels = c.half ? HalfKernelsFor(isa) : KernelsFor(isa);
-  request.gemm = gemm::KernelsFor(isa);
-  if (c.half) request.fp16 = gemm::Fp16KernelsFor(isa);
+  request.kernels =
+      KernelsFor(isa, c.half ? gemm::Element::kF16 : gemm::Element::kF32);
+  request.arithmetic = gemm::ArithmeticFor(
+      c.half ? gemm::ArithmeticKind::kFp16 : gemm::ArithmeticKind::kFloat, isa);
   request.threads = c.threads;
   return PlanConv(request);
 }
 
 std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
-  const gemm::ConvShape &s = c.shape;
+  const conv::Shape &s = c.shape;
   const ConvPlan plan = MakePlan(c, isa);
   Memory filter;
   if (!c.each_run) filter = TransformFilter(c, d, plan);
@@ -151,7 +157,7 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   const Memory shared = Allocate(plan.shared_bytes);
   const size_t stride = Size(s.out_c) + c.extra_stride;
   std::vector<float> out(Size(s.batch * s.out_h * s.out_w) * stride, kGuard);
-  gemm::ConvArgs args;
+  conv::Args args;
   args.input = d.input.data();
   args.weights = c.each_run ? d.packed.data() : filter.get();
   args.output = out.data();
@@ -169,10 +175,9 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
     half_out = AllToF16(out);
     half_input = AllToF16(d.input);
     half_residual = AllToF16(d.residual);
-    args.input_half = half_input.data();
-    args.output_half = half_out.data();
-    args.residual_half = c.residual ? half_residual.data() : nullptr;
-    args.epilogue.residual = nullptr;
+    args.input = half_input.data();
+    args.output = half_out.data();
+    args.epilogue.residual = c.residual ? half_residual.data() : nullptr;
   }
   for (ptrdiff_t task = plan.tasks; task-- > 0;) {
     RunConvTask(plan, args, task, scratch.get(), shared.get());

@@ -25,7 +25,7 @@ inline constexpr float kHigh = 0.75f;
 inline size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
 
 struct Case {
-  gemm::ConvShape shape;
+  conv::Shape shape;
   int tile = 4;
   gemm::WeightType type = gemm::WeightType::kF32;
   bool bias = true;

@@ -4,6 +4,7 @@
 // Registers the transforms of fp16, by being linked.
 
 #include "mace/kernels/cpu/isa_table.h"
+#include "mace/kernels/cpu/optional_kernels.h"
 #include "mace/kernels/cpu/winograd/winograd.h"
 
 namespace mace::winograd {
@@ -16,7 +17,9 @@ const Kernels *LinkedKernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(FP16, isa, kKernels);
 }
 
-const HalfRegistration registration(LinkedKernelsFor);
+constexpr HalfPart kPart = {LinkedKernelsFor};
+
+const OptionalKernels<HalfPart> registration(&kPart);
 
 }  // namespace
 

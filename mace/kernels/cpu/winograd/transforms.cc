@@ -4,6 +4,7 @@
 // Registers what computes by Winograd's method, by being linked.
 
 #include "mace/kernels/cpu/isa_table.h"
+#include "mace/kernels/cpu/optional_kernels.h"
 #include "mace/kernels/cpu/winograd/conv_winograd.h"
 
 namespace mace::winograd {
@@ -19,7 +20,7 @@ const Kernels *LinkedKernelsFor(CpuIsa isa) {
 constexpr Part kPart = {LinkedKernelsFor, PlanConv, FilterElements, RunConvTask,
                         RunOutputTask,    Regions,  RegionOf};
 
-const Registration registration(&kPart);
+const OptionalKernels<Part> registration(&kPart);
 
 }  // namespace
 

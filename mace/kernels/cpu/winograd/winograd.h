@@ -20,8 +20,8 @@
 // to 512 channels, no output differed by more than 2.3e-5 of the outputs' root
 // mean square (m = 2: 1.5e-5).
 //
-// Elements of images and of what is transformed are float, or fp16 with kernels
-// of HalfKernelsFor; filters are transformed in float in any case.
+// Elements of images and of what is transformed are float, or fp16; filters are
+// transformed in float in any case.
 //
 // Every value is computed by one fixed order of operations, so that results do
 // not depend on how tiles are split among calls.
@@ -111,16 +111,13 @@ struct Kernels {
   int lanes;  // floats in a vector
 };
 
-// Null for CpuIsa::kNone, and for every ISA where they were not linked.
-const Kernels *KernelsFor(CpuIsa isa);
+// For images of float or fp16. Null for CpuIsa::kNone, for an ISA without
+// arithmetic of fp16, and where they were not linked (optional_kernels.h).
+const Kernels *KernelsFor(CpuIsa isa, gemm::Element element);
 
-// Those for fp16; null for an ISA without arithmetic of it, and where they were
-// not linked.
-const Kernels *HalfKernelsFor(CpuIsa isa);
-
-// Made once by half_transforms.cc, which nothing else refers to.
-struct HalfRegistration {
-  explicit HalfRegistration(const Kernels *(*kernels_for)(CpuIsa));
+// What half_transforms.cc registers.
+struct HalfPart {
+  const Kernels *(*kernels_for)(CpuIsa isa);
 };
 
 }  // namespace mace::winograd

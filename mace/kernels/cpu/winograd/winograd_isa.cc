@@ -24,6 +24,11 @@ struct FilterPanel {
   const float *scales;  // of kI8, and then the offsets
 };
 
+// Numbers of a tap in pairs.
+constexpr size_t PairedTap(size_t channels) {
+  return (channels + channels % 2) * kPanel;
+}
+
 MACE_SIMD_INLINE FilterPanel PanelOf(const FilterArgs &x, size_t panel) {
   const char *from = static_cast<const char *>(x.from);
   const size_t weights = 9 * x.channels * kPanel;
@@ -34,6 +39,10 @@ MACE_SIMD_INLINE FilterPanel PanelOf(const FilterArgs &x, size_t panel) {
       from += panel * (gemm::kScaleBytes + weights);
       return {x.type, from + gemm::kScaleBytes,
               reinterpret_cast<const float *>(from)};
+    case gemm::WeightType::kBf16Pairs:
+      return {x.type,
+              from + panel * 9 * PairedTap(x.channels) * sizeof(uint16_t),
+              nullptr};
     default:
       return {x.type, from + panel * weights * sizeof(uint16_t), nullptr};
   }
@@ -55,7 +64,27 @@ MACE_SIMD_INLINE fv::V LoadWeights(const FilterPanel &x, size_t at) {
 // transform for all types: unrolled for each it would be 5 KB more.
 constexpr size_t kRun = 128;
 
-// Weights [begin, begin + count) of every tap, to [9][kRun].
+// Weights [begin, begin + count) of every tap, to [9][kRun]; of pairs, which
+// lie in [channels / 2][16][2].
+void WidenPairs(const FilterPanel &from,
+                size_t tap_stride,
+                size_t begin,
+                size_t count,
+                float *to) {
+  for (size_t tap = 0; tap < 9; ++tap, to += kRun) {
+    const uint16_t *w = reinterpret_cast<const uint16_t *>(from.weights) +
+                        tap * PairedTap(tap_stride / kPanel);
+    for (size_t i = 0; i < count; i += fv::kLanes) {
+      const size_t channel = (begin + i) / kPanel;
+      const fv::VU pairs = fv::LoadBf16Pairs(w + channel / 2 * 2 * kPanel +
+                                             2 * ((begin + i) % kPanel));
+      fv::Store(to + i, channel % 2 == 0 ? fv::EarlierBf16(pairs)
+                                         : fv::LaterBf16(pairs));
+    }
+  }
+}
+
+// The same of other types.
 void WidenRun(const FilterPanel &from,
               size_t tap_stride,
               size_t begin,
@@ -123,7 +152,11 @@ void Filter(const FilterArgs &args) {
       for (size_t begin = 0; begin < tap_stride; begin += kRun) {
         const size_t left = tap_stride - begin;
         const size_t count = left < kRun ? left : kRun;
-        WidenRun(from, tap_stride, begin, count, widened);
+        if (x.type == gemm::WeightType::kBf16Pairs) {
+          WidenPairs(from, tap_stride, begin, count, widened);
+        } else {
+          WidenRun(from, tap_stride, begin, count, widened);
+        }
         FilterRun<Tile, kRows>(widened, kRun, count, to + begin, x.to_stride);
       }
     }

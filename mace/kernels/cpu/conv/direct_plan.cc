@@ -5,11 +5,12 @@
 
 #include <algorithm>
 
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
-#include "mace/kernels/cpu/gemm/conv_scratch.h"
-#include "mace/kernels/cpu/gemm/split_tasks.h"
+#include "mace/kernels/cpu/conv/direct.h"
+#include "mace/kernels/cpu/conv/direct_scratch.h"
+#include "mace/kernels/cpu/conv/split_tasks.h"
+#include "mace/kernels/cpu/conv/tap_runs.h"
 
-namespace mace::gemm {
+namespace mace::conv {
 namespace {
 
 using Index = ptrdiff_t;
@@ -30,7 +31,7 @@ constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
 // Whether windows begin elsewhere than in the first pixel, or leave the image.
-bool IsPadded(const ConvShape &s) {
+bool IsPadded(const Shape &s) {
   const Index reach_h =
       (s.out_h - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
   const Index reach_w =
@@ -39,66 +40,64 @@ bool IsPadded(const ConvShape &s) {
          reach_w > s.in_w;
 }
 
-ConvPlan::Taps TapKind(const ConvShape &s) {
+DirectPlan::Taps TapKind(const Shape &s) {
   const bool joined = s.groups == 1 && s.dilation_w == 1;
   if (joined && s.kernel_w == s.in_w && s.out_w == 1 && s.dilation_h == 1 &&
       !IsPadded(s)) {
-    return ConvPlan::Taps::kPatch;
+    return DirectPlan::Taps::kPatch;
   }
   if (joined && s.kernel_w > 1 && s.in_c <= kFewChannels) {
-    return ConvPlan::Taps::kRow;
+    return DirectPlan::Taps::kRow;
   }
-  return ConvPlan::Taps::kPixel;
+  return DirectPlan::Taps::kPixel;
 }
 
 // Whether kernels can't read the image as it lies.
-bool MustStage(const ConvPlan &p, bool padded) {
+bool MustStage(const DirectPlan &p, bool padded) {
   if (p.shape.in_c != p.channels * p.shape.groups) return true;  // pairs
-  if (p.half == nullptr) return false;
-  return !p.half_image || (padded && p.half->pads_images);
+  return p.image != p.element || (padded && p.arithmetic->pads_images);
 }
 
 // Whether tasks pack their rows: one tap of an image `s` of floats, of channels
 // without a pair, or of pixels with others between them.
-bool PacksRows(const ConvPlan &p, const ConvShape &s) {
-  if (p.vector || p.half == nullptr || p.half->pack == nullptr || p.taps != 1 ||
-      IsPadded(s)) {
+bool PacksRows(const DirectPlan &p, const Shape &s) {
+  if (p.vector || p.arithmetic->pack == nullptr || p.taps != 1 || IsPadded(s)) {
     return false;
   }
   const bool paired = s.in_c == p.shape.in_c;
-  if (p.tap_kind == ConvPlan::Taps::kPatch) return paired;
+  if (p.tap_kind == DirectPlan::Taps::kPatch) return paired;
   const bool adjoining = s.stride_h == 1 && s.stride_w == 1;
-  return p.tap_kind == ConvPlan::Taps::kPixel &&
-         !(p.half_image && paired && adjoining);
+  return p.tap_kind == DirectPlan::Taps::kPixel &&
+         !(p.image == p.element && paired && adjoining);
 }
 
 // Rows per block by what must stay in cache.
-Index RowBlock(const ConvPlan &p) {
-  const ConvShape &s = p.shape;
+Index RowBlock(const DirectPlan &p) {
+  const Shape &s = p.shape;
   // Overlapping patches share pixels: a row brings stride x stride new ones.
   const Index fresh =
       std::min(s.kernel_h, s.stride_h) * std::min(s.kernel_w, s.stride_w);
   const Index row_bytes =
-      fresh * (s.in_c / s.groups) * static_cast<Index>(ElementBytes(p));
+      fresh * (s.in_c / s.groups) * static_cast<Index>(ElementBytes(p.element));
   Index rows =
       std::clamp(kBlockBytes / row_bytes, kMinBlockRows, kMaxBlockRows);
   rows = std::min(rows, kMaxPointers / p.taps);
-  if (p.tap_kind == ConvPlan::Taps::kRow) {
+  if (p.tap_kind == DirectPlan::Taps::kRow) {
     const Index patch_bytes =
-        p.taps * p.depth * static_cast<Index>(ElementBytes(p));
+        p.taps * p.depth * static_cast<Index>(ElementBytes(p.element));
     rows = std::min(rows, kMaxEdgeBytes / patch_bytes);
   }
-  return std::max(rows, static_cast<Index>(RowTile(p)));
+  return std::max(rows, static_cast<Index>(p.arithmetic->row_tile));
 }
 
-void SplitRows(ConvPlan *p, Index blocks) {
-  const Index tile = static_cast<Index>(RowTile(*p));
+void SplitRows(DirectPlan *p, Index blocks) {
+  const Index tile = static_cast<Index>(p->arithmetic->row_tile);
   p->row_block = std::min(p->rows, RoundUp(DivideUp(p->rows, blocks), tile));
   p->row_blocks = DivideUp(p->rows, p->row_block);
 }
 
 // Takes the image's border into the image.
-void PadImage(ConvShape *s) {
+void PadImage(Shape *s) {
   const Index reach_h =
       (s->out_h - 1) * s->stride_h + (s->kernel_h - 1) * s->dilation_h + 1;
   const Index reach_w =
@@ -111,8 +110,8 @@ void PadImage(ConvShape *s) {
 
 }  // namespace
 
-ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns) {
-  ConvShape s;
+Shape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns) {
+  Shape s;
   s.in_w = rows;
   s.out_w = rows;
   s.in_c = depth;
@@ -120,72 +119,74 @@ ConvShape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns) {
   return s;
 }
 
-ConvPlan PlanConv(const ConvShape &shape,
-                  WeightType w_type,
-                  const Kernels *kernels,
-                  const HalfKernels *half,
-                  int threads,
-                  const Fp16Kernels *fp16,
-                  Stored stored) {
-  ConvPlan p;
+DirectPlan PlanDirect(const DirectRequest &request) {
+  const Shape &shape = request.shape;
+  DirectPlan p;
   p.shape = shape;
-  p.kernels = kernels;
-  p.fp16 = fp16;
-  p.half_image = fp16 != nullptr || stored == Stored::kBf16;
-  p.half_activations = fp16 != nullptr || stored != Stored::kFloat;
-  p.w_type = w_type;
+  p.arithmetic = request.arithmetic;
+  p.image = request.image;
+  p.results = request.results;
+  p.w_type = request.w_type;
   p.tap_kind = TapKind(shape);
   p.channels = shape.in_c / shape.groups;
   p.image_h = shape.in_h;
   p.image_w = shape.in_w;
-  const bool pairs = w_type == WeightType::kBf16Pairs;
+  const bool pairs = p.w_type == WeightType::kBf16Pairs;
   const Index channels = pairs ? RoundUp(p.channels, 2) : p.channels;
   p.shape.in_c = channels * shape.groups;
   switch (p.tap_kind) {
-    case ConvPlan::Taps::kPixel:
+    case DirectPlan::Taps::kPixel:
       p.taps = shape.kernel_h * shape.kernel_w;
       p.depth = channels;
       break;
-    case ConvPlan::Taps::kRow:
+    case DirectPlan::Taps::kRow:
       p.taps = shape.kernel_h;
       p.depth = shape.kernel_w * channels;
       break;
-    case ConvPlan::Taps::kPatch:
+    case DirectPlan::Taps::kPatch:
       p.taps = 1;
       p.depth = shape.kernel_h * shape.kernel_w * channels;
       break;
   }
   p.rows = shape.batch * shape.out_h * shape.out_w;
   p.panels = static_cast<Index>(
-      PanelCount(static_cast<size_t>(shape.out_c / shape.groups)));
+      gemm::PanelCount(static_cast<size_t>(shape.out_c / shape.groups)));
   p.panel_block = p.panels;
-  p.vector = fp16 == nullptr && p.rows == 1 && p.taps == 1 && !IsPadded(shape);
-  // One row is bound by the weights, which both kinds of kernels read as fast.
-  if (kHalfKernelsExist && (!p.vector || p.half_activations)) p.half = half;
+  p.vector = p.arithmetic->run_vector != nullptr && p.rows == 1 &&
+             p.taps == 1 && !IsPadded(shape);
+  // One row is bound by the weights, which every arithmetic reads as fast: it
+  // stays float where the results are.
+  if (!p.vector || p.results != Element::kF32)
+    p.element = p.arithmetic->element;
   p.packs = PacksRows(p, shape);
   if (p.packs) {
     p.shape.in_c = shape.in_c;
   } else if (!(p.vector && shape.in_c == p.shape.in_c) &&
              MustStage(p, IsPadded(shape))) {
-    if (p.half != nullptr && p.half->pads_images) {
+    if (p.element == Element::kBf16 && p.arithmetic->pads_images) {
       p.border_top = shape.pad_top;
       p.border_left = shape.pad_left;
       PadImage(&p.shape);
     }
     p.staged_pixels = p.shape.batch * p.shape.in_h * p.shape.in_w;
-    p.staged_bytes =
-        static_cast<size_t>(p.staged_pixels * p.shape.in_c) * ElementBytes(p);
+    p.staged_bytes = static_cast<size_t>(p.staged_pixels * p.shape.in_c) *
+                     ElementBytes(p.element);
   }
-  p.single_pass = p.vector || p.half_activations || FitsOneStretch(p);
+  p.single_pass = p.vector || p.results != Element::kF32 || FitsOneKBlock(p);
+  if (request.skipping != nullptr) {
+    p.skipping = *request.skipping;
+  } else if (p.tap_kind == DirectPlan::Taps::kPixel && !FitsOneKBlock(p)) {
+    p.skipping = ChooseSkipping(p);
+  }
   SplitRows(&p, DivideUp(p.rows, RowBlock(p)));
-  SplitForThreads(&p, threads);
+  SplitForThreads(&p, request.threads);
   p.tasks = shape.groups * p.row_blocks * p.panel_blocks;
   if (!p.vector) {
     p.scratch_bytes = LayOutScratch(p).end;
-  } else if (kHalfKernelsExist && p.half_activations) {
+  } else if (p.results != Element::kF32) {
     p.scratch_bytes = LayOutVector(p).end;
   }
   return p;
 }
 
-}  // namespace mace::gemm
+}  // namespace mace::conv

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/gemm/conv_gemm_testing.h"
+#include "mace/kernels/cpu/conv/direct_testing.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,25 +9,34 @@
 
 #include "gtest/gtest.h"
 
-namespace mace::gemm {
-
 #if defined(__x86_64__)
-namespace amx_emulated {
-extern const HalfKernels kBf16Kernels;
+namespace mace::gemm::amx_emulated {
+extern const Arithmetic kBf16Arithmetic;
 }
 #endif
+
+namespace mace::conv {
 
 namespace {
 
 constexpr float kGuard = 12288.0f;  // fp16 and bf16 have it too
-const HalfKernels *HalfKernelsOf(const Kind &kind, WeightType type) {
+
+// What computes with weights of that type.
+const Arithmetic *ArithmeticOf(const Kind &kind, WeightType type) {
+  const Arithmetic *found = nullptr;
+  if (type == WeightType::kBf16Pairs) {
+    found = gemm::ArithmeticFor(gemm::ArithmeticKind::kBf16, kind.isa);
 #if defined(__x86_64__)
-  if (kind.emulated) {
-    const bool pairs = type == WeightType::kBf16Pairs;
-    return pairs ? &amx_emulated::kBf16Kernels : nullptr;
-  }
+    if (kind.emulated) found = &gemm::amx_emulated::kBf16Arithmetic;
 #endif
-  return HalfKernelsFor(kind.isa, type);
+  } else if (type == WeightType::kF16) {
+    found = gemm::ArithmeticFor(gemm::ArithmeticKind::kFp16, kind.isa);
+  } else if (type == WeightType::kI8) {
+    found = gemm::ArithmeticFor(gemm::ArithmeticKind::kInt8Weights, kind.isa);
+  }
+  return found != nullptr
+             ? found
+             : gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, kind.isa);
 }
 
 // Where weight i of [KH * KW][channels] lies within a panel of 16 columns.
@@ -49,7 +58,7 @@ constexpr float kLow = -0.25f;
 constexpr float kHigh = 0.75f;
 
 // Every pixel, in parts of odd sizes.
-void StageAll(const ConvPlan &plan, const ConvArgs &args) {
+void StageAll(const DirectPlan &plan, const Args &args) {
   for (ptrdiff_t at = 0; at < plan.staged_pixels;) {
     const ptrdiff_t end = std::min(plan.staged_pixels, at + 37);
     StagePixels(plan, args, at, end);
@@ -68,7 +77,7 @@ Expected Reference(const Case &c,
                    const std::vector<float> &input,
                    ptrdiff_t row,
                    ptrdiff_t o) {
-  const ConvShape &s = c.shape;
+  const Shape &s = c.shape;
   const ptrdiff_t n = row / (s.out_h * s.out_w);
   const ptrdiff_t oh = row / s.out_w % s.out_h;
   const ptrdiff_t ow = row % s.out_w;
@@ -109,7 +118,7 @@ Expected Reference(const Case &c,
 std::vector<Expected> References(const Case &c,
                                  const Data &d,
                                  const std::vector<float> &input) {
-  const ConvShape &s = c.shape;
+  const Shape &s = c.shape;
   const ptrdiff_t rows = s.batch * s.out_h * s.out_w;
   std::vector<Expected> want;
   want.reserve(Size(rows * s.out_c));
@@ -152,10 +161,10 @@ void CheckOn(const std::vector<Kind> &isas, const Case &c, uint32_t seed) {
   if (isas.empty()) return;
   std::vector<float> rounded = d.input;
   // Nothing is lost of whole numbers.
-  const ConvPlan plan = PlanFor(c, isas.front());
+  const DirectPlan plan = PlanFor(c, isas.front());
   const bool as_it_is =
-      plan.vector && !plan.half_image && plan.staged_pixels == 0;
-  if (plan.half != nullptr && !c.whole && !as_it_is) {
+      plan.vector && plan.image == Element::kF32 && plan.staged_pixels == 0;
+  if (plan.element == Element::kBf16 && !c.whole && !as_it_is) {
     for (float &x : rounded) x = FromBf16(ToBf16(x));
   }
   if (c.keeps_bf16) {
@@ -182,7 +191,7 @@ std::vector<Kind> RunnableKinds() {
 }
 
 std::string Describe(const Case &c, const Kind &kind, uint32_t seed) {
-  const ConvShape &s = c.shape;
+  const Shape &s = c.shape;
   std::string text = std::string(CpuIsaName(kind.isa)) +
                      (kind.emulated ? ", emulated, in" : " in");
   for (ptrdiff_t v :
@@ -200,14 +209,14 @@ std::string Describe(const Case &c, const Kind &kind, uint32_t seed) {
 }
 
 void Pack(const Case &c, Data *data) {
-  const ConvShape &s = c.shape;
+  const Shape &s = c.shape;
   const size_t channels = Size(s.in_c / s.groups);
   const size_t k = Size(s.kernel_h * s.kernel_w) * channels;
   const bool pairs = c.w_type == WeightType::kBf16Pairs;
   const size_t stored = pairs ? k / channels * (channels + channels % 2) : k;
   const size_t columns = Size(s.out_c / s.groups);
-  const size_t panels = PanelCount(columns);
-  const size_t panel_bytes = PanelBytes(c.w_type, stored);
+  const size_t panels = gemm::PanelCount(columns);
+  const size_t panel_bytes = gemm::PanelBytes(c.w_type, stored);
   data->packed.assign(Size(s.groups) * panels * panel_bytes, 0);
   for (size_t o = 0; o < Size(s.out_c); ++o) {
     const size_t n = o % columns;
@@ -233,7 +242,7 @@ void Pack(const Case &c, Data *data) {
 }
 
 Data MakeData(const Case &c, Random *random) {
-  const ConvShape &s = c.shape;
+  const Shape &s = c.shape;
   Data d;
   d.input = Numbers(c, Size(s.batch * s.in_h * s.in_w * s.in_c), random);
   d.filter = Numbers(
@@ -245,19 +254,24 @@ Data MakeData(const Case &c, Random *random) {
 }
 
 bool KeepsBf16(const Case &c, const Kind &kind) {
-  return c.keeps_bf16 && HalfKernelsOf(kind, c.w_type) != nullptr;
+  return c.keeps_bf16 &&
+         ArithmeticOf(kind, c.w_type)->element == Element::kBf16;
 }
 
-ConvPlan PlanFor(const Case &c, const Kind &kind) {
-  const Kernels *kernels = c.w_type == WeightType::kI8
-                               ? Int8WeightKernelsFor(kind.isa)
-                               : KernelsFor(kind.isa);
-  return PlanConv(
-      c.shape, c.w_type, kernels, HalfKernelsOf(kind, c.w_type), c.threads,
-      c.w_type == WeightType::kF16 ? Fp16KernelsFor(kind.isa) : nullptr,
-      !KeepsBf16(c, kind) ? Stored::kFloat
-      : c.of_floats       ? Stored::kBf16OfFloats
-                          : Stored::kBf16);
+DirectPlan PlanFor(const Case &c, const Kind &kind) {
+  DirectRequest request;
+  request.shape = c.shape;
+  request.w_type = c.w_type;
+  request.arithmetic = ArithmeticOf(kind, c.w_type);
+  if (request.arithmetic->element == Element::kF16) {
+    request.image = request.results = Element::kF16;
+  } else if (KeepsBf16(c, kind)) {
+    request.image = c.of_floats ? Element::kF32 : Element::kBf16;
+    request.results = Element::kBf16;
+  }
+  request.threads = c.threads;
+  request.skipping = c.skipping;
+  return PlanDirect(request);
 }
 
 std::vector<uint16_t> AllToHalf(const std::vector<float> &values, bool bf16) {
@@ -268,13 +282,13 @@ std::vector<uint16_t> AllToHalf(const std::vector<float> &values, bool bf16) {
 }
 
 std::vector<float> RunAll(const Case &c, const Data &d, const Kind &kind) {
-  const ConvShape &s = c.shape;
-  const ConvPlan plan = PlanFor(c, kind);
+  const Shape &s = c.shape;
+  const DirectPlan plan = PlanFor(c, kind);
   const size_t stride = Size(s.out_c) + c.extra_stride;
   std::vector<float> out(Size(plan.rows) * stride, kGuard);
   const Memory scratch(plan.scratch_bytes);
   const Memory staged(plan.staged_bytes);
-  ConvArgs args;
+  Args args;
   args.input = d.input.data();
   args.weights = d.packed.data();
   args.output = out.data();
@@ -289,23 +303,20 @@ std::vector<float> RunAll(const Case &c, const Data &d, const Kind &kind) {
   std::vector<uint16_t> half_out;
   std::vector<uint16_t> half_input;
   std::vector<uint16_t> half_residual;
-  const bool bf16 = plan.fp16 == nullptr;
-  if (plan.half_activations) {
+  const bool bf16 = plan.arithmetic->element == Element::kBf16;
+  if (plan.results != Element::kF32) {
     half_out = AllToHalf(out, bf16);
     half_residual = AllToHalf(d.residual, bf16);
-    args.output = nullptr;
-    args.output_half = half_out.data();
-    args.residual_half = c.residual ? half_residual.data() : nullptr;
-    args.epilogue.residual = nullptr;
+    args.output = half_out.data();
+    args.epilogue.residual = c.residual ? half_residual.data() : nullptr;
   }
-  if (plan.half_image) {
+  if (plan.image != Element::kF32) {
     half_input = AllToHalf(d.input, bf16);
-    args.input_half = half_input.data();
-    args.input = nullptr;
+    args.input = half_input.data();
   }
   StageAll(plan, args);
   for (ptrdiff_t task = plan.tasks; task-- > 0;) {
-    RunConvTask(plan, args, task, scratch.p.get());
+    RunDirectTask(plan, args, task, scratch.p.get());
   }
   for (size_t i = 0; i < half_out.size(); ++i) {
     out[i] = bf16 ? FromBf16(half_out[i]) : FromF16(half_out[i]);
@@ -317,7 +328,7 @@ void Check(Case c, uint32_t seed) {
   std::vector<Kind> in_float;
   std::vector<Kind> in_half;
   for (const Kind &isa : RunnableKinds()) {
-    if (PlanFor(c, isa).half != nullptr || PlanFor(c, isa).fp16 != nullptr) {
+    if (PlanFor(c, isa).element != Element::kF32) {
       in_half.push_back(isa);
     } else if (c.w_type == WeightType::kBf16Pairs || IsBase(isa.isa)) {
       in_float.push_back(isa);
@@ -339,13 +350,13 @@ void Check(Case c, uint32_t seed) {
   CheckOn(in_half, c, seed);
 }
 
-ConvShape Square(ptrdiff_t size,
-                 ptrdiff_t in_c,
-                 ptrdiff_t kernel,
-                 ptrdiff_t stride,
-                 ptrdiff_t pad,
-                 ptrdiff_t out_c) {
-  ConvShape s;
+Shape Square(ptrdiff_t size,
+             ptrdiff_t in_c,
+             ptrdiff_t kernel,
+             ptrdiff_t stride,
+             ptrdiff_t pad,
+             ptrdiff_t out_c) {
+  Shape s;
   s.in_h = size;
   s.in_w = size;
   s.in_c = in_c;
@@ -361,4 +372,16 @@ ConvShape Square(ptrdiff_t size,
   return s;
 }
 
-}  // namespace mace::gemm
+Shape Dilated(ptrdiff_t size,
+              ptrdiff_t in_c,
+              ptrdiff_t dilation,
+              ptrdiff_t out_c) {
+  Shape s = Square(size, in_c, 3, 1, dilation, out_c);
+  s.dilation_h = dilation;
+  s.dilation_w = dilation;
+  s.out_h = size;
+  s.out_w = size;
+  return s;
+}
+
+}  // namespace mace::conv

@@ -4,8 +4,8 @@
 // Convolutions and products as data: a case, random numbers for it, its run by
 // the kernels of any ISA, and sums in double precision to compare with.
 
-#ifndef MACE_KERNELS_CPU_GEMM_CONV_GEMM_TESTING_H_
-#define MACE_KERNELS_CPU_GEMM_CONV_GEMM_TESTING_H_
+#ifndef MACE_KERNELS_CPU_CONV_DIRECT_TESTING_H_
+#define MACE_KERNELS_CPU_CONV_DIRECT_TESTING_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -14,39 +14,47 @@
 #include <string>
 #include <vector>
 
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/conv/direct.h"
 #include "mace/kernels/cpu/kernel_testing.h"
 
-namespace mace::gemm {
+namespace mace::conv {
 
 inline constexpr WeightType kWeightTypes[] = {
     WeightType::kF32, WeightType::kF16, WeightType::kBf16,
     WeightType::kBf16Pairs, WeightType::kI8};
 
 struct Case {
-  ConvShape shape;
+  Shape shape;
   WeightType w_type = WeightType::kF32;
   bool bias = true;
   bool residual = false;
   bool clamp = false;
   size_t extra_stride = 0;
   int threads = 1;
-  // Whole numbers from -2 to 2, of which fp16 holds the sums of a stretch: only
+  // Whole numbers from -2 to 2, of which fp16 holds the sums of a K-block: only
   // results of more than 2048 are rounded.
   bool whole = false;
   // Residual and output are bf16 where products are, the image too unless it is
   // of floats.
   bool keeps_bf16 = false;
   bool of_floats = false;
+  const TapSkipping *skipping = nullptr;  // of PlanDirect
 };
 
 // A matrix product is MatrixShape; a square image and filter are this.
-ConvShape Square(ptrdiff_t size,
-                 ptrdiff_t in_c,
-                 ptrdiff_t kernel,
-                 ptrdiff_t stride,
-                 ptrdiff_t pad,
-                 ptrdiff_t out_c);
+Shape Square(ptrdiff_t size,
+             ptrdiff_t in_c,
+             ptrdiff_t kernel,
+             ptrdiff_t stride,
+             ptrdiff_t pad,
+             ptrdiff_t out_c);
+
+// The same of a kernel of 3x3 with its pixels apart, whose output has the size
+// of the image.
+Shape Dilated(ptrdiff_t size,
+              ptrdiff_t in_c,
+              ptrdiff_t dilation,
+              ptrdiff_t out_c);
 
 // Kernels of an instruction set, or those of amx_bf16 with emulated tiles.
 struct Kind {
@@ -80,7 +88,7 @@ Data MakeData(const Case &c, Random *random);
 // of them.
 bool KeepsBf16(const Case &c, const Kind &kind);
 
-ConvPlan PlanFor(const Case &c, const Kind &kind);
+DirectPlan PlanFor(const Case &c, const Kind &kind);
 
 // To bf16, or else to fp16.
 std::vector<uint16_t> AllToHalf(const std::vector<float> &values, bool bf16);
@@ -108,6 +116,6 @@ void Check(Case c, uint32_t seed);
 
 inline size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
 
-}  // namespace mace::gemm
+}  // namespace mace::conv
 
-#endif  // MACE_KERNELS_CPU_GEMM_CONV_GEMM_TESTING_H_
+#endif  // MACE_KERNELS_CPU_CONV_DIRECT_TESTING_H_

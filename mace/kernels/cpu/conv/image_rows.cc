@@ -1,12 +1,12 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/gemm/conv_rows.h"
+#include "mace/kernels/cpu/conv/image_rows.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace mace::gemm {
+namespace mace::conv {
 namespace {
 
 using Index = ptrdiff_t;
@@ -24,7 +24,7 @@ struct Run {
 
 // Calls function(Run) for all of [row_begin, row_begin + rows).
 template <typename Function>
-void ForEachRun(const ConvShape &s,
+void ForEachRun(const Shape &s,
                 Index row_begin,
                 Index rows,
                 Function function) {
@@ -57,22 +57,30 @@ Inside InsideColumns(const Run &run, Index stride, Index offset, Index size) {
 }
 
 // A matrix has thousands of rows per few products: this loop is vectorised.
-template <typename T>
-void FillSteps(const T **to, Index count, const T *from, Index step) {
+void FillSteps(const void **to, Index count, const char *from, Index step) {
   for (Index i = 0; i < count; ++i) to[i] = from + i * step;
 }
 
-template <typename T>
-void FillSame(const T **to, Index count, const T *value) {
+void FillSame(const void **to, Index count, const void *value) {
   for (Index i = 0; i < count; ++i) to[i] = value;
 }
 
-template <typename T>
-void PointAtPixels(const ConvPlan &p, const RowsTask<T> &task) {
-  const ConvShape &s = p.shape;
-  const Index step = s.stride_w * s.in_c;
+// Where the input begins, and bytes of a pixel.
+struct Image {
+  const char *at;
+  Index pixel;
+};
+Image ImageOf(const DirectPlan &p, const RowsTask &task) {
+  return {static_cast<const char *>(task.input),
+          p.shape.in_c * static_cast<Index>(task.element_bytes)};
+}
+
+void PointAtPixels(const DirectPlan &p, const RowsTask &task) {
+  const Shape &s = p.shape;
+  const Image image = ImageOf(p, task);
+  const Index step = s.stride_w * image.pixel;
   ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
-    const T **to = task.pointers + run.at;
+    const void **to = task.pointers + run.at;
     const Index count = run.w_end - run.w_begin;
     for (Index i = 0; i < s.kernel_h; ++i) {
       const Index h = run.h * s.stride_h - s.pad_top + i * s.dilation_h;
@@ -87,7 +95,7 @@ void PointAtPixels(const ConvPlan &p, const RowsTask<T> &task) {
         if (in.begin < in.end) {
           FillSteps(
               to + (in.begin - run.w_begin), in.end - in.begin,
-              task.input + (row + in.begin * s.stride_w + offset) * s.in_c,
+              image.at + (row + in.begin * s.stride_w + offset) * image.pixel,
               step);
         }
         FillSame(to + (in.end - run.w_begin), count - (in.end - run.w_begin),
@@ -99,10 +107,11 @@ void PointAtPixels(const ConvPlan &p, const RowsTask<T> &task) {
 
 // A tap is kernel_w neighbouring pixels. Where these leave the image to the
 // left or right, a copy with zeros is made.
-template <typename T>
-void PointAtPixelRows(const ConvPlan &p, const RowsTask<T> &task) {
-  const ConvShape &s = p.shape;
-  T *edge = task.edges;
+void PointAtPixelRows(const DirectPlan &p, const RowsTask &task) {
+  const Shape &s = p.shape;
+  const Image image = ImageOf(p, task);
+  const Index edge_bytes = p.depth * static_cast<Index>(task.element_bytes);
+  char *edge = static_cast<char *>(task.edges);
   ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
     // Columns for which the first and the last pixel of the tap are inside.
     const Inside first = InsideColumns(run, s.stride_w, -s.pad_left, s.in_w);
@@ -110,31 +119,31 @@ void PointAtPixelRows(const ConvPlan &p, const RowsTask<T> &task) {
         InsideColumns(run, s.stride_w, s.kernel_w - 1 - s.pad_left, s.in_w);
     const Index begin = std::min(std::max(first.begin, last.begin), run.w_end);
     const Index end = std::max(begin, std::min(first.end, last.end));
-    const T **to = task.pointers + run.at - run.w_begin;
+    const void **to = task.pointers + run.at - run.w_begin;
     for (Index i = 0; i < s.kernel_h; ++i, to += task.rows) {
       const Index h = run.h * s.stride_h - s.pad_top + i * s.dilation_h;
       if (h < 0 || h >= s.in_h) {
         FillSame(to + run.w_begin, run.w_end - run.w_begin, task.zeros);
         continue;
       }
-      const T *row = task.input + (run.n * s.in_h + h) * s.in_w * s.in_c;
+      const char *row = image.at + (run.n * s.in_h + h) * s.in_w * image.pixel;
       auto copy_edge = [&](Index w) {
         const Index w0 = w * s.stride_w - s.pad_left;
         const Index left = std::clamp<Index>(-w0, 0, s.kernel_w);
         const Index right = std::clamp<Index>(s.in_w - w0, left, s.kernel_w);
         to[w] = task.zeros;
         if (left == right) return;
-        std::memset(edge, 0, static_cast<size_t>(p.depth) * sizeof(T));
-        std::memcpy(edge + left * s.in_c, row + (w0 + left) * s.in_c,
-                    static_cast<size_t>((right - left) * s.in_c) * sizeof(T));
+        std::memset(edge, 0, static_cast<size_t>(edge_bytes));
+        std::memcpy(edge + left * image.pixel, row + (w0 + left) * image.pixel,
+                    static_cast<size_t>((right - left) * image.pixel));
         to[w] = edge;
-        edge += p.depth;
+        edge += edge_bytes;
       };
       for (Index w = run.w_begin; w < begin; ++w) copy_edge(w);
       if (begin < end) {
         FillSteps(to + begin, end - begin,
-                  row + (begin * s.stride_w - s.pad_left) * s.in_c,
-                  s.stride_w * s.in_c);
+                  row + (begin * s.stride_w - s.pad_left) * image.pixel,
+                  s.stride_w * image.pixel);
       }
       for (Index w = end; w < run.w_end; ++w) copy_edge(w);
     }
@@ -142,33 +151,29 @@ void PointAtPixelRows(const ConvPlan &p, const RowsTask<T> &task) {
 }
 
 // out_w is 1 and nothing is padded.
-template <typename T>
-void PointAtPatches(const ConvPlan &p, const RowsTask<T> &task) {
-  const ConvShape &s = p.shape;
+void PointAtPatches(const DirectPlan &p, const RowsTask &task) {
+  const Shape &s = p.shape;
+  const Image image = ImageOf(p, task);
   ForEachRun(s, task.row_begin, task.rows, [&](const Run &run) {
     task.pointers[run.at] =
-        task.input + (run.n * s.in_h + run.h * s.stride_h) * s.in_w * s.in_c;
+        image.at + (run.n * s.in_h + run.h * s.stride_h) * s.in_w * image.pixel;
   });
 }
 
 }  // namespace
 
-template <typename T>
-void PointAtRows(const ConvPlan &plan, const RowsTask<T> &task) {
+void PointAtRows(const DirectPlan &plan, const RowsTask &task) {
   switch (plan.tap_kind) {
-    case ConvPlan::Taps::kPixel:
+    case DirectPlan::Taps::kPixel:
       PointAtPixels(plan, task);
       break;
-    case ConvPlan::Taps::kRow:
+    case DirectPlan::Taps::kRow:
       PointAtPixelRows(plan, task);
       break;
-    case ConvPlan::Taps::kPatch:
+    case DirectPlan::Taps::kPatch:
       PointAtPatches(plan, task);
       break;
   }
 }
 
-template void PointAtRows(const ConvPlan &, const RowsTask<float> &);
-template void PointAtRows(const ConvPlan &, const RowsTask<uint16_t> &);
-
-}  // namespace mace::gemm
+}  // namespace mace::conv

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/conv/direct.h"
 #include "mace/kernels/cpu/kernel_testing.h"
 
-namespace mace::gemm {
+namespace mace::conv {
 namespace {
 
 struct Product {
@@ -26,17 +26,21 @@ constexpr Product kProducts[] = {
     {49, 960, 320},  {49, 2048, 512},  {64, 1280, 448},
 };
 
-ConvPlan Plan(const Product &p, int threads) {
-  return PlanConv(MatrixShape(p.rows, p.depth, p.columns), WeightType::kF32,
-                  KernelsFor(RunnableIsas().front()), nullptr, threads);
+DirectPlan Plan(const Product &p, int threads) {
+  DirectRequest request;
+  request.shape = MatrixShape(p.rows, p.depth, p.columns);
+  request.arithmetic =
+      gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, RunnableIsas().front());
+  request.threads = threads;
+  return PlanDirect(request);
 }
 
 // Products of rows and columns of the busiest thread, if each takes the next
 // task as soon as it is free.
-double BusiestShare(const ConvPlan &plan, int threads) {
+double BusiestShare(const DirectPlan &plan, int threads) {
   std::vector<double> busy(static_cast<size_t>(threads), 0.0);
   for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
-    const ConvRegion r = RegionOf(plan, task);
+    const Region r = RegionOf(plan, task);
     *std::min_element(busy.begin(), busy.end()) += static_cast<double>(
         (r.row_end - r.row_begin) * (r.column_end - r.column_begin));
   }
@@ -66,4 +70,4 @@ TEST(SplitTasks, OneThreadGetsWhatTheCacheAllows) {
 }
 
 }  // namespace
-}  // namespace mace::gemm
+}  // namespace mace::conv

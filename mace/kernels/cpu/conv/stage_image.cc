@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/conv/direct.h"
 
-namespace mace::gemm {
+namespace mace::conv {
 namespace {
 
 using Index = ptrdiff_t;
@@ -32,44 +32,42 @@ void CopyRuns(const T *from, Index runs, Index count, Index padded, T *to) {
 
 // `count` pixels, from number `pixel` of the image on, that follow each other
 // on both sides.
-void StageRun(const ConvPlan &plan,
-              const ConvArgs &args,
+void StageRun(const DirectPlan &plan,
+              const Args &args,
               Index pixel,
               Index count,
               void *into) {
   const Index at = pixel * plan.shape.groups * plan.channels;
   const Index groups = plan.shape.groups;
   const Index padded = plan.shape.in_c / groups;
-  if (kHalfKernelsExist && plan.half_image) {
-    CopyRuns(args.input_half + at, count * groups, plan.channels, padded,
-             static_cast<uint16_t *>(into));
-    return;
+  const auto runs = static_cast<size_t>(count * groups);
+  if (gemm::kBf16Exists && plan.image != plan.element) {
+    const float *from = static_cast<const float *>(args.input) + at;
+    uint16_t *to = static_cast<uint16_t *>(into);
+    if (padded == plan.channels) {
+      plan.arithmetic->narrow(from, to, runs * static_cast<size_t>(padded));
+    } else {
+      plan.arithmetic->narrow_padded(from, to, runs,
+                                     static_cast<size_t>(plan.channels));
+    }
+  } else if (gemm::kBf16Exists && plan.image != Element::kF32) {
+    CopyRuns(static_cast<const uint16_t *>(args.input) + at, count * groups,
+             plan.channels, padded, static_cast<uint16_t *>(into));
+  } else {
+    CopyRuns(static_cast<const float *>(args.input) + at, count * groups,
+             plan.channels, padded, static_cast<float *>(into));
   }
-  const float *from = args.input + at;
-  if (!kHalfKernelsExist || plan.half == nullptr) {
-    CopyRuns(from, count * groups, plan.channels, padded,
-             static_cast<float *>(into));
-    return;
-  }
-  uint16_t *to = static_cast<uint16_t *>(into);
-  if (padded == plan.channels) {
-    plan.half->narrow(from, to, static_cast<size_t>(count * groups * padded));
-    return;
-  }
-  plan.half->narrow_padded(from, to, static_cast<size_t>(count * groups),
-                           static_cast<size_t>(plan.channels));
 }
 
 }  // namespace
 
-void StagePixels(const ConvPlan &plan,
-                 const ConvArgs &args,
+void StagePixels(const DirectPlan &plan,
+                 const Args &args,
                  ptrdiff_t begin,
                  ptrdiff_t end) {
-  const ConvShape &s = plan.shape;
+  const Shape &s = plan.shape;
   const Index to_pixel =
-      s.in_c * static_cast<Index>(plan.half != nullptr ? sizeof(uint16_t)
-                                                       : sizeof(float));
+      s.in_c * static_cast<Index>(ElementBytes(plan.element));
   char *to = static_cast<char *>(args.staged) + begin * to_pixel;
   if (s.in_h == plan.image_h && s.in_w == plan.image_w) {
     StageRun(plan, args, begin, end - begin, to);
@@ -102,4 +100,4 @@ void StagePixels(const ConvPlan &plan,
   }
 }
 
-}  // namespace mace::gemm
+}  // namespace mace::conv

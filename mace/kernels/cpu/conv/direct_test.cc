@@ -4,7 +4,7 @@
 // Convolution, matrix and vector products against sums in double precision,
 // over every ISA of this machine.
 
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/conv/direct.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "mace/kernels/cpu/gemm/conv_gemm_testing.h"
+#include "mace/kernels/cpu/conv/direct_testing.h"
 
-namespace mace::gemm {
+namespace mace::conv {
 namespace {
 
-TEST(ConvGemm, EveryRowCountAndColumnTail) {
+TEST(DirectConv, EveryRowCountAndColumnTail) {
   uint32_t seed = 1;
   for (ptrdiff_t rows = 1; rows <= 30; ++rows) {
     for (ptrdiff_t columns :
@@ -35,7 +35,7 @@ TEST(ConvGemm, EveryRowCountAndColumnTail) {
   }
 }
 
-TEST(ConvGemm, EveryRowCountAndColumnTailOfNarrowWeights) {
+TEST(DirectConv, EveryRowCountAndColumnTailOfNarrowWeights) {
   constexpr WeightType kTypes[] = {WeightType::kBf16Pairs, WeightType::kF16,
                                    WeightType::kI8};
   uint32_t seed = 600;
@@ -53,7 +53,7 @@ TEST(ConvGemm, EveryRowCountAndColumnTailOfNarrowWeights) {
   }
 }
 
-TEST(ConvGemm, DepthAcrossStretches) {
+TEST(DirectConv, DepthAcrossKBlocks) {
   uint32_t seed = 100;
   for (ptrdiff_t depth :
        {1, 3, 34, 74, 144, 320, 512, 513, 600, 1026, 1537, 2601}) {
@@ -71,20 +71,20 @@ TEST(ConvGemm, DepthAcrossStretches) {
   }
 }
 
-TEST(ConvGemm, KernelsOfNetworks) {
+TEST(DirectConv, KernelsOfNetworks) {
   uint32_t seed = 200;
-  std::vector<ConvShape> shapes = {
+  std::vector<Shape> shapes = {
       Square(23, 3, 7, 2, 3, 64),   // ResNet's first
       Square(23, 3, 3, 2, 1, 32),   // MobileNet's first
       Square(31, 3, 11, 4, 2, 24),  // AlexNet's first
       Square(9, 64, 3, 1, 1, 64),  Square(9, 64, 3, 2, 1, 40),
       Square(7, 20, 5, 1, 2, 20),  Square(7, 128, 1, 2, 0, 96),
       Square(7, 70, 7, 1, 0, 50),   // the whole image: one row
-      Square(5, 600, 3, 1, 1, 17),  // a tap longer than a stretch
+      Square(5, 600, 3, 1, 1, 17),  // a tap longer than a K-block
       Square(1, 33, 3, 1, 1, 9),    // more padding than image
       Square(2, 3, 5, 1, 3, 9),
   };
-  for (const ConvShape &shape : shapes) {
+  for (const Shape &shape : shapes) {
     for (WeightType type : kWeightTypes) {
       Case c;
       c.shape = shape;
@@ -96,10 +96,68 @@ TEST(ConvGemm, KernelsOfNetworks) {
   }
 }
 
+TEST(DirectConv, TapsOutsideTheImage) {
+  uint32_t seed = 250;
+  std::vector<Shape> shapes = {
+      Dilated(16, 70, 12, 40),      // some outputs read some taps
+      Dilated(8, 80, 8, 24),        // one tap alone meets the image
+      Dilated(7, 530, 2, 17),       // a tap longer than a K-block
+      Square(7, 128, 3, 1, 1, 33),  // a row of the border
+      Square(3, 64, 2, 1, 5, 16),   // outputs that meet nothing
+  };
+  shapes.push_back(shapes[0]);
+  shapes.back().batch = 2;
+  shapes.back().groups = 1;
+  shapes.back().stride_h = 3;
+  shapes.back().out_h = 6;
+  for (const Shape &shape : shapes) {
+    for (WeightType type : kWeightTypes) {
+      Case c;
+      c.shape = shape;
+      c.w_type = type;
+      c.residual = seed % 2 == 0;
+      c.clamp = seed % 3 == 0;
+      c.threads = 1 + static_cast<int>(seed % 3);
+      Check(c, seed++);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// Also where the bias is -0, to which 0 would be added or not.
+TEST(DirectConv, SkippedTapsChangeNoBit) {
+  constexpr TapSkipping kKinds[] = {TapSkipping::kRows, TapSkipping::kPixels};
+  for (const Shape &shape :
+       {Dilated(10, 66, 7, 40), Square(7, 128, 3, 1, 1, 30)}) {
+    for (WeightType type : {WeightType::kF32, WeightType::kI8}) {
+      Case c;
+      c.shape = shape;
+      c.w_type = type;
+      c.residual = true;
+      Random random(17);
+      Data d = MakeData(c, &random);
+      std::fill(d.bias.begin(), d.bias.end(), -0.0f);
+      std::fill(d.residual.begin(), d.residual.end(), -0.0f);
+      std::fill_n(d.input.begin(), d.input.size() / 2, 0.0f);
+      for (CpuIsa isa : RunnableIsas()) {
+        constexpr TapSkipping kNone = TapSkipping::kNone;
+        c.skipping = &kNone;
+        const std::vector<float> all = RunAll(c, d, isa);
+        for (const TapSkipping &kind : kKinds) {
+          c.skipping = &kind;
+          EXPECT_EQ(0, std::memcmp(all.data(), RunAll(c, d, isa).data(),
+                                   all.size() * sizeof(float)))
+              << Describe(c, isa, random.seed());
+        }
+      }
+    }
+  }
+}
+
 // More rows than a group of tiles has, and steps of every kind.
-TEST(ConvGemm, ManyTiles) {
+TEST(DirectConv, ManyTiles) {
   uint32_t seed = 300;
-  std::vector<ConvShape> shapes = {
+  std::vector<Shape> shapes = {
       MatrixShape(150, 144, 40),   MatrixShape(530, 46, 33),
       MatrixShape(67, 1400, 70),   Square(20, 38, 3, 1, 1, 40),
       Square(35, 16, 3, 2, 1, 18), Square(14, 96, 3, 1, 2, 48),
@@ -108,7 +166,7 @@ TEST(ConvGemm, ManyTiles) {
       MatrixShape(35, 2080, 130),   // more weights than stay
       Square(19, 40, 1, 2, 0, 20),  // rows far apart: packed
   };
-  for (const ConvShape &shape : shapes) {
+  for (const Shape &shape : shapes) {
     Case c;
     c.shape = shape;
     c.w_type = WeightType::kBf16Pairs;
@@ -120,11 +178,11 @@ TEST(ConvGemm, ManyTiles) {
   }
 }
 
-TEST(ConvGemm, RandomGeometry) {
+TEST(DirectConv, RandomGeometry) {
   Random random(7);
   for (uint32_t i = 0; i < 150; ++i) {
     Case c;
-    ConvShape &s = c.shape;
+    Shape &s = c.shape;
     s.groups = random.Int(0, 3) == 0 ? random.Int(2, 4) : 1;
     s.batch = random.Int(1, 2);
     s.in_h = random.Int(1, 12);
@@ -157,11 +215,11 @@ TEST(ConvGemm, RandomGeometry) {
   }
 }
 
-TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
-  for (const ConvShape &shape :
+TEST(DirectConv, ThreadCountDoesNotChangeABit) {
+  for (const Shape &shape :
        {Square(14, 20, 3, 1, 1, 100), Square(30, 3, 3, 2, 1, 40),
-        MatrixShape(49, 520, 70), MatrixShape(1, 513, 1001),
-        MatrixShape(2000, 6, 70)}) {
+        Dilated(16, 70, 12, 40), MatrixShape(49, 520, 70),
+        MatrixShape(1, 513, 1001), MatrixShape(2000, 6, 70)}) {
     for (WeightType type : {WeightType::kF32, WeightType::kF16,
                             WeightType::kBf16Pairs, WeightType::kI8}) {
       Case c;
@@ -189,7 +247,7 @@ TEST(ConvGemm, ThreadCountDoesNotChangeABit) {
   }
 }
 
-TEST(ConvGemm, SinglePassMayAddInPlace) {
+TEST(DirectConv, SinglePassMayAddInPlace) {
   for (ptrdiff_t depth : {64, 511, 512, 513}) {
     for (ptrdiff_t rows : {1, 20}) {
       Case c;
@@ -198,12 +256,12 @@ TEST(ConvGemm, SinglePassMayAddInPlace) {
       Random random(14);
       const Data d = MakeData(c, &random);
       for (CpuIsa isa : RunnableIsas()) {
-        const ConvPlan plan = PlanFor(c, isa);
+        const DirectPlan plan = PlanFor(c, isa);
         EXPECT_EQ(plan.single_pass, rows == 1 || depth <= 512);
         if (!plan.single_pass) continue;
         const std::vector<float> apart = RunAll(c, d, isa);
         std::vector<float> out = d.residual;
-        ConvArgs args;
+        Args args;
         args.input = d.input.data();
         args.weights = d.packed.data();
         args.output = out.data();
@@ -213,7 +271,7 @@ TEST(ConvGemm, SinglePassMayAddInPlace) {
         args.epilogue.residual_stride = 50;
         std::vector<double> scratch(plan.scratch_bytes / 8 + 16);
         for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
-          RunConvTask(plan, args, task, scratch.data());
+          RunDirectTask(plan, args, task, scratch.data());
         }
         EXPECT_EQ(out, apart) << Describe(c, isa, random.seed());
       }
@@ -222,7 +280,7 @@ TEST(ConvGemm, SinglePassMayAddInPlace) {
 }
 
 // Whatever the depth: sums rest elsewhere.
-TEST(ConvGemm, Bf16ResultsMayReplaceTheirResidual) {
+TEST(DirectConv, Bf16ResultsMayReplaceTheirResidual) {
   for (ptrdiff_t depth : {64, 1100}) {
     for (ptrdiff_t rows : {1, 20, 40}) {
       Case c;
@@ -235,21 +293,21 @@ TEST(ConvGemm, Bf16ResultsMayReplaceTheirResidual) {
       for (const Kind &kind : RunnableKinds()) {
         if (!KeepsBf16(c, kind)) continue;
         const std::vector<float> apart = RunAll(c, d, kind);
-        const ConvPlan plan = PlanFor(c, kind);
+        const DirectPlan plan = PlanFor(c, kind);
         EXPECT_TRUE(plan.single_pass);
         const std::vector<uint16_t> input = AllToHalf(d.input, true);
         std::vector<uint16_t> out = AllToHalf(d.residual, true);
         const Memory scratch(plan.scratch_bytes);
-        ConvArgs args;
-        args.input_half = input.data();
+        Args args;
+        args.input = input.data();
         args.weights = d.packed.data();
-        args.output_half = out.data();
+        args.output = out.data();
         args.output_stride = 90;
-        args.residual_half = out.data();
+        args.epilogue.residual = out.data();
         args.epilogue.bias = d.bias.data();
         args.epilogue.residual_stride = 90;
         for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
-          RunConvTask(plan, args, task, scratch.p.get());
+          RunDirectTask(plan, args, task, scratch.p.get());
         }
         EXPECT_EQ(out, AllToHalf(apart, true))
             << Describe(c, kind, random.seed());
@@ -261,16 +319,16 @@ TEST(ConvGemm, Bf16ResultsMayReplaceTheirResidual) {
 // One after the other, 2048 fifteens are added as sixteens in fp16 once their
 // sum has passed 8192. Chains end at 128 x 15 = 1920, up to where fp16 holds
 // all whole numbers; it holds the multiples of 1920 too, up to the four of a
-// stretch, and stretches are float: nothing is rounded.
-TEST(ConvGemm, Fp16SumsAreOfShortChains) {
+// K-block, and K-blocks are of float: nothing is rounded.
+TEST(DirectConv, Fp16SumsAreOfShortChains) {
   for (CpuIsa isa : RunnableFloatIsas()) {
-    for (const ConvShape &shape :
+    for (const Shape &shape :
          {MatrixShape(9, 2048, 24), Square(3, 512, 2, 1, 0, 24),
           Square(5, 32, 5, 1, 2, 24)}) {
       Case c;
       c.shape = shape;
       c.w_type = WeightType::kF16;
-      if (PlanFor(c, isa).fp16 == nullptr) continue;
+      if (PlanFor(c, isa).element != Element::kF16) continue;
       const size_t taps = static_cast<size_t>(shape.kernel_h * shape.kernel_w);
       const size_t depth = static_cast<size_t>(shape.in_c) * taps;
       const size_t pixels = static_cast<size_t>(shape.out_h * shape.out_w);
@@ -289,8 +347,8 @@ TEST(ConvGemm, Fp16SumsAreOfShortChains) {
 }
 
 // Several rows meet the very floats that the weights stand for.
-TEST(ConvGemm, Int8WeightsGiveTheBitsOfTheirFloats) {
-  for (const ConvShape &shape :
+TEST(DirectConv, Int8WeightsGiveTheBitsOfTheirFloats) {
+  for (const Shape &shape :
        {Square(9, 20, 3, 1, 1, 70), Square(12, 3, 3, 2, 1, 40),
         MatrixShape(7, 1300, 50)}) {
     Case c;
@@ -309,7 +367,7 @@ TEST(ConvGemm, Int8WeightsGiveTheBitsOfTheirFloats) {
   }
 }
 
-TEST(ConvGemm, NanAndInfinitySurviveTheClamp) {
+TEST(DirectConv, NanAndInfinitySurviveTheClamp) {
   Case c;
   c.shape = MatrixShape(13, 6, 40);
   c.clamp = true;
@@ -325,15 +383,19 @@ TEST(ConvGemm, NanAndInfinitySurviveTheClamp) {
   }
 }
 
-TEST(ConvGemm, RegionsCoverTheOutputOnce) {
-  ConvShape s = Square(20, 12, 3, 1, 1, 90);
+TEST(DirectConv, RegionsCoverTheOutputOnce) {
+  Shape s = Square(20, 12, 3, 1, 1, 90);
   s.groups = 3;
   for (int threads : {1, 2, 5}) {
-    const ConvPlan plan = PlanConv(s, WeightType::kF32,
-                                   KernelsFor(BestCpuIsa()), nullptr, threads);
+    DirectRequest request;
+    request.shape = s;
+    request.arithmetic =
+        gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, BestCpuIsa());
+    request.threads = threads;
+    const DirectPlan plan = PlanDirect(request);
     std::vector<int> seen(Size(plan.rows * s.out_c), 0);
     for (ptrdiff_t task = 0; task < plan.tasks; ++task) {
-      const ConvRegion r = RegionOf(plan, task);
+      const Region r = RegionOf(plan, task);
       for (ptrdiff_t m = r.row_begin; m < r.row_end; ++m) {
         for (ptrdiff_t n = r.column_begin; n < r.column_end; ++n) {
           ++seen[Size(m * s.out_c + n)];
@@ -345,4 +407,4 @@ TEST(ConvGemm, RegionsCoverTheOutputOnce) {
 }
 
 }  // namespace
-}  // namespace mace::gemm
+}  // namespace mace::conv

@@ -1,11 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/gemm/split_tasks.h"
+#include "mace/kernels/cpu/conv/split_tasks.h"
 
 #include <algorithm>
 
-namespace mace::gemm {
+namespace mace::conv {
 namespace {
 
 using Index = ptrdiff_t;
@@ -13,7 +13,7 @@ using Index = ptrdiff_t;
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
-void SplitPanels(ConvPlan *p, Index blocks, Index grain) {
+void SplitPanels(DirectPlan *p, Index blocks, Index grain) {
   p->panel_block =
       std::min(p->panels, RoundUp(DivideUp(p->panels, blocks), grain));
   p->panel_blocks = DivideUp(p->panels, p->panel_block);
@@ -29,7 +29,7 @@ double TaskCost(Index rows, Index panels) {
 
 // When the last of `threads` equal ones is done, if each takes the next task as
 // soon as it is free.
-double Makespan(const ConvPlan &p, int threads) {
+double Makespan(const DirectPlan &p, int threads) {
   constexpr int kMaxThreads = 64;
   double busy[kMaxThreads] = {};
   const int count = std::min(threads, kMaxThreads);
@@ -44,19 +44,15 @@ double Makespan(const ConvPlan &p, int threads) {
   return *std::max_element(busy, busy + count);
 }
 
-void Split(ConvPlan *p, Index row_blocks, Index panel_blocks) {
+void Split(DirectPlan *p, Index row_blocks, Index panel_blocks) {
   p->row_block = DivideUp(p->rows, row_blocks);
   p->row_blocks = DivideUp(p->rows, p->row_block);
-  SplitPanels(p, panel_blocks, kMaxGroupPanels);
+  SplitPanels(p, panel_blocks, gemm::kMaxGroupPanels);
 }
 
 }  // namespace
 
-size_t RowTile(const ConvPlan &p) {
-  return p.half != nullptr ? p.half->row_tile : p.kernels->row_tile;
-}
-
-void SplitForThreads(ConvPlan *p, int threads) {
+void SplitForThreads(DirectPlan *p, int threads) {
   constexpr Index kMinTasks = 3;  // per thread
   constexpr Index kMaxTasks = 6;
   constexpr Index kEnoughTasks = 16;
@@ -67,18 +63,18 @@ void SplitForThreads(ConvPlan *p, int threads) {
     SplitPanels(p, DivideUp(kMinTasks * threads, p->shape.groups), 1);
     return;
   }
-  const Index tile = static_cast<Index>(RowTile(*p));
+  const Index tile = static_cast<Index>(p->arithmetic->row_tile);
   const Index least = p->row_blocks;
   const Index most = std::max(least, p->rows / (kMinTiles * tile));
-  const Index groups = DivideUp(p->panels, Index{kMaxGroupPanels});
-  ConvPlan best = *p;
+  const Index groups = DivideUp(p->panels, Index{gemm::kMaxGroupPanels});
+  DirectPlan best = *p;
   double best_span = Makespan(best, threads);
   bool enough = best.row_blocks * p->shape.groups >= kMinTasks * threads;
   for (Index columns = 1; columns <= std::min(groups, kMaxTasks * threads);
        ++columns) {
     for (Index tasks = kMinTasks; tasks <= kMaxTasks; ++tasks) {
       const Index rows = DivideUp(tasks * threads, columns * p->shape.groups);
-      ConvPlan candidate = *p;
+      DirectPlan candidate = *p;
       Split(&candidate, std::clamp(rows, least, most), columns);
       const bool has_enough =
           candidate.row_blocks * candidate.panel_blocks * p->shape.groups >=
@@ -94,4 +90,4 @@ void SplitForThreads(ConvPlan *p, int threads) {
   *p = best;
 }
 
-}  // namespace mace::gemm
+}  // namespace mace::conv

@@ -1,0 +1,236 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tasks of convolutions: blocks of rows and panels, by the kernels of the plan.
+
+#include <algorithm>
+#include <cstring>
+
+#include "mace/kernels/cpu/conv/direct.h"
+#include "mace/kernels/cpu/conv/direct_scratch.h"
+#include "mace/kernels/cpu/conv/image_rows.h"
+#include "mace/kernels/cpu/conv/tap_runs.h"
+
+namespace mace::conv {
+namespace {
+
+using Index = ptrdiff_t;
+
+struct TaskIndex {
+  Index group;
+  Index row_block;
+  Index panel_block;
+};
+
+// Rows change last: a thread whose tasks follow each other has some rows, all
+// their channels, as in operators that split pixels; what it reads is then in
+// the cache of the core that wrote it.
+TaskIndex Locate(const DirectPlan &p, Index task) {
+  const Index columns = p.shape.groups * p.panel_blocks;
+  return {task % columns / p.panel_blocks, task / columns,
+          task % p.panel_blocks};
+}
+
+// `count` elements after `at`.
+const char *Advance(const void *at, Element element, size_t count) {
+  return static_cast<const char *>(at) + count * ElementBytes(element);
+}
+char *Advance(void *at, Element element, size_t count) {
+  return static_cast<char *>(at) + count * ElementBytes(element);
+}
+
+// What a task multiplies with and where the results go: a group's weights, the
+// task's panels, first row and column.
+struct Target {
+  const void *weights;
+  const void *next_weights;  // of the task that usually follows, or null
+  size_t columns;
+  size_t panel_begin;
+  size_t panel_end;
+  char *output;
+  gemm::Epilogue epilogue;
+};
+
+Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
+  const TaskIndex at = Locate(plan, task);
+  const Index columns = plan.shape.out_c / plan.shape.groups;
+  const size_t first = static_cast<size_t>(at.group * columns);
+  const size_t row = static_cast<size_t>(at.row_block * plan.row_block);
+  const size_t panel_bytes = gemm::PanelBytes(
+      plan.w_type, static_cast<size_t>(plan.taps * plan.depth));
+  const size_t group_bytes = static_cast<size_t>(plan.panels) * panel_bytes;
+  const char *weights = static_cast<const char *>(args.weights);
+  Target target;
+  target.columns = static_cast<size_t>(columns);
+  target.panel_begin = static_cast<size_t>(at.panel_block * plan.panel_block);
+  target.panel_end =
+      std::min(static_cast<size_t>(plan.panels),
+               target.panel_begin + static_cast<size_t>(plan.panel_block));
+  target.weights = weights + static_cast<size_t>(at.group) * group_bytes;
+  target.next_weights = nullptr;
+  if (task + 1 < plan.tasks) {
+    const TaskIndex next = Locate(plan, task + 1);
+    target.next_weights =
+        weights + static_cast<size_t>(next.group) * group_bytes +
+        static_cast<size_t>(next.panel_block * plan.panel_block) * panel_bytes;
+  }
+  target.epilogue = args.epilogue;
+  if (target.epilogue.bias != nullptr) target.epilogue.bias += first;
+  if (target.epilogue.residual != nullptr) {
+    target.epilogue.residual =
+        Advance(target.epilogue.residual, plan.results,
+                row * target.epilogue.residual_stride + first);
+  }
+  target.output =
+      Advance(args.output, plan.results, row * args.output_stride + first);
+  return target;
+}
+
+// The image that kernels read, or pack rows of, at the first channel of a
+// group.
+const void *ImageOf(const DirectPlan &plan, const Args &args, Index group) {
+  const Index channel = group * (plan.shape.in_c / plan.shape.groups);
+  const bool staged = plan.staged_pixels > 0;
+  return Advance(staged ? args.staged : args.input,
+                 staged ? plan.element : plan.image,
+                 static_cast<size_t>(channel));
+}
+
+// The rows of a task, in its scratch.
+const void **MakeRows(const DirectPlan &plan,
+                      const void *image,
+                      const Region &region,
+                      const Scratch &layout,
+                      char *scratch) {
+  RowsTask rows;
+  rows.input = image;
+  rows.element_bytes = ElementBytes(RowElement(plan));
+  rows.row_begin = region.row_begin;
+  rows.rows = region.row_end - region.row_begin;
+  rows.pointers = reinterpret_cast<const void **>(scratch + layout.pointers);
+  rows.zeros = scratch + layout.zeros;
+  rows.edges = scratch + layout.edges;
+  std::memset(scratch + layout.zeros, 0,
+              static_cast<size_t>(plan.depth) * rows.element_bytes);
+  PointAtRows(plan, rows);
+  return rows.pointers;
+}
+
+void RunBlock(const DirectPlan &plan,
+              const void *image,
+              const Region &region,
+              const Target &target,
+              size_t output_stride,
+              char *scratch) {
+  const Scratch layout = LayOutScratch(plan);
+  const Arithmetic &arithmetic = *plan.arithmetic;
+  gemm::Block block;
+  block.rows = static_cast<size_t>(region.row_end - region.row_begin);
+  block.taps = static_cast<size_t>(plan.taps);
+  block.depth = static_cast<size_t>(plan.depth);
+  block.w = target.weights;
+  block.w_type = plan.w_type;
+  block.widen = arithmetic.widen;
+  block.columns = target.columns;
+  block.panel_begin = target.panel_begin;
+  block.panel_end = target.panel_end;
+  block.next_w = target.next_weights;
+  block.c = target.output;
+  block.c_type = plan.results;
+  block.c_stride = output_stride;
+  block.epilogue = target.epilogue;
+  block.scratch = reinterpret_cast<float *>(scratch + layout.widened);
+  block.tap_runs =
+      FindTapRuns(plan, region.row_begin, region.row_end,
+                  reinterpret_cast<gemm::TapRun *>(scratch + layout.runs));
+  block.a = MakeRows(plan, image, region, layout, scratch);
+  if (gemm::kBf16Exists && plan.packs) {
+    auto *packed = reinterpret_cast<uint16_t *>(scratch + layout.packed);
+    const bool patch = plan.tap_kind == DirectPlan::Taps::kPatch;
+    const auto count = static_cast<size_t>(patch ? plan.depth : plan.channels);
+    (plan.image == Element::kF32 ? arithmetic.pack : arithmetic.pack_half)(
+        block.a, block.rows, count, packed);
+    block.packed = packed;
+  }
+  arithmetic.run(block);
+}
+
+// Where activations are of 16 bits, by way of floats: they are few beside the
+// weights.
+void RunVector(const DirectPlan &plan,
+               const void *image,
+               const Target &target,
+               char *scratch) {
+  const VectorScratch layout = LayOutVector(plan);
+  const Arithmetic &arithmetic = *plan.arithmetic;
+  const size_t begin = target.panel_begin * gemm::kPanelColumns;
+  const size_t end =
+      std::min(target.columns, target.panel_end * gemm::kPanelColumns);
+  gemm::Vector v;
+  v.depth = static_cast<size_t>(plan.depth);
+  v.w = target.weights;
+  v.w_type = plan.w_type;
+  v.columns = target.columns;
+  v.panel_begin = target.panel_begin;
+  v.panel_end = target.panel_end;
+  v.epilogue = target.epilogue;
+  const bool staged = plan.staged_pixels > 0;
+  if (gemm::kBf16Exists &&
+      (staged ? plan.element : plan.image) != Element::kF32) {
+    auto *x = reinterpret_cast<float *>(scratch);
+    arithmetic.widen_row(static_cast<const uint16_t *>(image), x, v.depth);
+    v.x = x;
+  } else {
+    v.x = static_cast<const float *>(image);
+  }
+  if (!gemm::kBf16Exists || plan.results == Element::kF32) {
+    v.y = reinterpret_cast<float *>(target.output);
+    arithmetic.run_vector(v);
+    return;
+  }
+  v.y = reinterpret_cast<float *>(scratch + layout.y);
+  if (v.epilogue.residual != nullptr) {
+    auto *residual = reinterpret_cast<float *>(scratch + layout.residual);
+    arithmetic.widen_row(
+        static_cast<const uint16_t *>(v.epilogue.residual) + begin,
+        residual + begin, end - begin);
+    v.epilogue.residual = residual;
+  }
+  arithmetic.run_vector(v);
+  arithmetic.narrow(v.y + begin,
+                    reinterpret_cast<uint16_t *>(target.output) + begin,
+                    end - begin);
+}
+
+}  // namespace
+
+Region RegionOf(const DirectPlan &plan, ptrdiff_t task) {
+  const TaskIndex at = Locate(plan, task);
+  const Index columns = plan.shape.out_c / plan.shape.groups;
+  const Index width =
+      static_cast<Index>(gemm::kPanelColumns) * plan.panel_block;
+  Region r;
+  r.row_begin = at.row_block * plan.row_block;
+  r.row_end = std::min(plan.rows, r.row_begin + plan.row_block);
+  r.column_begin = at.group * columns + at.panel_block * width;
+  r.column_end =
+      at.group * columns + std::min(columns, (at.panel_block + 1) * width);
+  return r;
+}
+
+void RunDirectTask(const DirectPlan &plan,
+                   const Args &args,
+                   ptrdiff_t task,
+                   void *scratch) {
+  char *own = static_cast<char *>(scratch);
+  const Target target = TargetOf(plan, args, task);
+  const void *image = ImageOf(plan, args, Locate(plan, task).group);
+  if (plan.vector) {
+    RunVector(plan, image, target, own);
+  } else {
+    RunBlock(plan, image, RegionOf(plan, task), target, args.output_stride,
+             own);
+  }
+}
+
+}  // namespace mace::conv

@@ -1,0 +1,29 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which taps of a convolution lie inside the image. A 3x3 kernel of dilation 12
+// over 16x16 pixels meets 2.25 of its 9 pixels on average, one of padding 1
+// over 7x7 pixels 7.4.
+
+#ifndef MACE_KERNELS_CPU_CONV_TAP_RUNS_H_
+#define MACE_KERNELS_CPU_CONV_TAP_RUNS_H_
+
+#include <cstddef>
+
+#include "mace/kernels/cpu/conv/direct.h"
+
+namespace mace::conv {
+
+// What takes least time for a plan whose taps are pixels.
+TapSkipping ChooseSkipping(const DirectPlan &plan);
+
+// The runs of rows [row_begin, row_end) with plan.skipping, counted from
+// row_begin; `runs` has room for as many as there are rows.
+gemm::TapRuns FindTapRuns(const DirectPlan &plan,
+                          ptrdiff_t row_begin,
+                          ptrdiff_t row_end,
+                          gemm::TapRun *runs);
+
+}  // namespace mace::conv
+
+#endif  // MACE_KERNELS_CPU_CONV_TAP_RUNS_H_

@@ -1,0 +1,144 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How a product is cut: K into blocks, rows into tiles. Included by the
+// *_isa.cc of this family only.
+
+#ifndef MACE_KERNELS_CPU_GEMM_K_BLOCKS_H_
+#define MACE_KERNELS_CPU_GEMM_K_BLOCKS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/gemm/gemm.h"
+#include "mace/kernels/cpu/simd.h"
+
+namespace mace::gemm::MACE_ISA {
+
+// Rows of the next tile when `left` remain: as even as possible, so that 49
+// rows by tiles of 6 are 4 x 6 + 5 x 5 and no tile is a sliver.
+struct Heights {
+  size_t rows;
+  size_t count;  // of tiles in a row that have so many
+};
+MACE_SIMD_INLINE Heights NextTiles(size_t left, size_t max_rows) {
+  const size_t tiles = (left + max_rows - 1) / max_rows;
+  const size_t longer = left % tiles;
+  if (longer == 0) return {left / tiles, tiles};
+  return {left / tiles + 1, longer};
+}
+
+// A part of K: of one tap, or whole taps.
+struct KBlock {
+  size_t tap;      // first tap
+  size_t taps;     // number of taps; 0: K has ended
+  size_t k_begin;  // within the tap
+  size_t depth;    // of every tap
+};
+
+// K is `taps` segments of `depth` products. A K-block has at most `block` of
+// them (about twice as many of one tap are halved).
+struct KExtent {
+  size_t taps;
+  size_t depth;
+  size_t block;
+  uint64_t used = 0;   // bit t: some row reads tap t; with tap runs alone
+  bool skips = false;  // unused taps; a K-block is of one tap then
+};
+
+MACE_SIMD_INLINE KExtent ExtentOf(const TapRuns &runs,
+                                  size_t taps,
+                                  size_t depth,
+                                  size_t block) {
+  if (runs.count == 0) return {taps, depth, block};
+  uint64_t used = 0;
+  for (size_t i = 0; i < runs.count; ++i) used |= runs.run[i].taps;
+  return {taps, depth, depth < block ? depth : block, used, true};
+}
+
+MACE_SIMD_INLINE KBlock KBlockAt(const KExtent &e, size_t tap, size_t k_begin) {
+  if (e.skips && k_begin == 0) {
+    while (tap < e.taps && (e.used >> tap & 1) == 0) ++tap;
+  }
+  if (tap == e.taps) return {e.taps, 0, 0, 0};
+  if (e.depth >= e.block) {
+    const size_t left = e.depth - k_begin;
+    // A short rest is taken along by halving: 600 = 300 + 300. An even half
+    // splits no pair.
+    const size_t depth = left <= e.block      ? left
+                         : left < 2 * e.block ? (left + 3) / 4 * 2
+                                              : e.block;
+    return {tap, 1, k_begin, depth};
+  }
+  const size_t fit = e.block / e.depth;
+  const size_t left = e.taps - tap;
+  return {tap, left < fit ? left : fit, 0, e.depth};
+}
+
+MACE_SIMD_INLINE KBlock FirstKBlock(const KExtent &e) {
+  return KBlockAt(e, 0, 0);
+}
+
+// Where a K-block begins in the weights of a panel, in products.
+MACE_SIMD_INLINE size_t OffsetOf(const KExtent &e, const KBlock &k) {
+  return k.tap * e.depth + k.k_begin;
+}
+
+MACE_SIMD_INLINE bool EndsTaps(const KExtent &e, const KBlock &k) {
+  return k.k_begin + k.depth == e.depth;
+}
+
+MACE_SIMD_INLINE bool IsFirst(const KBlock &k) {
+  return k.tap == 0 && k.k_begin == 0;
+}
+
+MACE_SIMD_INLINE bool IsLast(const KExtent &e, const KBlock &k) {
+  return k.tap + k.taps == e.taps && EndsTaps(e, k);
+}
+
+MACE_SIMD_INLINE KBlock KBlockAfter(const KExtent &e, const KBlock &k) {
+  if (!EndsTaps(e, k)) return KBlockAt(e, k.tap, k.k_begin + k.depth);
+  return KBlockAt(e, k.tap + k.taps, 0);
+}
+
+// Rows [begin, end) that read a K-block; whether it is the first or the last
+// one that they read.
+struct KBlockRows {
+  size_t begin;
+  size_t end;
+  bool first;
+  bool last;
+};
+
+// Calls run(KBlockRows) for all rows that read the K-block.
+template <typename Run>
+MACE_SIMD_INLINE void ForRowsThatRead(const TapRuns &runs,
+                                      size_t rows,
+                                      const KExtent &e,
+                                      const KBlock &k,
+                                      Run run) {
+  if (runs.count == 0) {
+    run(KBlockRows{0, rows, IsFirst(k), IsLast(e, k)});
+    return;
+  }
+  KBlockRows found = {0, 0, false, false};
+  for (size_t i = 0; i < runs.count; ++i) {
+    const TapRun &r = runs.run[i];
+    const uint64_t from_here = r.taps >> k.tap;
+    if ((from_here & 1) == 0) continue;
+    const bool first = k.k_begin == 0 && r.taps == from_here << k.tap;
+    const bool last = from_here == 1 && EndsTaps(e, k);
+    // Neighbours go together, which makes taller tiles.
+    if (found.end == r.begin && found.first == first && found.last == last) {
+      found.end = r.end;
+      continue;
+    }
+    if (found.begin < found.end) run(found);
+    found = {r.begin, r.end, first, last};
+  }
+  if (found.begin < found.end) run(found);
+}
+
+}  // namespace mace::gemm::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_GEMM_K_BLOCKS_H_
