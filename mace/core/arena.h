@@ -4,18 +4,51 @@
 #ifndef MACE_CORE_ARENA_H_
 #define MACE_CORE_ARENA_H_
 
+#include <cstddef>
+#include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
-#include "mace/core/aligned_memory.h"
+#include "mace/public/mace.h"
 
 namespace mace {
 
-// The memory of intermediate tensors. Engines that share one (tutor and pupil)
-// hold the lock while they run, so that even a run that should not be
-// concurrent is only slow, not wrong.
-struct Arena {
+// Memory of one device; each derives its own.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  virtual size_t bytes() const = 0;
+};
+
+// The memory of intermediate tensors, on every device that takes part. Engines
+// that share one (tutor and pupil) hold the lock while they run, so that even a
+// run that should not be concurrent is only slow, not wrong.
+class Arena {
+ public:
   std::mutex mutex;
-  AlignedMemory memory;  // guarded by mutex
+
+  // Guarded by the mutex. Null until the device puts something there.
+  std::unique_ptr<DeviceMemory> &MemoryOf(DeviceType device) {
+    for (auto &[type, memory] : memories_) {
+      if (type == device) return memory;
+    }
+    memories_.emplace_back(device, nullptr);
+    return memories_.back().second;
+  }
+  size_t bytes() const {
+    size_t total = 0;
+    for (const auto &[type, memory] : memories_) {
+      if (memory != nullptr) total += memory->bytes();
+    }
+    return total;
+  }
+  void Release() {
+    for (auto &[type, memory] : memories_) memory.reset();
+  }
+
+ private:
+  std::vector<std::pair<DeviceType, std::unique_ptr<DeviceMemory>>> memories_;
 };
 
 }  // namespace mace

@@ -108,6 +108,8 @@ void CopyTransposed(const BorderCopy &copy, ThreadPool *pool) {
 
 template <typename Element>
 void Copy(const BorderCopy &copy, ThreadPool *pool) {
+  // A dimension of 0 leaves nothing to do, however large the others are.
+  if (copy.shape.Elements() == 0) return;
   if (copy.order == BorderCopy::Order::kSame || copy.shape.rank() != 4) {
     CopyInOrder<Element>(copy, pool);
   } else {

@@ -7,12 +7,23 @@
 #ifndef MACE_CORE_BORDER_H_
 #define MACE_CORE_BORDER_H_
 
+#include <cstdint>
+
 #include "mace/core/data_type.h"
 #include "mace/core/shape.h"
 #include "mace/core/thread_pool.h"
 #include "mace/public/mace.h"
 
 namespace mace {
+
+// A tensor in host memory, as one of the two sides sees it.
+struct HostTensor {
+  void *data = nullptr;
+  DataType data_type = DataType::kUnknown;
+  bool nchw = false;  // the order in memory; NHWC otherwise
+  int64_t capacity_bytes = 0;
+  Shape shape;  // as the graph sees it, whatever the order in memory
+};
 
 // kUnknown for IDT_NOT_SET.
 DataType FromPublicType(IDataType type);

@@ -85,6 +85,21 @@ TEST_P(BorderCopyTest, MovesDimensionsOfEveryElementSize) {
   MovesDimensions<int64_t>(DataType::kInt64, pool_.get());
 }
 
+// Would take weeks if the loops ran over the dimensions that are not 0.
+TEST_P(BorderCopyTest, CopiesNothingOfAnEmptyTensorAtOnce) {
+  constexpr int64_t kMany = int64_t{1} << 50;
+  float nothing = 7;
+  for (const Shape &shape : {Shape{kMany, 3, 1, 0}, Shape{kMany, 0, 5, 3},
+                             Shape{0, 3, 1, kMany}, Shape{3, kMany, 1, 0}}) {
+    for (Order order : {Order::kSame, Order::kNchwToNhwc, Order::kNhwcToNchw}) {
+      CopyAtBorder({&nothing, DataType::kFloat32, &nothing, DataType::kFloat32,
+                    shape, order},
+                   pool_.get());
+    }
+  }
+  EXPECT_EQ(nothing, 7);
+}
+
 TEST_P(BorderCopyTest, ConvertsWhileItMoves) {
   const Shape shape{1, 9, 9, 5};
   const int64_t count = shape.Elements();

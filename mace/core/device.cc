@@ -17,11 +17,21 @@ DeviceRegistration::DeviceRegistration(DeviceType type, Factory factory)
 
 const DeviceRegistration *DeviceRegistration::first() { return g_first; }
 
-Result<std::unique_ptr<Device>> DeviceRegistration::Create(DeviceType type) {
+const DeviceRegistration *DeviceRegistration::Find(DeviceType type) {
+  for (const DeviceRegistration *entry = g_first; entry != nullptr;
+       entry = entry->next_) {
+    if (entry->type_ == type) return entry;
+  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<Device>> DeviceRegistration::Create(
+    DeviceType type, const EngineOptions &options) {
+  const DeviceRegistration *found = Find(type);
+  if (found != nullptr) return found->factory_(options);
   std::string others;
   for (const DeviceRegistration *entry = g_first; entry != nullptr;
        entry = entry->next_) {
-    if (entry->type_ == type) return entry->factory_();
     if (!others.empty()) others += ", ";
     others += DeviceName(entry->type_);
   }

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "mace/core/visibility.h"
 #include "mace/public/mace.h"
@@ -14,9 +15,10 @@ namespace mace {
 
 // What a MaceEngineConfig holds.
 struct EngineOptions {
-  DeviceType device = CPU;
-  // Devices set for one subgraph by name.
-  std::map<std::string, DeviceType> subgraph_devices;
+  // In the order of wish.
+  std::vector<DeviceType> devices = {CPU};
+  // Set for one subgraph by name.
+  std::map<std::string, std::vector<DeviceType>> subgraph_devices;
   // Threads by the policy, or one per big core if none was chosen.
   bool has_thread_policy = false;
   int num_threads = 0;

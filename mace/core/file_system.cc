@@ -38,8 +38,10 @@ class MappedRegion final : public ReadOnlyMemoryRegion {
 
 class FileDescriptor {
  public:
+  // Opening a FIFO waits for its writer but for O_NONBLOCK, which means nothing
+  // to the regular files that are accepted.
   explicit FileDescriptor(const char *path)
-      : fd_(open(path, O_RDONLY | O_CLOEXEC)) {}
+      : fd_(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
   ~FileDescriptor() {
     if (fd_ >= 0) close(fd_);
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "mace/core/model_reader.h"
 #include "mace/core/shape.h"
 #include "mace/core/status.h"
 #include "mace/public/mace.h"
@@ -141,6 +142,7 @@ MaceStatus CreateEngine(const mace_model &model,
   if (graph == nullptr && model.graph_size > 0) {
     return InvalidArgs("the graph is NULL");
   }
+  MACE_RETURN_IF_ERROR(CheckModelSize(model.graph_size));
   if (model.weights_path != nullptr) {
     return CreateMaceEngineFromProto(
         std::vector<unsigned char>(graph, graph + model.graph_size),
@@ -198,6 +200,20 @@ mace_code mace_config_set_device(mace_config *config, mace_device device) {
     if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
     return config->config.SetRuntimeType(
         static_cast<mace::RuntimeType>(device));
+  });
+}
+
+mace_code mace_config_set_devices(mace_config *config,
+                                  const mace_device *devices,
+                                  size_t count) {
+  return mace::Guard([=]() -> mace::MaceStatus {
+    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+    if (devices == nullptr) return mace::InvalidArgs("`devices` is NULL");
+    std::vector<mace::RuntimeType> types;
+    for (size_t i = 0; i < count; ++i) {
+      types.push_back(static_cast<mace::RuntimeType>(devices[i]));
+    }
+    return config->config.SetRuntimeTypes(types);
   });
 }
 

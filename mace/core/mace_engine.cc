@@ -52,7 +52,23 @@ MaceStatus MaceEngine::ReleaseIntermediateBuffer() {
   }
 }
 
+MaceStatus MaceEngine::ResetStates() {
+  try {
+    return impl_->ResetStates();
+  } catch (...) {
+    return CurrentExceptionStatus();
+  }
+}
+
 EngineStats MaceEngine::GetStats() const { return impl_->GetStats(); }
+
+EnginePlacement MaceEngine::GetPlacement() const {
+  try {
+    return impl_->GetPlacement();
+  } catch (...) {
+    return EnginePlacement();  // no memory for the answer
+  }
+}
 
 std::string MaceEngine::Explain() const {
   try {

@@ -3,7 +3,8 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <utility>
+#include <vector>
 
 #include "mace/core/engine_options.h"
 #include "mace/core/status.h"
@@ -19,13 +20,15 @@ bool IsOn(const char *variable, bool otherwise) {
 }
 
 std::unique_ptr<MaceEngineConfig::Impl> NewImpl(DeviceType device) {
-  std::unique_ptr<MaceEngineConfig::Impl> impl(new (std::nothrow)
-                                                   MaceEngineConfig::Impl());
-  if (impl == nullptr) return impl;
-  impl->options.device = device;
-  impl->options.check_numerics = IsOn("MACE_OUT_OF_RANGE_CHECK", false);
-  impl->options.row_bands = IsOn("MACE_ROW_BANDS", true);
-  return impl;
+  try {
+    auto impl = std::make_unique<MaceEngineConfig::Impl>();
+    impl->options.devices.assign(1, device);
+    impl->options.check_numerics = IsOn("MACE_OUT_OF_RANGE_CHECK", false);
+    impl->options.row_bands = IsOn("MACE_ROW_BANDS", true);
+    return impl;
+  } catch (...) {
+    return nullptr;
+  }
 }
 
 std::unique_ptr<MaceEngineConfig::Impl> Copy(
@@ -62,11 +65,27 @@ MaceStatus MaceEngineConfig::SetRuntimeType(RuntimeType runtime_type,
                                             const char *subgraph) {
   if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
   try {
-    const auto device = static_cast<DeviceType>(runtime_type);
+    return SetRuntimeTypes({runtime_type}, subgraph);
+  } catch (...) {
+    return CurrentExceptionStatus();
+  }
+}
+
+MaceStatus MaceEngineConfig::SetRuntimeTypes(
+    const std::vector<RuntimeType> &runtime_types, const char *subgraph) {
+  if (impl_ == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
+  try {
+    if (runtime_types.empty()) {
+      return InvalidArgs("no runtime type is given");
+    }
+    std::vector<DeviceType> devices;
+    for (RuntimeType type : runtime_types) {
+      devices.push_back(static_cast<DeviceType>(type));
+    }
     if (subgraph == nullptr || *subgraph == '\0') {
-      impl_->options.device = device;
+      impl_->options.devices = std::move(devices);
     } else {
-      impl_->options.subgraph_devices[subgraph] = device;
+      impl_->options.subgraph_devices[subgraph] = std::move(devices);
     }
   } catch (...) {
     return CurrentExceptionStatus();

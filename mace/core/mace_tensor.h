@@ -25,6 +25,14 @@ class MACE_HIDDEN MaceTensor::Impl {
   int64_t capacity = 0;
 };
 
+// What the library itself reads and writes of a caller's tensor.
+struct MaceTensorAccess {
+  using Impl = MaceTensor::Impl;
+  // Null if there was no memory when the tensor was made, or it was moved from.
+  static const Impl *Of(const MaceTensor &tensor) { return tensor.impl_.get(); }
+  static Impl *Of(MaceTensor *tensor) { return tensor->impl_.get(); }
+};
+
 }  // namespace mace
 
 #endif  // MACE_CORE_MACE_TENSOR_H_

@@ -58,7 +58,7 @@ Result<MemoryPlan> PlanMemory(const std::vector<PlanRequest> &requests);
 // Checks a plan against the requests alone, knowing nothing of how it was
 // made: alignment, bounds, and that requests in use at the same step do not
 // overlap, except where one takes over the other's memory or is a part of it.
-// Quadratic.
+// The time is n log n, and quadratic in the parts of one request.
 MaceStatus VerifyPlan(const std::vector<PlanRequest> &requests,
                       const MemoryPlan &plan);
 

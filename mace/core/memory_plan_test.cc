@@ -213,5 +213,44 @@ TEST(MemoryPlanPropertyTest, RandomNetworksAlwaysVerify) {
   RecordProperty("worst_over_lower_bound", std::to_string(worst));
 }
 
+// What a plan without parts must satisfy, pair by pair.
+bool IsSound(const Requests &requests, const MemoryPlan &plan) {
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const PlanRequest &a = requests[i];
+    for (size_t j = 0; j < i; ++j) {
+      const PlanRequest &b = requests[j];
+      const bool in_memory = plan.offsets[i] < plan.offsets[j] + b.bytes &&
+                             plan.offsets[j] < plan.offsets[i] + a.bytes;
+      const bool in_time = a.first <= b.last && b.first <= a.last;
+      const bool takes_over = a.in_place_of == static_cast<int>(j) &&
+                              a.first == b.last &&
+                              plan.offsets[i] == plan.offsets[j];
+      if (a.bytes > 0 && b.bytes > 0 && in_memory && in_time && !takes_over) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+TEST(MemoryPlanPropertyTest, TheVerifierFindsWhatPairsShow) {
+  std::mt19937 random(7);
+  int unsound = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const Requests requests = RandomRequests(&random);
+    MemoryPlan plan = Plan(requests);
+    for (int moves = 0; moves < 2; ++moves) {
+      const size_t i = random() % requests.size();
+      const size_t room = plan.arena_bytes - requests[i].bytes;
+      plan.offsets[i] = random() % (room / 64 + 1) * 64;
+    }
+    const bool sound = IsSound(requests, plan);
+    ASSERT_EQ(IsOk(VerifyPlan(requests, plan)), sound) << "round " << round;
+    unsound += sound ? 0 : 1;
+  }
+  EXPECT_GT(unsound, 500);
+  EXPECT_LT(unsound, 2900);
+}
+
 }  // namespace
 }  // namespace mace

@@ -3,24 +3,27 @@
 
 // VerifyPlan, apart from the planner, whose code it must not share.
 
+#include <iterator>
+#include <map>
+#include <set>
+#include <vector>
+
 #include "mace/core/aligned_memory.h"
+#include "mace/core/heap_sort.h"
 #include "mace/core/memory_plan.h"
 
 namespace mace {
 namespace {
 
-bool TakesOver(const PlanRequest &a,
-               size_t a_begin,
-               const PlanRequest &b,
-               size_t b_begin,
-               int b_index) {
-  return a.in_place_of == b_index && a.first == b.last && a_begin == b_begin;
-}
-
 class Verifier {
  public:
   Verifier(const std::vector<PlanRequest> &requests, const MemoryPlan &plan)
-      : requests_(requests), plan_(plan) {}
+      : requests_(requests), plan_(plan) {
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i].part_of < 0 || requests_[i].bytes == 0) continue;
+      parts_of_[WholeOf(i)].push_back(i);
+    }
+  }
 
   MaceStatus Check(size_t i) const {
     const PlanRequest &request = requests_[i];
@@ -37,16 +40,117 @@ class Verifier {
       return RuntimeError("memory plan: request ", i, " is no part of request ",
                           request.part_of);
     }
-    for (size_t j = 0; j < i; ++j) {
-      if (!MayBeInUseTogether(i, j)) {
-        return RuntimeError("memory plan: requests ", j, " and ", i,
-                            " overlap");
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  // Requests that are no parts, step by step: those in use at a step must not
+  // overlap, but for one that takes over the memory of another.
+  MaceStatus CheckWholes() const {
+    std::vector<size_t> starts = WholesBy(&PlanRequest::first);
+    std::vector<size_t> ends = WholesBy(&PlanRequest::last);
+    std::set<Place> in_use;
+    size_t next_end = 0;
+    for (size_t at = 0; at < starts.size();) {
+      const int step = requests_[starts[at]].first;
+      for (; next_end < ends.size() && requests_[ends[next_end]].last < step;
+           ++next_end) {
+        in_use.erase(PlaceOf(ends[next_end]));
+      }
+      // What takes over memory comes after all that begins beside it.
+      size_t end = at;
+      while (end < starts.size() && requests_[starts[end]].first == step) ++end;
+      for (const bool takes_over : {false, true}) {
+        for (size_t i = at; i < end; ++i) {
+          if ((requests_[starts[i]].in_place_of >= 0) != takes_over) continue;
+          MACE_RETURN_IF_ERROR(Begin(starts[i], &in_use));
+        }
+      }
+      at = end;
+    }
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  // Parts of one whole against each other; each lies in its owner.
+  MaceStatus CheckParts() const {
+    for (const auto &[whole, parts] : parts_of_) {
+      for (size_t i = 0; i < parts.size(); ++i) {
+        for (size_t j = 0; j < i; ++j) {
+          if (MayBeInUseTogether(parts[i], parts[j])) continue;
+          return Overlap(parts[j], parts[i]);
+        }
       }
     }
     return MaceStatus::MACE_SUCCESS;
   }
 
  private:
+  struct Place {
+    size_t begin;
+    size_t end;
+    size_t request;
+    bool operator<(const Place &other) const {
+      return begin != other.begin ? begin < other.begin
+                                  : request < other.request;
+    }
+  };
+  Place PlaceOf(size_t i) const {
+    return {plan_.offsets[i], plan_.offsets[i] + requests_[i].bytes, i};
+  }
+
+  static MaceStatus Overlap(size_t a, size_t b) {
+    return RuntimeError("memory plan: requests ", a, " and ", b, " overlap");
+  }
+
+  std::vector<size_t> WholesBy(int PlanRequest::*step) const {
+    std::vector<size_t> order;
+    for (size_t i = 0; i < requests_.size(); ++i) {
+      if (requests_[i].part_of < 0 && requests_[i].bytes > 0) {
+        order.push_back(i);
+      }
+    }
+    HeapSort(order.begin(), order.end(), [this, step](size_t a, size_t b) {
+      const int step_a = requests_[a].*step;
+      const int step_b = requests_[b].*step;
+      return step_a != step_b ? step_a < step_b : a < b;
+    });
+    return order;
+  }
+
+  MaceStatus Begin(size_t i, std::set<Place> *in_use) const {
+    const PlanRequest &request = requests_[i];
+    const Place place = PlaceOf(i);
+    if (request.in_place_of >= 0) {
+      const auto from = static_cast<size_t>(request.in_place_of);
+      if (from < requests_.size() && requests_[from].last == request.first &&
+          plan_.offsets[from] == place.begin) {
+        in_use->erase(PlaceOf(from));
+        const auto parts = parts_of_.find(from);
+        if (parts != parts_of_.end()) {
+          for (size_t part : parts->second) {
+            if (!MayBeInUseTogether(i, part)) return Overlap(part, i);
+          }
+        }
+      }
+    }
+    const auto after = in_use->lower_bound(place);
+    if (after != in_use->end() && after->begin < place.end) {
+      return Overlap(after->request, i);
+    }
+    if (after != in_use->begin() && std::prev(after)->end > place.begin) {
+      return Overlap(std::prev(after)->request, i);
+    }
+    in_use->insert(place);
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  size_t WholeOf(size_t i) const {
+    for (size_t steps = 0; steps < requests_.size(); ++steps) {
+      if (requests_[i].part_of < 0) break;
+      i = static_cast<size_t>(requests_[i].part_of);
+    }
+    return i;
+  }
+
   // A request that is no part is one run.
   size_t RunOf(const PlanRequest &request) const {
     return request.part_of < 0 ? request.bytes : request.run_bytes;
@@ -112,14 +216,14 @@ class Verifier {
     const size_t b_begin = plan_.offsets[j];
     return b.bytes == 0 || a_begin >= b_begin + b.bytes ||
            b_begin >= a_begin + a.bytes || a.first > b.last ||
-           b.first > a.last ||
-           TakesOver(a, a_begin, b, b_begin, static_cast<int>(j)) ||
-           TakesOver(b, b_begin, a, a_begin, static_cast<int>(i)) ||
-           IsPartOf(i, j) || IsPartOf(j, i) || AreInterleaved(i, j);
+           b.first > a.last || IsPartOf(i, j) || IsPartOf(j, i) ||
+           AreInterleaved(i, j);
   }
 
   const std::vector<PlanRequest> &requests_;
   const MemoryPlan &plan_;
+  // Per request with parts, also parts of parts: those with memory.
+  std::map<size_t, std::vector<size_t>> parts_of_;
 };
 
 }  // namespace
@@ -134,7 +238,8 @@ MaceStatus VerifyPlan(const std::vector<PlanRequest> &requests,
   for (size_t i = 0; i < requests.size(); ++i) {
     MACE_RETURN_IF_ERROR(verifier.Check(i));
   }
-  return MaceStatus::MACE_SUCCESS;
+  MACE_RETURN_IF_ERROR(verifier.CheckWholes());
+  return verifier.CheckParts();
 }
 
 }  // namespace mace

@@ -17,7 +17,7 @@
 namespace mace {
 
 // The newest format_version that this library reads.
-constexpr uint32_t kModelFormatVersion = 3;
+constexpr uint32_t kModelFormatVersion = 4;
 
 struct ValueInfo {
   std::string name;
@@ -37,6 +37,12 @@ struct ConstantInfo {
   uint64_t size = 0;
 };
 
+// A value that a run leaves for the next one.
+struct StateInfo {
+  std::string input;
+  std::string output;
+};
+
 struct Model {
   uint32_t format_version = 0;
   std::string name;
@@ -45,6 +51,7 @@ struct Model {
   std::vector<ValueInfo> outputs;
   std::vector<OperatorDef> operators;
   std::vector<ConstantInfo> constants;
+  std::vector<StateInfo> states;
   uint64_t data_size = 0;
   uint32_t data_crc32 = 0;
   DeploymentHints hints;

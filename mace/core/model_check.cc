@@ -106,6 +106,39 @@ void CheckConstant(const ConstantInfo &constant,
   }
 }
 
+void CheckStates(const Model &model, Problems *problems) {
+  std::set<std::string> inputs;
+  std::set<std::string> outputs;
+  for (const StateInfo &state : model.states) {
+    const auto input = std::find_if(
+        model.inputs.begin(), model.inputs.end(),
+        [&state](const ValueInfo &info) { return info.name == state.input; });
+    if (input == model.inputs.end()) {
+      problems->Add("state '", state.input, "' is no input of the model");
+    } else if (input->shape.CheckedElements() < 0) {
+      problems->Add("state '", state.input, "' has the shape ",
+                    input->shape.ToString(), ", which is not fixed");
+    }
+    const bool made =
+        std::any_of(model.operators.begin(), model.operators.end(),
+                    [&state](const OperatorDef &def) {
+                      return !state.output.empty() &&
+                             std::find(def.outputs.begin(), def.outputs.end(),
+                                       state.output) != def.outputs.end();
+                    });
+    if (!made) {
+      problems->Add("state '", state.input, "' is to become '", state.output,
+                    "', which no operator produces");
+    }
+    if (!inputs.insert(state.input).second) {
+      problems->Add("input '", state.input, "' is two states");
+    }
+    if (!outputs.insert(state.output).second) {
+      problems->Add("two states become '", state.output, "'");
+    }
+  }
+}
+
 void CheckOperatorNames(const OperatorDef &def,
                         Names *names,
                         Problems *problems) {
@@ -363,14 +396,15 @@ MaceStatus CheckModelStructure(const Model &model, size_t data_size) {
       problems.Add("output '", output.name, "' is produced by nothing");
     }
   }
+  CheckStates(model, &problems);
   if (problems.empty()) return MaceStatus::MACE_SUCCESS;
   return InvalidArgs("model '", model.name, "' breaks ", problems.count(),
                      " rule(s) of the model file:", problems.text());
 }
 
-MaceStatus CheckOperators(const Model &model, DeviceType device) {
+MaceStatus CheckOperators(const Model &model) {
   OperatorChecker checker(model);
-  for (const OperatorDef &def : model.operators) checker.Check(def, device);
+  for (const OperatorDef &def : model.operators) checker.Check(def, CPU);
   return checker.status();
 }
 

@@ -21,11 +21,11 @@ namespace mace {
 // the weights that came with the model.
 MaceStatus CheckModelStructure(const Model &model, size_t data_size);
 
-// Every operator against the schema registered for its type on `device`: type,
-// ports, constants, attributes. MACE_UNSUPPORTED if all that is missing are
-// operators and attributes this library does not know, else MACE_INVALID_ARGS.
-// The structure must have been checked.
-MaceStatus CheckOperators(const Model &model, DeviceType device);
+// Every operator against the schema registered for its type on the CPU, which
+// has them all: type, ports, constants, attributes. MACE_UNSUPPORTED if all
+// that is missing are operators and attributes this library does not know, else
+// MACE_INVALID_ARGS. The structure must have been checked.
+MaceStatus CheckOperators(const Model &model);
 
 // "float32, int32" for a set of DataTypeBit.
 std::string DataTypeNames(uint32_t bits);

@@ -28,6 +28,11 @@ enum ModelField : uint32_t {
   kDataSize = 8,
   kDataCrc32 = 9,
   kHints = 10,
+  kStates = 13,
+};
+enum StateField : uint32_t {
+  kStateInput = 1,
+  kStateOutput = 2,
 };
 enum ValueInfoField : uint32_t {
   kValueName = 1,
@@ -233,11 +238,29 @@ MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
   return MaceStatus::MACE_SUCCESS;
 }
 
+MaceStatus ReadState(Fields fields, StateInfo *state) {
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kStateInput:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&state->input));
+        break;
+      case kStateOutput:
+        MACE_RETURN_IF_ERROR(fields.Bytes(&state->output));
+        break;
+      default:
+        fields.Skip();
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
 // Hints for other tools and devices are skipped.
 MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
   while (fields.Next()) {
     if (fields.tag() == kHintsDataType) {
-      MACE_RETURN_IF_ERROR(fields.Bytes(&hints->data_type));
+      std::string data_type;
+      MACE_RETURN_IF_ERROR(fields.Bytes(&data_type));
+      MACE_ASSIGN_OR_RETURN(hints->precision, ParsePrecision(data_type));
       continue;
     }
     if (fields.tag() != kHintsWinograd) {
@@ -295,6 +318,10 @@ MaceStatus ReadModelFields(Fields fields, Model *model) {
         MACE_RETURN_IF_ERROR(AppendMessage(&fields, "constant", ReadConstant,
                                            &model->constants));
         break;
+      case kStates:
+        MACE_RETURN_IF_ERROR(
+            AppendMessage(&fields, "state", ReadState, &model->states));
+        break;
       case kDataSize:
         MACE_RETURN_IF_ERROR(fields.Uint64(&model->data_size));
         break;
@@ -340,6 +367,7 @@ MaceStatus CheckVersion(Fields fields) {
 }
 
 MaceStatus Read(const void *data, size_t size, Model *model) {
+  MACE_RETURN_IF_ERROR(CheckModelSize(size));
   if (data == nullptr || size == 0) {
     return InvalidArgs("the model file is empty");
   }
@@ -350,6 +378,14 @@ MaceStatus Read(const void *data, size_t size, Model *model) {
 }
 
 }  // namespace
+
+MaceStatus CheckModelSize(size_t size) {
+  // No protobuf message is larger.
+  constexpr size_t kMaxModelBytes = 0x7fffffff;
+  if (size <= kMaxModelBytes) return MaceStatus::MACE_SUCCESS;
+  return InvalidArgs("the size of the graph is given as ", size,
+                     " bytes; a model has at most ", kMaxModelBytes);
+}
 
 Result<Model> ReadModel(const void *data, size_t size) {
   Model model;

@@ -19,6 +19,9 @@ namespace mace {
 // MACE_UNSUPPORTED when a newer converter wrote them.
 Result<Model> ReadModel(const void *data, size_t size);
 
+// MACE_INVALID_ARGS for a size that no model has; ReadModel checks it, too.
+MaceStatus CheckModelSize(size_t size);
+
 }  // namespace mace
 
 #endif  // MACE_CORE_MODEL_READER_H_

@@ -108,6 +108,27 @@ TEST(ModelReaderTest, ReadsEveryField) {
   EXPECT_EQ(def.FindAttribute("pads"), nullptr);
 }
 
+TEST(ModelReaderTest, TakesPrecisionFromTheTypesOfWeightsAndArithmetic) {
+  EXPECT_EQ(Read(FullModel().graph()).value().hints.precision,
+            Precision::kFloat32);
+  const std::pair<const char *, Precision> kCases[] = {
+      {"fp32_fp32", Precision::kFloat32},  {"fp16_fp32", Precision::kFloat32},
+      {"bf16_fp32", Precision::kFloat32},  {"fp16_fp16", Precision::kFloat16},
+      {"bf16_bf16", Precision::kBfloat16},
+  };
+  for (const auto &[data_type, precision] : kCases) {
+    const Result<Model> result = Read(FullModel().DataTypes(data_type).graph());
+    ASSERT_TRUE(result.ok()) << data_type;
+    EXPECT_EQ(result.value().hints.precision, precision) << data_type;
+  }
+  const MaceStatus unknown =
+      Read(FullModel().DataTypes("int4_fp16").graph()).status();
+  EXPECT_EQ(unknown.code(), MaceStatus::MACE_UNSUPPORTED);
+  const std::string text = unknown.information();
+  EXPECT_NE(text.find("'int4_fp16'"), std::string::npos) << text;
+  EXPECT_NE(text.find("bf16_bf16"), std::string::npos) << text;
+}
+
 TEST(ModelReaderTest, WinogradIsOffUnlessAskedForAndATileSize) {
   EXPECT_EQ(Read(FullModel().graph()).value().hints.winograd, 0);
   for (uint64_t tile : {0, 2, 4}) {
@@ -153,6 +174,16 @@ TEST(ModelReaderTest, RefusesWhatIsNoModel) {
   EXPECT_DAMAGED(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16), "no model");
   EXPECT_DAMAGED(std::string(100, '\0'), "no model");
   EXPECT_DAMAGED(std::string(100, '\xff'), "no model");
+}
+
+TEST(ModelReaderTest, RefusesASizeThatNoModelHas) {
+  const char byte = 8;
+  for (const size_t size : {size_t{0x80000000u}, SIZE_MAX / 2, SIZE_MAX}) {
+    const MaceStatus status = ReadModel(&byte, size).status();
+    EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
+    EXPECT_NE(status.information().find("size of the graph"), std::string::npos)
+        << status.information();
+  }
 }
 
 TEST(ModelReaderTest, RefusesValuesOutsideTheFormat) {

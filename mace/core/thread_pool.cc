@@ -4,6 +4,7 @@
 #include "mace/core/thread_pool.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -77,27 +78,25 @@ bool BindThread(const cpu_set_t &set) {
 // low half counts the threads inside, the high half numbers the calls. A
 // thread enters only while the call is open, and the caller closes the call
 // before it waits, so it never waits for a thread that has yet to wake up.
-class SharedPool : public ThreadPool {
+class Crew {
  public:
-  SharedPool() = default;
-  SharedPool(const SharedPool &) = delete;
-  SharedPool &operator=(const SharedPool &) = delete;
-  ~SharedPool() override;
+  using Callback = void (*)(void *, int64_t, int64_t, int);
 
-  // False when memory or a thread can't be had.
-  bool Start(const ThreadPlacement &placement);
+  Crew() = default;
+  Crew(const Crew &) = delete;
+  Crew &operator=(const Crew &) = delete;
+  // Joins the workers: only in the process that started them.
+  ~Crew();
 
-  int thread_count() const override {
-    return static_cast<int>(workers_.size()) + 1;
-  }
-  void BindCaller() override;
-  void UnbindCaller() override;
+  // Starts `threads` - 1 workers, on `cores` if they are `bound`. False when
+  // memory or a thread can't be had.
+  bool Start(int threads, const cpu_set_t &cores, bool bound);
 
- protected:
-  void Dispatch(int64_t count,
-                int64_t grain,
-                void *target,
-                Callback callback) override;
+  // As ThreadPool::Dispatch, for more than `grain` items.
+  void Dispatch(int64_t count, int64_t grain, void *target, Callback callback);
+
+  // For the list of crews whose threads stayed in the parent process.
+  Crew *next_abandoned = nullptr;
 
  private:
   // Chunks dealt to one thread; on its own cache line.
@@ -152,20 +151,13 @@ class SharedPool : public ThreadPool {
   int spins_ = kSpins;
   bool bound_ = false;
   cpu_set_t cores_;
-  cpu_set_t caller_cores_;
-  bool caller_bound_ = false;
 };
 
-bool SharedPool::Start(const ThreadPlacement &placement) {
-  CPU_ZERO(&cores_);
-  for (int core : placement.cores) {
-    if (core < CPU_SETSIZE) CPU_SET(core, &cores_);
-  }
-  bound_ = !placement.cores.empty();
-  if (placement.threads == 1) return true;  // and has nobody to wait for
+bool Crew::Start(int threads, const cpu_set_t &cores, bool bound) {
+  cores_ = cores;
+  bound_ = bound;
   // With more threads than cores, a spinning thread keeps a working one out.
-  if (placement.threads >
-      static_cast<int>(std::thread::hardware_concurrency())) {
+  if (threads > static_cast<int>(std::thread::hardware_concurrency())) {
     spins_ = 0;
   }
   cpu_set_t usable = cores_;
@@ -173,12 +165,12 @@ bool SharedPool::Start(const ThreadPlacement &placement) {
     CPU_ZERO(&usable);
   }
   try {
-    shares_ = std::vector<Share>(placement.threads);
-    sleeps_ = std::vector<Sleep>(placement.threads);
-    workers_.reserve(placement.threads - 1);
-    for (int i = 1; i < placement.threads; ++i) {
+    shares_ = std::vector<Share>(threads);
+    sleeps_ = std::vector<Sleep>(threads);
+    workers_.reserve(threads - 1);
+    for (int i = 1; i < threads; ++i) {
       std::lock_guard<std::mutex> lock(mutex_);
-      sleeps_[i].placement.Start(usable, placement.threads, bound_);
+      sleeps_[i].placement.Start(usable, threads, bound_);
       workers_.emplace_back([this, i] { WorkerLoop(i); });
     }
   } catch (...) {  // std::bad_alloc, std::system_error
@@ -187,7 +179,7 @@ bool SharedPool::Start(const ThreadPlacement &placement) {
   return true;
 }
 
-SharedPool::~SharedPool() {
+Crew::~Crew() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stop_.store(true);
@@ -196,32 +188,10 @@ SharedPool::~SharedPool() {
   for (std::thread &worker : workers_) worker.join();
 }
 
-void SharedPool::BindCaller() {
-  if (!bound_ || caller_bound_) return;
-  if (sched_getaffinity(0, sizeof(caller_cores_), &caller_cores_) != 0) return;
-  caller_bound_ = BindThread(cores_);
-}
-
-void SharedPool::UnbindCaller() {
-  if (!caller_bound_) return;
-  BindThread(caller_cores_);
-  caller_bound_ = false;
-}
-
-void SharedPool::Dispatch(int64_t count,
-                          int64_t grain,
-                          void *target,
-                          Callback callback) {
-  if (count <= 0) return;
-  if (workers_.empty() || count <= grain) {
-    for (int64_t begin = 0; begin < count;) {
-      const int64_t end = count - begin > grain ? begin + grain : count;
-      callback(target, begin, end, 0);
-      begin = end;
-    }
-    return;
-  }
-
+void Crew::Dispatch(int64_t count,
+                    int64_t grain,
+                    void *target,
+                    Callback callback) {
   const auto threads = static_cast<int64_t>(shares_.size());
   job_ = {Chunks(count, grain, threads), target, callback};
   const int64_t chunks = job_.chunks.chunks;
@@ -246,7 +216,7 @@ void SharedPool::Dispatch(int64_t count,
   WaitForWorkers();
 }
 
-void SharedPool::WakeSleepers() {
+void Crew::WakeSleepers() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     for (size_t i = 1; i < sleeps_.size(); ++i) {
@@ -256,7 +226,7 @@ void SharedPool::WakeSleepers() {
   work_.notify_all();
 }
 
-void SharedPool::Work(int thread) {
+void Crew::Work(int thread) {
   const Job job = job_;
   const auto threads = static_cast<int>(shares_.size());
   for (int i = 0; i < threads; ++i) {
@@ -273,7 +243,7 @@ void SharedPool::Work(int thread) {
   }
 }
 
-bool SharedPool::Enter(uint64_t call) {
+bool Crew::Enter(uint64_t call) {
   uint64_t state = state_.load(std::memory_order_acquire);
   while ((state & kOpen) != 0 && CallOf(state) == call) {
     if (state_.compare_exchange_weak(state, state + kOneInside,
@@ -284,7 +254,7 @@ bool SharedPool::Enter(uint64_t call) {
   return false;
 }
 
-void SharedPool::Leave() {
+void Crew::Leave() {
   const uint64_t state = state_.fetch_sub(kOneInside) - kOneInside;
   if (!AnyInside(state) && caller_sleeps_.load()) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -292,7 +262,7 @@ void SharedPool::Leave() {
   }
 }
 
-void SharedPool::WaitForWorkers() {
+void Crew::WaitForWorkers() {
   for (int i = 0; i < spins_; ++i) {
     if (!AnyInside(state_.load(std::memory_order_acquire))) return;
     Pause();
@@ -303,7 +273,7 @@ void SharedPool::WaitForWorkers() {
   caller_sleeps_.store(false);
 }
 
-bool SharedPool::WaitForCall(int thread, uint64_t *seen) {
+bool Crew::WaitForCall(int thread, uint64_t *seen) {
   const auto is_new = [this, seen] {
     return CallOf(state_.load()) != *seen || stop_.load();
   };
@@ -325,7 +295,7 @@ bool SharedPool::WaitForCall(int thread, uint64_t *seen) {
   return !stop_.load();
 }
 
-void SharedPool::WorkerLoop(int thread) {
+void Crew::WorkerLoop(int thread) {
   if (bound_ && !BindThread(cores_)) {
     LOG(WARNING) << "a worker thread can't be bound to the cores of the "
                     "affinity policy; it runs where the system puts it";
@@ -343,14 +313,124 @@ void SharedPool::WorkerLoop(int thread) {
   }
 }
 
+// Crews inherited over fork(). Kept reachable and never freed: see SharedPool.
+std::atomic<Crew *> abandoned_crews{nullptr};
+
+void Abandon(Crew *crew) {
+  crew->next_abandoned = abandoned_crews.load();
+  while (!abandoned_crews.compare_exchange_weak(crew->next_abandoned, crew)) {
+  }
+}
+
+// A pool outlives fork(): the child has a copy of it, but none of its workers.
+// The copied threads can't be joined or detached, their locks may be held, and
+// a condition variable with waiters waits for them when it is destroyed. So the
+// child abandons all that the workers share, some KB, and starts its own.
+class SharedPool : public ThreadPool {
+ public:
+  explicit SharedPool(const ThreadPlacement &placement);
+  SharedPool(const SharedPool &) = delete;
+  SharedPool &operator=(const SharedPool &) = delete;
+  ~SharedPool() override;
+
+  // False when memory or a thread can't be had.
+  bool Start();
+
+  int thread_count() const override { return threads_; }
+  void BindCaller() override;
+  void UnbindCaller() override;
+
+ protected:
+  void Dispatch(int64_t count,
+                int64_t grain,
+                void *target,
+                Callback callback) override;
+
+ private:
+  void LeaveParent();
+
+  const int threads_;
+  const bool bound_;
+  cpu_set_t cores_;
+  // Null for one thread, and where the child of a fork can't start workers.
+  std::unique_ptr<Crew> crew_;
+  pid_t process_ = getpid();
+  bool warned_ = false;
+  cpu_set_t caller_cores_;
+  bool caller_bound_ = false;
+};
+
+SharedPool::SharedPool(const ThreadPlacement &placement)
+    : threads_(placement.threads), bound_(!placement.cores.empty()) {
+  CPU_ZERO(&cores_);
+  for (int core : placement.cores) {
+    if (core < CPU_SETSIZE) CPU_SET(core, &cores_);
+  }
+}
+
+SharedPool::~SharedPool() { LeaveParent(); }
+
+bool SharedPool::Start() {
+  if (threads_ == 1) return true;  // and has nobody to wait for
+  try {
+    auto crew = std::make_unique<Crew>();
+    if (!crew->Start(threads_, cores_, bound_)) return false;
+    crew_ = std::move(crew);
+  } catch (...) {  // std::bad_alloc
+    return false;
+  }
+  return true;
+}
+
+void SharedPool::LeaveParent() {
+  const pid_t process = getpid();
+  if (process == process_) return;
+  process_ = process;
+  if (crew_ != nullptr) Abandon(crew_.release());
+}
+
+void SharedPool::BindCaller() {
+  LeaveParent();
+  if (crew_ == nullptr && !Start() && !warned_) {
+    warned_ = true;
+    LOG(WARNING) << "the worker threads can't be started again in this process "
+                    "made by fork(); the engine runs on one thread";
+  }
+  if (!bound_ || caller_bound_) return;
+  if (sched_getaffinity(0, sizeof(caller_cores_), &caller_cores_) != 0) return;
+  caller_bound_ = BindThread(cores_);
+}
+
+void SharedPool::UnbindCaller() {
+  if (!caller_bound_) return;
+  BindThread(caller_cores_);
+  caller_bound_ = false;
+}
+
+void SharedPool::Dispatch(int64_t count,
+                          int64_t grain,
+                          void *target,
+                          Callback callback) {
+  if (count <= 0) return;
+  if (crew_ != nullptr && count > grain) {
+    crew_->Dispatch(count, grain, target, callback);
+    return;
+  }
+  for (int64_t begin = 0; begin < count;) {
+    const int64_t end = count - begin > grain ? begin + grain : count;
+    callback(target, begin, end, 0);
+    begin = end;
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<ThreadPool> ThreadPool::Create(int threads,
                                                CPUAffinityPolicy policy) {
   try {
     const ThreadPlacement placement = PlaceThreadsHere(threads, policy);
-    auto pool = std::make_unique<SharedPool>();
-    if (!pool->Start(placement)) return nullptr;
+    auto pool = std::make_unique<SharedPool>(placement);
+    if (!pool->Start()) return nullptr;
     VLOG(1) << "thread pool: " << placement.threads << " threads, cores "
             << (placement.cores.empty() ? std::string("any")
                                         : CoreListToString(placement.cores));
@@ -362,8 +442,9 @@ std::unique_ptr<ThreadPool> ThreadPool::Create(int threads,
 
 std::unique_ptr<ThreadPool> ThreadPool::CreateUnbound(int threads) {
   try {
-    auto pool = std::make_unique<SharedPool>();
-    if (!pool->Start({threads < 1 ? 1 : threads, {}})) return nullptr;
+    const ThreadPlacement placement = {threads < 1 ? 1 : threads, {}};
+    auto pool = std::make_unique<SharedPool>(placement);
+    if (!pool->Start()) return nullptr;
     return pool;
   } catch (...) {  // std::bad_alloc
     return nullptr;

@@ -48,8 +48,10 @@ class ThreadPool {
   // none: for tests and for splitting work finer than the machine.
   static std::unique_ptr<ThreadPool> CreateUnbound(int threads);
 
-  // Binds the calling thread to the pool's cores, and back to where it was;
-  // around a run. Nothing happens under AFFINITY_NONE.
+  // Around a run: binds the calling thread to the pool's cores, and back to
+  // where it was; neither under AFFINITY_NONE. In a process that inherited the
+  // pool over fork(), BindCaller starts workers of its own first. The
+  // destructor needs no such call.
   virtual void BindCaller() {}
   virtual void UnbindCaller() {}
 

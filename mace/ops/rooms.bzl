@@ -7,6 +7,7 @@ A room is a folder mace/ops/<op>/ with <op>.op.yaml. It has no BUILD file and
 is in no list: a new operator is new files only. A room holds
 
     <op>.op.yaml            attributes and ports
+    <op>.py                 what the converter knows of it; Bazel does not read it
     *.cc, *.h               the operator; without, it is only declared
     *_test.cc               its tests, with googletest
     *_testing.cc, .h        what several of them share
@@ -225,9 +226,11 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
     mace_cc_library(name = "schemas", deps = schemas)
     native.genrule(
         name = "left_out_cc",
-        srcs = declarations,
+        srcs = declarations + ["op_enums.yaml"],
         outs = ["left_out.cc"],
-        cmd = "$(location :op_schema_gen) --types $(SRCS) --out $@",
+        cmd = "$(location :op_schema_gen) --enums $(location op_enums.yaml) " +
+              "--out $@ --types " +
+              " ".join(["$(location %s)" % path for path in declarations]),
         message = "Generating the list of operators",
         tools = [":op_schema_gen"],
     )

@@ -16,7 +16,15 @@
 //
 // No function of this library ends the process or throws: what fails comes
 // back as a MaceStatus. A function that is documented as thread-compatible may
-// be called from any thread, but not from two at once on the same object.
+// be called from any thread, but not from two at once on the same object. The
+// destructor counts as such a call: whoever runs an engine in a thread gives
+// that thread a copy of the shared_ptr.
+//
+// After fork() the parent and the child may each go on with an engine: run it
+// or destroy it. The child's first run starts threads of its own, as it did not
+// inherit the parent's; if there are none to be had, it runs on the calling
+// thread and logs a warning. Engines must not run or be made in other threads
+// while fork() is called: the child would wait for these threads for ever.
 
 #ifndef MACE_PUBLIC_MACE_H_
 #define MACE_PUBLIC_MACE_H_
@@ -159,7 +167,7 @@ class MACE_API MaceTensor {
   MemoryType memory_type() const;
 
  private:
-  friend class MaceEngine;
+  friend struct MaceTensorAccess;
   class Impl;
   std::unique_ptr<Impl> impl_;
 };
@@ -204,6 +212,41 @@ struct EngineStats {
   size_t constant_bytes;  // bytes of constants used in place
   size_t prepared_bytes;  // bytes of constants copied or transformed at load
   size_t operator_count;
+  size_t state_bytes;  // of values that runs leave for the next
+};
+
+// Where the operators of an engine run, and why.
+struct DeviceRefusal {
+  DeviceType device;
+  std::string reason;
+};
+struct OperatorPlacement {
+  std::string operator_name;
+  std::string type;
+  DeviceType device;
+  std::string kernel;  // empty if the device has no choice
+  std::string output;  // types and shapes; empty before shapes are known
+  std::string remark;
+  // Time of one run that the choice of the device was made with; 0 if the model
+  // leaves shapes open.
+  int64_t estimated_nanos;
+  // Devices that were wished for more.
+  std::vector<DeviceRefusal> refusals;
+};
+// A tensor that is copied from one device's memory to another's.
+struct TensorCopy {
+  std::string tensor;
+  DeviceType from;
+  DeviceType to;
+  int64_t bytes;  // -1 before shapes are known
+  // Index of the operator that it comes before.
+  size_t before_operator;
+};
+struct EnginePlacement {
+  std::vector<OperatorPlacement> operators;  // in the order of running
+  std::vector<TensorCopy> copies;
+  // Devices that were asked for and are not there, or failed.
+  std::vector<DeviceRefusal> left_out;
 };
 
 // How an engine runs. Copyable; used only while the engine is created.
@@ -219,6 +262,15 @@ class MACE_API MaceEngineConfig {
   // The device of the whole model, or of one subgraph by name.
   MaceStatus SetRuntimeType(RuntimeType runtime_type,
                             const char *subgraph = "");
+
+  // Several devices in the order of wish: each operator runs on the first that
+  // can run it and gains by it. RT_CPU, which can run every operator, is the
+  // last wherever it is named, and also takes what no other device can run
+  // where it is not named. A device that
+  // this library lacks or that does not start fails the creation of the engine,
+  // unless RT_CPU is named too: then it is left out with a warning.
+  MaceStatus SetRuntimeTypes(const std::vector<RuntimeType> &runtime_types,
+                             const char *subgraph = "");
 
   // num_threads: -1 or 0 chooses the number of cores the policy selects; a
   // number above the cores at hand is lowered to it. Default: 1 thread pool
@@ -263,9 +315,18 @@ class MACE_API MaceEngine {
   // again. (AP-19)
   MaceStatus ReleaseIntermediateBuffer();
 
+  // Some models keep values from one run to the next (the cache of a decoder,
+  // the state of a recurrent network): they are no inputs or outputs here. All
+  // of them are zero before the first run and after this. A run that fails
+  // leaves them as they were.
+  MaceStatus ResetStates();
+
   EngineStats GetStats() const;
 
-  // One line per operator: device, kernel, shapes, or why it runs elsewhere.
+  EnginePlacement GetPlacement() const;
+
+  // The same as text: one line per operator with device, kernel and shapes;
+  // under it, why it does not run where it was wished to.
   std::string Explain() const;
 
   Impl *impl();
@@ -295,8 +356,14 @@ CreateMaceEngineFromProto(const unsigned char *model_graph_proto,
                           MaceEngine *tutor = nullptr,
                           bool fake_warmup = false);
 
-// Older generation: the weights are a file, mapped for the engine's life.
-// (AP-13)
+// Older generation: the weights are a regular file, mapped for the engine's
+// life. (AP-13)
+//
+// The file may be deleted or replaced by another of its name (rename), but must
+// not be written to or made shorter in place: the operating system ends a
+// process with SIGBUS that reads a mapped page beyond the end of its file, and
+// no library can turn that into a status. Where others write the file, read it
+// into memory and use the function above.
 MACE_API MaceStatus
 CreateMaceEngineFromProto(const std::vector<unsigned char> &model_pb,
                           const std::string &model_data_file,
@@ -339,7 +406,8 @@ class MACE_API ReadOnlyBufferMemoryRegion : public ReadOnlyMemoryRegion {
 class MACE_API FileSystem {
  public:
   virtual ~FileSystem();
-  // Maps a file read-only.
+  // Maps a regular file read-only; it must not be made shorter while the region
+  // lives (see CreateMaceEngineFromProto).
   virtual MaceStatus NewReadOnlyMemoryRegionFromFile(
       const char *path, std::unique_ptr<ReadOnlyMemoryRegion> *result) = 0;
 };

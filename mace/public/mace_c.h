@@ -14,7 +14,8 @@
  *
  * Every function that can fail returns a code and leaves a message for the
  * calling thread (mace_last_error). No function ends the process. An engine
- * may be used from any thread, by one call at a time.
+ * may be used from any thread, by one call at a time, mace_engine_destroy
+ * included. What mace.h says of fork() and of mapped files holds here, too.
  *
  * The enumerations are plain int in the ABI; a value that does not exist is
  * an error, not undefined behaviour. */
@@ -86,7 +87,8 @@ typedef struct mace_config mace_config;
 
 /* A model in memory. `weights` is used in place, must outlive the engine and
  * should start at a multiple of 64 (it is copied otherwise). If weights_path
- * is not NULL, that file is mapped instead. The names choose inputs and
+ * is not NULL, that regular file is mapped instead; it must not be made shorter
+ * while the engine lives. The names choose inputs and
  * outputs; with a count of 0, all of the model's are taken. Set what you do
  * not use to zero. */
 typedef struct mace_model {
@@ -125,6 +127,10 @@ MACE_API const char *mace_last_error(void);
 MACE_API mace_code mace_config_create(mace_config **config);
 MACE_API mace_code mace_config_set_device(mace_config *config,
                                           mace_device device);
+/* As MaceEngineConfig::SetRuntimeTypes. */
+MACE_API mace_code mace_config_set_devices(mace_config *config,
+                                           const mace_device *devices,
+                                           size_t count);
 MACE_API mace_code mace_config_set_cpu_threads(mace_config *config,
                                                int num_threads,
                                                mace_affinity policy);

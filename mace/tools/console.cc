@@ -35,6 +35,10 @@ void PrintInfo(const char *file, int line, const std::string &text) {
   Print(stdout, 'I', file, line, text);
 }
 
+void PrintWarning(const char *file, int line, const std::string &text) {
+  Print(stderr, 'W', file, line, text);
+}
+
 void PrintError(const char *file, int line, const std::string &text) {
   Print(stderr, 'E', file, line, text);
 }

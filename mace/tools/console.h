@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What mace_run prints: lines with the prefix "I file.cc:line ", as the
-// library's own log has it, results on stdout and errors on stderr.
+// library's own log has it, results on stdout, warnings and errors on stderr.
 
 #ifndef MACE_TOOLS_CONSOLE_H_
 #define MACE_TOOLS_CONSOLE_H_
@@ -14,12 +14,15 @@ namespace tools {
 
 // Prints every line of `text` with the prefix.
 void PrintInfo(const char *file, int line, const std::string &text);
+void PrintWarning(const char *file, int line, const std::string &text);
 void PrintError(const char *file, int line, const std::string &text);
 
 }  // namespace tools
 }  // namespace mace
 
 #define MACE_TOOL_INFO(text) ::mace::tools::PrintInfo(__FILE__, __LINE__, text)
+#define MACE_TOOL_WARNING(text) \
+  ::mace::tools::PrintWarning(__FILE__, __LINE__, text)
 #define MACE_TOOL_ERROR(text) \
   ::mace::tools::PrintError(__FILE__, __LINE__, text)
 

@@ -92,6 +92,57 @@ Json MemoryJson(const Measurements &m) {
           {"timeline", timeline}};
 }
 
+const char *RuntimeName(DeviceType device) {
+  switch (device) {
+    case CPU:
+      return "cpu";
+    case GPU:
+      return "gpu";
+    case HEXAGON:
+      return "dsp";
+    case HTA:
+      return "hta";
+    case APU:
+      return "apu";
+  }
+  return "unknown";
+}
+
+Json RefusalsJson(const std::vector<DeviceRefusal> &refusals) {
+  Json json = Json::array();
+  for (const DeviceRefusal &refusal : refusals) {
+    json.push_back(
+        {{"device", RuntimeName(refusal.device)}, {"reason", refusal.reason}});
+  }
+  return json;
+}
+
+Json PlacementJson(const EnginePlacement &placement) {
+  Json operators = Json::array();
+  for (const OperatorPlacement &op : placement.operators) {
+    operators.push_back(
+        {{"name", op.operator_name},
+         {"type", op.type},
+         {"device", RuntimeName(op.device)},
+         {"kernel", op.kernel},
+         {"output", op.output},
+         {"remark", op.remark},
+         {"estimated_us", static_cast<double>(op.estimated_nanos) / 1e3},
+         {"refusals", RefusalsJson(op.refusals)}});
+  }
+  Json copies = Json::array();
+  for (const TensorCopy &copy : placement.copies) {
+    copies.push_back({{"tensor", copy.tensor},
+                      {"from", RuntimeName(copy.from)},
+                      {"to", RuntimeName(copy.to)},
+                      {"bytes", copy.bytes},
+                      {"before_operator", copy.before_operator}});
+  }
+  return {{"operators", operators},
+          {"copies", copies},
+          {"left_out", RefusalsJson(placement.left_out)}};
+}
+
 Json TensorsJson(const TensorMap &tensors) {
   Json json = Json::array();
   for (const auto &entry : tensors) {
@@ -147,6 +198,7 @@ std::string JsonReport(const Options &options,
       {"outputs", TensorsJson(runner.outputs())},
       {"non_finite", m.non_finite.empty() ? Json() : Json(m.non_finite)},
       {"memory", MemoryJson(m)},
+      {"placement", PlacementJson(m.placement)},
   };
   if (options.benchmark) report["benchmark"] = BenchmarkJson(m);
   if (options.measure_peak) {

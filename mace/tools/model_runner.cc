@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,13 +33,19 @@ MaceStatus SetRuntime(const std::string &name, MaceEngineConfig *config) {
       {"cpu", RT_CPU}, {"gpu", RT_OPENCL}, {"dsp", RT_HEXAGON},
       {"hta", RT_HTA}, {"apu", RT_APU},
   };
-  const auto found = runtimes.find(name);
-  if (found == runtimes.end()) {
-    return MaceStatus(
-        MaceStatus::MACE_INVALID_ARGS,
-        "--runtime: '" + name + "' is none of cpu, gpu, dsp, hta, apu");
+  std::vector<RuntimeType> wish;
+  std::istringstream parts(name);
+  for (std::string part; std::getline(parts, part, '+');) {
+    const auto found = runtimes.find(part);
+    if (found == runtimes.end()) {
+      return MaceStatus(MaceStatus::MACE_INVALID_ARGS,
+                        "--runtime: '" + part +
+                            "' is none of cpu, gpu, dsp, hta, apu; "
+                            "several are joined by '+'");
+    }
+    wish.push_back(found->second);
   }
-  return config->SetRuntimeType(found->second);
+  return config->SetRuntimeTypes(wish);
 }
 
 // Of the run, as far as there are cores.
@@ -196,6 +203,7 @@ MaceStatus ModelRunner::RunOneLife() {
     }
   }
   measurements_.restarts.push_back(std::move(times));
+  measurements_.placement = engine_->GetPlacement();
   // Outputs are written first: whoever looks for the cause of a NaN needs
   // them.
   if (!options_.output_file.empty()) MACE_TOOL_RETURN_IF_ERROR(WriteOutputs());

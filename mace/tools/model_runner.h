@@ -34,6 +34,7 @@ struct Measurements {
   std::vector<RestartTimes> restarts;
   double capability_ms = 0;
   EngineStats engine = {};
+  EnginePlacement placement;
   std::vector<MemoryPoint> memory;
   size_t peak_resident_bytes = 0;
   int recoveries = 0;

@@ -19,25 +19,27 @@ namespace mace {
 namespace tools {
 namespace {
 
-// Flags of runtimes that this program is not built with, by the runtime that
-// would read them. They are refused: ignoring `--opencl_binary_file` would
-// silently measure something else.
-const std::map<std::string, std::string> &ForeignFlags() {
-  static const std::map<std::string, std::string> flags = {
-      {"opencl_cache_full_path", "GPU"},
-      {"opencl_binary_file", "GPU"},
-      {"opencl_parameter_file", "GPU"},
-      {"opencl_cache_reuse_policy", "GPU"},
-      {"gpu_perf_hint", "GPU"},
-      {"gpu_priority_hint", "GPU"},
-      {"accelerator_binary_file", "DSP"},
-      {"accelerator_storage_file", "DSP"},
-      {"accelerator_cache_policy", "DSP"},
-      {"apu_boost_hint", "APU"},
-      {"apu_preference_hint", "APU"},
-  };
-  return flags;
-}
+// A flag of a device that this program has no runtime for. It is accepted, as
+// scripts give it whatever the runtime, and answered with a warning.
+struct ForeignFlag {
+  const char *name;
+  const char *device;
+  const char *value;
+};
+
+constexpr ForeignFlag kForeignFlags[] = {
+    {"opencl_cache_full_path", "GPU", "FILE"},
+    {"opencl_binary_file", "GPU", "FILE"},
+    {"opencl_parameter_file", "GPU", "FILE"},
+    {"opencl_cache_reuse_policy", "GPU", "0|1"},
+    {"gpu_perf_hint", "GPU", "0..3"},
+    {"gpu_priority_hint", "GPU", "0..3"},
+    {"accelerator_binary_file", "DSP or APU", "FILE"},
+    {"accelerator_storage_file", "DSP or APU", "FILE"},
+    {"accelerator_cache_policy", "DSP or APU", "0..3"},
+    {"apu_boost_hint", "APU", "0..100"},
+    {"apu_preference_hint", "APU", "0..2"},
+};
 
 // The flags about inputs and outputs as given, before they are joined.
 struct NodeFlags {
@@ -172,7 +174,8 @@ void AddModelFlags(CLI::App *app, Options *options) {
   app->add_option("--model_data_file", options->model_data_file,
                   "model weights (<model>.data)")
       ->type_name("FILE");
-  app->add_option("--runtime", options->runtime, "cpu (default)")
+  app->add_option("--runtime", options->runtime,
+                  "cpu (default), or several in the order of wish, as gpu+cpu")
       ->type_name("NAME");
   app->add_option("--input_file", options->input_file,
                   "prefix of raw input files: <prefix>_<name>, every character"
@@ -253,15 +256,24 @@ void AddReportFlags(CLI::App *app, Options *options) {
       ->group("Reports");
 }
 
-// A foreign flag among the arguments, as "opencl_binary_file"; or "".
-std::string FindForeignFlag(int argc, const char *const *argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument.compare(0, 2, "--") != 0) continue;
-    const std::string name = argument.substr(2, argument.find('=') - 2);
-    if (ForeignFlags().count(name) != 0) return name;
+void AddForeignFlags(CLI::App *app) {
+  for (const ForeignFlag &flag : kForeignFlags) {
+    app->add_option_function<std::string>(
+           std::string("--") + flag.name, [](const std::string &) {},
+           std::string("no effect: of the ") + flag.device)
+        ->type_name(flag.value)
+        ->expected(1)
+        ->group("Devices that this mace_run has no runtime for");
   }
-  return "";
+}
+
+void WarnOfForeignFlags(const CLI::App &app) {
+  for (const ForeignFlag &flag : kForeignFlags) {
+    const std::string name = std::string("--") + flag.name;
+    if (app.count(name) == 0) continue;
+    MACE_TOOL_WARNING(name + " has no effect: it is of the " + flag.device +
+                      " runtime, which this mace_run does not have");
+  }
 }
 
 ParseOutcome Refuse(const std::string &message) {
@@ -331,12 +343,6 @@ std::string ParseShapes(const std::string &text,
 }
 
 ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
-  const std::string foreign = FindForeignFlag(argc, argv);
-  if (!foreign.empty()) {
-    return Refuse("--" + foreign + " belongs to the " +
-                  ForeignFlags().at(foreign) +
-                  " runtime, which this mace_run does not have; leave it out");
-  }
   CLI::App app(
       "Runs a MACE model: time, memory, outputs.\n"
       "Exit status: 0 done; 1 the model or the system failed; 2 the request "
@@ -356,6 +362,7 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
   AddNodeFlags(&app, "output", &output_flags);
   AddRunFlags(&app, options);
   AddReportFlags(&app, options);
+  AddForeignFlags(&app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &answer) {  // --help, --version
@@ -369,6 +376,7 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
   }
   if (wrong.empty()) wrong = CheckCombinations(*options);
   if (!wrong.empty()) return Refuse(wrong);
+  WarnOfForeignFlags(app);
   return {true, kExitSuccess};
 }
 

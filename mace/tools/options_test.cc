@@ -73,11 +73,25 @@ TEST(OptionsTest, FlagsTakeTrueAndFalse) {
   EXPECT_TRUE(options.fake_warmup);
 }
 
-TEST(OptionsTest, RefusesFlagsOfOtherRuntimes) {
-  EXPECT_NE(std::string::npos,
-            Refusal({"--opencl_binary_file=x"}).find("GPU runtime"));
-  EXPECT_NE(std::string::npos,
-            Refusal({"--apu_boost_hint", "3"}).find("APU runtime"));
+// Scripts give them whatever the runtime: the run goes on, and says so.
+TEST(OptionsTest, FlagsOfOtherRuntimesAreAnsweredWithAWarning) {
+  for (const char *flag :
+       {"opencl_cache_full_path", "opencl_binary_file", "opencl_parameter_file",
+        "opencl_cache_reuse_policy", "gpu_perf_hint", "gpu_priority_hint",
+        "accelerator_binary_file", "accelerator_storage_file",
+        "accelerator_cache_policy", "apu_boost_hint", "apu_preference_hint"}) {
+    const std::string name = std::string("--") + flag;
+    for (const std::vector<std::string> &words :
+         {std::vector<std::string>{name + "=1"},
+          std::vector<std::string>{name, "1"}}) {
+      Options options;
+      testing::internal::CaptureStderr();
+      EXPECT_TRUE(Parse(words, &options).run) << name;
+      const std::string said = testing::internal::GetCapturedStderr();
+      EXPECT_NE(std::string::npos, said.find(name + " has no effect")) << said;
+      EXPECT_EQ('W', said[0]);
+    }
+  }
 }
 
 TEST(OptionsTest, RefusalsNameTheFlag) {

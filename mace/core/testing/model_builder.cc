@@ -162,6 +162,13 @@ ModelBuilder &ModelBuilder::RawConstant(const std::string &name,
   return *this;
 }
 
+ModelBuilder &ModelBuilder::State(const std::string &input,
+                                  const std::string &output) {
+  version_ = 4;
+  body_.Bytes(13, Message().Bytes(1, input).Bytes(2, output).data());
+  return *this;
+}
+
 ModelBuilder &ModelBuilder::Version(uint64_t version) {
   version_ = version;
   return *this;

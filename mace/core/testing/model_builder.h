@@ -72,6 +72,8 @@ class ModelBuilder {
                             uint64_t groups,
                             uint64_t offset,
                             uint64_t size);
+  // `input` of the next run is `output` of this one.
+  ModelBuilder &State(const std::string &input, const std::string &output);
   ModelBuilder &Version(uint64_t version);
   ModelBuilder &DataSize(uint64_t size);
   ModelBuilder &Crc32(uint32_t crc);

@@ -27,7 +27,8 @@ class ActivationOp final : public CpuOp {
                            : "only PRELU takes the input slope");
     }
     if (!prelu) return MaceStatus();
-    if (slope->shape.rank() != 1 || slope->elements() < 1) {
+    // None for an input without channels.
+    if (slope->shape.rank() != 1) {
       return Invalid("slope has the shape ", slope->shape.ToString(),
                      ", not [C] or [1]");
     }
@@ -38,7 +39,7 @@ class ActivationOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kActivationInputInput);
     if (params_.kind == activation::Kind::kPrelu) {
       const Shape &slope = context->input(kActivationSlopeInput)->shape;
@@ -49,7 +50,10 @@ class ActivationOp final : public CpuOp {
                        input->shape.ToString());
       }
     }
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, input->data_type));
+    return SetOutput(context, 0, input->shape, input->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
     context->AllowInPlace(0, 0);
     context->AllowStridedInput(kActivationInputInput);
     context->AllowStridedOutput(0);

@@ -78,7 +78,7 @@ TEST(ActivationOpTest, EveryKindMatchesItsFormula) {
         for (const float v : half.floats()) expected.push_back(Apply(kind, v));
         ExpectFloats(OpCase("Activation")
                          .Input(half)
-                         .DataTypeHint(op_test::HalfHint(bf16))
+                         .ComputeIn(op_test::HalfPrecision(bf16))
                          .String("activation", kind)
                          .Float("activation_limit", 3)
                          .Float("activation_alpha", 0.25f)
@@ -107,10 +107,23 @@ TEST(ActivationOpTest, PreluByChannelAndShared) {
                              .String("activation", "PRELU");
     ExpectFloats(prelu, shape, expected, {0, 1e-7});
     for (const bool bf16 : {false, true}) {
-      ExpectFloats(OpCase(prelu).DataTypeHint(op_test::HalfHint(bf16)), shape,
+      ExpectFloats(OpCase(prelu).ComputeIn(op_test::HalfPrecision(bf16)), shape,
                    expected, {1e-7, op_test::HalfError(bf16)});
     }
   }
+}
+
+TEST(ActivationOpTest, PreluOfNoChannelsHasNoSlopes) {
+  ExpectFloats(OpCase("Activation")
+                   .Input(Value::Floats({2, 3, 0}, {}))
+                   .Constant(Value::Floats({0}, {}))
+                   .String("activation", "PRELU"),
+               {2, 3, 0}, {}, {0, 0});
+  ExpectError(OpCase("Activation")
+                  .Input(Value::Floats({2, 3}, std::vector<float>(6)))
+                  .Constant(Value::Floats({0}, {}))
+                  .String("activation", "PRELU"),
+              MaceStatus::MACE_INVALID_ARGS, "0 values");
 }
 
 TEST(ActivationOpTest, Errors) {

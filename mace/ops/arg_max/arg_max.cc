@@ -25,21 +25,21 @@ class ArgMaxOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kArgMaxInputInput);
     Shape shape = input->shape;
     const auto rank = static_cast<int64_t>(shape.rank());
-    int64_t axis = attributes_.axis;
-    if (axis < -rank || axis >= rank) {
-      return Invalid("axis ", axis, " is not within [", -rank, ", ", rank,
-                     ") for an input of shape ", shape.ToString());
+    const int64_t axis = shape.NormalizeAxis(attributes_.axis);
+    if (axis < 0) {
+      return Invalid("axis ", attributes_.axis, " is not within [", -rank, ", ",
+                     rank, ") for an input of shape ", shape.ToString());
     }
-    axis_ = static_cast<size_t>(axis < 0 ? axis + rank : axis);
-    if (shape[axis_] == 0 || shape[axis_] > INT32_MAX) {
-      return Invalid("axis ", axis, " of ", shape.ToString(), " has length ",
-                     shape[axis_], "; 1 to ", INT32_MAX, " are supported");
+    if (shape[axis] == 0 || shape[axis] > INT32_MAX) {
+      return Invalid("axis ", attributes_.axis, " of ", shape.ToString(),
+                     " has length ", shape[axis], "; 1 to ", INT32_MAX,
+                     " are supported");
     }
-    shape[axis_] = 1;
+    shape[axis] = 1;
     return SetOutput(context, 0, shape, DataType::kInt32);
   }
 
@@ -48,9 +48,11 @@ class ArgMaxOp final : public CpuOp {
     Tensor *output = context->output(0);
     if (output->elements() == 0) return MaceStatus();
     const Shape &shape = input->shape;
-    const int64_t length = shape[axis_];
-    const int64_t outer = shape.Elements(0, axis_);
-    const int64_t inner = shape.Elements(axis_ + 1, shape.rank());
+    const auto axis =
+        static_cast<size_t>(shape.NormalizeAxis(attributes_.axis));
+    const int64_t length = shape[axis];
+    const int64_t outer = shape.Elements(0, axis);
+    const int64_t inner = shape.Elements(axis + 1, shape.rank());
     const float *x = input->As<float>();
     auto *y = output->MutableAs<int32_t>();
     const auto n = static_cast<size_t>(length);
@@ -85,7 +87,6 @@ class ArgMaxOp final : public CpuOp {
   ArgMaxAttributes attributes_;
   arg::Wanted wanted_;
   const arg::Kernels *kernels_ = nullptr;
-  size_t axis_ = 0;
 };
 
 }  // namespace

@@ -3,17 +3,19 @@
 
 #include "mace/ops/batch_norm/batch_norm_schema.h"
 
-#include "mace/core/row_bands.h"
+#include <memory>
+
 #include "mace/kernels/cpu/eltwise/eltwise.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/pixels.h"
+#include "mace/ops/cpu_op/row_bands.h"
 
 namespace mace {
 
 namespace {
 
-class BatchNormOp final : public CpuOp, private RowBands {
+class BatchNormOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     BatchNormAttributes attributes;
@@ -24,7 +26,7 @@ class BatchNormOp final : public CpuOp, private RowBands {
     return CheckFusedActivation(context->def(), activation_);
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kBatchNormInputInput);
     const Shape &scale = context->input(kBatchNormScaleInput)->shape;
     const Shape &offset = context->input(kBatchNormOffsetInput)->shape;
@@ -36,8 +38,14 @@ class BatchNormOp final : public CpuOp, private RowBands {
                      channels.ToString(), " for an input of shape ",
                      input->shape.ToString());
     }
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, input->data_type));
-    shape_ = input->shape;
+    return SetOutput(context, 0, input->shape, input->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Shape &shape = context->input(kBatchNormInputInput)->shape;
+    if (shape.rank() == 4 && shape.Elements() > 0) {
+      context->Keep(std::make_unique<InBands>(this));
+    }
     context->AllowInPlace(0, 0);
     context->AllowStridedInput(kBatchNormInputInput);
     context->AllowStridedOutput(0);
@@ -50,7 +58,7 @@ class BatchNormOp final : public CpuOp, private RowBands {
     Tensor *output = context->output(0);
     const Pixels<const float> x = {input->As<float>(), input->RowStride()};
     const Pixels<float> y = {output->MutableAs<float>(), output->RowStride()};
-    const int64_t channels = shape_.back();
+    const int64_t channels = input->shape.back();
     context->thread_pool()->ParallelFor(
         input->elements() / channels, RowGrain(channels),
         [&](int64_t begin, int64_t end, int /*thread*/) {
@@ -59,18 +67,27 @@ class BatchNormOp final : public CpuOp, private RowBands {
     return MaceStatus();
   }
 
-  const RowBands *row_bands() const override {
-    return shape_.rank() == 4 && shape_.Elements() > 0 ? this : nullptr;
-  }
-  RowRange InputRows(const RowRange &output) const override { return output; }
-  size_t BandScratchBytes(int64_t) const override { return 0; }
-  void RunBand(const RunContext &context, const BandRun &run) const override {
-    Compute(context, {static_cast<const float *>(run.input), run.input_stride},
-            {static_cast<float *>(run.output), run.output_stride}, 0,
-            run.rows.count() * shape_[2]);
-  }
-
  private:
+  // The plan for images: the operator can run in bands of their rows.
+  class InBands final : public OpPlan, private RowBands {
+   public:
+    explicit InBands(const BatchNormOp *op) : op_(op) {}
+    const RowBands *row_bands() const override { return this; }
+
+   private:
+    RowRange InputRows(const RowRange &output) const override { return output; }
+    size_t BandScratchBytes(int64_t) const override { return 0; }
+    void RunBand(const RunContext &context, const BandRun &run) const override {
+      const Shape &shape = context.input(kBatchNormInputInput)->shape;
+      op_->Compute(context,
+                   {static_cast<const float *>(run.input), run.input_stride},
+                   {static_cast<float *>(run.output), run.output_stride}, 0,
+                   run.rows.count() * shape[2]);
+    }
+
+    const BatchNormOp *op_;
+  };
+
   void Compute(const RunContext &context,
                const Pixels<const float> &x,
                const Pixels<float> &y,
@@ -78,7 +95,7 @@ class BatchNormOp final : public CpuOp, private RowBands {
                int64_t end) const {
     const float *scale = context.input(kBatchNormScaleInput)->As<float>();
     const float *offset = context.input(kBatchNormOffsetInput)->As<float>();
-    const int64_t channels = shape_.back();
+    const int64_t channels = context.input(kBatchNormInputInput)->shape.back();
     // Dense pixels are one run, others a run each.
     const bool dense = x.stride == channels && y.stride == channels;
     const int64_t pixels = dense ? end - begin : 1;
@@ -94,7 +111,6 @@ class BatchNormOp final : public CpuOp, private RowBands {
     }
   }
 
-  Shape shape_;
   activation::Params activation_;
   const eltwise::Kernels *eltwise_ = nullptr;
   const activation::Kernels *activations_ = nullptr;

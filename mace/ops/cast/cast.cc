@@ -106,7 +106,7 @@ class CastOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kCastInputInput);
     const DataType to = TypeOf(attributes_.to);
     const DataType from = input->data_type;
@@ -116,8 +116,14 @@ class CastOp final : public CpuOp {
       return NotSupported("no conversion from ", DataTypeName(from), " to ",
                           DataTypeName(to), "; go by way of float32");
     }
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, to));
-    if (to == input->data_type) context->AllowInPlace(0, 0);
+    return SetOutput(context, 0, input->shape, to);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    if (context->output(0)->data_type ==
+        context->input(kCastInputInput)->data_type) {
+      context->AllowInPlace(0, 0);
+    }
     return MaceStatus();
   }
 
@@ -159,7 +165,9 @@ class CastOp final : public CpuOp {
     return Invalid("cannot convert from ", DataTypeName(input->data_type));
   }
 
-  MaceStatus ToFloat(ThreadPool *pool, const Tensor *input, Tensor *output) {
+  MaceStatus ToFloat(ThreadPool *pool,
+                     const Tensor *input,
+                     Tensor *output) const {
     const convert::Kernels *kernels = convert::KernelsFor(isa());
     switch (input->data_type) {
       case DataType::kFloat16:
@@ -186,7 +194,7 @@ class CastOp final : public CpuOp {
     return MaceStatus();
   }
 
-  void FromFloat(ThreadPool *pool, const Tensor *input, Tensor *output) {
+  void FromFloat(ThreadPool *pool, const Tensor *input, Tensor *output) const {
     const convert::Kernels *kernels = convert::KernelsFor(isa());
     switch (output->data_type) {
       case DataType::kFloat16:

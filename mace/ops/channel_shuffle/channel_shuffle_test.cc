@@ -47,7 +47,7 @@ TEST(ChannelShuffleTest, TransposesGroups) {
       for (const bool bf16 : {false, true}) {
         ExpectValue(OpCase("ChannelShuffle")
                         .Input(RoundToHalf(x, bf16))
-                        .DataTypeHint(op_test::HalfHint(bf16))
+                        .ComputeIn(op_test::HalfPrecision(bf16))
                         .Int("groups", groups),
                     RoundToHalf(Value::Floats(shape, expected), bf16));
       }

@@ -16,7 +16,7 @@ class ConcatOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *first = context->input(0);
     Shape shape = first->shape;
     const int64_t axis = shape.NormalizeAxis(attributes_.axis);
@@ -43,9 +43,24 @@ class ConcatOp final : public CpuOp {
       // Sizes of single tensors are below 2^40 elements: no overflow.
       shape[axis] += input->shape[axis];
     }
-    axis_ = static_cast<size_t>(axis);
-    AllowParts(context, shape);
     return SetOutput(context, 0, shape, first->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Shape &shape = context->output(0)->shape;
+    const size_t axis = AxisOf(shape);
+    const int64_t inner = shape.Elements(axis + 1, shape.rank());
+    const bool of_rows = axis + 1 == shape.rank();
+    PartPlace place;
+    place.stride = shape[axis] * inner;
+    for (size_t i = 0; i < context->input_count(); ++i) {
+      place.run = context->input(i)->shape[axis] * inner;
+      context->AllowPart(0, i, place);
+      if (of_rows) context->AllowStridedInput(i);
+      place.offset += place.run;
+    }
+    if (of_rows) context->AllowStridedOutput(0);
+    return MaceStatus();
   }
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
@@ -53,19 +68,20 @@ class ConcatOp final : public CpuOp {
   MaceStatus Run(RunContext *context) override {
     Tensor *output = context->output(0);
     const Shape &shape = output->shape;
+    const size_t axis = AxisOf(shape);
     const auto size = static_cast<int64_t>(DataTypeSize(output->data_type));
-    const int64_t inner = shape.Elements(axis_ + 1, shape.rank()) * size;
-    const bool of_rows = axis_ + 1 == shape.rank();
+    const int64_t inner = shape.Elements(axis + 1, shape.rank()) * size;
+    const bool of_rows = axis + 1 == shape.rank();
     RowCopy copy;
-    copy.rows = shape.Elements(0, axis_);
+    copy.rows = shape.Elements(0, axis);
     copy.target = output->MutableAs<uint8_t>();
     copy.target_stride =
-        of_rows ? output->RowStride() * size : shape[axis_] * inner;
+        of_rows ? output->RowStride() * size : shape[axis] * inner;
     RowCopy parts[kMaxParts];
     size_t count = 0;
     for (size_t i = 0; i < context->input_count(); ++i) {
       const Tensor *input = context->input(i);
-      copy.bytes = input->shape[axis_] * inner;
+      copy.bytes = input->shape[axis] * inner;
       // The target itself where it was computed in its place.
       copy.source = input->As<uint8_t>();
       copy.source_stride = of_rows ? input->RowStride() * size : copy.bytes;
@@ -80,22 +96,12 @@ class ConcatOp final : public CpuOp {
   }
 
  private:
-  void AllowParts(ReshapeContext *context, const Shape &shape) const {
-    const int64_t inner = shape.Elements(axis_ + 1, shape.rank());
-    const bool of_rows = axis_ + 1 == shape.rank();
-    PartPlace place;
-    place.stride = shape[axis_] * inner;
-    for (size_t i = 0; i < context->input_count(); ++i) {
-      place.run = context->input(i)->shape[axis_] * inner;
-      context->AllowPart(0, i, place);
-      if (of_rows) context->AllowStridedInput(i);
-      place.offset += place.run;
-    }
-    if (of_rows) context->AllowStridedOutput(0);
+  // `output` has the rank of the inputs.
+  size_t AxisOf(const Shape &output) const {
+    return static_cast<size_t>(output.NormalizeAxis(attributes_.axis));
   }
 
   ConcatAttributes attributes_;
-  size_t axis_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Convolutions of ResNet-50, MobileNetV2 and InceptionV3.
+// Convolutions of ResNet-50, MobileNetV2, InceptionV3 and DeepLabV3.
 
 #include <string>
 
@@ -25,6 +25,7 @@ struct Layer {
   const char *type = "float";  // of AddWeights
   int winograd = 0;            // the deployment's hint
   int64_t groups = 1;
+  int64_t dilation = 1;
 };
 
 constexpr Layer kLayers[] = {
@@ -65,14 +66,15 @@ constexpr Layer kLayers[] = {
     {7, 960, 1, 1, 1, 160, "int8"},
     {7, 512, 1, 1, 1, 2048, "int8"},
     // Arithmetic in 16 bits
-    {224, 3, 7, 7, 2, 64, "bf16_bf16"},
-    {14, 256, 3, 3, 1, 256, "bf16_bf16"},
-    {14, 256, 1, 1, 1, 1024, "bf16_bf16"},
-    {7, 960, 1, 1, 1, 160, "bf16_bf16"},
-    {224, 3, 7, 7, 2, 64, "fp16_fp16"},
-    {14, 256, 3, 3, 1, 256, "fp16_fp16"},
-    {14, 256, 1, 1, 1, 1024, "fp16_fp16"},
-    {7, 960, 1, 1, 1, 160, "fp16_fp16"},
+    {224, 3, 7, 7, 2, 64, "bf16"},
+    {14, 256, 3, 3, 1, 256, "bf16"},
+    {14, 256, 1, 1, 1, 1024, "bf16"},
+    {7, 960, 1, 1, 1, 160, "bf16"},
+    {14, 256, 3, 3, 1, 256, "bf16", 4},
+    {224, 3, 7, 7, 2, 64, "fp16"},
+    {14, 256, 3, 3, 1, 256, "fp16"},
+    {14, 256, 1, 1, 1, 1024, "fp16"},
+    {7, 960, 1, 1, 1, 160, "fp16"},
     // Winograd, beside the same layers above
     {56, 64, 3, 3, 1, 64, "float", 2},
     {56, 64, 3, 3, 1, 64, "float", 4},
@@ -82,12 +84,17 @@ constexpr Layer kLayers[] = {
     {14, 256, 3, 3, 1, 256, "float", 4},
     {7, 512, 3, 3, 1, 512, "float", 2},
     {7, 512, 3, 3, 1, 512, "float", 4},
-    {14, 256, 3, 3, 1, 256, "fp16_fp16", 2},
-    {14, 256, 3, 3, 1, 256, "fp16_fp16", 4},
+    {14, 256, 3, 3, 1, 256, "fp16", 2},
+    {14, 256, 3, 3, 1, 256, "fp16", 4},
     // Groups: ShuffleNet's 1x1, ResNeXt-50's 3x3
     {28, 136, 1, 1, 1, 136, "float", 0, 4},
     {56, 128, 3, 3, 1, 128, "float", 0, 32},
     {14, 512, 3, 3, 1, 512, "float", 0, 32},
+    // DeepLabV3: its last layers and its pyramid, most of which lies outside
+    {16, 512, 3, 3, 1, 512, "float", 0, 1, 4},
+    {16, 2048, 3, 3, 1, 256, "float", 0, 1, 12},
+    {16, 2048, 3, 3, 1, 256, "float", 0, 1, 24},
+    {16, 2048, 3, 3, 1, 256, "bf16", 0, 1, 12},
 };
 
 const bool registered = [] {
@@ -95,7 +102,7 @@ const bool registered = [] {
     const Shape input{1, layer.size, layer.size, layer.channels};
     const std::string details =
         MakeString("K", layer.kernel_h, "x", layer.kernel_w, "S", layer.stride,
-                   "D1_SAME_", layer.filters,
+                   "D", layer.dilation, "_SAME_", layer.filters,
                    layer.winograd == 0 ? "" : MakeString("_W", layer.winograd),
                    layer.groups == 1 ? "" : MakeString("_G", layer.groups));
     benchmark::RegisterOp(
@@ -109,6 +116,7 @@ const bool registered = [] {
           benchmark::AddWeights(layer.type, filter, layer.groups, &op_case);
           return op_case.Constant(random->Floats({layer.filters}))
               .Ints("strides", {layer.stride, layer.stride})
+              .Ints("dilations", {layer.dilation, layer.dilation})
               .String("padding", "SAME")
               .Int("groups", layer.groups)
               .Winograd(layer.winograd)

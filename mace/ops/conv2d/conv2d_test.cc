@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The operator's contract; the arithmetic over many geometries is tested with
-// the kernel (mace/kernels/cpu/gemm/conv_gemm_test.cc), filters and arithmetic
+// the kernel (mace/kernels/cpu/conv/direct_test.cc), filters and arithmetic
 // in few bits in conv2d_types_test.cc.
 
 #include <gtest/gtest.h>

@@ -116,7 +116,7 @@ TEST(Conv2DTypesTest, Bf16Activations) {
                                  .PackedPairs(f)
                                  .Constant(b)
                                  .String("padding", "SAME")
-                                 .DataTypeHint("bf16_bf16");
+                                 .ComputeIn(Precision::kBfloat16);
       const std::vector<double> want = Convolve(x, f, b.floats(), n);
       const op_test::Tolerance rounded = {1e-6, 0x1p-8};
       ExpectFloats(op_case, r.shape, want, rounded);
@@ -150,7 +150,7 @@ TEST(Conv2DTypesTest, Bf16ArithmeticRoundsItsInput) {
   }
 }
 
-// Whole numbers, of which fp16 holds the sums of a stretch.
+// Whole numbers, of which fp16 holds the sums of a K-block.
 TEST(Conv2DTypesTest, Fp16Arithmetic) {
   Random random(17);
   auto whole = [&random](const Shape &shape) {
@@ -172,7 +172,7 @@ TEST(Conv2DTypesTest, Fp16Arithmetic) {
                                .Packed(f, 1, DataType::kFloat16)
                                .Constant(b)
                                .String("padding", "SAME")
-                               .DataTypeHint("fp16_fp16");
+                               .ComputeIn(Precision::kFloat16);
     const std::vector<double> want = Convolve(x, f, b.floats(), n);
     ExpectFloats(op_case, r.shape, want, kConvTolerance);
     OpCase with_residual = op_case;
@@ -200,8 +200,7 @@ TEST(Conv2DTypesTest, Fp16ArithmeticOnlyIfAskedFor) {
   const OpCase op_case =
       OpCase("Conv2D")
           .Input(random.Floats({1, 6, 7, 17}))
-          .Packed(random.Floats({21, 1, 1, 17}), 1, DataType::kFloat16)
-          .DataTypeHint("fp16_fp32");
+          .Packed(random.Floats({21, 1, 1, 17}), 1, DataType::kFloat16);
   for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
     EXPECT_EQ(result.result.kernel_name, "gemm");
   }
@@ -223,8 +222,8 @@ TEST(Conv2DTypesTest, Int8Weights) {
     ExpectFloats(op_case, {2, 7, 6, 37 * groups}, Convolve(x, f, b.floats(), n),
                  kConvTolerance);
     // Whatever the deployment computes in elsewhere.
-    for (const char *type : {"fp16_fp16", "bf16_bf16"}) {
-      op_case.DataTypeHint(type);
+    for (Precision type : {Precision::kFloat16, Precision::kBfloat16}) {
+      op_case.ComputeIn(type);
       ExpectFloats(op_case, {2, 7, 6, 37 * groups},
                    Convolve(x, f, b.floats(), n), kConvTolerance);
     }

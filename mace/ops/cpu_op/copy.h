@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/core/op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 
 namespace mace {
 

@@ -11,7 +11,8 @@ namespace mace {
 MaceStatus CpuOp::Init(InitContext *context) {
   name_ = context->def().name;
   type_ = context->def().type;
-  isa_ = CpuIsaOf(context->device());
+  isa_ = context->isa();
+  pool_ = context->thread_pool();
   if (isa_ == CpuIsa::kNone) {
     return NotSupported("this processor has none of the instruction sets ",
                         kCpuIsaNames);
@@ -19,7 +20,7 @@ MaceStatus CpuOp::Init(InitContext *context) {
   return InitOp(context);
 }
 
-MaceStatus CpuOp::SetOutput(ReshapeContext *context,
+MaceStatus CpuOp::SetOutput(ShapeContext *context,
                             size_t index,
                             const Shape &shape,
                             DataType data_type) const {

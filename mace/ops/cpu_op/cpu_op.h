@@ -1,22 +1,167 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
-
-// What every operator on the CPU starts from.
+//
+// An operator on the CPU, in four steps:
+//
+//   Init         once: read attributes, check constants, choose kernels;
+//   InferShapes  for each new set of input shapes: shapes of the outputs;
+//   Plan         likewise, once all shapes are known: all that Run needs to
+//                know, as a value that the caller keeps;
+//   Run          every time: compute. Neither allocates nor fails for anything
+//                that the steps before could have seen.
+//
+// Before Init the engine has checked the operator against its schema: port
+// counts, element types, which inputs are constant, and attribute kinds. An
+// operator checks the rest (ranks, matching dimensions) in Init or InferShapes.
+//
+// An operator keeps nothing that depends on shapes but constants transformed
+// for them (PlanContext::RequestPrepared): plans for several sets of shapes
+// exist at the same time, and any of them may be run next.
 
 #ifndef MACE_OPS_CPU_OP_CPU_OP_H_
 #define MACE_OPS_CPU_OP_CPU_OP_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "mace/core/op.h"
-#include "mace/kernels/cpu/cpu_device.h"
+#include "mace/core/thread_pool.h"
+#include "mace/kernels/cpu/isa.h"
 
 namespace mace {
 
+class RowBands;
+
+class InitContext {
+ public:
+  virtual ~InitContext() = default;
+  virtual const OperatorDef &def() const = 0;
+  virtual const DeploymentHints &hints() const = 0;
+  virtual size_t input_count() const = 0;
+  // The constant at that port; null if the input is absent or computed.
+  virtual const Tensor *constant(size_t index) const = 0;
+  // True if the port is connected at all.
+  virtual bool has_input(size_t index) const = 0;
+  // Which copy of the kernels the operator calls.
+  virtual CpuIsa isa() const = 0;
+  virtual ThreadPool *thread_pool() const = 0;
+  // Uninitialised memory, 64-byte aligned, that lives as long as the op; for
+  // transformed constants. Null when there is none left.
+  virtual void *AllocatePrepared(size_t bytes) = 0;
+};
+
+// Where a tensor lies that is a part of another: as runs of `run` elements, the
+// first `offset` elements after the other's start, `stride` apart.
+struct PartPlace {
+  int64_t offset = 0;
+  int64_t run = 0;
+  int64_t stride = 0;
+};
+
+// What an operator makes of the shapes of its inputs for Run. Operators derive
+// their own; one that needs nothing has none.
+class OpPlan {
+ public:
+  virtual ~OpPlan() = default;
+
+  // How to run the operator in bands of rows; null if that is not possible with
+  // these shapes.
+  virtual const RowBands *row_bands() const { return nullptr; }
+  // Multiply-accumulates of one Run; 0 if not meaningful.
+  virtual int64_t Macs() const { return 0; }
+  // Convolution-like geometry for reports.
+  virtual ConvPoolArgs Geometry() const { return ConvPoolArgs(); }
+  // The kernel that runs, for Explain(); empty if there is no choice.
+  virtual std::string KernelName() const { return std::string(); }
+};
+
+class PlanContext {
+ public:
+  virtual ~PlanContext() = default;
+  virtual size_t input_count() const = 0;
+  virtual size_t output_count() const = 0;
+  // With their shapes, and the types they are stored as. Null if absent. `data`
+  // is set for values that are known before the run alone.
+  virtual const Tensor *input(size_t index) const = 0;
+  virtual const Tensor *output(size_t index) const = 0;
+  // Bytes that Run gets in scratch(), 64-byte aligned, uninitialised.
+  virtual void RequestScratch(size_t bytes) = 0;
+  // Output `output` may share memory with input `input` (same bytes) because
+  // the op reads each element before it writes it.
+  virtual void AllowInPlace(size_t output, size_t input) = 0;
+  // Input `input` or output `output` may have its rows apart; Run follows
+  // Tensor::RowStride(). Without it the tensor is dense.
+  virtual void AllowStridedInput(size_t input) = 0;
+  virtual void AllowStridedOutput(size_t output) = 0;
+  // Input `input` is copied to `place` of output `output`, whatever the values,
+  // so that it may be computed there to begin with: Run finds it at that
+  // address if it was, and has nothing to copy.
+  virtual void AllowPart(size_t output,
+                         size_t input,
+                         const PartPlace &place) = 0;
+  // Asks for memory as InitContext's, for constants whose best form depends on
+  // shapes. `fill` is called with it, or with null when there is none left,
+  // once all operators have planned and before any of them runs; its status is
+  // that of the plan. It is not called if an operator failed before. An op asks
+  // once for each form, not again whenever a shape changes.
+  using Fill = std::function<MaceStatus(void *memory)>;
+  virtual void RequestPrepared(size_t bytes, Fill fill) = 0;
+  virtual ThreadPool *thread_pool() const = 0;
+  // Hands the plan over; Run gets it.
+  virtual void Keep(std::unique_ptr<OpPlan> plan) = 0;
+};
+
+class RunContext {
+ public:
+  virtual ~RunContext() = default;
+  virtual size_t input_count() const = 0;
+  virtual size_t output_count() const = 0;
+  // Null if absent, as above.
+  virtual const Tensor *input(size_t index) const = 0;
+  virtual Tensor *output(size_t index) const = 0;
+  virtual void *scratch() const = 0;
+  virtual ThreadPool *thread_pool() const = 0;
+  // What Plan handed over for these shapes; null if it was nothing.
+  virtual const OpPlan *plan() const = 0;
+
+  // The same as the operator's own type of plan.
+  template <typename PlanType>
+  const PlanType &PlanAs() const {
+    return *static_cast<const PlanType *>(plan());
+  }
+};
+
+// What an op makes of activations stored in 16 bits, as
+// DeploymentHints::precision says, at ports that are declared float32. See
+// mace/runtimes/cpu/storage_types.cc.
+enum class HalfUse {
+  kNone,     // takes and gives float32 as declared
+  kFollows,  // given 16 bits at all of these inputs, it gives 16 bits at all
+             // of these outputs; constants count where it takes no float32
+  kComputes  // takes 16 bits alone, and gives them
+};
+
+// The base of everything that is registered for the CPU.
 class CpuOp : public Op {
  public:
   // Takes the name, the type and the ISA, then calls InitOp.
-  MaceStatus Init(InitContext *context) final;
+  MaceStatus Init(InitContext *context);
+
+  virtual MaceStatus Plan(PlanContext *context) { return MaceStatus(); }
+  virtual MaceStatus Run(RunContext *context) = 0;
+
+  // After Init. Constants are what the model says in any case.
+  virtual HalfUse half_use() const { return HalfUse::kNone; }
+  // True if an op that computes in 16 bits takes an input in float32 as well,
+  // at less cost than that of a Cast before it. One that follows is given
+  // constants so, and nothing else.
+  virtual bool TakesFloat(size_t input) const { return false; }
+  // False if the operator keeps what depends on shapes, and last did so for
+  // others than those of `plan`: it must be planned again before it runs.
+  virtual bool IsReadyFor(const OpPlan *plan) const { return true; }
 
  protected:
   // Reads attributes and prepares constants.
@@ -34,18 +179,20 @@ class CpuOp : public Op {
   }
 
   // Sets an output after checking that its size can be computed with.
-  MaceStatus SetOutput(ReshapeContext *context,
+  MaceStatus SetOutput(ShapeContext *context,
                        size_t index,
                        const Shape &shape,
                        DataType data_type) const;
 
   const std::string &name() const { return name_; }
   CpuIsa isa() const { return isa_; }
+  ThreadPool *init_pool() const { return pool_; }
 
  private:
   std::string name_;
   std::string type_;
   CpuIsa isa_ = CpuIsa::kNone;
+  ThreadPool *pool_ = nullptr;
 };
 
 // Elements per task of cheap elementwise work: 16 Ki elements take about as

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "mace/core/op.h"
 #include "mace/kernels/cpu/convert/convert.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 
 namespace mace {
 
@@ -26,8 +26,8 @@ struct HalfActivations {
 
   static HalfActivations Of(const DeploymentHints &hints, CpuIsa isa) {
     const convert::Kernels *kernels = convert::KernelsFor(isa);
-    if (hints.data_type == "fp16_fp16") return {&kernels->f16};
-    if (hints.data_type == "bf16_bf16") return {&kernels->bf16};
+    if (hints.precision == Precision::kFloat16) return {&kernels->f16};
+    if (hints.precision == Precision::kBfloat16) return {&kernels->bf16};
     return {};
   }
   HalfUse use() const {

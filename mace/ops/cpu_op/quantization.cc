@@ -41,12 +41,8 @@ std::string QuantizationProblem(const Shape &shape,
   return std::string();
 }
 
-void Quantization::Reshape(const Shape &shape,
-                           const Shape &scale,
-                           int64_t axis) {
-  elements_ = shape.Elements();
-  length_ = scale.Elements();
-  inner_ = 1;
+Quantization::Quantization(const Shape &shape, const Shape &scale, int64_t axis)
+    : elements_(shape.Elements()), length_(scale.Elements()) {
   if (length_ <= 1) {
     length_ = 1;
     return;

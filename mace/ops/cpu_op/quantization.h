@@ -29,7 +29,7 @@ std::string QuantizationProblem(const Shape &shape,
 class Quantization {
  public:
   // The shapes must have no problem.
-  void Reshape(const Shape &shape, const Shape &scale, int64_t axis);
+  Quantization(const Shape &shape, const Shape &scale, int64_t axis);
   size_t ScratchBytes() const;
 
   // All elements; `scratch` has ScratchBytes() and the alignment of int32_t.

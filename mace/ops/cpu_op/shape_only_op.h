@@ -15,11 +15,13 @@ namespace mace {
 
 class ShapeOnlyOp : public CpuOp {
  public:
-  MaceStatus Reshape(ReshapeContext *context) final {
+  MaceStatus InferShapes(ShapeContext *context) const final {
     Shape shape;
     MACE_RETURN_IF_ERROR(OutputShape(context, &shape));
-    MACE_RETURN_IF_ERROR(
-        SetOutput(context, 0, shape, context->input(0)->data_type));
+    return SetOutput(context, 0, shape, context->input(0)->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) final {
     context->AllowInPlace(0, 0);
     return MaceStatus();
   }
@@ -33,7 +35,7 @@ class ShapeOnlyOp : public CpuOp {
 
  protected:
   // `shape` comes empty.
-  virtual MaceStatus OutputShape(ReshapeContext *context, Shape *shape) = 0;
+  virtual MaceStatus OutputShape(ShapeContext *context, Shape *shape) const = 0;
 };
 
 }  // namespace mace

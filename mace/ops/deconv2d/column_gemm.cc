@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "mace/ops/epilogue/conv_run.h"
+#include "mace/ops/epilogue/arithmetic_choice.h"
 
 namespace mace {
 namespace {
@@ -44,7 +44,7 @@ struct ColumnGemm::Task {
   int64_t row_begin = 0;  // of the output
   int64_t row_end = 0;
   float *ring = nullptr;  // [ring_rows][inputs of the strip][columns]
-  const float **pixels = nullptr;
+  const void **pixels = nullptr;
   const float **terms = nullptr;
 };
 
@@ -67,10 +67,10 @@ bool ColumnGemm::Pays(const Tensor &filter,
 void ColumnGemm::Init(const Tensor &filter,
                       const TransposedAxis &rows,
                       const TransposedAxis &columns,
-                      const gemm::Kernels *kernels,
+                      const gemm::Arithmetic *kernels,
                       CpuIsa isa) {
   stored_kernels_ = kernels;
-  gemm_ = gemm::KernelsFor(isa);
+  gemm_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, isa);
   col2im_ = col2im::KernelsFor(isa);
   filter_ = filter.shape;
   axes_[0] = rows;
@@ -195,7 +195,7 @@ void ColumnGemm::MultiplyRows(const Task &task,
                               int64_t end) const {
   const InputRange &range = task.strip->inputs;
   const int64_t width = range.end - range.begin;
-  const float **pixel = task.pixels;
+  const void **pixel = task.pixels;
   for (int64_t h = begin; h < end; ++h) {
     const float *from = task.input + (h * input_[2] + range.begin) * input_[3];
     for (int64_t w = 0; w < width; ++w, from += input_[3]) *pixel++ = from;
@@ -293,7 +293,7 @@ void ColumnGemm::Run(const float *input,
         task.ring = static_cast<float *>(take(
             (Size(ring_rows_ * strip_inputs_) * Columns() + col2im::kSlack) *
             sizeof(float)));
-        task.pixels = static_cast<const float **>(
+        task.pixels = static_cast<const void **>(
             take(RowPointers() * sizeof(const float *)));
         task.terms =
             static_cast<const float **>(take(Terms() * sizeof(const float *)));

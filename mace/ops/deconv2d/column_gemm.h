@@ -21,9 +21,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "mace/core/op.h"
 #include "mace/kernels/cpu/col2im/col2im.h"
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/conv/direct.h"
+#include "mace/ops/cpu_op/reshaped_op.h"
 #include "mace/ops/deconv2d/column_pieces.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/transposed_window.h"
@@ -43,7 +43,7 @@ class ColumnGemm {
   void Init(const Tensor &filter,
             const TransposedAxis &rows,
             const TransposedAxis &columns,
-            const gemm::Kernels *kernels,
+            const gemm::Arithmetic *kernels,
             CpuIsa isa);
 
   // The filter, as floats, and the bias (or null) in the order of use: bytes
@@ -81,8 +81,8 @@ class ColumnGemm {
               const FusedActivation &activation) const;
   void RunTask(Task *task, const FusedActivation &activation) const;
 
-  const gemm::Kernels *stored_kernels_ = nullptr;  // widen the filter
-  const gemm::Kernels *gemm_ = nullptr;
+  const gemm::Arithmetic *stored_kernels_ = nullptr;  // widen the filter
+  const gemm::Arithmetic *gemm_ = nullptr;
   const col2im::Kernels *col2im_ = nullptr;
   Shape filter_;
   TransposedAxis axes_[2];

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
-#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/kernels/cpu/conv/direct.h"
+#include "mace/ops/cpu_op/reshaped_op.h"
 #include "mace/ops/deconv2d/column_gemm.h"
 #include "mace/ops/deconv2d/deconv2d_schema.h"
 #include "mace/ops/deconv2d/phase_gemm.h"
-#include "mace/ops/epilogue/conv_run.h"
+#include "mace/ops/epilogue/arithmetic_choice.h"
 #include "mace/ops/epilogue/filter_constants.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/transposed_window.h"
@@ -16,13 +16,14 @@
 namespace mace {
 namespace {
 
-class Deconv2DOp final : public CpuOp {
+class Deconv2DOp final : public ReshapedOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
-    MACE_ASSIGN_OR_RETURN(const gemm::Kernels *kernels,
-                          KernelsOf(*context, kDeconv2DFilterInput, isa()));
+    MACE_ASSIGN_OR_RETURN(
+        const gemm::Arithmetic *kernels,
+        ChooseFloatArithmetic(*context, kDeconv2DFilterInput, isa()));
     const Tensor &filter = *context->constant(kDeconv2DFilterInput);
     const std::string wrong = WrongConvConstants(
         filter, context->constant(kDeconv2DBiasInput), attributes_.groups);
@@ -104,7 +105,7 @@ class Deconv2DOp final : public CpuOp {
     }
     tensors.weights = context->input(kDeconv2DFilterInput);
     tensors.bias = context->input(kDeconv2DBiasInput);
-    phases_.Run(MakeConvArgs(tensors, false), activation_,
+    phases_.Run(MakeConvArgs(tensors, activation_), activation_,
                 context->thread_pool(), context->scratch());
     return MaceStatus();
   }

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/epilogue/arithmetic_choice.h"
 #include "mace/ops/epilogue/bias_pixels.h"
-#include "mace/ops/epilogue/conv_run.h"
 
 namespace mace {
 namespace {
@@ -34,7 +34,7 @@ void SplitPairs(const uint16_t *from, size_t depth, uint16_t *to) {
 void PhaseGemm::Init(const Tensor &filter,
                      const TransposedAxis &rows,
                      const TransposedAxis &columns,
-                     const gemm::Kernels *kernels) {
+                     const gemm::Arithmetic *kernels) {
   kernels_ = kernels;
   stored_type_ = PackedWeightType(filter);
   // What is copied anyway needs no pairs, which would pad odd channels.
@@ -112,7 +112,7 @@ void PhaseGemm::Reshape(const Shape &input, const Shape &output, int threads) {
   tile_bytes_ = Align(static_cast<size_t>(output[3]) * sizeof(float));
   scratch_bytes_ = 0;
   for (const Part &part : parts_) {
-    gemm::ConvShape s;
+    conv::Shape s;
     s.batch = Index(input[0]);
     s.in_h = Index(input[1]);
     s.in_w = Index(input[2]);
@@ -129,7 +129,12 @@ void PhaseGemm::Reshape(const Shape &input, const Shape &output, int threads) {
     s.groups = Index(groups_);
     if (s.out_h == 0 || s.out_w == 0) continue;
     PhasePlan phase;
-    phase.plan = gemm::PlanConv(s, type_, kernels_, nullptr, threads);
+    conv::DirectRequest request;
+    request.shape = s;
+    request.w_type = type_;
+    request.arithmetic = kernels_;
+    request.threads = threads;
+    phase.plan = conv::PlanDirect(request);
     phase.part = &part;
     phase.first_task = tasks_;
     tasks_ += phase.plan.tasks;
@@ -147,25 +152,25 @@ size_t PhaseGemm::ScratchBytes(int threads) const {
 }
 
 void PhaseGemm::RunTask(const PhasePlan &phase,
-                        const gemm::ConvArgs &args,
+                        const conv::Args &args,
                         const FusedActivation &activation,
                         ptrdiff_t task,
                         void *scratch) const {
-  const gemm::ConvPlan &plan = phase.plan;
-  const gemm::ConvRegion region = gemm::RegionOf(plan, task);
+  const conv::DirectPlan &plan = phase.plan;
+  const conv::Region region = conv::RegionOf(plan, task);
   const ptrdiff_t columns = region.column_end - region.column_begin;
   auto *tile = static_cast<float *>(scratch);
-  gemm::ConvArgs own = args;
+  conv::Args own = args;
   own.weights = laid_out_ + phase.part->offset;
   own.output_stride = static_cast<size_t>(columns);
   // A task writes its region alone: the image of the phase would begin here if
   // the region lay in the tile.
   const auto before =
       static_cast<uintptr_t>(region.row_begin * columns + region.column_begin);
-  own.output = reinterpret_cast<float *>(reinterpret_cast<uintptr_t>(tile) -
-                                         before * sizeof(float));
-  gemm::RunConvTask(plan, own, task,
-                    static_cast<char *>(scratch) + tile_bytes_);
+  own.output = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(tile) -
+                                        before * sizeof(float));
+  conv::RunDirectTask(plan, own, task,
+                      static_cast<char *>(scratch) + tile_bytes_);
   activation.Apply(tile, region.row_end - region.row_begin, columns, columns);
 
   const ptrdiff_t out_h = Index(output_[1]);
@@ -173,7 +178,7 @@ void PhaseGemm::RunTask(const PhasePlan &phase,
   const ptrdiff_t step =
       Index(axes_[1].stride) * static_cast<ptrdiff_t>(args.output_stride);
   const auto bytes = static_cast<size_t>(columns) * sizeof(float);
-  const gemm::ConvShape &s = plan.shape;
+  const conv::Shape &s = plan.shape;
   for (ptrdiff_t row = region.row_begin; row < region.row_end;) {
     const ptrdiff_t w = row % s.out_w;
     const ptrdiff_t h = row / s.out_w % s.out_h;
@@ -184,7 +189,7 @@ void PhaseGemm::RunTask(const PhasePlan &phase,
                                 out_w +
                             w * Index(axes_[1].stride) +
                             Index(phase.part->column.first);
-    float *to = args.output +
+    float *to = static_cast<float *>(args.output) +
                 pixel * static_cast<ptrdiff_t>(args.output_stride) +
                 region.column_begin;
     for (; row < end; ++row, to += step, tile += columns) {
@@ -194,7 +199,7 @@ void PhaseGemm::RunTask(const PhasePlan &phase,
 }
 
 // `pixel` is memory for one.
-void PhaseGemm::FillUnmet(const gemm::ConvArgs &args,
+void PhaseGemm::FillUnmet(const conv::Args &args,
                           const FusedActivation &activation,
                           ThreadPool *pool,
                           float *pixel) const {
@@ -211,23 +216,19 @@ void PhaseGemm::FillUnmet(const gemm::ConvArgs &args,
           for (int64_t w = 0; w < output_[2]; ++w) {
             const auto phase = static_cast<size_t>(w % axes_[1].stride);
             if (met && phases_[1][phase].taps > 0) continue;
-            std::memcpy(
-                args.output + Index(row * output_[2] + w) *
-                                  static_cast<ptrdiff_t>(args.output_stride),
-                pixel, bytes);
+            std::memcpy(static_cast<float *>(args.output) +
+                            Index(row * output_[2] + w) *
+                                static_cast<ptrdiff_t>(args.output_stride),
+                        pixel, bytes);
           }
         }
       });
 }
 
-void PhaseGemm::Run(const gemm::ConvArgs &args,
+void PhaseGemm::Run(const conv::Args &args,
                     const FusedActivation &activation,
                     ThreadPool *pool,
                     void *scratch) const {
-  gemm::ConvArgs clamped = args;
-  clamped.epilogue.clamp = activation.clamp();
-  clamped.epilogue.low = activation.low();
-  clamped.epilogue.high = activation.high();
   if (has_unmet_) {
     FillUnmet(args, activation, pool, static_cast<float *>(scratch));
   }
@@ -241,7 +242,7 @@ void PhaseGemm::Run(const gemm::ConvArgs &args,
     for (int64_t i = begin; i < end; ++i) {
       while (after != plans_.end() && after->first_task <= i) ++after;
       const PhasePlan &phase = *(after - 1);
-      RunTask(phase, clamped, activation, Index(i - phase.first_task), own);
+      RunTask(phase, args, activation, Index(i - phase.first_task), own);
     }
   });
 }

@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "mace/core/op.h"
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/conv/direct.h"
+#include "mace/ops/cpu_op/reshaped_op.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/transposed_window.h"
 
@@ -31,7 +31,7 @@ class PhaseGemm {
   void Init(const Tensor &filter,
             const TransposedAxis &rows,
             const TransposedAxis &columns,
-            const gemm::Kernels *kernels);
+            const gemm::Arithmetic *kernels);
 
   // The filter in the order of the phases: bytes that it takes (64-byte
   // aligned), and its making, once, before the first Run.
@@ -44,9 +44,9 @@ class PhaseGemm {
   // Convolutions that the last Reshape planned.
   size_t phase_count() const { return plans_.size(); }
 
-  // Sets the clamp and the weights of `args` itself; `args.output` is dense but
+  // Sets the weights of `args` itself; `args.output` is dense but
   // for args.output_stride.
-  void Run(const gemm::ConvArgs &args,
+  void Run(const conv::Args &args,
            const FusedActivation &activation,
            ThreadPool *pool,
            void *scratch) const;
@@ -59,22 +59,22 @@ class PhaseGemm {
     size_t offset = 0;  // bytes
   };
   struct PhasePlan {
-    gemm::ConvPlan plan;
+    conv::DirectPlan plan;
     const Part *part = nullptr;
     int64_t first_task = 0;
   };
 
   void RunTask(const PhasePlan &phase,
-               const gemm::ConvArgs &args,
+               const conv::Args &args,
                const FusedActivation &activation,
                ptrdiff_t task,
                void *scratch) const;
-  void FillUnmet(const gemm::ConvArgs &args,
+  void FillUnmet(const conv::Args &args,
                  const FusedActivation &activation,
                  ThreadPool *pool,
                  float *pixel) const;
 
-  const gemm::Kernels *kernels_ = nullptr;
+  const gemm::Arithmetic *kernels_ = nullptr;
   gemm::WeightType stored_type_ = gemm::WeightType::kF32;
   gemm::WeightType type_ = gemm::WeightType::kF32;  // as laid out
   Shape filter_;

@@ -20,7 +20,7 @@ class DepthToSpaceOp final : public PixelBlockOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Shape &shape = context->input(kDepthToSpaceInputInput)->shape;
     if (shape.rank() != 4 || shape[3] % (block() * block()) != 0) {
       return Invalid("takes [N, H, W, C] with C divisible by block * block = ",

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "mace/core/row_bands.h"
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/ranges.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
-#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/cpu_op/row_bands.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d_schema.h"
 #include "mace/ops/epilogue/filter_constants.h"
 #include "mace/ops/epilogue/fused_activation.h"
@@ -16,18 +16,17 @@
 namespace mace {
 namespace {
 
-class DepthwiseConv2dOp final : public CpuOp, private RowBands {
+class DepthwiseConv2dOp final : public ReshapedOp, private RowBands {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     kernels_ = dwconv::KernelsFor(isa());
     const DeploymentHints &hints = context->hints();
-    const dwconv::Kernels *half =
-        HalfArithmetic::For(isa(), hints.data_type).dwconv;
+    const dwconv::Kernels *half = HalfTablesFor(isa(), hints.precision).dwconv;
     if (half != nullptr) {
       kernels_ = half;
-      type_ = hints.half_type();
+      type_ = StorageType(hints.precision);
     }
     const Tensor &filter = *context->constant(kDepthwiseConv2dFilterInput);
     const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);

@@ -21,7 +21,7 @@ struct Layer {
   int64_t kernel;
   int64_t stride;
   int64_t multiplier = 1;
-  // "fp16_fp16": in float16 where the processor has it.
+  // "fp16": in float16 where the processor has it.
   const char *type = "float";
 };
 
@@ -43,8 +43,8 @@ constexpr Layer kLayers[] = {
     {28, 192, 3, 1, 2},
     {56, 144, 3, 1, 1, "half"},
     {56, 144, 3, 1, 1, "bfloat16"},
-    {56, 144, 3, 1, 1, "fp16_fp16"},
-    {7, 960, 3, 1, 1, "fp16_fp16"},
+    {56, 144, 3, 1, 1, "fp16"},
+    {7, 960, 3, 1, 1, "fp16"},
 };
 
 const bool registered = [] {
@@ -67,7 +67,7 @@ const bool registered = [] {
           } else if (type != "float") {
             filter = op_test::InFloat16(filter);
           }
-          if (type == "fp16_fp16") op_case.DataTypeHint(layer.type);
+          if (type == "fp16") op_case.ComputeIn(Precision::kFloat16);
           return op_case.Constant(filter)
               .Constant(random->Floats({layer.channels * layer.multiplier}))
               .Ints("strides", {layer.stride, layer.stride})

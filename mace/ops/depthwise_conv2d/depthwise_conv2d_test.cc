@@ -189,7 +189,7 @@ TEST(DepthwiseConv2dTest, ArithmeticIn16Bits) {
                          .Constant(b)
                          .String("padding", "SAME");
     for (bool bf16 : {false, true}) {
-      op_case.DataTypeHint(bf16 ? "bf16_bf16" : "fp16_fp16");
+      op_case.ComputeIn(op_test::HalfPrecision(bf16));
       ExpectFloats(op_case, x.shape, Sums(x, f, b.floats(), Padded(1, 1, 1, 1)),
                    kTolerance);
       for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
-#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/reshaped_op.h"
 #include "mace/ops/depthwise_deconv2d/depthwise_deconv2d_schema.h"
 #include "mace/ops/epilogue/bias_pixels.h"
 #include "mace/ops/epilogue/filter_constants.h"
@@ -23,7 +23,7 @@ namespace {
 constexpr size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
 
-class DepthwiseDeconv2dOp final : public CpuOp {
+class DepthwiseDeconv2dOp final : public ReshapedOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));

@@ -15,17 +15,18 @@ class DequantizeOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor &input = *context->input(kDequantizeInputInput);
     const Tensor &scale = *context->input(kDequantizeScaleInput);
     const std::string problem = QuantizationProblem(
         input.shape, scale, context->input(kDequantizeZeroPointInput),
         input.data_type, attributes_.axis);
     if (!problem.empty()) return Invalid(problem);
-    MACE_RETURN_IF_ERROR(
-        SetOutput(context, 0, input.shape, DataType::kFloat32));
-    quantization_.Reshape(input.shape, scale.shape, attributes_.axis);
-    context->RequestScratch(quantization_.ScratchBytes());
+    return SetOutput(context, 0, input.shape, DataType::kFloat32);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    context->RequestScratch(QuantizationOf(*context).ScratchBytes());
     return MaceStatus();
   }
 
@@ -46,19 +47,25 @@ class DequantizeOp final : public CpuOp {
   }
 
  private:
+  // `Context` is PlanContext or RunContext.
+  template <typename Context>
+  Quantization QuantizationOf(const Context &context) const {
+    return {context.input(kDequantizeInputInput)->shape,
+            context.input(kDequantizeScaleInput)->shape, attributes_.axis};
+  }
+
   template <typename From>
   void RunAs(const quantize::Functions<From, float> &functions,
              RunContext *context) const {
-    quantization_.Run(functions,
-                      context->input(kDequantizeInputInput)->As<From>(),
-                      context->output(0)->MutableAs<float>(),
-                      context->input(kDequantizeScaleInput)->As<float>(),
-                      context->input(kDequantizeZeroPointInput),
-                      context->scratch(), context->thread_pool());
+    QuantizationOf(*context).Run(
+        functions, context->input(kDequantizeInputInput)->As<From>(),
+        context->output(0)->MutableAs<float>(),
+        context->input(kDequantizeScaleInput)->As<float>(),
+        context->input(kDequantizeZeroPointInput), context->scratch(),
+        context->thread_pool());
   }
 
   DequantizeAttributes attributes_;
-  Quantization quantization_;
 };
 
 MACE_REGISTER_OP(Dequantize, CPU, DequantizeOp);

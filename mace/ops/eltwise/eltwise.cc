@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -32,10 +33,27 @@ struct Operands {
   Tensor *output;
 };
 
+// The loops over two operands: at least one, even for single elements.
+class EltwisePlan final : public OpPlan {
+ public:
+  explicit EltwisePlan(const BroadcastPlan &loops) : loops_(loops) {
+    if (loops_.rank > 0) return;
+    loops_.rank = 1;  // one element
+    loops_.dims[0] = 1;
+    loops_.a_strides[0] = loops_.b_strides[0] = 1;
+  }
+
+  const BroadcastPlan &loops() const { return loops_; }
+
+ private:
+  BroadcastPlan loops_;
+};
+
 class EltwiseOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override;
-  MaceStatus Reshape(ReshapeContext *context) override;
+  MaceStatus InferShapes(ShapeContext *context) const override;
+  MaceStatus Plan(PlanContext *context) override;
   MaceStatus Run(RunContext *context) override;
   // Comparisons give bool, whatever they are given.
   HalfUse half_use() const override {
@@ -48,7 +66,9 @@ class EltwiseOp final : public CpuOp {
   bool compares() const { return mode_ >= kFirstCompare && !unary(); }
   const char *mode_name() const { return kEltwiseModeNames[mode_]; }
 
-  MaceStatus RunUnary(const Tensor *input, Tensor *output, ThreadPool *pool);
+  MaceStatus RunUnary(const Tensor *input,
+                      Tensor *output,
+                      ThreadPool *pool) const;
   // One block of results of two operands. False on a division by zero.
   bool RunRows(const eltwise::Rows &rows,
                const Operands &operands,
@@ -72,8 +92,9 @@ class EltwiseOp final : public CpuOp {
     half_.convert->widen(x.As<uint16_t>() + offset, block, count);
     return block;
   }
-  // Rows [begin, end) of the plan, columns [column, column + columns).
-  bool RunRange(const Operands &operands,
+  // Rows [begin, end) of the loops, columns [column, column + columns).
+  bool RunRange(const BroadcastPlan &loops,
+                const Operands &operands,
                 int64_t begin,
                 int64_t end,
                 int64_t column,
@@ -88,7 +109,6 @@ class EltwiseOp final : public CpuOp {
   const eltwise::Kernels *kernels_ = nullptr;
   const activation::Kernels *activations_ = nullptr;
   HalfActivations half_;
-  BroadcastPlan plan_;
 };
 
 MaceStatus EltwiseOp::InitOp(InitContext *context) {
@@ -106,16 +126,11 @@ MaceStatus EltwiseOp::InitOp(InitContext *context) {
   return CheckFusedActivation(context->def(), activation_);
 }
 
-MaceStatus EltwiseOp::Reshape(ReshapeContext *context) {
+MaceStatus EltwiseOp::InferShapes(ShapeContext *context) const {
   const Tensor *a = context->input(kEltwiseAInput);
   const Tensor *b = unary() ? a : context->input(kEltwiseBInput);
-  // Beside activations of 16 bits, constants are of float32.
-  const DataType type = IsHalf(b->data_type) ? b->data_type : a->data_type;
-  const auto fits = [type](const Tensor *x) {
-    return x->data_type == type ||
-           (IsHalf(type) && x->data_type == DataType::kFloat32);
-  };
-  if (!fits(a) || !fits(b)) {
+  const DataType type = a->data_type;
+  if (b->data_type != type) {
     return Invalid("a is ", DataTypeName(a->data_type), " but b is ",
                    DataTypeName(b->data_type));
   }
@@ -135,22 +150,29 @@ MaceStatus EltwiseOp::Reshape(ReshapeContext *context) {
     return Invalid("the shapes ", a->shape.ToString(), " and ",
                    b->shape.ToString(), " do not broadcast");
   }
-  MACE_RETURN_IF_ERROR(
-      SetOutput(context, 0, shape, compares() ? DataType::kBool : type));
-  plan_ = PlanBroadcast(a->shape, b->shape, shape);
-  if (!compares()) {
-    const auto replaceable = [&](const Tensor *x) {
-      return x->data_type == type && x->elements() == shape.Elements();
-    };
-    if (replaceable(a)) context->AllowInPlace(0, 0);
-    if (!unary() && replaceable(b)) context->AllowInPlace(0, 1);
-  }
+  return SetOutput(context, 0, shape, compares() ? DataType::kBool : type);
+}
+
+MaceStatus EltwiseOp::Plan(PlanContext *context) {
+  const Tensor *output = context->output(0);
+  // Beside activations of 16 bits, constants are of float32.
+  const auto replaceable = [output](const Tensor *x) {
+    return x->data_type == output->data_type &&
+           x->elements() == output->elements();
+  };
+  const Tensor *a = context->input(kEltwiseAInput);
+  if (replaceable(a)) context->AllowInPlace(0, kEltwiseAInput);
+  if (unary()) return MaceStatus();
+  const Tensor *b = context->input(kEltwiseBInput);
+  if (replaceable(b)) context->AllowInPlace(0, kEltwiseBInput);
+  context->Keep(std::make_unique<EltwisePlan>(
+      PlanBroadcast(a->shape, b->shape, output->shape)));
   return MaceStatus();
 }
 
 MaceStatus EltwiseOp::RunUnary(const Tensor *input,
                                Tensor *output,
-                               ThreadPool *pool) {
+                               ThreadPool *pool) const {
   const auto op = static_cast<eltwise::Unary>(mode_ - kFirstUnary);
   if (input->data_type == DataType::kInt32) {
     const int32_t *x = input->As<int32_t>();
@@ -258,34 +280,35 @@ bool EltwiseOp::RunRows(const eltwise::Rows &rows,
   return true;
 }
 
-bool EltwiseOp::RunRange(const Operands &operands,
+bool EltwiseOp::RunRange(const BroadcastPlan &loops,
+                         const Operands &operands,
                          int64_t begin,
                          int64_t end,
                          int64_t column,
                          int64_t columns) const {
-  const size_t last = plan_.rank - 1;
-  const int64_t width = plan_.dims[last];
+  const size_t last = loops.rank - 1;
+  const int64_t width = loops.dims[last];
   // Rows that follow each other in the axis before the last go in one call.
-  const bool has_rows = plan_.rank > 1;
-  const int64_t run = has_rows ? plan_.dims[last - 1] : 1;
+  const bool has_rows = loops.rank > 1;
+  const int64_t run = has_rows ? loops.dims[last - 1] : 1;
   eltwise::Rows rows;
   rows.columns = static_cast<size_t>(columns);
-  rows.a_scalar = plan_.a_strides[last] == 0;
-  rows.b_scalar = plan_.b_strides[last] == 0;
-  rows.a_row_stride = has_rows ? plan_.a_strides[last - 1] : 0;
-  rows.b_row_stride = has_rows ? plan_.b_strides[last - 1] : 0;
+  rows.a_scalar = loops.a_strides[last] == 0;
+  rows.b_scalar = loops.b_strides[last] == 0;
+  rows.a_row_stride = has_rows ? loops.a_strides[last - 1] : 0;
+  rows.b_row_stride = has_rows ? loops.b_strides[last - 1] : 0;
   for (int64_t row = begin; row < end;) {
     const int64_t in_run = row % run;
     const int64_t count = std::min(run - in_run, end - row);
     int64_t rest = row / run;
     int64_t a_offset =
-        in_run * rows.a_row_stride + column * plan_.a_strides[last];
+        in_run * rows.a_row_stride + column * loops.a_strides[last];
     int64_t b_offset =
-        in_run * rows.b_row_stride + column * plan_.b_strides[last];
+        in_run * rows.b_row_stride + column * loops.b_strides[last];
     for (size_t i = has_rows ? last - 1 : 0; i-- > 0;) {
-      a_offset += rest % plan_.dims[i] * plan_.a_strides[i];
-      b_offset += rest % plan_.dims[i] * plan_.b_strides[i];
-      rest /= plan_.dims[i];
+      a_offset += rest % loops.dims[i] * loops.a_strides[i];
+      b_offset += rest % loops.dims[i] * loops.b_strides[i];
+      rest /= loops.dims[i];
     }
     rows.rows = static_cast<size_t>(count);
     if (!RunRows(rows, operands, a_offset, b_offset, row * width + column)) {
@@ -303,12 +326,8 @@ MaceStatus EltwiseOp::Run(RunContext *context) {
   if (output->elements() == 0) return MaceStatus();
   if (unary()) return RunUnary(a, output, pool);
   const Operands operands = {a, context->input(kEltwiseBInput), output};
-  if (plan_.rank == 0) {  // one element
-    plan_.rank = 1;
-    plan_.dims[0] = 1;
-    plan_.a_strides[0] = plan_.b_strides[0] = 1;
-  }
-  const int64_t width = plan_.dims[plan_.rank - 1];
+  const BroadcastPlan &loops = context->PlanAs<EltwisePlan>().loops();
+  const int64_t width = loops.dims[loops.rank - 1];
   const int64_t rows = output->elements() / width;
   const int64_t block = std::min(width, kElementGrain);
   const int64_t blocks = (width + block - 1) / block;
@@ -317,11 +336,11 @@ MaceStatus EltwiseOp::Run(RunContext *context) {
                     [&](int64_t begin, int64_t end, int /*thread*/) {
                       bool good = true;
                       if (blocks == 1) {
-                        good = RunRange(operands, begin, end, 0, width);
+                        good = RunRange(loops, operands, begin, end, 0, width);
                       } else {
                         for (int64_t item = begin; item < end; ++item) {
                           const int64_t column = item % blocks * block;
-                          good &= RunRange(operands, item / blocks,
+                          good &= RunRange(loops, operands, item / blocks,
                                            item / blocks + 1, column,
                                            std::min(block, width - column));
                         }

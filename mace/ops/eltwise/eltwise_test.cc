@@ -126,7 +126,7 @@ void ExpectInHalf(const Pattern &pattern,
   for (OpCase operands : {OpCase("Eltwise").Input(a).Input(b),
                           OpCase("Eltwise").Input(a).Constant(b),
                           OpCase("Eltwise").Constant(a).Input(b)}) {
-    ExpectFloats(operands.DataTypeHint(op_test::HalfHint(bf16))
+    ExpectFloats(operands.ComputeIn(op_test::HalfPrecision(bf16))
                      .String("mode", binary.mode),
                  pattern.output, expected, {1e-6, op_test::HalfError(bf16)});
   }

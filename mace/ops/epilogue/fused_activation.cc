@@ -77,4 +77,18 @@ void FusedActivation::Apply(uint16_t *result,
   }
 }
 
+void FusedActivation::ApplyTo(void *results,
+                              gemm::Element type,
+                              ptrdiff_t rows,
+                              ptrdiff_t columns,
+                              ptrdiff_t stride) const {
+  if (type == gemm::Element::kF32) {
+    Apply(static_cast<float *>(results), rows, columns, stride);
+    return;
+  }
+  Apply(static_cast<uint16_t *>(results),
+        type == gemm::Element::kF16 ? DataType::kFloat16 : DataType::kBfloat16,
+        rows, columns, stride);
+}
+
 }  // namespace mace

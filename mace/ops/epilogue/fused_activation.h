@@ -9,15 +9,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/core/op.h"
 #include "mace/kernels/cpu/activation/activation.h"
+#include "mace/kernels/cpu/conv/activation.h"
 #include "mace/kernels/cpu/convert/convert.h"
 #include "mace/kernels/cpu/isa.h"
 #include "mace/ops/cpu_op/activation_params.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 
 namespace mace {
 
-class FusedActivation {
+class FusedActivation final : public conv::OutputActivation {
  public:
   // INVALID_ARGS, naming the operator, for parameters that make no sense.
   template <typename Attributes>
@@ -49,6 +50,23 @@ class FusedActivation {
              ptrdiff_t rows,
              ptrdiff_t columns,
              ptrdiff_t stride) const;
+
+  void ApplyTo(void *results,
+               gemm::Element type,
+               ptrdiff_t rows,
+               ptrdiff_t columns,
+               ptrdiff_t stride) const override;
+
+  // For strategies of convolutions: this, or null where the clamp is all.
+  const conv::OutputActivation *second_pass() const {
+    return kernels_ == nullptr ? nullptr : this;
+  }
+  // The clamp, for a product.
+  void SetClamp(gemm::Epilogue *epilogue) const {
+    epilogue->clamp = clamp();
+    epilogue->low = low();
+    epilogue->high = high();
+  }
 
  private:
   activation::Params params_;

@@ -15,7 +15,7 @@ class ExpandDimsOp final : public ShapeOnlyOp {
   }
 
  protected:
-  MaceStatus OutputShape(ReshapeContext *context, Shape *shape) override {
+  MaceStatus OutputShape(ShapeContext *context, Shape *shape) const override {
     const Tensor *input = context->input(kExpandDimsInputInput);
     const size_t rank = input->shape.rank() + attributes_.axes.size();
     if (rank > Shape::kMaxRank) {

@@ -1,27 +1,25 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
-#include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/epilogue/conv_run.h"
+#include "mace/kernels/cpu/conv/direct.h"
+#include "mace/kernels/cpu/conv/direct_run.h"
+#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/epilogue/arithmetic_choice.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/fully_connected/fully_connected_schema.h"
 
 namespace mace {
 namespace {
 
-class FullyConnectedOp final : public CpuOp {
+class FullyConnectedOp final : public ReshapedOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     MACE_ASSIGN_OR_RETURN(
-        kernels_, KernelsOf(*context, kFullyConnectedWeightsInput, isa()));
-    half_kernels_ = HalfKernelsOf(*context, kFullyConnectedWeightsInput, isa());
-    fp16_kernels_ = Fp16KernelsOf(*context, kFullyConnectedWeightsInput, isa());
-    if (fp16_kernels_ != nullptr || KeepsBf16(*context, half_kernels_, isa())) {
-      type_ = context->hints().half_type();
-    }
+        arithmetic_,
+        ChooseArithmetic(*context, kFullyConnectedWeightsInput, isa()));
+    type_ = ActivationType(*context, *arithmetic_, isa());
     const Tensor &weights = *context->constant(kFullyConnectedWeightsInput);
     const Tensor *bias = context->constant(kFullyConnectedBiasInput);
     if (weights.shape.rank() != 2 || weights.shape.Elements() == 0 ||
@@ -54,14 +52,18 @@ class FullyConnectedOp final : public CpuOp {
     macs_ = rows * weights.shape.Elements();
     if (macs_ == 0) return MaceStatus();
     const int threads = context->thread_pool()->thread_count();
-    plan_ = gemm::PlanConv(
-        gemm::MatrixShape(static_cast<ptrdiff_t>(rows),
-                          static_cast<ptrdiff_t>(weights.shape[1]),
-                          static_cast<ptrdiff_t>(weights.shape[0])),
-        PackedWeightType(weights), kernels_, half_kernels_, threads,
-        fp16_kernels_,
-        StoredAs(context->input(kFullyConnectedInputInput)->data_type, type_));
-    context->RequestScratch(ConvScratchBytes(plan_, threads));
+    conv::DirectRequest request;
+    request.shape = conv::MatrixShape(static_cast<ptrdiff_t>(rows),
+                                      static_cast<ptrdiff_t>(weights.shape[1]),
+                                      static_cast<ptrdiff_t>(weights.shape[0]));
+    request.w_type = PackedWeightType(weights);
+    request.arithmetic = arithmetic_;
+    request.image =
+        ElementOf(context->input(kFullyConnectedInputInput)->data_type);
+    request.results = ElementOf(type_);
+    request.threads = threads;
+    plan_ = conv::PlanDirect(request);
+    context->RequestScratch(conv::DirectScratchBytes(plan_, threads));
     return MaceStatus();
   }
 
@@ -72,10 +74,9 @@ class FullyConnectedOp final : public CpuOp {
     tensors.weights = context->input(kFullyConnectedWeightsInput);
     tensors.bias = context->input(kFullyConnectedBiasInput);
     tensors.output = context->output(kFullyConnectedOutputOutput);
-    const gemm::ConvArgs args =
-        MakeConvArgs(tensors, type_ != DataType::kFloat32);
-    RunConv(plan_, args, activation_, context->thread_pool(),
-            context->scratch());
+    conv::RunDirect(plan_, MakeConvArgs(tensors, activation_),
+                    activation_.second_pass(), context->thread_pool(),
+                    context->scratch());
     return MaceStatus();
   }
 
@@ -88,17 +89,15 @@ class FullyConnectedOp final : public CpuOp {
   }
   int64_t Macs() const override { return macs_; }
   std::string KernelName() const override {
-    return macs_ == 0 ? "none" : ConvKernelName(plan_);
+    return macs_ == 0 ? "none" : conv::DirectName(plan_);
   }
 
  private:
   FullyConnectedAttributes attributes_;
   FusedActivation activation_;
-  const gemm::Kernels *kernels_ = nullptr;
-  const gemm::HalfKernels *half_kernels_ = nullptr;
-  const gemm::Fp16Kernels *fp16_kernels_ = nullptr;
+  const gemm::Arithmetic *arithmetic_ = nullptr;
   DataType type_ = DataType::kFloat32;  // of activations
-  gemm::ConvPlan plan_;
+  conv::DirectPlan plan_;
   int64_t macs_ = 0;
 };
 

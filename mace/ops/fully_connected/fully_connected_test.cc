@@ -146,7 +146,7 @@ TEST(FullyConnectedTest, Bf16Arithmetic) {
       ExpectFloats(OpCase("FullyConnected")
                        .Input(x)
                        .PackedPairs(w)
-                       .DataTypeHint("bf16_bf16"),
+                       .ComputeIn(Precision::kBfloat16),
                    {rows, 50}, Multiply(x, w, {}), {1e-6, 0x1p-8});
     }
   }
@@ -170,7 +170,7 @@ TEST(FullyConnectedTest, Fp16Arithmetic) {
                                .Input(x)
                                .Packed(w, 1, DataType::kFloat16)
                                .Constant(b)
-                               .DataTypeHint("fp16_fp16");
+                               .ComputeIn(Precision::kFloat16);
     ExpectFloats(op_case, {rows, 75}, Multiply(x, w, b.floats()), kTolerance);
     for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
       EXPECT_EQ(result.result.kernel_name.find("fp16") != std::string::npos,

@@ -17,7 +17,7 @@ class GatherOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *params = context->input(kGatherParamsInput);
     const Tensor *indices = context->input(kGatherIndicesInput);
     const int64_t axis = params->shape.NormalizeAxis(attributes_.axis);
@@ -26,15 +26,15 @@ class GatherOp final : public CpuOp {
                      " is out of range for params of shape ",
                      params->shape.ToString());
     }
-    axis_ = static_cast<size_t>(axis);
     const size_t rank = params->shape.rank() - 1 + indices->shape.rank();
     if (rank > Shape::kMaxRank) {
       return Invalid("the output would have ", rank, " dimensions; at most ",
                      Shape::kMaxRank, " are supported");
     }
-    Shape shape(params->shape.begin(), axis_);
+    Shape shape(params->shape.begin(), static_cast<size_t>(axis));
     for (const int64_t dim : indices->shape) shape.Append(dim);
-    for (size_t i = axis_ + 1; i < params->shape.rank(); ++i) {
+    for (size_t i = static_cast<size_t>(axis) + 1; i < params->shape.rank();
+         ++i) {
       shape.Append(params->shape[i]);
     }
     return SetOutput(context, 0, shape, params->data_type);
@@ -47,16 +47,18 @@ class GatherOp final : public CpuOp {
     const Tensor *indices = context->input(kGatherIndicesInput);
     const int32_t *index = indices->As<int32_t>();
     const int64_t count = indices->elements();
-    const int64_t length = params->shape[axis_];
+    const auto axis =
+        static_cast<size_t>(params->shape.NormalizeAxis(attributes_.axis));
+    const int64_t length = params->shape[axis];
     for (int64_t i = 0; i < count; ++i) {
       if (index[i] < -length || index[i] >= length) {
         return Invalid("index ", index[i], " is not within [", -length, ", ",
-                       length, ") of axis ", axis_, " of params");
+                       length, ") of axis ", axis, " of params");
       }
     }
-    const int64_t outer = params->shape.Elements(0, axis_);
+    const int64_t outer = params->shape.Elements(0, axis);
     const int64_t block =
-        params->shape.Elements(axis_ + 1, params->shape.rank()) *
+        params->shape.Elements(axis + 1, params->shape.rank()) *
         static_cast<int64_t>(DataTypeSize(params->data_type));
     if (block == 0) return MaceStatus();
     const uint8_t *source = params->As<uint8_t>();
@@ -77,7 +79,6 @@ class GatherOp final : public CpuOp {
 
  private:
   GatherAttributes attributes_;
-  size_t axis_ = 0;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ class IdentityOp final : public ShapeOnlyOp {
   }
 
  protected:
-  MaceStatus OutputShape(ReshapeContext *context, Shape *shape) override {
+  MaceStatus OutputShape(ShapeContext *context, Shape *shape) const override {
     *shape = context->input(kIdentityInputInput)->shape;
     return MaceStatus();
   }

@@ -9,6 +9,7 @@
 #include "mace/kernels/cpu/norm/norm.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/pixels.h"
 
 namespace mace {
 
@@ -18,6 +19,27 @@ namespace {
 // holds. Blocks depend on nothing but the shape, and so do the bits.
 constexpr int64_t kBlockFloats = 4096;
 constexpr int64_t kMinBlockRows = 8;
+
+// How an input that is not empty is divided.
+struct Blocks {
+  explicit Blocks(const Shape &shape)
+      : images(shape[0]),
+        rows(shape.Elements(1, shape.rank() - 1)),
+        channels(shape.back()),
+        block_rows(std::max(kMinBlockRows, kBlockFloats / channels)),
+        blocks((rows + block_rows - 1) / block_rows) {}
+
+  // Rows of the block that begins at row `first` of an image.
+  size_t RowsFrom(int64_t first) const {
+    return static_cast<size_t>(std::min(block_rows, rows - first));
+  }
+
+  int64_t images;
+  int64_t rows;  // of an image: what is averaged over
+  int64_t channels;
+  int64_t block_rows;
+  int64_t blocks;  // of an image
+};
 
 class InstanceNormOp final : public CpuOp {
  public:
@@ -31,7 +53,7 @@ class InstanceNormOp final : public CpuOp {
     return CheckFusedActivation(context->def(), activation_);
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kInstanceNormInputInput);
     const Shape &shape = input->shape;
     const Shape &scale = context->input(kInstanceNormScaleInput)->shape;
@@ -47,15 +69,15 @@ class InstanceNormOp final : public CpuOp {
                      channels.ToString(), " for an input of shape ",
                      shape.ToString());
     }
-    images_ = shape[0];
-    rows_ = shape.Elements(1, shape.rank() - 1);
-    channels_ = shape.back();
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, input->data_type));
+    return SetOutput(context, 0, shape, input->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Shape &shape = context->input(kInstanceNormInputInput)->shape;
     if (shape.Elements() == 0) return MaceStatus();
-    block_rows_ = std::max(kMinBlockRows, kBlockFloats / channels_);
-    blocks_ = (rows_ + block_rows_ - 1) / block_rows_;
-    context->RequestScratch(static_cast<size_t>(images_ * blocks_) * 2 *
-                            static_cast<size_t>(channels_) * sizeof(float));
+    const Blocks cut(shape);
+    context->RequestScratch(static_cast<size_t>(cut.images * cut.blocks) * 2 *
+                            static_cast<size_t>(cut.channels) * sizeof(float));
     context->AllowInPlace(0, 0);
     context->AllowStridedInput(kInstanceNormInputInput);
     context->AllowStridedOutput(0);
@@ -65,75 +87,73 @@ class InstanceNormOp final : public CpuOp {
   MaceStatus Run(RunContext *context) override {
     const Tensor *input = context->input(kInstanceNormInputInput);
     if (input->elements() == 0) return MaceStatus();
+    const Blocks cut(input->shape);
     const float *x = input->As<float>();
     const int64_t stride = input->RowStride();
-    // Mean and distances of block b of image i: row i * blocks_ + b.
+    // Mean and distances of block b of image i: row i * cut.blocks + b.
     float *moments = static_cast<float *>(context->scratch());
     ThreadPool *pool = context->thread_pool();
-    pool->ParallelFor(images_ * blocks_, RowGrain(block_rows_ * channels_),
-                      [&](int64_t begin, int64_t end, int /*thread*/) {
-                        for (int64_t item = begin; item < end; ++item) {
-                          const int64_t first = item % blocks_ * block_rows_;
-                          float *mean = moments + item * 2 * channels_;
-                          kernels_->moments(
-                              x + (item / blocks_ * rows_ + first) * stride,
-                              static_cast<size_t>(stride), RowsFrom(first),
-                              static_cast<size_t>(channels_), mean,
-                              mean + channels_);
-                        }
-                      });
+    pool->ParallelFor(
+        cut.images * cut.blocks, RowGrain(cut.block_rows * cut.channels),
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          for (int64_t item = begin; item < end; ++item) {
+            const int64_t first = item % cut.blocks * cut.block_rows;
+            float *mean = moments + item * 2 * cut.channels;
+            kernels_->moments(
+                x + (item / cut.blocks * cut.rows + first) * stride,
+                static_cast<size_t>(stride), cut.RowsFrom(first),
+                static_cast<size_t>(cut.channels), mean, mean + cut.channels);
+          }
+        });
     const float *scale = context->input(kInstanceNormScaleInput)->As<float>();
-    for (int64_t image = 0; image < images_; ++image) {
-      Finish(moments + image * blocks_ * 2 * channels_, scale);
+    for (int64_t image = 0; image < cut.images; ++image) {
+      Finish(cut, moments + image * cut.blocks * 2 * cut.channels, scale);
     }
-    Apply(x, stride, context->input(kInstanceNormOffsetInput)->As<float>(),
-          moments, context->output(0), pool);
+    Apply(cut, {x, stride},
+          context->input(kInstanceNormOffsetInput)->As<float>(), moments,
+          context->output(0), pool);
     return MaceStatus();
   }
 
  private:
-  // Rows of the block that begins at row `first` of an image.
-  size_t RowsFrom(int64_t first) const {
-    return static_cast<size_t>(std::min(block_rows_, rows_ - first));
-  }
-
   // Merges the blocks of an image into its first and makes the distances there
   // the factor of (x - mean).
-  void Finish(float *moments, const float *scale) const {
-    float *distances = moments + channels_;
-    kernels_->merge(
-        moments, static_cast<size_t>(blocks_), static_cast<size_t>(block_rows_),
-        RowsFrom((blocks_ - 1) * block_rows_), static_cast<size_t>(channels_));
-    const auto count = static_cast<float>(rows_);
-    for (int64_t c = 0; c < channels_; ++c) {
+  void Finish(const Blocks &cut, float *moments, const float *scale) const {
+    float *distances = moments + cut.channels;
+    kernels_->merge(moments, static_cast<size_t>(cut.blocks),
+                    static_cast<size_t>(cut.block_rows),
+                    cut.RowsFrom((cut.blocks - 1) * cut.block_rows),
+                    static_cast<size_t>(cut.channels));
+    const auto count = static_cast<float>(cut.rows);
+    for (int64_t c = 0; c < cut.channels; ++c) {
       distances[c] = scale[c] / std::sqrt(distances[c] / count + epsilon_);
     }
   }
 
-  void Apply(const float *x,
-             int64_t x_stride,
+  void Apply(const Blocks &cut,
+             const Pixels<const float> &x,
              const float *offset,
              const float *moments,
              Tensor *output,
              ThreadPool *pool) const {
     float *y = output->MutableAs<float>();
     const int64_t y_stride = output->RowStride();
-    const bool dense = y_stride == channels_;
+    const bool dense = y_stride == cut.channels;
     pool->ParallelFor(
-        images_ * rows_, RowGrain(channels_),
+        cut.images * cut.rows, RowGrain(cut.channels),
         [&](int64_t begin, int64_t end, int /*thread*/) {
           for (int64_t row = begin; row < end;) {
-            const int64_t image = row / rows_;
-            const int64_t count =
-                std::min({end - row, (image + 1) * rows_ - row, block_rows_});
-            const float *mean = moments + image * blocks_ * 2 * channels_;
+            const int64_t image = row / cut.rows;
+            const int64_t count = std::min(
+                {end - row, (image + 1) * cut.rows - row, cut.block_rows});
+            const float *mean = moments + image * cut.blocks * 2 * cut.channels;
             float *to = y + row * y_stride;
             kernels_->apply(
-                x + row * x_stride, static_cast<size_t>(x_stride), mean,
-                mean + channels_, offset, to, static_cast<size_t>(y_stride),
-                static_cast<size_t>(count), static_cast<size_t>(channels_));
+                x.data + row * x.stride, static_cast<size_t>(x.stride), mean,
+                mean + cut.channels, offset, to, static_cast<size_t>(y_stride),
+                static_cast<size_t>(count), static_cast<size_t>(cut.channels));
             Activate(to, y_stride, dense ? 1 : count,
-                     dense ? count * channels_ : channels_);
+                     dense ? count * cut.channels : cut.channels);
             row += count;
           }
         });
@@ -151,11 +171,6 @@ class InstanceNormOp final : public CpuOp {
   activation::Params activation_;
   const norm::Kernels *kernels_ = nullptr;
   const activation::Kernels *activations_ = nullptr;
-  int64_t images_ = 0;
-  int64_t rows_ = 0;  // of an image: what is averaged over
-  int64_t channels_ = 0;
-  int64_t block_rows_ = 0;
-  int64_t blocks_ = 0;  // of an image
 };
 
 }  // namespace

@@ -19,24 +19,20 @@ class LocalResponseNormOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kLocalResponseNormInputInput);
     const Shape &shape = input->shape;
     if (shape.rank() != 4) {
       return Invalid("takes [N, H, W, C], not ", shape.ToString());
     }
-    // Neighbours beyond the channels there are count nothing.
-    const int64_t most = std::max<int64_t>(0, shape[3] - 1);
-    params_.before = static_cast<size_t>(std::min(attributes_.before, most));
-    params_.after = static_cast<size_t>(std::min(attributes_.after, most));
-    params_.alpha = attributes_.alpha;
-    params_.beta = attributes_.beta;
-    params_.bias = attributes_.bias;
-    stride_ = params_.before + static_cast<size_t>(shape[3]) + params_.after;
-    stride_ = (stride_ + 15) / 16 * 16;  // cache lines: no false sharing
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, input->data_type));
+    return SetOutput(context, 0, shape, input->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Shape &shape = context->input(kLocalResponseNormInputInput)->shape;
     const int threads = context->thread_pool()->thread_count();
-    context->RequestScratch(static_cast<size_t>(threads) * stride_ *
+    context->RequestScratch(static_cast<size_t>(threads) *
+                            ScratchStride(ParamsOf(shape[3]), shape[3]) *
                             sizeof(float));
     context->AllowInPlace(0, 0);
     return MaceStatus();
@@ -49,24 +45,43 @@ class LocalResponseNormOp final : public CpuOp {
     float *scratch = static_cast<float *>(context->scratch());
     const int64_t channels = input->shape[3];
     if (channels == 0) return MaceStatus();
+    const lrn::Params params = ParamsOf(channels);
+    const size_t stride = ScratchStride(params, channels);
     const int64_t window =
-        static_cast<int64_t>(params_.before + params_.after) + 1;
+        static_cast<int64_t>(params.before + params.after) + 1;
     context->thread_pool()->ParallelFor(
         input->shape.Elements(0, 3), RowGrain(channels * window),
         [&](int64_t begin, int64_t end, int thread) {
-          kernels_->run(params_, x + begin * channels, y + begin * channels,
+          kernels_->run(params, x + begin * channels, y + begin * channels,
                         static_cast<size_t>(end - begin),
                         static_cast<size_t>(channels),
-                        scratch + static_cast<size_t>(thread) * stride_);
+                        scratch + static_cast<size_t>(thread) * stride);
         });
     return MaceStatus();
   }
 
  private:
+  lrn::Params ParamsOf(int64_t channels) const {
+    // Neighbours beyond the channels there are count nothing.
+    const int64_t most = std::max<int64_t>(0, channels - 1);
+    lrn::Params params;
+    params.before = static_cast<size_t>(std::min(attributes_.before, most));
+    params.after = static_cast<size_t>(std::min(attributes_.after, most));
+    params.alpha = attributes_.alpha;
+    params.beta = attributes_.beta;
+    params.bias = attributes_.bias;
+    return params;
+  }
+
+  // Floats of scratch per thread: whole cache lines, against false sharing.
+  static size_t ScratchStride(const lrn::Params &params, int64_t channels) {
+    const size_t floats =
+        params.before + static_cast<size_t>(channels) + params.after;
+    return (floats + 15) / 16 * 16;
+  }
+
   LocalResponseNormAttributes attributes_;
   const lrn::Kernels *kernels_ = nullptr;
-  lrn::Params params_;
-  size_t stride_ = 0;  // floats of scratch per thread
 };
 
 }  // namespace

@@ -9,13 +9,14 @@
 
 #include <algorithm>
 
-#include "mace/kernels/cpu/gemm/conv_gemm.h"
+#include "mace/kernels/cpu/conv/direct.h"
+#include "mace/kernels/cpu/conv/direct_run.h"
 #include "mace/kernels/cpu/gemm/pack.h"
 #include "mace/kernels/cpu/gemm/product.h"
 #include "mace/kernels/cpu/transpose/transpose.h"
-#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/matrix_batches.h"
-#include "mace/ops/epilogue/conv_run.h"
+#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/epilogue/arithmetic_choice.h"
 #include "mace/ops/matmul/matmul_schema.h"
 
 namespace mace {
@@ -23,15 +24,15 @@ namespace {
 
 size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
-class MatMulOp final : public CpuOp {
+class MatMulOp final : public ReshapedOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-    kernels_ = gemm::KernelsFor(isa());
+    float_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, isa());
     few_rows_ = gemm::FewRowsKernelsFor(isa());
-    turn_ = transpose::KernelsFor(isa())->matrix32;
-    if (context->hints().data_type == "bf16_bf16") {
-      half_kernels_ = gemm::HalfKernelsFor(isa(), gemm::WeightType::kBf16Pairs);
+    transpose_ = transpose::KernelsFor(isa())->matrix32;
+    if (context->hints().precision == Precision::kBfloat16) {
+      bf16_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kBf16, isa());
     }
     return MaceStatus();
   }
@@ -70,7 +71,7 @@ class MatMulOp final : public CpuOp {
     MakePlan(call_rows, threads);
     const size_t rest =
         product_.kind == gemm::ProductPlan::Kind::kNone
-            ? packed_bytes_ + ConvScratchBytes(plan_, threads)
+            ? packed_bytes_ + conv::DirectScratchBytes(plan_, threads)
             : product_.scratch_bytes * static_cast<size_t>(threads);
     context->RequestScratch(a_bytes_ + rest);
     return MaceStatus();
@@ -109,12 +110,12 @@ class MatMulOp final : public CpuOp {
         Pack(b + b_matrix * depth_ * columns_, scratch, pool);
         packed_matrix = b_matrix;
       }
-      gemm::ConvArgs args;
+      conv::Args args;
       args.input = a_matrix;
       args.weights = scratch;
       args.output = c + call * rows_ * columns_;
       args.output_stride = static_cast<size_t>(columns_);
-      RunConv(plan_, args, FusedActivation(), pool, scratch + packed_bytes_);
+      conv::RunDirect(plan_, args, nullptr, pool, scratch + packed_bytes_);
     }
     return MaceStatus();
   }
@@ -130,7 +131,7 @@ class MatMulOp final : public CpuOp {
       case gemm::ProductPlan::Kind::kNone:
         break;
     }
-    return "pack, " + ConvKernelName(plan_);
+    return "pack, " + conv::DirectName(plan_);
   }
 
  private:
@@ -150,20 +151,22 @@ class MatMulOp final : public CpuOp {
 
   void MakePlan(int64_t call_rows, int threads) {
     product_ = gemm::ProductPlan();
-    if (half_kernels_ == nullptr) {
+    if (bf16_ == nullptr) {
       product_ = gemm::PlanProduct(
           {static_cast<size_t>(call_rows), static_cast<size_t>(depth_),
            static_cast<size_t>(columns_), attributes_.transpose_b},
-          {kernels_, few_rows_, turn_}, calls_, threads);
+          {float_, few_rows_, transpose_}, calls_, threads);
       if (product_.kind != gemm::ProductPlan::Kind::kNone) return;
     }
-    plan_ =
-        gemm::PlanConv(gemm::MatrixShape(static_cast<ptrdiff_t>(call_rows),
-                                         static_cast<ptrdiff_t>(depth_),
-                                         static_cast<ptrdiff_t>(columns_)),
-                       half_kernels_ != nullptr ? gemm::WeightType::kBf16Pairs
-                                                : gemm::WeightType::kF32,
-                       kernels_, half_kernels_, threads);
+    conv::DirectRequest request;
+    request.shape = conv::MatrixShape(static_cast<ptrdiff_t>(call_rows),
+                                      static_cast<ptrdiff_t>(depth_),
+                                      static_cast<ptrdiff_t>(columns_));
+    request.w_type = bf16_ != nullptr ? gemm::WeightType::kBf16Pairs
+                                      : gemm::WeightType::kF32;
+    request.arithmetic = bf16_ != nullptr ? bf16_ : float_;
+    request.threads = threads;
+    plan_ = conv::PlanDirect(request);
     packed_bytes_ = PackedBytes();
   }
 
@@ -200,7 +203,7 @@ class MatMulOp final : public CpuOp {
   size_t PackedBytes() const {
     const size_t depth = static_cast<size_t>(depth_);
     const size_t columns = static_cast<size_t>(columns_);
-    return Align(half_kernels_ != nullptr
+    return Align(bf16_ != nullptr
                      ? gemm::PackedPairNumbers(depth, columns) *
                            sizeof(uint16_t)
                      : gemm::PackedFloats(depth, columns) * sizeof(float));
@@ -213,14 +216,14 @@ class MatMulOp final : public CpuOp {
     args.columns = static_cast<size_t>(columns_);
     args.depth_stride = attributes_.transpose_b ? 1 : args.columns;
     args.column_stride = attributes_.transpose_b ? args.depth : 1;
-    args.turn = turn_;
+    args.transpose = transpose_;
     const int64_t panels = static_cast<int64_t>(gemm::PanelCount(args.columns));
     pool->ParallelFor(
         panels, Grain(depth_ * 16), [&](int64_t begin, int64_t end, int) {
           const size_t first = static_cast<size_t>(begin);
           const size_t last = static_cast<size_t>(end);
-          if (half_kernels_ != nullptr) {
-            gemm::PackPanelsInPairs(args, *half_kernels_, first, last,
+          if (bf16_ != nullptr) {
+            gemm::PackPanelsInPairs(args, *bf16_, first, last,
                                     static_cast<uint16_t *>(packed));
           } else {
             gemm::PackPanels(args, first, last, static_cast<float *>(packed));
@@ -237,9 +240,9 @@ class MatMulOp final : public CpuOp {
         blocks, Grain(depth_ * kRows), [&](int64_t begin, int64_t end, int) {
           const int64_t first = begin * kRows;
           const int64_t count = std::min(rows_, end * kRows) - first;
-          turn_(from + first, static_cast<size_t>(rows_), to + first * depth_,
-                static_cast<size_t>(depth_), static_cast<size_t>(depth_),
-                static_cast<size_t>(count));
+          transpose_(from + first, static_cast<size_t>(rows_),
+                     to + first * depth_, static_cast<size_t>(depth_),
+                     static_cast<size_t>(depth_), static_cast<size_t>(count));
         });
   }
 
@@ -250,17 +253,17 @@ class MatMulOp final : public CpuOp {
   }
 
   MatMulAttributes attributes_;
-  const gemm::Kernels *kernels_ = nullptr;
+  const gemm::Arithmetic *float_ = nullptr;
   const gemm::FewRowsKernels *few_rows_ = nullptr;
-  const gemm::HalfKernels *half_kernels_ = nullptr;  // null: float32
-  transpose::Matrix turn_ = nullptr;
+  const gemm::Arithmetic *bf16_ = nullptr;  // null: float32
+  transpose::Matrix transpose_ = nullptr;
   MatrixBatches batches_;
   int64_t rows_ = 0;
   int64_t depth_ = 0;
   int64_t columns_ = 0;
   int64_t calls_ = 0;          // products to run
   gemm::ProductPlan product_;  // or, where it is none:
-  gemm::ConvPlan plan_;
+  conv::DirectPlan plan_;
   size_t packed_bytes_ = 0;
   size_t a_bytes_ = 0;
   int64_t macs_ = 0;

@@ -214,7 +214,7 @@ TEST(MatMulTest, Bf16Arithmetic) {
                                    .Input(b)
                                    .Int("transpose_a", ta)
                                    .Int("transpose_b", tb)
-                                   .DataTypeHint("bf16_bf16");
+                                   .ComputeIn(Precision::kBfloat16);
         ExpectFloats(op_case, {3, 19, 45},
                      Multiply(a, b, ta, tb, {{0, 0}, {1, 1}, {2, 2}}),
                      kTolerance);
@@ -233,8 +233,7 @@ TEST(MatMulTest, Bf16ArithmeticOnlyIfAskedFor) {
   Random random(22);
   const OpCase op_case = OpCase("MatMul")
                              .Input(random.Floats({5, 33}))
-                             .Input(random.Floats({33, 18}))
-                             .DataTypeHint("bf16_fp32");
+                             .Input(random.Floats({33, 18}));
   for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
     EXPECT_EQ(result.result.kernel_name, "few rows");
   }

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "mace/kernels/cpu/int8_gemm/int8_gemm.h"
-#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/matrix_batches.h"
+#include "mace/ops/cpu_op/reshaped_op.h"
 #include "mace/ops/matmul_integer/matmul_integer_schema.h"
 
 namespace mace {
@@ -38,7 +38,7 @@ struct PackedB {
   uint32_t *sums = nullptr;
 };
 
-class MatMulIntegerOp final : public CpuOp {
+class MatMulIntegerOp final : public ReshapedOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     kernels_ = int8_gemm::KernelsFor(isa());

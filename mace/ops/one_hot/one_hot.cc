@@ -16,7 +16,7 @@ class OneHotOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor &indices = *context->input(kOneHotIndicesInput);
     const Tensor &values = *context->input(kOneHotValuesInput);
     if (values.shape != Shape{2}) {
@@ -40,7 +40,6 @@ class OneHotOp final : public CpuOp {
     for (size_t i = at; i < indices.shape.rank(); ++i) {
       output.Append(indices.shape[i]);
     }
-    inner_ = indices.shape.Elements(at, indices.shape.rank());
     return SetOutput(context, 0, output, values.data_type);
   }
 
@@ -50,7 +49,11 @@ class OneHotOp final : public CpuOp {
     const auto *values = context->input(kOneHotValuesInput)->As<uint32_t>();
     auto *y = context->output(0)->MutableAs<uint32_t>();
     const int64_t depth = attributes_.depth;
-    const int64_t inner = inner_;
+    const Shape &shape = context->output(0)->shape;
+    const auto axis =
+        static_cast<size_t>(shape.NormalizeAxis(attributes_.axis));
+    // Indices behind the new axis.
+    const int64_t inner = shape.Elements(axis + 1, shape.rank());
     const bool wrap = attributes_.wrap;
     const uint32_t off = values[0];
     const uint32_t on = values[1];
@@ -74,7 +77,6 @@ class OneHotOp final : public CpuOp {
 
  private:
   OneHotAttributes attributes_;
-  int64_t inner_ = 1;  // indices behind the new axis
 };
 
 MACE_REGISTER_OP(OneHot, CPU, OneHotOp);

@@ -59,7 +59,7 @@ class PadOp final : public CpuOp {
   }
   HalfUse half_use() const override { return half_.use(); }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kPadInputInput);
     const size_t rank = input->shape.rank();
     if (attributes_.pads.size() != 2 * rank) {

@@ -76,7 +76,7 @@ TEST(PadTest, EveryMode) {
       for (const bool bf16 : {false, true}) {
         ExpectValue(OpCase("Pad")
                         .Input(RoundToHalf(x, bf16))
-                        .DataTypeHint(op_test::HalfHint(bf16))
+                        .ComputeIn(op_test::HalfPrecision(bf16))
                         .Ints("pads", c.pads)
                         .String("mode", mode)
                         .Float("value", 1.5f),

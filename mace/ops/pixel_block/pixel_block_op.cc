@@ -13,9 +13,8 @@ void PixelBlockOp::SetBlock(int64_t block, PixelBlockOrder order) {
   kernels_ = transpose::KernelsFor(isa());
 }
 
-MaceStatus PixelBlockOp::SetDeepShape(ReshapeContext *context,
-                                      const Shape &deep) {
-  deep_ = deep;
+MaceStatus PixelBlockOp::SetDeepShape(ShapeContext *context,
+                                      const Shape &deep) const {
   const Shape wide = {deep[0], deep[1] * block_, deep[2] * block_,
                       deep[3] / (block_ * block_)};
   return SetOutput(context, 0, output_ == Output::kDeep ? deep : wide,
@@ -33,7 +32,7 @@ HalfUse PixelBlockOp::half_use() const {
 MaceStatus PixelBlockOp::Run(RunContext *context) {
   const Tensor *input = context->input(0);
   Tensor *output = context->output(0);
-  if (deep_.Elements() == 0) return MaceStatus();
+  if (input->elements() == 0) return MaceStatus();
   if (MovesRows()) {
     MoveRows(context->thread_pool(), *input, output);
   } else {
@@ -45,15 +44,16 @@ MaceStatus PixelBlockOp::Run(RunContext *context) {
 void PixelBlockOp::MoveRows(ThreadPool *pool,
                             const Tensor &input,
                             Tensor *output) const {
+  const Shape &shape = DeepShape(input, *output);
   const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
-  const int64_t row = deep_[3] / block_ * size;  // of one block
-  const int64_t width = deep_[2];
+  const int64_t row = shape[3] / block_ * size;  // of one block
+  const int64_t width = shape[2];
   // The input in the order of the output: pixels and rows of a block change
   // places.
   StridedView view;
   view.rank = 3;
   view.block = row;
-  view.dims[0] = deep_.Elements(0, 2);
+  view.dims[0] = shape.Elements(0, 2);
   view.strides[0] = width * block_ * row;
   if (output_ == Output::kDeep) {
     view.dims[1] = width;
@@ -75,8 +75,9 @@ void PixelBlockOp::Transpose(ThreadPool *pool,
   const auto *x = input.As<uint32_t>();
   auto *y = output->MutableAs<uint32_t>();
   const bool to_deep = output_ == Output::kDeep;
-  const int64_t channels = deep_[3];
-  const int64_t width = deep_[2];
+  const Shape &shape = DeepShape(input, *output);
+  const int64_t channels = shape[3];
+  const int64_t width = shape[2];
   const int64_t block = block_;
   const int64_t run = channels / block;  // of a row of the block
   const auto side = static_cast<size_t>(block);
@@ -84,7 +85,7 @@ void PixelBlockOp::Transpose(ThreadPool *pool,
   const auto depth = static_cast<size_t>(run / block);
   const auto matrix = kernels_->matrix32;
   pool->ParallelFor(
-      deep_.Elements(0, 2) * block, RowGrain(width * run),
+      shape.Elements(0, 2) * block, RowGrain(width * run),
       [=](int64_t begin, int64_t end, int /*thread*/) {
         for (int64_t row = begin; row < end; ++row) {
           const int64_t deep =

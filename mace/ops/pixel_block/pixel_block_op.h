@@ -30,10 +30,15 @@ class PixelBlockOp : public CpuOp {
   void SetBlock(int64_t block, PixelBlockOrder order);
   int64_t block() const { return block_; }
 
-  // For Reshape: the output has the shape that belongs to `deep`, or is `deep`.
-  MaceStatus SetDeepShape(ReshapeContext *context, const Shape &deep);
+  // For InferShapes: the output has the shape that belongs to `deep`, or is
+  // `deep`.
+  MaceStatus SetDeepShape(ShapeContext *context, const Shape &deep) const;
 
  private:
+  // The shape of whichever of the two is the deep one.
+  const Shape &DeepShape(const Tensor &input, const Tensor &output) const {
+    return output_ == Output::kDeep ? output.shape : input.shape;
+  }
   // Whether the elements of a row of the block lie side by side in both.
   bool MovesRows() const;
   void MoveRows(ThreadPool *pool, const Tensor &input, Tensor *output) const;
@@ -45,7 +50,6 @@ class PixelBlockOp : public CpuOp {
   int64_t block_ = 1;
   PixelBlockOrder order_ = PixelBlockOrder::DCR;
   const transpose::Kernels *kernels_ = nullptr;
-  Shape deep_;
 };
 
 }  // namespace mace

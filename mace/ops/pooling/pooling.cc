@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
-#include "mace/core/row_bands.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/kernels/cpu/pool/pool.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/pixels.h"
+#include "mace/ops/cpu_op/row_bands.h"
 #include "mace/ops/window/window.h"
 
 namespace mace {
@@ -50,101 +51,46 @@ Taps TapsOf(int64_t start,
   return taps;
 }
 
-class PoolingOp final : public CpuOp, private RowBands {
+// What attributes and the instruction set decide.
+struct PoolingSettings {
+  const pool::Kernels &KernelsOf(const Tensor &input) const {
+    return input.data_type == DataType::kFloat32 ? *kernels : *half_kernels;
+  }
+
+  PoolingAttributes attributes;
+  WindowSpec spec;
+  const pool::Kernels *kernels = nullptr;
+  const pool::Kernels *half_kernels = nullptr;
+};
+
+class PoolingPlan final : public OpPlan, private RowBands {
  public:
-  MaceStatus InitOp(InitContext *context) override {
-    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-    kernels_ = pool::KernelsFor(isa());
-    half_kernels_ = HalfArithmetic::For(isa(), context->hints().data_type).pool;
-    spec_ = MakeWindowSpec(attributes_, attributes_.kernels[0],
-                           attributes_.kernels[1]);
-    spec_.ceil_mode = attributes_.ceil_mode;
-    return MaceStatus();
-  }
+  // `settings` belongs to the operator, which outlives the plan.
+  PoolingPlan(const PoolingSettings *settings,
+              const WindowGeometry &geometry,
+              const Shape &input,
+              const Shape &output)
+      : settings_(*settings),
+        geometry_(geometry),
+        input_(input),
+        output_(output) {}
 
-  MaceStatus Reshape(ReshapeContext *context) override {
-    const Tensor *input = context->input(kPoolingInputInput);
-    const Shape &shape = input->shape;
-    if (shape.rank() != 4) {
-      return Invalid("takes [N, H, W, C], not ", shape.ToString());
-    }
-    MACE_ASSIGN_OR_RETURN(geometry_,
-                          ComputeWindow(name(), spec_, shape[1], shape[2]));
-    input_ = shape;
-    output_ = {shape[0], geometry_.output[0], geometry_.output[1], shape[3]};
-    context->AllowStridedInput(kPoolingInputInput);
-    context->AllowStridedOutput(0);
-    return SetOutput(context, 0, output_, input->data_type);
-  }
-
-  MaceStatus Run(RunContext *context) override {
-    const Tensor *input = context->input(kPoolingInputInput);
-    Tensor *output = context->output(0);
-    if (output_.Elements() == 0) return MaceStatus();
-    const int64_t channels = output_[3];
-    const int64_t rows = output_[0] * output_[1];
-    const int64_t block = rows < kFewRows ? kChannelBlock : channels;
-    const int64_t blocks = CeilDivide(channels, block);
-    // Reads of the input decide the cost.
-    const int64_t row_cost =
-        output_[2] * spec_.kernel[0] * spec_.kernel[1] * block;
-    const pool::Kernels &kernels = KernelsOf(*input);
-    const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
-    const int64_t x_row = input_[2] * input->RowStride() * size;
-    const int64_t y_row = output_[2] * output->RowStride() * size;
-    context->thread_pool()->ParallelFor(
-        rows * blocks, RowGrain(row_cost),
-        [&](int64_t begin, int64_t end, int /*thread*/) {
-          for (int64_t item = begin; item < end; ++item) {
-            const int64_t row = item / blocks;
-            const int64_t channel = item % blocks * block;
-            const int64_t image = row / output_[1];
-            const Pixels<const uint8_t> x = {input->As<uint8_t>() +
-                                                 image * input_[1] * x_row +
-                                                 channel * size,
-                                             input->RowStride()};
-            const Pixels<uint8_t> y = {
-                output->MutableAs<uint8_t>() + row * y_row + channel * size,
-                output->RowStride()};
-            RunRow(kernels, x, 0, row % output_[1],
-                   std::min(block, channels - channel), size, y);
-          }
-        });
-    return MaceStatus();
-  }
+  void Run(RunContext *context) const;
 
   const RowBands *row_bands() const override {
     return output_.Elements() > 0 ? this : nullptr;
   }
-  RowRange InputRows(const RowRange &output) const override {
-    const RowWindow window = {spec_.kernel[0], spec_.stride[0],
-                              spec_.dilation[0], geometry_.pad_before[0],
-                              input_[1]};
-    return window.InputRows(output);
-  }
-  size_t BandScratchBytes(int64_t) const override { return 0; }
-  void RunBand(const RunContext &context, const BandRun &run) const override {
-    const Tensor &input = *context.input(kPoolingInputInput);
-    const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
-    const Pixels<const uint8_t> x = {static_cast<const uint8_t *>(run.input),
-                                     run.input_stride};
-    Pixels<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
-    const int64_t first = InputRows(run.rows).begin;
-    for (int64_t row = run.rows.begin; row < run.rows.end; ++row) {
-      RunRow(KernelsOf(input), x, first, row, output_[3], size, y);
-      y.data += output_[2] * y.stride * size;
-    }
-  }
-
-  HalfUse half_use() const override {
-    return half_kernels_ != nullptr ? HalfUse::kFollows : HalfUse::kNone;
-  }
   ConvPoolArgs Geometry() const override;
 
  private:
-  const pool::Kernels &KernelsOf(const Tensor &input) const {
-    return input.data_type == DataType::kFloat32 ? *kernels_ : *half_kernels_;
+  RowRange InputRows(const RowRange &output) const override {
+    const WindowSpec &spec = settings_.spec;
+    const RowWindow window = {spec.kernel[0], spec.stride[0], spec.dilation[0],
+                              geometry_.pad_before[0], input_[1]};
+    return window.InputRows(output);
   }
+  size_t BandScratchBytes(int64_t) const override { return 0; }
+  void RunBand(const RunContext &context, const BandRun &run) const override;
 
   // Row `row` of an image's output to `y`, from `x`, which begins at row
   // `first` of the image; `size` bytes an element.
@@ -156,34 +102,79 @@ class PoolingOp final : public CpuOp, private RowBands {
               int64_t size,
               const Pixels<uint8_t> &y) const;
 
-  PoolingAttributes attributes_;
-  const pool::Kernels *kernels_ = nullptr;
-  const pool::Kernels *half_kernels_ = nullptr;
-  WindowSpec spec_;
-  WindowGeometry geometry_;
-  Shape input_;
-  Shape output_;
+  const PoolingSettings &settings_;
+  const WindowGeometry geometry_;
+  const Shape input_;
+  const Shape output_;
 };
 
-void PoolingOp::RunRow(const pool::Kernels &kernels,
-                       const Pixels<const uint8_t> &x,
-                       int64_t first,
-                       int64_t row,
-                       int64_t channels,
-                       int64_t size,
-                       const Pixels<uint8_t> &y) const {
+void PoolingPlan::Run(RunContext *context) const {
+  const Tensor *input = context->input(kPoolingInputInput);
+  Tensor *output = context->output(0);
+  if (output_.Elements() == 0) return;
+  const int64_t channels = output_[3];
+  const int64_t rows = output_[0] * output_[1];
+  const int64_t block = rows < kFewRows ? kChannelBlock : channels;
+  const int64_t blocks = CeilDivide(channels, block);
+  // Reads of the input decide the cost.
+  const int64_t row_cost =
+      output_[2] * settings_.spec.kernel[0] * settings_.spec.kernel[1] * block;
+  const pool::Kernels &kernels = settings_.KernelsOf(*input);
+  const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
+  const int64_t x_row = input_[2] * input->RowStride() * size;
+  const int64_t y_row = output_[2] * output->RowStride() * size;
+  context->thread_pool()->ParallelFor(
+      rows * blocks, RowGrain(row_cost),
+      [&](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t item = begin; item < end; ++item) {
+          const int64_t row = item / blocks;
+          const int64_t channel = item % blocks * block;
+          const int64_t image = row / output_[1];
+          const Pixels<const uint8_t> x = {
+              input->As<uint8_t>() + image * input_[1] * x_row + channel * size,
+              input->RowStride()};
+          const Pixels<uint8_t> y = {
+              output->MutableAs<uint8_t>() + row * y_row + channel * size,
+              output->RowStride()};
+          RunRow(kernels, x, 0, row % output_[1],
+                 std::min(block, channels - channel), size, y);
+        }
+      });
+}
+
+void PoolingPlan::RunBand(const RunContext &context, const BandRun &run) const {
+  const Tensor &input = *context.input(kPoolingInputInput);
+  const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
+  const Pixels<const uint8_t> x = {static_cast<const uint8_t *>(run.input),
+                                   run.input_stride};
+  Pixels<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
+  const int64_t first = InputRows(run.rows).begin;
+  for (int64_t row = run.rows.begin; row < run.rows.end; ++row) {
+    RunRow(settings_.KernelsOf(input), x, first, row, output_[3], size, y);
+    y.data += output_[2] * y.stride * size;
+  }
+}
+
+void PoolingPlan::RunRow(const pool::Kernels &kernels,
+                         const Pixels<const uint8_t> &x,
+                         int64_t first,
+                         int64_t row,
+                         int64_t channels,
+                         int64_t size,
+                         const Pixels<uint8_t> &y) const {
+  const WindowSpec &spec = settings_.spec;
   const int64_t line = input_[2] * x.stride;
   const Taps v =
-      TapsOf(row * spec_.stride[0] - geometry_.pad_before[0], spec_.kernel[0],
-             spec_.dilation[0], input_[1], geometry_.pad_after[0]);
+      TapsOf(row * spec.stride[0] - geometry_.pad_before[0], spec.kernel[0],
+             spec.dilation[0], input_[1], geometry_.pad_after[0]);
   pool::Window window;
   window.rows = static_cast<size_t>(v.inside);
-  window.row_stride = spec_.dilation[0] * line;
-  window.column_stride = spec_.dilation[1] * x.stride;
+  window.row_stride = spec.dilation[0] * line;
+  window.column_stride = spec.dilation[1] * x.stride;
   const auto count = static_cast<size_t>(channels);
   for (int64_t column = 0; column < output_[2]; ++column) {
-    const Taps h = TapsOf(column * spec_.stride[1] - geometry_.pad_before[1],
-                          spec_.kernel[1], spec_.dilation[1], input_[2],
+    const Taps h = TapsOf(column * spec.stride[1] - geometry_.pad_before[1],
+                          spec.kernel[1], spec.dilation[1], input_[2],
                           geometry_.pad_after[1]);
     uint8_t *out = y.data + column * y.stride * size;
     if (v.inside == 0 || h.inside == 0) {
@@ -193,30 +184,87 @@ void PoolingOp::RunRow(const pool::Kernels &kernels,
     window.columns = static_cast<size_t>(h.inside);
     window.first =
         x.data + ((v.first - first) * line + h.first * x.stride) * size;
-    if (attributes_.mode == PoolingMode::MAX) {
+    if (settings_.attributes.mode == PoolingMode::MAX) {
       kernels.max(window, count, out);
       continue;
     }
-    const int64_t divisor = attributes_.count_include_pad ? v.padded * h.padded
-                                                          : v.inside * h.inside;
+    const int64_t divisor = settings_.attributes.count_include_pad
+                                ? v.padded * h.padded
+                                : v.inside * h.inside;
     kernels.average(window, static_cast<float>(divisor), count, out);
   }
 }
 
-ConvPoolArgs PoolingOp::Geometry() const {
+ConvPoolArgs PoolingPlan::Geometry() const {
+  const WindowSpec &spec = settings_.spec;
   ConvPoolArgs args;
   for (int axis = 0; axis < 2; ++axis) {
-    args.kernels.push_back(spec_.kernel[axis]);
-    args.strides.push_back(static_cast<int>(spec_.stride[axis]));
-    args.dilations.push_back(static_cast<int>(spec_.dilation[axis]));
+    args.kernels.push_back(spec.kernel[axis]);
+    args.strides.push_back(static_cast<int>(spec.stride[axis]));
+    args.dilations.push_back(static_cast<int>(spec.dilation[axis]));
     args.paddings.push_back(static_cast<int>(geometry_.pad_before[axis] +
                                              geometry_.pad_after[axis]));
   }
   const bool same =
-      spec_.padding == Padding::SAME || spec_.padding == Padding::SAME_LOWER;
-  args.padding_type = same ? 1 : (spec_.padding == Padding::VALID ? 0 : -1);
+      spec.padding == Padding::SAME || spec.padding == Padding::SAME_LOWER;
+  args.padding_type = same ? 1 : (spec.padding == Padding::VALID ? 0 : -1);
   return args;
 }
+
+class PoolingOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    PoolingAttributes &attributes = settings_.attributes;
+    MACE_RETURN_IF_ERROR(attributes.Parse(context->def()));
+    settings_.kernels = pool::KernelsFor(isa());
+    settings_.half_kernels =
+        HalfTablesFor(isa(), context->hints().precision).pool;
+    settings_.spec = MakeWindowSpec(attributes, attributes.kernels[0],
+                                    attributes.kernels[1]);
+    settings_.spec.ceil_mode = attributes.ceil_mode;
+    return MaceStatus();
+  }
+
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    const Tensor *input = context->input(kPoolingInputInput);
+    const Shape &shape = input->shape;
+    if (shape.rank() != 4) {
+      return Invalid("takes [N, H, W, C], not ", shape.ToString());
+    }
+    MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry, GeometryOf(shape));
+    return SetOutput(
+        context, 0,
+        {shape[0], geometry.output[0], geometry.output[1], shape[3]},
+        input->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Shape &shape = context->input(kPoolingInputInput)->shape;
+    MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry, GeometryOf(shape));
+    context->AllowStridedInput(kPoolingInputInput);
+    context->AllowStridedOutput(0);
+    context->Keep(std::make_unique<PoolingPlan>(&settings_, geometry, shape,
+                                                context->output(0)->shape));
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    context->PlanAs<PoolingPlan>().Run(context);
+    return MaceStatus();
+  }
+
+  HalfUse half_use() const override {
+    return settings_.half_kernels != nullptr ? HalfUse::kFollows
+                                             : HalfUse::kNone;
+  }
+
+ private:
+  Result<WindowGeometry> GeometryOf(const Shape &input) const {
+    return ComputeWindow(name(), settings_.spec, input[1], input[2]);
+  }
+
+  PoolingSettings settings_;
+};
 
 }  // namespace
 

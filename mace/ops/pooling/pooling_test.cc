@@ -124,10 +124,10 @@ TEST(PoolingTest, MatchesTheReference) {
       // processors compute in float.
       for (bool bf16 : {false, true}) {
         const Value half = op_test::RoundToHalf(x, bf16);
-        const char *hint = op_test::HalfHint(bf16);
-        ExpectFloats(MakeCase(p, half, true).DataTypeHint(hint), output,
+        const Precision precision = op_test::HalfPrecision(bf16);
+        ExpectFloats(MakeCase(p, half, true).ComputeIn(precision), output,
                      Reference(p, half, true, output), {});
-        ExpectFloats(MakeCase(p, half, false).DataTypeHint(hint), output,
+        ExpectFloats(MakeCase(p, half, false).ComputeIn(precision), output,
                      Reference(p, half, false, output),
                      {2e-6, op_test::HalfError(bf16)});
       }

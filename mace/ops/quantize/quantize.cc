@@ -15,7 +15,7 @@ class QuantizeOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Shape &shape = context->input(kQuantizeInputInput)->shape;
     const Tensor &scale = *context->input(kQuantizeScaleInput);
     const DataType type = attributes_.to == QuantizeTo::UINT8 ? DataType::kUint8
@@ -24,32 +24,41 @@ class QuantizeOp final : public CpuOp {
         shape, scale, context->input(kQuantizeZeroPointInput), type,
         attributes_.axis);
     if (!problem.empty()) return Invalid(problem);
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, shape, type));
-    quantization_.Reshape(shape, scale.shape, attributes_.axis);
-    context->RequestScratch(quantization_.ScratchBytes());
+    return SetOutput(context, 0, shape, type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    context->RequestScratch(QuantizationOf(*context).ScratchBytes());
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) override {
     const quantize::Kernels &kernels = *quantize::KernelsFor(isa());
+    const Quantization quantization = QuantizationOf(*context);
     const float *x = context->input(kQuantizeInputInput)->As<float>();
     const float *scales = context->input(kQuantizeScaleInput)->As<float>();
     Tensor *output = context->output(0);
     if (attributes_.to == QuantizeTo::UINT8) {
-      quantization_.Run(kernels.to_u8, x, output->MutableAs<uint8_t>(), scales,
-                        context->input(kQuantizeZeroPointInput),
-                        context->scratch(), context->thread_pool());
+      quantization.Run(kernels.to_u8, x, output->MutableAs<uint8_t>(), scales,
+                       context->input(kQuantizeZeroPointInput),
+                       context->scratch(), context->thread_pool());
     } else {
-      quantization_.Run(kernels.to_i8, x, output->MutableAs<int8_t>(), scales,
-                        context->input(kQuantizeZeroPointInput),
-                        context->scratch(), context->thread_pool());
+      quantization.Run(kernels.to_i8, x, output->MutableAs<int8_t>(), scales,
+                       context->input(kQuantizeZeroPointInput),
+                       context->scratch(), context->thread_pool());
     }
     return MaceStatus();
   }
 
  private:
+  // `Context` is PlanContext or RunContext.
+  template <typename Context>
+  Quantization QuantizationOf(const Context &context) const {
+    return {context.input(kQuantizeInputInput)->shape,
+            context.input(kQuantizeScaleInput)->shape, attributes_.axis};
+  }
+
   QuantizeAttributes attributes_;
-  Quantization quantization_;
 };
 
 MACE_REGISTER_OP(Quantize, CPU, QuantizeOp);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/reduce/reduce_schema.h"
@@ -60,6 +61,54 @@ reduce::Fold FoldOf(ReduceMode mode) {
   return reduce::Fold::kSum;
 }
 
+// Which axes are folded. Neighbouring axes of one kind are joined; the
+// innermost ones are the rows that one call folds, and their columns.
+struct ReducePlan final : public OpPlan {
+  ReducePlan(const Shape &shape, const bool (&folds)[Shape::kMaxRank]);
+
+  int64_t folded_count = 1;  // elements behind each result
+  Axes kept;                 // outer axes of the output
+  Axes folded;               // outer axes that are folded
+  int64_t inner_folded = 1;  // elements folded in one call: rows above
+                             // columns, or a contiguous run if that is 1
+  int64_t columns = 1;       // kept innermost elements
+};
+
+ReducePlan::ReducePlan(const Shape &shape,
+                       const bool (&folds)[Shape::kMaxRank]) {
+  struct Group {
+    int64_t dim;
+    bool fold;
+  };
+  Group groups[Shape::kMaxRank];
+  size_t count = 0;
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    if (folds[i]) folded_count *= shape[i];
+    if (shape[i] == 1) continue;
+    if (count > 0 && groups[count - 1].fold == folds[i]) {
+      groups[count - 1].dim *= shape[i];
+    } else {
+      groups[count++] = {shape[i], folds[i]};
+    }
+  }
+  int64_t stride = 1;
+  if (count > 0 && !groups[count - 1].fold) columns = groups[--count].dim;
+  stride *= columns;
+  if (count > 0) {  // folded, since kinds alternate
+    inner_folded = groups[--count].dim;
+    stride *= inner_folded;
+  }
+  // Outermost first, so strides are found from the inside.
+  int64_t strides[Shape::kMaxRank];
+  for (size_t i = count; i-- > 0;) {
+    strides[i] = stride;
+    stride *= groups[i].dim;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    (groups[i].fold ? folded : kept).Append(groups[i].dim, strides[i]);
+  }
+}
+
 class ReduceOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
@@ -69,33 +118,31 @@ class ReduceOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override;
+  MaceStatus InferShapes(ShapeContext *context) const override;
+  MaceStatus Plan(PlanContext *context) override;
   MaceStatus Run(RunContext *context) override;
 
  private:
-  // Sorts the axes into kept_, folded_ and the innermost ones, neighbours of
-  // one kind joined.
-  void Plan(const Shape &shape, const bool (&folds)[Shape::kMaxRank]);
-  // Results [begin, end) of the columns of one position of kept_.
-  void RunColumns(const float *x, int64_t begin, int64_t end, float *y) const;
-  void RunOne(const float *x, float *y) const;
-  void Finish(float *y, int64_t count) const;
+  // Which axes of `shape` are folded.
+  MaceStatus FindFolds(const Shape &shape,
+                       bool (&folds)[Shape::kMaxRank]) const;
+  // Results [begin, end) of the columns of one position of `kept`.
+  void RunColumns(const ReducePlan &plan,
+                  const float *x,
+                  int64_t begin,
+                  int64_t end,
+                  float *y) const;
+  void RunOne(const ReducePlan &plan, const float *x, float *y) const;
+  void Finish(const ReducePlan &plan, float *y, int64_t count) const;
 
   ReduceAttributes attributes_;
   const reduce::Kernels *kernels_ = nullptr;
   reduce::Fold fold_ = reduce::Fold::kSum;
-  int64_t folded_count_ = 1;  // elements behind each result
-  Axes kept_;                 // outer axes of the output
-  Axes folded_;               // outer axes that are folded
-  int64_t inner_folded_ = 1;  // elements folded in one call: rows above
-                              // columns_, or a contiguous run if that is 1
-  int64_t columns_ = 1;       // kept innermost elements
 };
 
-MaceStatus ReduceOp::Reshape(ReshapeContext *context) {
-  const Tensor *input = context->input(kReduceInputInput);
-  const Shape &shape = input->shape;
-  bool folds[Shape::kMaxRank] = {};
+MaceStatus ReduceOp::FindFolds(const Shape &shape,
+                               bool (&folds)[Shape::kMaxRank]) const {
+  std::fill(folds, folds + Shape::kMaxRank, attributes_.axes.empty());
   for (const int64_t given : attributes_.axes) {
     const int64_t axis = shape.NormalizeAxis(given);
     if (axis < 0 || folds[axis]) {
@@ -105,129 +152,108 @@ MaceStatus ReduceOp::Reshape(ReshapeContext *context) {
     }
     folds[axis] = true;
   }
-  folded_count_ = 1;
+  return MaceStatus();
+}
+
+MaceStatus ReduceOp::InferShapes(ShapeContext *context) const {
+  const Tensor *input = context->input(kReduceInputInput);
+  const Shape &shape = input->shape;
+  bool folds[Shape::kMaxRank];
+  MACE_RETURN_IF_ERROR(FindFolds(shape, folds));
+  bool folds_none = false;  // there are no elements behind a result
   Shape output;
   for (size_t i = 0; i < shape.rank(); ++i) {
-    folds[i] |= attributes_.axes.empty();
-    if (folds[i]) folded_count_ *= shape[i];
+    folds_none |= folds[i] && shape[i] == 0;
     if (!folds[i]) output.Append(shape[i]);
     if (folds[i] && attributes_.keep_dims) output.Append(1);
   }
   const bool needs_elements = attributes_.mode == ReduceMode::MEAN ||
                               attributes_.mode == ReduceMode::MAX ||
                               attributes_.mode == ReduceMode::MIN;
-  if (folded_count_ == 0 && needs_elements && output.Elements() > 0) {
+  if (folds_none && needs_elements && output.Elements() > 0) {
     return Invalid(kReduceModeNames[static_cast<int>(attributes_.mode)],
                    " over no elements of an input of shape ", shape.ToString(),
                    " has no value");
   }
-  Plan(shape, folds);
   return SetOutput(context, 0, output, input->data_type);
 }
 
-void ReduceOp::Plan(const Shape &shape, const bool (&folds)[Shape::kMaxRank]) {
-  struct Group {
-    int64_t dim;
-    bool fold;
-  };
-  Group groups[Shape::kMaxRank];
-  size_t count = 0;
-  for (size_t i = 0; i < shape.rank(); ++i) {
-    if (shape[i] == 1) continue;
-    if (count > 0 && groups[count - 1].fold == folds[i]) {
-      groups[count - 1].dim *= shape[i];
-    } else {
-      groups[count++] = {shape[i], folds[i]};
-    }
-  }
-  kept_ = Axes();
-  folded_ = Axes();
-  columns_ = 1;
-  inner_folded_ = 1;
-  int64_t stride = 1;
-  if (count > 0 && !groups[count - 1].fold) columns_ = groups[--count].dim;
-  stride *= columns_;
-  if (count > 0) {  // folded, since kinds alternate
-    inner_folded_ = groups[--count].dim;
-    stride *= inner_folded_;
-  }
-  // Outermost first, so strides are found from the inside.
-  int64_t strides[Shape::kMaxRank];
-  for (size_t i = count; i-- > 0;) {
-    strides[i] = stride;
-    stride *= groups[i].dim;
-  }
-  for (size_t i = 0; i < count; ++i) {
-    (groups[i].fold ? folded_ : kept_).Append(groups[i].dim, strides[i]);
-  }
+MaceStatus ReduceOp::Plan(PlanContext *context) {
+  const Shape &shape = context->input(kReduceInputInput)->shape;
+  bool folds[Shape::kMaxRank];
+  MACE_RETURN_IF_ERROR(FindFolds(shape, folds));
+  context->Keep(std::make_unique<ReducePlan>(shape, folds));
+  return MaceStatus();
 }
 
-void ReduceOp::Finish(float *y, int64_t count) const {
+void ReduceOp::Finish(const ReducePlan &plan, float *y, int64_t count) const {
   if (attributes_.mode == ReduceMode::MEAN) {
-    const auto divisor = static_cast<float>(folded_count_);
+    const auto divisor = static_cast<float>(plan.folded_count);
     for (int64_t i = 0; i < count; ++i) y[i] /= divisor;
   } else if (attributes_.mode == ReduceMode::L2) {
     for (int64_t i = 0; i < count; ++i) y[i] = std::sqrt(y[i]);
   }
 }
 
-void ReduceOp::RunColumns(const float *x,
+void ReduceOp::RunColumns(const ReducePlan &plan,
+                          const float *x,
                           int64_t begin,
                           int64_t end,
                           float *y) const {
   std::fill(y + begin, y + end, reduce::Identity(fold_));
-  const int64_t outer = folded_.Count();
+  const int64_t outer = plan.folded.Count();
   for (int64_t i = 0; i < outer; ++i) {
-    kernels_->rows(fold_, x + folded_.Offset(i) + begin,
-                   static_cast<size_t>(columns_),
-                   static_cast<size_t>(inner_folded_),
+    kernels_->rows(fold_, x + plan.folded.Offset(i) + begin,
+                   static_cast<size_t>(plan.columns),
+                   static_cast<size_t>(plan.inner_folded),
                    static_cast<size_t>(end - begin), y + begin);
   }
-  Finish(y + begin, end - begin);
+  Finish(plan, y + begin, end - begin);
 }
 
-void ReduceOp::RunOne(const float *x, float *y) const {
+void ReduceOp::RunOne(const ReducePlan &plan, const float *x, float *y) const {
   *y = reduce::Identity(fold_);
-  const int64_t outer = folded_.Count();
+  const int64_t outer = plan.folded.Count();
   for (int64_t i = 0; i < outer; ++i) {
-    kernels_->row(fold_, x + folded_.Offset(i),
-                  static_cast<size_t>(inner_folded_), y);
+    kernels_->row(fold_, x + plan.folded.Offset(i),
+                  static_cast<size_t>(plan.inner_folded), y);
   }
-  Finish(y, 1);
+  Finish(plan, y, 1);
 }
 
 MaceStatus ReduceOp::Run(RunContext *context) {
+  const auto &plan = context->PlanAs<ReducePlan>();
   const float *x = context->input(kReduceInputInput)->As<float>();
   Tensor *output = context->output(0);
   float *y = output->MutableAs<float>();
   const int64_t elements = output->elements();
   if (elements == 0) return MaceStatus();
-  if (folded_count_ == 0) {
+  if (plan.folded_count == 0) {
     std::fill(y, y + elements, reduce::Identity(fold_));
     return MaceStatus();
   }
-  const int64_t outer = kept_.Count();
-  if (columns_ == 1) {
+  const int64_t outer = plan.kept.Count();
+  if (plan.columns == 1) {
     context->thread_pool()->ParallelFor(
-        outer, RowGrain(folded_count_),
+        outer, RowGrain(plan.folded_count),
         [&](int64_t begin, int64_t end, int /*thread*/) {
           for (int64_t i = begin; i < end; ++i) {
-            RunOne(x + kept_.Offset(i), y + i);
+            RunOne(plan, x + plan.kept.Offset(i), y + i);
           }
         });
     return MaceStatus();
   }
-  const int64_t blocks = (columns_ + kColumnBlock - 1) / kColumnBlock;
+  const int64_t blocks = (plan.columns + kColumnBlock - 1) / kColumnBlock;
   context->thread_pool()->ParallelFor(
       outer * blocks,
-      RowGrain(folded_count_ * std::min(columns_, kColumnBlock)),
+      RowGrain(plan.folded_count * std::min(plan.columns, kColumnBlock)),
       [&](int64_t begin, int64_t end, int /*thread*/) {
         for (int64_t item = begin; item < end; ++item) {
           const int64_t i = item / blocks;
           const int64_t column = item % blocks * kColumnBlock;
-          RunColumns(x + kept_.Offset(i), column,
-                     std::min(columns_, column + kColumnBlock),
-                     y + i * columns_);
+          RunColumns(plan, x + plan.kept.Offset(i), column,
+                     std::min(plan.columns, column + kColumnBlock),
+                     y + i * plan.columns);
         }
       });
   return MaceStatus();

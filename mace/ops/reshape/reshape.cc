@@ -22,7 +22,7 @@ class ReshapeOp final : public ShapeOnlyOp {
   }
 
  protected:
-  MaceStatus OutputShape(ReshapeContext *context, Shape *shape) override {
+  MaceStatus OutputShape(ShapeContext *context, Shape *shape) const override {
     const Tensor *input = context->input(kReshapeInputInput);
     std::vector<int64_t> wanted = attributes_.shape;
     const Tensor *given = context->input(kReshapeShapeInput);

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "mace/core/op.h"
+#include "mace/core/tensor.h"
 #include "mace/ops/resize/axis.h"
 
 namespace mace {

@@ -17,7 +17,7 @@ class ShapeOp final : public CpuOp {
     return attributes.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Shape &shape = context->input(kShapeInputInput)->shape;
     for (const int64_t dim : shape) {
       if (dim > INT32_MAX) {

@@ -23,7 +23,7 @@ class SoftmaxOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kSoftmaxInputInput);
     const int64_t axis = input->shape.NormalizeAxis(attributes_.axis);
     if (axis < 0) {
@@ -31,8 +31,10 @@ class SoftmaxOp final : public CpuOp {
                      " is out of range for an input of shape ",
                      input->shape.ToString());
     }
-    axis_ = static_cast<size_t>(axis);
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, input->shape, input->data_type));
+    return SetOutput(context, 0, input->shape, input->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
     context->AllowInPlace(0, 0);
     return MaceStatus();
   }
@@ -43,9 +45,11 @@ class SoftmaxOp final : public CpuOp {
     float *y = context->output(0)->MutableAs<float>();
     const Shape &shape = input->shape;
     if (shape.Elements() == 0) return MaceStatus();
-    const int64_t n = shape[axis_];
-    const int64_t outer = shape.Elements(0, axis_);
-    const int64_t inner = shape.Elements(axis_ + 1, shape.rank());
+    const auto axis =
+        static_cast<size_t>(shape.NormalizeAxis(attributes_.axis));
+    const int64_t n = shape[axis];
+    const int64_t outer = shape.Elements(0, axis);
+    const int64_t inner = shape.Elements(axis + 1, shape.rank());
     const softmax::Kernels *kernels = kernels_;
     const bool log = attributes_.log;
     // An exponential costs about as much as 4 plain elements.
@@ -80,7 +84,6 @@ class SoftmaxOp final : public CpuOp {
  private:
   SoftmaxAttributes attributes_;
   const softmax::Kernels *kernels_ = nullptr;
-  size_t axis_ = 0;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ class SpaceToDepthOp final : public PixelBlockOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Shape &shape = context->input(kSpaceToDepthInputInput)->shape;
     if (shape.rank() != 4 || shape[1] % block() != 0 ||
         shape[2] % block() != 0) {

@@ -16,7 +16,7 @@ class SqueezeOp final : public ShapeOnlyOp {
   }
 
  protected:
-  MaceStatus OutputShape(ReshapeContext *context, Shape *shape) override {
+  MaceStatus OutputShape(ShapeContext *context, Shape *shape) const override {
     const Tensor *input = context->input(kSqueezeInputInput);
     bool drop[Shape::kMaxRank] = {};
     for (const int64_t given : attributes_.axes) {

@@ -16,7 +16,7 @@ class StackOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *first = context->input(0);
     for (size_t i = 1; i < context->input_count(); ++i) {
       const Tensor *input = context->input(i);
@@ -36,15 +36,14 @@ class StackOp final : public CpuOp {
       return Invalid("axis ", attributes_.axis,
                      " is out of range for an output of ", rank, " dimensions");
     }
-    const int64_t axis =
-        attributes_.axis < 0 ? attributes_.axis + rank : attributes_.axis;
-    axis_ = static_cast<size_t>(axis);
+    const auto axis = static_cast<size_t>(
+        attributes_.axis < 0 ? attributes_.axis + rank : attributes_.axis);
     Shape shape;
     for (size_t i = 0; i < static_cast<size_t>(rank); ++i) {
-      if (i == axis_) {
+      if (i == axis) {
         shape.Append(static_cast<int64_t>(context->input_count()));
       } else {
-        shape.Append(first->shape[i < axis_ ? i : i - 1]);
+        shape.Append(first->shape[i < axis ? i : i - 1]);
       }
     }
     return SetOutput(context, 0, shape, first->data_type);
@@ -56,12 +55,14 @@ class StackOp final : public CpuOp {
     Tensor *output = context->output(0);
     const auto size = static_cast<int64_t>(DataTypeSize(output->data_type));
     const Shape &shape = output->shape;
+    const auto axis =
+        static_cast<size_t>(shape.NormalizeAxis(attributes_.axis));
     RowCopy copy;
-    copy.rows = shape.Elements(0, axis_);
-    copy.bytes = shape.Elements(axis_ + 1, shape.rank()) * size;
+    copy.rows = shape.Elements(0, axis);
+    copy.bytes = shape.Elements(axis + 1, shape.rank()) * size;
     copy.source_stride = copy.bytes;
     copy.target = output->MutableAs<uint8_t>();
-    copy.target_stride = shape[axis_] * copy.bytes;
+    copy.target_stride = shape[axis] * copy.bytes;
     for (size_t i = 0; i < context->input_count(); ++i) {
       copy.source = context->input(i)->As<uint8_t>();
       CopyRows(context->thread_pool(), copy);
@@ -72,7 +73,6 @@ class StackOp final : public CpuOp {
 
  private:
   StackAttributes attributes_;
-  size_t axis_ = 0;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "mace/ops/strided_slice/strided_slice_schema.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "mace/ops/cpu_op/copy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -39,6 +40,41 @@ Cut CutAxis(int64_t size, int64_t begin, int64_t end, int64_t stride) {
   return cut;
 }
 
+// Where the elements of the output lie in the input.
+class SlicePlan final : public OpPlan {
+ public:
+  // Of elements of `size` bytes; the output has some.
+  SlicePlan(const Shape &shape, const Cut *cuts, int64_t size) {
+    view_.block = size;
+    // Innermost axes that are kept whole are one block; the next one, if it
+    // is cut without a step, is a longer block.
+    size_t rank = shape.rank();
+    while (rank > 0 && cuts[rank - 1].length == shape[rank - 1] &&
+           cuts[rank - 1].stride == 1) {
+      view_.block *= shape[--rank];
+    }
+    int64_t stride = view_.block;  // bytes between neighbours on axis i
+    view_.rank = rank;
+    for (size_t i = rank; i-- > 0;) {
+      offset_ += cuts[i].begin * stride;
+      view_.dims[i] = cuts[i].length;
+      view_.strides[i] = cuts[i].stride * stride;
+      stride *= shape[i];
+    }
+    if (rank > 0 && cuts[rank - 1].stride == 1) {
+      view_.block *= view_.dims[rank - 1];
+      --view_.rank;
+    }
+  }
+
+  const StridedView &view() const { return view_; }
+  int64_t offset() const { return offset_; }  // bytes
+
+ private:
+  StridedView view_;
+  int64_t offset_ = 0;
+};
+
 class StridedSliceOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
@@ -58,10 +94,9 @@ class StridedSliceOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kStridedSliceInputInput);
     const Shape &shape = input->shape;
-    for (size_t i = 0; i < shape.rank(); ++i) cuts_[i] = {0, 1, shape[i]};
     bool seen[Shape::kMaxRank] = {};
     for (size_t i = 0; i < attributes_.axes.size(); ++i) {
       const int64_t axis = shape.NormalizeAxis(attributes_.axes[i]);
@@ -71,13 +106,13 @@ class StridedSliceOp final : public CpuOp {
                        " for an input of shape ", shape.ToString());
       }
       seen[axis] = true;
-      cuts_[axis] = CutAxis(shape[axis], attributes_.begins[i],
-                            attributes_.ends[i], attributes_.strides[i]);
     }
+    Cut cuts[Shape::kMaxRank];
+    FindCuts(shape, cuts);
     bool shrink[Shape::kMaxRank] = {};
     for (const int64_t axis : attributes_.shrink_axes) {
       if (axis >= static_cast<int64_t>(shape.rank()) ||
-          cuts_[axis].length != 1) {
+          cuts[axis].length != 1) {
         return Invalid("axis ", axis,
                        " to drop has not the length 1 after "
                        "slicing the shape ",
@@ -87,9 +122,20 @@ class StridedSliceOp final : public CpuOp {
     }
     Shape output;
     for (size_t i = 0; i < shape.rank(); ++i) {
-      if (!shrink[i]) output.Append(cuts_[i].length);
+      if (!shrink[i]) output.Append(cuts[i].length);
     }
     return SetOutput(context, 0, output, input->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    if (context->output(0)->elements() == 0) return MaceStatus();
+    const Tensor *input = context->input(kStridedSliceInputInput);
+    Cut cuts[Shape::kMaxRank];
+    FindCuts(input->shape, cuts);
+    context->Keep(std::make_unique<SlicePlan>(
+        input->shape, cuts,
+        static_cast<int64_t>(DataTypeSize(input->data_type))));
+    return MaceStatus();
   }
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
@@ -98,38 +144,25 @@ class StridedSliceOp final : public CpuOp {
     const Tensor *input = context->input(kStridedSliceInputInput);
     Tensor *output = context->output(0);
     if (output->elements() == 0) return MaceStatus();
-    const Shape &shape = input->shape;
-    StridedView view;
-    view.block = static_cast<int64_t>(DataTypeSize(input->data_type));
-    // Innermost axes that are kept whole are one block; the next one, if it
-    // is cut without a step, is a longer block.
-    size_t rank = shape.rank();
-    while (rank > 0 && cuts_[rank - 1].length == shape[rank - 1] &&
-           cuts_[rank - 1].stride == 1) {
-      view.block *= shape[--rank];
-    }
-    const int64_t unit = view.block;
-    int64_t offset = 0;
-    int64_t stride = unit;  // bytes between neighbours on axis i
-    view.rank = rank;
-    for (size_t i = rank; i-- > 0;) {
-      offset += cuts_[i].begin * stride;
-      view.dims[i] = cuts_[i].length;
-      view.strides[i] = cuts_[i].stride * stride;
-      stride *= shape[i];
-    }
-    if (rank > 0 && cuts_[rank - 1].stride == 1) {
-      view.block *= view.dims[rank - 1];
-      --view.rank;
-    }
-    CopyStrided(context->thread_pool(), view, input->As<uint8_t>() + offset,
+    const auto &plan = context->PlanAs<SlicePlan>();
+    CopyStrided(context->thread_pool(), plan.view(),
+                input->As<uint8_t>() + plan.offset(),
                 output->MutableAs<uint8_t>());
     return MaceStatus();
   }
 
  private:
+  // The axes are within the shape.
+  void FindCuts(const Shape &shape, Cut (&cuts)[Shape::kMaxRank]) const {
+    for (size_t i = 0; i < shape.rank(); ++i) cuts[i] = {0, 1, shape[i]};
+    for (size_t i = 0; i < attributes_.axes.size(); ++i) {
+      const int64_t axis = shape.NormalizeAxis(attributes_.axes[i]);
+      cuts[axis] = CutAxis(shape[axis], attributes_.begins[i],
+                           attributes_.ends[i], attributes_.strides[i]);
+    }
+  }
+
   StridedSliceAttributes attributes_;
-  Cut cuts_[Shape::kMaxRank];
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ using op_test::OpCase;
 using op_test::OpResult;
 using op_test::Random;
 using op_test::RandomCase;
+using op_test::RandomOf;
 using op_test::RunOptions;
 using op_test::Tolerance;
 using op_test::Value;
@@ -108,15 +109,6 @@ void ExpectClose(const Value &got,
   op_test::ExpectNear(got.floats(), {values.begin(), values.end()}, tolerance);
 }
 
-// An operator's own numbers, so that a new one does not change the cases of the
-// others.
-Random RandomOf(const OpRegistration &op, uint32_t seed) {
-  for (const char *c = op.schema()->type; *c != '\0'; ++c) {
-    seed = (seed ^ static_cast<uint8_t>(*c)) * 16777619u;  // FNV-1a
-  }
-  return Random(seed, Random::Quiet());
-}
-
 // How many threads a case runs with, drawn, and another number of them.
 std::pair<int, int> ThreadCounts(Random *random) {
   constexpr int kCounts[] = {1, 2, 3, 5};
@@ -126,8 +118,10 @@ std::pair<int, int> ThreadCounts(Random *random) {
 
 // What deployments may ask for: half of all cases for nothing.
 void AddHints(Random *random, OpCase *op_case) {
-  constexpr const char *kTypes[] = {"", "", "bf16_bf16", "fp16_fp16"};
-  op_case->DataTypeHint(kTypes[random->Int(0, 3)]);
+  constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kFloat32,
+                                       Precision::kBfloat16,
+                                       Precision::kFloat16};
+  op_case->ComputeIn(kPrecisions[random->Int(0, 3)]);
   op_case->Winograd(static_cast<int>(random->Int(0, 2)) * 2);
 }
 
@@ -235,7 +229,7 @@ void MakeWhole(OpCase *op_case) {
 // each term of a sum, which comes to 1.3 sqrt(n): every step is off by up to
 // half of that, 1.3 n times, and three times that.
 void CompareWithFloat(CpuIsa isa,
-                      const char *hint,
+                      Precision precision,
                       double rounding,
                       double per_term) {
   Random seeds(21);
@@ -251,7 +245,7 @@ void CompareWithFloat(CpuIsa isa,
       options.strided = i % 2 == 0;
       const OpResult in_float = op_test::RunOp(op_case, options);
       const OpResult in_half =
-          op_test::RunOp(op_case.DataTypeHint(hint), options);
+          op_test::RunOp(op_case.ComputeIn(precision), options);
       ASSERT_EQ(in_half.violation, "") << op->schema()->type << " case " << i;
       ASSERT_EQ(in_half.status.code(), in_float.status.code())
           << op->schema()->type << ": " << in_half.status.information();
@@ -279,7 +273,7 @@ TEST(AllOpsTest, GiveTheSameInFloat16) {
   for (CpuIsa isa : op_test::AvailableIsas()) {
     if (!HasFp16(isa)) continue;
     ++isas;
-    CompareWithFloat(isa, "fp16_fp16", 0x1p-9, 0x1p-9);
+    CompareWithFloat(isa, Precision::kFloat16, 0x1p-9, 0x1p-9);
   }
   if (isas == 0) GTEST_SKIP() << "no arithmetic in fp16 on this CPU";
 }
@@ -290,7 +284,7 @@ TEST(AllOpsTest, GiveTheSameInBfloat16) {
   for (CpuIsa isa : op_test::AvailableIsas()) {
     if (!HasBf16(isa)) continue;
     ++isas;
-    CompareWithFloat(isa, "bf16_bf16", 0x1p-7, 0x1p-7);
+    CompareWithFloat(isa, Precision::kBfloat16, 0x1p-7, 0x1p-7);
   }
   if (isas == 0) GTEST_SKIP() << "no arithmetic in bf16 on this CPU";
 }

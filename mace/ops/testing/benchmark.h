@@ -88,7 +88,7 @@ struct OpBenchmarks {
 
 // Weights at the next port of `op_case`, packed as `type` says, which is also
 // the one of OpName: "float"; "half", "bfloat16" or "int8" where they are
-// stored so; "fp16_fp16" or "bf16_bf16" where operators compute so, too, in
+// stored so; "fp16" or "bf16" where operators compute so, too, in
 // float32 on a processor without the arithmetic.
 void AddWeights(const std::string &type,
                 const op_test::Value &plain,

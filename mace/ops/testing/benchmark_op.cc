@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "mace/kernels/cpu/cpu_device.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/benchmark.h"
 #include "mace/ops/testing/fake_contexts.h"
 
@@ -26,7 +26,7 @@ class Subject {
  public:
   Subject(const OpCase &op_case, const Settings &settings)
       : case_(op_case),
-        device_(settings.isa),
+        isa_(settings.isa),
         pool_(ThreadPool::Create(settings.threads, AFFINITY_NONE)) {}
 
   MaceStatus Prepare() {
@@ -37,32 +37,38 @@ class Subject {
     }
     if (pool_ == nullptr) return OutOfResources("cannot start the threads");
     BindInputs();
-    op_ = registration->factory()();
+    op_.reset(static_cast<CpuOp *>(registration->factory()().release()));
     op_test::FakeInitContext init(case_.def, tensors_, case_.inputs,
-                                  case_.hints, &device_, pool_.get(),
-                                  &buffers_);
+                                  case_.hints, isa_, pool_.get(), &buffers_);
     MACE_RETURN_IF_ERROR(op_->Init(&init));
-    if (op_->half_use() == HalfUse::kComputes) HalveInputs();
-    op_test::FakeReshapeContext shaped(bound_, case_.outputs, pool_.get(),
-                                       &buffers_);
-    MACE_RETURN_IF_ERROR(op_->Reshape(&shaped));
-    MACE_RETURN_IF_ERROR(shaped.FillPrepared());
+    op_test::FakeShapeContext shaped(bound_, case_.outputs);
+    MACE_RETURN_IF_ERROR(op_->InferShapes(&shaped));
+    const bool half = op_->half_use() == HalfUse::kComputes;
+    if (half) HalveInputs();
     for (const op_test::OutputSpec &spec : shaped.outputs()) {
       Tensor tensor;
       tensor.shape = spec.shape;
-      tensor.data_type = spec.data_type;
+      tensor.data_type = half && spec.data_type == DataType::kFloat32
+                             ? StorageType(case_.hints.precision)
+                             : spec.data_type;
       tensor.data = Allocate(static_cast<size_t>(tensor.bytes()));
       outputs_.push_back(tensor);
     }
+    planned_ = std::make_unique<op_test::FakePlanContext>(
+        bound_, outputs_, pool_.get(), &buffers_);
+    MACE_RETURN_IF_ERROR(op_->Plan(planned_.get()));
+    MACE_RETURN_IF_ERROR(planned_->FillPrepared());
     run_ = std::make_unique<op_test::FakeRunContext>(
-        bound_, &outputs_, Allocate(shaped.scratch_bytes()), &device_,
-        pool_.get());
+        bound_, &outputs_, Allocate(planned_->scratch_bytes()),
+        planned_->plan(), pool_.get());
     return op_->Run(run_.get());
   }
 
   void Run() { op_->Run(run_.get()); }
 
-  int64_t macs() const { return op_->Macs(); }
+  int64_t macs() const {
+    return planned_->plan() == nullptr ? 0 : planned_->plan()->Macs();
+  }
   // Of what is computed, not of constants.
   int64_t input_bytes() const {
     int64_t bytes = 0;
@@ -103,7 +109,7 @@ class Subject {
 
   // As the engine hands them to an operator that computes in 16 bits.
   void HalveInputs() {
-    const DataType type = case_.hints.half_type();
+    const DataType type = StorageType(case_.hints.precision);
     const bool bf16 = type == DataType::kBfloat16;
     for (size_t i = 0; i < case_.inputs.size(); ++i) {
       CaseInput &input = case_.inputs[i];
@@ -120,9 +126,10 @@ class Subject {
   }
 
   OpCase case_;
-  CpuDevice device_;
+  CpuIsa isa_;
   std::unique_ptr<ThreadPool> pool_;
-  std::unique_ptr<Op> op_;
+  std::unique_ptr<CpuOp> op_;
+  std::unique_ptr<op_test::FakePlanContext> planned_;
   Buffers buffers_;
   std::vector<Tensor> tensors_;
   std::vector<const Tensor *> bound_;
@@ -136,14 +143,14 @@ void AddWeights(const std::string &type,
                 const op_test::Value &plain,
                 int64_t groups,
                 OpCase *op_case) {
-  if (type == "fp16_fp16" || type == "bf16_bf16") {
-    op_case->DataTypeHint(type.c_str());
+  if (type == "fp16" || type == "bf16") {
+    op_case->ComputeIn(op_test::HalfPrecision(type == "bf16"));
   }
   if (type == "int8") {
     op_case->PackedScaled(plain, groups);
-  } else if (type == "bf16_bf16") {
+  } else if (type == "bf16") {
     op_case->PackedPairs(plain, groups);
-  } else if (type == "half" || type == "fp16_fp16") {
+  } else if (type == "half" || type == "fp16") {
     op_case->Packed(plain, groups, DataType::kFloat16);
   } else if (type == "bfloat16") {
     op_case->Packed(plain, groups, DataType::kBfloat16);

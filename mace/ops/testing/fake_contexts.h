@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The engine's side of op.h, for one op alone.
+// The engine's side of cpu_op.h, for one op alone.
 
 #ifndef MACE_OPS_TESTING_FAKE_CONTEXTS_H_
 #define MACE_OPS_TESTING_FAKE_CONTEXTS_H_
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "mace/core/op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/guarded_buffer.h"
 #include "mace/ops/testing/op_case.h"
 
@@ -26,14 +27,14 @@ class FakeInitContext final : public InitContext {
                   const std::vector<Tensor> &tensors,
                   const std::vector<CaseInput> &inputs,
                   const DeploymentHints &hints,
-                  Device *device,
+                  CpuIsa isa,
                   ThreadPool *pool,
                   Buffers *prepared)
       : def_(def),
         tensors_(tensors),
         inputs_(inputs),
         hints_(hints),
-        device_(device),
+        isa_(isa),
         pool_(pool),
         prepared_(prepared) {}
 
@@ -49,7 +50,7 @@ class FakeInitContext final : public InitContext {
     return index < inputs_.size() &&
            inputs_[index].kind != CaseInput::Kind::kAbsent;
   }
-  Device *device() const override { return device_; }
+  CpuIsa isa() const override { return isa_; }
   ThreadPool *thread_pool() const override { return pool_; }
   void *AllocatePrepared(size_t bytes) override {
     prepared_->push_back(std::make_unique<GuardedBuffer>(bytes));
@@ -61,7 +62,7 @@ class FakeInitContext final : public InitContext {
   const std::vector<Tensor> &tensors_;
   const std::vector<CaseInput> &inputs_;
   const DeploymentHints &hints_;
-  Device *device_;
+  CpuIsa isa_;
   ThreadPool *pool_;
   Buffers *prepared_;
 };
@@ -72,13 +73,10 @@ struct OutputSpec {
   DataType data_type = DataType::kUnknown;
 };
 
-class FakeReshapeContext final : public ReshapeContext {
+class FakeShapeContext final : public ShapeContext {
  public:
-  FakeReshapeContext(const std::vector<const Tensor *> &inputs,
-                     size_t outputs,
-                     ThreadPool *pool,
-                     Buffers *prepared)
-      : outputs_(outputs), inputs_(inputs), pool_(pool), prepared_(prepared) {}
+  FakeShapeContext(const std::vector<const Tensor *> &inputs, size_t outputs)
+      : outputs_(outputs), inputs_(inputs) {}
 
   size_t input_count() const override { return inputs_.size(); }
   size_t output_count() const override { return outputs_.size(); }
@@ -95,6 +93,31 @@ class FakeReshapeContext final : public ReshapeContext {
     outputs_[index].set = true;
     outputs_[index].shape = shape;
     outputs_[index].data_type = data_type;
+  }
+  const std::vector<OutputSpec> &outputs() const { return outputs_; }
+  const std::string &violation() const { return violation_; }
+
+ private:
+  std::vector<OutputSpec> outputs_;
+  std::string violation_;
+  const std::vector<const Tensor *> &inputs_;
+};
+
+class FakePlanContext final : public PlanContext {
+ public:
+  FakePlanContext(const std::vector<const Tensor *> &inputs,
+                  const std::vector<Tensor> &outputs,
+                  ThreadPool *pool,
+                  Buffers *prepared)
+      : inputs_(inputs), outputs_(outputs), pool_(pool), prepared_(prepared) {}
+
+  size_t input_count() const override { return inputs_.size(); }
+  size_t output_count() const override { return outputs_.size(); }
+  const Tensor *input(size_t index) const override {
+    return index < inputs_.size() ? inputs_[index] : nullptr;
+  }
+  const Tensor *output(size_t index) const override {
+    return index < outputs_.size() ? &outputs_[index] : nullptr;
   }
   void RequestScratch(size_t bytes) override { scratch_ = bytes; }
   void AllowInPlace(size_t output, size_t input) override {
@@ -117,7 +140,7 @@ class FakeReshapeContext final : public ReshapeContext {
     for (const auto &fill : fills_) total += fill.first;
     return total;
   }
-  // After Reshape, as the engine does.
+  // After Plan, as the engine does.
   MaceStatus FillPrepared() {
     for (const auto &[bytes, fill] : fills_) {
       prepared_->push_back(std::make_unique<GuardedBuffer>(bytes));
@@ -126,14 +149,14 @@ class FakeReshapeContext final : public ReshapeContext {
     return MaceStatus();
   }
   ThreadPool *thread_pool() const override { return pool_; }
+  void Keep(std::unique_ptr<OpPlan> plan) override { plan_ = std::move(plan); }
 
-  const std::vector<OutputSpec> &outputs() const { return outputs_; }
+  const OpPlan *plan() const { return plan_.get(); }
   size_t scratch_bytes() const { return scratch_; }
   // (output, input) of every AllowInPlace.
   const std::vector<std::pair<size_t, size_t>> &in_place() const {
     return in_place_;
   }
-  const std::string &violation() const { return violation_; }
 
   struct Part {
     size_t output;
@@ -148,12 +171,12 @@ class FakeReshapeContext final : public ReshapeContext {
   std::set<size_t> strided_inputs_;
   std::set<size_t> strided_outputs_;
   std::vector<Part> parts_;
-  std::vector<OutputSpec> outputs_;
   size_t scratch_ = 0;
   std::vector<std::pair<size_t, size_t>> in_place_;
-  std::string violation_;
   std::vector<std::pair<size_t, Fill>> fills_;
+  std::unique_ptr<OpPlan> plan_;
   const std::vector<const Tensor *> &inputs_;
+  const std::vector<Tensor> &outputs_;
   ThreadPool *pool_;
   Buffers *prepared_;
 };
@@ -163,12 +186,12 @@ class FakeRunContext final : public RunContext {
   FakeRunContext(const std::vector<const Tensor *> &inputs,
                  std::vector<Tensor> *outputs,
                  void *scratch,
-                 Device *device,
+                 const OpPlan *plan,
                  ThreadPool *pool)
       : inputs_(inputs),
         outputs_(outputs),
         scratch_(scratch),
-        device_(device),
+        plan_(plan),
         pool_(pool) {}
 
   size_t input_count() const override { return inputs_.size(); }
@@ -180,14 +203,14 @@ class FakeRunContext final : public RunContext {
     return index < outputs_->size() ? &(*outputs_)[index] : nullptr;
   }
   void *scratch() const override { return scratch_; }
-  Device *device() const override { return device_; }
   ThreadPool *thread_pool() const override { return pool_; }
+  const OpPlan *plan() const override { return plan_; }
 
  private:
   const std::vector<const Tensor *> &inputs_;
   std::vector<Tensor> *outputs_;
   void *scratch_;
-  Device *device_;
+  const OpPlan *plan_;
   ThreadPool *pool_;
 };
 

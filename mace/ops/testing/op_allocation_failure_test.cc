@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Each operator on its own, with every allocation of its creation, Init,
-// Reshape and Run failing once: it ends with an error or std::bad_alloc (which
-// the engine turns into one), or gives the same result; and leaks nothing, on
-// which the address sanitizer looks. The allocations of the test bench fail
-// too.
+// InferShapes, Plan and Run failing once: it ends with an error or
+// std::bad_alloc (which the engine turns into one), or gives the same result;
+// and leaks nothing, on which the address sanitizer looks. The allocations of
+// the test bench fail too.
 
 #include <gtest/gtest.h>
 

@@ -125,9 +125,9 @@ struct OpCase {
     return *this;
   }
 
-  // The deployment's types of weights and arithmetic.
-  OpCase &DataTypeHint(const char *data_type) {
-    hints.data_type = data_type;
+  // The deployment's, float32 unless set.
+  OpCase &ComputeIn(Precision precision) {
+    hints.precision = precision;
     return *this;
   }
 
@@ -166,8 +166,8 @@ float WidenBfloat16(uint16_t bits);
 // The numbers of fp16, or bf16, next to floats; what a deployment file says to
 // compute in it; and the most that rounding to it changes, relatively.
 Value RoundToHalf(const Value &x, bool bf16);
-inline const char *HalfHint(bool bf16) {
-  return bf16 ? "bf16_bf16" : "fp16_fp16";
+inline Precision HalfPrecision(bool bf16) {
+  return bf16 ? Precision::kBfloat16 : Precision::kFloat16;
 }
 inline double HalfError(bool bf16) { return bf16 ? 0x1.01p-8 : 0x1.01p-11; }
 

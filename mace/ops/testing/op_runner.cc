@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "mace/core/half.h"
-#include "mace/kernels/cpu/cpu_device.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/fake_contexts.h"
 #include "mace/ops/testing/guarded_buffer.h"
 #include "mace/ops/testing/rows_apart.h"
@@ -44,10 +44,7 @@ std::unique_ptr<GuardedBuffer> Store(const Value &value) {
 class OpSession::Impl {
  public:
   Impl(const OpCase &op_case, const RunOptions &options)
-      : case_(op_case),
-        options_(options),
-        device_(options.isa),
-        pool_(options.threads) {
+      : case_(op_case), options_(options), pool_(options.threads) {
     for (size_t i = 0; i < case_.inputs.size(); ++i) {
       const bool absent = case_.inputs[i].kind == CaseInput::Kind::kAbsent;
       case_.def.inputs.push_back(absent ? "" : "input" + std::to_string(i));
@@ -68,21 +65,22 @@ class OpSession::Impl {
   // Binds tensors to the inputs; `known` leaves out values that appear at Run.
   void Bind(const std::vector<CaseInput> &inputs);
   void CheckUnchanged(const std::vector<CaseInput> &inputs, OpResult *result);
-  MaceStatus Compute(const FakeReshapeContext &shaped, OpResult *result);
+  MaceStatus InferShapes(std::vector<Tensor> *outputs, OpResult *result);
+  void PlanForOthers();
+  MaceStatus Compute(const FakePlanContext &planned,
+                     std::vector<Tensor> *computed,
+                     OpResult *result);
   // Moves inputs, and the places that outputs will have, apart and into each
   // other as the options say and the op allows.
-  void SpreadRows(const FakeReshapeContext &shaped,
-                  std::vector<Tensor> *outputs);
-  void PlaceParts(const FakeReshapeContext &shaped,
-                  std::vector<Tensor> *outputs);
+  void SpreadRows(const FakePlanContext &planned, std::vector<Tensor> *outputs);
+  void PlaceParts(const FakePlanContext &planned, std::vector<Tensor> *outputs);
 
   friend class OpSession;
 
   OpCase case_;
   RunOptions options_;
-  CpuDevice device_;
   ShuffledPool pool_;
-  std::unique_ptr<Op> op_;
+  std::unique_ptr<CpuOp> op_;
   MaceStatus status_;
   bool half_ = false;  // activations declared float32 are of 16 bits
   Buffers constants_;
@@ -108,9 +106,9 @@ MaceStatus OpSession::Impl::Init() {
       tensors_[i].data = constants_[i]->data();
     }
   }
-  op_ = registration->factory()();
+  op_.reset(static_cast<CpuOp *>(registration->factory()().release()));
   FakeInitContext context(case_.def, tensors_, case_.inputs, case_.hints,
-                          &device_, &pool_, &prepared_);
+                          options_.isa, &pool_, &prepared_);
   return op_->Init(&context);
 }
 
@@ -160,9 +158,9 @@ void OpSession::Impl::CheckUnchanged(const std::vector<CaseInput> &inputs,
 }
 
 bool OpSession::Impl::InHalf(const std::vector<CaseInput> &inputs) const {
-  const std::string &asked = case_.hints.data_type;
-  const bool fp16 = asked == "fp16_fp16" && HasFp16(options_.isa);
-  const bool bf16 = asked == "bf16_bf16" && HasBf16(options_.isa);
+  const Precision asked = case_.hints.precision;
+  const bool fp16 = asked == Precision::kFloat16 && HasFp16(options_.isa);
+  const bool bf16 = asked == Precision::kBfloat16 && HasBf16(options_.isa);
   if (!IsOk(status_) || !(fp16 || bf16)) return false;
   if (op_->half_use() != HalfUse::kFollows) {
     return op_->half_use() == HalfUse::kComputes;
@@ -183,7 +181,7 @@ bool OpSession::Impl::InHalf(const std::vector<CaseInput> &inputs) const {
 OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
   half_ = InHalf(inputs);
   if (!half_) return RunStored(inputs);
-  const DataType type = case_.hints.half_type();
+  const DataType type = StorageType(case_.hints.precision);
   const bool bf16 = type == DataType::kBfloat16;
   std::vector<CaseInput> halves = inputs;
   for (CaseInput &input : halves) {
@@ -209,41 +207,59 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
   result.status = status_;
   if (!IsOk(status_)) return result;
   Bind(inputs);
-  FakeReshapeContext shaped(bound_, case_.outputs, &pool_, &prepared_);
-  result.status = op_->Reshape(&shaped);
-  if (IsOk(result.status)) result.status = shaped.FillPrepared();
-  result.violation = shaped.violation();
-  result.in_place = shaped.in_place();
-  result.may_be_strided =
-      !shaped.strided_inputs().empty() || !shaped.strided_outputs().empty();
-  result.may_have_parts = !shaped.parts().empty();
-  result.may_run_in_bands = IsOk(result.status) && op_->row_bands() != nullptr;
-  result.prepared_bytes = shaped.prepared_bytes();
-  result.macs = op_->Macs();
-  result.kernel_name = op_->KernelName();
+  std::vector<Tensor> outputs;
+  result.status = InferShapes(&outputs, &result);
   if (!IsOk(result.status)) return result;
-  result.status = Compute(shaped, &result);
+  FakePlanContext planned(bound_, outputs, &pool_, &prepared_);
+  result.status = op_->Plan(&planned);
+  if (IsOk(result.status)) result.status = planned.FillPrepared();
+  result.in_place = planned.in_place();
+  result.may_be_strided =
+      !planned.strided_inputs().empty() || !planned.strided_outputs().empty();
+  result.may_have_parts = !planned.parts().empty();
+  result.prepared_bytes = planned.prepared_bytes();
+  if (!IsOk(result.status)) return result;
+  PlanForOthers();
+  if (!op_->IsReadyFor(planned.plan())) {
+    result.status = op_->Plan(&planned);
+    if (!IsOk(result.status)) return result;
+  }
+  if (const OpPlan *plan = planned.plan(); plan != nullptr) {
+    result.may_run_in_bands = plan->row_bands() != nullptr;
+    result.macs = plan->Macs();
+    result.kernel_name = plan->KernelName();
+  }
+  result.status = Compute(planned, &outputs, &result);
   CheckUnchanged(inputs, &result);
   return result;
 }
 
-MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
-                                    OpResult *result) {
+MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
+                                        OpResult *result) {
   const OpSchema &schema = *OpRegistration::Find(case_.def.type, CPU)->schema();
-  Buffers buffers;
-  std::vector<Tensor> outputs(case_.outputs);
-  std::vector<uint8_t *> places;
+  // As the model has it: float, however it is stored.
+  const DataType half = StorageType(case_.hints.precision);
+  std::vector<Tensor> logical = tensors_;
+  std::vector<const Tensor *> inputs;
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    if (half_ && !logical[i].is_constant && logical[i].data_type == half) {
+      logical[i].data_type = DataType::kFloat32;
+    }
+    inputs.push_back(bound_[i] == nullptr ? nullptr : &logical[i]);
+  }
+  FakeShapeContext shaped(inputs, case_.outputs);
+  const MaceStatus status = op_->InferShapes(&shaped);
+  result->violation = shaped.violation();
+  if (!IsOk(status)) return status;
+  outputs->resize(case_.outputs);
   for (size_t i = 0; i < case_.outputs; ++i) {
     const OutputSpec &spec = shaped.outputs()[i];
     const size_t port = std::min(i, schema.output_count - 1);
     if (!spec.set) {
-      result->violation = "Reshape did not set output " + std::to_string(i);
+      result->violation = "InferShapes did not set output " + std::to_string(i);
       return RuntimeError(result->violation);
     }
-    uint32_t types = schema.outputs[port].data_types;
-    if (half_ && (types & DataTypeBit(DataType::kFloat32)) != 0) {
-      types = DataTypeBit(case_.hints.half_type());
-    }
+    const uint32_t types = schema.outputs[port].data_types;
     if ((types & DataTypeBit(spec.data_type)) == 0) {
       result->violation =
           MakeString("output ", i, " has type ", DataTypeName(spec.data_type),
@@ -256,15 +272,52 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
           MakeString("output ", i, " has the shape ", spec.shape.ToString());
       return RuntimeError(result->violation);
     }
-    outputs[i].name = "output" + std::to_string(i);
-    outputs[i].shape = spec.shape;
-    outputs[i].data_type = spec.data_type;
-    if (outputs[i].bytes() > kMaxOutputBytes) {
+    Tensor &output = (*outputs)[i];
+    output.name = "output" + std::to_string(i);
+    output.shape = spec.shape;
+    output.data_type =
+        half_ && spec.data_type == DataType::kFloat32 ? half : spec.data_type;
+    if (output.bytes() > kMaxOutputBytes) {
       return OutOfResources("output ", i, " is too large for a test");
     }
-    buffers.push_back(std::make_unique<GuardedBuffer>(
-        static_cast<size_t>(outputs[i].bytes())));
-    places.push_back(buffers[i]->data());
+  }
+  return MaceStatus();
+}
+
+// Plans are values: one for other shapes must not change the first. Whether
+// the operator takes these shapes does not matter.
+void OpSession::Impl::PlanForOthers() {
+  std::vector<Tensor> others = tensors_;
+  std::vector<const Tensor *> inputs;
+  for (size_t i = 0; i < bound_.size(); ++i) {
+    Tensor &other = others[i];
+    if (!other.is_constant && other.data == nullptr && other.shape.rank() > 0) {
+      other.shape[0] += 1;
+    }
+    inputs.push_back(bound_[i] == nullptr ? nullptr : &other);
+  }
+  FakeShapeContext shaped(inputs, case_.outputs);
+  if (!IsOk(op_->InferShapes(&shaped))) return;
+  std::vector<Tensor> outputs(case_.outputs);
+  for (size_t i = 0; i < case_.outputs; ++i) {
+    outputs[i].shape = shaped.outputs()[i].shape;
+    outputs[i].data_type = shaped.outputs()[i].data_type;
+  }
+  FakePlanContext planned(inputs, outputs, &pool_, &prepared_);
+  // A transformed constant is asked for once.
+  if (IsOk(op_->Plan(&planned))) planned.FillPrepared();
+}
+
+MaceStatus OpSession::Impl::Compute(const FakePlanContext &planned,
+                                    std::vector<Tensor> *computed,
+                                    OpResult *result) {
+  std::vector<Tensor> &outputs = *computed;
+  Buffers buffers;
+  std::vector<uint8_t *> places;
+  for (const Tensor &output : outputs) {
+    buffers.push_back(
+        std::make_unique<GuardedBuffer>(static_cast<size_t>(output.bytes())));
+    places.push_back(buffers.back()->data());
   }
   for (const auto &[output, input] : result->in_place) {
     if (output >= outputs.size() || input >= bound_.size() ||
@@ -284,21 +337,21 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
   }
   for (size_t i = 0; i < outputs.size(); ++i) outputs[i].data = places[i];
   spread_.clear();
-  if (options_.strided) SpreadRows(shaped, &outputs);
-  if (options_.parts) PlaceParts(shaped, &outputs);
+  if (options_.strided) SpreadRows(planned, &outputs);
+  if (options_.parts) PlaceParts(planned, &outputs);
 
-  if (shaped.scratch_bytes() > static_cast<size_t>(kMaxOutputBytes)) {
+  if (planned.scratch_bytes() > static_cast<size_t>(kMaxOutputBytes)) {
     return OutOfResources("the scratch memory is too large for a test");
   }
-  GuardedBuffer scratch(shaped.scratch_bytes());
+  GuardedBuffer scratch(planned.scratch_bytes());
   FakeRunContext context(bound_, &outputs,
-                         shaped.scratch_bytes() > 0 ? scratch.data() : nullptr,
-                         &device_, &pool_);
+                         planned.scratch_bytes() > 0 ? scratch.data() : nullptr,
+                         planned.plan(), &pool_);
   MaceStatus status;
   if (options_.bands && result->may_run_in_bands) {
     const std::string wrong =
-        RunInBands(*op_->row_bands(), context, &tensors_[0], &outputs[0],
-                   options_.in_place >= 0);
+        RunInBands(*planned.plan()->row_bands(), context, &tensors_[0],
+                   &outputs[0], options_.in_place >= 0);
     if (!wrong.empty()) result->violation = wrong;
   } else {
     status = op_->Run(&context);
@@ -328,14 +381,14 @@ MaceStatus OpSession::Impl::Compute(const FakeReshapeContext &shaped,
   return status;
 }
 
-void OpSession::Impl::SpreadRows(const FakeReshapeContext &shaped,
+void OpSession::Impl::SpreadRows(const FakePlanContext &planned,
                                  std::vector<Tensor> *outputs) {
   const auto move = [this](Tensor *tensor) {
     tensor->row_stride = tensor->row_length() + kRowGap;
     spread_.push_back(std::make_unique<GuardedBuffer>(SpreadBytes(*tensor)));
     return spread_.back()->data();
   };
-  for (size_t i : shaped.strided_inputs()) {
+  for (size_t i : planned.strided_inputs()) {
     if (i >= values_.size() || values_[i] == nullptr ||
         tensors_[i].elements() == 0) {
       continue;
@@ -344,22 +397,22 @@ void OpSession::Impl::SpreadRows(const FakeReshapeContext &shaped,
     tensors_[i].data = move(&tensors_[i]);
     ScatterRows(tensors_[i], dense);
   }
-  for (size_t i : shaped.strided_outputs()) {
+  for (size_t i : planned.strided_outputs()) {
     Tensor &output = (*outputs)[i];
     if (output.elements() > 0) output.data = move(&output);
   }
 }
 
-void OpSession::Impl::PlaceParts(const FakeReshapeContext &shaped,
+void OpSession::Impl::PlaceParts(const FakePlanContext &planned,
                                  std::vector<Tensor> *outputs) {
-  for (const FakeReshapeContext::Part &part : shaped.parts()) {
+  for (const FakePlanContext::Part &part : planned.parts()) {
     const Tensor &whole = (*outputs)[part.output];
     Tensor &tensor = tensors_[part.input];
     if (values_[part.input] == nullptr || tensor.elements() == 0) continue;
     const bool one_run = part.place.run == tensor.elements();
     const bool of_rows = part.place.run == tensor.row_length() &&
                          part.place.stride == whole.row_length() &&
-                         shaped.strided_inputs().count(part.input) > 0;
+                         planned.strided_inputs().count(part.input) > 0;
     if (!of_rows && (!one_run || whole.row_stride != 0)) continue;
     tensor.row_stride = of_rows ? whole.RowStride() : 0;
     tensor.data = static_cast<uint8_t *>(whole.data) +

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The harness must catch what it claims to catch: each op here breaks one rule
-// of op.h.
+// of cpu_op.h.
 
 #include "mace/ops/testing/op_runner.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 
-#include "mace/core/row_bands.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/row_bands.h"
 
 namespace mace {
 namespace {
@@ -39,6 +41,7 @@ enum Fault {
   kDependOnParts,
   kDependOnThread,
   kLeaveUnwritten,
+  kKeepShapes,
   kNeedRowsOutside,
   kNeedRowsBefore,
   kReadBesideBand,
@@ -46,29 +49,16 @@ enum Fault {
   kWriteBeyondBand,
 };
 
-// Doubles its input.
-class RuleBreakerOp final : public Op, private RowBands {
+class RuleBreakerPlan final : public OpPlan, private RowBands {
  public:
-  MaceStatus Init(InitContext *context) override {
-    const AttributeValue *fault = context->def().FindAttribute("fault");
-    if (fault != nullptr) fault_ = fault->i;
-    return MaceStatus();
-  }
-  MaceStatus Reshape(ReshapeContext *context) override {
-    Shape shape = context->input(0)->shape;
-    if (fault_ == kForgetOutput) return MaceStatus();
-    if (fault_ == kWrongInPlace) shape.Append(2);
-    context->SetOutput(
-        0, shape,
-        fault_ == kUndeclaredType ? DataType::kInt32 : DataType::kFloat32);
-    context->RequestScratch(16);
-    context->AllowInPlace(0, 0);
-    shape_ = shape;
-    return MaceStatus();
-  }
+  RuleBreakerPlan(int64_t fault, const Shape &shape)
+      : fault_(fault), shape_(shape) {}
+
   const RowBands *row_bands() const override {
     return shape_.rank() == 4 ? this : nullptr;
   }
+
+ private:
   RowRange InputRows(const RowRange &output) const override {
     if (fault_ == kNeedRowsOutside) return {output.begin, output.end + 1};
     if (fault_ == kNeedRowsBefore) {
@@ -85,6 +75,36 @@ class RuleBreakerOp final : public Op, private RowBands {
     if (fault_ == kReadBesideBand) y[0] += x[-1];
     if (fault_ == kDependOnBands && run.rows.begin % 3 == 1) y[0] += 1;
     if (fault_ == kWriteBeyondBand) y[count] = 7;
+  }
+
+  const int64_t fault_;
+  const Shape shape_;
+};
+
+// Doubles its input.
+class RuleBreakerOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    const AttributeValue *fault = context->def().FindAttribute("fault");
+    if (fault != nullptr) fault_ = fault->i;
+    return MaceStatus();
+  }
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    Shape shape = context->input(0)->shape;
+    if (fault_ == kForgetOutput) return MaceStatus();
+    if (fault_ == kWrongInPlace) shape.Append(2);
+    context->SetOutput(
+        0, shape,
+        fault_ == kUndeclaredType ? DataType::kInt32 : DataType::kFloat32);
+    return MaceStatus();
+  }
+  MaceStatus Plan(PlanContext *context) override {
+    context->RequestScratch(16);
+    context->AllowInPlace(0, 0);
+    const Shape &shape = context->output(0)->shape;
+    planned_last_ = shape.Elements();
+    context->Keep(std::make_unique<RuleBreakerPlan>(fault_, shape));
+    return MaceStatus();
   }
   MaceStatus Run(RunContext *context) override {
     const Tensor *input = context->input(0);
@@ -104,12 +124,13 @@ class RuleBreakerOp final : public Op, private RowBands {
       static_cast<float *>(context->scratch())[4] = 7;
     }
     if (fault_ == kLeaveUnwritten) y[2] = NAN;
+    if (fault_ == kKeepShapes && planned_last_ != input->elements()) y[0] += 1;
     return MaceStatus();
   }
 
  private:
   int64_t fault_ = kNone;
-  Shape shape_;
+  int64_t planned_last_ = 0;
 };
 
 MACE_REGISTER_OP(RuleBreaker, CPU, RuleBreakerOp);
@@ -155,6 +176,8 @@ TEST(OpRunnerTest, CatchesBrokenRules) {
   EXPECT_FALSE(SameBits(Breaker(kDependOnParts), 3));
   EXPECT_FALSE(SameBits(Breaker(kDependOnThread), 3));
   EXPECT_TRUE(SameBits(Breaker(kNone), 3));
+  EXPECT_NE(RunOp(Breaker(kKeepShapes)).outputs[0].bytes,
+            RunOp(Breaker(kNone)).outputs[0].bytes);
   EXPECT_TRUE(
       std::isnan(RunOp(Breaker(kLeaveUnwritten)).outputs[0].floats()[2]));
 }

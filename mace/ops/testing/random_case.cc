@@ -220,6 +220,13 @@ std::vector<const OpRegistration *> CpuOps() {
   return ops;
 }
 
+Random RandomOf(const OpRegistration &op, uint32_t seed) {
+  for (const char *c = op.schema()->type; *c != '\0'; ++c) {
+    seed = (seed ^ static_cast<uint8_t>(*c)) * 16777619u;  // FNV-1a
+  }
+  return Random(seed, Random::Quiet());
+}
+
 OpCase RandomCase(const OpSchema &schema, Random *random) {
   const bool many = schema.outputs[schema.output_count - 1].variadic;
   OpCase op_case(

@@ -7,6 +7,7 @@
 #ifndef MACE_OPS_TESTING_RANDOM_CASE_H_
 #define MACE_OPS_TESTING_RANDOM_CASE_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "mace/core/op.h"
@@ -17,6 +18,10 @@ namespace mace::op_test {
 
 // All operators that are linked in.
 std::vector<const OpRegistration *> CpuOps();
+
+// An operator's own numbers, so that a new one does not change the cases of the
+// others.
+Random RandomOf(const OpRegistration &op, uint32_t seed);
 
 OpCase RandomCase(const OpSchema &schema, Random *random);
 

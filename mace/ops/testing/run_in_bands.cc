@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "mace/core/row_bands.h"
+#include "mace/ops/cpu_op/row_bands.h"
 
 namespace mace::op_test {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/guarded_buffer.h"
 
 namespace mace::op_test {

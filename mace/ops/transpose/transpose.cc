@@ -4,6 +4,8 @@
 #include "mace/kernels/cpu/transpose/transpose.h"
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 #include "mace/ops/cpu_op/copy.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -26,6 +28,33 @@ int64_t BlockOf(int64_t n, int64_t other) {
   return std::min(n, DivideUp(wanted, kSideBlock) * kSideBlock);
 }
 
+// The output's axes with the input's strides in elements, without axes of
+// length 1 and with neighbours that stay neighbours joined.
+class TransposePlan final : public OpPlan {
+ public:
+  TransposePlan(const Shape &shape, const std::vector<int64_t> &perm) {
+    for (const int64_t axis : perm) {
+      const int64_t dim = shape[axis];
+      const int64_t stride = shape.Elements(axis + 1, shape.rank());
+      if (dim == 1) continue;
+      const size_t last = view_.rank - 1;
+      if (view_.rank > 0 && view_.strides[last] == dim * stride) {
+        view_.dims[last] *= dim;
+        view_.strides[last] = stride;
+        continue;
+      }
+      view_.dims[view_.rank] = dim;
+      view_.strides[view_.rank] = stride;
+      ++view_.rank;
+    }
+  }
+
+  const StridedView &view() const { return view_; }
+
+ private:
+  StridedView view_;
+};
+
 class TransposeOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
@@ -33,7 +62,7 @@ class TransposeOp final : public CpuOp {
     return attributes_.Parse(context->def());
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kTransposeInputInput);
     const Shape &shape = input->shape;
     const std::vector<int64_t> &perm = attributes_.perm;
@@ -49,8 +78,12 @@ class TransposeOp final : public CpuOp {
     }
     Shape output;
     for (const int64_t axis : perm) output.Append(shape[axis]);
-    MACE_RETURN_IF_ERROR(SetOutput(context, 0, output, input->data_type));
-    if (output.Elements() > 0) Simplify(shape);
+    return SetOutput(context, 0, output, input->data_type);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    context->Keep(std::make_unique<TransposePlan>(
+        context->input(kTransposeInputInput)->shape, attributes_.perm));
     return MaceStatus();
   }
 
@@ -59,52 +92,31 @@ class TransposeOp final : public CpuOp {
   MaceStatus Run(RunContext *context) override;
 
  private:
-  // Fills view_ with the output's axes and the input's strides in elements,
-  // without axes of length 1 and with neighbours that stay neighbours joined.
-  void Simplify(const Shape &shape);
-  void RunMatrices(RunContext *context, size_t unit_axis, int64_t size);
+  // The innermost axis of the input is axis `unit_axis` of the output, and not
+  // its last: matrices of that axis and the last, one per position of the
+  // others. An element has `size` bytes.
+  void RunMatrices(RunContext *context, size_t unit_axis, int64_t size) const;
   transpose::Matrix MatrixOf(int64_t size) const;
 
   TransposeAttributes attributes_;
   const transpose::Kernels *kernels_ = nullptr;
-  StridedView view_;
 };
 
-void TransposeOp::Simplify(const Shape &shape) {
-  view_ = StridedView();
-  for (const int64_t axis : attributes_.perm) {
-    const int64_t dim = shape[axis];
-    const int64_t stride = shape.Elements(axis + 1, shape.rank());
-    if (dim == 1) continue;
-    const size_t last = view_.rank - 1;
-    if (view_.rank > 0 && view_.strides[last] == dim * stride) {
-      view_.dims[last] *= dim;
-      view_.strides[last] = stride;
-      continue;
-    }
-    view_.dims[view_.rank] = dim;
-    view_.strides[view_.rank] = stride;
-    ++view_.rank;
-  }
-}
-
-// The innermost axis of the input is axis `unit_axis` of the output, and not
-// its last: matrices of that axis and the last, one per position of the
-// others. An element has `size` bytes.
 void TransposeOp::RunMatrices(RunContext *context,
                               size_t unit_axis,
-                              int64_t size) {
-  const size_t last = view_.rank - 1;
+                              int64_t size) const {
+  const StridedView &view = context->PlanAs<TransposePlan>().view();
+  const size_t last = view.rank - 1;
   int64_t out_strides[Shape::kMaxRank];
   int64_t outer = 1;
   int64_t stride = 1;
-  for (size_t i = view_.rank; i-- > 0;) {
+  for (size_t i = view.rank; i-- > 0;) {
     out_strides[i] = stride;
-    stride *= view_.dims[i];
-    if (i != last && i != unit_axis) outer *= view_.dims[i];
+    stride *= view.dims[i];
+    if (i != last && i != unit_axis) outer *= view.dims[i];
   }
-  const int64_t rows = view_.dims[last];
-  const int64_t columns = view_.dims[unit_axis];
+  const int64_t rows = view.dims[last];
+  const int64_t columns = view.dims[unit_axis];
   const int64_t row_block = BlockOf(rows, columns);
   const int64_t row_blocks = DivideUp(rows, row_block);
   const int64_t column_block = BlockOf(columns, row_block);
@@ -120,15 +132,15 @@ void TransposeOp::RunMatrices(RunContext *context,
           const int64_t column =
               item / row_blocks % column_blocks * column_block;
           int64_t rest = item / (row_blocks * column_blocks);
-          int64_t from = column + row * view_.strides[last];
+          int64_t from = column + row * view.strides[last];
           int64_t to = column * out_strides[unit_axis] + row;
           for (size_t i = last; i-- > 0;) {
             if (i == unit_axis) continue;
-            from += rest % view_.dims[i] * view_.strides[i];
-            to += rest % view_.dims[i] * out_strides[i];
-            rest /= view_.dims[i];
+            from += rest % view.dims[i] * view.strides[i];
+            to += rest % view.dims[i] * out_strides[i];
+            rest /= view.dims[i];
           }
-          matrix(x + from * size, static_cast<size_t>(view_.strides[last]),
+          matrix(x + from * size, static_cast<size_t>(view.strides[last]),
                  y + to * size, static_cast<size_t>(out_strides[unit_axis]),
                  static_cast<size_t>(std::min(rows - row, row_block)),
                  static_cast<size_t>(std::min(columns - column, column_block)));
@@ -154,14 +166,14 @@ MaceStatus TransposeOp::Run(RunContext *context) {
   Tensor *output = context->output(0);
   if (output->elements() == 0) return MaceStatus();
   const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
-  for (size_t i = 0; i + 1 < view_.rank; ++i) {
-    if (view_.strides[i] == 1) {
+  StridedView view = context->PlanAs<TransposePlan>().view();
+  for (size_t i = 0; i + 1 < view.rank; ++i) {
+    if (view.strides[i] == 1) {
       RunMatrices(context, i, size);
       return MaceStatus();
     }
   }
   // The innermost axis stays where it is: runs of it are blocks.
-  StridedView view = view_;
   view.block = size;
   if (view.rank > 0) view.block *= view.dims[--view.rank];
   for (size_t i = 0; i < view.rank; ++i) view.strides[i] *= size;

@@ -1,0 +1,48 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Activation, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import DataFormat, Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.activations import activate
+from mace.python.tools.ir.op_rules.images import channel_axis, data_format
+from mace.python.tools.ir.shapes import compatible
+
+
+class Activation(OpRules):
+    # PRELU has a slope for each channel.
+    layout_inputs = (0,)
+
+    def infer(self, op: Op) -> list[OutputType]:
+        x = op.input(0)
+        slope = op.get_input(1)
+        if (slope is not None) != (op.attr("activation") == "PRELU"):
+            raise ValueError("activation PRELU takes slopes, and no other does")
+        if slope is not None:
+            channels = x.shape[channel_axis(op, len(x.shape))] if x.shape else None
+            fits = slope.shape == (1,) or compatible(slope.shape, (channels,))
+            if not fits or slope.shape == (0,):
+                raise ValueError(f"the slope must be [{channels}] or [1]")
+        return [OutputType(x.dtype, x.shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x = inputs[0]
+        slope = inputs[1] if len(inputs) > 1 else None
+        if slope is not None and data_format(op) is DataFormat.NCHW:
+            slope = slope.reshape(-1, *(1,) * (x.ndim - 2))
+        return [activate(op, x, slope)]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        slope = op.get_input(1)
+        if slope is not None and slope.shape != (1,):
+            return None  # by innermost dimension, which the transpose moves
+        return SunkTranspose(perm)
+
+    def is_identity(self, op: Op) -> bool:
+        return bool(op.attr("activation") == "NONE")

@@ -1,0 +1,52 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Cast, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+
+_HALVES = {DataType.FLOAT16, DataType.BFLOAT16}
+
+
+class Cast(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x, to = op.input(0), DataType(op.attr("to").lower())
+        pair = {x.dtype, to}
+        if len(pair) == 2 and pair & _HALVES and DataType.FLOAT32 not in pair:
+            raise ValueError(
+                f"no conversion from {x.dtype.value} to {to.value}; go by way of "
+                "float32"
+            )
+        return [OutputType(to, x.shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x, to = inputs[0], op.output.dtype
+        if x.dtype.kind == "f" and not to.is_float and to is not DataType.BOOL:
+            # Out of the range of the type: the nearest end of it; NaN: 0.
+            bounds = np.iinfo(to.numpy)
+            x = np.clip(np.nan_to_num(np.trunc(x)), bounds.min, bounds.max)
+        return [_in_bfloat16(x) if to is DataType.BFLOAT16 else x.astype(to.numpy)]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        return SunkTranspose(perm)
+
+    def is_identity(self, op: Op) -> bool:
+        return op.input(0).dtype is op.output.dtype
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        return inputs[0] if op.attr("to") == "INT32" else None
+
+
+def _in_bfloat16(x: Array) -> Array:
+    """Rounded to nearest even; NumPy lacks the type, so it stays float32."""
+    bits = np.asarray(x, np.float32).view(np.uint32)
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return np.asarray(np.where(np.isnan(x), x, rounded.view(np.float32)))

@@ -1,0 +1,64 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Conv2D, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.images import (
+    evaluate_in_nhwc,
+    image_dims,
+    image_shape,
+)
+from mace.python.tools.ir.op_rules.windows import (
+    check_bias,
+    check_groups,
+    filter_shape,
+    finished,
+    image_size,
+    output_size,
+    taps,
+    windows_over,
+)
+from mace.python.tools.ir.shapes import compatible, format_shape
+
+
+class Conv2D(OpRules):
+    # The image and the residual.
+    layout_inputs = (0, 3)
+
+    def infer(self, op: Op) -> list[OutputType]:
+        x, (out, kh, kw, depth) = op.input(0), filter_shape(op)
+        if x.shape is None:
+            return [OutputType(x.dtype, image_shape(op, None, (None,) * 2, out))]
+        n, hw, c = image_dims(op, x.shape)
+        check_groups(op, c, out, depth)
+        check_bias(op, out)
+        size = [output_size(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
+        shape = image_shape(op, n, size, out)
+        residual = op.get_input(3)
+        if residual is not None and not compatible(residual.shape, shape):
+            raise ValueError(f"the residual must be {format_shape(shape)}")
+        return [OutputType(x.dtype, shape)]
+
+    @evaluate_in_nhwc
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x, filters = (np.asarray(i, np.float64) for i in inputs[:2])
+        rows, columns = windows_over(op, x, filters.shape[1:3])
+        size = image_size(x, rows, columns)
+        groups, depth = op.attr("groups"), filters.shape[3]
+        per_group = filters.shape[0] // groups
+        result = np.zeros((x.shape[0], *size, filters.shape[0]))
+        for i, j, part in taps(x, rows, columns, size, 0):
+            for g in range(groups):
+                outs = slice(g * per_group, (g + 1) * per_group)
+                ins = slice(g * depth, (g + 1) * depth)
+                result[..., outs] += part[..., ins] @ filters[outs, i, j].T
+        return [finished(op, result, inputs)]

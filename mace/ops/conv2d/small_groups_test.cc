@@ -1,0 +1,145 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/op_runner.h"
+#include "mace/ops/window/conv_testing.h"
+
+namespace mace {
+namespace {
+
+using op_test::Convolve;
+using op_test::ExpectFloats;
+using op_test::kConvTolerance;
+using op_test::NaiveConv;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+constexpr const char *kName = "small groups";
+
+// 3x3 of some stride over one pixel of padding.
+struct Problem {
+  Problem(Random *random,
+          int64_t groups,
+          int64_t depth,
+          int64_t outputs,
+          int64_t stride)
+      : groups(groups),
+        stride(stride),
+        x(random->Floats({2, 9, 11, groups * depth})),
+        f(random->Floats({groups * outputs, 3, 3, depth}, -0.4f, 0.3f)),
+        b(random->Floats({groups * outputs})) {}
+
+  Shape OutputShape() const {
+    return {2, (9 - 1) / stride + 1, (11 - 1) / stride + 1, f.shape[0]};
+  }
+
+  OpCase Make(DataType stored) const {
+    OpCase op_case("Conv2D");
+    op_case.Input(x).Packed(f, static_cast<int>(groups), stored);
+    return Attributes(op_case);
+  }
+
+  OpCase Attributes(OpCase op_case) const {
+    return op_case.Constant(b)
+        .Int("groups", groups)
+        .Ints("strides", {stride, stride})
+        .String("padding", "EXPLICIT")
+        .Ints("pads", {1, 1, 1, 1});
+  }
+
+  std::vector<double> Sums() const {
+    NaiveConv n;
+    n.stride[0] = n.stride[1] = stride;
+    n.pads[0] = n.pads[1] = n.pads[2] = n.pads[3] = 1;
+    n.groups = groups;
+    return Convolve(x, f, b.floats(), n);
+  }
+
+  int64_t groups;
+  int64_t stride;
+  Value x, f, b;
+};
+
+void ExpectKernel(const OpCase &op_case, bool small) {
+  for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+    EXPECT_EQ(result.result.kernel_name.rfind(kName, 0) == 0, small)
+        << result.result.kernel_name;
+  }
+}
+
+TEST(SmallGroupsTest, EveryWidth) {
+  Random random(1);
+  for (const int64_t depth : {1, 2, 3, 4, 8}) {
+    for (const int64_t outputs : {1, 2, 3, 4, 8}) {
+      for (const int64_t stride : {1, 2}) {
+        const Problem p(&random, 7, depth, outputs, stride);
+        const OpCase op_case = p.Make(DataType::kFloat32);
+        ExpectFloats(op_case, p.OutputShape(), p.Sums(), kConvTolerance);
+        ExpectKernel(op_case, true);
+      }
+    }
+  }
+}
+
+TEST(SmallGroupsTest, EveryStorageAndActivation) {
+  Random random(2);
+  Problem p(&random, 24, 4, 4, 1);
+  for (const DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
+    // Rounding a weight of at most 0.4 to 8 bits errs by 2^-9 of it.
+    ExpectFloats(p.Make(type), p.OutputShape(), p.Sums(), {0.03, 0.0});
+  }
+  std::vector<double> relu;
+  std::vector<double> tanh;
+  for (const double v : p.Sums()) {
+    relu.push_back(v < 0 ? 0 : v);
+    tanh.push_back(std::tanh(v));
+  }
+  ExpectFloats(p.Make(DataType::kFloat32).String("activation", "RELU"),
+               p.OutputShape(), relu, kConvTolerance);
+  ExpectFloats(p.Make(DataType::kFloat32).String("activation", "TANH"),
+               p.OutputShape(), tanh, kConvTolerance);
+  OpCase scaled("Conv2D");
+  scaled.Input(p.x).PackedScaled(p.f, static_cast<int>(p.groups), &p.f);
+  ExpectFloats(p.Attributes(scaled), p.OutputShape(), p.Sums(), kConvTolerance);
+  ExpectKernel(p.Attributes(scaled), true);
+}
+
+// In fp16 a sum of 37 numbers of at most 1 errs by less than 37 * 2^-11.
+TEST(SmallGroupsTest, Fp16Arithmetic) {
+  Random random(3);
+  const Problem p(&random, 24, 4, 4, 1);
+  const OpCase op_case =
+      p.Make(DataType::kFloat16).ComputeIn(Precision::kFloat16);
+  ExpectFloats(op_case, p.OutputShape(), p.Sums(), {0.02, 0.02});
+  for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+    EXPECT_EQ(result.result.kernel_name,
+              HasFp16(result.isa) ? "small groups in fp16" : kName);
+  }
+}
+
+// What it does not do.
+TEST(SmallGroupsTest, OthersAreProducts) {
+  Random random(4);
+  ExpectKernel(Problem(&random, 3, 16, 4, 1).Make(DataType::kFloat32), false);
+  ExpectKernel(Problem(&random, 3, 4, 16, 1).Make(DataType::kFloat32), false);
+  const Problem p(&random, 6, 4, 4, 1);
+  const Value residual = random.Floats(p.OutputShape());
+  std::vector<double> sums = p.Sums();
+  const std::vector<float> added = residual.floats();
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += added[i];
+  OpCase op_case("Conv2D");
+  op_case.Input(p.x).Packed(p.f, 6).Constant(p.b).Input(residual);
+  op_case.Int("groups", 6).String("padding", "SAME");
+  ExpectFloats(op_case, p.OutputShape(), sums, kConvTolerance);
+  ExpectKernel(op_case, false);
+}
+
+}  // namespace
+}  // namespace mace

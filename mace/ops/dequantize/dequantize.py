@@ -1,0 +1,33 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Dequantize, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.quantization import (
+    quantized_shape,
+    scale_and_zero,
+    sink_below_quantization,
+)
+
+
+class Dequantize(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        shape = quantized_shape(op, op.input(0).dtype)
+        return [OutputType(DataType.FLOAT32, shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        scale, zero = scale_and_zero(op, inputs)
+        steps = np.asarray(inputs[0]).astype(np.int32) - zero.astype(np.int32)
+        return [steps.astype(np.float32) * scale]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        return sink_below_quantization(op, perm)

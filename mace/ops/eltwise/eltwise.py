@@ -1,0 +1,126 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Eltwise, as the converter knows it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.activations import activate, check_fused, erf
+from mace.python.tools.ir.shapes import Dim, broadcast
+
+_UNARY: dict[str, Callable[[Array], Array]] = {
+    "NEG": np.negative,
+    "ABS": np.abs,
+    "SQRT": np.sqrt,
+    "RSQRT": lambda x: 1 / np.sqrt(x),
+    "SQUARE": np.square,
+    "EXP": np.exp,
+    "LOG": np.log,
+    "FLOOR": np.floor,
+    "CEIL": np.ceil,
+    "ROUND": np.rint,
+    "SIGN": np.sign,
+    "RECIPROCAL": lambda x: 1 / x,
+    "ERF": erf,
+    "SIN": np.sin,
+    "COS": np.cos,
+}
+_UNARY_OF_INTEGERS = frozenset(
+    {"NEG", "ABS", "SQUARE", "SIGN", "FLOOR", "CEIL", "ROUND"}
+)
+_COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
+    "EQUAL": np.equal,
+    "NOT_EQUAL": np.not_equal,
+    "LESS": np.less,
+    "LESS_EQUAL": np.less_equal,
+    "GREATER": np.greater,
+    "GREATER_EQUAL": np.greater_equal,
+}
+_BINARY: dict[str, Callable[[Array, Array], Array]] = {
+    "ADD": np.add,
+    "SUB": np.subtract,
+    "MUL": np.multiply,
+    "DIV": lambda a, b: _divided(a, b),
+    "MIN": np.minimum,
+    "MAX": np.maximum,
+    "POW": np.power,
+    "SQR_DIFF": lambda a, b: np.square(a - b),
+    "FLOOR_DIV": np.floor_divide,
+    "FLOOR_MOD": np.mod,
+    **_COMPARISONS,
+}
+# What shapes are computed with.
+_OF_DIMENSIONS: dict[str, Callable[[int, int], int]] = {
+    "ADD": operator.add,
+    "SUB": operator.sub,
+    "MUL": operator.mul,
+}
+
+
+class Eltwise(OpRules):
+    inputs_share_axes = True
+    broadcasts = True
+
+    def infer(self, op: Op) -> list[OutputType]:
+        mode, a, b = op.attr("mode"), op.input(0), op.get_input(1)
+        dtype = DataType.BOOL if mode in _COMPARISONS else a.dtype
+        if (b is None) != (mode in _UNARY):
+            raise ValueError(f"mode {mode} takes {1 if b else 2} inputs")
+        check_fused(op)
+        if op.attr("activation") != "NONE" and dtype is not DataType.FLOAT32:
+            raise ValueError(f"an activation of {dtype.value} results")
+        if b is None:
+            if not a.dtype.is_float and mode not in _UNARY_OF_INTEGERS:
+                raise ValueError(f"mode {mode} does not take {a.dtype.value}")
+            return [OutputType(dtype, a.shape)]
+        if a.dtype is not b.dtype:
+            raise ValueError(f"{a.dtype.value} and {b.dtype.value} operands")
+        divides = mode in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and not a.dtype.is_float
+        if divides and b.is_constant and not b.numpy().all():
+            raise ValueError(f"mode {mode} divides an integer by zero")
+        if a.shape is None or b.shape is None:
+            return [OutputType(dtype, None)]
+        return [OutputType(dtype, broadcast(a.shape, b.shape))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        mode = op.attr("mode")
+        if mode in _UNARY:
+            return [activate(op, _UNARY[mode](inputs[0]))]
+        return [activate(op, _BINARY[mode](inputs[0], inputs[1]))]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        return SunkTranspose(perm)
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        mode = op.attr("mode")
+        function = _OF_DIMENSIONS.get(mode)
+        arrays = [array for array in inputs if array is not None]
+        if function is None or len(arrays) != len(inputs):
+            return None
+        neutral = 1 if mode == "MUL" else 0
+
+        def both(a: Dim, b: Dim) -> Dim:
+            if isinstance(a, int) and isinstance(b, int):
+                return function(a, b)
+            # What leaves a symbol as it is.
+            if b == neutral:
+                return a
+            return b if a == neutral and mode != "SUB" else None
+
+        return np.asarray(np.frompyfunc(both, 2, 1)(*arrays), object)
+
+
+def _divided(a: Array, b: Array) -> Array:
+    """a / b; integers divide towards zero, as in C++."""
+    if np.issubdtype(a.dtype, np.integer):
+        quotient = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+        return np.asarray(quotient, a.dtype)
+    return np.asarray(a / b)

@@ -1,0 +1,104 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/epilogue/arithmetic_choice.h"
+
+#include "mace/kernels/cpu/half_arithmetic.h"
+
+namespace mace {
+
+gemm::WeightType PackedWeightType(const Tensor &weights) {
+  if (weights.layout == ConstantLayout::kPackedO16Pairs) {
+    return gemm::WeightType::kBf16Pairs;
+  }
+  switch (weights.data_type) {
+    case DataType::kInt8:  // with scales: the only layout for it
+      return gemm::WeightType::kI8;
+    case DataType::kFloat16:
+      return gemm::WeightType::kF16;
+    case DataType::kBfloat16:
+      return gemm::WeightType::kBf16;
+    default:
+      return gemm::WeightType::kF32;
+  }
+}
+
+Result<const gemm::Arithmetic *> ChooseFloatArithmetic(
+    const InitContext &context, size_t input, CpuIsa isa) {
+  const Tensor &weights = *context.constant(input);
+  if (PackedWeightType(weights) != gemm::WeightType::kI8) {
+    return gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, isa);
+  }
+  const gemm::Arithmetic *found =
+      gemm::ArithmeticFor(gemm::ArithmeticKind::kInt8Weights, isa);
+  if (found != nullptr) return found;
+  return Unsupported(
+      "operator '", context.def().name, "' (", context.def().type,
+      "): this library was built without the kernels for weights of 8 bits; "
+      "build it for this model, with `bash tools/build-standalone-lib.sh "
+      "-models=FILE.pb,...` naming all models that it is to run, or add "
+      "-ops=Int8Weights");
+}
+
+Result<const gemm::Arithmetic *> ChooseArithmetic(const InitContext &context,
+                                                  size_t input,
+                                                  CpuIsa isa) {
+  const gemm::Arithmetic *found = nullptr;
+  switch (PackedWeightType(*context.constant(input))) {
+    case gemm::WeightType::kBf16Pairs:
+      found = gemm::ArithmeticFor(gemm::ArithmeticKind::kBf16, isa);
+      break;
+    case gemm::WeightType::kF16:
+      // fp16 is also a way to store.
+      if (context.hints().precision == Precision::kFloat16) {
+        found = gemm::ArithmeticFor(gemm::ArithmeticKind::kFp16, isa);
+      }
+      break;
+    default:
+      break;
+  }
+  if (found != nullptr) return found;
+  return ChooseFloatArithmetic(context, input, isa);
+}
+
+DataType ActivationType(const InitContext &context,
+                        const gemm::Arithmetic &arithmetic,
+                        CpuIsa isa) {
+  const Precision asked = context.hints().precision;
+  if (arithmetic.element == gemm::Element::kF16) return DataType::kFloat16;
+  if (gemm::kBf16Exists && arithmetic.element == gemm::Element::kBf16 &&
+      asked == Precision::kBfloat16 &&
+      HalfTablesFor(isa, asked).pool != nullptr) {
+    return DataType::kBfloat16;
+  }
+  return DataType::kFloat32;
+}
+
+gemm::Element ElementOf(DataType type) {
+  switch (type) {
+    case DataType::kFloat16:
+      return gemm::Element::kF16;
+    case DataType::kBfloat16:
+      return gemm::Element::kBf16;
+    default:
+      return gemm::Element::kF32;
+  }
+}
+
+conv::Args MakeConvArgs(const ConvTensors &tensors,
+                        const FusedActivation &activation) {
+  conv::Args args;
+  args.input = tensors.input->data;
+  args.weights = tensors.weights->data;
+  args.output = tensors.output->data;
+  args.output_stride = static_cast<size_t>(tensors.output->RowStride());
+  activation.SetClamp(&args.epilogue);
+  if (tensors.bias != nullptr) args.epilogue.bias = tensors.bias->As<float>();
+  const Tensor *residual = tensors.residual;
+  if (residual == nullptr) return args;
+  args.epilogue.residual = residual->data;
+  args.epilogue.residual_stride = static_cast<size_t>(residual->RowStride());
+  return args;
+}
+
+}  // namespace mace

@@ -1,0 +1,33 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""ExpandDims, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.movement import ReshapeRules
+from mace.python.tools.ir.shapes import normalize_axis
+
+
+class ExpandDims(ReshapeRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x, axes = op.input(0), op.attr("axes")
+        if x.shape is None:
+            return [OutputType(x.dtype, None)]
+        rank = len(x.shape) + len(axes)
+        ones = {normalize_axis(axis, rank) for axis in axes}
+        if len(ones) != len(axes):
+            raise ValueError(f"axes {list(axes)} repeat")
+        rest = iter(x.shape)
+        shape = tuple(1 if i in ones else next(rest) for i in range(rank))
+        return [OutputType(x.dtype, shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        return [np.expand_dims(inputs[0], tuple(op.attr("axes")))]

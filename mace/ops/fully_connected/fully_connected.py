@@ -1,0 +1,42 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""FullyConnected, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.activations import activate, check_fused
+from mace.python.tools.ir.shapes import compatible
+
+
+class FullyConnected(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x, weights = op.input(0), op.input(1)
+        if weights.shape is None or len(weights.shape) != 2:
+            raise ValueError("the weights must have 2 dimensions")
+        out, depth = weights.shape
+        if 0 in (out, depth):
+            raise ValueError("the weights have no elements")
+        check_fused(op)
+        bias = op.get_input(2)
+        if bias is not None and not compatible(bias.shape, (out,)):
+            raise ValueError(f"the bias must be [{out}]")
+        if x.shape is None:
+            return [OutputType(x.dtype, None)]
+        if not x.shape or not compatible(x.shape[-1:], (depth,)):
+            raise ValueError(f"the innermost dimension must be {depth}")
+        return [OutputType(x.dtype, (*x.shape[:-1], out))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x, weights = (np.asarray(i, np.float64) for i in inputs[:2])
+        result = x @ weights.T
+        if len(inputs) > 2:
+            result = result + inputs[2]
+        return [activate(op, result)]

@@ -1,0 +1,31 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Identity, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.movement import MovementRules
+
+
+class Identity(MovementRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x = op.input(0)
+        return [OutputType(x.dtype, x.shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        return [inputs[0]]
+
+    def is_identity(self, op: Op) -> bool:
+        return True
+
+    def known_outputs(self, op: Op) -> list[Constant] | None:
+        # The very constant, however large, with the recipe it is made by.
+        constant = op.input(0).constant
+        return None if constant is None else [constant]

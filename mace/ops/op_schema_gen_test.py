@@ -1,0 +1,117 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the headers of operators hold; that they compile, Bazel shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mace.ops.op_schema_gen import main
+
+_ENUMS = """
+Order:
+  doc: "Which comes first."
+  values: {FORTH: "in order", BACK: "reversed"}
+"""
+_OP = """
+op: TestOp
+summary: A test.
+inputs:
+  - {name: left_side, types: [float32, bfloat16]}
+  - {name: rest, types: [bool], optional: true, constant: true, variadic: true}
+outputs:
+  - {name: output, types: [int64]}
+attributes:
+  order: {type: enum, enum: Order, default: BACK}
+  sides: {type: enum, values: [LEFT, RIGHT], required: true}
+  sizes: {type: ints, size: 2, min: 1, default: [3, 4]}
+  limit: {type: int, max: 9, required: true}
+  scale: {type: float, default: 2}
+  keep: {type: bool, default: true, doc: "Keeps."}
+  label: {type: string, default: 'a "b" \\'}
+"""
+
+
+@pytest.fixture
+def enums(tmp_path: Path) -> Path:
+    path = tmp_path / "op_enums.yaml"
+    path.write_text(_ENUMS)
+    return path
+
+
+def _header(folder: Path, enums: Path, declaration: str) -> str:
+    source, out = folder / "test_op.op.yaml", folder / "test_op_schema.h"
+    source.write_text(declaration)
+    assert main(["--op", str(source), "--enums", str(enums), "--out", str(out)]) == 0
+    return out.read_text()
+
+
+def test_attributes_have_types_defaults_and_a_reader(
+    tmp_path: Path, enums: Path
+) -> None:
+    text = _header(tmp_path, enums, _OP)
+    for line in (
+        "#ifndef MACE_OPS_TEST_OP_SCHEMA_H_",
+        "enum class TestOpSides : uint8_t {",
+        "struct TestOpAttributes {",
+        "  Order order = Order::BACK;",
+        "  TestOpSides sides = TestOpSides::LEFT;",
+        "  std::vector<int64_t> sizes = {3, 4};",
+        "  int64_t limit = 0;",
+        "  float scale = 2.0f;",
+        "  // Keeps.\n  bool keep = true;",
+        r'  std::string label = "a \"b\" \\";',
+        '    reader.Enum("order", false, kOrderNames, std::size(kOrderNames), &order);',
+        '    reader.Ints("sizes", false, 2, 1, INT64_MAX, &sizes);',
+        '    reader.Int("limit", true, INT64_MIN, 9, &limit);',
+        '    {"sides", AttributeKind::kString},',
+    ):
+        assert line + "\n" in text
+    # The shared one is in op_enums.h.
+    assert "enum class Order" not in text
+
+
+def test_ports_have_numbers_types_and_properties(tmp_path: Path, enums: Path) -> None:
+    text = _header(tmp_path, enums, _OP)
+    both = "DataTypeBit(DataType::kFloat32) | DataTypeBit(DataType::kBfloat16)"
+    for line in (
+        "enum TestOpInput : size_t {\n  kTestOpLeftSideInput = 0,",
+        f'    {{"left_side", {both}, false, false, false, false}},',
+        '    {"rest", DataTypeBit(DataType::kBool), true, true, false, true},',
+        '    "TestOp",\n    kTestOpInputs, 2,\n    kTestOpOutputs, 1,',
+    ):
+        assert line + "\n" in text
+
+
+def test_shared_enumerations_are_one_header(tmp_path: Path, enums: Path) -> None:
+    out = tmp_path / "op_enums.h"
+    assert main(["--enums", str(enums), "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "// Which comes first.\nenum class Order : uint8_t {\n  FORTH,\n" in text
+    assert 'kOrderNames[] = {\n    "FORTH",\n    "BACK",\n};\n' in text
+
+
+def test_list_of_all_operators_is_sorted(tmp_path: Path, enums: Path) -> None:
+    files = []
+    for name in ("TestOp", "Another"):
+        files.append(tmp_path / f"{name}.op.yaml")
+        files[-1].write_text(_OP.replace("TestOp", name))
+    out = tmp_path / "left_out.cc"
+    arguments = ["--enums", str(enums), "--out", str(out), "--types", *map(str, files)]
+    assert main(arguments) == 0
+    assert '    "Another",\n    "TestOp",\n};\n' in out.read_text()
+
+
+def test_every_mistake_of_a_declaration_is_a_line(
+    tmp_path: Path, enums: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "x.op.yaml", tmp_path / "x.h"
+    path.write_text(_OP.replace("max: 9", "most: 9").replace("bool]", "boole]"))
+    assert main(["--op", str(path), "--enums", str(enums), "--out", str(out)]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"{path}: inputs[1]: unknown type 'boole'",
+        f"{path}: attributes.limit: unknown key 'most'",
+    ]
+    assert not out.exists()

@@ -1,0 +1,65 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pad, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.shapes import Dim
+
+
+class Pad(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x, pads = op.input(0), op.attr("pads")
+        if x.shape is None:
+            return [OutputType(x.dtype, (None,) * (len(pads) // 2))]
+        if len(pads) != 2 * len(x.shape):
+            raise ValueError(f"{len(pads)} pads for {len(x.shape)} dimensions")
+        for axis, dim in enumerate(x.shape):
+            _check_source(op.attr("mode"), dim, max(pads[2 * axis : 2 * axis + 2]))
+        added = [pads[2 * i] + pads[2 * i + 1] for i in range(len(x.shape))]
+        return [OutputType(x.dtype, tuple(map(_longer, x.shape, added)))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        widths = np.reshape(np.array(op.attr("pads"), np.int64), (-1, 2))
+        mode = op.attr("mode")
+        if not len(widths):
+            return [inputs[0]]  # a scalar has no side
+        if mode == "CONSTANT":
+            return [np.pad(inputs[0], widths, constant_values=op.attr("value"))]
+        # NumPy's words for the others are ours.
+        return [np.pad(inputs[0], widths, mode=mode.lower())]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        old = op.attr("pads")
+        pads = [0] * len(old)
+        for axis, source in enumerate(perm):
+            pads[2 * source : 2 * source + 2] = old[2 * axis : 2 * axis + 2]
+        return SunkTranspose(perm, {"pads": pads})
+
+    def is_identity(self, op: Op) -> bool:
+        return not any(op.attr("pads"))
+
+
+def _longer(dim: Dim, by: int) -> Dim:
+    if by == 0:
+        return dim
+    return dim + by if isinstance(dim, int) else None
+
+
+def _check_source(mode: str, dim: Dim, pad: int) -> None:
+    """Checks that what is repeated is there."""
+    if mode == "CONSTANT" or not isinstance(dim, int) or pad == 0:
+        return
+    if mode == "EDGE" and dim == 0:
+        raise ValueError("an axis of length 0 has no edge")
+    most = dim - 1 if mode == "REFLECT" else dim
+    if mode != "EDGE" and pad > most:
+        raise ValueError(f"mode {mode} pads a length of {dim} by at most {most}")

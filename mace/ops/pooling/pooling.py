@@ -1,0 +1,72 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pooling, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.images import (
+    evaluate_in_nhwc,
+    image_dims,
+    image_shape,
+)
+from mace.python.tools.ir.op_rules.windows import (
+    Axis,
+    image_size,
+    output_size,
+    taps,
+    windows_over,
+)
+
+
+class Pooling(OpRules):
+    layout_inputs = (0,)
+
+    def infer(self, op: Op) -> list[OutputType]:
+        x = op.input(0)
+        if x.shape is None:
+            return [OutputType(x.dtype, (None,) * 4)]
+        n, hw, c = image_dims(op, x.shape)
+        ceil_mode = op.attr("ceil_mode")
+        size = [
+            output_size(op, i, k, hw[i], ceil_mode)
+            for i, k in enumerate(op.attr("kernels"))
+        ]
+        return [OutputType(x.dtype, image_shape(op, n, size, c))]
+
+    @evaluate_in_nhwc
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x = np.asarray(inputs[0], np.float64)
+        rows, columns = windows_over(op, x, op.attr("kernels"))
+        size = image_size(x, rows, columns, op.attr("ceil_mode"))
+        result = np.zeros((x.shape[0], *size, x.shape[3]))
+        if not result.size:
+            return [result]
+        inside = sum(
+            part for _, _, part in taps(np.ones_like(x), rows, columns, size, 0)
+        )
+        if op.attr("mode") == "MAX":
+            parts = taps(x, rows, columns, size, -np.inf)
+            largest = np.maximum.reduce([part for _, _, part in parts])
+            return [np.where(inside > 0, largest, 0)]
+        total = sum(part for _, _, part in taps(x, rows, columns, size, 0))
+        ones = np.ones((1, *x.shape[1:3], 1))
+        if op.attr("count_include_pad"):
+            widths = [(a.before, a.after) for a in (rows, columns)]
+            ones = np.pad(ones, [(0, 0), *widths, (0, 0)], constant_values=1)
+            rows, columns = (
+                Axis(a.kernel, a.stride, a.dilation, 0, 0) for a in (rows, columns)
+            )
+        count = sum(part for _, _, part in taps(ones, rows, columns, size, 0))
+        return [np.where(inside > 0, total / count, 0)]
+
+    def is_identity(self, op: Op) -> bool:
+        unit = op.attr("kernels") == (1, 1) and op.attr("strides") == (1, 1)
+        return unit and not (op.attr("padding") == "EXPLICIT" and any(op.attr("pads")))

@@ -1,0 +1,36 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Quantize, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.quantization import (
+    quantized_shape,
+    scale_and_zero,
+    sink_below_quantization,
+)
+
+
+class Quantize(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        dtype = DataType(op.attr("to").lower())
+        return [OutputType(dtype, quantized_shape(op, dtype))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        scale, zero = scale_and_zero(op, inputs)
+        bounds = np.iinfo(op.attr("to").lower())
+        quotient = np.rint(inputs[0] / scale)
+        steps = np.nan_to_num(quotient, posinf=np.inf, neginf=-np.inf)
+        steps = steps + zero.astype(np.float32)
+        return [np.clip(steps, bounds.min, bounds.max).astype(bounds.dtype)]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        return sink_below_quantization(op, perm)

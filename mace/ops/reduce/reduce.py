@@ -1,0 +1,66 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reduce, as the converter knows it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.shapes import Dim, normalize_axis
+
+_FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "MEAN": np.mean,
+    "SUM": np.sum,
+    "MAX": functools.partial(np.max, initial=-np.inf),
+    "MIN": functools.partial(np.min, initial=np.inf),
+    "PROD": np.prod,
+    "SUM_SQUARE": lambda x, **kw: np.sum(np.square(x), **kw),
+    "L2": lambda x, **kw: np.sqrt(np.sum(np.square(x), **kw)),
+}
+
+
+class Reduce(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x = op.input(0)
+        if x.shape is None:
+            return [OutputType(x.dtype, None)]
+        rank = len(x.shape)
+        given = [normalize_axis(axis, rank) for axis in op.attr("axes")]
+        axes = set(given) or {*range(rank)}
+        if len(set(given)) != len(given):
+            raise ValueError(f"axes {list(op.attr('axes'))} repeat")
+        keep = op.attr("keep_dims")
+        dims: list[Dim] = []
+        for axis, dim in enumerate(x.shape):
+            if axis not in axes:
+                dims.append(dim)
+            elif keep:
+                dims.append(1)
+        needs_elements = op.attr("mode") in ("MEAN", "MAX", "MIN")
+        if needs_elements and 0 not in dims and any(x.shape[a] == 0 for a in axes):
+            raise ValueError(f"{op.attr('mode')} over no elements has no value")
+        return [OutputType(x.dtype, tuple(dims))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x = inputs[0].astype(np.float64)
+        axes = op.attr("axes") or tuple(range(x.ndim))
+        function = _FUNCTIONS[op.attr("mode")]
+        return [function(x, axis=tuple(axes), keepdims=op.attr("keep_dims"))]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        axes = op.attr("axes")
+        if not axes:
+            # All axes: the order plays no part.
+            return SunkTranspose(perm if op.attr("keep_dims") else ())
+        moved = sorted(perm[axis] for axis in axes)
+        if op.attr("keep_dims"):
+            return SunkTranspose(perm, {"axes": moved})
+        return SunkTranspose(without_axes(perm, axes), {"axes": moved})

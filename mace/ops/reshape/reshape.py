@@ -1,0 +1,44 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reshape, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.movement import ReshapeRules
+from mace.python.tools.ir.op_rules.reshapes import reshaped
+from mace.python.tools.ir.shapes import format_shape, to_ints
+
+
+class Reshape(ReshapeRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x, shape_value = op.input(0), op.get_input(1)
+        if shape_value is not None:
+            if op.attr("shape"):
+                raise ValueError("has both an input and an attribute shape")
+            if shape_value.rank not in (None, 1):
+                found = format_shape(shape_value.shape)
+                raise ValueError(f"the input shape is {found}, not of one dimension")
+        if shape_value is None:
+            wanted = op.attr("shape")
+        elif shape_value.is_constant:
+            wanted = shape_value.numpy().reshape(-1).tolist()
+        else:
+            rank = shape_value.shape[0] if shape_value.shape else None
+            known = isinstance(rank, int)
+            return [OutputType(x.dtype, (None,) * int(rank or 0) if known else None)]
+        return [OutputType(x.dtype, reshaped(x.shape, wanted, op.attr("allow_zero")))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x = inputs[0]
+        wanted = inputs[1].tolist() if len(inputs) > 1 else op.attr("shape")
+        shape = reshaped(x.shape, wanted, op.attr("allow_zero"))
+        return [x.reshape(to_ints(shape))]
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        return super().symbolic(op, inputs) if len(inputs) == 1 else None

@@ -1,0 +1,177 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Resize, as the converter knows it: one matrix of weights per axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.images import image_dims, image_shape, spatial_axes
+from mace.python.tools.ir.shapes import Dim, compatible, format_shape
+
+
+class Resize(OpRules):
+    layout_inputs = (0,)
+
+    def infer(self, op: Op) -> list[OutputType]:
+        x, size = op.input(0), op.get_input(1)
+        if size is not None and not compatible(size.shape, (2,)):
+            raise ValueError(f"the size must be [2], not {format_shape(size.shape)}")
+        _check_attributes(op)
+        given: Sequence[int] | None = op.attr("size") or None
+        if size is not None and size.is_constant:
+            given = [int(v) for v in size.numpy()]
+        if x.shape is None:
+            return [OutputType(x.dtype, (None,) * 4)]
+        n, hw, c = image_dims(op, x.shape)
+        if not x.dtype.is_float and op.attr("mode") != "NEAREST":
+            raise ValueError(f"mode {op.attr('mode')} does not take {x.dtype.value}")
+        if given is not None:
+            for i in range(2):
+                _check_length(op, hw[i], given[i], i)
+            return [OutputType(x.dtype, image_shape(op, n, given, c))]
+        if size is not None:
+            return [OutputType(x.dtype, image_shape(op, n, (None, None), c))]
+        scaled = [
+            _scaled_size(dim, scale) if isinstance(dim, int) else None
+            for dim, scale in zip(hw, op.attr("scales"))
+        ]
+        return [OutputType(x.dtype, image_shape(op, n, scaled, c))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x: Array = inputs[0]
+        scales: Sequence[float | None] = op.attr("scales") or (None, None)
+        size = op.attr("size")
+        if len(inputs) > 1 and inputs[1] is not None:
+            size = [int(v) for v in inputs[1]]
+        for i, axis in enumerate(spatial_axes(op)):
+            length, scale = x.shape[axis], scales[i]
+            if size:
+                output = size[i]
+            else:
+                assert scale is not None
+                output = _scaled_size(length, scale)
+            x = _resized(op, x, axis, output, scale)
+        return [x]
+
+
+def _check_attributes(op: Op) -> None:
+    size, scales = op.attr("size"), op.attr("scales")
+    if size and op.get_input(1) is not None:
+        raise ValueError("has both an input and an attribute size")
+    if not (size or scales or op.get_input(1) is not None):
+        raise ValueError("has neither a size nor scales")
+    for name, values in (("size", size), ("scales", scales)):
+        if values and len(values) != 2:
+            raise ValueError(f"{name} has {len(values)} values, not 2")
+    if any(not 0 < scale < np.inf for scale in scales):
+        raise ValueError(f"scales {list(scales)} are not all above 0")
+
+
+def _check_length(op: Op, length: Dim, output: int, index: int) -> None:
+    if not isinstance(length, int):
+        return
+    if output < 0 or (length == 0 and output > 0):
+        raise ValueError(f"a length of {length} cannot become one of {output}")
+    if op.attr("scales") and output > 0:
+        scale = op.attr("scales")[index]
+        if not output - 0.501 <= scale * length < output + 1:
+            raise ValueError(f"{output} is not {length} times the scale {scale}")
+
+
+def _scaled_size(size: int, scale: float) -> int:
+    """The new length: in float32, as frameworks compute it."""
+    return int(np.floor(np.float32(size) * np.float32(scale)))
+
+
+def _resized(op: Op, x: Array, axis: int, output: int, scale: float | None) -> Array:
+    length = x.shape[axis]
+    position = _positions(op, length, output, scale)
+    if op.attr("mode") == "NEAREST":
+        return np.asarray(np.take(x, _nearest(op, position, length), axis))
+    narrow = 1.0
+    if op.attr("antialias"):
+        narrow = min(1.0, scale or output / length)
+    weights = _weights(op, position, length, narrow)
+    # Elements without weight have no influence, not even Inf and NaN.
+    moved = np.moveaxis(np.asarray(x, np.float64), axis, 0)
+    rows = [
+        np.tensordot(w[w != 0], moved[w != 0], 1) if moved.size else moved[:0]
+        for w in weights
+    ]
+    return np.moveaxis(np.reshape(rows, (output, *moved.shape[1:])), 0, axis)
+
+
+def _positions(op: Op, length: int, output: int, scale: float | None) -> Array:
+    """Where the outputs lie in the input."""
+    i = np.arange(output, dtype=np.float64)
+    width = output if scale is None else float(np.float32(scale)) * length
+
+    def unscaled(position: Array) -> Array:
+        if scale is None:
+            return position * length / output
+        quotient = position / float(np.float32(scale))
+        # A scale is a float32, mostly of a fraction that has none.
+        rounded = quotient.astype(np.float32).astype(np.float64)
+        return np.where(2 * rounded == np.floor(2 * rounded), rounded, quotient)
+
+    coordinates = op.attr("coordinates")
+    if coordinates == "ALIGN_CORNERS":
+        return i * 0 if output == 1 else i * (length - 1) / (width - 1)
+    if coordinates == "ASYMMETRIC":
+        return unscaled(i)
+    if coordinates == "HALF_PIXEL_FLOOR":
+        return unscaled(i + 0.5)
+    if coordinates == "PYTORCH_HALF_PIXEL" and output == 1:
+        return i
+    result = unscaled(i + 0.5) - 0.5
+    if coordinates == "HALF_PIXEL_SYMMETRIC":
+        result = result + length / 2 * (1 - output / width)
+    return result
+
+
+def _nearest(op: Op, position: Array, length: int) -> Array:
+    rounding = op.attr("rounding")
+    if rounding == "PREFER_FLOOR":
+        rounded = np.ceil(position - 0.5)
+    elif rounding == "PREFER_CEIL":
+        rounded = np.floor(position + 0.5)
+    else:
+        rounded = np.floor(position) if rounding == "FLOOR" else np.ceil(position)
+    return np.clip(rounded.astype(np.int64), 0, length - 1)
+
+
+def _weights(op: Op, position: Array, length: int, narrow: float) -> Array:
+    """[outputs, inputs]: what each input contributes."""
+    cubic = op.attr("mode") == "CUBIC"
+    reach = int(np.ceil((2 if cubic else 1) / narrow))
+    low = np.floor(position).astype(np.int64)
+    result = np.zeros((len(position), length))
+    rows = np.arange(len(position))
+    for offset in range(-reach, reach + 2):
+        element = low + offset
+        distance = np.abs(element - position) * narrow
+        if cubic:
+            weight = _cubic(distance, op.attr("cubic_coefficient"))
+        else:
+            weight = np.maximum(0, 1 - distance)
+        inside = np.clip(element, 0, length - 1)
+        if op.attr("exclude_outside"):
+            weight = np.where(inside == element, weight, 0)
+        np.add.at(result, (rows, inside), weight)
+    if op.attr("antialias") or op.attr("exclude_outside"):
+        result /= result.sum(1, keepdims=True)
+    return result
+
+
+def _cubic(d: Array, a: float) -> Array:
+    """Keys' convolution kernel."""
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    return np.where(d < 1, near, np.where(d < 2, far, 0))

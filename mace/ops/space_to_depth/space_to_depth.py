@@ -1,0 +1,40 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""SpaceToDepth, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.images import (
+    evaluate_in_nhwc,
+    image_dims,
+    image_shape,
+)
+from mace.python.tools.ir.op_rules.pixel_blocks import divided_dim, multiplied_dims
+
+
+class SpaceToDepth(OpRules):
+    layout_inputs = (0,)
+
+    def infer(self, op: Op) -> list[OutputType]:
+        x, block = op.input(0), op.attr("block")
+        if x.shape is None:
+            return [OutputType(x.dtype, (None,) * 4)]
+        n, (h, w), c = image_dims(op, x.shape)
+        size = divided_dim(h, block, "rows"), divided_dim(w, block, "columns")
+        (depth,) = multiplied_dims((c,), block * block)
+        return [OutputType(x.dtype, image_shape(op, n, size, depth))]
+
+    @evaluate_in_nhwc
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x, block = inputs[0], op.attr("block")
+        n, h, w, depth = x.shape
+        h, w = h // block, w // block
+        parts = x.reshape(n, h, block, w, block, depth)
+        perm = (0, 1, 3, 2, 4, 5) if op.attr("order") == "DCR" else (0, 1, 3, 5, 2, 4)
+        return [parts.transpose(perm).reshape(n, h, w, depth * block * block)]

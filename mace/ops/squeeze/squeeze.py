@@ -1,0 +1,46 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Squeeze, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.movement import ReshapeRules
+from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.shapes import normalize_axis
+
+
+class Squeeze(ReshapeRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x, axes = op.input(0), op.attr("axes")
+        if x.shape is None:
+            return [OutputType(x.dtype, None)]
+        if not axes:
+            if any(not isinstance(dim, int) for dim in x.shape):
+                return [OutputType(x.dtype, None)]
+            return [OutputType(x.dtype, tuple(d for d in x.shape if d != 1))]
+        gone = {normalize_axis(axis, len(x.shape)) for axis in axes}
+        for axis in gone:
+            if isinstance(x.shape[axis], int) and x.shape[axis] != 1:
+                raise ValueError(f"axis {axis} is not 1")
+        kept = tuple(d for i, d in enumerate(x.shape) if i not in gone)
+        return [OutputType(x.dtype, kept)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x = inputs[0]
+        axes = {normalize_axis(axis, x.ndim) for axis in op.attr("axes")}
+        return [np.squeeze(x, tuple(axes) or None)]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        axes = op.attr("axes")
+        if not axes:
+            return None
+        moved = sorted({perm[axis] for axis in axes})
+        return SunkTranspose(without_axes(perm, axes), {"axes": moved})

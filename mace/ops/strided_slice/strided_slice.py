@@ -1,0 +1,79 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""StridedSlice, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.movement import MovementRules
+from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.shapes import Dim, is_static, normalize_axis, same_shape
+
+
+class StridedSlice(MovementRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x = op.input(0)
+        if x.shape is None:
+            return [OutputType(x.dtype, None)]
+        rank = len(x.shape)
+        cuts = _slices(op, rank)
+        shrink = {normalize_axis(a, rank) for a in op.attr("shrink_axes")}
+        dims: list[Dim] = []
+        for axis, dim in enumerate(x.shape):
+            if axis in cuts:
+                dim = _length(dim, cuts[axis])
+            if axis in shrink and isinstance(dim, int) and dim != 1:
+                raise ValueError(f"axis {axis} has length {dim}, cannot be dropped")
+            if axis not in shrink:
+                dims.append(dim)
+        return [OutputType(x.dtype, tuple(dims))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x = inputs[0]
+        cuts = _slices(op, x.ndim)
+        result = x[tuple(cuts.get(i, slice(None)) for i in range(x.ndim))]
+        shrink = {normalize_axis(a, x.ndim) for a in op.attr("shrink_axes")}
+        return [np.squeeze(result, tuple(shrink)) if shrink else result]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        shrink = op.attr("shrink_axes")
+        attrs = {
+            "axes": [perm[axis] for axis in op.attr("axes")],
+            "shrink_axes": sorted({perm[axis] for axis in shrink}),
+        }
+        return SunkTranspose(without_axes(perm, shrink) if shrink else perm, attrs)
+
+    def is_identity(self, op: Op) -> bool:
+        # Any stride but 1 that keeps the length reverses the axis.
+        forward = all(stride == 1 for stride in op.attr("strides"))
+        shape = op.input(0).shape
+        return forward and is_static(shape) and same_shape(shape, op.output.shape)
+
+
+def _slices(op: Op, rank: int) -> dict[int, slice]:
+    """Python's slice for each axis that is cut."""
+    lists = [op.attr(n) for n in ("axes", "begins", "ends", "strides")]
+    if len({len(entry) for entry in lists}) != 1:
+        raise ValueError("axes, begins, ends and strides differ in length")
+    cuts: dict[int, slice] = {}
+    for axis, begin, end, stride in zip(*lists):
+        if stride == 0:
+            raise ValueError("a stride is 0")
+        # Walking backwards past the first element has no index in Python;
+        # the smallest 32-bit number stands for it.
+        stop = None if stride < 0 and end <= -(2**31) + 1 else end
+        cuts[normalize_axis(axis, rank)] = slice(begin, stop, stride)
+    if len(cuts) != len(lists[0]):
+        raise ValueError(f"axes {list(lists[0])} repeat")
+    return cuts
+
+
+def _length(dim: Dim, cut: slice) -> Dim:
+    return len(range(*cut.indices(dim))) if isinstance(dim, int) else None

@@ -1,0 +1,181 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Writes random cases of every operator with what the operator made of them,
+// for test/conformance/op_rules_test.py: it holds the converter's rules against
+// them.
+//
+//   write_random_cases FILE
+//
+// The file is a sequence of cases: a line of JSON, then the bytes of the inputs
+// and of the outputs, in the order and of the sizes that the line tells.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "mace/core/data_type.h"
+#include "mace/ops/testing/op_runner.h"
+#include "mace/ops/testing/random_case.h"
+
+namespace mace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using op_test::CaseInput;
+using op_test::OpCase;
+using op_test::OpResult;
+using op_test::Random;
+using op_test::Value;
+
+// Of each operator: so many that it computes, or after kDraws draws at least
+// kFewest; so many that it refuses. Few random cases fit operators with many
+// constraints: InstanceNorm computes one of 3000.
+constexpr int kComputed = 60;
+constexpr int kFewest = 12;
+constexpr int kRefused = 30;
+constexpr int kDraws = 3000;
+constexpr int kMostDraws = 60000;
+// A case with more elements than these shows nothing that a smaller one does
+// not.
+constexpr int64_t kMaxElements = 1 << 15;
+
+int64_t GroupsOf(const OpCase &op_case) {
+  for (const AttributeValue &attribute : op_case.def.attributes) {
+    if (attribute.name == "groups") return attribute.i;
+  }
+  return 1;
+}
+
+// How weights are stored is no matter of the converter's rules: all of them
+// become float32, packed as the attribute `groups` asks for. `plain` gets the
+// values of every input as the converter has them.
+bool StoreInFloat(Random *random, OpCase *op_case, std::vector<Value> *plain) {
+  const int64_t groups = GroupsOf(*op_case);
+  for (CaseInput &input : op_case->inputs) {
+    plain->push_back(input.value);
+    if (!IsPacked(input.layout)) continue;
+    const Shape &shape = input.value.shape;
+    if (shape.rank() < 2 || groups < 1) return false;
+    if (groups > 1 && (groups > shape[0] || shape[0] % groups != 0))
+      return false;
+    plain->back() = random->Floats(shape);
+    OpCase packed(op_case->def.type);
+    packed.Packed(plain->back(), groups);
+    input = packed.inputs.front();
+  }
+  return true;
+}
+
+Json Describe(const Value &value) {
+  return {
+      {"type", DataTypeName(value.data_type)},
+      {"shape", std::vector<int64_t>(value.shape.begin(), value.shape.end())},
+      {"bytes", value.bytes.size()}};
+}
+
+Json Describe(const AttributeValue &attribute) {
+  switch (attribute.kind) {
+    case AttributeKind::kInt:
+      return attribute.i;
+    case AttributeKind::kFloat:
+      return attribute.f;
+    case AttributeKind::kString:
+      return attribute.s;
+    case AttributeKind::kInts:
+      return std::vector<int64_t>(attribute.ints.begin(), attribute.ints.end());
+    case AttributeKind::kFloats:
+      return std::vector<float>(attribute.floats.begin(),
+                                attribute.floats.end());
+  }
+  return nullptr;
+}
+
+int64_t Elements(const std::vector<Value> &values) {
+  int64_t elements = 0;
+  for (const Value &value : values) elements += value.shape.Elements();
+  return elements;
+}
+
+void Append(const std::vector<Value> &values, std::ofstream *file) {
+  for (const Value &value : values) {
+    file->write(reinterpret_cast<const char *>(value.bytes.data()),
+                static_cast<std::streamsize>(value.bytes.size()));
+  }
+}
+
+void Write(const OpCase &op_case,
+           const std::vector<Value> &plain,
+           const OpResult &result,
+           std::ofstream *file) {
+  constexpr const char *kKinds[] = {"absent", "computed", "known", "constant"};
+  Json line = {{"op", op_case.def.type},
+               {"attributes", Json::object()},
+               {"inputs", Json::array()},
+               {"code", static_cast<int>(result.status.code())},
+               {"message", result.status.information()},
+               {"output_count", op_case.outputs},
+               {"outputs", Json::array()}};
+  for (const AttributeValue &attribute : op_case.def.attributes) {
+    line["attributes"][std::string(attribute.name)] = Describe(attribute);
+  }
+  for (size_t i = 0; i < plain.size(); ++i) {
+    Json input = Describe(plain[i]);
+    input["kind"] = kKinds[static_cast<size_t>(op_case.inputs[i].kind)];
+    line["inputs"].push_back(input);
+  }
+  for (const Value &output : result.outputs) {
+    line["outputs"].push_back(Describe(output));
+  }
+  *file << line.dump() << '\n';
+  Append(plain, file);
+  Append(result.outputs, file);
+}
+
+void WriteCases(const OpRegistration &op, Random *random, std::ofstream *file) {
+  int computed = 0;
+  int refused = 0;
+  for (int i = 0; i < kMostDraws; ++i) {
+    const bool enough = computed == kComputed && refused == kRefused;
+    if (enough || (i >= kDraws && computed >= kFewest)) break;
+    OpCase op_case = op_test::RandomCase(*op.schema(), random);
+    std::vector<Value> plain;
+    if (!StoreInFloat(random, &op_case, &plain)) continue;
+    if (Elements(plain) > kMaxElements) continue;
+    const OpResult result = op_test::RunOp(op_case);
+    if (Elements(result.outputs) > kMaxElements) continue;
+    int *count = IsOk(result.status) ? &computed : &refused;
+    if (*count == (IsOk(result.status) ? kComputed : kRefused)) continue;
+    ++*count;
+    Write(op_case, plain, result, file);
+  }
+}
+
+int Main(int argc, char **argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FILE\n", argv[0]);
+    return 2;
+  }
+  std::ofstream file(argv[1], std::ios::binary);
+  Random seeds(23);
+  const uint32_t seed = seeds.engine()();
+  for (const OpRegistration *op : op_test::CpuOps()) {
+    Random random = op_test::RandomOf(*op, seed);
+    WriteCases(*op, &random, &file);
+  }
+  file.close();
+  if (!file) {
+    std::fprintf(stderr, "%s cannot be written\n", argv[1]);
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace mace
+
+int main(int argc, char **argv) { return mace::Main(argc, argv); }

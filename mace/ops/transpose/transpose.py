@@ -1,0 +1,32 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Transpose, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.shapes import permute
+
+
+class Transpose(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x, perm = op.input(0), op.attr("perm")
+        if sorted(perm) != list(range(len(perm))):
+            raise ValueError(f"perm {list(perm)} is no permutation")
+        if x.shape is None:
+            return [OutputType(x.dtype, (None,) * len(perm))]
+        if len(perm) != len(x.shape):
+            raise ValueError(f"perm {list(perm)} does not fit the rank")
+        return [OutputType(x.dtype, permute(x.shape, perm))]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        return [inputs[0].transpose(op.attr("perm"))]
+
+    def is_identity(self, op: Op) -> bool:
+        perm = op.attr("perm")
+        return bool(perm == tuple(range(len(perm))))

@@ -1,0 +1,29 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.shapes import broadcast
+
+
+class Where(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        condition, a, b = (op.input(i) for i in range(3))
+        if a.dtype is not b.dtype:
+            raise ValueError(f"{a.dtype.value} and {b.dtype.value} operands")
+        if condition.shape is None or a.shape is None or b.shape is None:
+            return [OutputType(a.dtype, None)]
+        shape = broadcast(condition.shape, broadcast(a.shape, b.shape))
+        return [OutputType(a.dtype, shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        return [np.where(*inputs)]

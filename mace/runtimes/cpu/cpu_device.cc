@@ -1,0 +1,303 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/cpu/cpu_device.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "mace/core/cpu_topology.h"
+#include "mace/core/heap_sort.h"
+#include "mace/core/logging.h"
+#include "mace/core/node_cost.h"
+#include "mace/core/pages.h"
+#include "mace/kernels/cpu/half_arithmetic.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+
+namespace mace {
+namespace {
+
+// Constants this close to each other are mapped as one.
+constexpr ptrdiff_t kMaxGap = 4096;
+
+// Rough, for the choice between devices: what one core of a phone of some years
+// ago does in a nanosecond.
+constexpr double kMacsPerNano = 8;
+constexpr double kBytesPerNano = 8;
+constexpr double kOperatorNanos = 500;
+
+// Brings in what operators will read, and not what only others would.
+void MapConstants(const Graph &graph, ThreadPool *pool) {
+  using Range = std::pair<const char *, const char *>;
+  std::vector<Range> ranges;
+  for (const GraphTensor &entry : graph.tensors()) {
+    if (!entry.tensor.is_constant || entry.stored_bytes <= 0) continue;
+    const char *begin = static_cast<const char *>(entry.tensor.data);
+    ranges.emplace_back(begin, begin + entry.stored_bytes);
+  }
+  HeapSort(ranges.begin(), ranges.end());
+  if (ranges.empty()) return;
+  Range joined = ranges.front();
+  const auto map = [&] {
+    MapPagesToRead(joined.first,
+                   static_cast<size_t>(joined.second - joined.first), pool);
+  };
+  for (const Range &range : ranges) {
+    if (range.first - joined.second < kMaxGap) {
+      joined.second = std::max(joined.second, range.second);
+    } else {
+      map();
+      joined = range;
+    }
+  }
+  map();
+}
+
+// What an operator sees that computes before the run.
+class KnownPlanContext final : public PlanContext {
+ public:
+  KnownPlanContext(const GraphNode &node,
+                   std::vector<Tensor> *tensors,
+                   ThreadPool *pool)
+      : node_(node), tensors_(tensors), pool_(pool) {}
+
+  size_t input_count() const override { return node_.inputs.size(); }
+  size_t output_count() const override { return node_.outputs.size(); }
+  const Tensor *input(size_t index) const override {
+    return TensorAt(*tensors_, node_.inputs, index);
+  }
+  const Tensor *output(size_t index) const override {
+    return TensorAt(*tensors_, node_.outputs, index);
+  }
+  void RequestScratch(size_t bytes) override { scratch_bytes_ = bytes; }
+  void AllowInPlace(size_t, size_t) override {}
+  void AllowStridedInput(size_t) override {}
+  void AllowStridedOutput(size_t) override {}
+  void AllowPart(size_t, size_t, const PartPlace &) override {}
+  void RequestPrepared(size_t bytes, Fill fill) override {
+    fills_.emplace_back(bytes, std::move(fill));
+  }
+  ThreadPool *thread_pool() const override { return pool_; }
+  void Keep(std::unique_ptr<OpPlan> plan) override { plan_ = std::move(plan); }
+
+  size_t scratch_bytes() const { return scratch_bytes_; }
+  const OpPlan *plan() const { return plan_.get(); }
+  std::vector<std::pair<size_t, Fill>> &fills() { return fills_; }
+
+ private:
+  const GraphNode &node_;
+  std::vector<Tensor> *tensors_;
+  ThreadPool *pool_;
+  size_t scratch_bytes_ = 0;
+  std::unique_ptr<OpPlan> plan_;
+  std::vector<std::pair<size_t, Fill>> fills_;
+};
+
+class KnownRunContext final : public RunContext {
+ public:
+  KnownRunContext(const GraphNode &node,
+                  std::vector<Tensor> *tensors,
+                  const KnownPlanContext &planned,
+                  void *scratch)
+      : node_(node), tensors_(tensors), planned_(planned), scratch_(scratch) {}
+
+  size_t input_count() const override { return node_.inputs.size(); }
+  size_t output_count() const override { return node_.outputs.size(); }
+  const Tensor *input(size_t index) const override {
+    return TensorAt(*tensors_, node_.inputs, index);
+  }
+  Tensor *output(size_t index) const override {
+    return TensorAt(*tensors_, node_.outputs, index);
+  }
+  void *scratch() const override { return scratch_; }
+  ThreadPool *thread_pool() const override { return planned_.thread_pool(); }
+  const OpPlan *plan() const override { return planned_.plan(); }
+
+ private:
+  const GraphNode &node_;
+  std::vector<Tensor> *tensors_;
+  const KnownPlanContext &planned_;
+  void *scratch_;
+};
+
+}  // namespace
+
+class CpuInitContext final : public InitContext {
+ public:
+  CpuInitContext(CpuDevice *device,
+                 const Graph &graph,
+                 const OperatorDef &def,
+                 const std::vector<int> &inputs)
+      : device_(device), graph_(graph), def_(def), inputs_(inputs) {}
+
+  const OperatorDef &def() const override { return def_; }
+  const DeploymentHints &hints() const override { return graph_.hints(); }
+  size_t input_count() const override { return inputs_.size(); }
+  const Tensor *constant(size_t index) const override {
+    if (!has_input(index)) return nullptr;
+    const auto id = static_cast<size_t>(inputs_[index]);
+    if (id >= graph_.tensors().size()) return nullptr;
+    const Tensor &tensor = graph_.tensors()[id].tensor;
+    return tensor.is_constant ? &tensor : nullptr;
+  }
+  bool has_input(size_t index) const override {
+    return index < inputs_.size() && inputs_[index] >= 0;
+  }
+  CpuIsa isa() const override { return device_->isa_; }
+  ThreadPool *thread_pool() const override { return device_->pool_.get(); }
+  void *AllocatePrepared(size_t bytes) override {
+    return graph_.prepared()->Allocate(bytes, bytes);
+  }
+
+ private:
+  CpuDevice *device_;
+  const Graph &graph_;
+  const OperatorDef &def_;
+  const std::vector<int> &inputs_;
+};
+
+Result<std::unique_ptr<Device>> CpuDevice::Create(
+    const EngineOptions &options) {
+  const CpuIsaChoice choice = ChooseCpuIsaFromEnv();
+  if (choice.isa == CpuIsa::kNone) {
+    return Unsupported(
+        "this processor has none of the instruction sets that the library was "
+        "built for: ",
+        kCpuIsaNames);
+  }
+  if (choice.request == CpuIsaRequest::kUnknown ||
+      choice.request == CpuIsaRequest::kUnsupported) {
+    LOG(WARNING) << "MACE_CPU_ISA=" << std::getenv("MACE_CPU_ISA")
+                 << (choice.request == CpuIsaRequest::kUnknown
+                         ? " is not known"
+                         : " can't run on this processor")
+                 << " (known: " << kCpuIsaNames << "); "
+                 << CpuIsaName(choice.isa) << " is used";
+  }
+  VLOG(1) << "CPU runtime: " << CpuIsaName(choice.isa);
+  int threads = options.num_threads;
+  if (!options.has_thread_policy) {
+    threads = PlaceThreadsHere(0, AFFINITY_BIG_ONLY).threads;
+  }
+  std::unique_ptr<ThreadPool> pool =
+      ThreadPool::Create(threads, options.affinity);
+  if (pool == nullptr) {
+    return OutOfResources("the threads of the engine can't be started");
+  }
+  std::unique_ptr<CpuDevice> device(new CpuDevice(choice.isa, std::move(pool)));
+  device->row_bands_ = options.row_bands;
+  device->check_numerics_ = options.check_numerics;
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+MaceStatus CpuDevice::CheckHints(const DeploymentHints &hints) const {
+  const bool bf16 = hints.precision == Precision::kBfloat16;
+  const bool fp16 = hints.precision == Precision::kFloat16;
+  const char *lacks = nullptr;
+  if (bf16 && !HasBf16(isa_)) lacks = "bf16";
+  if (fp16 && !HasFp16(isa_)) lacks = "fp16";
+  if (lacks != nullptr) {
+    LOG(WARNING) << "the model asks for " << lacks << " arithmetic, which "
+                 << CpuIsaName(isa_)
+                 << " lacks: it computes in float32 with the " << lacks
+                 << " weights";
+  } else if (fp16 && !HalfKernelsAreLinked()) {
+    LOG(WARNING) << "the model asks for fp16 arithmetic, but this library was "
+                    "built without the operator Cast, which that needs: it "
+                    "computes in float32 with the fp16 weights";
+  }
+  if (bf16 && PermittedIsa(isa_) != isa_) {
+    LOG(WARNING) << "the operating system refuses the registers of "
+                 << CpuIsaName(isa_) << ", which a thread's alternate signal "
+                 << "stack may be too small for: bf16 products run with "
+                 << CpuIsaName(PermittedIsa(isa_));
+  }
+  return MaceStatus();
+}
+
+Support CpuDevice::Supports(const Graph &graph,
+                            size_t node,
+                            const GraphShapes *shapes) const {
+  if (shapes == nullptr) return Support::Yes(0);
+  const NodeCost cost = EstimateCost(graph, node, *shapes);
+  const auto threads = static_cast<double>(pool_->thread_count());
+  return Support::Yes(kOperatorNanos +
+                      std::max(cost.macs / (kMacsPerNano * threads),
+                               cost.bytes / kBytesPerNano));
+}
+
+Result<std::unique_ptr<Partition>> CpuDevice::Compile(const Graph &graph,
+                                                      PartitionSpec spec) {
+  return CpuPartition::Create(graph, spec, PartitionOptions(graph));
+}
+
+CpuPartitionOptions CpuDevice::PartitionOptions(const Graph &graph) {
+  CpuPartitionOptions options;
+  options.pool = pool_.get();
+  options.row_bands = row_bands_;
+  options.check_numerics = check_numerics_;
+  options.make_op =
+      [this, &graph](const OperatorDef &def) -> Result<std::unique_ptr<Op>> {
+    if (OpRegistration::Find(def.type, CPU) == nullptr) {
+      return Unsupported("the model computes in ",
+                         DataTypeName(StorageType(graph.hints().precision)),
+                         ", for which this library lacks the operator ",
+                         def.type, "; build it with that operator too");
+    }
+    // It reads one tensor, which is no constant.
+    return MakeOp(graph, def, {static_cast<int>(graph.tensors().size())});
+  };
+  return options;
+}
+
+Result<std::unique_ptr<Op>> CpuDevice::MakeOp(const Graph &graph,
+                                              const OperatorDef &def,
+                                              const std::vector<int> &inputs) {
+  std::unique_ptr<Op> op = OpRegistration::Find(def.type, CPU)->factory()();
+  CpuInitContext context(this, graph, def, inputs);
+  // All that is registered for the CPU is one.
+  MACE_RETURN_IF_ERROR(
+      AtOperator(def, static_cast<CpuOp *>(op.get())->Init(&context)));
+  return op;
+}
+
+MaceStatus CpuDevice::MakeOps(Graph *graph) {
+  MapConstants(*graph, pool_.get());
+  for (GraphNode &node : graph->nodes()) {
+    MACE_ASSIGN_OR_RETURN(node.op, MakeOp(*graph, *node.def, node.inputs));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+bool CpuDevice::CanCompute(const GraphNode &node) const {
+  return static_cast<const CpuOp *>(node.op.get())->half_use() !=
+         HalfUse::kComputes;
+}
+
+MaceStatus CpuDevice::Compute(const Graph &graph,
+                              size_t node_index,
+                              std::vector<Tensor> *tensors) {
+  const GraphNode &node = graph.nodes()[node_index];
+  auto *op = static_cast<CpuOp *>(node.op.get());
+  KnownPlanContext planned(node, tensors, pool_.get());
+  MACE_RETURN_IF_ERROR(op->Plan(&planned));
+  for (auto &[bytes, fill] : planned.fills()) {
+    MACE_RETURN_IF_ERROR(fill(graph.prepared()->Allocate(bytes, bytes)));
+  }
+  AlignedMemory scratch;
+  if (!scratch.Allocate(planned.scratch_bytes())) {
+    return OutOfResources("no memory for ", planned.scratch_bytes(),
+                          " bytes of scratch");
+  }
+  KnownRunContext context(node, tensors, planned, scratch.data());
+  return op->Run(&context);
+}
+
+namespace {
+
+const DeviceRegistration registration(CPU, CpuDevice::Create);
+
+}  // namespace
+}  // namespace mace

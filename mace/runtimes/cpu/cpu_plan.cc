@@ -1,0 +1,140 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/cpu/cpu_plan.h"
+
+#include <utility>
+
+namespace mace {
+namespace {
+
+class NodePlanContext final : public PlanContext {
+ public:
+  NodePlanContext(PlannedNode *node,
+                  const std::vector<PlannedTensor> &tensors,
+                  ThreadPool *pool,
+                  std::vector<PrepareRequest> *requests)
+      : node_(node), tensors_(tensors), pool_(pool), requests_(requests) {
+    node_->scratch_bytes = 0;
+    node_->in_place.clear();
+    node_->parts.clear();
+    node_->strided_inputs.assign(node_->inputs().size(), 0);
+    node_->strided_outputs.assign(node_->outputs().size(), 0);
+  }
+
+  size_t input_count() const override { return node_->inputs().size(); }
+  size_t output_count() const override { return node_->outputs().size(); }
+  const Tensor *input(size_t index) const override {
+    return At(node_->inputs(), index);
+  }
+  const Tensor *output(size_t index) const override {
+    return At(node_->outputs(), index);
+  }
+  void RequestScratch(size_t bytes) override { node_->scratch_bytes = bytes; }
+  void AllowInPlace(size_t output, size_t input) override {
+    node_->in_place.emplace_back(output, input);
+  }
+  void AllowStridedInput(size_t input) override {
+    if (input < node_->strided_inputs.size()) node_->strided_inputs[input] = 1;
+  }
+  void AllowStridedOutput(size_t output) override {
+    if (output < node_->strided_outputs.size()) {
+      node_->strided_outputs[output] = 1;
+    }
+  }
+  void AllowPart(size_t output, size_t input, const PartPlace &place) override {
+    if (output < output_count() && input < input_count()) {
+      node_->parts.push_back({output, input, place});
+    }
+  }
+  void RequestPrepared(size_t bytes, Fill fill) override {
+    requests_->push_back({node_->node, bytes, std::move(fill)});
+  }
+  ThreadPool *thread_pool() const override { return pool_; }
+  void Keep(std::unique_ptr<OpPlan> plan) override {
+    node_->plan = std::move(plan);
+  }
+
+ private:
+  const Tensor *At(const std::vector<int> &ports, size_t index) const {
+    const PlannedTensor *entry = TensorAt(tensors_, ports, index);
+    return entry == nullptr ? nullptr : &entry->tensor;
+  }
+
+  PlannedNode *node_;
+  const std::vector<PlannedTensor> &tensors_;
+  ThreadPool *pool_;
+  std::vector<PrepareRequest> *requests_;
+};
+
+MaceStatus PlanNode(PlannedNode *node,
+                    const std::vector<PlannedTensor> &tensors,
+                    ThreadPool *pool,
+                    std::vector<PrepareRequest> *requests) {
+  NodePlanContext context(node, tensors, pool, requests);
+  return AtOperator(*node->node->def, node->node->op->Plan(&context));
+}
+
+void FillTensors(const CpuNodes &nodes,
+                 const Graph &graph,
+                 const GraphShapes &shapes,
+                 std::vector<PlannedTensor> *tensors) {
+  tensors->resize(nodes.tensor_count());
+  for (size_t id = 0; id < tensors->size(); ++id) {
+    PlannedTensor &entry = (*tensors)[id];
+    if (id < nodes.graph_tensors) {
+      entry.tensor = shapes.tensors[id];
+      entry.known = shapes.known[id] != 0;
+    } else {
+      const CpuNodes::Conversion &added = nodes.added[id - nodes.graph_tensors];
+      entry.tensor = (*tensors)[added.source].tensor;
+      entry.tensor.name = added.name;
+      entry.tensor.is_constant = false;
+      entry.tensor.data = nullptr;
+    }
+    if (nodes.stored_as[id] != DataType::kUnknown) {
+      entry.tensor.data_type = nodes.stored_as[id];
+    }
+    entry.stored_bytes = entry.tensor.is_constant
+                             ? graph.tensors()[id].stored_bytes
+                             : entry.tensor.bytes();
+  }
+  for (const PartitionSpec::Border &border : nodes.exports) {
+    (*tensors)[nodes.export_of[border.tensor]].exported = true;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CpuPlan>> PlanOperators(
+    const CpuNodes &nodes,
+    const Graph &graph,
+    const GraphShapes &shapes,
+    ThreadPool *pool,
+    std::vector<PrepareRequest> *requests) {
+  auto plan = std::make_unique<CpuPlan>();
+  plan->nodes_of = &nodes;
+  FillTensors(nodes, graph, shapes, &plan->tensors);
+  plan->nodes.resize(nodes.nodes.size());
+  for (size_t i = 0; i < nodes.nodes.size(); ++i) {
+    PlannedNode &node = plan->nodes[i];
+    node.node = &nodes.nodes[i];
+    const int graph_node = node.node->graph_node;
+    node.known = graph_node >= 0 && shapes.known_node[graph_node] != 0;
+    if (node.known) continue;
+    for (int id : node.outputs()) {
+      if (id >= 0) plan->tensors[id].made = true;
+    }
+    MACE_RETURN_IF_ERROR(PlanNode(&node, plan->tensors, pool, requests));
+  }
+  return plan;
+}
+
+MaceStatus PlanAgain(size_t node,
+                     ThreadPool *pool,
+                     CpuPlan *plan,
+                     std::vector<PrepareRequest> *requests) {
+  return PlanNode(&plan->nodes[node], plan->tensors, pool, requests);
+}
+
+}  // namespace mace

@@ -1,0 +1,161 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The CPU's operators of a graph, and what they make of a set of input shapes.
+
+#ifndef MACE_RUNTIMES_CPU_CPU_PLAN_H_
+#define MACE_RUNTIMES_CPU_CPU_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mace/core/device.h"
+#include "mace/core/graph.h"
+#include "mace/core/graph_shapes.h"
+#include "mace/core/status.h"
+#include "mace/core/tensor.h"
+#include "mace/core/thread_pool.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+
+namespace mace {
+
+// An operator of the partition. Indices of tensors are those of the graph; the
+// tensors that the partition adds come after them.
+struct CpuNode {
+  const OperatorDef *def = nullptr;
+  CpuOp *op = nullptr;
+  int graph_node = -1;  // -1 for one that the partition added
+  std::vector<int> inputs;
+  std::vector<int> outputs;
+};
+
+// What all plans of a partition have in common.
+struct CpuNodes {
+  std::vector<CpuNode> nodes;        // in the order of running
+  std::vector<size_t> segment_ends;  // index of the node after each segment
+  std::vector<PartitionSpec::Border> imports;
+  // Tensors as the graph knows them: those of 16 bits are exported by way of a
+  // conversion, see export_of.
+  std::vector<PartitionSpec::Border> exports;
+
+  // Tensors that the partition adds: the index of the one that it has the
+  // values of, in another type.
+  struct Conversion {
+    int source;
+    std::string name;
+  };
+  size_t graph_tensors = 0;
+  std::vector<Conversion> added;
+  // Per tensor, added ones included: what it is stored as if not as the model
+  // says; kUnknown otherwise.
+  std::vector<DataType> stored_as;
+  // Operators that the partition added, and their definitions.
+  std::vector<std::unique_ptr<OperatorDef>> added_defs;
+  std::vector<std::unique_ptr<Op>> added_ops;
+  // Per graph tensor: the tensor that is exported in its place.
+  std::vector<int> export_of;
+
+  size_t tensor_count() const { return graph_tensors + added.size(); }
+  size_t SegmentBegin(size_t segment) const {
+    return segment == 0 ? 0 : segment_ends[segment - 1];
+  }
+};
+
+struct PlannedTensor {
+  Tensor tensor;
+  // Whether an operator of this partition makes it in the run.
+  bool made = false;
+  bool known = false;  // value known before the run
+  bool exported = false;
+  // Bytes that are read for it: the stored ones of a packed constant.
+  int64_t stored_bytes = 0;
+};
+
+struct PlannedNode {
+  const CpuNode *node = nullptr;
+  bool known = false;  // computed before the run, not to be run
+  std::unique_ptr<OpPlan> plan;
+  size_t scratch_bytes = 0;
+  std::vector<std::pair<size_t, size_t>> in_place;  // (output, input)
+  struct Part {
+    size_t output;
+    size_t input;
+    PartPlace place;
+  };
+  std::vector<Part> parts;
+  std::vector<char> strided_inputs;   // per port: rows may be apart
+  std::vector<char> strided_outputs;  // likewise
+  // Set before the run.
+  void *scratch = nullptr;
+
+  const std::vector<int> &inputs() const { return node->inputs; }
+  const std::vector<int> &outputs() const { return node->outputs; }
+  const RowBands *row_bands() const {
+    return plan == nullptr ? nullptr : plan->row_bands();
+  }
+  int64_t Macs() const { return plan == nullptr ? 0 : plan->Macs(); }
+};
+
+// Memory that an operator wants for a transformed constant.
+struct PrepareRequest {
+  const CpuNode *node;
+  size_t bytes;
+  PlanContext::Fill fill;
+};
+
+struct CpuPlan {
+  const CpuNodes *nodes_of = nullptr;
+  std::vector<PlannedTensor> tensors;
+  std::vector<PlannedNode> nodes;
+};
+
+// Tensors with their shapes and types, and the plan of every operator that is
+// not known. `requests` are appended.
+Result<std::unique_ptr<CpuPlan>> PlanOperators(
+    const CpuNodes &nodes,
+    const Graph &graph,
+    const GraphShapes &shapes,
+    ThreadPool *pool,
+    std::vector<PrepareRequest> *requests);
+
+// Plans one operator anew, for the same shapes.
+MaceStatus PlanAgain(size_t node,
+                     ThreadPool *pool,
+                     CpuPlan *plan,
+                     std::vector<PrepareRequest> *requests);
+
+// What an operator sees when it runs.
+class NodeRunContext final : public RunContext {
+ public:
+  NodeRunContext(const PlannedNode &node,
+                 std::vector<PlannedTensor> *tensors,
+                 ThreadPool *pool)
+      : node_(node), tensors_(tensors), pool_(pool) {}
+
+  size_t input_count() const override { return node_.inputs().size(); }
+  size_t output_count() const override { return node_.outputs().size(); }
+  const Tensor *input(size_t index) const override {
+    const PlannedTensor *entry = TensorAt(*tensors_, node_.inputs(), index);
+    return entry == nullptr ? nullptr : &entry->tensor;
+  }
+  Tensor *output(size_t index) const override {
+    PlannedTensor *entry = TensorAt(*tensors_, node_.outputs(), index);
+    return entry == nullptr ? nullptr : &entry->tensor;
+  }
+  void *scratch() const override { return node_.scratch; }
+  ThreadPool *thread_pool() const override { return pool_; }
+  const OpPlan *plan() const override { return node_.plan.get(); }
+
+ private:
+  const PlannedNode &node_;
+  std::vector<PlannedTensor> *tensors_;
+  ThreadPool *pool_;
+};
+
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_CPU_CPU_PLAN_H_

@@ -1,0 +1,211 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/cpu/cpu_report.h"
+
+#include <string>
+#include <utility>
+
+#include "mace/core/half.h"
+#include "mace/core/logging.h"
+
+namespace mace {
+namespace {
+
+// Where element `index` lies, counted in elements.
+int64_t Place(const Tensor &tensor, int64_t index) {
+  const int64_t length = tensor.row_length();
+  return index / length * tensor.RowStride() + index % length;
+}
+
+// An exponent of all ones is infinity or NaN, in each of the formats.
+template <typename T>
+int64_t FirstNotFinite(const Tensor &tensor, T exponent) {
+  const int64_t length = tensor.row_length();
+  const int64_t rows = length == 0 ? 0 : tensor.elements() / length;
+  for (int64_t row = 0; row < rows; ++row) {
+    const T *values = tensor.As<T>() + row * tensor.RowStride();
+    for (int64_t i = 0; i < length; ++i) {
+      if ((values[i] & exponent) == exponent) return row * length + i;
+    }
+  }
+  return -1;
+}
+
+// Index of the first element that is not finite; -1 if there is none.
+int64_t FirstNotFinite(const Tensor &tensor) {
+  switch (tensor.data_type) {
+    case DataType::kFloat32:
+      return FirstNotFinite<uint32_t>(tensor, 0x7f800000u);
+    case DataType::kFloat16:
+      return FirstNotFinite<uint16_t>(tensor, 0x7c00u);
+    case DataType::kBfloat16:
+      return FirstNotFinite<uint16_t>(tensor, 0x7f80u);
+    default:
+      return -1;
+  }
+}
+
+float ElementAsFloat(const Tensor &tensor, int64_t index) {
+  index = Place(tensor, index);
+  switch (tensor.data_type) {
+    case DataType::kFloat16:
+      return HalfToFloat(tensor.As<uint16_t>()[index]);
+    case DataType::kBfloat16:
+      return Bfloat16ToFloat(tensor.As<uint16_t>()[index]);
+    default:
+      return tensor.As<float>()[index];
+  }
+}
+
+std::string Describe(const Tensor &tensor, int64_t index) {
+  return MakeString(ElementAsFloat(tensor, index), " at element ", index,
+                    " of '", tensor.name, "' ", tensor.shape.ToString());
+}
+
+std::vector<int64_t> ToVector(const Shape &shape) {
+  return std::vector<int64_t>(shape.begin(), shape.end());
+}
+
+OperatorStats StatsOf(const PlannedNode &node,
+                      const std::vector<PlannedTensor> &tensors,
+                      DeviceType device,
+                      const TimeSpan &span) {
+  OperatorStats stats;
+  stats.operator_name = node.node->def->name;
+  stats.type = node.node->def->type;
+  if (node.plan != nullptr) stats.args = node.plan->Geometry();
+  stats.stats.start_micros = span.start_nanos / 1000;
+  stats.stats.end_micros = span.end_nanos / 1000;
+  stats.stats.duration_nanos = span.end_nanos - span.start_nanos;
+  stats.macs = node.Macs();
+  stats.bytes = 0;
+  stats.device = device;
+  for (int id : node.inputs()) {
+    if (id >= 0) stats.bytes += tensors[id].stored_bytes;
+  }
+  for (int id : node.outputs()) {
+    if (id < 0) continue;
+    stats.bytes += tensors[id].stored_bytes;
+    stats.output_shape.push_back(ToVector(tensors[id].tensor.shape));
+  }
+  return stats;
+}
+
+}  // namespace
+
+void ReportTime(const PlannedNode &node,
+                const std::vector<PlannedTensor> &tensors,
+                DeviceType device,
+                const TimeSpan &span,
+                const RunTrace &trace) {
+  VLOG(2) << node.node->def->type << " '" << node.node->def->name << "' took "
+          << static_cast<double>(span.end_nanos - span.start_nanos) / 1e3
+          << " us";
+  if (trace.metadata == nullptr) return;
+  trace.metadata->op_stats.push_back(StatsOf(node, tensors, device, span));
+}
+
+// As if they had run one by one, in the time that all took.
+void ReportTimes(const BandChain &chain,
+                 const std::vector<int64_t> &nanos,
+                 const CpuPlan &plan,
+                 DeviceType device,
+                 const TimeSpan &span,
+                 const RunTrace &trace) {
+  int64_t sums[BandChain::kMaxNodes] = {};
+  int64_t all = 0;
+  for (size_t i = 0; i < nanos.size(); ++i) {
+    sums[i % BandChain::kMaxNodes] += nanos[i];
+    all += nanos[i];
+  }
+  const auto took = static_cast<double>(span.end_nanos - span.start_nanos);
+  int64_t before = 0;
+  int64_t start = span.start_nanos;
+  for (size_t i = 0; i < chain.nodes.size(); ++i) {
+    before += sums[i];
+    const double share =
+        all == 0 ? 0.0 : static_cast<double>(before) / static_cast<double>(all);
+    const int64_t end =
+        i + 1 == chain.nodes.size()
+            ? span.end_nanos
+            : span.start_nanos + static_cast<int64_t>(took * share);
+    ReportTime(plan.nodes[chain.nodes[i]], plan.tensors, device, {start, end},
+               trace);
+    start = end;
+  }
+}
+
+MaceStatus CheckImport(const Tensor &input) {
+  const int64_t bad = FirstNotFinite(input);
+  if (bad < 0) return MaceStatus::MACE_SUCCESS;
+  return RuntimeError("an input already holds NaN or infinity: ",
+                      Describe(input, bad));
+}
+
+// What an operator reads was checked when it was made, unless it is a constant.
+MaceStatus CheckOutputs(const PlannedNode &node,
+                        const std::vector<PlannedTensor> &tensors) {
+  for (int id : node.outputs()) {
+    if (id < 0) continue;
+    const Tensor &output = tensors[id].tensor;
+    const int64_t bad = FirstNotFinite(output);
+    if (bad < 0) continue;
+    std::string cause = "what it read is finite";
+    for (int input_id : node.inputs()) {
+      if (input_id < 0) continue;
+      const Tensor &input = tensors[input_id].tensor;
+      if (!input.is_constant || input.layout != ConstantLayout::kPlain) {
+        continue;
+      }
+      const int64_t first = FirstNotFinite(input);
+      if (first >= 0) {
+        cause = "it read the constant " + Describe(input, first);
+        break;
+      }
+    }
+    return RuntimeError(
+        "operator '", node.node->def->name, "' (", node.node->def->type,
+        ") is the first to give NaN or infinity: ", Describe(output, bad), "; ",
+        cause);
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+std::vector<OperatorNote> ExplainPlan(const CpuPlan &plan,
+                                      const ArenaLayout &layout) {
+  std::vector<OperatorNote> notes;
+  for (size_t step = 0; step < plan.nodes.size(); ++step) {
+    const PlannedNode &node = plan.nodes[step];
+    OperatorNote note;
+    note.name = node.node->def->name;
+    note.type = node.node->def->type;
+    note.node = node.node->graph_node;
+    if (node.plan != nullptr) note.kernel = node.plan->KernelName();
+    for (int id : node.outputs()) {
+      if (id < 0) continue;
+      const Tensor &tensor = plan.tensors[id].tensor;
+      if (!note.output.empty()) note.output += ' ';
+      note.output +=
+          MakeString(DataTypeName(tensor.data_type), tensor.shape.ToString());
+      if (layout.tensor_request[id] < 0) continue;
+      const PlanRequest &request = layout.requests[layout.tensor_request[id]];
+      if (request.in_place_of >= 0) note.output += " in place";
+      if (request.part_of >= 0) note.output += " in its place";
+    }
+    const BandChain *chain = layout.ChainAt(step);
+    if (chain != nullptr && chain->EndsWith(step)) {
+      note.remark = MakeString("in ", chain->tasks(), " task(s), by bands of ",
+                               chain->band_rows, " row(s)");
+    } else if (chain != nullptr) {
+      note.remark =
+          MakeString("in bands for '",
+                     plan.nodes[chain->NodeAfter(step)].node->def->name, "'");
+    }
+    if (node.known) note.remark = "computed before the run";
+    notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
+}  // namespace mace

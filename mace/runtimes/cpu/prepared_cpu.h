@@ -1,0 +1,70 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A partition of the CPU, prepared for a set of shapes: where every tensor
+// lies, and the run.
+
+#ifndef MACE_RUNTIMES_CPU_PREPARED_CPU_H_
+#define MACE_RUNTIMES_CPU_PREPARED_CPU_H_
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "mace/core/device.h"
+#include "mace/core/memory_plan.h"
+#include "mace/runtimes/cpu/arena_layout.h"
+#include "mace/runtimes/cpu/cpu_partition.h"
+#include "mace/runtimes/cpu/cpu_plan.h"
+
+namespace mace {
+
+class PreparedCpu final : public PreparedPartition {
+ public:
+  // `partition` outlives it.
+  PreparedCpu(CpuPartition *partition, std::unique_ptr<CpuPlan> plan);
+
+  MaceStatus Bind(const std::vector<CallerTensor> &callers,
+                  Arena *arena) override;
+  void *HostAddress(int tensor) const override;
+  MaceStatus CopyIn(int tensor, const HostTensor &from) override;
+  MaceStatus CopyOut(int tensor, const HostTensor &to) override;
+  MaceStatus Enqueue(size_t segment, const RunTrace *trace) override;
+  std::vector<OperatorNote> Explain() const override;
+  size_t TensorBytes() const override;
+
+ private:
+  // Where everything lies, given which tensors lie in the caller's memory.
+  struct Placing {
+    std::vector<char> external;  // per tensor
+    ArenaLayout layout;
+    MemoryPlan memory;
+  };
+
+  void ChooseExternal(const std::vector<CallerTensor> &callers);
+  // Brings the placing for external_ to the front of placings_.
+  MaceStatus FindPlacing();
+  Result<Placing> MakePlacing(const std::vector<char> &external) const;
+  ArenaLayout MakeLayout(const std::vector<char> &external) const;
+  MaceStatus TakeArena(Arena *arena);
+  void BindTensors();
+  void BindCallers(const std::vector<CallerTensor> &callers);
+  const ArenaLayout &layout() const { return placings_.front().layout; }
+
+  MaceStatus PlanStale(size_t node);
+  MaceStatus RunNode(size_t node);
+  MaceStatus CheckImports(size_t segment) const;
+
+  CpuPartition *partition_;
+  ThreadPool *pool_;
+  std::unique_ptr<CpuPlan> plan_;
+  std::vector<char> external_;   // of this run
+  std::list<Placing> placings_;  // most recently used first
+  void *base_ = nullptr;         // of the arena, that tensors are bound to
+  bool bound_ = false;
+};
+
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_CPU_PREPARED_CPU_H_

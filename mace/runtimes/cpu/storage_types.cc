@@ -1,0 +1,182 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/cpu/storage_types.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mace {
+namespace {
+
+bool IsFloatPort(const PortSchema *ports, size_t count, size_t index) {
+  const PortSchema &port = PortSchemaAt(ports, count, index);
+  return (port.data_types & DataTypeBit(DataType::kFloat32)) != 0;
+}
+
+class StorageTypes {
+ public:
+  StorageTypes(const Graph &graph, const MakeAddedOp &make_op, CpuNodes *nodes)
+      : graph_(graph),
+        make_op_(make_op),
+        nodes_(*nodes),
+        half_type_(StorageType(graph.hints().precision)),
+        half_(nodes->tensor_count(), 0),
+        converted_(nodes->tensor_count(), -1) {}
+
+  MaceStatus Choose() {
+    std::vector<CpuNode> nodes = std::move(nodes_.nodes);
+    std::vector<size_t> ends = std::move(nodes_.segment_ends);
+    nodes_.nodes.clear();
+    nodes_.segment_ends.clear();
+    size_t next = 0;
+    for (size_t segment = 0; segment < ends.size(); ++segment) {
+      for (; next < ends[segment]; ++next) {
+        MACE_RETURN_IF_ERROR(Add(std::move(nodes[next])));
+      }
+      // What another device reads before the end of the run is converted as
+      // soon as this segment ends; the rest at the very end.
+      MACE_RETURN_IF_ERROR(ConvertExports(segment + 1 == ends.size()));
+      nodes_.segment_ends.push_back(nodes_.nodes.size());
+    }
+    nodes_.stored_as.resize(nodes_.tensor_count(), DataType::kUnknown);
+    for (size_t id = 0; id < half_.size(); ++id) {
+      if (half_[id]) nodes_.stored_as[id] = half_type_;
+      // Of a conversion back, whose source is of 16 bits.
+      const bool widened = !half_[id] && id >= nodes_.graph_tensors;
+      if (widened) nodes_.stored_as[id] = DataType::kFloat32;
+    }
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+ private:
+  const OpSchema &SchemaOf(const CpuNode &node) const {
+    return *graph_.nodes()[node.graph_node].schema;
+  }
+  bool IsConstant(int id) const {
+    return static_cast<size_t>(id) < nodes_.graph_tensors &&
+           graph_.tensors()[id].tensor.is_constant;
+  }
+
+  MaceStatus Add(CpuNode node) {
+    const OpSchema &schema = SchemaOf(node);
+    const bool in_half = RunsInHalf(node, schema);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const int id = node.inputs[i];
+      if (id < 0 || IsConstant(id)) continue;
+      const bool wanted = in_half &&
+                          IsFloatPort(schema.inputs, schema.input_count, i) &&
+                          (half_[id] != 0 || !node.op->TakesFloat(i));
+      MACE_ASSIGN_OR_RETURN(node.inputs[i], As(id, wanted));
+    }
+    for (size_t i = 0; in_half && i < node.outputs.size(); ++i) {
+      if (node.outputs[i] < 0) continue;
+      half_[node.outputs[i]] = static_cast<char>(
+          IsFloatPort(schema.outputs, schema.output_count, i));
+    }
+    nodes_.nodes.push_back(std::move(node));
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  bool RunsInHalf(const CpuNode &node, const OpSchema &schema) const {
+    const HalfUse use = node.op->half_use();
+    if (use != HalfUse::kFollows) return use == HalfUse::kComputes;
+    bool any = false;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const int id = node.inputs[i];
+      if (id < 0 || !IsFloatPort(schema.inputs, schema.input_count, i)) {
+        continue;
+      }
+      if (half_[id]) {
+        any = true;
+      } else if (!IsConstant(id) || !node.op->TakesFloat(i)) {
+        return false;
+      }
+    }
+    return any;
+  }
+
+  MaceStatus ConvertExports(bool last_segment) {
+    for (const PartitionSpec::Border &border : nodes_.exports) {
+      if (!half_[border.tensor]) continue;
+      const bool until_end = border.segment >= nodes_.segment_ends.size() + 1;
+      if (until_end && !last_segment) continue;
+      MACE_ASSIGN_OR_RETURN(nodes_.export_of[border.tensor],
+                            As(border.tensor, false));
+      // Exports are known by the names that the model gives them.
+      nodes_.added[nodes_.export_of[border.tensor] - nodes_.graph_tensors]
+          .name = graph_.tensors()[border.tensor].tensor.name;
+    }
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  const char *HalfSuffix() const {
+    return half_type_ == DataType::kBfloat16 ? ":bfloat16" : ":float16";
+  }
+
+  std::string NameOf(int id) const {
+    const auto index = static_cast<size_t>(id);
+    return index < nodes_.graph_tensors
+               ? graph_.tensors()[index].tensor.name
+               : nodes_.added[index - nodes_.graph_tensors].name;
+  }
+
+  // The tensor itself, or its values in the other type.
+  Result<int> As(int id, bool half) {
+    if ((half_[id] != 0) == half) return id;
+    if (converted_[id] >= 0) return converted_[id];
+    const auto to = static_cast<int>(nodes_.tensor_count());
+    auto def = std::make_unique<OperatorDef>();
+    def->name = NameOf(id) + (half ? HalfSuffix() : ":float32");
+    def->type = "Cast";
+    def->inputs = {NameOf(id)};
+    def->outputs = {def->name};
+    AttributeValue type;
+    type.name = "to";
+    type.kind = AttributeKind::kString;
+    type.s = !half                               ? "FLOAT32"
+             : half_type_ == DataType::kBfloat16 ? "BFLOAT16"
+                                                 : "FLOAT16";
+    def->attributes = {type};
+    MACE_ASSIGN_OR_RETURN(std::unique_ptr<Op> op, make_op_(*def));
+
+    CpuNode node;
+    node.def = def.get();
+    node.op = static_cast<CpuOp *>(op.get());
+    node.inputs = {id};
+    node.outputs = {to};
+    nodes_.added.push_back({id, def->name});
+    half_.push_back(half ? 1 : 0);
+    converted_.push_back(id);
+    converted_[id] = to;
+    nodes_.added_defs.push_back(std::move(def));
+    nodes_.added_ops.push_back(std::move(op));
+    nodes_.nodes.push_back(std::move(node));
+    return to;
+  }
+
+  const Graph &graph_;
+  const MakeAddedOp &make_op_;
+  CpuNodes &nodes_;
+  const DataType half_type_;
+  std::vector<char> half_;      // per tensor
+  std::vector<int> converted_;  // likewise: the one of the other type, or -1
+};
+
+}  // namespace
+
+MaceStatus ChooseStorageTypes(const Graph &graph,
+                              const MakeAddedOp &make_op,
+                              CpuNodes *nodes) {
+  nodes->stored_as.assign(nodes->tensor_count(), DataType::kUnknown);
+  const bool computes = std::any_of(
+      nodes->nodes.begin(), nodes->nodes.end(), [](const CpuNode &node) {
+        return node.op->half_use() == HalfUse::kComputes;
+      });
+  if (!computes) return MaceStatus::MACE_SUCCESS;
+  return StorageTypes(graph, make_op, nodes).Choose();
+}
+
+}  // namespace mace

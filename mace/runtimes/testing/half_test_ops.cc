@@ -1,0 +1,156 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Operators of 16 bits for tests of the engine:
+//
+//   TestHalf(x, y?) = 2 * x + y, in float16 or, where the model asks for it,
+//       bfloat16, by ports declared float32
+//   TestNarrow(x, y?): the same, and takes float32 as its x too
+//   TestMove(xs...): the first of them as it is; all must be of one type, but
+//       a second one that is constant
+//   Cast(x): as the engine needs it
+
+#include <cstring>
+#include <string>
+
+#include "mace/core/attribute_reader.h"
+#include "mace/core/half.h"
+#include "mace/runtimes/testing/test_op.h"
+
+namespace mace {
+namespace core_test {
+namespace {
+
+constexpr uint32_t kHalf =
+    DataTypeBit(DataType::kFloat16) | DataTypeBit(DataType::kBfloat16);
+
+constexpr PortSchema kHalfIn[] = {Port("x", kFloat),
+                                  {"y", kFloat, true, false, false, false}};
+constexpr PortSchema kMoveIn[] = {
+    {"xs", kFloat | kInt, false, false, false, true}};
+constexpr PortSchema kMoveOut[] = {Port("output", kFloat | kInt)};
+constexpr PortSchema kCastIn[] = {Port("input", kFloat | kHalf)};
+constexpr PortSchema kCastOut[] = {Port("output", kFloat | kHalf)};
+constexpr AttributeSchema kCastAttributes[] = {{"to", AttributeKind::kString}};
+
+constexpr OpSchema kTestHalfSchema = {"TestHalf", kHalfIn, 2, kFloatOut,
+                                      1,          nullptr, 0};
+constexpr OpSchema kTestNarrowSchema = {"TestNarrow", kHalfIn, 2, kFloatOut, 1,
+                                        nullptr,      0};
+constexpr OpSchema kTestMoveSchema = {"TestMove", kMoveIn, 1, kMoveOut,
+                                      1,          nullptr, 0};
+constexpr OpSchema kCastSchema = {"Cast", kCastIn,         1, kCastOut,
+                                  1,      kCastAttributes, 1};
+
+uint16_t Narrow(DataType type, float value) {
+  return type == DataType::kBfloat16 ? FloatToBfloat16(value)
+                                     : FloatToHalf(value);
+}
+
+float At(const Tensor &x, int64_t i) {
+  if (x.data_type == DataType::kFloat32) return x.As<float>()[i];
+  const uint16_t bits = x.As<uint16_t>()[i];
+  return x.data_type == DataType::kBfloat16 ? Bfloat16ToFloat(bits)
+                                            : HalfToFloat(bits);
+}
+
+class TestHalf : public CpuOp {
+ public:
+  explicit TestHalf(bool takes_float = false) : takes_float_(takes_float) {}
+  MaceStatus InitOp(InitContext *context) override {
+    type_ = StorageType(context->hints().precision);
+    return kSuccess;
+  }
+  HalfUse half_use() const override { return HalfUse::kComputes; }
+  bool TakesFloat(size_t input) const override {
+    return takes_float_ && input == 0;
+  }
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    context->SetOutput(0, context->input(0)->shape, DataType::kFloat32);
+    return kSuccess;
+  }
+  MaceStatus Run(RunContext *context) override {
+    const Tensor *x = context->input(0);
+    const Tensor *y = context->input(1);
+    auto *output = context->output(0)->MutableAs<uint16_t>();
+    for (int64_t i = 0; i < x->elements(); ++i) {
+      float value = 2 * At(*x, i);
+      if (y != nullptr) value += At(*y, i);
+      output[i] = Narrow(type_, value);
+    }
+    return kSuccess;
+  }
+
+ private:
+  const bool takes_float_;
+  DataType type_ = DataType::kUnknown;
+};
+
+class TestNarrow final : public TestHalf {
+ public:
+  TestNarrow() : TestHalf(true) {}
+};
+
+class TestMove final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *) override { return kSuccess; }
+  HalfUse half_use() const override { return HalfUse::kFollows; }
+  bool TakesFloat(size_t input) const override { return input == 1; }
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    for (size_t i = 1; i < context->input_count(); ++i) {
+      if (TakesFloat(i) && context->input(i)->is_constant) continue;
+      if (context->input(i)->data_type != context->input(0)->data_type) {
+        return InvalidArgs("inputs of several types");
+      }
+    }
+    context->SetOutput(0, context->input(0)->shape,
+                       context->input(0)->data_type);
+    return kSuccess;
+  }
+  MaceStatus Run(RunContext *context) override {
+    std::memcpy(context->output(0)->data, context->input(0)->data,
+                static_cast<size_t>(context->input(0)->bytes()));
+    return kSuccess;
+  }
+};
+
+class TestCast final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    AttributeReader reader(context->def());
+    std::string to;
+    reader.String("to", true, &to);
+    to_ = to == "FLOAT16"    ? DataType::kFloat16
+          : to == "BFLOAT16" ? DataType::kBfloat16
+                             : DataType::kFloat32;
+    return reader.status();
+  }
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    context->SetOutput(0, context->input(0)->shape, to_);
+    return kSuccess;
+  }
+  MaceStatus Run(RunContext *context) override {
+    const Tensor *x = context->input(0);
+    Tensor *y = context->output(0);
+    for (int64_t i = 0; i < x->elements(); ++i) {
+      if (to_ != DataType::kFloat32) {
+        y->MutableAs<uint16_t>()[i] = Narrow(to_, At(*x, i));
+      } else {
+        y->MutableAs<float>()[i] = At(*x, i);
+      }
+    }
+    return kSuccess;
+  }
+
+ private:
+  DataType to_ = DataType::kUnknown;
+};
+
+MACE_REGISTER_OP(TestHalf, CPU, TestHalf);
+MACE_REGISTER_OP(TestNarrow, CPU, TestNarrow);
+MACE_REGISTER_OP(TestMove, CPU, TestMove);
+MACE_REGISTER_OP(Cast, CPU, TestCast);
+
+}  // namespace
+}  // namespace core_test
+}  // namespace mace

@@ -1,0 +1,101 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Operators for tests of values that are known before the run:
+//
+//   TestShape(x): the shape of x as int32, known before the run
+//   TestDouble(i): 2 * i for int32
+//   TestFill(shape): a tensor of that shape, which must be known before the
+//       run, filled with the attribute `value`
+//   TestGpuOnly: TestShape, on the GPU alone
+
+#include <algorithm>
+
+#include "mace/core/attribute_reader.h"
+#include "mace/runtimes/testing/test_op.h"
+
+namespace mace {
+namespace core_test {
+namespace {
+
+constexpr PortSchema kIntIn[] = {Port("i", kInt)};
+
+constexpr AttributeSchema kFillAttributes[] = {
+    {"value", AttributeKind::kFloat}};
+
+constexpr OpSchema kTestShapeSchema = {"TestShape", kAnyIn,  1, kIntOut,
+                                       1,           nullptr, 0};
+constexpr OpSchema kTestDoubleSchema = {"TestDouble", kIntIn, 1, kIntOut, 1,
+                                        nullptr,      0};
+constexpr OpSchema kTestFillSchema = {"TestFill", kIntIn,          1, kFloatOut,
+                                      1,          kFillAttributes, 1};
+constexpr OpSchema kTestGpuOnlySchema = {"TestGpuOnly", kAnyIn, 1, kIntOut, 1,
+                                         nullptr,       0};
+
+class TestShape final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *) override { return kSuccess; }
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    context->SetOutput(0,
+                       {static_cast<int64_t>(context->input(0)->shape.rank())},
+                       DataType::kInt32);
+    return kSuccess;
+  }
+  MaceStatus Run(RunContext *context) override {
+    auto *y = context->output(0)->MutableAs<int32_t>();
+    for (int64_t dim : context->input(0)->shape) {
+      *y++ = static_cast<int32_t>(dim);
+    }
+    return kSuccess;
+  }
+  bool DependsOnShapesOnly() const override { return true; }
+};
+
+class TestDouble final : public SameShapeOp {
+ public:
+  MaceStatus Run(RunContext *context) override {
+    const Tensor *x = context->input(0);
+    auto *y = context->output(0)->MutableAs<int32_t>();
+    for (int64_t i = 0; i < x->elements(); ++i) y[i] = 2 * x->As<int32_t>()[i];
+    return kSuccess;
+  }
+};
+
+class TestFill final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    AttributeReader reader(context->def());
+    reader.Float("value", false, &value_);
+    return reader.status();
+  }
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    const Tensor *dims = context->input(0);
+    if (dims->data == nullptr) {
+      return Unsupported("its shape must be known before the run");
+    }
+    Shape shape;
+    for (int64_t i = 0; i < dims->elements(); ++i) {
+      shape.Append(dims->As<int32_t>()[i]);
+    }
+    context->SetOutput(0, shape, DataType::kFloat32);
+    return kSuccess;
+  }
+  MaceStatus Run(RunContext *context) override {
+    auto *y = context->output(0)->MutableAs<float>();
+    std::fill(y, y + context->output(0)->elements(), value_);
+    return kSuccess;
+  }
+
+ private:
+  float value_ = 0;
+};
+
+MACE_REGISTER_OP(TestShape, CPU, TestShape);
+MACE_REGISTER_OP(TestDouble, CPU, TestDouble);
+MACE_REGISTER_OP(TestFill, CPU, TestFill);
+// Known to the library, but not for the CPU.
+MACE_REGISTER_OP(TestGpuOnly, GPU, TestShape);
+
+}  // namespace
+}  // namespace core_test
+}  // namespace mace

@@ -1,0 +1,43 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the files of operators for tests begin with.
+
+#ifndef MACE_RUNTIMES_TESTING_TEST_OP_H_
+#define MACE_RUNTIMES_TESTING_TEST_OP_H_
+
+#include "mace/ops/cpu_op/cpu_op.h"
+
+namespace mace {
+namespace core_test {
+
+inline constexpr uint32_t kFloat = DataTypeBit(DataType::kFloat32);
+inline constexpr uint32_t kInt = DataTypeBit(DataType::kInt32);
+
+// Of one tensor that must be there.
+constexpr PortSchema Port(const char *name, uint32_t types) {
+  return {name, types, false, false, false, false};
+}
+
+inline constexpr PortSchema kFloatIn[] = {Port("x", kFloat)};
+inline constexpr PortSchema kFloatOut[] = {Port("output", kFloat)};
+inline constexpr PortSchema kAnyIn[] = {Port("x", kFloat | kInt)};
+inline constexpr PortSchema kIntOut[] = {Port("output", kInt)};
+
+inline constexpr auto kSuccess = MaceStatus::MACE_SUCCESS;
+
+// Output 0 like input 0.
+class SameShapeOp : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *) override { return kSuccess; }
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    context->SetOutput(0, context->input(0)->shape,
+                       context->input(0)->data_type);
+    return kSuccess;
+  }
+};
+
+}  // namespace core_test
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_TESTING_TEST_OP_H_

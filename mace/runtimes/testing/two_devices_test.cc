@@ -1,0 +1,244 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The engine on two devices, the second of which has memory of its own.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mace/core/testing/engine_maker.h"
+#include "mace/core/testing/model_builder.h"
+#include "mace/public/mace.h"
+#include "mace/runtimes/testing/fake_device.h"
+
+namespace mace {
+namespace core_test {
+namespace {
+
+MakeOptions OnBoth() {
+  MakeOptions options;
+  EXPECT_TRUE(options.config.SetRuntimeTypes({RT_APU, RT_CPU}) ==
+              MaceStatus::MACE_SUCCESS);
+  return options;
+}
+
+FakeDeviceSettings Taking(bool (*takes)(size_t, const GraphNode &)) {
+  FakeDeviceSettings settings;
+  settings.takes = takes;
+  return settings;
+}
+
+bool TakesOddNodes(size_t index, const GraphNode &) { return index % 2 == 1; }
+bool TakesNothing(size_t, const GraphNode &) { return false; }
+
+MaceStatus RunDiamond(const MadeEngine &made,
+                      float first,
+                      RunMetadata *metadata = nullptr) {
+  Tensors outputs = {{"s", Room(12)}};
+  const MaceStatus status = made.engine->Run(
+      {{"x", Floats({1, 2, 2, 3}, Ramp(12, first))}}, &outputs, metadata);
+  if (status == MaceStatus::MACE_SUCCESS) {
+    EXPECT_EQ(Values(outputs["s"]), DiamondResult(Ramp(12, first)));
+  }
+  return status;
+}
+
+std::vector<DeviceType> DevicesOf(const EnginePlacement &placement) {
+  std::vector<DeviceType> devices;
+  for (const OperatorPlacement &op : placement.operators) {
+    devices.push_back(op.device);
+  }
+  return devices;
+}
+
+using Devices = std::vector<DeviceType>;
+
+TEST(TwoDevicesTest, GiveTheSameResultHoweverOperatorsAreSplit) {
+  for (auto *takes :
+       {TakesEverySecond, TakesOddNodes, TakesAll, TakesNothing}) {
+    const FakeDeviceControl control(Taking(takes));
+    const MadeEngine made = Make(Diamond(), OnBoth());
+    ASSERT_OK(made.status);
+    for (float first : {1.0f, -3.0f, 8.0f}) ASSERT_OK(RunDiamond(made, first));
+  }
+}
+
+TEST(TwoDevicesTest, SayWhatRunsWhereAndWhatIsCopied) {
+  const FakeDeviceControl control(Taking(TakesEverySecond));
+  const MadeEngine made = Make(Diamond(), OnBoth());
+  ASSERT_OK(made.status);
+  ASSERT_OK(RunDiamond(made, 1));
+  const EnginePlacement placement = made.engine->GetPlacement();
+  EXPECT_EQ(DevicesOf(placement), (Devices{APU, CPU, APU, CPU}));
+  // t to the CPU, y back, z to the CPU.
+  ASSERT_EQ(placement.copies.size(), 3u);
+  EXPECT_EQ(placement.copies[0].tensor, "t");
+  EXPECT_EQ(placement.copies[0].from, APU);
+  EXPECT_EQ(placement.copies[0].to, CPU);
+  EXPECT_EQ(placement.copies[0].bytes, 48);
+  EXPECT_EQ(placement.copies[0].before_operator, 1u);
+  EXPECT_EQ(placement.copies[1].tensor, "y");
+  EXPECT_EQ(placement.copies[2].tensor, "z");
+  ASSERT_EQ(placement.operators[1].refusals.size(), 1u);
+  EXPECT_EQ(placement.operators[1].refusals[0].device, APU);
+  const std::string text = made.engine->Explain();
+  EXPECT_NE(text.find("2 operators on APU, 2 operators on CPU"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("copy of 't' from APU to CPU, 48 bytes"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("not on APU: the test leaves it to the host"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TwoDevicesTest, ReportTimesOfBoth) {
+  const FakeDeviceControl control(Taking(TakesEverySecond));
+  const MadeEngine made = Make(Diamond(), OnBoth());
+  ASSERT_OK(made.status);
+  RunMetadata metadata;
+  ASSERT_OK(RunDiamond(made, 1, &metadata));
+  Devices devices;
+  for (const OperatorStats &stats : metadata.op_stats) {
+    devices.push_back(stats.device);
+  }
+  EXPECT_EQ(devices, (Devices{APU, CPU, APU, CPU}));
+}
+
+TEST(TwoDevicesTest, AGroupThatDoesNotPayForItsCopiesGoesToTheHost) {
+  FakeDeviceSettings settings = Taking(TakesEverySecond);
+  settings.copy_nanos = 1e9;
+  const FakeDeviceControl control(settings);
+  const MadeEngine made = Make(Diamond(), OnBoth());
+  ASSERT_OK(made.status);
+  const EnginePlacement placement = made.engine->GetPlacement();
+  EXPECT_EQ(DevicesOf(placement), (Devices{CPU, CPU, CPU, CPU}));
+  ASSERT_EQ(placement.operators[0].refusals.size(), 1u);
+  EXPECT_NE(placement.operators[0].refusals[0].reason.find("copies"),
+            std::string::npos)
+      << placement.operators[0].refusals[0].reason;
+  EXPECT_TRUE(placement.copies.empty());
+  ASSERT_OK(RunDiamond(made, 1));
+}
+
+TEST(TwoDevicesTest, TheHostTakesWhatNobodyElseCanEvenIfNobodyAskedForIt) {
+  const FakeDeviceControl control(Taking(TakesEverySecond));
+  MakeOptions options;
+  ASSERT_OK(options.config.SetRuntimeType(RT_APU));
+  const MadeEngine made = Make(Diamond(), options);
+  ASSERT_OK(made.status);
+  EXPECT_EQ(DevicesOf(made.engine->GetPlacement()),
+            (Devices{APU, CPU, APU, CPU}));
+  ASSERT_OK(RunDiamond(made, 2));
+}
+
+TEST(TwoDevicesTest, ADeviceThatIsMissingIsLeftOutIfTheHostIsNamedToo) {
+  const FakeDeviceControl control(Taking(TakesAll));
+  MakeOptions options;
+  ASSERT_OK(options.config.SetRuntimeTypes({RT_HTA, RT_CPU, RT_APU}));
+  const MadeEngine made = Make(Diamond(), options);
+  ASSERT_OK(made.status);
+  const EnginePlacement placement = made.engine->GetPlacement();
+  ASSERT_EQ(placement.left_out.size(), 1u);
+  EXPECT_EQ(placement.left_out[0].device, HTA);
+  EXPECT_EQ(DevicesOf(placement), (Devices{APU, APU, APU, APU}));
+  ASSERT_OK(options.config.SetRuntimeTypes({RT_HTA, RT_APU}));
+  const MaceStatus status = Make(Diamond(), options).status;
+  EXPECT_CODE(status, MACE_UNSUPPORTED);
+  EXPECT_MENTIONS(status, "HTA");
+}
+
+// Whatever call of the device fails, the result is right, and the device is out
+// of the game.
+TEST(TwoDevicesTest, SurviveTheFailureOfEveryCall) {
+  int64_t failures = 0;
+  for (auto *takes : {TakesEverySecond, TakesOddNodes, TakesAll}) {
+    for (int64_t call = 1;; ++call) {
+      FakeDeviceSettings settings = Taking(takes);
+      settings.failing_call = call;
+      const FakeDeviceControl control(settings);
+      const MadeEngine made = Make(Diamond(), OnBoth());
+      ASSERT_OK(made.status);
+      for (float first : {1.0f, 5.0f, 2.0f}) {
+        ASSERT_OK(RunDiamond(made, first));
+      }
+      if (FakeDeviceControl::calls() < call) break;
+      ++failures;
+      const EnginePlacement placement = made.engine->GetPlacement();
+      ASSERT_EQ(placement.left_out.size(), 1u) << "call " << call;
+      EXPECT_EQ(placement.left_out[0].device, APU);
+      EXPECT_NE(placement.left_out[0].reason.find("fails call"),
+                std::string::npos);
+      EXPECT_EQ(DevicesOf(placement), (Devices{CPU, CPU, CPU, CPU}));
+      EXPECT_NE(made.engine->Explain().find("APU is left out: "),
+                std::string::npos);
+    }
+  }
+  EXPECT_GT(failures, 30);
+}
+
+TEST(TwoDevicesTest, HandOutInputsConstantsAndTensorsOfBothDevices) {
+  for (auto *takes : {TakesEverySecond, TakesOddNodes, TakesAll}) {
+    const FakeDeviceControl control(Taking(takes));
+    MakeOptions options = OnBoth();
+    options.outputs = {"x", "c", "t", "y", "z", "s"};
+    const MadeEngine made = Make(Diamond(), options);
+    ASSERT_OK(made.status);
+    Tensors outputs;
+    for (const std::string &name : options.outputs) outputs[name] = Room(12);
+    const std::vector<float> x = Ramp(12);
+    ASSERT_OK(made.engine->Run({{"x", Floats({1, 2, 2, 3}, x)}}, &outputs));
+    EXPECT_EQ(Values(outputs["x"]), x);
+    EXPECT_EQ(Values(outputs["c"]), Ramp(12, 0));
+    EXPECT_EQ(Values(outputs["s"]), DiamondResult(x));
+    std::vector<float> t;
+    std::vector<float> y;
+    for (size_t i = 0; i < x.size(); ++i) {
+      t.push_back(x[i] + static_cast<float>(i));
+      y.push_back(2 * t[i]);
+    }
+    EXPECT_EQ(Values(outputs["t"]), t);
+    EXPECT_EQ(Values(outputs["y"]), y);
+  }
+}
+
+// Shapes that change from run to run, and values that follow from shapes.
+TEST(TwoDevicesTest, FollowShapesAndKnownValues) {
+  for (auto *takes : {TakesEverySecond, TakesOddNodes, TakesAll}) {
+    const FakeDeviceControl control(Taking(takes));
+    const MadeEngine made =
+        Make(ModelBuilder()
+                 .Input("x", {-1, -1})
+                 .Operator("a", "TestAffine", {"x"}, {"a"}, {Scale(3)})
+                 .Operator("shape", "TestShape", {"a"}, {"n"})
+                 .Operator("double", "TestDouble", {"n"}, {"m"})
+                 .Operator("fill", "TestFill", {"m"}, {"f"},
+                           {FloatAttribute("value", 7)})
+                 .Operator("b", "TestAffine", {"f"}, {"b"}, {Scale(2)})
+                 .Operator("c", "TestAffine", {"a"}, {"c"}, {Scale(2)})
+                 .Output("b")
+                 .Output("c"),
+             OnBoth());
+    ASSERT_OK(made.status);
+    for (int round = 0; round < 3; ++round) {
+      for (int64_t rows : {1, 3, 2}) {
+        const int64_t count = rows * 2;
+        Tensors outputs = {{"b", Room(4 * count)}, {"c", Room(count)}};
+        ASSERT_OK(made.engine->Run({{"x", Floats({rows, 2}, Ramp(count))}},
+                                   &outputs));
+        EXPECT_EQ(Values(outputs["b"]), std::vector<float>(4 * count, 14));
+        std::vector<float> c = Ramp(count);
+        for (float &value : c) value *= 6;
+        EXPECT_EQ(Values(outputs["c"]), c);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace core_test
+}  // namespace mace
