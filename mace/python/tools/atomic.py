@@ -4,7 +4,8 @@
 
 The new content is written beside its target under a hidden temporary name and
 renamed at the end. When the body raises, also on Ctrl-C, the temporary is
-removed and the old content stays.
+removed and the old content stays. What a killed process left is removed when its
+target is written again.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +20,15 @@ from typing import IO, Any, Union
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.interruption import signals_held
+from mace.python.tools.leftovers import (
+    OLD,
+    TEMPORARY,
+    hidden_name,
+    make_held_file,
+    make_held_folder,
+    new_mark,
+    remove_leftovers,
+)
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -62,13 +71,13 @@ def atomic_write(
     if mode not in ("wb", "w"):
         raise ValueError(f"atomic_write takes mode 'wb' or 'w', not {mode!r}")
     target = Path(os.path.realpath(path))
-    temporary = _temporary_name(target)
+    temporary = hidden_name(target, TEMPORARY)
     try:
         with _place_errors(Path(path), every_errno=True):
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            # 'x' and not tempfile: the file gets the permissions of the umask.
+            remove_leftovers(target)
             stream = _open_new(temporary, mode, encoding)
         with _place_errors(Path(path), every_errno=False):
             with stream:
@@ -99,7 +108,7 @@ def check_writable(folder: PathLike) -> None:
             for path in reversed(missing):
                 path.mkdir(exist_ok=True)
                 made.append(path)
-            probe = _temporary_name(target / "probe")
+            probe = hidden_name(target / "probe", TEMPORARY)
             probe.touch()
             probe.unlink()
         finally:
@@ -120,28 +129,33 @@ def atomic_dir(path: PathLike) -> Iterator[Path]:
         OutputError: the folder cannot be made or replaced, or it is full.
     """
     target = Path(os.path.realpath(path))
-    temporary = _temporary_name(target)
+    mark = new_mark()
+    temporary = hidden_name(target, TEMPORARY, mark)
+    held = -1
     try:
         with _place_errors(Path(path), every_errno=True):
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.exists() and not target.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            temporary.mkdir()
+            remove_leftovers(target)
+            held = make_held_folder(temporary)
         with _place_errors(Path(path), every_errno=False):
             yield temporary
         with _place_errors(Path(path), every_errno=True):
             with signals_held():
-                _swap_in(temporary, target)
+                _swap_in(temporary, target, hidden_name(target, OLD, mark))
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
+    finally:
+        if held >= 0:
+            os.close(held)
 
 
-def _swap_in(temporary: Path, target: Path) -> None:
+def _swap_in(temporary: Path, target: Path, old: Path) -> None:
     if not target.exists():
         os.rename(temporary, target)
         return
-    old = _temporary_name(target)
     os.rename(target, old)
     try:
         os.rename(temporary, target)
@@ -151,16 +165,16 @@ def _swap_in(temporary: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _temporary_name(target: Path) -> Path:
-    # Capped because a file name is at most 255 bytes on common file systems.
-    name = f".{target.name[:100]}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-    return target.with_name(name)
-
-
 def _open_new(path: Path, mode: str, encoding: str | None) -> IO[Any]:
-    if mode == "wb":
-        return open(path, "xb")
-    return open(path, "x", encoding=encoding or "utf-8", newline="\n")
+    descriptor = make_held_file(path)
+    is_text = mode == "w"
+    return open(
+        path,
+        mode,
+        encoding=(encoding or "utf-8") if is_text else None,
+        newline="\n" if is_text else None,
+        opener=lambda *_: descriptor,
+    )
 
 
 @contextlib.contextmanager

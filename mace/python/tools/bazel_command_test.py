@@ -13,7 +13,7 @@ import pytest
 from mace.python.tools.bazel import BuildError, build_program
 from mace.python.tools.bazel.build import Variant
 from mace.python.tools.bazel_command import bazel_command, find_bazel
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MissingToolError
 
 _ROOT = Path(__file__).resolve().parents[3]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.bazel_command import find_bazel
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.interruption import run_child
 

@@ -30,7 +30,7 @@ from mace.python.tools.bazel_run.outcome import (
     test_figures,
 )
 from mace.python.tools.bazel_run.profiler import find_profiler
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import (
     SCRATCH,
     CommandResult,

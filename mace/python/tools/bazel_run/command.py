@@ -15,16 +15,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from mace.python.tools.bazel_run.bazel_run import (
-    BazelRunOptions,
-    Outcome,
-    bazel_run,
-)
-from mace.python.tools.cli import console as messages
-from mace.python.tools.cli import flags
-from mace.python.tools.cli.device_abi import device_abi
-from mace.python.tools.cli.main import guarded
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.bazel_run.bazel_run import BazelRunOptions, Outcome, bazel_run
+from mace.python.tools.command_line import console as messages
+from mace.python.tools.command_line import flags
+from mace.python.tools.command_line.guard import guarded
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.devices.boards import device_abi
 from mace.python.tools.terminal import make_console
 
 _PROGRAM = "bazel_adb_run.py"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from mace.python.tools.android_ndk import find_ndk
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import DeviceError, FoundDevice
 
 _PUSHED = PurePosixPath("bazel_run") / "simpleperf"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.bazel_run.profiler import find_profiler
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import DeviceError, FoundDevice
 from mace.python.tools.devices.adb import AdbDevice
 from mace.python.tools.devices.adb_client import find_adb

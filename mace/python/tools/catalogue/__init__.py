@@ -3,16 +3,21 @@
 """The operator catalogue: what `mace/ops/<op>/<op>.op.yaml` declares."""
 
 from mace.python.tools.catalogue.check import attribute_problems
+from mace.python.tools.catalogue.data_type import DataType
 from mace.python.tools.catalogue.loader import (
     CatalogueError,
+    Enumerations,
     default_catalogue,
     load_catalogue,
+    load_enums,
+    load_op,
 )
 from mace.python.tools.catalogue.schema import (
     Attribute,
     AttributeKind,
     AttributeValue,
     Catalogue,
+    Enumeration,
     OpSchema,
     Port,
 )
@@ -23,9 +28,14 @@ __all__ = [
     "AttributeValue",
     "Catalogue",
     "CatalogueError",
+    "DataType",
+    "Enumeration",
+    "Enumerations",
     "OpSchema",
     "Port",
     "attribute_problems",
     "default_catalogue",
     "load_catalogue",
+    "load_enums",
+    "load_op",
 ]

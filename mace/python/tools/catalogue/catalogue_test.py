@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from mace.ops import op_schema_gen
 from mace.python.tools.catalogue import (
     CatalogueError,
+    DataType,
     attribute_problems,
     default_catalogue,
     load_catalogue,
@@ -48,20 +49,6 @@ def test_source_tree_is_valid_and_complete() -> None:
         assert path.name == f"{path.parent.name}.op.yaml"
 
 
-def test_generator_of_headers_agrees() -> None:
-    """Both readers of the declarations see the same ports and attributes."""
-    enums = yaml.safe_load((_OPS / "op_enums.yaml").read_text("utf-8"))
-    for path in _OPS.glob("*/*.op.yaml"):
-        raw = yaml.safe_load(path.read_text("utf-8"))
-        assert op_schema_gen.check(raw, enums) == []
-        schema = default_catalogue()[raw["op"]]
-        for side, ports in (("inputs", schema.inputs), ("outputs", schema.outputs)):
-            assert [p["name"] for p in raw[side]] == [p.name for p in ports]
-        for name, attribute in schema.attributes.items():
-            values = op_schema_gen.enum_values(raw["attributes"][name], enums)
-            assert (values or []) == list(attribute.values)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -79,10 +66,7 @@ def test_generator_of_headers_agrees() -> None:
         },
     ],
 )
-def test_both_readers_refuse_a_wrong_declaration(
-    tmp_path: Path, wrong: dict[str, Any]
-) -> None:
-    assert op_schema_gen.check(_declaration(**wrong), {})
+def test_refuses_a_wrong_declaration(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(CatalogueError):
         _load(tmp_path, _declaration(**wrong))
 
@@ -95,6 +79,27 @@ def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     assert "attributes.a: default must be int" in text
     assert "attributes.b: unknown type" in text
     assert "op1.op.yaml: unknown key 'extra'" in text
+
+
+def test_wrong_enumerations_are_told_with_wrong_operators(tmp_path: Path) -> None:
+    (tmp_path / "op_enums.yaml").write_text("Order: {values: {A: first}}")
+    attributes = {"order": {"type": "enum", "enum": "Order", "default": "A"}}
+    with pytest.raises(CatalogueError) as caught:
+        _load(tmp_path, _declaration(attributes=attributes))
+    text = str(caught.value)
+    assert "op_enums.yaml: Order: needs doc and values" in text
+    assert "attributes.order: unknown enum 'Order'" in text
+
+
+def test_element_types_are_those_of_the_model_file_and_of_the_runtime() -> None:
+    types = [dtype for dtype in DataType if dtype.in_models]
+    proto = (_OPS.parent / "proto" / "mace.proto").read_text("utf-8")
+    numbers = dict(re.findall(r"^  (DT_\w+) = (\d+);", proto, re.MULTILINE))
+    assert [dtype.proto_name for dtype in types] == list(numbers)[1:]
+    header = (_OPS.parent / "core" / "data_type.h").read_text("utf-8")
+    for dtype in types:
+        assert f"  {dtype.cpp_name} = {numbers[dtype.proto_name]},\n" in header
+        assert f'"{dtype.value}"' in header
 
 
 def test_two_files_with_one_operator(tmp_path: Path) -> None:

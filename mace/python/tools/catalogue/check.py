@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 
@@ -14,6 +13,7 @@ from mace.python.tools.catalogue.schema import (
     AttributeValue,
     OpSchema,
 )
+from mace.python.tools.wording import nearest
 
 
 def attribute_problems(
@@ -24,8 +24,8 @@ def attribute_problems(
     for name, value in values.items():
         attribute = schema.attributes.get(name)
         if attribute is None:
-            near = difflib.get_close_matches(name, schema.attributes, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            near = nearest(name, schema.attributes)
+            hint = f"; did you mean {near!r}?" if near else ""
             problems.append(f"has no attribute {name!r}{hint}")
             continue
         problem = attribute_problem(attribute, value)

@@ -1,6 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the operator declarations into their typed form."""
+"""Reads the operator declarations into their typed form.
+
+The only reader of them: the converter's catalogue, the documentation and the
+generator of C++ headers (`mace/ops/op_schema_gen.py`) all use it. Bazel runs
+the last with nothing but PyYAML installed.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +18,13 @@ from typing import Any
 import yaml
 
 from mace.python.tools.catalogue.check import attribute_problem
+from mace.python.tools.catalogue.data_type import DataType
 from mace.python.tools.catalogue.schema import (
     Attribute,
     AttributeKind,
     AttributeValue,
     Catalogue,
+    Enumeration,
     OpSchema,
     Port,
 )
@@ -26,19 +33,7 @@ from mace.python.tools.errors import MaceError
 # mace/ops, seen from mace/python/tools/catalogue.
 OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
 
-_DATA_TYPES = frozenset(
-    [
-        "float32",
-        "float16",
-        "bfloat16",
-        "int32",
-        "int8",
-        "uint8",
-        "bool",
-        "int16",
-        "int64",
-    ]
-)
+_DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}
 _OP_KEYS = frozenset(["op", "summary", "doc", "inputs", "outputs", "attributes"])
 _PORT_KEYS = frozenset(
     ["name", "types", "doc", "optional", "constant", "packed", "variadic"]
@@ -46,6 +41,9 @@ _PORT_KEYS = frozenset(
 _ATTRIBUTE_KEYS = frozenset(
     ["type", "default", "required", "min", "max", "size", "enum", "values", "doc"]
 )
+_ENUM_KEYS = frozenset(["doc", "values"])
+
+Enumerations = Mapping[str, Enumeration]
 
 
 class CatalogueError(MaceError):
@@ -65,25 +63,65 @@ def load_catalogue(ops_dir: Path) -> Catalogue:
         CatalogueError: with all mistakes of all files.
     """
     problems: list[str] = []
-    enums_path = ops_dir / "op_enums.yaml"
-    enums = _read(enums_path, problems) if enums_path.exists() else {}
+    enums: Enumerations = {}
+    try:
+        enums = load_enums(ops_dir / "op_enums.yaml")
+    except CatalogueError as error:
+        problems.append(str(error))
     ops: dict[str, OpSchema] = {}
     rooms: dict[str, str] = {}
     files = sorted(ops_dir.glob("*/*.op.yaml"))
     for path in files:
-        found: list[str] = []
-        schema = _op(_read(path, found), enums, found)
-        if schema is not None and schema.type in ops:
-            found.append(f"operator {schema.type} is declared twice")
-        elif schema is not None:
-            ops[schema.type] = schema
-            rooms[schema.type] = path.parent.name
-        problems += [f"{path}: {text}" for text in found]
+        try:
+            schema = load_op(path, enums)
+        except CatalogueError as error:
+            problems.append(str(error))
+            continue
+        if schema.type in ops:
+            problems.append(f"{path}: operator {schema.type} is declared twice")
+            continue
+        ops[schema.type] = schema
+        rooms[schema.type] = path.parent.name
     if not files:
         problems.append(f"{ops_dir}: no operator declarations (*/*.op.yaml)")
     if problems:
         raise CatalogueError("\n".join(problems))
     return Catalogue(MappingProxyType(ops), MappingProxyType(rooms))
+
+
+def load_op(path: Path, enums: Enumerations) -> OpSchema:
+    """Reads the declaration of one operator.
+
+    Raises:
+        CatalogueError: with all its mistakes, a line for each.
+    """
+    problems: list[str] = []
+    raw = _read(path, problems)
+    schema = None if problems else _op(raw, enums, problems)
+    if schema is None or problems:
+        raise CatalogueError("\n".join(f"{path}: {text}" for text in problems))
+    return schema
+
+
+def load_enums(path: Path) -> Enumerations:
+    """Reads the enumerations that operators share; none if there is no file.
+
+    Raises:
+        CatalogueError: with all its mistakes, a line for each.
+    """
+    if not path.exists():
+        return MappingProxyType({})
+    problems: list[str] = []
+    enums: dict[str, Enumeration] = {}
+    for name, raw in _read(path, problems).items():
+        if not isinstance(raw, dict) or raw.keys() != _ENUM_KEYS or not raw["values"]:
+            problems.append(f"{name}: needs doc and values, and nothing else")
+            continue
+        values = {str(word): str(doc) for word, doc in raw["values"].items()}
+        enums[name] = Enumeration(name, str(raw["doc"]), MappingProxyType(values))
+    if problems:
+        raise CatalogueError("\n".join(f"{path}: {text}" for text in problems))
+    return MappingProxyType(enums)
 
 
 def _read(path: Path, problems: list[str]) -> dict[str, Any]:
@@ -99,7 +137,7 @@ def _read(path: Path, problems: list[str]) -> dict[str, Any]:
 
 
 def _op(
-    raw: dict[str, Any], enums: Mapping[str, Any], problems: list[str]
+    raw: dict[str, Any], enums: Enumerations, problems: list[str]
 ) -> OpSchema | None:
     before = len(problems)
     problems += [f"unknown key {key!r}" for key in sorted(raw.keys() - _OP_KEYS)]
@@ -134,14 +172,14 @@ def _op(
 def _port(raw: dict[str, Any], where: str, problems: list[str]) -> Port:
     unknown = sorted(raw.keys() - _PORT_KEYS)
     problems += [f"{where}: unknown key {key!r}" for key in unknown]
-    types = tuple(raw.get("types", ()))
+    types = raw.get("types", ())
     if not raw.get("name") or not types:
         problems.append(f"{where}: needs name and types")
-    for wrong in sorted(set(types) - _DATA_TYPES):
+    for wrong in sorted(set(types) - _DATA_TYPES.keys()):
         problems.append(f"{where}: unknown type {wrong!r}")
     return Port(
         name=str(raw.get("name", "")),
-        types=types,
+        types=tuple(_DATA_TYPES[name] for name in types if name in _DATA_TYPES),
         optional=bool(raw.get("optional", False)),
         constant=bool(raw.get("constant", False)),
         packed=bool(raw.get("packed", False)),
@@ -153,7 +191,7 @@ def _port(raw: dict[str, Any], where: str, problems: list[str]) -> Port:
 def _attribute(
     name: str,
     raw: dict[str, Any],
-    enums: Mapping[str, Any],
+    enums: Enumerations,
     problems: list[str],
 ) -> Attribute:
     where = f"attributes.{name}"
@@ -176,6 +214,7 @@ def _attribute(
         max=raw.get("max"),
         size=raw.get("size"),
         values=_enum_values(kind, raw, enums, where, problems),
+        enum=str(raw.get("enum", "")),
         doc=str(raw.get("doc", "")),
     )
     if attribute.default is not None:
@@ -196,7 +235,7 @@ def _default(kind: AttributeKind, raw: Any) -> AttributeValue | None:
 def _enum_values(
     kind: AttributeKind,
     raw: dict[str, Any],
-    enums: Mapping[str, Any],
+    enums: Enumerations,
     where: str,
     problems: list[str],
 ) -> Mapping[str, str]:
@@ -207,9 +246,7 @@ def _enum_values(
         if shared is None:
             problems.append(f"{where}: unknown enum {raw['enum']!r}")
             return MappingProxyType({})
-        return MappingProxyType(
-            {str(word): str(doc) for word, doc in shared["values"].items()}
-        )
+        return shared.values
     if not raw.get("values"):
         problems.append(f"{where}: needs values or enum")
         return MappingProxyType({})

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Union
 
+from mace.python.tools.catalogue.data_type import DataType
+
 # Integer and float lists are tuples, so that a value can be a dictionary key
 # and cannot be changed behind its owner's back.
 AttributeValue = Union[bool, int, float, str, "tuple[int, ...]", "tuple[float, ...]"]
@@ -28,12 +30,25 @@ class AttributeKind(str, enum.Enum):
 
 
 @dataclass(frozen=True)
+class Enumeration:
+    """Words that attributes of several operators accept.
+
+    Attributes:
+        name: as declarations and C++ call it.
+        values: what each word means, by word.
+    """
+
+    name: str
+    doc: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Port:
     """An input or output of an operator."""
 
     name: str
-    # Element types it takes, spelled as in the declarations ('float32').
-    types: tuple[str, ...]
+    types: tuple[DataType, ...]
     optional: bool = False
     # Must be a constant of the model.
     constant: bool = False
@@ -60,6 +75,8 @@ class Attribute:
     size: int | None = None
     # Accepted words of an ENUM with what each means ('' if not said).
     values: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # Name of the shared enumeration that has them, '' if they are its own.
+    enum: str = ""
     doc: str = ""
 
 

@@ -59,7 +59,8 @@ def _port(side: str, port: Port) -> tuple[str, ...]:
         if holds
     ]
     meaning = "; ".join([*notes, *([port.doc] if port.doc else [])])
-    return f"{side} `{port.name}`", ", ".join(port.types), meaning
+    types = ", ".join(dtype.value for dtype in port.types)
+    return f"{side} `{port.name}`", types, meaning
 
 
 def _attribute(attribute: Attribute) -> tuple[str, ...]:

@@ -16,18 +16,15 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mace.python.tools.cli.options import (
-    AcceleratorOptions,
-    ConvertOptions,
-    LayerRange,
-    QuantizeStatOptions,
-    RunOptions,
-)
-from mace.python.tools.errors import MaceError, MissingToolError, UsageError
+from mace.python.tools.command_line.options import CommandOptions, read_options
+from mace.python.tools.config.keys import keys_of
+from mace.python.tools.convert.options import ConvertOptions, convert_options
+from mace.python.tools.errors import MaceError, MissingToolError
 from mace.python.tools.interruption import run_child
+from mace.python.tools.run.options import run_options
 
 if TYPE_CHECKING:
-    from mace.python.tools.config import Deployment
+    from mace.python.tools.config.deployment import Deployment
 
 _LOG = logging.getLogger(__name__)
 
@@ -43,6 +40,7 @@ def execute(args: argparse.Namespace) -> int:
         "benchmark": run,
         "build": build,
         "doctor": doctor,
+        "new-op": new_op,
     }
     return handlers[args.command](args)
 
@@ -51,7 +49,7 @@ def convert(args: argparse.Namespace) -> int:
     """Converts the models of the deployment."""
     options = convert_options(args)
     deployment = _load(args)
-    from mace.python.tools.convert import convert_deployment
+    from mace.python.tools.convert.convert import convert_deployment
 
     convert_deployment(deployment, options)
     return 0
@@ -63,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         _LOG.info("benchmark is now written: run --benchmark")
     options = run_options(args)
     deployment = _load(args)
-    from mace.python.tools.run import run_deployment
+    from mace.python.tools.run.deployment_run import run_deployment
 
     report = run_deployment(deployment, options)
     return 0 if report.passed else 1
@@ -76,16 +74,12 @@ def build(args: argparse.Namespace) -> int:
         "bash tools/build-standalone-lib.sh; doing both",
         args.config,
     )
-    options = ConvertOptions(
-        build_dir=args.build_dir,
-        debug_mode=args.debug_mode,
-        address_sanitizer=args.address_sanitizer,
-        vlog_level=args.vlog_level,
-    )
+    given = read_options(CommandOptions, args)
+    options = ConvertOptions(**dataclasses.asdict(given))
     deployment = _load(args)
     # A library that cannot be built shall not cost a conversion.
     _build_library(deployment, args, "-check")
-    from mace.python.tools.convert import convert_deployment
+    from mace.python.tools.convert.convert import convert_deployment
 
     convert_deployment(deployment, options)
     _build_library(deployment, args)
@@ -99,74 +93,22 @@ def doctor(args: argparse.Namespace) -> int:
     return room.run(args)
 
 
-def convert_options(args: argparse.Namespace) -> ConvertOptions:
-    """The options a `convert` command line asks for."""
-    return ConvertOptions(
-        build_dir=args.build_dir,
-        quantize_stat=_quantize_stat(args),
-        input_dir=args.input_dir,
-        dump_passes_dir=args.dump_passes_dir,
-        enable_micro=args.enable_micro,
-        cl_binary_to_code=args.cl_binary_to_code,
-        debug_mode=args.debug_mode,
-        address_sanitizer=args.address_sanitizer,
-        vlog_level=args.vlog_level,
-    )
+def new_op(args: argparse.Namespace) -> int:
+    """Writes the files of a new operator."""
+    from mace.python.tools import new_op as room
 
-
-def run_options(args: argparse.Namespace) -> RunOptions:
-    """The options a `run` or `benchmark` command line asks for."""
-    validate, layers = args.validate, args.layers
-    if getattr(args, "validate_all_layers", False):
-        validate, layers = True, LayerRange()
-    if layers is not None and not validate:
-        raise UsageError("--layers needs --validate: there is nothing to compare with")
-    if args.device_yml is not None and not args.device_yml.is_file():
-        raise UsageError(f"--device_yml={args.device_yml}: no such file")
-    # Flags that are fields of the same name.
-    same = {
-        field.name: getattr(args, field.name)
-        for field in dataclasses.fields(RunOptions)
-        if hasattr(args, field.name)
-    }
-    same.update(
-        validate=validate,
-        layers=layers,
-        quantize_stat=_quantize_stat(args),
-        report=args.report or args.report_dir is not None,
-        accelerator=AcceleratorOptions(
-            cache_policy=args.accelerator_cache_policy,
-            binary_file=args.accelerator_binary_file,
-            storage_file=args.accelerator_storage_file,
-            apu_boost_hint=args.apu_boost_hint,
-            apu_preference_hint=args.apu_preference_hint,
-            use_system_libhexagon_nn=args.use_system_libhexagon_nn,
-        ),
-    )
-    return RunOptions(**same)
-
-
-def _quantize_stat(args: argparse.Namespace) -> QuantizeStatOptions | None:
-    folder = args.input_dir
-    if folder is not None and not folder.is_dir():
-        raise UsageError(f"--input_dir={folder}: no such folder")
-    if not args.quantize_stat:
-        return None
-    if folder is None:
-        raise UsageError("--quantize_stat needs --input_dir=DIR, the sample inputs")
-    return QuantizeStatOptions(input_dir=folder)
+    return room.run(args)
 
 
 def _load(args: argparse.Namespace) -> Deployment:
-    from mace.python.tools.config import Overrides, load_deployment
+    from mace.python.tools.config.deployment import Deployment
+    from mace.python.tools.config.load import load_deployment
 
-    overrides = Overrides(
-        target_abis=args.target_abis,
-        target_socs=args.target_socs,
-        model_graph_format=args.model_graph_format,
-        model_data_format=args.model_data_format,
+    names = [key.name for key in keys_of(Deployment).values() if key.replaceable]
+    given = {name: getattr(args, name) for name in names}
+    return load_deployment(
+        args.config, {name: text for name, text in given.items() if text is not None}
     )
-    return load_deployment(args.config, overrides)
 
 
 def _build_library(

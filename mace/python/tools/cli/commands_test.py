@@ -14,7 +14,8 @@ import pytest
 
 from mace.python.tools.cli import commands
 from mace.python.tools.cli.main import main
-from mace.python.tools.config import Deployment, ModelFormat
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.vocabulary import ModelFormat
 
 _ROOT = Path(__file__).resolve().parents[4]
 _DEPLOYMENT = """library_name: lib
@@ -49,9 +50,9 @@ class _Rooms:
 @pytest.fixture
 def rooms(monkeypatch: pytest.MonkeyPatch) -> _Rooms:
     result = _Rooms()
-    convert = importlib.import_module("mace.python.tools.convert")
+    convert = importlib.import_module("mace.python.tools.convert.convert")
     monkeypatch.setattr(convert, "convert_deployment", result.convert_deployment)
-    run = importlib.import_module("mace.python.tools.run")
+    run = importlib.import_module("mace.python.tools.run.deployment_run")
     monkeypatch.setattr(run, "run_deployment", result.run_deployment)
     return result
 

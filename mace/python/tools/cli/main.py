@@ -1,35 +1,16 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a command line to an exit status.
-
-0: done. 1: done, and the result is not good enough (validation), or a defect
-of MACE. 2: the request or what it names cannot be used. 130, 143: interrupted.
-"""
+"""What is behind `tools/converter.py`."""
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
-import platform
-import signal
 import sys
-import tempfile
-import traceback
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Sequence
 
-from mace.python.tools.cli import console
-from mace.python.tools.errors import MaceError, MissingToolError
-
-_INTERRUPTED = 128 + signal.SIGINT
-_TERMINATED = 128 + signal.SIGTERM
-# What a shell reports for a program whose reader went away.
-_BROKEN_PIPE = 141
-
-
-class _TerminatedError(BaseException):
-    """SIGTERM, as an exception so that half-written files are removed."""
+from mace.python.tools.command_line import console
+from mace.python.tools.command_line.guard import guarded
+from mace.python.tools.errors import MissingToolError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,45 +18,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return guarded(sys.argv[1:] if argv is None else list(argv), _run)
 
 
-def guarded(arguments: list[str], run: Callable[[list[str]], int]) -> int:
-    """Runs a program's body; errors become messages and exit statuses."""
-    try:
-        with console.logging_to_console(), _signals_raise():
-            try:
-                return run(arguments)
-            finally:
-                # Here, and not at exit, a reader that went away can be told.
-                sys.stdout.flush()
-    except MaceError as error:
-        console.show(str(error), logging.ERROR)
-        return error.exit_status
-    except KeyboardInterrupt:
-        console.show("interrupted; nothing half-written is left", logging.ERROR)
-        return _INTERRUPTED
-    except _TerminatedError:
-        console.show("terminated; nothing half-written is left", logging.ERROR)
-        return _TERMINATED
-    except BrokenPipeError:
-        # Keeps the interpreter from complaining when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _BROKEN_PIPE
-    except MemoryError:
-        console.show(
-            "out of memory; close other programs or convert on a larger machine",
-            logging.ERROR,
-        )
-        return 1
-    except Exception as error:
-        return _report_defect(arguments, error)
-
-
 def _run(arguments: list[str]) -> int:
     from mace.python.tools.cli import commands, parser
-    from mace.python.tools.cli.flags import NOTES_DEST
+    from mace.python.tools.command_line.flags import NOTES_DEST
 
     try:
         args = parser.parse(arguments)
-        console.set_verbose(args.verbose or args.vlog_level > 0)
+        console.set_verbose(args.verbose or getattr(args, "vlog_level", 0) > 0)
         for note in getattr(args, NOTES_DEST):
             logging.getLogger(__name__).warning("%s", note)
         return commands.execute(args)
@@ -88,49 +37,3 @@ def _run(arguments: list[str]) -> int:
             f"this command ({sys.executable})",
             "bash tools/setup.sh",
         ) from error
-
-
-@contextlib.contextmanager
-def _signals_raise() -> Iterator[None]:
-    """From here on Ctrl-C and SIGTERM unwind, so that files are removed."""
-
-    def terminate(number: int, frame: FrameType | None) -> None:
-        raise _TerminatedError
-
-    try:
-        old = signal.signal(signal.SIGTERM, terminate)
-    except ValueError:
-        # Not the main thread: whoever runs us there handles signals.
-        yield
-        return
-    # The doors had left it to the system. One that is ignored stays so.
-    ends_at_once = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
-    if ends_at_once:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        if ends_at_once:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.signal(signal.SIGTERM, old)
-
-
-def _report_defect(arguments: list[str], error: Exception) -> int:
-    text = "".join(
-        [
-            f"arguments: {arguments!r}\n",
-            f"python: {sys.version}\n",
-            f"system: {platform.platform()}\n\n",
-            *traceback.format_exception(type(error), error, error.__traceback__),
-        ]
-    )
-    where = "and its report could not be saved"
-    with contextlib.suppress(OSError):
-        handle, name = tempfile.mkstemp(prefix="mace-defect-", suffix=".txt")
-        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-        where = f"please report it with {name}"
-    summary = traceback.format_exception_only(type(error), error)[-1].strip()
-    summary = summary.splitlines()[0][:200]
-    console.show(f"this is a defect of MACE ({summary}); {where}", logging.ERROR)
-    return 1

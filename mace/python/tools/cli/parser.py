@@ -8,16 +8,18 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from mace.python.tools.cli import flags
-from mace.python.tools.cli.run_flags import add_benchmark, add_run
-from mace.python.tools.cli.shared_flags import (
-    NOT_YET,
-    add_deployment,
-    add_logging,
-    add_old_switch,
-    add_quantize_stat,
+from mace.python.tools.command_line import flags
+from mace.python.tools.command_line.options import (
+    DEPLOYMENT,
+    CommandOptions,
+    add_old_flag,
+    add_options,
 )
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.keys import keys_of
+from mace.python.tools.convert.options import add_convert_flags
 from mace.python.tools.errors import UsageError
+from mace.python.tools.run.options import add_run_flags
 from mace.python.tools.wording import listed, nearest
 
 PROGRAM = "converter.py"
@@ -28,6 +30,7 @@ COMMANDS = {
     "benchmark": "earlier form of: run --benchmark",
     "build": "earlier form of: convert, then tools/build-standalone-lib.sh",
     "doctor": "say what this computer lacks for a task",
+    "new-op": "write the files of a new operator, for developers of MACE",
 }
 
 # How argparse begins to tell of required flags that are not given.
@@ -171,16 +174,17 @@ def _make_parser(
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     builders = {
         "convert": _add_convert,
-        "run": add_run,
-        "benchmark": add_benchmark,
+        "run": _add_run,
+        "benchmark": _add_benchmark,
         "build": _add_build,
         "doctor": _add_doctor,
+        "new-op": _add_new_op,
     }
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, text in COMMANDS.items():
         sub = subparsers.add_parser(name, help=text, description=_sentence(text))
         commands[name] = sub
-        if name != "doctor":
+        if name not in ("doctor", "new-op"):
             # argparse would list all flags twice, here without their meaning.
             sub.usage = f"{PROGRAM} {name} --config=FILE [FLAG ...]"
         if name == command:
@@ -197,38 +201,56 @@ def _add_doctor(parser: argparse.ArgumentParser) -> None:
     from mace.python.tools import doctor
 
     doctor.add_arguments(parser)
-    add_logging(parser)
+    _add_messages(parser)
+
+
+def _add_new_op(parser: argparse.ArgumentParser) -> None:
+    from mace.python.tools import new_op
+
+    new_op.add_arguments(parser)
+    _add_messages(parser)
+
+
+def _add_messages(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("messages")
+    flags.add_switch(group, "--verbose", "tell each step")
+
+
+def _add_deployment(parser: argparse.ArgumentParser) -> None:
+    """The deployment file, and flags that take the place of its values."""
+    group = parser.add_argument_group(DEPLOYMENT.title)
+    group.add_argument(
+        "--config",
+        required=True,
+        type=flags.path,
+        metavar="FILE",
+        help="the deployment file (YAML)",
+    )
+    for key in keys_of(Deployment).values():
+        if key.replaceable:
+            accepted = key.accepts.replace("`", "")
+            group.add_argument(
+                f"--{key.name}",
+                metavar="VALUE",
+                help=f"replaces {key.name} of the file: {accepted}",
+            )
 
 
 def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Writes <build_dir>/<library_name>/model/<model>.pb and .data."
-    add_deployment(parser)
-    group = parser.add_argument_group("conversion")
-    group.add_argument(
-        "--output_dir",
-        dest="build_dir",
-        type=flags.path,
-        default=argparse.SUPPRESS,
-        metavar="DIR",
-        help="the same as --build_dir",
-    )
-    add_quantize_stat(group, "the samples of --quantize_stat")
-    group.add_argument(
-        "--dump_passes",
-        dest="dump_passes_dir",
-        type=flags.path,
-        metavar="DIR",
-        help="write the graph after every pass into DIR",
-    )
-    flags.add_switch(
-        group, "--enable_micro", f"also make the microcontroller form; {NOT_YET}"
-    )
-    flags.add_switch(
-        group,
-        "--cl_binary_to_code",
-        f"for runtime gpu: also write OpenCL binaries as C++ code; {NOT_YET}",
-    )
-    add_logging(parser)
+    _add_deployment(parser)
+    add_convert_flags(parser)
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "Needs the output of: converter.py convert --config=FILE"
+    _add_deployment(parser)
+    add_run_flags(parser)
+
+
+def _add_benchmark(parser: argparse.ArgumentParser) -> None:
+    _add_run(parser)
+    parser.set_defaults(benchmark=True)
 
 
 def _add_build(parser: argparse.ArgumentParser) -> None:
@@ -237,8 +259,7 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
         "  python tools/converter.py convert --config=FILE\n"
         "  bash tools/build-standalone-lib.sh"
     )
-    add_deployment(parser)
-    group = parser.add_argument_group("accepted from earlier versions")
-    add_old_switch(group, "--tuning", argparse.SUPPRESS, "")
-    add_old_switch(group, "--enable_openmp", argparse.SUPPRESS, "")
-    add_logging(parser)
+    _add_deployment(parser)
+    add_options(parser, CommandOptions)
+    add_old_flag(parser, "tuning")
+    add_old_flag(parser, "enable_openmp")

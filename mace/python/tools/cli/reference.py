@@ -52,6 +52,8 @@ def _short(parser: argparse.ArgumentParser) -> str:
 
 
 def _row(action: argparse.Action) -> tuple[str, str]:
+    if not action.option_strings:
+        return f"`{action.metavar}`", action.help or ""
     flag = action.option_strings[-1]
     if action.nargs == "?":
         # A switch: the value may be left out.

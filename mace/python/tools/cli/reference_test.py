@@ -17,7 +17,7 @@ def test_every_flag_of_every_command_is_there() -> None:
     for command in COMMANDS:
         assert f"\n## {command}\n" in f"\n{text}"
         for action in command_parser(command)._actions:
-            flag = action.option_strings[-1]
+            flag = [str(action.metavar), *action.option_strings][-1]
             if flag not in ("-h", "--help"):
                 assert f"| `{flag}" in text
 
@@ -28,6 +28,14 @@ def test_rows_show_values() -> None:
     assert "| `--validate[=BOOL]` |" in text
     assert "| `--caffe_env=docker\\|local` |" in text
     assert "| `--round=N` | how often to run the model (default 1) |" in text
+
+
+def test_rows_say_when_a_flag_has_no_effect() -> None:
+    text = reference.markdown()
+    (row, *_) = [x for x in text.splitlines() if x.startswith("| `--debug_mode")]
+    assert "no effect on convert unless `model_graph_format` is `code`" in row
+    (row,) = [x for x in text.splitlines() if x.startswith("| `--enable_micro")]
+    assert "refused: the microcontroller form is not in this release" in row
 
 
 def test_headings_are_unique() -> None:

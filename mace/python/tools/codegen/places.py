@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.config.deployment import Deployment, ModelFormat
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.vocabulary import ModelFormat
 
 # In the source tree, because Bazel builds what is generated.
 CODEGEN_DIR = Path(__file__).resolve().parents[4] / "mace" / "codegen"

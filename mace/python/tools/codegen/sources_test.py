@@ -19,6 +19,7 @@ from mace.python.tools.codegen.sources import (
     cpp_literal,
     write_sources,
 )
+from mace.python.tools.config.cpp_names import cpp_name_problem
 from mace.python.tools.errors import UsageError
 from mace.python.tools.proto import load_proto
 
@@ -140,6 +141,53 @@ def test_names_that_mace_has_a_header_of_are_refused() -> None:
     check_names(["mobilenet", "maces"])
     with pytest.raises(UsageError, match=r"models\.mace, models\.mace_c:.*rename"):
         check_names(["mace", "ok", "mace_c"])
+
+
+@needs_clang
+@pytest.mark.parametrize("name", ["int64_t", "string", "vector", "mace", "models"])
+def test_a_header_may_be_named_after_what_it_uses(name: str, tmp_path: Path) -> None:
+    package = tmp_path / "mace" / "codegen" / "libraries" / "lib"
+    headers = tmp_path / "include" / "mace" / "public"
+    package.mkdir(parents=True)
+    headers.mkdir(parents=True)
+    places = ModelPlaces(package / "m.pb", package / "m.data", True, True)
+    model = LinkedModel(name, places, _message())
+    write_sources(package, headers, [model], lambda path: path)
+    _compile(headers / f"{name}.h", "-fsyntax-only", "-xc++")
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    "flags",
+    [
+        (),
+        ("--target=i686-linux-gnu", "-ffreestanding", "-nostdinc"),
+        ("--target=aarch64-linux-android21", "-ffreestanding", "-nostdinc"),
+    ],
+)
+def test_no_model_is_named_like_a_macro(root: Path, flags: tuple[str, ...]) -> None:
+    """Of the compiler, and of the headers that a generated one includes."""
+    source = root / "macros.cc"
+    include = "" if flags else '#include "mace/public/both.h"\n'
+    source.write_text(include)
+    text = _compile(
+        source, "-dM", "-E", "-std=gnu++17", "-I", str(root / "include"), *flags
+    )
+    macros = [line.split()[1] for line in text.splitlines()]
+    # Function-like ones do no harm without parentheses; the guard is the header's.
+    guard = "MACE_PUBLIC_MODEL_both_H_"
+    names = [macro for macro in macros if "(" not in macro and macro != guard]
+    assert "linux" in names
+    assert [name for name in names if not cpp_name_problem(name)] == []
+
+
+def _compile(source: Path, *flags: str) -> str:
+    assert _CLANG is not None
+    done = subprocess.run(
+        [_CLANG, *flags, str(source)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_literals_end_where_they_should() -> None:

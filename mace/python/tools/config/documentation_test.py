@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.config import ConfigError, load_deployment_text
+from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.config.problems import ConfigError
 
-_PAGE = Path(__file__).parents[4] / "docs" / "user" / "deployment_file.md"
+_ROOT = Path(__file__).parents[4]
+_PAGE = _ROOT / "docs" / "user" / "deployment_file.md"
 # A file with the three mistakes of the page's example, on its lines.
 _WRONG = """library_name: digits
 target_abis: [hots]
@@ -35,7 +37,9 @@ def _blocks(language: str) -> list[str]:
 def test_first_file_is_a_deployment_file() -> None:
     deployment = load_deployment_text(_blocks("yaml")[0])
     assert deployment.warnings == ()
-    assert deployment.models[0].name == "digits"
+    (model,) = deployment.models
+    assert (_ROOT / model.model_file_path.location).is_file()
+    assert [tensor.name for tensor in model.subgraphs[0].outputs] == ["probability"]
 
 
 def test_fragments_are_right() -> None:
@@ -46,7 +50,7 @@ def test_fragments_are_right() -> None:
         "         output_tensors: b, output_shapes: 1}\n    runtime: cpu\n"
     )
     (model,) = load_deployment_text(head + fragment + rest).models
-    assert model.weight_file is not None
+    assert model.model_file_path.sha256 is not None
 
 
 def test_messages_are_as_shown() -> None:

@@ -10,17 +10,14 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mace.python.tools.config import (
-    ConfigError,
-    Overrides,
-    load_deployment_text,
+from mace.python.tools.config.deployment import (
+    Deployment,
+    ModelConfig,
+    SubgraphConfig,
 )
-from mace.python.tools.config.schema import (
-    DeploymentSection,
-    ModelSection,
-    SubgraphSection,
-    keys_of,
-)
+from mace.python.tools.config.keys import keys_of
+from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.config.problems import ConfigError
 
 _TESTDATA = Path(__file__).parent / "testdata"
 _SEEDS = tuple(sorted(path.read_text() for path in _TESTDATA.glob("*.yml")))
@@ -33,16 +30,16 @@ _SETTINGS = settings(
 )
 
 
-def _read(text: str, overrides: Overrides | None = None) -> None:
+def _read(text: str, replaced: dict[str, str] | None = None) -> None:
     with contextlib.suppress(ConfigError) as _:
-        deployment = load_deployment_text(text, "f.yml", overrides, env={})
+        deployment = load_deployment_text(text, "f.yml", replaced, env={})
         # What loads has a normal form with at least one of everything.
         assert deployment.models and deployment.target_abis
         assert all(m.subgraphs[0].inputs for m in deployment.models)
         return
     # The message can always be built and printed.
     try:
-        load_deployment_text(text, "f.yml", overrides, env={})
+        load_deployment_text(text, "f.yml", replaced, env={})
     except ConfigError as error:
         str(error).encode("utf-8")
         assert error.problems
@@ -113,9 +110,9 @@ def _section(keys: tuple[str, ...], indent: str) -> st.SearchStrategy[str]:
 
 @_SETTINGS
 @given(
-    _section(keys_of(DeploymentSection)[:-1], ""),
-    _section(keys_of(ModelSection), "    "),
-    _section(keys_of(SubgraphSection), "        "),
+    _section(tuple(keys_of(Deployment))[:-1], ""),
+    _section(tuple(keys_of(ModelConfig)), "    "),
+    _section(tuple(keys_of(SubgraphConfig)), "        "),
 )
 def test_known_keys_with_odd_values(top: str, model: str, sub: str) -> None:
     _read(
@@ -141,5 +138,5 @@ def test_mutated_good_files(seed: str, start: int, length: int, new: str) -> Non
 def test_any_override(abis: str, graph_format: str) -> None:
     _read(
         _SEEDS[0],
-        Overrides(target_abis=abis, model_graph_format=graph_format),
+        {"target_abis": abis, "model_graph_format": graph_format},
     )

@@ -1,22 +1,20 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a deployment file to its normal form."""
+"""From a deployment file to a `Deployment`."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Union
 
 from mace.python.tools.config.checks import check_deployment
 from mace.python.tools.config.deployment import Deployment
-from mace.python.tools.config.normalise import normalise
-from mace.python.tools.config.problems import ConfigError, Problem
-from mace.python.tools.config.sections import ParsedSection, SectionReader
-from mace.python.tools.config.spellings import Rewriter
+from mace.python.tools.config.keys import keys_of
+from mace.python.tools.config.problems import ConfigError
+from mace.python.tools.config.reader import Parsed, Reader, build_deployment
 from mace.python.tools.config.yaml_source import (
     MappingNode,
     Place,
@@ -28,22 +26,9 @@ from mace.python.tools.config.yaml_source import (
 _LOG = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Overrides:
-    """Values that take the place of the file's, as given on a command line.
-
-    None: leave the file's value. Lists are separated by commas.
-    """
-
-    target_abis: str | None = None
-    target_socs: str | None = None
-    model_graph_format: str | None = None
-    model_data_format: str | None = None
-
-
 def load_deployment(
     path: Union[str, os.PathLike[str]],
-    overrides: Overrides | None = None,
+    replaced: Mapping[str, str] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Deployment:
     """Reads a deployment file.
@@ -54,58 +39,46 @@ def load_deployment(
 
     Args:
         path: the YAML file.
-        overrides: values that replace the file's.
+        replaced: values in the place of the file's, by key, as given on a
+            command line; lists are separated by commas.
         env: variables for ``${NAME}``; the process's own if None.
 
     Raises:
         ConfigError: listing every problem of the file at once.
     """
     source = Path(path)
-    return _from_tree(source, read_yaml(source, env), overrides)
+    return _from_tree(source, read_yaml(source, env), replaced or {})
 
 
 def load_deployment_text(
     text: str,
     source: Union[str, os.PathLike[str]] = "<text>",
-    overrides: Overrides | None = None,
+    replaced: Mapping[str, str] | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Deployment:
     """As `load_deployment`, for text that would be found in `source`."""
-    return _from_tree(Path(source), parse_yaml(text, Path(source), env), overrides)
+    root = parse_yaml(text, Path(source), env)
+    return _from_tree(Path(source), root, replaced or {})
 
 
 def _from_tree(
-    source: Path, root: MappingNode, overrides: Overrides | None
+    source: Path, root: MappingNode, replaced: Mapping[str, str]
 ) -> Deployment:
-    rewriter = Rewriter(source)
-    rewriter.rewrite(root)
-    if overrides is not None:
-        _override(root, overrides)
-    reader = SectionReader()
-    reader.problems.extend(rewriter.problems)
-    parsed = reader.deployment(root)
+    for name, value in replaced.items():
+        place = Place(f"--{name}")
+        for earlier in keys_of(Deployment)[name].was:
+            root.entries.pop(earlier, None)
+        root.entries[name] = Scalar(value, name, place)
+        root.key_places[name] = place
+    reader = Reader()
+    parsed = reader.read(Deployment, root)
 
-    def report(section: ParsedSection, key: str, message: str) -> None:
-        if key:
-            path, place = section.path(key), section.place(key)
-        else:
-            path, place = section.node.path, section.node.place
-        problem = Problem(path, message, place.origin, place.line)
-        if problem not in reader.problems:
-            reader.problems.append(problem)
+    def report(section: Parsed, key: str, message: str) -> None:
+        reader.problem(section.path(key), section.place(key), message)
 
     check_deployment(parsed, report)
     if reader.problems:
         raise ConfigError(source, reader.problems)
-    for warning in rewriter.warnings:
+    for warning in reader.warnings:
         _LOG.warning("%s", warning)
-    return normalise(source, parsed, tuple(rewriter.warnings))
-
-
-def _override(root: MappingNode, overrides: Overrides) -> None:
-    for item in fields(overrides):
-        value = getattr(overrides, item.name)
-        if value is not None:
-            place = Place(f"--{item.name}")
-            root.entries[item.name] = Scalar(value, item.name, place)
-            root.key_places[item.name] = place
+    return build_deployment(parsed, source, tuple(reader.warnings))

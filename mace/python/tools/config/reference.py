@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference of deployment files, written from the schema.
+"""The reference of deployment files, written from the declarations of the keys.
 
     python -m mace.python.tools.config.reference [--output FILE]
     python -m mace.python.tools.config.reference --json_schema [--output FILE]
@@ -11,106 +11,130 @@ documentation includes; the second a JSON Schema that editors check files with.
 
 from __future__ import annotations
 
-import enum
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from pydantic.fields import FieldInfo
-
-from mace.python.tools.config import spellings
-from mace.python.tools.config.field_types import Accepts
-from mace.python.tools.config.schema import (
-    DeploymentSection,
-    MicroSection,
-    ModelSection,
-    Section,
-    SubgraphSection,
-    json_schema,
+from mace.python.tools.config.deployment import (
+    Deployment,
+    MicroConfig,
+    ModelConfig,
+    SubgraphConfig,
 )
+from mace.python.tools.config.keys import Key, Section, keys_of, sections_below
+from mace.python.tools.config.reader import GONE
 from mace.python.tools.reference_page import page_parser, table, write_page
 
-_SECTIONS: tuple[tuple[str, type[Section]], ...] = (
-    ("Keys of the file", DeploymentSection),
-    ("Keys of a model", ModelSection),
-    ("Keys of a subgraph", SubgraphSection),
-    ("Keys of `micro`", MicroSection),
-)
-_OLD_KEYS = (
-    ("file", spellings.TOP_KEYS),
-    ("model", spellings.MODEL_KEYS),
-    ("subgraph", spellings.SUBGRAPH_KEYS),
+_SECTIONS: tuple[tuple[str, str, type[Section]], ...] = (
+    ("file", "Keys of the file", Deployment),
+    ("model", "Keys of a model", ModelConfig),
+    ("subgraph", "Keys of a subgraph", SubgraphConfig),
+    ("micro", "Keys of `micro`", MicroConfig),
 )
 
 
 def markdown() -> str:
     """Tables of all keys, then of all old spellings."""
     lines: list[str] = []
-    for title, section in _SECTIONS:
-        lines += [f"## {title}", ""]
-        head = ("key", "value", "default", "meaning")
-        lines += [*table(head, _key_rows(section)), ""]
-    lines += ["## Earlier spellings", ""]
+    for _, title, section in _SECTIONS:
+        head = ("key", "value", "default", "meaning", "what it changes")
+        rows = [
+            (f"`{k.name}`", k.accepts, _default(k), k.meaning, k.effect.text())
+            for k in keys_of(section).values()
+        ]
+        lines += [f"## {title}", "", *table(head, rows), ""]
     lines += [
+        "## Earlier spellings",
+        "",
         "Files of earlier versions keep working; each spelling below gives one",
         "warning that names the present one.",
         "",
     ]
-    lines += table(("where", "earlier", "present"), _old_rows())
+    # What model and subgraph share is listed once, with the model.
+    old = {row[1:]: row for row in reversed(list(_old_rows()))}
+    lines += table(("where", "earlier", "present"), reversed(old.values()))
     return "\n".join(lines)
 
 
-def _key_rows(section: type[Section]) -> Iterator[tuple[str, ...]]:
-    for key, info in section.model_fields.items():
-        yield f"`{key}`", _accepted(info), _default(info), info.description or ""
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of the canonical spellings, for editors."""
+    sections = dict.fromkeys(sections_below(Deployment))
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "MACE deployment file",
+        **_object(Deployment),
+        "$defs": {
+            section.__name__: _object(section)
+            for section in sections
+            if section is not Deployment
+        },
+    }
 
 
-def _accepted(info: FieldInfo) -> str:
-    for item in info.metadata:
-        if isinstance(item, Accepts):
-            return item.text
-    # Optional[...] keeps the description of a type inside its annotation.
-    for argument in getattr(info.annotation, "__args__", ()):
-        for item in getattr(argument, "__metadata__", ()):
-            if isinstance(item, Accepts):
-                return item.text
-    return "mapping, see below"
+def _object(section: type[Section]) -> dict[str, Any]:
+    keys = keys_of(section).values()
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [key.name for key in keys if key.required],
+        "properties": {key.name: _property(key) for key in keys},
+    }
 
 
-def _default(info: FieldInfo) -> str:
-    if info.is_required():
+def _property(key: Key) -> dict[str, Any]:
+    meaning = key.meaning
+    if key.effect.why_never or key.effect.rules:
+        text = key.effect.text()
+        meaning += f" {text[0].upper()}{text[1:]}."
+    about: dict[str, Any] = {"description": meaning}
+    if key.effect.why_never:
+        # An editor strikes it out and shows why.
+        about["deprecated"] = True
+    if key.kind is not None:
+        return {**about, **key.kind.schema}
+    assert key.section is not None
+    below = {"$ref": f"#/$defs/{key.section.__name__}"}
+    if key.container is list:
+        return {**about, "type": "array", "items": below, "minItems": 1}
+    if key.container is dict:
+        return {
+            **about,
+            "type": "object",
+            "additionalProperties": below,
+            "minProperties": 1,
+        }
+    return {**about, **below}
+
+
+def _default(key: Key) -> str:
+    if key.required:
         return "required"
-    value = info.default
-    if isinstance(value, list):
-        value = value[0]
-    if value is None:
+    value = key.default[:1] if isinstance(key.default, tuple) else (key.default,)
+    if value in ((), (None,)):
         return ""
-    if isinstance(value, enum.Enum):
-        value = value.value
-    if isinstance(value, bool):
-        value = int(value)
-    return f"`{value}`"
+    word = getattr(value[0], "value", value[0])
+    return f"`{int(word) if isinstance(word, bool) else word}`"
 
 
-def _old_rows() -> Iterator[tuple[str, ...]]:
-    for where, old_keys in _OLD_KEYS:
-        for item in old_keys:
-            yield where, f"`{item.old}`", f"`{item.new}`"
-            for old_words, word in _grouped(item.values):
-                yield where, f"`{item.old}`: {old_words}", f"`{item.new}: {word}`"
-    for key, values in spellings.VALUES.items():
-        for old_words, word in _grouped(values):
-            yield "model, subgraph", f"`{key}`: {old_words}", f"`{key}: {word}`"
-    for key, reason in spellings.WITHOUT_EFFECT.items():
-        yield "model", f"`{key}`", f"no effect: {reason}"
+def _old_rows() -> Iterator[tuple[str, str, str]]:
+    for where, _, section in _SECTIONS:
+        for key in keys_of(section).values():
+            for old, words in key.was.items():
+                yield where, f"`{old}`", f"`{key.name}`"
+                for old_words, word in _grouped(words):
+                    yield where, f"`{old}`: {old_words}", f"`{key.name}: {word}`"
+            for old_words, word in _grouped(key.words):
+                yield where, f"`{key.name}`: {old_words}", f"`{key.name}: {word}`"
+    for name, advice in GONE.items():
+        yield "file", f"`{name}`", f"no effect: {advice}"
 
 
-def _grouped(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _grouped(words: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Old words that become the same word, on one line."""
     groups: dict[str, list[str]] = {}
-    for old, new in values.items():
-        if old != new:
-            groups.setdefault(new, []).append(f"`{old}`")
+    for old, new in words.items():
+        groups.setdefault(new, []).append(f"`{old}`")
     for new, old_words in groups.items():
         yield ", ".join(old_words), new
 

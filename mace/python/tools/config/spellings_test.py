@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.config import Deployment, load_deployment_text
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.load import load_deployment_text
 
 _FILE = """library_name: lib
 target_abis: [arm64-v8a]
@@ -169,7 +170,7 @@ def test_environment_variables() -> None:
         text,
         env={"MODELS": "/m: [x]", "NAME": "a b", "ABIS": "host,armhf"},
     )
-    location = deployment.models[0].model_file.location
+    location = deployment.models[0].model_file_path.location
     assert location == "/m: [x]/a b.onnx"
     assert [abi.value for abi in deployment.target_abis] == ["host", "armhf"]
 

@@ -24,11 +24,11 @@ from mace.python.tools.wording import shown
 
 # The biggest real deployment files have a few hundred lines; a file beyond
 # this is a model given by mistake.
-MAX_BYTES = 4 << 20
-# A deployment file nests 6 deep. The limits keep recursion shallow and stop
-# aliases of aliases from growing without bound.
+MAX_BYTES = 1 << 20
+# A deployment file nests 6 deep and has some thousand words. PyYAML takes 27 us
+# for each, so that this is half a second; aliases count for all they stand for.
 MAX_DEPTH = 32
-MAX_NODES = 100_000
+MAX_NODES = 20_000
 
 _ENV = re.compile(r"\$\{(\w+)\}")
 # `${X}` is not legal YAML inside [ ], so variables travel through the YAML
@@ -112,12 +112,12 @@ def parse_yaml(
     loader = None
     try:
         # The constructor already reads ahead and rejects control characters.
-        loader = yaml.SafeLoader(marked)
+        loader = _LimitedLoader(marked)
         root = loader.get_single_node()
+    except _TooLargeError as error:
+        raise _whole_file(source, str(error)) from None
     except yaml.YAMLError as error:
         raise _yaml_error(source, error) from None
-    except RecursionError:
-        raise _whole_file(source, "is nested too deeply") from None
     except ValueError as error:
         # PyYAML lets some malformed escapes through as ValueError.
         raise _whole_file(source, f"is not valid YAML: {error}") from None
@@ -184,6 +184,44 @@ def _yaml_error(source: Path, error: yaml.YAMLError) -> ConfigError:
     )
 
 
+class _TooLargeError(Exception):
+    """The text holds more than any file of settings."""
+
+
+class _LimitedLoader(yaml.SafeLoader):
+    """Stops at the first node beyond the limits, before the rest is even scanned."""
+
+    def __init__(self, text: str) -> None:
+        self._depth = 0
+        self._nodes = 0
+        # Of a finished node, with all below it.
+        self._sizes: dict[int, int] = {}
+        super().__init__(text)
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        is_alias = self.check_event(yaml.AliasEvent)
+        before = self._nodes
+        self._depth += 1
+        self._nodes += 1
+        self._check()
+        node: yaml.Node | None = super().compose_node(parent, index)
+        self._depth -= 1
+        if is_alias:
+            self._nodes += self._sizes.get(id(node), 0)
+            self._check()
+        else:
+            self._sizes[id(node)] = self._nodes - before
+        return node
+
+    def _check(self) -> None:
+        if self._depth > MAX_DEPTH:
+            raise _TooLargeError(f"is nested more than {MAX_DEPTH} deep")
+        if self._nodes > MAX_NODES:
+            raise _TooLargeError(
+                f"holds more than {MAX_NODES} keys and values: not a file of settings?"
+            )
+
+
 class _TreeBuilder:
     """Turns PyYAML's node graph into our tree, collecting problems."""
 
@@ -191,7 +229,7 @@ class _TreeBuilder:
         self.problems: list[Problem] = []
         self._source = source
         self._env = env
-        self._count = 0
+        self._too_deep = False
         self._open: set[int] = set()
 
     def build(self, root: yaml.Node) -> Node:
@@ -207,12 +245,11 @@ class _TreeBuilder:
 
     def _node(self, node: yaml.Node, path: str) -> Node:
         place = self._place(node)
-        self._count += 1
-        if self._count > MAX_NODES or len(self._open) > MAX_DEPTH:
-            # Said once: everything below is dropped.
-            if self._count <= MAX_NODES + 1:
-                self._count = MAX_NODES + 1
-                self._problem(node, path, "the file is too large or too deep")
+        if len(self._open) > MAX_DEPTH:
+            # By aliases: what is written out was checked before.
+            if not self._too_deep:
+                self._problem(node, path, f"aliases nest more than {MAX_DEPTH} deep")
+            self._too_deep = True
             return Scalar(None, path, place)
         if id(node) in self._open:
             self._problem(node, path, "an alias refers to itself")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.bazel_command import find_bazel
-from mace.python.tools.cli.options import ConvertOptions
 from mace.python.tools.codegen import (
     CODEGEN_DIR,
     LinkedModel,
@@ -24,20 +23,18 @@ from mace.python.tools.codegen import (
     model_places,
     write_sources,
 )
-from mace.python.tools.config import Deployment, ModelConfig, ModelFormat
+from mace.python.tools.config.deployment import Deployment, ModelConfig
+from mace.python.tools.config.effect import Command, check_effects
+from mace.python.tools.config.vocabulary import ModelFormat
+from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.requests import (
     check_border_types,
     check_output_shapes,
     export_options,
     import_request,
 )
-from mace.python.tools.convert.result import (
-    ConvertResult,
-    ModelResult,
-    peak_memory,
-)
+from mace.python.tools.convert.result import ConvertResult, ModelResult, peak_memory
 from mace.python.tools.convert.staging import Staging
-from mace.python.tools.effects import Command, check_effects
 from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
@@ -45,6 +42,7 @@ from mace.python.tools.fetch import fetch_files, file_sha256
 from mace.python.tools.importers.base import ImportRequest, load_importer
 from mace.python.tools.ir import Graph
 from mace.python.tools.passes import optimize
+from mace.python.tools.passes.manager import all_passes
 
 _LOG = logging.getLogger(__name__)
 
@@ -67,7 +65,9 @@ def convert_deployment(
         MaceError: what is wrong with the deployment, a model file, or the
             place to write.
     """
-    check_effects(Command.CONVERT, deployment, options)
+    names = sorted(item.name for item in all_passes())
+    known = {"graph_optimize_options": names}
+    check_effects(Command.CONVERT, deployment, options, known)
     library_dir = options.build_dir / deployment.library_name
     # Download first: a dead address shall not cost a conversion.
     sources = _fetch(deployment.models)
@@ -127,7 +127,7 @@ class _Source:
         self, model: ModelConfig, external: Sequence[str]
     ) -> list[tuple[str, str]]:
         return [
-            (name, file_sha256(model.model_file, self._beside(name)))
+            (name, file_sha256(model.model_file_path, self._beside(name)))
             for name in external
         ]
 
@@ -135,7 +135,10 @@ class _Source:
         return self.model.parent / name
 
     def checksums(self, model: ModelConfig) -> list[str]:
-        pairs = ((model.model_file, self.model), (model.weight_file, self.weights))
+        pairs = (
+            (model.model_file_path, self.model),
+            (model.weight_file_path, self.weights),
+        )
         return [file_sha256(ref, path) for ref, path in pairs if ref and path]
 
 
@@ -164,11 +167,12 @@ class _Places:
 
 
 def _fetch(models: Sequence[ModelConfig]) -> list[_Source]:
-    refs = [ref for m in models for ref in (m.model_file, m.weight_file) if ref]
+    files = [(m.model_file_path, m.weight_file_path) for m in models]
+    refs = [ref for pair in files for ref in pair if ref]
     paths = dict(zip(refs, fetch_files(refs)))
     return [
-        _Source(paths[m.model_file], paths[m.weight_file] if m.weight_file else None)
-        for m in models
+        _Source(paths[model], paths[weights] if weights else None)
+        for model, weights in files
     ]
 
 
@@ -223,7 +227,7 @@ def _convert(
 
 
 def _tell_of_eight_bits(model: ModelConfig, exported: Exported) -> None:
-    if not model.quantize.large_weights:
+    if not model.quantize_large_weights:
         return
     where = f"{model.name}: quantize_large_weights"
     if exported.eight_bit is None:
@@ -245,11 +249,11 @@ def _import(
     _LOG.info("%s: importing %s", model.name, request.model_path)
     graph = load_importer(model.platform.value)(request)
     before = len(graph.ops)
-    dump = options.dump_passes_dir
+    dump = options.dump_passes
     optimize(
         graph,
         None if dump is None else dump / model.name,
-        model.graph_optimize_options,
+        model.graph_optimize_options or (),
     )
     check_output_shapes(model, graph)
     check_border_types(model, graph)

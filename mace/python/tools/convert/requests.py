@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools import config
+from mace.python.tools.config import vocabulary as words
+from mace.python.tools.config.deployment import BorderTensor, ModelConfig
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.base import (
@@ -18,19 +19,20 @@ from mace.python.tools.importers.base import (
     OutputSpec,
 )
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
+from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import format_shape, from_ints, permute, product
 
 _STORAGE = {
-    config.DataType.FP32_FP32: Storage.FLOAT32,
-    config.DataType.FP16_FP32: Storage.FLOAT16,
-    config.DataType.FP16_FP16: Storage.FLOAT16,
-    config.DataType.BF16_FP32: Storage.BFLOAT16,
-    config.DataType.BF16_BF16: Storage.BFLOAT16,
+    words.DataType.FP32_FP32: Storage.FLOAT32,
+    words.DataType.FP16_FP32: Storage.FLOAT16,
+    words.DataType.FP16_FP16: Storage.FLOAT16,
+    words.DataType.BF16_FP32: Storage.BFLOAT16,
+    words.DataType.BF16_BF16: Storage.BFLOAT16,
 }
 
 
 def import_request(
-    model: config.ModelConfig, model_path: Path, weight_path: Path | None
+    model: ModelConfig, model_path: Path, weight_path: Path | None
 ) -> ImportRequest:
     """What the importer is asked for a model of the deployment."""
     subgraph = model.subgraphs[0]
@@ -55,7 +57,7 @@ def import_request(
 
 
 def export_options(
-    model: config.ModelConfig,
+    model: ModelConfig,
     source_sha256: Sequence[str] = (),
     external_sources: Sequence[tuple[str, str]] = (),
 ) -> ExportOptions:
@@ -66,22 +68,14 @@ def export_options(
         external_sources: path and SHA-256 of the files that these name.
     """
     subgraph = model.subgraphs[0]
-    hints: dict[str, Any] = {
-        "runtime": subgraph.runtime.value,
-        "winograd": subgraph.winograd,
-        "data_type": subgraph.data_type.value,
-        "limit_opencl_kernel_time": bool(model.limit_opencl_kernel_time),
-        "opencl_queue_window_size": model.opencl_queue_window_size,
-        "quantize_large_weights": model.quantize.large_weights,
-    }
     return ExportOptions(
         storage=_STORAGE[subgraph.data_type],
-        pairs=subgraph.data_type is config.DataType.BF16_BF16,
-        eight_bit_weights=model.quantize.large_weights,
+        pairs=subgraph.data_type is words.DataType.BF16_BF16,
+        eight_bit_weights=model.quantize_large_weights,
         whatever_size=subgraph.data_type
-        in (config.DataType.FP16_FP16, config.DataType.BF16_BF16),
+        in (words.DataType.FP16_FP16, words.DataType.BF16_BF16),
         obfuscate=model.obfuscate,
-        hints=hints,
+        hints=model.hints(),
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},
         outputs={info.name: _signature(info, None) for info in subgraph.outputs},
         source_sha256=source_sha256,
@@ -90,7 +84,7 @@ def export_options(
 
 
 def _signature(
-    info: config.BorderTensor,
+    info: BorderTensor,
     value_range: tuple[float, float] | None,
 ) -> InputSignature:
     return InputSignature(
@@ -100,7 +94,7 @@ def _signature(
     )
 
 
-def check_output_shapes(model: config.ModelConfig, graph: Graph) -> None:
+def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
     """Compares the deployment's output shapes with the inferred ones.
 
     Raises:
@@ -113,7 +107,7 @@ def check_output_shapes(model: config.ModelConfig, graph: Graph) -> None:
             continue
         user = DataFormat(info.data_format.value)
         if graph.formats[value.name] is DataFormat.NHWC and user is DataFormat.NCHW:
-            shape = permute(shape, (0, 3, 1, 2))
+            shape = permute(shape, NHWC_TO_NCHW)
         declared = from_ints(info.shape)
         if not _agree(shape, declared):
             problems.append(
@@ -125,7 +119,7 @@ def check_output_shapes(model: config.ModelConfig, graph: Graph) -> None:
         raise ImportModelError("\n".join(problems))
 
 
-def check_border_types(model: config.ModelConfig, graph: Graph) -> None:
+def check_border_types(model: ModelConfig, graph: Graph) -> None:
     """Compares the deployment's element types with the model's.
 
     An application may pass and receive any floating type for a floating
@@ -143,7 +137,7 @@ def check_border_types(model: config.ModelConfig, graph: Graph) -> None:
     for side, infos, values in sides:
         for info, value in zip(infos, values):
             declared = info.data_type
-            if declared is config.TensorType.FLOAT32:
+            if declared is words.TensorType.FLOAT32:
                 continue
             same = declared.value == value.dtype.value
             if not same and not (declared.is_float and value.dtype.is_float):

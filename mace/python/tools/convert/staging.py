@@ -7,13 +7,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
 from mace.python.tools.atomic import OutputError
 from mace.python.tools.interruption import signals_held
+from mace.python.tools.leftovers import (
+    OLD,
+    TEMPORARY,
+    hidden_name,
+    make_held_file,
+    new_mark,
+    remove_leftovers,
+)
 
 # Only a write fails with these.
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
@@ -24,7 +31,8 @@ class Staging:
 
     Use as a context manager: when the body ends well the files are renamed to
     their targets; when it raises, also on Ctrl-C, or a file cannot be renamed,
-    all are removed and what was there before is there again.
+    all are removed and what was there before is there again. What a killed process
+    left of such files is removed when their targets are written again.
     """
 
     def __init__(self) -> None:
@@ -79,11 +87,13 @@ class _Output:
         target: where it shall be.
         temporary: where it is until it is placed.
         old: where the file that was at `target` is, once it is kept.
+        held: the open new file, while it must not count as left over.
     """
 
     target: Path
     temporary: Path
     old: Path
+    held: int
     kept: bool = False
     placed: bool = False
 
@@ -108,29 +118,34 @@ class _Output:
             self.target.unlink(missing_ok=True)
         self.temporary.unlink(missing_ok=True)
 
+    def release(self) -> None:
+        """From now on, whatever is left is for the next writer to remove."""
+        if self.held >= 0:
+            os.close(self.held)
+            self.held = -1
+
 
 class _Outputs:
     """Files on their way, and the folders that were made for them."""
 
     def __init__(self) -> None:
-        self._suffix = f".{os.getpid()}.{secrets.token_hex(4)}"
+        self._mark = new_mark()
         self._waiting: list[_Output] = []
         self._placed: list[_Output] = []
         self._new_folders: list[Path] = []
 
     def add(self, target: Path) -> Path:
-        hidden = f".{target.name[:100]}{self._suffix}"
-        output = _Output(
-            target,
-            target.with_name(f"{hidden}.tmp"),
-            target.with_name(f"{hidden}.old"),
-        )
+        temporary = hidden_name(target, TEMPORARY, self._mark)
         with signals_held():
             self._make_folder(target.parent)
             if target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            remove_leftovers(target)
             # Fails now rather than after minutes of work.
-            output.temporary.touch()
+            held = make_held_file(temporary)
+            output = _Output(
+                target, temporary, hidden_name(target, OLD, self._mark), held
+            )
             self._waiting.append(output)
         return output.temporary
 
@@ -158,6 +173,7 @@ class _Outputs:
         for output in self._placed:
             with contextlib.suppress(OSError):
                 output.old.unlink(missing_ok=True)
+            output.release()
         self._placed.clear()
         self._new_folders.clear()
 
@@ -167,6 +183,7 @@ class _Outputs:
         for output in outputs:
             with contextlib.suppress(OSError):
                 output.undo()
+            output.release()
         for folder in reversed(self._new_folders):
             with contextlib.suppress(OSError):
                 folder.rmdir()

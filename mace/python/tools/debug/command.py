@@ -9,13 +9,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mace.python.tools.cli import console, flags
-from mace.python.tools.cli.device_abi import device_abi
-from mace.python.tools.cli.main import guarded
+from mace.python.tools.command_line import console, flags
+from mace.python.tools.command_line.guard import guarded
 from mace.python.tools.debug.gdb import GdbOptions, debug
 from mace.python.tools.debug.memory import MemoryOptions, watch
 from mace.python.tools.debug.symbolize import read_symbols, symbolize
 from mace.python.tools.debug.target import TargetOptions, devices
+from mace.python.tools.devices.boards import device_abi
 from mace.python.tools.errors import UsageError
 
 _PROGRAM = "debug.py"

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.bazel import build_program, choose_variant
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.debug.elf import ElfFile, read_elf
 from mace.python.tools.debug.reach import Reach, call, reach
 from mace.python.tools.debug.target import TargetOptions, one_device, shell_output
@@ -244,12 +244,13 @@ def _lines(session: _Session, gdb: str) -> list[str]:
     lines = []
     if isinstance(device, RemoteDevice):
         folder = device.work_dir / _FOLDER
-        lines.append(ways.shell_line(f"mkdir -p {folder}"))
+        lines.append(ways.shell_line(f"mkdir -p {shlex.quote(str(folder))}"))
         lines += [
             ways.push_line(local, device.work_dir / there)
             for local, there in session.pushed
         ]
-    script = f"cd {device.work_dir} && {exports}{shlex.join(command)}"
+    work_dir = shlex.quote(str(device.work_dir))
+    script = f"cd {work_dir} && {exports}{shlex.join(command)}"
     lines.append(f"{ways.shell_line(script)} &")
     if ways.forward is not None:
         lines.append(shlex.join(ways.forward))

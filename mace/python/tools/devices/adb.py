@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices.adb_client import AdbClient, explain
 from mace.python.tools.devices.device import (
     DeviceError,

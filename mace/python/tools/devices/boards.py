@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import pydantic
-import yaml
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.problems import ConfigError
+from mace.python.tools.config.vocabulary import Abi
+from mace.python.tools.config.yaml_source import plain, read_yaml
 from mace.python.tools.devices.device import DeviceError
 
 # Looked for in the working directory when no file is named.
@@ -31,6 +33,16 @@ ABI_SPELLINGS = {
     "x86_64": Abi.HOST,
     "host": Abi.HOST,
 }
+
+
+def device_abi(text: str) -> Abi:
+    """A flag's ABI in any spelling; argparse reports the error."""
+    spellings = {**ABI_SPELLINGS, **{abi.value: abi for abi in Abi}}
+    if text not in spellings:
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, accepted: {', '.join(abi.value for abi in Abi)}"
+        )
+    return spellings[text]
 
 
 @dataclass(frozen=True)
@@ -67,11 +79,9 @@ def read_boards(path: Path) -> list[Board]:
         DeviceError: names everything that is wrong with the file.
     """
     try:
-        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DeviceError(f"cannot read {path}: {error}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise DeviceError(f"{path} is no YAML file: {error}") from error
+        tree = plain(read_yaml(path))
+    except ConfigError as error:
+        raise DeviceError(str(error)) from error
     try:
         section = _File.model_validate(tree)
     except pydantic.ValidationError as error:
@@ -167,9 +177,6 @@ def _problems(error: pydantic.ValidationError) -> list[str]:
         elif kind == "extra_forbidden":
             known = ", ".join(_Entry.model_fields)
             text = f"is not known; keys of a device: {known}"
-        elif place.endswith(".[key]"):
-            # YAML reads `off` and `10` as something else than names.
-            text = f"a name must be text, found {problem['input']!r}; put it in quotes"
         else:
             text = f"{problem['msg']}, found {problem['input']!r:.80}"
         lines.append(f"{place}: {text}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices.boards import read_boards
 from mace.python.tools.devices.device import DeviceError
 
@@ -87,8 +87,18 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
         "'mips', accepted: arm64",
     ):
         assert word in str(caught.value)
-    with pytest.raises(DeviceError, match="a name must be text, found True; put it in"):
-        read_boards(_write(tmp_path, _EXAMPLE.replace("nanopi", "on")))
+
+
+@pytest.mark.parametrize("name", ["on", "off", "10"])
+def test_any_word_is_a_name(name: str, tmp_path: Path) -> None:
+    board = read_boards(_write(tmp_path, _EXAMPLE.replace("nanopi", name)))[0]
+    assert board.name == name
+
+
+def test_a_list_too_long_to_be_one(tmp_path: Path) -> None:
+    text = "devices:\n" + "".join(f"  board{i}: {{}}\n" for i in range(20_000))
+    with pytest.raises(DeviceError, match="more than 20000 keys and values"):
+        read_boards(_write(tmp_path, text))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +115,6 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
         "devices: {a: {target_abis: arm64, address: x, username: u, port: 0}}",
         "devices: {a: {target_abis: arm64, address: x, username: u, identity: no}}",
         "\0",
-        "devices: {off: {target_abis: arm64, address: x, username: u}}",
     ],
 )
 def test_bad_files(text: str, tmp_path: Path) -> None:

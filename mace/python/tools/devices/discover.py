@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices.adb import AdbDevice
 from mace.python.tools.devices.adb_client import in_network
 from mace.python.tools.devices.boards import DEFAULT_FILE

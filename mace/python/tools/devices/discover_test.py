@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import (
     DeviceError,
     DeviceQuery,

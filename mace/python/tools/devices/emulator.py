@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices.device import CommandResult, DeviceProperties
 from mace.python.tools.devices.host import HostDevice
 from mace.python.tools.errors import MissingToolError

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import memory
 from mace.python.tools.devices.device import (
     SCRATCH,

@@ -1,24 +1,34 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One user of a device at a time, over all processes of this computer."""
+"""One user of a device at a time, over all processes and users of this computer.
+
+All users share the folder of locks, so nothing in it is trusted: files are made
+and opened relative to the opened folder, never through a symbolic link, and no
+file that was there before is written to. A lock is `flock` on a file that is
+only read, which works on another user's file as well. Another user can thus
+hold a device for long, or lie about who does, and nothing else.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import getpass
 import hashlib
 import logging
 import math
 import os
+import pwd
 import re
+import stat
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-
-import filelock
 
 from mace.python.tools.devices.device import DeviceError, DeviceStoppedError
 from mace.python.tools.errors import UsageError
@@ -28,6 +38,13 @@ _LOG = logging.getLogger(__name__)
 # How long to wait for a device that another process uses.
 DEFAULT_WAIT_S = 1800.0
 _POLL_S = 0.2
+
+# The sticky bit keeps users from removing each other's files.
+_FOLDER_MODE = 0o1777
+_FILE_MODE = 0o644
+# A file of another user may be a FIFO, at which a plain open waits.
+_OPEN_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MAX_HOLDER_BYTES = 1000
 
 
 @contextlib.contextmanager
@@ -54,90 +71,224 @@ def device_lock(
         DeviceStoppedError: `stop` was set meanwhile.
         UsageError: MACE_DEVICE_WAIT_S is no number of seconds.
     """
-    path = _lock_path(identity, folder)
     wait_s = _default_wait() if wait_s is None else wait_s
-    # All users may open it; not thread local, as a pool may release it.
-    lock = filelock.FileLock(str(path), mode=0o666, thread_local=False)
-    _acquire(lock, path, label or identity, stop, wait_s)
+    place = _open_folder(
+        Path(tempfile.gettempdir()) / "mace_device_locks" if folder is None else folder
+    )
     try:
-        _write_holder(path)
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            _holder_path(path).unlink()
-        lock.release()
-
-
-def _acquire(
-    lock: filelock.BaseFileLock,
-    path: Path,
-    label: str,
-    stop: threading.Event | None,
-    wait_s: float,
-) -> None:
-    end = time.monotonic() + wait_s
-    told = False
-    while True:
+        lock = _DeviceLock(place, _file_stem(identity), label or identity)
+        file = lock.acquire(stop, wait_s)
         try:
-            lock.acquire(timeout=0)
-            return
-        except filelock.Timeout:
-            pass
+            lock.write_holder()
+            yield
+        finally:
+            lock.remove_holder()
+            os.close(file)
+    finally:
+        os.close(place.descriptor)
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """The opened folder of locks; `path` is for messages alone."""
+
+    path: Path
+    descriptor: int
+
+
+@dataclass(frozen=True)
+class _DeviceLock:
+    """The files of one device: the one that is locked, and who has it.
+
+    Attributes:
+        folder: where they are.
+        stem: of their names.
+        label: the device in messages.
+    """
+
+    folder: _Folder
+    stem: str
+    label: str
+
+    @property
+    def _name(self) -> str:
+        return f"{self.stem}.lock"
+
+    def acquire(self, stop: threading.Event | None, wait_s: float) -> int:
+        """Waits for the lock; returns the file whose closing gives it back."""
+        end = time.monotonic() + wait_s
+        told = False
+        while True:
+            file = self._try_lock()
+            if file is not None:
+                return file
+            holder = self._read_holder()
+            if stop is not None and stop.is_set():
+                raise DeviceStoppedError(
+                    f"{self.label}: interrupted while waiting for it"
+                )
+            if time.monotonic() >= end:
+                raise DeviceError(
+                    f"{self.label} is in use by {holder}; waited {wait_s:.0f} s "
+                    "(MACE_DEVICE_WAIT_S=seconds changes that)"
+                )
+            if not told:
+                _LOG.info("waiting for %s, in use by %s", self.label, holder)
+                told = True
+            time.sleep(_POLL_S)
+
+    def _try_lock(self) -> int | None:
+        path = self.folder.path / self._name
+        try:
+            file = self._open()
+            try:
+                if not stat.S_ISREG(os.fstat(file).st_mode):
+                    raise DeviceError(
+                        f"cannot lock {self.label}: {path} is not a regular file; "
+                        "remove it or let its owner do it"
+                    )
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BaseException as error:
+                os.close(file)
+                if isinstance(error, BlockingIOError):
+                    return None
+                raise
         except OSError as error:
+            reason = (
+                "it is a symbolic link"
+                if error.errno == errno.ELOOP
+                else error.strerror
+            )
             raise DeviceError(
-                f"cannot lock {label} by {path}: {error.strerror}; remove that file "
+                f"cannot lock {self.label} by {path}: {reason}; remove that file "
                 "or let its owner do it"
             ) from error
-        holder = _read_holder(path)
-        if stop is not None and stop.is_set():
-            raise DeviceStoppedError(f"{label}: interrupted while waiting for it")
-        if time.monotonic() >= end:
-            raise DeviceError(
-                f"{label} is in use by {holder}; waited {wait_s:.0f} s "
-                "(MACE_DEVICE_WAIT_S=seconds changes that)"
+        return file
+
+    def _open(self) -> int:
+        place = self.folder.descriptor
+        try:
+            file = os.open(
+                self._name,
+                os.O_RDONLY | os.O_CREAT | os.O_EXCL | _OPEN_FLAGS,
+                _FILE_MODE,
+                dir_fd=place,
             )
-        if not told:
-            _LOG.info("waiting for %s, in use by %s", label, holder)
-            told = True
-        time.sleep(_POLL_S)
+        except FileExistsError:
+            return os.open(self._name, os.O_RDONLY | _OPEN_FLAGS, dir_fd=place)
+        # Whatever the umask says: others have to open it.
+        os.fchmod(file, _FILE_MODE)
+        return file
+
+    def write_holder(self) -> None:
+        """Tells whoever waits who has the device; does without if it cannot."""
+        program = Path(sys.argv[0]).name or "python"
+        text = (
+            f"{program} of {_user()} (process {os.getpid()}) "
+            f"since {time.strftime('%X')}"
+        )
+        self.remove_holder()
+        with contextlib.suppress(OSError):
+            file = os.open(
+                self._holder_name(os.getuid()),
+                os.O_WRONLY | os.O_CREAT | os.O_EXCL | _OPEN_FLAGS,
+                _FILE_MODE,
+                dir_fd=self.folder.descriptor,
+            )
+            with os.fdopen(file, "w", encoding="utf-8", errors="replace") as stream:
+                os.fchmod(file, _FILE_MODE)
+                stream.write(text[:_MAX_HOLDER_BYTES])
+
+    def remove_holder(self) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(self._holder_name(os.getuid()), dir_fd=self.folder.descriptor)
+
+    def _holder_name(self, user: int) -> str:
+        # One for each user: in a sticky folder nobody can replace another's.
+        return f"{self.stem}.{user}.holder"
+
+    def _read_holder(self) -> str:
+        pattern = re.compile(re.escape(self.stem) + r"\.(\d+)\.holder")
+        with contextlib.suppress(OSError):
+            for name in sorted(os.listdir(self.folder.descriptor)):
+                match = pattern.fullmatch(name)
+                if match and (text := self._read_claim(name, int(match[1]))):
+                    return text
+        return "another process"
+
+    def _read_claim(self, name: str, user: int) -> str:
+        with contextlib.suppress(OSError):
+            file = os.open(
+                name, os.O_RDONLY | _OPEN_FLAGS, dir_fd=self.folder.descriptor
+            )
+            with os.fdopen(file, "rb") as stream:
+                status = os.fstat(file)
+                if stat.S_ISREG(status.st_mode) and status.st_uid == user:
+                    text = stream.read(_MAX_HOLDER_BYTES).decode("utf-8", "replace")
+                    # Whoever wrote it must not steer a terminal.
+                    return "".join(c for c in text if c.isprintable())
+        return ""
 
 
-def _lock_path(identity: str, folder: Path | None) -> Path:
-    if folder is None:
-        folder = Path(tempfile.gettempdir()) / "mace_device_locks"
+def _open_folder(path: Path) -> _Folder:
+    """Opens the folder of locks, which is made if it is missing.
+
+    Raises:
+        DeviceError: it can't be made, or users could replace each other's files.
+    """
+    made = False
     try:
-        if not folder.is_dir():
-            folder.mkdir(parents=True, exist_ok=True)
-            # Without the sticky bit: in a sticky folder the kernel keeps users
-            # from opening each other's files (fs.protected_regular).
-            folder.chmod(0o777)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            path.mkdir()
+            made = True
+        descriptor = os.open(
+            path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        )
     except OSError as error:
+        # Linux says of a symbolic link that it is not a folder.
+        linked = error.errno in (errno.ELOOP, errno.ENOTDIR) and path.is_symlink()
+        reason = "it is a symbolic link" if linked else error.strerror
         raise DeviceError(
-            f"cannot make {folder}, the folder of device locks: {error.strerror}"
+            f"cannot open {path}, the folder of device locks: {reason}"
         ) from error
+    try:
+        status = os.fstat(descriptor)
+        shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        unsafe = shared and not status.st_mode & stat.S_ISVTX
+        if made:
+            os.fchmod(descriptor, _FOLDER_MODE)
+        elif unsafe and status.st_uid == os.getuid():
+            os.fchmod(descriptor, stat.S_IMODE(status.st_mode) | stat.S_ISVTX)
+        elif unsafe:
+            raise DeviceError(
+                f"users can replace each other's files in {path}, the folder of "
+                f"device locks: let its owner {_name_of(status.st_uid)} run "
+                f"`chmod +t {path}`, or remove it"
+            )
+    except OSError as error:
+        os.close(descriptor)
+        raise DeviceError(
+            f"cannot share {path}, the folder of device locks: {error.strerror}"
+        ) from error
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return _Folder(path, descriptor)
+
+
+def _file_stem(identity: str) -> str:
     readable = re.sub(r"[^0-9A-Za-z.-]", "_", identity)[:60]
     # Two may be alike but for such characters.
     digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
-    return folder / f"{readable}.{digest}.lock"
+    return f"{readable}.{digest}"
 
 
-def _holder_path(path: Path) -> Path:
-    # Not the lock file itself: whoever tries to lock it empties it.
-    return path.with_suffix(".holder")
-
-
-def _write_holder(path: Path) -> None:
-    program = Path(sys.argv[0]).name or "python"
-    text = f"{program} of {_user()} (process {os.getpid()}) since {time.strftime('%X')}"
-    with contextlib.suppress(OSError):
-        _holder_path(path).write_text(text, encoding="utf-8")
-
-
-def _read_holder(path: Path) -> str:
+def _name_of(user: int) -> str:
     try:
-        return _holder_path(path).read_text(encoding="utf-8") or "another process"
-    except (OSError, UnicodeDecodeError):
-        return "another process"
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
 
 
 def _user() -> str:

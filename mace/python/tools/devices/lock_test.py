@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -104,4 +107,102 @@ def test_no_place_for_locks(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DeviceError, match="folder of device locks"):
         with device_lock("adb:1", folder=tmp_path / "file" / "locks"):
+            pass
+
+
+def _names(folder: Path) -> list[str]:
+    """The files that are there while a device is in use."""
+    with device_lock("adb:1", folder=folder):
+        return sorted(path.name for path in folder.iterdir())
+
+
+def test_links_that_another_user_put_there_are_not_followed(tmp_path: Path) -> None:
+    names = _names(tmp_path / "model")
+    assert len(names) == 2
+    victim = tmp_path / "victim"
+    for name in names:
+        victim.write_text("precious")
+        folder = tmp_path / f"locks.{name}"
+        folder.mkdir()
+        (folder / name).symlink_to(victim)
+        if name.endswith(".lock"):
+            with pytest.raises(DeviceError, match="it is a symbolic link; remove"):
+                _names(folder)
+        else:
+            _names(folder)
+        assert victim.read_text() == "precious"
+
+
+def test_a_folder_that_is_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "locks").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DeviceError, match="folder of device locks: it is a symbolic"):
+        _names(tmp_path / "locks")
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_lock_that_is_no_file(tmp_path: Path) -> None:
+    lock = next(name for name in _names(tmp_path) if name.endswith(".lock"))
+    (tmp_path / lock).unlink()
+    os.mkfifo(tmp_path / lock)
+    with pytest.raises(DeviceError, match="is not a regular file; remove it"):
+        _names(tmp_path)
+
+
+def test_a_holder_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    with device_lock("adb:1", folder=tmp_path):
+        claim = next(tmp_path.glob("*.holder"))
+        claim.write_bytes(b"me\x1b]0;owned\x07\n" + b"x" * 5000)
+        with pytest.raises(DeviceError, match=r"in use by me\]0;ownedx{1,1000};"):
+            with device_lock("adb:1", wait_s=0, folder=tmp_path):
+                pass
+
+
+def test_users_cannot_remove_each_others_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made"
+    _names(made)
+    assert stat.S_IMODE(made.stat().st_mode) == 0o1777
+    # Of an earlier release, or made by hand.
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    mine.chmod(0o777)
+    _names(mine)
+    assert stat.S_IMODE(mine.stat().st_mode) == 0o1777
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    theirs.chmod(0o777)
+    monkeypatch.setattr(os, "getuid", lambda: theirs.stat().st_uid + 1)
+    with pytest.raises(DeviceError, match=r"let its owner \w+ run `chmod \+t "):
+        _names(theirs)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+def test_two_users_take_turns() -> None:
+    def try_as(user: int) -> int:
+        child = os.fork()
+        if child == 0:
+            status = 2
+            try:
+                os.setgroups([])
+                os.setgid(user)
+                os.setuid(user)
+                with device_lock("adb:1", wait_s=0, folder=folder):
+                    status = 0
+            except DeviceError as error:
+                status = 1 if "in use by " in str(error) else 2
+            finally:
+                os._exit(status)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    with tempfile.TemporaryDirectory() as parent:
+        os.chmod(parent, 0o755)
+        folder = Path(parent) / "locks"
+        assert try_as(65534) == 2  # It may not make the folder.
+        with device_lock("adb:1", folder=folder):
+            assert try_as(65534) == 1
+        assert try_as(65534) == 0
+        assert try_as(65533) == 0
+        with device_lock("adb:1", wait_s=0, folder=folder):
             pass

@@ -8,6 +8,7 @@ because we close it or because the connection broke, it ends the program.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
@@ -16,6 +17,9 @@ from mace.python.tools.devices.device import SCRATCH
 
 # Holds the process, or process group, of the program that runs.
 _RUNNING = SCRATCH / "running"
+
+# Unquoted in the script, as the shell asks for.
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 # Ends the program's group when input ends. Without setsid there is no group.
 _RUN = """\
@@ -45,7 +49,14 @@ END = f"[ ! -f {_RUNNING} ] || kill -9 $(cat {_RUNNING}); rm -f {_RUNNING}"
 
 
 def run(work_dir: PurePosixPath, command: Sequence[str], env: Mapping[str, str]) -> str:
-    """Runs a command in `work_dir`; ends with its status, 126 without that folder."""
+    """Runs a command in `work_dir`; ends with its status, 126 without that folder.
+
+    Raises:
+        ValueError: what shall be set is no variable; its value may be anything.
+    """
+    for name in env:
+        if not _VARIABLE.fullmatch(name):
+            raise ValueError(f"{name!r} is no name of a variable of the environment")
     exports = "\n".join(
         f"export {name}={shlex.quote(value)}" for name, value in env.items()
     )

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices.boards import Board
 from mace.python.tools.devices.device import (
     DeviceError,

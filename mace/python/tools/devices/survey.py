@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices.adb import AdbDevice
 from mace.python.tools.devices.adb_client import (
     AdbClient,
@@ -19,11 +19,7 @@ from mace.python.tools.devices.adb_client import (
     is_address,
 )
 from mace.python.tools.devices.boards import Board, read_boards
-from mace.python.tools.devices.device import (
-    Device,
-    DeviceError,
-    DeviceProperties,
-)
+from mace.python.tools.devices.device import Device, DeviceError, DeviceProperties
 from mace.python.tools.devices.emulator import EMULATED_ABIS, EmulatorDevice
 from mace.python.tools.devices.host import HostDevice
 from mace.python.tools.devices.ssh import SshDevice

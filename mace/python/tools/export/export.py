@@ -12,17 +12,14 @@ from typing import IO, Any
 
 from mace.python.tools.catalogue import AttributeKind, default_catalogue
 from mace.python.tools.errors import MaceError
-from mace.python.tools.export.constants import (
-    ConstantPlan,
-    DataFile,
-    WrittenConstant,
-)
+from mace.python.tools.export.constants import ConstantPlan, DataFile, WrittenConstant
 from mace.python.tools.export.eight_bit import StoredInEightBits
 from mace.python.tools.export.naming import Names
 from mace.python.tools.export.packing import Layout
 from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.base import UnsupportedNodes
 from mace.python.tools.ir import DataFormat, DataType, Graph, Op, Value
+from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import permute, to_ints
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.proto import load_proto
@@ -157,7 +154,7 @@ def export_model(
         constants=[_constant(proto, entry, names) for entry in written],
         data_size=data.size,
         data_crc32=data.crc32,
-        hints=proto.DeploymentHints(**options.hints, obfuscated=options.obfuscate),
+        hints=proto.DeploymentHints(**options.hints),
         source_sha256=options.source_sha256,
         external_sources=[
             proto.SourceFile(path=path, sha256=sha256)
@@ -200,7 +197,7 @@ def _border(
     if graph.formats[value.name] is DataFormat.NHWC:
         data_format = signature.data_format
         if data_format is DataFormat.NCHW:
-            shape = permute(shape, (0, 3, 1, 2))
+            shape = permute(shape, NHWC_TO_NCHW)
     return proto.ValueInfo(
         name=value.name,
         shape=to_ints(shape),

@@ -324,7 +324,10 @@ def test_operators_tell_their_source_and_shapes() -> None:
 
 def test_obfuscation_hides_names_but_those_of_the_border() -> None:
     graph = _network()
-    plain, (exported, data) = _outputs(graph), _export(graph, obfuscate=True)
+    plain, (exported, data) = (
+        _outputs(graph),
+        _export(graph, obfuscate=True, hints={"obfuscated": True}),
+    )
     model = exported.model
     names = [op.name for op in model.operators] + [c.name for c in model.constants]
     names += [n for op in model.operators for n in op.outputs]

@@ -18,6 +18,7 @@ from mace.python.tools.export.packing import BLOCK, unpack_o16, unpack_o16_pairs
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.ir.layout import NCHW_TO_NHWC
 from mace.python.tools.ir.shapes import from_ints, permute
 from mace.python.tools.proto import load_proto
 
@@ -35,7 +36,7 @@ def read_model(message: bytes, data: bytes) -> Graph:
         shape = from_ints(info.shape)
         data_format = DataFormat(formats[info.data_format][3:])
         if data_format is DataFormat.NCHW:
-            shape = permute(shape, (0, 2, 3, 1))
+            shape = permute(shape, NCHW_TO_NHWC)
         dtype = DataType[types[info.data_type][3:]]
         values[info.name] = graph.add_value(info.name, dtype, shape)
         graph.inputs.append(values[info.name])

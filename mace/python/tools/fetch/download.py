@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One download over http(s), with retries and a progress bar."""
+"""One download over http(s), with limits, retries and a progress bar."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import IO, Any
+from typing import IO
 
 _LOG = logging.getLogger(__name__)
 
@@ -19,14 +19,21 @@ ATTEMPTS = 3
 BACKOFF_SECONDS = 1.0
 # To connect, and between two received blocks.
 TIMEOUT_SECONDS = (10.0, 60.0)
-# pooch flushes after each chunk; its own default of 1 KiB makes that dear.
-_CHUNK_BYTES = 1 << 18
+# For all attempts together: a server may send a byte now and then for ever.
+LONGEST_SECONDS = 2 * 3600.0
+# Models are at most 2 GiB, and their weights in files of their own some more.
+LARGEST_BYTES = 16 << 30
+_BLOCK_BYTES = 1 << 18
 # Answers after which another attempt may succeed.
 _PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class DownloadError(Exception):
     """The address gave no complete answer; the text says why."""
+
+
+class _LimitError(Exception):
+    """The answer is too large or takes too long; another one would, too."""
 
 
 def download(url: str, stream: IO[bytes]) -> None:
@@ -37,10 +44,11 @@ def download(url: str, stream: IO[bytes]) -> None:
             would be in vain.
         OSError: the stream cannot be written.
     """
+    end = time.monotonic() + LONGEST_SECONDS
     for attempt in range(1, ATTEMPTS + 1):
         stream.seek(0)
         stream.truncate()
-        reason, hopeless = _attempt(url, stream)
+        reason, hopeless = _attempt(url, stream, end)
         if reason is None:
             return
         if hopeless or attempt == ATTEMPTS:
@@ -52,19 +60,50 @@ def download(url: str, stream: IO[bytes]) -> None:
     raise DownloadError(f"{reason}{tries}")
 
 
-def _attempt(url: str, stream: IO[bytes]) -> tuple[str | None, bool]:
+def _receive(url: str, stream: IO[bytes], end: float) -> None:
+    import requests
+
+    with requests.get(url, stream=True, timeout=TIMEOUT_SECONDS) as response:
+        response.raise_for_status()
+        text = response.headers.get("content-length", "")
+        total = int(text) if text.isdecimal() else 0
+        _check_size(total)
+        with _progress_bar(total) as tell:
+            # What has arrived, so that the time is looked at however slowly it
+            # does; `iter_content` waits for a whole block.
+            while block := response.raw.read1(_BLOCK_BYTES, decode_content=True):
+                _check_size(stream.tell() + len(block))
+                if time.monotonic() > end:
+                    raise _LimitError(
+                        f"is not complete after {LONGEST_SECONDS:.0f} s; download it "
+                        "by other means and name the file"
+                    )
+                stream.write(block)
+                tell(len(block))
+
+
+def _check_size(size: int) -> None:
+    if size > LARGEST_BYTES:
+        raise _LimitError(
+            f"is larger than {LARGEST_BYTES >> 20} MiB; if it really is a model, "
+            "download it by other means and name the file"
+        )
+
+
+def _attempt(url: str, stream: IO[bytes], end: float) -> tuple[str | None, bool]:
     """One attempt: (None, _) for success, else (why not, hopeless?)."""
     import requests
-    from pooch import HTTPDownloader
     from requests import exceptions
+    from urllib3 import exceptions as transport
 
     try:
-        with _progress_bar() as bar:
-            # HTTPDownloader streams in blocks and tells the bar.
-            downloader = HTTPDownloader(
-                progressbar=bar, chunk_size=_CHUNK_BYTES, timeout=TIMEOUT_SECONDS
-            )
-            downloader(url, stream, None)
+        _receive(url, stream, end)
+    except _LimitError as error:
+        return str(error), True
+    except transport.ReadTimeoutError:
+        return "the server did not answer in time", False
+    except transport.HTTPError:
+        return "the connection broke before the end of the file", False
     except exceptions.HTTPError as error:
         response = error.response
         status = response.status_code if response is not None else 0
@@ -75,8 +114,6 @@ def _attempt(url: str, stream: IO[bytes]) -> tuple[str | None, bool]:
         return f"the server's certificate is refused: {_innermost(error)}", True
     except exceptions.Timeout:
         return "the server did not answer in time", False
-    except exceptions.ChunkedEncodingError:
-        return "the connection broke before the end of the file", False
     except (exceptions.InvalidURL, exceptions.InvalidSchema) as error:
         return f"is not a valid address: {error}", True
     except exceptions.ConnectionError as error:
@@ -111,29 +148,11 @@ def _innermost(error: BaseException) -> str:
     return " ".join(str(text).split())[:200]
 
 
-class _RichBar:
-    """A `rich` progress bar in the form that pooch drives."""
-
-    def __init__(self, progress: Any) -> None:
-        self.total = 0
-        self._progress = progress
-        self._task = progress.add_task("", total=None)
-
-    def update(self, count: int) -> None:
-        self._progress.update(self._task, advance=count, total=self.total or None)
-
-    def reset(self) -> None:
-        """pooch ends with reset() and update(total)."""
-        self._progress.reset(self._task)
-
-    def close(self) -> None:
-        """The bar ends with its context."""
-
-
 @contextlib.contextmanager
-def _progress_bar() -> Iterator[_RichBar | bool]:
+def _progress_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """Yields what is told how many bytes have come."""
     if not sys.stderr.isatty():
-        yield False
+        yield lambda _: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -152,4 +171,5 @@ def _progress_bar() -> Iterator[_RichBar | bool]:
         console=Console(stderr=True),
         transient=True,
     ) as progress:
-        yield _RichBar(progress)
+        task = progress.add_task("", total=total or None)
+        yield lambda count: progress.advance(task, count)

@@ -4,20 +4,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import hashlib
 import http.server
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from mace.python.tools.atomic import OutputError
-from mace.python.tools.config import FileRef
+from mace.python.tools.config.deployment import FileRef
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import FetchError, fetch, fetch_file, fetch_files
 from mace.python.tools.fetch import download as download_module
@@ -56,6 +59,21 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(302)
             self.send_header("Location", "/ok/net.onnx")
             self.end_headers()
+            return
+        if kind == "endless":
+            self.send_response(200)
+            self.end_headers()
+            with contextlib.suppress(OSError):
+                while True:
+                    self.wfile.write(b"x")
+                    time.sleep(0.01)
+        if kind == "bomb":
+            body = gzip.compress(bytes(4 << 20))
+            self.send_response(200)
+            self.send_header("Content-Encoding", "gzip")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
             return
         if kind == "html":
             body = b"\n<!DOCTYPE html><title>Sign in</title>"
@@ -165,6 +183,30 @@ def test_broken_connection_leaves_nothing(server: _Server, tmp_path: Path) -> No
     assert _files(tmp_path) == []
 
 
+@pytest.mark.parametrize("kind", ["ok", "bomb"])
+def test_too_large_a_file(
+    kind: str, server: _Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = len(_CONTENT) if kind == "bomb" else len(_CONTENT) - 1
+    monkeypatch.setattr(download_module, "LARGEST_BYTES", limit)
+    with pytest.raises(FetchError, match="is larger than 0 MiB; if it really is a mo"):
+        fetch(server.url(f"{kind}/net.onnx"), None, tmp_path)
+    assert _files(tmp_path) == []
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_never_ends(
+    server: _Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download_module, "LONGEST_SECONDS", 0.3)
+    begin = time.monotonic()
+    with pytest.raises(FetchError, match="is not complete after 0 s; download it by"):
+        fetch(server.url("endless/net.onnx"), None, tmp_path)
+    assert time.monotonic() - begin < 5
+    assert _files(tmp_path) == []
+    assert len(server.requests) == 1
+
+
 def test_redirects_are_followed(server: _Server, tmp_path: Path) -> None:
     path = fetch(server.url("moved/net.onnx"), _SHA256, tmp_path)
     assert path.read_bytes() == _CONTENT
@@ -210,15 +252,12 @@ def test_damaged_cache_is_replaced(server: _Server, tmp_path: Path) -> None:
 def test_interrupt_leaves_nothing(
     server: _Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pooch import HTTPDownloader
-
-    original = HTTPDownloader.__call__
-
-    def interrupted(self: HTTPDownloader, url: str, out: object, pooch: object) -> None:
-        original(self, url, out, pooch)
+    def interrupted(*arguments: Any) -> None:
+        original(*arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(HTTPDownloader, "__call__", interrupted)
+    original = download_module._receive
+    monkeypatch.setattr(download_module, "_receive", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fetch(server.url("ok/net.onnx"), _SHA256, tmp_path)
     assert _files(tmp_path) == []

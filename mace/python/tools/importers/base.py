@@ -7,6 +7,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,25 @@ from typing import Generic, Protocol, TypeVar
 
 from mace.python.tools.errors import MaceError, UnsupportedError
 from mace.python.tools.ir.dtypes import DataType
-from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.graph import DataFormat, Graph, GraphError
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
+from mace.python.tools.ir.verify import op_problems
 
 _PACKAGE = "mace.python.tools.importers"
+
+# Casts to other types round or wrap around as the types in which MACE computes
+# do not.
+CAST_TARGETS = frozenset(
+    {
+        DataType.BOOL,
+        DataType.FLOAT32,
+        DataType.FLOAT64,
+        DataType.INT32,
+        DataType.INT64,
+        DataType.INT8,
+        DataType.UINT8,
+    }
+)
 
 
 class ImportModelError(MaceError):
@@ -111,7 +128,7 @@ def user_to_framework(
     formats = (user, framework)
     if len(shape) != 4 or DataFormat.NONE in formats or user is framework:
         return shape
-    perm = (0, 3, 1, 2) if framework is DataFormat.NCHW else (0, 2, 3, 1)
+    perm = NHWC_TO_NCHW if framework is DataFormat.NCHW else NCHW_TO_NHWC
     return tuple(shape[axis] for axis in perm)
 
 
@@ -162,6 +179,17 @@ class UnsupportedNodes:
         """Notes one node."""
         self._nodes.append(UnsupportedNode(node, op, reason, hint))
 
+    def add_unfit(self, graph: Graph) -> None:
+        """Notes what is left of the import and no operator takes.
+
+        Element types are judged at the end, as what only leads to constants may
+        be of any.
+        """
+        for op in graph.ops:
+            problems = op_problems(op)
+            if problems:
+                self.add(op.name, op.type, "; ".join(problems))
+
     def __bool__(self) -> bool:
         return bool(self._nodes)
 
@@ -169,6 +197,10 @@ class UnsupportedNodes:
         """Raises UnsupportedNodesError if a node was noted."""
         if self._nodes:
             raise UnsupportedNodesError(self._model, self._nodes)
+
+
+# Begins the reason for a node that contradicts its operator's specification.
+MALFORMED = "malformed node: "
 
 
 class UnsupportedNodeError(Exception):
@@ -184,14 +216,41 @@ class UnsupportedNodeError(Exception):
         self.hint = hint
 
 
+# What a handler fails with, in Python's or NumPy's words, at a node whose inputs
+# or numbers contradict each other (a shape of 2**40).
+MALFORMED_NODE_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    GraphError,
+    IndexError,
+    KeyError,
+    MemoryError,
+    TypeError,
+    ValueError,
+)
+
+
+def malformed_node(error: Exception) -> UnsupportedNodeError:
+    """The row of a node that failed with one of `MALFORMED_NODE_ERRORS`."""
+    return UnsupportedNodeError(
+        f"{MALFORMED}{type(error).__name__}: {error}", "export the model again"
+    )
+
+
 H = TypeVar("H", bound=Callable[..., None])
 
 
 class HandlerTable(Generic[H]):
-    """Handlers by framework operator type, registered by decorator."""
+    """Handlers by framework operator type, registered by decorator.
 
-    def __init__(self) -> None:
+    The modules of `package` are imported when the first handler is asked for, so
+    that handlers of another operator are a new file and no list is edited.
+    """
+
+    def __init__(self, package: str) -> None:
+        self._package = package
         self._handlers: dict[str, H] = {}
+        self._loaded = False
 
     def register(self, *op_types: str) -> Callable[[H], H]:
         """Decorator: this function converts nodes of these types."""
@@ -207,11 +266,22 @@ class HandlerTable(Generic[H]):
 
     def find(self, op_type: str) -> H | None:
         """The handler for a type, None if there is none."""
+        self._load()
         return self._handlers.get(op_type)
 
     def types(self) -> list[str]:
         """The types that have a handler, sorted: for docs and hints."""
+        self._load()
         return sorted(self._handlers)
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
+        folder = importlib.import_module(self._package).__path__
+        for module in pkgutil.iter_modules(folder):
+            if not module.name.endswith("_test"):
+                importlib.import_module(f"{self._package}.{module.name}")
 
 
 def unknown_tensor(

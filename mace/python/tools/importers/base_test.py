@@ -72,7 +72,8 @@ def test_wrong_tensor_name_lists_the_near_ones() -> None:
 
 
 def test_handlers_are_found_by_type_and_not_doubled() -> None:
-    table: HandlerTable[object] = HandlerTable()  # type: ignore[type-var]
+    empty = "mace.python.tools.importers"
+    table: HandlerTable[object] = HandlerTable(empty)  # type: ignore[type-var]
     table.register("Relu", "Relu6")(len)
     assert table.find("Relu6") is len
     assert table.find("Tanh") is None

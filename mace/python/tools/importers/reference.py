@@ -8,36 +8,26 @@ python -m mace.python.tools.importers.reference --framework onnx --output FILE
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from mace.python.tools.atomic import atomic_write
+from mace.python.tools.importers.base import available_importers
 
 
 def operators(framework: str) -> list[str]:
-    """The operator types that have a handler, sorted.
-
-    Raises:
-        ValueError: there is no such importer.
-    """
-    if framework == "onnx":
-        from mace.python.tools.importers.onnx.node import HANDLERS as ONNX
-
-        return sorted(ONNX.types())
-    if framework == "tensorflow":
-        from mace.python.tools.importers.tensorflow.context import HANDLERS
-        from mace.python.tools.importers.tensorflow.importer import load_handlers
-
-        load_handlers()
-        return HANDLERS.types()
-    raise ValueError(f"no importer for {framework!r}")
+    """The operator types that have a handler, sorted."""
+    importer = importlib.import_module(f"mace.python.tools.importers.{framework}")
+    types: list[str] = importer.HANDLERS.types()
+    return types
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes one line of Markdown."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--framework", choices=("onnx", "tensorflow"), required=True)
+    parser.add_argument("--framework", choices=available_importers(), required=True)
     parser.add_argument("--output", type=Path, required=True)
     args = parser.parse_args(argv)
     names = ", ".join(f"`{name}`" for name in operators(args.framework))

@@ -19,24 +19,9 @@ from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.fold import fold_op
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
-from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.ir.infer import ShapeError, update_outputs
 from mace.python.tools.ir.shapes import Shape
-
-_NARROW = {
-    DataType.INT64: DataType.INT32,
-    DataType.UINT32: DataType.INT32,
-    DataType.UINT64: DataType.INT32,
-    DataType.UINT16: DataType.INT32,
-    DataType.INT16: DataType.INT32,
-    DataType.FLOAT64: DataType.FLOAT32,
-    DataType.FLOAT16: DataType.FLOAT32,
-    DataType.BFLOAT16: DataType.FLOAT32,
-}
-
-
-def narrow_type(dtype: DataType) -> DataType:
-    """The type MACE computes in for a framework's type."""
-    return _NARROW.get(dtype, dtype)
+from mace.python.tools.ir.verify import declaration_problems
 
 
 def narrow(array: Array) -> Array:
@@ -45,7 +30,7 @@ def narrow(array: Array) -> Array:
     64-bit integers saturate: frameworks write 'to the end' as the largest
     one.
     """
-    wanted = narrow_type(DataType.of(array.dtype))
+    wanted = DataType.of(array.dtype).narrowed
     if wanted is DataType.of(array.dtype):
         # Big-endian files would otherwise pass for native ones.
         return array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -82,7 +67,7 @@ class GraphBuilder:
         symbolic = tuple(
             f"{name}:{axis}" if dim is None else dim for axis, dim in enumerate(shape)
         )
-        value = self.graph.add_value(name, narrow_type(dtype), symbolic)
+        value = self.graph.add_value(name, dtype.narrowed, symbolic)
         value.source = name
         self.graph.inputs.append(value)
         self.graph.formats[name] = _image_format(shape, data_format)
@@ -144,8 +129,8 @@ class GraphBuilder:
             source: the outputs equal the framework's tensors of these names.
 
         Raises:
-            ShapeError: the inputs do not fit the operator; the graph is as
-                it was before.
+            ShapeError: the inputs or attributes do not fit the operator; the
+                graph is as it was before.
         """
         graph = self.graph
         assert op_type in default_catalogue(), op_type
@@ -158,6 +143,9 @@ class GraphBuilder:
         ]
         op = graph.add_op(op_type, inputs, values, attrs, name)
         try:
+            problems = declaration_problems(op)
+            if problems:
+                raise ShapeError(f"{op.type} {op.name!r}: " + "; ".join(problems))
             update_outputs(op)
         except Exception:
             graph.remove_op(op)
@@ -187,7 +175,7 @@ class GraphBuilder:
         """A value under a further framework name, by an Identity.
 
         For nodes that do nothing in inference (Dropout); the pass
-        `remove_identity` drops it.
+        `remove_no_ops` drops it.
         """
         return self.one("Identity", [value], name)
 

@@ -3,31 +3,25 @@
 """Runs operators and graphs in plain NumPy.
 
 Slow and simple on purpose: this is the oracle the passes are tested with, and
-what folds constants. The functions are in `reference/`.
+what folds constants. The formulas are in the operators' rooms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Graph, Op
-from mace.python.tools.ir.registry import OpTable
-
-EvaluateFunction = Callable[[Op, "Sequence[Array | None]"], "list[Array]"]
-
-EVALUATORS: OpTable[EvaluateFunction] = OpTable("mace.python.tools.ir.reference")
+from mace.python.tools.ir.op_rules import rules_of
 
 
 def evaluate_op(op: Op, inputs: Sequence[Array | None]) -> list[Array]:
     """The outputs of one operator, in the types that inference gave them."""
-    function = EVALUATORS.find(op.type)
-    if function is None:
-        raise NotImplementedError(f"no reference for operator {op.type}")
+    rules = rules_of(op.type)
     with np.errstate(all="ignore"):
-        results = function(op, inputs)
+        results = rules.evaluate(op, inputs)
         return [
             np.asarray(array, dtype=value.dtype.numpy)
             for array, value in zip(results, op.outputs)

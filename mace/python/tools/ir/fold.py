@@ -8,8 +8,9 @@ import numpy as np
 
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.evaluate import EVALUATORS, evaluate_op
+from mace.python.tools.ir.evaluate import evaluate_op
 from mace.python.tools.ir.graph import Graph, Op
+from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import product, static
 
 # Results above this many elements are kept only if they do not blow up their
@@ -23,14 +24,11 @@ def fold_op(graph: Graph, op: Op) -> bool:
 
     Large results are not computed now but when they are asked for.
     """
-    if op.type == "Shape":
-        shape = static(op.input(0).shape)
-        if shape is not None:
-            graph.make_constants(op, [np.array(shape, np.int32)])
-        return shape is not None
-    if not op.inputs or EVALUATORS.find(op.type) is None:
-        return False
-    if any(v is not None and not v.is_constant for v in op.inputs):
+    known = rules_of(op.type).known_outputs(op)
+    if known is not None:
+        graph.make_constants(op, known)
+        return True
+    if not op.inputs or any(v is not None and not v.is_constant for v in op.inputs):
         return False
     before = sum(v.constant.size for v in op.inputs if v and v.constant)
     after = 0
@@ -53,9 +51,6 @@ def fold_op(graph: Graph, op: Op) -> bool:
 
 def _results(op: Op, small: bool) -> list[Constant]:
     sources = [v.constant if v else None for v in op.inputs]
-    if op.type == "Identity" and sources[0] is not None:
-        return [sources[0]]
-
     # The operator leaves the graph; the recipe keeps a copy of what it needs.
     frozen = Op(op.name, op.type, op.attrs)
     frozen._outputs = list(op.outputs)

@@ -4,32 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from mace.python.tools.errors import MaceError
-from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.registry import OpTable
-from mace.python.tools.ir.shapes import Shape, format_shape
+from mace.python.tools.ir.op_rules import OutputType, rules_of
+from mace.python.tools.ir.shapes import MAX_RANK, format_shape
 
 
 class ShapeError(MaceError):
     """The inputs of an operator do not fit each other or its attributes."""
-
-
-@dataclass(frozen=True)
-class OutputType:
-    """What is known about an output before the run."""
-
-    dtype: DataType
-    shape: Shape | None
-
-
-InferFunction = Callable[[Op], "list[OutputType]"]
-
-# Functions raise ValueError with what does not fit; infer_op names the rest.
-INFERENCE: OpTable[InferFunction] = OpTable("mace.python.tools.ir.inference")
 
 
 def infer_op(op: Op) -> list[OutputType]:
@@ -38,11 +20,16 @@ def infer_op(op: Op) -> list[OutputType]:
     Raises:
         ShapeError: the inputs do not fit; names operator, inputs and reason.
     """
-    function = INFERENCE.find(op.type)
-    if function is None:
-        raise ShapeError(f"{op.name}: no shape rule for operator {op.type}")
+    rules = rules_of(op.type)
     try:
-        return function(op)
+        found = rules.infer(op)
+        for output in found:
+            if output.shape is not None and len(output.shape) > MAX_RANK:
+                raise ValueError(
+                    f"the output would have {len(output.shape)} dimensions; at most "
+                    f"{MAX_RANK} are supported"
+                )
+        return found
     except ValueError as error:
         shapes = ", ".join(f"{v.name} {format_shape(v.shape)}" for v in op.inputs if v)
         raise ShapeError(

@@ -12,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Optional, Union
 
+# As many as a tensor of the runtime has (Shape::kMaxRank).
+MAX_RANK = 8
+
 Dim = Optional[Union[int, str]]
 Shape = tuple[Dim, ...]
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 from mace.python.tools.catalogue import attribute_problems, default_catalogue
 from mace.python.tools.ir.graph import Graph, GraphError, Op
 from mace.python.tools.ir.infer import ShapeError, infer_op
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.op_rules.images import DATA_FORMAT
 from mace.python.tools.ir.shapes import compatible, format_shape
-from mace.python.tools.ir.window import DATA_FORMAT, LAYOUT_BOUND_OPS
 
 
 def verify(graph: Graph) -> None:
@@ -33,12 +34,39 @@ def verify(graph: Graph) -> None:
 
 def op_problems(op: Op) -> list[str]:
     """Where an operator departs from its declaration, types included."""
+    problems = declaration_problems(op)
+    if op.type not in default_catalogue():
+        return problems
+    schema = default_catalogue()[op.type]
+    for side, ports, values in (
+        ("input", schema.inputs, op.inputs),
+        ("output", schema.outputs, op.outputs),
+    ):
+        for index, value in enumerate(values):
+            if value is None or not ports:
+                continue
+            port = ports[min(index, len(ports) - 1)]
+            if value.dtype not in port.types:
+                problems.append(
+                    f"{side} {port.name!r} is {value.dtype.value}, takes "
+                    + " or ".join(dtype.value for dtype in port.types)
+                )
+            elif port.packed and not value.dtype.is_float:
+                # 8 bits are a way to store floats.
+                problems.append(f"{side} {port.name!r} is {value.dtype.value}")
+            elif port.constant and not value.is_constant:
+                problems.append(f"{side} {port.name!r} must be a constant")
+    return problems
+
+
+def declaration_problems(op: Op) -> list[str]:
+    """What is wrong with the attributes, or the number of inputs and outputs."""
     catalogue = default_catalogue()
     if op.type not in catalogue:
         return ["is not in the operator catalogue"]
     schema = catalogue[op.type]
     attrs = dict(op.attrs)
-    if op.type in LAYOUT_BOUND_OPS:
+    if rules_of(op.type).layout_inputs:
         attrs.pop(DATA_FORMAT, None)
     problems = attribute_problems(schema, attrs)
     for side, ports, values in (
@@ -52,19 +80,8 @@ def op_problems(op: Op) -> list[str]:
         for index in range(max(len(ports), len(values))):
             port = ports[min(index, len(ports) - 1)]
             value = values[index] if index < len(values) else None
-            if value is None:
-                if not port.optional:
-                    problems.append(f"lacks {side} {port.name!r}")
-            elif value.dtype.value not in port.types:
-                problems.append(
-                    f"{side} {port.name!r} is {value.dtype.value}, takes "
-                    + " or ".join(port.types)
-                )
-            elif port.packed and not value.dtype.is_float:
-                # 8 bits are a way to store floats.
-                problems.append(f"{side} {port.name!r} is {value.dtype.value}")
-            elif port.constant and not value.is_constant:
-                problems.append(f"{side} {port.name!r} must be a constant")
+            if value is None and not port.optional:
+                problems.append(f"lacks {side} {port.name!r}")
     return problems
 
 

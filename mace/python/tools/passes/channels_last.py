@@ -9,12 +9,16 @@ Each operator that wants channels first gets a transpose before and one after.
 from __future__ import annotations
 
 from mace.python.tools.ir import DataFormat, Graph, Op, Value
+from mace.python.tools.ir.layout import (
+    NCHW_TO_NHWC,
+    NHWC_TO_NCHW,
+    to_channels_first,
+    to_channels_last,
+)
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.op_rules.images import DATA_FORMAT, data_format
 from mace.python.tools.ir.shapes import permute
-from mace.python.tools.ir.window import DATA_FORMAT, data_format
 from mace.python.tools.passes.base import Pass
-
-# Inputs that have the layout; the others are weights.
-_LAYOUT_INPUTS = {"Conv2D": (0, 3)}
 
 
 class ChannelsLast(Pass):
@@ -44,16 +48,6 @@ class ChannelsLast(Pass):
         return count
 
 
-def to_last(rank: int) -> tuple[int, ...]:
-    """The permutation that moves axis 1 to the end."""
-    return (0, *range(2, rank), 1)
-
-
-def to_first(rank: int) -> tuple[int, ...]:
-    """The permutation that moves the last axis to place 1."""
-    return (0, rank - 1, *range(1, rank - 1))
-
-
 def transposed(graph: Graph, value: Value, perm: tuple[int, ...]) -> Value:
     """A new value: `value` with its axes permuted."""
     shape = None if value.shape is None else permute(value.shape, perm)
@@ -68,11 +62,13 @@ def _wrap(graph: Graph, op: Op) -> None:
     rank = op.output.rank or 4
     if rank < 3:
         return
-    for port in _LAYOUT_INPUTS.get(op.type, (0,)):
+    for port in rules_of(op.type).layout_inputs:
         value = op.get_input(port)
         if value is not None:
-            op.set_input(port, transposed(graph, value, to_last(rank)))
-    insert_transpose_after(graph, op.output, to_last(rank), to_first(rank))
+            op.set_input(port, transposed(graph, value, to_channels_last(rank)))
+    insert_transpose_after(
+        graph, op.output, to_channels_last(rank), to_channels_first(rank)
+    )
 
 
 def insert_transpose_after(
@@ -97,10 +93,10 @@ def insert_transpose_after(
 def _turn_input(graph: Graph, value: Value) -> None:
     readers = list(value.uses)
     shape = value.shape
-    value.shape = None if shape is None else permute(shape, (0, 2, 3, 1))
+    value.shape = None if shape is None else permute(shape, NCHW_TO_NHWC)
     graph.formats[value.name] = DataFormat.NHWC
     if readers:
-        inner = transposed(graph, value, (0, 3, 1, 2))
+        inner = transposed(graph, value, NHWC_TO_NCHW)
         for op, port in readers:
             op.set_input(port, inner)
 
@@ -110,7 +106,7 @@ def _turn_output(graph: Graph, value: Value) -> None:
     name = value.name
     graph.formats[name] = DataFormat.NHWC
     graph.rename_value(value, graph.unique_name(f"{name}/nchw"))
-    result = transposed(graph, value, (0, 2, 3, 1))
+    result = transposed(graph, value, NCHW_TO_NHWC)
     result.source = value.source
     graph.outputs[graph.outputs.index(value)] = result
     graph.formats.pop(value.name, None)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mace.python.tools.ir import Graph, Op
-from mace.python.tools.ir.window import window_axes
+from mace.python.tools.ir.op_rules.windows import window_axes
 from mace.python.tools.passes.base import Pass
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mace.python.tools.ir import DataFormat, Graph
-from mace.python.tools.ir.window import DATA_FORMAT
+from mace.python.tools.ir.op_rules.images import DATA_FORMAT
 
 
 def _no_identities(graph: Graph) -> list[str]:

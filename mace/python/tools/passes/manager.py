@@ -17,6 +17,7 @@ from typing import get_origin
 
 from mace.python.tools.atomic import atomic_dir
 from mace.python.tools.ir import DataFormat, Graph, GraphError, Value
+from mace.python.tools.ir.layout import NCHW_TO_NHWC
 from mace.python.tools.ir.shapes import compatible, permute
 from mace.python.tools.ir.text import to_text
 from mace.python.tools.ir.verify import verify
@@ -191,7 +192,7 @@ def _border(graph: Graph) -> dict[str, object]:
     def described(value: Value) -> object:
         shape = value.shape
         if shape and graph.formats[value.name] is DataFormat.NCHW:
-            shape = permute(shape, (0, 2, 3, 1))
+            shape = permute(shape, NCHW_TO_NHWC)
         return value.dtype, shape
 
     return {v.name: described(v) for v in (*graph.inputs, *graph.outputs)}

@@ -22,8 +22,10 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     constant = op.input(1).constant
     if constant is None or len(constant.shape) != 2 or op.input(0).is_constant:
         return False
-    if op.attr("transpose_a"):
+    if op.attr("transpose_a") or 0 in constant.shape:
         return False
+    if 0 in constant.shape:
+        return False  # A MatMul makes zeros of it; there is nothing to pack.
     if op.attr("transpose_b"):
         weights = op.input(1)
     else:

@@ -215,6 +215,18 @@ def test_flattening_needs_no_transpose_before_fully_connected(
     assert types(rewrite(build)) == {"Reshape": 1, "FullyConnected": 1}
 
 
+@pytest.mark.parametrize("shape", [(0, 6), (4, 0)])
+def test_nothing_to_pack_is_no_fully_connected(shape: tuple[int, int]) -> None:
+    """The runtime refuses weights without elements."""
+
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (3, shape[0]), DataFormat.NONE)
+        w = b.constant("w", random(rng, *shape))
+        b.output(b.one("MatMul", [x, w], None, None, "fc"), "y")
+
+    assert types(rewrite(build)) == {"MatMul": 1}
+
+
 def test_flattening_that_others_read_keeps_its_order() -> None:
     def build(b: GraphBuilder, rng: np.random.Generator) -> None:
         x = b.input("x", DataType.FLOAT32, (2, 4, 3, 5), DataFormat.NCHW)

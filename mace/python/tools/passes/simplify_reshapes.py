@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mace.python.tools.ir import Dim, Graph, Op
-from mace.python.tools.ir.inference.arrangement import reshaped
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.op_rules.reshapes import reshaped
 from mace.python.tools.ir.shapes import same_shape
 from mace.python.tools.passes.base import Pass
-
-_RESHAPES = frozenset({"Reshape", "Squeeze", "ExpandDims"})
 
 
 class SimplifyReshapes(Pass):
@@ -47,10 +46,10 @@ def _turn(graph: Graph, op: Op) -> bool:
 
 def _join(op: Op) -> bool:
     """Reads what the reshape before reads, if one Reshape can do both."""
-    if op.type not in _RESHAPES or op.get_input(1) is not None:
+    if not rules_of(op.type).only_reshapes or op.get_input(1) is not None:
         return False
     before = op.input(0).producer
-    if before is None or before.type not in _RESHAPES:
+    if before is None or not rules_of(before.type).only_reshapes:
         return False
     source = before.input(0)
     wanted = reshape_attribute(source.shape, op.output.shape or ())

@@ -2,22 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves transposes towards the outputs until they meet and cancel.
 
-`op(T(x))` becomes `T'(op'(x))` where the operator allows it (rules in
-`transpose_rules.py`). Transposes move one way only, so this ends. Two in a row
-become one, and one that restores the order of the axes disappears.
+`op(T(x))` becomes `T'(op'(x))` where the rules of the operator allow it.
+Transposes move one way only, so this ends. Two in a row become one, and one that
+restores the order of the axes disappears.
 """
 
 from __future__ import annotations
 
 from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.ir.op_rules import Perm, SunkTranspose, rules_of
 from mace.python.tools.ir.shapes import permute, product
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.channels_last import transposed
 from mace.python.tools.passes.match import producer
-from mace.python.tools.passes.transpose_rules import RULES, SPREADING, Rewrite
-
-Perm = tuple[int, ...]
 
 
 class SinkTransposes(Pass):
@@ -64,17 +62,16 @@ def _merge(graph: Graph, op: Op) -> int:
 
 
 def _sink(graph: Graph, op: Op) -> int:
-    rule = RULES.get(op.type)
     perm = _common_perm(op)
-    if rule is None or perm is None:
+    if perm is None:
         return 0
-    rewrite = rule(op, perm)
-    if rewrite is None or not _operands(graph, op, perm):
+    sunk = rules_of(op.type).sink_transpose(op, perm)
+    if sunk is None or not _operands(graph, op, perm):
         return 0
-    for name, value in rewrite.attrs.items():
+    for name, value in sunk.attrs.items():
         op.set_attr(name, value)
     for value in op.outputs:
-        _move_below(graph, op, value, rewrite)
+        _move_below(graph, op, value, sunk)
     update_outputs(op)
     return 1
 
@@ -100,7 +97,7 @@ def _operands(graph: Graph, op: Op, perm: Perm) -> bool:
     saved = added = 0
     for port, value in enumerate(op.inputs):
         made = producer(value, "Transpose")
-        spreads = op.type in SPREADING or port == 0
+        spreads = port == 0 or rules_of(op.type).inputs_share_axes
         if value is None or not spreads or _is_single(value):
             new.append(value)
         elif made is not None:
@@ -143,7 +140,7 @@ def _turned_constant(graph: Graph, op: Op, value: Value, perm: Perm) -> Value:
     shape = (1,) * (len(perm) - len(value.constant.shape)) + value.constant.shape
     back = inverse(perm)
     turned = tuple(shape[axis] for axis in back)
-    if op.type == "Eltwise":
+    if rules_of(op.type).broadcasts:
         # Leading ones broadcast anyway; without them a constant per channel
         # is easy to recognise.
         while len(turned) > 1 and turned[0] == 1:
@@ -155,9 +152,9 @@ def _turned_constant(graph: Graph, op: Op, value: Value, perm: Perm) -> Value:
     return graph.add_constant(f"{value.name}/nhwc", constant)
 
 
-def _move_below(graph: Graph, op: Op, value: Value, rewrite: Rewrite) -> None:
+def _move_below(graph: Graph, op: Op, value: Value, sunk: SunkTranspose) -> None:
     """Puts the transpose after `op`: `value` keeps its name and readers."""
-    perm = rewrite.output_perm
+    perm = sunk.output_perm
     if perm == tuple(range(len(perm))):
         return
     made = graph.add_value(graph.unique_name(f"{value.name}/nhwc"), value.dtype, None)

@@ -13,31 +13,19 @@ chain then has no reader and goes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Optional
 
 import numpy as np
 
 from mace.python.tools.ir import Dim, Graph, Op, Value
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.ir.evaluate import evaluate_op
 from mace.python.tools.ir.infer import update_outputs
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.op_rules.movement import symbols
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.simplify_reshapes import reshape_attribute
 
-# Operators that only move elements: applied to symbols as to numbers.
-_MOVES = frozenset(
-    {
-        "Concat",
-        "ExpandDims",
-        "Gather",
-        "Identity",
-        "Reshape",
-        "Squeeze",
-        "Stack",
-        "StridedSlice",
-    }
-)
 # Shapes are short; a long integer tensor is data.
 _LONGEST = 64
 
@@ -101,24 +89,13 @@ def _follow(op: Op, known: dict[Value, Array]) -> None:
     """Adds the elements of the output if they follow from shapes."""
     if len(op.outputs) != 1:
         return
-    if op.type == "Shape":
-        shape = op.input(0).shape
-        if shape is not None:
-            known[op.output] = _symbols(shape)
-        return
     elements = [_elements(value, known) for value in op.inputs]
-    if not any(value in known for value in op.inputs):
+    # Of constants alone it would have been folded.
+    if any(array is not None for array in elements) and not any(
+        value in known for value in op.inputs
+    ):
         return
-    arrays = [array for array in elements if array is not None]
-    if len(arrays) != len(elements):
-        return
-    result = None
-    if op.type in _MOVES:
-        result = _moved(op, arrays)
-    elif op.type == "Cast" and op.attr("to") == "INT32":
-        result = arrays[0]
-    elif op.type == "Eltwise" and op.attr("mode") in _ARITHMETIC:
-        result = _computed(op, arrays)
+    result = rules_of(op.type).symbolic(op, elements)
     if result is not None:
         known[op.output] = result
 
@@ -131,52 +108,4 @@ def _elements(value: Optional[Value], known: Mapping[Value, Array]) -> Array | N
     if value.constant is None or value.constant.size > _LONGEST:
         return None
     array = value.numpy()
-    return np.asarray(_symbols(array.reshape(-1).tolist()).reshape(array.shape))
-
-
-def _symbols(dims: tuple[Dim, ...] | list[Dim]) -> Array:
-    """An array of numbers, symbols and None."""
-    result = np.empty(len(dims), object)
-    result[:] = dims
-    return result
-
-
-def _moved(op: Op, arrays: list[Array]) -> Array | None:
-    """Moves the elements by moving their numbers."""
-    if op.type == "Gather":
-        arrays = [arrays[0], arrays[1].astype(np.int64)]
-    if op.type == "Reshape" and len(arrays) > 1:
-        return None
-    pool = np.concatenate([array.reshape(-1) for array in arrays])
-    numbers, start = [], 0
-    for array in arrays:
-        ids = np.arange(start, start + array.size).reshape(array.shape)
-        numbers.append(ids)
-        start += array.size
-    if op.type == "Gather":
-        numbers[1] = arrays[1]
-    (moved,) = evaluate_op(op, numbers)
-    return np.asarray(pool[moved.astype(np.int64)], object)
-
-
-_ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
-    "ADD": lambda a, b: a + b,
-    "SUB": lambda a, b: a - b,
-    "MUL": lambda a, b: a * b,
-}
-
-
-def _computed(op: Op, arrays: list[Array]) -> Array:
-    function = _ARITHMETIC[op.attr("mode")]
-
-    def both(a: Dim, b: Dim) -> Dim:
-        if isinstance(a, int) and isinstance(b, int):
-            return function(a, b)
-        # What leaves a symbol as it is.
-        mode = op.attr("mode")
-        neutral = 1 if mode == "MUL" else 0
-        if b == neutral:
-            return a
-        return b if a == neutral and mode != "SUB" else None
-
-    return np.asarray(np.frompyfunc(both, 2, 1)(*arrays), object)
+    return np.asarray(symbols(array.reshape(-1).tolist()).reshape(array.shape))

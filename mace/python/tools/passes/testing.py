@@ -16,6 +16,7 @@ import numpy as np
 from mace.python.tools.ir import DataFormat, Graph, GraphBuilder
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.layout import NCHW_TO_NHWC
 from mace.python.tools.ir.shapes import static
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.manager import PassManager
@@ -68,14 +69,14 @@ def _compare(before: Graph, after: Graph, seed: int) -> None:
         array = rng.standard_normal(shape) * 3
         inputs[value.name] = array.astype(value.dtype.numpy)
     turned = {
-        name: array.transpose(0, 2, 3, 1) if _turned(before, after, name) else array
+        name: array.transpose(NCHW_TO_NHWC) if _turned(before, after, name) else array
         for name, array in inputs.items()
     }
     expected, found = run_graph(before, inputs), run_graph(after, turned)
     for value in after.outputs:
         want, have = expected[value.name], found[value.name]
         if _turned(before, after, value.name):
-            want = want.transpose(0, 2, 3, 1)
+            want = want.transpose(NCHW_TO_NHWC)
         assert want.dtype == have.dtype and want.shape == have.shape
         known = static(value.shape)
         assert known is None or known == have.shape

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mace.python.tools.run.model_file import ModelFile
+from mace.python.tools.export.model_file import ModelFile
 
 _ELEMENT_BYTES = {"float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "bool": 1}
 

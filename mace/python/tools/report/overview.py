@@ -14,8 +14,8 @@ from typing import Optional
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mace.python.tools.atomic import atomic_write
+from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.report.write import report_stem, run_json
-from mace.python.tools.run.results import ModelRun, RunReport
 
 _TEMPLATE = "overview.html.jinja2"
 _STEM = "all_runs"

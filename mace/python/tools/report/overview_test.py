@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mace.python.tools.config.deployment import Abi, Runtime
+from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices.memory import MemorySample
 from mace.python.tools.report.overview import write_overview
-from mace.python.tools.run.results import ModelRun, RunReport, Times
+from mace.python.tools.report.results import ModelRun, RunReport, Times
 from mace.python.tools.validate import compare_tensor
 
 _FAILURE = "mace_run crashed (signal 11); last output: <begun>\nlog: a.log"

@@ -12,8 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis
-from mace.python.tools.run.results import ModelRun
-from mace.python.tools.run.summary import worst_layer
+from mace.python.tools.report.results import ModelRun, worst_layer
 
 _TEMPLATE = "page.html.jinja2"
 

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.config.deployment import Abi, Runtime
+from mace.python.tools.config.vocabulary import Abi, Runtime
+from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis, analyse
 from mace.python.tools.report.page import html_page
+from mace.python.tools.report.results import ModelRun, Times
 from mace.python.tools.report.trace import chrome_trace
 from mace.python.tools.report.write import write_reports
-from mace.python.tools.run.model_file import ModelFile, OperatorInfo, TensorInfo
-from mace.python.tools.run.results import ModelRun, Times
 from mace.python.tools.validate import compare_tensor
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools.atomic import atomic_write
+from mace.python.tools.export.model_file import ModelFile
 from mace.python.tools.report.analysis import analyse
 from mace.python.tools.report.page import html_page
+from mace.python.tools.report.results import ModelRun
 from mace.python.tools.report.trace import chrome_trace
-from mace.python.tools.run.model_file import ModelFile
-from mace.python.tools.run.results import ModelRun
 from mace.python.tools.validate import Comparison
 
 

@@ -1,10 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Running a converted deployment: `converter.py run`."""
+"""Runs converted models: `deployment_run.run_deployment`.
 
-from __future__ import annotations
-
-from mace.python.tools.run.deployment_run import run_deployment
-from mace.python.tools.run.results import ModelRun, RunReport
-
-__all__ = ["ModelRun", "RunReport", "run_deployment"]
+Imports nothing here: the command line needs the options of this room where its
+packages are not installed.
+"""

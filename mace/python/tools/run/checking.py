@@ -12,25 +12,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mace.python.tools.cli.options import LayerRange
-from mace.python.tools.config.deployment import (
-    DataFormat,
-    ModelConfig,
-    Platform,
-    Runtime,
-)
+from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.vocabulary import DataFormat, Platform, Runtime
 from mace.python.tools.errors import UnsupportedError, UsageError
+from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.fetch import fetch_file
 from mace.python.tools.importers.base import nearest_names
+from mace.python.tools.report.results import LayerComparison
 from mace.python.tools.run.inputs import load_tensor
 from mace.python.tools.run.invocation import Port
-from mace.python.tools.run.model_file import ModelFile, OperatorInfo, TensorInfo
-from mace.python.tools.run.results import LayerComparison
-from mace.python.tools.validate import (
-    Comparison,
-    compare_tensor,
-    similarity_threshold,
-)
+from mace.python.tools.run.options import LayerRange
+from mace.python.tools.validate import Comparison, compare_tensor, similarity_threshold
 from mace.python.tools.validate.frameworks import ReferenceRequest, run_reference
 from mace.python.tools.validate.layout import (
     candidates,
@@ -112,7 +104,7 @@ def expected_outputs(
     reference = run_reference(
         ReferenceRequest(
             framework=_framework(model),
-            model_file=fetch_file(model.model_file),
+            model_file=fetch_file(model.model_file_path),
             inputs={
                 info.name: convert(_plain(inputs[info.name]), info.data_format, native)
                 for info in model_file.inputs
@@ -130,9 +122,9 @@ def least_similarity(model: ModelConfig, runtime: Runtime) -> float:
     subgraph = model.subgraphs[0]
     return similarity_threshold(
         runtime,
-        subgraph.validation_threshold,
-        model.quantize.enabled,
-        subgraph.data_type.computes_in_half or model.quantize.large_weights,
+        subgraph.validation_threshold or {},
+        model.quantize,
+        subgraph.data_type.computes_in_half or model.quantize_large_weights,
     )
 
 
@@ -213,7 +205,7 @@ def named_layers(model: ModelConfig, model_file: ModelFile) -> list[Layer]:
         if tensor.source and tensor.is_static and tensor.data_type != "unknown"
     }
     layers, problems = [], []
-    for check in model.subgraphs[0].check_tensors:
+    for check in model.subgraphs[0].checks:
         # TensorFlow's first output of a node is the node's name, too.
         layer = by_source.get(check.name) or by_source.get(f"{check.name}:0")
         if layer is None:

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.cli.options import LayerRange
 from mace.python.tools.errors import UsageError
 from mace.python.tools.run import checking
+from mace.python.tools.run.options import LayerRange
 from mace.python.tools.run.testing.project import Project
 
 

@@ -13,15 +13,16 @@ from pathlib import Path
 from rich.console import Console
 
 from mace.python.tools.atomic import check_writable
-from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config import Deployment, Runtime
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.effect import Command, check_effects
+from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.devices import DeviceQuery, close_all, find_devices
-from mace.python.tools.effects import Command, check_effects
+from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run import summary
 from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
 from mace.python.tools.run.model_run import PreparedModel, prepare_model
+from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
-from mace.python.tools.run.results import ModelRun, RunReport
 from mace.python.tools.terminal import make_console
 from mace.python.tools.validate.log_csv import write_log
 
@@ -58,7 +59,7 @@ def run_deployment(
             model.name: prepare_model(deployment, model, options)
             for model in deployment.models
         }
-        # The one that exists; `effects` has told of others that are asked for.
+        # The one that exists; `check_effects` has told of others that are asked for.
         jobs = [Job(model, Runtime.CPU) for model in models.values()]
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
         programs = {abi: find_program(abi, options, deployment) for abi in abis}

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config.deployment import Abi, Runtime
+from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import (
     DeviceError,
     DeviceStoppedError,
@@ -25,10 +24,11 @@ from mace.python.tools.devices import (
 )
 from mace.python.tools.devices.together import on_each_device
 from mace.python.tools.errors import MaceError
+from mace.python.tools.report.results import ModelRun
 from mace.python.tools.run import summary
 from mace.python.tools.run.invocation import PROGRAM
 from mace.python.tools.run.model_run import Place, PreparedModel, run_model, with_log
-from mace.python.tools.run.results import ModelRun
+from mace.python.tools.run.options import RunOptions
 from mace.python.tools.terminal import Meter, print_text, show_progress
 
 

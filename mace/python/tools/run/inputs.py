@@ -12,12 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mace.python.tools.config.deployment import (
-    FileRef,
-    InputInfo,
-    SubgraphConfig,
-    TensorType,
-)
+from mace.python.tools.config.deployment import BorderTensor, FileRef, SubgraphConfig
+from mace.python.tools.config.vocabulary import TensorType
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_file
 
@@ -75,7 +71,7 @@ def load_tensor(ref: FileRef, shape: tuple[int, ...], data_type: TensorType) -> 
     return shaped.astype(element_type(data_type.value), copy=False)
 
 
-def _from_file(info: InputInfo, ref: FileRef) -> Array:
+def _from_file(info: BorderTensor, ref: FileRef) -> Array:
     return load_tensor(ref, info.shape, info.data_type)
 
 
@@ -112,7 +108,7 @@ def _fit(array: Array, shape: tuple[int, ...]) -> Array | None:
     return None
 
 
-def _random(info: InputInfo, seed: int) -> Array:
+def _random(info: BorderTensor, seed: int) -> Array:
     shape = _static_shape(info)
     # crc32: the same on every machine and Python, unlike hash().
     generator = np.random.default_rng([seed, zlib.crc32(info.name.encode())])
@@ -129,7 +125,7 @@ def _random(info: InputInfo, seed: int) -> Array:
     return values.astype(element_type(info.data_type.value))
 
 
-def _static_shape(info: InputInfo) -> tuple[int, ...]:
+def _static_shape(info: BorderTensor) -> tuple[int, ...]:
     unknown = [axis for axis, dim in enumerate(info.shape) if dim < 0]
     if any(axis > 0 for axis in unknown):
         raise InputDataError(

@@ -9,19 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.config.deployment import (
-    DataType,
-    FileRef,
-    InputInfo,
-    Runtime,
-    SubgraphConfig,
-    TensorType,
-)
+from mace.python.tools.config.deployment import BorderTensor, FileRef, SubgraphConfig
+from mace.python.tools.config.vocabulary import TensorType
 from mace.python.tools.run.inputs import InputDataError, load_tensor, make_inputs
 
 
-def _subgraph(*inputs: InputInfo) -> SubgraphConfig:
-    return SubgraphConfig("main", inputs, (), Runtime.CPU, DataType.FP32_FP32)
+def _subgraph(*inputs: BorderTensor) -> SubgraphConfig:
+    return SubgraphConfig(
+        input_tensors=tuple(info.name for info in inputs),
+        input_shapes=tuple(info.shape for info in inputs),
+        input_data_types=tuple(info.data_type for info in inputs),
+        input_ranges=tuple(info.range or (-1.0, 1.0) for info in inputs)
+        if any(info.range for info in inputs)
+        else None,
+    )
 
 
 def _ref(path: Path) -> FileRef:
@@ -29,40 +30,40 @@ def _ref(path: Path) -> FileRef:
 
 
 def test_random_values_fill_their_range() -> None:
-    info = InputInfo("a", (1, 50, 20), range=(2.0, 4.0))
+    info = BorderTensor("a", (1, 50, 20), range=(2.0, 4.0))
     (array,) = make_inputs(_subgraph(info)).values()
     assert array.dtype == np.float32
     assert array.shape == (1, 50, 20)
     assert 2.0 <= array.min() < 2.1 and 3.9 < array.max() <= 4.0
-    default = make_inputs(_subgraph(InputInfo("a", (1000,))))["a"]
+    default = make_inputs(_subgraph(BorderTensor("a", (1000,))))["a"]
     assert -1.0 <= default.min() < -0.98 and 0.98 < default.max() <= 1.0
 
 
 def test_random_values_repeat_and_differ_by_name_and_seed() -> None:
-    pair = _subgraph(InputInfo("a", (8,)), InputInfo("b", (8,)))
+    pair = _subgraph(BorderTensor("a", (8,)), BorderTensor("b", (8,)))
     first = make_inputs(pair)
     np.testing.assert_array_equal(first["a"], make_inputs(pair)["a"])
     # Adding an input changes no other one.
     np.testing.assert_array_equal(
-        first["b"], make_inputs(_subgraph(InputInfo("b", (8,))))["b"]
+        first["b"], make_inputs(_subgraph(BorderTensor("b", (8,))))["b"]
     )
     assert not np.array_equal(first["a"], first["b"])
     assert not np.array_equal(first["a"], make_inputs(pair, seed=1)["a"])
 
 
 def test_random_integers() -> None:
-    info = InputInfo("i", (500,), TensorType.INT32, range=(3.0, 6.5))
+    info = BorderTensor("i", (500,), TensorType.INT32, range=(3.0, 6.5))
     array = make_inputs(_subgraph(info))["i"]
     assert array.dtype == np.int32
     assert set(array.tolist()) == {3, 4, 5, 6}
-    default = make_inputs(_subgraph(InputInfo("i", (500,), TensorType.INT32)))["i"]
+    default = make_inputs(_subgraph(BorderTensor("i", (500,), TensorType.INT32)))["i"]
     assert set(default.tolist()) == {0, 1}
 
 
 def test_unknown_dimensions() -> None:
-    assert make_inputs(_subgraph(InputInfo("a", (-1, 3))))["a"].shape == (1, 3)
+    assert make_inputs(_subgraph(BorderTensor("a", (-1, 3))))["a"].shape == (1, 3)
     with pytest.raises(InputDataError, match=r"a has shape \[1, -1\]"):
-        make_inputs(_subgraph(InputInfo("a", (1, -1))))
+        make_inputs(_subgraph(BorderTensor("a", (1, -1))))
 
 
 def test_npy_and_raw_files(tmp_path: Path) -> None:

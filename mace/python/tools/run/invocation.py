@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mace.python.tools.bazel import sanitizer_environment, sanitizer_summary
-from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config.deployment import DataFormat, Runtime
+from mace.python.tools.config.vocabulary import DataFormat, Runtime
 from mace.python.tools.devices import (
     NO_SPACE,
     SCRATCH,
@@ -29,8 +28,9 @@ from mace.python.tools.devices import (
 )
 from mace.python.tools.devices.memory import MemorySample
 from mace.python.tools.errors import MaceError
+from mace.python.tools.export.model_file import ModelFile
 from mace.python.tools.run.inputs import element_type
-from mace.python.tools.run.model_file import ModelFile
+from mace.python.tools.run.options import RunOptions
 
 Array = npt.NDArray[Any]
 

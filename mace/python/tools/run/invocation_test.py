@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config.deployment import DataFormat, Runtime
+from mace.python.tools.config.vocabulary import DataFormat, Runtime
 from mace.python.tools.devices import HostDevice
 from mace.python.tools.run.invocation import (
     PROGRAM,
@@ -21,6 +20,7 @@ from mace.python.tools.run.invocation import (
     RunnerError,
     run_on_device,
 )
+from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.testing.tiny_model import run_dense, write_dense_model
 
 RNG = np.random.default_rng(11)

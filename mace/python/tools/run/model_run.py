@@ -14,36 +14,23 @@ from typing import Any
 
 import numpy.typing as npt
 
-from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.codegen import model_places
-from mace.python.tools.config.deployment import (
-    Abi,
-    Deployment,
-    ModelConfig,
-    Runtime,
-)
+from mace.python.tools.config.deployment import Deployment, ModelConfig
+from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import Device, DeviceProperties, write_log
-from mace.python.tools.devices.memory import (
-    MemorySample,
-    memory_line,
-    write_samples,
-)
+from mace.python.tools.devices.memory import MemorySample, memory_line, write_samples
 from mace.python.tools.errors import UsageError
-from mace.python.tools.run import checking, samples
-from mace.python.tools.run.inputs import SEED, make_inputs
-from mace.python.tools.run.invocation import (
-    Answer,
-    Port,
-    Request,
-    run_on_device,
-)
-from mace.python.tools.run.model_file import (
+from mace.python.tools.export.model_file import (
     ModelFile,
     TensorInfo,
     as_declared,
     read_model_file,
 )
-from mace.python.tools.run.results import LayerComparison, ModelRun, Times
+from mace.python.tools.report.results import LayerComparison, ModelRun, Times
+from mace.python.tools.run import checking, samples
+from mace.python.tools.run.inputs import SEED, make_inputs
+from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
+from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.stale_conversion import check_current
 
 _LOG = logging.getLogger(__name__)

@@ -12,10 +12,11 @@ from pathlib import Path
 from mace.python.tools.android_ndk import find_ndk
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.bazel import Variant, build_program, choose_variant
-from mace.python.tools.cli.options import RunOptions
 from mace.python.tools.codegen import linked_package
-from mace.python.tools.config.deployment import Abi, Deployment, ModelFormat
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.errors import MissingToolError
+from mace.python.tools.run.options import RunOptions
 
 _LOG = logging.getLogger(__name__)
 

@@ -15,14 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config.deployment import Runtime, SubgraphConfig
+from mace.python.tools.config.deployment import SubgraphConfig
+from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.devices import Device
 from mace.python.tools.errors import CheckFailedError, UsageError
+from mace.python.tools.export.model_file import ModelFile, TensorInfo
 from mace.python.tools.fetch import fetch_file
 from mace.python.tools.run.inputs import InputDataError, element_type
 from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
-from mace.python.tools.run.model_file import ModelFile, TensorInfo
+from mace.python.tools.run.options import RunOptions
 from mace.python.tools.validate.accuracy import run_accuracy_script
 
 _LOG = logging.getLogger(__name__)
@@ -166,7 +167,7 @@ def run_scripts(subgraph: SubgraphConfig, runner: SampleRunner) -> dict[str, str
     """What each accuracy script of a subgraph says, by its path."""
     results = {}
     names = tuple(info.name for info in subgraph.inputs)
-    for ref in subgraph.accuracy_validation_scripts:
+    for ref in subgraph.accuracy_validation_script or ():
         script = fetch_file(ref)
         results[ref.location] = run_accuracy_script(script, names, runner.run)
         _LOG.info("%s: %s", ref.location, results[ref.location])

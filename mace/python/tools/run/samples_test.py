@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from mace.python.tools.errors import UsageError
+from mace.python.tools.export.model_file import TensorInfo
 from mace.python.tools.run.inputs import InputDataError
-from mace.python.tools.run.model_file import TensorInfo
 from mace.python.tools.run.samples import find_samples
 from mace.python.tools.run.testing.tiny_model import write_dense_model
 

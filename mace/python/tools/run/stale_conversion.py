@@ -11,13 +11,13 @@ from typing import Any
 
 from mace.python.tools.config.deployment import (
     BorderTensor,
-    DataFormat,
     FileRef,
     ModelConfig,
     SubgraphConfig,
 )
+from mace.python.tools.config.vocabulary import DataFormat
+from mace.python.tools.export.model_file import ModelFile, ModelFileError, TensorInfo
 from mace.python.tools.fetch import file_sha256
-from mace.python.tools.run.model_file import ModelFile, ModelFileError, TensorInfo
 
 _LOG = logging.getLogger(__name__)
 
@@ -77,25 +77,17 @@ def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
 
 
 def _settings(model: ModelConfig, file: ModelFile) -> Iterator[str]:
-    subgraph = model.subgraphs[0]
-    now = {
-        "runtime": subgraph.runtime.value,
-        "winograd": subgraph.winograd,
-        "data_type": subgraph.data_type.value,
-        "limit_opencl_kernel_time": bool(model.limit_opencl_kernel_time),
-        "opencl_queue_window_size": model.opencl_queue_window_size,
-        "obfuscate": model.obfuscate,
-        "quantize_large_weights": model.quantize.large_weights,
-    }
     # Zeros are not in the file; a model without any hint is from elsewhere.
-    then = {"obfuscate": file.hints.get("obfuscated", False), **file.hints}
-    for key, value in now.items():
-        if file.hints and then.get(key, type(value)()) != value:
-            yield f"{key} is {value}, was {then.get(key, type(value)())}"
+    if not file.hints:
+        return
+    for name, value in model.hints().items():
+        was = file.hints.get(name, type(value)())
+        if was != value:
+            yield f"{name} is {value}, was {was}"
 
 
 def _changed_sources(model: ModelConfig, file: ModelFile) -> Iterator[str]:
-    refs = [ref for ref in (model.model_file, model.weight_file) if ref]
+    refs = [ref for ref in (model.model_file_path, model.weight_file_path) if ref]
     for ref, was in zip(refs, file.source_sha256):
         now = ref.sha256
         path = _path(ref)
@@ -103,12 +95,12 @@ def _changed_sources(model: ModelConfig, file: ModelFile) -> Iterator[str]:
             now = file_sha256(ref, path)
         if now is not None and now != was:
             yield ref.location
-    source = _path(model.model_file)
+    source = _path(model.model_file_path)
     if source is None:
         return
     for name, was in file.external_sha256.items():
         path = source.parent / name
-        if path.is_file() and file_sha256(model.model_file, path) != was:
+        if path.is_file() and file_sha256(model.model_file_path, path) != was:
             yield str(path)
 
 

@@ -8,9 +8,9 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from mace.python.tools.config import load_deployment_text
+from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.export.model_file import ModelFileError
 from mace.python.tools.run.invocation import RunnerError
-from mace.python.tools.run.model_file import ModelFileError
 from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
 
 
@@ -22,7 +22,7 @@ def test_a_model_of_other_settings_is_told(
     assert "other settings" not in caplog.text
     other = "data_type: bf16_fp32\nwinograd: 0\n"
     project.run(project.deployment(other))
-    assert "winograd is 0, was 4; data_type is bf16_fp32, was fp32_fp32" in caplog.text
+    assert "data_type is bf16_fp32, was fp32_fp32; winograd is 0, was 4" in caplog.text
     project.run(project.deployment(runtime="cpu\n    quantize_large_weights: 1"))
     assert "quantize_large_weights is True, was False" in caplog.text
     text = DEPLOYMENT.format(

@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-import math
-
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from mace.python.tools.run.results import LayerComparison, ModelRun, RunReport
+from mace.python.tools.report.results import ModelRun, RunReport, worst_layer
 
 
 def print_comparisons(
@@ -74,24 +72,6 @@ def print_layers(console: Console, run: ModelRun) -> None:
             highlight=False,
             soft_wrap=True,
         )
-
-
-def worst_layer(layers: tuple[LayerComparison, ...]) -> LayerComparison | None:
-    """The least similar one; the first whose values are no numbers, if any.
-
-    One that could not be had says nothing about the others and is none.
-    Similarity is the measure for the verdict, but differs only in its last
-    digits between good layers: there SQNR decides.
-    """
-
-    def badness(layer: LayerComparison) -> tuple[float, float]:
-        m = layer.comparison.metrics
-        if math.isnan(m.similarity):
-            return (-math.inf, -math.inf)
-        return (round(m.similarity, 6), m.sqnr)
-
-    computed = (layer for layer in layers if layer.comparison.computed)
-    return min(computed, key=badness, default=None)
 
 
 def print_summary(console: Console, report: RunReport) -> None:

@@ -7,9 +7,9 @@ import io
 
 from rich.console import Console
 
-from mace.python.tools.config.deployment import Abi, Runtime
+from mace.python.tools.config.vocabulary import Abi, Runtime
+from mace.python.tools.report.results import ModelRun, RunReport, Times
 from mace.python.tools.run import summary
-from mace.python.tools.run.results import ModelRun, RunReport, Times
 
 
 def test_summary_fits_80_columns() -> None:

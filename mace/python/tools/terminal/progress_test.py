@@ -21,7 +21,7 @@ _LINES = 40
 _PROGRAM = f"""\
 import logging, sys, threading, time
 from rich.table import Table
-from mace.python.tools.cli import console as messages
+from mace.python.tools.command_line import console as messages
 from mace.python.tools.terminal import make_console, print_text, show_progress
 console = make_console(sys.stdout)
 log = logging.getLogger("mace.test")

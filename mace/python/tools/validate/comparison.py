@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mace.python.tools.config.deployment import Runtime
+from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.validate.metrics import Array, Metrics, compute_metrics
 
 # Least cosine similarity that counts as equal, unless the deployment file's

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.config.deployment import Runtime
+from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.validate import compare_tensor, similarity_threshold
 from mace.python.tools.validate.log_csv import write_log
 

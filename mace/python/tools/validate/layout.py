@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mace.python.tools.config.deployment import DataFormat, Platform
+from mace.python.tools.config.vocabulary import DataFormat, Platform
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 
 Array = npt.NDArray[Any]
-
-_TO_NCHW = (0, 3, 1, 2)
-_TO_NHWC = (0, 2, 3, 1)
 
 
 def framework_format(platform: Platform) -> DataFormat:
@@ -32,7 +30,7 @@ def convert(array: Array, source: DataFormat, target: DataFormat) -> Array:
     """Moves the channels of a rank-4 array; other ranks and NONE stay."""
     if array.ndim != 4 or source is target or DataFormat.NONE in (source, target):
         return array
-    perm = _TO_NCHW if target is DataFormat.NCHW else _TO_NHWC
+    perm = NHWC_TO_NCHW if target is DataFormat.NCHW else NCHW_TO_NHWC
     return np.ascontiguousarray(array.transpose(perm))
 
 
@@ -52,7 +50,7 @@ def candidates(array: Array, shape: tuple[int, ...]) -> list[Array]:
     if array.shape == shape:
         found.append(array)
     if array.ndim == 4 and len(shape) == 4:
-        moved = array.transpose(_TO_NCHW)
+        moved = array.transpose(NHWC_TO_NCHW)
         if moved.shape == shape:
             found.append(np.ascontiguousarray(moved))
     # Dimensions of 1 that a pass dropped or added.

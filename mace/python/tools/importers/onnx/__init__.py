@@ -10,5 +10,6 @@ with signals_held():
     import onnx  # noqa: F401
 
 from mace.python.tools.importers.onnx.importer import import_model
+from mace.python.tools.importers.onnx.node import HANDLERS
 
-__all__ = ["import_model"]
+__all__ = ["HANDLERS", "import_model"]

@@ -3,7 +3,7 @@
 """Computes nodes at conversion that MACE has no operator for.
 
 Exporters compute shapes and tables with operators that no network needs at
-run time (Range, Where, NonZero, ...). Where everything such a node reads is
+run time (Range, NonZero, Trilu, ...). Where everything such a node reads is
 known, ONNX's own reference implementation gives the result.
 """
 

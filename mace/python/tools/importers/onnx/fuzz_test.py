@@ -3,8 +3,9 @@
 """Damaged files give one clear error, or a graph that can be optimised.
 
 Bytes are changed at random, at places a seed decides, in small models that
-together use every handler of the importer. The number of mutations grows with
-the environment variable MACE_FUZZ_ROUNDS.
+together use every handler of the importer; so are attributes, inputs and constants,
+which bytes seldom hit. The number of mutations grows with the environment variable
+MACE_FUZZ_ROUNDS.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -20,6 +22,7 @@ import pytest
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.onnx import import_model
+from mace.python.tools.importers.onnx.node import HANDLERS
 from mace.python.tools.importers.onnx.testing import make_model, normal
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import DataFormat
@@ -132,6 +135,61 @@ def _mutate(rng: np.random.Generator, data: bytes) -> bytes:
     return bytes(array)
 
 
+_NUMBERS = (-(2**63), -(2**31), -7, -2, -1, 0, 1, 2, 3, 9, 2**31 - 1, 2**40, 2**62)
+
+
+def _mutate_numbers(rng: np.random.Generator, data: bytes) -> bytes:
+    model = onnx.ModelProto.FromString(data)
+    for _ in range(rng.integers(1, 4)):
+        if rng.integers(3) == 0:
+            _mutate_constant(rng, model.graph.initializer)
+        else:
+            _mutate_node(rng, model.graph.node)
+    mutated: bytes = model.SerializeToString()
+    return mutated
+
+
+def _mutate_constant(rng: np.random.Generator, tensors: Any) -> None:
+    tensor = tensors[rng.integers(len(tensors))]
+    array = np.array(onnx.numpy_helper.to_array(tensor))
+    if rng.integers(3) == 0:
+        array = array.reshape(-1)[: rng.integers(3)]
+    elif array.size and array.dtype == np.int64:
+        array.reshape(-1)[rng.integers(array.size)] = _number(rng)
+    elif rng.integers(3) == 0:
+        array = array.astype((np.float32, np.int32, np.uint8)[rng.integers(3)])
+    tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+
+
+def _mutate_node(rng: np.random.Generator, nodes: Any) -> None:
+    node = nodes[rng.integers(len(nodes))]
+    kind = rng.integers(6)
+    if kind == 0 and node.input:
+        del node.input[rng.integers(len(node.input))]
+    elif kind == 1:
+        node.input.append(nodes[rng.integers(len(nodes))].output[0])
+    elif kind == 2:
+        types = sorted(HANDLERS.types())
+        node.op_type = types[rng.integers(len(types))]
+    elif node.attribute:
+        attribute = node.attribute[rng.integers(len(node.attribute))]
+        if attribute.ints and rng.integers(4):
+            attribute.ints[rng.integers(len(attribute.ints))] = _number(rng)
+        elif attribute.ints:
+            del attribute.ints[rng.integers(len(attribute.ints))]
+        elif attribute.type == onnx.AttributeProto.INT:
+            attribute.i = _number(rng)
+        else:
+            attribute.f = (0.0, -1.0, 1e38, float("nan"), float("inf"))[rng.integers(5)]
+
+
+def _number(rng: np.random.Generator) -> int:
+    return _NUMBERS[rng.integers(len(_NUMBERS))]
+
+
+_MUTATIONS = {"bytes": _mutate, "numbers": _mutate_numbers}
+
+
 def _requests(path: Path, model: onnx.ModelProto) -> list[ImportRequest]:
     inputs, outputs = [], []
     for value in model.graph.input:
@@ -158,8 +216,9 @@ def test_intact_models_are_imported(name: str, tmp_path: Path) -> None:
         optimize(import_model(request))
 
 
+@pytest.mark.parametrize("kind", _MUTATIONS)
 @pytest.mark.parametrize("name", _MODELS)
-def test_damaged_models_never_crash(name: str, tmp_path: Path) -> None:
+def test_damaged_models_never_crash(name: str, kind: str, tmp_path: Path) -> None:
     model = _MODELS[name]()
     data = model.SerializeToString()
     path = tmp_path / "model.onnx"
@@ -168,7 +227,8 @@ def test_damaged_models_never_crash(name: str, tmp_path: Path) -> None:
     count = 300 * _ROUNDS
     for index in range(count):
         seed = [_SEED, index]
-        path.write_bytes(_mutate(np.random.default_rng(seed), data))
+        mutated = _MUTATIONS[kind](np.random.default_rng(seed), data)
+        path.write_bytes(mutated)
         for request in requests:
             try:
                 optimize(import_model(request))
@@ -176,7 +236,7 @@ def test_damaged_models_never_crash(name: str, tmp_path: Path) -> None:
                 assert str(error).strip()
                 refused += 1
             except BaseException:
-                _LOG.error("model %r, seed %s", name, seed)
+                _LOG.error("model %r, %s, seed %s", name, kind, seed)
                 raise
     _LOG.info("%s: seed %d, %d of %d refused", name, _SEED, refused, 2 * count)
     # Mutations that nobody notices, or none that pass, would test nothing.

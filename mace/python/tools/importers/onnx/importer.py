@@ -12,11 +12,14 @@ import onnx
 
 from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import (
+    MALFORMED,
+    MALFORMED_NODE_ERRORS,
     ImportModelError,
     ImportRequest,
     UnsupportedNodeError,
     UnsupportedNodes,
     framework_format,
+    malformed_node,
 )
 from mace.python.tools.importers.onnx.folding import fold_node
 from mace.python.tools.importers.onnx.mapped_file import read_model
@@ -24,12 +27,10 @@ from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.scope import Scope, open_scope
 from mace.python.tools.importers.onnx.tensors import TensorReader
 from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.graph import DataFormat, Graph, GraphError, Value
+from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.infer import ShapeError
 
 _LOG = logging.getLogger(__name__)
-
-MALFORMED = "malformed node: "
 
 
 def import_model(request: ImportRequest) -> Graph:
@@ -81,6 +82,8 @@ class _GraphImporter:
             order = framework_format(spec.data_format, DataFormat.NCHW)
             self._builder.output(value, spec.name, order)
         graph.prune()
+        self._unsupported.add_unfit(graph)
+        self._unsupported.raise_if_any()
         graph.sort()
         return graph
 
@@ -134,21 +137,8 @@ class _GraphImporter:
                 reason = error
             except MaceError:
                 raise
-            except (
-                ArithmeticError,
-                AttributeError,
-                GraphError,
-                IndexError,
-                KeyError,
-                MemoryError,
-                TypeError,
-                ValueError,
-            ) as error:
-                # Damaged numbers (a shape of 2**40) fail in NumPy's words.
-                raise UnsupportedNodeError(
-                    f"{MALFORMED}{type(error).__name__}: {error}",
-                    "export the model again",
-                ) from error
+            except MALFORMED_NODE_ERRORS as error:
+                raise malformed_node(error) from error
             self._discard(proto)
         folded = fold_node(proto, self._scope, inputs, self._builder)
         if folded is None:

@@ -175,7 +175,7 @@ def test_files_that_are_no_models(tmp_path: Path) -> None:
     path.write_bytes(b"")
     assert "is empty" in _message(_request(path))
     path.write_bytes(b"<html>404</html>" * 100)
-    assert "no ONNX model" in _message(_request(path))
+    assert "is a web page" in _message(_request(path))
     assert "cannot read" in _message(_request(tmp_path))
     whole = _network().SerializeToString()
     path.write_bytes(whole[: len(whole) // 2])
@@ -273,6 +273,7 @@ def test_weights_in_constant_nodes(tmp_path: Path) -> None:
         ({"location": "."}, "not in the model's folder|cannot read"),
         ({"location": "missing.bin"}, "cannot read"),
         ({"location": "empty.bin"}, "ends before"),
+        ({"location": "pipe.bin"}, "pipe.bin.* is not a regular file"),
         ({"offset": "8"}, "ends before"),
         ({"offset": "-4"}, "ends before"),
         ({"offset": "four"}, "no number of a byte"),
@@ -288,6 +289,7 @@ def test_bad_external_data(
     os.symlink(tmp_path / "secret.bin", folder / "link.bin")
     os.symlink("loop.bin", folder / "loop.bin")
     (folder / "empty.bin").touch()
+    os.mkfifo(folder / "pipe.bin")
     inputs = {"x": normal(2, 8)}
     with pytest.raises(ImportModelError, match=reason):
         run_mace(_external(folder, **changes), inputs, folder)

@@ -11,8 +11,6 @@ stay in the mapping until somebody asks for their elements.
 
 from __future__ import annotations
 
-import mmap
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +21,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError, Message
 
 from mace.python.tools.importers.base import ImportModelError
-
-Buffer = Union[bytes, mmap.mmap]
+from mace.python.tools.importers.model_file import Buffer, map_file, other_format
 
 # The note's location: no file can be called so. A model that said it would read
 # its own bytes.
@@ -69,6 +66,9 @@ def read_model(path: Path) -> MappedModel:
         ImportModelError: it cannot be read or is no ONNX model.
     """
     buffer = _map(path)
+    other = other_format(path)
+    if other:
+        raise ImportModelError(f"{path} is {other}")
     try:
         reduced = b"".join(_cut(buffer, 0, len(buffer), _TREE))
     except _WireError:
@@ -91,15 +91,12 @@ def read_model(path: Path) -> MappedModel:
 
 def _map(path: Path) -> Buffer:
     try:
-        with path.open("rb") as stream:
-            if os.fstat(stream.fileno()).st_size == 0:
-                raise ImportModelError(f"{path} is empty; is the download complete?")
-            try:
-                return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-            except (ValueError, OSError):
-                return stream.read()  # a pipe, or a file system without mapping
+        buffer = map_file(path)
     except OSError as error:
         raise ImportModelError(f"cannot read {path}: {error.strerror}") from error
+    if not buffer:
+        raise ImportModelError(f"{path} is empty; is the download complete?")
+    return buffer
 
 
 def _is_text(message: Message) -> bool:

@@ -11,19 +11,19 @@ import numpy as np
 import onnx
 
 from mace.python.tools.catalogue import attribute_problems, default_catalogue
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import HandlerTable, UnsupportedNodeError
 from mace.python.tools.importers.onnx.tensors import TensorReader
 from mace.python.tools.ir.builder import GraphBuilder, narrow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.registry import OpTable
 from mace.python.tools.ir.shapes import Shape, static
 
 Handler = Callable[["Node"], None]
 
-# A handler is registered by ONNX operator type; new file, no list to edit.
-HANDLERS: OpTable[Handler] = OpTable("mace.python.tools.importers.onnx.handlers")
+HANDLERS: HandlerTable[Handler] = HandlerTable(
+    "mace.python.tools.importers.onnx.handlers"
+)
 
 STATIC_HINT = (
     "give fixed input_shapes, or simplify the model (tools/onnx_optimizer.py) so "
@@ -299,9 +299,9 @@ class Node:
             if value is None:
                 continue
             types = schema.input_port(index).types
-            if value.dtype.value not in types:
+            if value.dtype not in types:
                 raise UnsupportedNodeError(
                     f"{value.name} has elements of type {value.dtype.value}; "
-                    f"{op_type} takes {', '.join(types)}"
+                    f"{op_type} takes {', '.join(t.value for t in types)}"
                 )
         return values

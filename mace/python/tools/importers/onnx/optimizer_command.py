@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mace.python.tools.cli import flags
-from mace.python.tools.cli.main import guarded
+from mace.python.tools.command_line import flags
+from mace.python.tools.command_line.guard import guarded
 from mace.python.tools.importers.onnx import optimizer
 
 _EXAMPLES = """\

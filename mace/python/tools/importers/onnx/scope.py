@@ -25,7 +25,8 @@ from mace.python.tools.importers.onnx.tensors import (
 )
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.ir.shapes import Shape, compatible, format_shape
+from mace.python.tools.ir.layout import NHWC_TO_NCHW
+from mace.python.tools.ir.shapes import Shape, compatible, format_shape, permute
 
 
 @dataclass(frozen=True)
@@ -311,7 +312,7 @@ def _shape_conflict(
     if own is None or len(own) != 4 or len(spec.shape) != 4:
         return ImportModelError(message)
     verbatim = tuple(spec.shape)
-    turned = tuple(verbatim[axis] for axis in (0, 3, 1, 2))
+    turned = permute(verbatim, NHWC_TO_NCHW)
     if spec.data_format is DataFormat.NHWC and compatible(verbatim, own):
         n, c, h, w = spec.shape
         message += (

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import mmap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,12 +12,9 @@ import numpy as np
 import onnx
 
 from mace.python.tools.importers.base import ImportModelError
-from mace.python.tools.importers.onnx.mapped_file import (
-    THIS_FILE,
-    Buffer,
-    MappedModel,
-)
-from mace.python.tools.ir.builder import narrow, narrow_type
+from mace.python.tools.importers.model_file import Buffer, map_file
+from mace.python.tools.importers.onnx.mapped_file import THIS_FILE, MappedModel
+from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 
@@ -86,7 +82,7 @@ class TensorReader:
         read = self._reader(tensor, dtype, shape, what)
         if math.prod(shape) <= _EAGER_ELEMENTS:
             return Constant.of(narrow(read()))
-        target = narrow_type(dtype)
+        target = dtype.narrowed
         if target is dtype:
             return Constant(shape, dtype, read)
         return Constant(shape, target, lambda: narrow(read()))
@@ -158,10 +154,7 @@ class TensorReader:
         try:
             if folder not in path.resolve().parents:
                 raise self._outside(what, location)
-            with path.open("rb") as stream:
-                return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError:
-            return b""  # an empty file cannot be mapped
+            return map_file(path)
         except (OSError, RuntimeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise ImportModelError(

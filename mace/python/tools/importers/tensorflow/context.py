@@ -36,7 +36,7 @@ class Context:
 
     def input(self, index: int) -> Value:
         """An input that must be there."""
-        if index >= len(self.inputs):
+        if not 0 <= index < len(self.inputs):
             raise UnsupportedNodeError(f"input {index} is missing")
         return self.inputs[index]
 
@@ -101,4 +101,6 @@ class Context:
 
 
 Handler = Callable[[Context], None]
-HANDLERS: HandlerTable[Handler] = HandlerTable()
+HANDLERS: HandlerTable[Handler] = HandlerTable(
+    "mace.python.tools.importers.tensorflow.handlers"
+)

@@ -8,35 +8,36 @@ Tensors are called `node:output`. The deployment file may say `node` for
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import numpy as np
 
+from mace.python.tools.errors import MaceError
 from mace.python.tools.importers.base import (
+    MALFORMED_NODE_ERRORS,
     ImportModelError,
     ImportRequest,
     InputSpec,
     UnsupportedNodeError,
     UnsupportedNodes,
     framework_format,
+    malformed_node,
     nearest_names,
     unknown_tensor,
     user_to_framework,
 )
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
 from mace.python.tools.importers.tensorflow.node import (
-    NUMPY_TYPES,
+    ELEMENT_TYPES,
     Node,
     split_tensor_name,
     tensor_name,
 )
 from mace.python.tools.importers.tensorflow.reader import read_nodes
 from mace.python.tools.ir.builder import GraphBuilder
-from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.infer import ShapeError
+from mace.python.tools.ir.layout import NCHW_TO_NHWC
 from mace.python.tools.ir.shapes import from_ints
 
-_HANDLERS_PACKAGE = "mace.python.tools.importers.tensorflow.handlers"
 _CALLS = {"PartitionedCall", "StatefulPartitionedCall", "If", "While"}
 _VARIABLES = {"VariableV2", "VarHandleOp", "ReadVariableOp", "Variable"}
 _PLACEHOLDERS = {"Placeholder", "PlaceholderV2"}
@@ -45,17 +46,8 @@ Tensor = tuple[str, int]
 
 def import_model(request: ImportRequest) -> Graph:
     """Imports a frozen GraphDef; see `importers.base.Importer`."""
-    load_handlers()
     nodes = read_nodes(request.model_path)
     return _Import(request, nodes).run()
-
-
-def load_handlers() -> None:
-    """Imports every handler file, which registers what it holds."""
-    package = importlib.import_module(_HANDLERS_PACKAGE)
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.name.endswith("_test"):
-            importlib.import_module(f"{_HANDLERS_PACKAGE}.{module.name}")
 
 
 class _Import:
@@ -85,6 +77,8 @@ class _Import:
                 framework_format(output.data_format, DataFormat.NHWC),
             )
         self.builder.graph.prune()
+        self.unsupported.add_unfit(self.builder.graph)
+        self.unsupported.raise_if_any()
         self.builder.graph.sort()
         return self.builder.graph
 
@@ -107,8 +101,8 @@ class _Import:
         shape = user_to_framework(shape, spec.data_format, DataFormat.NHWC)
         _check_shape(spec, shape, own)
         dtype = spec.dtype
-        if node.op in _PLACEHOLDERS and node.integer("dtype") in NUMPY_TYPES:
-            dtype = DataType(NUMPY_TYPES[node.integer("dtype")])
+        if node.op in _PLACEHOLDERS and node.integer("dtype") in ELEMENT_TYPES:
+            dtype = ELEMENT_TYPES[node.integer("dtype")]
         value = self.builder.input(
             spec.name,
             dtype,
@@ -182,11 +176,18 @@ class _Import:
             inputs.append(value)
         context = Context(node, self.builder, inputs)
         try:
-            handler(context)
+            # Infinite and undefined numbers are the model's own affair.
+            with np.errstate(all="ignore"):
+                handler(context)
         except UnsupportedNodeError as error:
             self.unsupported.add(node.name, node.op, error.reason, error.hint)
         except ShapeError as error:
             self.unsupported.add(node.name, node.op, str(error))
+        except MaceError:
+            raise
+        except MALFORMED_NODE_ERRORS as error:
+            row = malformed_node(error)
+            self.unsupported.add(node.name, node.op, row.reason, row.hint)
         for index, value in context.results.items():
             self.values[node.name, index] = value
 
@@ -220,7 +221,7 @@ def _check_shape(
         return
     hint = ""
     if len(own) == len(shape) == 4:
-        turned = tuple(shape[i] for i in (0, 2, 3, 1))
+        turned = tuple(shape[axis] for axis in NCHW_TO_NHWC)
         if all(a == b or a < 0 or b < 0 for a, b in zip(own, turned)):
             hint = "; is it NCHW? then say input_data_formats: NCHW"
     raise ImportModelError(

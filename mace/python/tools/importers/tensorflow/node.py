@@ -4,36 +4,39 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.dtypes import Array, DataType
 
-# TensorFlow's DataType enumeration -> NumPy; the types that a model can hold.
-NUMPY_TYPES: dict[int, str] = {
-    1: "float32",
-    2: "float64",
-    3: "int32",
-    4: "uint8",
-    5: "int16",
-    6: "int8",
-    9: "int64",
-    10: "bool",
-    14: "bfloat16",
-    17: "uint16",
-    19: "float16",
-    22: "uint32",
-    23: "uint64",
+# By the number of TensorFlow's enumeration; the types that a model can hold.
+ELEMENT_TYPES = {
+    1: DataType.FLOAT32,
+    2: DataType.FLOAT64,
+    3: DataType.INT32,
+    4: DataType.UINT8,
+    5: DataType.INT16,
+    6: DataType.INT8,
+    9: DataType.INT64,
+    10: DataType.BOOL,
+    14: DataType.BFLOAT16,
+    17: DataType.UINT16,
+    19: DataType.FLOAT16,
+    22: DataType.UINT32,
+    23: DataType.UINT64,
 }
-_TYPE_NAMES = {**NUMPY_TYPES, 7: "string", 8: "complex64", 20: "resource"}
+_OTHER_TYPES = {7: "string", 8: "complex64", 20: "resource"}
 
 
 def type_name(number: int) -> str:
     """TensorFlow's name of an element type, for messages."""
-    return _TYPE_NAMES.get(number, f"type {number}")
+    if number in ELEMENT_TYPES:
+        return ELEMENT_TYPES[number].value
+    return _OTHER_TYPES.get(number, f"type {number}")
 
 
 def split_tensor_name(name: str) -> tuple[str, int]:
@@ -111,15 +114,19 @@ class Node:
         return decode_tensor(self.attrs["value"].tensor)
 
 
+# A few bytes may say how large a constant is that one value fills. No protobuf
+# message, so no frozen graph, is larger.
+_LARGEST_CONSTANT_BYTES = 2**31 - 1
+
 _VALUE_FIELDS = {
-    "float32": "float_val",
-    "float64": "double_val",
-    "int64": "int64_val",
-    "bool": "bool_val",
-    "uint32": "uint32_val",
-    "uint64": "uint64_val",
-    "float16": "half_val",
-    "bfloat16": "half_val",
+    DataType.FLOAT32: "float_val",
+    DataType.FLOAT64: "double_val",
+    DataType.INT64: "int64_val",
+    DataType.BOOL: "bool_val",
+    DataType.UINT32: "uint32_val",
+    DataType.UINT64: "uint64_val",
+    DataType.FLOAT16: "half_val",
+    DataType.BFLOAT16: "half_val",
 }
 
 
@@ -130,33 +137,35 @@ def decode_tensor(proto: Any) -> Array:
         UnsupportedNodeError: its type has no counterpart, or the number of elements
             does not fit its shape.
     """
-    name = NUMPY_TYPES.get(proto.dtype)
-    if name is None:
+    dtype = ELEMENT_TYPES.get(proto.dtype)
+    if dtype is None:
         raise UnsupportedNodeError(f"constant of {type_name(proto.dtype)}")
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
     if any(dim < 0 for dim in shape):
         raise UnsupportedNodeError("constant without a complete shape")
-    stored = np.dtype("uint16" if name == "bfloat16" else name)
-    count = int(np.prod(shape, dtype=np.int64))
+    stored = np.dtype("uint16") if dtype is DataType.BFLOAT16 else dtype.numpy
+    count = math.prod(shape)
     if proto.tensor_content:
         data = proto.tensor_content
         if len(data) != count * stored.itemsize:
             raise UnsupportedNodeError(
-                f"constant of {list(shape)} {name} holds {len(data)} bytes, "
+                f"constant of {list(shape)} {dtype.value} holds {len(data)} bytes, "
                 f"not {count * stored.itemsize}: the file is damaged"
             )
         array: Array = np.frombuffer(data, stored.newbyteorder("<"))
     else:
-        array = _from_values(proto, name, stored, count)
+        array = _from_values(proto, dtype, stored, count)
     array = array.reshape(shape)
-    if name == "bfloat16":
+    if dtype is DataType.BFLOAT16:
         return (array.astype(np.uint32) << 16).view(np.float32)
     return array
 
 
-def _from_values(proto: Any, name: str, stored: np.dtype[Any], count: int) -> Array:
-    values = getattr(proto, _VALUE_FIELDS.get(name, "int_val"))
-    if name in ("float16", "bfloat16"):
+def _from_values(
+    proto: Any, dtype: DataType, stored: np.dtype[Any], count: int
+) -> Array:
+    values = getattr(proto, _VALUE_FIELDS.get(dtype, "int_val"))
+    if dtype in (DataType.FLOAT16, DataType.BFLOAT16):
         array: Array = np.array(values, np.uint16).view(stored)
     else:
         array = np.array(values, stored)
@@ -166,6 +175,11 @@ def _from_values(proto: Any, name: str, stored: np.dtype[Any], count: int) -> Ar
         )
     if len(array) == count:
         return array
+    if count * stored.itemsize > _LARGEST_CONSTANT_BYTES:
+        raise UnsupportedNodeError(
+            f"constant of {count} elements holds {len(array)}, and all of them would "
+            "be larger than any frozen graph: the file is damaged"
+        )
     # The last value fills the rest; none at all means zeros.
     fill = array[-1] if len(array) else stored.type(0)
     whole = np.full(count, fill, stored)

@@ -11,6 +11,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from mace.python.tools.importers.base import ImportModelError
+from mace.python.tools.importers.model_file import map_file, other_format
 from mace.python.tools.importers.tensorflow.node import (
     Node,
     split_tensor_name,
@@ -61,11 +62,14 @@ def _parse(path: Path) -> Any:
         )
     graph = load_proto(_PROTO).GraphDef()
     try:
-        data = path.read_bytes()
+        data = bytes(map_file(path))
+        other = other_format(path)
     except OSError as error:
         raise ImportModelError(
             f"model_file_path: {path} cannot be read: {error.strerror}"
         ) from error
+    if other:
+        raise ImportModelError(f"model_file_path: {path} is {other}")
     try:
         if path.suffix in (".pbtxt", ".prototxt"):
             text_format.Parse(data, graph, allow_unknown_field=True)

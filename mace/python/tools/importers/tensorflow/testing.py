@@ -14,7 +14,6 @@ import numpy as np
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.tensorflow import import_model
 from mace.python.tools.importers.tensorflow.context import HANDLERS
-from mace.python.tools.importers.tensorflow.importer import load_handlers
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
@@ -44,7 +43,7 @@ class Family:
     ) -> None:
         """Imports `function` and compares all its outputs on `arrays`."""
         tf = importlib.import_module("tensorflow")
-        concrete = _frozen(tf, function, list(arrays), dynamic)
+        concrete = frozen(tf, function, list(arrays), dynamic)
         definition = concrete.graph.as_graph_def()
         self._tried.update(node.op for node in definition.node)
         path = tmp_path / "model.pb"
@@ -75,7 +74,6 @@ class Family:
 
 def handlers_by_family() -> dict[str, set[str]]:
     """The types that each file has handlers of."""
-    load_handlers()
     found: dict[str, set[str]] = {}
     for op_type in HANDLERS.types():
         module = getattr(HANDLERS.find(op_type), "__module__", "")
@@ -89,7 +87,7 @@ def rand(*shape: int, low: float = -2.0, high: float = 2.0) -> Array:
     return rng.uniform(low, high, shape).astype(np.float32)
 
 
-def _frozen(
+def frozen(
     tf: Any, function: Callable[..., Any], arrays: list[Array], dynamic: bool
 ) -> Any:
     """The frozen function of tensors called x0, x1, ...

@@ -14,10 +14,13 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from rich.console import Console
 
-from mace.python.tools.cli.options import ConvertOptions, RunOptions
-from mace.python.tools.config import Deployment, load_deployment_text
-from mace.python.tools.convert import convert_deployment
-from mace.python.tools.run import RunReport, run_deployment
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.load import load_deployment_text
+from mace.python.tools.convert.convert import convert_deployment
+from mace.python.tools.convert.options import ConvertOptions
+from mace.python.tools.report.results import RunReport
+from mace.python.tools.run.deployment_run import run_deployment
+from mace.python.tools.run.options import RunOptions
 
 _RNG = np.random.default_rng(5)
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mace.python.tools.codegen import ModelPlaces
+from mace.python.tools.export.model_file import ModelFile, read_model_file
 from mace.python.tools.proto import load_proto
-from mace.python.tools.run.model_file import ModelFile, read_model_file
 
 Array = npt.NDArray[Any]
 

@@ -12,6 +12,8 @@ from mace.python.tools.ir.graph import Value
 
 # More copies than this are one operator each; nothing sensible asks for them.
 _MOST_COPIES = 256
+# What is left of the lowest 64-bit integer, give or take one.
+_LOWEST = -(2**31) + 1
 
 
 @HANDLERS.register("Concat")
@@ -77,8 +79,23 @@ def _slice(node: Node) -> None:
         raise UnsupportedNodeError(f"axes {axes} repeat")
     if 0 in strides:
         raise UnsupportedNodeError("a step is 0")
+    begins = [
+        _first_backwards(begin, node.shape(x)[axis]) if stride < 0 else begin
+        for axis, begin, stride in zip(axes, begins, strides)
+    ]
     attrs = {"axes": axes, "begins": begins, "ends": ends, "strides": strides}
     node.emit("StridedSlice", [x], attrs)
+
+
+def _first_backwards(begin: int, length: Any) -> int:
+    """Where a slice with a negative step begins.
+
+    Before the first element ONNX means the first one, a StridedSlice none.
+    """
+    if isinstance(length, int):
+        return max(begin, -length)
+    # "From the end" is what exporters write for a length they do not know.
+    return 0 if begin <= _LOWEST else begin
 
 
 @HANDLERS.register("Gather")

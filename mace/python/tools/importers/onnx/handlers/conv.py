@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
-from mace.python.tools.importers.onnx.window import emit_image_op, read_window
+from mace.python.tools.importers.onnx.window import NCHW, emit_image_op, read_window
 from mace.python.tools.ir.constant import Constant
-from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.layout import NCHW_TO_NHWC
 
 
 @HANDLERS.register("Conv")
@@ -41,19 +41,12 @@ def _conv(node: Node) -> None:
         more = [filters] if bias is None else [filters, bias]
         emit_image_op(node, "Conv2D", x, window, attrs, *more)
         return
-    _computed_bias(node, x, filters, bias)
-
-
-def _computed_bias(node: Node, x: Value, filters: Value, bias: Value) -> None:
-    """Adds a bias that the operator cannot take since it is no constant."""
-    assert filters.constant is not None
-    window = read_window(node, node.input(1).rank or 4, node.input(1).shape[2:])  # type: ignore[index,arg-type]
+    # The operator takes constants only.
     if window.is_line:
         raise UnsupportedNodeError(
             f"the bias ({bias.name}) is computed at run time", STATIC_HINT
         )
-    attrs = {"data_format": "NCHW", "groups": node.integer("group", 1), **window.attrs}
-    result = node.make("Conv2D", [x, filters], attrs)
+    result = node.make("Conv2D", [x, filters], {**NCHW, **window.attrs, **attrs})
     lined_up = node.make("Reshape", [bias], {"shape": [-1, 1, 1]})
     node.emit("Eltwise", [result, lined_up], {"mode": "ADD"})
 
@@ -63,6 +56,7 @@ def _channels_last(constant: Constant) -> Constant:
     out, depth, *kernel = constant.shape
     if len(kernel) == 1:
         return constant.map(
-            lambda a: a[:, :, None, :].transpose(0, 2, 3, 1), (out, 1, kernel[0], depth)
+            lambda a: a[:, :, None, :].transpose(NCHW_TO_NHWC),
+            (out, 1, kernel[0], depth),
         )
-    return constant.map(lambda a: a.transpose(0, 2, 3, 1), (out, *kernel, depth))
+    return constant.map(lambda a: a.transpose(NCHW_TO_NHWC), (out, *kernel, depth))

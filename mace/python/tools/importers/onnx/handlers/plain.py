@@ -7,22 +7,10 @@ from __future__ import annotations
 import numpy as np
 import onnx
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import CAST_TARGETS, UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
-from mace.python.tools.ir.builder import narrow_type
 from mace.python.tools.ir.dtypes import DataType
-
-# Types whose values all fit the type MACE computes in.
-_CAST_TO = (
-    DataType.BOOL,
-    DataType.FLOAT32,
-    DataType.FLOAT64,
-    DataType.INT32,
-    DataType.INT64,
-    DataType.INT8,
-    DataType.UINT8,
-)
 
 
 @HANDLERS.register("Constant")
@@ -66,12 +54,12 @@ def _dropout(node: Node) -> None:
 def _cast(node: Node) -> None:
     x = node.input(0)
     to = node.input(1).dtype if node.type == "CastLike" else _target(node)
-    if narrow_type(to) is x.dtype and (to in _CAST_TO or x.is_constant):
+    if to.narrowed is x.dtype and (to in CAST_TARGETS or x.is_constant):
         node.set_output(0, x)
         return
-    if to not in _CAST_TO and not x.is_constant:
+    if to not in CAST_TARGETS and not x.is_constant:
         raise UnsupportedNodeError(f"a cast to {to.value}", "keep the model in float32")
-    node.emit("Cast", [x], {"to": narrow_type(to).value.upper()})
+    node.emit("Cast", [x], {"to": to.narrowed.value.upper()})
 
 
 def _target(node: Node) -> DataType:

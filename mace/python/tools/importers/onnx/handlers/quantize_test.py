@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Quantization and products of 8-bit integers beside onnxruntime."""
+"""Quantization beside onnxruntime, products of 8-bit integers beside ONNX itself."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from onnx.reference import ReferenceEvaluator
 
 from mace.python.tools.importers.base import UnsupportedNodesError
 from mace.python.tools.importers.onnx.testing import (
@@ -54,6 +55,17 @@ def _check(
     assert_same(run_mace(model, inputs, folder), run_onnxruntime(model, inputs))
 
 
+def _check_product(
+    inputs: dict[str, Array], constants: dict[str, Array], folder: Path
+) -> None:
+    # Not beside onnxruntime, which adds pairs of products of 8 bits in 16 bits,
+    # and cuts them off there, on processors without VNNI.
+    model = _model("MatMulInteger", inputs, constants)
+    found = run_mace(model, inputs, folder)
+    wanted = ReferenceEvaluator(model).run(None, dict(inputs))
+    assert_same(found, [np.asarray(value, np.int32) for value in wanted])
+
+
 @pytest.mark.parametrize("dtype", _TYPES)
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_quantize(dtype: Any, axis: int | None, tmp_path: Path) -> None:
@@ -92,13 +104,13 @@ def test_dynamic_quantize(x: Array, tmp_path: Path) -> None:
 def test_matmul_integer(a_type: Any, b_type: Any, tmp_path: Path) -> None:
     a, b = _bytes(a_type, 2, 5, 7), _bytes(b_type, 7, 9)
     zeros = {"az": _bytes(a_type), "bz": _bytes(b_type)}
-    _check("MatMulInteger", {"a": a, "b": b}, {}, tmp_path)
-    _check("MatMulInteger", {"a": a, "b": b}, dict(zeros), tmp_path)
-    _check("MatMulInteger", {"a": a}, {"b": b, **zeros}, tmp_path)
+    _check_product({"a": a, "b": b}, {}, tmp_path)
+    _check_product({"a": a, "b": b}, dict(zeros), tmp_path)
+    _check_product({"a": a}, {"b": b, **zeros}, tmp_path)
     columns = {"b": b, "az": zeros["az"], "bz": _bytes(b_type, 9)}
-    _check("MatMulInteger", {"a": a}, columns, tmp_path)
+    _check_product({"a": a}, columns, tmp_path)
     absent = {"b": b, "": zeros["az"], "bz": zeros["bz"]}
-    _check("MatMulInteger", {"a": a}, absent, tmp_path)
+    _check_product({"a": a}, absent, tmp_path)
 
 
 def test_matmul_integer_of_vectors(tmp_path: Path) -> None:

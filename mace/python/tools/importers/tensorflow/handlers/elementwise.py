@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.base import CAST_TARGETS, UnsupportedNodeError
 from mace.python.tools.importers.tensorflow.context import HANDLERS, Context
-from mace.python.tools.importers.tensorflow.node import NUMPY_TYPES, type_name
+from mace.python.tools.importers.tensorflow.node import ELEMENT_TYPES, type_name
 
 _BINARY = {
     "Add": "ADD",
@@ -53,17 +53,6 @@ _ACTIVATIONS = {
     "Tanh": "TANH",
     "Softplus": "SOFTPLUS",
     "Softsign": "SOFTSIGN",
-}
-_CAST_TARGETS = {
-    "float32": "FLOAT32",
-    "float64": "FLOAT32",
-    "float16": "FLOAT32",
-    "bfloat16": "FLOAT32",
-    "int32": "INT32",
-    "int64": "INT32",
-    "bool": "BOOL",
-    "uint8": "UINT8",
-    "int8": "INT8",
 }
 
 
@@ -143,7 +132,7 @@ def softmax(context: Context) -> None:
 def cast(context: Context) -> None:
     """Changes the element type; 64-bit types become 32-bit ones."""
     number = context.node.integer("DstT")
-    target = _CAST_TARGETS.get(NUMPY_TYPES.get(number, ""))
-    if target is None:
+    target = ELEMENT_TYPES.get(number)
+    if target not in CAST_TARGETS:
         raise UnsupportedNodeError(f"cast to {type_name(number)}")
-    context.emit("Cast", [context.input(0)], to=target)
+    context.emit("Cast", [context.input(0)], to=target.narrowed.name)

@@ -1,0 +1,88 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The element types: the one list of them on the Python side."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class DataType(str, enum.Enum):
+    """Element type of a tensor; the values are NumPy's names.
+
+    The first ones can be stored in a model: operators declare them, and
+    `mace.proto` and `mace/core/data_type.h` have them too. The others exist for
+    what frameworks compute on shapes and constants; importers narrow them.
+    """
+
+    FLOAT32 = "float32"
+    FLOAT16 = "float16"
+    BFLOAT16 = "bfloat16"
+    INT32 = "int32"
+    INT8 = "int8"
+    UINT8 = "uint8"
+    BOOL = "bool"
+    INT16 = "int16"
+    INT64 = "int64"
+    FLOAT64 = "float64"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
+
+    @property
+    def in_models(self) -> bool:
+        """Whether a model file can hold tensors of this type."""
+        return self not in _ONLY_IN_FRAMEWORKS
+
+    @property
+    def cpp_name(self) -> str:
+        """The enumerator of `mace::DataType`."""
+        return f"k{self.value.capitalize()}"
+
+    @property
+    def proto_name(self) -> str:
+        """The enumerator of `DataType` in `mace.proto`."""
+        return f"DT_{self.name}"
+
+    @property
+    def is_float(self) -> bool:
+        """Whether values are floating point."""
+        return self.value.startswith(("float", "bfloat"))
+
+    @property
+    def narrowed(self) -> DataType:
+        """The type in which MACE computes what a framework has in this one."""
+        if self.is_float:
+            return DataType.FLOAT32
+        if self in (DataType.BOOL, DataType.INT8, DataType.UINT8):
+            return self
+        return DataType.INT32
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The NumPy type; BFLOAT16 has none and is held as FLOAT32."""
+        # Not at the top: Bazel generates headers from declarations on computers
+        # that have no NumPy.
+        import numpy as np
+
+        if self is DataType.BFLOAT16:
+            return np.dtype("float32")
+        return np.dtype(str(self.value))
+
+    @classmethod
+    def of(cls, dtype: np.dtype[Any]) -> DataType:
+        """The element type of a NumPy type.
+
+        Raises:
+            ValueError: NumPy's type has no counterpart (strings, complex).
+        """
+        return cls(dtype.newbyteorder("=").name)
+
+
+_ONLY_IN_FRAMEWORKS = frozenset(
+    {DataType.FLOAT64, DataType.UINT16, DataType.UINT32, DataType.UINT64}
+)

@@ -1,0 +1,83 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a command says of values that it cannot honour; '' of all others.
+
+Each function is the `says` of a rule that `deployment.py` gives a key.
+"""
+
+from __future__ import annotations
+
+from mace.python.tools.config.effect import Asked
+from mace.python.tools.config.vocabulary import ModelFormat, OnnxBackend, Platform
+from mace.python.tools.wording import listed, nearest, shown
+
+FRAMEWORKS = listed(item.value for item in Platform if item.in_release)
+
+
+def _absent_device(asked: Asked) -> str:
+    """The one sentence about devices that the release does not have."""
+    absent = [d.value for d in asked.value.devices if not d.in_release]
+    if not absent:
+        return ""
+    if asked.value.in_release:
+        return f"{listed(absent)} is not in this release; models run on the CPU"
+    return (
+        f"{listed(absent)} is not in this release, which runs models on the CPU; "
+        "write cpu, or cpu+gpu, which means the CPU for now"
+    )
+
+
+def no_file_for_device(asked: Asked) -> str:
+    return "" if asked.value.is_convertible else _absent_device(asked)
+
+
+def no_device(asked: Asked) -> str:
+    return "" if asked.value.in_release else _absent_device(asked)
+
+
+def file_for_absent_device(asked: Asked) -> str:
+    return _absent_device(asked) if asked.value.is_convertible else ""
+
+
+def part_of_devices(asked: Asked) -> str:
+    return _absent_device(asked) if asked.value.in_release else ""
+
+
+def other_reference(asked: Asked) -> str:
+    if not getattr(asked.options, "validate", False):
+        return ""
+    tensorflow = any(model.platform is Platform.TENSORFLOW for model in asked.models)
+    uses = "TensorFlow" if tensorflow else "ONNX Runtime"
+    wanted = asked.value is OnnxBackend.ONNXRUNTIME and not tensorflow
+    return "" if wanted else f"the model is compared with {uses}"
+
+
+def no_importer(asked: Asked) -> str:
+    if asked.value.in_release:
+        return ""
+    return f"{asked.value.value} is not in this release; accepted: {FRAMEWORKS}"
+
+
+def several_subgraphs(asked: Asked) -> str:
+    count = len(asked.subgraphs)
+    return "" if count == 1 else f"{count} subgraphs; give each its own model"
+
+
+def unknown_passes(asked: Asked) -> str:
+    known = asked.known.get("graph_optimize_options")
+    problems = []
+    for name in asked.value:
+        if known is not None and name not in known:
+            near = nearest(name, known)
+            problems.append(shown(name) + (f" (did you mean {near}?)" if near else ""))
+    if not problems:
+        return ""
+    return f"no such pass: {', '.join(problems)}; known: {', '.join(known or ())}"
+
+
+def flag_of_run(asked: Asked) -> str:
+    # In the file it is there for `run`; as a flag somebody wants something.
+    as_code = asked.deployment.model_graph_format is ModelFormat.CODE
+    if as_code or not asked.origin.startswith("--"):
+        return ""
+    return "a converted model is the same for all of them"

@@ -1,0 +1,84 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``converter.py convert``."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.command_line import flags
+from mace.python.tools.command_line.options import (
+    DEPLOYMENT,
+    CommandOptions,
+    Group,
+    add_options,
+    flag,
+    read_options,
+)
+from mace.python.tools.config.effect import no_effect, refused
+from mace.python.tools.config.vocabulary import Runtime
+
+_CONVERSION = Group("conversion")
+_STATISTICS = "tensor ranges cannot be collected in this release"
+
+
+@dataclass(frozen=True)
+class ConvertOptions(CommandOptions):
+    """What a conversion is asked for, besides the deployment."""
+
+    dump_passes: Path | None = flag(
+        None,
+        "write the graph after every pass into DIR",
+        flags.path,
+        group=_CONVERSION,
+        metavar="DIR",
+    )
+    quantize_stat: bool = flag(
+        False,
+        "log the range of every tensor over the samples in --input_dir",
+        None,
+        refused(_STATISTICS),
+        group=_CONVERSION,
+    )
+    input_dir: Path | None = flag(
+        None,
+        "the samples of --quantize_stat",
+        flags.path,
+        no_effect(_STATISTICS),
+        group=_CONVERSION,
+        metavar="DIR",
+    )
+    enable_micro: bool = flag(
+        False,
+        "also make the microcontroller form",
+        None,
+        refused("the microcontroller form is not in this release; leave it out"),
+        group=_CONVERSION,
+    )
+    cl_binary_to_code: bool = flag(
+        False,
+        "also write OpenCL binaries as C++ code",
+        group=_CONVERSION,
+        on={Runtime.GPU: "the code that is written"},
+    )
+
+
+def add_convert_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of `convert`."""
+    add_options(parser, ConvertOptions)
+    groups = {group.title: group for group in parser._action_groups}
+    groups[DEPLOYMENT.title].add_argument(
+        "--output_dir",
+        dest="build_dir",
+        type=flags.path,
+        default=argparse.SUPPRESS,
+        metavar="DIR",
+        help="the same as --build_dir",
+    )
+
+
+def convert_options(args: argparse.Namespace) -> ConvertOptions:
+    """The options that a command line asks for."""
+    return read_options(ConvertOptions, args)

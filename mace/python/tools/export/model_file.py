@@ -1,0 +1,197 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a converted model says about itself (mace/proto/README.md)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from mace.python.tools.codegen import ModelPlaces
+from mace.python.tools.config.deployment import SubgraphConfig
+from mace.python.tools.config.vocabulary import DataFormat
+from mace.python.tools.errors import MaceError
+from mace.python.tools.proto import load_proto
+
+_PROTO = "mace/proto/mace.proto"
+
+# DataType of the model file -> the word mace_run and numpy use.
+_TYPE_NAMES = {
+    "DT_FLOAT32": "float32",
+    "DT_FLOAT16": "float16",
+    "DT_BFLOAT16": "bfloat16",
+    "DT_INT32": "int32",
+    "DT_INT8": "int8",
+    "DT_UINT8": "uint8",
+    "DT_BOOL": "bool",
+}
+
+
+class ModelFileError(MaceError):
+    """A converted model is missing or unreadable."""
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """A tensor of a converted model.
+
+    Attributes:
+        shape: as the user sees it for inputs and outputs, as it lies in memory
+            (channels last) for inner tensors; -1 where unknown.
+        data_type: 'float32', 'int32', ...; 'unknown' if not recorded.
+        source: the framework's tensor with the same values; '' if none.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    data_type: str
+    data_format: DataFormat = DataFormat.NONE
+    source: str = ""
+
+    @property
+    def is_static(self) -> bool:
+        return all(dim >= 0 for dim in self.shape)
+
+
+@dataclass(frozen=True)
+class OperatorInfo:
+    """An operator of a converted model."""
+
+    name: str
+    type: str
+    inputs: tuple[str, ...]
+    outputs: tuple[TensorInfo, ...]
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A converted model on disk.
+
+    Attributes:
+        graph_linked, data_linked: `mace_run` contains it.
+        source_sha256: of the files it was converted from; empty if unknown.
+        external_sha256: of files that the first of these names, by their path
+            relative to its folder.
+    """
+
+    name: str
+    graph_path: Path
+    data_path: Path
+    inputs: tuple[TensorInfo, ...]
+    outputs: tuple[TensorInfo, ...]
+    operators: tuple[OperatorInfo, ...]
+    graph_linked: bool = False
+    data_linked: bool = False
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    source_sha256: tuple[str, ...] = ()
+    external_sha256: Mapping[str, str] = field(default_factory=dict)
+
+    def output(self, name: str) -> TensorInfo | None:
+        """The model output of that name, if it has one."""
+        return next((tensor for tensor in self.outputs if tensor.name == name), None)
+
+
+def read_model_file(places: ModelPlaces) -> ModelFile:
+    """Reads a converted model; both of its files must be there.
+
+    Raises:
+        ModelFileError: names the file and the command that makes it.
+    """
+    graph_path, data_path = places.graph, places.data
+    for path in (graph_path, data_path):
+        if not path.is_file():
+            raise ModelFileError(
+                f"{path} does not exist: convert the model first "
+                "(converter.py convert --config=...)"
+            )
+    proto = load_proto(_PROTO)
+    types = {
+        number: _TYPE_NAMES.get(name, "unknown")
+        for number, name in proto.enum_names("DataType").items()
+    }
+    message = proto.Model()
+    try:
+        message.ParseFromString(graph_path.read_bytes())
+    except (DecodeError, OSError) as error:
+        raise ModelFileError(
+            f"{graph_path} is no readable MACE model: {error}; convert it again"
+        ) from error
+    if not message.inputs or not message.outputs:
+        # An empty file is a message, too.
+        raise ModelFileError(
+            f"{graph_path} is no MACE model: it has no inputs or no outputs; "
+            "convert it again"
+        )
+    return ModelFile(
+        name=message.name,
+        graph_path=graph_path,
+        data_path=data_path,
+        inputs=tuple(_value(value, types) for value in message.inputs),
+        outputs=tuple(_value(value, types) for value in message.outputs),
+        operators=tuple(_operator(op, types) for op in message.operators),
+        graph_linked=places.graph_linked,
+        data_linked=places.data_linked,
+        hints={key.name: value for key, value in message.hints.ListFields()},
+        source_sha256=tuple(message.source_sha256),
+        external_sha256={file.path: file.sha256 for file in message.external_sources},
+    )
+
+
+def as_declared(file: ModelFile, subgraph: SubgraphConfig) -> ModelFile:
+    """The model with inputs and outputs of the types the application uses.
+
+    MACE converts between floating types at the model's border; other types
+    are those of the model.
+    """
+    declared = {info.name: info.data_type for info in subgraph.inputs}
+    declared.update((info.name, info.data_type) for info in subgraph.outputs)
+
+    def tensor(own: TensorInfo) -> TensorInfo:
+        wanted = declared.get(own.name)
+        if wanted is None or not wanted.is_float or "float" not in own.data_type:
+            return own
+        return dataclasses.replace(own, data_type=wanted.value)
+
+    return dataclasses.replace(
+        file,
+        inputs=tuple(tensor(own) for own in file.inputs),
+        outputs=tuple(tensor(own) for own in file.outputs),
+    )
+
+
+_FORMATS = (DataFormat.NONE, DataFormat.NHWC, DataFormat.NCHW)
+
+
+def _value(value: Any, types: dict[int, str]) -> TensorInfo:
+    return TensorInfo(
+        name=value.name,
+        shape=tuple(value.shape),
+        data_type=types.get(value.data_type, "unknown"),
+        data_format=_FORMATS[value.data_format]
+        if value.data_format < 3
+        else _FORMATS[0],
+    )
+
+
+def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
+    outputs = []
+    for i, name in enumerate(op.outputs):
+        outputs.append(
+            TensorInfo(
+                name=name,
+                # Shapes and types are hints a file need not have.
+                shape=tuple(op.output_shapes[i].dims)
+                if i < len(op.output_shapes)
+                else (-1,),
+                data_type=types.get(op.output_types[i], "unknown")
+                if i < len(op.output_types)
+                else "unknown",
+                source=op.source_outputs[i] if i < len(op.source_outputs) else "",
+            )
+        )
+    return OperatorInfo(op.name, op.type, tuple(op.inputs), tuple(outputs))

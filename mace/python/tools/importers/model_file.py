@@ -1,0 +1,57 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Opening a model file, and telling what it is if it is no model."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+from pathlib import Path
+from typing import Union
+
+Buffer = Union[bytes, mmap.mmap]
+
+# Where the marks are, the marks, and what to tell whoever gave the file.
+_MARKS: tuple[tuple[int, tuple[bytes, ...], str], ...] = (
+    (0, (b"PK\x03\x04", b"PK\x05\x06"), "a zip archive: unpack it, name what is in it"),
+    (0, (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd"), "compressed: unpack it"),
+    (257, (b"ustar",), "a tar archive: unpack it and name the model in it"),
+    (
+        0,
+        (b"version https://git-lfs",),
+        "a pointer of Git LFS: `git lfs pull` gets the model itself",
+    ),
+    (0, (b"<!doctype html", b"<html"), "a web page: download the file itself"),
+    (0, (b"\x89HDF\r\n",), "an HDF5 file (Keras?): save the model in another format"),
+    (4, (b"TFL3",), "a TensorFlow Lite model, which cannot be converted"),
+)
+
+
+def map_file(path: Path) -> Buffer:
+    """The bytes of a regular file, mapped where its file system can.
+
+    Raises:
+        OSError: it cannot be read, or is a folder, pipe or device, which may have
+            no end.
+    """
+    # A pipe would otherwise wait for its writer before anything can be asked.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        try:
+            return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
+        except (ValueError, OSError):
+            return stream.read()  # it is empty, or on a file system without mapping
+
+
+def other_format(path: Path) -> str:
+    """What else the file seems to be, with what helps; '' if that is unknown."""
+    with path.open("rb") as stream:
+        head = stream.read(512)
+    for at, marks, meaning in _MARKS:
+        if head[at:].lower().startswith(tuple(mark.lower() for mark in marks)):
+            return meaning
+    return ""

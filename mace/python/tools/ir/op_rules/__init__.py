@@ -1,0 +1,16 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the converter knows of each operator, and what the operators share.
+
+The rules of an operator are in its room, `mace/ops/<op>/<op>.py`; see README.md.
+"""
+
+from mace.python.tools.ir.op_rules.base import (
+    OpRules,
+    OutputType,
+    Perm,
+    SunkTranspose,
+)
+from mace.python.tools.ir.op_rules.rooms import rules_of
+
+__all__ = ["OpRules", "OutputType", "Perm", "SunkTranspose", "rules_of"]

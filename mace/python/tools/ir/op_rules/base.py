@@ -1,0 +1,115 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a room tells the converter of its operator."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.shapes import Shape
+
+Perm = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OutputType:
+    """What is known about an output before the run."""
+
+    dtype: DataType
+    shape: Shape | None
+
+
+@dataclass(frozen=True)
+class SunkTranspose:
+    """An operator that computes before a transpose what it computed after it.
+
+    Attributes:
+        output_perm: the transpose of its outputs.
+        attrs: its attributes that change.
+    """
+
+    output_perm: Perm
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+
+
+class OpRules(abc.ABC):
+    """The rules of one operator.
+
+    A room derives one class. Ports, types and attributes are in the declaration;
+    the rules say what cannot be declared. `infer` and `evaluate` must be given,
+    and a test holds both against the native operator. All others are
+    opportunities: the default is right for any operator.
+    """
+
+    # Inputs that have channels, whose axis the attribute `data_format` tells until
+    # the pass `channels_last` has run. Empty: the operator is not bound to a
+    # layout.
+    layout_inputs: ClassVar[tuple[int, ...]] = ()
+
+    # Whether all inputs have the axes of the output; if not, the first has.
+    inputs_share_axes: ClassVar[bool] = False
+
+    # Whether inputs broadcast to each other as NumPy's do.
+    broadcasts: ClassVar[bool] = False
+
+    # Whether the output is the first input in another shape.
+    only_reshapes: ClassVar[bool] = False
+
+    @abc.abstractmethod
+    def infer(self, op: Op) -> list[OutputType]:
+        """Element type and shape of each output.
+
+        Raises:
+            ValueError: the inputs do not fit each other or the attributes; says
+                what was found and what would fit. The caller adds the operator.
+        """
+
+    @abc.abstractmethod
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        """The outputs by the formula, in plain NumPy.
+
+        Slow, simple and precise: computes in float64 where sums or functions
+        are involved. The caller rounds to the types that `infer` gave.
+
+        Args:
+            op: whose attributes count.
+            inputs: an array for each port, None for an optional one left out.
+        """
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        """How the operator changes when the transpose before it moves behind it.
+
+        With `y = op(T(x))` and `T` by `perm`: what is `op'`, and the transpose
+        `Q`, with `y = Q(op'(x))`? None if there is none.
+        """
+        return None
+
+    def is_identity(self, op: Op) -> bool:
+        """Whether the only output equals the first input in every run."""
+        return False
+
+    def known_outputs(self, op: Op) -> list[Constant] | None:
+        """The outputs where more than constant inputs makes them known.
+
+        None leaves it to `evaluate`, which folding runs if all inputs are
+        constants.
+        """
+        return None
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        """The output if the inputs hold dimensions, some of them symbols.
+
+        What frameworks compute of shapes is followed through the operators that
+        know this rule. The elements of the arrays are `Dim`.
+
+        Args:
+            op: with one output.
+            inputs: an array for each port, None where the elements are not known.
+        """
+        return None

@@ -1,0 +1,32 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Products of matrices, in batches that broadcast."""
+
+from __future__ import annotations
+
+from mace.python.tools.ir.node import Value
+from mace.python.tools.ir.shapes import Shape, broadcast, compatible, format_shape
+
+
+def product_shape(
+    a: Value, b: Value, transpose_a: bool = False, transpose_b: bool = False
+) -> Shape | None:
+    """The shape of a @ b, None if one of the ranks is unknown.
+
+    Raises:
+        ValueError: an operand is no matrix, or the two do not chain.
+    """
+    if a.shape is None or b.shape is None:
+        return None
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        raise ValueError("both operands need 2 dimensions or more")
+    (m, k), (k2, n) = a.shape[-2:], b.shape[-2:]
+    if transpose_a:
+        m, k = k, m
+    if transpose_b:
+        k2, n = n, k2
+    if not compatible((k,), (k2,)):
+        raise ValueError(
+            f"{format_shape(a.shape)} and {format_shape(b.shape)} do not chain"
+        )
+    return (*broadcast(a.shape[:-2], b.shape[:-2]), m, n)

@@ -1,0 +1,75 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that move elements without computing on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.op_rules.base import OpRules
+from mace.python.tools.ir.shapes import Dim, same_shape
+
+
+class MovementRules(OpRules):
+    """Every element of the output is an element of an input."""
+
+    def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
+        arrays = [array for array in inputs if array is not None]
+        if len(arrays) != len(inputs):
+            return None
+        return self._moved(op, arrays, [])
+
+    def _moved(
+        self, op: Op, arrays: Sequence[Array], parameters: Sequence[Array]
+    ) -> Array:
+        """Moves any elements by moving their numbers.
+
+        Args:
+            op: the operator.
+            arrays: its first inputs, whose elements it moves.
+            parameters: its other inputs, which say where to.
+        """
+        pool = np.concatenate([array.reshape(-1) for array in arrays])
+        numbers, start = [], 0
+        for array in arrays:
+            ids = np.arange(start, start + array.size).reshape(array.shape)
+            numbers.append(ids)
+            start += array.size
+        (moved,) = self.evaluate(op, [*numbers, *parameters])
+        return np.asarray(pool[np.asarray(moved, np.int64)], object)
+
+
+class ReshapeRules(MovementRules):
+    """The output is the first input in another shape."""
+
+    only_reshapes = True
+
+    def is_identity(self, op: Op) -> bool:
+        return same_shape(op.input(0).shape, op.output.shape)
+
+
+def symbols(dims: Sequence[Dim]) -> Array:
+    """An array of numbers, symbols and None."""
+    result = np.empty(len(dims), object)
+    result[:] = dims
+    return result
+
+
+def given_inputs(op: Op) -> list[Value]:
+    """The inputs of an operator that takes any number of them.
+
+    Raises:
+        ValueError: there are none or some are left out, or their types differ.
+    """
+    values = [value for value in op.inputs if value is not None]
+    if not values or len(values) != len(op.inputs):
+        raise ValueError("needs at least one input and no gaps")
+    types = {value.dtype for value in values}
+    if len(types) > 1:
+        names = ", ".join(sorted(t.value for t in types))
+        raise ValueError(f"element types differ: {names}")
+    return values

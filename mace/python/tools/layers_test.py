@@ -1,0 +1,112 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The rooms of the tools are layers: none imports one above, none in a circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+_TOOLS = Path(__file__).parent
+_PACKAGE = "mace.python.tools"
+
+# From the ground up. A room may import rooms of its own layer, too, as long as
+# no circle comes of it.
+_LAYERS = (
+    ("errors", "wording"),
+    (
+        "leftovers",
+        "interruption",
+        "atomic",
+        "reference_page",
+        "bazel_command",
+        "android_ndk",
+    ),
+    ("config", "terminal"),
+    ("command_line", "bazel", "fetch", "codegen", "proto"),
+    ("catalogue", "ir"),
+    ("importers", "passes", "export"),
+    ("convert",),
+    ("devices", "validate"),
+    ("report",),
+    ("run",),
+    ("doctor", "debug", "bazel_run", "new_op", "cli"),
+)
+_LAYER = {room: number for number, rooms in enumerate(_LAYERS) for room in rooms}
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    """The rooms that a file imports, late and for types only as well."""
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "rooms are imported by their full name"
+            module = node.module or ""
+            names = [f"{module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        for name in names:
+            if name.startswith(f"{_PACKAGE}."):
+                yield name[len(_PACKAGE) + 1 :].split(".")[0]
+
+
+def _graph() -> dict[str, dict[str, str]]:
+    """By room, the rooms that it imports, each with a file that does."""
+    graph: dict[str, dict[str, str]] = {}
+    for path in sorted(_TOOLS.rglob("*.py")):
+        place = path.relative_to(_TOOLS)
+        is_test = path.name.endswith("_test.py") or path.name == "conftest.py"
+        if is_test or "testing" in (*place.parts, path.stem):
+            continue
+        room = place.parts[0] if len(place.parts) > 1 else path.stem
+        if room == "__init__":
+            continue
+        found = graph.setdefault(room, {})
+        for other in _imported(ast.parse(path.read_text(encoding="utf-8"))):
+            if other != room:
+                found.setdefault(other, place.as_posix())
+    return graph
+
+
+def _circle(graph: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The rooms of one circle of imports; none if there is no circle."""
+    done: set[str] = set()
+
+    def visit(room: str, way: list[str]) -> list[str]:
+        if room in way:
+            return [*way[way.index(room) :], room]
+        if room in done:
+            return []
+        for other in graph.get(room, ()):
+            found = visit(other, [*way, room])
+            if found:
+                return found
+        done.add(room)
+        return []
+
+    return next((found for room in graph if (found := visit(room, []))), [])
+
+
+def test_every_room_has_its_layer() -> None:
+    assert set(_graph()) == set(_LAYER)
+
+
+def test_no_room_imports_a_room_above_it() -> None:
+    upward = [
+        f"{place}: {room} imports {other}"
+        for room, others in _graph().items()
+        for other, place in others.items()
+        if _LAYER[other] > _LAYER[room]
+    ]
+    assert not upward
+
+
+def test_rooms_import_each_other_in_no_circle() -> None:
+    assert not _circle(_graph())
+
+
+def test_a_circle_is_found() -> None:
+    around = {"a": {"b": ""}, "b": {"c": ""}, "c": {"b": ""}}
+    assert _circle(around) == ["b", "c", "b"]
+    assert not _circle({"a": {"b": "", "c": ""}, "b": {"c": ""}, "c": {}})

@@ -1,0 +1,105 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run found."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mace.python.tools.config.vocabulary import Abi, Runtime
+from mace.python.tools.devices.memory import MemorySample
+from mace.python.tools.validate import Comparison
+
+
+@dataclass(frozen=True)
+class Times:
+    """Of one start of the program, in ms."""
+
+    capability: float
+    init: float
+    warmup: float
+    run: float
+
+
+@dataclass(frozen=True)
+class LayerComparison:
+    """A layer against the framework's tensor of the same meaning."""
+
+    index: int
+    operator: str
+    type: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class ModelRun:
+    """One model on one device and runtime.
+
+    Attributes:
+        failure: why the run itself failed; empty when it did not.
+        report: the last start's JSON report (mace/tools/README.md).
+        reference: framework and version it was compared with.
+        accuracy: what each accuracy script said, by its path.
+        memory: samples of all starts, where they were asked for.
+        files: reports written.
+    """
+
+    model: str
+    abi: Abi
+    device: str
+    runtime: Runtime
+    failure: str = ""
+    times: tuple[Times, ...] = ()
+    report: dict[str, Any] = field(default_factory=dict)
+    reference: str = ""
+    comparisons: tuple[Comparison, ...] = ()
+    layers: tuple[LayerComparison, ...] = ()
+    accuracy: dict[str, str] = field(default_factory=dict)
+    memory: tuple[MemorySample, ...] = ()
+    files: tuple[Path, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """Device and ABI; the host is both in one."""
+        abi = self.abi.value
+        return abi if self.device == abi else f"{self.device} ({abi})"
+
+    @property
+    def passed(self) -> bool:
+        """Ran, and every compared output is good enough.
+
+        Layers are for finding the cause and do not decide.
+        """
+        return not self.failure and all(c.passed for c in self.comparisons)
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """All runs of a deployment."""
+
+    runs: tuple[ModelRun, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(run.passed for run in self.runs)
+
+
+def worst_layer(layers: tuple[LayerComparison, ...]) -> LayerComparison | None:
+    """The least similar one; the first whose values are no numbers, if any.
+
+    One that could not be had says nothing about the others and is none.
+    Similarity is the measure for the verdict, but differs only in its last
+    digits between good layers: there SQNR decides.
+    """
+
+    def badness(layer: LayerComparison) -> tuple[float, float]:
+        m = layer.comparison.metrics
+        if math.isnan(m.similarity):
+            return (-math.inf, -math.inf)
+        return (round(m.similarity, 6), m.sqnr)
+
+    computed = (layer for layer in layers if layer.comparison.computed)
+    return min(computed, key=badness, default=None)
