@@ -12,7 +12,7 @@ import onnx
 from numpy.typing import NDArray
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.config import load_deployment_text
+from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert.requests import export_options
 from mace.python.tools.export.export import ExportOptions, export_model
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec

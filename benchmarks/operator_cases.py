@@ -39,6 +39,17 @@ def _conv(
     )
 
 
+def _dilated(shape: Shape, out: int, dilation: int) -> Case:
+    return one(
+        f"convolution 3x3, dilation {dilation}, {shape[1]} to {out} channels",
+        "Conv",
+        shape,
+        constants={"w": floats(out, shape[1], 3, 3)},
+        pads=[dilation] * 4,
+        dilations=[dilation] * 2,
+    )
+
+
 def _deconv(
     name: str, shape: Shape, out: int, window: tuple[int, int, int], groups: int = 1
 ) -> Case:
@@ -127,6 +138,11 @@ def _products() -> list[Case]:
         *(
             _conv(f"convolution 3x3, {c} channels per group", (1, 96, 28, 28), 96, 3, g)
             for c, g in ((2, 48), (4, 24), (8, 12), (24, 4))
+        ),
+        # The last layers of DeepLabV3.
+        *(
+            _dilated((1, c, 16, 16), out, d)
+            for c, out, d in ((512, 512, 4), (2048, 256, 12), (2048, 256, 24))
         ),
         *(_deconv(*case) for case in _DECONVS),
         _deconv("depthwise convolution 4x4 by 2", _BATCH, 64, (4, 2, 1), 64),

@@ -122,6 +122,11 @@ def problems(text: str, read: Read = record.read) -> list[str]:
         for name in record.names()
         if name not in places
     ]
+    wrong += [
+        f"{path.name} of benchmarks/results is no record"
+        for path in sorted(record.RESULTS.iterdir())
+        if path.suffix != ".json"
+    ]
     for name, tables in places.items():
         if name not in record.names():
             continue

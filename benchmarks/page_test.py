@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,10 @@ _PLACE = "Text.\n\n<!-- results: memory{} -->\n{}<!-- end of results -->\n\nMore
 
 
 _READ = {"memory": _RECORD}.__getitem__
+
+# Say how well founded a figure is, for whoever doubts it: how often was measured, on
+# which numbers, and how far the outputs were from those they were compared with.
+_GROUNDS = {"rounds", "seed", "error", "similarity"}
 
 
 def _fill(text: str) -> str:
@@ -38,6 +44,59 @@ def test_every_record_is_of_a_program_that_shows_it() -> None:
         assert kept.machine and kept.date and kept.commit, name
 
 
+def test_every_figure_that_is_kept_is_read() -> None:
+    """By a table, of one record at least of those that a program made."""
+    unread: dict[str, list[set[str]]] = {}
+    for name in record.names():
+        kept = record.read(name)
+        unread.setdefault(kept.program, []).append(_unread(kept))
+    never = {program: set.intersection(*found) for program, found in unread.items()}
+    assert {program: found - _GROUNDS for program, found in never.items()} == {
+        program: set() for program in never
+    }
+
+
+def _unread(kept: Record) -> set[str]:
+    """Names of the fields that make no difference to any table."""
+    shown = [table.markdown() for table in kept.tables()]
+    unread = set()
+    for name in _field_names(kept.data):
+        try:
+            other = replace(kept, data=_changed(kept.data, name))
+            if [table.markdown() for table in other.tables()] == shown:
+                unread.add(name)
+        except Exception:  # A table fails over what it reads.
+            continue
+    return unread
+
+
+def _field_names(data: Any) -> set[str]:
+    if isinstance(data, list):
+        return set().union(*map(_field_names, data))
+    if not isinstance(data, dict):
+        return set()
+    own = {key for key, value in data.items() if not isinstance(value, (dict, list))}
+    return own.union(*map(_field_names, data.values()))
+
+
+def _changed(data: Any, name: str) -> Any:
+    """`data` with other values in all fields of that name."""
+    if isinstance(data, list):
+        return [_changed(item, name) for item in data]
+    if not isinstance(data, dict):
+        return data
+    return {
+        key: _other(value) if key == name else _changed(value, name)
+        for key, value in data.items()
+    }
+
+
+def _other(value: Any) -> Any:
+    if isinstance(value, bool) or value is None:
+        return not value
+    return value * 3 + 11 if isinstance(value, (int, float)) else f"{value}x"
+
+
 def test_a_place_is_filled_and_stays_as_it_is() -> None:
     filled = _fill(_PLACE.format("", "| typed | by hand |\n"))
     assert "| a | 3 | 0.00 | 0.00 | 2.000 |" in filled
@@ -53,6 +112,17 @@ def test_a_page_that_was_edited_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     (missing,) = page.problems(text, _READ)
     assert "no place for benchmarks/results/forgotten.json" in missing
     assert len(page.problems(text.replace("2.000", "1.000"), _READ)) == 2
+
+
+def test_what_is_no_record_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "RESULTS", tmp_path)
+    (tmp_path / "memory.json").touch()
+    (tmp_path / "raw.csv").touch()
+    monkeypatch.setattr(record, "names", lambda: ["memory"])
+    (wrong,) = page.problems(_fill(_PLACE.format("", "")), _READ)
+    assert wrong == "raw.csv of benchmarks/results is no record"
 
 
 def test_a_table_that_is_not_there_is_named() -> None:

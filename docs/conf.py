@@ -36,16 +36,14 @@ def _write_generated() -> None:
     from mace.python.tools.catalogue import table
     from mace.python.tools.cli import reference as flags
     from mace.python.tools.config import reference as keys
-    from mace.python.tools.effects import reference as effects
     from mace.python.tools.importers import reference as importers
     from setup import tables as packages
 
     folder = ROOT / "docs" / "generated"
     keys.main(["--output", str(folder / "deployment_keys.txt")])
     flags.main(["--output", str(folder / "converter_flags.txt")])
-    effects.main(["--output", str(folder / "effects.txt")])
     table.main(["--output", str(folder / "operators.txt")])
     packages.main(["--output", str(folder / "packages.txt")])
-    for name in ("onnx", "tensorflow"):
+    for name in importers.available_importers():
         out = str(folder / f"{name}_operators.txt")
         importers.main(["--framework", name, "--output", out])

@@ -29,8 +29,8 @@ _PACKAGES = (
     "jinja2",
     "numpy",
     "onnx",
-    "pooch",
     "pydantic",
+    "requests",
     "rich",
     "yaml",
 )

@@ -57,7 +57,12 @@ runpy.run_path(sys.argv[0], run_name="__main__")
         ("converter.py", "mace.python.tools.cli.parser", 130, "error: interrupted"),
         ("bazel_adb_run.py", "mace.python.tools.bazel_run", -signal.SIGINT, ""),
         ("debug.py", "mace.python.tools.debug", -signal.SIGINT, ""),
-        ("onnx_optimizer.py", "mace.python.tools.cli.main", -signal.SIGINT, ""),
+        (
+            "onnx_optimizer.py",
+            "mace.python.tools.command_line.guard",
+            -signal.SIGINT,
+            "",
+        ),
     ],
 )
 def test_ctrl_c_at_the_start_shows_no_traceback(

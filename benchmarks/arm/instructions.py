@@ -249,7 +249,6 @@ def _report(measured: Measurement) -> dict[str, Any]:
         "multiply_add_share": round(counts.share, 4),
         "error": measured.agreement.max_rel_error,
         "similarity": measured.agreement.similarity,
-        "classes": {k: round(v) for k, v in vars(counts).items() if round(v)},
     }
 
 

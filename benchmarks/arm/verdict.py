@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.arm.engines import MACE
 from benchmarks.peers.goals import TOLERANCE
-from mace.python.tools.config.deployment import DataType, Runtime
+from mace.python.tools.config.vocabulary import DataType, Runtime
 from mace.python.tools.validate import similarity_threshold
 
 

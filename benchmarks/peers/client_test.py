@@ -55,7 +55,7 @@ def test_loads_then_runs(job: dict[str, Any], log: Path) -> None:
         loaded = client.ask(do="load", **job)
         times = client.ask(do="run", count=4)["ms"]
     np.testing.assert_array_equal(np.load(job["output"]), 2 * np.arange(24))
-    assert 0 < loaded["create_ms"] < loaded["first_ms"]
+    assert loaded["first_ms"] > 0
     assert 0 < loaded["base_mb"] < loaded["peak_mb"]
     assert len(times) == 4 and min(times) > 0
 

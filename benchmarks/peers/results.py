@@ -17,7 +17,6 @@ from benchmarks.timing import Times
 class Loading:
     """One load in a fresh process, see worker.py."""
 
-    create_ms: float
     first_ms: float
     peak_mb: float
     base_mb: float

@@ -30,7 +30,7 @@ def _cell(
     reason: str = "",
     threads: int = 1,
 ) -> Cell:
-    loads = (Loading(1.0, 10.0 * minimum, 30.0, 20.0), Loading(1.0, 99.0, 40.0, 20.0))
+    loads = (Loading(10.0 * minimum, 30.0, 20.0), Loading(99.0, 40.0, 20.0))
     times = Times(minimum, minimum + 1, 10)
     return Cell(network, threads, engine, times, loads, 0.0, reason)
 

@@ -18,7 +18,7 @@ _BOARD = Scoreboard("a machine", {"MACE": "1"}, 0, [])
 
 
 def _cell(network: str) -> Cell:
-    loads = (Loading(1.0, 2.0, 30.0, 20.0),)
+    loads = (Loading(2.0, 30.0, 20.0),)
     return Cell(network, 1, "mace", Times(1.0, 2.0, 10), loads, 0.0, "")
 
 

@@ -9,15 +9,14 @@ Reads a JSON object per line and answers with one:
     {"do": "load", "model": ..., "threads": ..., "image": PATH.npy,
      "input_name": ..., "output_name": ..., "output_shape": [...],
      "output": PATH.npy}
-        -> {"create_ms": ..., "first_ms": ..., "peak_mb": ..., "base_mb": ...}
+        -> {"first_ms": ..., "peak_mb": ..., "base_mb": ...}
     {"do": "run", "count": N}
         -> {"ms": [N times]}, after one run that is not counted
     {"do": "quit"}
 
-or with {"error": ...}. `create_ms` is from the model's file to an engine that
-is ready, `first_ms` from the file to the first result, `peak_mb` the peak
-resident memory until then, `base_mb` what of it was resident before the
-engine's library was imported: Python, numpy and the image.
+or with {"error": ...}. `first_ms` is from the model's file to the first result,
+`peak_mb` the peak resident memory until then, `base_mb` what of it was resident
+before the engine's library was imported: Python, numpy and the image.
 """
 
 from __future__ import annotations
@@ -76,7 +75,6 @@ class Worker:
         Path("/proc/self/clear_refs").write_text("5")
         start = time.perf_counter()
         self._run = adapter.create()
-        created = time.perf_counter()
         self._run()
         end = time.perf_counter()
         peak = resident_mb("VmHWM")
@@ -85,7 +83,6 @@ class Worker:
         gc.collect()
         gc.disable()
         return {
-            "create_ms": (created - start) * 1e3,
             "first_ms": (end - start) * 1e3,
             "peak_mb": peak,
             "base_mb": base,

@@ -30,6 +30,7 @@ from mace.python.tools.export.export import (
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import static
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -107,21 +108,25 @@ def native(abi: str, *arguments: str) -> Native:
         abi: one of ABIS.
         arguments: further flags of mace_run.
     """
+    return Native((*_EMULATORS[abi], str(built(_TARGET, abi))), arguments)
+
+
+def built(target: str, abi: str = "host") -> Path:
+    """The program of a Bazel target, built now if it is out of date."""
     bazel = bazel_command()
     configs = [] if abi == "host" else [f"--config={abi}"]
     subprocess.run(
-        bazel.words("build", *configs, _TARGET),
+        bazel.words("build", *configs, target),
         cwd=_ROOT,
         check=True,
         capture_output=True,
     )
     listed = subprocess.run(
         bazel.words("cquery", *configs, "--output=starlark",
-         "--starlark:expr=target.files.to_list()[0].path", _TARGET),
+         "--starlark:expr=target.files.to_list()[0].path", target),
         cwd=_ROOT, check=True, capture_output=True, text=True,
     )  # fmt: skip
-    program = _ROOT / listed.stdout.strip().splitlines()[-1]
-    return Native((*_EMULATORS[abi], str(program)), arguments)
+    return _ROOT / listed.stdout.strip().splitlines()[-1]
 
 
 def require_emulator(abi: str) -> None:
@@ -158,7 +163,7 @@ def _output_shapes(
     shapes = {v.name: static(v.shape) for v in graph.outputs}
     if None in shapes.values():
         inner = {
-            name: array.transpose(0, 2, 3, 1)
+            name: array.transpose(NCHW_TO_NHWC)
             if formats[name] is DataFormat.NCHW
             else array
             for name, array in feeds.items()
@@ -166,7 +171,7 @@ def _output_shapes(
         results = run_graph(graph, inner)
         shapes = {v.name: results[v.name].shape for v in graph.outputs}
     return {
-        name: tuple(shape[axis] for axis in (0, 3, 1, 2))
+        name: tuple(shape[axis] for axis in NHWC_TO_NCHW)
         if formats[name] is DataFormat.NCHW
         else tuple(shape)
         for name, shape in shapes.items()

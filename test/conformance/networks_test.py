@@ -27,6 +27,7 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.closeness import assert_close
@@ -223,7 +224,7 @@ def check_keras(name: str, abi: str) -> None:
         "tensorflow",
         model.path,
         model.input_name,
-        feed.transpose(0, 3, 1, 2),
+        feed.transpose(NHWC_TO_NCHW),
         model.output_name,
         abi,
     )

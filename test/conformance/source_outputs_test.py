@@ -24,6 +24,7 @@ from mace.python.tools.importers.base import (
     load_importer,
 )
 from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.ir.layout import NCHW_TO_NHWC
 from mace.python.tools.passes import optimize
 from test.conformance.models.light import LIGHT_MODELS, light_input, make_light_model
 
@@ -55,12 +56,12 @@ def test_sources_are_the_tensors_they_name(name: str) -> None:
     expected = _framework_tensors(path, light.input, image, set(sources.values()))
     read_back = read_model(model.SerializeToString(), stream.getvalue())
     found = run_graph(
-        read_back, {light.input: image.transpose(0, 2, 3, 1)}, list(sources)
+        read_back, {light.input: image.transpose(NCHW_TO_NHWC)}, list(sources)
     )
     for output, source in sources.items():
         want, have = expected[source], found[output]
         if want.ndim == 4:
-            want = want.transpose(0, 2, 3, 1)
+            want = want.transpose(NCHW_TO_NHWC)
         scale = float(np.abs(want).max())
         np.testing.assert_allclose(have, want, atol=_TOLERANCE * scale, err_msg=source)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from mace.python.tools.cli.options import RunOptions
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MissingToolError
+from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
 from test.device_farm.farm import Farm, Running
 from test.devices.tool import DIGITS, ROOT, Inside, Place, Tool

@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from test.conformance.models.built import make_built_model
 from test.device_farm.farm import Farm
 from test.devices.conftest import convert, give_programs

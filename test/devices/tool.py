@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mace.python.tools.config.deployment import Abi
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import DeviceError
 from mace.python.tools.devices.adb import AdbDevice
 from mace.python.tools.devices.adb_client import find_adb

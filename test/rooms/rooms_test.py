@@ -48,6 +48,9 @@ def _query(expression: str) -> list[str]:
 @pytest.mark.parametrize("room", _ROOMS)
 def test_a_room_uses_only_those_below(room: str) -> None:
     allowed = _ROOMS[: _ROOMS.index(room) + 1]
+    if "ops" in allowed:
+        # Reads the declarations when headers are generated from them.
+        allowed += ("python",)
     if room == "tools":
         # What users link, and models that are linked into mace_run.
         allowed += ("embedding",)

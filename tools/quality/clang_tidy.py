@@ -97,7 +97,8 @@ def flags_of(file: Path, text: str) -> List[str]:
 def generate_schemas(root: Path) -> List[str]:
     """Writes the generated headers; messages of the generator if it fails."""
     include = root / "build" / "check" / "include" / "mace" / "ops"
-    generator = root / "mace" / "ops" / "op_schema_gen.py"
+    generator = [root / "mace" / "ops" / "op_schema_gen.py"]
+    generator += (root / "mace" / "python" / "tools" / "catalogue").glob("*.py")
     enums = root / "mace" / "ops" / "op_enums.yaml"
     jobs: List[Tuple[List[str], Path, Path]] = [([], enums, include / "op_enums.h")]
     for declaration in sorted((root / "mace" / "ops").glob("*/*.op.yaml")):
@@ -105,11 +106,11 @@ def generate_schemas(root: Path) -> List[str]:
         target = include / op / f"{op}_schema.h"
         jobs.append((["--op", str(declaration)], declaration, target))
     for arguments, source, target in jobs:
-        newest = max(p.stat().st_mtime for p in (source, enums, generator))
+        newest = max(p.stat().st_mtime for p in (source, enums, *generator))
         if target.is_file() and target.stat().st_mtime > newest:
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, str(generator), *arguments]
+        command = [sys.executable, "-m", "mace.ops.op_schema_gen", *arguments]
         command += ["--enums", str(enums), "--out", str(target)]
         status, output = run_program(command, root)
         if status:

@@ -70,10 +70,10 @@ EXPECTED = (
         "no kernel of these CPUs uses it; the test runs on 64-bit ARM",
     ),
     Expected(
-        ("arm64", "base-arm64", "armhf"),
+        ("host", "arm64", "base-arm64", "armhf", "sanitize"),
         "//mace/ops/testing:all_ops_test AllOpsTest.GiveTheSameInBfloat16",
         "no arithmetic in bf16 on this CPU",
-        "no kernel of these CPUs uses it; the test runs on x86-64",
+        "no kernel of these CPUs uses it; the test runs on x86-64 with bf16",
     ),
     Expected(
         ("base-arm64", "armhf"),
@@ -92,6 +92,12 @@ EXPECTED = (
         "//mace/ops/testing:op_runner_test OpRunnerTest.*",
         "AddressSanitizer ends the program at the *",
         "the test runs in the other steps",
+    ),
+    Expected(
+        ("tsan",),
+        "//mace/runtimes/cpu:fork_test */ForkTest.*",
+        "the thread sanitizer allows no threads after a fork",
+        "the tests run in the other steps",
     ),
     Expected(
         ("host", "arm64", "base-arm64", "armhf"),
@@ -135,6 +141,12 @@ EXPECTED = (
         "mace/python/tools/fetch/fetch_test.py",
         "root may read every file",
         "the test runs wherever a plain user runs the tests",
+    ),
+    Expected(
+        ("python",),
+        "mace/python/tools/devices/lock_test.py",
+        "only root can be two users",
+        "the test runs wherever root runs the tests",
     ),
 )
 

@@ -14,12 +14,13 @@ from mace.python.tools.bazel_command import bazel_command
 # Native code that has to hold on every target.
 _NATIVE = (
     *("//mace/core/...", "//mace/kernels/...", "//mace/ops/..."),
+    "//mace/runtimes/...",
     *("//test/allocation_failure/...", "//test/bands/..."),
 )
 # What runs all kernels but once, for a core that other steps do not have. Larger
 # cases of the products only repeat instructions.
 _KERNELS = (
-    *("//mace/kernels/cpu/...", "-//mace/kernels/cpu/gemm:conv_gemm_test"),
+    *("//mace/kernels/cpu/...", "-//mace/kernels/cpu/conv:direct_test"),
     *("//mace/ops:ops_test", "//mace/ops/testing:all_ops_test"),
 )
 _COMMANDS = "test/docs/commands_test.py"
@@ -145,7 +146,11 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         ),
         native("armhf", "native tests, 32-bit ARM in qemu", *_NATIVE),
         native("sanitize", "native tests, addresses and undefined behaviour", *_NATIVE),
-        native("tsan", "thread pool and engine, data races", "//mace/core/..."),
+        native(
+            "tsan",
+            "thread pool and engine, data races",
+            *("//mace/core/...", "//mace/runtimes/..."),
+        ),
         Step(
             "standalone",
             "libmace outside of Bazel, three ABIs, whole and for one network",

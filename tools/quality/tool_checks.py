@@ -57,6 +57,7 @@ def _mypy(context: Context) -> Outcome:
     command = [
         program,
         "--no-error-summary",
+        "mace/ops",
         "mace/python",
         "setup",
         "test/docs",

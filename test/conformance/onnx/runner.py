@@ -33,6 +33,7 @@ from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from test.conformance.onnx.cases import Array, Case
 
@@ -166,13 +167,13 @@ def _compare_both(
 def run_reference(graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
     """The reference executor behind the framework's order of dimensions."""
     turned = {
-        name: array.transpose(0, 2, 3, 1)
+        name: array.transpose(NCHW_TO_NHWC)
         if graph.formats.get(name) is DataFormat.NHWC
         else array
         for name, array in feeds.items()
     }
     return {
-        name: array.transpose(0, 3, 1, 2)
+        name: array.transpose(NHWC_TO_NCHW)
         if graph.formats.get(name) is DataFormat.NHWC
         else array
         for name, array in run_graph(graph, turned).items()
