@@ -30,9 +30,16 @@ MACE_KERNEL_COPTS = MACE_COPTS + [
     "-fno-trapping-math",
 ]
 
-def mace_cc_library(name, copts = [], **kwargs):
+def mace_cc_library(name, copts = [], features = [], **kwargs):
     """cc_library with the house's flags; arguments as in cc_library."""
-    native.cc_library(name = name, copts = MACE_COPTS + copts, **kwargs)
+    if not kwargs.get("testonly"):
+        features = features + ["lto_object"]
+    native.cc_library(
+        name = name,
+        copts = MACE_COPTS + copts,
+        features = features,
+        **kwargs
+    )
 
 def mace_kernel_library(name, copts = [], **kwargs):
     """cc_library for code of mace/kernels that is compiled for one ISA."""

@@ -16,15 +16,20 @@ set -eu
 rm "$1.merged"
 """
 
-def _merged_object_impl(ctx):
-    libraries = []
+def _archives(ctx):
+    """The static libraries below deps."""
+    archives = []
     for dep in ctx.attr.deps:
         for linker_input in dep[CcInfo].linking_context.linker_inputs.to_list():
             for library in linker_input.libraries:
                 archive = library.pic_static_library or library.static_library
                 if not archive:
                     fail("%s: no static library" % linker_input.owner)
-                libraries.append(archive)
+                archives.append(archive)
+    return archives
+
+def _merged_object_impl(ctx):
+    libraries = _archives(ctx)
     output = ctx.actions.declare_file(ctx.label.name + ".pic.o")
     parameters = ctx.actions.declare_file(ctx.label.name + ".params")
     ctx.actions.write(parameters, "".join([
@@ -49,6 +54,34 @@ merged_object = rule(
     doc = """One relocatable object of all libraries below deps.
 
 Hidden symbols become local to it: an application cannot clash with them.""",
+    attrs = {"deps": attr.label_list(mandatory = True, providers = [CcInfo])},
+)
+
+def _merged_archive_impl(ctx):
+    # By the ending Bazel knows that all of it is to be linked.
+    output = ctx.actions.declare_file(ctx.label.name + ".lo")
+    libraries = _archives(ctx)
+    script = ctx.actions.declare_file(ctx.label.name + ".mri")
+    ctx.actions.write(script, "\n".join(
+        ["create " + output.path] +
+        ["addlib " + archive.path for archive in libraries] +
+        ["save", "end", ""],
+    ))
+    ctx.actions.run_shell(
+        outputs = [output],
+        inputs = libraries + [script],
+        arguments = [script.path],
+        command = CLANG_TOOLS["llvm-ar"] + ' -M < "$1"',
+        mnemonic = "MergeArchives",
+        progress_message = "Merging %s" % ctx.label,
+    )
+    return [DefaultInfo(files = depset([output]))]
+
+merged_archive = rule(
+    implementation = _merged_archive_impl,
+    doc = """One archive of all objects below deps, all of which are linked.
+
+Unlike those of a merged_object they can still be optimised together.""",
     attrs = {"deps": attr.label_list(mandatory = True, providers = [CcInfo])},
 )
 

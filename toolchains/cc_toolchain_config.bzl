@@ -61,6 +61,13 @@ _OPT = [with_feature_set(
 
 _UNSANITIZED = [with_feature_set(not_features = ["asan", "ubsan", "tsan"])]
 
+# Pieces of code that functions share cost more in unwinding tables, as functions
+# of their own, than they save.
+_LTO_LINKOPTS = [
+    "-Wl,-mllvm,-enable-machine-outliner=never",
+    "-Wl,-mllvm,-inline-threshold=25",
+]
+
 _DBG = [with_feature_set(features = ["dbg"])]
 
 def _flags(actions, flags, with_features = []):
@@ -190,6 +197,15 @@ def _impl(ctx):
             feature(name = "small_code", flag_sets = [
                 _flags(_COMPILE, ["-Oz", "-fno-asynchronous-unwind-tables"], _OPT),
             ]),
+            # Code that can be optimised together with the rest of a library
+            # (lto_object), and a library where it is (lto_link). Programs and
+            # tests take the machine code that such objects hold besides.
+            feature(name = "lto_object", flag_sets = [
+                _flags(_CXX, ctx.attr.lto_copts, _OPT),
+            ]),
+            feature(name = "lto_link", flag_sets = [
+                _flags(_LINK, _LTO_LINKOPTS + ctx.attr.lto_linkopts, _OPT),
+            ]),
             # Only what carries MACE_API leaves the library (300 KB less).
             feature(name = "symbol_hidden", enabled = True, flag_sets = [
                 _flags(_COMPILE, ["-fvisibility=hidden"]),
@@ -250,6 +266,14 @@ cc_toolchain_config = rule(
         ),
         "libc": attr.string(default = "glibc"),
         "linkopts": attr.string_list(),
+        "lto_copts": attr.string_list(
+            default = ["-flto", "-ffat-lto-objects"],
+            doc = "For objects that may be optimised when they are linked.",
+        ),
+        "lto_linkopts": attr.string_list(
+            default = ["-Wl,--fat-lto-objects"],
+            doc = "Where they are; _LTO_LINKOPTS besides.",
+        ),
         "sanitizer_runtimes": attr.string_dict(
             doc = "Library by sanitizer, where clang has none for the target.",
         ),

@@ -183,6 +183,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
             ],
             # An operator registers itself; nothing refers to it by name.
             alwayslink = True,
+            features = ["small_code"],
             deps = deps + [":%s_schema" % op],
         )
         tests.append(":%s_test_cases" % op)

@@ -86,6 +86,9 @@ clang_cc_toolchain(
     later_copts = ["-Wno-error", "-Wno-unknown-warning-option"],
     libc = "bionic",
     linkopts = {linkopts},
+    # Objects that hold machine code too are clang 17's, NDK r26's.
+    lto_copts = ["-flto"],
+    lto_linkopts = [],
     tools = {tools},
     triple = {triple},
     visibility = ["//visibility:public"],
