@@ -58,8 +58,11 @@ class Random {
   explicit Random(uint32_t seed) : seed_(seed), engine_(Seed(seed)) {}
   uint32_t seed() const { return seed_; }
 
+  // In [low, high), by 24 bits. The distribution of <random> computes in long
+  // double, which emulated 64-bit ARM takes a microsecond for.
   float Uniform(float low, float high) {
-    return std::uniform_real_distribution<float>(low, high)(engine_);
+    const auto unit = static_cast<float>(engine_() >> 8) * 0x1p-24f;
+    return low + (high - low) * unit;
   }
   ptrdiff_t Int(ptrdiff_t low, ptrdiff_t high) {  // both included
     return std::uniform_int_distribution<ptrdiff_t>(low, high)(engine_);

@@ -156,9 +156,9 @@ bool Compare(const Case &c,
 }
 
 void CheckOn(const std::vector<Kind> &isas, const Case &c, uint32_t seed) {
+  if (isas.empty()) return;
   Random random(seed);
   Data d = MakeData(c, &random);
-  if (isas.empty()) return;
   std::vector<float> rounded = d.input;
   // Nothing is lost of whole numbers.
   const DirectPlan plan = PlanFor(c, isas.front());
