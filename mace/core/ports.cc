@@ -15,6 +15,7 @@
 namespace mace {
 namespace {
 
+// Null for a number that is no format.
 const char *FormatName(DataFormat format) {
   switch (format) {
     case DataFormat::NHWC:
@@ -22,9 +23,9 @@ const char *FormatName(DataFormat format) {
     case DataFormat::NCHW:
       return "NCHW";
     case DataFormat::NONE:
-      break;
+      return "NONE";
   }
-  return "NONE";
+  return nullptr;
 }
 
 std::vector<std::string> InputNames(const Model &model) {
@@ -50,6 +51,11 @@ MaceStatus CheckCallerTensor(const char *kind,
   if (given.memory_type() != CPU_BUFFER) {
     return Unsupported(kind, " '", name,
                        "' lies in GPU memory, which this engine can't use");
+  }
+  if (FormatName(given.data_format()) == nullptr) {
+    return InvalidArgs(kind, " '", name, "' has data format ",
+                       static_cast<int>(given.data_format()),
+                       ", which is none; NONE, NHWC and NCHW are");
   }
   host->data_type = given.data_type() == IDataType::IDT_NOT_SET
                         ? graph_type

@@ -69,6 +69,12 @@ TEST(EngineErrorTest, ChecksShapesBuffersAndTypes) {
   EXPECT_MENTIONS(run(MaceTensor(), Room(12)), "dimensions");
   EXPECT_MENTIONS(run(good, Room(11)), "12 elements");
   EXPECT_MENTIONS(run(good, MaceTensor({12}, nullptr)), "null buffer");
+  // What a program in C, or one that casts a number, may hand over.
+  const auto no_format = static_cast<DataFormat>(7);
+  EXPECT_MENTIONS(run(Floats({1, 2, 2, 3}, Ramp(12), no_format), Room(12)),
+                  "input 'x' has data format 7");
+  EXPECT_MENTIONS(run(good, Room(12, no_format)),
+                  "output 's' has data format 7");
   EXPECT_MENTIONS(run(TensorOf<int32_t>({1, 2, 2, 3}, std::vector<int32_t>(12),
                                         IDataType::IDT_INT32),
                       Room(12)),
