@@ -128,13 +128,15 @@ def _schema(op, deps):
         deps = deps,
     )
 
-def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
+def mace_op_rooms(deps, parts, small, test_deps, benchmark_deps, benchmark_main):
     """Declares the targets of every room of the calling package.
 
     Args:
       deps: what an operator may include.
       parts: kernels that register themselves, for some models only -> the
         rooms and parts that they belong to; none for those that are named.
+      small: rooms whose loops over elements are all in kernels: they are
+        compiled for size.
       test_deps: what its test may include besides.
       benchmark_deps: what its benchmark may include besides.
       benchmark_main: the library with the main function of benchmarks.
@@ -183,7 +185,7 @@ def mace_op_rooms(deps, parts, test_deps, benchmark_deps, benchmark_main):
             ],
             # An operator registers itself; nothing refers to it by name.
             alwayslink = True,
-            features = ["small_code"],
+            features = ["small_code"] if op in small else [],
             deps = deps + [":%s_schema" % op],
         )
         tests.append(":%s_test_cases" % op)
