@@ -61,9 +61,15 @@ _OPT = [with_feature_set(
 
 _UNSANITIZED = [with_feature_set(not_features = ["asan", "ubsan", "tsan"])]
 
+# For objects that can be optimised where they are linked, and hold machine code
+# for all that links them otherwise.
+_LTO_COPTS = ["-flto", "-ffat-lto-objects"]
+
 # Pieces of code that functions share cost more in unwinding tables, as functions
 # of their own, than they save.
 _LTO_LINKOPTS = [
+    "-flto",
+    "-Wl,--fat-lto-objects",
     "-Wl,-mllvm,-enable-machine-outliner=never",
     "-Wl,-mllvm,-inline-threshold=25",
 ]
@@ -201,10 +207,10 @@ def _impl(ctx):
             # (lto_object), and a library where it is (lto_link). Programs and
             # tests take the machine code that such objects hold besides.
             feature(name = "lto_object", flag_sets = [
-                _flags(_CXX, ctx.attr.lto_copts, _OPT),
+                _flags(_CXX, _LTO_COPTS if ctx.attr.lto else [], _OPT),
             ]),
             feature(name = "lto_link", flag_sets = [
-                _flags(_LINK, _LTO_LINKOPTS + ctx.attr.lto_linkopts, _OPT),
+                _flags(_LINK, _LTO_LINKOPTS if ctx.attr.lto else [], _OPT),
             ]),
             # Only what carries MACE_API leaves the library (300 KB less).
             feature(name = "symbol_hidden", enabled = True, flag_sets = [
@@ -266,13 +272,9 @@ cc_toolchain_config = rule(
         ),
         "libc": attr.string(default = "glibc"),
         "linkopts": attr.string_list(),
-        "lto_copts": attr.string_list(
-            default = ["-flto", "-ffat-lto-objects"],
-            doc = "For objects that may be optimised when they are linked.",
-        ),
-        "lto_linkopts": attr.string_list(
-            default = ["-Wl,--fat-lto-objects"],
-            doc = "Where they are; _LTO_LINKOPTS besides.",
+        "lto": attr.bool(
+            default = True,
+            doc = "Whether the compiler has _LTO_COPTS: clang 17 and later.",
         ),
         "sanitizer_runtimes": attr.string_dict(
             doc = "Library by sanitizer, where clang has none for the target.",

@@ -20,6 +20,10 @@ and to say where its headers are.
 _API = 21
 
 _OLDEST = 21
+
+# Has clang 17, and with it link-time optimisation of objects that hold machine
+# code too.
+_LTO = 26
 _HOST = "linux-x86_64"
 
 # With the GNU tools that stand in for them in r21 and r22.
@@ -86,9 +90,7 @@ clang_cc_toolchain(
     later_copts = ["-Wno-error", "-Wno-unknown-warning-option"],
     libc = "bionic",
     linkopts = {linkopts},
-    # Objects that hold machine code too are clang 17's, NDK r26's.
-    lto_copts = ["-flto"],
-    lto_linkopts = [],
+    lto = {lto},
     tools = {tools},
     triple = {triple},
     visibility = ["//visibility:public"],
@@ -181,6 +183,7 @@ def _ndk_repository_impl(ctx):
                 str(ctx.path(resources).realpath),
             ]),
             linkopts = repr(_LINKOPTS),
+            lto = repr(revision >= _LTO),
             tools = repr(tools),
             triple = repr(abi.triple),
         )
