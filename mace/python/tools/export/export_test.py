@@ -19,7 +19,11 @@ from mace.python.tools.export import (
     InputSignature,
     export_model,
 )
-from mace.python.tools.export.graph_page import graph_page
+from mace.python.tools.export.graph_page import (
+    GraphPlaces,
+    OperatorPlace,
+    graph_page,
+)
 from mace.python.tools.export.graph_text import graph_text
 from mace.python.tools.export.packing import (
     pack_o16,
@@ -396,3 +400,27 @@ def test_page_draws_every_operator_and_loads_nothing() -> None:
     assert "</script><b>" not in page
     for loading in ("http://", "https://", "src=", "@import", "<link"):
         assert loading not in page
+
+
+def test_page_shows_devices_and_copies() -> None:
+    exported, _ = _export(_network())
+    model = exported.model
+    plain = graph_page(model)
+    assert "data-device" not in plain and 'class="edge copy"' not in plain
+    made = {name: op for op in model.operators for name in op.outputs}
+    second = next(op for op in model.operators if op.inputs[0] in made)
+    tensor = second.inputs[0]
+    gpu = OperatorPlace("gpu", "1.5 us", {"not on apu": "no <such> kernel"})
+    places = {(op.name, op.type): OperatorPlace("cpu") for op in model.operators}
+    places[second.name, second.type] = gpu
+    copies = {(tensor, "cpu", "gpu"): 48}
+    page = graph_page(model, GraphPlaces(places, copies))
+    assert f"{len(model.operators) - 1} on cpu</button>" in page
+    assert "1 on gpu</button>" in page
+    assert ">gpu 1.5 us</text>" in page
+    assert page.count('class="edge copy"') == 1
+    assert f"{tensor}: 48 bytes are copied, cpu to gpu" in page
+    assert "no <such> kernel" in page
+    # An operator that a device added may have the name of another.
+    other = {(second.name, "Cast"): gpu}
+    assert "data-device" not in graph_page(model, GraphPlaces(other))

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import colorsys
 import functools
+import itertools
 import json
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,38 @@ _CHARACTER = 6.6
 _LINE = 15.0
 # What a node may show of a long attribute or shape list.
 _LONGEST_LINE = 44
+# Borders of operators, by device: the dark colours of Okabe and Ito, which
+# colour-blind people tell apart.
+_BORDERS = ("#666666", "#d55e00", "#0072b2", "#009e73", "#cc79a7")
+
+
+@dataclass(frozen=True)
+class OperatorPlace:
+    """Where an operator runs.
+
+    Attributes:
+        time: of one run, as its box shows it.
+        details: what else is shown of it once it is selected.
+    """
+
+    device: str
+    time: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class GraphPlaces:
+    """Where the operators of a graph run.
+
+    Attributes:
+        operators: by name and type. A device adds operators of its own, which may
+            have the name of another.
+        copies: bytes of each tensor that is copied, by its name and the two
+            devices, from and to.
+    """
+
+    operators: Mapping[tuple[str, str], OperatorPlace] = field(default_factory=dict)
+    copies: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -36,6 +69,8 @@ class _Node:
     # Of the outputs.
     shape: str
     details: dict[str, Any]
+    # '' for what is no operator, and where it is not known.
+    device: str = ""
 
     @property
     def size(self) -> tuple[float, float]:
@@ -44,10 +79,32 @@ class _Node:
         return longest * _CHARACTER + 20, (len(self.lines) + 1) * _LINE + 10
 
 
-def graph_page(model: Any) -> str:
-    """The page for a message `mace.Model`."""
-    nodes, edges = _graph(model)
-    drawing = lay_out([node.size for node in nodes], edges)
+@dataclass(frozen=True)
+class _Edge:
+    """A tensor on its way from one node to another.
+
+    Attributes:
+        copy: what to say of it where it is copied between devices.
+    """
+
+    source: int
+    target: int
+    copy: str = ""
+
+
+def graph_page(model: Any, places: GraphPlaces | None = None) -> str:
+    """The page for a message `mace.Model`.
+
+    Args:
+        places: where its operators run, if that is known.
+    """
+    places = places or GraphPlaces()
+    nodes, edges = _graph(model, places)
+    drawing = lay_out(
+        [node.size for node in nodes], [(edge.source, edge.target) for edge in edges]
+    )
+    devices = Counter(node.device for node in nodes if node.device)
+    borders = dict(zip(devices, itertools.cycle(_BORDERS)))
     boxes = [
         {
             "x": round(box.x - box.width / 2, 1),
@@ -55,6 +112,7 @@ def graph_page(model: Any) -> str:
             "w": round(box.width, 1),
             "h": round(box.height, 1),
             "colour": _colour(node.kind),
+            "border": borders.get(node.device, _BORDERS[0]),
             "node": node,
         }
         for node, box in zip(nodes, drawing.boxes)
@@ -64,11 +122,15 @@ def graph_page(model: Any) -> str:
     return template.render(
         model=model,
         boxes=boxes,
-        paths=[_path(route) for route in drawing.routes],
+        paths=[
+            {"line": _path(route), "copied": edge.copy}
+            for route, edge in zip(drawing.routes, edges)
+        ],
         width=round(drawing.width),
         height=round(drawing.height),
         counts=counts.most_common(),
         colour=_colour,
+        devices=[(device, count, borders[device]) for device, count in devices.items()],
         # Within a script element only '</' could end it early.
         details=json.dumps([node.details for node in nodes]).replace("</", "<\\/"),
     )
@@ -84,23 +146,34 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def _graph(model: Any) -> tuple[list[_Node], list[tuple[int, int]]]:
+def _graph(model: Any, places: GraphPlaces) -> tuple[list[_Node], list[_Edge]]:
     constants = {constant.name: constant for constant in model.constants}
     nodes: list[_Node] = []
-    edges: list[tuple[int, int]] = []
+    edges: list[_Edge] = []
     maker: dict[str, int] = {}
     for value in model.inputs:
         maker[value.name] = len(nodes)
         nodes.append(_border("Input", value))
     for op in model.operators:
         own = len(nodes)
-        nodes.append(_operator(op, constants))
-        edges += [(maker[name], own) for name in op.inputs if name in maker]
+        nodes.append(_operator(op, constants, places.operators.get((op.name, op.type))))
+        for name in op.inputs:
+            if name in maker:
+                copy = _copy(places, name, nodes[maker[name]], nodes[own])
+                edges.append(_Edge(maker[name], own, copy))
         maker.update(dict.fromkeys(op.outputs, own))
     for value in model.outputs:
-        edges += [(maker[value.name], len(nodes))] if value.name in maker else []
+        if value.name in maker:
+            edges.append(_Edge(maker[value.name], len(nodes)))
         nodes.append(_border("Output", value))
     return nodes, edges
+
+
+def _copy(places: GraphPlaces, tensor: str, source: _Node, target: _Node) -> str:
+    size = places.copies.get((tensor, source.device, target.device))
+    if size is None:
+        return ""
+    return f"{tensor}: {size} bytes are copied, {source.device} to {target.device}"
 
 
 def _border(kind: str, value: Any) -> _Node:
@@ -115,7 +188,7 @@ def _border(kind: str, value: Any) -> _Node:
     return _Node(_shorten(value.name), (shape,), kind, _dims(value.shape), details)
 
 
-def _operator(op: Any, constants: dict[str, Any]) -> _Node:
+def _operator(op: Any, constants: dict[str, Any], place: OperatorPlace | None) -> _Node:
     attributes = {attr.name: _attribute(attr) for attr in op.attributes}
     weights = {
         name: f"{_dims(constants[name].dims)} {_element(constants[name].data_type)}"
@@ -130,9 +203,12 @@ def _operator(op: Any, constants: dict[str, Any]) -> _Node:
         lines.append("w " + _dims(constants[next(iter(weights))].dims))
     if shapes:
         lines.append(_shorten(", ".join(shapes)))
+    if place is not None:
+        lines.append(" ".join(filter(None, (place.device, place.time))))
     details = {
         "name": op.name,
         "type": op.type,
+        **({"device": place.device, **place.details} if place else {}),
         "inputs": [name for name in op.inputs if name not in constants],
         "outputs": list(op.outputs),
         "output shapes": shapes,
@@ -140,7 +216,8 @@ def _operator(op: Any, constants: dict[str, Any]) -> _Node:
         "attributes": attributes,
         "source": list(op.source_outputs),
     }
-    return _Node(title, tuple(lines), op.type, ", ".join(shapes), details)
+    device = place.device if place else ""
+    return _Node(title, tuple(lines), op.type, ", ".join(shapes), details, device)
 
 
 def _path(route: Sequence[tuple[float, float]]) -> str:

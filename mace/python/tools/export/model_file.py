@@ -109,18 +109,11 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
                 f"{path} does not exist: convert the model first "
                 "(converter.py convert --config=...)"
             )
-    proto = load_proto(_PROTO)
     types = {
         number: _TYPE_NAMES.get(name, "unknown")
-        for number, name in proto.enum_names("DataType").items()
+        for number, name in load_proto(_PROTO).enum_names("DataType").items()
     }
-    message = proto.Model()
-    try:
-        message.ParseFromString(graph_path.read_bytes())
-    except (DecodeError, OSError) as error:
-        raise ModelFileError(
-            f"{graph_path} is no readable MACE model: {error}; convert it again"
-        ) from error
+    message = read_message(graph_path)
     if not message.inputs or not message.outputs:
         # An empty file is a message, too.
         raise ModelFileError(
@@ -140,6 +133,22 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
         source_sha256=tuple(message.source_sha256),
         external_sha256={file.path: file.sha256 for file in message.external_sources},
     )
+
+
+def read_message(graph_path: Path) -> Any:
+    """The message `mace.Model` of a graph.
+
+    Raises:
+        ModelFileError: the file is none, or unreadable.
+    """
+    message = load_proto(_PROTO).Model()
+    try:
+        message.ParseFromString(graph_path.read_bytes())
+    except (DecodeError, OSError) as error:
+        raise ModelFileError(
+            f"{graph_path} is no readable MACE model: {error}; convert it again"
+        ) from error
+    return message
 
 
 def as_declared(file: ModelFile, subgraph: SubgraphConfig) -> ModelFile:

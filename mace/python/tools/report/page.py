@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis
+from mace.python.tools.report.placement import placement_of
 from mace.python.tools.report.results import ModelRun, worst_layer
 
 _TEMPLATE = "page.html.jinja2"
@@ -23,8 +24,12 @@ class _Card:
     value: str
 
 
-def html_page(run: ModelRun, analysis: Analysis | None) -> str:
-    """One self-contained page; nothing in it is fetched."""
+def html_page(run: ModelRun, analysis: Analysis | None, graph: str = "") -> str:
+    """One self-contained page; nothing in it is fetched.
+
+    Args:
+        graph: name of the page beside it that draws the graph, if there is one.
+    """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -43,6 +48,8 @@ def html_page(run: ModelRun, analysis: Analysis | None) -> str:
         plots=_plots(report, analysis),
         colours=plots.type_colours(analysis) if analysis else {},
         worst=worst_layer(run.layers),
+        placement=placement_of(report),
+        graph=graph,
     )
 
 

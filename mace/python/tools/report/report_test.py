@@ -20,6 +20,7 @@ from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis, analyse
 from mace.python.tools.report.page import html_page
 from mace.python.tools.report.results import ModelRun, Times
+from mace.python.tools.report.testing import two_devices
 from mace.python.tools.report.trace import chrome_trace
 from mace.python.tools.report.write import write_reports
 from mace.python.tools.validate import compare_tensor
@@ -238,6 +239,31 @@ def test_page_is_well_formed_and_escapes_names() -> None:
     assert "&lt;good&gt;" in page and "<good>" not in page
     assert "a &lt;processor&gt; &amp; more" in page
     assert "4 NaN and 0 Inf among 4 values" in page
+
+
+@pytest.mark.parametrize("benchmarked", [True, False])
+def test_page_shows_where_operators_run(benchmarked: bool) -> None:
+    report = {**_report(), **two_devices()}
+    if not benchmarked:
+        del report["benchmark"]
+    analysis = _analysis() if benchmarked else None
+    page = html_page(_run(report), analysis, "a b.graph.html")
+    parser = _Balanced()
+    parser.feed(page)
+    assert parser.open == []
+    assert "2 on gpu, 1 on cpu; 2 copies between devices, 800 bytes." in page
+    assert "<b>apu</b> is left out: this build has no APU runtime" in page
+    assert "gpu: no &lt;kernel&gt; of rank 5" in page
+    rows = page[page.index("Where operators run") :]
+    assert rows.index(">conv<") < rows.index("gpu &rarr; cpu") < rows.index(">relu<")
+    assert 'href="a%20b.graph.html"' in page
+    assert ("<th>measured (us)</th>" in page) == benchmarked
+    # Of conv: 3 ms were measured.
+    assert ("<td>3000.0</td>" in page) == benchmarked
+
+
+def test_page_without_placement_says_nothing_of_it() -> None:
+    assert "Where operators run" not in html_page(_run(_report()), _analysis())
 
 
 def test_files(tmp_path: Path) -> None:

@@ -12,19 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from mace.python.tools.atomic import atomic_write
-from mace.python.tools.export.model_file import ModelFile
+from mace.python.tools.export.graph_page import graph_page
+from mace.python.tools.export.model_file import ModelFile, read_message
 from mace.python.tools.report.analysis import analyse
 from mace.python.tools.report.page import html_page
+from mace.python.tools.report.placement import graph_places, placement_of
 from mace.python.tools.report.results import ModelRun
 from mace.python.tools.report.trace import chrome_trace
 from mace.python.tools.validate import Comparison
 
 
 def write_reports(folder: Path, run: ModelRun, model: ModelFile) -> list[Path]:
-    """Writes `<model>_<device>_<runtime>.{json,html,trace.json}`.
+    """Writes `<model>_<device>_<runtime>.{json,html,graph.html,trace.json}`.
 
     The trace is there when operators were timed, the page when the program
-    lived long enough to say anything.
+    lived long enough to say anything, and the drawing of the graph when it
+    lived long enough to say where operators ran.
     """
     stem = report_stem(run)
     files = [folder / f"{stem}.json"]
@@ -35,8 +38,15 @@ def write_reports(folder: Path, run: ModelRun, model: ModelFile) -> list[Path]:
         return files
     analysis = analyse(run.report, model)
     files.append(folder / f"{stem}.html")
+    placement = placement_of(run.report)
+    graph = folder / f"{stem}.graph.html"
     with atomic_write(files[-1], "w") as stream:
-        stream.write(html_page(run, analysis))
+        stream.write(html_page(run, analysis, graph.name if placement else ""))
+    if placement is not None:
+        files.append(graph)
+        with atomic_write(graph, "w") as stream:
+            message = read_message(model.graph_path)
+            stream.write(graph_page(message, graph_places(placement)))
     if analysis is not None:
         files.append(folder / f"{stem}.trace.json")
         with atomic_write(files[-1], "w") as stream:

@@ -159,7 +159,8 @@ def test_reports_are_written(project: Project) -> None:
         validate=True, benchmark=True, report=True, round=5, layers=LayerRange()
     )
     files = {path.name: path for path in report.runs[0].files}
-    assert set(files) == {"m_host_cpu.json", "m_host_cpu.html", "m_host_cpu.trace.json"}
+    ends = ("json", "html", "graph.html", "trace.json")
+    assert set(files) == {f"m_host_cpu.{end}" for end in ends}
     data = json.loads(files["m_host_cpu.json"].read_text())
     assert data["passed"] is True
     assert data["outputs"][0]["name"] == "y"
@@ -169,9 +170,12 @@ def test_reports_are_written(project: Project) -> None:
     assert page.count("<svg") == 7
     for title in ("Roofline", "By operator type", "Process memory over time"):
         assert title in page
+    assert 'href="m_host_cpu.graph.html"' in page
+    graph = files["m_host_cpu.graph.html"].read_text()
+    assert "2 on cpu</button>" in graph
     # Nothing is fetched: every address in it is a name space.
     for word in ('src="http', 'href="http', "@import", "url(http"):
-        assert word not in page
+        assert word not in page + graph
     trace = json.loads(files["m_host_cpu.trace.json"].read_text())
     spans = [event for event in trace["traceEvents"] if event["ph"] == "X"]
     assert [span["cat"] for span in spans] == ["Conv2D", "Conv2D"]
