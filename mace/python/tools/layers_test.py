@@ -31,6 +31,7 @@ _LAYERS = (
     ("devices", "validate"),
     ("report",),
     ("run",),
+    ("explain",),
     ("doctor", "debug", "bazel_run", "new_op", "cli"),
 )
 _LAYER = {room: number for number, rooms in enumerate(_LAYERS) for room in rooms}

@@ -20,6 +20,7 @@ from mace.python.tools.command_line.options import CommandOptions, read_options
 from mace.python.tools.config.keys import keys_of
 from mace.python.tools.convert.options import ConvertOptions, convert_options
 from mace.python.tools.errors import MaceError, MissingToolError
+from mace.python.tools.explain.options import explain_options
 from mace.python.tools.interruption import run_child
 from mace.python.tools.run.options import run_options
 
@@ -38,6 +39,7 @@ def execute(args: argparse.Namespace) -> int:
         "convert": convert,
         "run": run,
         "benchmark": run,
+        "explain": explain,
         "build": build,
         "doctor": doctor,
         "new-op": new_op,
@@ -64,6 +66,16 @@ def run(args: argparse.Namespace) -> int:
     from mace.python.tools.run.deployment_run import run_deployment
 
     report = run_deployment(deployment, options)
+    return 0 if report.passed else 1
+
+
+def explain(args: argparse.Namespace) -> int:
+    """Says where the models' operators run; status 1 when a run fails."""
+    options = explain_options(args)
+    deployment = _load(args)
+    from mace.python.tools.explain.explain import explain_deployment
+
+    report = explain_deployment(deployment, options)
     return 0 if report.passed else 1
 
 

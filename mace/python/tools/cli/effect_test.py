@@ -19,13 +19,19 @@ from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.vocabulary import Platform, Runtime
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.errors import UnsupportedError
+from mace.python.tools.explain.options import ExplainOptions
 from mace.python.tools.importers.base import available_importers
 from mace.python.tools.run.options import GpuHint, RunOptions
 
 _TOOLS = Path(__file__).resolve().parents[1]
-_Options = Union[ConvertOptions, RunOptions]
+_Options = Union[ConvertOptions, RunOptions, ExplainOptions]
 # Declarations, and what goes through all keys whatever they are.
-_DECLARING = ("config/deployment.py", "convert/options.py", "run/options.py")
+_DECLARING = (
+    "config/deployment.py",
+    "convert/options.py",
+    "explain/options.py",
+    "run/options.py",
+)
 _PASSES = {"graph_optimize_options": ["fold_constants", "fuse_activation"]}
 
 _FILE = """
@@ -73,7 +79,7 @@ def test_a_key_that_nobody_reads_says_so() -> None:
 
 def test_a_flag_that_nobody_reads_says_so() -> None:
     read = _read_names()
-    for options in (ConvertOptions, RunOptions):
+    for options in (ConvertOptions, RunOptions, ExplainOptions):
         for item in dataclasses.fields(options):
             effect = item.metadata["flag"].effect
             assert item.name in read or effect.why_never or effect.rules, item.name
@@ -93,7 +99,8 @@ def _check(
     empty = dict.fromkeys(("file", "model", "subgraph", "weights"), "")
     text = _FILE.format(**{"platform": "onnx", "runtime": "cpu", **empty, **parts})
     deployment = load_deployment_text(text, Path("d.yml"), replaced)
-    command = Command.RUN if isinstance(options, RunOptions) else Command.CONVERT
+    converts = isinstance(options, ConvertOptions)
+    command = Command.CONVERT if converts else Command.RUN
     caplog.clear()
     told = {Verdict.REFUSED: "", Verdict.NO_EFFECT: ""}
     try:
@@ -108,7 +115,7 @@ def _check(
     return told
 
 
-@pytest.mark.parametrize("options", [ConvertOptions(), RunOptions()])
+@pytest.mark.parametrize("options", [ConvertOptions(), RunOptions(), ExplainOptions()])
 def test_a_plain_file_is_told_nothing(
     caplog: pytest.LogCaptureFixture, options: _Options
 ) -> None:

@@ -19,6 +19,7 @@ from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.keys import keys_of
 from mace.python.tools.convert.options import add_convert_flags
 from mace.python.tools.errors import UsageError
+from mace.python.tools.explain.options import add_explain_flags
 from mace.python.tools.run.options import add_run_flags
 from mace.python.tools.wording import listed, nearest
 
@@ -27,6 +28,7 @@ PROGRAM = "converter.py"
 COMMANDS = {
     "convert": "convert the models of a deployment file",
     "run": "run, validate or benchmark converted models",
+    "explain": "say on which device each operator runs, and why",
     "benchmark": "earlier form of: run --benchmark",
     "build": "earlier form of: convert, then tools/build-standalone-lib.sh",
     "doctor": "say what this computer lacks for a task",
@@ -42,6 +44,7 @@ examples:
   python tools/converter.py run --config=model.yml --validate
   python tools/converter.py run --config=model.yml --benchmark --num_threads=4
   python tools/converter.py run --config=model.yml --device_yml=boards.yml
+  python tools/converter.py explain --config=model.yml
   python tools/converter.py doctor --for run
 
 Booleans are written --flag, --flag=true or --flag=false.
@@ -175,6 +178,7 @@ def _make_parser(
     builders = {
         "convert": _add_convert,
         "run": _add_run,
+        "explain": _add_explain,
         "benchmark": _add_benchmark,
         "build": _add_build,
         "doctor": _add_doctor,
@@ -246,6 +250,17 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Needs the output of: converter.py convert --config=FILE"
     _add_deployment(parser)
     add_run_flags(parser)
+
+
+def _add_explain(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Runs the converted models and prints for each operator the device it ran on,\n"
+        "why other devices that the deployment names did not take it, its estimated\n"
+        "and (with --benchmark) measured time, and what is copied between devices."
+    )
+    parser.epilog = "Needs the output of: converter.py convert --config=FILE"
+    _add_deployment(parser)
+    add_explain_flags(parser)
 
 
 def _add_benchmark(parser: argparse.ArgumentParser) -> None:

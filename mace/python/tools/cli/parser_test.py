@@ -224,7 +224,7 @@ def test_what_is_wrong_is_not_missing() -> None:
     assert "required" not in _usage_error("run", "--config=", "--round=x")
 
 
-@pytest.mark.parametrize("command", ["convert", "run", "benchmark", "build"])
+@pytest.mark.parametrize("command", ["convert", "run", "explain", "benchmark", "build"])
 def test_help_explains_every_flag(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

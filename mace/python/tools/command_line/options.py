@@ -90,6 +90,16 @@ def flag(
     return field(default=default, metadata={"flag": declared})
 
 
+def same_flag(options: type[CommandOptions], name: str) -> Any:
+    """A field that is the flag of that name of another command.
+
+    Earlier names stay with the command that had them.
+    """
+    (item,) = (item for item in dataclasses.fields(options) if item.name == name)
+    declared = dataclasses.replace(item.metadata["flag"], was=())
+    return field(default=item.default, metadata={"flag": declared})
+
+
 def _builds_nothing(asked: Asked) -> str:
     as_code = asked.deployment.model_graph_format is ModelFormat.CODE
     return "" if as_code else "convert builds no program"

@@ -8,6 +8,8 @@ import contextlib
 import dataclasses
 import logging
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -32,6 +34,18 @@ _LOG = logging.getLogger(__name__)
 _LOG_ALIAS = "runtime_in_yaml"
 
 
+@dataclass(frozen=True)
+class DeploymentRuns:
+    """Every model on every device.
+
+    Attributes:
+        models: by name.
+    """
+
+    models: Mapping[str, PreparedModel]
+    runs: list[ModelRun]
+
+
 def run_deployment(
     deployment: Deployment, options: RunOptions, console: Console | None = None
 ) -> RunReport:
@@ -53,23 +67,14 @@ def run_deployment(
         check_writable(options.output_dir)
     if options.validate:
         check_writable(_log_dir(deployment, options) / Runtime.CPU.value)
-    devices = find_devices(_query(deployment, options))
-    try:
-        models = {
-            model.name: prepare_model(deployment, model, options)
-            for model in deployment.models
-        }
-        # The one that exists; `check_effects` has told of others that are asked for.
-        jobs = [Job(model, Runtime.CPU) for model in models.values()]
-        abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
-        programs = {abi: find_program(abi, options, deployment) for abi in abis}
-        log_dir = options.build_dir / deployment.library_name / "run" / "logs"
-        runs = run_on_devices(devices.found, jobs, programs, log_dir, options, console)
-    finally:
-        close_all(devices)
-    runs += silent_runs(devices.silent, jobs)
+    # The one that exists; `check_effects` has told of others that are asked for.
+    runtimes = {model.name: Runtime.CPU for model in deployment.models}
+    done = run_models(deployment, options, console, runtimes)
+    runs = done.runs
     if options.report:
-        runs = [_write_report(deployment, models[r.model], r, options) for r in runs]
+        runs = [
+            _write_report(deployment, done.models[r.model], r, options) for r in runs
+        ]
     report = RunReport(tuple(runs))
     if options.validate:
         _write_logs(deployment, options, report)
@@ -77,6 +82,38 @@ def run_deployment(
         _write_overview(deployment, options, report)
     summary.print_summary(console, report)
     return report
+
+
+def run_models(
+    deployment: Deployment,
+    options: RunOptions,
+    console: Console,
+    runtimes: Mapping[str, Runtime],
+) -> DeploymentRuns:
+    """Runs every model on every device that the deployment means.
+
+    Args:
+        console: where the output of `mace_run` and comparisons are printed.
+        runtimes: by model, which devices `mace_run` is asked for.
+
+    Raises:
+        MaceError: as `run_deployment` does.
+    """
+    devices = find_devices(_query(deployment, options))
+    try:
+        models = {
+            model.name: prepare_model(deployment, model, options)
+            for model in deployment.models
+        }
+        jobs = [Job(model, runtimes[name]) for name, model in models.items()]
+        abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
+        programs = {abi: find_program(abi, options, deployment) for abi in abis}
+        log_dir = options.build_dir / deployment.library_name / "run" / "logs"
+        runs = run_on_devices(devices.found, jobs, programs, log_dir, options, console)
+    finally:
+        close_all(devices)
+    runs += silent_runs(devices.silent, jobs)
+    return DeploymentRuns(models, runs)
 
 
 def _query(deployment: Deployment, options: RunOptions) -> DeviceQuery:

@@ -347,9 +347,18 @@ def run_options(args: argparse.Namespace) -> RunOptions:
         options = dataclasses.replace(options, validate=True, layers=LayerRange())
     if options.layers is not None and not options.validate:
         raise UsageError("--layers needs --validate: there is nothing to compare with")
-    if options.device_yml is not None and not options.device_yml.is_file():
-        raise UsageError(f"--device_yml={options.device_yml}: no such file")
+    check_device_file(options.device_yml)
     if options.input_dir is not None and not options.input_dir.is_dir():
         raise UsageError(f"--input_dir={options.input_dir}: no such folder")
     implied = options.report or options.report_dir is not None
     return dataclasses.replace(options, report=implied)
+
+
+def check_device_file(path: Path | None) -> None:
+    """Whether the file of --device_yml, if one is given, is there.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if path is not None and not path.is_file():
+        raise UsageError(f"--device_yml={path}: no such file")

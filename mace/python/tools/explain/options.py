@@ -1,0 +1,73 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``converter.py explain``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.command_line.options import (
+    CommandOptions,
+    Group,
+    add_options,
+    flag,
+    read_options,
+    same_flag,
+)
+from mace.python.tools.run.options import (
+    CpuAffinityPolicy,
+    RunOptions,
+    check_device_file,
+)
+
+_EXPLAIN = Group("explain")
+
+
+@dataclass(frozen=True)
+class ExplainOptions(CommandOptions):
+    """What an explanation is asked for, besides the deployment."""
+
+    format: str = flag(
+        "text",
+        "text for people, json for programs",
+        group=_EXPLAIN,
+        choices=("text", "json"),
+    )
+    benchmark: bool = flag(
+        False, "measure every operator, to compare with its estimate", group=_EXPLAIN
+    )
+    time_limit: int = same_flag(RunOptions, "time_limit")
+    device_yml: Path | None = same_flag(RunOptions, "device_yml")
+    devices_to_run: tuple[str, ...] = same_flag(RunOptions, "devices_to_run")
+    num_threads: int = same_flag(RunOptions, "num_threads")
+    cpu_affinity_policy: CpuAffinityPolicy = same_flag(
+        RunOptions, "cpu_affinity_policy"
+    )
+
+    def run_options(self) -> RunOptions:
+        """The run that tells what is asked for."""
+        shared = {
+            item.name: getattr(self, item.name)
+            for item in dataclasses.fields(self)
+            if item.name != "format"
+        }
+        return RunOptions(**shared)
+
+
+def add_explain_flags(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of `explain`."""
+    add_options(parser, ExplainOptions)
+
+
+def explain_options(args: argparse.Namespace) -> ExplainOptions:
+    """The options that a command line asks for.
+
+    Raises:
+        UsageError: flags that name what is not there.
+    """
+    options = read_options(ExplainOptions, args)
+    check_device_file(options.device_yml)
+    return options

@@ -1,0 +1,137 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Placements as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mace.python.tools.report.placement import (
+    Copy,
+    PlacedOperator,
+    Placement,
+    placement_of,
+)
+from mace.python.tools.report.results import ModelRun, RunReport
+
+# Raised when a member changes its meaning.
+_VERSION = 1
+_INDENT = "      "
+
+
+def explanation_text(report: RunReport) -> str:
+    """All runs, one after the other."""
+    return "\n".join("".join(f"{x}\n" for x in _run(run)) for run in report.runs)
+
+
+def explanation_json(library: str, report: RunReport) -> str:
+    """All runs as one JSON object."""
+    data = {
+        "version": _VERSION,
+        "library": library,
+        "runs": [_run_json(run) for run in report.runs],
+    }
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
+
+
+def _run(run: ModelRun) -> Iterator[str]:
+    where = f"{run.model} on {run.where}, runtime {run.runtime.value}"
+    placement = placement_of(run.report)
+    if run.failure:
+        yield f"{where}: FAILED, {run.failure}"
+    if placement is None:
+        return
+    if not run.failure:
+        yield f"{where}:"
+    yield f"  {_summary(placement)}"
+    for refusal in placement.left_out:
+        yield f"  {refusal.device} is left out: {refusal.reason}"
+    yield ""
+    yield from _operators(placement)
+
+
+def _summary(placement: Placement) -> str:
+    counts = placement.counts
+    parts = [
+        f"{count} operator{'' if count == 1 else 's'} on {device}"
+        for device, count in counts.items()
+    ]
+    if len(counts) > 1 or placement.copies:
+        copies = len(placement.copies)
+        parts.append(
+            f"{copies} {'copy' if copies == 1 else 'copies'} between devices "
+            f"({placement.copied_bytes} bytes)"
+        )
+    if placement.estimated_us is not None:
+        parts.append(f"estimated {_us(placement.estimated_us)}")
+    if placement.measured_us is not None:
+        parts.append(f"measured {_us(placement.measured_us)}")
+    return ", ".join(parts)
+
+
+def _operators(placement: Placement) -> Iterator[str]:
+    measured = any(op.measured_us is not None for op in placement.operators)
+    heading = (
+        "#",
+        "device",
+        "estimated",
+        "measured",
+        "type",
+        "operator",
+        "kernel; output",
+    )
+    rows = [heading, *(_cells(op) for op in placement.operators)]
+    # Figures are read from the right.
+    to_right = (0, 2, 3)
+    shown = [i for i in range(len(heading)) if measured or i != 3]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = [
+            row[i].rjust(widths[i]) if i in to_right else row[i].ljust(widths[i])
+            for i in shown
+        ]
+        return "  ".join(cells).rstrip()
+
+    yield line(heading)
+    for op, row in zip(placement.operators, rows[1:]):
+        yield from (_copy(copy) for copy in placement.copies_before(op.index))
+        yield line(row)
+        for refusal in op.refusals:
+            yield f"{_INDENT}not on {refusal.device}: {refusal.reason}"
+    end = len(placement.operators)
+    yield from (_copy(copy) for copy in placement.copies_before(end))
+
+
+def _cells(op: PlacedOperator) -> tuple[str, ...]:
+    how = "; ".join(text for text in (op.kernel, op.output, op.remark) if text)
+    estimated, measured = _us(op.estimated_us), _us(op.measured_us)
+    return (str(op.index), op.device, estimated, measured, op.type, op.name, how)
+
+
+def _copy(copy: Copy) -> str:
+    size = f", {copy.size} bytes" if copy.size >= 0 else ""
+    return f"{_INDENT}copy of {copy.tensor} from {copy.source} to {copy.target}{size}"
+
+
+def _us(time: float | None) -> str:
+    return "-" if time is None else f"{time:.1f} us"
+
+
+def _run_json(run: ModelRun) -> dict[str, Any]:
+    placement = placement_of(run.report) or Placement((), (), ())
+    data = dataclasses.asdict(placement)
+    for copy in data["copies"]:
+        copy["from"], copy["to"] = copy.pop("source"), copy.pop("target")
+        copy["bytes"], copy["before_operator"] = copy.pop("size"), copy.pop("before")
+    return {
+        "model": run.model,
+        "device": run.device,
+        "abi": run.abi.value,
+        "runtime": run.runtime.value,
+        "failure": run.failure,
+        **data,
+    }
