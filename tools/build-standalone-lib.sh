@@ -90,8 +90,19 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 
-[[ $runtimes == cpu ]] ||
-  fail "-runtimes $runtimes: this release has the runtime cpu only"
+# Deployment files and the library answer in the same words, see no_runtime() of
+# mace/python/tools/config/limits.py.
+[[ -n $runtimes ]] || fail '-runtimes needs a value: cpu'
+for runtime in ${runtimes//[,+]/ }; do
+  case $runtime in
+    cpu) ;;
+    gpu | dsp | hta | htp | apu)
+      fail "-runtimes $runtimes: the library has no ${runtime^^} runtime; it has: CPU"
+      ;;
+    *) fail "-runtimes $runtimes: unknown device '$runtime'; accepted: cpu" ;;
+  esac
+done
+runtimes=cpu
 $static_only && [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]] &&
   fail "-asan and -static exclude each other: a sanitizer needs libmace.so"
 

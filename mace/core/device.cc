@@ -35,7 +35,7 @@ Result<std::unique_ptr<Device>> DeviceRegistration::Create(
     if (!others.empty()) others += ", ";
     others += DeviceName(entry->type_);
   }
-  return Unsupported("this build of the library has no ", DeviceName(type),
+  return Unsupported("the library has no ", DeviceName(type),
                      " runtime; it has: ", others.empty() ? "none" : others);
 }
 
@@ -46,7 +46,7 @@ const char *DeviceName(DeviceType device) {
     case GPU:
       return "GPU";
     case HEXAGON:
-      return "HEXAGON";
+      return "DSP";
     case HTA:
       return "HTA";
     case APU:

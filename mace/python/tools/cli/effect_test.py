@@ -202,7 +202,9 @@ def test_the_gpu_of_cpu_and_gpu_is_told_with_all_that_is_for_it(
             (line,) = [line for line in lines if f"{name}: " in line]
             assert "is for runtime gpu, which is not in this release" in line
         (line,) = [line for line in lines if "models.net.runtime: " in line]
-        assert "gpu is not in this release; models run on the CPU" in line
+        assert (
+            "the library has no GPU runtime; it has: CPU, on which models run" in line
+        )
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_commands_say_the_same_of_a_device_that_is_not_there(
         (line,) = [line for line in told.splitlines() if "models.net.runtime" in line]
         both.append(line)
     assert both[0] == both[1]
-    assert "is not in this release" in both[0]
+    assert " runtime; it has: CPU" in both[0]
 
 
 def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -236,7 +238,7 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
     )
     for part in (
         "net.platform: caffe is not in this release; accepted: onnx or tensorflow",
-        "models.net.runtime: apu is not in this release",
+        "models.net.runtime: the library has no APU runtime",
         "models.net.quantize: 8-bit",
         "'fold_constant' (did you mean fold_constants?), 'fuse'",
         "--enable_micro",
@@ -272,7 +274,11 @@ def test_flags_without_effect_are_told(
 @pytest.mark.parametrize(
     ("options", "parts", "line"),
     [
-        (RunOptions(), {"runtime": "gpu"}, "net.runtime: gpu is not in this release"),
+        (
+            RunOptions(),
+            {"runtime": "gpu"},
+            "net.runtime: the library has no GPU runtime",
+        ),
         (RunOptions(input_dir=Path()), {}, "--input_dir: needs --output_dir"),
     ],
 )

@@ -8,23 +8,36 @@ Each function is the `says` of a rule that `deployment.py` gives a key.
 from __future__ import annotations
 
 from mace.python.tools.config.effect import Asked
-from mace.python.tools.config.vocabulary import ModelFormat, OnnxBackend, Platform
+from mace.python.tools.config.vocabulary import (
+    ModelFormat,
+    OnnxBackend,
+    Platform,
+    Runtime,
+)
 from mace.python.tools.wording import listed, nearest, shown
 
 FRAMEWORKS = listed(item.value for item in Platform if item.in_release)
 
 
+def no_runtime(device: Runtime) -> str:
+    """What everything says of a device that the library does not have.
+
+    The library says it in these words, too (`mace/core/device.cc`), and so does
+    `tools/build-standalone-lib.sh`; `../explain/no_runtime_test.py` compares.
+    """
+    there = [item for item in Runtime if item.in_release and len(item.devices) == 1]
+    names = ", ".join(item.value.upper() for item in there)
+    return f"the library has no {device.value.upper()} runtime; it has: {names}"
+
+
 def _absent_device(asked: Asked) -> str:
-    """The one sentence about devices that the release does not have."""
-    absent = [d.value for d in asked.value.devices if not d.in_release]
+    absent = [device for device in asked.value.devices if not device.in_release]
     if not absent:
         return ""
+    text = "; ".join(no_runtime(device) for device in absent)
     if asked.value.in_release:
-        return f"{listed(absent)} is not in this release; models run on the CPU"
-    return (
-        f"{listed(absent)} is not in this release, which runs models on the CPU; "
-        "write cpu, or cpu+gpu, which means the CPU for now"
-    )
+        return f"{text}, on which models run"
+    return f"{text}; write cpu, or cpu+gpu, which means the CPU for now"
 
 
 def no_file_for_device(asked: Asked) -> str:

@@ -304,7 +304,7 @@ def test_everything_that_is_not_supported_is_told_at_once(place: _Place) -> None
             enable_micro=True,
         )
     for part in (
-        "models.net.runtime: hta is not in this release",
+        "models.net.runtime: the library has no HTA runtime",
         "models.other.quantize",
         "--enable_micro",
     ):

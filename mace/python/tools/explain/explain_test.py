@@ -97,7 +97,7 @@ def test_a_runtime_that_is_not_there_is_refused_as_by_run(project: Project) -> N
             command(deployment)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
-    assert "runtime: gpu is not in this release" in messages[0]
+    assert "runtime: the library has no GPU runtime; it has: CPU" in messages[0]
 
 
 def test_devices_that_are_not_there(

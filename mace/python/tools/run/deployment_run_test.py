@@ -255,8 +255,8 @@ def test_what_cannot_be_run_is_said_at_once(project: Project) -> None:
     deployment = project.deployment(names=("m", "n"), runtime="gpu")
     with pytest.raises(UnsupportedError) as caught:
         project.run(deployment)
-    assert "models.m.runtime: gpu" in str(caught.value)
-    assert "models.n.runtime: gpu" in str(caught.value)
+    assert "models.m.runtime: the library has no GPU" in str(caught.value)
+    assert "models.n.runtime: the library has no GPU" in str(caught.value)
 
 
 def test_cpu_and_gpu_runs_on_the_cpu_and_says_so(
@@ -266,7 +266,10 @@ def test_cpu_and_gpu_runs_on_the_cpu_and_says_so(
     project.convert(deployment)
     report = project.run(deployment)
     assert [run.runtime.value for run in report.runs] == ["cpu"]
-    assert "gpu is not in this release; models run on the CPU" in caplog.text
+    assert (
+        "the library has no GPU runtime; it has: CPU, on which models run"
+        in caplog.text
+    )
 
 
 def test_places_are_tried_before_anything_runs(project: Project) -> None:

@@ -1,0 +1,55 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Commands, library and build script say the same of a device that is not there."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mace.python.tools.config.limits import no_runtime
+from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.run.testing.project import Project
+
+_ROOT = Path(__file__).resolve().parents[4]
+_ABSENT = [r for r in Runtime if not r.in_release]
+
+
+def _stderr(*command: str | Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    return done.stderr
+
+
+# The library runs HTP by the name HTA.
+@pytest.mark.parametrize("device", [r for r in _ABSENT if r is not Runtime.HTP])
+def test_the_library_says_it(project: Project, mace_run: Path, device: Runtime) -> None:
+    project.convert(project.deployment())
+    model = project.build_dir / "lib" / "model" / "m"
+    error = _stderr(
+        mace_run,
+        f"--model_file={model}.pb",
+        f"--model_data_file={model}.data",
+        "--input_node=x",
+        "--input_shape=1,6,5,4",
+        "--output_node=y",
+        "--output_shape=1,6,5,8",
+        f"--runtime={device.value}",
+    )
+    assert error.rstrip().endswith(no_runtime(device))
+
+
+@pytest.mark.parametrize("device", _ABSENT)
+def test_the_build_script_says_it(device: Runtime) -> None:
+    script = _ROOT / "tools" / "build-standalone-lib.sh"
+    for wish in (device.value, f"cpu,{device.value}"):
+        error = _stderr("bash", script, "-runtimes", wish, "-check")
+        assert error.rstrip().endswith(f"-runtimes {wish}: {no_runtime(device)}")
+
+
+def test_the_build_script_names_what_it_does_not_know() -> None:
+    script = _ROOT / "tools" / "build-standalone-lib.sh"
+    assert "unknown device 'npu'" in _stderr("bash", script, "-runtimes", "npu")
+    assert "needs a value" in _stderr("bash", script, "-runtimes", "", "-check")
