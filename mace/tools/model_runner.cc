@@ -239,6 +239,9 @@ MaceStatus ModelRunner::RunSamples() {
 }
 
 MaceStatus ModelRunner::RunOnce(RunMetadata *metadata, double *ms) {
+  // Each run is a first one, so that its result does not depend on how many
+  // there were.
+  MACE_TOOL_RETURN_IF_ERROR(engine_->ResetStates());
   const double begin = NowMs();
   MaceStatus status = engine_->Run(inputs_, &outputs_, metadata);
   if (ms != nullptr) *ms = NowMs() - begin;

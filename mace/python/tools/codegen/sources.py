@@ -81,10 +81,13 @@ def _entry(model: LinkedModel) -> dict[str, Any]:
     def ports(values: Any) -> list[dict[str, Any]]:
         return [{"name": v.alias or v.name, "shape": list(v.shape)} for v in values]
 
+    # Which the application does not give.
+    states = {state.input for state in model.message.states}
+    inputs = [v for v in model.message.inputs if v.name not in states]
     return {
         "name": model.name,
         "data_linked": model.places.data_linked,
-        "inputs": ports(model.message.inputs),
+        "inputs": ports(inputs),
         "outputs": ports(model.message.outputs),
     }
 

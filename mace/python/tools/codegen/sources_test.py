@@ -34,7 +34,10 @@ def _message() -> Any:
     message = load_proto("mace/proto/mace.proto").Model()
     message.inputs.add(name=_ODD_NAME, shape=[1, -1, 3])
     message.inputs.add(name="inner", alias="outer", shape=[])
+    # No business of the application's.
+    message.inputs.add(name="state", shape=[2])
     message.outputs.add(name="y", shape=[2])
+    message.states.add(input="state", output="y")
     return message
 
 

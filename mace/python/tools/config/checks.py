@@ -92,7 +92,36 @@ def _check_subgraph(model: Parsed, subgraph: Parsed, report: Report) -> None:
     for side in ("input", "output"):
         _check_unique(subgraph, f"{side}_tensors", report)
         _check_unique(subgraph, f"{side}_aliases", report)
+    _check_states(subgraph, report)
     _check_runtime(model, subgraph, report)
+
+
+def _check_states(subgraph: Parsed, report: Report) -> None:
+    states = subgraph.get("states")
+    inputs, outputs = subgraph.get("input_tensors"), subgraph.get("output_tensors")
+    if not states or not inputs or not outputs:
+        return
+    shapes = subgraph.get("input_shapes") or ()
+    shape_of = dict(zip(inputs, shapes)) if len(shapes) == len(inputs) else {}
+    for name, becomes in states.items():
+        if name not in inputs:
+            report(subgraph, "states", f"{shown(name)} is not in input_tensors")
+        elif any(dim < 0 for dim in shape_of.get(name, ())):
+            found = ",".join(map(str, shape_of[name]))
+            report(
+                subgraph,
+                "states",
+                f"{shown(name)} needs a fixed shape, input_shapes says {found}",
+            )
+        if becomes not in outputs:
+            report(subgraph, "states", f"{shown(becomes)} is not in output_tensors")
+    _report_twice(subgraph, "states", list(states.values()), report)
+    if set(inputs) <= set(states):
+        report(
+            subgraph,
+            "states",
+            "names every input; one at least must come from the application",
+        )
 
 
 def _check_count(subgraph: Parsed, key: Key, report: Report) -> None:

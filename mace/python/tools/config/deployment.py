@@ -239,6 +239,13 @@ class SubgraphConfig(_Computation):
         _BORDER,
         each="output_tensors",
     )
+    states: Mapping[str, str] | None = key(
+        v.NAME_TO_NAME,
+        "Tensors that live across runs, as the cache of a decoder: from the input to "
+        "the output whose value it has in the next run. The application does not "
+        "give these inputs; they are zero at first and after it resets them.",
+        "what the application passes, and the model file",
+    )
     order: int | None = key(
         v.INTEGER, "Position in the run order among the subgraphs.", "", _SUBGRAPHS
     )

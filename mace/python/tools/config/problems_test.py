@@ -189,6 +189,26 @@ _ONE_PROBLEM = [
     ),
     (
         "output_tensors: y",
+        "output_tensors: y\n        states: {c: y}",
+        ["states", "'c' is not in input_tensors"],
+    ),
+    (
+        "output_tensors: y",
+        "output_tensors: y\n        states: {a: z}",
+        ["states", "'z' is not in output_tensors"],
+    ),
+    (
+        "output_tensors: y",
+        "output_tensors: y\n        states: {a: [y]}",
+        ["states: a: found a list", "a name"],
+    ),
+    (
+        "output_tensors: y",
+        "output_tensors: y\n        states: a",
+        ["states", "'a'", "a mapping such as {state_in: state_out}"],
+    ),
+    (
+        "output_tensors: y",
         "output_tensors: y\n        obfuscate: 1",
         ["subgraphs[0].obfuscate", "belongs with the model"],
     ),
@@ -399,3 +419,14 @@ def test_file_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
     with pytest.raises(ConfigError, match=expected) as caught:
         load_deployment(path)
     assert str(path) in str(caught.value)
+
+
+def test_states_need_a_fixed_shape_and_outputs_of_their_own() -> None:
+    text = _GOOD.replace("1,2", "-1,2").replace(
+        "output_tensors: y", "states: {a: y, b: y}\n        output_tensors: y"
+    )
+    messages = _problems(text)
+    assert len(messages) == 3
+    assert "'a' needs a fixed shape, input_shapes says -1,2" in messages[0]
+    assert "states: names 'y' twice" in messages[1]
+    assert "states: names every input; one at least must come" in messages[2]

@@ -227,6 +227,22 @@ def _read_thresholds(value: object) -> dict[Runtime, float]:
     return result
 
 
+def _read_renamings(value: object) -> dict[str, str]:
+    accepted = "a mapping such as {state_in: state_out}"
+    if not isinstance(value, dict) or not value:
+        raise refuse(value, accepted)
+    result: dict[str, str] = {}
+    wrong = []
+    for key, name in value.items():
+        try:
+            result[_read_name(key)] = _read_name(name)
+        except BadValueError as error:
+            wrong += [f"{key}: {message}" for _, message in error.problems]
+    if wrong:
+        raise BadValueError((None, "; ".join(wrong)))
+    return result
+
+
 def word(
     words: type[enum.Enum], aliases: Mapping[str, str] | None = None, accepts: str = ""
 ) -> Kind:
@@ -346,6 +362,11 @@ SHAPE = Kind(
 )
 RANGE = Kind(
     _read_range, "range, as `-1.0,1.0`,", {"anyOf": [{"type": "string"}, _ARRAY]}
+)
+NAME_TO_NAME = Kind(
+    _read_renamings,
+    "mapping from name to name",
+    {"type": "object", "minProperties": 1, "additionalProperties": _SCALAR},
 )
 THRESHOLDS = Kind(
     _read_thresholds,

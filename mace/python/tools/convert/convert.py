@@ -30,6 +30,7 @@ from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.requests import (
     check_border_types,
     check_output_shapes,
+    check_states,
     export_options,
     import_request,
 )
@@ -257,6 +258,7 @@ def _import(
     )
     check_output_shapes(model, graph)
     check_border_types(model, graph)
+    check_states(model, graph)
     return graph, before
 
 

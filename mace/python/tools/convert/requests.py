@@ -78,6 +78,7 @@ def export_options(
         hints=model.hints(),
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},
         outputs={info.name: _signature(info, None) for info in subgraph.outputs},
+        states=subgraph.states or {},
         source_sha256=source_sha256,
         external_sources=external_sources,
     )
@@ -148,6 +149,44 @@ def check_border_types(model: ModelConfig, graph: Graph) -> None:
                 )
     if problems:
         raise ImportModelError("\n".join(problems))
+
+
+def check_states(model: ModelConfig, graph: Graph) -> None:
+    """Whether each state can take the output that it is to become.
+
+    Raises:
+        ImportModelError: lists the states that cannot.
+    """
+    values = {value.name: value for value in (*graph.inputs, *graph.outputs)}
+    problems = [
+        f"models.{model.name}: states: {name!r} cannot become {becomes!r}: {problem}"
+        for name, becomes in (model.subgraphs[0].states or {}).items()
+        if (problem := _state_problem(graph, values[name], values[becomes]))
+    ]
+    if problems:
+        raise ImportModelError("\n".join(problems))
+
+
+def _state_problem(graph: Graph, state: Value, becomes: Value) -> str:
+    # An operator makes every output, see `passes.invariants`.
+    pairs = (
+        ("", state.dtype.value, becomes.dtype.value),
+        ("of shape ", _shown_shape(state), _shown_shape(becomes)),
+        (
+            "in order ",
+            graph.formats[state.name].value,
+            graph.formats[becomes.name].value,
+        ),
+    )
+    return "; ".join(
+        f"that is {what}{new}, the state {what}{own}"
+        for what, own, new in pairs
+        if own != new
+    )
+
+
+def _shown_shape(value: Value) -> str:
+    return "unknown" if value.shape is None else format_shape(value.shape)
 
 
 def _agree(shape: Any, declared: Any) -> bool:

@@ -31,6 +31,8 @@ FORMAT_VERSIONS = {
     Layout.PACKED_O16_PAIRS: 2,
     Layout.PACKED_O16_SCALED: 3,
 }
+# And of states.
+_STATES_VERSION = 4
 _PROTO = "mace/proto/mace.proto"
 _PYPROJECT = Path(__file__).resolve().parents[4] / "pyproject.toml"
 
@@ -74,6 +76,7 @@ class ExportOptions:
         obfuscate: replace names, see `Names`.
         hints: fields of `DeploymentHints`.
         inputs, outputs: by name.
+        states: by the name of an input, the output that it becomes.
         source_sha256: of the files that the model comes from.
         external_sources: path and SHA-256 of the files that these name.
     """
@@ -86,6 +89,7 @@ class ExportOptions:
     hints: Mapping[str, Any] = field(default_factory=dict)
     inputs: Mapping[str, InputSignature] = field(default_factory=dict)
     outputs: Mapping[str, OutputSignature] = field(default_factory=dict)
+    states: Mapping[str, str] = field(default_factory=dict)
     source_sha256: Sequence[str] = ()
     external_sources: Sequence[tuple[str, str]] = ()
 
@@ -143,7 +147,12 @@ def export_model(
     written = [data.write(planned) for planned in plan]
     data.finish()
     model = proto.Model(
-        format_version=max([1, *(FORMAT_VERSIONS[c.layout] for c in written)]),
+        format_version=max(
+            [
+                _STATES_VERSION if options.states else 1,
+                *(FORMAT_VERSIONS[c.layout] for c in written),
+            ]
+        ),
         name=graph.name,
         producer=f"mace-converter {version()} ({graph.framework})",
         inputs=[_border(proto, graph, v, options.inputs) for v in graph.inputs],
@@ -160,6 +169,11 @@ def export_model(
             proto.SourceFile(path=path, sha256=sha256)
             for path, sha256 in options.external_sources
             if not options.obfuscate
+        ],
+        # Names of inputs and outputs are those of the deployment.
+        states=[
+            proto.State(input=name, output=becomes)
+            for name, becomes in options.states.items()
         ],
     )
     return Exported(model, data.size, written)

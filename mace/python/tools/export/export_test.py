@@ -424,3 +424,11 @@ def test_page_shows_devices_and_copies() -> None:
     # An operator that a device added may have the name of another.
     other = {(second.name, "Cast"): gpu}
     assert "data-device" not in graph_page(model, GraphPlaces(other))
+
+
+def test_page_names_states() -> None:
+    exported, _ = _export(_network(), states={"image": "scores"})
+    assert exported.model.format_version == 4
+    page = graph_page(exported.model)
+    assert page.count(">state</text>") == 1
+    assert "becomes scores after each run" in page

@@ -151,9 +151,10 @@ def _graph(model: Any, places: GraphPlaces) -> tuple[list[_Node], list[_Edge]]:
     nodes: list[_Node] = []
     edges: list[_Edge] = []
     maker: dict[str, int] = {}
+    becomes = {state.input: state.output for state in model.states}
     for value in model.inputs:
         maker[value.name] = len(nodes)
-        nodes.append(_border("Input", value))
+        nodes.append(_border("Input", value, becomes.get(value.name, "")))
     for op in model.operators:
         own = len(nodes)
         nodes.append(_operator(op, constants, places.operators.get((op.name, op.type))))
@@ -176,7 +177,8 @@ def _copy(places: GraphPlaces, tensor: str, source: _Node, target: _Node) -> str
     return f"{tensor}: {size} bytes are copied, {source.device} to {target.device}"
 
 
-def _border(kind: str, value: Any) -> _Node:
+def _border(kind: str, value: Any, becomes: str = "") -> _Node:
+    """An input or output; `becomes`: of an input that is a state."""
     shape = f"{_dims(value.shape)} {_enum('DataFormat', value.data_format)[3:]}"
     details = {
         "name": value.name,
@@ -184,8 +186,10 @@ def _border(kind: str, value: Any) -> _Node:
         "shape": shape,
         "element type": _element(value.data_type),
         "alias": value.alias,
+        "state": f"becomes {becomes} after each run" if becomes else "",
     }
-    return _Node(_shorten(value.name), (shape,), kind, _dims(value.shape), details)
+    lines = (shape, "state") if becomes else (shape,)
+    return _Node(_shorten(value.name), lines, kind, _dims(value.shape), details)
 
 
 def _operator(op: Any, constants: dict[str, Any], place: OperatorPlace | None) -> _Node:

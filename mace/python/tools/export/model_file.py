@@ -69,10 +69,23 @@ class OperatorInfo:
 
 
 @dataclass(frozen=True)
+class StateInfo:
+    """An input that is not given but has the value of an output of the last run.
+
+    Attributes:
+        becomes: the name of that output.
+    """
+
+    tensor: TensorInfo
+    becomes: str
+
+
+@dataclass(frozen=True)
 class ModelFile:
     """A converted model on disk.
 
     Attributes:
+        inputs: that the application gives.
         graph_linked, data_linked: `mace_run` contains it.
         source_sha256: of the files it was converted from; empty if unknown.
         external_sha256: of files that the first of these names, by their path
@@ -90,6 +103,7 @@ class ModelFile:
     hints: Mapping[str, Any] = field(default_factory=dict)
     source_sha256: tuple[str, ...] = ()
     external_sha256: Mapping[str, str] = field(default_factory=dict)
+    states: tuple[StateInfo, ...] = ()
 
     def output(self, name: str) -> TensorInfo | None:
         """The model output of that name, if it has one."""
@@ -120,11 +134,13 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
             f"{graph_path} is no MACE model: it has no inputs or no outputs; "
             "convert it again"
         )
+    becomes = {state.input: state.output for state in message.states}
+    inputs = [_value(value, types) for value in message.inputs]
     return ModelFile(
         name=message.name,
         graph_path=graph_path,
         data_path=data_path,
-        inputs=tuple(_value(value, types) for value in message.inputs),
+        inputs=tuple(tensor for tensor in inputs if tensor.name not in becomes),
         outputs=tuple(_value(value, types) for value in message.outputs),
         operators=tuple(_operator(op, types) for op in message.operators),
         graph_linked=places.graph_linked,
@@ -132,6 +148,11 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
         hints={key.name: value for key, value in message.hints.ListFields()},
         source_sha256=tuple(message.source_sha256),
         external_sha256={file.path: file.sha256 for file in message.external_sources},
+        states=tuple(
+            StateInfo(tensor, becomes[tensor.name])
+            for tensor in inputs
+            if tensor.name in becomes
+        ),
     )
 
 

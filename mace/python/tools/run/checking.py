@@ -107,7 +107,10 @@ def expected_outputs(
             model_file=fetch_file(model.model_file_path),
             inputs={
                 info.name: convert(_plain(inputs[info.name]), info.data_format, native)
-                for info in model_file.inputs
+                for info in (
+                    *model_file.inputs,
+                    *(state.tensor for state in model_file.states),
+                )
             },
             outputs=tuple(missing),
             optional_outputs=tuple(layer.tensor.source for layer in layers),

@@ -43,7 +43,8 @@ def make_inputs(subgraph: SubgraphConfig, seed: int = SEED) -> dict[str, Array]:
     """One array per input: the file it names, or random values.
 
     Random values are uniform in the input's range, [-1, 1] without one; they
-    depend on the seed and the tensor's name alone.
+    depend on the seed and the tensor's name alone. States are zero, as before the
+    first run.
 
     Raises:
         InputDataError: a file does not fit, or a dimension is not known.
@@ -51,7 +52,9 @@ def make_inputs(subgraph: SubgraphConfig, seed: int = SEED) -> dict[str, Array]:
     """
     inputs = {}
     for info in subgraph.inputs:
-        if info.validation_data is not None:
+        if info.name in (subgraph.states or {}):
+            inputs[info.name] = _state(info)
+        elif info.validation_data is not None:
             inputs[info.name] = _from_file(info, info.validation_data)
         else:
             inputs[info.name] = _random(info, seed)
@@ -73,6 +76,16 @@ def load_tensor(ref: FileRef, shape: tuple[int, ...], data_type: TensorType) -> 
 
 def _from_file(info: BorderTensor, ref: FileRef) -> Array:
     return load_tensor(ref, info.shape, info.data_type)
+
+
+def _state(info: BorderTensor) -> Array:
+    ref = info.validation_data
+    if ref is not None and _from_file(info, ref).any():
+        raise InputDataError(
+            f"{ref.key}: {ref.location} is for the state {info.name}, which is zero "
+            "before the first run; give a file of zeros"
+        )
+    return np.zeros(info.shape, element_type(info.data_type.value))
 
 
 def _read(path: Path, ref: FileRef, data_type: TensorType) -> Array:

@@ -88,7 +88,9 @@ def prepare_model(
         found = samples.find_samples(options.input_dir, file)
         return PreparedModel(model, file, {}, [], [], None, found)
     inputs = make_inputs(model.subgraphs[0])
-    if any(info.validation_data is None for info in model.subgraphs[0].inputs):
+    states = model.subgraphs[0].states or {}
+    given = [info for info in model.subgraphs[0].inputs if info.name not in states]
+    if any(info.validation_data is None for info in given):
         _LOG.info("%s: inputs are random, seed %d", model.name, SEED)
     layers: list[checking.Layer] = []
     checks: list[checking.Layer] = []

@@ -166,7 +166,8 @@ def write_outputs(folder: Path, outputs: Mapping[str, Array], suffix: str = "") 
 def run_scripts(subgraph: SubgraphConfig, runner: SampleRunner) -> dict[str, str]:
     """What each accuracy script of a subgraph says, by its path."""
     results = {}
-    names = tuple(info.name for info in subgraph.inputs)
+    states = subgraph.states or {}
+    names = tuple(info.name for info in subgraph.inputs if info.name not in states)
     for ref in subgraph.accuracy_validation_script or ():
         script = fetch_file(ref)
         results[ref.location] = run_accuracy_script(script, names, runner.run)

@@ -32,7 +32,7 @@ def check_current(file: ModelFile, model: ModelConfig) -> None:
     """
     subgraph = model.subgraphs[0]
     sides: tuple[tuple[str, Any, tuple[TensorInfo, ...]], ...] = (
-        ("input", subgraph.inputs, file.inputs),
+        ("input", subgraph.inputs, _all_inputs(file)),
         ("output", subgraph.outputs, file.outputs),
     )
     for side, infos, tensors in sides:
@@ -63,7 +63,7 @@ def check_current(file: ModelFile, model: ModelConfig) -> None:
 
 
 def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
-    tensors = {tensor.name: tensor for tensor in (*file.inputs, *file.outputs)}
+    tensors = {tensor.name: tensor for tensor in (*_all_inputs(file), *file.outputs)}
     infos: list[BorderTensor] = [*subgraph.inputs, *subgraph.outputs]
     for info in infos:
         was = tensors[info.name].data_format
@@ -74,6 +74,14 @@ def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
         shape = tensors[info.name].shape
         if info.shape != shape:
             yield f"{info.name} is {list(info.shape)}, was {list(shape)}"
+
+    states = {state.tensor.name: state.becomes for state in file.states}
+    if states != (subgraph.states or {}):
+        yield f"states are {subgraph.states or 'none'}, were {states or 'none'}"
+
+
+def _all_inputs(file: ModelFile) -> tuple[TensorInfo, ...]:
+    return (*file.inputs, *(state.tensor for state in file.states))
 
 
 def _settings(model: ModelConfig, file: ModelFile) -> Iterator[str]:
