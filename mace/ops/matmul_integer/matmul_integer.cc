@@ -5,16 +5,20 @@
 // constant. Then every task multiplies some rows by some columns.
 
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "mace/kernels/cpu/int8_gemm/int8_gemm.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/matrix_batches.h"
-#include "mace/ops/cpu_op/reshaped_op.h"
 #include "mace/ops/matmul_integer/matmul_integer_schema.h"
 
 namespace mace {
 namespace {
 
 using int8_gemm::kPanelColumns;
+constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
 
 size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -38,52 +42,76 @@ struct PackedB {
   uint32_t *sums = nullptr;
 };
 
-class MatMulIntegerOp final : public ReshapedOp {
- public:
-  MaceStatus InitOp(InitContext *context) override {
-    kernels_ = int8_gemm::KernelsFor(isa());
-    const Tensor *b = context->constant(kMatMulIntegerBInput);
-    if (b == nullptr || b->shape.rank() < 2 || b->elements() == 0) {
-      return MaceStatus();  // Reshape looks at the shape
-    }
-    SetB(b->shape);
-    const size_t bytes = PackedBytes();
-    prepared_ = PackedAt(context->AllocatePrepared(bytes));
-    if (prepared_.panels == nullptr) {
-      return OutOfResources("operator '", name(),
-                            "' (MatMulInteger): no memory for ", bytes,
-                            " bytes of its constant b in the order of use");
-    }
-    PackB(*b, prepared_, context->thread_pool());
-    return MaceStatus();
+// The sizes of B, and of its panels.
+struct LayoutOfB {
+  explicit LayoutOfB(const Shape &b)
+      : depth(b[b.rank() - 2]),
+        columns(b.back()),
+        panels(DivideUp(columns, kColumns)),
+        matrices(b.Elements(0, b.rank() - 2)) {}
+
+  size_t PanelBytes() const {
+    return int8_gemm::PanelBytes(static_cast<size_t>(depth));
+  }
+  size_t Panels() const { return static_cast<size_t>(matrices * panels); }
+  size_t Bytes() const {
+    return Align(Panels() * PanelBytes()) +
+           Panels() * kPanelColumns * sizeof(uint32_t);
+  }
+  PackedB At(void *memory) const {
+    if (memory == nullptr) return PackedB();
+    char *at = static_cast<char *>(memory);
+    return {reinterpret_cast<int8_t *>(at),
+            reinterpret_cast<uint32_t *>(at + Align(Panels() * PanelBytes()))};
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
-    const Tensor &a_tensor = *context->input(kMatMulIntegerAInput);
-    const Tensor &b_tensor = *context->input(kMatMulIntegerBInput);
-    const Shape &a = a_tensor.shape;
-    const Shape &b = b_tensor.shape;
-    if (a.rank() < 2 || b.rank() < 2 || a.back() != b[b.rank() - 2] ||
-        !BroadcastMatrices(a, b, &batches_)) {
-      return Invalid("cannot multiply ", a.ToString(), " by ", b.ToString(),
-                     "; expected [..., M, K] and [..., K, N] with batch "
-                     "dimensions that broadcast");
-    }
-    SetB(b);
+  int64_t depth;
+  int64_t columns;
+  int64_t panels;  // of a matrix
+  int64_t matrices;
+};
+
+void PackB(const int8_gemm::Kernels &kernels,
+           const Tensor &b,
+           const LayoutOfB &layout,
+           const PackedB &to,
+           ThreadPool *pool) {
+  const uint8_t *from = b.As<uint8_t>();
+  const uint8_t flip = Flip(b.data_type);
+  const int64_t panels = layout.panels;
+  const int64_t columns = layout.columns;
+  const int64_t depth = layout.depth;
+  pool->ParallelFor(
+      layout.matrices * panels, RowGrain(depth * kColumns),
+      [&](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t column = i % panels * kColumns;
+          kernels.pack_panel(
+              from + i / panels * depth * columns + column,
+              static_cast<size_t>(columns), static_cast<size_t>(depth),
+              static_cast<size_t>(std::min(kColumns, columns - column)), flip,
+              to.panels + static_cast<size_t>(i) * layout.PanelBytes(),
+              to.sums + i * kColumns);
+        }
+      });
+}
+
+class MatMulIntegerPlan final : public OpPlan {
+ public:
+  // `kernels` and the memory of `prepared` outlive the plan; the latter is null
+  // where B is computed.
+  MatMulIntegerPlan(const int8_gemm::Kernels &kernels,
+                    const PackedB &prepared,
+                    const PlanContext &context)
+      : kernels_(kernels),
+        prepared_(prepared),
+        b_(context.input(kMatMulIntegerBInput)->shape),
+        outputs_(context.output(kMatMulIntegerOutputOutput)->elements()) {
+    const Shape &a = context.input(kMatMulIntegerAInput)->shape;
     rows_ = a[a.rank() - 2];
     all_rows_ = a.Elements(0, a.rank() - 1);
-    MACE_RETURN_IF_ERROR(CheckZero(
-        context->input(kMatMulIntegerAZeroPointInput), a_tensor, "a", rows_));
-    MACE_RETURN_IF_ERROR(
-        CheckZero(context->input(kMatMulIntegerBZeroPointInput), b_tensor, "b",
-                  columns_));
-    Shape output(batches_.dims, batches_.rank);
-    output.Append(rows_);
-    output.Append(columns_);
-    MACE_RETURN_IF_ERROR(SetOutput(context, kMatMulIntegerOutputOutput, output,
-                                   DataType::kInt32));
-    outputs_ = output.Elements();
-    if (Macs() == 0) return MaceStatus();
+    BroadcastMatrices(a, context.input(kMatMulIntegerBInput)->shape, &batches_);
+    if (Macs() == 0) return;
     // With one B for all, the batches of A are just more rows.
     calls_ = batches_.count;
     call_rows_ = rows_;
@@ -91,51 +119,48 @@ class MatMulIntegerOp final : public ReshapedOp {
       call_rows_ = all_rows_;
       calls_ = 1;
     }
-    Split(context->thread_pool()->thread_count());
-    context->RequestScratch(Lay(nullptr).bytes);
-    return MaceStatus();
+    Split(context.thread_pool()->thread_count());
   }
 
-  MaceStatus Run(RunContext *context) override {
+  size_t ScratchBytes() const { return Macs() == 0 ? 0 : Lay(nullptr).bytes; }
+
+  void Run(RunContext *context) const {
     int32_t *c =
         context->output(kMatMulIntegerOutputOutput)->MutableAs<int32_t>();
     if (Macs() == 0) {
       std::fill_n(c, outputs_, 0);  // sums of nothing
-      return MaceStatus();
+      return;
     }
     ThreadPool *pool = context->thread_pool();
     const Tensor &a = *context->input(kMatMulIntegerAInput);
     const Tensor &b = *context->input(kMatMulIntegerBInput);
     const Scratch s = Lay(static_cast<char *>(context->scratch()));
     PackA(a, s, pool);
-    if (prepared_.panels == nullptr) PackB(b, s.b, pool);
+    if (prepared_.panels == nullptr) PackB(kernels_, b, b_, s.b, pool);
     const Tensor *a_zero = context->input(kMatMulIntegerAZeroPointInput);
     for (int64_t m = 0; m < all_rows_; ++m) {
       s.row_zeros[m] = ZeroAt(a_zero, m % rows_, a.data_type);
     }
     const Tensor *b_zero = context->input(kMatMulIntegerBZeroPointInput);
-    const int64_t padded_columns = panels_ * kColumns;
+    const int64_t padded_columns = b_.panels * kColumns;
     for (int64_t n = 0; n < padded_columns; ++n) {
-      s.column_zeros[n] = n < columns_ ? ZeroAt(b_zero, n, b.data_type) : 0;
+      s.column_zeros[n] = n < b_.columns ? ZeroAt(b_zero, n, b.data_type) : 0;
     }
     const uint32_t *sums =
         prepared_.panels == nullptr ? s.b.sums : prepared_.sums;
-    for (int64_t i = 0; i < b_matrices_ * padded_columns; ++i) {
-      s.column_sums[i] = sums[i] - static_cast<uint32_t>(depth_) *
+    for (int64_t i = 0; i < b_.matrices * padded_columns; ++i) {
+      s.column_sums[i] = sums[i] - static_cast<uint32_t>(b_.depth) *
                                        s.column_zeros[i % padded_columns];
     }
     Multiply(s, c, pool);
-    return MaceStatus();
   }
 
-  int64_t Macs() const override { return outputs_ * depth_; }
+  int64_t Macs() const override { return outputs_ * b_.depth; }
   std::string KernelName() const override {
-    return Macs() == 0 ? "none" : kernels_->name;
+    return Macs() == 0 ? "none" : kernels_.name;
   }
 
  private:
-  static constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
-
   struct Scratch {
     char *a = nullptr;
     uint32_t *row_sums = nullptr;
@@ -146,48 +171,10 @@ class MatMulIntegerOp final : public ReshapedOp {
     size_t bytes = 0;
   };
 
-  MaceStatus CheckZero(const Tensor *zero,
-                       const Tensor &operand,
-                       const char *which,
-                       int64_t length) const {
-    if (zero == nullptr) return MaceStatus();
-    if (zero->data_type != operand.data_type) {
-      return Invalid(which, " is ", DataTypeName(operand.data_type),
-                     " but its zero point is ", DataTypeName(zero->data_type));
-    }
-    const bool one = zero->elements() == 1 && zero->shape.rank() <= 1;
-    if (one || zero->shape == Shape{length}) return MaceStatus();
-    return NotSupported("the zero point of ", which, " has shape ",
-                        zero->shape.ToString(), "; expected one number or [",
-                        length, "]");
-  }
-
-  void SetB(const Shape &b) {
-    depth_ = b[b.rank() - 2];
-    columns_ = b.back();
-    panels_ = DivideUp(columns_, kColumns);
-    b_matrices_ = b.Elements(0, b.rank() - 2);
-  }
-
-  size_t PanelBytes() const {
-    return int8_gemm::PanelBytes(static_cast<size_t>(depth_));
-  }
-  size_t Panels() const { return static_cast<size_t>(b_matrices_ * panels_); }
-  size_t PackedBytes() const {
-    return Align(Panels() * PanelBytes()) +
-           Panels() * kPanelColumns * sizeof(uint32_t);
-  }
-  PackedB PackedAt(void *memory) const {
-    if (memory == nullptr) return PackedB();
-    char *at = static_cast<char *>(memory);
-    return {reinterpret_cast<int8_t *>(at),
-            reinterpret_cast<uint32_t *>(at + Align(Panels() * PanelBytes()))};
-  }
-
   // Bytes of a packed row.
   size_t RowBytes() const {
-    return int8_gemm::PaddedDepth(static_cast<size_t>(depth_)) *
-           kernels_->row_element_bytes;
+    return int8_gemm::PaddedDepth(static_cast<size_t>(b_.depth)) *
+           kernels_.row_element_bytes;
   }
 
   // Where everything lies in the scratch memory, or how much it is.
@@ -205,42 +192,25 @@ class MatMulIntegerOp final : public ReshapedOp {
     s.a = take(rows * RowBytes());
     s.row_sums = take_numbers(rows);
     s.row_zeros = take_numbers(rows);
-    if (prepared_.panels == nullptr) s.b = PackedAt(take(PackedBytes()));
-    s.column_sums = take_numbers(Panels() * kPanelColumns);
-    s.column_zeros = take_numbers(static_cast<size_t>(panels_) * kPanelColumns);
+    if (prepared_.panels == nullptr) s.b = b_.At(take(b_.Bytes()));
+    s.column_sums = take_numbers(b_.Panels() * kPanelColumns);
+    s.column_zeros =
+        take_numbers(static_cast<size_t>(b_.panels) * kPanelColumns);
     return s;
   }
 
   void PackA(const Tensor &a, const Scratch &s, ThreadPool *pool) const {
     const uint8_t *from = a.As<uint8_t>();
     const uint8_t flip = Flip(a.data_type);
-    pool->ParallelFor(all_rows_, RowGrain(depth_),
+    pool->ParallelFor(all_rows_, RowGrain(b_.depth),
                       [&](int64_t begin, int64_t end, int /*thread*/) {
-                        const auto depth = static_cast<size_t>(depth_);
+                        const auto depth = static_cast<size_t>(b_.depth);
                         const auto first = static_cast<size_t>(begin);
-                        kernels_->pack_rows(
+                        kernels_.pack_rows(
                             from + first * depth, depth,
                             static_cast<size_t>(end - begin), depth, flip,
                             s.a + first * RowBytes(), s.row_sums + begin);
                       });
-  }
-
-  void PackB(const Tensor &b, const PackedB &to, ThreadPool *pool) const {
-    const uint8_t *from = b.As<uint8_t>();
-    const uint8_t flip = Flip(b.data_type);
-    pool->ParallelFor(
-        b_matrices_ * panels_, RowGrain(depth_ * kColumns),
-        [&](int64_t begin, int64_t end, int /*thread*/) {
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t column = i % panels_ * kColumns;
-            kernels_->pack_panel(
-                from + i / panels_ * depth_ * columns_ + column,
-                static_cast<size_t>(columns_), static_cast<size_t>(depth_),
-                static_cast<size_t>(std::min(kColumns, columns_ - column)),
-                flip, to.panels + static_cast<size_t>(i) * PanelBytes(),
-                to.sums + i * kColumns);
-          }
-        });
   }
 
   // Tasks of so many rows that they stay in L2 while the columns pass over
@@ -248,29 +218,29 @@ class MatMulIntegerOp final : public ReshapedOp {
   void Split(int threads) {
     constexpr int64_t kRowsInCache = 256 * 1024;
     constexpr int64_t kPartsPerThread = 4;
-    const auto tile = static_cast<int64_t>(kernels_->row_tile);
+    const auto tile = static_cast<int64_t>(kernels_.row_tile);
     const int64_t fit = kRowsInCache / static_cast<int64_t>(RowBytes());
     task_rows_ =
         std::max<int64_t>(1, std::min(DivideUp(call_rows_, tile), fit / tile)) *
         tile;
-    task_panels_ = panels_;
+    task_panels_ = b_.panels;
     if (threads <= 1) return;
     // Multiply-adds that are worth handing to a thread.
     constexpr int64_t kWorthwhile = 256 * 1024;
     const int64_t wanted = threads * kPartsPerThread;
     const int64_t row_tasks = calls_ * DivideUp(call_rows_, task_rows_);
     // Pairs of panels: no kernel's tile is wider.
-    const int64_t pair_work = task_rows_ * depth_ * 2 * kColumns;
+    const int64_t pair_work = task_rows_ * b_.depth * 2 * kColumns;
     const int64_t pairs =
         std::max({int64_t{1},
-                  DivideUp(DivideUp(panels_, 2), DivideUp(wanted, row_tasks)),
+                  DivideUp(DivideUp(b_.panels, 2), DivideUp(wanted, row_tasks)),
                   DivideUp(kWorthwhile, pair_work)});
-    task_panels_ = std::min(panels_, pairs * 2);
-    const int64_t tasks = row_tasks * DivideUp(panels_, task_panels_);
+    task_panels_ = std::min(b_.panels, pairs * 2);
+    const int64_t tasks = row_tasks * DivideUp(b_.panels, task_panels_);
     if (tasks >= wanted) return;
     const int64_t parts = DivideUp(wanted, tasks);
     const int64_t row_work =
-        tile * depth_ * std::min(panels_, task_panels_) * kColumns;
+        tile * b_.depth * std::min(b_.panels, task_panels_) * kColumns;
     const int64_t tiles =
         std::max({int64_t{1}, DivideUp(DivideUp(task_rows_, tile), parts),
                   DivideUp(kWorthwhile, row_work)});
@@ -279,7 +249,7 @@ class MatMulIntegerOp final : public ReshapedOp {
 
   void Multiply(const Scratch &s, int32_t *c, ThreadPool *pool) const {
     const int64_t row_tasks = DivideUp(call_rows_, task_rows_);
-    const int64_t panel_tasks = DivideUp(panels_, task_panels_);
+    const int64_t panel_tasks = DivideUp(b_.panels, task_panels_);
     const PackedB &packed = prepared_.panels == nullptr ? s.b : prepared_;
     pool->ParallelFor(
         calls_ * row_tasks * panel_tasks, 1,
@@ -291,43 +261,119 @@ class MatMulIntegerOp final : public ReshapedOp {
             const int64_t a_row =
                 MatrixOfBatch(batches_, batches_.a_step, call) * rows_ + row;
             const int64_t b_panel =
-                MatrixOfBatch(batches_, batches_.b_step, call) * panels_;
+                MatrixOfBatch(batches_, batches_.b_step, call) * b_.panels;
             int8_gemm::Block block;
             block.a = s.a + static_cast<size_t>(a_row) * RowBytes();
             block.row_sums = s.row_sums + a_row;
             block.row_zeros = s.row_zeros + a_row;
             block.rows =
                 static_cast<size_t>(std::min(task_rows_, call_rows_ - row));
-            block.depth = static_cast<size_t>(depth_);
+            block.depth = static_cast<size_t>(b_.depth);
             block.b =
-                packed.panels + static_cast<size_t>(b_panel) * PanelBytes();
+                packed.panels + static_cast<size_t>(b_panel) * b_.PanelBytes();
             block.column_sums = s.column_sums + b_panel * kColumns;
             block.column_zeros = s.column_zeros;
-            block.columns = static_cast<size_t>(columns_);
+            block.columns = static_cast<size_t>(b_.columns);
             block.panel_begin = static_cast<size_t>(panel);
             block.panel_end =
-                static_cast<size_t>(std::min(panels_, panel + task_panels_));
-            block.c = c + (call * call_rows_ + row) * columns_;
-            block.c_stride = static_cast<size_t>(columns_);
-            kernels_->run(block);
+                static_cast<size_t>(std::min(b_.panels, panel + task_panels_));
+            block.c = c + (call * call_rows_ + row) * b_.columns;
+            block.c_stride = static_cast<size_t>(b_.columns);
+            kernels_.run(block);
           }
         });
   }
 
-  const int8_gemm::Kernels *kernels_ = nullptr;
-  PackedB prepared_;  // null: B is computed
+  const int8_gemm::Kernels &kernels_;
+  const PackedB prepared_;
+  const LayoutOfB b_;
+  const int64_t outputs_;
   MatrixBatches batches_;
-  int64_t rows_ = 0;      // of a matrix
-  int64_t all_rows_ = 0;  // of A
-  int64_t depth_ = 0;
-  int64_t columns_ = 0;
-  int64_t panels_ = 0;  // of a matrix
-  int64_t b_matrices_ = 0;
-  int64_t outputs_ = 0;
+  int64_t rows_ = 0;       // of a matrix
+  int64_t all_rows_ = 0;   // of A
   int64_t calls_ = 0;      // products to run,
   int64_t call_rows_ = 0;  // of so many rows each
   int64_t task_rows_ = 0;
   int64_t task_panels_ = 0;
+};
+
+class MatMulIntegerOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    kernels_ = int8_gemm::KernelsFor(isa());
+    const Tensor *b = context->constant(kMatMulIntegerBInput);
+    if (b == nullptr || b->shape.rank() < 2 || b->elements() == 0) {
+      return MaceStatus();  // InferShapes looks at the shape
+    }
+    const LayoutOfB layout(b->shape);
+    const size_t bytes = layout.Bytes();
+    prepared_ = layout.At(context->AllocatePrepared(bytes));
+    if (prepared_.panels == nullptr) {
+      return OutOfResources("operator '", name(),
+                            "' (MatMulInteger): no memory for ", bytes,
+                            " bytes of its constant b in the order of use");
+    }
+    PackB(*kernels_, *b, layout, prepared_, context->thread_pool());
+    return MaceStatus();
+  }
+
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    const Tensor &a_tensor = *context->input(kMatMulIntegerAInput);
+    const Tensor &b_tensor = *context->input(kMatMulIntegerBInput);
+    const Shape &a = a_tensor.shape;
+    const Shape &b = b_tensor.shape;
+    MatrixBatches batches;
+    if (a.rank() < 2 || b.rank() < 2 || a.back() != b[b.rank() - 2] ||
+        !BroadcastMatrices(a, b, &batches)) {
+      return Invalid("cannot multiply ", a.ToString(), " by ", b.ToString(),
+                     "; expected [..., M, K] and [..., K, N] with batch "
+                     "dimensions that broadcast");
+    }
+    const int64_t rows = a[a.rank() - 2];
+    MACE_RETURN_IF_ERROR(CheckZero(
+        context->input(kMatMulIntegerAZeroPointInput), a_tensor, "a", rows));
+    MACE_RETURN_IF_ERROR(
+        CheckZero(context->input(kMatMulIntegerBZeroPointInput), b_tensor, "b",
+                  b.back()));
+    Shape output(batches.dims, batches.rank);
+    output.Append(rows);
+    output.Append(b.back());
+    return SetOutput(context, kMatMulIntegerOutputOutput, output,
+                     DataType::kInt32);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    auto plan =
+        std::make_unique<MatMulIntegerPlan>(*kernels_, prepared_, *context);
+    context->RequestScratch(plan->ScratchBytes());
+    context->Keep(std::move(plan));
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    context->PlanAs<MatMulIntegerPlan>().Run(context);
+    return MaceStatus();
+  }
+
+ private:
+  MaceStatus CheckZero(const Tensor *zero,
+                       const Tensor &operand,
+                       const char *which,
+                       int64_t length) const {
+    if (zero == nullptr) return MaceStatus();
+    if (zero->data_type != operand.data_type) {
+      return Invalid(which, " is ", DataTypeName(operand.data_type),
+                     " but its zero point is ", DataTypeName(zero->data_type));
+    }
+    const bool one = zero->elements() == 1 && zero->shape.rank() <= 1;
+    if (one || zero->shape == Shape{length}) return MaceStatus();
+    return NotSupported("the zero point of ", which, " has shape ",
+                        zero->shape.ToString(), "; expected one number or [",
+                        length, "]");
+  }
+
+  const int8_gemm::Kernels *kernels_ = nullptr;
+  PackedB prepared_;  // null: B is computed
 };
 
 MACE_REGISTER_OP(MatMulInteger, CPU, MatMulIntegerOp);
