@@ -1,9 +1,13 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "mace/kernels/cpu/conv/direct.h"
 #include "mace/kernels/cpu/conv/direct_run.h"
-#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/fully_connected/fully_connected_schema.h"
@@ -11,7 +15,17 @@
 namespace mace {
 namespace {
 
-class FullyConnectedOp final : public ReshapedOp {
+struct FullyConnectedPlan final : public OpPlan {
+  int64_t Macs() const override { return macs; }
+  std::string KernelName() const override {
+    return macs == 0 ? "none" : conv::DirectName(direct);
+  }
+
+  conv::DirectPlan direct;  // unless there is nothing to multiply
+  int64_t macs = 0;
+};
+
+class FullyConnectedOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
@@ -36,7 +50,7 @@ class FullyConnectedOp final : public ReshapedOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Shape &input = context->input(kFullyConnectedInputInput)->shape;
     const Tensor &weights = *context->input(kFullyConnectedWeightsInput);
     if (input.rank() == 0 || input.back() != weights.shape[1]) {
@@ -46,35 +60,44 @@ class FullyConnectedOp final : public ReshapedOp {
     }
     Shape output = input;
     output[output.rank() - 1] = weights.shape[0];
-    MACE_RETURN_IF_ERROR(
-        SetOutput(context, kFullyConnectedOutputOutput, output, type_));
-    const int64_t rows = input.Elements(0, input.rank() - 1);
-    macs_ = rows * weights.shape.Elements();
-    if (macs_ == 0) return MaceStatus();
-    const int threads = context->thread_pool()->thread_count();
-    conv::DirectRequest request;
-    request.shape = conv::MatrixShape(static_cast<ptrdiff_t>(rows),
-                                      static_cast<ptrdiff_t>(weights.shape[1]),
-                                      static_cast<ptrdiff_t>(weights.shape[0]));
-    request.w_type = PackedWeightType(weights);
-    request.arithmetic = arithmetic_;
-    request.image =
-        ElementOf(context->input(kFullyConnectedInputInput)->data_type);
-    request.results = ElementOf(type_);
-    request.threads = threads;
-    plan_ = conv::PlanDirect(request);
-    context->RequestScratch(conv::DirectScratchBytes(plan_, threads));
+    return SetOutput(context, kFullyConnectedOutputOutput, output,
+                     DataType::kFloat32);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Tensor &input = *context->input(kFullyConnectedInputInput);
+    const Tensor &weights = *context->input(kFullyConnectedWeightsInput);
+    const int64_t rows = input.shape.Elements(0, input.shape.rank() - 1);
+    auto plan = std::make_unique<FullyConnectedPlan>();
+    plan->macs = rows * weights.shape.Elements();
+    if (plan->macs > 0) {
+      const int threads = context->thread_pool()->thread_count();
+      conv::DirectRequest request;
+      request.shape =
+          conv::MatrixShape(static_cast<ptrdiff_t>(rows),
+                            static_cast<ptrdiff_t>(weights.shape[1]),
+                            static_cast<ptrdiff_t>(weights.shape[0]));
+      request.w_type = PackedWeightType(weights);
+      request.arithmetic = arithmetic_;
+      request.image = ElementOf(input.data_type);
+      request.results = ElementOf(type_);
+      request.threads = threads;
+      plan->direct = conv::PlanDirect(request);
+      context->RequestScratch(conv::DirectScratchBytes(plan->direct, threads));
+    }
+    context->Keep(std::move(plan));
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) override {
-    if (macs_ == 0) return MaceStatus();
+    const auto &plan = context->PlanAs<FullyConnectedPlan>();
+    if (plan.macs == 0) return MaceStatus();
     ConvTensors tensors;
     tensors.input = context->input(kFullyConnectedInputInput);
     tensors.weights = context->input(kFullyConnectedWeightsInput);
     tensors.bias = context->input(kFullyConnectedBiasInput);
     tensors.output = context->output(kFullyConnectedOutputOutput);
-    conv::RunDirect(plan_, MakeConvArgs(tensors, activation_),
+    conv::RunDirect(plan.direct, MakeConvArgs(tensors, activation_),
                     activation_.second_pass(), context->thread_pool(),
                     context->scratch());
     return MaceStatus();
@@ -87,18 +110,12 @@ class FullyConnectedOp final : public ReshapedOp {
   bool TakesFloat(size_t input) const override {
     return type_ == DataType::kBfloat16 && input == kFullyConnectedInputInput;
   }
-  int64_t Macs() const override { return macs_; }
-  std::string KernelName() const override {
-    return macs_ == 0 ? "none" : conv::DirectName(plan_);
-  }
 
  private:
   FullyConnectedAttributes attributes_;
   FusedActivation activation_;
   const gemm::Arithmetic *arithmetic_ = nullptr;
   DataType type_ = DataType::kFloat32;  // of activations
-  conv::DirectPlan plan_;
-  int64_t macs_ = 0;
 };
 
 MACE_REGISTER_OP(FullyConnected, CPU, FullyConnectedOp);
