@@ -1,12 +1,14 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/ranges.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
-#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/row_bands.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d_schema.h"
 #include "mace/ops/epilogue/filter_constants.h"
@@ -16,58 +18,25 @@
 namespace mace {
 namespace {
 
-class DepthwiseConv2dOp final : public ReshapedOp, private RowBands {
+// What attributes, the deployment and the instruction set decide.
+struct DepthwiseConv2dSettings {
+  DepthwiseConv2dAttributes attributes;
+  FusedActivation activation;
+  const dwconv::Kernels *kernels = nullptr;
+  DataType type = DataType::kFloat32;  // of activations
+};
+
+class DepthwiseConv2dPlan final : public OpPlan, private RowBands {
  public:
-  MaceStatus InitOp(InitContext *context) override {
-    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-    MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
-    kernels_ = dwconv::KernelsFor(isa());
-    const DeploymentHints &hints = context->hints();
-    const dwconv::Kernels *half = HalfTablesFor(isa(), hints.precision).dwconv;
-    if (half != nullptr) {
-      kernels_ = half;
-      type_ = StorageType(hints.precision);
-    }
-    const Tensor &filter = *context->constant(kDepthwiseConv2dFilterInput);
-    const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);
-    const std::string wrong = WrongDepthwiseConstants(filter, bias);
-    return wrong.empty() ? MaceStatus() : Invalid(wrong);
-  }
+  // `settings` belong to the operator, which outlives the plan.
+  DepthwiseConv2dPlan(const DepthwiseConv2dSettings *settings,
+                      const PlanContext &context,
+                      const WindowGeometry &window);
 
-  MaceStatus Reshape(ReshapeContext *context) override {
-    const Shape &input = context->input(kDepthwiseConv2dInputInput)->shape;
-    const Tensor &filter = *context->input(kDepthwiseConv2dFilterInput);
-    if (input.rank() != 4 || input[3] != filter.shape[2]) {
-      return Invalid("input has shape ", input.ToString(), " but the filter ",
-                     filter.shape.ToString(), " takes [N, H, W, ",
-                     filter.shape[2], "]");
-    }
-    MACE_ASSIGN_OR_RETURN(
-        window_, ComputeWindow(name(),
-                               MakeWindowSpec(attributes_, filter.shape[0],
-                                              filter.shape[1]),
-                               input[1], input[2]));
-    const Shape output{input[0], window_.output[0], window_.output[1],
-                       filter.shape[2] * filter.shape[3]};
-    MACE_RETURN_IF_ERROR(
-        SetOutput(context, kDepthwiseConv2dOutputOutput, output, type_));
-    context->AllowStridedOutput(kDepthwiseConv2dOutputOutput);
-    kernel_shape_ = filter.shape;
-    macs_ = output.Elements() * filter.shape[0] * filter.shape[1];
-    if (macs_ == 0) return MaceStatus();
-    FillArgs(input, output, filter);
-    ranges_ = dwconv::SplitRanges(args_.shape,
-                                  context->thread_pool()->thread_count());
-    scratch_bytes_ = kernels_->scratch_bytes(args_.shape, args_.type);
-    scratch_bytes_ = (scratch_bytes_ + 63) & ~size_t{63};
-    context->RequestScratch(
-        scratch_bytes_ *
-        static_cast<size_t>(context->thread_pool()->thread_count()));
-    return MaceStatus();
-  }
+  size_t thread_scratch_bytes() const { return scratch_bytes_; }
 
-  MaceStatus Run(RunContext *context) override {
-    if (macs_ == 0) return MaceStatus();
+  void Run(RunContext *context) const {
+    if (macs_ == 0) return;
     dwconv::Args args = ArgsFor(*context);
     args.input = context->input(kDepthwiseConv2dInputInput)->data;
     Tensor *output = context->output(kDepthwiseConv2dOutputOutput);
@@ -80,11 +49,10 @@ class DepthwiseConv2dOp final : public ReshapedOp, private RowBands {
           for (int64_t part = begin; part < end; ++part) {
             const dwconv::Range range =
                 dwconv::RangeOf(ranges_, static_cast<ptrdiff_t>(part));
-            kernels_->run(args, range, own);
+            settings_.kernels->run(args, range, own);
             Activate(args, range);
           }
         });
-    return MaceStatus();
   }
 
   const RowBands *row_bands() const override {
@@ -107,23 +75,21 @@ class DepthwiseConv2dOp final : public ReshapedOp, private RowBands {
     s.out_h = static_cast<ptrdiff_t>(run.rows.count());
     s.pad_top = static_cast<ptrdiff_t>(rows.begin - window.Top(run.rows.begin));
     const dwconv::Range range = {0, s.out_h, 0, s.in_c};
-    kernels_->run(args, range, run.scratch);
+    settings_.kernels->run(args, range, run.scratch);
     Activate(args, range);
   }
 
-  HalfUse half_use() const override {
-    return type_ == DataType::kFloat32 ? HalfUse::kNone : HalfUse::kComputes;
-  }
   int64_t Macs() const override { return macs_; }
   ConvPoolArgs Geometry() const override {
     return ReportWindow(
-        MakeWindowSpec(attributes_, kernel_shape_[0], kernel_shape_[1]),
-        window_, kernel_shape_);
+        MakeWindowSpec(settings_.attributes, filter_[0], filter_[1]), window_,
+        filter_);
   }
   std::string KernelName() const override {
     if (macs_ == 0) return "none";
-    if (type_ == DataType::kFloat32) return "dwconv";
-    return type_ == DataType::kFloat16 ? "dwconv in fp16" : "dwconv in bf16";
+    if (settings_.type == DataType::kFloat32) return "dwconv";
+    return settings_.type == DataType::kFloat16 ? "dwconv in fp16"
+                                                : "dwconv in bf16";
   }
 
  private:
@@ -147,49 +113,131 @@ class DepthwiseConv2dOp final : public ReshapedOp, private RowBands {
     const ptrdiff_t rows = (range.row_end - range.row_begin) * s.out_w;
     const ptrdiff_t columns =
         (range.group_end - range.group_begin) * s.multiplier;
-    if (type_ != DataType::kFloat32) {
-      activation_.Apply(static_cast<uint16_t *>(args.output) + at, type_, rows,
-                        columns, args.output_stride);
+    if (settings_.type != DataType::kFloat32) {
+      settings_.activation.Apply(static_cast<uint16_t *>(args.output) + at,
+                                 settings_.type, rows, columns,
+                                 args.output_stride);
     } else {
-      activation_.Apply(static_cast<float *>(args.output) + at, rows, columns,
-                        args.output_stride);
+      settings_.activation.Apply(static_cast<float *>(args.output) + at, rows,
+                                 columns, args.output_stride);
     }
   }
 
-  void FillArgs(const Shape &input, const Shape &output, const Tensor &filter) {
-    auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
-    dwconv::Shape &s = args_.shape;
-    s.batch = index(input[0]);
-    s.in_h = index(input[1]);
-    s.in_w = index(input[2]);
-    s.in_c = index(input[3]);
-    s.multiplier = index(filter.shape[3]);
-    s.kernel_h = index(filter.shape[0]);
-    s.kernel_w = index(filter.shape[1]);
-    s.stride_h = index(attributes_.strides[0]);
-    s.stride_w = index(attributes_.strides[1]);
-    s.dilation_h = index(attributes_.dilations[0]);
-    s.dilation_w = index(attributes_.dilations[1]);
-    s.pad_top = index(window_.pad_before[0]);
-    s.pad_left = index(window_.pad_before[1]);
-    s.out_h = index(output[1]);
-    s.out_w = index(output[2]);
-    args_.type = DepthwiseWeightType(filter.data_type);
-    args_.clamp = activation_.clamp();
-    args_.low = activation_.low();
-    args_.high = activation_.high();
+  const DepthwiseConv2dSettings &settings_;
+  const WindowGeometry window_;
+  const Shape filter_;
+  const int64_t macs_;
+  dwconv::Args args_;         // all but the pointers
+  size_t scratch_bytes_ = 0;  // per thread
+  dwconv::Ranges ranges_;
+};
+
+DepthwiseConv2dPlan::DepthwiseConv2dPlan(
+    const DepthwiseConv2dSettings *settings,
+    const PlanContext &context,
+    const WindowGeometry &window)
+    : settings_(*settings),
+      window_(window),
+      filter_(context.input(kDepthwiseConv2dFilterInput)->shape),
+      macs_(context.output(kDepthwiseConv2dOutputOutput)->elements() *
+            filter_[0] * filter_[1]) {
+  if (macs_ == 0) return;
+  const Shape &input = context.input(kDepthwiseConv2dInputInput)->shape;
+  const Shape &output = context.output(kDepthwiseConv2dOutputOutput)->shape;
+  const auto index = [](int64_t x) { return static_cast<ptrdiff_t>(x); };
+  dwconv::Shape &s = args_.shape;
+  s.batch = index(input[0]);
+  s.in_h = index(input[1]);
+  s.in_w = index(input[2]);
+  s.in_c = index(input[3]);
+  s.multiplier = index(filter_[3]);
+  s.kernel_h = index(filter_[0]);
+  s.kernel_w = index(filter_[1]);
+  s.stride_h = index(settings_.attributes.strides[0]);
+  s.stride_w = index(settings_.attributes.strides[1]);
+  s.dilation_h = index(settings_.attributes.dilations[0]);
+  s.dilation_w = index(settings_.attributes.dilations[1]);
+  s.pad_top = index(window.pad_before[0]);
+  s.pad_left = index(window.pad_before[1]);
+  s.out_h = index(output[1]);
+  s.out_w = index(output[2]);
+  args_.type = DepthwiseWeightType(
+      context.input(kDepthwiseConv2dFilterInput)->data_type);
+  args_.clamp = settings_.activation.clamp();
+  args_.low = settings_.activation.low();
+  args_.high = settings_.activation.high();
+  ranges_ =
+      dwconv::SplitRanges(args_.shape, context.thread_pool()->thread_count());
+  scratch_bytes_ = settings_.kernels->scratch_bytes(args_.shape, args_.type);
+  scratch_bytes_ = (scratch_bytes_ + 63) & ~size_t{63};
+}
+
+class DepthwiseConv2dOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    MACE_RETURN_IF_ERROR(settings_.attributes.Parse(context->def()));
+    MACE_RETURN_IF_ERROR(
+        settings_.activation.Init(context->def(), settings_.attributes, isa()));
+    settings_.kernels = dwconv::KernelsFor(isa());
+    const DeploymentHints &hints = context->hints();
+    const dwconv::Kernels *half = HalfTablesFor(isa(), hints.precision).dwconv;
+    if (half != nullptr) {
+      settings_.kernels = half;
+      settings_.type = StorageType(hints.precision);
+    }
+    const Tensor &filter = *context->constant(kDepthwiseConv2dFilterInput);
+    const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);
+    const std::string wrong = WrongDepthwiseConstants(filter, bias);
+    return wrong.empty() ? MaceStatus() : Invalid(wrong);
   }
 
-  DepthwiseConv2dAttributes attributes_;
-  FusedActivation activation_;
-  const dwconv::Kernels *kernels_ = nullptr;
-  WindowGeometry window_;
-  Shape kernel_shape_;
-  dwconv::Args args_;                   // all but the pointers
-  DataType type_ = DataType::kFloat32;  // of activations
-  size_t scratch_bytes_ = 0;            // per thread
-  dwconv::Ranges ranges_;
-  int64_t macs_ = 0;
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    const Shape &input = context->input(kDepthwiseConv2dInputInput)->shape;
+    const Shape &filter = context->input(kDepthwiseConv2dFilterInput)->shape;
+    if (input.rank() != 4 || input[3] != filter[2]) {
+      return Invalid("input has shape ", input.ToString(), " but the filter ",
+                     filter.ToString(), " takes [N, H, W, ", filter[2], "]");
+    }
+    MACE_ASSIGN_OR_RETURN(const WindowGeometry window, Window(input, filter));
+    return SetOutput(
+        context, kDepthwiseConv2dOutputOutput,
+        {input[0], window.output[0], window.output[1], filter[2] * filter[3]},
+        DataType::kFloat32);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    MACE_ASSIGN_OR_RETURN(
+        const WindowGeometry window,
+        Window(context->input(kDepthwiseConv2dInputInput)->shape,
+               context->input(kDepthwiseConv2dFilterInput)->shape));
+    context->AllowStridedOutput(kDepthwiseConv2dOutputOutput);
+    auto plan =
+        std::make_unique<DepthwiseConv2dPlan>(&settings_, *context, window);
+    context->RequestScratch(
+        plan->thread_scratch_bytes() *
+        static_cast<size_t>(context->thread_pool()->thread_count()));
+    context->Keep(std::move(plan));
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) override {
+    context->PlanAs<DepthwiseConv2dPlan>().Run(context);
+    return MaceStatus();
+  }
+
+  HalfUse half_use() const override {
+    return settings_.type == DataType::kFloat32 ? HalfUse::kNone
+                                                : HalfUse::kComputes;
+  }
+
+ private:
+  Result<WindowGeometry> Window(const Shape &input, const Shape &filter) const {
+    return ComputeWindow(
+        name(), MakeWindowSpec(settings_.attributes, filter[0], filter[1]),
+        input[1], input[2]);
+  }
+
+  DepthwiseConv2dSettings settings_;
 };
 
 MACE_REGISTER_OP(DepthwiseConv2d, CPU, DepthwiseConv2dOp);
