@@ -5,12 +5,15 @@
 // convolution of stride 1 (transposed_window.h), which the kernel writes to
 // their places.
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
-#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/depthwise_deconv2d/depthwise_deconv2d_schema.h"
 #include "mace/ops/epilogue/bias_pixels.h"
 #include "mace/ops/epilogue/filter_constants.h"
@@ -23,7 +26,23 @@ namespace {
 constexpr size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
 
-class DepthwiseDeconv2dOp final : public ReshapedOp {
+struct DepthwiseDeconv2dPlan final : public OpPlan {
+  int64_t Macs() const override { return macs; }
+  ConvPoolArgs Geometry() const override { return geometry; }
+  std::string KernelName() const override {
+    return empty() ? "none" : "dwconv";
+  }
+
+  bool empty() const { return output.Elements() == 0; }
+
+  ConvPoolArgs geometry;
+  Shape input;
+  Shape output;
+  size_t scratch_bytes = 0;  // per thread
+  int64_t macs = 0;
+};
+
+class DepthwiseDeconv2dOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
@@ -43,44 +62,43 @@ class DepthwiseDeconv2dOp final : public ReshapedOp {
     return LayOutFilter(filter, context);
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
-    input_ = context->input(kDepthwiseDeconv2dInputInput)->shape;
-    if (input_.rank() != 4 || input_[3] != shape_[2]) {
-      return Invalid("input has shape ", input_.ToString(), " but the filter ",
+  MaceStatus InferShapes(ShapeContext *context) const override {
+    const Shape &input = context->input(kDepthwiseDeconv2dInputInput)->shape;
+    if (input.rank() != 4 || input[3] != shape_[2]) {
+      return Invalid("input has shape ", input.ToString(), " but the filter ",
                      shape_.ToString(), " takes [N, H, W, ", shape_[2], "]");
     }
     MACE_ASSIGN_OR_RETURN(
         const int64_t height,
-        TransposedOutput(name(), "height", axes_[0], input_[1]));
+        TransposedOutput(name(), "height", axes_[0], input[1]));
     MACE_ASSIGN_OR_RETURN(
         const int64_t width,
-        TransposedOutput(name(), "width", axes_[1], input_[2]));
-    output_ = Shape{input_[0], height, width, shape_[2] * shape_[3]};
-    MACE_RETURN_IF_ERROR(SetOutput(context, kDepthwiseDeconv2dOutputOutput,
-                                   output_, DataType::kFloat32));
+        TransposedOutput(name(), "width", axes_[1], input[2]));
+    return SetOutput(context, kDepthwiseDeconv2dOutputOutput,
+                     {input[0], height, width, shape_[2] * shape_[3]},
+                     DataType::kFloat32);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
     context->AllowStridedOutput(kDepthwiseDeconv2dOutputOutput);
-    empty_ = output_.Elements() == 0;
-    macs_ = 0;
-    if (empty_) return MaceStatus();
-    scratch_bytes_ = 0;
-    for (const TransposedPhase &row : phases_[0]) {
-      if (row.taps == 0) continue;
-      for (const TransposedPhase &column : phases_[1]) {
-        if (column.taps == 0) continue;
-        const size_t bytes =
-            kernels_->scratch_bytes(RowShape(row, column, 0), type_);
-        if (scratch_bytes_ < bytes) scratch_bytes_ = Align(bytes);
-      }
+    auto plan = std::make_unique<DepthwiseDeconv2dPlan>();
+    plan->geometry = ReportTransposed(axes_[0], axes_[1], shape_);
+    plan->input = context->input(kDepthwiseDeconv2dInputInput)->shape;
+    plan->output = context->output(kDepthwiseDeconv2dOutputOutput)->shape;
+    if (!plan->empty()) {
+      plan->macs = plan->input.Elements(0, 3) * shape_.Elements();
+      plan->scratch_bytes = ScratchBytes(*plan);
+      context->RequestScratch(
+          plan->scratch_bytes *
+          static_cast<size_t>(context->thread_pool()->thread_count()));
     }
-    context->RequestScratch(
-        scratch_bytes_ *
-        static_cast<size_t>(context->thread_pool()->thread_count()));
-    macs_ = input_.Elements(0, 3) * shape_.Elements();
+    context->Keep(std::move(plan));
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) override {
-    if (empty_) return MaceStatus();
+    const auto &plan = context->PlanAs<DepthwiseDeconv2dPlan>();
+    if (plan.empty()) return MaceStatus();
     const Tensor *bias = context->input(kDepthwiseDeconv2dBiasInput);
     dwconv::Args args;
     args.type = type_;
@@ -94,19 +112,17 @@ class DepthwiseDeconv2dOp final : public ReshapedOp {
     args.output_stride = Index(output->RowStride());
     char *scratch = static_cast<char *>(context->scratch());
     context->thread_pool()->ParallelFor(
-        output_[0] * output_[1], RowGrain(output_[2] * output_[3]),
+        plan.output[0] * plan.output[1],
+        RowGrain(plan.output[2] * plan.output[3]),
         [&](int64_t begin, int64_t end, int thread) {
-          void *own = scratch + static_cast<size_t>(thread) * scratch_bytes_;
-          for (int64_t row = begin; row < end; ++row) RunRow(args, row, own);
+          void *own =
+              scratch + static_cast<size_t>(thread) * plan.scratch_bytes;
+          for (int64_t row = begin; row < end; ++row) {
+            RunRow(plan, args, row, own);
+          }
         });
     return MaceStatus();
   }
-
-  int64_t Macs() const override { return macs_; }
-  ConvPoolArgs Geometry() const override {
-    return ReportTransposed(axes_[0], axes_[1], shape_);
-  }
-  std::string KernelName() const override { return empty_ ? "none" : "dwconv"; }
 
  private:
   // [phases of rows][phases of columns] filters of a convolution.
@@ -149,14 +165,29 @@ class DepthwiseDeconv2dOp final : public ReshapedOp {
            tap_bytes_;
   }
 
+  // Per thread.
+  size_t ScratchBytes(const DepthwiseDeconv2dPlan &plan) const {
+    size_t most = 0;
+    for (const TransposedPhase &row : phases_[0]) {
+      if (row.taps == 0) continue;
+      for (const TransposedPhase &column : phases_[1]) {
+        if (column.taps == 0) continue;
+        most = std::max(most, kernels_->scratch_bytes(
+                                  RowShape(plan, row, column, 0), type_));
+      }
+    }
+    return Align(most);
+  }
+
   // Number `t` of the rows of a phase, with the columns of a phase.
-  dwconv::Shape RowShape(const TransposedPhase &row,
+  dwconv::Shape RowShape(const DepthwiseDeconv2dPlan &plan,
+                         const TransposedPhase &row,
                          const TransposedPhase &column,
                          int64_t t) const {
     dwconv::Shape s;
-    s.in_h = Index(input_[1]);
-    s.in_w = Index(input_[2]);
-    s.in_c = Index(input_[3]);
+    s.in_h = Index(plan.input[1]);
+    s.in_w = Index(plan.input[2]);
+    s.in_c = Index(plan.input[3]);
     s.multiplier = Index(shape_[3]);
     s.kernel_h = Index(row.taps);
     s.kernel_w = Index(column.taps);
@@ -164,23 +195,28 @@ class DepthwiseDeconv2dOp final : public ReshapedOp {
     s.dilation_w = Index(column.dilation);
     s.pad_top = Index(row.pad - t);
     s.pad_left = Index(column.pad);
-    s.out_w = Index(PhaseOutputs(column, axes_[1], output_[2]));
+    s.out_w = Index(PhaseOutputs(column, axes_[1], plan.output[2]));
     return s;
   }
 
   // Row `row` of the outputs, counted through the batch.
-  void RunRow(const dwconv::Args &all, int64_t row, void *scratch) const {
-    const int64_t h = row % output_[1];
+  void RunRow(const DepthwiseDeconv2dPlan &plan,
+              const dwconv::Args &all,
+              int64_t row,
+              void *scratch) const {
+    const int64_t h = row % plan.output[1];
     const auto vertical = static_cast<size_t>(h % axes_[0].stride);
-    const ptrdiff_t channels = Index(output_[3]);
+    const ptrdiff_t channels = Index(plan.output[3]);
     const ptrdiff_t image =
-        Index(row / output_[1]) * Index(input_[1] * input_[2] * input_[3]);
+        Index(row / plan.output[1]) *
+        Index(plan.input[1] * plan.input[2] * plan.input[3]);
     const ptrdiff_t step = Index(axes_[1].stride) * all.output_stride;
     float *to = static_cast<float *>(all.output) +
-                Index(row * output_[2]) * all.output_stride;
+                Index(row * plan.output[2]) * all.output_stride;
     const TransposedPhase &down = phases_[0][vertical];
     for (const TransposedPhase &across : phases_[1]) {
-      const ptrdiff_t count = Index(PhaseOutputs(across, axes_[1], output_[2]));
+      const ptrdiff_t count =
+          Index(PhaseOutputs(across, axes_[1], plan.output[2]));
       if (count == 0) break;
       float *first = to + Index(across.first) * all.output_stride;
       if (down.taps == 0 || across.taps == 0) {
@@ -188,14 +224,14 @@ class DepthwiseDeconv2dOp final : public ReshapedOp {
         continue;
       }
       dwconv::Args args = all;
-      args.shape = RowShape(down, across, h / axes_[0].stride);
+      args.shape = RowShape(plan, down, across, h / axes_[0].stride);
       args.filter = filter_ + FilterOffset(down, across);
       args.input = static_cast<const float *>(all.input) + image;
       args.output = first;
       args.output_stride = step;
       kernels_->run(args, {0, 1, 0, args.shape.in_c}, scratch);
     }
-    activation_.Apply(to, Index(output_[2]), channels, all.output_stride);
+    activation_.Apply(to, Index(plan.output[2]), channels, all.output_stride);
   }
 
   DepthwiseDeconv2dAttributes attributes_;
@@ -207,11 +243,6 @@ class DepthwiseDeconv2dOp final : public ReshapedOp {
   std::vector<TransposedPhase> phases_[2];
   size_t tap_bytes_ = 0;          // of the filter
   const char *filter_ = nullptr;  // [rows' phases][columns' phases][taps]
-  Shape input_;
-  Shape output_;
-  size_t scratch_bytes_ = 0;  // per thread
-  bool empty_ = false;
-  int64_t macs_ = 0;
 };
 
 MACE_REGISTER_OP(DepthwiseDeconv2d, CPU, DepthwiseDeconv2dOp);
