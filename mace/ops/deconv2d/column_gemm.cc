@@ -38,9 +38,10 @@ int64_t RowsMet(const TransposedAxis &axis) {
 }  // namespace
 
 struct ColumnGemm::Task {
+  const Plan *plan = nullptr;
   const float *input = nullptr;  // of the image
   float *output = nullptr;
-  const Strip *strip = nullptr;
+  const Plan::Strip *strip = nullptr;
   int64_t row_begin = 0;  // of the output
   int64_t row_end = 0;
   float *ring = nullptr;  // [ring_rows][inputs of the strip][columns]
@@ -143,48 +144,53 @@ void ColumnGemm::LayOut(const Tensor &filter, const float *bias, void *memory) {
   bias_ = biases;
 }
 
-void ColumnGemm::Reshape(const Shape &input, const Shape &output, int threads) {
-  input_ = input;
-  output_ = output;
+void ColumnGemm::FillPlan(const Shape &input,
+                          const Shape &output,
+                          int threads,
+                          Plan *plan) const {
+  plan->input = input;
+  plan->output = output;
   const auto pixel = static_cast<int64_t>(Columns() * sizeof(float));
   const int64_t met = RowsMet(axes_[0]);
   const int64_t most = std::max(kLeastPixels, kRingBytes / (pixel * (met + 1)));
   const int64_t strips = CeilDiv(input[2], most);
   const int64_t width = CeilDiv(output[2], strips);
-  strips_.clear();
-  strip_inputs_ = 1;
   for (int64_t begin = 0; begin < output[2]; begin += width) {
     const int64_t end = std::min(begin + width, output[2]);
-    Strip strip{begin, end, InputsMet(axes_[1], input[2], begin, end),
-                ColumnPieces(axes_[1], input[2], begin, end)};
-    strip_inputs_ =
-        std::max(strip_inputs_, strip.inputs.end - strip.inputs.begin);
-    strips_.push_back(std::move(strip));
+    Plan::Strip strip{begin, end, InputsMet(axes_[1], input[2], begin, end),
+                      ColumnPieces(axes_[1], input[2], begin, end)};
+    plan->strip_inputs =
+        std::max(plan->strip_inputs, strip.inputs.end - strip.inputs.begin);
+    plan->strips.push_back(std::move(strip));
   }
-  row_chunk_ = std::min(input[1], CeilDiv(kRowsOfProduct, strip_inputs_));
-  ring_rows_ = std::min(input[1], met + row_chunk_ - 1);
+  plan->row_chunk =
+      std::min(input[1], CeilDiv(kRowsOfProduct, plan->strip_inputs));
+  plan->ring_rows = std::min(input[1], met + plan->row_chunk - 1);
 
   // What lies at a border is multiplied twice: bands are at least four times
   // as high as that where threads would otherwise be idle, once each.
-  const auto rest = static_cast<int64_t>(strips_.size()) * output[0];
+  const auto rest = static_cast<int64_t>(plan->strips.size()) * output[0];
   const int64_t border = std::max<int64_t>(1, (met - 1) * axes_[0].stride);
   const int64_t even = threads == 1 ? 1 : CeilDiv(2 * threads, rest);
   const int64_t idle = CeilDiv(threads, rest);
-  bands_ = std::clamp<int64_t>(output[1] / (4 * border),
-                               std::min<int64_t>(idle, output[1]), even);
+  plan->bands = std::clamp<int64_t>(output[1] / (4 * border),
+                                    std::min<int64_t>(idle, output[1]), even);
 }
 
 size_t ColumnGemm::Terms() const { return Size(filter_[1] * filter_[2]); }
 
-size_t ColumnGemm::RowPointers() const {
-  return Size(row_chunk_ * strip_inputs_);
+size_t ColumnGemm::RingBytes(const Plan &plan) const {
+  return (Size(plan.ring_rows * plan.strip_inputs) * Columns() +
+          col2im::kSlack) *
+         sizeof(float);
 }
 
-size_t ColumnGemm::ScratchBytes(int threads) const {
-  const size_t ring =
-      Size(ring_rows_ * strip_inputs_) * Columns() + col2im::kSlack;
-  return (Align(ring * sizeof(float)) +
-          Align(RowPointers() * sizeof(const float *)) +
+size_t ColumnGemm::PixelBytes(const Plan &plan) const {
+  return Size(plan.row_chunk * plan.strip_inputs) * sizeof(const void *);
+}
+
+size_t ColumnGemm::ScratchBytes(const Plan &plan, int threads) const {
+  return (Align(RingBytes(plan)) + Align(PixelBytes(plan)) +
           Align(Terms() * sizeof(const float *))) *
          Size(threads);
 }
@@ -193,21 +199,23 @@ size_t ColumnGemm::ScratchBytes(int threads) const {
 void ColumnGemm::MultiplyRows(const Task &task,
                               int64_t begin,
                               int64_t end) const {
+  const Plan &plan = *task.plan;
   const InputRange &range = task.strip->inputs;
   const int64_t width = range.end - range.begin;
   const void **pixel = task.pixels;
   for (int64_t h = begin; h < end; ++h) {
-    const float *from = task.input + (h * input_[2] + range.begin) * input_[3];
-    for (int64_t w = 0; w < width; ++w, from += input_[3]) *pixel++ = from;
+    const float *from =
+        task.input + (h * plan.input[2] + range.begin) * plan.input[3];
+    for (int64_t w = 0; w < width; ++w, from += plan.input[3]) *pixel++ = from;
   }
   gemm::Block block;
   block.a = task.pixels;
   block.rows = Size((end - begin) * width);
-  block.depth = Size(input_[3]);
+  block.depth = Size(plan.input[3]);
   block.w = weights_;
   block.columns = Columns();
   block.panel_end = gemm::PanelCount(block.columns);
-  block.c = task.ring + Size(begin % ring_rows_ * width) * block.columns;
+  block.c = task.ring + Size(begin % plan.ring_rows * width) * block.columns;
   block.c_stride = block.columns;
   gemm_->run(block);
 }
@@ -215,12 +223,13 @@ void ColumnGemm::MultiplyRows(const Task &task,
 void ColumnGemm::AddRow(const Task &task,
                         int64_t row,
                         const FusedActivation &activation) const {
+  const Plan &plan = *task.plan;
   const TransposedAxis &rows = axes_[0];
-  const int64_t channels = output_[3];
+  const int64_t channels = plan.output[3];
   const InputRange &range = task.strip->inputs;
   const auto pixel = static_cast<int64_t>(Columns());
   const int64_t ring_row = (range.end - range.begin) * pixel;
-  float *to = task.output + row * output_[2] * channels;
+  float *to = task.output + row * plan.output[2] * channels;
 
   col2im::Runs runs;
   runs.from = task.terms;
@@ -236,9 +245,9 @@ void ColumnGemm::AddRow(const Task &task,
       const int64_t position = row + rows.pad_before - k * rows.dilation;
       if (position < 0 || position % rows.stride != 0) continue;
       const int64_t h = position / rows.stride;
-      if (h >= input_[1]) continue;
+      if (h >= plan.input[1]) continue;
       const float *from =
-          task.ring + h % ring_rows_ * ring_row + k * filter_[2] * channels;
+          task.ring + h % plan.ring_rows * ring_row + k * filter_[2] * channels;
       for (const ColumnTerm &term : piece.terms) {
         task.terms[count++] =
             from + (term.input - range.begin) * pixel + term.tap * channels;
@@ -257,15 +266,17 @@ void ColumnGemm::AddRow(const Task &task,
 }
 
 void ColumnGemm::RunTask(Task *task, const FusedActivation &activation) const {
+  const Plan &plan = *task->plan;
   const InputRange rows =
-      InputsMet(axes_[0], input_[1], task->row_begin, task->row_end);
+      InputsMet(axes_[0], plan.input[1], task->row_begin, task->row_end);
   int64_t next = rows.begin;  // of input
   for (int64_t row = task->row_begin; row < task->row_end; ++row) {
-    const int64_t needed = InputsMet(axes_[0], input_[1], row, row + 1).end;
+    const int64_t needed = InputsMet(axes_[0], plan.input[1], row, row + 1).end;
     while (next < needed) {
       // As many as may come before the ring begins again.
-      const int64_t end = std::min(
-          {next + row_chunk_, rows.end, next - next % ring_rows_ + ring_rows_});
+      const int64_t end =
+          std::min({next + plan.row_chunk, rows.end,
+                    next - next % plan.ring_rows + plan.ring_rows});
       MultiplyRows(*task, next, end);
       next = end;
     }
@@ -273,15 +284,16 @@ void ColumnGemm::RunTask(Task *task, const FusedActivation &activation) const {
   }
 }
 
-void ColumnGemm::Run(const float *input,
+void ColumnGemm::Run(const Plan &plan,
+                     const float *input,
                      float *output,
                      const FusedActivation &activation,
                      ThreadPool *pool,
                      void *scratch) const {
-  const size_t per_thread = ScratchBytes(1);
-  const auto strips = static_cast<int64_t>(strips_.size());
+  const size_t per_thread = ScratchBytes(plan, 1);
+  const auto strips = static_cast<int64_t>(plan.strips.size());
   pool->ParallelFor(
-      output_[0] * bands_ * strips, 1,
+      plan.output[0] * plan.bands * strips, 1,
       [&](int64_t begin, int64_t end, int thread) {
         char *memory = static_cast<char *>(scratch) + Size(thread) * per_thread;
         auto take = [&](size_t bytes) {
@@ -290,21 +302,19 @@ void ColumnGemm::Run(const float *input,
           return taken;
         };
         Task task;
-        task.ring = static_cast<float *>(take(
-            (Size(ring_rows_ * strip_inputs_) * Columns() + col2im::kSlack) *
-            sizeof(float)));
-        task.pixels = static_cast<const void **>(
-            take(RowPointers() * sizeof(const float *)));
+        task.plan = &plan;
+        task.ring = static_cast<float *>(take(RingBytes(plan)));
+        task.pixels = static_cast<const void **>(take(PixelBytes(plan)));
         task.terms =
             static_cast<const float **>(take(Terms() * sizeof(const float *)));
         for (int64_t i = begin; i < end; ++i) {
-          const int64_t n = i / strips / bands_;
-          const int64_t band = i / strips % bands_;
-          task.input = input + n * input_.Elements(1, 4);
-          task.output = output + n * output_.Elements(1, 4);
-          task.strip = &strips_[Size(i % strips)];
-          task.row_begin = output_[1] * band / bands_;
-          task.row_end = output_[1] * (band + 1) / bands_;
+          const int64_t n = i / strips / plan.bands;
+          const int64_t band = i / strips % plan.bands;
+          task.input = input + n * plan.input.Elements(1, 4);
+          task.output = output + n * plan.output.Elements(1, 4);
+          task.strip = &plan.strips[Size(i % strips)];
+          task.row_begin = plan.output[1] * band / plan.bands;
+          task.row_end = plan.output[1] * (band + 1) / plan.bands;
           RunTask(&task, activation);
         }
       });

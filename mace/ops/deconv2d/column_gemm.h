@@ -23,7 +23,7 @@
 
 #include "mace/kernels/cpu/col2im/col2im.h"
 #include "mace/kernels/cpu/conv/direct.h"
-#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/deconv2d/column_pieces.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/transposed_window.h"
@@ -32,6 +32,25 @@ namespace mace {
 
 class ColumnGemm {
  public:
+  // What follows from the shapes.
+  struct Plan {
+    // Columns of the output that a task makes.
+    struct Strip {
+      int64_t output_begin;
+      int64_t output_end;
+      InputRange inputs;
+      std::vector<ColumnPiece> pieces;
+    };
+
+    Shape input;
+    Shape output;
+    std::vector<Strip> strips;
+    int64_t strip_inputs = 1;  // the most of a strip
+    int64_t bands = 1;         // of rows of the output
+    int64_t row_chunk = 1;     // rows of input that are multiplied at a time
+    int64_t ring_rows = 1;
+  };
+
   // Whether it costs less than PhaseGemm; looks at no shape of the input.
   // `filter` is [O, KH, KW, C / groups]. Never for several groups, whose
   // columns would lie apart.
@@ -51,30 +70,28 @@ class ColumnGemm {
   size_t ConstantBytes() const;
   void LayOut(const Tensor &filter, const float *bias, void *memory);
 
-  // `output` is [N, OH, OW, O], none of them 0.
-  void Reshape(const Shape &input, const Shape &output, int threads);
-  size_t ScratchBytes(int threads) const;
+  // `output` is [N, OH, OW, O], none of them 0; `plan` is a new one.
+  void FillPlan(const Shape &input,
+                const Shape &output,
+                int threads,
+                Plan *plan) const;
+  size_t ScratchBytes(const Plan &plan, int threads) const;
 
   // Input and output are dense; the bias is that of LayOut.
-  void Run(const float *input,
+  void Run(const Plan &plan,
+           const float *input,
            float *output,
            const FusedActivation &activation,
            ThreadPool *pool,
            void *scratch) const;
 
  private:
-  // Columns of the output that a task makes.
-  struct Strip {
-    int64_t output_begin;
-    int64_t output_end;
-    InputRange inputs;
-    std::vector<ColumnPiece> pieces;
-  };
   struct Task;
 
-  size_t Columns() const;      // of the product
-  size_t RowPointers() const;  // of input
-  size_t Terms() const;        // of an output, at most
+  size_t Columns() const;  // of the product
+  size_t Terms() const;    // of an output, at most
+  size_t RingBytes(const Plan &plan) const;
+  size_t PixelBytes(const Plan &plan) const;
   void MultiplyRows(const Task &task, int64_t begin, int64_t end) const;
   void AddRow(const Task &task,
               int64_t row,
@@ -88,14 +105,6 @@ class ColumnGemm {
   TransposedAxis axes_[2];
   const float *weights_ = nullptr;  // [panels][C][16]
   const float *bias_ = nullptr;     // [stride][O], and slack
-
-  Shape input_;
-  Shape output_;
-  std::vector<Strip> strips_;
-  int64_t strip_inputs_ = 1;  // the most of a strip
-  int64_t bands_ = 1;         // of rows of the output
-  int64_t row_chunk_ = 1;     // rows of input that are multiplied at a time
-  int64_t ring_rows_ = 1;
 };
 
 }  // namespace mace

@@ -1,10 +1,12 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "mace/kernels/cpu/conv/direct.h"
-#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/deconv2d/column_gemm.h"
 #include "mace/ops/deconv2d/deconv2d_schema.h"
 #include "mace/ops/deconv2d/phase_gemm.h"
@@ -16,7 +18,23 @@
 namespace mace {
 namespace {
 
-class Deconv2DOp final : public ReshapedOp {
+struct Deconv2DPlan final : public OpPlan {
+  int64_t Macs() const override { return macs; }
+  ConvPoolArgs Geometry() const override { return geometry; }
+  std::string KernelName() const override {
+    if (empty) return "none";
+    if (!columns.strips.empty()) return "gemm and col2im";
+    return MakeString("gemm in ", phases.phases.size(), " phase(s)");
+  }
+
+  ConvPoolArgs geometry;
+  int64_t macs = 0;
+  bool empty = false;        // no outputs; otherwise one of these two is set:
+  ColumnGemm::Plan columns;  // has strips then
+  PhaseGemm::Plan phases;
+};
+
+class Deconv2DOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
@@ -57,7 +75,7 @@ class Deconv2DOp final : public ReshapedOp {
     return MaceStatus();
   }
 
-  MaceStatus Reshape(ReshapeContext *context) override {
+  MaceStatus InferShapes(ShapeContext *context) const override {
     const Shape &input = context->input(kDeconv2DInputInput)->shape;
     if (input.rank() != 4 ||
         input[3] != filter_shape_[3] * attributes_.groups) {
@@ -72,52 +90,51 @@ class Deconv2DOp final : public ReshapedOp {
     MACE_ASSIGN_OR_RETURN(
         const int64_t width,
         TransposedOutput(name(), "width", axes_[1], input[2]));
-    const Shape output{input[0], height, width, filter_shape_[0]};
-    MACE_RETURN_IF_ERROR(
-        SetOutput(context, kDeconv2DOutputOutput, output, DataType::kFloat32));
+    return SetOutput(context, kDeconv2DOutputOutput,
+                     {input[0], height, width, filter_shape_[0]},
+                     DataType::kFloat32);
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Shape &input = context->input(kDeconv2DInputInput)->shape;
+    const Shape &output = context->output(kDeconv2DOutputOutput)->shape;
+    const int threads = context->thread_pool()->thread_count();
     // Columns are added up to several pixels at a time, which lie side by side.
     if (!by_columns_) context->AllowStridedOutput(kDeconv2DOutputOutput);
-    empty_ = output.Elements() == 0;
-    macs_ = 0;
-    if (empty_) return MaceStatus();
-    const int threads = context->thread_pool()->thread_count();
-    if (by_columns_) {
-      columns_.Reshape(input, output, threads);
-      context->RequestScratch(columns_.ScratchBytes(threads));
-    } else {
-      phases_.Reshape(input, output, threads);
-      context->RequestScratch(phases_.ScratchBytes(threads));
+    auto plan = std::make_unique<Deconv2DPlan>();
+    plan->geometry = ReportTransposed(axes_[0], axes_[1], filter_shape_);
+    plan->empty = output.Elements() == 0;
+    if (!plan->empty) {
+      plan->macs = input.Elements(0, 3) * filter_shape_.Elements();
+      if (by_columns_) {
+        columns_.FillPlan(input, output, threads, &plan->columns);
+        context->RequestScratch(columns_.ScratchBytes(plan->columns, threads));
+      } else {
+        phases_.FillPlan(input, output, threads, &plan->phases);
+        context->RequestScratch(PhaseGemm::ScratchBytes(plan->phases, threads));
+      }
     }
-    macs_ = input.Elements(0, 3) * filter_shape_.Elements();
+    context->Keep(std::move(plan));
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) override {
-    if (empty_) return MaceStatus();
+    const auto &plan = context->PlanAs<Deconv2DPlan>();
+    if (plan.empty) return MaceStatus();
     ConvTensors tensors;
     tensors.input = context->input(kDeconv2DInputInput);
     tensors.output = context->output(kDeconv2DOutputOutput);
     if (by_columns_) {
-      columns_.Run(tensors.input->As<float>(),
+      columns_.Run(plan.columns, tensors.input->As<float>(),
                    tensors.output->MutableAs<float>(), activation_,
                    context->thread_pool(), context->scratch());
       return MaceStatus();
     }
     tensors.weights = context->input(kDeconv2DFilterInput);
     tensors.bias = context->input(kDeconv2DBiasInput);
-    phases_.Run(MakeConvArgs(tensors, activation_), activation_,
+    phases_.Run(plan.phases, MakeConvArgs(tensors, activation_), activation_,
                 context->thread_pool(), context->scratch());
     return MaceStatus();
-  }
-
-  int64_t Macs() const override { return macs_; }
-  ConvPoolArgs Geometry() const override {
-    return ReportTransposed(axes_[0], axes_[1], filter_shape_);
-  }
-  std::string KernelName() const override {
-    if (empty_) return "none";
-    if (by_columns_) return "gemm and col2im";
-    return MakeString("gemm in ", phases_.phase_count(), " phase(s)");
   }
 
  private:
@@ -128,8 +145,6 @@ class Deconv2DOp final : public ReshapedOp {
   bool by_columns_ = false;
   ColumnGemm columns_;  // one of these two, as by_columns_ says
   PhaseGemm phases_;
-  bool empty_ = false;
-  int64_t macs_ = 0;
 };
 
 MACE_REGISTER_OP(Deconv2D, CPU, Deconv2DOp);

@@ -105,12 +105,12 @@ void PhaseGemm::LayOutFilter(const Tensor &filter, void *memory) {
   }
 }
 
-void PhaseGemm::Reshape(const Shape &input, const Shape &output, int threads) {
-  output_ = output;
-  plans_.clear();
-  tasks_ = 0;
-  tile_bytes_ = Align(static_cast<size_t>(output[3]) * sizeof(float));
-  scratch_bytes_ = 0;
+void PhaseGemm::FillPlan(const Shape &input,
+                         const Shape &output,
+                         int threads,
+                         Plan *plan) const {
+  plan->output = output;
+  plan->tile_bytes = Align(static_cast<size_t>(output[3]) * sizeof(float));
   for (const Part &part : parts_) {
     conv::Shape s;
     s.batch = Index(input[0]);
@@ -128,36 +128,38 @@ void PhaseGemm::Reshape(const Shape &input, const Shape &output, int threads) {
     s.out_c = Index(output[3]);
     s.groups = Index(groups_);
     if (s.out_h == 0 || s.out_w == 0) continue;
-    PhasePlan phase;
+    Plan::Phase phase;
     conv::DirectRequest request;
     request.shape = s;
     request.w_type = type_;
     request.arithmetic = kernels_;
     request.threads = threads;
-    phase.plan = conv::PlanDirect(request);
+    phase.direct = conv::PlanDirect(request);
     phase.part = &part;
-    phase.first_task = tasks_;
-    tasks_ += phase.plan.tasks;
+    phase.first_task = plan->tasks;
+    plan->tasks += phase.direct.tasks;
     const auto tile =
-        static_cast<size_t>(phase.plan.row_block * phase.plan.panel_block) *
+        static_cast<size_t>(phase.direct.row_block * phase.direct.panel_block) *
         gemm::kPanelColumns * sizeof(float);
-    tile_bytes_ = std::max(tile_bytes_, tile);
-    scratch_bytes_ = std::max(scratch_bytes_, Align(phase.plan.scratch_bytes));
-    plans_.push_back(phase);
+    plan->tile_bytes = std::max(plan->tile_bytes, tile);
+    plan->scratch_bytes =
+        std::max(plan->scratch_bytes, Align(phase.direct.scratch_bytes));
+    plan->phases.push_back(phase);
   }
 }
 
-size_t PhaseGemm::ScratchBytes(int threads) const {
-  return (tile_bytes_ + scratch_bytes_) * static_cast<size_t>(threads);
+size_t PhaseGemm::ScratchBytes(const Plan &plan, int threads) {
+  return (plan.tile_bytes + plan.scratch_bytes) * static_cast<size_t>(threads);
 }
 
-void PhaseGemm::RunTask(const PhasePlan &phase,
+void PhaseGemm::RunTask(const Plan &plan,
+                        const Plan::Phase &phase,
                         const conv::Args &args,
                         const FusedActivation &activation,
                         ptrdiff_t task,
                         void *scratch) const {
-  const conv::DirectPlan &plan = phase.plan;
-  const conv::Region region = conv::RegionOf(plan, task);
+  const conv::DirectPlan &direct = phase.direct;
+  const conv::Region region = conv::RegionOf(direct, task);
   const ptrdiff_t columns = region.column_end - region.column_begin;
   auto *tile = static_cast<float *>(scratch);
   conv::Args own = args;
@@ -169,16 +171,16 @@ void PhaseGemm::RunTask(const PhasePlan &phase,
       static_cast<uintptr_t>(region.row_begin * columns + region.column_begin);
   own.output = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(tile) -
                                         before * sizeof(float));
-  conv::RunDirectTask(plan, own, task,
-                      static_cast<char *>(scratch) + tile_bytes_);
+  conv::RunDirectTask(direct, own, task,
+                      static_cast<char *>(scratch) + plan.tile_bytes);
   activation.Apply(tile, region.row_end - region.row_begin, columns, columns);
 
-  const ptrdiff_t out_h = Index(output_[1]);
-  const ptrdiff_t out_w = Index(output_[2]);
+  const ptrdiff_t out_h = Index(plan.output[1]);
+  const ptrdiff_t out_w = Index(plan.output[2]);
   const ptrdiff_t step =
       Index(axes_[1].stride) * static_cast<ptrdiff_t>(args.output_stride);
   const auto bytes = static_cast<size_t>(columns) * sizeof(float);
-  const conv::Shape &s = plan.shape;
+  const conv::Shape &s = direct.shape;
   for (ptrdiff_t row = region.row_begin; row < region.row_end;) {
     const ptrdiff_t w = row % s.out_w;
     const ptrdiff_t h = row / s.out_w % s.out_h;
@@ -199,25 +201,27 @@ void PhaseGemm::RunTask(const PhasePlan &phase,
 }
 
 // `pixel` is memory for one.
-void PhaseGemm::FillUnmet(const conv::Args &args,
+void PhaseGemm::FillUnmet(const Plan &plan,
+                          const conv::Args &args,
                           const FusedActivation &activation,
                           ThreadPool *pool,
                           float *pixel) const {
-  const ptrdiff_t channels = Index(output_[3]);
+  const ptrdiff_t channels = Index(plan.output[3]);
   FillWithBias(activation, args.epilogue.bias, 1, channels, channels, pixel);
   activation.Apply(pixel, 1, channels, channels);
   const auto bytes = static_cast<size_t>(channels) * sizeof(float);
   pool->ParallelFor(
-      output_[0] * output_[1], RowGrain(output_[2] * output_[3]),
+      plan.output[0] * plan.output[1],
+      RowGrain(plan.output[2] * plan.output[3]),
       [&](int64_t begin, int64_t end, int) {
         for (int64_t row = begin; row < end; ++row) {
-          const int64_t h = row % output_[1] % axes_[0].stride;
+          const int64_t h = row % plan.output[1] % axes_[0].stride;
           const bool met = phases_[0][static_cast<size_t>(h)].taps > 0;
-          for (int64_t w = 0; w < output_[2]; ++w) {
+          for (int64_t w = 0; w < plan.output[2]; ++w) {
             const auto phase = static_cast<size_t>(w % axes_[1].stride);
             if (met && phases_[1][phase].taps > 0) continue;
             std::memcpy(static_cast<float *>(args.output) +
-                            Index(row * output_[2] + w) *
+                            Index(row * plan.output[2] + w) *
                                 static_cast<ptrdiff_t>(args.output_stride),
                         pixel, bytes);
           }
@@ -225,24 +229,25 @@ void PhaseGemm::FillUnmet(const conv::Args &args,
       });
 }
 
-void PhaseGemm::Run(const conv::Args &args,
+void PhaseGemm::Run(const Plan &plan,
+                    const conv::Args &args,
                     const FusedActivation &activation,
                     ThreadPool *pool,
                     void *scratch) const {
   if (has_unmet_) {
-    FillUnmet(args, activation, pool, static_cast<float *>(scratch));
+    FillUnmet(plan, args, activation, pool, static_cast<float *>(scratch));
   }
-  const size_t per_thread = tile_bytes_ + scratch_bytes_;
-  pool->ParallelFor(tasks_, 1, [&](int64_t begin, int64_t end, int thread) {
+  const size_t per_thread = plan.tile_bytes + plan.scratch_bytes;
+  pool->ParallelFor(plan.tasks, 1, [&](int64_t begin, int64_t end, int thread) {
     char *own =
         static_cast<char *>(scratch) + static_cast<size_t>(thread) * per_thread;
     auto after = std::upper_bound(
-        plans_.begin(), plans_.end(), begin,
-        [](int64_t task, const PhasePlan &p) { return task < p.first_task; });
+        plan.phases.begin(), plan.phases.end(), begin,
+        [](int64_t task, const Plan::Phase &p) { return task < p.first_task; });
     for (int64_t i = begin; i < end; ++i) {
-      while (after != plans_.end() && after->first_task <= i) ++after;
-      const PhasePlan &phase = *(after - 1);
-      RunTask(phase, args, activation, Index(i - phase.first_task), own);
+      while (after != plan.phases.end() && after->first_task <= i) ++after;
+      const Plan::Phase &phase = *(after - 1);
+      RunTask(plan, phase, args, activation, Index(i - phase.first_task), own);
     }
   });
 }

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "mace/kernels/cpu/conv/direct.h"
-#include "mace/ops/cpu_op/reshaped_op.h"
+#include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/transposed_window.h"
 
@@ -26,6 +26,27 @@ namespace mace {
 
 class PhaseGemm {
  public:
+  // A part of the filter.
+  struct Part {
+    TransposedPhase row;
+    TransposedPhase column;
+    size_t offset = 0;  // bytes
+  };
+  // What follows from the shapes. Not to outlive the PhaseGemm that made it.
+  struct Plan {
+    struct Phase {
+      conv::DirectPlan direct;
+      const Part *part = nullptr;
+      int64_t first_task = 0;
+    };
+
+    Shape output;
+    std::vector<Phase> phases;
+    int64_t tasks = 0;
+    size_t tile_bytes = 0;     // per thread
+    size_t scratch_bytes = 0;  // per thread, beside the tile
+  };
+
   // `filter` is [O, KH, KW, C / groups], packed; `kernels` those that read it.
   // An axis is {vertical, horizontal}.
   void Init(const Tensor &filter,
@@ -38,38 +59,30 @@ class PhaseGemm {
   size_t FilterBytes() const { return filter_bytes_; }
   void LayOutFilter(const Tensor &filter, void *memory);
 
-  // `output` is [N, OH, OW, O], none of them 0.
-  void Reshape(const Shape &input, const Shape &output, int threads);
-  size_t ScratchBytes(int threads) const;
-  // Convolutions that the last Reshape planned.
-  size_t phase_count() const { return plans_.size(); }
+  // `output` is [N, OH, OW, O], none of them 0; `plan` is a new one.
+  void FillPlan(const Shape &input,
+                const Shape &output,
+                int threads,
+                Plan *plan) const;
+  static size_t ScratchBytes(const Plan &plan, int threads);
 
   // Sets the weights of `args` itself; `args.output` is dense but
   // for args.output_stride.
-  void Run(const conv::Args &args,
+  void Run(const Plan &plan,
+           const conv::Args &args,
            const FusedActivation &activation,
            ThreadPool *pool,
            void *scratch) const;
 
  private:
-  // A part of the filter.
-  struct Part {
-    TransposedPhase row;
-    TransposedPhase column;
-    size_t offset = 0;  // bytes
-  };
-  struct PhasePlan {
-    conv::DirectPlan plan;
-    const Part *part = nullptr;
-    int64_t first_task = 0;
-  };
-
-  void RunTask(const PhasePlan &phase,
+  void RunTask(const Plan &plan,
+               const Plan::Phase &phase,
                const conv::Args &args,
                const FusedActivation &activation,
                ptrdiff_t task,
                void *scratch) const;
-  void FillUnmet(const conv::Args &args,
+  void FillUnmet(const Plan &plan,
+                 const conv::Args &args,
                  const FusedActivation &activation,
                  ThreadPool *pool,
                  float *pixel) const;
@@ -85,12 +98,6 @@ class PhaseGemm {
   std::vector<Part> parts_;
   size_t filter_bytes_ = 0;
   const char *laid_out_ = nullptr;
-
-  Shape output_;
-  std::vector<PhasePlan> plans_;
-  int64_t tasks_ = 0;
-  size_t tile_bytes_ = 0;     // per thread
-  size_t scratch_bytes_ = 0;  // per thread, beside the tile
 };
 
 }  // namespace mace
