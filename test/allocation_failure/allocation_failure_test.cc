@@ -3,7 +3,7 @@
 
 // As mace/core/allocation_failure_test.cc, with the operators of the library:
 // every allocation that creation and the first run of a network make fails
-// once, those of operators' factories, Init and Reshape included. Each time the
+// once, those of operators' factories, Init and Plan included. Each time the
 // call comes back with MACE_OUT_OF_RESOURCES, leaks nothing (the address
 // sanitizer looks on), and the next one gives the right bits.
 

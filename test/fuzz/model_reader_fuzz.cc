@@ -3,9 +3,9 @@
 
 // Feeds bytes to the reader of model files, on to the creation of an engine
 // with all operators (checks, Init and, if the model declares its input shapes,
-// Reshape and the values known before a run), and through two runs of what is
-// small. Nothing may crash, leak, report success without an engine or give two
-// answers. See run_fuzzers.sh.
+// InferShapes and the values known before a run), and through two runs of what
+// is small. Nothing may crash, leak, report success without an engine or give
+// two answers. See run_fuzzers.sh.
 
 #include <cstddef>
 #include <cstdint>

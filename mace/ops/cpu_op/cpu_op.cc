@@ -12,7 +12,6 @@ MaceStatus CpuOp::Init(InitContext *context) {
   name_ = context->def().name;
   type_ = context->def().type;
   isa_ = context->isa();
-  pool_ = context->thread_pool();
   if (isa_ == CpuIsa::kNone) {
     return NotSupported("this processor has none of the instruction sets ",
                         kCpuIsaNames);

@@ -159,9 +159,6 @@ class CpuOp : public Op {
   // at less cost than that of a Cast before it. One that follows is given
   // constants so, and nothing else.
   virtual bool TakesFloat(size_t input) const { return false; }
-  // False if the operator keeps what depends on shapes, and last did so for
-  // others than those of `plan`: it must be planned again before it runs.
-  virtual bool IsReadyFor(const OpPlan *plan) const { return true; }
 
  protected:
   // Reads attributes and prepares constants.
@@ -186,13 +183,11 @@ class CpuOp : public Op {
 
   const std::string &name() const { return name_; }
   CpuIsa isa() const { return isa_; }
-  ThreadPool *init_pool() const { return pool_; }
 
  private:
   std::string name_;
   std::string type_;
   CpuIsa isa_ = CpuIsa::kNone;
-  ThreadPool *pool_ = nullptr;
 };
 
 // Elements per task of cheap elementwise work: 16 Ki elements take about as

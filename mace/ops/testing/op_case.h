@@ -76,7 +76,7 @@ struct CaseInput {
   enum class Kind {
     kAbsent,    // optional port, not connected
     kComputed,  // value appears at Run
-    kKnown,     // value readable at Reshape, not a constant of the model
+    kKnown,     // value readable in InferShapes, not a constant of the model
     kConstant,
   };
   Kind kind = Kind::kAbsent;

@@ -220,10 +220,6 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
   result.prepared_bytes = planned.prepared_bytes();
   if (!IsOk(result.status)) return result;
   PlanForOthers();
-  if (!op_->IsReadyFor(planned.plan())) {
-    result.status = op_->Plan(&planned);
-    if (!IsOk(result.status)) return result;
-  }
   if (const OpPlan *plan = planned.plan(); plan != nullptr) {
     result.may_run_in_bands = plan->row_bands() != nullptr;
     result.macs = plan->Macs();
@@ -248,7 +244,7 @@ MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
     inputs.push_back(bound_[i] == nullptr ? nullptr : &logical[i]);
   }
   FakeShapeContext shaped(inputs, case_.outputs);
-  const MaceStatus status = op_->InferShapes(&shaped);
+  MaceStatus status = op_->InferShapes(&shaped);
   result->violation = shaped.violation();
   if (!IsOk(status)) return status;
   outputs->resize(case_.outputs);

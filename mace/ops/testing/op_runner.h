@@ -1,10 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs one operator through its real Init, Reshape and Run, in a world that is
-// as unfriendly as the contract of op.h allows: poisoned outputs and scratch
-// between guard zones, exactly sized inputs that must not change, work split
-// into uneven parts that come in random order on random threads.
+// Runs one operator through its real Init, InferShapes, Plan and Run, in a
+// world that is as unfriendly as the contract of op.h allows: poisoned outputs
+// and scratch between guard zones, exactly sized inputs that must not change,
+// work split into uneven parts that come in random order on random threads.
 
 #ifndef MACE_OPS_TESTING_OP_RUNNER_H_
 #define MACE_OPS_TESTING_OP_RUNNER_H_
@@ -22,7 +22,7 @@ namespace mace::op_test {
 struct RunOptions {
   CpuIsa isa = BestCpuIsa();
   int threads = 1;
-  // Index of the AllowInPlace call of Reshape to make use of; -1 for none.
+  // Index of the AllowInPlace call of Plan to make use of; -1 for none.
   int in_place = -1;
   // Lay every input and output that may be with its rows apart.
   bool strided = false;
@@ -40,7 +40,7 @@ struct OpResult {
   bool may_be_strided = false;  // any input or output
   bool may_have_parts = false;
   bool may_run_in_bands = false;
-  size_t prepared_bytes = 0;  // asked for by this run's Reshape
+  size_t prepared_bytes = 0;  // asked for by this run's Plan
   // Breaches of the contract of op.h, which no status excuses; empty if none.
   std::string violation;
   std::string kernel_name;
@@ -58,9 +58,9 @@ class OpSession {
   OpSession(const OpCase &op_case, const RunOptions &options);
   ~OpSession();
 
-  // Reshape and Run with the inputs of the case, or with others of which only
-  // those that are not constant may differ. Outputs larger than
-  // `max_output_bytes` are an error of the test, not of the op.
+  // InferShapes, Plan and Run with the inputs of the case, or with others of
+  // which only those that are not constant may differ. Outputs larger than
+  // kMaxOutputBytes are an error of the test, not of the op.
   OpResult Run();
   OpResult Run(const std::vector<CaseInput> &inputs);
 

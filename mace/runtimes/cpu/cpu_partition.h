@@ -58,9 +58,6 @@ class CpuPartition final : public Partition {
       const GraphShapes &shapes) override;
   size_t OperatorCount() const override { return nodes_.nodes.size(); }
 
-  // Memory for the constants that operators want transformed, filled.
-  MaceStatus FillPrepared(const std::vector<PrepareRequest> &requests);
-
   const Graph &graph() const { return graph_; }
   const CpuNodes &nodes() const { return nodes_; }
   const CpuPartitionOptions &options() const { return options_; }
@@ -68,6 +65,9 @@ class CpuPartition final : public Partition {
  private:
   CpuPartition(const Graph &graph, const CpuPartitionOptions &options)
       : graph_(graph), options_(options) {}
+
+  // Memory for the constants that operators want transformed, filled.
+  MaceStatus FillPrepared(const std::vector<PrepareRequest> &requests);
 
   const Graph &graph_;
   const CpuPartitionOptions options_;

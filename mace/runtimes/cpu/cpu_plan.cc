@@ -15,9 +15,6 @@ class NodePlanContext final : public PlanContext {
                   ThreadPool *pool,
                   std::vector<PrepareRequest> *requests)
       : node_(node), tensors_(tensors), pool_(pool), requests_(requests) {
-    node_->scratch_bytes = 0;
-    node_->in_place.clear();
-    node_->parts.clear();
     node_->strided_inputs.assign(node_->inputs().size(), 0);
     node_->strided_outputs.assign(node_->outputs().size(), 0);
   }
@@ -128,13 +125,6 @@ Result<std::unique_ptr<CpuPlan>> PlanOperators(
     MACE_RETURN_IF_ERROR(PlanNode(&node, plan->tensors, pool, requests));
   }
   return plan;
-}
-
-MaceStatus PlanAgain(size_t node,
-                     ThreadPool *pool,
-                     CpuPlan *plan,
-                     std::vector<PrepareRequest> *requests) {
-  return PlanNode(&plan->nodes[node], plan->tensors, pool, requests);
 }
 
 }  // namespace mace

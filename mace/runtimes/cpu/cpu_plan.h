@@ -122,12 +122,6 @@ Result<std::unique_ptr<CpuPlan>> PlanOperators(
     ThreadPool *pool,
     std::vector<PrepareRequest> *requests);
 
-// Plans one operator anew, for the same shapes.
-MaceStatus PlanAgain(size_t node,
-                     ThreadPool *pool,
-                     CpuPlan *plan,
-                     std::vector<PrepareRequest> *requests);
-
 // What an operator sees when it runs.
 class NodeRunContext final : public RunContext {
  public:

@@ -41,7 +41,8 @@ int64_t NanosSince(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-PreparedCpu::PreparedCpu(CpuPartition *partition, std::unique_ptr<CpuPlan> plan)
+PreparedCpu::PreparedCpu(const CpuPartition *partition,
+                         std::unique_ptr<CpuPlan> plan)
     : partition_(partition),
       pool_(partition->options().pool),
       plan_(std::move(plan)) {}
@@ -222,16 +223,6 @@ MaceStatus PreparedCpu::CopyOut(int tensor, const HostTensor &to) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-MaceStatus PreparedCpu::PlanStale(size_t index) {
-  const PlannedNode &node = plan_->nodes[index];
-  if (node.known || node.node->op->IsReadyFor(node.plan.get())) {
-    return MaceStatus::MACE_SUCCESS;
-  }
-  std::vector<PrepareRequest> requests;
-  MACE_RETURN_IF_ERROR(PlanAgain(index, pool_, plan_.get(), &requests));
-  return partition_->FillPrepared(requests);
-}
-
 MaceStatus PreparedCpu::RunNode(size_t index) {
   const PlannedNode &node = plan_->nodes[index];
   NodeRunContext context(node, &plan_->tensors, pool_);
@@ -244,9 +235,6 @@ MaceStatus PreparedCpu::Enqueue(size_t segment, const RunTrace *trace) {
   const bool check = partition_->options().check_numerics;
   if (check) MACE_RETURN_IF_ERROR(CheckImports(segment));
   const size_t end = nodes.segment_ends[segment];
-  for (size_t step = nodes.SegmentBegin(segment); step < end; ++step) {
-    MACE_RETURN_IF_ERROR(PlanStale(step));
-  }
   std::vector<int64_t> nanos;  // of the operators of a chain, per thread
   for (size_t step = nodes.SegmentBegin(segment); step < end; ++step) {
     const PlannedNode &node = plan_->nodes[step];

@@ -23,7 +23,7 @@ namespace mace {
 class PreparedCpu final : public PreparedPartition {
  public:
   // `partition` outlives it.
-  PreparedCpu(CpuPartition *partition, std::unique_ptr<CpuPlan> plan);
+  PreparedCpu(const CpuPartition *partition, std::unique_ptr<CpuPlan> plan);
 
   MaceStatus Bind(const std::vector<CallerTensor> &callers,
                   Arena *arena) override;
@@ -52,11 +52,10 @@ class PreparedCpu final : public PreparedPartition {
   void BindCallers(const std::vector<CallerTensor> &callers);
   const ArenaLayout &layout() const { return placings_.front().layout; }
 
-  MaceStatus PlanStale(size_t node);
   MaceStatus RunNode(size_t node);
   MaceStatus CheckImports(size_t segment) const;
 
-  CpuPartition *partition_;
+  const CpuPartition *partition_;
   ThreadPool *pool_;
   std::unique_ptr<CpuPlan> plan_;
   std::vector<char> external_;   // of this run
