@@ -60,7 +60,7 @@ class ActivationOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kActivationInputInput);
     Tensor *output = context->output(0);
     const int64_t elements = input->elements();

@@ -43,7 +43,7 @@ class ArgMaxOp final : public CpuOp {
     return SetOutput(context, 0, shape, DataType::kInt32);
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kArgMaxInputInput);
     Tensor *output = context->output(0);
     if (output->elements() == 0) return MaceStatus();

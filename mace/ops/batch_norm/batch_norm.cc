@@ -52,7 +52,7 @@ class BatchNormOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kBatchNormInputInput);
     if (input->elements() == 0) return MaceStatus();
     Tensor *output = context->output(0);

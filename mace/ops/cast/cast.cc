@@ -127,7 +127,7 @@ class CastOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kCastInputInput);
     Tensor *output = context->output(0);
     ThreadPool *pool = context->thread_pool();

@@ -38,7 +38,7 @@ class ChannelShuffleOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kChannelShuffleInputInput);
     Tensor *output = context->output(0);
     if (input->elements() == 0) return MaceStatus();

@@ -65,7 +65,7 @@ class ConcatOp final : public CpuOp {
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     Tensor *output = context->output(0);
     const Shape &shape = output->shape;
     const size_t axis = AxisOf(shape);

@@ -173,7 +173,7 @@ class Conv2DOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     context->PlanAs<Conv2DPlan>().Run(context);
     return MaceStatus();
   }

@@ -151,7 +151,7 @@ class CpuOp : public Op {
   MaceStatus Init(InitContext *context);
 
   virtual MaceStatus Plan(PlanContext *context) { return MaceStatus(); }
-  virtual MaceStatus Run(RunContext *context) = 0;
+  virtual MaceStatus Run(RunContext *context) const = 0;
 
   // After Init. Constants are what the model says in any case.
   virtual HalfUse half_use() const { return HalfUse::kNone; }

@@ -28,7 +28,7 @@ class ShapeOnlyOp : public CpuOp {
 
   HalfUse half_use() const final { return HalfUse::kFollows; }
 
-  MaceStatus Run(RunContext *context) final {
+  MaceStatus Run(RunContext *context) const final {
     CopyInputToOutput(context);
     return MaceStatus();
   }

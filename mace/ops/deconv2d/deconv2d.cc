@@ -118,7 +118,7 @@ class Deconv2DOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const auto &plan = context->PlanAs<Deconv2DPlan>();
     if (plan.empty) return MaceStatus();
     ConvTensors tensors;

@@ -220,7 +220,7 @@ class DepthwiseConv2dOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     context->PlanAs<DepthwiseConv2dPlan>().Run(context);
     return MaceStatus();
   }

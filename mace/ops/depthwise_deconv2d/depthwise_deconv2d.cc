@@ -96,7 +96,7 @@ class DepthwiseDeconv2dOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const auto &plan = context->PlanAs<DepthwiseDeconv2dPlan>();
     if (plan.empty()) return MaceStatus();
     const Tensor *bias = context->input(kDepthwiseDeconv2dBiasInput);

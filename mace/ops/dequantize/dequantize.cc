@@ -30,7 +30,7 @@ class DequantizeOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const quantize::Kernels &kernels = *quantize::KernelsFor(isa());
     switch (context->input(kDequantizeInputInput)->data_type) {
       case DataType::kUint8:

@@ -54,7 +54,7 @@ class EltwiseOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override;
   MaceStatus InferShapes(ShapeContext *context) const override;
   MaceStatus Plan(PlanContext *context) override;
-  MaceStatus Run(RunContext *context) override;
+  MaceStatus Run(RunContext *context) const override;
   // Comparisons give bool, whatever they are given.
   HalfUse half_use() const override {
     return compares() ? HalfUse::kNone : half_.use();
@@ -319,7 +319,7 @@ bool EltwiseOp::RunRange(const BroadcastPlan &loops,
   return true;
 }
 
-MaceStatus EltwiseOp::Run(RunContext *context) {
+MaceStatus EltwiseOp::Run(RunContext *context) const {
   const Tensor *a = context->input(kEltwiseAInput);
   Tensor *output = context->output(0);
   ThreadPool *pool = context->thread_pool();

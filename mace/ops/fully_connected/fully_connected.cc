@@ -89,7 +89,7 @@ class FullyConnectedOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const auto &plan = context->PlanAs<FullyConnectedPlan>();
     if (plan.macs == 0) return MaceStatus();
     ConvTensors tensors;

@@ -42,7 +42,7 @@ class GatherOp final : public CpuOp {
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *params = context->input(kGatherParamsInput);
     const Tensor *indices = context->input(kGatherIndicesInput);
     const int32_t *index = indices->As<int32_t>();

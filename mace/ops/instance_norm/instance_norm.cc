@@ -84,7 +84,7 @@ class InstanceNormOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kInstanceNormInputInput);
     if (input->elements() == 0) return MaceStatus();
     const Blocks cut(input->shape);

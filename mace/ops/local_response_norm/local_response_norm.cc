@@ -38,7 +38,7 @@ class LocalResponseNormOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kLocalResponseNormInputInput);
     const float *x = input->As<float>();
     float *y = context->output(0)->MutableAs<float>();

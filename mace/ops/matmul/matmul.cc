@@ -291,7 +291,7 @@ class MatMulOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     context->PlanAs<MatMulPlan>().Run(context);
     return MaceStatus();
   }

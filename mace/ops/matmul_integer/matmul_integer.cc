@@ -350,7 +350,7 @@ class MatMulIntegerOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     context->PlanAs<MatMulIntegerPlan>().Run(context);
     return MaceStatus();
   }

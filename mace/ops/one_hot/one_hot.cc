@@ -44,7 +44,7 @@ class OneHotOp final : public CpuOp {
   }
 
   // Both types of values have 4 bytes.
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const auto *indices = context->input(kOneHotIndicesInput)->As<int32_t>();
     const auto *values = context->input(kOneHotValuesInput)->As<uint32_t>();
     auto *y = context->output(0)->MutableAs<uint32_t>();

@@ -81,7 +81,7 @@ class PadOp final : public CpuOp {
     return SetOutput(context, 0, shape, input->data_type);
   }
 
-  MaceStatus Run(RunContext *context) override;
+  MaceStatus Run(RunContext *context) const override;
 
  private:
   int64_t MostPadding(int64_t n) const {
@@ -164,7 +164,7 @@ void PadRow(const Rows &rows, int64_t row) {
   edge(before + n, width);
 }
 
-MaceStatus PadOp::Run(RunContext *context) {
+MaceStatus PadOp::Run(RunContext *context) const {
   const Tensor *input = context->input(kPadInputInput);
   Tensor *output = context->output(0);
   if (output->elements() == 0) return MaceStatus();

@@ -29,7 +29,7 @@ HalfUse PixelBlockOp::half_use() const {
   return MovesRows() ? HalfUse::kFollows : HalfUse::kNone;
 }
 
-MaceStatus PixelBlockOp::Run(RunContext *context) {
+MaceStatus PixelBlockOp::Run(RunContext *context) const {
   const Tensor *input = context->input(0);
   Tensor *output = context->output(0);
   if (input->elements() == 0) return MaceStatus();

@@ -20,7 +20,7 @@ class PixelBlockOp : public CpuOp {
  public:
   // Of 16 bits where whole rows of a block are moved.
   HalfUse half_use() const final;
-  MaceStatus Run(RunContext *context) final;
+  MaceStatus Run(RunContext *context) const final;
 
  protected:
   enum class Output { kDeep, kWide };

@@ -248,7 +248,7 @@ class PoolingOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     context->PlanAs<PoolingPlan>().Run(context);
     return MaceStatus();
   }

@@ -32,7 +32,7 @@ class QuantizeOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const quantize::Kernels &kernels = *quantize::KernelsFor(isa());
     const Quantization quantization = QuantizationOf(*context);
     const float *x = context->input(kQuantizeInputInput)->As<float>();

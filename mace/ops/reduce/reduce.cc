@@ -120,7 +120,7 @@ class ReduceOp final : public CpuOp {
 
   MaceStatus InferShapes(ShapeContext *context) const override;
   MaceStatus Plan(PlanContext *context) override;
-  MaceStatus Run(RunContext *context) override;
+  MaceStatus Run(RunContext *context) const override;
 
  private:
   // Which axes of `shape` are folded.
@@ -221,7 +221,7 @@ void ReduceOp::RunOne(const ReducePlan &plan, const float *x, float *y) const {
   Finish(plan, y, 1);
 }
 
-MaceStatus ReduceOp::Run(RunContext *context) {
+MaceStatus ReduceOp::Run(RunContext *context) const {
   const auto &plan = context->PlanAs<ReducePlan>();
   const float *x = context->input(kReduceInputInput)->As<float>();
   Tensor *output = context->output(0);

@@ -61,7 +61,7 @@ class ResizeOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override;
   MaceStatus InferShapes(ShapeContext *context) const override;
   MaceStatus Plan(PlanContext *context) override;
-  MaceStatus Run(RunContext *context) override;
+  MaceStatus Run(RunContext *context) const override;
 
   HalfUse half_use() const override {
     return nearest() ? HalfUse::kFollows : HalfUse::kNone;
@@ -316,7 +316,7 @@ void ResizePlan::RunRow(const Tensor *input,
   }
 }
 
-MaceStatus ResizeOp::Run(RunContext *context) {
+MaceStatus ResizeOp::Run(RunContext *context) const {
   const Tensor *input = context->input(kResizeInputInput);
   Tensor *output = context->output(0);
   if (output->elements() == 0) return MaceStatus();

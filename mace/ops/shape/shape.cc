@@ -31,7 +31,7 @@ class ShapeOp final : public CpuOp {
   }
 
   // The input may have no data yet.
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Shape &shape = context->input(kShapeInputInput)->shape;
     int32_t *dims = context->output(0)->MutableAs<int32_t>();
     for (size_t i = 0; i < shape.rank(); ++i) {

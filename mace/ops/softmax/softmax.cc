@@ -39,7 +39,7 @@ class SoftmaxOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kSoftmaxInputInput);
     const float *x = input->As<float>();
     float *y = context->output(0)->MutableAs<float>();

@@ -46,7 +46,7 @@ class SplitOp final : public CpuOp {
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kSplitInputInput);
     const Shape &shape = input->shape;
     const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));

@@ -51,7 +51,7 @@ class StackOp final : public CpuOp {
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     Tensor *output = context->output(0);
     const auto size = static_cast<int64_t>(DataTypeSize(output->data_type));
     const Shape &shape = output->shape;

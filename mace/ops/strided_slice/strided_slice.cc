@@ -140,7 +140,7 @@ class StridedSliceOp final : public CpuOp {
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kStridedSliceInputInput);
     Tensor *output = context->output(0);
     if (output->elements() == 0) return MaceStatus();

@@ -106,7 +106,7 @@ class RuleBreakerOp final : public CpuOp {
     context->Keep(std::make_unique<RuleBreakerPlan>(fault_, shape));
     return MaceStatus();
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(0);
     const float *x = input->As<float>();
     float *y = context->output(0)->MutableAs<float>();

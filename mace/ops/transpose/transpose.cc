@@ -89,7 +89,7 @@ class TransposeOp final : public CpuOp {
 
   HalfUse half_use() const override { return HalfUse::kFollows; }
 
-  MaceStatus Run(RunContext *context) override;
+  MaceStatus Run(RunContext *context) const override;
 
  private:
   // The innermost axis of the input is axis `unit_axis` of the output, and not
@@ -161,7 +161,7 @@ transpose::Matrix TransposeOp::MatrixOf(int64_t size) const {
   }
 }
 
-MaceStatus TransposeOp::Run(RunContext *context) {
+MaceStatus TransposeOp::Run(RunContext *context) const {
   const Tensor *input = context->input(kTransposeInputInput);
   Tensor *output = context->output(0);
   if (output->elements() == 0) return MaceStatus();

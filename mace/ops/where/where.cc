@@ -158,7 +158,7 @@ class WhereOp final : public CpuOp {
     return MaceStatus();
   }
 
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const auto *condition = context->input(kWhereConditionInput)->As<uint8_t>();
     const auto *a = context->input(kWhereAInput)->As<uint32_t>();
     const auto *b = context->input(kWhereBInput)->As<uint32_t>();

@@ -69,7 +69,7 @@ class TestHalf : public CpuOp {
     context->SetOutput(0, context->input(0)->shape, DataType::kFloat32);
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
     const Tensor *y = context->input(1);
     auto *output = context->output(0)->MutableAs<uint16_t>();
@@ -107,7 +107,7 @@ class TestMove final : public CpuOp {
                        context->input(0)->data_type);
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     std::memcpy(context->output(0)->data, context->input(0)->data,
                 static_cast<size_t>(context->input(0)->bytes()));
     return kSuccess;
@@ -129,7 +129,7 @@ class TestCast final : public CpuOp {
     context->SetOutput(0, context->input(0)->shape, to_);
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
     Tensor *y = context->output(0);
     for (int64_t i = 0; i < x->elements(); ++i) {

@@ -49,7 +49,7 @@ class TestJoin final : public CpuOp {
     context->AllowStridedOutput(0);
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     Tensor *output = context->output(0);
     auto *y = output->MutableAs<float>();
     for (size_t i = 0; i < context->input_count(); ++i) {
@@ -82,7 +82,7 @@ class TestSplit final : public CpuOp {
     }
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
     const auto parts = static_cast<int64_t>(context->output_count());
     const int64_t width = x->shape.back() / parts;

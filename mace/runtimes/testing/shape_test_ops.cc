@@ -41,7 +41,7 @@ class TestShape final : public CpuOp {
                        DataType::kInt32);
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     auto *y = context->output(0)->MutableAs<int32_t>();
     for (int64_t dim : context->input(0)->shape) {
       *y++ = static_cast<int32_t>(dim);
@@ -53,7 +53,7 @@ class TestShape final : public CpuOp {
 
 class TestDouble final : public SameShapeOp {
  public:
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
     auto *y = context->output(0)->MutableAs<int32_t>();
     for (int64_t i = 0; i < x->elements(); ++i) y[i] = 2 * x->As<int32_t>()[i];
@@ -80,7 +80,7 @@ class TestFill final : public CpuOp {
     context->SetOutput(0, shape, DataType::kFloat32);
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     auto *y = context->output(0)->MutableAs<float>();
     std::fill(y, y + context->output(0)->elements(), value_);
     return kSuccess;

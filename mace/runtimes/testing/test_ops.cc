@@ -76,7 +76,7 @@ class TestAffine final : public SameShapeOp {
     context->Keep(std::make_unique<AffinePlan>(winograd_));
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const auto *x = context->input(0)->As<float>();
     auto *y = context->output(0)->MutableAs<float>();
     const int64_t length = context->output(0)->row_length();
@@ -117,7 +117,7 @@ class TestAdd final : public SameShapeOp {
     context->AllowInPlace(0, 1);
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const auto *x = context->input(0)->As<float>();
     const auto *y = context->input(1)->As<float>();
     auto *z = context->output(0)->MutableAs<float>();
@@ -142,7 +142,7 @@ class TestCumulative final : public SameShapeOp {
     }
     return kSuccess;
   }
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
     auto *sums = static_cast<float *>(context->scratch());
     float sum = *start_;
@@ -162,7 +162,7 @@ class TestCumulative final : public SameShapeOp {
 
 class TestReciprocal final : public SameShapeOp {
  public:
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
     auto *y = context->output(0)->MutableAs<float>();
     for (int64_t i = 0; i < x->elements(); ++i) y[i] = 1 / x->As<float>()[i];
@@ -195,7 +195,7 @@ class TestReject final : public SameShapeOp {
     return SameShapeOp::InferShapes(context);
   }
   MaceStatus Plan(PlanContext *) override { return Fail("plan"); }
-  MaceStatus Run(RunContext *) override { return Fail("run"); }
+  MaceStatus Run(RunContext *) const override { return Fail("run"); }
 
  private:
   MaceStatus Fail(const char *step) const {
@@ -207,7 +207,7 @@ class TestReject final : public SameShapeOp {
 
 class TestPacked final : public SameShapeOp {
  public:
-  MaceStatus Run(RunContext *context) override {
+  MaceStatus Run(RunContext *context) const override {
     std::memcpy(context->output(0)->data, context->input(0)->data,
                 static_cast<size_t>(context->input(0)->bytes()));
     return kSuccess;
