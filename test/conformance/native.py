@@ -100,7 +100,6 @@ class Native:
             }
 
 
-@functools.cache
 def native(abi: str, *arguments: str) -> Native:
     """The native executor of an ABI, built now if it is out of date.
 
@@ -111,6 +110,16 @@ def native(abi: str, *arguments: str) -> Native:
     return Native((*_EMULATORS[abi], str(built(_TARGET, abi))), arguments)
 
 
+def two_devices(*arguments: str) -> Native:
+    """The native executor of this computer where a second device, the APU, takes part.
+
+    It takes every second operator, see test/two_devices.
+    """
+    program = str(built("//test/two_devices:mace_run"))
+    return Native((program,), ("--runtime=apu+cpu", *arguments))
+
+
+@functools.cache
 def built(target: str, abi: str = "host") -> Path:
     """The program of a Bazel target, built now if it is out of date."""
     bazel = bazel_command()

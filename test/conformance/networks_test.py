@@ -5,12 +5,15 @@
 Each answer is compared with that of the framework the network came from:
 cosine similarity at least 0.99999, largest error at most 1e-3 of the largest
 value. On this computer all networks run; in the emulated ARM ones, where an
-instruction takes 20 to 50 times as long, those of few operations.
+instruction takes 20 to 50 times as long, those of few operations. On this computer
+each also runs on two devices by turns, to the same bits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,7 +39,7 @@ from test.conformance.models.built import BUILT_MODELS, make_built_model
 from test.conformance.models.keras_models import ARCHITECTURES, make_keras_model
 from test.conformance.models.light import smooth_input
 from test.conformance.models.onnx_builder import INPUT, OUTPUT
-from test.conformance.native import native, require_emulator
+from test.conformance.native import native, require_emulator, two_devices
 from test.conformance.onnx.reference import run_onnxruntime
 
 SEED = 20
@@ -245,7 +248,26 @@ def _mace(
     require_emulator(abi)
     graph = _imported(framework, path, input_name, nchw.shape, output_name)
     run = replace(native(abi, *arguments), export=EXPORTS[data_type])
-    return run(graph, {input_name: nchw})[output_name]
+    answer = run(graph, {input_name: nchw})[output_name]
+    if abi == "host" and not arguments:
+        both = _on_two_devices(graph, {input_name: nchw}, data_type)
+        np.testing.assert_array_equal(both[output_name], answer)
+    return answer
+
+
+def _on_two_devices(
+    graph: Graph, feeds: Mapping[str, Array], data_type: str
+) -> dict[str, Array]:
+    """What the engine gives where a second device takes every second operator."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        run = two_devices(f"--report_json={report}")
+        answers = replace(run, export=EXPORTS[data_type])(graph, feeds)
+        placement = json.loads(report.read_text(encoding="utf-8"))["placement"]
+    devices = [operator["device"] for operator in placement["operators"]]
+    assert abs(devices.count("apu") - devices.count("cpu")) <= 1, devices
+    assert len(placement["copies"]) > len(devices) / 2
+    return answers
 
 
 def _imported(
