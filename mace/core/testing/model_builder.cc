@@ -84,6 +84,16 @@ std::string IntsAttribute(const std::string &name, const Dims &values) {
       .data();
 }
 
+std::string FloatsAttribute(const std::string &name,
+                            const std::vector<float> &values) {
+  const std::string packed(reinterpret_cast<const char *>(values.data()),
+                           values.size() * sizeof(float));
+  return Message()
+      .Bytes(1, name)
+      .Bytes(6, Message().Bytes(1, packed).data())
+      .data();
+}
+
 ModelBuilder &ModelBuilder::Input(const std::string &name,
                                   const Dims &dims,
                                   DataType type,

@@ -39,6 +39,8 @@ std::string IntAttribute(const std::string &name, int64_t value);
 std::string FloatAttribute(const std::string &name, float value);
 std::string StringAttribute(const std::string &name, const std::string &value);
 std::string IntsAttribute(const std::string &name, const Dims &values);
+std::string FloatsAttribute(const std::string &name,
+                            const std::vector<float> &values);
 
 class ModelBuilder {
  public:

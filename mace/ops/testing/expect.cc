@@ -57,9 +57,14 @@ void ExpectSameInBands(const OpCase &op_case,
   ExpectSame(first, RunOp(op_case, options), OptionsText(options));
 }
 
+OpResult (*g_run_case)(const OpCase &) = nullptr;
+
 }  // namespace
 
+void RunCasesBy(OpResult (*run)(const OpCase &op_case)) { g_run_case = run; }
+
 std::vector<IsaResult> RunEverywhere(const OpCase &op_case) {
+  if (g_run_case != nullptr) return {{BestCpuIsa(), g_run_case(op_case)}};
   std::vector<IsaResult> results;
   for (const CpuIsa isa : AvailableIsas()) {
     RunOptions options;

@@ -97,6 +97,10 @@ std::vector<CpuIsa> AvailableIsas();
 // result per ISA.
 std::vector<IsaResult> RunEverywhere(const OpCase &op_case);
 
+// From now on RunEverywhere runs each case once, by this: for a program that
+// runs the cases of the tests in one more way.
+void RunCasesBy(OpResult (*run)(const OpCase &op_case));
+
 // RunEverywhere must fail with `code` and a message that names the operator
 // and holds `text`.
 void ExpectError(const OpCase &op_case,
