@@ -34,19 +34,40 @@ struct Convert<Bool, Bool> {
   static Bool Of(Bool x) { return x; }
 };
 
-// Calls function(x, y, count) for parts of the elements.
+// Calls `call` with `function` for parts of the elements.
+using CallPart = void (*)(const void *function,
+                          const uint8_t *x,
+                          uint8_t *y,
+                          size_t count);
+void RunParts(ThreadPool *pool,
+              const Tensor *input,
+              Tensor *output,
+              const void *function,
+              CallPart call) {
+  const auto *x = static_cast<const uint8_t *>(input->data);
+  auto *y = static_cast<uint8_t *>(output->data);
+  const auto x_size = static_cast<int64_t>(DataTypeSize(input->data_type));
+  const auto y_size = static_cast<int64_t>(DataTypeSize(output->data_type));
+  pool->ParallelFor(input->elements(), kElementGrain,
+                    [=](int64_t begin, int64_t end, int /*thread*/) {
+                      call(function, x + begin * x_size, y + begin * y_size,
+                           static_cast<size_t>(end - begin));
+                    });
+}
+
+// Calls function(x, y, count) for parts of the elements. There is one for each
+// pair of types, hence as little code as can be.
 template <typename From, typename To, typename Function>
 void ForParts(ThreadPool *pool,
               const Tensor *input,
               Tensor *output,
               Function function) {
-  const auto *x = input->As<From>();
-  auto *y = output->MutableAs<To>();
-  pool->ParallelFor(input->elements(), kElementGrain,
-                    [=](int64_t begin, int64_t end, int /*thread*/) {
-                      function(x + begin, y + begin,
-                               static_cast<size_t>(end - begin));
-                    });
+  RunParts(pool, input, output, static_cast<const void *>(&function),
+           [](const void *of, const uint8_t *x, uint8_t *y, size_t count) {
+             (*static_cast<const Function *>(of))(
+                 reinterpret_cast<const From *>(x), reinterpret_cast<To *>(y),
+                 count);
+           });
 }
 
 template <typename From, typename To>
