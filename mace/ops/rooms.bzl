@@ -226,6 +226,9 @@ def mace_op_rooms(deps, parts, small, test_deps, benchmark_deps, benchmark_main)
             ],
         )
 
+    for op in small:
+        if ":" + op not in rooms:
+            fail("small: there is no room mace/ops/%s" % op)
     mace_cc_library(name = "schemas", deps = schemas)
     native.genrule(
         name = "left_out_cc",

@@ -34,27 +34,6 @@ int g_on_device = 0;
 
 Dims DimsOf(const Shape &shape) { return Dims(shape.begin(), shape.end()); }
 
-IDataType PublicType(DataType type) {
-  switch (type) {
-    case DataType::kFloat32:
-      return IDataType::IDT_FLOAT;
-    case DataType::kFloat16:
-      return IDataType::IDT_FLOAT16;
-    case DataType::kBfloat16:
-      return IDataType::IDT_BFLOAT16;
-    case DataType::kInt32:
-      return IDataType::IDT_INT32;
-    case DataType::kInt8:
-      return IDataType::IDT_INT8;
-    case DataType::kUint8:
-      return IDataType::IDT_UINT8;
-    case DataType::kBool:
-      return IDataType::IDT_BOOL;
-    default:
-      return IDataType::IDT_NOT_SET;
-  }
-}
-
 std::string AttributeOf(const AttributeValue &attribute) {
   const std::string name(attribute.name);
   switch (attribute.kind) {
@@ -112,11 +91,12 @@ ModelBuilder ModelOf(const OpCase &op_case) {
   return model;
 }
 
-MaceTensor Room(const Dims &dims, DataType type, size_t bytes) {
+// Of the type that the model has.
+MaceTensor Room(const Dims &dims, size_t bytes) {
   const std::shared_ptr<char> data(new char[bytes + 1],
                                    std::default_delete<char[]>());
   std::memset(data.get(), 0xa5, bytes);
-  return MaceTensor(dims, data, DataFormat::NONE, PublicType(type));
+  return MaceTensor(dims, data, DataFormat::NONE, IDataType::IDT_NOT_SET);
 }
 
 // `wanted` says how much room the results need.
@@ -124,8 +104,9 @@ OpResult RunModel(const OpCase &op_case, const OpResult &wanted) {
   OpResult result = wanted;
   result.outputs.clear();
   core_test::MakeOptions options;
-  result.status = options.config.SetRuntimeTypes(
-      {RuntimeType::RT_APU, RuntimeType::RT_CPU});
+  EXPECT_EQ(options.config.SetRuntimeTypes(
+                {RuntimeType::RT_APU, RuntimeType::RT_CPU}),
+            MaceStatus::MACE_SUCCESS);
   const core_test::MadeEngine made = core_test::Make(ModelOf(op_case), options);
   result.status = made.status;
   if (result.status != MaceStatus::MACE_SUCCESS) return result;
@@ -134,8 +115,7 @@ OpResult RunModel(const OpCase &op_case, const OpResult &wanted) {
   for (size_t i = 0; i < op_case.inputs.size(); ++i) {
     if (op_case.inputs[i].kind != CaseInput::Kind::kComputed) continue;
     const Value &value = op_case.inputs[i].value;
-    MaceTensor tensor =
-        Room(DimsOf(value.shape), value.data_type, value.bytes.size());
+    MaceTensor tensor = Room(DimsOf(value.shape), value.bytes.size());
     std::memcpy(tensor.raw_data().get(), value.bytes.data(),
                 value.bytes.size());
     inputs["input" + std::to_string(i)] = tensor;
@@ -143,7 +123,7 @@ OpResult RunModel(const OpCase &op_case, const OpResult &wanted) {
   for (size_t i = 0; i < wanted.outputs.size(); ++i) {
     const Value &value = wanted.outputs[i];
     outputs["output" + std::to_string(i)] =
-        Room({value.shape.Elements()}, value.data_type, value.bytes.size());
+        Room({value.shape.Elements()}, value.bytes.size());
   }
   result.status = made.engine->Run(inputs, &outputs);
   if (result.status != MaceStatus::MACE_SUCCESS) return result;
