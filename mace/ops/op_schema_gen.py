@@ -69,8 +69,8 @@ def generate_op(op: OpSchema) -> str:
     lines += [f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#include <cstdint>", "#include <iterator>"]
     lines += ["#include <string>", "#include <vector>", ""]
-    lines += ['#include "mace/core/attribute_reader.h"']
-    lines += ['#include "mace/core/op.h"', '#include "mace/ops/op_enums.h"', ""]
+    lines += ['#include "mace/core/model/attribute_reader.h"']
+    lines += ['#include "mace/core/model/op.h"', '#include "mace/ops/op_enums.h"', ""]
     lines += ["namespace mace {", ""]
     lines += _attributes(op)
     lines += _ports(op.type, "Input", op.inputs)
@@ -107,7 +107,7 @@ def generate_enums(enums: Enumerations) -> str:
 def generate_types(types: Iterable[str]) -> str:
     """The source that tells the core which operators MACE has."""
     lines = [_LICENCE + "// Generated from all declarations.", ""]
-    lines += ['#include "mace/core/op.h"', "", "namespace mace {", "namespace {", ""]
+    lines += ['#include "mace/core/model/op.h"', "", "namespace mace {", "namespace {", ""]
     lines += ["constexpr const char *kTypes[] = {"]
     lines += [f'    "{name}",' for name in sorted(types)]
     lines += ["};", ""]

@@ -244,7 +244,7 @@ def mace_op_rooms(deps, parts, small, test_deps, benchmark_deps, benchmark_main)
         name = "left_out",
         srcs = ["left_out.cc"],
         alwayslink = True,
-        deps = ["//mace/core"],
+        deps = ["//mace/core/model"],
     )
     op_selection(name = "only", build_setting_default = [])
     linked_rooms(

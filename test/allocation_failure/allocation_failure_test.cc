@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/logging.h"
+#include "mace/core/base/logging.h"
 #include "mace/core/testing/failing_allocation.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/ops/testing/op_case.h"

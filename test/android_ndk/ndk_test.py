@@ -289,7 +289,7 @@ def test_an_unfit_ndk_is_named(case: str, tmp_path: Path) -> None:
         (home / "toolchains" / "llvm" / "prebuilt" / host / "bin").mkdir(parents=True)
     asked = _bazel(
         {"ANDROID_NDK_HOME": str(home) if case else ""},
-        *("build", "--nobuild", "--config=android_arm64", "//mace/core"),
+        *("build", "--nobuild", "--config=android_arm64", "//mace/core/base"),
     )
     assert asked.returncode != 0
     assert re.search(_TROUBLE[case], asked.stderr), asked.stderr

@@ -15,8 +15,8 @@
 #include <memory>
 #include <string>
 
-#include "mace/core/logging.h"
-#include "mace/core/model_reader.h"
+#include "mace/core/base/logging.h"
+#include "mace/core/model/model_reader.h"
 #include "mace/public/mace.h"
 
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "mace/core/precision.h"
+#include "mace/core/base/precision.h"
 #include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/ops/testing/op_runner.h"

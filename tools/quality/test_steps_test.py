@@ -29,7 +29,7 @@ from tools.quality.test_steps import (
 )
 
 BAZEL = """\
-//mace/core:core_test                              (cached) PASSED in 0.0s
+//mace/core/base:base_test                              (cached) PASSED in 0.0s
 //mace/ops:ops_test                                         FAILED in 0.1s
   /cache/testlogs/mace/ops/ops_test/test.log
 //mace/ops:slow_test                                        TIMEOUT in 60.0s

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/data_type.h"
-#include "mace/core/tensor.h"
+#include "mace/core/base/data_type.h"
+#include "mace/core/model/tensor.h"
 #include "mace/public/mace.h"
 
 namespace mace {

@@ -9,7 +9,7 @@
 #ifndef MACE_KERNELS_CPU_HALF_ARITHMETIC_H_
 #define MACE_KERNELS_CPU_HALF_ARITHMETIC_H_
 
-#include "mace/core/precision.h"
+#include "mace/core/base/precision.h"
 #include "mace/kernels/cpu/isa.h"
 
 namespace mace {

@@ -6,7 +6,7 @@
 #ifndef MACE_OPS_CPU_OP_ACTIVATION_PARAMS_H_
 #define MACE_OPS_CPU_OP_ACTIVATION_PARAMS_H_
 
-#include "mace/core/op.h"
+#include "mace/core/model/op.h"
 #include "mace/kernels/cpu/activation/activation.h"
 #include "mace/ops/op_enums.h"
 

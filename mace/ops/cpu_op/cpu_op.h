@@ -27,8 +27,8 @@
 #include <memory>
 #include <string>
 
-#include "mace/core/op.h"
-#include "mace/core/thread_pool.h"
+#include "mace/core/base/thread_pool.h"
+#include "mace/core/model/op.h"
 #include "mace/kernels/cpu/isa.h"
 
 namespace mace {

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/core/shape.h"
+#include "mace/core/base/shape.h"
 
 namespace mace {
 

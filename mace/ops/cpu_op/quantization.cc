@@ -3,7 +3,7 @@
 
 #include "mace/ops/cpu_op/quantization.h"
 
-#include "mace/core/status.h"
+#include "mace/core/base/status.h"
 
 namespace mace {
 namespace {

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <string>
 
-#include "mace/core/tensor.h"
-#include "mace/core/thread_pool.h"
+#include "mace/core/base/thread_pool.h"
+#include "mace/core/model/tensor.h"
 #include "mace/kernels/cpu/quantize/quantize.h"
 
 namespace mace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "mace/core/status.h"
+#include "mace/core/base/status.h"
 #include "mace/ops/testing/benchmark.h"
 
 namespace mace {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/core/shape.h"
+#include "mace/core/base/shape.h"
 
 namespace mace {
 

@@ -7,7 +7,7 @@
 #ifndef MACE_OPS_EPILOGUE_ARITHMETIC_CHOICE_H_
 #define MACE_OPS_EPILOGUE_ARITHMETIC_CHOICE_H_
 
-#include "mace/core/tensor.h"
+#include "mace/core/model/tensor.h"
 #include "mace/kernels/cpu/conv/conv.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/fused_activation.h"

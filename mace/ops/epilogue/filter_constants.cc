@@ -3,7 +3,7 @@
 
 #include "mace/ops/epilogue/filter_constants.h"
 
-#include "mace/core/status.h"
+#include "mace/core/base/status.h"
 
 namespace mace {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "mace/core/tensor.h"
+#include "mace/core/model/tensor.h"
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 
 namespace mace {

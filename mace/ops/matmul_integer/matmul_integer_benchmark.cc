@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mace/core/status.h"
+#include "mace/core/base/status.h"
 #include "mace/ops/testing/benchmark.h"
 
 namespace mace {

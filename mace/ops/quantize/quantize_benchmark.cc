@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "mace/core/status.h"
+#include "mace/core/base/status.h"
 #include "mace/ops/testing/benchmark.h"
 
 namespace mace {

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "mace/core/tensor.h"
+#include "mace/core/model/tensor.h"
 #include "mace/ops/resize/axis.h"
 
 namespace mace {

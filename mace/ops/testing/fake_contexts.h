@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "mace/core/op.h"
+#include "mace/core/model/op.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/guarded_buffer.h"
 #include "mace/ops/testing/op_case.h"

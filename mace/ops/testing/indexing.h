@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mace/core/shape.h"
+#include "mace/core/base/shape.h"
 
 namespace mace::op_test {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/op.h"
+#include "mace/core/model/op.h"
 
 namespace mace::op_test {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "mace/core/half.h"
+#include "mace/core/base/half.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/fake_contexts.h"
 #include "mace/ops/testing/guarded_buffer.h"

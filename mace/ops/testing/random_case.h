@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "mace/core/op.h"
-#include "mace/core/op_schema.h"
+#include "mace/core/model/op.h"
+#include "mace/core/model/op_schema.h"
 #include "mace/ops/testing/op_case.h"
 
 namespace mace::op_test {

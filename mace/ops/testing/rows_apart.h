@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/core/op.h"
+#include "mace/core/model/op.h"
 
 namespace mace::op_test {
 

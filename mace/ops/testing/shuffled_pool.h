@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "mace/core/op.h"
+#include "mace/core/model/op.h"
 
 namespace mace::op_test {
 

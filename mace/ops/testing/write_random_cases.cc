@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/data_type.h"
+#include "mace/core/base/data_type.h"
 #include "mace/ops/testing/op_runner.h"
 #include "mace/ops/testing/random_case.h"
 

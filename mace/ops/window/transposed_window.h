@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/shape.h"
-#include "mace/core/status.h"
+#include "mace/core/base/shape.h"
+#include "mace/core/base/status.h"
 #include "mace/public/mace.h"
 
 namespace mace {

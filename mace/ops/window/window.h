@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <string>
 
-#include "mace/core/shape.h"
-#include "mace/core/status.h"
+#include "mace/core/base/shape.h"
+#include "mace/core/base/status.h"
 #include "mace/ops/op_enums.h"
 
 namespace mace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "mace/core/aligned_memory.h"
+#include "mace/core/base/aligned_memory.h"
 #include "mace/runtimes/cpu/tensor_parts.h"
 
 namespace mace {

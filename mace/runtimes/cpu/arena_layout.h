@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mace/core/memory_plan.h"
+#include "mace/core/memory/memory_plan.h"
 #include "mace/runtimes/cpu/band_chains.h"
 #include "mace/runtimes/cpu/cpu_plan.h"
 

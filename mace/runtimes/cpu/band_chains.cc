@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "mace/core/aligned_memory.h"
+#include "mace/core/base/aligned_memory.h"
 #include "mace/runtimes/cpu/cpu_plan.h"
 
 namespace mace {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "mace/core/thread_pool.h"
+#include "mace/core/base/thread_pool.h"
 #include "mace/runtimes/cpu/band_chains.h"
 #include "mace/runtimes/cpu/cpu_plan.h"
 

@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "mace/core/cpu_topology.h"
-#include "mace/core/heap_sort.h"
-#include "mace/core/logging.h"
-#include "mace/core/node_cost.h"
-#include "mace/core/pages.h"
+#include "mace/core/base/cpu_topology.h"
+#include "mace/core/base/heap_sort.h"
+#include "mace/core/base/logging.h"
+#include "mace/core/base/pages.h"
+#include "mace/core/graph/node_cost.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 

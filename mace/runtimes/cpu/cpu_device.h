@@ -10,11 +10,11 @@
 #include <memory>
 #include <vector>
 
-#include "mace/core/device.h"
-#include "mace/core/engine_options.h"
-#include "mace/core/graph.h"
-#include "mace/core/status.h"
-#include "mace/core/thread_pool.h"
+#include "mace/core/base/status.h"
+#include "mace/core/base/thread_pool.h"
+#include "mace/core/graph/device.h"
+#include "mace/core/graph/engine_options.h"
+#include "mace/core/graph/graph.h"
 #include "mace/kernels/cpu/isa.h"
 #include "mace/runtimes/cpu/cpu_partition.h"
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "mace/core/pages.h"
+#include "mace/core/base/pages.h"
 #include "mace/runtimes/cpu/prepared_cpu.h"
 
 namespace mace {

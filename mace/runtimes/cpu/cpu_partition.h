@@ -10,12 +10,12 @@
 #include <memory>
 #include <vector>
 
-#include "mace/core/aligned_memory.h"
-#include "mace/core/device.h"
-#include "mace/core/graph.h"
-#include "mace/core/memory_plan.h"
-#include "mace/core/status.h"
-#include "mace/core/thread_pool.h"
+#include "mace/core/base/aligned_memory.h"
+#include "mace/core/base/status.h"
+#include "mace/core/base/thread_pool.h"
+#include "mace/core/graph/device.h"
+#include "mace/core/graph/graph.h"
+#include "mace/core/memory/memory_plan.h"
 #include "mace/runtimes/cpu/arena_layout.h"
 #include "mace/runtimes/cpu/cpu_plan.h"
 #include "mace/runtimes/cpu/storage_types.h"

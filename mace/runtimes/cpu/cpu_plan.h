@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "mace/core/device.h"
-#include "mace/core/graph.h"
-#include "mace/core/graph_shapes.h"
-#include "mace/core/status.h"
-#include "mace/core/tensor.h"
-#include "mace/core/thread_pool.h"
+#include "mace/core/base/status.h"
+#include "mace/core/base/thread_pool.h"
+#include "mace/core/graph/device.h"
+#include "mace/core/graph/graph.h"
+#include "mace/core/graph/graph_shapes.h"
+#include "mace/core/model/tensor.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 
 namespace mace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "mace/core/half.h"
-#include "mace/core/logging.h"
+#include "mace/core/base/half.h"
+#include "mace/core/base/logging.h"
 
 namespace mace {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "mace/core/device.h"
-#include "mace/core/status.h"
+#include "mace/core/base/status.h"
+#include "mace/core/graph/device.h"
 #include "mace/runtimes/cpu/arena_layout.h"
 #include "mace/runtimes/cpu/band_chains.h"
 #include "mace/runtimes/cpu/cpu_plan.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/half.h"
+#include "mace/core/base/half.h"
 #include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/public/mace.h"

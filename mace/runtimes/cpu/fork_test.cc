@@ -20,9 +20,9 @@
 #include <thread>
 #include <vector>
 
+#include "mace/core/base/thread_pool.h"
 #include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
-#include "mace/core/thread_pool.h"
 #include "mace/public/mace.h"
 
 namespace mace {

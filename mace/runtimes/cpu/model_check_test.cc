@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/core/model_check.h"
+#include "mace/core/model/model_check.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "mace/core/model_reader.h"
+#include "mace/core/model/model_reader.h"
 #include "mace/core/testing/model_builder.h"
 
 namespace mace {

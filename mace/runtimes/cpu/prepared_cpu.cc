@@ -9,10 +9,10 @@
 #include <iterator>
 #include <utility>
 
-#include "mace/core/aligned_memory.h"
-#include "mace/core/border.h"
-#include "mace/core/logging.h"
-#include "mace/core/pages.h"
+#include "mace/core/base/aligned_memory.h"
+#include "mace/core/base/logging.h"
+#include "mace/core/base/pages.h"
+#include "mace/core/memory/border.h"
 #include "mace/runtimes/cpu/band_runner.h"
 #include "mace/runtimes/cpu/cpu_report.h"
 

@@ -12,8 +12,8 @@
 #include <memory>
 #include <vector>
 
-#include "mace/core/device.h"
-#include "mace/core/memory_plan.h"
+#include "mace/core/graph/device.h"
+#include "mace/core/memory/memory_plan.h"
 #include "mace/runtimes/cpu/arena_layout.h"
 #include "mace/runtimes/cpu/cpu_partition.h"
 #include "mace/runtimes/cpu/cpu_plan.h"

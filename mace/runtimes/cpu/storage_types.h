@@ -7,8 +7,8 @@
 #include <functional>
 #include <memory>
 
-#include "mace/core/graph.h"
-#include "mace/core/status.h"
+#include "mace/core/base/status.h"
+#include "mace/core/graph/graph.h"
 #include "mace/runtimes/cpu/cpu_plan.h"
 
 namespace mace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "mace/core/device.h"
-#include "mace/core/pages.h"
+#include "mace/core/base/pages.h"
+#include "mace/core/graph/device.h"
 #include "mace/runtimes/cpu/cpu_device.h"
 #include "mace/runtimes/cpu/cpu_partition.h"
 

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mace/core/graph.h"
+#include "mace/core/graph/graph.h"
 
 namespace mace {
 namespace core_test {

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <string>
 
-#include "mace/core/attribute_reader.h"
-#include "mace/core/half.h"
+#include "mace/core/base/half.h"
+#include "mace/core/model/attribute_reader.h"
 #include "mace/runtimes/testing/test_op.h"
 
 namespace mace {

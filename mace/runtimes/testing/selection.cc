@@ -4,7 +4,7 @@
 // The operators that the library has: TestLeftOut and TestMissing exist, but
 // not in this program.
 
-#include "mace/core/op.h"
+#include "mace/core/model/op.h"
 
 namespace mace {
 namespace core_test {

@@ -11,7 +11,7 @@
 
 #include <algorithm>
 
-#include "mace/core/attribute_reader.h"
+#include "mace/core/model/attribute_reader.h"
 #include "mace/runtimes/testing/test_op.h"
 
 namespace mace {

@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "mace/core/attribute_reader.h"
+#include "mace/core/model/attribute_reader.h"
 #include "mace/runtimes/testing/test_op.h"
 
 namespace mace {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string>
 
-#include "mace/core/thread_pool.h"
+#include "mace/core/base/thread_pool.h"
 #include "mace/kernels/cpu/conv/activation.h"
 #include "mace/kernels/cpu/conv/direct.h"
 

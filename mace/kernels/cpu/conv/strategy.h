@@ -22,8 +22,8 @@
 #include <memory>
 #include <string>
 
-#include "mace/core/status.h"
-#include "mace/core/thread_pool.h"
+#include "mace/core/base/status.h"
+#include "mace/core/base/thread_pool.h"
 #include "mace/kernels/cpu/conv/activation.h"
 #include "mace/kernels/cpu/conv/conv.h"
 #include "mace/kernels/cpu/isa.h"

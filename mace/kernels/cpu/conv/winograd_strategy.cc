@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "mace/core/logging.h"
+#include "mace/core/base/logging.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/kernels/cpu/winograd/conv_winograd.h"
 

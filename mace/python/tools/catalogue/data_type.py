@@ -15,7 +15,7 @@ class DataType(str, enum.Enum):
     """Element type of a tensor; the values are NumPy's names.
 
     The first ones can be stored in a model: operators declare them, and
-    `mace.proto` and `mace/core/data_type.h` have them too. The others exist for
+    `mace.proto` and `mace/core/base/data_type.h` have them too. The others exist for
     what frameworks compute on shapes and constants; importers narrow them.
     """
 

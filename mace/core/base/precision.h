@@ -1,0 +1,39 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_CORE_BASE_PRECISION_H_
+#define MACE_CORE_BASE_PRECISION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "mace/core/base/data_type.h"
+#include "mace/core/base/status.h"
+
+namespace mace {
+
+// How a device stores and computes the values that the model calls float: what
+// `data_type` of the deployment file asks for. In which type weights are stored
+// is not part of it; constants say that themselves.
+enum class Precision : uint8_t { kFloat32, kFloat16, kBfloat16 };
+
+// The element type of activations in that precision.
+constexpr DataType StorageType(Precision precision) {
+  switch (precision) {
+    case Precision::kFloat16:
+      return DataType::kFloat16;
+    case Precision::kBfloat16:
+      return DataType::kBfloat16;
+    case Precision::kFloat32:
+      break;
+  }
+  return DataType::kFloat32;
+}
+
+// Takes a `data_type` as the model file spells it, <weights>_<arithmetic>;
+// empty means fp32_fp32. MACE_UNSUPPORTED names the values that are known.
+Result<Precision> ParsePrecision(const std::string &data_type);
+
+}  // namespace mace
+
+#endif  // MACE_CORE_BASE_PRECISION_H_

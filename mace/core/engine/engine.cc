@@ -1,0 +1,303 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/engine/engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "mace/core/base/crc32.h"
+#include "mace/core/base/logging.h"
+#include "mace/core/base/pages.h"
+#include "mace/core/engine/explain.h"
+#include "mace/core/memory/border.h"
+#include "mace/core/model/model_check.h"
+#include "mace/core/model/model_reader.h"
+
+namespace mace {
+
+Result<std::unique_ptr<MaceEngine::Impl>> MaceEngine::Impl::Create(
+    const EngineRequest &request) {
+  std::unique_ptr<Impl> engine(new Impl());
+  MACE_RETURN_IF_ERROR(engine->Load(request));
+  return engine;
+}
+
+MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
+  MACE_ASSIGN_OR_RETURN(model_, ReadModel(request.graph, request.graph_size));
+  MACE_RETURN_IF_ERROR(CheckModelStructure(model_, request.weights_size));
+  MACE_RETURN_IF_ERROR(StartDevices(request.options));
+  MACE_RETURN_IF_ERROR(CheckOperators(model_));
+  for (const auto &device : devices_) {
+    MACE_RETURN_IF_ERROR(device->CheckHints(model_.hints));
+  }
+  const void *weights = nullptr;
+  MACE_RETURN_IF_ERROR(PlaceWeights(request, &weights));
+  arena_ = request.arena != nullptr ? request.arena : std::make_shared<Arena>();
+
+  std::vector<std::string> output_names = request.output_nodes;
+  if (output_names.empty()) {
+    for (const ValueInfo &info : model_.outputs) {
+      output_names.push_back(info.name);
+    }
+  }
+  if (output_names.empty()) {
+    return InvalidArgs("model '", model_.name,
+                       "' declares no outputs; name the wanted tensors");
+  }
+  MACE_ASSIGN_OR_RETURN(graph_,
+                        Graph::Create(model_, weights, output_names, host_));
+  MACE_ASSIGN_OR_RETURN(Ports ports,
+                        Ports::Create(*graph_, request.input_nodes));
+  ports_ = std::make_unique<Ports>(std::move(ports));
+  MACE_ASSIGN_OR_RETURN(States states, States::Create(*graph_));
+  states_ = std::make_unique<States>(std::move(states));
+  callers_.resize(ports_->inputs().size() + ports_->outputs().size() +
+                  2 * states_->count());
+  shapes_.resize(graph_->inputs().size());
+  for (size_t i = 0; i < shapes_.size(); ++i) {
+    const Shape *shape = states_->ShapeOf(graph_->inputs()[i]);
+    if (shape != nullptr) shapes_[i] = *shape;
+  }
+  MACE_RETURN_IF_ERROR(PlaceGraph(nullptr, MaceStatus()));
+  if (request.fake_warmup) MACE_RETURN_IF_ERROR(WarmUp());
+  VLOG(1) << "loaded model '" << model_.name
+          << "': " << placed_->OperatorCount() << " operators, "
+          << model_.data_size << " bytes of constants, "
+          << placed_->PreparedBytes() + graph_->prepared()->bytes()
+          << " bytes prepared";
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::StartDevices(const EngineOptions &options) {
+  std::vector<DeviceType> wish = options.devices;
+  for (const auto &[subgraph, devices] : options.subgraph_devices) {
+    if (subgraph != model_.name) {
+      return InvalidArgs("a runtime is set for subgraph '", subgraph,
+                         "', but the model has the single subgraph '",
+                         model_.name, "'");
+    }
+    wish = devices;
+  }
+  const bool host_wanted =
+      std::find(wish.begin(), wish.end(), CPU) != wish.end();
+  for (DeviceType type : wish) {
+    if (type == CPU) continue;  // the last, wherever it was named
+    auto device = DeviceRegistration::Create(type, options);
+    if (device.ok()) {
+      devices_.push_back(std::move(device.value()));
+      continue;
+    }
+    if (!host_wanted) return device.status();
+    left_out_.push_back({type, StatusMessage(device.status())});
+    LOG(WARNING) << DeviceName(type)
+                 << " is left out: " << left_out_.back().reason;
+  }
+  MACE_ASSIGN_OR_RETURN(std::unique_ptr<Device> host,
+                        DeviceRegistration::Create(CPU, options));
+  host_ = host->AsHost();
+  if (host_ == nullptr) {
+    return RuntimeError("the CPU runtime of this library is no host device");
+  }
+  devices_.push_back(std::move(host));
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::PlaceWeights(const EngineRequest &request,
+                                          const void **weights) {
+  *weights = request.weights;
+  if (request.weights_size == 0) {
+    weights_unused_ = true;
+    return MaceStatus::MACE_SUCCESS;
+  }
+  if (request.weights == nullptr) {
+    return InvalidArgs("the weights are ", request.weights_size,
+                       " bytes at a null pointer");
+  }
+  if (request.options.check_weights) {
+    const uint32_t crc = Crc32(request.weights, request.weights_size);
+    if (crc != model_.data_crc32) {
+      return InvalidArgs("the weights of model '", model_.name,
+                         "' are damaged: their checksum is ", crc,
+                         ", the model says ", model_.data_crc32,
+                         "; copy or convert the model again");
+    }
+  }
+  if (IsAligned(request.weights, kMemoryAlignment)) {
+    return MaceStatus::MACE_SUCCESS;
+  }
+  LOG(WARNING) << "the weights do not start at a multiple of "
+               << kMemoryAlignment << " bytes; " << request.weights_size
+               << " bytes are copied";
+  if (!weights_copy_.Allocate(request.weights_size)) {
+    return OutOfResources("no memory to copy ", request.weights_size,
+                          " bytes of weights, which do not start at a "
+                          "multiple of ",
+                          kMemoryAlignment, " bytes");
+  }
+  MapNewMemory(weights_copy_.data(), request.weights_size,
+               host_->thread_pool());
+  std::memcpy(weights_copy_.data(), request.weights, request.weights_size);
+  *weights = weights_copy_.data();
+  weights_unused_ = true;
+  return MaceStatus::MACE_SUCCESS;
+}
+
+std::vector<Shape> MaceEngine::Impl::DeclaredShapes() const {
+  std::vector<Shape> shapes;
+  for (int id : graph_->inputs()) {
+    const ValueInfo &info = model_.inputs[graph_->tensors()[id].input_index];
+    if (info.shape.rank() == 0 || info.shape.CheckedElements() < 0) return {};
+    shapes.push_back(info.data_format == DataFormat::NCHW
+                         ? NchwToNhwc(info.shape)
+                         : info.shape);
+  }
+  return shapes;
+}
+
+// With shapes that the model declares all is prepared here, which shows a model
+// that contradicts itself when it is loaded, not when it is first run.
+MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
+  const Device *const ran = failed;
+  const std::vector<Shape> shapes = DeclaredShapes();
+  std::vector<Device *> devices;
+  for (const auto &device : devices_) devices.push_back(device.get());
+  std::vector<DeviceRefusal> left_out = left_out_;
+  std::unique_ptr<PlacedGraph> placed;
+  while (placed == nullptr) {
+    if (failed != nullptr) {
+      left_out.push_back({failed->type(), StatusMessage(status)});
+      LOG(WARNING) << DeviceName(failed->type())
+                   << " failed and is left out, the other devices take its "
+                      "operators: "
+                   << left_out.back().reason;
+      devices.erase(std::find(devices.begin(), devices.end(), failed));
+      failed = nullptr;
+    }
+    auto made = PlacedGraph::Create(*graph_, devices, host_, shapes, &failed);
+    if (made.ok()) {
+      placed = std::move(made.value());
+    } else if (failed == nullptr) {
+      return made.status();
+    } else {
+      status = made.status();
+    }
+  }
+  // What failed devices prepared goes before they do.
+  placed_ = std::move(placed);
+  left_out_ = std::move(left_out);
+  for (size_t i = devices_.size(); i-- > 0;) {
+    if (std::find(devices.begin(), devices.end(), devices_[i].get()) !=
+        devices.end()) {
+      continue;
+    }
+    // One that failed before any run has no memory there, but a tutor's may.
+    if (devices_[i].get() == ran) arena_->MemoryOf(ran->type()).reset();
+    devices_.erase(devices_.begin() + static_cast<ptrdiff_t>(i));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::WarmUp() {
+  const std::vector<Shape> shapes = DeclaredShapes();
+  if (shapes.size() != graph_->inputs().size()) {
+    LOG(WARNING) << "nothing is prepared before the first run, as the shapes "
+                    "of the inputs are not fixed";
+    return MaceStatus::MACE_SUCCESS;
+  }
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  while (true) {
+    auto run = placed_->Prepare(shapes);
+    const MaceStatus status =
+        run.ok() ? placed_->TakeMemory(run.value(), arena_.get())
+                 : run.status();
+    if (IsOk(status) || !LeaveOutFailedDevice(status)) return status;
+  }
+}
+
+MaceStatus MaceEngine::Impl::Run(const CallerTensors &inputs,
+                                 CallerTensors *outputs,
+                                 RunMetadata *run_metadata) {
+  if (outputs == nullptr || outputs->empty()) {
+    return InvalidArgs("no output is wanted: `outputs` is null or empty");
+  }
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  while (true) {
+    const MaceStatus status = RunOnce(inputs, outputs, run_metadata);
+    if (IsOk(status) || !LeaveOutFailedDevice(status)) return status;
+  }
+}
+
+MaceStatus MaceEngine::Impl::RunOnce(const CallerTensors &inputs,
+                                     CallerTensors *outputs,
+                                     RunMetadata *run_metadata) {
+  MACE_RETURN_IF_ERROR(ports_->MatchInputs(inputs, &callers_, &shapes_));
+  MACE_ASSIGN_OR_RETURN(PreparedRun * run, placed_->Prepare(shapes_));
+  MACE_RETURN_IF_ERROR(ports_->MatchOutputs(*outputs, *run->shapes, &callers_));
+  MACE_RETURN_IF_ERROR(states_->Check(*run->shapes));
+  states_->Fill(callers_.data() + callers_.size() - 2 * states_->count());
+  MACE_RETURN_IF_ERROR(placed_->Run(run, callers_, arena_.get(), run_metadata));
+  states_->Commit();
+  ports_->SetOutputShapes(*run->shapes, callers_, outputs);
+  return MaceStatus::MACE_SUCCESS;
+}
+
+bool MaceEngine::Impl::LeaveOutFailedDevice(const MaceStatus &status) {
+  Device *failed = placed_->TakeFailedDevice();
+  if (failed == nullptr) return false;
+  return IsOk(PlaceGraph(failed, status));
+}
+
+MaceStatus MaceEngine::Impl::ReleaseIntermediateBuffer() {
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  arena_->Release();
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::ResetStates() {
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  states_->Reset();
+  return MaceStatus::MACE_SUCCESS;
+}
+
+EngineStats MaceEngine::Impl::GetStats() const {
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  EngineStats stats{};
+  stats.arena_bytes = arena_->bytes();
+  stats.state_bytes = states_->bytes();
+  stats.operator_count = placed_->OperatorCount();
+  stats.prepared_bytes = placed_->PreparedBytes() +
+                         graph_->prepared()->bytes() + weights_copy_.bytes();
+  if (weights_copy_.bytes() == 0) {
+    for (const GraphTensor &entry : graph_->tensors()) {
+      if (entry.source != TensorSource::kConstant) continue;
+      stats.constant_bytes += static_cast<size_t>(entry.stored_bytes);
+    }
+  }
+  if (const PreparedRun *run = placed_->last(); run != nullptr) {
+    for (const auto &partition : run->partitions) {
+      if (partition != nullptr) stats.tensor_bytes += partition->TensorBytes();
+    }
+  }
+  return stats;
+}
+
+EnginePlacement MaceEngine::Impl::GetPlacement() const {
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  return PlacementLocked();
+}
+
+EnginePlacement MaceEngine::Impl::PlacementLocked() const {
+  EnginePlacement result = placed_->Explain();
+  result.left_out = left_out_;
+  return result;
+}
+
+std::string MaceEngine::Impl::Explain() const {
+  std::lock_guard<std::mutex> lock(arena_->mutex);
+  return ExplainText(model_.name, placed_->last() != nullptr,
+                     host_->thread_pool()->thread_count(), PlacementLocked());
+}
+
+}  // namespace mace

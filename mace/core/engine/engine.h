@@ -1,0 +1,114 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A model made ready to run: load, place, prepare, run.
+//
+//   load     read and check the model, cut it down to the wanted outputs
+//   place    decide which device runs which operator (placement.h)
+//   prepare  all that a set of input shapes implies; the last few are kept
+//            (placed_graph.h)
+//   run      match the caller's tensors (ports.h), run the segments
+//
+// A device that fails is left out: the graph is placed anew on the others, and
+// the run is repeated there.
+
+#ifndef MACE_CORE_ENGINE_ENGINE_H_
+#define MACE_CORE_ENGINE_ENGINE_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mace/core/base/aligned_memory.h"
+#include "mace/core/base/status.h"
+#include "mace/core/base/visibility.h"
+#include "mace/core/engine/placed_graph.h"
+#include "mace/core/engine/ports.h"
+#include "mace/core/engine/states.h"
+#include "mace/core/graph/device.h"
+#include "mace/core/graph/engine_options.h"
+#include "mace/core/graph/graph.h"
+#include "mace/core/memory/arena.h"
+#include "mace/core/model/model.h"
+#include "mace/public/mace.h"
+
+namespace mace {
+
+struct EngineRequest {
+  const void *graph = nullptr;
+  size_t graph_size = 0;
+  const void *weights = nullptr;
+  size_t weights_size = 0;
+  // Empty lists mean all inputs and outputs of the model.
+  std::vector<std::string> input_nodes;
+  std::vector<std::string> output_nodes;
+  EngineOptions options;
+  std::shared_ptr<Arena> arena;  // a tutor's, or null
+  bool fake_warmup = false;
+};
+
+class MACE_HIDDEN MaceEngine::Impl {
+ public:
+  static Result<std::unique_ptr<Impl>> Create(const EngineRequest &request);
+
+  MaceStatus Run(const CallerTensors &inputs,
+                 CallerTensors *outputs,
+                 RunMetadata *run_metadata);
+  MaceStatus ReleaseIntermediateBuffer();
+  MaceStatus ResetStates();
+  EngineStats GetStats() const;
+  EnginePlacement GetPlacement() const;
+  std::string Explain() const;
+
+  const std::shared_ptr<Arena> &arena() const { return arena_; }
+  // True if the caller's weights are not needed any more.
+  bool weights_unused() const { return weights_unused_; }
+  // Keeps a mapped file for the engine's life.
+  void KeepRegion(std::unique_ptr<port::ReadOnlyMemoryRegion> region) {
+    region_ = std::move(region);
+  }
+
+ private:
+  Impl() = default;
+  MaceStatus Load(const EngineRequest &request);
+  MaceStatus StartDevices(const EngineOptions &options);
+  MaceStatus PlaceWeights(const EngineRequest &request, const void **weights);
+  // Places the graph on all devices but `failed` (null: none), which did so
+  // with `status`, and those that fail now. Changes nothing unless it succeeds.
+  // The arena is locked if `failed` is not null.
+  MaceStatus PlaceGraph(Device *failed, MaceStatus status);
+  // Shapes of graph_->inputs() as the model declares them; empty if some are
+  // open.
+  std::vector<Shape> DeclaredShapes() const;
+  MaceStatus WarmUp();
+  MaceStatus RunOnce(const CallerTensors &inputs,
+                     CallerTensors *outputs,
+                     RunMetadata *run_metadata);
+  // After `status`: true if a device failed that the engine can do without. The
+  // graph is then placed on the others.
+  bool LeaveOutFailedDevice(const MaceStatus &status);
+  EnginePlacement PlacementLocked() const;
+
+  Model model_;
+  std::unique_ptr<port::ReadOnlyMemoryRegion> region_;
+  AlignedMemory weights_copy_;
+  bool weights_unused_ = false;
+  // In the order of wish; the host is the last.
+  std::vector<std::unique_ptr<Device>> devices_;
+  HostDevice *host_ = nullptr;
+  // Devices that were asked for and are not among devices_.
+  std::vector<DeviceRefusal> left_out_;
+  std::unique_ptr<Graph> graph_;
+  std::unique_ptr<Ports> ports_;
+  std::unique_ptr<States> states_;
+  std::unique_ptr<PlacedGraph> placed_;
+  std::shared_ptr<Arena> arena_;
+  // Of the run under way; kept, so that a run allocates nothing.
+  std::vector<CallerTensor> callers_;
+  std::vector<Shape> shapes_;
+};
+
+}  // namespace mace
+
+#endif  // MACE_CORE_ENGINE_ENGINE_H_

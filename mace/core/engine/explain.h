@@ -1,0 +1,22 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_CORE_ENGINE_EXPLAIN_H_
+#define MACE_CORE_ENGINE_EXPLAIN_H_
+
+#include <string>
+
+#include "mace/public/mace.h"
+
+namespace mace {
+
+// A placement for people. `shapes_known`: they were given by the model or by a
+// run.
+std::string ExplainText(const std::string &model,
+                        bool shapes_known,
+                        int threads,
+                        const EnginePlacement &placement);
+
+}  // namespace mace
+
+#endif  // MACE_CORE_ENGINE_EXPLAIN_H_

@@ -1,0 +1,285 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/public/mace_c.h"
+
+#include <exception>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "mace/core/base/shape.h"
+#include "mace/core/base/status.h"
+#include "mace/core/model/model_reader.h"
+#include "mace/public/mace.h"
+
+struct mace_config {
+  mace::MaceEngineConfig config;
+};
+
+struct mace_engine {
+  std::shared_ptr<mace::MaceEngine> engine;
+};
+
+namespace mace {
+namespace {
+
+std::string &LastError() {
+  static thread_local std::string message;
+  return message;
+}
+
+mace_code Report(const MaceStatus &status) {
+  if (IsOk(status)) return MACE_OK;
+  try {
+    LastError() = status.information();
+  } catch (...) {
+    // Fits the string's own storage, so that it needs no memory.
+    LastError() = "out of memory";
+  }
+  return static_cast<mace_code>(status.code());
+}
+
+// Runs the body of an entry point; nothing but a code leaves it.
+template <typename Function>
+mace_code Guard(Function function) {
+  try {
+    return Report(function());
+  } catch (...) {
+    return Report(CurrentExceptionStatus());
+  }
+}
+
+MaceStatus Names(const char *const *names,
+                 size_t count,
+                 std::vector<std::string> *result) {
+  for (size_t i = 0; i < count; ++i) {
+    if (names == nullptr || names[i] == nullptr) {
+      return InvalidArgs("name ", i, " of ", count, " is NULL");
+    }
+    result->emplace_back(names[i]);
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+size_t ElementSize(mace_type type) {
+  switch (type) {
+    case MACE_TYPE_FLOAT:
+    case MACE_TYPE_INT32:
+      return 4;
+    case MACE_TYPE_FLOAT16:
+    case MACE_TYPE_BFLOAT16:
+      return 2;
+    case MACE_TYPE_UINT8:
+    case MACE_TYPE_INT8:
+    case MACE_TYPE_BOOL:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// Adds a tensor over the caller's memory. An output's room is given as a flat
+// shape, since its dims are not known before the run.
+MaceStatus AddTensor(const char *kind,
+                     const mace_tensor &tensor,
+                     bool is_output,
+                     std::map<std::string, MaceTensor> *tensors) {
+  if (tensor.name == nullptr) return InvalidArgs("an ", kind, " has no name");
+  const size_t element_size = ElementSize(tensor.type);
+  if (element_size == 0) {
+    return InvalidArgs(kind, " '", tensor.name, "' has the unknown type ",
+                       static_cast<int>(tensor.type));
+  }
+  if (tensor.format < MACE_FORMAT_NONE || tensor.format > MACE_FORMAT_NCHW) {
+    return InvalidArgs(kind, " '", tensor.name, "' has the unknown format ",
+                       static_cast<int>(tensor.format));
+  }
+  std::vector<int64_t> dims;
+  if (is_output) {
+    dims.push_back(static_cast<int64_t>(tensor.bytes / element_size));
+  } else {
+    if (tensor.rank > MACE_MAX_RANK) {
+      return InvalidArgs(kind, " '", tensor.name, "' has ", tensor.rank,
+                         " dimensions; at most ", MACE_MAX_RANK,
+                         " are possible");
+    }
+    const Shape shape(tensor.dims, tensor.rank);
+    const int64_t elements = shape.CheckedElements();
+    if (elements < 0 ||
+        static_cast<uint64_t>(elements) > tensor.bytes / element_size) {
+      return InvalidArgs(kind, " '", tensor.name, "' has the shape ",
+                         shape.ToString(), ", which does not fit its ",
+                         tensor.bytes, " bytes");
+    }
+    dims.assign(shape.begin(), shape.end());
+  }
+  // The caller owns the memory.
+  const std::shared_ptr<void> data(tensor.data, [](void *) {});
+  const bool added =
+      tensors
+          ->emplace(
+              tensor.name,
+              MaceTensor(dims, data, static_cast<DataFormat>(tensor.format),
+                         static_cast<IDataType>(tensor.type)))
+          .second;
+  if (!added) {
+    return InvalidArgs(kind, " '", tensor.name, "' is given twice");
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus CreateEngine(const mace_model &model,
+                        const MaceEngineConfig &config,
+                        std::shared_ptr<MaceEngine> *engine) {
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  MACE_RETURN_IF_ERROR(Names(model.inputs, model.input_count, &inputs));
+  MACE_RETURN_IF_ERROR(Names(model.outputs, model.output_count, &outputs));
+  const auto *graph = static_cast<const unsigned char *>(model.graph);
+  if (graph == nullptr && model.graph_size > 0) {
+    return InvalidArgs("the graph is NULL");
+  }
+  MACE_RETURN_IF_ERROR(CheckModelSize(model.graph_size));
+  if (model.weights_path != nullptr) {
+    return CreateMaceEngineFromProto(
+        std::vector<unsigned char>(graph, graph + model.graph_size),
+        model.weights_path, inputs, outputs, config, engine);
+  }
+  return CreateMaceEngineFromProto(
+      graph, model.graph_size,
+      static_cast<const unsigned char *>(model.weights), model.weights_size,
+      inputs, outputs, config, engine);
+}
+
+MaceStatus RunEngine(MaceEngine *engine,
+                     const mace_tensor *inputs,
+                     size_t input_count,
+                     mace_tensor *outputs,
+                     size_t output_count) {
+  std::map<std::string, MaceTensor> in;
+  std::map<std::string, MaceTensor> out;
+  for (size_t i = 0; i < input_count; ++i) {
+    MACE_RETURN_IF_ERROR(AddTensor("input", inputs[i], false, &in));
+  }
+  for (size_t i = 0; i < output_count; ++i) {
+    MACE_RETURN_IF_ERROR(AddTensor("output", outputs[i], true, &out));
+  }
+  MACE_RETURN_IF_ERROR(engine->Run(in, &out));
+  for (size_t i = 0; i < output_count; ++i) {
+    const std::vector<int64_t> &shape = out[outputs[i].name].shape();
+    outputs[i].rank = shape.size();
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      outputs[i].dims[axis] = shape[axis];
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+}  // namespace
+}  // namespace mace
+
+static_assert(MACE_MAX_RANK == mace::Shape::kMaxRank, "one limit for both");
+
+const char *mace_version(void) { return mace::MaceVersion(); }
+
+const char *mace_last_error(void) { return mace::LastError().c_str(); }
+
+mace_code mace_config_create(mace_config **config) {
+  return mace::Guard([config]() -> mace::MaceStatus {
+    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+    *config = new mace_config();
+    return mace::MaceStatus::MACE_SUCCESS;
+  });
+}
+
+mace_code mace_config_set_device(mace_config *config, mace_device device) {
+  return mace::Guard([config, device]() -> mace::MaceStatus {
+    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+    return config->config.SetRuntimeType(
+        static_cast<mace::RuntimeType>(device));
+  });
+}
+
+mace_code mace_config_set_devices(mace_config *config,
+                                  const mace_device *devices,
+                                  size_t count) {
+  return mace::Guard([=]() -> mace::MaceStatus {
+    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+    if (devices == nullptr) return mace::InvalidArgs("`devices` is NULL");
+    std::vector<mace::RuntimeType> types;
+    for (size_t i = 0; i < count; ++i) {
+      types.push_back(static_cast<mace::RuntimeType>(devices[i]));
+    }
+    return config->config.SetRuntimeTypes(types);
+  });
+}
+
+mace_code mace_config_set_cpu_threads(mace_config *config,
+                                      int num_threads,
+                                      mace_affinity policy) {
+  return mace::Guard([config, num_threads, policy]() -> mace::MaceStatus {
+    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+    return config->config.SetCPUThreadPolicy(
+        num_threads, static_cast<mace::CPUAffinityPolicy>(policy));
+  });
+}
+
+mace_code mace_config_set_out_of_range_check(mace_config *config, int enabled) {
+  return mace::Guard([config, enabled]() -> mace::MaceStatus {
+    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+    return config->config.SetOutOfRangeCheck(enabled != 0);
+  });
+}
+
+mace_code mace_config_set_weights_check(mace_config *config, int enabled) {
+  return mace::Guard([config, enabled]() -> mace::MaceStatus {
+    if (config == nullptr) return mace::InvalidArgs("`config` is NULL");
+    return config->config.SetWeightsCheck(enabled != 0);
+  });
+}
+
+void mace_config_destroy(mace_config *config) { delete config; }
+
+mace_code mace_engine_create(const mace_model *model,
+                             const mace_config *config,
+                             mace_engine **engine) {
+  return mace::Guard([model, config, engine]() -> mace::MaceStatus {
+    if (model == nullptr || engine == nullptr) {
+      return mace::InvalidArgs("`model` or `engine` is NULL");
+    }
+    auto made = std::make_unique<mace_engine>();
+    MACE_RETURN_IF_ERROR(mace::CreateEngine(
+        *model, config == nullptr ? mace::MaceEngineConfig() : config->config,
+        &made->engine));
+    *engine = made.release();
+    return mace::MaceStatus::MACE_SUCCESS;
+  });
+}
+
+mace_code mace_engine_run(mace_engine *engine,
+                          const mace_tensor *inputs,
+                          size_t input_count,
+                          mace_tensor *outputs,
+                          size_t output_count) {
+  return mace::Guard([=]() -> mace::MaceStatus {
+    if (engine == nullptr) return mace::InvalidArgs("`engine` is NULL");
+    if ((inputs == nullptr && input_count > 0) ||
+        (outputs == nullptr && output_count > 0)) {
+      return mace::InvalidArgs("`inputs` or `outputs` is NULL");
+    }
+    return mace::RunEngine(engine->engine.get(), inputs, input_count, outputs,
+                           output_count);
+  });
+}
+
+mace_code mace_engine_release_intermediate_buffer(mace_engine *engine) {
+  return mace::Guard([engine]() -> mace::MaceStatus {
+    if (engine == nullptr) return mace::InvalidArgs("`engine` is NULL");
+    return engine->engine->ReleaseIntermediateBuffer();
+  });
+}
+
+void mace_engine_destroy(mace_engine *engine) { delete engine; }

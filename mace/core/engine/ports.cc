@@ -1,0 +1,373 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/engine/ports.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/core/base/aligned_memory.h"
+#include "mace/core/base/near_names.h"
+#include "mace/core/engine/mace_tensor.h"
+#include "mace/core/memory/border.h"
+
+namespace mace {
+namespace {
+
+// Null for a number that is no format.
+const char *FormatName(DataFormat format) {
+  switch (format) {
+    case DataFormat::NHWC:
+      return "NHWC";
+    case DataFormat::NCHW:
+      return "NCHW";
+    case DataFormat::NONE:
+      return "NONE";
+  }
+  return nullptr;
+}
+
+std::vector<std::string> InputNames(const Model &model) {
+  std::vector<std::string> names;
+  for (const ValueInfo &info : model.inputs) names.push_back(info.name);
+  return names;
+}
+
+// A MaceTensor that had no memory for its own description (see MaceTensor).
+MaceStatus NoDescription(const char *kind, const std::string &name) {
+  return OutOfResources(kind, " '", name,
+                        "': there was no memory when its tensor was made, or "
+                        "it was moved from");
+}
+
+// What input and output checks have in common.
+MaceStatus CheckCallerTensor(const char *kind,
+                             const std::string &name,
+                             const MaceTensor &given,
+                             const ValueInfo *info,
+                             DataType graph_type,
+                             HostTensor *host) {
+  if (given.memory_type() != CPU_BUFFER) {
+    return Unsupported(kind, " '", name,
+                       "' lies in GPU memory, which this engine can't use");
+  }
+  if (FormatName(given.data_format()) == nullptr) {
+    return InvalidArgs(kind, " '", name, "' has data format ",
+                       static_cast<int>(given.data_format()),
+                       ", which is none; NONE, NHWC and NCHW are");
+  }
+  host->data_type = given.data_type() == IDataType::IDT_NOT_SET
+                        ? graph_type
+                        : FromPublicType(given.data_type());
+  const bool is_input = kind[0] == 'i';
+  if (!CanConvert(is_input ? host->data_type : graph_type,
+                  is_input ? graph_type : host->data_type)) {
+    return InvalidArgs(kind, " '", name, "' is ", DataTypeName(graph_type),
+                       " in the model, but the tensor given is ",
+                       DataTypeName(host->data_type),
+                       CanConvert(DataType::kFloat32, graph_type)
+                           ? "; float32, float16 and bfloat16 are possible"
+                           : "");
+  }
+  if (given.data_format() == DataFormat::NCHW && info != nullptr &&
+      info->data_format == DataFormat::NONE) {
+    return InvalidArgs(kind, " '", name,
+                       "' has data format NONE in the model; the tensor given "
+                       "is ",
+                       FormatName(given.data_format()));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+}  // namespace
+
+bool IsNameOf(const std::string &tensor_name,
+              const ValueInfo *info,
+              const std::string &name) {
+  return tensor_name == name ||
+         (info != nullptr && !info->alias.empty() && info->alias == name);
+}
+
+Result<Ports> Ports::Create(const Graph &graph,
+                            const std::vector<std::string> &input_nodes) {
+  const Model &model = graph.model();
+  const auto is_input = [](const ValueInfo &info, const std::string &name) {
+    return IsNameOf(info.name, &info, name);
+  };
+  std::string unknown;
+  for (const std::string &name : input_nodes) {
+    const bool known = std::any_of(
+        model.inputs.begin(), model.inputs.end(),
+        [&](const ValueInfo &info) { return is_input(info, name); });
+    if (!known) {
+      unknown += MakeString("\n  '", name, "'; the nearest are ",
+                            NearNames(name, InputNames(model)));
+    }
+  }
+  if (!unknown.empty()) {
+    return InvalidArgs("model '", model.name, "' has no input:", unknown);
+  }
+
+  Ports ports(graph);
+  std::string missing;
+  std::vector<char> needed(model.inputs.size(), 0);
+  for (size_t place = 0; place < graph.inputs().size(); ++place) {
+    const int id = graph.inputs()[place];
+    const size_t index = graph.tensors()[id].input_index;
+    const ValueInfo &info = model.inputs[index];
+    needed[index] = 1;
+    const bool is_state = std::any_of(
+        graph.states().begin(), graph.states().end(),
+        [id](const Graph::State &state) { return state.input == id; });
+    if (is_state) continue;
+    ports.inputs_.push_back({&info, id, place});
+    const bool named = std::any_of(
+        input_nodes.begin(), input_nodes.end(),
+        [&](const std::string &name) { return is_input(info, name); });
+    if (!named && !input_nodes.empty()) missing += " '" + info.name + "'";
+  }
+  if (!missing.empty()) {
+    return InvalidArgs("the wanted outputs of model '", model.name,
+                       "' need input(s) that were not named:", missing);
+  }
+  for (size_t i = 0; i < needed.size(); ++i) {
+    if (needed[i]) continue;
+    ports.unneeded_inputs_.push_back(model.inputs[i].name);
+    if (!model.inputs[i].alias.empty()) {
+      ports.unneeded_inputs_.push_back(model.inputs[i].alias);
+    }
+  }
+
+  for (size_t i = 0; i < graph.requested_outputs(); ++i) {
+    const int id = graph.outputs()[i];
+    // A name and its alias, or one name twice, are one output.
+    const bool seen =
+        std::any_of(ports.outputs_.begin(), ports.outputs_.end(),
+                    [id](const OutputPort &port) { return port.tensor == id; });
+    if (seen) continue;
+    OutputPort port;
+    port.tensor = id;
+    port.name = &graph.tensors()[id].tensor.name;
+    for (const ValueInfo &info : model.outputs) {
+      if (info.name == *port.name) port.info = &info;
+    }
+    ports.outputs_.push_back(port);
+  }
+  MACE_RETURN_IF_ERROR(ports.CheckAliases());
+  return ports;
+}
+
+MaceStatus Ports::CheckAliases() const {
+  std::string problems;
+  const auto check = [&problems](const char *kind, const std::string &name,
+                                 const ValueInfo *info,
+                                 const std::string &other_name,
+                                 const ValueInfo *other) {
+    if (info == nullptr || info->alias.empty() || name == other_name) return;
+    if (!IsNameOf(other_name, other, info->alias)) return;
+    problems +=
+        MakeString("\n  ", kind, " '", name, "' has the alias '", info->alias,
+                   "', by which '", other_name, "' is known, too");
+  };
+  for (const InputPort &port : inputs_) {
+    for (const InputPort &other : inputs_) {
+      check("input", port.info->name, port.info, other.info->name, other.info);
+    }
+  }
+  for (const OutputPort &port : outputs_) {
+    for (const OutputPort &other : outputs_) {
+      check("output", *port.name, port.info, *other.name, other.info);
+    }
+  }
+  if (problems.empty()) return MaceStatus::MACE_SUCCESS;
+  return InvalidArgs("names of model '", graph_->model().name,
+                     "' mean several tensors:", problems);
+}
+
+MaceStatus Ports::MatchInputs(const CallerTensors &given,
+                              std::vector<CallerTensor> *callers,
+                              std::vector<Shape> *shapes) const {
+  size_t found = 0;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    CallerTensor &caller = (*callers)[i];
+    caller.tensor = inputs_[i].tensor;
+    caller.is_input = true;
+    const ValueInfo &info = *inputs_[i].info;
+    auto tensor = given.find(info.name);
+    if (tensor == given.end() && !info.alias.empty()) {
+      tensor = given.find(info.alias);
+    }
+    if (tensor == given.end()) return WrongInputs(given);
+    ++found;
+    MACE_RETURN_IF_ERROR(MatchInput(inputs_[i], tensor->second, &caller.host));
+    (*shapes)[inputs_[i].place] = caller.host.shape;
+  }
+  return found == given.size() ? MaceStatus() : WrongInputs(given);
+}
+
+// Success if what is there beside the inputs may be.
+MaceStatus Ports::WrongInputs(const CallerTensors &given) const {
+  std::vector<std::string> names;
+  for (const InputPort &port : inputs_) names.push_back(port.info->name);
+  std::vector<char> seen(inputs_.size(), 0);
+  std::string problems;
+  for (const auto &[name, tensor] : given) {
+    size_t i = 0;
+    while (i < inputs_.size() && !IsNameOf(names[i], inputs_[i].info, name)) {
+      ++i;
+    }
+    if (i < inputs_.size()) {
+      if (seen[i] != 0) {
+        problems += MakeString("\n  '", name,
+                               "' is an input that was given by another name");
+      }
+      seen[i] = 1;
+    } else if (std::find(unneeded_inputs_.begin(), unneeded_inputs_.end(),
+                         name) == unneeded_inputs_.end()) {
+      problems += MakeString("\n  '", name, "' is no input; the nearest are ",
+                             NearNames(name, names));
+    }
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (seen[i] == 0) {
+      problems += MakeString("\n  '", names[i], "' is missing");
+    }
+  }
+  if (problems.empty()) return MaceStatus::MACE_SUCCESS;
+  return InvalidArgs("wrong inputs for model '", graph_->model().name,
+                     "':", problems);
+}
+
+MaceStatus Ports::MatchInput(const InputPort &port,
+                             const MaceTensor &given,
+                             HostTensor *host) const {
+  const ValueInfo &info = *port.info;
+  const MaceTensorAccess::Impl *impl = MaceTensorAccess::Of(given);
+  if (impl == nullptr) return NoDescription("input", info.name);
+  MACE_RETURN_IF_ERROR(
+      CheckCallerTensor("input", info.name, given, &info,
+                        graph_->tensors()[port.tensor].tensor.data_type, host));
+  const std::vector<int64_t> &dims = given.shape();
+  const size_t rank = dims.size();
+  if (rank > Shape::kMaxRank ||
+      (info.shape.rank() > 0 && rank != info.shape.rank())) {
+    return InvalidArgs("input '", info.name, "' has ", info.shape.rank(),
+                       " dimensions in the model (", info.shape.ToString(),
+                       "), the tensor given has ", rank);
+  }
+  const Shape shape(dims.data(), rank);
+  const int64_t elements = shape.CheckedElements();
+  if (elements < 0) {
+    return InvalidArgs("input '", info.name, "' has the shape ",
+                       shape.ToString(), ", which is negative or too large");
+  }
+  if (elements > impl->capacity) {
+    return InvalidArgs("input '", info.name, "' has no buffer");
+  }
+  host->data = impl->data.get();
+  if (host->data == nullptr && elements > 0) {
+    return InvalidArgs("input '", info.name, "' has a null buffer");
+  }
+  host->nchw = rank == 4 && given.data_format() == DataFormat::NCHW;
+  host->shape = host->nchw ? NchwToNhwc(shape) : shape;
+  host->capacity_bytes =
+      elements * static_cast<int64_t>(DataTypeSize(host->data_type));
+  return MaceStatus::MACE_SUCCESS;
+}
+
+size_t Ports::FindOutput(const std::string &name) const {
+  // A tensor's own name comes before another one's alias.
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (*outputs_[i].name == name) return i;
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (IsNameOf(*outputs_[i].name, outputs_[i].info, name)) return i;
+  }
+  return outputs_.size();
+}
+
+MaceStatus Ports::MatchOutputs(const CallerTensors &given,
+                               const GraphShapes &shapes,
+                               std::vector<CallerTensor> *callers) const {
+  CallerTensor *own = callers->data() + inputs_.size();
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    own[i].tensor = outputs_[i].tensor;
+    own[i].is_input = false;
+    own[i].host = HostTensor();
+  }
+  for (const auto &[name, tensor] : given) {
+    const size_t i = FindOutput(name);
+    if (i == outputs_.size() || own[i].host.data != nullptr) {
+      return WrongOutputs(given);
+    }
+    MACE_RETURN_IF_ERROR(MatchOutput(
+        outputs_[i], tensor, shapes.tensors[outputs_[i].tensor], &own[i].host));
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus Ports::WrongOutputs(const CallerTensors &given) const {
+  std::vector<std::string> names;
+  for (const OutputPort &port : outputs_) names.push_back(*port.name);
+  std::vector<char> seen(outputs_.size(), 0);
+  std::string problems;
+  for (const auto &[name, tensor] : given) {
+    const size_t i = FindOutput(name);
+    if (i == outputs_.size()) {
+      problems += MakeString(
+          "\n  '", name,
+          "' was not among the output nodes when the engine was made; the "
+          "nearest are ",
+          NearNames(name, names));
+    } else if (seen[i] != 0) {
+      problems += MakeString("\n  '", name,
+                             "' is an output that was given by another name");
+    } else {
+      seen[i] = 1;
+    }
+  }
+  return InvalidArgs("wrong outputs for model '", graph_->model().name,
+                     "':", problems);
+}
+
+MaceStatus Ports::MatchOutput(const OutputPort &port,
+                              const MaceTensor &given,
+                              const Tensor &tensor,
+                              HostTensor *host) const {
+  const MaceTensorAccess::Impl *impl = MaceTensorAccess::Of(given);
+  if (impl == nullptr) return NoDescription("output", tensor.name);
+  MACE_RETURN_IF_ERROR(CheckCallerTensor("output", tensor.name, given,
+                                         port.info, tensor.data_type, host));
+  if (impl->capacity < tensor.elements()) {
+    return InvalidArgs("output '", tensor.name, "' has the shape ",
+                       tensor.shape.ToString(), " (", tensor.elements(),
+                       " elements), but the buffer given holds ",
+                       std::max<int64_t>(impl->capacity, 0));
+  }
+  host->data = impl->data.get();
+  if (host->data == nullptr && tensor.elements() > 0) {
+    return InvalidArgs("output '", tensor.name, "' has a null buffer");
+  }
+  if (host->data == nullptr) host->data = NoElements();
+  host->nchw =
+      tensor.shape.rank() == 4 && given.data_format() == DataFormat::NCHW;
+  host->shape = tensor.shape;
+  host->capacity_bytes =
+      tensor.elements() * static_cast<int64_t>(DataTypeSize(host->data_type));
+  return MaceStatus::MACE_SUCCESS;
+}
+
+void Ports::SetOutputShapes(const GraphShapes &shapes,
+                            const std::vector<CallerTensor> &callers,
+                            CallerTensors *given) const {
+  for (auto &[name, tensor] : *given) {
+    const size_t i = FindOutput(name);
+    const Shape &result = shapes.tensors[outputs_[i].tensor].shape;
+    const Shape shape =
+        callers[inputs_.size() + i].host.nchw ? NhwcToNchw(result) : result;
+    MaceTensorAccess::Of(&tensor)->shape.assign(shape.begin(), shape.end());
+  }
+}
+
+}  // namespace mace

@@ -1,0 +1,96 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The inputs and outputs of an engine: which of a caller's tensors is which,
+// and whether it fits.
+
+#ifndef MACE_CORE_ENGINE_PORTS_H_
+#define MACE_CORE_ENGINE_PORTS_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mace/core/base/status.h"
+#include "mace/core/graph/device.h"
+#include "mace/core/graph/graph.h"
+#include "mace/core/graph/graph_shapes.h"
+#include "mace/core/model/model.h"
+#include "mace/public/mace.h"
+
+namespace mace {
+
+using CallerTensors = std::map<std::string, MaceTensor>;
+
+struct InputPort {
+  const ValueInfo *info = nullptr;
+  int tensor = -1;
+  size_t place = 0;  // in graph.inputs()
+};
+struct OutputPort {
+  int tensor = -1;
+  const std::string *name = nullptr;  // of the tensor
+  const ValueInfo *info = nullptr;    // null for an intermediate tensor
+};
+
+class Ports {
+ public:
+  // Both outlive the result. MACE_INVALID_ARGS if `input_nodes` (empty: all)
+  // names what is no input, or misses one that the outputs need.
+  static Result<Ports> Create(const Graph &graph,
+                              const std::vector<std::string> &input_nodes);
+
+  // In the order of graph.inputs() but for states, which are no ports, and of
+  // distinct graph.outputs() that were requested.
+  const std::vector<InputPort> &inputs() const { return inputs_; }
+  const std::vector<OutputPort> &outputs() const { return outputs_; }
+
+  // Fills callers[0, inputs().size()), which are there, and their places in
+  // `shapes`, which has one for each of graph.inputs().
+  MaceStatus MatchInputs(const CallerTensors &given,
+                         std::vector<CallerTensor> *callers,
+                         std::vector<Shape> *shapes) const;
+  // Fills the next outputs().size() of `callers`; outputs that are not wanted
+  // have no data.
+  MaceStatus MatchOutputs(const CallerTensors &given,
+                          const GraphShapes &shapes,
+                          std::vector<CallerTensor> *callers) const;
+  // Sets the shapes of the caller's outputs to those of the results.
+  void SetOutputShapes(const GraphShapes &shapes,
+                       const std::vector<CallerTensor> &callers,
+                       CallerTensors *given) const;
+
+ private:
+  explicit Ports(const Graph &graph) : graph_(&graph) {}
+
+  // Refuses an alias by which another port is known, too.
+  MaceStatus CheckAliases() const;
+  MaceStatus MatchInput(const InputPort &port,
+                        const MaceTensor &given,
+                        HostTensor *host) const;
+  MaceStatus MatchOutput(const OutputPort &port,
+                         const MaceTensor &given,
+                         const Tensor &tensor,
+                         HostTensor *host) const;
+  // Index of the output that the caller calls so, or outputs().size().
+  size_t FindOutput(const std::string &name) const;
+  MaceStatus WrongInputs(const CallerTensors &given) const;
+  MaceStatus WrongOutputs(const CallerTensors &given) const;
+
+  const Graph *graph_;
+  std::vector<InputPort> inputs_;
+  std::vector<OutputPort> outputs_;
+  // Inputs of the model that no wanted output needs, and states: the former may
+  // be given, and are not read.
+  std::vector<std::string> unneeded_inputs_;
+};
+
+// Whether a caller's name is that of a port: its tensor's, or its alias. `info`
+// may be null.
+bool IsNameOf(const std::string &tensor_name,
+              const ValueInfo *info,
+              const std::string &name);
+
+}  // namespace mace
+
+#endif  // MACE_CORE_ENGINE_PORTS_H_

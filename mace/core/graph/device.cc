@@ -1,0 +1,42 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/graph/device.h"
+
+namespace mace {
+namespace {
+
+const DeviceRegistration *g_first = nullptr;
+
+}  // namespace
+
+DeviceRegistration::DeviceRegistration(DeviceType type, Factory factory)
+    : type_(type), factory_(factory), next_(g_first) {
+  g_first = this;
+}
+
+const DeviceRegistration *DeviceRegistration::first() { return g_first; }
+
+const DeviceRegistration *DeviceRegistration::Find(DeviceType type) {
+  for (const DeviceRegistration *entry = g_first; entry != nullptr;
+       entry = entry->next_) {
+    if (entry->type_ == type) return entry;
+  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<Device>> DeviceRegistration::Create(
+    DeviceType type, const EngineOptions &options) {
+  const DeviceRegistration *found = Find(type);
+  if (found != nullptr) return found->factory_(options);
+  std::string others;
+  for (const DeviceRegistration *entry = g_first; entry != nullptr;
+       entry = entry->next_) {
+    if (!others.empty()) others += ", ";
+    others += DeviceName(entry->type_);
+  }
+  return Unsupported("the library has no ", DeviceName(type),
+                     " runtime; it has: ", others.empty() ? "none" : others);
+}
+
+}  // namespace mace

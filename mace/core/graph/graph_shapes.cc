@@ -1,0 +1,165 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/graph/graph_shapes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "mace/core/model/model_check.h"
+
+namespace mace {
+namespace {
+
+// Largest output that is computed before the run: shapes and slices of shapes
+// are some ten numbers; 4 KiB leaves room for constants made from them.
+constexpr int64_t kMaxKnownBytes = 4096;
+
+// Bytes one tensor may have: half the address space, and 1 TiB at most.
+constexpr int64_t kMaxTensorBytes =
+    sizeof(void *) == 4 ? int64_t{INT32_MAX} : int64_t{1} << 40;
+
+class NodeShapeContext final : public ShapeContext {
+ public:
+  NodeShapeContext(const GraphNode &node, std::vector<Tensor> *tensors)
+      : node_(node), tensors_(tensors) {
+    for (int id : node_.outputs) {
+      if (id >= 0) (*tensors_)[id].data_type = DataType::kUnknown;
+    }
+  }
+
+  size_t input_count() const override { return node_.inputs.size(); }
+  size_t output_count() const override { return node_.outputs.size(); }
+  const Tensor *input(size_t index) const override {
+    return TensorAt(*tensors_, node_.inputs, index);
+  }
+  void SetOutput(size_t index,
+                 const Shape &shape,
+                 DataType data_type) override {
+    Tensor *tensor = TensorAt(*tensors_, node_.outputs, index);
+    if (tensor == nullptr) return;
+    tensor->shape = shape;
+    tensor->data_type = data_type;
+  }
+
+ private:
+  const GraphNode &node_;
+  std::vector<Tensor> *tensors_;
+};
+
+class ShapeInference {
+ public:
+  ShapeInference(const Graph &graph, HostOps *host)
+      : graph_(graph), host_(host), shapes_(std::make_unique<GraphShapes>()) {
+    shapes_->tensors.reserve(graph.tensors().size());
+    for (const GraphTensor &entry : graph.tensors()) {
+      shapes_->tensors.push_back(entry.tensor);
+    }
+    shapes_->known.assign(graph.tensors().size(), 0);
+    shapes_->known_node.assign(graph.nodes().size(), 0);
+  }
+
+  Result<std::unique_ptr<GraphShapes>> Infer(const std::vector<Shape> &inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      shapes_->tensors[graph_.inputs()[i]].shape = inputs[i];
+    }
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      const GraphNode &node = graph_.nodes()[i];
+      MACE_RETURN_IF_ERROR(AtOperator(*node.def, CheckInputTypes(node)));
+      NodeShapeContext context(node, &shapes_->tensors);
+      MACE_RETURN_IF_ERROR(
+          AtOperator(*node.def, node.op->InferShapes(&context)));
+      MACE_RETURN_IF_ERROR(AtOperator(*node.def, CheckOutputs(node)));
+      if (IsKnown(node)) {
+        MACE_RETURN_IF_ERROR(AtOperator(*node.def, Compute(i)));
+      }
+    }
+    return std::move(shapes_);
+  }
+
+ private:
+  MaceStatus CheckInputTypes(const GraphNode &node) const {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Tensor *tensor = TensorAt(shapes_->tensors, node.inputs, i);
+      if (tensor == nullptr) continue;
+      const PortSchema &port =
+          PortSchemaAt(node.schema->inputs, node.schema->input_count, i);
+      if ((port.data_types & DataTypeBit(tensor->data_type)) == 0) {
+        return InvalidArgs("input '", port.name, "' ('", tensor->name, "') is ",
+                           DataTypeName(tensor->data_type), "; it takes ",
+                           DataTypeNames(port.data_types));
+      }
+    }
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  MaceStatus CheckOutputs(const GraphNode &node) const {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const Tensor *tensor = TensorAt(shapes_->tensors, node.outputs, i);
+      if (tensor == nullptr) continue;
+      const PortSchema &port =
+          PortSchemaAt(node.schema->outputs, node.schema->output_count, i);
+      if ((port.data_types & DataTypeBit(tensor->data_type)) == 0 ||
+          tensor->data_type == DataType::kUnknown) {
+        return RuntimeError("output '", port.name, "' came out as ",
+                            DataTypeName(tensor->data_type),
+                            ", which its declaration does not allow");
+      }
+      const auto size = static_cast<int64_t>(DataTypeSize(tensor->data_type));
+      if (tensor->shape.CheckedElements(kMaxTensorBytes / size) < 0) {
+        return InvalidArgs("output '", tensor->name, "' would have the shape ",
+                           tensor->shape.ToString(),
+                           ", which is negative or too large");
+      }
+    }
+    return MaceStatus::MACE_SUCCESS;
+  }
+
+  bool IsKnown(const GraphNode &node) const {
+    if (!node.op->DependsOnShapesOnly()) {
+      for (int id : node.inputs) {
+        if (id >= 0 && shapes_->tensors[id].data == nullptr) return false;
+      }
+    }
+    for (int id : node.outputs) {
+      if (id >= 0 && shapes_->tensors[id].bytes() > kMaxKnownBytes) {
+        return false;
+      }
+    }
+    return host_->CanCompute(node);
+  }
+
+  MaceStatus Compute(size_t index) {
+    const GraphNode &node = graph_.nodes()[index];
+    for (int id : node.outputs) {
+      if (id < 0) continue;
+      Tensor &tensor = shapes_->tensors[id];
+      // Whole cache lines, as everywhere else, and never null.
+      const size_t bytes =
+          AlignUp(std::max<size_t>(1, static_cast<size_t>(tensor.bytes())));
+      AlignedMemory memory;
+      if (!memory.Allocate(bytes)) {
+        return OutOfResources("no memory for ", bytes, " bytes");
+      }
+      tensor.data = memory.data();
+      shapes_->values.push_back(std::move(memory));
+      shapes_->known[id] = 1;
+    }
+    shapes_->known_node[index] = 1;
+    return host_->Compute(graph_, index, &shapes_->tensors);
+  }
+
+  const Graph &graph_;
+  HostOps *host_;
+  std::unique_ptr<GraphShapes> shapes_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<GraphShapes>> InferShapes(
+    const Graph &graph, const std::vector<Shape> &inputs, HostOps *host) {
+  return ShapeInference(graph, host).Infer(inputs);
+}
+
+}  // namespace mace

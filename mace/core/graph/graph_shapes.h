@@ -1,0 +1,44 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_CORE_GRAPH_GRAPH_SHAPES_H_
+#define MACE_CORE_GRAPH_GRAPH_SHAPES_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mace/core/base/aligned_memory.h"
+#include "mace/core/base/status.h"
+#include "mace/core/graph/graph.h"
+#include "mace/core/model/tensor.h"
+
+namespace mace {
+
+// What a set of input shapes implies for a graph on any device: the shape of
+// every tensor, and the values of small integer tensors that follow from
+// shapes and constants.
+struct GraphShapes {
+  // As those of the graph, with shapes. `data` is set for constants and for
+  // values that are known before the run, and null for all others.
+  std::vector<Tensor> tensors;
+  std::vector<char> known;       // per tensor: computed before the run
+  std::vector<char> known_node;  // per node: all of its outputs are
+  std::vector<AlignedMemory> values;
+
+  // Bytes that are read for a tensor: the stored ones of a packed constant.
+  int64_t StoredBytes(const Graph &graph, int tensor) const {
+    const GraphTensor &entry = graph.tensors()[static_cast<size_t>(tensor)];
+    return entry.source == TensorSource::kConstant
+               ? entry.stored_bytes
+               : tensors[static_cast<size_t>(tensor)].bytes();
+  }
+};
+
+// `inputs`: shapes of graph.inputs().
+Result<std::unique_ptr<GraphShapes>> InferShapes(
+    const Graph &graph, const std::vector<Shape> &inputs, HostOps *host);
+
+}  // namespace mace
+
+#endif  // MACE_CORE_GRAPH_GRAPH_SHAPES_H_

@@ -1,0 +1,331 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/graph/placement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "mace/core/base/status.h"
+
+namespace mace {
+namespace {
+
+class Placer {
+ public:
+  Placer(const Graph &graph,
+         const std::vector<Device *> &devices,
+         const GraphShapes *shapes)
+      : graph_(graph),
+        devices_(devices),
+        shapes_(shapes),
+        host_(devices.size() - 1),
+        producer_(graph.tensors().size(), -1) {
+    for (size_t i = 0; i < graph.nodes().size(); ++i) {
+      for (int id : graph.nodes()[i].outputs) {
+        if (id >= 0) producer_[id] = static_cast<int>(i);
+      }
+    }
+  }
+
+  Placement Place() {
+    ChooseDevices();
+    if (devices_.size() > 1 && shapes_ != nullptr) {
+      while (DeclineOneIsland()) {
+      }
+    }
+    MakeSegments();
+    FindBorders();
+    return std::move(placement_);
+  }
+
+ private:
+  struct Island {
+    size_t device;
+    std::vector<int> nodes;
+  };
+
+  bool IsKnownNode(size_t node) const {
+    return shapes_ != nullptr && shapes_->known_node[node] != 0;
+  }
+  // Whether a tensor is made by another operator than a known one.
+  bool IsMade(int tensor) const {
+    return producer_[tensor] >= 0 &&
+           !IsKnownNode(static_cast<size_t>(producer_[tensor]));
+  }
+  size_t DeviceOf(int tensor) const {
+    return placement_.nodes[producer_[tensor]].device;
+  }
+
+  void ChooseDevices() {
+    placement_.nodes.resize(graph_.nodes().size());
+    host_nanos_.resize(graph_.nodes().size(), 0);
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      Placement::NodePlace &place = placement_.nodes[i];
+      const Support host = devices_[host_]->Supports(graph_, i, shapes_);
+      host_nanos_[i] = host.nanos;
+      place.device = host_;
+      place.nanos = host.nanos;
+      if (IsKnownNode(i)) continue;
+      for (size_t d = 0; d < host_; ++d) {
+        const Support support = devices_[d]->Supports(graph_, i, shapes_);
+        if (support.supported) {
+          place.device = d;
+          place.nanos = support.nanos;
+          break;
+        }
+        place.refusals.push_back({d, support.reason});
+      }
+    }
+  }
+
+  // Greedy: what the present device can run goes first, so that segments are
+  // few; among those, the order of the file. With one device that is the file's
+  // order.
+  template <typename Begin, typename Add>
+  void Schedule(Begin begin, Add add) const {
+    const size_t count = graph_.nodes().size();
+    std::vector<int> missing(count, 0);
+    std::vector<std::vector<int>> readers(count);
+    std::vector<std::vector<int>> ready(devices_.size());
+    size_t left = 0;
+    for (size_t i = 0; i < count; ++i) {
+      ++left;
+      for (int id : graph_.nodes()[i].inputs) {
+        if (id < 0 || producer_[id] < 0) continue;
+        ++missing[i];
+        readers[producer_[id]].push_back(static_cast<int>(i));
+      }
+      if (missing[i] == 0) {
+        ready[placement_.nodes[i].device].push_back(static_cast<int>(i));
+      }
+    }
+    const auto later = [](int a, int b) { return a > b; };
+    for (auto &heap : ready) std::make_heap(heap.begin(), heap.end(), later);
+    size_t device = 0;
+    while (left > 0) {
+      // The device of the earliest operator that is ready.
+      int earliest = -1;
+      for (size_t d = 0; d < devices_.size(); ++d) {
+        if (ready[d].empty()) continue;
+        if (earliest < 0 || ready[d].front() < earliest) {
+          earliest = ready[d].front();
+          device = d;
+        }
+      }
+      begin(device);
+      auto &heap = ready[device];
+      while (!heap.empty()) {
+        std::pop_heap(heap.begin(), heap.end(), later);
+        const int node = heap.back();
+        heap.pop_back();
+        add(node);
+        --left;
+        for (int reader : readers[node]) {
+          if (--missing[reader] > 0) continue;
+          auto &other = ready[placement_.nodes[reader].device];
+          other.push_back(reader);
+          std::push_heap(other.begin(), other.end(), later);
+        }
+      }
+    }
+  }
+
+  std::vector<Island> FindIslands() const {
+    std::vector<Island> islands;
+    Schedule([&](size_t device) { islands.push_back({device, {}}); },
+             [&](int node) { islands.back().nodes.push_back(node); });
+    return islands;
+  }
+
+  // Estimated time of the copies around the nodes, which device `d` would run.
+  double CopyNanos(const Island &island, int *copies) const {
+    std::vector<char> inside(graph_.nodes().size(), 0);
+    for (int node : island.nodes) inside[node] = 1;
+    std::vector<char> counted(graph_.tensors().size(), 0);
+    double nanos = 0;
+    const auto count = [&](int id) {
+      if (std::exchange(counted[id], 1) != 0) return;
+      ++*copies;
+      nanos += devices_[island.device]->CopyNanos(shapes_->tensors[id].bytes());
+    };
+    for (size_t i = 0; i < graph_.nodes().size(); ++i) {
+      for (int id : graph_.nodes()[i].inputs) {
+        if (id < 0 || graph_.tensors()[id].tensor.is_constant) continue;
+        const bool made = IsMade(id);
+        if (!made && producer_[id] >= 0) continue;  // known
+        const bool made_inside = made && inside[producer_[id]] != 0;
+        const bool same_device =
+            made && DeviceOf(id) == placement_.nodes[i].device;
+        if (inside[i] != 0 && !made_inside && !same_device) count(id);
+        if (inside[i] == 0 && made_inside && !same_device) count(id);
+      }
+    }
+    for (int id : graph_.outputs()) {
+      if (IsMade(id) && inside[producer_[id]] != 0) count(id);
+    }
+    return nanos;
+  }
+
+  // Gives the island that loses most back to the host. False if all gain.
+  bool DeclineOneIsland() {
+    const std::vector<Island> islands = FindIslands();
+    double worst = 0;
+    size_t worst_island = islands.size();
+    std::string reason;
+    for (size_t i = 0; i < islands.size(); ++i) {
+      const Island &island = islands[i];
+      if (island.device == host_) continue;
+      double here = 0;
+      double there = 0;
+      for (int node : island.nodes) {
+        here += placement_.nodes[node].nanos;
+        there += host_nanos_[node];
+      }
+      int copies = 0;
+      const double copy = CopyNanos(island, &copies);
+      const double loss = here + copy - there;
+      if (loss <= worst) continue;
+      worst = loss;
+      worst_island = i;
+      reason = MakeString("a group of ", island.nodes.size(),
+                          " operator(s) would take ", Micros(here),
+                          " us and its ", copies, " copies ", Micros(copy),
+                          " us, but ", Micros(there), " us on ",
+                          DeviceName(devices_[host_]->type()));
+    }
+    if (worst_island == islands.size()) return false;
+    for (int node : islands[worst_island].nodes) {
+      Placement::NodePlace &place = placement_.nodes[node];
+      place.refusals.push_back({place.device, reason});
+      place.device = host_;
+      place.nanos = host_nanos_[node];
+    }
+    return true;
+  }
+
+  static int64_t Micros(double nanos) {
+    return static_cast<int64_t>(std::llround(nanos / 1e3));
+  }
+
+  void MakeSegments() {
+    placement_.partitions.resize(devices_.size());
+    Schedule(
+        [&](size_t device) {
+          std::vector<std::vector<int>> &own =
+              placement_.partitions[device].segments;
+          placement_.segments.push_back({device, own.size(), {}});
+          own.emplace_back();
+        },
+        [&](int node) {
+          placement_.partitions[placement_.segments.back().device]
+              .segments.back()
+              .push_back(node);
+        });
+  }
+
+  // Copies, imports and exports, in the order of running.
+  void FindBorders() {
+    // Per device and tensor, whether it is there.
+    std::vector<std::vector<char>> there(
+        devices_.size(), std::vector<char>(graph_.tensors().size(), 0));
+    for (Placement::Segment &segment : placement_.segments) {
+      PartitionSpec &partition = placement_.partitions[segment.device];
+      for (int node : partition.segments[segment.index]) {
+        for (int id : graph_.nodes()[node].inputs) {
+          if (id < 0 || graph_.tensors()[id].tensor.is_constant ||
+              there[segment.device][id]) {
+            continue;
+          }
+          there[segment.device][id] = 1;
+          const bool is_input = producer_[id] < 0;
+          const size_t from = is_input ? Placement::kCaller : DeviceOf(id);
+          segment.copies.push_back({id, from, segment.device});
+          partition.imports.push_back({id, segment.index});
+          if (!is_input) Export(id, from, NextSegment(from, segment));
+        }
+        for (int id : graph_.nodes()[node].outputs) {
+          if (id >= 0) there[segment.device][id] = 1;
+        }
+      }
+    }
+    for (int id : graph_.outputs()) {
+      // What nobody computes, the host hands out.
+      const size_t device = producer_[id] < 0 ? host_ : DeviceOf(id);
+      placement_.output_devices.push_back(device);
+      if (graph_.tensors()[id].tensor.is_constant) continue;
+      PartitionSpec &partition = placement_.partitions[device];
+      if (graph_.tensors()[id].source == TensorSource::kInput &&
+          !there[device][id]) {
+        there[device][id] = 1;
+        partition.imports.push_back({id, 0});
+        if (placement_.segments.empty() ||
+            placement_.segments.front().device != device) {
+          // A segment without operators, before all others.
+          for (Placement::Segment &segment : placement_.segments) {
+            if (segment.device == device) ++segment.index;
+          }
+          for (auto *borders : {&partition.imports, &partition.exports}) {
+            for (PartitionSpec::Border &border : *borders) ++border.segment;
+          }
+          partition.imports.back().segment = 0;
+          partition.segments.insert(partition.segments.begin(),
+                                    std::vector<int>());
+          placement_.segments.insert(placement_.segments.begin(),
+                                     {device, 0, {}});
+        }
+        placement_.segments.front().copies.push_back(
+            {id, Placement::kCaller, device});
+      }
+      Export(id, device, kEnd);
+    }
+    for (size_t d = 0; d < devices_.size(); ++d) {
+      PartitionSpec &partition = placement_.partitions[d];
+      for (PartitionSpec::Border &border : partition.exports) {
+        border.segment = std::min(border.segment, partition.segments.size());
+      }
+    }
+  }
+
+  static constexpr size_t kEnd = static_cast<size_t>(-1) / 2;
+
+  // The first segment of `device` that runs after `now` has begun.
+  size_t NextSegment(size_t device, const Placement::Segment &now) const {
+    size_t next = 0;
+    for (const Placement::Segment &segment : placement_.segments) {
+      if (&segment == &now) break;
+      if (segment.device == device) next = segment.index + 1;
+    }
+    return next;
+  }
+
+  // For the latest of its readers.
+  void Export(int id, size_t device, size_t until) {
+    for (PartitionSpec::Border &border :
+         placement_.partitions[device].exports) {
+      if (border.tensor != id) continue;
+      border.segment = std::max(border.segment, until);
+      return;
+    }
+    placement_.partitions[device].exports.push_back({id, until});
+  }
+
+  const Graph &graph_;
+  const std::vector<Device *> &devices_;
+  const GraphShapes *shapes_;
+  const size_t host_;
+  std::vector<int> producer_;  // node of each tensor; -1 for none
+  std::vector<double> host_nanos_;
+  Placement placement_;
+};
+
+}  // namespace
+
+Placement Place(const Graph &graph,
+                const std::vector<Device *> &devices,
+                const GraphShapes *shapes) {
+  return Placer(graph, devices, shapes).Place();
+}
+
+}  // namespace mace

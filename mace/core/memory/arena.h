@@ -1,0 +1,56 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_CORE_MEMORY_ARENA_H_
+#define MACE_CORE_MEMORY_ARENA_H_
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "mace/public/mace.h"
+
+namespace mace {
+
+// Memory of one device; each derives its own.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  virtual size_t bytes() const = 0;
+};
+
+// The memory of intermediate tensors, on every device that takes part. Engines
+// that share one (tutor and pupil) hold the lock while they run, so that even a
+// run that should not be concurrent is only slow, not wrong.
+class Arena {
+ public:
+  std::mutex mutex;
+
+  // Guarded by the mutex. Null until the device puts something there.
+  std::unique_ptr<DeviceMemory> &MemoryOf(DeviceType device) {
+    for (auto &[type, memory] : memories_) {
+      if (type == device) return memory;
+    }
+    memories_.emplace_back(device, nullptr);
+    return memories_.back().second;
+  }
+  size_t bytes() const {
+    size_t total = 0;
+    for (const auto &[type, memory] : memories_) {
+      if (memory != nullptr) total += memory->bytes();
+    }
+    return total;
+  }
+  void Release() {
+    for (auto &[type, memory] : memories_) memory.reset();
+  }
+
+ private:
+  std::vector<std::pair<DeviceType, std::unique_ptr<DeviceMemory>>> memories_;
+};
+
+}  // namespace mace
+
+#endif  // MACE_CORE_MEMORY_ARENA_H_

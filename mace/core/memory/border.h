@@ -1,0 +1,55 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The engine's border: a user's tensor has its own order of dimensions and its
+// own element type, a tensor of the graph is NHWC and of the graph's type.
+
+#ifndef MACE_CORE_MEMORY_BORDER_H_
+#define MACE_CORE_MEMORY_BORDER_H_
+
+#include <cstdint>
+
+#include "mace/core/base/data_type.h"
+#include "mace/core/base/shape.h"
+#include "mace/core/base/thread_pool.h"
+#include "mace/public/mace.h"
+
+namespace mace {
+
+// A tensor in host memory, as one of the two sides sees it.
+struct HostTensor {
+  void *data = nullptr;
+  DataType data_type = DataType::kUnknown;
+  bool nchw = false;  // the order in memory; NHWC otherwise
+  int64_t capacity_bytes = 0;
+  Shape shape;  // as the graph sees it, whatever the order in memory
+};
+
+// kUnknown for IDT_NOT_SET.
+DataType FromPublicType(IDataType type);
+
+// Whether elements of one type can be written as the other: equal types, and
+// any two of float32, float16 and bfloat16 (rounded to nearest even).
+bool CanConvert(DataType from, DataType to);
+
+// [N, C, H, W] to [N, H, W, C] and back; other ranks come back unchanged.
+Shape NchwToNhwc(const Shape &shape);
+Shape NhwcToNchw(const Shape &shape);
+
+struct BorderCopy {
+  const void *from;
+  DataType from_type;
+  void *to;
+  DataType to_type;
+  // Shape of the graph's side: NHWC for rank 4.
+  Shape shape;
+  // Which dimensions move; only for rank 4.
+  enum class Order { kSame, kNchwToNhwc, kNhwcToNchw } order;
+};
+
+// The two sides must not overlap; CanConvert(from_type, to_type) must hold.
+void CopyAtBorder(const BorderCopy &copy, ThreadPool *pool);
+
+}  // namespace mace
+
+#endif  // MACE_CORE_MEMORY_BORDER_H_

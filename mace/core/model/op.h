@@ -1,0 +1,132 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator is on every device: its definition in a model file, and the
+// rule that gives its outputs their shapes. How a device computes it is the
+// device's own; see mace/ops/cpu_op/cpu_op.h for the CPU.
+
+#ifndef MACE_CORE_MODEL_OP_H_
+#define MACE_CORE_MODEL_OP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mace/core/base/precision.h"
+#include "mace/core/base/status.h"
+#include "mace/core/model/op_schema.h"
+#include "mace/core/model/tensor.h"
+
+namespace mace {
+
+// One attribute of an operator in a model file.
+struct AttributeValue {
+  std::string name;
+  AttributeKind kind;
+  int64_t i = 0;
+  float f = 0;
+  std::string s;
+  std::vector<int64_t> ints;
+  std::vector<float> floats;
+};
+
+// One operator of a model file.
+struct OperatorDef {
+  std::string name;
+  std::string type;
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::vector<AttributeValue> attributes;
+
+  // Null if the model does not set it.
+  const AttributeValue *FindAttribute(const char *key) const;
+};
+
+// What the deployment file asked of kernels.
+struct DeploymentHints {
+  // Largest Winograd tile that a convolution may choose: 0 (off), 2 or 4.
+  int winograd = 0;
+  // Of activations and arithmetic, where the device and the operator have it.
+  Precision precision = Precision::kFloat32;
+};
+
+class ShapeContext {
+ public:
+  virtual ~ShapeContext() = default;
+  virtual size_t input_count() const = 0;
+  virtual size_t output_count() const = 0;
+  // Null if absent, as all inputs from input_count() on are. `data` is set only
+  // if the value is known before the run: constants, and small integer tensors
+  // computed from shapes.
+  virtual const Tensor *input(size_t index) const = 0;
+  // The data type is the model's: how a device stores float is not the
+  // operator's affair.
+  virtual void SetOutput(size_t index,
+                         const Shape &shape,
+                         DataType data_type) = 0;
+};
+
+class Op {
+ public:
+  virtual ~Op() = default;
+
+  // Checks ranks and matching dimensions, and sets every output. Called for
+  // each new set of input shapes; keeps nothing.
+  virtual MaceStatus InferShapes(ShapeContext *context) const = 0;
+
+  // True if the outputs follow from the shapes of the inputs alone, as those
+  // of Shape do: they are then computed before the run.
+  virtual bool DependsOnShapesOnly() const { return false; }
+};
+
+using OpFactory = std::unique_ptr<Op> (*)();
+
+// Ties a schema to an implementation on one device. Registrations form a list
+// of static objects, so that registering allocates nothing and linking an op
+// is all it takes to have it. Every operator has an implementation on the CPU,
+// which also gives its shapes.
+class OpRegistration {
+ public:
+  OpRegistration(const OpSchema *schema, DeviceType device, OpFactory factory);
+
+  const OpSchema *schema() const { return schema_; }
+  DeviceType device() const { return device_; }
+  OpFactory factory() const { return factory_; }
+  const OpRegistration *next() const { return next_; }
+
+  static const OpRegistration *first();
+  // Null if that type has no implementation on that device.
+  static const OpRegistration *Find(const std::string &type, DeviceType device);
+
+ private:
+  const OpSchema *schema_;
+  DeviceType device_;
+  OpFactory factory_;
+  const OpRegistration *next_;
+};
+
+// A library that was built with some operators only links one of these. It
+// names all that MACE has, so that a model which needs one that was left out is
+// told so. `types` are kept by reference.
+class OpSelection {
+ public:
+  OpSelection(const char *const *types, size_t count);
+
+  // True if this library was built without that type, which MACE has.
+  static bool LeftOut(const std::string &type);
+};
+
+}  // namespace mace
+
+// MACE_REGISTER_OP(Softmax, CPU, SoftmaxOp); at namespace scope in a .cc file,
+// after including the generated <op>_schema.h, which defines k##type##Schema.
+#define MACE_REGISTER_OP(type, device, op_class)                           \
+  static const ::mace::OpRegistration mace_registration_##type##_##device( \
+      &k##type##Schema, ::mace::DeviceType::device,                        \
+      []() -> std::unique_ptr<::mace::Op> {                                \
+        return std::make_unique<op_class>();                               \
+      })
+
+#endif  // MACE_CORE_MODEL_OP_H_

@@ -1,0 +1,48 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator type looks like from outside: its ports and the kinds of
+// its attributes. Instances are generated from mace/ops/<op>/<op>.op.yaml; the
+// graph checks every operator of a model against them before an op sees it.
+
+#ifndef MACE_CORE_MODEL_OP_SCHEMA_H_
+#define MACE_CORE_MODEL_OP_SCHEMA_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mace {
+
+enum class AttributeKind : uint8_t { kInt, kFloat, kString, kInts, kFloats };
+
+struct PortSchema {
+  const char *name;
+  // Bit (1 << DataType) for each element type the port takes.
+  uint32_t data_types;
+  bool optional;
+  // Must be a constant of the model.
+  bool constant;
+  // Constant must have layout PACKED_O16.
+  bool packed;
+  // Last port only: stands for one or more tensors.
+  bool variadic;
+};
+
+struct AttributeSchema {
+  const char *name;
+  AttributeKind kind;
+};
+
+struct OpSchema {
+  const char *type;
+  const PortSchema *inputs;
+  size_t input_count;
+  const PortSchema *outputs;
+  size_t output_count;
+  const AttributeSchema *attributes;
+  size_t attribute_count;
+};
+
+}  // namespace mace
+
+#endif  // MACE_CORE_MODEL_OP_SCHEMA_H_
