@@ -107,7 +107,13 @@ def generate_enums(enums: Enumerations) -> str:
 def generate_types(types: Iterable[str]) -> str:
     """The source that tells the core which operators MACE has."""
     lines = [_LICENCE + "// Generated from all declarations.", ""]
-    lines += ['#include "mace/core/model/op.h"', "", "namespace mace {", "namespace {", ""]
+    lines += [
+        '#include "mace/core/model/op.h"',
+        "",
+        "namespace mace {",
+        "namespace {",
+        "",
+    ]
     lines += ["constexpr const char *kTypes[] = {"]
     lines += [f'    "{name}",' for name in sorted(types)]
     lines += ["};", ""]

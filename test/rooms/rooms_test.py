@@ -61,7 +61,7 @@ def _query(expression: str) -> list[str]:
 @pytest.mark.parametrize("room", _ROOMS)
 def test_a_room_uses_only_those_below(room: str) -> None:
     # Tests may use more: those of the model's reader create an engine.
-    library = f'attr(testonly, 0, {_targets(room)})'
+    library = f"attr(testonly, 0, {_targets(room)})"
     used = f"kind(' rule$', filter('^//mace', deps({library})))"
     allowed = ("public", room, *_ROOMS[room])
     above = " except ".join([used, *map(_targets, allowed)])

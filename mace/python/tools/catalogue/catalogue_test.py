@@ -96,7 +96,7 @@ def test_element_types_are_those_of_the_model_file_and_of_the_runtime() -> None:
     proto = (_OPS.parent / "proto" / "mace.proto").read_text("utf-8")
     numbers = dict(re.findall(r"^  (DT_\w+) = (\d+);", proto, re.MULTILINE))
     assert [dtype.proto_name for dtype in types] == list(numbers)[1:]
-    header = (_OPS.parent / "core" / "data_type.h").read_text("utf-8")
+    header = (_OPS.parent / "core/base/data_type.h").read_text("utf-8")
     for dtype in types:
         assert f"  {dtype.cpp_name} = {numbers[dtype.proto_name]},\n" in header
         assert f'"{dtype.value}"' in header
