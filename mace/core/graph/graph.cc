@@ -245,12 +245,14 @@ MaceStatus Graph::Build(const void *weights,
     if (!keep[i]) continue;
     nodes_.emplace_back();
     nodes_.back().def = &model.operators[i];
+    nodes_.back().outputs.reserve(model.operators[i].outputs.size());
     for (const std::string &output : model.operators[i].outputs) {
       nodes_.back().outputs.push_back(output.empty() ? -1 : table.Add(output));
     }
   }
   // Inputs and constants enter when something needs them.
   for (GraphNode &node : nodes_) {
+    node.inputs.reserve(node.def->inputs.size());
     for (const std::string &input : node.def->inputs) {
       node.inputs.push_back(input.empty() ? -1 : table.Find(input));
     }

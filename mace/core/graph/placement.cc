@@ -86,6 +86,11 @@ class Placer {
   template <typename Begin, typename Add>
   void Schedule(Begin begin, Add add) const {
     const size_t count = graph_.nodes().size();
+    if (devices_.size() == 1) {
+      if (count > 0) begin(0);
+      for (size_t i = 0; i < count; ++i) add(static_cast<int>(i));
+      return;
+    }
     std::vector<int> missing(count, 0);
     std::vector<std::vector<int>> readers(count);
     std::vector<std::vector<int>> ready(devices_.size());

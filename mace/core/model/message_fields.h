@@ -91,7 +91,9 @@ class MessageFields {
       return MaceStatus::MACE_SUCCESS;
     }
     MACE_RETURN_IF_ERROR(Require(WireType::length_delimited));
-    for (int64_t value : reader_.get_packed_sint64()) values->push_back(value);
+    const auto packed = reader_.get_packed_sint64();
+    values->reserve(values->size() + packed.size());
+    for (int64_t value : packed) values->push_back(value);
     return MaceStatus::MACE_SUCCESS;
   }
   MaceStatus Floats(std::vector<float> *values) {

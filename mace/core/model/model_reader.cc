@@ -168,6 +168,11 @@ MaceStatus ReadAttribute(Fields fields, AttributeValue *attribute) {
 }
 
 MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
+  size_t attributes = 0;
+  for (Fields ahead = fields; ahead.Next(); ahead.Skip()) {
+    if (ahead.tag() == kOperatorAttributes) ++attributes;
+  }
+  def->attributes.reserve(attributes);
   while (fields.Next()) {
     switch (fields.tag()) {
       case kOperatorName:

@@ -16,8 +16,12 @@ size_t g_selection_size = 0;
 }  // namespace
 
 const AttributeValue *OperatorDef::FindAttribute(const char *key) const {
+  const size_t size = std::strlen(key);
   for (const AttributeValue &attribute : attributes) {
-    if (attribute.name == key) return &attribute;
+    if (attribute.name.size() == size &&
+        std::memcmp(attribute.name.data(), key, size) == 0) {
+      return &attribute;
+    }
   }
   return nullptr;
 }
@@ -35,7 +39,9 @@ const OpRegistration *OpRegistration::Find(const std::string &type,
                                            DeviceType device) {
   for (const OpRegistration *entry = g_first; entry != nullptr;
        entry = entry->next_) {
-    if (entry->device_ == device &&
+    // The first letter tells most apart; there is one search per operator.
+    if (entry->schema_->type[0] == type.c_str()[0] &&
+        entry->device_ == device &&
         std::strcmp(entry->schema_->type, type.c_str()) == 0) {
       return entry;
     }

@@ -4,6 +4,7 @@
 #include "mace/ops/window/window.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace mace {
 
@@ -95,14 +96,11 @@ ConvPoolArgs ReportWindow(const WindowSpec &spec,
       args.padding_type = -1;
       break;
   }
-  for (int axis = 0; axis < 2; ++axis) {
-    args.strides.push_back(static_cast<int>(spec.stride[axis]));
-    args.dilations.push_back(static_cast<int>(spec.dilation[axis]));
-  }
-  for (int64_t pad : {geometry.pad_before[0], geometry.pad_before[1],
-                      geometry.pad_after[0], geometry.pad_after[1]}) {
-    args.paddings.push_back(static_cast<int>(pad));
-  }
+  args.strides.assign(std::begin(spec.stride), std::end(spec.stride));
+  args.dilations.assign(std::begin(spec.dilation), std::end(spec.dilation));
+  const int64_t pads[] = {geometry.pad_before[0], geometry.pad_before[1],
+                          geometry.pad_after[0], geometry.pad_after[1]};
+  args.paddings.assign(std::begin(pads), std::end(pads));
   args.kernels.assign(kernels.begin(), kernels.end());
   return args;
 }

@@ -3,6 +3,7 @@
 
 #include "mace/runtimes/cpu/cpu_partition.h"
 
+#include <numeric>
 #include <utility>
 
 #include "mace/core/base/pages.h"
@@ -27,9 +28,8 @@ Result<std::unique_ptr<Partition>> CpuPartition::Create(
   nodes.imports = spec.imports;
   nodes.exports = spec.exports;
   nodes.graph_tensors = graph.tensors().size();
-  for (size_t id = 0; id < nodes.graph_tensors; ++id) {
-    nodes.export_of.push_back(static_cast<int>(id));
-  }
+  nodes.export_of.resize(nodes.graph_tensors);
+  std::iota(nodes.export_of.begin(), nodes.export_of.end(), 0);
   MACE_RETURN_IF_ERROR(ChooseStorageTypes(graph, options.make_op, &nodes));
   return std::unique_ptr<Partition>(std::move(partition));
 }

@@ -14,10 +14,7 @@ class NodePlanContext final : public PlanContext {
                   const std::vector<PlannedTensor> &tensors,
                   ThreadPool *pool,
                   std::vector<PrepareRequest> *requests)
-      : node_(node), tensors_(tensors), pool_(pool), requests_(requests) {
-    node_->strided_inputs.assign(node_->inputs().size(), 0);
-    node_->strided_outputs.assign(node_->outputs().size(), 0);
-  }
+      : node_(node), tensors_(tensors), pool_(pool), requests_(requests) {}
 
   size_t input_count() const override { return node_->inputs().size(); }
   size_t output_count() const override { return node_->outputs().size(); }
@@ -32,12 +29,10 @@ class NodePlanContext final : public PlanContext {
     node_->in_place.emplace_back(output, input);
   }
   void AllowStridedInput(size_t input) override {
-    if (input < node_->strided_inputs.size()) node_->strided_inputs[input] = 1;
+    if (input < input_count()) AllowStrided(input);
   }
   void AllowStridedOutput(size_t output) override {
-    if (output < node_->strided_outputs.size()) {
-      node_->strided_outputs[output] = 1;
-    }
+    if (output < output_count()) AllowStrided(input_count() + output);
   }
   void AllowPart(size_t output, size_t input, const PartPlace &place) override {
     if (output < output_count() && input < input_count()) {
@@ -53,6 +48,12 @@ class NodePlanContext final : public PlanContext {
   }
 
  private:
+  void AllowStrided(size_t port) {
+    if (node_->strided.empty()) {
+      node_->strided.resize(input_count() + output_count());
+    }
+    node_->strided[port] = 1;
+  }
   const Tensor *At(const std::vector<int> &ports, size_t index) const {
     const PlannedTensor *entry = TensorAt(tensors_, ports, index);
     return entry == nullptr ? nullptr : &entry->tensor;

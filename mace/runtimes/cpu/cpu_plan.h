@@ -87,8 +87,8 @@ struct PlannedNode {
     PartPlace place;
   };
   std::vector<Part> parts;
-  std::vector<char> strided_inputs;   // per port: rows may be apart
-  std::vector<char> strided_outputs;  // likewise
+  // Per input, then per output: rows may be apart. Empty if they may nowhere.
+  std::vector<char> strided;
   // Set before the run.
   void *scratch = nullptr;
 

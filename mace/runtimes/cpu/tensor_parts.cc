@@ -37,11 +37,12 @@ class PartFinder {
   void FindStrided() {
     for (const PlannedNode &node : plan_.nodes) {
       if (node.known) continue;
-      for (size_t i = 0; i < node.inputs().size(); ++i) {
-        if (!node.strided_inputs[i]) Refuse(node.inputs()[i]);
-      }
-      for (size_t i = 0; i < node.outputs().size(); ++i) {
-        if (!node.strided_outputs[i]) Refuse(node.outputs()[i]);
+      size_t port = 0;
+      for (const auto *ids : {&node.inputs(), &node.outputs()}) {
+        for (int id : *ids) {
+          if (node.strided.empty() || node.strided[port] == 0) Refuse(id);
+          ++port;
+        }
       }
     }
     for (size_t id = 0; id < plan_.tensors.size(); ++id) {
