@@ -379,6 +379,31 @@ CreateMaceEngineFromProto(const std::vector<unsigned char> &model_pb,
                           DeviceType device_type,
                           std::shared_ptr<MaceEngine> *engine);
 
+// The runtimes that this library has and that start on this machine, in the
+// order of RuntimeType. An engine that is created with one of them uses it;
+// what it runs there, GetPlacement says. (AP-25)
+MACE_API MaceStatus GetRuntimeTypes(std::vector<RuntimeType> *runtime_types);
+
+// How long a runtime takes for a fixed piece of work; the same for all of them.
+struct PerformanceInfo {
+  // Negative if the runtime can't do it.
+  float exec_time = -1;
+};
+struct Capability {
+  PerformanceInfo float32_performance;
+  // Always negative: this release computes no network in 8-bit integers.
+  PerformanceInfo quantized8_performance;
+  // The library has the runtime and it starts on this machine.
+  bool supported = false;
+};
+// Runs a block of MobileNet v2 (21 million multiply-accumulates) a few times on
+// the runtime, by its default options, and takes the least time. The result is
+// divided by `cpu_float32_exec_time`: with 1 it is in milliseconds, with the
+// CPU's own result it is in CPU times. A library that was built for selected
+// operators needs Conv2D and DepthwiseConv2d among them. (AP-25)
+MACE_API Capability GetCapability(RuntimeType runtime_type,
+                                  float cpu_float32_exec_time = 1.0f);
+
 namespace port {
 
 // Bytes that stay readable and in place while this object lives. (AP-21)

@@ -153,6 +153,8 @@ MACE_API mace_code mace_engine_run(mace_engine *engine,
                                    mace_tensor *outputs,
                                    size_t output_count);
 MACE_API mace_code mace_engine_release_intermediate_buffer(mace_engine *engine);
+/* As MaceEngine::ResetStates. */
+MACE_API mace_code mace_engine_reset_states(mace_engine *engine);
 /* NULL is allowed. */
 MACE_API void mace_engine_destroy(mace_engine *engine);
 

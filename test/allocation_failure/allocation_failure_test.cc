@@ -254,6 +254,26 @@ TEST_P(RealModelTest, FirstRunComesBackWithAStatusAndTheNextIsRight) {
   std::printf("%d allocations\n", static_cast<int>(n));
 }
 
+TEST_P(RealModelTest, CapabilityComesBackWithAnAnswer) {
+  int64_t n = 1;
+  for (; n < kMany; ++n) {
+    Capability capability;
+    bool failed = false;
+    {
+      const FailingAllocation failing(n, GetParam());
+      capability = GetCapability(RT_CPU);
+      failed = FailingAllocation::Disarm();
+    }
+    if (!failed) {
+      EXPECT_TRUE(capability.supported);
+      EXPECT_GT(capability.float32_performance.exec_time, 0);
+      break;
+    }
+  }
+  EXPECT_GT(n, 200);
+  EXPECT_LT(n, kMany);
+}
+
 INSTANTIATE_TEST_SUITE_P(FailOnceAndFromThenOn,
                          RealModelTest,
                          ::testing::Bool());

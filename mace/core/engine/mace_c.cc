@@ -282,4 +282,11 @@ mace_code mace_engine_release_intermediate_buffer(mace_engine *engine) {
   });
 }
 
+mace_code mace_engine_reset_states(mace_engine *engine) {
+  return mace::Guard([engine]() -> mace::MaceStatus {
+    if (engine == nullptr) return mace::InvalidArgs("`engine` is NULL");
+    return engine->engine->ResetStates();
+  });
+}
+
 void mace_engine_destroy(mace_engine *engine) { delete engine; }

@@ -81,6 +81,7 @@ TEST_F(CApiTest, RunsAModel) {
   EXPECT_EQ(output.dims[1], 4);
   EXPECT_EQ(y, (std::vector<float>{11, 22, 33, 44, -1, -1, -1, -1, -1}));
   EXPECT_EQ(mace_engine_release_intermediate_buffer(engine_), MACE_OK);
+  EXPECT_EQ(mace_engine_reset_states(engine_), MACE_OK);
   EXPECT_EQ(mace_engine_run(engine_, &input, 1, &output, 1), MACE_OK);
 }
 
@@ -198,6 +199,7 @@ TEST_F(CApiTest, NullHandlesAreErrorsNotCrashes) {
             MACE_ERROR_INVALID_ARGS);
   EXPECT_EQ(mace_engine_run(nullptr, nullptr, 0, nullptr, 0),
             MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_engine_reset_states(nullptr), MACE_ERROR_INVALID_ARGS);
   EXPECT_EQ(mace_engine_release_intermediate_buffer(nullptr),
             MACE_ERROR_INVALID_ARGS);
   mace_engine_destroy(nullptr);

@@ -66,6 +66,13 @@ TEST(TwoDevicesTest, GiveTheSameResultHoweverOperatorsAreSplit) {
   }
 }
 
+// These programs have no Conv2D.
+TEST(TwoDevicesTest, CannotBeTimedWithoutTheOperators) {
+  const Capability capability = GetCapability(RT_CPU);
+  EXPECT_TRUE(capability.supported);
+  EXPECT_LT(capability.float32_performance.exec_time, 0);
+}
+
 TEST(TwoDevicesTest, SayWhatRunsWhereAndWhatIsCopied) {
   const FakeDeviceControl control(Taking(TakesEverySecond));
   const MadeEngine made = Make(Diamond(), OnBoth());
