@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "build/lib/host/cpu/libmace.so"
 _MAX_RANK = 8
-_FLOAT, _NHWC, _NONE = 1, 1, 0
+_NHWC, _NONE = 1, 0
+_TYPES = {"float32": 1, "int32": 4}
 
 
 class _Model(ctypes.Structure):
@@ -107,6 +108,10 @@ class Engine:
     ) -> None:
         self._c.mace_engine_destroy(self._handle)
 
+    def reset_states(self) -> None:
+        """As `MaceEngine::ResetStates`."""
+        self._library.check(self._c.mace_engine_reset_states(self._handle))
+
     def bind(
         self, name: str, image: NDArray[np.float32], output: str, result: NDArray[Any]
     ) -> Bound:
@@ -115,8 +120,8 @@ class Engine:
 
     def bind_all(
         self,
-        inputs: Mapping[str, NDArray[np.float32]],
-        outputs: Mapping[str, NDArray[np.float32]],
+        inputs: Mapping[str, NDArray[Any]],
+        outputs: Mapping[str, NDArray[Any]],
         images: bool = True,
     ) -> Bound:
         """Prepares calls with arrays by tensor name, all of them in place.
@@ -137,9 +142,7 @@ class Bound:
         library: Library,
         c: Any,
         handle: ctypes.c_void_p,
-        arrays: tuple[
-            Mapping[str, NDArray[np.float32]], Mapping[str, NDArray[np.float32]]
-        ],
+        arrays: tuple[Mapping[str, NDArray[Any]], Mapping[str, NDArray[Any]]],
         images: bool,
     ) -> None:
         self._library, self._handle = library, handle
@@ -167,13 +170,13 @@ class Bound:
 
 
 def _tensor(name: str, array: NDArray[Any], order: int) -> _Tensor:
-    if not array.flags.c_contiguous or array.dtype != np.float32:
-        raise ValueError(f"{name}: needs a dense float32 array")
+    if not array.flags.c_contiguous or array.dtype.name not in _TYPES:
+        raise ValueError(f"{name}: needs a dense array of {' or '.join(_TYPES)}")
     tensor = _Tensor(
         name=name.encode(),
         data=array.ctypes.data,
         bytes=array.nbytes,
-        type=_FLOAT,
+        type=_TYPES[array.dtype.name],
         format=order if array.ndim == 4 else _NONE,
         rank=array.ndim,
     )
