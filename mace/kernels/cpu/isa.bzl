@@ -147,7 +147,7 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
         deps = deps + select(libraries),
     )
 
-def mace_isa_kernels(name, srcs, hdrs, elements = [], copts = [], extension = None, testonly = False):
+def mace_isa_kernels(name, srcs, hdrs, elements = [], copts = [], extension = None, testonly = False, deps = []):
     """The kernels of a family, which its library in the same folder links.
 
     Args:
@@ -159,6 +159,7 @@ def mace_isa_kernels(name, srcs, hdrs, elements = [], copts = [], extension = No
       copts: further flags.
       extension: a key of _EXTENSIONS or None.
       testonly: as in cc_library.
+      deps: what the sources include besides isa.h and simd.h.
     """
     variants = [(name, extension, copts)]
     for element in elements:
@@ -173,7 +174,7 @@ def mace_isa_kernels(name, srcs, hdrs, elements = [], copts = [], extension = No
             copts = variant_copts,
             extension = variant_extension,
             visibility = ["//visibility:private"],
-            deps = [
+            deps = deps + [
                 "//mace/kernels/cpu:isa",
                 "//mace/kernels/cpu:simd",
             ],

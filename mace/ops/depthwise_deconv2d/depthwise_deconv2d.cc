@@ -15,6 +15,7 @@
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/depthwise_deconv2d/depthwise_deconv2d_schema.h"
+#include "mace/ops/epilogue/arithmetic_choice.h"
 #include "mace/ops/epilogue/bias_pixels.h"
 #include "mace/ops/epilogue/filter_constants.h"
 #include "mace/ops/epilogue/fused_activation.h"
@@ -53,7 +54,7 @@ class DepthwiseDeconv2dOp final : public CpuOp {
     shape_ = filter.shape;
     const std::string wrong = WrongDepthwiseConstants(filter, bias);
     if (!wrong.empty()) return Invalid(wrong);
-    type_ = DepthwiseWeightType(filter.data_type);
+    type_ = PackedWeightType(filter);
     for (int i = 0; i < 2; ++i) {
       axes_[i] =
           MakeTransposedAxis(attributes_, i, shape_[static_cast<size_t>(i)]);
@@ -103,10 +104,8 @@ class DepthwiseDeconv2dOp final : public CpuOp {
     dwconv::Args args;
     args.type = type_;
     args.input = context->input(kDepthwiseDeconv2dInputInput)->data;
-    args.bias = bias == nullptr ? nullptr : bias->As<float>();
-    args.clamp = activation_.clamp();
-    args.low = activation_.low();
-    args.high = activation_.high();
+    args.epilogue.bias = bias == nullptr ? nullptr : bias->As<float>();
+    activation_.SetClamp(&args.epilogue);
     Tensor *output = context->output(kDepthwiseDeconv2dOutputOutput);
     args.output = output->data;
     args.output_stride = Index(output->RowStride());
@@ -188,7 +187,8 @@ class DepthwiseDeconv2dOp final : public CpuOp {
     s.in_h = Index(plan.input[1]);
     s.in_w = Index(plan.input[2]);
     s.in_c = Index(plan.input[3]);
-    s.multiplier = Index(shape_[3]);
+    s.out_c = Index(plan.output[3]);
+    s.groups = s.in_c;
     s.kernel_h = Index(row.taps);
     s.kernel_w = Index(column.taps);
     s.dilation_h = Index(row.dilation);
@@ -220,7 +220,8 @@ class DepthwiseDeconv2dOp final : public CpuOp {
       if (count == 0) break;
       float *first = to + Index(across.first) * all.output_stride;
       if (down.taps == 0 || across.taps == 0) {
-        FillWithBias(activation_, all.bias, count, channels, step, first);
+        FillWithBias(activation_, all.epilogue.bias, count, channels, step,
+                     first);
         continue;
       }
       dwconv::Args args = all;
@@ -238,7 +239,7 @@ class DepthwiseDeconv2dOp final : public CpuOp {
   FusedActivation activation_;
   const dwconv::Kernels *kernels_ = nullptr;
   Shape shape_;  // of the filter
-  dwconv::WeightType type_ = dwconv::WeightType::kF32;
+  gemm::WeightType type_ = gemm::WeightType::kF32;
   TransposedAxis axes_[2];
   std::vector<TransposedPhase> phases_[2];
   size_t tap_bytes_ = 0;          // of the filter

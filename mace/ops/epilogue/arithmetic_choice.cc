@@ -74,6 +74,12 @@ DataType ActivationType(const InitContext &context,
   return DataType::kFloat32;
 }
 
+DataType DepthwiseType(const InitContext &context, CpuIsa isa) {
+  const Precision asked = context.hints().precision;
+  return HalfTablesFor(isa, asked).dwconv == nullptr ? DataType::kFloat32
+                                                     : StorageType(asked);
+}
+
 gemm::Element ElementOf(DataType type) {
   switch (type) {
     case DataType::kFloat16:

@@ -14,7 +14,8 @@
 
 namespace mace {
 
-// Of a packed constant whose type the schema has checked.
+// Of a packed constant, or of a depthwise filter, whose type the schema has
+// checked.
 gemm::WeightType PackedWeightType(const Tensor &weights);
 
 // How an operator multiplies by the weights at that input, as the deployment
@@ -33,6 +34,9 @@ Result<const gemm::Arithmetic *> ChooseFloatArithmetic(
 DataType ActivationType(const InitContext &context,
                         const gemm::Arithmetic &arithmetic,
                         CpuIsa isa);
+
+// The same of depthwise convolution, whose weights may be of any type.
+DataType DepthwiseType(const InitContext &context, CpuIsa isa);
 
 // Of a type of activations.
 gemm::Element ElementOf(DataType type);

@@ -42,15 +42,4 @@ std::string WrongDepthwiseConstants(const Tensor &filter, const Tensor *bias) {
   return wrong.empty() ? WrongBias(bias, shape[2] * shape[3]) : wrong;
 }
 
-dwconv::WeightType DepthwiseWeightType(DataType type) {
-  switch (type) {
-    case DataType::kFloat16:
-      return dwconv::WeightType::kF16;
-    case DataType::kBfloat16:
-      return dwconv::WeightType::kBf16;
-    default:
-      return dwconv::WeightType::kF32;
-  }
-}
-
 }  // namespace mace

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "mace/core/model/tensor.h"
-#include "mace/kernels/cpu/dwconv/dwconv.h"
 
 namespace mace {
 
@@ -22,8 +21,6 @@ std::string WrongConvConstants(const Tensor &filter,
 
 // The same of a depthwise filter [KH, KW, C, M] and its bias [C * M].
 std::string WrongDepthwiseConstants(const Tensor &filter, const Tensor *bias);
-
-dwconv::WeightType DepthwiseWeightType(DataType type);
 
 }  // namespace mace
 

@@ -1,29 +1,14 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <memory>
-#include <string>
-#include <utility>
-
-#include "mace/kernels/cpu/conv/direct.h"
-#include "mace/kernels/cpu/conv/direct_run.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
+#include "mace/ops/epilogue/conv_op_plan.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/fully_connected/fully_connected_schema.h"
 
 namespace mace {
 namespace {
-
-struct FullyConnectedPlan final : public OpPlan {
-  int64_t Macs() const override { return macs; }
-  std::string KernelName() const override {
-    return macs == 0 ? "none" : conv::DirectName(direct);
-  }
-
-  conv::DirectPlan direct;  // unless there is nothing to multiply
-  int64_t macs = 0;
-};
 
 class FullyConnectedOp final : public CpuOp {
  public:
@@ -34,6 +19,7 @@ class FullyConnectedOp final : public CpuOp {
         arithmetic_,
         ChooseArithmetic(*context, kFullyConnectedWeightsInput, isa()));
     type_ = ActivationType(*context, *arithmetic_, isa());
+    strategies_.Init(isa(), context->hints().winograd);
     const Tensor &weights = *context->constant(kFullyConnectedWeightsInput);
     const Tensor *bias = context->constant(kFullyConnectedBiasInput);
     if (weights.shape.rank() != 2 || weights.shape.Elements() == 0 ||
@@ -65,41 +51,27 @@ class FullyConnectedOp final : public CpuOp {
   }
 
   MaceStatus Plan(PlanContext *context) override {
-    const Tensor &input = *context->input(kFullyConnectedInputInput);
+    const Shape &input = context->input(kFullyConnectedInputInput)->shape;
     const Tensor &weights = *context->input(kFullyConnectedWeightsInput);
-    const int64_t rows = input.shape.Elements(0, input.shape.rank() - 1);
-    auto plan = std::make_unique<FullyConnectedPlan>();
-    plan->macs = rows * weights.shape.Elements();
-    if (plan->macs > 0) {
-      const int threads = context->thread_pool()->thread_count();
-      conv::DirectRequest request;
-      request.shape =
-          conv::MatrixShape(static_cast<ptrdiff_t>(rows),
-                            static_cast<ptrdiff_t>(weights.shape[1]),
-                            static_cast<ptrdiff_t>(weights.shape[0]));
-      request.w_type = PackedWeightType(weights);
-      request.arithmetic = arithmetic_;
-      request.image = ElementOf(input.data_type);
-      request.results = ElementOf(type_);
-      request.threads = threads;
-      plan->direct = conv::PlanDirect(request);
-      context->RequestScratch(conv::DirectScratchBytes(plan->direct, threads));
-    }
-    context->Keep(std::move(plan));
+    const int64_t rows = input.Elements(0, input.rank() - 1);
+    conv::Request request;
+    request.shape = conv::MatrixShape(static_cast<ptrdiff_t>(rows),
+                                      static_cast<ptrdiff_t>(weights.shape[1]),
+                                      static_cast<ptrdiff_t>(weights.shape[0]));
+    request.arithmetic = arithmetic_;
+    request.results = ElementOf(type_);
+    ConvOpPlan::Settings settings;
+    settings.ports = {kFullyConnectedInputInput, kFullyConnectedWeightsInput,
+                      kFullyConnectedBiasInput};
+    settings.images = false;
+    settings.macs = rows * weights.shape.Elements();
+    settings.activation = &activation_;
+    ConvOpPlan::Make(settings, strategies_, request, context);
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) const override {
-    const auto &plan = context->PlanAs<FullyConnectedPlan>();
-    if (plan.macs == 0) return MaceStatus();
-    ConvTensors tensors;
-    tensors.input = context->input(kFullyConnectedInputInput);
-    tensors.weights = context->input(kFullyConnectedWeightsInput);
-    tensors.bias = context->input(kFullyConnectedBiasInput);
-    tensors.output = context->output(kFullyConnectedOutputOutput);
-    conv::RunDirect(plan.direct, MakeConvArgs(tensors, activation_),
-                    activation_.second_pass(), context->thread_pool(),
-                    context->scratch());
+    context->PlanAs<ConvOpPlan>().Run(context);
     return MaceStatus();
   }
 
@@ -115,6 +87,7 @@ class FullyConnectedOp final : public CpuOp {
   FullyConnectedAttributes attributes_;
   FusedActivation activation_;
   const gemm::Arithmetic *arithmetic_ = nullptr;
+  conv::Strategies strategies_;
   DataType type_ = DataType::kFloat32;  // of activations
 };
 

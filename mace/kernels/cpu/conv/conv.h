@@ -45,8 +45,7 @@ Shape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns);
 
 struct Args {
   const void *input = nullptr;    // [batch][in_h][in_w][in_c]
-  const void *weights = nullptr;  // [groups][panels][taps * depth][16], in
-                                  // pairs, or with scales (WeightType)
+  const void *weights = nullptr;  // Request::layout
   void *output = nullptr;
   size_t output_stride = 0;  // elements from pixel to pixel, >= out_c
   gemm::Epilogue epilogue;   // bias: [out_c]

@@ -78,6 +78,7 @@ class PlanOfDirect final : public Plan, private RowPlan {
 class Direct final : public Strategy {
  public:
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
+    if (request.layout != FilterLayout::kPanels) return nullptr;
     return std::make_unique<PlanOfDirect>(request);
   }
 };

@@ -6,8 +6,9 @@
 // gives any:
 //
 //   Winograd       3x3 of stride 1, where fewer multiplications pay
-//   SmallGroups    groups of few channels: vectors run over all groups
-//   Direct         everything: a product of rows that lie in the image
+//   Depthwise      groups of few channels: vectors run over all groups
+//   Direct         every filter in panels: a product of rows that lie in the
+//                  image
 //
 // A plan is a value for one shape: running it changes nothing in it, so that
 // several may run at the same time. What strategies keep for all their plans is
@@ -76,11 +77,20 @@ class Plan {
   virtual const RowPlan *rows() const { return nullptr; }
 };
 
+// How Args::weights lies.
+enum class FilterLayout {
+  kPanels,  // [groups][panels][taps * depth][16], see WeightType
+  kTaps,    // [taps][depth][out_c]: a depthwise filter; kF32, kF16 or kBf16
+};
+
 struct Request {
   Shape shape;
   const void *filter = nullptr;  // as Args::weights
+  FilterLayout layout = FilterLayout::kPanels;
   WeightType weights = WeightType::kF32;
-  const Arithmetic *arithmetic = nullptr;  // one that takes these weights
+  // Of a filter in panels: one that takes these weights. One of taps is
+  // multiplied in what its results are stored as (bf16: in float).
+  const Arithmetic *arithmetic = nullptr;
   Element image = Element::kF32;
   Element results = Element::kF32;
   bool residual = false;  // whether there is one
@@ -97,8 +107,20 @@ class Strategy {
 
 // `max_tile` is the deployment's hint: 0 (never), 2 or 4.
 std::unique_ptr<Strategy> MakeWinograd(CpuIsa isa, int max_tile);
-std::unique_ptr<Strategy> MakeSmallGroups(CpuIsa isa);
+std::unique_ptr<Strategy> MakeDepthwise(CpuIsa isa);
 std::unique_ptr<Strategy> MakeDirect();
+
+// All of them, for one filter.
+class Strategies {
+ public:
+  void Init(CpuIsa isa, int max_tile);
+  // Of the first strategy that gives one. Null only for a filter of taps whose
+  // image and results are of different types, or of one without kernels.
+  std::unique_ptr<Plan> MakePlan(const Request &request) const;
+
+ private:
+  std::unique_ptr<Strategy> in_order_[3];
+};
 
 }  // namespace mace::conv
 

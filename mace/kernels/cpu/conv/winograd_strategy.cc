@@ -141,6 +141,7 @@ class Winograd final : public Strategy {
   Winograd(CpuIsa isa, int max_tile) : isa_(isa), max_tile_(max_tile) {}
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
+    if (request.layout != FilterLayout::kPanels) return nullptr;
     // The direct product is faster in bf16 than any tile in float.
     const Element element = request.arithmetic->element;
     if (element == Element::kBf16) return nullptr;

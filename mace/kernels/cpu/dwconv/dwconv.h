@@ -8,11 +8,11 @@
 //             w * stride_w - pad_left + j * dilation_w, g * D + d]
 //       * filter[i, j, d, g * M + m])
 //
-// where a group g of channels is D = `depth` channels of the image and M =
-// `multiplier` outputs; plain depthwise convolution has 1 of both. Pixels
-// outside the image count as 0; `act` is a clamp. Vectors run over all outputs,
-// so every kernel size, stride and padding is as regular as another; up to 8
-// neighbouring outputs of a row share their loads.
+// where each of `groups` groups g has D = in_c / groups channels of the image
+// and M = out_c / groups outputs; plain depthwise convolution has 1 of both.
+// Pixels outside the image count as 0; `act` is a clamp. Vectors run over all
+// outputs, so every kernel size, stride and padding is as regular as another;
+// up to 8 neighbouring outputs of a row share their loads.
 //
 // With D or M other than 1 a band of the image is copied first, every pixel to
 // D pixels of as many channels as there are outputs: what remains is a plain
@@ -29,49 +29,27 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mace/kernels/cpu/conv/conv.h"
 #include "mace/kernels/cpu/isa.h"
 
 namespace mace::dwconv {
 
-enum class WeightType { kF32, kF16, kBf16 };
-
-// All positive; pads may be 0. Pads below and right follow from out_h, out_w.
-// in_c is a multiple of depth; with depth > 1, dilation_w is 1.
-struct Shape {
-  ptrdiff_t batch = 1;
-  ptrdiff_t in_h = 1;
-  ptrdiff_t in_w = 1;
-  ptrdiff_t in_c = 1;
-  ptrdiff_t depth = 1;
-  ptrdiff_t multiplier = 1;
-  ptrdiff_t kernel_h = 1;
-  ptrdiff_t kernel_w = 1;
-  ptrdiff_t stride_h = 1;
-  ptrdiff_t stride_w = 1;
-  ptrdiff_t dilation_h = 1;
-  ptrdiff_t dilation_w = 1;
-  ptrdiff_t pad_top = 0;
-  ptrdiff_t pad_left = 0;
-  ptrdiff_t out_h = 1;
-  ptrdiff_t out_w = 1;
-};
+using conv::Shape;
+using conv::WeightType;
 
 struct Args {
-  Shape shape;
+  Shape shape;  // with several channels in a group, dilation_w is 1
   const void *input = nullptr;  // [batch][in_h][in_w][in_c]
-  // [kernel_h][kernel_w][depth][out_c], out_c = in_c / depth * multiplier
+  // [kernel_h][kernel_w][in_c / groups][out_c]
   const void *filter = nullptr;
-  WeightType type = WeightType::kF32;
-  const float *bias = nullptr;  // [out_c], or null for 0
+  WeightType type = WeightType::kF32;  // kF32, kF16 or kBf16
   void *output = nullptr;
   ptrdiff_t output_stride = 0;  // elements from pixel to pixel
-  bool clamp = false;
-  float low = 0.0f;
-  float high = 0.0f;
+  gemm::Epilogue epilogue;      // no residual
 };
 
 // What one call computes: rows of outputs, counted through the batch
-// (batch * out_h of them), of some groups (in_c / depth of them).
+// (batch * out_h of them), of some groups.
 struct Range {
   ptrdiff_t row_begin = 0;
   ptrdiff_t row_end = 0;

@@ -25,19 +25,19 @@ MACE_SIMD_INLINE sv::V LoadFilter(const Args &args, Index at, int n) {
 }
 
 Index FilterElements(const Shape &s) {
-  return s.kernel_h * s.kernel_w * s.depth * OutputChannels(s);
+  return s.kernel_h * s.kernel_w * Depth(s) * s.out_c;
 }
 
 // The filter as kOwnType.
 void Convert(const Args &args, const Range &range, Weight *to) {
   const Shape &s = args.shape;
-  const Index all = OutputChannels(s);
-  const Index begin = range.group_begin * s.multiplier;
-  const Index end = range.group_end * s.multiplier;
-  for (Index tap = 0; tap < s.kernel_h * s.kernel_w * s.depth; ++tap) {
+  const Index begin = range.group_begin * Multiplier(s);
+  const Index end = range.group_end * Multiplier(s);
+  const Index taps = s.kernel_h * s.kernel_w * Depth(s);
+  for (Index tap = 0; tap < taps; ++tap) {
     for (Index c = begin; c < end; c += sv::kLanes) {
       const int n = static_cast<int>(Min(sv::kLanes, end - c));
-      const Index at = tap * all + c;
+      const Index at = tap * s.out_c + c;
       sv::StoreWeightN(to + at, LoadFilter(args, at, n), n);
     }
   }
@@ -57,8 +57,9 @@ Strip MakeStrip(
   Strip s;
   s.row = row.image + in_c;
   s.filter = row.filter + out_c;
-  s.bias = args.bias == nullptr ? sv::Zero()
-                                : sv::LoadF32N(args.bias + out_c, lanes);
+  s.bias = args.epilogue.bias == nullptr
+               ? sv::Zero()
+               : sv::LoadF32N(args.epilogue.bias + out_c, lanes);
   s.out = row.out + out_c;
   s.h0 = row.h0;
   s.rows = row.taps;
@@ -136,16 +137,17 @@ Index RunRows3x3(const Args &args,
   c.image = reinterpret_cast<const char *>(image);
   c.filter = row.filter + row.taps.begin * 3 * g.tap + channel;
   c.out = reinterpret_cast<char *>(row.out + channel);
-  c.bias = args.bias == nullptr ? nullptr : args.bias + channel;
+  c.bias =
+      args.epilogue.bias == nullptr ? nullptr : args.epilogue.bias + channel;
   c.count = SameRows(shape, row, r, range.row_end);
   c.tap = g.tap;
   c.pixel = g.pixel * kBytes;
   c.image_row = g.image_row * kBytes;
   c.row_step = shape.stride_h * c.image_row;
   c.output_row = shape.out_w * c.pixel;
-  c.clamp = args.clamp;
-  c.low = args.low;
-  c.high = args.high;
+  c.clamp = args.epilogue.clamp;
+  c.low = args.epilogue.low;
+  c.high = args.epilogue.high;
   rows.out_w = shape.out_w;
   rows.channels = range.group_end - channel;
   rows.left = shape.pad_left == 1;
@@ -158,7 +160,7 @@ Index RunRows3x3(const Args &args,
 constexpr WeightType kOwnType =
     sizeof(Weight) == sizeof(float) ? WeightType::kF32 : WeightType::kF16;
 
-// Depth and multiplier of 1: a group is a channel. `tap`: elements from tap to
+// A group is a channel and an output. `tap`: elements from tap to
 // tap of the filter.
 void RunPlain(const Args &args,
               const Range &range,
@@ -170,9 +172,9 @@ void RunPlain(const Args &args,
   g.image_row = shape.in_w * shape.in_c;
   g.tap = tap;
   g.output = args.output_stride;
-  g.clamp = args.clamp;
-  g.low = sv::Set(args.low);
-  g.high = sv::Set(args.high);
+  g.clamp = args.epilogue.clamp;
+  g.low = sv::Set(args.epilogue.low);
+  g.high = sv::Set(args.epilogue.high);
   if (Slides(shape, range.group_end - range.group_begin)) {
     RunSlides(args, range, filter, tap);
     return;
@@ -201,20 +203,23 @@ void RunSpread(const Args &args,
                Element *copy) {
   const Shape &s = args.shape;
   const Index groups = range.group_end - range.group_begin;
-  const Index first_output = range.group_begin * s.multiplier;
+  const Index depth = Depth(s);
+  const Index multiplier = Multiplier(s);
+  const Index first_output = range.group_begin * multiplier;
   const Index most = BandRows(s);
   Args band = args;
   band.input = copy;
-  if (args.bias != nullptr) band.bias = args.bias + first_output;
+  if (args.epilogue.bias != nullptr)
+    band.epilogue.bias = args.epilogue.bias + first_output;
   Shape &plain = band.shape;
   plain.batch = 1;
-  plain.in_c = groups * s.multiplier;
-  plain.in_w = s.in_w * s.depth;
-  plain.depth = 1;
-  plain.multiplier = 1;
-  plain.kernel_w = s.kernel_w * s.depth;
-  plain.stride_w = s.stride_w * s.depth;
-  plain.pad_left = s.pad_left * s.depth;
+  plain.in_c = groups * multiplier;
+  plain.out_c = plain.in_c;
+  plain.groups = plain.in_c;
+  plain.in_w = s.in_w * depth;
+  plain.kernel_w = s.kernel_w * depth;
+  plain.stride_w = s.stride_w * depth;
+  plain.pad_left = s.pad_left * depth;
   for (Index row = range.row_begin; row < range.row_end;) {
     const Index h = row % s.out_h;
     const Index rows = Min(most, Min(s.out_h - h, range.row_end - row));
@@ -225,15 +230,14 @@ void RunSpread(const Args &args,
     const Index image_row = row / s.out_h * s.in_h + begin;
     SpreadPixels(s,
                  static_cast<const Element *>(args.input) +
-                     image_row * s.in_w * s.in_c + range.group_begin * s.depth,
+                     image_row * s.in_w * s.in_c + range.group_begin * depth,
                  (end - begin) * s.in_w, groups, copy);
     plain.in_h = end - begin;
     plain.out_h = rows;
     plain.pad_top = begin - top;
     band.output = static_cast<Element *>(args.output) +
                   row * s.out_w * args.output_stride + first_output;
-    RunPlain(band, {0, rows, 0, plain.in_c}, filter + first_output,
-             OutputChannels(s));
+    RunPlain(band, {0, rows, 0, plain.in_c}, filter + first_output, s.out_c);
     row += rows;
   }
 }

@@ -243,9 +243,9 @@ void LoadFilter(const Args &args,
     sv::StoreWeight(to->taps + t * sv::kLanes,
                     sv::LoadWeight(filter + t * tap + channel));
   }
-  sv::StoreWeight(to->bias, args.bias == nullptr
+  sv::StoreWeight(to->bias, args.epilogue.bias == nullptr
                                 ? sv::Zero()
-                                : sv::LoadF32(args.bias + channel));
+                                : sv::LoadF32(args.epilogue.bias + channel));
 }
 
 // Vectors of channels of one image.
@@ -327,13 +327,13 @@ void RunSlides(const Args &args,
                Index tap) {
   const Shape &shape = args.shape;
   alignas(64) Weight bounds[2 * sv::kLanes];
-  sv::StoreWeight(bounds, sv::Set(args.low));
-  sv::StoreWeight(bounds + sv::kLanes, sv::Set(args.high));
+  sv::StoreWeight(bounds, sv::Set(args.epilogue.low));
+  sv::StoreWeight(bounds + sv::kLanes, sv::Set(args.epilogue.high));
   Slide slide = {};
   slide.image_rows = shape.in_h;
   slide.pixel = shape.in_c;
   slide.image_row = shape.in_w * shape.in_c;
-  slide.clamp = args.clamp;
+  slide.clamp = args.epilogue.clamp;
   slide.low = bounds;
   slide.high = bounds + sv::kLanes;
   const bool collect =

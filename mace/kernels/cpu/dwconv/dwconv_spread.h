@@ -24,18 +24,20 @@ using Index = ptrdiff_t;
 constexpr Index kBandBytes = 256 * 1024;
 constexpr Index kMinBandRows = 4;
 
-bool Spreads(const Shape &s) { return s.depth != 1 || s.multiplier != 1; }
+bool Spreads(const Shape &s) {
+  return s.in_c != s.groups || s.out_c != s.groups;
+}
 
-Index OutputChannels(const Shape &s) { return s.in_c / s.depth * s.multiplier; }
+// Channels of the image and outputs of a group.
+Index Depth(const Shape &s) { return s.in_c / s.groups; }
+Index Multiplier(const Shape &s) { return s.out_c / s.groups; }
 
 // Image rows under so many rows of outputs.
 Index ReachOf(const Shape &s, Index rows) {
   return (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
 }
 
-Index SpreadRowElements(const Shape &s) {
-  return s.in_w * s.depth * OutputChannels(s);
-}
+Index SpreadRowElements(const Shape &s) { return s.in_w * Depth(s) * s.out_c; }
 
 // Rows of outputs per band.
 Index BandRows(const Shape &s) {
@@ -94,9 +96,11 @@ void Repeat(
 // `groups` of every pixel of some image rows, from the first group on.
 void SpreadPixels(
     const Shape &s, const Element *x, Index pixels, Index groups, Element *y) {
+  const Index depth = Depth(s);
+  const Index times = Multiplier(s);
   for (Index pixel = 0; pixel < pixels; ++pixel, x += s.in_c) {
-    for (Index d = 0; d < s.depth; ++d, y += groups * s.multiplier) {
-      Repeat(x + d, s.depth, groups, s.multiplier, y);
+    for (Index d = 0; d < depth; ++d, y += groups * times) {
+      Repeat(x + d, depth, groups, times, y);
     }
   }
 }

@@ -19,7 +19,7 @@ void CheckType(const Case &c, uint32_t seed) {
   const Data d = MakeData(c, &random);
   const Shape &s = c.shape;
   const ptrdiff_t pixels = s.batch * s.out_h * s.out_w;
-  const ptrdiff_t out_c = Outputs(s);
+  const ptrdiff_t out_c = s.out_c;
   const ptrdiff_t stride = out_c + c.extra_stride;
   for (CpuIsa isa : IsasFor(c)) {
     SCOPED_TRACE(Describe(c, isa, random.seed()));
@@ -92,8 +92,8 @@ TEST(DwConv, RandomGeometry) {
     s.batch = random.Int(1, 2);
     s.in_h = random.Int(1, 14);
     s.in_w = random.Int(1, 14);
-    s.in_c = random.Int(1, 40);
-    s.multiplier = random.Int(0, 3) == 0 ? random.Int(2, 19) : 1;
+    s.in_c = s.groups = random.Int(1, 40);
+    s.out_c = s.groups * (random.Int(0, 3) == 0 ? random.Int(2, 19) : 1);
     s.kernel_h = random.Int(1, 5);
     s.kernel_w = random.Int(1, 5);
     s.stride_h = random.Int(1, 3);
@@ -110,15 +110,17 @@ TEST(DwConv, RandomGeometry) {
     s.out_h = (full_h - 1) / s.stride_h + 1;
     s.out_w = (full_w - 1) / s.stride_w + 1;
     if (s.dilation_w == 1 && random.Int(0, 1) == 0) {
-      s.depth = random.Int(2, 6);
-      s.in_c = s.depth * random.Int(1, 12);
+      const ptrdiff_t multiplier = Multiplier(s);
+      const ptrdiff_t depth = random.Int(2, 6);
+      s.groups = random.Int(1, 12);
+      SetGroup(depth, multiplier, &s);
     }
     c.type = static_cast<WeightType>(random.Int(0, 2));
     c.bias = random.Int(0, 3) != 0;
     c.clamp = random.Int(0, 1) == 0;
     c.extra_stride = random.Int(0, 1) * 3;
     c.row_part = random.Int(1, 5);
-    c.channel_part = random.Int(0, 1) == 0 ? 1000 : random.Int(1, 24);
+    c.group_part = random.Int(0, 1) == 0 ? 1000 : random.Int(1, 24);
     Check(c, 1000 + i);
     if (HasFatalFailure()) return;
   }
@@ -137,7 +139,7 @@ TEST(DwConv, OutputsApartByManyChannels) {
         c.extra_stride = 1024 - channels;
         c.clamp = seed % 2 == 0;
         c.row_part = parts == 1 ? 1000 : 5;
-        c.channel_part = parts == 1 ? 1000 : 40;
+        c.group_part = parts == 1 ? 1000 : 40;
         Check(c, seed++);
         if (HasFatalFailure()) return;
       }
@@ -152,11 +154,10 @@ TEST(DwConv, GroupsOfSeveral) {
     for (ptrdiff_t multiplier : {1, 2, 3, 4, 8, 17}) {
       for (ptrdiff_t stride : {1, 2}) {
         Case c;
-        c.shape = Square(23, 6 * depth, 3, stride, 1);
+        c.shape = Square(23, 6, 3, stride, 1);
         c.shape.in_w = 64;
         c.shape.out_w = (64 + 2 - 3) / stride + 1;
-        c.shape.depth = depth;
-        c.shape.multiplier = multiplier;
+        SetGroup(depth, multiplier, &c.shape);
         c.clamp = true;
         Check(c, seed++);
         if (HasFatalFailure()) return;
@@ -169,22 +170,18 @@ TEST(DwConv, PartsDoNotChangeABit) {
   for (int kind = 0; kind < 9; ++kind) {
     Case c;
     c.shape = Square(15, 67, 3, 1, 1);
-    if (kind / 3 == 1) c.shape.multiplier = 3;
-    if (kind / 3 == 2) {
-      c.shape.in_c = 4 * 67;
-      c.shape.depth = 4;
-      c.shape.multiplier = 2;
-    }
+    if (kind / 3 == 1) SetGroup(1, 3, &c.shape);
+    if (kind / 3 == 2) SetGroup(4, 2, &c.shape);
     c.stored = kAllStored[kind % 3];
     Random random(5);
     const Data d = MakeData(c, &random);
     for (CpuIsa isa : IsasFor(c)) {
       c.row_part = 1000;
-      c.channel_part = 1000;
+      c.group_part = 1000;
       const std::vector<float> whole = RunAll(c, d, isa);
       for (ptrdiff_t part : {1, 2, 7}) {
         c.row_part = part;
-        c.channel_part = 16 * part;
+        c.group_part = 16 * part;
         EXPECT_EQ(0, std::memcmp(whole.data(), RunAll(c, d, isa).data(),
                                  whole.size() * sizeof(float)))
             << CpuIsaName(isa);

@@ -35,18 +35,23 @@ float Rounded(Stored stored, float x) {
 }
 
 Shape Square(ptrdiff_t size,
-             ptrdiff_t channels,
+             ptrdiff_t groups,
              ptrdiff_t kernel,
              ptrdiff_t stride,
              ptrdiff_t pad) {
   Shape s;
   s.in_h = s.in_w = size;
-  s.in_c = channels;
+  s.in_c = s.out_c = s.groups = groups;
   s.kernel_h = s.kernel_w = kernel;
   s.stride_h = s.stride_w = stride;
   s.pad_top = s.pad_left = pad;
   s.out_h = s.out_w = (size + 2 * pad - kernel) / stride + 1;
   return s;
+}
+
+void SetGroup(ptrdiff_t depth, ptrdiff_t multiplier, Shape *shape) {
+  shape->in_c = shape->groups * depth;
+  shape->out_c = shape->groups * multiplier;
 }
 
 std::vector<CpuIsa> IsasFor(const Case &c) {
@@ -62,10 +67,10 @@ std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
   const Shape &s = c.shape;
   std::string text = std::string(CpuIsaName(isa)) + " shape";
   for (ptrdiff_t v :
-       {s.batch, s.in_h, s.in_w, s.in_c, s.depth, s.multiplier, s.kernel_h,
+       {s.batch, s.in_h, s.in_w, s.in_c, s.groups, s.out_c, s.kernel_h,
         s.kernel_w, s.stride_h, s.stride_w, s.dilation_h, s.dilation_w,
         s.pad_top, s.pad_left, s.out_h, s.out_w, c.extra_stride, c.row_part,
-        c.channel_part}) {
+        c.group_part}) {
     text += " " + std::to_string(v);
   }
   return text + " type " + std::to_string(static_cast<int>(c.type)) + " bias " +
@@ -76,7 +81,7 @@ std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
 
 Data MakeData(const Case &c, Random *random) {
   const Shape &s = c.shape;
-  const size_t out_c = Size(Outputs(s));
+  const size_t out_c = Size(s.out_c);
   Data d;
   d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
   if (c.stored != Stored::kFloat) {
@@ -85,7 +90,7 @@ Data MakeData(const Case &c, Random *random) {
       x = Widen(c.stored, d.half_input.back());
     }
   }
-  d.filter = random->Floats(Size(s.kernel_h * s.kernel_w * s.depth) * out_c);
+  d.filter = random->Floats(Size(s.kernel_h * s.kernel_w * Depth(s)) * out_c);
   d.bias = random->Floats(out_c);
   if (c.type == WeightType::kF32) return d;
   for (float &f : d.filter) {
@@ -98,7 +103,7 @@ Data MakeData(const Case &c, Random *random) {
 
 std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   const Shape &s = c.shape;
-  const ptrdiff_t stride = Outputs(s) + c.extra_stride;
+  const ptrdiff_t stride = s.out_c + c.extra_stride;
   const ptrdiff_t rows = s.batch * s.out_h;
   std::vector<float> out(Size(rows * s.out_w * stride), kGuard);
   const bool half = c.stored != Stored::kFloat;
@@ -111,15 +116,15 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   args.filter = d.filter.data();
   if (c.type != WeightType::kF32) args.filter = d.halves.data();
   args.type = c.type;
-  args.bias = c.bias ? d.bias.data() : nullptr;
+  args.epilogue.bias = c.bias ? d.bias.data() : nullptr;
   args.output = out.data();
   if (half) args.output = half_out.data();
   args.output_stride = stride;
-  args.clamp = c.clamp;
-  args.low = kLow;
-  args.high = kHigh;
+  args.epilogue.clamp = c.clamp;
+  args.epilogue.low = kLow;
+  args.epilogue.high = kHigh;
   for (ptrdiff_t row = 0; row < rows; row += c.row_part) {
-    for (ptrdiff_t ch = 0; ch < Groups(s); ch += c.channel_part) {
+    for (ptrdiff_t ch = 0; ch < s.groups; ch += c.group_part) {
       const Kernels *kernels = KernelsOf(c, isa);
       std::vector<unsigned char> scratch(kernels->scratch_bytes(s, c.type),
                                          0xff);  // NaN
@@ -127,7 +132,7 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
       range.row_begin = row;
       range.row_end = std::min(rows, row + c.row_part);
       range.group_begin = ch;
-      range.group_end = std::min(Groups(s), ch + c.channel_part);
+      range.group_end = std::min(s.groups, ch + c.group_part);
       kernels->run(args, range, scratch.data());
     }
   }
@@ -149,13 +154,12 @@ Expected Reference(const Case &c, const Data &d, ptrdiff_t pixel, ptrdiff_t o) {
       const ptrdiff_t h = oh * s.stride_h - s.pad_top + i * s.dilation_h;
       const ptrdiff_t w = ow * s.stride_w - s.pad_left + j * s.dilation_w;
       if (h < 0 || h >= s.in_h || w < 0 || w >= s.in_w) continue;
-      for (ptrdiff_t k = 0; k < s.depth; ++k) {
+      for (ptrdiff_t k = 0; k < Depth(s); ++k) {
         const double product =
             static_cast<double>(
                 d.input[Size(((n * s.in_h + h) * s.in_w + w) * s.in_c +
-                             o / s.multiplier * s.depth + k)]) *
-            d.filter[Size(((i * s.kernel_w + j) * s.depth + k) * Outputs(s) +
-                          o)];
+                             o / Multiplier(s) * Depth(s) + k)]) *
+            d.filter[Size(((i * s.kernel_w + j) * Depth(s) + k) * s.out_c + o)];
         sum += product;
         magnitude += std::fabs(product);
       }
@@ -165,7 +169,7 @@ Expected Reference(const Case &c, const Data &d, ptrdiff_t pixel, ptrdiff_t o) {
   // Two roundings per product where the ISA does not fuse; in fp16 those of
   // filter and sum, also below its normal numbers.
   const double steps =
-      2.0 * static_cast<double>(s.kernel_h * s.kernel_w * s.depth) + 2;
+      2.0 * static_cast<double>(s.kernel_h * s.kernel_w * Depth(s)) + 2;
   if (c.stored == Stored::kF16) {
     return {sum, steps * (std::ldexp(magnitude, -11) + 0x1p-24)};
   }

@@ -24,8 +24,9 @@ inline constexpr float kHigh = 0.75f;
 
 inline size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
 
-inline ptrdiff_t Groups(const Shape &s) { return s.in_c / s.depth; }
-inline ptrdiff_t Outputs(const Shape &s) { return Groups(s) * s.multiplier; }
+// Of a group.
+inline ptrdiff_t Depth(const Shape &s) { return s.in_c / s.groups; }
+inline ptrdiff_t Multiplier(const Shape &s) { return s.out_c / s.groups; }
 
 enum class Stored { kFloat, kF16, kBf16 };
 inline constexpr Stored kAllStored[] = {Stored::kFloat, Stored::kF16,
@@ -41,16 +42,19 @@ struct Case {
   bool clamp = false;
   ptrdiff_t extra_stride = 0;
   ptrdiff_t row_part = 1000;       // rows of outputs per call
-  ptrdiff_t channel_part = 1000;   // groups per call
+  ptrdiff_t group_part = 1000;     // groups per call
   Stored stored = Stored::kFloat;  // image and output
 };
 
-// An image of `channels` channels, all groups of one.
+// An image of `groups` channels, all groups of one channel and one output.
 Shape Square(ptrdiff_t size,
-             ptrdiff_t channels,
+             ptrdiff_t groups,
              ptrdiff_t kernel,
              ptrdiff_t stride,
              ptrdiff_t pad);
+
+// The same with so many channels and outputs in each group.
+void SetGroup(ptrdiff_t depth, ptrdiff_t multiplier, Shape *shape);
 
 // Those of this machine that can run a case.
 std::vector<CpuIsa> IsasFor(const Case &c);
@@ -67,7 +71,7 @@ struct Data {
 
 Data MakeData(const Case &c, Random *random);
 
-// In the parts that the case says. Pixels of the output are Outputs +
+// In the parts that the case says. Pixels of the output are out_c +
 // extra_stride apart.
 std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa);
 

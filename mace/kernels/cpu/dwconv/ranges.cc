@@ -20,12 +20,12 @@ Ranges SplitRanges(const Shape &shape, int threads) {
   const ptrdiff_t wanted = threads <= 1 ? 1 : threads * kPartsPerThread;
   Ranges r;
   r.rows = shape.batch * shape.out_h;
-  r.groups = shape.in_c / shape.depth;
+  r.groups = shape.groups;
   r.row_parts = std::min(wanted, DivideUp(r.rows, kMinRows));
-  const ptrdiff_t most = r.groups * shape.multiplier / kMinOutputs;
+  const ptrdiff_t most = shape.out_c / kMinOutputs;
   r.group_parts =
       std::min(DivideUp(wanted, r.row_parts), std::max<ptrdiff_t>(most, 1));
-  r.group_unit = DivideUp(kLineOutputs, shape.multiplier);
+  r.group_unit = DivideUp(kLineOutputs, shape.out_c / shape.groups);
   return r;
 }
 

@@ -14,7 +14,8 @@ Shape MakeShape(ptrdiff_t rows, ptrdiff_t groups, ptrdiff_t multiplier) {
   Shape shape;
   shape.out_h = rows;
   shape.in_c = groups;
-  shape.multiplier = multiplier;
+  shape.out_c = groups * multiplier;
+  shape.groups = groups;
   return shape;
 }
 

@@ -1,0 +1,22 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/conv/strategy.h"
+
+namespace mace::conv {
+
+void Strategies::Init(CpuIsa isa, int max_tile) {
+  in_order_[0] = MakeWinograd(isa, max_tile);
+  in_order_[1] = MakeDepthwise(isa);
+  in_order_[2] = MakeDirect();
+}
+
+std::unique_ptr<Plan> Strategies::MakePlan(const Request &request) const {
+  for (const auto &strategy : in_order_) {
+    std::unique_ptr<Plan> plan = strategy->MakePlan(request);
+    if (plan != nullptr) return plan;
+  }
+  return nullptr;
+}
+
+}  // namespace mace::conv

@@ -1,0 +1,148 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/epilogue/conv_op_plan.h"
+
+#include <utility>
+
+#include "mace/ops/epilogue/arithmetic_choice.h"
+
+namespace mace {
+namespace {
+
+constexpr size_t kOutput = 0;
+
+template <typename Context>
+const Tensor *Optional(const Context &context, size_t input) {
+  return input == ConvPorts::kNone ? nullptr : context.input(input);
+}
+
+constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
+
+}  // namespace
+
+void ConvOpPlan::Make(const Settings &settings,
+                      const conv::Strategies &strategies,
+                      conv::Request request,
+                      PlanContext *context) {
+  const ConvPorts &ports = settings.ports;
+  const int threads = context->thread_pool()->thread_count();
+  std::unique_ptr<conv::Plan> plan;
+  if (context->output(kOutput)->elements() > 0) {
+    const Tensor &filter = *context->input(ports.filter);
+    const bool residual = Optional(*context, ports.residual) != nullptr;
+    request.filter = filter.data;
+    request.weights = PackedWeightType(filter);
+    request.image = ElementOf(context->input(ports.input)->data_type);
+    request.residual = residual;
+    request.threads = threads;
+    plan = strategies.MakePlan(request);
+    context->RequestScratch(plan->ScratchBytes(threads));
+    if (plan->PreparedBytes() > 0) {
+      conv::Plan *taker = plan.get();
+      context->RequestPrepared(plan->PreparedBytes(), [taker](void *memory) {
+        return taker->TakePrepared(memory);
+      });
+    }
+    if (residual && plan->ResidualMayBeOutput()) {
+      context->AllowInPlace(kOutput, ports.residual);
+    }
+  }
+  context->Keep(
+      std::make_unique<ConvOpPlan>(settings, request.shape, std::move(plan)));
+}
+
+ConvOpPlan::ConvOpPlan(const Settings &settings,
+                       const conv::Shape &shape,
+                       std::unique_ptr<conv::Plan> plan)
+    : settings_(settings), shape_(shape), plan_(std::move(plan)) {}
+
+conv::Args ConvOpPlan::ArgsFor(const RunContext &context) const {
+  const ConvPorts &ports = settings_.ports;
+  ConvTensors tensors;
+  tensors.input = context.input(ports.input);
+  tensors.weights = context.input(ports.filter);
+  tensors.bias = context.input(ports.bias);
+  tensors.residual = Optional(context, ports.residual);
+  tensors.output = context.output(kOutput);
+  return MakeConvArgs(tensors, *settings_.activation);
+}
+
+void ConvOpPlan::Run(RunContext *context) const {
+  if (plan_ == nullptr) return;
+  plan_->Run(ArgsFor(*context), settings_.activation->second_pass(),
+             context->thread_pool(), context->scratch());
+}
+
+const RowBands *ConvOpPlan::row_bands() const {
+  return settings_.images && plan_ != nullptr && plan_->rows() != nullptr
+             ? this
+             : nullptr;
+}
+
+RowWindow ConvOpPlan::Rows() const {
+  return {shape_.kernel_h, shape_.stride_h, shape_.dilation_h, shape_.pad_top,
+          shape_.in_h};
+}
+
+RowRange ConvOpPlan::InputRows(const RowRange &output) const {
+  return Rows().InputRows(output);
+}
+
+size_t ConvOpPlan::BandScratchBytes(int64_t rows) const {
+  return plan_->rows()->RowScratchBytes(Index(rows));
+}
+
+void ConvOpPlan::RunBand(const RunContext &context, const BandRun &run) const {
+  const RowWindow window = Rows();
+  const RowRange input = window.InputRows(run.rows);
+  conv::ImageRows rows;
+  rows.in_rows = Index(input.count());
+  rows.out_rows = Index(run.rows.count());
+  rows.pad_top = Index(input.begin - window.Top(run.rows.begin));
+  conv::Args args = ArgsFor(context);
+  args.input = run.input;
+  args.output = run.output;
+  args.output_stride = static_cast<size_t>(run.output_stride);
+  if (args.epilogue.residual != nullptr) {
+    const auto pixel = static_cast<size_t>(
+        (run.image * shape_.out_h + run.rows.begin) * shape_.out_w);
+    const DataType type = context.output(kOutput)->data_type;
+    args.epilogue.residual = static_cast<const char *>(args.epilogue.residual) +
+                             pixel * args.epilogue.residual_stride *
+                                 gemm::ElementBytes(ElementOf(type));
+  }
+  plan_->rows()->RunRows(rows, args, settings_.activation->second_pass(),
+                         run.scratch);
+}
+
+std::string ConvOpPlan::KernelName() const {
+  return plan_ == nullptr ? "none" : plan_->Name();
+}
+
+conv::Shape ConvShape(const Shape &input,
+                      const Shape &output,
+                      const WindowSpec &spec,
+                      const WindowGeometry &window,
+                      int64_t groups) {
+  conv::Shape s;
+  s.batch = Index(input[0]);
+  s.in_h = Index(input[1]);
+  s.in_w = Index(input[2]);
+  s.in_c = Index(input[3]);
+  s.kernel_h = Index(spec.kernel[0]);
+  s.kernel_w = Index(spec.kernel[1]);
+  s.stride_h = Index(spec.stride[0]);
+  s.stride_w = Index(spec.stride[1]);
+  s.dilation_h = Index(spec.dilation[0]);
+  s.dilation_w = Index(spec.dilation[1]);
+  s.pad_top = Index(window.pad_before[0]);
+  s.pad_left = Index(window.pad_before[1]);
+  s.out_h = Index(output[1]);
+  s.out_w = Index(output[2]);
+  s.out_c = Index(output[3]);
+  s.groups = Index(groups);
+  return s;
+}
+
+}  // namespace mace
