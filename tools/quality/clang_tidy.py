@@ -81,6 +81,13 @@ _EXTENSION_FLAGS = {
     ),
 }
 _KERNEL = re.compile(r"\bMACE_ISA\b")
+# The source that registers an arithmetic is compiled once for each; one of them.
+_ARITHMETIC = re.compile(r"\bMACE_ARITHMETIC_KIND\b")
+_ARITHMETIC_FLAGS = (
+    "-DMACE_ARITHMETIC_KIND=kInt8Weights",
+    "-DMACE_ARITHMETIC_TABLES=BASE",
+    "-DMACE_ARITHMETIC_TABLE=kInt8WeightArithmetic",
+)
 
 
 def flags_of(file: Path, text: str) -> List[str]:
@@ -88,6 +95,8 @@ def flags_of(file: Path, text: str) -> List[str]:
 
     A source in namespace MACE_ISA is compiled once per instruction set.
     """
+    if _ARITHMETIC.search(text):
+        return [*_FLAGS, *_ARITHMETIC_FLAGS]
     if not _KERNEL.search(text):
         return [*_FLAGS]
     extension = file.name.split("_", 1)[0]

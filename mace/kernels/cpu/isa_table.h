@@ -19,6 +19,7 @@
 //   BASE          without `extension`: every ISA, an extension its base's
 //   FP16          extension = "fp16": neon_dotprod runs that of neon_fp16
 //   INT8          extension = "int8": bf16's ISAs run that of avx512_vnni
+//   INT8_OR_BASE  two targets, with "int8" and without: the former if it has one
 //   BF16          extension = "bf16": amx_bf16 runs the vectors of avx512_bf16
 //   BF16_AND_AMX  "bf16" and "amx": each has a copy of its own
 //
@@ -34,6 +35,9 @@
 #define MACE_COPIES_BASE(X, ...) MACE_FOR_EACH_ISA_AND_BASE(X, __VA_ARGS__)
 #define MACE_COPIES_FP16(X, ...) MACE_FOR_EACH_FP16_ISA(X, __VA_ARGS__)
 #define MACE_COPIES_INT8(X, ...) MACE_FOR_EACH_INT8_ISA(X, __VA_ARGS__)
+#define MACE_COPIES_INT8_OR_BASE(X, ...) \
+  MACE_COPIES_INT8(X, __VA_ARGS__)       \
+  MACE_COPIES_BASE(X, __VA_ARGS__)
 #define MACE_COPIES_BF16(X, ...) \
   MACE_FOR_EACH_BF16_EXTENSION(MACE_COPY_OF_AVX512_BF16, X, __VA_ARGS__)
 #define MACE_COPIES_BF16_AND_AMX(X, ...) \

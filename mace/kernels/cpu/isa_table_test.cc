@@ -44,6 +44,9 @@ std::string Fp16(CpuIsa isa) {
 std::string Int8(CpuIsa isa) {
   return Copy(MACE_FIND_TABLE(INT8, isa, kTable));
 }
+std::string Int8OrBase(CpuIsa isa) {
+  return Copy(MACE_FIND_TABLE(INT8_OR_BASE, isa, kTable));
+}
 std::string Bf16(CpuIsa isa) {
   return Copy(MACE_FIND_TABLE(BF16, isa, kTable));
 }
@@ -82,11 +85,13 @@ TEST(IsaTable, ProductsOfInt8AreTheLastExtensionThatHasThem) {
     if (isa.base == "avx512" && isa.name != "avx512") copy = "avx512_vnni";
     if (isa.name == "neon_dotprod") copy = isa.name;
     EXPECT_EQ(Int8(isa.isa), copy) << isa.name;
+    EXPECT_EQ(Int8OrBase(isa.isa), copy.empty() ? isa.base : copy) << isa.name;
   }
 }
 
 TEST(IsaTable, NoIsaFindsNone) {
   EXPECT_EQ(Int8(CpuIsa::kNone), "");
+  EXPECT_EQ(Int8OrBase(CpuIsa::kNone), "");
   EXPECT_EQ(Base(CpuIsa::kNone), "");
   EXPECT_EQ(Fp16(CpuIsa::kNone), "");
   EXPECT_EQ(Bf16(CpuIsa::kNone), "");

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "mace/kernels/cpu/int8_gemm/int8_gemm.h"
+#include "mace/kernels/cpu/gemm/int8_gemm.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/matrix_batches.h"
 #include "mace/ops/matmul_integer/matmul_integer_schema.h"
@@ -17,7 +17,7 @@
 namespace mace {
 namespace {
 
-using int8_gemm::kPanelColumns;
+using gemm::kPanelColumns;
 constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
 
 size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
@@ -51,7 +51,8 @@ struct LayoutOfB {
         matrices(b.Elements(0, b.rank() - 2)) {}
 
   size_t PanelBytes() const {
-    return int8_gemm::PanelBytes(static_cast<size_t>(depth));
+    return gemm::PanelBytes(gemm::WeightType::kI8Fours,
+                            gemm::DepthInFours(static_cast<size_t>(depth)));
   }
   size_t Panels() const { return static_cast<size_t>(matrices * panels); }
   size_t Bytes() const {
@@ -71,7 +72,7 @@ struct LayoutOfB {
   int64_t matrices;
 };
 
-void PackB(const int8_gemm::Kernels &kernels,
+void PackB(const gemm::IntegerPacking &packing,
            const Tensor &b,
            const LayoutOfB &layout,
            const PackedB &to,
@@ -86,7 +87,7 @@ void PackB(const int8_gemm::Kernels &kernels,
       [&](int64_t begin, int64_t end, int /*thread*/) {
         for (int64_t i = begin; i < end; ++i) {
           const int64_t column = i % panels * kColumns;
-          kernels.pack_panel(
+          packing.pack_panel(
               from + i / panels * depth * columns + column,
               static_cast<size_t>(columns), static_cast<size_t>(depth),
               static_cast<size_t>(std::min(kColumns, columns - column)), flip,
@@ -98,12 +99,12 @@ void PackB(const int8_gemm::Kernels &kernels,
 
 class MatMulIntegerPlan final : public OpPlan {
  public:
-  // `kernels` and the memory of `prepared` outlive the plan; the latter is null
+  // `arithmetic` and the memory of `prepared` outlive the plan; the latter is null
   // where B is computed.
-  MatMulIntegerPlan(const int8_gemm::Kernels &kernels,
+  MatMulIntegerPlan(const gemm::Arithmetic &arithmetic,
                     const PackedB &prepared,
                     const PlanContext &context)
-      : kernels_(kernels),
+      : arithmetic_(arithmetic),
         prepared_(prepared),
         b_(context.input(kMatMulIntegerBInput)->shape),
         outputs_(context.output(kMatMulIntegerOutputOutput)->elements()) {
@@ -136,7 +137,7 @@ class MatMulIntegerPlan final : public OpPlan {
     const Tensor &b = *context->input(kMatMulIntegerBInput);
     const Scratch s = Lay(static_cast<char *>(context->scratch()));
     PackA(a, s, pool);
-    if (prepared_.panels == nullptr) PackB(kernels_, b, b_, s.b, pool);
+    if (prepared_.panels == nullptr) PackB(*arithmetic_.integers, b, b_, s.b, pool);
     const Tensor *a_zero = context->input(kMatMulIntegerAZeroPointInput);
     for (int64_t m = 0; m < all_rows_; ++m) {
       s.row_zeros[m] = ZeroAt(a_zero, m % rows_, a.data_type);
@@ -157,7 +158,7 @@ class MatMulIntegerPlan final : public OpPlan {
 
   int64_t Macs() const override { return outputs_ * b_.depth; }
   std::string KernelName() const override {
-    return Macs() == 0 ? "none" : kernels_.name;
+    return Macs() == 0 ? "none" : arithmetic_.name;
   }
 
  private:
@@ -173,8 +174,8 @@ class MatMulIntegerPlan final : public OpPlan {
 
   // Bytes of a packed row.
   size_t RowBytes() const {
-    return int8_gemm::PaddedDepth(static_cast<size_t>(b_.depth)) *
-           kernels_.row_element_bytes;
+    return gemm::DepthInFours(static_cast<size_t>(b_.depth)) *
+           arithmetic_.integers->row_element_bytes;
   }
 
   // Where everything lies in the scratch memory, or how much it is.
@@ -206,7 +207,7 @@ class MatMulIntegerPlan final : public OpPlan {
                       [&](int64_t begin, int64_t end, int /*thread*/) {
                         const auto depth = static_cast<size_t>(b_.depth);
                         const auto first = static_cast<size_t>(begin);
-                        kernels_.pack_rows(
+                        arithmetic_.integers->pack_rows(
                             from + first * depth, depth,
                             static_cast<size_t>(end - begin), depth, flip,
                             s.a + first * RowBytes(), s.row_sums + begin);
@@ -218,7 +219,7 @@ class MatMulIntegerPlan final : public OpPlan {
   void Split(int threads) {
     constexpr int64_t kRowsInCache = 256 * 1024;
     constexpr int64_t kPartsPerThread = 4;
-    const auto tile = static_cast<int64_t>(kernels_.row_tile);
+    const auto tile = static_cast<int64_t>(arithmetic_.row_tile);
     const int64_t fit = kRowsInCache / static_cast<int64_t>(RowBytes());
     task_rows_ =
         std::max<int64_t>(1, std::min(DivideUp(call_rows_, tile), fit / tile)) *
@@ -262,29 +263,32 @@ class MatMulIntegerPlan final : public OpPlan {
                 MatrixOfBatch(batches_, batches_.a_step, call) * rows_ + row;
             const int64_t b_panel =
                 MatrixOfBatch(batches_, batches_.b_step, call) * b_.panels;
-            int8_gemm::Block block;
-            block.a = s.a + static_cast<size_t>(a_row) * RowBytes();
+            gemm::Block block;
+            block.packed = s.a + static_cast<size_t>(a_row) * RowBytes();
             block.row_sums = s.row_sums + a_row;
             block.row_zeros = s.row_zeros + a_row;
             block.rows =
                 static_cast<size_t>(std::min(task_rows_, call_rows_ - row));
             block.depth = static_cast<size_t>(b_.depth);
-            block.b =
+            block.w =
                 packed.panels + static_cast<size_t>(b_panel) * b_.PanelBytes();
-            block.column_sums = s.column_sums + b_panel * kColumns;
-            block.column_zeros = s.column_zeros;
+            block.w_type = gemm::WeightType::kI8Fours;
+            const gemm::IntegerColumns columns = {
+                s.column_sums + b_panel * kColumns, s.column_zeros};
+            block.epilogue.integers = &columns;
             block.columns = static_cast<size_t>(b_.columns);
             block.panel_begin = static_cast<size_t>(panel);
             block.panel_end =
                 static_cast<size_t>(std::min(b_.panels, panel + task_panels_));
             block.c = c + (call * call_rows_ + row) * b_.columns;
+            block.c_type = gemm::Element::kI32;
             block.c_stride = static_cast<size_t>(b_.columns);
-            kernels_.run(block);
+            arithmetic_.run(block);
           }
         });
   }
 
-  const int8_gemm::Kernels &kernels_;
+  const gemm::Arithmetic &arithmetic_;
   const PackedB prepared_;
   const LayoutOfB b_;
   const int64_t outputs_;
@@ -300,7 +304,7 @@ class MatMulIntegerPlan final : public OpPlan {
 class MatMulIntegerOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    kernels_ = int8_gemm::KernelsFor(isa());
+    arithmetic_ = gemm::ArithmeticFor(gemm::ArithmeticKind::kInt8, isa());
     const Tensor *b = context->constant(kMatMulIntegerBInput);
     if (b == nullptr || b->shape.rank() < 2 || b->elements() == 0) {
       return MaceStatus();  // InferShapes looks at the shape
@@ -313,7 +317,7 @@ class MatMulIntegerOp final : public CpuOp {
                             "' (MatMulInteger): no memory for ", bytes,
                             " bytes of its constant b in the order of use");
     }
-    PackB(*kernels_, *b, layout, prepared_, context->thread_pool());
+    PackB(*arithmetic_->integers, *b, layout, prepared_, context->thread_pool());
     return MaceStatus();
   }
 
@@ -344,7 +348,7 @@ class MatMulIntegerOp final : public CpuOp {
 
   MaceStatus Plan(PlanContext *context) override {
     auto plan =
-        std::make_unique<MatMulIntegerPlan>(*kernels_, prepared_, *context);
+        std::make_unique<MatMulIntegerPlan>(*arithmetic_, prepared_, *context);
     context->RequestScratch(plan->ScratchBytes());
     context->Keep(std::move(plan));
     return MaceStatus();
@@ -372,7 +376,7 @@ class MatMulIntegerOp final : public CpuOp {
                         length, "]");
   }
 
-  const int8_gemm::Kernels *kernels_ = nullptr;
+  const gemm::Arithmetic *arithmetic_ = nullptr;
   PackedB prepared_;  // null: B is computed
 };
 

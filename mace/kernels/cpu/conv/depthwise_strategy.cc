@@ -73,10 +73,9 @@ class DepthwisePlan : public Plan, private RowPlan {
         return std::string(what) + " in fp16";
       case Element::kBf16:
         return std::string(what) + " in bf16";
-      case Element::kF32:
-        break;
+      default:
+        return what;
     }
-    return what;
   }
   virtual const void *Filter(const Args &args) const { return args.weights; }
 
@@ -241,14 +240,15 @@ class Depthwise final : public Strategy {
  private:
   const dwconv::Kernels *KernelsOf(Element element) const {
     switch (element) {
+      case Element::kF32:
+        return float_;
       case Element::kF16:
         return fp16_;
       case Element::kBf16:
         return bf16_;
-      case Element::kF32:
-        break;
+      default:
+        return nullptr;
     }
-    return float_;
   }
 
   const dwconv::Kernels *float_;

@@ -25,9 +25,11 @@ const Arithmetic *ArithmeticFor(ArithmeticKind kind, CpuIsa isa) {
     case ArithmeticKind::kInt8Weights:
       return FindLinked<ArithmeticKind::kInt8Weights>(isa);
     case ArithmeticKind::kBf16:
-      return FindLinked<ArithmeticKind::kBf16>(isa);
+      return FindLinked<ArithmeticKind::kBf16>(PermittedIsa(isa));
     case ArithmeticKind::kFp16:
       return FindLinked<ArithmeticKind::kFp16>(isa);
+    case ArithmeticKind::kInt8:
+      return FindLinked<ArithmeticKind::kInt8>(isa);
     case ArithmeticKind::kFloat:
       break;
   }

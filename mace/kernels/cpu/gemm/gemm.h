@@ -25,6 +25,9 @@
 // row is multiplied by q, its sums by the scale, and the sum of the row by the
 // offset.
 //
+// kI8Fours is of another kind: integers that meet integers, [ceil(N / 16)]
+// [K / 4][16][4] of int8, K rounded up to fours; int8_gemm.h.
+//
 // What an Arithmetic reads and how it sums:
 //
 //   float   rows, residual and results of float; weights of every type, widened
@@ -34,13 +37,15 @@
 //           float, sums of float: bias first (AMX: last), then K ascending by
 //           pairs (AMX: what is left of all taps at the end) in one chain per
 //           output and K-block.
-//   fp16    rows, weights (kF16), residual and results of fp16. Sums are fp16
-//   in
-//           chains of at most Block::chain products, starting from the bias in
-//           the first one; chains are added in fp16 over a K-block, K-blocks in
-//           float. Each addition rounds to 11 bits of the sum so far, so the
-//           error grows with the root of the chain. fp16 ends at 65504; what is
-//           beyond it is infinite.
+//   fp16    rows, weights (kF16), residual and results of fp16. Sums are in
+//           fp16, in chains of at most Block::chain products, starting from the
+//           bias in the first one; chains are added in fp16 over a K-block,
+//           K-blocks in float. Each addition rounds to 11 bits of the sum so
+//           far, so the error grows with the root of the chain. fp16 ends at
+//           65504; what is beyond it is infinite.
+//   int8    rows of 8-bit integers, packed; weights kI8Fours, results of int32,
+//           exact modulo 2^32. Zero points of both operands, as sums of rows
+//           and columns; no bias, residual or clamp.
 //
 // None of this depends on the tile, block or thread count: splitting the work
 // never changes a bit of the result; the ISA may (fused or separate rounding).
@@ -66,25 +71,30 @@ namespace mace::gemm {
 
 inline constexpr size_t kPanelColumns = 16;
 
-// Of what is multiplied by weights, of residuals and of results.
-enum class Element { kF32, kF16, kBf16 };
+// Of what is multiplied by weights, of residuals and of results. kI8: int8 or
+// uint8.
+enum class Element { kF32, kI32, kF16, kBf16, kI8 };
 
 inline constexpr size_t ElementBytes(Element element) {
-  return element == Element::kF32 ? 4 : 2;
+  if (element <= Element::kI32) return 4;
+  return element == Element::kI8 ? 1 : 2;
 }
 
-enum class WeightType { kF32, kF16, kBf16, kBf16Pairs, kI8 };
+enum class WeightType { kF32, kF16, kBf16, kBf16Pairs, kI8, kI8Fours };
 
 // Bytes of the scales and offsets that every panel of kI8 begins with.
 inline constexpr size_t kScaleBytes = 2 * kPanelColumns * sizeof(float);
 
-// Bytes of one panel; `depth` is K, of kBf16Pairs rounded up to pairs.
+// Bytes of one panel; `depth` is K, of kBf16Pairs rounded up to pairs and of
+// kI8Fours to fours.
 inline constexpr size_t PanelBytes(WeightType type, size_t depth) {
   switch (type) {
     case WeightType::kF32:
       return depth * kPanelColumns * 4;
     case WeightType::kI8:
       return kScaleBytes + depth * kPanelColumns;
+    case WeightType::kI8Fours:
+      return depth * kPanelColumns;
     default:
       return depth * kPanelColumns * 2;
   }
@@ -95,6 +105,13 @@ inline constexpr size_t PanelCount(size_t columns) {
   return (columns + kPanelColumns - 1) / kPanelColumns;
 }
 
+// Of the columns of a product of integers, from column 0 of panel 0 on, whole
+// panels.
+struct IntegerColumns {
+  const uint32_t *sums = nullptr;   // of the packed weights, less K * zero
+  const uint32_t *zeros = nullptr;  // zero points of the packed weights
+};
+
 // What happens to a sum before it is stored.
 struct Epilogue {
   const float *bias = nullptr;     // one per column, or null for 0
@@ -104,6 +121,7 @@ struct Epilogue {
   bool clamp = false;
   float low = 0.0f;
   float high = 0.0f;
+  const IntegerColumns *integers = nullptr;  // not null: int8
 };
 
 // Rows [begin, end) of a block, and the taps that they read: bit t is tap t.
@@ -140,7 +158,11 @@ struct Block {
   // a[t * rows + m]: `depth` numbers of Arithmetic::element each.
   const void *const *a = nullptr;
   const void *packed = nullptr;  // not null: what Arithmetic::pack wrote, and a
-                                 // is not read
+                                 // is not read; int8: always
+  // Of int8: the sums that came with `packed`, and the zero points of the packed
+  // numbers.
+  const uint32_t *row_sums = nullptr;
+  const uint32_t *row_zeros = nullptr;
   size_t rows = 0;
   size_t taps = 1;
   size_t depth = 0;
@@ -191,6 +213,8 @@ struct Vector {
   Epilogue epilogue;
 };
 
+struct IntegerPacking;  // int8_gemm.h
+
 // How products are computed with the instructions of an ISA.
 struct Arithmetic {
   const char *name;  // for reports; null: float
@@ -227,6 +251,8 @@ struct Arithmetic {
   // Whether rows must be equally far apart in all taps: an image gets its
   // border by a copy, no row pointer leads to zeros elsewhere.
   bool pads_images = false;
+  // Not null: of int8, how rows and panels are packed.
+  const IntegerPacking *integers = nullptr;
 };
 
 // What there are tables of, in this order.
@@ -235,6 +261,7 @@ enum class ArithmeticKind {
   kInt8Weights,  // float with weights kI8
   kBf16,         // weights kBf16Pairs
   kFp16,         // weights kF16
+  kInt8,         // weights kI8Fours; every ISA has it
 };
 
 // All but float are parts of the library by themselves (optional_kernels.h).

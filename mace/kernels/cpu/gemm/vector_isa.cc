@@ -99,6 +99,7 @@ void RunVector(const Vector &x) {
       break;
     }
     case WeightType::kI8:  // int8_weights_isa.cc
+    case WeightType::kI8Fours:
       break;
   }
 }

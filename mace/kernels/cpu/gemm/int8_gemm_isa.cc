@@ -1,11 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/int8_gemm/int8_gemm.h"
+#include "mace/kernels/cpu/gemm/int8_gemm.h"
 #include "mace/kernels/cpu/simd.h"
 #include "mace/kernels/cpu/simd_dot.h"
 
-namespace mace::int8_gemm::MACE_ISA {
+namespace mace::gemm::MACE_ISA {
 namespace {
 
 namespace sv = simd::MACE_ISA;
@@ -26,7 +26,8 @@ struct Tile {
 
 // Where a vector of columns begins in the panels.
 MACE_SIMD_INLINE const int8_t *WeightsAt(const Block &b, size_t column) {
-  return b.b + column / kPanelColumns * PanelBytes(b.depth) +
+  return static_cast<const int8_t *>(b.w) +
+         column / kPanelColumns * kPanelColumns * DepthInFours(b.depth) +
          column % kPanelColumns * sv::kDotFour;
 }
 
@@ -53,7 +54,7 @@ MACE_SIMD_INLINE void StoreRow(const sv::VU (&sums)[kVectors],
 
 template <int kRows, int kVectors>
 void RunTile(const Block &b, const Tile &t) {
-  const size_t padded = PaddedDepth(b.depth);
+  const size_t padded = DepthInFours(b.depth);
   const int8_t *w[kVectors];
   sv::DotSum acc[kRows][kVectors] = {};
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
@@ -80,10 +81,10 @@ void RunTile(const Block &b, const Tile &t) {
   sv::VU zeros[kVectors];
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
     const size_t column = t.column + static_cast<size_t>(v) * sv::kLanes;
-    sums[v] = LoadUint(b.column_sums + column);
-    zeros[v] = LoadUint(b.column_zeros + column);
+    sums[v] = LoadUint(b.epilogue.integers->sums + column);
+    zeros[v] = LoadUint(b.epilogue.integers->zeros + column);
   }
-  int32_t *c = b.c + t.row * b.c_stride + t.column;
+  int32_t *c = static_cast<int32_t *>(b.c) + t.row * b.c_stride + t.column;
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
     const size_t row = t.row + static_cast<size_t>(r);
     const uint32_t zero = b.row_zeros[row] + kRowOffset;
@@ -114,7 +115,7 @@ void Run(const Block &b) {
   constexpr size_t kColumns = static_cast<size_t>(sv::kDotVectors) * sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   Tile t;
-  t.a = static_cast<const sv::DotElement *>(b.a);
+  t.a = static_cast<const sv::DotElement *>(b.packed);
   t.row = 0;
   t.column = b.panel_begin * kPanelColumns;
   for (; t.column + kColumns <= end && t.column < b.columns;
@@ -169,7 +170,7 @@ void PackRows(const uint8_t *from,
   auto *row = static_cast<sv::DotElement *>(to);
   for (size_t m = 0; m < rows; ++m) {
     PackRow(from + m * stride, depth, flip, row, sums + m);
-    row += PaddedDepth(depth);
+    row += DepthInFours(depth);
   }
 }
 
@@ -235,10 +236,27 @@ void PackPanel(const uint8_t *from,
 #define MACE_INT8_NAME "int8 widened"
 #endif
 
-extern const Kernels kKernels;
-const Kernels kKernels = {
-    &Run,         &PackRows,      &PackPanel, sizeof(sv::DotElement),
-    sv::kDotRows, MACE_INT8_NAME,
+constexpr IntegerPacking kPacking = {&PackRows, &PackPanel,
+                                     sizeof(sv::DotElement)};
+
+// All of K is one K-block.
+extern const Arithmetic kInt8Arithmetic;
+const Arithmetic kInt8Arithmetic = {
+    MACE_INT8_NAME,
+    Element::kI8,
+    &Run,
+    /*run_vector=*/nullptr,
+    /*widen=*/nullptr,
+    sv::kDotRows,
+    /*depth_block=*/SIZE_MAX,
+    /*sum_columns=*/0,
+    /*narrow=*/nullptr,
+    /*widen_row=*/nullptr,
+    /*narrow_padded=*/nullptr,
+    /*pack=*/nullptr,
+    /*pack_half=*/nullptr,
+    /*pads_images=*/false,
+    &kPacking,
 };
 
-}  // namespace mace::int8_gemm::MACE_ISA
+}  // namespace mace::gemm::MACE_ISA

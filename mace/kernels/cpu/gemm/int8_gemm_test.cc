@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/int8_gemm/int8_gemm.h"
+#include "mace/kernels/cpu/gemm/int8_gemm.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "mace/kernels/cpu/kernel_testing.h"
 
-namespace mace::int8_gemm {
+namespace mace::gemm {
 namespace {
 
 constexpr uint8_t kSigned = 0;
@@ -46,9 +46,11 @@ std::vector<int32_t> Run(const Product &p,
                          CpuIsa isa,
                          size_t stretch_panels,
                          size_t gap) {
-  const Kernels &k = *KernelsFor(isa);
+  const Arithmetic &arithmetic = *ArithmeticFor(ArithmeticKind::kInt8, isa);
+  const IntegerPacking &k = *arithmetic.integers;
   const size_t panels = PanelCount(p.columns);
-  const size_t padded = PaddedDepth(p.depth);
+  const size_t padded = DepthInFours(p.depth);
+  const size_t panel_bytes = PanelBytes(WeightType::kI8Fours, padded);
   std::vector<uint8_t> rows(p.rows * padded * k.row_element_bytes + 64);
   std::vector<uint32_t> row_sums(p.rows);
   std::vector<uint32_t> row_zeros(p.rows);
@@ -58,14 +60,14 @@ std::vector<int32_t> Run(const Product &p,
     row_zeros[m] = Packed(p.a_zeros[m], p.a.flip);
   }
   // Exactly as large as declared, for the sanitizer.
-  std::vector<int8_t> packed(panels * PanelBytes(p.depth));
+  std::vector<int8_t> packed(panels * panel_bytes);
   std::vector<uint32_t> sums(panels * kPanelColumns);
   std::vector<uint32_t> zeros(panels * kPanelColumns);
   for (size_t panel = 0; panel < panels; ++panel) {
     const size_t first = panel * kPanelColumns;
     const size_t count = std::min(kPanelColumns, p.columns - first);
     k.pack_panel(p.b.bytes.data() + first, p.columns, p.depth, count, p.b.flip,
-                 packed.data() + panel * PanelBytes(p.depth),
+                 packed.data() + panel * panel_bytes,
                  sums.data() + first);
     for (size_t n = first; n < first + count; ++n) {
       zeros[n] = Packed(p.b_zeros[n], p.b.flip);
@@ -75,21 +77,23 @@ std::vector<int32_t> Run(const Product &p,
   const size_t stride = p.columns + gap;
   std::vector<int32_t> c(p.rows * stride, kGuard);
   Block block;
-  block.a = rows.data();
+  block.packed = rows.data();
   block.row_sums = row_sums.data();
   block.row_zeros = row_zeros.data();
   block.rows = p.rows;
   block.depth = p.depth;
-  block.b = packed.data();
-  block.column_sums = sums.data();
-  block.column_zeros = zeros.data();
+  block.w = packed.data();
+  block.w_type = WeightType::kI8Fours;
+  const IntegerColumns columns = {sums.data(), zeros.data()};
+  block.epilogue.integers = &columns;
   block.columns = p.columns;
   block.c = c.data();
+  block.c_type = Element::kI32;
   block.c_stride = stride;
   for (size_t begin = 0; begin < panels; begin += stretch_panels) {
     block.panel_begin = begin;
     block.panel_end = std::min(panels, begin + stretch_panels);
-    k.run(block);
+    arithmetic.run(block);
   }
   return c;
 }
@@ -181,4 +185,4 @@ TEST(Int8Gemm, ExtremeNumbers) {
 }
 
 }  // namespace
-}  // namespace mace::int8_gemm
+}  // namespace mace::gemm
