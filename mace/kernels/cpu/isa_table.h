@@ -19,9 +19,9 @@
 //   BASE          without `extension`: every ISA, an extension its base's
 //   FP16          extension = "fp16": neon_dotprod runs that of neon_fp16
 //   INT8          extension = "int8": bf16's ISAs run that of avx512_vnni
-//   INT8_OR_BASE  two targets, with "int8" and without: the former if it has one
-//   BF16          extension = "bf16": amx_bf16 runs the vectors of avx512_bf16
-//   BF16_AND_AMX  "bf16" and "amx": each has a copy of its own
+//   INT8_OR_BASE  two targets, with "int8" and without: the former if it has
+//   one BF16          extension = "bf16": amx_bf16 runs the vectors of
+//   avx512_bf16 BF16_AND_AMX  "bf16" and "amx": each has a copy of its own
 //
 // A function that names a table links its kernels: those of an extension, which
 // half_kernels.cc brings along or not, have functions of their own.

@@ -61,6 +61,28 @@ Result<const gemm::Arithmetic *> ChooseArithmetic(const InitContext &context,
   return ChooseFloatArithmetic(context, input, isa);
 }
 
+const gemm::Arithmetic *ChooseMatrixArithmetic(const InitContext &context,
+                                               CpuIsa isa) {
+  const gemm::Arithmetic *found = nullptr;
+  if (context.hints().precision == Precision::kBfloat16) {
+    found = gemm::ArithmeticFor(gemm::ArithmeticKind::kBf16, isa);
+  }
+  return found != nullptr
+             ? found
+             : gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, isa);
+}
+
+Result<const gemm::Arithmetic *> ChooseIntegerArithmetic(
+    const InitContext &context, CpuIsa isa) {
+  const gemm::Arithmetic *found =
+      gemm::ArithmeticFor(gemm::ArithmeticKind::kInt8, isa);
+  if (found != nullptr) return found;
+  return Unsupported("operator '", context.def().name, "' (",
+                     context.def().type,
+                     "): this library was built without the kernels for "
+                     "products of 8-bit integers");
+}
+
 DataType ActivationType(const InitContext &context,
                         const gemm::Arithmetic &arithmetic,
                         CpuIsa isa) {

@@ -28,6 +28,14 @@ Result<const gemm::Arithmetic *> ChooseArithmetic(const InitContext &context,
 Result<const gemm::Arithmetic *> ChooseFloatArithmetic(
     const InitContext &context, size_t input, CpuIsa isa);
 
+// How an operator multiplies two matrices of float that are both computed.
+const gemm::Arithmetic *ChooseMatrixArithmetic(const InitContext &context,
+                                               CpuIsa isa);
+// The same of 8-bit integers. UNSUPPORTED if this library has no kernels for
+// them.
+Result<const gemm::Arithmetic *> ChooseIntegerArithmetic(
+    const InitContext &context, CpuIsa isa);
+
 // What activations are stored as then: of fp16 and, where the deployment asks
 // for it and this library, which may lack the operator Cast, has the rest, of
 // bf16 (HalfUse::kComputes); else float.

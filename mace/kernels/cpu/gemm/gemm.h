@@ -159,8 +159,8 @@ struct Block {
   const void *const *a = nullptr;
   const void *packed = nullptr;  // not null: what Arithmetic::pack wrote, and a
                                  // is not read; int8: always
-  // Of int8: the sums that came with `packed`, and the zero points of the packed
-  // numbers.
+  // Of int8: the sums that came with `packed`, and the zero points of the
+  // packed numbers.
   const uint32_t *row_sums = nullptr;
   const uint32_t *row_zeros = nullptr;
   size_t rows = 0;

@@ -67,8 +67,7 @@ std::vector<int32_t> Run(const Product &p,
     const size_t first = panel * kPanelColumns;
     const size_t count = std::min(kPanelColumns, p.columns - first);
     k.pack_panel(p.b.bytes.data() + first, p.columns, p.depth, count, p.b.flip,
-                 packed.data() + panel * panel_bytes,
-                 sums.data() + first);
+                 packed.data() + panel * panel_bytes, sums.data() + first);
     for (size_t n = first; n < first + count; ++n) {
       zeros[n] = Packed(p.b_zeros[n], p.b.flip);
       sums[n] -= static_cast<uint32_t>(p.depth) * zeros[n];

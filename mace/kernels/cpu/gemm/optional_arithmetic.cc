@@ -1,7 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Registers an arithmetic by being linked. Compiled once for each (BUILD.bazel):
+// Registers an arithmetic by being linked. Compiled once for each
+// (BUILD.bazel):
 //   MACE_ARITHMETIC_KIND    of ArithmeticKind
 //   MACE_ARITHMETIC_TABLES  which instruction sets have one (isa_table.h)
 //   MACE_ARITHMETIC_TABLE   its name in their namespaces

@@ -4,8 +4,8 @@
 // The batch dimensions of a product of matrices, [..., M, K] by [..., K, N],
 // which broadcast as NumPy's do.
 
-#ifndef MACE_OPS_CPU_OP_MATRIX_BATCHES_H_
-#define MACE_OPS_CPU_OP_MATRIX_BATCHES_H_
+#ifndef MACE_KERNELS_CPU_MATMUL_MATRIX_BATCHES_H_
+#define MACE_KERNELS_CPU_MATMUL_MATRIX_BATCHES_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 #include "mace/core/base/shape.h"
 
-namespace mace {
+namespace mace::matmul {
 
 // The batch dimensions of both operands and how far each moves per step.
 struct MatrixBatches {
@@ -63,6 +63,6 @@ inline int64_t MatrixOfBatch(const MatrixBatches &batches,
   return matrix;
 }
 
-}  // namespace mace
+}  // namespace mace::matmul
 
-#endif  // MACE_OPS_CPU_OP_MATRIX_BATCHES_H_
+#endif  // MACE_KERNELS_CPU_MATMUL_MATRIX_BATCHES_H_

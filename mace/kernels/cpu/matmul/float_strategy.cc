@@ -1,0 +1,258 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// In float, tasks use B where it lies or pack their columns of it. Where there
+// are so many rows that these would be passed over too often, and for bf16
+// arithmetic, which narrows B meanwhile, B is packed as a whole, once per
+// matrix that it really has.
+
+#include <algorithm>
+
+#include "mace/kernels/cpu/conv/direct.h"
+#include "mace/kernels/cpu/conv/direct_run.h"
+#include "mace/kernels/cpu/gemm/pack.h"
+#include "mace/kernels/cpu/gemm/product.h"
+#include "mace/kernels/cpu/matmul/matmul.h"
+#include "mace/kernels/cpu/transpose/transpose.h"
+
+namespace mace::matmul {
+namespace {
+
+size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+constexpr size_t Size(int64_t x) { return static_cast<size_t>(x); }
+
+struct FloatKernels {
+  const gemm::Arithmetic *arithmetic = nullptr;
+  const gemm::FewRowsKernels *few_rows = nullptr;
+  transpose::Matrix transpose = nullptr;
+
+  bool narrows() const { return arithmetic->element == gemm::Element::kBf16; }
+};
+
+// Items of `elements` copies each that are worth handing to a thread.
+int64_t Grain(int64_t elements) {
+  constexpr int64_t kWorthwhile = 16 * 1024;
+  return std::max<int64_t>(1, kWorthwhile / elements);
+}
+
+class FloatPlan final : public Plan {
+ public:
+  FloatPlan(const FloatKernels &kernels, const Sizes &sizes, int threads);
+
+  std::string Name() const override {
+    switch (product_.kind) {
+      case gemm::ProductPlan::Kind::kFewRows:
+        return "few rows";
+      case gemm::ProductPlan::Kind::kPacks:
+        return "gemm that packs";
+      case gemm::ProductPlan::Kind::kNone:
+        break;
+    }
+    return "pack, " + conv::DirectName(direct_);
+  }
+  size_t ScratchBytes(int threads) const override {
+    return a_bytes_ +
+           (InTasks()
+                ? product_.scratch_bytes * static_cast<size_t>(threads)
+                : packed_bytes_ + conv::DirectScratchBytes(direct_, threads));
+  }
+  void Run(const Args &args, ThreadPool *pool, void *memory) const override;
+
+ private:
+  bool InTasks() const {
+    return product_.kind != gemm::ProductPlan::Kind::kNone;
+  }
+  void MakePlan(int64_t call_rows, int threads);
+
+  // Where the matrix of A for a call begins.
+  int64_t AMatrix(int64_t call) const {
+    return MatrixOfBatch(sizes_.batches, sizes_.batches.a_step, call) *
+           sizes_.rows * sizes_.depth;
+  }
+
+  // Calls [begin, end) of product_; `whole` are the tensors from their start,
+  // but A is the matrix of the only call where it was transposed.
+  void RunTasks(const gemm::ProductArgs &whole,
+                int64_t begin,
+                int64_t end,
+                char *scratch,
+                ThreadPool *pool) const;
+  void Pack(const float *b, void *packed, ThreadPool *pool) const;
+  // [K, M] to [M, K].
+  void Transpose(const float *from, float *to, ThreadPool *pool) const;
+
+  const FloatKernels kernels_;
+  const Sizes sizes_;
+  int64_t calls_ = 0;          // products to run
+  gemm::ProductPlan product_;  // or, where it is none:
+  conv::DirectPlan direct_;
+  size_t packed_bytes_ = 0;
+  size_t a_bytes_ = 0;
+};
+
+FloatPlan::FloatPlan(const FloatKernels &kernels,
+                     const Sizes &sizes,
+                     int threads)
+    : kernels_(kernels), sizes_(sizes) {
+  // With one B for all, the batches of an untransposed A are just more rows.
+  calls_ = sizes.batches.count;
+  int64_t call_rows = sizes.rows;
+  if (sizes.batches.b_shared && !sizes.transposed_a &&
+      sizes.a_matrices == calls_) {
+    call_rows *= calls_;
+    calls_ = 1;
+  }
+  if (sizes.transposed_a) {
+    a_bytes_ = Align(Size(sizes.rows * sizes.depth) * sizeof(float));
+  }
+  MakePlan(call_rows, threads);
+}
+
+void FloatPlan::MakePlan(int64_t call_rows, int threads) {
+  const size_t depth = Size(sizes_.depth);
+  const size_t columns = Size(sizes_.columns);
+  const bool narrows = kernels_.narrows();
+  if (!narrows) {
+    product_ = gemm::PlanProduct(
+        {Size(call_rows), depth, columns, sizes_.transposed_b},
+        {kernels_.arithmetic, kernels_.few_rows, kernels_.transpose}, calls_,
+        threads);
+    if (InTasks()) return;
+  }
+  conv::DirectRequest request;
+  request.shape = conv::MatrixShape(static_cast<ptrdiff_t>(call_rows),
+                                    static_cast<ptrdiff_t>(sizes_.depth),
+                                    static_cast<ptrdiff_t>(sizes_.columns));
+  request.w_type =
+      narrows ? gemm::WeightType::kBf16Pairs : gemm::WeightType::kF32;
+  request.arithmetic = kernels_.arithmetic;
+  request.threads = threads;
+  direct_ = conv::PlanDirect(request);
+  packed_bytes_ =
+      Align(narrows ? gemm::PackedPairNumbers(depth, columns) * sizeof(uint16_t)
+                    : gemm::PackedFloats(depth, columns) * sizeof(float));
+}
+
+void FloatPlan::Run(const Args &args, ThreadPool *pool, void *memory) const {
+  const auto *a = static_cast<const float *>(args.a);
+  const auto *b = static_cast<const float *>(args.b);
+  auto *c = static_cast<float *>(args.c);
+  char *scratch = static_cast<char *>(memory);
+  float *a_rows = reinterpret_cast<float *>(scratch);
+  scratch += a_bytes_;
+  const bool in_tasks = InTasks();
+  if (in_tasks && !sizes_.transposed_a) {
+    RunTasks({a, b, c}, 0, calls_, scratch, pool);
+    return;
+  }
+  int64_t packed_matrix = -1;
+  for (int64_t call = 0; call < calls_; ++call) {
+    const float *a_matrix = a + AMatrix(call);
+    if (sizes_.transposed_a) {
+      Transpose(a_matrix, a_rows, pool);
+      a_matrix = a_rows;
+    }
+    if (in_tasks) {
+      RunTasks({a_matrix, b, c}, call, call + 1, scratch, pool);
+      continue;
+    }
+    const int64_t b_matrix =
+        MatrixOfBatch(sizes_.batches, sizes_.batches.b_step, call);
+    if (b_matrix != packed_matrix) {
+      Pack(b + b_matrix * sizes_.depth * sizes_.columns, scratch, pool);
+      packed_matrix = b_matrix;
+    }
+    conv::Args own;
+    own.input = a_matrix;
+    own.weights = scratch;
+    own.output = c + call * sizes_.rows * sizes_.columns;
+    own.output_stride = Size(sizes_.columns);
+    conv::RunDirect(direct_, own, nullptr, pool, scratch + packed_bytes_);
+  }
+}
+
+void FloatPlan::RunTasks(const gemm::ProductArgs &whole,
+                         int64_t begin,
+                         int64_t end,
+                         char *scratch,
+                         ThreadPool *pool) const {
+  const int64_t tasks = static_cast<int64_t>(product_.tasks);
+  pool->ParallelFor(
+      (end - begin) * tasks, 1, [&](int64_t first, int64_t last, int thread) {
+        char *own =
+            scratch + static_cast<size_t>(thread) * product_.scratch_bytes;
+        for (int64_t item = first; item < last; ++item) {
+          const int64_t call = begin + item / tasks;
+          gemm::ProductArgs args;
+          args.a = whole.a + (sizes_.transposed_a ? 0 : AMatrix(call));
+          args.b = whole.b +
+                   MatrixOfBatch(sizes_.batches, sizes_.batches.b_step, call) *
+                       sizes_.depth * sizes_.columns;
+          args.c = whole.c + call * sizes_.rows * sizes_.columns;
+          gemm::RunProductTask(product_, args, Size(item % tasks), own);
+        }
+      });
+}
+
+void FloatPlan::Pack(const float *b, void *packed, ThreadPool *pool) const {
+  gemm::PackArgs args;
+  args.b = b;
+  args.depth = Size(sizes_.depth);
+  args.columns = Size(sizes_.columns);
+  args.depth_stride = sizes_.transposed_b ? 1 : args.columns;
+  args.column_stride = sizes_.transposed_b ? args.depth : 1;
+  args.transpose = kernels_.transpose;
+  const int64_t panels = static_cast<int64_t>(gemm::PanelCount(args.columns));
+  pool->ParallelFor(
+      panels, Grain(sizes_.depth * 16), [&](int64_t begin, int64_t end, int) {
+        const size_t first = Size(begin);
+        const size_t last = Size(end);
+        if (kernels_.narrows()) {
+          gemm::PackPanelsInPairs(args, *kernels_.arithmetic, first, last,
+                                  static_cast<uint16_t *>(packed));
+        } else {
+          gemm::PackPanels(args, first, last, static_cast<float *>(packed));
+        }
+      });
+}
+
+void FloatPlan::Transpose(const float *from,
+                          float *to,
+                          ThreadPool *pool) const {
+  // Cache lines of what is read.
+  constexpr int64_t kRows = 16;
+  const int64_t rows = sizes_.rows;
+  const int64_t depth = sizes_.depth;
+  pool->ParallelFor((rows + kRows - 1) / kRows, Grain(depth * kRows),
+                    [&](int64_t begin, int64_t end, int) {
+                      const int64_t first = begin * kRows;
+                      const int64_t count = std::min(rows, end * kRows) - first;
+                      kernels_.transpose(from + first, Size(rows),
+                                         to + first * depth, Size(depth),
+                                         Size(depth), Size(count));
+                    });
+}
+
+class Float final : public Strategy {
+ public:
+  Float(const gemm::Arithmetic *arithmetic, CpuIsa isa)
+      : kernels_{arithmetic, gemm::FewRowsKernelsFor(isa),
+                 transpose::KernelsFor(isa)->matrix32} {}
+
+  std::unique_ptr<Plan> MakePlan(const Sizes &sizes,
+                                 int threads) const override {
+    return std::make_unique<FloatPlan>(kernels_, sizes, threads);
+  }
+
+ private:
+  const FloatKernels kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeFloat(const gemm::Arithmetic *arithmetic,
+                                    CpuIsa isa) {
+  return std::make_unique<Float>(arithmetic, isa);
+}
+
+}  // namespace mace::matmul

@@ -1,0 +1,330 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A is packed in every run, in parallel with its sums, and so is B unless it is
+// constant. Then every task multiplies some rows by some columns.
+
+#include <algorithm>
+
+#include "mace/kernels/cpu/gemm/int8_gemm.h"
+#include "mace/kernels/cpu/matmul/matmul.h"
+
+namespace mace::matmul {
+namespace {
+
+using gemm::kPanelColumns;
+constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
+
+size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// Rows of so many bytes that are worth handing to a thread.
+constexpr int64_t RowGrain(int64_t bytes) {
+  constexpr int64_t kWorthwhile = 16 * 1024;
+  return bytes >= kWorthwhile ? 1 : kWorthwhile / std::max<int64_t>(bytes, 1);
+}
+
+// What makes a number of that type one of int8, by exclusive or.
+uint8_t Flip(bool is_unsigned) { return is_unsigned ? 0x80 : 0; }
+
+// Element `i` of a zero point, or its only one, as an int8 operand has it.
+uint32_t ZeroAt(const Integers &integers, int64_t i) {
+  uint8_t bits = 0;
+  if (integers.zeros != nullptr) {
+    bits = integers.zeros[integers.zero_count == 1 ? 0 : i];
+  }
+  const auto flipped = static_cast<int8_t>(bits ^ Flip(integers.is_unsigned));
+  return static_cast<uint32_t>(int32_t{flipped});
+}
+
+// All matrices of B in panels, and the sums of their columns.
+struct PackedB {
+  int8_t *panels = nullptr;
+  uint32_t *sums = nullptr;
+};
+
+// The sizes of B, and of its panels.
+struct LayoutOfB {
+  LayoutOfB(int64_t matrix_count, int64_t matrix_depth, int64_t matrix_columns)
+      : depth(matrix_depth),
+        columns(matrix_columns),
+        panels(DivideUp(columns, kColumns)),
+        matrices(matrix_count) {}
+
+  size_t PanelBytes() const {
+    return gemm::PanelBytes(gemm::WeightType::kI8Fours,
+                            gemm::DepthInFours(static_cast<size_t>(depth)));
+  }
+  size_t Panels() const { return static_cast<size_t>(matrices * panels); }
+  size_t Bytes() const {
+    return Align(Panels() * PanelBytes()) +
+           Panels() * kPanelColumns * sizeof(uint32_t);
+  }
+  PackedB At(void *memory) const {
+    if (memory == nullptr) return PackedB();
+    char *at = static_cast<char *>(memory);
+    return {reinterpret_cast<int8_t *>(at),
+            reinterpret_cast<uint32_t *>(at + Align(Panels() * PanelBytes()))};
+  }
+
+  int64_t depth;
+  int64_t columns;
+  int64_t panels;  // of a matrix
+  int64_t matrices;
+};
+
+void PackB(const gemm::IntegerPacking &packing,
+           const void *b,
+           bool is_unsigned,
+           const LayoutOfB &layout,
+           const PackedB &to,
+           ThreadPool *pool) {
+  const auto *from = static_cast<const uint8_t *>(b);
+  const uint8_t flip = Flip(is_unsigned);
+  const int64_t panels = layout.panels;
+  const int64_t columns = layout.columns;
+  const int64_t depth = layout.depth;
+  pool->ParallelFor(
+      layout.matrices * panels, RowGrain(depth * kColumns),
+      [&](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t column = i % panels * kColumns;
+          packing.pack_panel(
+              from + i / panels * depth * columns + column,
+              static_cast<size_t>(columns), static_cast<size_t>(depth),
+              static_cast<size_t>(std::min(kColumns, columns - column)), flip,
+              to.panels + static_cast<size_t>(i) * layout.PanelBytes(),
+              to.sums + i * kColumns);
+        }
+      });
+}
+
+class IntegerPlan final : public Plan {
+ public:
+  // `arithmetic` and the memory of `prepared` outlive the plan; the latter is
+  // null where B is computed.
+  IntegerPlan(const gemm::Arithmetic &arithmetic,
+              const PackedB &prepared,
+              const Sizes &sizes,
+              int threads)
+      : arithmetic_(arithmetic),
+        prepared_(prepared),
+        b_(sizes.b_matrices, sizes.depth, sizes.columns),
+        batches_(sizes.batches),
+        rows_(sizes.rows),
+        all_rows_(sizes.a_matrices * sizes.rows) {
+    // With one B for all, the batches of A are just more rows.
+    calls_ = batches_.count;
+    call_rows_ = rows_;
+    if (batches_.b_shared && all_rows_ == calls_ * rows_) {
+      call_rows_ = all_rows_;
+      calls_ = 1;
+    }
+    Split(threads);
+  }
+
+  std::string Name() const override { return arithmetic_.name; }
+  size_t ScratchBytes(int /*threads*/) const override {
+    return Lay(nullptr).bytes;
+  }
+  void Run(const Args &args, ThreadPool *pool, void *memory) const override {
+    const Scratch s = Lay(static_cast<char *>(memory));
+    PackA(args, s, pool);
+    if (prepared_.panels == nullptr) {
+      PackB(*arithmetic_.integers, args.b, args.b_integers.is_unsigned, b_, s.b,
+            pool);
+    }
+    for (int64_t m = 0; m < all_rows_; ++m) {
+      s.row_zeros[m] = ZeroAt(args.a_integers, m % rows_);
+    }
+    const int64_t padded_columns = b_.panels * kColumns;
+    for (int64_t n = 0; n < padded_columns; ++n) {
+      s.column_zeros[n] = n < b_.columns ? ZeroAt(args.b_integers, n) : 0;
+    }
+    const uint32_t *sums =
+        prepared_.panels == nullptr ? s.b.sums : prepared_.sums;
+    for (int64_t i = 0; i < b_.matrices * padded_columns; ++i) {
+      s.column_sums[i] = sums[i] - static_cast<uint32_t>(b_.depth) *
+                                       s.column_zeros[i % padded_columns];
+    }
+    Multiply(s, static_cast<int32_t *>(args.c), pool);
+  }
+
+ private:
+  struct Scratch {
+    char *a = nullptr;
+    uint32_t *row_sums = nullptr;
+    uint32_t *row_zeros = nullptr;
+    PackedB b;  // null where it is prepared
+    uint32_t *column_sums = nullptr;
+    uint32_t *column_zeros = nullptr;
+    size_t bytes = 0;
+  };
+
+  // Bytes of a packed row.
+  size_t RowBytes() const {
+    return gemm::DepthInFours(static_cast<size_t>(b_.depth)) *
+           arithmetic_.integers->row_element_bytes;
+  }
+
+  // Where everything lies in the scratch memory, or how much it is.
+  Scratch Lay(char *memory) const {
+    Scratch s;
+    const auto take = [&](size_t bytes) {
+      char *at = memory == nullptr ? nullptr : memory + s.bytes;
+      s.bytes += Align(bytes);
+      return at;
+    };
+    const auto take_numbers = [&](size_t count) {
+      return reinterpret_cast<uint32_t *>(take(count * sizeof(uint32_t)));
+    };
+    const size_t rows = static_cast<size_t>(all_rows_);
+    s.a = take(rows * RowBytes());
+    s.row_sums = take_numbers(rows);
+    s.row_zeros = take_numbers(rows);
+    if (prepared_.panels == nullptr) s.b = b_.At(take(b_.Bytes()));
+    s.column_sums = take_numbers(b_.Panels() * kPanelColumns);
+    s.column_zeros =
+        take_numbers(static_cast<size_t>(b_.panels) * kPanelColumns);
+    return s;
+  }
+
+  void PackA(const Args &args, const Scratch &s, ThreadPool *pool) const {
+    const auto *from = static_cast<const uint8_t *>(args.a);
+    const uint8_t flip = Flip(args.a_integers.is_unsigned);
+    pool->ParallelFor(all_rows_, RowGrain(b_.depth),
+                      [&](int64_t begin, int64_t end, int /*thread*/) {
+                        const auto depth = static_cast<size_t>(b_.depth);
+                        const auto first = static_cast<size_t>(begin);
+                        arithmetic_.integers->pack_rows(
+                            from + first * depth, depth,
+                            static_cast<size_t>(end - begin), depth, flip,
+                            s.a + first * RowBytes(), s.row_sums + begin);
+                      });
+  }
+
+  // Tasks of so many rows that they stay in L2 while the columns pass over
+  // them; fewer, and fewer columns, where threads would be idle.
+  void Split(int threads) {
+    constexpr int64_t kRowsInCache = 256 * 1024;
+    constexpr int64_t kPartsPerThread = 4;
+    const auto tile = static_cast<int64_t>(arithmetic_.row_tile);
+    const int64_t fit = kRowsInCache / static_cast<int64_t>(RowBytes());
+    task_rows_ =
+        std::max<int64_t>(1, std::min(DivideUp(call_rows_, tile), fit / tile)) *
+        tile;
+    task_panels_ = b_.panels;
+    if (threads <= 1) return;
+    // Multiply-adds that are worth handing to a thread.
+    constexpr int64_t kWorthwhile = 256 * 1024;
+    const int64_t wanted = threads * kPartsPerThread;
+    const int64_t row_tasks = calls_ * DivideUp(call_rows_, task_rows_);
+    // Pairs of panels: no kernel's tile is wider.
+    const int64_t pair_work = task_rows_ * b_.depth * 2 * kColumns;
+    const int64_t pairs =
+        std::max({int64_t{1},
+                  DivideUp(DivideUp(b_.panels, 2), DivideUp(wanted, row_tasks)),
+                  DivideUp(kWorthwhile, pair_work)});
+    task_panels_ = std::min(b_.panels, pairs * 2);
+    const int64_t tasks = row_tasks * DivideUp(b_.panels, task_panels_);
+    if (tasks >= wanted) return;
+    const int64_t parts = DivideUp(wanted, tasks);
+    const int64_t row_work =
+        tile * b_.depth * std::min(b_.panels, task_panels_) * kColumns;
+    const int64_t tiles =
+        std::max({int64_t{1}, DivideUp(DivideUp(task_rows_, tile), parts),
+                  DivideUp(kWorthwhile, row_work)});
+    task_rows_ = std::min(task_rows_, tiles * tile);
+  }
+
+  void Multiply(const Scratch &s, int32_t *c, ThreadPool *pool) const {
+    const int64_t row_tasks = DivideUp(call_rows_, task_rows_);
+    const int64_t panel_tasks = DivideUp(b_.panels, task_panels_);
+    const PackedB &packed = prepared_.panels == nullptr ? s.b : prepared_;
+    pool->ParallelFor(
+        calls_ * row_tasks * panel_tasks, 1,
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          for (int64_t task = begin; task < end; ++task) {
+            const int64_t call = task / (row_tasks * panel_tasks);
+            const int64_t row = task / panel_tasks % row_tasks * task_rows_;
+            const int64_t panel = task % panel_tasks * task_panels_;
+            const int64_t a_row =
+                MatrixOfBatch(batches_, batches_.a_step, call) * rows_ + row;
+            const int64_t b_panel =
+                MatrixOfBatch(batches_, batches_.b_step, call) * b_.panels;
+            gemm::Block block;
+            block.packed = s.a + static_cast<size_t>(a_row) * RowBytes();
+            block.row_sums = s.row_sums + a_row;
+            block.row_zeros = s.row_zeros + a_row;
+            block.rows =
+                static_cast<size_t>(std::min(task_rows_, call_rows_ - row));
+            block.depth = static_cast<size_t>(b_.depth);
+            block.w =
+                packed.panels + static_cast<size_t>(b_panel) * b_.PanelBytes();
+            block.w_type = gemm::WeightType::kI8Fours;
+            const gemm::IntegerColumns columns = {
+                s.column_sums + b_panel * kColumns, s.column_zeros};
+            block.epilogue.integers = &columns;
+            block.columns = static_cast<size_t>(b_.columns);
+            block.panel_begin = static_cast<size_t>(panel);
+            block.panel_end =
+                static_cast<size_t>(std::min(b_.panels, panel + task_panels_));
+            block.c = c + (call * call_rows_ + row) * b_.columns;
+            block.c_type = gemm::Element::kI32;
+            block.c_stride = static_cast<size_t>(b_.columns);
+            arithmetic_.run(block);
+          }
+        });
+  }
+
+  const gemm::Arithmetic &arithmetic_;
+  const PackedB prepared_;
+  const LayoutOfB b_;
+  const MatrixBatches batches_;
+  const int64_t rows_;      // of a matrix
+  const int64_t all_rows_;  // of A
+  int64_t calls_ = 0;       // products to run,
+  int64_t call_rows_ = 0;   // of so many rows each
+  int64_t task_rows_ = 0;
+  int64_t task_panels_ = 0;
+};
+
+class Integer final : public Strategy {
+ public:
+  explicit Integer(const gemm::Arithmetic *arithmetic)
+      : arithmetic_(*arithmetic) {}
+
+  size_t PreparedBytes(const Shape &b) const override {
+    return LayoutOf(b).Bytes();
+  }
+  void Prepare(const Shape &shape,
+               const void *b,
+               bool is_unsigned,
+               void *memory,
+               ThreadPool *pool) override {
+    const LayoutOfB layout = LayoutOf(shape);
+    prepared_ = layout.At(memory);
+    PackB(*arithmetic_.integers, b, is_unsigned, layout, prepared_, pool);
+  }
+  std::unique_ptr<Plan> MakePlan(const Sizes &sizes,
+                                 int threads) const override {
+    return std::make_unique<IntegerPlan>(arithmetic_, prepared_, sizes,
+                                         threads);
+  }
+
+ private:
+  static LayoutOfB LayoutOf(const Shape &b) {
+    return {b.Elements(0, b.rank() - 2), b[b.rank() - 2], b.back()};
+  }
+
+  const gemm::Arithmetic &arithmetic_;
+  PackedB prepared_;  // null: B is computed
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> MakeInteger(const gemm::Arithmetic *arithmetic) {
+  return std::make_unique<Integer>(arithmetic);
+}
+
+}  // namespace mace::matmul
