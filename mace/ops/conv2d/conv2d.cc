@@ -56,7 +56,6 @@ class Conv2DOp final : public CpuOp {
     const Shape &output = context->output(kConv2DOutputOutput)->shape;
     MACE_ASSIGN_OR_RETURN(const WindowGeometry window,
                           Window(input, filter.shape));
-    context->AllowStridedOutput(kConv2DOutputOutput);
     context->AllowStridedInput(kConv2DResidualInput);
     const WindowSpec spec = Spec(filter.shape);
     conv::Request request;

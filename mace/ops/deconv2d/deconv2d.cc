@@ -1,16 +1,12 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <memory>
 #include <string>
-#include <utility>
 
-#include "mace/kernels/cpu/conv/direct.h"
 #include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/deconv2d/column_gemm.h"
 #include "mace/ops/deconv2d/deconv2d_schema.h"
-#include "mace/ops/deconv2d/phase_gemm.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
+#include "mace/ops/epilogue/conv_op_plan.h"
 #include "mace/ops/epilogue/filter_constants.h"
 #include "mace/ops/epilogue/fused_activation.h"
 #include "mace/ops/window/transposed_window.h"
@@ -18,30 +14,15 @@
 namespace mace {
 namespace {
 
-struct Deconv2DPlan final : public OpPlan {
-  int64_t Macs() const override { return macs; }
-  ConvPoolArgs Geometry() const override { return geometry; }
-  std::string KernelName() const override {
-    if (empty) return "none";
-    if (!columns.strips.empty()) return "gemm and col2im";
-    return MakeString("gemm in ", phases.phases.size(), " phase(s)");
-  }
-
-  ConvPoolArgs geometry;
-  int64_t macs = 0;
-  bool empty = false;        // no outputs; otherwise one of these two is set:
-  ColumnGemm::Plan columns;  // has strips then
-  PhaseGemm::Plan phases;
-};
-
 class Deconv2DOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     MACE_ASSIGN_OR_RETURN(
-        const gemm::Arithmetic *kernels,
+        arithmetic_,
         ChooseFloatArithmetic(*context, kDeconv2DFilterInput, isa()));
+    strategies_.InitTransposed(isa());
     const Tensor &filter = *context->constant(kDeconv2DFilterInput);
     const std::string wrong = WrongConvConstants(
         filter, context->constant(kDeconv2DBiasInput), attributes_.groups);
@@ -50,27 +31,6 @@ class Deconv2DOp final : public CpuOp {
     for (int i = 0; i < 2; ++i) {
       axes_[i] = MakeTransposedAxis(attributes_, i,
                                     filter.shape[static_cast<size_t>(i) + 1]);
-    }
-    by_columns_ = ColumnGemm::Pays(filter, axes_[0], axes_[1]);
-    if (by_columns_) {
-      columns_.Init(filter, axes_[0], axes_[1], kernels, isa());
-    } else {
-      phases_.Init(filter, axes_[0], axes_[1], kernels);
-    }
-    const size_t bytes =
-        by_columns_ ? columns_.ConstantBytes() : phases_.FilterBytes();
-    void *memory = context->AllocatePrepared(bytes);
-    if (memory == nullptr) {
-      return OutOfResources("operator '", name(),
-                            "' (Deconv2D): no memory for ", bytes,
-                            " bytes of its filter in the order of use");
-    }
-    if (by_columns_) {
-      const Tensor *bias = context->constant(kDeconv2DBiasInput);
-      columns_.LayOut(filter, bias == nullptr ? nullptr : bias->As<float>(),
-                      memory);
-    } else {
-      phases_.LayOutFilter(filter, memory);
     }
     return MaceStatus();
   }
@@ -98,53 +58,34 @@ class Deconv2DOp final : public CpuOp {
   MaceStatus Plan(PlanContext *context) override {
     const Shape &input = context->input(kDeconv2DInputInput)->shape;
     const Shape &output = context->output(kDeconv2DOutputOutput)->shape;
-    const int threads = context->thread_pool()->thread_count();
-    // Columns are added up to several pixels at a time, which lie side by side.
-    if (!by_columns_) context->AllowStridedOutput(kDeconv2DOutputOutput);
-    auto plan = std::make_unique<Deconv2DPlan>();
-    plan->geometry = ReportTransposed(axes_[0], axes_[1], filter_shape_);
-    plan->empty = output.Elements() == 0;
-    if (!plan->empty) {
-      plan->macs = input.Elements(0, 3) * filter_shape_.Elements();
-      if (by_columns_) {
-        columns_.FillPlan(input, output, threads, &plan->columns);
-        context->RequestScratch(columns_.ScratchBytes(plan->columns, threads));
-      } else {
-        phases_.FillPlan(input, output, threads, &plan->phases);
-        context->RequestScratch(PhaseGemm::ScratchBytes(plan->phases, threads));
-      }
-    }
-    context->Keep(std::move(plan));
+    conv::Request request;
+    request.shape =
+        TransposedConvShape(input, output, axes_, attributes_.groups);
+    request.arithmetic = arithmetic_;
+    ConvOpPlan::Settings settings;
+    settings.ports = {kDeconv2DInputInput, kDeconv2DFilterInput,
+                      kDeconv2DBiasInput};
+    settings.geometry = ReportTransposed(axes_[0], axes_[1], filter_shape_);
+    settings.macs = output.Elements() == 0
+                        ? 0
+                        : input.Elements(0, 3) * filter_shape_.Elements();
+    settings.activation = &activation_;
+    ConvOpPlan::Make(settings, strategies_, request, context);
     return MaceStatus();
   }
 
   MaceStatus Run(RunContext *context) const override {
-    const auto &plan = context->PlanAs<Deconv2DPlan>();
-    if (plan.empty) return MaceStatus();
-    ConvTensors tensors;
-    tensors.input = context->input(kDeconv2DInputInput);
-    tensors.output = context->output(kDeconv2DOutputOutput);
-    if (by_columns_) {
-      columns_.Run(plan.columns, tensors.input->As<float>(),
-                   tensors.output->MutableAs<float>(), activation_,
-                   context->thread_pool(), context->scratch());
-      return MaceStatus();
-    }
-    tensors.weights = context->input(kDeconv2DFilterInput);
-    tensors.bias = context->input(kDeconv2DBiasInput);
-    phases_.Run(plan.phases, MakeConvArgs(tensors, activation_), activation_,
-                context->thread_pool(), context->scratch());
+    context->PlanAs<ConvOpPlan>().Run(context);
     return MaceStatus();
   }
 
  private:
   Deconv2DAttributes attributes_;
   FusedActivation activation_;
+  const gemm::Arithmetic *arithmetic_ = nullptr;
+  conv::Strategies strategies_;
   Shape filter_shape_;
   TransposedAxis axes_[2];
-  bool by_columns_ = false;
-  ColumnGemm columns_;  // one of these two, as by_columns_ says
-  PhaseGemm phases_;
 };
 
 MACE_REGISTER_OP(Deconv2D, CPU, Deconv2DOp);

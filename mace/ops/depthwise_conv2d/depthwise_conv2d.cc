@@ -46,7 +46,6 @@ class DepthwiseConv2dOp final : public CpuOp {
     const Shape &filter = context->input(kDepthwiseConv2dFilterInput)->shape;
     const Shape &output = context->output(kDepthwiseConv2dOutputOutput)->shape;
     MACE_ASSIGN_OR_RETURN(const WindowGeometry window, Window(input, filter));
-    context->AllowStridedOutput(kDepthwiseConv2dOutputOutput);
     const WindowSpec spec = Spec(filter);
     conv::Request request;
     request.shape = ConvShape(input, output, spec, window, filter[2]);

@@ -19,6 +19,19 @@ const Tensor *Optional(const Context &context, size_t input) {
 
 constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
 
+conv::Shape ImagesOf(const Shape &input, const Shape &output, int64_t groups) {
+  conv::Shape s;
+  s.batch = Index(input[0]);
+  s.in_h = Index(input[1]);
+  s.in_w = Index(input[2]);
+  s.in_c = Index(input[3]);
+  s.out_h = Index(output[1]);
+  s.out_w = Index(output[2]);
+  s.out_c = Index(output[3]);
+  s.groups = Index(groups);
+  return s;
+}
+
 }  // namespace
 
 void ConvOpPlan::Make(const Settings &settings,
@@ -30,9 +43,11 @@ void ConvOpPlan::Make(const Settings &settings,
   std::unique_ptr<conv::Plan> plan;
   if (context->output(kOutput)->elements() > 0) {
     const Tensor &filter = *context->input(ports.filter);
+    const Tensor *bias = context->input(ports.bias);
     const bool residual = Optional(*context, ports.residual) != nullptr;
     request.filter = filter.data;
     request.weights = PackedWeightType(filter);
+    if (bias != nullptr) request.bias = bias->As<float>();
     request.image = ElementOf(context->input(ports.input)->data_type);
     request.residual = residual;
     request.threads = threads;
@@ -47,6 +62,9 @@ void ConvOpPlan::Make(const Settings &settings,
     if (residual && plan->ResidualMayBeOutput()) {
       context->AllowInPlace(kOutput, ports.residual);
     }
+  }
+  if (settings.images && (plan == nullptr || plan->OutputMayBeStrided())) {
+    context->AllowStridedOutput(kOutput);
   }
   context->Keep(
       std::make_unique<ConvOpPlan>(settings, request.shape, std::move(plan)));
@@ -125,11 +143,7 @@ conv::Shape ConvShape(const Shape &input,
                       const WindowSpec &spec,
                       const WindowGeometry &window,
                       int64_t groups) {
-  conv::Shape s;
-  s.batch = Index(input[0]);
-  s.in_h = Index(input[1]);
-  s.in_w = Index(input[2]);
-  s.in_c = Index(input[3]);
+  conv::Shape s = ImagesOf(input, output, groups);
   s.kernel_h = Index(spec.kernel[0]);
   s.kernel_w = Index(spec.kernel[1]);
   s.stride_h = Index(spec.stride[0]);
@@ -138,10 +152,22 @@ conv::Shape ConvShape(const Shape &input,
   s.dilation_w = Index(spec.dilation[1]);
   s.pad_top = Index(window.pad_before[0]);
   s.pad_left = Index(window.pad_before[1]);
-  s.out_h = Index(output[1]);
-  s.out_w = Index(output[2]);
-  s.out_c = Index(output[3]);
-  s.groups = Index(groups);
+  return s;
+}
+
+conv::Shape TransposedConvShape(const Shape &input,
+                                const Shape &output,
+                                const TransposedAxis (&axes)[2],
+                                int64_t groups) {
+  conv::Shape s = ImagesOf(input, output, groups);
+  s.kernel_h = Index(axes[0].kernel);
+  s.kernel_w = Index(axes[1].kernel);
+  s.stride_h = Index(axes[0].stride);
+  s.stride_w = Index(axes[1].stride);
+  s.dilation_h = Index(axes[0].dilation);
+  s.dilation_w = Index(axes[1].dilation);
+  s.pad_top = Index(axes[0].pad_before);
+  s.pad_left = Index(axes[1].pad_before);
   return s;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The plan of an operator that is a convolution, whatever its strategy: Conv2D,
-// DepthwiseConv2d, FullyConnected.
+// DepthwiseConv2d, FullyConnected, and the transposed ones.
 
 #ifndef MACE_OPS_EPILOGUE_CONV_OP_PLAN_H_
 #define MACE_OPS_EPILOGUE_CONV_OP_PLAN_H_
@@ -16,6 +16,7 @@
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/row_bands.h"
 #include "mace/ops/epilogue/fused_activation.h"
+#include "mace/ops/window/transposed_window.h"
 #include "mace/ops/window/window.h"
 
 namespace mace {
@@ -78,6 +79,12 @@ conv::Shape ConvShape(const Shape &input,
                       const WindowSpec &spec,
                       const WindowGeometry &window,
                       int64_t groups);
+
+// The same of a transposed convolution.
+conv::Shape TransposedConvShape(const Shape &input,
+                                const Shape &output,
+                                const TransposedAxis (&axes)[2],
+                                int64_t groups);
 
 }  // namespace mace
 

@@ -10,6 +10,12 @@
 //   Direct         every filter in panels: a product of rows that lie in the
 //                  image
 //
+// And those to compute a transposed one, float alone:
+//
+//   Columns        few outputs: one product, whose columns are then added up
+//   Depthwise      a depthwise filter: rows of outputs
+//   Phases         every filter in panels: a convolution per phase of outputs
+//
 // A plan is a value for one shape: running it changes nothing in it, so that
 // several may run at the same time. What strategies keep for all their plans is
 // the filter in another form. Which strategy is chosen depends on shapes and on
@@ -63,6 +69,8 @@ class Plan {
   virtual size_t ScratchBytes(int threads) const = 0;
   // Whether Epilogue::residual may be the output itself.
   virtual bool ResidualMayBeOutput() const = 0;
+  // Whether Args::output_stride may be more than out_c.
+  virtual bool OutputMayBeStrided() const { return true; }
   // Memory for the filter in a form that no plan before has asked for; 0: none.
   virtual size_t PreparedBytes() const { return 0; }
   // Takes it, before the first run; null: OUT_OF_RESOURCES, for the user.
@@ -84,9 +92,11 @@ enum class FilterLayout {
 };
 
 struct Request {
+  // Of a transposed convolution: pads are outputs dropped in front.
   Shape shape;
   const void *filter = nullptr;  // as Args::weights
   FilterLayout layout = FilterLayout::kPanels;
+  const float *bias = nullptr;  // as Epilogue::bias, a constant
   WeightType weights = WeightType::kF32;
   // Of a filter in panels: one that takes these weights. One of taps is
   // multiplied in what its results are stored as (bf16: in float).
@@ -110,10 +120,16 @@ std::unique_ptr<Strategy> MakeWinograd(CpuIsa isa, int max_tile);
 std::unique_ptr<Strategy> MakeDepthwise(CpuIsa isa);
 std::unique_ptr<Strategy> MakeDirect();
 
+std::unique_ptr<Strategy> MakeTransposedColumns(CpuIsa isa);
+std::unique_ptr<Strategy> MakeTransposedDepthwise(CpuIsa isa);
+std::unique_ptr<Strategy> MakeTransposedPhases();
+
 // All of them, for one filter.
 class Strategies {
  public:
+  // Of convolutions, or of transposed ones.
   void Init(CpuIsa isa, int max_tile);
+  void InitTransposed(CpuIsa isa);
   // Of the first strategy that gives one. Null only for a filter of taps whose
   // image and results are of different types, or of one without kernels.
   std::unique_ptr<Plan> MakePlan(const Request &request) const;

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/ops/deconv2d/column_pieces.h"
+#include "mace/kernels/cpu/conv/column_pieces.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace mace {
+namespace mace::conv {
 namespace {
 
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;  // element, input
@@ -116,4 +116,4 @@ TEST(ColumnPiecesTest, NeighboursAreOnePiece) {
 }
 
 }  // namespace
-}  // namespace mace
+}  // namespace mace::conv

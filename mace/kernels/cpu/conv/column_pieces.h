@@ -9,16 +9,16 @@
 // g - h. Neighbours whose elements are neighbours too, by the same inputs, are
 // one run, which repeats with every g.
 
-#ifndef MACE_OPS_DECONV2D_COLUMN_PIECES_H_
-#define MACE_OPS_DECONV2D_COLUMN_PIECES_H_
+#ifndef MACE_KERNELS_CPU_CONV_COLUMN_PIECES_H_
+#define MACE_KERNELS_CPU_CONV_COLUMN_PIECES_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "mace/ops/window/transposed_window.h"
+#include "mace/kernels/cpu/conv/transposed_axis.h"
 
-namespace mace {
+namespace mace::conv {
 
 struct ColumnTerm {
   int64_t tap;    // element of the kernel at the piece's first output
@@ -50,6 +50,6 @@ InputRange InputsMet(const TransposedAxis &axis,
                      int64_t begin,
                      int64_t end);
 
-}  // namespace mace
+}  // namespace mace::conv
 
-#endif  // MACE_OPS_DECONV2D_COLUMN_PIECES_H_
+#endif  // MACE_KERNELS_CPU_CONV_COLUMN_PIECES_H_

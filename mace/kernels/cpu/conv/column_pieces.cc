@@ -1,11 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/ops/deconv2d/column_pieces.h"
+#include "mace/kernels/cpu/conv/column_pieces.h"
 
 #include <algorithm>
 
-namespace mace {
+namespace mace::conv {
 namespace {
 
 // As ColumnTerm, with the distance h instead of the input g - h.
@@ -114,4 +114,4 @@ InputRange InputsMet(const TransposedAxis &axis,
   return range;
 }
 
-}  // namespace mace
+}  // namespace mace::conv
