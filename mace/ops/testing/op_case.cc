@@ -109,13 +109,12 @@ OpCase &OpCase::Packed(const Value &plain, int64_t groups, DataType type) {
   const int64_t panels = (columns + kPanel - 1) / kPanel;
   const size_t count = static_cast<size_t>(groups * panels * depth * kPanel);
   std::vector<float> packed(count, 0.0f);
-  for (int64_t g = 0; g < groups; ++g) {
-    for (int64_t o = 0; o < columns; ++o) {
-      for (int64_t k = 0; k < depth; ++k) {
-        const int64_t to =
-            ((g * panels + o / kPanel) * depth + k) * kPanel + o % kPanel;
-        packed[to] = source[(g * columns + o) * depth + k];
-      }
+  // Not over groups, of which there may be any number without outputs.
+  for (int64_t o = 0; o < groups * columns; ++o) {
+    const int64_t n = o % columns;
+    const int64_t panel = o / columns * panels + n / kPanel;
+    for (int64_t k = 0; k < depth; ++k) {
+      packed[(panel * depth + k) * kPanel + n % kPanel] = source[o * depth + k];
     }
   }
   CaseInput input;
@@ -147,7 +146,7 @@ OpCase &OpCase::PackedPairs(const Value &plain, int64_t groups) {
   const int64_t panels = (columns + kPanel - 1) / kPanel;
   std::vector<uint16_t> packed(
       static_cast<size_t>(groups * panels * pixels * even * kPanel));
-  for (int64_t o = 0; o < plain.shape[0]; ++o) {
+  for (int64_t o = 0; o < groups * columns; ++o) {
     const int64_t n = o % columns;
     const int64_t panel = o / columns * panels + n / kPanel;
     for (int64_t i = 0; i < depth; ++i) {
@@ -184,7 +183,7 @@ OpCase &OpCase::PackedScaled(const Value &plain,
   input.value.shape = plain.shape;
   input.value.bytes.assign(static_cast<size_t>(groups * panels) * panel_bytes,
                            0);
-  for (int64_t o = 0; depth > 0 && o < plain.shape[0]; ++o) {
+  for (int64_t o = 0; depth > 0 && o < groups * columns; ++o) {
     const int64_t n = o % columns;
     const int64_t panel = o / columns * panels + n / kPanel;
     uint8_t *to = input.value.bytes.data() + panel * panel_bytes;

@@ -279,6 +279,26 @@ TEST(OpCaseTest, PacksInBlocksOf16) {
   EXPECT_EQ(packed[64], 34);  // group 1: o 17
 }
 
+// As random attributes have it: it used to take forever, or to divide by 0.
+TEST(OpCaseTest, PacksNothingOfMoreGroupsThanOutputs) {
+  for (const int64_t outputs : {0, 3}) {
+    const Value plain = Value::Floats(
+        {outputs, 2}, std::vector<float>(static_cast<size_t>(outputs * 2)));
+    for (const int64_t groups : {int64_t{4}, INT64_MAX}) {
+      OpCase op_case("X");
+      op_case.Packed(plain, groups, DataType::kFloat32)
+          .Packed(plain, groups, DataType::kFloat16)
+          .PackedPairs(plain, groups)
+          .PackedScaled(plain, groups);
+      ASSERT_EQ(op_case.inputs.size(), 4u);
+      for (const op_test::CaseInput &input : op_case.inputs) {
+        EXPECT_EQ(input.groups, groups);
+        EXPECT_TRUE(input.value.bytes.empty());
+      }
+    }
+  }
+}
+
 TEST(OpCaseTest, SixteenBitConversions) {
   for (uint32_t bits = 0; bits < 65536; ++bits) {
     const auto half = static_cast<uint16_t>(bits);
