@@ -39,7 +39,8 @@ class Conv2DOp final : public CpuOp {
                      filter[3] * attributes_.groups, "]");
     }
     MACE_ASSIGN_OR_RETURN(const WindowGeometry window, Window(input, filter));
-    const Shape output{input[0], window.output[0], window.output[1], filter[0]};
+    const Shape output{input[0], window.axis[0].output, window.axis[1].output,
+                       filter[0]};
     MACE_RETURN_IF_ERROR(
         SetOutput(context, kConv2DOutputOutput, output, DataType::kFloat32));
     const Tensor *residual = context->input(kConv2DResidualInput);
@@ -57,15 +58,14 @@ class Conv2DOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(const WindowGeometry window,
                           Window(input, filter.shape));
     context->AllowStridedInput(kConv2DResidualInput);
-    const WindowSpec spec = Spec(filter.shape);
     conv::Request request;
-    request.shape = ConvShape(input, output, spec, window, attributes_.groups);
+    request.shape = ConvShape(input, output, window, attributes_.groups);
     request.arithmetic = arithmetic_;
     request.results = ElementOf(type_);
     ConvOpPlan::Settings settings;
     settings.ports = {kConv2DInputInput, kConv2DFilterInput, kConv2DBiasInput,
                       kConv2DResidualInput};
-    settings.geometry = ReportWindow(spec, window, filter.shape);
+    settings.geometry = ReportWindow(window, filter.shape);
     settings.macs = output.Elements() * filter.shape.Elements(1, 4);
     settings.activation = &activation_;
     ConvOpPlan::Make(settings, strategies_, request, context);
@@ -86,11 +86,10 @@ class Conv2DOp final : public CpuOp {
   }
 
  private:
-  WindowSpec Spec(const Shape &filter) const {
-    return MakeWindowSpec(attributes_, filter[1], filter[2]);
-  }
   Result<WindowGeometry> Window(const Shape &input, const Shape &filter) const {
-    return ComputeWindow(name(), Spec(filter), input[1], input[2]);
+    return ComputeWindow(name(),
+                         MakeWindowSpec(attributes_, filter[1], filter[2]),
+                         input[1], input[2]);
   }
 
   Conv2DAttributes attributes_;

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/window/window.h"
 
 namespace mace {
 
@@ -55,18 +56,9 @@ class RowBands {
   ~RowBands() = default;
 };
 
-// The rows of an image under windows. Negative before the image.
-struct RowWindow {
-  int64_t kernel = 1;
-  int64_t stride = 1;
-  int64_t dilation = 1;
-  int64_t pad = 0;   // before the first row
-  int64_t size = 1;  // rows of the image
-
-  int64_t Top(int64_t output) const { return output * stride - pad; }
-  // As RowBands::InputRows. Where all rows lie outside the image, some one.
-  RowRange InputRows(const RowRange &output) const;
-};
+// The rows of an image under windows, as RowBands::InputRows. Where all rows
+// lie outside the image, some one.
+RowRange RowsUnder(const WindowAxis &windows, const RowRange &output);
 
 }  // namespace mace
 

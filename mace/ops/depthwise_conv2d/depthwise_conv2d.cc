@@ -35,10 +35,10 @@ class DepthwiseConv2dOp final : public CpuOp {
                      filter.ToString(), " takes [N, H, W, ", filter[2], "]");
     }
     MACE_ASSIGN_OR_RETURN(const WindowGeometry window, Window(input, filter));
-    return SetOutput(
-        context, kDepthwiseConv2dOutputOutput,
-        {input[0], window.output[0], window.output[1], filter[2] * filter[3]},
-        DataType::kFloat32);
+    return SetOutput(context, kDepthwiseConv2dOutputOutput,
+                     {input[0], window.axis[0].output, window.axis[1].output,
+                      filter[2] * filter[3]},
+                     DataType::kFloat32);
   }
 
   MaceStatus Plan(PlanContext *context) override {
@@ -46,15 +46,14 @@ class DepthwiseConv2dOp final : public CpuOp {
     const Shape &filter = context->input(kDepthwiseConv2dFilterInput)->shape;
     const Shape &output = context->output(kDepthwiseConv2dOutputOutput)->shape;
     MACE_ASSIGN_OR_RETURN(const WindowGeometry window, Window(input, filter));
-    const WindowSpec spec = Spec(filter);
     conv::Request request;
-    request.shape = ConvShape(input, output, spec, window, filter[2]);
+    request.shape = ConvShape(input, output, window, filter[2]);
     request.layout = conv::FilterLayout::kTaps;
     request.results = ElementOf(type_);
     ConvOpPlan::Settings settings;
     settings.ports = {kDepthwiseConv2dInputInput, kDepthwiseConv2dFilterInput,
                       kDepthwiseConv2dBiasInput};
-    settings.geometry = ReportWindow(spec, window, filter);
+    settings.geometry = ReportWindow(window, filter);
     settings.macs = output.Elements() * filter[0] * filter[1];
     settings.activation = &activation_;
     ConvOpPlan::Make(settings, strategies_, request, context);
@@ -71,11 +70,10 @@ class DepthwiseConv2dOp final : public CpuOp {
   }
 
  private:
-  WindowSpec Spec(const Shape &filter) const {
-    return MakeWindowSpec(attributes_, filter[0], filter[1]);
-  }
   Result<WindowGeometry> Window(const Shape &input, const Shape &filter) const {
-    return ComputeWindow(name(), Spec(filter), input[1], input[2]);
+    return ComputeWindow(name(),
+                         MakeWindowSpec(attributes_, filter[0], filter[1]),
+                         input[1], input[2]);
   }
 
   DepthwiseConv2dAttributes attributes_;

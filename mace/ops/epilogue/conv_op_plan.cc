@@ -19,6 +19,19 @@ const Tensor *Optional(const Context &context, size_t input) {
 
 constexpr ptrdiff_t Index(int64_t x) { return static_cast<ptrdiff_t>(x); }
 
+// `Axis`: WindowAxis or TransposedAxis.
+template <typename Axis>
+void SetWindows(const Axis (&axes)[2], conv::Shape *s) {
+  s->kernel_h = Index(axes[0].kernel);
+  s->kernel_w = Index(axes[1].kernel);
+  s->stride_h = Index(axes[0].stride);
+  s->stride_w = Index(axes[1].stride);
+  s->dilation_h = Index(axes[0].dilation);
+  s->dilation_w = Index(axes[1].dilation);
+  s->pad_top = Index(axes[0].pad_before);
+  s->pad_left = Index(axes[1].pad_before);
+}
+
 conv::Shape ImagesOf(const Shape &input, const Shape &output, int64_t groups) {
   conv::Shape s;
   s.batch = Index(input[0]);
@@ -98,13 +111,18 @@ const RowBands *ConvOpPlan::row_bands() const {
              : nullptr;
 }
 
-RowWindow ConvOpPlan::Rows() const {
-  return {shape_.kernel_h, shape_.stride_h, shape_.dilation_h, shape_.pad_top,
-          shape_.in_h};
+WindowAxis ConvOpPlan::Rows() const {
+  WindowAxis rows;
+  rows.size = shape_.in_h;
+  rows.kernel = shape_.kernel_h;
+  rows.stride = shape_.stride_h;
+  rows.dilation = shape_.dilation_h;
+  rows.pad_before = shape_.pad_top;
+  return rows;
 }
 
 RowRange ConvOpPlan::InputRows(const RowRange &output) const {
-  return Rows().InputRows(output);
+  return RowsUnder(Rows(), output);
 }
 
 size_t ConvOpPlan::BandScratchBytes(int64_t rows) const {
@@ -112,12 +130,12 @@ size_t ConvOpPlan::BandScratchBytes(int64_t rows) const {
 }
 
 void ConvOpPlan::RunBand(const RunContext &context, const BandRun &run) const {
-  const RowWindow window = Rows();
-  const RowRange input = window.InputRows(run.rows);
+  const WindowAxis windows = Rows();
+  const RowRange input = RowsUnder(windows, run.rows);
   conv::ImageRows rows;
   rows.in_rows = Index(input.count());
   rows.out_rows = Index(run.rows.count());
-  rows.pad_top = Index(input.begin - window.Top(run.rows.begin));
+  rows.pad_top = Index(input.begin - windows.Begin(run.rows.begin));
   conv::Args args = ArgsFor(context);
   args.input = run.input;
   args.output = run.output;
@@ -140,18 +158,10 @@ std::string ConvOpPlan::KernelName() const {
 
 conv::Shape ConvShape(const Shape &input,
                       const Shape &output,
-                      const WindowSpec &spec,
-                      const WindowGeometry &window,
+                      const WindowGeometry &windows,
                       int64_t groups) {
   conv::Shape s = ImagesOf(input, output, groups);
-  s.kernel_h = Index(spec.kernel[0]);
-  s.kernel_w = Index(spec.kernel[1]);
-  s.stride_h = Index(spec.stride[0]);
-  s.stride_w = Index(spec.stride[1]);
-  s.dilation_h = Index(spec.dilation[0]);
-  s.dilation_w = Index(spec.dilation[1]);
-  s.pad_top = Index(window.pad_before[0]);
-  s.pad_left = Index(window.pad_before[1]);
+  SetWindows(windows.axis, &s);
   return s;
 }
 
@@ -160,14 +170,7 @@ conv::Shape TransposedConvShape(const Shape &input,
                                 const TransposedAxis (&axes)[2],
                                 int64_t groups) {
   conv::Shape s = ImagesOf(input, output, groups);
-  s.kernel_h = Index(axes[0].kernel);
-  s.kernel_w = Index(axes[1].kernel);
-  s.stride_h = Index(axes[0].stride);
-  s.stride_w = Index(axes[1].stride);
-  s.dilation_h = Index(axes[0].dilation);
-  s.dilation_w = Index(axes[1].dilation);
-  s.pad_top = Index(axes[0].pad_before);
-  s.pad_left = Index(axes[1].pad_before);
+  SetWindows(axes, &s);
   return s;
 }
 

@@ -66,7 +66,7 @@ class ConvOpPlan final : public OpPlan, private RowBands {
 
  private:
   conv::Args ArgsFor(const RunContext &context) const;
-  RowWindow Rows() const;
+  WindowAxis Rows() const;
 
   const Settings settings_;
   const conv::Shape shape_;
@@ -76,8 +76,7 @@ class ConvOpPlan final : public OpPlan, private RowBands {
 // The shape of a convolution over images.
 conv::Shape ConvShape(const Shape &input,
                       const Shape &output,
-                      const WindowSpec &spec,
-                      const WindowGeometry &window,
+                      const WindowGeometry &windows,
                       int64_t groups);
 
 // The same of a transposed convolution.

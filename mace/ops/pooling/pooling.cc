@@ -32,19 +32,18 @@ struct Taps {
   int64_t padded = 0;  // taps inside the input or its declared padding
 };
 
-// The window that starts at `start`, which is at least -pad_before.
-Taps TapsOf(int64_t start,
-            int64_t kernel,
-            int64_t dilation,
-            int64_t size,
-            int64_t pad_after) {
+Taps TapsOf(const WindowAxis &axis, int64_t window) {
+  const int64_t start = axis.Begin(window);
+  const int64_t kernel = axis.kernel;
+  const int64_t dilation = axis.dilation;
+  const int64_t size = axis.size;
   Taps taps;
   const int64_t skip = start < 0 ? CeilDivide(-start, dilation) : 0;
   const int64_t end =
       std::min(kernel, start < size ? CeilDivide(size - start, dilation) : 0);
   taps.first = start + skip * dilation;
   taps.inside = std::max<int64_t>(0, end - skip);
-  const int64_t padded_size = size + pad_after;
+  const int64_t padded_size = size + axis.pad_after;
   taps.padded = std::min(kernel, start < padded_size
                                      ? CeilDivide(padded_size - start, dilation)
                                      : 0);
@@ -84,10 +83,7 @@ class PoolingPlan final : public OpPlan, private RowBands {
 
  private:
   RowRange InputRows(const RowRange &output) const override {
-    const WindowSpec &spec = settings_.spec;
-    const RowWindow window = {spec.kernel[0], spec.stride[0], spec.dilation[0],
-                              geometry_.pad_before[0], input_[1]};
-    return window.InputRows(output);
+    return RowsUnder(geometry_.axis[0], output);
   }
   size_t BandScratchBytes(int64_t) const override { return 0; }
   void RunBand(const RunContext &context, const BandRun &run) const override;
@@ -118,7 +114,7 @@ void PoolingPlan::Run(RunContext *context) const {
   const int64_t blocks = CeilDivide(channels, block);
   // Reads of the input decide the cost.
   const int64_t row_cost =
-      output_[2] * settings_.spec.kernel[0] * settings_.spec.kernel[1] * block;
+      output_[2] * geometry_.axis[0].kernel * geometry_.axis[1].kernel * block;
   const pool::Kernels &kernels = settings_.KernelsOf(*input);
   const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
   const int64_t x_row = input_[2] * input->RowStride() * size;
@@ -162,20 +158,17 @@ void PoolingPlan::RunRow(const pool::Kernels &kernels,
                          int64_t channels,
                          int64_t size,
                          const Pixels<uint8_t> &y) const {
-  const WindowSpec &spec = settings_.spec;
+  const WindowAxis &down = geometry_.axis[0];
+  const WindowAxis &across = geometry_.axis[1];
   const int64_t line = input_[2] * x.stride;
-  const Taps v =
-      TapsOf(row * spec.stride[0] - geometry_.pad_before[0], spec.kernel[0],
-             spec.dilation[0], input_[1], geometry_.pad_after[0]);
+  const Taps v = TapsOf(down, row);
   pool::Window window;
   window.rows = static_cast<size_t>(v.inside);
-  window.row_stride = spec.dilation[0] * line;
-  window.column_stride = spec.dilation[1] * x.stride;
+  window.row_stride = down.dilation * line;
+  window.column_stride = across.dilation * x.stride;
   const auto count = static_cast<size_t>(channels);
   for (int64_t column = 0; column < output_[2]; ++column) {
-    const Taps h = TapsOf(column * spec.stride[1] - geometry_.pad_before[1],
-                          spec.kernel[1], spec.dilation[1], input_[2],
-                          geometry_.pad_after[1]);
+    const Taps h = TapsOf(across, column);
     uint8_t *out = y.data + column * y.stride * size;
     if (v.inside == 0 || h.inside == 0) {
       std::memset(out, 0, count * static_cast<size_t>(size));  // all padding
@@ -196,18 +189,16 @@ void PoolingPlan::RunRow(const pool::Kernels &kernels,
 }
 
 ConvPoolArgs PoolingPlan::Geometry() const {
-  const WindowSpec &spec = settings_.spec;
   ConvPoolArgs args;
-  for (int axis = 0; axis < 2; ++axis) {
-    args.kernels.push_back(spec.kernel[axis]);
-    args.strides.push_back(static_cast<int>(spec.stride[axis]));
-    args.dilations.push_back(static_cast<int>(spec.dilation[axis]));
-    args.paddings.push_back(static_cast<int>(geometry_.pad_before[axis] +
-                                             geometry_.pad_after[axis]));
+  for (const WindowAxis &axis : geometry_.axis) {
+    args.kernels.push_back(axis.kernel);
+    args.strides.push_back(static_cast<int>(axis.stride));
+    args.dilations.push_back(static_cast<int>(axis.dilation));
+    args.paddings.push_back(static_cast<int>(axis.pad_before + axis.pad_after));
   }
-  const bool same =
-      spec.padding == Padding::SAME || spec.padding == Padding::SAME_LOWER;
-  args.padding_type = same ? 1 : (spec.padding == Padding::VALID ? 0 : -1);
+  const Padding padding = geometry_.padding;
+  const bool same = padding == Padding::SAME || padding == Padding::SAME_LOWER;
+  args.padding_type = same ? 1 : (padding == Padding::VALID ? 0 : -1);
   return args;
 }
 
@@ -234,7 +225,7 @@ class PoolingOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry, GeometryOf(shape));
     return SetOutput(
         context, 0,
-        {shape[0], geometry.output[0], geometry.output[1], shape[3]},
+        {shape[0], geometry.axis[0].output, geometry.axis[1].output, shape[3]},
         input->data_type);
   }
 

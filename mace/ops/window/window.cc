@@ -35,12 +35,18 @@ Result<WindowGeometry> ComputeWindow(const std::string &op_name,
                                      int64_t height,
                                      int64_t width) {
   WindowGeometry geometry;
+  geometry.padding = spec.padding;
   const int64_t sizes[2] = {height, width};
   for (int axis = 0; axis < 2; ++axis) {
     const int64_t size = sizes[axis];
     const int64_t stride = spec.stride[axis];
-    int64_t &before = geometry.pad_before[axis];
-    int64_t &after = geometry.pad_after[axis];
+    WindowAxis &own = geometry.axis[axis];
+    own.size = size;
+    own.kernel = spec.kernel[axis];
+    own.stride = stride;
+    own.dilation = spec.dilation[axis];
+    int64_t &before = own.pad_before;
+    int64_t &after = own.pad_after;
     if (spec.padding == Padding::EXPLICIT) {
       before = spec.pads[axis];
       after = spec.pads[axis + 2];
@@ -59,7 +65,7 @@ Result<WindowGeometry> ComputeWindow(const std::string &op_name,
     if (spec.padding == Padding::SAME || spec.padding == Padding::SAME_LOWER) {
       const int64_t output = (size - 1) / stride + 1;
       const int64_t needed = (output - 1) * stride + extent - size;
-      geometry.output[axis] = output;
+      own.output = output;
       SamePadding(spec.padding, needed > 0 ? needed : 0, &before, &after);
       continue;
     }
@@ -76,16 +82,15 @@ Result<WindowGeometry> ComputeWindow(const std::string &op_name,
       const int64_t starting_before_end = (size + before - 1) / stride + 1;
       output = std::min(rounded_up, starting_before_end);
     }
-    geometry.output[axis] = output;
+    own.output = output;
   }
   return geometry;
 }
 
-ConvPoolArgs ReportWindow(const WindowSpec &spec,
-                          const WindowGeometry &geometry,
+ConvPoolArgs ReportWindow(const WindowGeometry &geometry,
                           const Shape &kernels) {
   ConvPoolArgs args;
-  switch (spec.padding) {
+  switch (geometry.padding) {
     case Padding::VALID:
       args.padding_type = 0;
       break;
@@ -96,10 +101,14 @@ ConvPoolArgs ReportWindow(const WindowSpec &spec,
       args.padding_type = -1;
       break;
   }
-  args.strides.assign(std::begin(spec.stride), std::end(spec.stride));
-  args.dilations.assign(std::begin(spec.dilation), std::end(spec.dilation));
-  const int64_t pads[] = {geometry.pad_before[0], geometry.pad_before[1],
-                          geometry.pad_after[0], geometry.pad_after[1]};
+  const WindowAxis &rows = geometry.axis[0];
+  const WindowAxis &columns = geometry.axis[1];
+  const int64_t strides[] = {rows.stride, columns.stride};
+  const int64_t dilations[] = {rows.dilation, columns.dilation};
+  const int64_t pads[] = {rows.pad_before, columns.pad_before, rows.pad_after,
+                          columns.pad_after};
+  args.strides.assign(std::begin(strides), std::end(strides));
+  args.dilations.assign(std::begin(dilations), std::end(dilations));
   args.paddings.assign(std::begin(pads), std::end(pads));
   args.kernels.assign(kernels.begin(), kernels.end());
   return args;

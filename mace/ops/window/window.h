@@ -27,11 +27,25 @@ struct WindowSpec {
   bool ceil_mode = false;
 };
 
-struct WindowGeometry {
-  int64_t output[2] = {0, 0};
-  int64_t pad_before[2] = {0, 0};
+// Windows along one axis of an image.
+struct WindowAxis {
+  int64_t size = 1;  // of the image
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t pad_before = 0;
   // Declared padding: what ceil_mode adds behind it is not in here.
-  int64_t pad_after[2] = {0, 0};
+  int64_t pad_after = 0;
+  int64_t output = 0;
+
+  // Where a window begins; negative before the image.
+  int64_t Begin(int64_t window) const { return window * stride - pad_before; }
+};
+
+// As a window description and the size of an image have it; 0 is vertical.
+struct WindowGeometry {
+  WindowAxis axis[2];
+  Padding padding = Padding::VALID;
 };
 
 // Elements that a dilated kernel spans.
@@ -67,9 +81,7 @@ Result<WindowGeometry> ComputeWindow(const std::string &op_name,
                                      int64_t width);
 
 // A window for reports. `kernels` is the filter's shape, or [height, width].
-ConvPoolArgs ReportWindow(const WindowSpec &spec,
-                          const WindowGeometry &geometry,
-                          const Shape &kernels);
+ConvPoolArgs ReportWindow(const WindowGeometry &geometry, const Shape &kernels);
 
 }  // namespace mace
 

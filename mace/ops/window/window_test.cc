@@ -53,10 +53,10 @@ TEST(WindowTest, KnownGeometries) {
     SCOPED_TRACE(testing::Message()
                  << "size " << c.size << " kernel " << c.kernel << " stride "
                  << c.stride << " padding " << static_cast<int>(c.padding));
-    EXPECT_EQ(result.value().output[0], 1);
-    EXPECT_EQ(result.value().output[1], c.output);
-    EXPECT_EQ(result.value().pad_before[1], c.pad_before);
-    EXPECT_EQ(result.value().pad_after[1], c.pad_after);
+    EXPECT_EQ(result.value().axis[0].output, 1);
+    EXPECT_EQ(result.value().axis[1].output, c.output);
+    EXPECT_EQ(result.value().axis[1].pad_before, c.pad_before);
+    EXPECT_EQ(result.value().axis[1].pad_after, c.pad_after);
   }
 }
 
@@ -78,7 +78,8 @@ TEST(WindowTest, PropertyOverSmallSizes) {
               continue;
             }
             ASSERT_TRUE(result.ok());
-            const int64_t last = (result.value().output[1] - 1) * stride - pad;
+            const int64_t last =
+                (result.value().axis[1].output - 1) * stride - pad;
             EXPECT_LT(last, size);
             if (!ceil_mode) {
               EXPECT_LE(last + kernel, size + pad);

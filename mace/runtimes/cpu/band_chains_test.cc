@@ -25,22 +25,22 @@ class Windows final : public RowBands {
     window_.kernel = from(1, 5);
     window_.stride = from(1, 3);
     window_.dilation = from(1, 3);
-    window_.pad = from(0, 4);
+    window_.pad_before = from(0, 4);
     window_.size = rows;
     const int64_t reach = (window_.kernel - 1) * window_.dilation + 1;
-    const int64_t slack = rows + window_.pad + from(0, 4) - reach;
+    const int64_t slack = rows + window_.pad_before + from(0, 4) - reach;
     outputs_ = slack < 0 ? 1 : slack / window_.stride + 1;
   }
 
   int64_t outputs() const { return outputs_; }
   RowRange InputRows(const RowRange &output) const override {
-    return window_.InputRows(output);
+    return RowsUnder(window_, output);
   }
   size_t BandScratchBytes(int64_t) const override { return 0; }
   void RunBand(const RunContext &, const BandRun &) const override {}
 
  private:
-  RowWindow window_;
+  WindowAxis window_;
   int64_t outputs_ = 0;
 };
 
@@ -115,15 +115,15 @@ TEST(BandWalkTest, EveryRowThatIsNeededIsMadeOnceAndStillThere) {
   }
 }
 
-TEST(RowWindowTest, RowsAreInsideTheImage) {
+TEST(RowsUnderTest, RowsAreInsideTheImage) {
   // Rows 0 and 3 see the padding alone.
-  const RowWindow window = {1, 2, 1, 2, 3};
-  EXPECT_EQ(window.InputRows({0, 1}).begin, 0);
-  EXPECT_EQ(window.InputRows({0, 1}).end, 1);
-  EXPECT_EQ(window.InputRows({1, 3}).begin, 0);
-  EXPECT_EQ(window.InputRows({1, 3}).end, 3);
-  EXPECT_EQ(window.InputRows({3, 4}).begin, 2);
-  EXPECT_EQ(window.InputRows({3, 4}).end, 3);
+  const WindowAxis window = {3, 1, 2, 1, 2, 0, 0};
+  EXPECT_EQ(RowsUnder(window, {0, 1}).begin, 0);
+  EXPECT_EQ(RowsUnder(window, {0, 1}).end, 1);
+  EXPECT_EQ(RowsUnder(window, {1, 3}).begin, 0);
+  EXPECT_EQ(RowsUnder(window, {1, 3}).end, 3);
+  EXPECT_EQ(RowsUnder(window, {3, 4}).begin, 2);
+  EXPECT_EQ(RowsUnder(window, {3, 4}).end, 3);
 }
 
 }  // namespace
