@@ -34,7 +34,9 @@ class DepthwisePlan : public Plan, private RowPlan {
   DepthwisePlan(const Request &request,
                 const dwconv::Kernels *kernels,
                 WeightType type)
-      : request_(request), kernels_(kernels), type_(type) {
+      : request_(request), kernels_(kernels) {
+    kernel_args_.shape = request.shape;
+    kernel_args_.type = type;
     ranges_ = dwconv::SplitRanges(request.shape, request.threads);
     thread_bytes_ = kernels->scratch_bytes(request.shape, type);
     thread_bytes_ = (thread_bytes_ + 63) & ~size_t{63};
@@ -81,11 +83,9 @@ class DepthwisePlan : public Plan, private RowPlan {
 
  private:
   dwconv::Args KernelArgs(const Args &args) const {
-    dwconv::Args own;
-    own.shape = request_.shape;
+    dwconv::Args own = kernel_args_;
     own.input = args.input;
     own.filter = Filter(args);
-    own.type = type_;
     own.output = args.output;
     own.output_stride = static_cast<ptrdiff_t>(args.output_stride);
     own.epilogue = args.epilogue;
@@ -111,7 +111,7 @@ class DepthwisePlan : public Plan, private RowPlan {
 
   Request request_;
   const dwconv::Kernels *kernels_;
-  WeightType type_;
+  dwconv::Args kernel_args_;  // what is the same in all runs
   dwconv::Ranges ranges_;
   size_t thread_bytes_ = 0;
 };
