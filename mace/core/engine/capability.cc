@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <initializer_list>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,36 +22,51 @@
 namespace mace {
 namespace {
 
-// A message of mace.proto as it is written to a file: fields in any order, each
-// a number or bytes of its own.
-class Message {
+// Writes a model as mace.proto has it; no message in it is longer than 127
+// bytes, and none is written but this one: hence no library, which would be
+// several KB more.
+class ModelWriter {
  public:
-  Message &Number(int field, uint64_t value) {
-    Raw(static_cast<uint64_t>(field) << 3);
-    Raw(value);
-    return *this;
+  void Number(int field, uint64_t value) {
+    Byte(field << 3);
+    Varint(value);
   }
-  Message &Bytes(int field, const std::string &value) {
-    Raw(static_cast<uint64_t>(field) << 3 | 2);
-    Raw(value.size());
-    bytes += value;
-    return *this;
+  void Text(int field, const char *text) {
+    const size_t begin = Begin(field);
+    for (; *text != '\0'; ++text) Byte(*text);
+    End(begin);
   }
-  Message &Numbers(int field, std::initializer_list<int64_t> values) {
-    Message packed;
-    for (int64_t value : values) packed.Raw(static_cast<uint64_t>(value));
-    return Bytes(field, packed.bytes);
+  // The fields between them are those of a message.
+  size_t Begin(int field) {
+    Byte(field << 3 | 2);
+    Byte(0);
+    return size_;
+  }
+  void End(size_t begin) {
+    bytes_[begin - 1] = static_cast<unsigned char>(size_ - begin);
+  }
+  void Dims(int field, const int64_t (&dims)[4]) {
+    const size_t begin = Begin(field);
+    for (int64_t dim : dims) Varint(static_cast<uint64_t>(dim));
+    End(begin);
   }
 
-  std::string bytes;
+  const unsigned char *bytes() const { return bytes_; }
+  size_t size() const { return size_; }
 
  private:
-  void Raw(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) {
-      bytes += static_cast<char>(value | 0x80);
+  void Byte(int value) {
+    if (size_ < sizeof(bytes_)) {
+      bytes_[size_++] = static_cast<unsigned char>(value);
     }
-    bytes += static_cast<char>(value);
   }
+  void Varint(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) Byte(static_cast<int>(value | 0x80));
+    Byte(static_cast<int>(value));
+  }
+
+  unsigned char bytes_[512];
+  size_t size_ = 0;
 };
 
 // A block of MobileNet v2: wider by 1x1, 3x3 each channel on its own, narrower
@@ -63,92 +78,107 @@ constexpr int64_t kWide = 192;
 class Workload {
  public:
   Workload() {
-    model_.Number(1, 1).Bytes(2, "capability");
-    Message input;
-    input.Bytes(1, "0").Numbers(2, {1, kSize, kSize, kNarrow});
-    input.Number(3, static_cast<uint64_t>(DataType::kFloat32)).Number(4, 1);
-    model_.Bytes(4, input.bytes);
-    Add("Conv2D", "0", "1", {kWide, 1, 1, kNarrow}, ConstantLayout::kPackedO16);
-    Add("DepthwiseConv2d", "1", "2", {3, 3, kWide, 1}, ConstantLayout::kPlain);
-    Add("Conv2D", "2", "3", {kNarrow, 1, 1, kWide}, ConstantLayout::kPackedO16);
-    model_.Bytes(5, Message().Bytes(1, "3").Number(4, 1).bytes);
+    model_.Number(1, 1);
+    model_.Text(2, "capability");
+    const size_t input = model_.Begin(4);
+    model_.Text(1, "0");
+    model_.Dims(2, {1, kSize, kSize, kNarrow});
+    model_.Number(3, static_cast<uint64_t>(DataType::kFloat32));
+    model_.Number(4, static_cast<uint64_t>(DataFormat::NHWC));
+    model_.End(input);
+    Add("Conv2D", {"0", "a", "1"}, {kWide, 1, 1, kNarrow});
+    Add("DepthwiseConv2d", {"1", "b", "2"}, {3, 3, kWide, 1});
+    Add("Conv2D", {"2", "c", "3"}, {kNarrow, 1, 1, kWide});
+    const size_t output = model_.Begin(5);
+    model_.Text(1, "3");
+    model_.Number(4, static_cast<uint64_t>(DataFormat::NHWC));
+    model_.End(output);
     model_.Number(8, data_size_);
   }
 
-  const std::string &model() const { return model_.bytes; }
+  const ModelWriter &model() const { return model_; }
   uint64_t data_size() const { return data_size_; }
 
  private:
+  // `names`: input, filter and output.
   void Add(const char *type,
-           const std::string &input,
-           const std::string &output,
-           std::initializer_list<int64_t> filter,
-           ConstantLayout layout) {
-    Message def;
-    def.Bytes(1, output).Bytes(2, type).Bytes(3, input).Bytes(3, output + "w");
-    def.Bytes(4, output);
-    def.Bytes(5, Message().Bytes(1, "padding").Bytes(4, "SAME").bytes);
-    model_.Bytes(6, def.bytes);
+           const char *const (&names)[3],
+           const int64_t (&filter)[4]) {
+    const size_t def = model_.Begin(6);
+    model_.Text(1, names[2]);
+    model_.Text(2, type);
+    model_.Text(3, names[0]);
+    model_.Text(3, names[1]);
+    model_.Text(4, names[2]);
+    const size_t attribute = model_.Begin(5);
+    model_.Text(1, "padding");
+    model_.Text(4, "SAME");
+    model_.End(attribute);
+    model_.End(def);
     uint64_t bytes = sizeof(float);
     for (int64_t dim : filter) bytes *= static_cast<uint64_t>(dim);
-    Message constant;
-    constant.Bytes(1, output + "w").Numbers(2, filter);
-    constant.Number(3, static_cast<uint64_t>(DataType::kFloat32));
-    constant.Number(4, static_cast<uint64_t>(layout));
-    constant.Number(5, layout == ConstantLayout::kPlain ? 0 : 1);
-    constant.Number(6, data_size_).Number(7, bytes);
-    model_.Bytes(7, constant.bytes);
+    const bool packed = type[0] == 'C';
+    const size_t constant = model_.Begin(7);
+    model_.Text(1, names[1]);
+    model_.Dims(2, filter);
+    model_.Number(3, static_cast<uint64_t>(DataType::kFloat32));
+    model_.Number(4, static_cast<uint64_t>(packed ? ConstantLayout::kPackedO16
+                                                  : ConstantLayout::kPlain));
+    model_.Number(5, packed ? 1 : 0);
+    model_.Number(6, data_size_);
+    model_.Number(7, bytes);
+    model_.End(constant);
     data_size_ += AlignUp(bytes);
   }
 
-  Message model_;
+  ModelWriter model_;
   uint64_t data_size_ = 0;
 };
 
-// Least time of a run in milliseconds. MACE_RUNTIME_ERROR if the runtime does
-// not run all of it.
-Result<float> Measure(RuntimeType runtime) {
+// Sets the least time of a run in milliseconds. MACE_RUNTIME_ERROR if the
+// runtime does not run all of it.
+MaceStatus Measure(RuntimeType runtime, float *least) {
   const Workload workload;
-  // Zeros: how long a product takes does not depend on its factors.
-  AlignedMemory weights;
-  const size_t elements = static_cast<size_t>(kSize * kSize * kNarrow);
-  const auto activations = std::make_shared<std::vector<float>>(2 * elements);
-  if (!weights.Allocate(workload.data_size())) {
-    return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES);
+  // Zeros: how long a product takes does not depend on its factors. The
+  // weights, then the tensors that go in and come out.
+  constexpr size_t kTensorBytes = kSize * kSize * kNarrow * sizeof(float);
+  const auto data_size = static_cast<size_t>(workload.data_size());
+  AlignedMemory memory;
+  if (!memory.Allocate(data_size + 2 * kTensorBytes)) {
+    return MaceStatus::MACE_OUT_OF_RESOURCES;
   }
-  std::fill_n(static_cast<char *>(weights.data()), workload.data_size(), 0);
+  auto *data = static_cast<unsigned char *>(memory.data());
+  std::memset(data, 0, memory.bytes());
 
   MaceEngineConfig config;
   MACE_RETURN_IF_ERROR(config.SetRuntimeType(runtime));
   std::shared_ptr<MaceEngine> engine;
   MACE_RETURN_IF_ERROR(CreateMaceEngineFromProto(
-      reinterpret_cast<const unsigned char *>(workload.model().data()),
-      workload.model().size(),
-      static_cast<const unsigned char *>(weights.data()), workload.data_size(),
-      {"0"}, {"3"}, config, &engine));
+      workload.model().bytes(), workload.model().size(), data, data_size, {},
+      {}, config, &engine));
   for (const OperatorPlacement &place : engine->GetPlacement().operators) {
     if (place.device != static_cast<DeviceType>(runtime)) {
-      return RuntimeError(place.type, " does not run there");
+      return MaceStatus::MACE_RUNTIME_ERROR;
     }
   }
 
-  const std::vector<int64_t> shape = {1, kSize, kSize, kNarrow};
-  const auto tensor = [&](size_t first) {
-    return MaceTensor(shape, std::shared_ptr<float>(
-                                 activations, activations->data() + first));
-  };
-  std::map<std::string, MaceTensor> inputs = {{"0", tensor(0)}};
-  std::map<std::string, MaceTensor> outputs = {{"3", tensor(elements)}};
-  float least = 0;
+  std::map<std::string, MaceTensor> tensors[2];
+  for (size_t i = 0; i < 2; ++i) {
+    tensors[i].emplace(
+        i == 0 ? "0" : "3",
+        MaceTensor({1, kSize, kSize, kNarrow},
+                   std::shared_ptr<void>(std::shared_ptr<void>(),
+                                         data + data_size + i * kTensorBytes)));
+  }
   constexpr int kRuns = 6;  // the first prepares
   for (int i = 0; i < kRuns; ++i) {
     const auto start = std::chrono::steady_clock::now();
-    MACE_RETURN_IF_ERROR(engine->Run(inputs, &outputs));
+    MACE_RETURN_IF_ERROR(engine->Run(tensors[0], &tensors[1]));
     const std::chrono::duration<float, std::milli> took =
         std::chrono::steady_clock::now() - start;
-    if (i <= 1 || took.count() < least) least = took.count();
+    if (i <= 1 || took.count() < *least) *least = took.count();
   }
-  return least;
+  return MaceStatus::MACE_SUCCESS;
 }
 
 }  // namespace
@@ -180,10 +210,9 @@ Capability GetCapability(RuntimeType runtime_type,
     capability.supported =
         DeviceRegistration::Create(device, EngineOptions()).ok();
     if (!capability.supported) return capability;
-    const Result<float> millis = Measure(runtime_type);
-    if (millis.ok()) {
-      capability.float32_performance.exec_time =
-          millis.value() / cpu_float32_exec_time;
+    float millis = 0;
+    if (IsOk(Measure(runtime_type, &millis))) {
+      capability.float32_performance.exec_time = millis / cpu_float32_exec_time;
     }
   } catch (...) {
     // No memory to find out.
