@@ -32,12 +32,15 @@ from mace.python.tools.catalogue import (
     Attribute,
     AttributeKind,
     CatalogueError,
+    DataType,
     Enumerations,
     OpSchema,
     Port,
+    Signature,
     load_enums,
     load_op,
 )
+from mace.python.tools.catalogue.signatures import DEVICES, LAYOUTS
 
 _KINDS = {
     AttributeKind.INT: "kInt",
@@ -70,17 +73,22 @@ def generate_op(op: OpSchema) -> str:
     lines += ["#include <cstdint>", "#include <iterator>"]
     lines += ["#include <string>", "#include <vector>", ""]
     lines += ['#include "mace/core/model/attribute_reader.h"']
-    lines += ['#include "mace/core/model/op.h"', '#include "mace/ops/op_enums.h"', ""]
+    lines += ['#include "mace/core/model/op.h"']
+    lines += ['#include "mace/core/model/op_signature.h"']
+    lines += ['#include "mace/ops/op_enums.h"', ""]
     lines += ["namespace mace {", ""]
     lines += _attributes(op)
     lines += _ports(op.type, "Input", op.inputs)
     lines += _ports(op.type, "Output", op.outputs)
+    lines += _signatures(op)
+    count = sum(map(len, op.signatures.values()))
     lines += [
         f"inline constexpr OpSchema k{op.type}Schema = {{",
         f'    "{op.type}",',
         f"    k{op.type}Inputs, {len(op.inputs)},",
         f"    k{op.type}Outputs, {len(op.outputs)},",
         f"    k{op.type}AttributeSchemas, {len(op.attributes)},",
+        f"    {f'k{op.type}Signatures' if count else 'nullptr'}, {count},",
         "};",
         "",
         "}  // namespace mace",
@@ -193,7 +201,7 @@ def _ports(op_type: str, side: str, ports: Iterable[Port]) -> list[str]:
     lines += ["};", ""]
     lines += [f"inline constexpr PortSchema k{op_type}{side}s[] = {{"]
     for port in ports:
-        bits = " | ".join(f"DataTypeBit(DataType::{t.cpp_name})" for t in port.types)
+        bits = _types(port.types)
         flags = ", ".join(
             "true" if flag else "false"
             for flag in (port.optional, port.constant, port.packed, port.variadic)
@@ -201,6 +209,90 @@ def _ports(op_type: str, side: str, ports: Iterable[Port]) -> list[str]:
         lines.append(f'    {{"{port.name}", {bits}, {flags}}},')
     lines += ["};", ""]
     return lines
+
+
+def _signatures(op: OpSchema) -> list[str]:
+    lines: list[str] = []
+    rows: list[str] = []
+    for device, signatures in op.signatures.items():
+        for signature in signatures:
+            name = f"k{op.type}Signature{len(rows)}"
+            constants = _constant_conditions(op, signature)
+            attributes: list[str] = []
+            for negated, condition in (
+                ("false", signature.when),
+                ("true", signature.unless),
+            ):
+                for attribute, values in condition.items():
+                    array = f"{name}Values{len(attributes)}"
+                    words = isinstance(values[0], str)
+                    kind = "const char *const" if words else "int64_t"
+                    items = ", ".join(
+                        f'"{value}"' if words else str(int(value))  # type: ignore[arg-type]
+                        for value in values
+                    )
+                    lines.append(f"inline constexpr {kind} {array}[] = {{{items}}};")
+                    pointers = f"{array}, nullptr" if words else f"nullptr, {array}"
+                    default = op.attributes[attribute].default in values
+                    attributes.append(
+                        f'    {{"{attribute}", {pointers}, {len(values)}, '
+                        f"{str(default).lower()}, {negated}}},"
+                    )
+            if constants:
+                lines += [
+                    f"inline constexpr ConstantCondition {name}Constants[] = {{",
+                    *constants,
+                    "};",
+                ]
+            if attributes:
+                lines += [
+                    f"inline constexpr AttributeCondition {name}Attributes[] = {{",
+                    *attributes,
+                    "};",
+                ]
+            rows.append(
+                f"    {{DeviceType::{DEVICES[device]}, {_types(signature.floats)}, "
+                f"{str(signature.follows_inputs).lower()}, "
+                f"{_bits(op, signature.float32_inputs)}, "
+                f"{_bits(op, signature.float32_constants)}, "
+                + (f'"{signature.kernels}", ' if signature.kernels else "nullptr, ")
+                + (f"{name}Constants, " if constants else "nullptr, ")
+                + f"{len(constants)}, "
+                + (f"{name}Attributes, " if attributes else "nullptr, ")
+                + f"{len(attributes)}}},"
+            )
+    if not rows:
+        return []
+    return [
+        *lines,
+        f"inline constexpr OpSignature k{op.type}Signatures[] = {{",
+        *rows,
+        "};",
+        "",
+    ]
+
+
+def _constant_conditions(op: OpSchema, signature: Signature) -> list[str]:
+    conditions = []
+    for port, stored in signature.constants.items():
+        layout = LAYOUTS.get(stored)
+        types = "kAnyType" if layout else _types((DataType(stored),))
+        layouts = f"LayoutBit(ConstantLayout::{layout})" if layout else "kAnyLayout"
+        conditions.append(f"    {{{op.input_index(port)}, {types}, {layouts}}},")
+    return conditions
+
+
+def _types(types: Iterable[DataType]) -> str:
+    return " | ".join(f"DataTypeBit(DataType::{t.cpp_name})" for t in types)
+
+
+def _bits(op: OpSchema, ports: Iterable[str]) -> str:
+    bits = 0
+    for name in ports:
+        index = op.input_index(name)
+        # A variadic port stands for all inputs from its own on.
+        bits |= (~0 << index) & 0xFFFFFFFF if op.inputs[index].variadic else 1 << index
+    return f"{bits:#x}u"
 
 
 def _attributes(op: OpSchema) -> list[str]:

@@ -85,6 +85,52 @@ def test_ports_have_numbers_types_and_properties(tmp_path: Path, enums: Path) ->
         assert line + "\n" in text
 
 
+_SIGNATURES = """
+signatures:
+  cpu:
+    - floats: [float16]
+      float32_inputs: [left_side]
+      kernels: gemm
+      constants: {rest: float16}
+      when: {order: [FORTH]}
+    - floats: [float16, bfloat16]
+      follows_inputs: true
+      float32_constants: [rest]
+      constants: {rest: PACKED_O16_PAIRS}
+      unless: {limit: [1, 2], order: [FORTH]}
+"""
+
+
+def test_signatures_are_rows(tmp_path: Path, enums: Path) -> None:
+    declaration = _OP.replace("types: [bool]", "types: [float32]") + _SIGNATURES
+    text = _header(tmp_path, enums, declaration)
+    half = "DataTypeBit(DataType::kFloat16)"
+    both = f"{half} | DataTypeBit(DataType::kBfloat16)"
+    pairs = "LayoutBit(ConstantLayout::kPackedO16Pairs)"
+    name = "kTestOpSignature"
+    for line in (
+        f'const char *const {name}0Values0[] = {{"FORTH"}};',
+        f'    {{"order", {name}0Values0, nullptr, 1, false, false}},',
+        f"    {{1, {half}, kAnyLayout}},",
+        f"int64_t {name}1Values0[] = {{1, 2}};",
+        f'    {{"limit", nullptr, {name}1Values0, 2, false, true}},',
+        f"    {{1, kAnyType, {pairs}}},",
+        f'    {{DeviceType::CPU, {half}, false, 0x1u, 0x0u, "gemm", '
+        f"{name}0Constants, 1, {name}0Attributes, 1}},",
+        # The variadic port and all behind it.
+        f"    {{DeviceType::CPU, {both}, true, 0x0u, 0xfffffffeu, nullptr, "
+        f"{name}1Constants, 1, {name}1Attributes, 2}},",
+        "    kTestOpSignatures, 2,\n};",
+    ):
+        assert line + "\n" in text
+
+
+def test_without_signatures_there_are_no_rows(tmp_path: Path, enums: Path) -> None:
+    text = _header(tmp_path, enums, _OP)
+    assert "    nullptr, 0,\n};\n" in text
+    assert "OpSignature" not in text
+
+
 def test_shared_enumerations_are_one_header(tmp_path: Path, enums: Path) -> None:
     out = tmp_path / "op_enums.h"
     assert main(["--enums", str(enums), "--out", str(out)]) == 0

@@ -122,13 +122,6 @@ class HostOps {
                              std::vector<Tensor> *tensors) = 0;
 };
 
-// The port schema for position `index`; a variadic port is the last.
-inline const PortSchema &PortSchemaAt(const PortSchema *ports,
-                                      size_t count,
-                                      size_t index) {
-  return ports[index < count ? index : count - 1];
-}
-
 // Names the operator in an error, unless the op did so itself.
 MaceStatus AtOperator(const OperatorDef &def, const MaceStatus &status);
 

@@ -33,6 +33,8 @@ struct AttributeSchema {
   AttributeKind kind;
 };
 
+struct OpSignature;  // op_signature.h
+
 struct OpSchema {
   const char *type;
   const PortSchema *inputs;
@@ -41,7 +43,17 @@ struct OpSchema {
   size_t output_count;
   const AttributeSchema *attributes;
   size_t attribute_count;
+  // Of all devices, in order of preference.
+  const OpSignature *signatures = nullptr;
+  size_t signature_count = 0;
 };
+
+// The port schema for position `index`; a variadic port is the last.
+inline const PortSchema &PortSchemaAt(const PortSchema *ports,
+                                      size_t count,
+                                      size_t index) {
+  return ports[index < count ? index : count - 1];
+}
 
 }  // namespace mace
 

@@ -15,6 +15,12 @@ HalfTables HalfTablesFor(CpuIsa isa, Precision precision) {
   return linked->find(isa, precision);
 }
 
+bool HalfKernelsExist(const char *family, CpuIsa isa, Precision precision) {
+  const HalfKernels *linked = OptionalKernels<HalfKernels>::linked();
+  return linked != nullptr && precision != Precision::kFloat32 &&
+         linked->exist(family, isa, precision);
+}
+
 bool HalfKernelsAreLinked() {
   return OptionalKernels<HalfKernels>::linked() != nullptr;
 }

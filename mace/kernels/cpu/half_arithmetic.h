@@ -31,12 +31,17 @@ struct HalfTables {
 // What half_kernels.cc registers. Called for float16 and bfloat16 alone.
 struct HalfKernels {
   HalfTables (*find)(CpuIsa isa, Precision precision);
+  bool (*exist)(const char *family, CpuIsa isa, Precision precision);
 };
 
 // Null ones for float32, and where the ISA has no such arithmetic or this
 // library no kernels.
 HalfTables HalfTablesFor(CpuIsa isa, Precision precision);
 bool HalfKernelsAreLinked();
+// Whether a family of kernels has the arithmetic of that precision on the ISA,
+// by the name that signatures of operators call it: "gemm", "dwconv", "pool".
+// May ask the operating system for registers: PermittedIsa.
+bool HalfKernelsExist(const char *family, CpuIsa isa, Precision precision);
 
 }  // namespace mace
 

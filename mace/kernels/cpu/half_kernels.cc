@@ -3,7 +3,10 @@
 
 // Registers the kernels for activations of 16 bits, by being linked.
 
+#include <cstring>
+
 #include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/kernels/cpu/optional_kernels.h"
 #include "mace/kernels/cpu/pool/pool.h"
@@ -23,7 +26,26 @@ HalfTables Find(CpuIsa isa, Precision precision) {
   return tables;
 }
 
-constexpr HalfKernels kKernels = {&Find};
+template <gemm::ArithmeticKind kKind>
+bool HasArithmetic(CpuIsa isa) {
+  const auto *part = OptionalKernels<gemm::LinkedArithmetic<kKind>>::linked();
+  return part != nullptr && part->find(isa) != nullptr;
+}
+
+bool Exist(const char *family, CpuIsa isa, Precision precision) {
+  if (std::strcmp(family, "dwconv") == 0) {
+    return Find(isa, precision).dwconv != nullptr;
+  }
+  if (std::strcmp(family, "pool") == 0) {
+    return Find(isa, precision).pool != nullptr;
+  }
+  if (std::strcmp(family, "gemm") != 0) return false;
+  return precision == Precision::kBfloat16
+             ? HasArithmetic<gemm::ArithmeticKind::kBf16>(isa)
+             : HasArithmetic<gemm::ArithmeticKind::kFp16>(isa);
+}
+
+constexpr HalfKernels kKernels = {&Find, &Exist};
 
 const OptionalKernels<HalfKernels> registration(&kKernels);
 

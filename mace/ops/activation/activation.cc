@@ -96,11 +96,6 @@ class ActivationOp final : public CpuOp {
     return MaceStatus();
   }
 
-  HalfUse half_use() const override { return half_.use(); }
-  bool TakesFloat(size_t input) const override {
-    return input == kActivationSlopeInput;
-  }
-
  private:
   // Activations of 16 bits, computed in float. Without slopes, rows that lie
   // together are one.

@@ -53,8 +53,6 @@ class ChannelShuffleOp final : public CpuOp {
     return MaceStatus();
   }
 
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
  private:
   class InBands final : public OpPlan, private RowBands {
    public:

@@ -63,8 +63,6 @@ class ConcatOp final : public CpuOp {
     return MaceStatus();
   }
 
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
   MaceStatus Run(RunContext *context) const override {
     Tensor *output = context->output(0);
     const Shape &shape = output->shape;

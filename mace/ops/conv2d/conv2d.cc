@@ -21,7 +21,7 @@ class Conv2DOp final : public CpuOp {
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     MACE_ASSIGN_OR_RETURN(
         arithmetic_, ChooseArithmetic(*context, kConv2DFilterInput, isa()));
-    type_ = ActivationType(*context, *arithmetic_, isa());
+    type_ = float_type();
     strategies_.Init(isa(), context->hints().winograd);
     const std::string wrong = WrongConvConstants(
         *context->constant(kConv2DFilterInput),
@@ -75,14 +75,6 @@ class Conv2DOp final : public CpuOp {
   MaceStatus Run(RunContext *context) const override {
     context->PlanAs<ConvOpPlan>().Run(context);
     return MaceStatus();
-  }
-
-  HalfUse half_use() const override {
-    return type_ != DataType::kFloat32 ? HalfUse::kComputes : HalfUse::kNone;
-  }
-  // Narrows it where it copies the image anyway.
-  bool TakesFloat(size_t input) const override {
-    return type_ == DataType::kBfloat16 && input == kConv2DInputInput;
   }
 
  private:

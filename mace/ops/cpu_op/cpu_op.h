@@ -29,6 +29,7 @@
 
 #include "mace/core/base/thread_pool.h"
 #include "mace/core/model/op.h"
+#include "mace/core/model/op_signature.h"
 #include "mace/kernels/cpu/isa.h"
 
 namespace mace {
@@ -134,31 +135,19 @@ class RunContext {
   }
 };
 
-// What an op makes of activations stored in 16 bits, as
-// DeploymentHints::precision says, at ports that are declared float32. See
-// mace/runtimes/cpu/storage_types.cc.
-enum class HalfUse {
-  kNone,     // takes and gives float32 as declared
-  kFollows,  // given 16 bits at all of these inputs, it gives 16 bits at all
-             // of these outputs; constants count where it takes no float32
-  kComputes  // takes 16 bits alone, and gives them
-};
-
 // The base of everything that is registered for the CPU.
 class CpuOp : public Op {
  public:
-  // Takes the name, the type and the ISA, then calls InitOp.
-  MaceStatus Init(InitContext *context);
+  // Takes the name, the type, the ISA and the signature, then calls InitOp.
+  MaceStatus Init(const OpSchema &schema, InitContext *context);
 
   virtual MaceStatus Plan(PlanContext *context) { return MaceStatus(); }
   virtual MaceStatus Run(RunContext *context) const = 0;
 
-  // After Init. Constants are what the model says in any case.
-  virtual HalfUse half_use() const { return HalfUse::kNone; }
-  // True if an op that computes in 16 bits takes an input in float32 as well,
-  // at less cost than that of a Cast before it. One that follows is given
-  // constants so, and nothing else.
-  virtual bool TakesFloat(size_t input) const { return false; }
+  // After Init: in which type other than float32 the operator takes and gives
+  // what the model calls float, as its declaration says; null for none.
+  // Constants are what the model says in any case.
+  const OpSignature *signature() const { return signature_; }
 
  protected:
   // Reads attributes and prepares constants.
@@ -183,11 +172,17 @@ class CpuOp : public Op {
 
   const std::string &name() const { return name_; }
   CpuIsa isa() const { return isa_; }
+  // The type in which the operator takes and gives floats, whatever is around
+  // it. An operator that follows its inputs learns from them; here it has
+  // float32.
+  DataType float_type() const { return float_type_; }
 
  private:
   std::string name_;
   std::string type_;
   CpuIsa isa_ = CpuIsa::kNone;
+  const OpSignature *signature_ = nullptr;
+  DataType float_type_ = DataType::kFloat32;
 };
 
 // Elements per task of cheap elementwise work: 16 Ki elements take about as

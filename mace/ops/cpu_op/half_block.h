@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // For operators that compute in float where activations are of 16 bits
-// (HalfUse::kFollows): they widen a block, compute, and narrow it, so that no
+// (OpSignature::follows_inputs): they widen a block, compute, and narrow it, so that no
 // tensor of floats lies between them and their neighbours.
 
 #ifndef MACE_OPS_CPU_OP_HALF_BLOCK_H_
@@ -29,9 +29,6 @@ struct HalfActivations {
     if (hints.precision == Precision::kFloat16) return {&kernels->f16};
     if (hints.precision == Precision::kBfloat16) return {&kernels->bf16};
     return {};
-  }
-  HalfUse use() const {
-    return convert != nullptr ? HalfUse::kFollows : HalfUse::kNone;
   }
 };
 

@@ -26,8 +26,6 @@ class ShapeOnlyOp : public CpuOp {
     return MaceStatus();
   }
 
-  HalfUse half_use() const final { return HalfUse::kFollows; }
-
   MaceStatus Run(RunContext *context) const final {
     CopyInputToOutput(context);
     return MaceStatus();

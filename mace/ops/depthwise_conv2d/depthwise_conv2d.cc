@@ -20,7 +20,7 @@ class DepthwiseConv2dOp final : public CpuOp {
     MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
     MACE_RETURN_IF_ERROR(activation_.Init(context->def(), attributes_, isa()));
     strategies_.Init(isa(), context->hints().winograd);
-    type_ = DepthwiseType(*context, isa());
+    type_ = float_type();
     const Tensor &filter = *context->constant(kDepthwiseConv2dFilterInput);
     const Tensor *bias = context->constant(kDepthwiseConv2dBiasInput);
     const std::string wrong = WrongDepthwiseConstants(filter, bias);
@@ -63,10 +63,6 @@ class DepthwiseConv2dOp final : public CpuOp {
   MaceStatus Run(RunContext *context) const override {
     context->PlanAs<ConvOpPlan>().Run(context);
     return MaceStatus();
-  }
-
-  HalfUse half_use() const override {
-    return type_ == DataType::kFloat32 ? HalfUse::kNone : HalfUse::kComputes;
   }
 
  private:

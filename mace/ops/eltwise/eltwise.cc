@@ -55,11 +55,6 @@ class EltwiseOp final : public CpuOp {
   MaceStatus InferShapes(ShapeContext *context) const override;
   MaceStatus Plan(PlanContext *context) override;
   MaceStatus Run(RunContext *context) const override;
-  // Comparisons give bool, whatever they are given.
-  HalfUse half_use() const override {
-    return compares() ? HalfUse::kNone : half_.use();
-  }
-  bool TakesFloat(size_t) const override { return true; }
 
  private:
   bool unary() const { return mode_ >= kFirstUnary; }

@@ -3,8 +3,6 @@
 
 #include "mace/ops/epilogue/arithmetic_choice.h"
 
-#include "mace/kernels/cpu/half_arithmetic.h"
-
 namespace mace {
 
 gemm::WeightType PackedWeightType(const Tensor &weights) {
@@ -81,25 +79,6 @@ Result<const gemm::Arithmetic *> ChooseIntegerArithmetic(
                      context.def().type,
                      "): this library was built without the kernels for "
                      "products of 8-bit integers");
-}
-
-DataType ActivationType(const InitContext &context,
-                        const gemm::Arithmetic &arithmetic,
-                        CpuIsa isa) {
-  const Precision asked = context.hints().precision;
-  if (arithmetic.element == gemm::Element::kF16) return DataType::kFloat16;
-  if (gemm::kBf16Exists && arithmetic.element == gemm::Element::kBf16 &&
-      asked == Precision::kBfloat16 &&
-      HalfTablesFor(isa, asked).pool != nullptr) {
-    return DataType::kBfloat16;
-  }
-  return DataType::kFloat32;
-}
-
-DataType DepthwiseType(const InitContext &context, CpuIsa isa) {
-  const Precision asked = context.hints().precision;
-  return HalfTablesFor(isa, asked).dwconv == nullptr ? DataType::kFloat32
-                                                     : StorageType(asked);
 }
 
 gemm::Element ElementOf(DataType type) {

@@ -36,16 +36,6 @@ const gemm::Arithmetic *ChooseMatrixArithmetic(const InitContext &context,
 Result<const gemm::Arithmetic *> ChooseIntegerArithmetic(
     const InitContext &context, CpuIsa isa);
 
-// What activations are stored as then: of fp16 and, where the deployment asks
-// for it and this library, which may lack the operator Cast, has the rest, of
-// bf16 (HalfUse::kComputes); else float.
-DataType ActivationType(const InitContext &context,
-                        const gemm::Arithmetic &arithmetic,
-                        CpuIsa isa);
-
-// The same of depthwise convolution, whose weights may be of any type.
-DataType DepthwiseType(const InitContext &context, CpuIsa isa);
-
 // Of a type of activations.
 gemm::Element ElementOf(DataType type);
 

@@ -18,7 +18,7 @@ class FullyConnectedOp final : public CpuOp {
     MACE_ASSIGN_OR_RETURN(
         arithmetic_,
         ChooseArithmetic(*context, kFullyConnectedWeightsInput, isa()));
-    type_ = ActivationType(*context, *arithmetic_, isa());
+    type_ = float_type();
     strategies_.Init(isa(), context->hints().winograd);
     const Tensor &weights = *context->constant(kFullyConnectedWeightsInput);
     const Tensor *bias = context->constant(kFullyConnectedBiasInput);
@@ -73,14 +73,6 @@ class FullyConnectedOp final : public CpuOp {
   MaceStatus Run(RunContext *context) const override {
     context->PlanAs<ConvOpPlan>().Run(context);
     return MaceStatus();
-  }
-
-  HalfUse half_use() const override {
-    return type_ != DataType::kFloat32 ? HalfUse::kComputes : HalfUse::kNone;
-  }
-  // Narrows it where it copies the image anyway.
-  bool TakesFloat(size_t input) const override {
-    return type_ == DataType::kBfloat16 && input == kFullyConnectedInputInput;
   }
 
  private:

@@ -40,8 +40,6 @@ class GatherOp final : public CpuOp {
     return SetOutput(context, 0, shape, params->data_type);
   }
 
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
   MaceStatus Run(RunContext *context) const override {
     const Tensor *params = context->input(kGatherParamsInput);
     const Tensor *indices = context->input(kGatherIndicesInput);

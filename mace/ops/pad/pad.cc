@@ -57,7 +57,6 @@ class PadOp final : public CpuOp {
     half_ = HalfActivations::Of(context->hints(), isa());
     return attributes_.Parse(context->def());
   }
-  HalfUse half_use() const override { return half_.use(); }
 
   MaceStatus InferShapes(ShapeContext *context) const override {
     const Tensor *input = context->input(kPadInputInput);

@@ -25,10 +25,6 @@ bool PixelBlockOp::MovesRows() const {
   return order_ == PixelBlockOrder::DCR || block_ == 1;
 }
 
-HalfUse PixelBlockOp::half_use() const {
-  return MovesRows() ? HalfUse::kFollows : HalfUse::kNone;
-}
-
 MaceStatus PixelBlockOp::Run(RunContext *context) const {
   const Tensor *input = context->input(0);
   Tensor *output = context->output(0);

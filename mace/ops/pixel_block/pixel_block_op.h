@@ -18,8 +18,6 @@ namespace mace {
 
 class PixelBlockOp : public CpuOp {
  public:
-  // Of 16 bits where whole rows of a block are moved.
-  HalfUse half_use() const final;
   MaceStatus Run(RunContext *context) const final;
 
  protected:

@@ -244,11 +244,6 @@ class PoolingOp final : public CpuOp {
     return MaceStatus();
   }
 
-  HalfUse half_use() const override {
-    return settings_.half_kernels != nullptr ? HalfUse::kFollows
-                                             : HalfUse::kNone;
-  }
-
  private:
   Result<WindowGeometry> GeometryOf(const Shape &input) const {
     return ComputeWindow(name(), settings_.spec, input[1], input[2]);

@@ -63,10 +63,6 @@ class ResizeOp final : public CpuOp {
   MaceStatus Plan(PlanContext *context) override;
   MaceStatus Run(RunContext *context) const override;
 
-  HalfUse half_use() const override {
-    return nearest() ? HalfUse::kFollows : HalfUse::kNone;
-  }
-
  private:
   bool nearest() const { return attributes_.mode == ResizeMode::NEAREST; }
   MaceStatus WantedSize(ShapeContext *context,

@@ -44,8 +44,6 @@ class SplitOp final : public CpuOp {
     return MaceStatus();
   }
 
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
   MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kSplitInputInput);
     const Shape &shape = input->shape;

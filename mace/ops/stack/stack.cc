@@ -49,8 +49,6 @@ class StackOp final : public CpuOp {
     return SetOutput(context, 0, shape, first->data_type);
   }
 
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
   MaceStatus Run(RunContext *context) const override {
     Tensor *output = context->output(0);
     const auto size = static_cast<int64_t>(DataTypeSize(output->data_type));

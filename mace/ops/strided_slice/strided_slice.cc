@@ -138,8 +138,6 @@ class StridedSliceOp final : public CpuOp {
     return MaceStatus();
   }
 
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
   MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kStridedSliceInputInput);
     Tensor *output = context->output(0);

@@ -40,10 +40,11 @@ class Subject {
     op_.reset(static_cast<CpuOp *>(registration->factory()().release()));
     op_test::FakeInitContext init(case_.def, tensors_, case_.inputs,
                                   case_.hints, isa_, pool_.get(), &buffers_);
-    MACE_RETURN_IF_ERROR(op_->Init(&init));
+    MACE_RETURN_IF_ERROR(op_->Init(*registration->schema(), &init));
     op_test::FakeShapeContext shaped(bound_, case_.outputs);
     MACE_RETURN_IF_ERROR(op_->InferShapes(&shaped));
-    const bool half = op_->half_use() == HalfUse::kComputes;
+    const OpSignature *signature = op_->signature();
+    const bool half = signature != nullptr && !signature->follows_inputs;
     if (half) HalveInputs();
     for (const op_test::OutputSpec &spec : shaped.outputs()) {
       Tensor tensor;

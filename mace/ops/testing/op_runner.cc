@@ -109,7 +109,7 @@ MaceStatus OpSession::Impl::Init() {
   op_.reset(static_cast<CpuOp *>(registration->factory()().release()));
   FakeInitContext context(case_.def, tensors_, case_.inputs, case_.hints,
                           options_.isa, &pool_, &prepared_);
-  return op_->Init(&context);
+  return op_->Init(*registration->schema(), &context);
 }
 
 void OpSession::Impl::Bind(const std::vector<CaseInput> &inputs) {
@@ -162,20 +162,15 @@ bool OpSession::Impl::InHalf(const std::vector<CaseInput> &inputs) const {
   const bool fp16 = asked == Precision::kFloat16 && HasFp16(options_.isa);
   const bool bf16 = asked == Precision::kBfloat16 && HasBf16(options_.isa);
   if (!IsOk(status_) || !(fp16 || bf16)) return false;
-  if (op_->half_use() != HalfUse::kFollows) {
-    return op_->half_use() == HalfUse::kComputes;
-  }
-  bool any = false;
+  std::vector<FloatStorage> stored(inputs.size(), FloatStorage::kNone);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].value.data_type != DataType::kFloat32) continue;
-    if (inputs[i].kind == CaseInput::Kind::kComputed) {
-      any = true;
-    } else if (inputs[i].kind != CaseInput::Kind::kConstant ||
-               !op_->TakesFloat(i)) {
-      return false;
-    }
+    const CaseInput::Kind kind = inputs[i].kind;
+    stored[i] = kind == CaseInput::Kind::kComputed   ? FloatStorage::kOther
+                : kind == CaseInput::Kind::kConstant ? FloatStorage::kConstant
+                                                     : FloatStorage::kFloat32;
   }
-  return any;
+  return StoresOtherFloats(op_->signature(), stored);
 }
 
 OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {

@@ -87,8 +87,6 @@ class TransposeOp final : public CpuOp {
     return MaceStatus();
   }
 
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-
   MaceStatus Run(RunContext *context) const override;
 
  private:

@@ -255,11 +255,13 @@ CpuPartitionOptions CpuDevice::PartitionOptions(const Graph &graph) {
 Result<std::unique_ptr<Op>> CpuDevice::MakeOp(const Graph &graph,
                                               const OperatorDef &def,
                                               const std::vector<int> &inputs) {
-  std::unique_ptr<Op> op = OpRegistration::Find(def.type, CPU)->factory()();
+  const OpRegistration &registration = *OpRegistration::Find(def.type, CPU);
+  std::unique_ptr<Op> op = registration.factory()();
   CpuInitContext context(this, graph, def, inputs);
   // All that is registered for the CPU is one.
-  MACE_RETURN_IF_ERROR(
-      AtOperator(def, static_cast<CpuOp *>(op.get())->Init(&context)));
+  MACE_RETURN_IF_ERROR(AtOperator(
+      def, static_cast<CpuOp *>(op.get())->Init(*registration.schema(),
+                                                &context)));
   return op;
 }
 
@@ -272,8 +274,9 @@ MaceStatus CpuDevice::MakeOps(Graph *graph) {
 }
 
 bool CpuDevice::CanCompute(const GraphNode &node) const {
-  return static_cast<const CpuOp *>(node.op.get())->half_use() !=
-         HalfUse::kComputes;
+  const OpSignature *signature =
+      static_cast<const CpuOp *>(node.op.get())->signature();
+  return signature == nullptr || signature->follows_inputs;
 }
 
 MaceStatus CpuDevice::Compute(const Graph &graph,

@@ -11,11 +11,6 @@
 namespace mace {
 namespace {
 
-bool IsFloatPort(const PortSchema *ports, size_t count, size_t index) {
-  const PortSchema &port = PortSchemaAt(ports, count, index);
-  return (port.data_types & DataTypeBit(DataType::kFloat32)) != 0;
-}
-
 class StorageTypes {
  public:
   StorageTypes(const Graph &graph, const MakeAddedOp &make_op, CpuNodes *nodes)
@@ -62,13 +57,15 @@ class StorageTypes {
 
   MaceStatus Add(CpuNode node) {
     const OpSchema &schema = SchemaOf(node);
-    const bool in_half = RunsInHalf(node, schema);
+    const OpSignature *signature = node.op->signature();
+    const std::vector<FloatStorage> stored = StorageOf(node, schema);
+    const bool in_half = StoresOtherFloats(signature, stored);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int id = node.inputs[i];
       if (id < 0 || IsConstant(id)) continue;
-      const bool wanted = in_half &&
-                          IsFloatPort(schema.inputs, schema.input_count, i) &&
-                          (half_[id] != 0 || !node.op->TakesFloat(i));
+      const bool wanted =
+          in_half && stored[i] != FloatStorage::kNone &&
+          WantedFloat(*signature, i, stored[i]) == FloatStorage::kOther;
       MACE_ASSIGN_OR_RETURN(node.inputs[i], As(id, wanted));
     }
     for (size_t i = 0; in_half && i < node.outputs.size(); ++i) {
@@ -80,22 +77,19 @@ class StorageTypes {
     return MaceStatus::MACE_SUCCESS;
   }
 
-  bool RunsInHalf(const CpuNode &node, const OpSchema &schema) const {
-    const HalfUse use = node.op->half_use();
-    if (use != HalfUse::kFollows) return use == HalfUse::kComputes;
-    bool any = false;
+  std::vector<FloatStorage> StorageOf(const CpuNode &node,
+                                      const OpSchema &schema) const {
+    std::vector<FloatStorage> stored(node.inputs.size(), FloatStorage::kNone);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int id = node.inputs[i];
       if (id < 0 || !IsFloatPort(schema.inputs, schema.input_count, i)) {
         continue;
       }
-      if (half_[id]) {
-        any = true;
-      } else if (!IsConstant(id) || !node.op->TakesFloat(i)) {
-        return false;
-      }
+      stored[i] = half_[id] != 0   ? FloatStorage::kOther
+                  : IsConstant(id) ? FloatStorage::kConstant
+                                   : FloatStorage::kFloat32;
     }
-    return any;
+    return stored;
   }
 
   MaceStatus ConvertExports(bool last_segment) {
@@ -173,7 +167,8 @@ MaceStatus ChooseStorageTypes(const Graph &graph,
   nodes->stored_as.assign(nodes->tensor_count(), DataType::kUnknown);
   const bool computes = std::any_of(
       nodes->nodes.begin(), nodes->nodes.end(), [](const CpuNode &node) {
-        return node.op->half_use() == HalfUse::kComputes;
+        const OpSignature *signature = node.op->signature();
+        return signature != nullptr && !signature->follows_inputs;
       });
   if (!computes) return MaceStatus::MACE_SUCCESS;
   return StorageTypes(graph, make_op, nodes).Choose();

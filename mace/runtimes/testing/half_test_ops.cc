@@ -33,12 +33,23 @@ constexpr PortSchema kCastIn[] = {Port("input", kFloat | kHalf)};
 constexpr PortSchema kCastOut[] = {Port("output", kFloat | kHalf)};
 constexpr AttributeSchema kCastAttributes[] = {{"to", AttributeKind::kString}};
 
-constexpr OpSchema kTestHalfSchema = {"TestHalf", kHalfIn, 2, kFloatOut,
-                                      1,          nullptr, 0};
-constexpr OpSchema kTestNarrowSchema = {"TestNarrow", kHalfIn, 2, kFloatOut, 1,
-                                        nullptr,      0};
-constexpr OpSchema kTestMoveSchema = {"TestMove", kMoveIn, 1, kMoveOut,
-                                      1,          nullptr, 0};
+// They compute in 16 bits on every processor: no kernels are needed.
+constexpr OpSignature Signature(bool follows_inputs,
+                                uint32_t float32_inputs,
+                                uint32_t float32_constants) {
+  return {CPU,     kHalf,   follows_inputs, float32_inputs, float32_constants,
+          nullptr, nullptr, 0,              nullptr,        0};
+}
+constexpr OpSignature kHalfSignatures[] = {Signature(false, 0, 0)};
+constexpr OpSignature kNarrowSignatures[] = {Signature(false, 1u << 0, 0)};
+constexpr OpSignature kMoveSignatures[] = {Signature(true, 0, 1u << 1)};
+
+constexpr OpSchema kTestHalfSchema = {
+    "TestHalf", kHalfIn, 2, kFloatOut, 1, nullptr, 0, kHalfSignatures, 1};
+constexpr OpSchema kTestNarrowSchema = {
+    "TestNarrow", kHalfIn, 2, kFloatOut, 1, nullptr, 0, kNarrowSignatures, 1};
+constexpr OpSchema kTestMoveSchema = {
+    "TestMove", kMoveIn, 1, kMoveOut, 1, nullptr, 0, kMoveSignatures, 1};
 constexpr OpSchema kCastSchema = {"Cast", kCastIn,         1, kCastOut,
                                   1,      kCastAttributes, 1};
 
@@ -54,17 +65,9 @@ float At(const Tensor &x, int64_t i) {
                                             : HalfToFloat(bits);
 }
 
-class TestHalf : public CpuOp {
+class TestHalf final : public CpuOp {
  public:
-  explicit TestHalf(bool takes_float = false) : takes_float_(takes_float) {}
-  MaceStatus InitOp(InitContext *context) override {
-    type_ = StorageType(context->hints().precision);
-    return kSuccess;
-  }
-  HalfUse half_use() const override { return HalfUse::kComputes; }
-  bool TakesFloat(size_t input) const override {
-    return takes_float_ && input == 0;
-  }
+  MaceStatus InitOp(InitContext *) override { return kSuccess; }
   MaceStatus InferShapes(ShapeContext *context) const override {
     context->SetOutput(0, context->input(0)->shape, DataType::kFloat32);
     return kSuccess;
@@ -76,29 +79,18 @@ class TestHalf : public CpuOp {
     for (int64_t i = 0; i < x->elements(); ++i) {
       float value = 2 * At(*x, i);
       if (y != nullptr) value += At(*y, i);
-      output[i] = Narrow(type_, value);
+      output[i] = Narrow(float_type(), value);
     }
     return kSuccess;
   }
-
- private:
-  const bool takes_float_;
-  DataType type_ = DataType::kUnknown;
-};
-
-class TestNarrow final : public TestHalf {
- public:
-  TestNarrow() : TestHalf(true) {}
 };
 
 class TestMove final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *) override { return kSuccess; }
-  HalfUse half_use() const override { return HalfUse::kFollows; }
-  bool TakesFloat(size_t input) const override { return input == 1; }
   MaceStatus InferShapes(ShapeContext *context) const override {
     for (size_t i = 1; i < context->input_count(); ++i) {
-      if (TakesFloat(i) && context->input(i)->is_constant) continue;
+      if (i == 1 && context->input(i)->is_constant) continue;
       if (context->input(i)->data_type != context->input(0)->data_type) {
         return InvalidArgs("inputs of several types");
       }
@@ -147,7 +139,7 @@ class TestCast final : public CpuOp {
 };
 
 MACE_REGISTER_OP(TestHalf, CPU, TestHalf);
-MACE_REGISTER_OP(TestNarrow, CPU, TestNarrow);
+MACE_REGISTER_OP(TestNarrow, CPU, TestHalf);
 MACE_REGISTER_OP(TestMove, CPU, TestMove);
 MACE_REGISTER_OP(Cast, CPU, TestCast);
 

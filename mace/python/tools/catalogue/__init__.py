@@ -20,6 +20,7 @@ from mace.python.tools.catalogue.schema import (
     Enumeration,
     OpSchema,
     Port,
+    Signature,
 )
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Enumerations",
     "OpSchema",
     "Port",
+    "Signature",
     "attribute_problems",
     "default_catalogue",
     "load_catalogue",

@@ -14,6 +14,7 @@ import yaml
 from mace.python.tools.catalogue import (
     CatalogueError,
     DataType,
+    Signature,
     attribute_problems,
     default_catalogue,
     load_catalogue,
@@ -69,6 +70,92 @@ def test_source_tree_is_valid_and_complete() -> None:
 def test_refuses_a_wrong_declaration(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(CatalogueError):
         _load(tmp_path, _declaration(**wrong))
+
+
+def _signed(**signature: Any) -> dict[str, Any]:
+    return _declaration(
+        inputs=[
+            {"name": "x", "types": ["float32"]},
+            {"name": "k", "types": ["float32", "int8"], "constant": True},
+            {"name": "i", "types": ["int32"]},
+        ],
+        attributes={
+            "mode": {"type": "enum", "values": ["A", "B"], "default": "A"},
+            "scale": {"type": "float", "default": 1.0},
+        },
+        signatures={"cpu": [signature]},
+    )
+
+
+def test_signatures_say_how_floats_are_stored(tmp_path: Path) -> None:
+    declaration = _signed(
+        floats=["bfloat16"],
+        float32_inputs=["x"],
+        kernels="gemm",
+        constants={"k": "PACKED_O16_PAIRS"},
+        when={"mode": ["B"]},
+    )
+    (found,) = _load(tmp_path, declaration)["Test"].signatures["cpu"]
+    assert found == Signature(
+        floats=(DataType.BFLOAT16,),
+        float32_inputs=("x",),
+        kernels="gemm",
+        constants={"k": "PACKED_O16_PAIRS"},
+        when={"mode": ("B",)},
+    )
+
+
+@pytest.mark.parametrize(
+    ("signature", "problem"),
+    [
+        ({"floats": ["float32"]}, "floats must be some of float16, bfloat16"),
+        ({}, "floats must be some of"),
+        ({"floats": ["float16"], "follow": True}, "unknown key 'follow'"),
+        (
+            {"floats": ["float16"], "float32_inputs": ["i"]},
+            "float32_inputs: 'i' is no float input",
+        ),
+        (
+            {"floats": ["float16"], "follows_inputs": True, "float32_inputs": ["x"]},
+            "float32_inputs needs an operator that follows no inputs",
+        ),
+        (
+            {"floats": ["float16"], "float32_constants": ["k"]},
+            "float32_constants needs follows_inputs",
+        ),
+        (
+            {"floats": ["float16"], "constants": {"x": "float16"}},
+            "constants: 'x' is no constant input",
+        ),
+        (
+            {"floats": ["float16"], "constants": {"k": "PAIRS"}},
+            "constants.k: 'PAIRS' is neither an element type nor a layout",
+        ),
+        (
+            {"floats": ["float16"], "when": {"mode": ["C"]}},
+            "when.mode: is 'C'; accepted: A, B",
+        ),
+        (
+            {"floats": ["float16"], "unless": {"scale": [2.0]}},
+            "unless.scale: must be an int or a word",
+        ),
+        (
+            {"floats": ["float16"], "unless": {"none": [1]}},
+            "unless: there is no attribute 'none'",
+        ),
+    ],
+)
+def test_refuses_a_wrong_signature(
+    tmp_path: Path, signature: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(CatalogueError) as caught:
+        _load(tmp_path, _signed(**signature))
+    assert f"signatures.cpu[0]: {problem}" in str(caught.value)
+
+
+def test_refuses_signatures_of_an_unknown_device(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="unknown device 'npu'; known: cpu"):
+        _load(tmp_path, _declaration(signatures={"npu": []}))
 
 
 def test_all_mistakes_of_all_files_are_told_at_once(tmp_path: Path) -> None:

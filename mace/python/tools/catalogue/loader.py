@@ -28,13 +28,15 @@ from mace.python.tools.catalogue.schema import (
     OpSchema,
     Port,
 )
+from mace.python.tools.catalogue.signatures import read_signatures
 from mace.python.tools.errors import MaceError
 
 # mace/ops, seen from mace/python/tools/catalogue.
 OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
 
 _DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}
-_OP_KEYS = frozenset(["op", "summary", "doc", "inputs", "outputs", "attributes"])
+_OPTIONAL_OP_KEYS = frozenset(["doc", "signatures"])
+_OP_KEYS = _OPTIONAL_OP_KEYS | {"op", "summary", "inputs", "outputs", "attributes"}
 _PORT_KEYS = frozenset(
     ["name", "types", "doc", "optional", "constant", "packed", "variadic"]
 )
@@ -141,7 +143,7 @@ def _op(
 ) -> OpSchema | None:
     before = len(problems)
     problems += [f"unknown key {key!r}" for key in sorted(raw.keys() - _OP_KEYS)]
-    needed = _OP_KEYS - {"doc"}
+    needed = _OP_KEYS - _OPTIONAL_OP_KEYS
     problems += [f"missing key {key!r}" for key in sorted(needed - raw.keys())]
     if len(problems) > before:
         return None
@@ -166,6 +168,9 @@ def _op(
         outputs=ports["outputs"],
         attributes=MappingProxyType(attributes),
         doc=str(raw.get("doc", "")),
+        signatures=read_signatures(
+            raw.get("signatures", {}), ports["inputs"], attributes, problems
+        ),
     )
 
 

@@ -81,8 +81,51 @@ class Attribute:
 
 
 @dataclass(frozen=True)
+class Signature:
+    """In which types other than float32 one device stores an operator's floats.
+
+    What every device does is not declared: it takes and gives float32. A signature
+    holds where the deployment asks for one of `floats` and every condition is met.
+
+    Attributes:
+        floats: what floats at the ports may be stored as, one for each precision
+            that the deployment file may ask for.
+        follows_inputs: the operator does what its inputs do: it takes and gives
+            `floats` if all its float inputs are stored so. Otherwise it takes and
+            gives nothing else, and its neighbours' values are converted.
+        float32_inputs: computed inputs that are taken in float32, too, at less
+            cost than that of a conversion; only without `follows_inputs`.
+        float32_constants: inputs of which a constant of float32 does not keep the
+            operator from following the others; only with `follows_inputs`.
+        kernels: the family of kernels that must exist for the type, '' if it
+            needs none: a processor or a library may lack them.
+        constants: how constant inputs must be stored, by port: the name of an
+            element type, or of a layout.
+        when: values of attributes one of which must be set, by attribute.
+        unless: values of attributes none of which may be set, by attribute.
+    """
+
+    floats: tuple[DataType, ...]
+    follows_inputs: bool = False
+    float32_inputs: tuple[str, ...] = ()
+    float32_constants: tuple[str, ...] = ()
+    kernels: str = ""
+    constants: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    when: Mapping[str, tuple[AttributeValue, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    unless: Mapping[str, tuple[AttributeValue, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+
+
+@dataclass(frozen=True)
 class OpSchema:
-    """One operator type."""
+    """One operator type.
+
+    Attributes:
+        signatures: by device; of a device's the first that holds counts.
+    """
 
     type: str
     summary: str
@@ -90,6 +133,9 @@ class OpSchema:
     outputs: tuple[Port, ...]
     attributes: Mapping[str, Attribute]
     doc: str = ""
+    signatures: Mapping[str, tuple[Signature, ...]] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
 
     def input_port(self, index: int) -> Port:
         """The port of input number `index`; the last may be variadic."""
