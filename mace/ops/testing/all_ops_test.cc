@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/testing/op_runner.h"
 #include "mace/ops/testing/random_case.h"
 
@@ -62,6 +63,36 @@ TEST(AllOpsTest, SchemasAreSound) {
     EXPECT_NE(op->factory()(), nullptr);
   }
   EXPECT_GT(types.size(), 20u);
+}
+
+// Where a processor has the instructions, the kernels that a signature names are
+// in the library: a family that does not exist would never be asked for.
+TEST(AllOpsTest, SignaturesNameKernelsThatExist) {
+  constexpr CpuIsa kIsas[] = {
+#define MACE_ISA_ENTRY(name, base) CpuIsa::name,
+      MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_ENTRY)
+#undef MACE_ISA_ENTRY
+  };
+  int signatures = 0;
+  for (const OpRegistration *op : CpuOps()) {
+    const OpSchema &schema = *op->schema();
+    for (size_t i = 0; i < schema.signature_count; ++i) {
+      const OpSignature &signature = schema.signatures[i];
+      EXPECT_NE(signature.floats, 0u) << schema.type;
+      ++signatures;
+      if (signature.kernels == nullptr) continue;
+      for (CpuIsa isa : kIsas) {
+        const Precision asked =
+            HasFp16(isa) ? Precision::kFloat16 : Precision::kBfloat16;
+        if (!HasFp16(isa) && !HasBf16(isa)) continue;
+        if ((signature.floats & DataTypeBit(StorageType(asked))) == 0) continue;
+        EXPECT_TRUE(HalfKernelsExist(signature.kernels, isa, asked))
+            << schema.type << ": " << signature.kernels << " on "
+            << CpuIsaName(isa);
+      }
+    }
+  }
+  EXPECT_GT(signatures, 15);
 }
 
 // Random floats lie within 4 of zero, weights within 1, and few sums have more

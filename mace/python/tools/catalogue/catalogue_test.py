@@ -236,6 +236,23 @@ def test_table_names_every_operator_port_and_attribute(tmp_path: Path) -> None:
     assert out.read_text("utf-8") == text
 
 
+def test_table_says_how_floats_are_stored(tmp_path: Path) -> None:
+    declaration = _signed(
+        floats=["float16", "bfloat16"],
+        follows_inputs=True,
+        float32_constants=["k"],
+        kernels="pool",
+        constants={"k": "int8"},
+        when={"mode": ["A", "B"]},
+        unless={"mode": ["B"]},
+    )
+    assert (
+        "| cpu | float16, bfloat16 | all its float inputs are; constant `k` is int8; "
+        "`mode` is `A` or `B`; `mode` is not `B`; the pool kernels exist; "
+        "constant `k` may be float32 |"
+    ) in operator_table(_load(tmp_path, declaration))
+
+
 def test_table_refuses_a_place_it_cannot_write(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,7 @@ from mace.python.tools.catalogue.schema import (
     Catalogue,
     OpSchema,
     Port,
+    Signature,
 )
 from mace.python.tools.errors import MaceError
 from mace.python.tools.reference_page import page_parser, table, write_page
@@ -45,7 +46,31 @@ def _section(op: OpSchema) -> list[str]:
     if op.attributes:
         head = ("attribute", "type", "default", "meaning")
         lines += ["", *table(head, map(_attribute, op.attributes.values()))]
+    if op.signatures:
+        rows = [
+            _signature(device, signature)
+            for device, signatures in op.signatures.items()
+            for signature in signatures
+        ]
+        lines += ["", *table(("device", "stores float32 as", "where"), rows)]
     return lines
+
+
+def _signature(device: str, signature: Signature) -> tuple[str, ...]:
+    where = ["all its float inputs are"] if signature.follows_inputs else []
+    where += [f"constant `{p}` is {how}" for p, how in signature.constants.items()]
+    for verb, condition in (("is", signature.when), ("is not", signature.unless)):
+        for name, values in condition.items():
+            words = " or ".join(f"`{_value(value)}`" for value in values)
+            where.append(f"`{name}` {verb} {words}")
+    if signature.kernels:
+        where.append(f"the {signature.kernels} kernels exist")
+    taken = [f"`{port}`" for port in signature.float32_inputs]
+    taken += [f"constant `{port}`" for port in signature.float32_constants]
+    if taken:
+        where.append(f"{', '.join(taken)} may be float32")
+    floats = ", ".join(dtype.value for dtype in signature.floats)
+    return device, floats, "; ".join(where)
 
 
 def _port(side: str, port: Port) -> tuple[str, ...]:
