@@ -129,6 +129,28 @@ ModelBuilder Elementwise() {
   return model;
 }
 
+ModelBuilder Quantized() {
+  using core_test::QuantizationMessage;
+  const std::string whole = QuantizationMessage({0.5f}, {3});
+  const std::string by_channel =
+      QuantizationMessage({0.25f, 0.5f, 1}, {0, -1, 1}, 1);
+  const std::vector<int8_t> weights = {1, 2, 3, 4, 5, 6};
+  ModelBuilder model;
+  const uint64_t offset = model.AppendWeights(weights.data(), weights.size());
+  model.Quantized({whole})
+      .Input("x", {4, 2}, DataType::kInt8, DataFormat::NONE)
+      .Quantized({by_channel})
+      .RawConstant("w", {2, 3}, DataType::kInt8, ConstantLayout::kPlain, 0,
+                   offset, weights.size())
+      .Quantized({whole})
+      .Operator("identity", "Identity", {"x"}, {"i"})
+      .Operator("matmul", "MatMulInteger", {"i", "w"}, {"y"})
+      .Quantized({whole})
+      .Output("i", DataFormat::NONE)
+      .Output("y", DataFormat::NONE);
+  return model;
+}
+
 // A seed that no engine accepts explores little: it would be a mistake here.
 bool Loads(const std::string &path, const ModelBuilder &model) {
   const std::string graph = model.graph();
@@ -164,6 +186,7 @@ int main(int argc, char **argv) {
   good &= mace::Write(folder + "/classifier", mace::Classifier());
   good &= mace::Write(folder + "/shapes", mace::ShapeArithmetic());
   good &= mace::Write(folder + "/elementwise", mace::Elementwise());
+  good &= mace::Write(folder + "/quantized", mace::Quantized());
   if (!good) std::fprintf(stderr, "no seeds in %s\n", folder.c_str());
   return good ? 0 : 2;
 }

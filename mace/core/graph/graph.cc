@@ -145,6 +145,16 @@ class TensorTable {
     return id;
   }
 
+  // Adds output `index` of an operator.
+  int AddOutput(const OperatorDef &def, size_t index) {
+    const int id = Add(def.outputs[index]);
+    if (index < def.output_quantization.size()) {
+      (*tensors_)[id].tensor.quantization =
+          IfQuantized(def.output_quantization[index]);
+    }
+    return id;
+  }
+
   // Adds an input or a constant of the model at its first use.
   int Find(const std::string &name) {
     const auto found = ids_.find(name);
@@ -160,11 +170,17 @@ class TensorTable {
   }
 
  private:
+  static const Quantization *IfQuantized(const Quantization &quantization) {
+    return quantization.quantized() ? &quantization : nullptr;
+  }
+
   void FillInput(const std::string &name, int id) {
     GraphTensor &entry = (*tensors_)[id];
     entry.source = TensorSource::kInput;
     entry.input_index = input_index_[name];
-    entry.tensor.data_type = model_.inputs[entry.input_index].data_type;
+    const ValueInfo &info = model_.inputs[entry.input_index];
+    entry.tensor.data_type = info.data_type;
+    entry.tensor.quantization = IfQuantized(info.quantization);
     inputs_->push_back(id);
   }
 
@@ -177,6 +193,7 @@ class TensorTable {
     entry.tensor.is_constant = true;
     entry.tensor.layout = info.layout;
     entry.tensor.groups = info.groups;
+    entry.tensor.quantization = IfQuantized(info.quantization);
     // Ops have read-only access by contract, and the mapping is read-only.
     entry.tensor.data = const_cast<char *>(weights_ + info.offset);
   }
@@ -245,9 +262,11 @@ MaceStatus Graph::Build(const void *weights,
     if (!keep[i]) continue;
     nodes_.emplace_back();
     nodes_.back().def = &model.operators[i];
-    nodes_.back().outputs.reserve(model.operators[i].outputs.size());
-    for (const std::string &output : model.operators[i].outputs) {
-      nodes_.back().outputs.push_back(output.empty() ? -1 : table.Add(output));
+    const OperatorDef &def = model.operators[i];
+    nodes_.back().outputs.reserve(def.outputs.size());
+    for (size_t output = 0; output < def.outputs.size(); ++output) {
+      nodes_.back().outputs.push_back(
+          def.outputs[output].empty() ? -1 : table.AddOutput(def, output));
     }
   }
   // Inputs and constants enter when something needs them.

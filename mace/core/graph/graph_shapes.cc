@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
 
 #include "mace/core/model/model_check.h"
@@ -111,6 +112,16 @@ class ShapeInference {
         return InvalidArgs("output '", tensor->name, "' would have the shape ",
                            tensor->shape.ToString(),
                            ", which is negative or too large");
+      }
+      if (tensor->quantization == nullptr) continue;
+      std::string problem =
+          tensor->quantization->ProblemWith(tensor->data_type);
+      if (problem.empty()) {
+        problem = tensor->quantization->ProblemWith(tensor->shape);
+      }
+      if (!problem.empty()) {
+        return InvalidArgs("the quantization of output '", tensor->name,
+                           "': ", problem);
       }
     }
     return MaceStatus::MACE_SUCCESS;

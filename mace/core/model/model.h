@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mace/core/model/op.h"
+#include "mace/core/model/quantization.h"
 #include "mace/core/model/tensor.h"
 #include "mace/public/mace.h"
 
@@ -25,6 +26,7 @@ struct ValueInfo {
   DataType data_type = DataType::kUnknown;
   DataFormat data_format = DataFormat::NONE;
   std::string alias;
+  Quantization quantization;
 };
 
 struct ConstantInfo {
@@ -35,6 +37,7 @@ struct ConstantInfo {
   int64_t groups = 1;
   uint64_t offset = 0;
   uint64_t size = 0;
+  Quantization quantization;
 };
 
 // A value that a run leaves for the next one.

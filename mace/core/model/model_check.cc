@@ -106,6 +106,100 @@ void CheckConstant(const ConstantInfo &constant,
   }
 }
 
+// Finds how every value is quantized, and what is wrong with it.
+class QuantizationChecker {
+ public:
+  QuantizationChecker(const Model &model, Problems *problems)
+      : model_(model), problems_(problems) {}
+
+  void Check() {
+    for (const ValueInfo &input : model_.inputs) CheckInput(input);
+    for (const ConstantInfo &constant : model_.constants) {
+      CheckConstant(constant);
+    }
+    for (const OperatorDef &def : model_.operators) CheckOperator(def);
+    for (const ValueInfo &output : model_.outputs) {
+      if (Of(output.name) == output.quantization) continue;
+      problems_->Add("output '", output.name, "' is quantized by ",
+                     Text(output.quantization), ", but was made with ",
+                     Text(Of(output.name)));
+    }
+    for (const StateInfo &state : model_.states) {
+      if (Of(state.input) == Of(state.output)) continue;
+      problems_->Add("state '", state.input, "' is quantized by ",
+                     Text(Of(state.input)), ", but '", state.output,
+                     "', which it becomes, by ", Text(Of(state.output)));
+    }
+  }
+
+ private:
+  static std::string Text(const Quantization &quantization) {
+    return quantization.quantized() ? quantization.ToString() : "nothing";
+  }
+
+  const Quantization &Of(const std::string &name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? none_ : *found->second;
+  }
+
+  void Keep(const std::string &name, const Quantization &quantization) {
+    if (quantization.quantized()) by_name_[name] = &quantization;
+  }
+
+  // `who()` is called for messages only.
+  template <typename Who>
+  void AddProblem(const Who &who, const std::string &problem) {
+    if (!problem.empty()) {
+      problems_->Add("the quantization of ", who(), ": ", problem);
+    }
+  }
+
+  void CheckInput(const ValueInfo &input) {
+    Keep(input.name, input.quantization);
+    const auto who = [&input] {
+      return MakeString("input '", input.name, "'");
+    };
+    AddProblem(who, input.quantization.ProblemWith(input.data_type));
+    Shape shape = input.shape;
+    if (input.data_format == DataFormat::NCHW && shape.rank() == 4) {
+      shape = {shape[0], shape[2], shape[3], shape[1]};
+    }
+    AddProblem(who, input.quantization.ProblemWith(shape));
+  }
+
+  void CheckConstant(const ConstantInfo &constant) {
+    Keep(constant.name, constant.quantization);
+    const auto who = [&constant] {
+      return MakeString("constant '", constant.name, "'");
+    };
+    if (constant.quantization.quantized() &&
+        constant.layout != ConstantLayout::kPlain) {
+      AddProblem(who, "it is packed, a way to store floats");
+      return;
+    }
+    AddProblem(who, constant.quantization.ProblemWith(constant.data_type));
+    AddProblem(who, constant.quantization.ProblemWith(constant.dims));
+  }
+
+  void CheckOperator(const OperatorDef &def) {
+    const size_t count = def.output_quantization.size();
+    if (count != 0 && count != def.outputs.size()) {
+      problems_->Add(Label(def), " has ", def.outputs.size(),
+                     " output(s), but the quantization of ", count);
+      return;
+    }
+    // Which type and shape they have comes out when shapes are inferred.
+    for (size_t i = 0; i < count; ++i) {
+      Keep(def.outputs[i], def.output_quantization[i]);
+    }
+  }
+
+  const Model &model_;
+  Problems *problems_;
+  std::unordered_map<std::string, const Quantization *> by_name_;
+  const Quantization none_;
+};
+
 void CheckStates(const Model &model, Problems *problems) {
   std::set<std::string> inputs;
   std::set<std::string> outputs;
@@ -397,6 +491,7 @@ MaceStatus CheckModelStructure(const Model &model, size_t data_size) {
     }
   }
   CheckStates(model, &problems);
+  QuantizationChecker(model, &problems).Check();
   if (problems.empty()) return MaceStatus::MACE_SUCCESS;
   return InvalidArgs("model '", model.name, "' breaks ", problems.count(),
                      " rule(s) of the model file:", problems.text());

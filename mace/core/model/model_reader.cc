@@ -40,6 +40,7 @@ enum ValueInfoField : uint32_t {
   kValueDataType = 3,
   kValueDataFormat = 4,
   kValueAlias = 5,
+  kValueQuantization = 7,
 };
 enum OperatorField : uint32_t {
   kOperatorName = 1,
@@ -47,6 +48,7 @@ enum OperatorField : uint32_t {
   kOperatorInputs = 3,
   kOperatorOutputs = 4,
   kOperatorAttributes = 5,
+  kOperatorOutputQuantization = 9,
 };
 enum AttributeField : uint32_t {
   kAttributeName = 1,
@@ -64,12 +66,44 @@ enum ConstantField : uint32_t {
   kConstantGroups = 5,
   kConstantOffset = 6,
   kConstantSize = 7,
+  kConstantQuantization = 8,
+};
+enum QuantizationField : uint32_t {
+  kQuantizationScales = 1,
+  kQuantizationZeroPoints = 2,
+  kQuantizationAxis = 3,
 };
 enum HintsField : uint32_t {
   kHintsWinograd = 2,
   kHintsDataType = 3,
 };
 constexpr uint32_t kListValues = 1;  // of IntList and FloatList
+
+// Reads the message at the current field.
+MaceStatus ReadQuantization(Fields *parent, Quantization *quantization) {
+  pbf_reader message;
+  MACE_RETURN_IF_ERROR(parent->Message(&message));
+  Fields fields(message, parent->place());
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kQuantizationScales:
+        MACE_RETURN_IF_ERROR(fields.Floats(&quantization->scales));
+        break;
+      case kQuantizationZeroPoints:
+        MACE_RETURN_IF_ERROR(fields.SignedInts(&quantization->zero_points));
+        break;
+      case kQuantizationAxis: {
+        uint32_t axis = 0;
+        MACE_RETURN_IF_ERROR(fields.Uint32(&axis));
+        quantization->axis = axis;
+        break;
+      }
+      default:
+        fields.Skip();
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
 
 MaceStatus ReadValueInfo(Fields fields, ValueInfo *info) {
   while (fields.Next()) {
@@ -95,6 +129,9 @@ MaceStatus ReadValueInfo(Fields fields, ValueInfo *info) {
       }
       case kValueAlias:
         MACE_RETURN_IF_ERROR(fields.Bytes(&info->alias));
+        break;
+      case kValueQuantization:
+        MACE_RETURN_IF_ERROR(ReadQuantization(&fields, &info->quantization));
         break;
       default:
         fields.Skip();
@@ -195,6 +232,11 @@ MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
                                            &def->attributes.back()));
         break;
       }
+      case kOperatorOutputQuantization:
+        def->output_quantization.emplace_back();
+        MACE_RETURN_IF_ERROR(
+            ReadQuantization(&fields, &def->output_quantization.back()));
+        break;
       default:
         fields.Skip();
     }
@@ -235,6 +277,10 @@ MaceStatus ReadConstant(Fields fields, ConstantInfo *constant) {
         break;
       case kConstantSize:
         MACE_RETURN_IF_ERROR(fields.Uint64(&constant->size));
+        break;
+      case kConstantQuantization:
+        MACE_RETURN_IF_ERROR(
+            ReadQuantization(&fields, &constant->quantization));
         break;
       default:
         fields.Skip();

@@ -108,6 +108,34 @@ TEST(ModelReaderTest, ReadsEveryField) {
   EXPECT_EQ(def.FindAttribute("pads"), nullptr);
 }
 
+TEST(ModelReaderTest, ReadsWhatIntegersStandFor) {
+  using core_test::QuantizationMessage;
+  const Result<Model> result =
+      Read(ModelBuilder()
+               .Quantized({QuantizationMessage({0.5f}, {3})})
+               .Input("x", {1, 2}, DataType::kUint8)
+               .Input("plain", {1, 2}, DataType::kInt8)
+               .Quantized({QuantizationMessage({0.25f, 2}, {-1, 1}, 1)})
+               .RawConstant("w", {3, 2}, DataType::kInt8,
+                            ConstantLayout::kPlain, 0, 0, 6)
+               .Quantized({"", QuantizationMessage({4})})
+               .Operator("op", "T", {"x"}, {"y", "z"})
+               .Quantized({QuantizationMessage({4})})
+               .Output("z")
+               .graph());
+  ASSERT_TRUE(result.ok()) << result.status().information();
+  const Model &model = result.value();
+  EXPECT_EQ(model.inputs[0].quantization, (Quantization{{0.5f}, {3}, 0}));
+  EXPECT_FALSE(model.inputs[1].quantization.quantized());
+  EXPECT_EQ(model.constants[0].quantization,
+            (Quantization{{0.25f, 2}, {-1, 1}, 1}));
+  ASSERT_EQ(model.operators[0].output_quantization.size(), 2u);
+  EXPECT_FALSE(model.operators[0].output_quantization[0].quantized());
+  EXPECT_EQ(model.operators[0].output_quantization[1],
+            (Quantization{{4}, {}, 0}));
+  EXPECT_EQ(model.outputs[0].quantization, (Quantization{{4}, {}, 0}));
+}
+
 TEST(ModelReaderTest, TakesPrecisionFromTheTypesOfWeightsAndArithmetic) {
   EXPECT_EQ(Read(FullModel().graph()).value().hints.precision,
             Precision::kFloat32);

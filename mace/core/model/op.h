@@ -17,6 +17,7 @@
 #include "mace/core/base/precision.h"
 #include "mace/core/base/status.h"
 #include "mace/core/model/op_schema.h"
+#include "mace/core/model/quantization.h"
 #include "mace/core/model/tensor.h"
 
 namespace mace {
@@ -39,6 +40,8 @@ struct OperatorDef {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::vector<AttributeValue> attributes;
+  // One for each output, or none.
+  std::vector<Quantization> output_quantization;
 
   // Null if the model does not set it.
   const AttributeValue *FindAttribute(const char *key) const;

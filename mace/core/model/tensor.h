@@ -23,6 +23,8 @@ inline constexpr bool IsPacked(ConstantLayout layout) {
   return layout != ConstantLayout::kPlain;
 }
 
+struct Quantization;  // quantization.h
+
 // A named value of the graph as an op sees it. The engine owns the memory:
 // intermediate tensors lie in the arena and are valid only inside Run;
 // constants and inputs of known value are readable in Init and Reshape too.
@@ -38,6 +40,9 @@ struct Tensor {
   bool is_constant = false;
   ConstantLayout layout = ConstantLayout::kPlain;
   int64_t groups = 1;  // of a packed constant
+  // What its integers stand for; null if for themselves. It belongs to the
+  // model.
+  const Quantization *quantization = nullptr;
 
   template <typename T>
   const T *As() const {

@@ -94,6 +94,31 @@ std::string FloatsAttribute(const std::string &name,
       .data();
 }
 
+std::string QuantizationMessage(const std::vector<float> &scales,
+                                const Dims &zero_points,
+                                int64_t axis) {
+  const std::string packed(reinterpret_cast<const char *>(scales.data()),
+                           scales.size() * sizeof(float));
+  Message message;
+  message.Bytes(1, packed);
+  if (!zero_points.empty()) message.PackedVarints(2, ZigZag(zero_points));
+  if (axis != 0) message.Varint(3, static_cast<uint64_t>(axis));
+  return message.data();
+}
+
+ModelBuilder &ModelBuilder::Quantized(
+    const std::vector<std::string> &messages) {
+  quantized_ = messages;
+  return *this;
+}
+
+void ModelBuilder::AddQuantization(uint32_t field, Message *message) {
+  for (const std::string &quantization : quantized_) {
+    message->Bytes(field, quantization);
+  }
+  quantized_.clear();
+}
+
 ModelBuilder &ModelBuilder::Input(const std::string &name,
                                   const Dims &dims,
                                   DataType type,
@@ -103,6 +128,7 @@ ModelBuilder &ModelBuilder::Input(const std::string &name,
   info.Bytes(1, name).PackedVarints(2, Unsigned(dims));
   info.Varint(3, static_cast<uint64_t>(type));
   info.Varint(4, static_cast<uint64_t>(format)).Bytes(5, alias);
+  AddQuantization(7, &info);
   body_.Bytes(4, info.data());
   return *this;
 }
@@ -112,6 +138,7 @@ ModelBuilder &ModelBuilder::Output(const std::string &name,
                                    const std::string &alias) {
   Message info;
   info.Bytes(1, name).Varint(4, static_cast<uint64_t>(format)).Bytes(5, alias);
+  AddQuantization(7, &info);
   body_.Bytes(5, info.data());
   return *this;
 }
@@ -127,6 +154,7 @@ ModelBuilder &ModelBuilder::Operator(
   for (const std::string &input : inputs) def.Bytes(3, input);
   for (const std::string &output : outputs) def.Bytes(4, output);
   for (const std::string &attribute : attributes) def.Bytes(5, attribute);
+  AddQuantization(9, &def);
   body_.Bytes(6, def.data());
   return *this;
 }
@@ -168,6 +196,7 @@ ModelBuilder &ModelBuilder::RawConstant(const std::string &name,
   constant.Varint(3, static_cast<uint64_t>(type));
   constant.Varint(4, static_cast<uint64_t>(layout));
   constant.Varint(5, groups).Varint(6, offset).Varint(7, size);
+  AddQuantization(8, &constant);
   body_.Bytes(7, constant.data());
   return *this;
 }

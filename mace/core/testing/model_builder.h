@@ -42,8 +42,16 @@ std::string IntsAttribute(const std::string &name, const Dims &values);
 std::string FloatsAttribute(const std::string &name,
                             const std::vector<float> &values);
 
+// The message that says what integers stand for.
+std::string QuantizationMessage(const std::vector<float> &scales,
+                                const Dims &zero_points = {},
+                                int64_t axis = 0);
+
 class ModelBuilder {
  public:
+  // Of what the next call adds: an input, an output, a constant, or each output
+  // of an operator. Messages as above; an empty one for what is not quantized.
+  ModelBuilder &Quantized(const std::vector<std::string> &messages);
   ModelBuilder &Input(const std::string &name,
                       const Dims &dims,
                       DataType type = DataType::kFloat32,
@@ -87,6 +95,9 @@ class ModelBuilder {
   const std::string &weights() const { return weights_; }
 
  private:
+  // Appends what Quantized gave, and forgets it.
+  void AddQuantization(uint32_t field, Message *message);
+
   uint64_t version_ = 1;
   bool has_data_size_ = false;
   uint64_t data_size_ = 0;
@@ -96,6 +107,7 @@ class ModelBuilder {
   std::string data_types_;
   Message body_;
   std::string weights_;
+  std::vector<std::string> quantized_;
 };
 
 }  // namespace core_test

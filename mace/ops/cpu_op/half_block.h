@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // For operators that compute in float where activations are of 16 bits
-// (OpSignature::follows_inputs): they widen a block, compute, and narrow it, so that no
-// tensor of floats lies between them and their neighbours.
+// (OpSignature::follows_inputs): they widen a block, compute, and narrow it, so
+// that no tensor of floats lies between them and their neighbours.
 
 #ifndef MACE_OPS_CPU_OP_HALF_BLOCK_H_
 #define MACE_OPS_CPU_OP_HALF_BLOCK_H_

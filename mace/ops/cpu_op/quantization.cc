@@ -41,7 +41,9 @@ std::string QuantizationProblem(const Shape &shape,
   return std::string();
 }
 
-Quantization::Quantization(const Shape &shape, const Shape &scale, int64_t axis)
+QuantizationLoop::QuantizationLoop(const Shape &shape,
+                                   const Shape &scale,
+                                   int64_t axis)
     : elements_(shape.Elements()), length_(scale.Elements()) {
   if (length_ <= 1) {
     length_ = 1;
@@ -51,11 +53,11 @@ Quantization::Quantization(const Shape &shape, const Shape &scale, int64_t axis)
   inner_ = shape.Elements(at + 1, shape.rank());
 }
 
-size_t Quantization::ScratchBytes() const {
+size_t QuantizationLoop::ScratchBytes() const {
   return static_cast<size_t>(length_) * sizeof(int32_t);
 }
 
-void Quantization::Widen(const Tensor *zero, int32_t *to) const {
+void QuantizationLoop::Widen(const Tensor *zero, int32_t *to) const {
   for (int64_t i = 0; i < length_; ++i) {
     if (zero == nullptr) {
       to[i] = 0;

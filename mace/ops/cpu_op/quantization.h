@@ -26,10 +26,10 @@ std::string QuantizationProblem(const Shape &shape,
                                 DataType type,
                                 int64_t axis);
 
-class Quantization {
+class QuantizationLoop {
  public:
   // The shapes must have no problem.
-  Quantization(const Shape &shape, const Shape &scale, int64_t axis);
+  QuantizationLoop(const Shape &shape, const Shape &scale, int64_t axis);
   size_t ScratchBytes() const;
 
   // All elements; `scratch` has ScratchBytes() and the alignment of int32_t.

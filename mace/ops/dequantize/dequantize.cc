@@ -49,7 +49,7 @@ class DequantizeOp final : public CpuOp {
  private:
   // `Context` is PlanContext or RunContext.
   template <typename Context>
-  Quantization QuantizationOf(const Context &context) const {
+  QuantizationLoop QuantizationOf(const Context &context) const {
     return {context.input(kDequantizeInputInput)->shape,
             context.input(kDequantizeScaleInput)->shape, attributes_.axis};
   }

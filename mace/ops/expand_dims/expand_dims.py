@@ -13,6 +13,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
 from mace.python.tools.ir.op_rules.movement import ReshapeRules
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import normalize_axis
 
 
@@ -28,6 +29,16 @@ class ExpandDims(ReshapeRules):
         rest = iter(x.shape)
         shape = tuple(1 if i in ones else next(rest) for i in range(rank))
         return [OutputType(x.dtype, shape)]
+
+    def quantization(self, op: Op) -> list[Quantization | None]:
+        given, shape = op.input(0).quantization, op.input(0).shape
+        if given is None or given.per_tensor or shape is None:
+            return super().quantization(op)
+        axes = op.attr("axes")
+        rank = len(shape) + len(axes)
+        ones = {normalize_axis(axis, rank) for axis in axes}
+        kept = [axis for axis in range(rank) if axis not in ones]
+        return [given.on_axis(kept[given.axis])]
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         return [np.expand_dims(inputs[0], tuple(op.attr("axes")))]

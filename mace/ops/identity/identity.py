@@ -12,6 +12,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType
 from mace.python.tools.ir.op_rules.movement import MovementRules
+from mace.python.tools.ir.quantization import Quantization
 
 
 class Identity(MovementRules):
@@ -21,6 +22,9 @@ class Identity(MovementRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         return [inputs[0]]
+
+    def quantization(self, op: Op) -> list[Quantization | None]:
+        return [op.input(0).quantization]
 
     def is_identity(self, op: Op) -> bool:
         return True

@@ -34,7 +34,7 @@ class QuantizeOp final : public CpuOp {
 
   MaceStatus Run(RunContext *context) const override {
     const quantize::Kernels &kernels = *quantize::KernelsFor(isa());
-    const Quantization quantization = QuantizationOf(*context);
+    const QuantizationLoop quantization = QuantizationOf(*context);
     const float *x = context->input(kQuantizeInputInput)->As<float>();
     const float *scales = context->input(kQuantizeScaleInput)->As<float>();
     Tensor *output = context->output(0);
@@ -53,7 +53,7 @@ class QuantizeOp final : public CpuOp {
  private:
   // `Context` is PlanContext or RunContext.
   template <typename Context>
-  Quantization QuantizationOf(const Context &context) const {
+  QuantizationLoop QuantizationOf(const Context &context) const {
     return {context.input(kQuantizeInputInput)->shape,
             context.input(kQuantizeScaleInput)->shape, attributes_.axis};
   }

@@ -13,10 +13,12 @@ from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.quantization import (
+    constant_quantization,
     quantized_shape,
     scale_and_zero,
     sink_below_quantization,
 )
+from mace.python.tools.ir.quantization import Quantization
 
 
 class Quantize(OpRules):
@@ -31,6 +33,9 @@ class Quantize(OpRules):
         steps = np.nan_to_num(quotient, posinf=np.inf, neginf=-np.inf)
         steps = steps + zero.astype(np.float32)
         return [np.clip(steps, bounds.min, bounds.max).astype(bounds.dtype)]
+
+    def quantization(self, op: Op) -> list[Quantization | None]:
+        return [constant_quantization(op)]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return sink_below_quantization(op, perm)

@@ -14,6 +14,7 @@ from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.movement import ReshapeRules
 from mace.python.tools.ir.op_rules.transposes import without_axes
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import normalize_axis
 
 
@@ -37,6 +38,15 @@ class Squeeze(ReshapeRules):
         x = inputs[0]
         axes = {normalize_axis(axis, x.ndim) for axis in op.attr("axes")}
         return [np.squeeze(x, tuple(axes) or None)]
+
+    def quantization(self, op: Op) -> list[Quantization | None]:
+        given, shape = op.input(0).quantization, op.input(0).shape
+        if given is None or given.per_tensor or shape is None:
+            return super().quantization(op)
+        axes = op.attr("axes") or [i for i, dim in enumerate(shape) if dim == 1]
+        gone = {normalize_axis(axis, len(shape)) for axis in axes}
+        # The axis of several scales is not of length 1, and stays.
+        return [given.on_axis(given.axis - sum(axis < given.axis for axis in gone))]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         axes = op.attr("axes")

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "mace/core/model/op_signature.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/testing/op_runner.h"
 #include "mace/ops/testing/random_case.h"
@@ -65,8 +66,8 @@ TEST(AllOpsTest, SchemasAreSound) {
   EXPECT_GT(types.size(), 20u);
 }
 
-// Where a processor has the instructions, the kernels that a signature names are
-// in the library: a family that does not exist would never be asked for.
+// Where a processor has the instructions, the kernels that a signature names
+// are in the library: a family that does not exist would never be asked for.
 TEST(AllOpsTest, SignaturesNameKernelsThatExist) {
   constexpr CpuIsa kIsas[] = {
 #define MACE_ISA_ENTRY(name, base) CpuIsa::name,

@@ -10,6 +10,7 @@ from typing import Any
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import permute
 
 
@@ -26,6 +27,10 @@ class Transpose(OpRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         return [inputs[0].transpose(op.attr("perm"))]
+
+    def quantization(self, op: Op) -> list[Quantization | None]:
+        given = op.input(0).quantization
+        return [given and given.permuted(op.attr("perm"))]
 
     def is_identity(self, op: Op) -> bool:
         perm = op.attr("perm")

@@ -259,9 +259,8 @@ Result<std::unique_ptr<Op>> CpuDevice::MakeOp(const Graph &graph,
   std::unique_ptr<Op> op = registration.factory()();
   CpuInitContext context(this, graph, def, inputs);
   // All that is registered for the CPU is one.
-  MACE_RETURN_IF_ERROR(AtOperator(
-      def, static_cast<CpuOp *>(op.get())->Init(*registration.schema(),
-                                                &context)));
+  MACE_RETURN_IF_ERROR(AtOperator(def, static_cast<CpuOp *>(op.get())->Init(
+                                           *registration.schema(), &context)));
   return op;
 }
 

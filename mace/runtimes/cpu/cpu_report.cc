@@ -188,6 +188,9 @@ std::vector<OperatorNote> ExplainPlan(const CpuPlan &plan,
       if (!note.output.empty()) note.output += ' ';
       note.output +=
           MakeString(DataTypeName(tensor.data_type), tensor.shape.ToString());
+      if (tensor.quantization != nullptr) {
+        note.output += " (" + tensor.quantization->ToString() + ")";
+      }
       if (layout.tensor_request[id] < 0) continue;
       const PlanRequest &request = layout.requests[layout.tensor_request[id]];
       if (request.in_place_of >= 0) note.output += " in place";

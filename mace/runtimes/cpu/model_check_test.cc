@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -108,6 +109,87 @@ TEST(CheckModelStructureTest, ConstantsLieInTheData) {
                 MACE_INVALID_ARGS, "no element type");
   EXPECT_STATUS(OneConstant({0}, DataType::kFloat32, plain, 0, 0, 0),
                 MACE_SUCCESS, "");
+}
+
+MaceStatus QuantizedInput(const std::vector<float> &scales,
+                          const std::vector<int64_t> &zero_points,
+                          int64_t axis,
+                          DataType type = DataType::kUint8,
+                          const std::vector<int64_t> &dims = {1, -1, 3, 2},
+                          DataFormat format = DataFormat::NHWC) {
+  return Structure(ModelBuilder()
+                       .Quantized({core_test::QuantizationMessage(
+                           scales, zero_points, axis)})
+                       .Input("x", dims, type, format));
+}
+
+TEST(CheckModelStructureTest, QuantizationFitsTheValue) {
+  EXPECT_STATUS(QuantizedInput({0.5f}, {255}, 0), MACE_SUCCESS, "");
+  EXPECT_STATUS(QuantizedInput({0.5f, 1}, {}, 3), MACE_SUCCESS, "");
+  // As many as a dimension that is not known may have.
+  EXPECT_STATUS(QuantizedInput({0.5f, 1}, {}, 1), MACE_SUCCESS, "");
+  EXPECT_STATUS(QuantizedInput({0.5f}, {}, 0, DataType::kFloat32),
+                MACE_INVALID_ARGS, "input 'x': it is float32; quantized");
+  EXPECT_STATUS(QuantizedInput({}, {1}, 0), MACE_INVALID_ARGS, "no scale");
+  EXPECT_STATUS(QuantizedInput({0}, {}, 0), MACE_INVALID_ARGS,
+                "scale 0 is not finite and above 0");
+  EXPECT_STATUS(QuantizedInput({1, NAN}, {}, 3), MACE_INVALID_ARGS,
+                "scale nan is not");
+  EXPECT_STATUS(QuantizedInput({1, 2}, {1}, 3), MACE_INVALID_ARGS,
+                "2 scale(s) but 1 zero point(s)");
+  EXPECT_STATUS(QuantizedInput({1}, {256}, 0), MACE_INVALID_ARGS,
+                "zero point 256 is no uint8");
+  EXPECT_STATUS(QuantizedInput({1}, {-1}, 0), MACE_INVALID_ARGS,
+                "zero point -1 is no uint8");
+  EXPECT_STATUS(QuantizedInput({1}, {}, 2), MACE_INVALID_ARGS,
+                "axis 2 for one scale");
+  EXPECT_STATUS(QuantizedInput({1, 2}, {}, 4), MACE_INVALID_ARGS,
+                "scales for axis 4 of");
+  EXPECT_STATUS(QuantizedInput({1, 2}, {}, 2), MACE_INVALID_ARGS,
+                "2 scales for axis 2 of [1, -1, 3, 2]");
+}
+
+TEST(CheckModelStructureTest, TheAxisIsThatInsideTheModel) {
+  EXPECT_STATUS(QuantizedInput({1, 2}, {}, 3, DataType::kInt8, {1, 2, 5, 5},
+                               DataFormat::NCHW),
+                MACE_SUCCESS, "");
+  EXPECT_STATUS(QuantizedInput({1, 2}, {}, 1, DataType::kInt8, {1, 2, 5, 5},
+                               DataFormat::NCHW),
+                MACE_INVALID_ARGS, "2 scales for axis 1 of [1, 5, 5, 2]");
+}
+
+TEST(CheckModelStructureTest, QuantizationOfAllValuesIsChecked) {
+  using core_test::QuantizationMessage;
+  const std::string half = QuantizationMessage({0.5f});
+  ModelBuilder builder;
+  builder.Constant("pad", {256}, std::vector<float>(256));
+  builder.Input("x", {1}, DataType::kInt8)
+      .Quantized({half})
+      .RawConstant("float", {4}, DataType::kFloat32, ConstantLayout::kPlain, 0,
+                   0, 16)
+      .Quantized({half})
+      .RawConstant("packed", {16, 1}, DataType::kInt8,
+                   ConstantLayout::kPackedO16Scaled, 1, 0, 144)
+      .Quantized({half, half})
+      .Operator("a", "T", {"x"}, {"y"})
+      .Quantized({half})
+      .Operator("b", "T", {"x"}, {"z"})
+      .Quantized({QuantizationMessage({2})})
+      .Output("z")
+      .Quantized({half})
+      .Output("x")
+      .State("x", "z");
+  const MaceStatus status = Structure(builder);
+  for (const char *text :
+       {"constant 'float': it is float32", "constant 'packed': it is packed",
+        "'a' (T) has 1 output(s), but the quantization of 2",
+        "output 'z' is quantized by scale 2, but was made with scale 0.5",
+        "output 'x' is quantized by scale 0.5, but was made with nothing",
+        "state 'x' is quantized by nothing, but 'z', which it becomes, by "
+        "scale 0.5"}) {
+    EXPECT_NE(status.information().find(text), std::string::npos)
+        << text << " in " << status.information();
+  }
 }
 
 TEST(CheckModelStructureTest, PackedConstantsArePaddedByGroup) {

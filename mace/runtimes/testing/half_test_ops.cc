@@ -37,8 +37,16 @@ constexpr AttributeSchema kCastAttributes[] = {{"to", AttributeKind::kString}};
 constexpr OpSignature Signature(bool follows_inputs,
                                 uint32_t float32_inputs,
                                 uint32_t float32_constants) {
-  return {CPU,     kHalf,   follows_inputs, float32_inputs, float32_constants,
-          nullptr, nullptr, 0,              nullptr,        0};
+  return {CPU,
+          kHalf,
+          follows_inputs,
+          float32_inputs,
+          float32_constants,
+          nullptr,
+          nullptr,
+          0,
+          nullptr,
+          0};
 }
 constexpr OpSignature kHalfSignatures[] = {Signature(false, 0, 0)};
 constexpr OpSignature kNarrowSignatures[] = {Signature(false, 1u << 0, 0)};

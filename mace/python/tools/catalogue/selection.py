@@ -21,6 +21,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from mace.python.tools.catalogue.loader import OPS_DIR, load_catalogue
+from mace.python.tools.config.vocabulary import DataType
 from mace.python.tools.errors import MaceError
 from mace.python.tools.proto import load_proto
 from mace.python.tools.wording import nearest
@@ -31,6 +32,7 @@ INT8_WEIGHTS = "Int8Weights"
 WINOGRAD = "Winograd"
 # The parts of mace/ops/BUILD.bazel that are named, as users name them.
 PARTS = {INT8_WEIGHTS: "int8_weights", WINOGRAD: "winograd_transforms"}
+_IN_HALF = frozenset(kind.value for kind in DataType if kind.computes_in_half)
 
 
 class SelectionError(MaceError):
@@ -59,7 +61,7 @@ def model_types(path: Path) -> set[str]:
         types.add(INT8_WEIGHTS)
     if message.hints.winograd and _has_winograd_filter(message):
         types.add(WINOGRAD)
-    if message.hints.data_type in ("fp16_fp16", "bf16_bf16"):
+    if message.hints.data_type in _IN_HALF:
         # The engine converts by it, and brings kernels for 16 bits along.
         types.add("Cast")
     return types

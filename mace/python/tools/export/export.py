@@ -219,6 +219,17 @@ def _border(
         data_format=getattr(proto, f"DF_{data_format.value}"),
         alias=signature.alias,
         range=signature.value_range or (),
+        quantization=_quantization(proto, value),
+    )
+
+
+def _quantization(proto: Any, value: Value) -> Any:
+    """The message; None for a value that is not quantized."""
+    found = value.quantization
+    if found is None:
+        return None
+    return proto.Quantization(
+        scales=found.scales, zero_points=found.zero_points, axis=found.axis
     )
 
 
@@ -251,6 +262,11 @@ def _operator(
             proto.Shape(dims=to_ints(v.shape or ())) for v in op.outputs if known
         ],
         output_types=[data_type_number(proto, v.dtype) for v in op.outputs],
+        output_quantization=[
+            _quantization(proto, v) or proto.Quantization()
+            for v in op.outputs
+            if any(other.quantization for other in op.outputs)
+        ],
     )
 
 
@@ -284,4 +300,5 @@ def _constant(proto: Any, entry: WrittenConstant, names: Names) -> Any:
         groups=form.groups if form.packed else 0,
         offset=entry.offset,
         size=entry.size,
+        quantization=_quantization(proto, entry.planned.value),
     )

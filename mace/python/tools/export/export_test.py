@@ -25,6 +25,7 @@ from mace.python.tools.export.graph_page import (
     graph_page,
 )
 from mace.python.tools.export.graph_text import graph_text
+from mace.python.tools.export.model_file import read_quantization
 from mace.python.tools.export.packing import (
     pack_o16,
     pack_o16_pairs,
@@ -34,7 +35,13 @@ from mace.python.tools.export.packing import (
 from mace.python.tools.export.storage import Storage, encode
 from mace.python.tools.export.testing import read_model
 from mace.python.tools.importers.base import UnsupportedNodesError
-from mace.python.tools.ir import DataFormat, DataType, Graph, GraphBuilder
+from mace.python.tools.ir import (
+    DataFormat,
+    DataType,
+    Graph,
+    GraphBuilder,
+    Quantization,
+)
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.verify import verify
 from mace.python.tools.passes import optimize
@@ -342,6 +349,73 @@ def test_obfuscation_hides_names_but_those_of_the_border() -> None:
     assert model.hints.obfuscated
     found = _outputs(_read(exported, data))
     np.testing.assert_array_equal(found["scores"], plain["scores"])
+
+
+def _quantized_graph() -> Graph:
+    """An image whose channels have scales of their own, and a whole one."""
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.FLOAT32, (1, 2, 5, 3), DataFormat.NCHW)
+    scales = b.constant("scales", np.array([0.5, 2.0], np.float32))
+    zeros = b.constant("zeros", np.array([1, -3], np.int8))
+    q = b.one("Quantize", [x, scales, zeros], "q", {"to": "INT8", "axis": 1})
+    b.output(b.one("Squeeze", [q], "s", {"axes": [0]}), "s")
+    b.output(b.one("Dequantize", [q, scales, zeros], "y", {"axis": 1}), "y")
+    scale = b.constant("scale", np.array(0.25, np.float32))
+    whole = b.one("Quantize", [x, scale], "w", {"to": "UINT8"})
+    b.output(b.one("ExpandDims", [whole], "e", {"axes": [0]}), "e")
+    table = b.constant("table", np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2))
+    k = b.one("Quantize", [table, scale], "k", {"to": "INT8"})
+    i = b.input("i", DataType.INT8, (4, 3))
+    i.quantization = Quantization((0.125,), (7,))
+    b.output(b.one("MatMulInteger", [i, k], "m"), "m")
+    return b.graph
+
+
+def test_quantization_is_kept_from_graph_to_file_and_back() -> None:
+    graph = _quantized_graph()
+    optimize(graph)
+    verify(graph)
+    exported, data = _export(graph)
+    model = exported.model
+    found = {
+        name: read_quantization(quantization)
+        for op in model.operators
+        for name, quantization in zip(op.outputs, op.output_quantization)
+    }
+    by_channel = Quantization((0.5, 2.0), (1, -3), axis=3)
+    assert by_channel in found.values()
+    assert found["e"] == Quantization((0.25,))
+    assert "m" not in found and "y" not in found
+    borders = {
+        v.name: read_quantization(v.quantization)
+        for v in (*model.inputs, *model.outputs)
+    }
+    # The channels of an image without its first axis.
+    assert borders["s"] is not None and borders["s"].axis in (0, 2)
+    assert borders == {
+        "x": None,
+        "i": Quantization((0.125,), (7,)),
+        "s": Quantization((0.5, 2.0), (1, -3), borders["s"].axis),
+        "y": None,
+        "e": Quantization((0.25,)),
+        "m": None,
+    }
+    constants = {c.name: read_quantization(c.quantization) for c in model.constants}
+    assert constants["k"] == Quantization((0.25,))
+    assert [name for name, found in constants.items() if found] == ["k"]
+    again = _read(exported, data)
+    verify(again)
+    for name, value in graph.values.items():
+        if not value.is_constant:
+            assert again.values[name].quantization == value.quantization, name
+
+
+def test_nothing_is_quantized_that_no_model_says() -> None:
+    exported, _ = _export(_network())
+    model = exported.model
+    assert not any(op.output_quantization for op in model.operators)
+    values = (*model.inputs, *model.outputs, *model.constants)
+    assert not any(value.HasField("quantization") for value in values)
 
 
 def test_constant_read_in_two_forms_is_written_in_both() -> None:

@@ -16,6 +16,7 @@ from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.config.deployment import SubgraphConfig
 from mace.python.tools.config.vocabulary import DataFormat
 from mace.python.tools.errors import MaceError
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.proto import load_proto
 
 _PROTO = "mace/proto/mace.proto"
@@ -45,6 +46,8 @@ class TensorInfo:
             (channels last) for inner tensors; -1 where unknown.
         data_type: 'float32', 'int32', ...; 'unknown' if not recorded.
         source: the framework's tensor with the same values; '' if none.
+        quantization: what its integers stand for; its axis is that of the tensor as
+            it lies inside the model (channels last).
     """
 
     name: str
@@ -52,6 +55,7 @@ class TensorInfo:
     data_type: str
     data_format: DataFormat = DataFormat.NONE
     source: str = ""
+    quantization: Quantization | None = None
 
     @property
     def is_static(self) -> bool:
@@ -205,7 +209,15 @@ def _value(value: Any, types: dict[int, str]) -> TensorInfo:
         data_format=_FORMATS[value.data_format]
         if value.data_format < 3
         else _FORMATS[0],
+        quantization=read_quantization(value.quantization),
     )
+
+
+def read_quantization(message: Any) -> Quantization | None:
+    """What a message `mace.Quantization` says; None if it has no scales."""
+    if not message.scales:
+        return None
+    return Quantization(tuple(message.scales), tuple(message.zero_points), message.axis)
 
 
 def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
@@ -222,6 +234,9 @@ def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
                 if i < len(op.output_types)
                 else "unknown",
                 source=op.source_outputs[i] if i < len(op.source_outputs) else "",
+                quantization=read_quantization(op.output_quantization[i])
+                if i < len(op.output_quantization)
+                else None,
             )
         )
     return OperatorInfo(op.name, op.type, tuple(op.inputs), tuple(outputs))

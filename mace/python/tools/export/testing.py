@@ -14,6 +14,7 @@ import numpy as np
 
 from mace.python.tools.catalogue import AttributeKind, default_catalogue
 from mace.python.tools.export.eight_bit import unpack_o16_scaled
+from mace.python.tools.export.model_file import read_quantization
 from mace.python.tools.export.packing import BLOCK, unpack_o16, unpack_o16_pairs
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
@@ -39,17 +40,23 @@ def read_model(message: bytes, data: bytes) -> Graph:
             shape = permute(shape, NCHW_TO_NHWC)
         dtype = DataType[types[info.data_type][3:]]
         values[info.name] = graph.add_value(info.name, dtype, shape)
+        values[info.name].quantization = read_quantization(info.quantization)
         graph.inputs.append(values[info.name])
         inside = DataFormat.NONE if data_format is DataFormat.NONE else DataFormat.NHWC
         graph.formats[info.name] = inside
     for constant in model.constants:
         array = _decode(proto, constant, data, model.format_version)
         values[constant.name] = graph.add_constant(constant.name, array)
+        values[constant.name].quantization = read_quantization(constant.quantization)
     for op in model.operators:
         outputs = [graph.add_value(n, DataType.FLOAT32, None) for n in op.outputs]
         inputs = [values[name] if name else None for name in op.inputs]
         attrs = {attr.name: _attribute(op.type, attr) for attr in op.attributes}
         update_outputs(graph.add_op(op.type, inputs, outputs, attrs, op.name))
+        # As the file says, not as it would be inferred.
+        for index, value in enumerate(outputs):
+            stored = op.output_quantization[index : index + 1]
+            value.quantization = read_quantization(stored[0]) if stored else None
         values.update(zip(op.outputs, outputs))
     for info in model.outputs:
         graph.outputs.append(values[info.name])

@@ -13,6 +13,7 @@ from mace.python.tools.ir.graph import (
     Value,
 )
 from mace.python.tools.ir.infer import ShapeError, infer_op
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Dim, Shape
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "GraphBuilder",
     "GraphError",
     "Op",
+    "Quantization",
     "Shape",
     "ShapeError",
     "Value",

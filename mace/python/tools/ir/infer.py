@@ -7,6 +7,7 @@ from __future__ import annotations
 from mace.python.tools.errors import MaceError
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OutputType, rules_of
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import MAX_RANK, format_shape
 
 
@@ -41,3 +42,11 @@ def update_outputs(op: Op) -> None:
     """Writes what `infer_op` finds into the outputs of `op`."""
     for value, found in zip(op.outputs, infer_op(op)):
         value.dtype, value.shape = found.dtype, found.shape
+    for value, quantization in zip(op.outputs, infer_quantization(op)):
+        # What the framework's model said counts where the operator knows nothing.
+        value.quantization = quantization or value.quantization
+
+
+def infer_quantization(op: Op) -> list[Quantization | None]:
+    """How each output is quantized as its producer knows; None: it does not."""
+    return rules_of(op.type).quantization(op)

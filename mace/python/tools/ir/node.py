@@ -13,6 +13,7 @@ import numpy as np
 from mace.python.tools.catalogue import AttributeValue, default_catalogue
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Shape
 
 
@@ -34,6 +35,8 @@ class Value:
     Attributes:
         name: unique in the graph.
         dtype, shape: as far as known; see `shapes`.
+        quantization: what its integers stand for, None if for themselves. Stated
+            by the framework's model and by Quantize; inference keeps it.
         constant: its elements if they are known.
         producer: the operator whose output this is, None for inputs and
             constants.
@@ -50,6 +53,7 @@ class Value:
         self.producer: Op | None = None
         self.uses: list[tuple[Op, int]] = []
         self.source: str | None = None
+        self.quantization: Quantization | None = None
 
     @property
     def is_constant(self) -> bool:

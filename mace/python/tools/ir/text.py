@@ -27,7 +27,8 @@ def _op(op: Op) -> str:
 
 
 def _value(value: Value) -> str:
-    return f"%{value.name}: {value.dtype.value}{format_shape(value.shape)}"
+    text = f"%{value.name}: {value.dtype.value}{format_shape(value.shape)}"
+    return text if value.quantization is None else f"{text} ({value.quantization})"
 
 
 def _operand(value: Value | None) -> str:

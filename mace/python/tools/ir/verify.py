@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mace.python.tools.catalogue import attribute_problems, default_catalogue
 from mace.python.tools.ir.graph import Graph, GraphError, Op
-from mace.python.tools.ir.infer import ShapeError, infer_op
+from mace.python.tools.ir.infer import ShapeError, infer_op, infer_quantization
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.images import DATA_FORMAT
 from mace.python.tools.ir.shapes import compatible, format_shape
@@ -24,10 +24,15 @@ def verify(graph: Graph) -> None:
         problems += _connections(graph, op, done)
         problems += [f"{op.name} ({op.type}) {p}" for p in op_problems(op)]
         problems += _types(op)
+        problems += _quantization(op)
         done.update(v.name for v in op.outputs)
     for value in graph.outputs:
         if value.name not in done and not value.is_constant:
             problems.append(f"output {value.name} is not produced")
+    for value in graph.values.values():
+        if value.quantization is not None:
+            found = value.quantization.problems(value.dtype, value.shape)
+            problems += [f"the quantization of {value.name}: {p}" for p in found]
     if problems:
         raise GraphError("inconsistent graph:\n  " + "\n  ".join(problems))
 
@@ -138,3 +143,11 @@ def _types(op: Op) -> list[str]:
                 f"producer makes {format_shape(known.shape)}"
             )
     return problems
+
+
+def _quantization(op: Op) -> list[str]:
+    return [
+        f"{value.name} is quantized by {value.quantization}, its producer makes {known}"
+        for value, known in zip(op.outputs, infer_quantization(op))
+        if known is not None and value.quantization != known
+    ]

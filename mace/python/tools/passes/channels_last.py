@@ -53,6 +53,7 @@ def transposed(graph: Graph, value: Value, perm: tuple[int, ...]) -> Value:
     shape = None if value.shape is None else permute(value.shape, perm)
     name = graph.unique_name(f"{value.name}/transposed")
     result = graph.add_value(name, value.dtype, shape)
+    result.quantization = value.quantization and value.quantization.permuted(perm)
     graph.add_op("Transpose", [value], [result], {"perm": perm}, name)
     return result
 
@@ -86,6 +87,7 @@ def insert_transpose_after(
     name = graph.unique_name(f"{value.name}/nhwc")
     made = graph.add_value(name, value.dtype, shape)
     made.source = value.source
+    made.quantization = value.quantization and value.quantization.permuted(inner)
     graph.replace_output(op, value, made)
     graph.add_op("Transpose", [made], [value], {"perm": outer}, f"{op.name}/nchw")
 
@@ -94,6 +96,8 @@ def _turn_input(graph: Graph, value: Value) -> None:
     readers = list(value.uses)
     shape = value.shape
     value.shape = None if shape is None else permute(shape, NCHW_TO_NHWC)
+    if value.quantization is not None:
+        value.quantization = value.quantization.permuted(NCHW_TO_NHWC)
     graph.formats[value.name] = DataFormat.NHWC
     if readers:
         inner = transposed(graph, value, NHWC_TO_NCHW)

@@ -149,7 +149,10 @@ def _turned_constant(graph: Graph, op: Op, value: Value, perm: Perm) -> Value:
         lambda array: array.reshape(shape).transpose(back).reshape(turned),
         turned,
     )
-    return graph.add_constant(f"{value.name}/nhwc", constant)
+    made = graph.add_constant(f"{value.name}/nhwc", constant)
+    if value.quantization is not None and value.quantization.per_tensor:
+        made.quantization = value.quantization
+    return made
 
 
 def _move_below(graph: Graph, op: Op, value: Value, sunk: SunkTranspose) -> None:
@@ -159,5 +162,7 @@ def _move_below(graph: Graph, op: Op, value: Value, sunk: SunkTranspose) -> None
         return
     made = graph.add_value(graph.unique_name(f"{value.name}/nhwc"), value.dtype, None)
     made.source = value.source
+    given = value.quantization
+    made.quantization = given and given.permuted(inverse(perm))
     graph.replace_output(op, value, made)
     graph.add_op("Transpose", [made], [value], {"perm": perm}, f"{op.name}/transpose")

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Shape
 
 Perm = tuple[int, ...]
@@ -81,6 +82,14 @@ class OpRules(abc.ABC):
             op: whose attributes count.
             inputs: an array for each port, None for an optional one left out.
         """
+
+    def quantization(self, op: Op) -> list[Quantization | None]:
+        """How each output is quantized, where the operator decides that.
+
+        Called after `infer`, whose results the outputs have. None: the operator
+        does not know; the outputs keep what the framework's model said of them.
+        """
+        return [None] * len(op.outputs)
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         """How the operator changes when the transpose before it moves behind it.

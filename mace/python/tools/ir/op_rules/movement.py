@@ -11,6 +11,7 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.node import Op, Value
 from mace.python.tools.ir.op_rules.base import OpRules
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Dim, same_shape
 
 
@@ -47,6 +48,11 @@ class ReshapeRules(MovementRules):
     """The output is the first input in another shape."""
 
     only_reshapes = True
+
+    def quantization(self, op: Op) -> list[Quantization | None]:
+        given = op.input(0).quantization
+        # Where the axis of several scales went, each operator knows.
+        return [given if given is not None and given.per_tensor else None]
 
     def is_identity(self, op: Op) -> bool:
         return same_shape(op.input(0).shape, op.output.shape)

@@ -13,6 +13,7 @@ from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Op
 from mace.python.tools.ir.op_rules.base import Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import (
     Shape,
     compatible,
@@ -50,6 +51,27 @@ def quantized_shape(op: Op, dtype: DataType) -> Shape | None:
         if not compatible(scale, (length,)):
             raise ValueError(f"the scale must be [{length}] or [1]")
     return shape
+
+
+def constant_quantization(op: Op) -> Quantization | None:
+    """What scale and zero point of the operator say, if they are known numbers.
+
+    None also for scales that no value can have (0, infinite): the operator
+    computes with them nevertheless, as the framework does.
+    """
+    scale, zero = op.input(1), op.get_input(2)
+    if not scale.is_constant or (zero is not None and not zero.is_constant):
+        return None
+    scales = tuple(scale.numpy().reshape(-1).tolist())
+    zeros = () if zero is None else tuple(zero.numpy().reshape(-1).tolist())
+    axis, shape = 0, op.input(0).shape
+    if len(scales) > 1:
+        if shape is None:
+            return None
+        axis = normalize_axis(op.attr("axis"), len(shape))
+    found = Quantization(scales, zeros if any(zeros) else (), axis)
+    value = op.output
+    return None if found.problems(value.dtype, value.shape) else found
 
 
 def scale_and_zero(op: Op, inputs: Sequence[Any]) -> tuple[Array, Array]:
