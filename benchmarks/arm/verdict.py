@@ -8,7 +8,8 @@ from typing import Any
 
 from benchmarks.arm.engines import MACE
 from benchmarks.peers.goals import TOLERANCE
-from mace.python.tools.config.vocabulary import DataType, Runtime
+from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.data_type import Precision
 from mace.python.tools.validate import similarity_threshold
 
 
@@ -28,7 +29,7 @@ def failure(row: dict[str, Any]) -> str:
 def _why(row: dict[str, Any]) -> str:
     if "failed" in row:
         return str(row["failed"])
-    if DataType(MACE[row["engine"]]).computes_in_half:
+    if Precision(MACE[row["engine"]]).computes_in_half:
         least = similarity_threshold(Runtime.CPU, {}, quantized=False, rounded=True)
         similarity = row["similarity"]
         # The negation holds for outputs that are no numbers, too.

@@ -3,7 +3,6 @@
 """The operator catalogue: what `mace/ops/<op>/<op>.op.yaml` declares."""
 
 from mace.python.tools.catalogue.check import attribute_problems
-from mace.python.tools.catalogue.data_type import DataType
 from mace.python.tools.catalogue.loader import (
     CatalogueError,
     Enumerations,
@@ -22,6 +21,7 @@ from mace.python.tools.catalogue.schema import (
     Port,
     Signature,
 )
+from mace.python.tools.data_type import DataType
 
 __all__ = [
     "Attribute",

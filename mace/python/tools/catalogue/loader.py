@@ -18,7 +18,6 @@ from typing import Any
 import yaml
 
 from mace.python.tools.catalogue.check import attribute_problem
-from mace.python.tools.catalogue.data_type import DataType
 from mace.python.tools.catalogue.schema import (
     Attribute,
     AttributeKind,
@@ -29,6 +28,7 @@ from mace.python.tools.catalogue.schema import (
     Port,
 )
 from mace.python.tools.catalogue.signatures import read_signatures
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
 
 # mace/ops, seen from mace/python/tools/catalogue.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Union
 
-from mace.python.tools.catalogue.data_type import DataType
+from mace.python.tools.data_type import DataType
 
 # Integer and float lists are tuples, so that a value can be a dictionary key
 # and cannot be changed behind its owner's back.

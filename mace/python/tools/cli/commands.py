@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mace.python.tools.command_line.options import CommandOptions, read_options
-from mace.python.tools.config.keys import keys_of
 from mace.python.tools.convert.options import ConvertOptions, convert_options
 from mace.python.tools.errors import MaceError, MissingToolError
 from mace.python.tools.explain.options import explain_options
@@ -114,6 +113,7 @@ def new_op(args: argparse.Namespace) -> int:
 
 def _load(args: argparse.Namespace) -> Deployment:
     from mace.python.tools.config.deployment import Deployment
+    from mace.python.tools.config.keys import keys_of
     from mace.python.tools.config.load import load_deployment
 
     names = [key.name for key in keys_of(Deployment).values() if key.replaceable]

@@ -15,8 +15,6 @@ from mace.python.tools.command_line.options import (
     add_old_flag,
     add_options,
 )
-from mace.python.tools.config.deployment import Deployment
-from mace.python.tools.config.keys import keys_of
 from mace.python.tools.convert.options import add_convert_flags
 from mace.python.tools.errors import UsageError
 from mace.python.tools.explain.options import add_explain_flags
@@ -222,6 +220,10 @@ def _add_messages(parser: argparse.ArgumentParser) -> None:
 
 def _add_deployment(parser: argparse.ArgumentParser) -> None:
     """The deployment file, and flags that take the place of its values."""
+    # Imported here: the doctor must work when pydantic is missing.
+    from mace.python.tools.config.deployment import Deployment
+    from mace.python.tools.config.keys import keys_of
+
     group = parser.add_argument_group(DEPLOYMENT.title)
     group.add_argument(
         "--config",
@@ -232,7 +234,7 @@ def _add_deployment(parser: argparse.ArgumentParser) -> None:
     )
     for key in keys_of(Deployment).values():
         if key.replaceable:
-            accepted = key.accepts.replace("`", "")
+            accepted = key.accepted.replace("`", "")
             group.add_argument(
                 f"--{key.name}",
                 metavar="VALUE",

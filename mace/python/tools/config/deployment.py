@@ -9,48 +9,56 @@ the model file all come from these declarations. Nothing here reads files.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Optional, Tuple
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    InstanceOf,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
 
 from mace.python.tools.config import limits
-from mace.python.tools.config import values as v
 from mace.python.tools.config import vocabulary as words
+from mace.python.tools.config.cpp_names import cpp_name_problem
 from mace.python.tools.config.effect import Command, no_effect, refused
-from mace.python.tools.config.keys import Key, Section, key
+from mace.python.tools.config.keys import ByName, Key, Section, key, keys_of
+from mace.python.tools.config.problems import Place
+from mace.python.tools.config.values import (
+    FILE_STEM,
+    Count,
+    FileRef,
+    FileStem,
+    Flag,
+    Integer,
+    Location,
+    Many,
+    ManyApart,
+    Name,
+    OneForAll,
+    OneOrMany,
+    Range,
+    Renamings,
+    Sha256,
+    Shape,
+    Soc,
+    Thresholds,
+    WinogradTile,
+    Word,
+    Words,
+    distinct,
+    told,
+    twice,
+    unfit,
+)
 from mace.python.tools.config.vocabulary import Platform, Runtime
-
-
-@dataclass(frozen=True)
-class FileRef:
-    """A file a deployment names: a local path or an http(s) address.
-
-    Local paths are looked for in `search_dirs`, in order: the working
-    directory, then the folder of the deployment file.
-    """
-
-    location: str
-    # Where it was named, for messages: 'models.m.model_file_path'.
-    key: str
-    # Lower-case hex, or None when the deployment gives no checksum.
-    sha256: str | None = None
-    # Key that gives (or would give) the checksum.
-    sha256_key: str | None = None
-    search_dirs: tuple[Path, ...] = ()
-
-    @property
-    def is_url(self) -> bool:
-        return self.location.lower().startswith(("http://", "https://"))
-
-    @property
-    def candidates(self) -> tuple[Path, ...]:
-        """The local paths this may mean, most preferred first."""
-        path = Path(self.location).expanduser()
-        if path.is_absolute():
-            return (path,)
-        return tuple(dict.fromkeys(d / path for d in self.search_dirs))
+from mace.python.tools.data_type import DataType, Precision
+from mace.python.tools.wording import listed, shown
 
 
 @dataclass(frozen=True)
@@ -67,7 +75,7 @@ class BorderTensor:
 
     name: str
     shape: tuple[int, ...]
-    data_type: words.TensorType = words.TensorType.FLOAT32
+    data_type: DataType = DataType.FLOAT32
     data_format: words.DataFormat = words.DataFormat.NHWC
     alias: str | None = None
     validation_data: FileRef | None = None
@@ -85,12 +93,19 @@ _TILE_OF_SWITCH = {
 }
 
 
-@dataclass(frozen=True)
+_EVERYWHERE = Runtime.CPU_GPU.precisions
+_PRECISIONS = "; on the CPU also ".join(
+    (
+        " or ".join(f"`{item.value}`" for item in _EVERYWHERE),
+        ", ".join(f"`{i.value}`" for i in Precision if i not in _EVERYWHERE),
+    )
+)
+
+
 class _Computation(Section):
     """How a model, or a subgraph of it, is computed."""
 
-    runtime: Runtime = key(
-        v.word(Runtime, {"gpu+cpu": "cpu+gpu"}),
+    runtime: Word[Runtime] = key(
         "Device the model is for; required of the model unless every subgraph has "
         "its own.",
         "where the model runs",
@@ -104,23 +119,19 @@ class _Computation(Section):
         no_effect(limits.part_of_devices, "for the GPU", Command.RUN),
         words={"cpu_gpu": "cpu+gpu", "hexagon": "dsp", "neon": "cpu"},
         hint="runtime",
-        inherited=True,
     )
-    data_type: words.DataType = key(
-        v.word(
-            words.DataType,
-            accepts="`fp16_fp32` or `fp32_fp32`; on the CPU also `bf16_fp32`, "
-            "`bf16_bf16`, `fp16_fp16`",
-        ),
+    data_type: Word[Precision] = key(
         "Type weights are stored in, then type of computation.",
         "how weights are stored, and whether operators compute in 16 bits",
-        default=words.DataType.FP16_FP32,
-        words={"fp32": "fp32_fp32", "bf16": "bf16_bf16"},
+        default=Precision.FP16_FP32,
+        words={
+            "fp32": Precision.FP32_FP32.value,
+            "bf16": Precision.BF16_BF16.value,
+        },
+        accepts=_PRECISIONS,
         hint="data_type",
-        inherited=True,
     )
-    winograd: int = key(
-        v.WINOGRAD,
+    winograd: WinogradTile = key(
         "Largest tile of Winograd convolution, `0` for none: each 3x3 layer takes "
         "it where that is estimated to be faster, for up to 1.8 (`2`) or 4 (`4`) "
         "times the memory of its filter.",
@@ -129,7 +140,6 @@ class _Computation(Section):
         was={"fast_conv": {**_TILE_OF_SWITCH, "0": "0"}},
         words=_TILE_OF_SWITCH,
         hint="winograd",
-        inherited=True,
     )
 
 
@@ -148,40 +158,38 @@ _BORDER = "the model's inputs and outputs"
 _VALIDATION = "`run --validate`"
 
 
-@dataclass(frozen=True)
+BorderType = Annotated[DataType, Words(words.BORDER_TYPES)]
+
+
 class SubgraphConfig(_Computation):
     """One entry of ``subgraphs``: what goes in and what comes out."""
 
-    name: str | None = key(
-        v.NAME, "Name of the subgraph, to tell it from others.", "", _SUBGRAPHS
+    name: Optional[Name] = key(
+        "Name of the subgraph, to tell it from others.", "", _SUBGRAPHS
     )
-    input_tensors: tuple[str, ...] = key(
-        v.many(v.NAME),
+    input_tensors: ManyApart[Name] = key(
         "Input tensors, by the names they have in the model file.",
         _BORDER,
-        required=True,
         was={"input_nodes": {}},
+        required=True,
     )
-    input_shapes: tuple[tuple[int, ...], ...] = key(
-        v.many(v.SHAPE),
+    input_shapes: Many[Shape] = key(
         "One shape per input tensor, in the order of its `input_data_formats`. Of "
         "several possible sizes give the largest.",
         _BORDER,
-        required=True,
         each="input_tensors",
+        required=True,
     )
-    input_data_types: tuple[words.TensorType, ...] = key(
-        v.one_for_all(v.word(words.TensorType)),
+    input_data_types: OneForAll[BorderType] = key(
         "Element types the application passes: any floating type for a floating "
         "tensor, else the model's, for example `int32` indices of a gather. "
         "`float32` stands for what the model has.",
         _BORDER,
-        default=(words.TensorType.FLOAT32,),
+        default=(DataType.FLOAT32,),
         each="input_tensors",
         one_for_all=True,
     )
-    input_data_formats: tuple[words.DataFormat, ...] = key(
-        v.one_for_all(v.word(words.DataFormat)),
+    input_data_formats: OneForAll[Word[words.DataFormat]] = key(
         "Order of the dimensions the application passes; `NONE` for tensors that "
         "have no image layout.",
         _BORDER,
@@ -189,113 +197,97 @@ class SubgraphConfig(_Computation):
         each="input_tensors",
         one_for_all=True,
     )
-    input_ranges: tuple[tuple[float, float], ...] | None = key(
-        v.many(v.RANGE),
+    input_ranges: Optional[Many[Range]] = key(
         "Smallest and largest value of each input, for synthetic inputs "
         "(`-1.0,1.0` if absent).",
         "random inputs of `run`, and a hint in the model file",
         each="input_tensors",
         one_for_all=True,
     )
-    input_aliases: tuple[str, ...] | None = key(
-        v.many(v.NAME),
+    input_aliases: Optional[ManyApart[Name]] = key(
         "Names the application uses for the inputs.",
         _BORDER,
         each="input_tensors",
     )
-    output_tensors: tuple[str, ...] = key(
-        v.many(v.NAME),
+    output_tensors: ManyApart[Name] = key(
         "Output tensors, named as the inputs are.",
         _BORDER,
-        required=True,
         was={"output_nodes": {}},
-    )
-    output_shapes: tuple[tuple[int, ...], ...] = key(
-        v.many(v.SHAPE),
-        "One shape per output tensor.",
-        _BORDER,
         required=True,
-        each="output_tensors",
     )
-    output_data_types: tuple[words.TensorType, ...] = key(
-        v.one_for_all(v.word(words.TensorType)),
+    output_shapes: Many[Shape] = key(
+        "One shape per output tensor.", _BORDER, each="output_tensors", required=True
+    )
+    output_data_types: OneForAll[BorderType] = key(
         "Element types the application receives, likewise.",
         _BORDER,
-        default=(words.TensorType.FLOAT32,),
+        default=(DataType.FLOAT32,),
         each="output_tensors",
         one_for_all=True,
     )
-    output_data_formats: tuple[words.DataFormat, ...] = key(
-        v.one_for_all(v.word(words.DataFormat)),
+    output_data_formats: OneForAll[Word[words.DataFormat]] = key(
         "Order of the dimensions the application receives.",
         _BORDER,
         default=(words.DataFormat.NHWC,),
         each="output_tensors",
         one_for_all=True,
     )
-    output_aliases: tuple[str, ...] | None = key(
-        v.many(v.NAME),
+    output_aliases: Optional[ManyApart[Name]] = key(
         "Names the application uses for the outputs.",
         _BORDER,
         each="output_tensors",
     )
-    states: Mapping[str, str] | None = key(
-        v.NAME_TO_NAME,
+    states: Optional[Renamings] = key(
         "Tensors that live across runs, as the cache of a decoder: from the input to "
         "the output whose value it has in the next run. The application does not "
         "give these inputs; they are zero at first and after it resets them.",
         "what the application passes, and the model file",
     )
-    order: int | None = key(
-        v.INTEGER, "Position in the run order among the subgraphs.", "", _SUBGRAPHS
+    order: Optional[Integer] = key(
+        "Position in the run order among the subgraphs.", "", _SUBGRAPHS
     )
-    validation_inputs_data: tuple[FileRef, ...] | None = key(
-        v.many(v.LOCATION),
+    validation_inputs_data: Optional[Many[Location]] = key(
         "NumPy files (`.npy`), one per input, to run and validate with; random "
         "values within `input_ranges` if absent.",
         "the inputs of `run`",
         each="input_tensors",
         was={"input_files": {}},
     )
-    validation_outputs_data: tuple[FileRef, ...] | None = key(
-        v.many(v.LOCATION),
+    validation_outputs_data: Optional[Many[Location]] = key(
         "NumPy files with the expected outputs, one per output; the original "
         "framework computes them if absent.",
         _VALIDATION,
         each="output_tensors",
     )
-    validation_threshold: Mapping[Runtime, float] | None = key(
-        v.THRESHOLDS,
+    validation_threshold: Optional[Thresholds] = key(
         "Least cosine similarity that passes, per device (if absent 0.999; 0.995 "
         "for 16-bit arithmetic and for large weights in 8 bits).",
         _VALIDATION,
     )
-    accuracy_validation_script: tuple[FileRef, ...] | None = key(
-        v.many(v.LOCATION), "Python plug-in that measures accuracy.", _VALIDATION
+    accuracy_validation_script: Optional[Many[Location]] = key(
+        "Python plug-in that measures accuracy.", _VALIDATION
     )
-    check_tensors: tuple[str, ...] | None = key(
-        v.many(v.NAME), "Intermediate tensors to compare as well.", _VALIDATION
+    check_tensors: Optional[Many[Name]] = key(
+        "Intermediate tensors to compare as well.", _VALIDATION
     )
-    check_shapes: tuple[tuple[int, ...], ...] | None = key(
-        v.many(v.SHAPE),
+    check_shapes: Optional[Many[Shape]] = key(
         "One shape per entry of `check_tensors`.",
         _VALIDATION,
         each="check_tensors",
     )
-    backend: words.OnnxBackend | None = key(
-        v.word(words.OnnxBackend),
+    backend: Optional[Word[words.OnnxBackend]] = key(
         "Framework an ONNX model is compared with: always ONNX Runtime in this "
         "release.",
         _VALIDATION,
         no_effect(limits.other_reference, "unless `onnxruntime`", Command.RUN),
     )
 
-    @functools.cached_property
+    @property
     def inputs(self) -> tuple[BorderTensor, ...]:
         """The input tensors, one by one."""
         return tuple(self._border("input"))
 
-    @functools.cached_property
+    @property
     def outputs(self) -> tuple[BorderTensor, ...]:
         """The output tensors, one by one."""
         return tuple(self._border("output"))
@@ -305,6 +297,51 @@ class SubgraphConfig(_Computation):
         """The intermediate tensors to compare, one by one."""
         pairs = zip(self.check_tensors or (), self.check_shapes or ())
         return tuple(CheckTensor(*pair) for pair in pairs)
+
+    @field_validator("data_type")
+    @classmethod
+    def _fits_runtime(cls, given: Precision, info: ValidationInfo) -> Precision:
+        runtime = info.data.get("runtime")
+        if runtime is not None and given not in runtime.precisions:
+            raise told(
+                f"found {shown(given.value)}, which runtime {runtime.value} cannot "
+                f"use; accepted: {listed(item.value for item in runtime.precisions)}"
+            )
+        return given
+
+    @field_validator("check_shapes")
+    @classmethod
+    def _has_shapes(cls, shapes: Any, info: ValidationInfo) -> Any:
+        if shapes is None and info.data.get("check_tensors"):
+            raise told("is missing; it goes with check_tensors")
+        return shapes
+
+    @field_validator("states")
+    @classmethod
+    def _are_tensors(cls, states: Any, info: ValidationInfo) -> Any:
+        inputs, outputs = (info.data.get(f"{s}_tensors") for s in ("input", "output"))
+        if not states or not inputs or not outputs:
+            return states
+        shapes = dict(zip(inputs, info.data.get("input_shapes", ())))
+        problems = []
+        for name, becomes in states.items():
+            if name not in inputs:
+                problems.append(f"{shown(name)} is not in input_tensors")
+            elif any(dim < 0 for dim in shapes.get(name, ())):
+                found = ",".join(map(str, shapes[name]))
+                problems.append(
+                    f"{shown(name)} needs a fixed shape, input_shapes says {found}"
+                )
+            if becomes not in outputs:
+                problems.append(f"{shown(becomes)} is not in output_tensors")
+        if set(inputs) <= set(states):
+            problems.append(
+                "names every input; one at least must come from the application"
+            )
+        problems += twice(states.values())
+        if problems:
+            raise told("; ".join(problems))
+        return states
 
     def _border(self, side: str) -> Iterator[BorderTensor]:
         names = getattr(self, f"{side}_tensors")
@@ -329,13 +366,10 @@ class SubgraphConfig(_Computation):
 _MICRO = no_effect("the microcontroller form is not in this release")
 
 
-@dataclass(frozen=True)
 class MicroConfig(Section):
     """Options of the microcontroller form."""
 
-    backend: str | None = key(
-        v.NAME, "Kernel library, for example `cmsis`.", "", _MICRO
-    )
+    backend: Optional[Name] = key("Kernel library, for example `cmsis`.", "", _MICRO)
 
 
 _EIGHT_BITS = "8-bit models are not in this release"
@@ -346,94 +380,88 @@ _ACCELERATOR = dict.fromkeys((Runtime.HTA, Runtime.APU), "how the model is compi
 _OLD_DSP = {Runtime.DSP: "the mode of older DSPs"}
 
 
-@dataclass(frozen=True)
+def _are_entries(found: Any) -> Any:
+    if isinstance(found, (list, tuple)) and found:
+        return found
+    wanted = "a list of at least one entry"
+    if isinstance(found, dict):
+        wanted += '; begin each entry of subgraphs with "- "'
+    raise unfit(found, wanted)
+
+
+Subgraphs = Annotated[Tuple[SubgraphConfig, ...], BeforeValidator(_are_entries)]
+
+
 class ModelConfig(_Computation):
     """One entry of ``models``."""
 
     # The key of the mapping that the model is the value of.
-    name: str = ""
-    platform: Platform = key(
-        v.word(Platform),
+    name: SkipJsonSchema[str] = ""
+    platform: Word[Platform] = key(
         "Framework the model comes from.",
         "how the model file is read",
         refused(limits.no_importer, f"unless {limits.FRAMEWORKS}"),
         required=True,
     )
-    model_file_path: FileRef = key(
-        v.LOCATION,
-        "The model file.",
-        _FETCHED,
-        required=True,
-        checksum="model_sha256_checksum",
-    )
-    model_sha256_checksum: str | None = key(
-        v.SHA256,
+    model_file_path: Location = key("The model file.", _FETCHED, required=True)
+    model_sha256_checksum: Optional[Sha256] = key(
         "SHA-256 of the model file, verified before use; required for an http(s) "
         "address.",
         _FETCHED,
+        verifies="model_file_path",
     )
-    weight_file_path: FileRef | None = key(
-        v.LOCATION,
-        "The weights file of Caffe models, which require it.",
+    weight_file_path: Optional[Location] = key(
+        "The weights file of Caffe models, which require it.", "", _CAFFE
+    )
+    weight_sha256_checksum: Optional[Sha256] = key(
+        "SHA-256 of the weights file, likewise.",
         "",
         _CAFFE,
-        checksum="weight_sha256_checksum",
+        verifies="weight_file_path",
     )
-    weight_sha256_checksum: str | None = key(
-        v.SHA256, "SHA-256 of the weights file, likewise.", "", _CAFFE
-    )
-    subgraphs: tuple[SubgraphConfig, ...] = key(
-        None,
+    subgraphs: Subgraphs = key(
         "Inputs and outputs of the model.",
         _BORDER,
         refused(limits.several_subgraphs, "unless there is one"),
         required=True,
-        section=SubgraphConfig,
-        container=list,
+        accepts="list, see below",
     )
-    quantize: bool = key(
-        v.FLAG,
+    quantize: Flag = key(
         "Convert to an 8-bit model.",
         "",
         refused(f"{_EIGHT_BITS}; remove the key"),
         default=False,
     )
-    quantize_range_file: FileRef | None = key(
-        v.LOCATION,
+    quantize_range_file: Optional[Location] = key(
         "Ranges of all tensors, from the statistics tool, for `quantize`.",
         "",
         _QUANTIZED,
     )
-    quantize_large_weights: bool = key(
-        v.FLAG,
+    quantize_large_weights: Flag = key(
         "Store large weights of convolutions (not depthwise) and fully connected "
         "layers in 8 bit, a quarter of the size of float, and compute in float.",
         "how large weights are stored",
         default=False,
         hint="quantize_large_weights",
     )
-    quantize_schema: words.QuantizeSchema | None = key(
-        v.word(words.QuantizeSchema),
+    quantize_schema: Optional[Word[words.QuantizeSchema]] = key(
         "Representation of quantized values, for `quantize`.",
         "",
         _QUANTIZED,
     )
-    change_concat_ranges: bool = key(
-        v.FLAG,
+    change_concat_ranges: Flag = key(
         "Give all inputs of a concat its output range, for `quantize`.",
         "",
         _QUANTIZED,
         default=False,
     )
-    obfuscate: bool = key(
-        v.FLAG,
+    obfuscate: Flag = key(
         "Replace operator names by meaningless ones.",
         "names in the model file",
         default=False,
         hint="obfuscated",
     )
-    limit_opencl_kernel_time: bool = key(
-        v.FLAG,
+    limit_opencl_kernel_time: Flag = key(
         "`1`: split OpenCL kernels to run at most 1 ms each, so that the user "
         "interface stays responsive.",
         on={Runtime.GPU: "how long kernels run"},
@@ -441,57 +469,49 @@ class ModelConfig(_Computation):
         was={"limit_opencl_kernel_completion": {}},
         hint="limit_opencl_kernel_time",
     )
-    opencl_queue_window_size: int = key(
-        v.COUNT,
+    opencl_queue_window_size: Count = key(
         "Most commands waiting in the OpenCL queue, for the same reason; `0`: no "
         "limit.",
         on={Runtime.GPU: "how full the queue is"},
         default=0,
         hint="opencl_queue_window_size",
     )
-    cl_mem_type: words.ClMemoryType | None = key(
-        v.word(words.ClMemoryType),
+    cl_mem_type: Optional[Word[words.ClMemoryType]] = key(
         "OpenCL memory for activations.",
         on={Runtime.GPU: "where activations lie"},
     )
-    graph_optimize_options: tuple[str, ...] | None = key(
-        v.many(v.NAME),
+    graph_optimize_options: Optional[Many[Name]] = key(
         "Passes to run instead of all, besides the indispensable ones.",
         "which passes rewrite the graph",
         refused(limits.unknown_passes, "for unknown names", Command.CONVERT),
     )
-    docker_image_tag: str | None = key(
-        v.NAME, "Container image for validating with Caffe.", "", _CAFFE
+    docker_image_tag: Optional[Name] = key(
+        "Container image for validating with Caffe.", "", _CAFFE
     )
-    dockerfile_path: FileRef | None = key(
-        v.LOCATION,
-        "Dockerfile that builds this image.",
+    dockerfile_path: Optional[Location] = key(
+        "Dockerfile that builds this image.", "", _CAFFE
+    )
+    dockerfile_sha256_checksum: Optional[Sha256] = key(
+        "SHA-256 of the Dockerfile.",
         "",
         _CAFFE,
-        checksum="dockerfile_sha256_checksum",
+        verifies="dockerfile_path",
     )
-    dockerfile_sha256_checksum: str | None = key(
-        v.SHA256, "SHA-256 of the Dockerfile.", "", _CAFFE
-    )
-    nnlib_graph_mode: int = key(
-        v.COUNT,
+    nnlib_graph_mode: Count = key(
         "Precision and power mode of older Hexagon DSPs.",
         on=_OLD_DSP,
         default=0,
     )
-    dsp_mode: int = key(
-        v.COUNT, "Graph mode of older Hexagon DSPs.", on=_OLD_DSP, default=0
+    dsp_mode: Count = key("Graph mode of older Hexagon DSPs.", on=_OLD_DSP, default=0)
+    accelerator_api: Optional[Name] = key(
+        "Vendor interface of an accelerator.", on=_ACCELERATOR
     )
-    accelerator_api: str | None = key(
-        v.NAME, "Vendor interface of an accelerator.", on=_ACCELERATOR
-    )
-    apu_version_with_no_device: str | None = key(
-        v.NAME,
+    apu_version_with_no_device: Optional[Name] = key(
         "APU version to convert for with no device at hand.",
         on={Runtime.APU: "how the model is compiled"},
     )
-    micro: MicroConfig | None = key(
-        None, "Options for microcontrollers.", "", _MICRO, section=MicroConfig
+    micro: Optional[MicroConfig] = key(
+        "Options for microcontrollers.", "", _MICRO, accepts="mapping, see below"
     )
 
     def hints(self) -> dict[str, Any]:
@@ -500,12 +520,47 @@ class ModelConfig(_Computation):
         found = {}
         # What a subgraph says holds for it.
         for section in (self, subgraph):
-            for item in fields(section):
-                declared = item.metadata.get("key")
-                if declared is not None and declared.hint:
-                    value = getattr(section, item.name)
+            for declared in keys_of(type(section)).values():
+                if declared.hint:
+                    value = getattr(section, declared.name)
                     found[declared.hint] = getattr(value, "value", value)
         return found
+
+    @field_validator("weight_file_path")
+    @classmethod
+    def _has_weights(cls, found: FileRef, info: ValidationInfo) -> FileRef:
+        platform = info.data.get("platform")
+        if platform not in (None, Platform.CAFFE):
+            raise told(
+                f"is only for Caffe models; {platform.value} models are one file"
+            )
+        return found
+
+    @field_validator("subgraphs")
+    @classmethod
+    def _differ(cls, found: Tuple[SubgraphConfig, ...]) -> Any:
+        distinct(tuple(s.name for s in found if s.name))
+        return found
+
+    def named(self, name: str) -> ModelConfig:
+        """The model of that name, its files with their checksums."""
+        changed: dict[str, Any] = {"name": name}
+        for declared in keys_of(ModelConfig).values():
+            file = getattr(self, declared.verifies, None)
+            if file is not None:
+                changed[declared.verifies] = replace(
+                    file,
+                    sha256=getattr(self, declared.name),
+                    sha256_key=f"{file.key.rpartition('.')[0]}.{declared.name}",
+                )
+        names = [f"{name}_{index}" for index in range(len(self.subgraphs))]
+        changed["subgraphs"] = tuple(
+            subgraph.model_copy(update={"name": subgraph.name or default})
+            for subgraph, default in zip(
+                self.subgraphs, names if len(names) > 1 else [name]
+            )
+        )
+        return self.model_copy(update=changed)
 
 
 _NOT_OF_CONVERT = no_effect(
@@ -513,12 +568,32 @@ _NOT_OF_CONVERT = no_effect(
     "as a flag, unless `model_graph_format` is `code`",
     Command.CONVERT,
 )
-_ABI_ALIASES = {
-    "aarch64_linux_gnu": "arm64",
-    "aarch64-linux-gnu": "arm64",
-    "arm_linux_gnueabihf": "armhf",
-    "arm-linux-gnueabihf": "armhf",
-}
+Abis = Annotated[
+    Tuple[Word[words.Abi], ...],
+    OneOrMany("list of {}", separated=True),
+    AfterValidator(distinct),
+]
+Socs = Annotated[
+    Tuple[Soc, ...],
+    OneOrMany("SoC name, list of SoC names, or `all`", separated=True),
+]
+
+
+def _model_name(name: str, info: ValidationInfo) -> str:
+    if info.data.get("model_graph_format") is words.ModelFormat.CODE:
+        problem = cpp_name_problem(name)
+        if problem:
+            raise told(
+                f"the model name {shown(name)} {problem}; "
+                "with model_graph_format: code it names C++ code"
+            )
+        return name
+    return FILE_STEM.validate_python(name)
+
+
+Models = Annotated[
+    Tuple[ModelConfig, ...], ByName(Annotated[str, AfterValidator(_model_name)])
+]
 
 
 @dataclass(frozen=True)
@@ -527,21 +602,17 @@ class GivenKey:
 
     Attributes:
         value: as it was read.
-        path: ``models.m.cl_mem_type``, as the user wrote it.
-        origin: the line as ``FILE:12``, or the flag that set the value.
         model: name of the model it belongs to, '' for keys of the file.
         subgraph: index of the subgraph it belongs to, if it stands in one.
     """
 
     key: Key
     value: Any
-    path: str
-    origin: str
+    place: Place
     model: str = ""
     subgraph: int | None = None
 
 
-@dataclass(frozen=True)
 class Deployment(Section):
     """A whole deployment file.
 
@@ -552,27 +623,20 @@ class Deployment(Section):
             value that was asked for from a default.
     """
 
-    library_name: str = key(
-        v.FILE_STEM,
+    library_name: FileStem = key(
         "Name of the library; output goes to `build/${library_name}`.",
         "the folder of the output",
         required=True,
     )
-    target_abis: tuple[words.Abi, ...] = key(
-        v.many(
-            v.word(words.Abi, _ABI_ALIASES),
-            "list of " + ", ".join(f"`{abi.value}`" for abi in words.Abi),
-            separated=True,
-        ),
+    target_abis: Abis = key(
         "Systems to build for. `aarch64_linux_gnu` and `arm_linux_gnueabihf` are "
         "other names of `arm64` and `armhf`.",
         "the devices of `run`, what `build` builds, and models as code",
         _NOT_OF_CONVERT,
-        required=True,
         replaceable=True,
+        required=True,
     )
-    target_socs: tuple[str, ...] = key(
-        v.many(v.SOC, "SoC name, list of SoC names, or `all`", separated=True),
+    target_socs: Socs = key(
         "SoCs of the devices to run on.",
         "the devices of `run`",
         _NOT_OF_CONVERT,
@@ -580,16 +644,14 @@ class Deployment(Section):
         was={"target_soc": {}},
         replaceable=True,
     )
-    model_graph_format: words.ModelFormat = key(
-        v.word(words.ModelFormat, accepts="`file` or `code`"),
+    model_graph_format: Word[words.ModelFormat] = key(
         "`file`: graph as a `.pb` file; `code`: as C++ code.",
         "the form of the graph",
         default=words.ModelFormat.FILE,
         was={"build_type": {"proto": "file"}},
         replaceable=True,
     )
-    model_data_format: words.ModelFormat = key(
-        v.word(words.ModelFormat, accepts="`file` or `code`"),
+    model_data_format: Word[words.ModelFormat] = key(
         "`file`: weights as a `.data` file; `code`: as C++ code, only together with "
         "`model_graph_format: code`.",
         "the form of the weights",
@@ -602,17 +664,21 @@ class Deployment(Section):
         },
         replaceable=True,
     )
-    models: tuple[ModelConfig, ...] = key(
-        None,
-        "The models.",
-        "what is converted and run",
-        required=True,
-        section=ModelConfig,
-        container=dict,
-    )
-    source: Path = Path()
-    warnings: tuple[str, ...] = ()
-    given: tuple[GivenKey, ...] = field(default=(), compare=False)
+    models: Models = key("The models.", "what is converted and run", required=True)
+    source: SkipJsonSchema[Path] = Path()
+    warnings: SkipJsonSchema[Tuple[str, ...]] = ()
+    given: SkipJsonSchema[Tuple[InstanceOf[GivenKey], ...]] = ()
+
+    @field_validator("model_data_format")
+    @classmethod
+    def _goes_with_graph(cls, data: Any, info: ValidationInfo) -> Any:
+        graph = info.data.get("model_graph_format")
+        if (graph, data) == (words.ModelFormat.FILE, words.ModelFormat.CODE):
+            raise told(
+                "found code, but model_graph_format is file; "
+                "weights go into code only together with the graph"
+            )
+        return data
 
     def model(self, name: str) -> ModelConfig:
         """The model of that name; KeyError when there is none."""

@@ -209,9 +209,7 @@ def _keys(whole: Asked) -> Iterator[tuple[Verdict, str]]:
             # Old files give many keys in order to ask for nothing.
             continue
         for verdict, text in given.key.effect.judge(_of_key(whole, given)):
-            flag = given.origin.startswith("--")
-            where = given.origin if flag else f"{given.origin}: {given.path}"
-            yield verdict, f"{where}: {text}"
+            yield verdict, f"{given.place}: {text}"
 
 
 def _of_key(whole: Asked, given: GivenKey) -> Asked:
@@ -222,7 +220,7 @@ def _of_key(whole: Asked, given: GivenKey) -> Asked:
     return dataclasses.replace(
         whole,
         value=given.value,
-        origin=given.origin,
+        origin=given.place.origin,
         models=tuple(models),
         subgraphs=tuple(subgraphs),
     )

@@ -5,28 +5,120 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import enum
+import functools
+import typing
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Dict
+
+from annotated_types import MinLen
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, core_schema
 
 from mace.python.tools.config.effect import Effect, Rule
-from mace.python.tools.config.values import Kind
+from mace.python.tools.config.values import (
+    Accepts,
+    FileRef,
+    OneOrMany,
+    Words,
+    told,
+    unfit,
+)
 from mace.python.tools.config.vocabulary import Runtime
 
 
-class Section:
+class Section(BaseModel):
     """A mapping of the file; its keys are the fields that `key` declares."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_mapping(cls, found: Any) -> Any:
+        if not isinstance(found, dict):
+            keys = keys_of(cls).values()
+            first = next((k.name for k in keys if k.required), next(iter(keys)).name)
+            raise unfit(found, f"a mapping with keys such as {first}")
+        return found
+
+    @field_validator("*")
+    @classmethod
+    def _goes_with(cls, found: Any, info: ValidationInfo) -> Any:
+        """What a key says of the one that it belongs to."""
+        declared = keys_of(cls).get(info.field_name or "")
+        if declared is not None and declared.each in info.data and found is not None:
+            _check_count(declared, found, info.data[declared.each])
+        if declared is not None and declared.verifies in info.data:
+            file: FileRef | None = info.data[declared.verifies]
+            if file is None and found:
+                raise told(f"is given without {declared.verifies}")
+            if file is not None and file.is_url and not found:
+                raise told(
+                    f"is missing; it is required as {declared.verifies} is an address "
+                    "(sha256sum FILE prints it)"
+                )
+        return found
+
+
+def _check_count(declared: Key, values: Sequence[Any], tensors: Any) -> None:
+    if tensors is None:
+        raise told(f"is given without {declared.each}")
+    if len(values) == len(tensors) or (declared.one_for_all and len(values) == 1):
+        return
+    advice = "give one for each"
+    if declared.one_for_all:
+        advice += ", or one for all"
+    elif declared.name.endswith("shapes") and all(len(s) == 1 for s in values):
+        dims = ",".join(str(shape[0]) for shape in values)
+        advice = f'if this is one shape, write "{dims}" without [ ]'
+    counts = (len(values), "value"), (len(tensors), "tensor")
+    found, wanted = (f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts)
+    raise told(f"found {found} for {wanted} in {declared.each}; {advice}")
+
+
+@dataclass(frozen=True)
+class ByName:
+    """The value is a mapping to sections, which learn the names they have there.
+
+    Attributes:
+        name: the type of these.
+    """
+
+    name: Any
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        mapping = handler.generate_schema(
+            Annotated[
+                Dict[self.name, typing.get_args(source)[0]],  # type: ignore[misc, name-defined]
+                MinLen(1),
+                Accepts("a mapping from name to settings", ""),
+            ]
+        )
+        return core_schema.no_info_after_validator_function(self._named, mapping)
+
+    @staticmethod
+    def _named(found: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(section.named(name) for name, section in found.items())
 
 
 @dataclass(frozen=True)
 class Key:
-    """Everything about one key.
+    """Everything about one key that its type does not say.
 
     Attributes:
-        name: as the file spells it.
         meaning: for the reference and for editors.
-        kind: of its value; None where that is made of further sections.
-        required: it has no default.
         effect: what it changes, and when it does not.
         hint: the field of the model file's `DeploymentHints` that hands it to
             the runtime.
@@ -34,45 +126,96 @@ class Key:
         words: earlier spellings of its values.
         each: the key whose values this one has one each of.
         one_for_all: one value may stand for all of them.
-        checksum: the key that verifies the file that this one names.
-        inherited: a subgraph that does not say it takes the model's.
+        verifies: the key that names the file that this one is the checksum of.
         replaceable: a flag of the same name takes the place of the file's value.
-        section: what the value is made of.
-        container: whether there is one section, a list or a mapping.
+        accepts: the reference table's cell, where its type does not say it.
+        name: as the file spells it.
+        info: its field.
     """
 
     meaning: str
-    kind: Kind | None = None
-    default: Any = None
-    required: bool = False
     effect: Effect = field(default_factory=Effect)
     hint: str = ""
     was: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     each: str = ""
     one_for_all: bool = False
-    checksum: str = ""
-    inherited: bool = False
+    verifies: str = ""
     replaceable: bool = False
-    section: type[Section] | None = None
-    container: type | None = None
+    accepts: str = ""
     name: str = ""
+    info: FieldInfo = field(default_factory=FieldInfo)
+
+    def __call__(self, schema: dict[str, Any]) -> None:
+        """Puts into a JSON Schema what an editor shows."""
+        text = ""
+        if self.effect.why_never or self.effect.rules:
+            text = self.effect.text()
+            text = f" {text[0].upper()}{text[1:]}."
+        schema["description"] = self.meaning + text
+        if self.effect.why_never:
+            # An editor strikes it out and shows why.
+            schema["deprecated"] = True
 
     @property
-    def accepts(self) -> str:
+    def default(self) -> Any:
+        """Its value where the file does not give it."""
+        return None if self.required else self.info.default
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.info.is_required()
+
+    @functools.cached_property
+    def section(self) -> type[Section] | None:
+        """What the value is made of."""
+        kinds = [part for part in self._parts() if isinstance(part, type)]
+        return next((kind for kind in kinds if issubclass(kind, Section)), None)
+
+    @functools.cached_property
+    def container(self) -> type | None:
+        """Whether there is one section, a tuple of them or a mapping to them."""
+        parts = list(self._parts())
+        if any(isinstance(part, ByName) for part in parts):
+            return dict
+        return tuple if tuple in [typing.get_origin(part) for part in parts] else None
+
+    @property
+    def accepted(self) -> str:
         """The reference table's cell."""
-        if self.kind is not None:
-            return self.kind.accepts
-        if self.container is list:
-            return "list, see below"
-        return f"mapping{' from name' if self.container else ''}, see below"
+        cell, words = self.accepts or "{}", Words()
+        for part in self._parts():
+            if "{}" not in cell:
+                break
+            if isinstance(part, ByName):
+                cell = cell.format("mapping from name, see below")
+            elif isinstance(part, (OneOrMany, Accepts)):
+                cell = cell.format(part.cell)
+            elif isinstance(part, Words):
+                words = part
+            elif isinstance(part, type) and issubclass(part, enum.Enum):
+                cell = cell.format(words.cell(part))
+        return cell
+
+    def _parts(self) -> Iterator[Any]:
+        yield from reversed(self.info.metadata)
+        yield from _parts(self.info.annotation)
+
+
+def _parts(kind: Any) -> Iterator[Any]:
+    """A type with all that it is made of and annotated with, from the outside."""
+    yield kind
+    for part in reversed(typing.get_args(kind)):
+        yield from _parts(part)
 
 
 def key(
-    kind: Kind | None,
     meaning: str,
     acts: str = "",
     *rules: Rule,
+    default: Any = None,
+    required: bool = False,
     on: Mapping[Runtime, str] | None = None,
     **more: Any,
 ) -> Any:
@@ -80,18 +223,26 @@ def key(
 
     Args:
         acts, on, rules: its `Effect`.
+        default: of a key that is not required.
         more: further attributes of `Key`.
     """
-    declared = Key(meaning, kind, effect=Effect(acts, on or {}, rules), **more)
-    return field(default=declared.default, metadata={"key": declared})
+    declared = Key(meaning, Effect(acts, on or {}, rules), **more)
+    # Whether a checksum or a list of the right length is missing, its key says.
+    judged = bool(declared.verifies or declared.each)
+    return Field(
+        ... if required else default,
+        json_schema_extra=declared,
+        validate_default=judged,
+    )
 
 
+@functools.cache
 def keys_of(section: type[Section]) -> Mapping[str, Key]:
     """The keys that a section knows, in the order of the documentation."""
     found = {
-        item.name: dataclasses.replace(item.metadata["key"], name=item.name)
-        for item in dataclasses.fields(section)  # type: ignore[arg-type]
-        if "key" in item.metadata
+        name: dataclasses.replace(info.json_schema_extra, name=name, info=info)
+        for name, info in section.model_fields.items()
+        if isinstance(info.json_schema_extra, Key)
     }
     own = [name for name in section.__annotations__ if name in found]
     # What sections share comes last, though their base class has it first.

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
-from mace.python.tools.config.checks import check_deployment
-from mace.python.tools.config.deployment import Deployment
-from mace.python.tools.config.keys import keys_of
-from mace.python.tools.config.problems import ConfigError
-from mace.python.tools.config.reader import Parsed, Reader, build_deployment
+from pydantic import ValidationError
+
+from mace.python.tools.config.deployment import Deployment, GivenKey, SubgraphConfig
+from mace.python.tools.config.keys import Section, keys_of, sections_below
+from mace.python.tools.config.problems import ConfigError, Place, Problem
+from mace.python.tools.config.spellings import Spellings
 from mace.python.tools.config.yaml_source import (
-    MappingNode,
-    Place,
-    Scalar,
+    Items,
+    Table,
+    Text,
     parse_yaml,
     read_yaml,
 )
@@ -61,24 +62,85 @@ def load_deployment_text(
     return _from_tree(Path(source), root, replaced or {})
 
 
-def _from_tree(
-    source: Path, root: MappingNode, replaced: Mapping[str, str]
-) -> Deployment:
+def _from_tree(source: Path, root: Table, replaced: Mapping[str, str]) -> Deployment:
     for name, value in replaced.items():
+        for earlier in (name, *keys_of(Deployment)[name].was):
+            root.pop(earlier, None)
         place = Place(f"--{name}")
-        for earlier in keys_of(Deployment)[name].was:
-            root.entries.pop(earlier, None)
-        root.entries[name] = Scalar(value, name, place)
-        root.key_places[name] = place
-    reader = Reader()
-    parsed = reader.read(Deployment, root)
-
-    def report(section: Parsed, key: str, message: str) -> None:
-        reader.problem(section.path(key), section.place(key), message)
-
-    check_deployment(parsed, report)
-    if reader.problems:
-        raise ConfigError(source, reader.problems)
-    for warning in reader.warnings:
+        root[Text(name, place)] = Text(value, place)
+    spellings = Spellings()
+    tree = spellings.present(Deployment, root)
+    problems = dict.fromkeys(spellings.problems)
+    folder = Path(os.path.abspath(source)).parent
+    try:
+        deployment = Deployment.model_validate(
+            tree, context={"search_dirs": (Path.cwd(), folder)}
+        )
+    except ValidationError as error:
+        # What a model says for all subgraphs is wrong once.
+        problems.update(dict.fromkeys(_problems(error, tree)))
+    if problems:
+        raise ConfigError(source, problems)
+    for warning in spellings.warnings:
         _LOG.warning("%s", warning)
-    return build_deployment(parsed, source, tuple(reader.warnings))
+    given = sorted(_given(deployment, tree), key=lambda item: item.place.line)
+    return deployment.model_copy(
+        update={
+            "source": source,
+            "warnings": tuple(spellings.warnings),
+            "given": tuple(given),
+        }
+    )
+
+
+def _problems(errors: ValidationError, tree: Table) -> Iterator[Problem]:
+    keys = {
+        name: key
+        for section in sections_below(Deployment)
+        for name, key in keys_of(section).items()
+    }
+    for error in errors.errors(include_url=False):
+        found, message = error["input"], error["msg"]
+        # A part of a text that holds several values has the place of all.
+        place = getattr(found, "place", None) or _place(tree, error["loc"])
+        if error["type"] == "missing":
+            name = str(error["loc"][-1])
+            what = "is missing" if found.key(name) is None else "has no value"
+            message = f"{what}; it is required: {keys[name].meaning}"
+            place = _place(tree, error["loc"])
+        yield Problem(place, message)
+
+
+def _place(node: Any, loc: Sequence[Union[int, str]]) -> Place:
+    """Where a value stands, or the section that lacks it."""
+    place: Place = node.place
+    for part in loc:
+        child = None
+        if isinstance(node, Items) and isinstance(part, int):
+            place = Place(place.origin, place.line, f"{place.path}[{part}]")
+            child = node[part] if part < len(node) else None
+        elif isinstance(node, Table) and isinstance(part, str):
+            key = node.key(part)
+            place = place.key(part) if key is None else key.place
+            child = node.get(part)
+        node, place = child, getattr(child, "place", place)
+    return place
+
+
+def _given(
+    section: Section, table: Table, model: str = "", subgraph: int | None = None
+) -> Iterator[GivenKey]:
+    for name, node in table.items():
+        assert isinstance(name, Text)
+        key, value = keys_of(type(section))[name], getattr(section, name)
+        yield GivenKey(key, value, name.place, model, subgraph)
+        if key.section is None:
+            continue
+        if key.container is None:
+            yield from _given(value, node, model, subgraph)
+            continue
+        below = node if key.container is tuple else node.values()
+        for index, (entry, child) in enumerate(zip(value, below)):
+            is_subgraph = isinstance(entry, SubgraphConfig)
+            of = (model, index) if is_subgraph else (entry.name, None)
+            yield from _given(entry, child, *of)

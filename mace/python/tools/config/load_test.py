@@ -23,14 +23,13 @@ from mace.python.tools.config.vocabulary import (
     Abi,
     ClMemoryType,
     DataFormat,
-    DataType,
     ModelFormat,
     OnnxBackend,
     Platform,
     QuantizeSchema,
     Runtime,
-    TensorType,
 )
+from mace.python.tools.data_type import DataType, Precision
 
 _TESTDATA = Path(__file__).parent / "testdata"
 
@@ -53,7 +52,7 @@ def test_tensorflow_example() -> None:
     assert model.model_file_path.sha256.startswith("71b10f540ece")
     assert model.runtime is Runtime.CPU_GPU
     assert model.runtime.devices == (Runtime.CPU, Runtime.GPU)
-    assert model.data_type is DataType.FP16_FP32
+    assert model.data_type is Precision.FP16_FP32
     (subgraph,) = model.subgraphs
     assert subgraph.name == "mobilenet_v1"
     assert subgraph.inputs[0].name == "input"
@@ -141,7 +140,7 @@ def test_every_key_reaches_the_normal_form() -> None:
     assert deployment.target_socs == ("sdm845", "rk3399")
     (model,) = deployment.models
     assert model.runtime is Runtime.GPU
-    assert model.data_type is DataType.FP32_FP32
+    assert model.data_type is Precision.FP32_FP32
     assert model.winograd == 2
     assert model.quantize
     assert model.quantize_range_file is not None
@@ -168,7 +167,7 @@ def test_every_key_reaches_the_normal_form() -> None:
     (subgraph,) = model.subgraphs
     assert subgraph.name == "front"
     assert subgraph.runtime is Runtime.CPU
-    assert subgraph.data_type is DataType.BF16_FP32
+    assert subgraph.data_type is Precision.BF16_FP32
     assert subgraph.winograd == 4
     assert subgraph.order == 1
     assert subgraph.backend is OnnxBackend.KALDI
@@ -180,8 +179,8 @@ def test_every_key_reaches_the_normal_form() -> None:
     first, second = subgraph.inputs
     assert (first.name, second.name) == ("0", "image:0")
     assert (first.shape, second.shape) == ((1, 8, 8, 3), (-1, 16))
-    assert first.data_type is TensorType.FLOAT32
-    assert second.data_type is TensorType.INT32
+    assert first.data_type is DataType.FLOAT32
+    assert second.data_type is DataType.INT32
     assert first.data_format is DataFormat.NCHW
     assert second.data_format is DataFormat.NONE
     assert (first.range, second.range) == ((0.0, 255.0), (-2.0, 2.5))
@@ -191,7 +190,7 @@ def test_every_key_reaches_the_normal_form() -> None:
         "models.everything.subgraphs[0].validation_inputs_data[1]"
     )
     (output,) = subgraph.outputs
-    assert output.data_type is TensorType.INT32
+    assert output.data_type is DataType.INT32
     assert output.data_format is DataFormat.NONE
     assert output.public_name == "answer"
     assert output.validation_data is not None and output.validation_data.is_url

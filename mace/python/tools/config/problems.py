@@ -12,26 +12,39 @@ from mace.python.tools.errors import MaceError
 
 
 @dataclass(frozen=True)
-class Problem:
-    """One thing to change in a deployment file.
+class Place:
+    """Where something of a deployment file stands.
 
     Attributes:
-        key: path of the key, ``models.m.subgraphs[0].input_shapes``; empty
-            for the file as a whole.
-        message: what is wrong, what was found and what is accepted.
-        origin: the line as ``FILE:12``, the file, or the command-line flag
-            that set the value.
-        line: 1-based, for sorting; 0 when it is about no line.
+        origin: the line as ``FILE:12``, the file, or the command-line flag that
+            set the value.
+        line: 1-based; 0 when it is about no line.
+        path: of the key as the user wrote it, ``models.m.subgraphs[0].order``;
+            empty for the file as a whole and for flags.
     """
 
-    key: str
-    message: str
     origin: str
     line: int = 0
+    path: str = ""
 
     def __str__(self) -> str:
-        where = f"{self.origin}: {self.key}" if self.key else self.origin
-        return f"{where}: {self.message}"
+        return f"{self.origin}: {self.path}" if self.path else self.origin
+
+    def key(self, name: str) -> Place:
+        """Of a key of this section that has no place of its own."""
+        path = f"{self.path}.{name}" if self.path else name
+        return Place(self.origin, self.line, path)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to change: where, what was found and what is accepted."""
+
+    place: Place
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
 
 
 class ConfigError(MaceError):
@@ -42,7 +55,7 @@ class ConfigError(MaceError):
 
     def __init__(self, source: Path, problems: Iterable[Problem]) -> None:
         self.source = source
-        self.problems = tuple(sorted(problems, key=lambda p: p.line))
+        self.problems = tuple(sorted(problems, key=lambda p: p.place.line))
         count = len(self.problems)
         if count == 1:
             text = str(self.problems[0])

@@ -165,7 +165,7 @@ _ONE_PROBLEM = [
     (
         "output_tensors: y",
         "output_tensors: y\n        validation_threshold: {DPS: 0.9}",
-        ["unknown device 'DPS'", "HEXAGON"],
+        ["'DPS'", "cpu, gpu, dsp"],
     ),
     (
         "output_tensors: y",
@@ -200,7 +200,7 @@ _ONE_PROBLEM = [
     (
         "output_tensors: y",
         "output_tensors: y\n        states: {a: [y]}",
-        ["states: a: found a list", "a name"],
+        ["states.a: found a list", "a name"],
     ),
     (
         "output_tensors: y",
@@ -273,7 +273,7 @@ def test_wrong_subgraphs(subgraphs: str, part: str) -> None:
         ("models:\n", "has no value"),
         ("models: {}\n", "an empty mapping"),
         ("models: [a]\n", "found a list"),
-        ("models: {net: }\n", "found nothing"),
+        ("models: {net: }\n", "found an empty value"),
         ("", "is missing"),
     ],
 )
@@ -321,7 +321,7 @@ def test_all_problems_come_at_once_in_line_order() -> None:
     with pytest.raises(ConfigError) as caught:
         load_deployment_text(text, "d.yml")
     assert str(caught.value).startswith("4 problems in d.yml:\n")
-    keys = [problem.key for problem in caught.value.problems]
+    keys = [problem.place.path for problem in caught.value.problems]
     assert keys == [
         "library_name",
         "models.net.subgraphs[0].input_shapes",
@@ -369,7 +369,7 @@ def test_deep_nesting_and_alias_bombs_are_refused_quickly() -> None:
         lines.append(f"a{i}: &a{i} [{refs}]")
     assert "more than 20000 keys and values" in _problems("\n".join(lines))[0]
     chain = ["a0: &a0 [x]", *(f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 50))]
-    assert "aliases nest more than 32 deep" in _problems("\n".join(chain))[0]
+    assert "nested more than 32 deep" in _problems("\n".join(chain))[0]
 
 
 @pytest.mark.parametrize(
@@ -425,8 +425,7 @@ def test_states_need_a_fixed_shape_and_outputs_of_their_own() -> None:
     text = _GOOD.replace("1,2", "-1,2").replace(
         "output_tensors: y", "states: {a: y, b: y}\n        output_tensors: y"
     )
-    messages = _problems(text)
-    assert len(messages) == 3
-    assert "'a' needs a fixed shape, input_shapes says -1,2" in messages[0]
-    assert "states: names 'y' twice" in messages[1]
-    assert "states: names every input; one at least must come" in messages[2]
+    (message,) = _problems(text)
+    assert "'a' needs a fixed shape, input_shapes says -1,2" in message
+    assert "names 'y' twice" in message
+    assert "names every input; one at least must come" in message

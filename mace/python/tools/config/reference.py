@@ -22,8 +22,8 @@ from mace.python.tools.config.deployment import (
     ModelConfig,
     SubgraphConfig,
 )
-from mace.python.tools.config.keys import Key, Section, keys_of, sections_below
-from mace.python.tools.config.reader import GONE
+from mace.python.tools.config.keys import Key, Section, keys_of
+from mace.python.tools.config.spellings import GONE
 from mace.python.tools.reference_page import page_parser, table, write_page
 
 _SECTIONS: tuple[tuple[str, str, type[Section]], ...] = (
@@ -40,7 +40,7 @@ def markdown() -> str:
     for _, title, section in _SECTIONS:
         head = ("key", "value", "default", "meaning", "what it changes")
         rows = [
-            (f"`{k.name}`", k.accepts, _default(k), k.meaning, k.effect.text())
+            (f"`{k.name}`", k.accepted, _default(k), k.meaning, k.effect.text())
             for k in keys_of(section).values()
         ]
         lines += [f"## {title}", "", *table(head, rows), ""]
@@ -59,52 +59,18 @@ def markdown() -> str:
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of the canonical spellings, for editors."""
-    sections = dict.fromkeys(sections_below(Deployment))
+    schema = Deployment.model_json_schema()
+    model, subgraph = (
+        schema["$defs"][kind.__name__]["properties"]
+        for kind in (ModelConfig, SubgraphConfig)
+    )
+    # What a model says for all of its subgraphs.
+    model.update({name: subgraph[name] for name in subgraph if name not in model})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
         "title": "MACE deployment file",
-        **_object(Deployment),
-        "$defs": {
-            section.__name__: _object(section)
-            for section in sections
-            if section is not Deployment
-        },
     }
-
-
-def _object(section: type[Section]) -> dict[str, Any]:
-    keys = keys_of(section).values()
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": [key.name for key in keys if key.required],
-        "properties": {key.name: _property(key) for key in keys},
-    }
-
-
-def _property(key: Key) -> dict[str, Any]:
-    meaning = key.meaning
-    if key.effect.why_never or key.effect.rules:
-        text = key.effect.text()
-        meaning += f" {text[0].upper()}{text[1:]}."
-    about: dict[str, Any] = {"description": meaning}
-    if key.effect.why_never:
-        # An editor strikes it out and shows why.
-        about["deprecated"] = True
-    if key.kind is not None:
-        return {**about, **key.kind.schema}
-    assert key.section is not None
-    below = {"$ref": f"#/$defs/{key.section.__name__}"}
-    if key.container is list:
-        return {**about, "type": "array", "items": below, "minItems": 1}
-    if key.container is dict:
-        return {
-            **about,
-            "type": "object",
-            "additionalProperties": below,
-            "minProperties": 1,
-        }
-    return {**about, **below}
 
 
 def _default(key: Key) -> str:

@@ -1,23 +1,41 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of values in a deployment file.
+"""The types of values in a deployment file.
 
-Each reads YAML text, says for the documentation what it accepts, and has a
-JSON Schema for editors. What it refuses it tells with what was found and what
-is accepted.
+pydantic reads them from YAML text; what stands beside a type here is how the
+value is written, what the documentation says of it, and in which words it is
+refused: what was found and what is accepted.
 """
 
 from __future__ import annotations
 
 import enum
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Dict, Literal, Optional, Tuple, TypeVar
 from urllib.parse import urlsplit
 
-from mace.python.tools.config.vocabulary import Runtime
+from annotated_types import Ge, Gt, Le, MinLen
+from pydantic import (
+    AfterValidator,
+    AllowInfNan,
+    BeforeValidator,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    WrapValidator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from mace.python.tools.config.vocabulary import SINGLE_DEVICES, Runtime
+from mace.python.tools.config.yaml_source import Text
 from mace.python.tools.wording import listed, nearest, shown
 
 # A dimension beyond this does not fit the model file's 32-bit dimensions.
@@ -25,46 +43,17 @@ MAX_DIMENSION = (1 << 31) - 1
 # Longest shape the runtime takes (mace/public/mace.h).
 MAX_RANK = 8
 
-_TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
-_FALSE_WORDS = frozenset({"0", "false", "no", "off"})
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
-_FILE_STEM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}")
-_SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
-_SHA256 = re.compile(r"[0-9a-fA-F]{64}")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_CONTROL = re.compile("[\x00-\x1f\x7f]")
+_TOLD = "told"
+_ItemT = TypeVar("_ItemT")
+_WordT = TypeVar("_WordT", bound=enum.Enum)
 
 
-class BadValueError(ValueError):
-    """A value that is not accepted.
-
-    Attributes:
-        problems: (index in the list, None for the value as a whole; message).
-    """
-
-    def __init__(self, *problems: tuple[int | None, str]) -> None:
-        super().__init__("; ".join(message for _, message in problems))
-        self.problems = problems
+def told(message: str) -> PydanticCustomError:
+    """An error whose message is for the user as it is."""
+    return PydanticCustomError(_TOLD, "{message}", {"message": message})
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of value.
-
-    Attributes:
-        read: from YAML's text, list or mapping; raises BadValueError.
-        accepts: in the words of the reference table.
-        schema: JSON Schema.
-        is_file: it names files.
-    """
-
-    read: Callable[[object], Any]
-    accepts: str
-    schema: Mapping[str, Any]
-    is_file: bool = False
-
-
-def refuse(found: object, accepted: str) -> BadValueError:
+def unfit(found: object, accepted: str) -> PydanticCustomError:
     """The error for a value that was `found` where `accepted` is needed."""
     if isinstance(found, dict):
         what = "a mapping" if found else "an empty mapping"
@@ -74,76 +63,338 @@ def refuse(found: object, accepted: str) -> BadValueError:
         what = "an empty value"
     else:
         what = shown(found)
-    return BadValueError((None, f"found {what}, accepted: {accepted}"))
+    return told(f"found {what}, accepted: {accepted}")
 
 
-def _text(value: object, accepted: str) -> str:
-    if not isinstance(value, str):
-        raise refuse(value, accepted)
-    return value.strip()
+@dataclass(frozen=True)
+class Accepts:
+    """What to say of wrong values of a type, and in the reference table."""
+
+    text: str
+    cell: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        def read(value: Any, inner: Any) -> Any:
+            try:
+                return inner(value)
+            except ValidationError as error:
+                kinds = {part["type"] for part in error.errors(include_url=False)}
+                if kinds & {_TOLD, "missing"}:
+                    raise
+                raise unfit(value, self.text) from None
+
+        return core_schema.no_info_wrap_validator_function(read, handler(source))
 
 
-def _read_stem(value: object) -> str:
-    accepted = (
-        'a name of letters, digits, "_", "-", "+" and ".", as files are named after it'
-    )
-    word = _text(value, accepted)
-    if not _FILE_STEM.fullmatch(word):
-        raise refuse(value, accepted)
-    return word
+@dataclass(frozen=True)
+class Words:
+    """The value is one of the words of an enum, in any case.
+
+    Words that the release cannot use are understood, and refused by the effect
+    of their key; they are not offered.
+
+    Attributes:
+        among: those of the enum that are words here, whatever the release has;
+            all if None.
+    """
+
+    among: Optional[Tuple[enum.Enum, ...]] = None
+
+    def __get_pydantic_core_schema__(
+        self, source: type[enum.Enum], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        def read(value: Any, _: Any) -> enum.Enum:
+            return self._read(source, value)
+
+        # The inner schema is there for editors.
+        words = self._spellings(source)
+        return core_schema.no_info_wrap_validator_function(
+            read, core_schema.literal_schema(list(words))
+        )
+
+    def cell(self, words: type[enum.Enum]) -> str:
+        """For the reference table."""
+        offered, later = self._offered(words), self._offered(words, False)
+        text = _coded(offered)
+        return f"{text}; not in this release: {_coded(later)}" if later else text
+
+    def _members(self, words: type[enum.Enum]) -> tuple[enum.Enum, ...]:
+        return tuple(words) if self.among is None else self.among
+
+    def _offered(self, words: type[enum.Enum], in_release: bool = True) -> list[str]:
+        members = self._members(words)
+        return [m.value for m in members if self._is_offered(m) is in_release]
+
+    def _is_offered(self, member: enum.Enum) -> bool:
+        return self.among is not None or getattr(member, "in_release", True)
+
+    def _read(self, words: type[enum.Enum], value: object) -> enum.Enum:
+        if isinstance(value, words):
+            return value
+        offered = listed(self._offered(words))
+        if not isinstance(value, str):
+            raise unfit(value, offered)
+        spellings = {s.lower(): member for s, member in self._spellings(words).items()}
+        if value.lower() in spellings:
+            return spellings[value.lower()]
+        near = nearest(value, [s for s, m in spellings.items() if self._is_offered(m)])
+        hint = f"; did you mean {spellings[near].value}?" if near else ""
+        raise told(f"found {shown(value)}, accepted: {offered}{hint}")
+
+    def _spellings(self, words: type[enum.Enum]) -> dict[str, enum.Enum]:
+        members = self._members(words)
+        aliases = {a: m for m in members for a in getattr(m, "aliases", ())}
+        return {**{str(m.value): m for m in members}, **aliases}
 
 
-def _read_soc(value: object) -> str:
-    accepted = "a SoC name such as sdm845, or all"
-    word = _text(value, accepted)
-    if not _SOC.fullmatch(word):
-        raise refuse(value, accepted)
-    return word.lower()
+def _coded(words: Iterable[str]) -> str:
+    return ", ".join(f"`{item}`" for item in words)
 
 
-def _read_flag(value: object) -> bool:
-    word = _text(value, "0 or 1").lower()
-    if word not in _TRUE_WORDS | _FALSE_WORDS:
-        raise refuse(value, "0 or 1")
-    return word in _TRUE_WORDS
+@dataclass(frozen=True)
+class OneOrMany:
+    """The value is a list, or one value that stands for a list of it.
+
+    Attributes:
+        cell: for the reference table, around that of the items.
+        separated: commas separate values within one text.
+    """
+
+    cell: str = "{} or list of them"
+    separated: bool = False
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            self._items, handler(source)
+        )
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        array = {**handler(schema), "minItems": 1}
+        return {"anyOf": [array["items"], array]}
+
+    def _items(self, value: Any) -> Any:
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, (list, tuple)):
+            raise unfit(value, "a value or a list of values")
+        if not items:
+            raise unfit(value, "at least one value")
+        if not self.separated:
+            return items
+        return [part for item in items for part in _separated(item)]
 
 
-def _integer(accepted: str, fits: Callable[[int], bool]) -> Callable[[object], int]:
-    def read(value: object) -> int:
-        word = _text(value, accepted)
-        if not _INTEGER.fullmatch(word) or not fits(int(word)):
-            raise refuse(value, accepted)
-        return int(word)
-
-    return read
+def _separated(item: Any) -> list[Any]:
+    if not isinstance(item, Text):
+        return [item]
+    return [Text(part.strip(), item.place) for part in item.split(",")]
 
 
-def _read_name(value: object) -> str:
-    word = _text(value, "a name")
-    if not word or _CONTROL.search(word):
-        raise refuse(value, "a name")
-    return word
+def distinct(values: Tuple[_ItemT, ...]) -> Tuple[_ItemT, ...]:
+    """Refuses a list in which something stands twice."""
+    for problem in twice(values):
+        raise told(problem)
+    return values
 
 
-def _read_sha256(value: object) -> str:
-    accepted = "64 hexadecimal digits, as sha256sum prints them"
-    word = _text(value, accepted)
-    if not _SHA256.fullmatch(word):
-        if re.fullmatch("[0-9a-fA-F]+", word):
-            found = f"{len(word)} hexadecimal digits"
-            raise BadValueError((None, f"found {found}, accepted: {accepted}"))
-        raise refuse(value, accepted)
-    return word.lower()
+def twice(values: Iterable[object]) -> list[str]:
+    """What is wrong with a list in which something stands twice."""
+    words = [str(getattr(value, "value", value)) for value in values]
+    found = dict.fromkeys(word for word in words if words.count(word) > 1)
+    return [f"names {', '.join(map(shown, found))} twice"] if found else []
 
 
-def _read_location(value: object) -> str:
-    accepted = "a path, or an address beginning with http:// or https://"
-    word = _text(value, accepted)
-    if not word or _CONTROL.search(word):
-        raise refuse(value, accepted)
-    if _SCHEME.match(word) and not is_http_address(word):
-        raise refuse(value, accepted)
-    return word
+Word = Annotated[_WordT, Words()]
+Many = Annotated[Tuple[_ItemT, ...], OneOrMany()]
+ManyApart = Annotated[Tuple[_ItemT, ...], OneOrMany(), AfterValidator(distinct)]
+OneForAll = Annotated[
+    Tuple[_ItemT, ...], OneOrMany("one for all or a list of {}", separated=True)
+]
+
+_TEXT_OR_NUMBER = WithJsonSchema({"type": ["string", "number"]})
+_NUMBER = re.compile(r"[+-]?\d{1,18}")
+
+
+def _whole(value: Any) -> Any:
+    """A number as YAML has it; pydantic would take 1.0 and 1_0 as well."""
+    is_number = isinstance(value, str) and _NUMBER.fullmatch(value)
+    return int(value) if is_number else value
+
+
+Name = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$"),
+    _TEXT_OR_NUMBER,
+    Accepts("a name", "name"),
+]
+FileStem = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}$"),
+    Accepts(
+        'a name of letters, digits, "_", "-", "+" and ".", as files are named after it',
+        "name",
+    ),
+]
+FILE_STEM = TypeAdapter(FileStem)
+Soc = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", to_lower=True),
+    Accepts("a SoC name such as sdm845, or all", "SoC name"),
+]
+Flag = Annotated[
+    bool, WithJsonSchema({"enum": [0, 1, True, False]}), Accepts("0 or 1", "`0` or `1`")
+]
+Integer = Annotated[
+    int,
+    Ge(-MAX_DIMENSION),
+    Le(MAX_DIMENSION),
+    BeforeValidator(_whole),
+    Accepts("a whole number", "whole number"),
+]
+Count = Annotated[
+    int,
+    Ge(0),
+    Le(MAX_DIMENSION),
+    BeforeValidator(_whole),
+    Accepts("a whole number, 0 or more", "whole number"),
+]
+WinogradTile = Annotated[
+    Literal[0, 2, 4],
+    BeforeValidator(_whole),
+    Accepts("0 (off), 2 or 4", "`0`, `2` or `4`"),
+]
+
+
+def _checksum(value: Any) -> Any:
+    if isinstance(value, str) and re.fullmatch("[0-9a-fA-F]+", value):
+        if len(value) != 64:
+            accepted = "64 hexadecimal digits, as sha256sum prints them"
+            raise told(f"found {len(value)} hexadecimal digits, accepted: {accepted}")
+        return value.lower()
+    return value
+
+
+Sha256 = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9a-fA-F]{64}$"),
+    BeforeValidator(_checksum),
+    Accepts("64 hexadecimal digits, as sha256sum prints them", "64 hexadecimal digits"),
+]
+
+
+def _numbers(value: Any) -> Any:
+    """The numbers of ``1,2`` or of a YAML list."""
+    if isinstance(value, str):
+        value = value.strip("[]() ").split(",")
+    if not isinstance(value, (list, tuple)):
+        raise ValueError
+    return [_whole(item.strip()) if isinstance(item, str) else item for item in value]
+
+
+def _dimension(size: int) -> int:
+    if size != -1 and not 1 <= size <= MAX_DIMENSION:
+        raise ValueError
+    return size
+
+
+def _shape(value: Any) -> Any:
+    sizes = _numbers(value)
+    if len(sizes) > MAX_RANK:
+        raise told(f"found {len(sizes)} dimensions, accepted: at most {MAX_RANK}")
+    return sizes
+
+
+def _ascending(ends: Tuple[float, float]) -> Tuple[float, float]:
+    if not ends[0] < ends[1]:
+        raise ValueError
+    return ends
+
+
+def _text_or(numbers: Mapping[str, Any]) -> WithJsonSchema:
+    array = {"type": "array", "items": {"type": "number"}}
+    return WithJsonSchema({"anyOf": [numbers, array]})
+
+
+Shape = Annotated[
+    Tuple[Annotated[int, AfterValidator(_dimension)], ...],
+    BeforeValidator(_shape),
+    _text_or({"type": ["string", "integer"]}),
+    Accepts(
+        "dimensions such as 1,224,224,3, each 1 or more, "
+        "or -1 where the size is decided at run time",
+        "shape, as `1,224,224,3`,",
+    ),
+]
+Range = Annotated[
+    Tuple[Annotated[float, AllowInfNan(False)], Annotated[float, AllowInfNan(False)]],
+    BeforeValidator(_numbers),
+    AfterValidator(_ascending),
+    _text_or({"type": "string"}),
+    Accepts("two numbers, lowest first, such as -1.0,1.0", "range, as `-1.0,1.0`,"),
+]
+Renamings = Annotated[
+    Dict[Name, Name],
+    MinLen(1),
+    Accepts("a mapping such as {state_in: state_out}", "mapping from name to name"),
+]
+
+
+def _each_once(value: Any, read: Any) -> Any:
+    thresholds = read(value)
+    if len(thresholds) < len(value):
+        raise told("names a device twice")
+    return thresholds
+
+
+Thresholds = Annotated[
+    Dict[
+        Annotated[Runtime, Words(SINGLE_DEVICES)],
+        Annotated[
+            float, Gt(0), Le(1), Accepts("a number above 0 and not above 1.0", "")
+        ],
+    ],
+    MinLen(1),
+    WrapValidator(_each_once),
+    Accepts(
+        "a mapping such as {CPU: 0.999, GPU: 0.995, HEXAGON: 0.98}",
+        "mapping of `CPU`, `GPU`, `HEXAGON` to a number up to 1.0",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class FileRef:
+    """A file a deployment names: a local path or an http(s) address.
+
+    Local paths are looked for in `search_dirs`, in order: the working
+    directory, then the folder of the deployment file.
+    """
+
+    location: str
+    # Where it was named, for messages: 'models.m.model_file_path'.
+    key: str
+    # Lower-case hex, or None when the deployment gives no checksum.
+    sha256: str | None = None
+    # Key that gives (or would give) the checksum.
+    sha256_key: str | None = None
+    search_dirs: tuple[Path, ...] = ()
+
+    @property
+    def is_url(self) -> bool:
+        return self.location.lower().startswith(("http://", "https://"))
+
+    @property
+    def candidates(self) -> tuple[Path, ...]:
+        """The local paths this may mean, most preferred first."""
+        path = Path(self.location).expanduser()
+        if path.is_absolute():
+            return (path,)
+        return tuple(dict.fromkeys(d / path for d in self.search_dirs))
 
 
 def is_http_address(word: str) -> bool:
@@ -158,221 +409,23 @@ def is_http_address(word: str) -> bool:
         return False
 
 
-def _numbers(value: object, accepted: str) -> Sequence[object]:
-    """The numbers of ``1,2`` or of a YAML list."""
-    if isinstance(value, list):
+def _location(value: Any, info: ValidationInfo) -> FileRef:
+    if isinstance(value, FileRef):
         return value
-    return _text(value, accepted).strip("[]() ").split(",")
+    scheme = r"[A-Za-z][A-Za-z0-9+.-]*://"
+    if (
+        not isinstance(value, Text)
+        or not re.fullmatch("[^\x00-\x1f\x7f]+", value)
+        or (re.match(scheme, value) and not is_http_address(value))
+    ):
+        raise unfit(value, "a path, or an address beginning with http:// or https://")
+    folders = (info.context or {}).get("search_dirs", ())
+    return FileRef(str(value), value.place.path, search_dirs=folders)
 
 
-def _read_shape(value: object) -> tuple[int, ...]:
-    accepted = (
-        "dimensions such as 1,224,224,3, each 1 or more, "
-        "or -1 where the size is decided at run time"
-    )
-    shape = []
-    for word in _numbers(value, accepted):
-        text = word.strip() if isinstance(word, str) else ""
-        size = int(text) if _INTEGER.fullmatch(text) else 0
-        if size != -1 and not 1 <= size <= MAX_DIMENSION:
-            raise refuse(value, accepted)
-        shape.append(size)
-    if len(shape) > MAX_RANK:
-        found = f"found {len(shape)} dimensions, accepted: at most {MAX_RANK}"
-        raise BadValueError((None, found))
-    return tuple(shape)
-
-
-def _read_range(value: object) -> tuple[float, float]:
-    accepted = "two numbers, lowest first, such as -1.0,1.0"
-    ends = [_number(word) for word in _numbers(value, accepted)]
-    if len(ends) != 2 or not ends[0] < ends[1]:
-        raise refuse(value, accepted)
-    return ends[0], ends[1]
-
-
-def _number(value: object) -> float:
-    """A finite number; NaN for all else."""
-    try:
-        number = float(value) if isinstance(value, str) else math.nan
-    except ValueError:
-        return math.nan
-    return number if math.isfinite(number) else math.nan
-
-
-_DEVICES = {"hexagon": Runtime.DSP} | {
-    runtime.value: runtime for runtime in Runtime if len(runtime.devices) == 1
-}
-
-
-def _read_thresholds(value: object) -> dict[Runtime, float]:
-    accepted = "a mapping such as {CPU: 0.999, GPU: 0.995, HEXAGON: 0.98}"
-    if not isinstance(value, dict) or not value:
-        raise refuse(value, accepted)
-    result: dict[Runtime, float] = {}
-    wrong = []
-    for key, word in value.items():
-        device, number = _DEVICES.get(str(key).lower()), _number(word)
-        if device is None:
-            wrong.append(f"unknown device {shown(key)}")
-        elif device in result:
-            wrong.append(f"device {shown(key)} given twice")
-        elif not 0.0 < number <= 1.0:
-            bad = refuse(word, "a number above 0 and not above 1.0")
-            wrong.append(f"{key}: {bad}")
-        else:
-            result[device] = number
-    if wrong:
-        raise BadValueError((None, f"{'; '.join(wrong)} (accepted: {accepted})"))
-    return result
-
-
-def _read_renamings(value: object) -> dict[str, str]:
-    accepted = "a mapping such as {state_in: state_out}"
-    if not isinstance(value, dict) or not value:
-        raise refuse(value, accepted)
-    result: dict[str, str] = {}
-    wrong = []
-    for key, name in value.items():
-        try:
-            result[_read_name(key)] = _read_name(name)
-        except BadValueError as error:
-            wrong += [f"{key}: {message}" for _, message in error.problems]
-    if wrong:
-        raise BadValueError((None, "; ".join(wrong)))
-    return result
-
-
-def word(
-    words: type[enum.Enum], aliases: Mapping[str, str] | None = None, accepts: str = ""
-) -> Kind:
-    """One of the words of an enum, in any case.
-
-    Words that the release cannot use are understood, and refused by the effect
-    of their key; they are not offered.
-
-    Args:
-        aliases: further spellings that mean the same and are as good.
-        accepts: for the reference table; all words if empty, those that the
-            release cannot use apart.
-    """
-    spellings = {str(m.value).lower(): m for m in words}
-    spellings.update({old: words(new) for old, new in (aliases or {}).items()})
-    offered = [str(m.value) for m in words if getattr(m, "in_release", True)]
-
-    def read(value: object) -> enum.Enum:
-        found = _text(value, listed(offered))
-        member = spellings.get(found.lower())
-        if member is None:
-            error = f"found {shown(found)}, accepted: {listed(offered)}"
-            usable = [w for w, m in spellings.items() if str(m.value) in offered]
-            near = nearest(found, usable)
-            if near:
-                error += f"; did you mean {spellings[near].value}?"
-            raise BadValueError((None, error))
-        return member
-
-    values = [str(member.value) for member in words]
-    later = [value for value in values if value not in offered]
-    cell = _coded(offered) + (
-        f"; not in this release: {_coded(later)}" if later else ""
-    )
-    return Kind(read, accepts or cell, {"enum": [*values, *(aliases or ())]})
-
-
-def _coded(words: Iterable[str]) -> str:
-    return ", ".join(f"`{item}`" for item in words)
-
-
-def many(item: Kind, accepts: str = "", separated: bool = False) -> Kind:
-    """A list of values, or one value.
-
-    Args:
-        separated: commas separate values within one text.
-    """
-
-    def read(value: object) -> tuple[Any, ...]:
-        if isinstance(value, str):
-            value = [value]
-        if not isinstance(value, list):
-            raise refuse(value, "a value or a list of values")
-        if separated:
-            value = [part for entry in value for part in _split(entry)]
-        if not value:
-            raise refuse(value, "at least one value")
-        result, problems = [], []
-        for index, entry in enumerate(value):
-            try:
-                result.append(item.read(entry))
-            except BadValueError as error:
-                problems += [(index, message) for _, message in error.problems]
-        if problems:
-            raise BadValueError(*problems)
-        return tuple(result)
-
-    array = {"type": "array", "items": item.schema, "minItems": 1}
-    schema = {"anyOf": [item.schema, array]}
-    words = accepts or f"{item.accepts} or list of them"
-    return Kind(read, words, schema, item.is_file)
-
-
-def _split(entry: object) -> Sequence[object]:
-    return entry.split(",") if isinstance(entry, str) and "," in entry else [entry]
-
-
-def one_for_all(item: Kind) -> Kind:
-    """A list with one value for each tensor, or one for all of them."""
-    return many(item, f"one for all or a list of {item.accepts}", separated=True)
-
-
-_SCALAR = {"type": ["string", "number"]}
-_ARRAY: Mapping[str, Any] = {"type": "array", "items": {"type": "number"}}
-
-FLAG = Kind(_read_flag, "`0` or `1`", {"enum": [0, 1, True, False]})
-COUNT = Kind(
-    _integer("a whole number, 0 or more", lambda number: number >= 0),
-    "whole number",
-    {"type": "integer", "minimum": 0},
-)
-INTEGER = Kind(
-    _integer("a whole number", lambda _: True), "whole number", {"type": "integer"}
-)
-WINOGRAD = Kind(
-    _integer("0 (off), 2 or 4", lambda number: number in (0, 2, 4)),
-    "`0`, `2` or `4`",
-    {"enum": [0, 2, 4]},
-)
-NAME = Kind(_read_name, "name", _SCALAR)
-FILE_STEM = Kind(
-    _read_stem, "name", {"type": "string", "pattern": f"^{_FILE_STEM.pattern}$"}
-)
-LOCATION = Kind(
-    _read_location, "path or http(s) address", {"type": "string"}, is_file=True
-)
-SHA256 = Kind(
-    _read_sha256,
-    "64 hexadecimal digits",
-    {"type": "string", "pattern": f"^{_SHA256.pattern}$"},
-)
-SOC = Kind(_read_soc, "SoC name", {"type": "string"})
-SHAPE = Kind(
-    _read_shape,
-    "shape, as `1,224,224,3`,",
-    {"anyOf": [{"type": ["string", "integer"]}, _ARRAY]},
-)
-RANGE = Kind(
-    _read_range, "range, as `-1.0,1.0`,", {"anyOf": [{"type": "string"}, _ARRAY]}
-)
-NAME_TO_NAME = Kind(
-    _read_renamings,
-    "mapping from name to name",
-    {"type": "object", "minProperties": 1, "additionalProperties": _SCALAR},
-)
-THRESHOLDS = Kind(
-    _read_thresholds,
-    "mapping of `CPU`, `GPU`, `HEXAGON` to a number up to 1.0",
-    {
-        "type": "object",
-        "additionalProperties": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-    },
-)
+Location = Annotated[
+    FileRef,
+    PlainValidator(_location),
+    WithJsonSchema({"type": "string"}),
+    Accepts("", "path or http(s) address"),
+]

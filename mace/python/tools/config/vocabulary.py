@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The words that values of a deployment file are made of.
 
-What a release has and what it does not is said here, once: `in_release`.
+Element types and precisions are in `../data_type.py`. What a release has and
+what it does not is said here, once: `in_release`.
 """
 
 from __future__ import annotations
 
 import enum
+
+from mace.python.tools.data_type import DataType, Precision
 
 
 class Abi(str, enum.Enum):
@@ -23,6 +26,15 @@ class Abi(str, enum.Enum):
     def is_android(self) -> bool:
         """Whether programs of this ABI run on an Android device."""
         return self in (Abi.ARM64_V8A, Abi.ARMEABI_V7A)
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Further spellings that are as good."""
+        if self is Abi.ARM64:
+            return ("aarch64_linux_gnu", "aarch64-linux-gnu")
+        if self is Abi.ARMHF:
+            return ("arm_linux_gnueabihf", "arm-linux-gnueabihf")
+        return ()
 
 
 class ModelFormat(str, enum.Enum):
@@ -60,6 +72,13 @@ class Runtime(str, enum.Enum):
     APU = "apu"
 
     @property
+    def aliases(self) -> tuple[str, ...]:
+        """Further spellings that are as good."""
+        if self is Runtime.CPU_GPU:
+            return ("gpu+cpu",)
+        return ("hexagon",) if self is Runtime.DSP else ()
+
+    @property
     def devices(self) -> tuple[Runtime, ...]:
         """The single devices meant: ``cpu+gpu`` gives CPU and GPU."""
         if self is Runtime.CPU_GPU:
@@ -80,41 +99,30 @@ class Runtime(str, enum.Enum):
         """
         return self in (Runtime.CPU, Runtime.GPU, Runtime.CPU_GPU)
 
-
-class DataType(str, enum.Enum):
-    """Type weights are stored in, then type the operators compute in."""
-
-    FP16_FP32 = "fp16_fp32"
-    BF16_FP32 = "bf16_fp32"
-    BF16_BF16 = "bf16_bf16"
-    FP32_FP32 = "fp32_fp32"
-    FP16_FP16 = "fp16_fp16"
-
     @property
-    def computes_in_half(self) -> bool:
-        """Whether operators round their operands to 16 bits."""
-        return self in (DataType.BF16_BF16, DataType.FP16_FP16)
+    def precisions(self) -> tuple[Precision, ...]:
+        """Those in which all its devices can store weights and compute."""
+        everywhere = tuple(
+            item
+            for item in Precision
+            if not item.computes_in_half and item.weights is not DataType.BFLOAT16
+        )
+        return tuple(Precision) if self is Runtime.CPU else everywhere
 
-    def fits(self, device: Runtime) -> bool:
-        """Whether a device can store and compute in it."""
-        return device is Runtime.CPU or self in (DataType.FP16_FP32, DataType.FP32_FP32)
 
+SINGLE_DEVICES = tuple(runtime for runtime in Runtime if len(runtime.devices) == 1)
 
-class TensorType(str, enum.Enum):
-    """Element type of a model input or output as the application sees it."""
-
-    FLOAT32 = "float32"
-    INT32 = "int32"
-    FLOAT16 = "float16"
-    BFLOAT16 = "bfloat16"
-    INT16 = "int16"
-    INT8 = "int8"
-    UINT8 = "uint8"
-    BOOL = "bool"
-
-    @property
-    def is_float(self) -> bool:
-        return self in (TensorType.FLOAT32, TensorType.FLOAT16, TensorType.BFLOAT16)
+# What an application can pass and receive.
+BORDER_TYPES = (
+    DataType.FLOAT32,
+    DataType.INT32,
+    DataType.FLOAT16,
+    DataType.BFLOAT16,
+    DataType.INT16,
+    DataType.INT8,
+    DataType.UINT8,
+    DataType.BOOL,
+)
 
 
 class DataFormat(str, enum.Enum):

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads YAML text into a tree that remembers where everything stood.
+"""Reads YAML text into texts, lists and mappings that know their place.
 
 Scalars stay text: whether ``1``, ``on`` or ``1e5`` is a number, a flag or a
 tensor's name is for the schema to say, not for YAML's guesses. That is what
@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Union
+from typing import Any
 
 import yaml
 
-from mace.python.tools.config.problems import ConfigError, Problem
+from mace.python.tools.config.problems import ConfigError, Place, Problem
 from mace.python.tools.wording import shown
 
 # The biggest real deployment files have a few hundred lines; a file beyond
@@ -40,56 +39,58 @@ _ENV_MARK = re.compile(f"{_ENV_OPEN}(\\w+){_ENV_CLOSE}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
-_MERGE_TAG = "tag:yaml.org,2002:merge"
-_KNOWN_TAGS = frozenset(
-    f"tag:yaml.org,2002:{name}"
-    for name in ("str", "int", "float", "bool", "null", "map", "seq")
+_TAG = "tag:yaml.org,2002:"
+_KNOWN_TAGS = tuple(
+    f"{_TAG}{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")
 )
+# Plain words that look like dates, '=' or '<<' get a tag from YAML's resolver; no
+# one wrote it, and we read the text anyway.
+_GUESSED_TAGS = tuple(f"{_TAG}{name}" for name in ("timestamp", "value", "merge"))
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a node stands: the file's line or the flag that gave it."""
+class Text(str):
+    """A key, or a single value as written."""
 
-    origin: str
-    line: int = 0
+    def __new__(cls, text: str, place: Place) -> Text:
+        made = super().__new__(cls, text)
+        made.place = place
+        return made
 
-
-@dataclass
-class Scalar:
-    """A single value as written; `text` is None for an empty one."""
-
-    text: str | None
-    path: str
     place: Place
 
 
-@dataclass
-class Sequence:
-    """A list."""
+class Items(list[Any]):
+    """A list; an item without a value is None."""
 
-    items: list[Node]
-    path: str
-    place: Place
-
-
-@dataclass
-class MappingNode:
-    """A mapping; `key_places` tells where each key itself stands."""
-
-    entries: dict[str, Node]
-    path: str
-    place: Place
-    key_places: dict[str, Place] = field(default_factory=dict)
+    def __init__(self, items: Iterable[Any], place: Place) -> None:
+        super().__init__(items)
+        self.place = place
 
 
-Node = Union[Scalar, Sequence, MappingNode]
+class Table(dict[str, Any]):
+    """A mapping; its keys are `Text`, those without a value in `empty`."""
 
-# What a node is without its marks, as the schema takes it.
-Plain = Union[None, str, "list[Plain]", "dict[str, Plain]"]
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self.place = place
+        self.empty: list[Text] = []
+
+    def add(self, key: Text, value: Any) -> None:
+        if value is None:
+            self.empty.append(key)
+        else:
+            self[key] = value
+
+    def key(self, name: str) -> Text | None:
+        """The key as it stands there."""
+        return next((key for key in self.all_keys() if key == name), None)
+
+    def all_keys(self) -> list[Text]:
+        """The keys that stand there, with a value or without."""
+        return [key for key in (*self, *self.empty) if isinstance(key, Text)]
 
 
-def read_yaml(path: Path, env: Mapping[str, str] | None = None) -> MappingNode:
+def read_yaml(path: Path, env: Mapping[str, str] | None = None) -> Table:
     """Reads the YAML mapping in file `path`.
 
     Args:
@@ -101,12 +102,24 @@ def read_yaml(path: Path, env: Mapping[str, str] | None = None) -> MappingNode:
             duplicate keys, unknown variables and unsupported YAML features
             are listed together.
     """
-    return parse_yaml(_read_text(path), path, env)
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8 text (byte {error.start})"
+        raise _whole_file(path, problem) from None
+    except (OSError, ValueError) as error:
+        # ValueError: a null byte in the path.
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _whole_file(path, f"cannot be read: {reason}") from None
+    if len(data) > MAX_BYTES:
+        size = f"is larger than {MAX_BYTES >> 20} MiB: not a YAML file?"
+        raise _whole_file(path, size)
+    return parse_yaml(text, path, env)
 
 
-def parse_yaml(
-    text: str, source: Path, env: Mapping[str, str] | None = None
-) -> MappingNode:
+def parse_yaml(text: str, source: Path, env: Mapping[str, str] | None = None) -> Table:
     """As `read_yaml`, for text that was read from `source`."""
     marked = _ENV.sub(f"{_ENV_OPEN}\\1{_ENV_CLOSE}", text)
     loader = None
@@ -127,47 +140,16 @@ def parse_yaml(
     if root is None:
         raise _whole_file(source, "is empty")
     builder = _TreeBuilder(source, os.environ if env is None else env)
-    tree = builder.build(root)
+    tree = builder.node(root, builder.place(root, ""))
     if builder.problems:
         raise ConfigError(source, builder.problems)
-    if not isinstance(tree, MappingNode):
+    if not isinstance(tree, Table):
         raise _whole_file(source, 'holds no "key: value" lines at its top')
     return tree
 
 
-def plain(node: Node) -> Plain:
-    """The node's content without marks; keys with an empty value left out."""
-    if isinstance(node, Scalar):
-        return node.text
-    if isinstance(node, Sequence):
-        return [plain(item) for item in node.items]
-    return {
-        key: plain(value)
-        for key, value in node.entries.items()
-        if not (isinstance(value, Scalar) and value.text is None)
-    }
-
-
-def _read_text(path: Path) -> str:
-    try:
-        with open(path, "rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        # ValueError: a null byte in the path.
-        reason = getattr(error, "strerror", None) or str(error)
-        raise _whole_file(path, f"cannot be read: {reason}") from None
-    if len(data) > MAX_BYTES:
-        raise _whole_file(
-            path, f"is larger than {MAX_BYTES >> 20} MiB: not a YAML file?"
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _whole_file(path, f"is not UTF-8 text (byte {error.start})") from None
-
-
 def _whole_file(source: Path, message: str) -> ConfigError:
-    return ConfigError(source, [Problem("", message, str(source))])
+    return ConfigError(source, [Problem(Place(str(source)), message)])
 
 
 def _yaml_error(source: Path, error: yaml.YAMLError) -> ConfigError:
@@ -175,13 +157,11 @@ def _yaml_error(source: Path, error: yaml.YAMLError) -> ConfigError:
     parts = [getattr(error, "context", None), getattr(error, "problem", None)]
     reason = ", ".join(part for part in parts if part) or str(error)
     reason = " ".join(reason.split())
-    line = mark.line + 1 if mark else 0
-    origin = f"{source}:{line}" if mark else str(source)
     if "\\t" in reason:
         reason += "; indent with spaces, not tabs"
-    return ConfigError(
-        source, [Problem("", f"is not valid YAML: {reason}", origin, line)]
-    )
+    line = mark.line + 1 if mark else 0
+    place = Place(f"{source}:{line}" if mark else str(source), line)
+    return ConfigError(source, [Problem(place, f"is not valid YAML: {reason}")])
 
 
 class _TooLargeError(Exception):
@@ -194,27 +174,35 @@ class _LimitedLoader(yaml.SafeLoader):
     def __init__(self, text: str) -> None:
         self._depth = 0
         self._nodes = 0
-        # Of a finished node, with all below it.
-        self._sizes: dict[int, int] = {}
+        # Of a finished node: how many nodes it has, and how deep they are.
+        self._extents: dict[int, tuple[int, int]] = {}
+        self._deepest = 0
         super().__init__(text)
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         is_alias = self.check_event(yaml.AliasEvent)
-        before = self._nodes
+        before, around = self._nodes, self._deepest
         self._depth += 1
-        self._nodes += 1
-        self._check()
+        self._deepest = self._depth
+        self._grow(1, 0)
         node: yaml.Node | None = super().compose_node(parent, index)
-        self._depth -= 1
         if is_alias:
-            self._nodes += self._sizes.get(id(node), 0)
-            self._check()
+            if id(node) not in self._extents:
+                raise _TooLargeError("an alias refers to itself")
+            self._grow(*self._extents[id(node)])
         else:
-            self._sizes[id(node)] = self._nodes - before
+            self._extents[id(node)] = (
+                self._nodes - before,
+                self._deepest - self._depth,
+            )
+        self._depth -= 1
+        self._deepest = max(around, self._deepest)
         return node
 
-    def _check(self) -> None:
-        if self._depth > MAX_DEPTH:
+    def _grow(self, nodes: int, depth: int) -> None:
+        self._nodes += nodes
+        self._deepest = max(self._deepest, self._depth + depth)
+        if self._deepest > MAX_DEPTH:
             raise _TooLargeError(f"is nested more than {MAX_DEPTH} deep")
         if self._nodes > MAX_NODES:
             raise _TooLargeError(
@@ -229,117 +217,80 @@ class _TreeBuilder:
         self.problems: list[Problem] = []
         self._source = source
         self._env = env
-        self._too_deep = False
-        self._open: set[int] = set()
 
-    def build(self, root: yaml.Node) -> Node:
-        return self._node(root, "")
-
-    def _place(self, node: yaml.Node) -> Place:
+    def place(self, node: yaml.Node, path: str) -> Place:
         line = node.start_mark.line + 1
-        return Place(f"{self._source}:{line}", line)
+        return Place(f"{self._source}:{line}", line, path)
 
-    def _problem(self, node: yaml.Node, path: str, message: str) -> None:
-        place = self._place(node)
-        self.problems.append(Problem(path, message, place.origin, place.line))
+    def _problem(self, place: Place, message: str) -> None:
+        self.problems.append(Problem(place, message))
 
-    def _node(self, node: yaml.Node, path: str) -> Node:
-        place = self._place(node)
-        if len(self._open) > MAX_DEPTH:
-            # By aliases: what is written out was checked before.
-            if not self._too_deep:
-                self._problem(node, path, f"aliases nest more than {MAX_DEPTH} deep")
-            self._too_deep = True
-            return Scalar(None, path, place)
-        if id(node) in self._open:
-            self._problem(node, path, "an alias refers to itself")
-            return Scalar(None, path, place)
-        if node.tag not in _KNOWN_TAGS and not _is_implicit(node):
-            self._problem(node, path, f"YAML tag {shown(node.tag)} is not supported")
-        self._open.add(id(node))
-        try:
-            if isinstance(node, yaml.ScalarNode):
-                return Scalar(self._text(node, path), path, place)
-            if isinstance(node, yaml.SequenceNode):
-                items = [
-                    self._node(item, f"{path}[{index}]")
-                    for index, item in enumerate(node.value)
-                ]
-                return Sequence(items, path, place)
-            return self._mapping(node, path, place)
-        finally:
-            self._open.discard(id(node))
+    def node(self, node: yaml.Node, place: Place) -> Any:
+        guessed = isinstance(node, yaml.ScalarNode) and node.tag in _GUESSED_TAGS
+        if node.tag not in _KNOWN_TAGS and not guessed:
+            self._problem(place, f"YAML tag {shown(node.tag)} is not supported")
+        if isinstance(node, yaml.ScalarNode):
+            is_null = node.style is None and node.value in _NULL_WORDS
+            return None if is_null else Text(self._text(node, place), place)
+        if isinstance(node, yaml.SequenceNode):
+            places = (
+                self.place(item, f"{place.path}[{index}]")
+                for index, item in enumerate(node.value)
+            )
+            return Items(map(self.node, node.value, places), place)
+        return self._table(node, place)
 
-    def _mapping(self, node: yaml.Node, path: str, place: Place) -> MappingNode:
-        result = MappingNode({}, path, place)
-        merged: list[MappingNode] = []
+    def _table(self, node: yaml.Node, place: Place) -> Table:
+        result = Table(place)
+        seen: dict[str, Text] = {}
+        merged: list[Table] = []
         for key_node, value_node in node.value:
-            if key_node.tag == _MERGE_TAG:
-                merged.extend(self._merged(value_node, path))
+            at = self.place(key_node, place.path)
+            if key_node.tag == f"{_TAG}merge":
+                merged += self._merged(value_node, at)
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
-                self._problem(key_node, path, "a key must be a plain word")
+                self._problem(at, "a key must be a plain word")
                 continue
-            key = self._text(key_node, path) or ""
-            child_path = f"{path}.{key}" if path else key
-            if key in result.entries:
-                first = result.key_places[key].line
-                self._problem(
-                    key_node,
-                    child_path,
-                    f"the key is given twice, first on line {first}",
-                )
-                continue
-            child = self._node(value_node, child_path)
-            place = self._place(key_node)
-            if isinstance(child, MappingNode):
-                # A section is where its name is, not its first key.
-                child.place = place
-            result.entries[key] = child
-            result.key_places[key] = place
+            name = self._text(key_node, at)
+            # A value is where its key is, not where its first line begins.
+            key = Text(name, at.key(name))
+            first = seen.setdefault(name, key)
+            if first is key:
+                result.add(key, self.node(value_node, key.place))
+            else:
+                line = first.place.line
+                text = f"the key is given twice, first on line {line}"
+                self._problem(key.place, text)
         for source in merged:
-            for key, value in source.entries.items():
-                result.entries.setdefault(key, value)
-                result.key_places.setdefault(key, source.key_places[key])
+            for key in source.all_keys():
+                if seen.setdefault(key, key) is key:
+                    result.add(key, source.get(key))
         return result
 
-    def _merged(self, node: yaml.Node, path: str) -> Iterator[MappingNode]:
+    def _merged(self, node: yaml.Node, place: Place) -> Iterator[Table]:
         is_list = isinstance(node, yaml.SequenceNode)
         for part in node.value if is_list else [node]:
-            tree = self._node(part, path)
-            if isinstance(tree, MappingNode):
+            tree = self.node(part, place)
+            if isinstance(tree, Table):
                 yield tree
             else:
-                self._problem(part, path, "'<<' can only merge mappings")
+                self._problem(place, "'<<' can only merge mappings")
 
-    def _text(self, node: yaml.ScalarNode, path: str) -> str | None:
-        text: str = node.value
-        if _SURROGATE.search(text):
-            self._problem(node, path, "holds half of a Unicode character")
+    def _text(self, node: yaml.ScalarNode, place: Place) -> str:
+        if _SURROGATE.search(node.value):
+            self._problem(place, "holds half of a Unicode character")
             return ""
-        if node.style is None and text in _NULL_WORDS:
-            return None
 
         def substitute(match: re.Match[str]) -> str:
             name = match.group(1)
             if name in self._env:
                 return self._env[name]
             self._problem(
-                node,
-                path,
+                place,
                 f"environment variable {name} is not set; "
                 f"export it or replace ${{{name}}} by its value",
             )
             return ""
 
-        return _ENV_MARK.sub(substitute, text)
-
-
-def _is_implicit(node: yaml.Node) -> bool:
-    # Plain scalars that look like dates, '=' or '<<' get a tag from YAML's
-    # resolver; no one wrote it, and we read the text anyway.
-    return isinstance(node, yaml.ScalarNode) and node.tag in (
-        "tag:yaml.org,2002:timestamp",
-        "tag:yaml.org,2002:value",
-        _MERGE_TAG,
-    )
+        return _ENV_MARK.sub(substitute, node.value).strip()

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mace.python.tools.config import vocabulary as words
 from mace.python.tools.config.deployment import BorderTensor, ModelConfig
 from mace.python.tools.export import ExportOptions, InputSignature
 from mace.python.tools.export.storage import Storage
@@ -21,14 +20,6 @@ from mace.python.tools.importers.base import (
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import format_shape, from_ints, permute, product
-
-_STORAGE = {
-    words.DataType.FP32_FP32: Storage.FLOAT32,
-    words.DataType.FP16_FP32: Storage.FLOAT16,
-    words.DataType.FP16_FP16: Storage.FLOAT16,
-    words.DataType.BF16_FP32: Storage.BFLOAT16,
-    words.DataType.BF16_BF16: Storage.BFLOAT16,
-}
 
 
 def import_request(
@@ -44,7 +35,7 @@ def import_request(
             InputSpec(
                 name=info.name,
                 shape=info.shape,
-                dtype=DataType(info.data_type.value),
+                dtype=info.data_type,
                 data_format=DataFormat(info.data_format.value),
             )
             for info in subgraph.inputs
@@ -68,12 +59,12 @@ def export_options(
         external_sources: path and SHA-256 of the files that these name.
     """
     subgraph = model.subgraphs[0]
+    precision = subgraph.data_type
     return ExportOptions(
-        storage=_STORAGE[subgraph.data_type],
-        pairs=subgraph.data_type is words.DataType.BF16_BF16,
+        storage=Storage(precision.weights.value),
+        pairs=precision.arithmetic is DataType.BFLOAT16,
         eight_bit_weights=model.quantize_large_weights,
-        whatever_size=subgraph.data_type
-        in (words.DataType.FP16_FP16, words.DataType.BF16_BF16),
+        whatever_size=precision.computes_in_half,
         obfuscate=model.obfuscate,
         hints=model.hints(),
         inputs={info.name: _signature(info, info.range) for info in subgraph.inputs},
@@ -138,9 +129,9 @@ def check_border_types(model: ModelConfig, graph: Graph) -> None:
     for side, infos, values in sides:
         for info, value in zip(infos, values):
             declared = info.data_type
-            if declared is words.TensorType.FLOAT32:
+            if declared is DataType.FLOAT32:
                 continue
-            same = declared.value == value.dtype.value
+            same = declared is value.dtype
             if not same and not (declared.is_float and value.dtype.is_float):
                 problems.append(
                     f"models.{model.name}: {side}_data_types says {declared.value} "

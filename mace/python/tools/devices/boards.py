@@ -13,7 +13,7 @@ import pydantic
 
 from mace.python.tools.config.problems import ConfigError
 from mace.python.tools.config.vocabulary import Abi
-from mace.python.tools.config.yaml_source import plain, read_yaml
+from mace.python.tools.config.yaml_source import read_yaml
 from mace.python.tools.devices.device import DeviceError
 
 # Looked for in the working directory when no file is named.
@@ -79,7 +79,7 @@ def read_boards(path: Path) -> list[Board]:
         DeviceError: names everything that is wrong with the file.
     """
     try:
-        tree = plain(read_yaml(path))
+        tree = read_yaml(path)
     except ConfigError as error:
         raise DeviceError(str(error)) from error
     try:

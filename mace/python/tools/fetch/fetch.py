@@ -20,8 +20,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from mace.python.tools.atomic import OutputError, atomic_write
-from mace.python.tools.config.deployment import FileRef
-from mace.python.tools.config.values import is_http_address
+from mace.python.tools.config.values import FileRef, is_http_address
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch.download import DownloadError, download
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.catalogue.data_type import DataType
+from mace.python.tools.data_type import DataType
 
 __all__ = ["Array", "DataType"]
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mace.python.tools.config.deployment import BorderTensor, FileRef, SubgraphConfig
-from mace.python.tools.config.vocabulary import TensorType
+from mace.python.tools.config.deployment import BorderTensor, SubgraphConfig
+from mace.python.tools.config.values import FileRef
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
 from mace.python.tools.fetch import fetch_file
 
@@ -61,7 +62,7 @@ def make_inputs(subgraph: SubgraphConfig, seed: int = SEED) -> dict[str, Array]:
     return inputs
 
 
-def load_tensor(ref: FileRef, shape: tuple[int, ...], data_type: TensorType) -> Array:
+def load_tensor(ref: FileRef, shape: tuple[int, ...], data_type: DataType) -> Array:
     """Reads a tensor from `.npy`, or raw elements from any other file."""
     path = fetch_file(ref)
     array = _read(path, ref, data_type)
@@ -88,7 +89,7 @@ def _state(info: BorderTensor) -> Array:
     return np.zeros(info.shape, element_type(info.data_type.value))
 
 
-def _read(path: Path, ref: FileRef, data_type: TensorType) -> Array:
+def _read(path: Path, ref: FileRef, data_type: DataType) -> Array:
     with open(path, "rb") as stream:
         is_npy = stream.read(6) == b"\x93NUMPY"
     try:

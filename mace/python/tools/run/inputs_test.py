@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mace.python.tools.config.deployment import BorderTensor, FileRef, SubgraphConfig
-from mace.python.tools.config.vocabulary import TensorType
+from mace.python.tools.config.deployment import BorderTensor, SubgraphConfig
+from mace.python.tools.config.values import FileRef
+from mace.python.tools.data_type import DataType
 from mace.python.tools.run.inputs import InputDataError, load_tensor, make_inputs
 
 
@@ -22,6 +23,8 @@ def _subgraph(*inputs: BorderTensor) -> SubgraphConfig:
         input_ranges=tuple(info.range or (-1.0, 1.0) for info in inputs)
         if any(info.range for info in inputs)
         else None,
+        output_tensors=("y",),
+        output_shapes=((1,),),
     )
 
 
@@ -52,11 +55,11 @@ def test_random_values_repeat_and_differ_by_name_and_seed() -> None:
 
 
 def test_random_integers() -> None:
-    info = BorderTensor("i", (500,), TensorType.INT32, range=(3.0, 6.5))
+    info = BorderTensor("i", (500,), DataType.INT32, range=(3.0, 6.5))
     array = make_inputs(_subgraph(info))["i"]
     assert array.dtype == np.int32
     assert set(array.tolist()) == {3, 4, 5, 6}
-    default = make_inputs(_subgraph(BorderTensor("i", (500,), TensorType.INT32)))["i"]
+    default = make_inputs(_subgraph(BorderTensor("i", (500,), DataType.INT32)))["i"]
     assert set(default.tolist()) == {0, 1}
 
 
@@ -71,7 +74,7 @@ def test_npy_and_raw_files(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", values)
     values.astype(np.float32).tofile(tmp_path / "v.raw")
     for name in ("v.npy", "v.raw"):
-        array = load_tensor(_ref(tmp_path / name), (1, 2, 3), TensorType.FLOAT32)
+        array = load_tensor(_ref(tmp_path / name), (1, 2, 3), DataType.FLOAT32)
         assert array.dtype == np.float32
         np.testing.assert_array_equal(array, values)
 
@@ -79,22 +82,22 @@ def test_npy_and_raw_files(tmp_path: Path) -> None:
 def test_a_file_may_lack_ones_and_decides_unknown_dimensions(tmp_path: Path) -> None:
     np.save(tmp_path / "image.npy", np.zeros((4, 5, 3)))
     ref = _ref(tmp_path / "image.npy")
-    assert load_tensor(ref, (1, 4, 5, 3), TensorType.FLOAT32).shape == (1, 4, 5, 3)
-    assert load_tensor(ref, (-1, 5, 3), TensorType.FLOAT32).shape == (4, 5, 3)
+    assert load_tensor(ref, (1, 4, 5, 3), DataType.FLOAT32).shape == (1, 4, 5, 3)
+    assert load_tensor(ref, (-1, 5, 3), DataType.FLOAT32).shape == (4, 5, 3)
 
 
 @pytest.mark.parametrize("shape", [(1, 3, 4, 5), (1, 5, 4, 3), (2, 30), (61,)])
 def test_other_shapes_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
     np.save(tmp_path / "image.npy", np.zeros((1, 4, 5, 3)))
     with pytest.raises(InputDataError, match=r"holds an array of shape \[1, 4, 5, 3\]"):
-        load_tensor(_ref(tmp_path / "image.npy"), shape, TensorType.FLOAT32)
+        load_tensor(_ref(tmp_path / "image.npy"), shape, DataType.FLOAT32)
 
 
 def test_unreadable_files(tmp_path: Path) -> None:
     (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY but no more")
     with pytest.raises(InputDataError, match=r"bad\.npy is no readable"):
-        load_tensor(_ref(tmp_path / "bad.npy"), (1,), TensorType.FLOAT32)
+        load_tensor(_ref(tmp_path / "bad.npy"), (1,), DataType.FLOAT32)
     # An array of objects would run code when loaded.
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(InputDataError, match=r"object\.npy"):
-        load_tensor(_ref(tmp_path / "object.npy"), (1,), TensorType.FLOAT32)
+        load_tensor(_ref(tmp_path / "object.npy"), (1,), DataType.FLOAT32)

@@ -11,10 +11,10 @@ from typing import Any
 
 from mace.python.tools.config.deployment import (
     BorderTensor,
-    FileRef,
     ModelConfig,
     SubgraphConfig,
 )
+from mace.python.tools.config.values import FileRef
 from mace.python.tools.config.vocabulary import DataFormat
 from mace.python.tools.export.model_file import ModelFile, ModelFileError, TensorInfo
 from mace.python.tools.fetch import file_sha256

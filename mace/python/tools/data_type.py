@@ -1,6 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The element types: the one list of them on the Python side."""
+"""Element types and precisions: the one list of each on the Python side.
+
+`data_type_test.py` holds `mace.proto` and `mace/core` against them.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,9 @@ class DataType(str, enum.Enum):
     """Element type of a tensor; the values are NumPy's names.
 
     The first ones can be stored in a model: operators declare them, and
-    `mace.proto` and `mace/core/base/data_type.h` have them too. The others exist for
-    what frameworks compute on shapes and constants; importers narrow them.
+    `mace.proto` and `mace/core/base/data_type.h` have them too, numbered from 1 in
+    this order. The others exist for what frameworks compute on shapes and
+    constants; importers narrow them.
     """
 
     FLOAT32 = "float32"
@@ -86,3 +90,38 @@ class DataType(str, enum.Enum):
 _ONLY_IN_FRAMEWORKS = frozenset(
     {DataType.FLOAT64, DataType.UINT16, DataType.UINT32, DataType.UINT64}
 )
+
+
+class Precision(str, enum.Enum):
+    """What `data_type` of a deployment says, <type of weights>_<of arithmetic>.
+
+    `mace/core/precision.cc` reads the same words from the model file.
+    """
+
+    FP16_FP32 = "fp16_fp32"
+    BF16_FP32 = "bf16_fp32"
+    BF16_BF16 = "bf16_bf16"
+    FP32_FP32 = "fp32_fp32"
+    FP16_FP16 = "fp16_fp16"
+
+    @property
+    def weights(self) -> DataType:
+        """The type that large weights are stored in."""
+        return _FLOATS[self.value.partition("_")[0]]
+
+    @property
+    def arithmetic(self) -> DataType:
+        """The type that operators round their operands to."""
+        return _FLOATS[self.value.partition("_")[2]]
+
+    @property
+    def computes_in_half(self) -> bool:
+        """Whether operators round their operands to 16 bits."""
+        return self.arithmetic is not DataType.FLOAT32
+
+
+_FLOATS = {
+    "fp32": DataType.FLOAT32,
+    "fp16": DataType.FLOAT16,
+    "bf16": DataType.BFLOAT16,
+}
