@@ -157,7 +157,7 @@ def make_variant(
 def _options(data_type: str, winograd: int | None) -> ExportOptions:
     """What the converter passes on for a deployment that sets nothing more."""
     text = _DEPLOYMENT.format(data_type=data_type)
-    options = export_options(load_deployment_text(text).models[0])
+    options = export_options(load_deployment_text(text).models["network"])
     hints = dict(options.hints)
     if winograd is not None:
         hints["winograd"] = winograd

@@ -12,50 +12,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Optional, Tuple
+from typing import Annotated, Any, Dict, Optional, Tuple
 
+from annotated_types import MinLen
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    InstanceOf,
     ValidationInfo,
     field_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
 
 from mace.python.tools.config import limits
+from mace.python.tools.config import values as v
 from mace.python.tools.config import vocabulary as words
 from mace.python.tools.config.cpp_names import cpp_name_problem
 from mace.python.tools.config.effect import Command, no_effect, refused
-from mace.python.tools.config.keys import ByName, Key, Section, key, keys_of
-from mace.python.tools.config.problems import Place
-from mace.python.tools.config.values import (
-    FILE_STEM,
-    Count,
-    FileRef,
-    FileStem,
-    Flag,
-    Integer,
-    Location,
-    Many,
-    ManyApart,
-    Name,
-    OneForAll,
-    OneOrMany,
-    Range,
-    Renamings,
-    Sha256,
-    Shape,
-    Soc,
-    Thresholds,
-    WinogradTile,
-    Word,
-    Words,
-    distinct,
-    told,
-    twice,
-    unfit,
-)
+from mace.python.tools.config.keys import Section, key, keys_of
 from mace.python.tools.config.vocabulary import Platform, Runtime
 from mace.python.tools.data_type import DataType, Precision
 from mace.python.tools.wording import listed, shown
@@ -78,7 +51,7 @@ class BorderTensor:
     data_type: DataType = DataType.FLOAT32
     data_format: words.DataFormat = words.DataFormat.NHWC
     alias: str | None = None
-    validation_data: FileRef | None = None
+    validation_data: v.FileRef | None = None
     range: tuple[float, float] | None = None
 
     @property
@@ -105,22 +78,16 @@ _PRECISIONS = "; on the CPU also ".join(
 class _Computation(Section):
     """How a model, or a subgraph of it, is computed."""
 
-    runtime: Word[Runtime] = key(
+    runtime: Annotated[Runtime, v.Words(Runtime)] = key(
         "Device the model is for; required of the model unless every subgraph has "
         "its own.",
         "where the model runs",
-        refused(
-            limits.no_file_for_device,
-            "unless `cpu`, `gpu` or `cpu+gpu`",
-            Command.CONVERT,
-        ),
-        refused(limits.no_device, "unless `cpu` or `cpu+gpu`", Command.RUN),
-        no_effect(limits.file_for_absent_device, "for the GPU", Command.CONVERT),
-        no_effect(limits.part_of_devices, "for the GPU", Command.RUN),
+        refused(limits.no_device, "unless `cpu` or `cpu+gpu`, or `gpu` on convert"),
+        no_effect(limits.part_of_devices, "for the GPU"),
         words={"cpu_gpu": "cpu+gpu", "hexagon": "dsp", "neon": "cpu"},
         hint="runtime",
     )
-    data_type: Word[Precision] = key(
+    data_type: Annotated[Precision, v.Words(Precision)] = key(
         "Type weights are stored in, then type of computation.",
         "how weights are stored, and whether operators compute in 16 bits",
         default=Precision.FP16_FP32,
@@ -131,7 +98,7 @@ class _Computation(Section):
         accepts=_PRECISIONS,
         hint="data_type",
     )
-    winograd: WinogradTile = key(
+    winograd: v.WinogradTile = key(
         "Largest tile of Winograd convolution, `0` for none: each 3x3 layer takes "
         "it where that is estimated to be faster, for up to 1.8 (`2`) or 4 (`4`) "
         "times the memory of its filter.",
@@ -158,29 +125,29 @@ _BORDER = "the model's inputs and outputs"
 _VALIDATION = "`run --validate`"
 
 
-BorderType = Annotated[DataType, Words(words.BORDER_TYPES)]
+BorderType = Annotated[DataType, v.Words(words.BORDER_TYPES)]
 
 
 class SubgraphConfig(_Computation):
     """One entry of ``subgraphs``: what goes in and what comes out."""
 
-    name: Optional[Name] = key(
+    name: Optional[v.Name] = key(
         "Name of the subgraph, to tell it from others.", "", _SUBGRAPHS
     )
-    input_tensors: ManyApart[Name] = key(
+    input_tensors: v.ManyApart[v.Name] = key(
         "Input tensors, by the names they have in the model file.",
         _BORDER,
         was={"input_nodes": {}},
         required=True,
     )
-    input_shapes: Many[Shape] = key(
+    input_shapes: v.Many[v.Shape] = key(
         "One shape per input tensor, in the order of its `input_data_formats`. Of "
         "several possible sizes give the largest.",
         _BORDER,
         each="input_tensors",
         required=True,
     )
-    input_data_types: OneForAll[BorderType] = key(
+    input_data_types: v.OneForAll[BorderType] = key(
         "Element types the application passes: any floating type for a floating "
         "tensor, else the model's, for example `int32` indices of a gather. "
         "`float32` stands for what the model has.",
@@ -189,7 +156,9 @@ class SubgraphConfig(_Computation):
         each="input_tensors",
         one_for_all=True,
     )
-    input_data_formats: OneForAll[Word[words.DataFormat]] = key(
+    input_data_formats: v.OneForAll[
+        Annotated[words.DataFormat, v.Words(words.DataFormat)]
+    ] = key(
         "Order of the dimensions the application passes; `NONE` for tensors that "
         "have no image layout.",
         _BORDER,
@@ -197,85 +166,87 @@ class SubgraphConfig(_Computation):
         each="input_tensors",
         one_for_all=True,
     )
-    input_ranges: Optional[Many[Range]] = key(
+    input_ranges: Optional[v.Many[v.Range]] = key(
         "Smallest and largest value of each input, for synthetic inputs "
         "(`-1.0,1.0` if absent).",
         "random inputs of `run`, and a hint in the model file",
         each="input_tensors",
         one_for_all=True,
     )
-    input_aliases: Optional[ManyApart[Name]] = key(
+    input_aliases: Optional[v.ManyApart[v.Name]] = key(
         "Names the application uses for the inputs.",
         _BORDER,
         each="input_tensors",
     )
-    output_tensors: ManyApart[Name] = key(
+    output_tensors: v.ManyApart[v.Name] = key(
         "Output tensors, named as the inputs are.",
         _BORDER,
         was={"output_nodes": {}},
         required=True,
     )
-    output_shapes: Many[Shape] = key(
+    output_shapes: v.Many[v.Shape] = key(
         "One shape per output tensor.", _BORDER, each="output_tensors", required=True
     )
-    output_data_types: OneForAll[BorderType] = key(
+    output_data_types: v.OneForAll[BorderType] = key(
         "Element types the application receives, likewise.",
         _BORDER,
         default=(DataType.FLOAT32,),
         each="output_tensors",
         one_for_all=True,
     )
-    output_data_formats: OneForAll[Word[words.DataFormat]] = key(
+    output_data_formats: v.OneForAll[
+        Annotated[words.DataFormat, v.Words(words.DataFormat)]
+    ] = key(
         "Order of the dimensions the application receives.",
         _BORDER,
         default=(words.DataFormat.NHWC,),
         each="output_tensors",
         one_for_all=True,
     )
-    output_aliases: Optional[ManyApart[Name]] = key(
+    output_aliases: Optional[v.ManyApart[v.Name]] = key(
         "Names the application uses for the outputs.",
         _BORDER,
         each="output_tensors",
     )
-    states: Optional[Renamings] = key(
+    states: Optional[v.Renamings] = key(
         "Tensors that live across runs, as the cache of a decoder: from the input to "
         "the output whose value it has in the next run. The application does not "
         "give these inputs; they are zero at first and after it resets them.",
         "what the application passes, and the model file",
     )
-    order: Optional[Integer] = key(
+    order: Optional[v.Integer] = key(
         "Position in the run order among the subgraphs.", "", _SUBGRAPHS
     )
-    validation_inputs_data: Optional[Many[Location]] = key(
+    validation_inputs_data: Optional[v.Many[v.Location]] = key(
         "NumPy files (`.npy`), one per input, to run and validate with; random "
         "values within `input_ranges` if absent.",
         "the inputs of `run`",
         each="input_tensors",
         was={"input_files": {}},
     )
-    validation_outputs_data: Optional[Many[Location]] = key(
+    validation_outputs_data: Optional[v.Many[v.Location]] = key(
         "NumPy files with the expected outputs, one per output; the original "
         "framework computes them if absent.",
         _VALIDATION,
         each="output_tensors",
     )
-    validation_threshold: Optional[Thresholds] = key(
+    validation_threshold: Optional[v.Thresholds] = key(
         "Least cosine similarity that passes, per device (if absent 0.999; 0.995 "
         "for 16-bit arithmetic and for large weights in 8 bits).",
         _VALIDATION,
     )
-    accuracy_validation_script: Optional[Many[Location]] = key(
+    accuracy_validation_script: Optional[v.Many[v.Location]] = key(
         "Python plug-in that measures accuracy.", _VALIDATION
     )
-    check_tensors: Optional[Many[Name]] = key(
+    check_tensors: Optional[v.Many[v.Name]] = key(
         "Intermediate tensors to compare as well.", _VALIDATION
     )
-    check_shapes: Optional[Many[Shape]] = key(
+    check_shapes: Optional[v.Many[v.Shape]] = key(
         "One shape per entry of `check_tensors`.",
         _VALIDATION,
         each="check_tensors",
     )
-    backend: Optional[Word[words.OnnxBackend]] = key(
+    backend: Optional[Annotated[words.OnnxBackend, v.Words(words.OnnxBackend)]] = key(
         "Framework an ONNX model is compared with: always ONNX Runtime in this "
         "release.",
         _VALIDATION,
@@ -303,7 +274,7 @@ class SubgraphConfig(_Computation):
     def _fits_runtime(cls, given: Precision, info: ValidationInfo) -> Precision:
         runtime = info.data.get("runtime")
         if runtime is not None and given not in runtime.precisions:
-            raise told(
+            raise v.told(
                 f"found {shown(given.value)}, which runtime {runtime.value} cannot "
                 f"use; accepted: {listed(item.value for item in runtime.precisions)}"
             )
@@ -313,7 +284,7 @@ class SubgraphConfig(_Computation):
     @classmethod
     def _has_shapes(cls, shapes: Any, info: ValidationInfo) -> Any:
         if shapes is None and info.data.get("check_tensors"):
-            raise told("is missing; it goes with check_tensors")
+            raise v.told("is missing; it goes with check_tensors")
         return shapes
 
     @field_validator("states")
@@ -338,9 +309,9 @@ class SubgraphConfig(_Computation):
             problems.append(
                 "names every input; one at least must come from the application"
             )
-        problems += twice(states.values())
+        problems += v.twice(states.values())
         if problems:
-            raise told("; ".join(problems))
+            raise v.told("; ".join(problems))
         return states
 
     def _border(self, side: str) -> Iterator[BorderTensor]:
@@ -369,7 +340,7 @@ _MICRO = no_effect("the microcontroller form is not in this release")
 class MicroConfig(Section):
     """Options of the microcontroller form."""
 
-    backend: Optional[Name] = key("Kernel library, for example `cmsis`.", "", _MICRO)
+    backend: Optional[v.Name] = key("Kernel library, for example `cmsis`.", "", _MICRO)
 
 
 _EIGHT_BITS = "8-bit models are not in this release"
@@ -386,7 +357,7 @@ def _are_entries(found: Any) -> Any:
     wanted = "a list of at least one entry"
     if isinstance(found, dict):
         wanted += '; begin each entry of subgraphs with "- "'
-    raise unfit(found, wanted)
+    raise v.unfit(found, wanted)
 
 
 Subgraphs = Annotated[Tuple[SubgraphConfig, ...], BeforeValidator(_are_entries)]
@@ -397,23 +368,23 @@ class ModelConfig(_Computation):
 
     # The key of the mapping that the model is the value of.
     name: SkipJsonSchema[str] = ""
-    platform: Word[Platform] = key(
+    platform: Annotated[Platform, v.Words(Platform)] = key(
         "Framework the model comes from.",
         "how the model file is read",
         refused(limits.no_importer, f"unless {limits.FRAMEWORKS}"),
         required=True,
     )
-    model_file_path: Location = key("The model file.", _FETCHED, required=True)
-    model_sha256_checksum: Optional[Sha256] = key(
+    model_file_path: v.Location = key("The model file.", _FETCHED, required=True)
+    model_sha256_checksum: Optional[v.Sha256] = key(
         "SHA-256 of the model file, verified before use; required for an http(s) "
         "address.",
         _FETCHED,
         verifies="model_file_path",
     )
-    weight_file_path: Optional[Location] = key(
+    weight_file_path: Optional[v.Location] = key(
         "The weights file of Caffe models, which require it.", "", _CAFFE
     )
-    weight_sha256_checksum: Optional[Sha256] = key(
+    weight_sha256_checksum: Optional[v.Sha256] = key(
         "SHA-256 of the weights file, likewise.",
         "",
         _CAFFE,
@@ -426,42 +397,44 @@ class ModelConfig(_Computation):
         required=True,
         accepts="list, see below",
     )
-    quantize: Flag = key(
+    quantize: v.Flag = key(
         "Convert to an 8-bit model.",
         "",
         refused(f"{_EIGHT_BITS}; remove the key"),
         default=False,
     )
-    quantize_range_file: Optional[Location] = key(
+    quantize_range_file: Optional[v.Location] = key(
         "Ranges of all tensors, from the statistics tool, for `quantize`.",
         "",
         _QUANTIZED,
     )
-    quantize_large_weights: Flag = key(
+    quantize_large_weights: v.Flag = key(
         "Store large weights of convolutions (not depthwise) and fully connected "
         "layers in 8 bit, a quarter of the size of float, and compute in float.",
         "how large weights are stored",
         default=False,
         hint="quantize_large_weights",
     )
-    quantize_schema: Optional[Word[words.QuantizeSchema]] = key(
+    quantize_schema: Optional[
+        Annotated[words.QuantizeSchema, v.Words(words.QuantizeSchema)]
+    ] = key(
         "Representation of quantized values, for `quantize`.",
         "",
         _QUANTIZED,
     )
-    change_concat_ranges: Flag = key(
+    change_concat_ranges: v.Flag = key(
         "Give all inputs of a concat its output range, for `quantize`.",
         "",
         _QUANTIZED,
         default=False,
     )
-    obfuscate: Flag = key(
+    obfuscate: v.Flag = key(
         "Replace operator names by meaningless ones.",
         "names in the model file",
         default=False,
         hint="obfuscated",
     )
-    limit_opencl_kernel_time: Flag = key(
+    limit_opencl_kernel_time: v.Flag = key(
         "`1`: split OpenCL kernels to run at most 1 ms each, so that the user "
         "interface stays responsive.",
         on={Runtime.GPU: "how long kernels run"},
@@ -469,44 +442,46 @@ class ModelConfig(_Computation):
         was={"limit_opencl_kernel_completion": {}},
         hint="limit_opencl_kernel_time",
     )
-    opencl_queue_window_size: Count = key(
+    opencl_queue_window_size: v.Count = key(
         "Most commands waiting in the OpenCL queue, for the same reason; `0`: no "
         "limit.",
         on={Runtime.GPU: "how full the queue is"},
         default=0,
         hint="opencl_queue_window_size",
     )
-    cl_mem_type: Optional[Word[words.ClMemoryType]] = key(
+    cl_mem_type: Optional[
+        Annotated[words.ClMemoryType, v.Words(words.ClMemoryType)]
+    ] = key(
         "OpenCL memory for activations.",
         on={Runtime.GPU: "where activations lie"},
     )
-    graph_optimize_options: Optional[Many[Name]] = key(
+    graph_optimize_options: Optional[v.Many[v.Name]] = key(
         "Passes to run instead of all, besides the indispensable ones.",
         "which passes rewrite the graph",
         refused(limits.unknown_passes, "for unknown names", Command.CONVERT),
     )
-    docker_image_tag: Optional[Name] = key(
+    docker_image_tag: Optional[v.Name] = key(
         "Container image for validating with Caffe.", "", _CAFFE
     )
-    dockerfile_path: Optional[Location] = key(
+    dockerfile_path: Optional[v.Location] = key(
         "Dockerfile that builds this image.", "", _CAFFE
     )
-    dockerfile_sha256_checksum: Optional[Sha256] = key(
+    dockerfile_sha256_checksum: Optional[v.Sha256] = key(
         "SHA-256 of the Dockerfile.",
         "",
         _CAFFE,
         verifies="dockerfile_path",
     )
-    nnlib_graph_mode: Count = key(
+    nnlib_graph_mode: v.Count = key(
         "Precision and power mode of older Hexagon DSPs.",
         on=_OLD_DSP,
         default=0,
     )
-    dsp_mode: Count = key("Graph mode of older Hexagon DSPs.", on=_OLD_DSP, default=0)
-    accelerator_api: Optional[Name] = key(
+    dsp_mode: v.Count = key("Graph mode of older Hexagon DSPs.", on=_OLD_DSP, default=0)
+    accelerator_api: Optional[v.Name] = key(
         "Vendor interface of an accelerator.", on=_ACCELERATOR
     )
-    apu_version_with_no_device: Optional[Name] = key(
+    apu_version_with_no_device: Optional[v.Name] = key(
         "APU version to convert for with no device at hand.",
         on={Runtime.APU: "how the model is compiled"},
     )
@@ -528,10 +503,10 @@ class ModelConfig(_Computation):
 
     @field_validator("weight_file_path")
     @classmethod
-    def _has_weights(cls, found: FileRef, info: ValidationInfo) -> FileRef:
+    def _has_weights(cls, found: v.FileRef, info: ValidationInfo) -> v.FileRef:
         platform = info.data.get("platform")
         if platform not in (None, Platform.CAFFE):
-            raise told(
+            raise v.told(
                 f"is only for Caffe models; {platform.value} models are one file"
             )
         return found
@@ -539,7 +514,7 @@ class ModelConfig(_Computation):
     @field_validator("subgraphs")
     @classmethod
     def _differ(cls, found: Tuple[SubgraphConfig, ...]) -> Any:
-        distinct(tuple(s.name for s in found if s.name))
+        v.distinct(tuple(s.name for s in found if s.name))
         return found
 
     def named(self, name: str) -> ModelConfig:
@@ -569,13 +544,13 @@ _NOT_OF_CONVERT = no_effect(
     Command.CONVERT,
 )
 Abis = Annotated[
-    Tuple[Word[words.Abi], ...],
-    OneOrMany("list of {}", separated=True),
-    AfterValidator(distinct),
+    Tuple[Annotated[words.Abi, v.Words(words.Abi)], ...],
+    v.OneOrMany("list of {}", separated=True),
+    AfterValidator(v.distinct),
 ]
 Socs = Annotated[
-    Tuple[Soc, ...],
-    OneOrMany("SoC name, list of SoC names, or `all`", separated=True),
+    Tuple[v.Soc, ...],
+    v.OneOrMany("SoC name, list of SoC names, or `all`", separated=True),
 ]
 
 
@@ -583,34 +558,24 @@ def _model_name(name: str, info: ValidationInfo) -> str:
     if info.data.get("model_graph_format") is words.ModelFormat.CODE:
         problem = cpp_name_problem(name)
         if problem:
-            raise told(
+            raise v.told(
                 f"the model name {shown(name)} {problem}; "
                 "with model_graph_format: code it names C++ code"
             )
         return name
-    return FILE_STEM.validate_python(name)
+    return v.FILE_STEM.validate_python(name)
+
+
+def _named(models: Dict[str, ModelConfig]) -> Dict[str, ModelConfig]:
+    return {name: model.named(name) for name, model in models.items()}
 
 
 Models = Annotated[
-    Tuple[ModelConfig, ...], ByName(Annotated[str, AfterValidator(_model_name)])
+    Dict[Annotated[str, AfterValidator(_model_name)], ModelConfig],
+    MinLen(1),
+    v.Accepts("a mapping from name to settings", "mapping from name, see below"),
+    AfterValidator(_named),
 ]
-
-
-@dataclass(frozen=True)
-class GivenKey:
-    """A key that the file gives, whatever its value.
-
-    Attributes:
-        value: as it was read.
-        model: name of the model it belongs to, '' for keys of the file.
-        subgraph: index of the subgraph it belongs to, if it stands in one.
-    """
-
-    key: Key
-    value: Any
-    place: Place
-    model: str = ""
-    subgraph: int | None = None
 
 
 class Deployment(Section):
@@ -619,11 +584,9 @@ class Deployment(Section):
     Attributes:
         target_socs: lower case; ('all',) means every SoC that is plugged in.
         warnings: one per old spelling met, as already logged.
-        given: what the file says in so many words, for whoever must tell a
-            value that was asked for from a default.
     """
 
-    library_name: FileStem = key(
+    library_name: v.FileStem = key(
         "Name of the library; output goes to `build/${library_name}`.",
         "the folder of the output",
         required=True,
@@ -644,14 +607,14 @@ class Deployment(Section):
         was={"target_soc": {}},
         replaceable=True,
     )
-    model_graph_format: Word[words.ModelFormat] = key(
+    model_graph_format: Annotated[words.ModelFormat, v.Words(words.ModelFormat)] = key(
         "`file`: graph as a `.pb` file; `code`: as C++ code.",
         "the form of the graph",
         default=words.ModelFormat.FILE,
         was={"build_type": {"proto": "file"}},
         replaceable=True,
     )
-    model_data_format: Word[words.ModelFormat] = key(
+    model_data_format: Annotated[words.ModelFormat, v.Words(words.ModelFormat)] = key(
         "`file`: weights as a `.data` file; `code`: as C++ code, only together with "
         "`model_graph_format: code`.",
         "the form of the weights",
@@ -667,22 +630,14 @@ class Deployment(Section):
     models: Models = key("The models.", "what is converted and run", required=True)
     source: SkipJsonSchema[Path] = Path()
     warnings: SkipJsonSchema[Tuple[str, ...]] = ()
-    given: SkipJsonSchema[Tuple[InstanceOf[GivenKey], ...]] = ()
 
     @field_validator("model_data_format")
     @classmethod
     def _goes_with_graph(cls, data: Any, info: ValidationInfo) -> Any:
         graph = info.data.get("model_graph_format")
         if (graph, data) == (words.ModelFormat.FILE, words.ModelFormat.CODE):
-            raise told(
+            raise v.told(
                 "found code, but model_graph_format is file; "
                 "weights go into code only together with the graph"
             )
         return data
-
-    def model(self, name: str) -> ModelConfig:
-        """The model of that name; KeyError when there is none."""
-        for model in self.models:
-            if model.name == name:
-                return model
-        raise KeyError(name)

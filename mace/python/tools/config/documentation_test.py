@@ -37,7 +37,7 @@ def _blocks(language: str) -> list[str]:
 def test_first_file_is_a_deployment_file() -> None:
     deployment = load_deployment_text(_blocks("yaml")[0])
     assert deployment.warnings == ()
-    (model,) = deployment.models
+    (model,) = deployment.models.values()
     assert (_ROOT / model.model_file_path.location).is_file()
     assert [tensor.name for tensor in model.subgraphs[0].outputs] == ["probability"]
 
@@ -49,7 +49,7 @@ def test_fragments_are_right() -> None:
         "    subgraphs:\n      - {input_tensors: a, input_shapes: 1,\n"
         "         output_tensors: b, output_shapes: 1}\n    runtime: cpu\n"
     )
-    (model,) = load_deployment_text(head + fragment + rest).models
+    (model,) = load_deployment_text(head + fragment + rest).models.values()
     assert model.model_file_path.sha256 is not None
 
 

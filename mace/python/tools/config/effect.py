@@ -23,10 +23,10 @@ from mace.python.tools.wording import listed
 if TYPE_CHECKING:
     from mace.python.tools.config.deployment import (
         Deployment,
-        GivenKey,
         ModelConfig,
         SubgraphConfig,
     )
+    from mace.python.tools.config.keys import Section
 
 _LOG = logging.getLogger(__name__)
 
@@ -182,8 +182,8 @@ def check_effects(
         command,
         deployment,
         options,
-        deployment.models,
-        tuple(s for model in deployment.models for s in model.subgraphs),
+        tuple(deployment.models.values()),
+        tuple(s for model in deployment.models.values() for s in model.subgraphs),
         known or {},
     )
     for verdict, text in (*_keys(whole), *_flags(whole)):
@@ -204,26 +204,26 @@ def check_effects(
 
 
 def _keys(whole: Asked) -> Iterator[tuple[Verdict, str]]:
-    for given in whole.deployment.given:
-        if given.value == given.key.default:
-            # Old files give many keys in order to ask for nothing.
-            continue
-        for verdict, text in given.key.effect.judge(_of_key(whole, given)):
-            yield verdict, f"{given.place}: {text}"
+    for section, part in _sections(whole):
+        for key, value, place in section.given:
+            if value == key.default:
+                # Old files give many keys in order to ask for nothing.
+                continue
+            asked = dataclasses.replace(part, value=value, origin=place.origin)
+            for verdict, text in key.effect.judge(asked):
+                yield verdict, f"{place}: {text}"
 
 
-def _of_key(whole: Asked, given: GivenKey) -> Asked:
-    models = [m for m in whole.models if given.model in ("", m.name)]
-    subgraphs = [s for model in models for s in model.subgraphs]
-    if given.subgraph is not None:
-        subgraphs = [subgraphs[given.subgraph]]
-    return dataclasses.replace(
-        whole,
-        value=given.value,
-        origin=given.place.origin,
-        models=tuple(models),
-        subgraphs=tuple(subgraphs),
-    )
+def _sections(whole: Asked) -> Iterator[tuple[Section, Asked]]:
+    """All sections, with the models and subgraphs that each is about."""
+    yield whole.deployment, whole
+    for model in whole.models:
+        part = dataclasses.replace(whole, models=(model,), subgraphs=model.subgraphs)
+        yield model, part
+        if model.micro is not None:
+            yield model.micro, part
+        for subgraph in model.subgraphs:
+            yield subgraph, dataclasses.replace(part, subgraphs=(subgraph,))
 
 
 def _flags(whole: Asked) -> Iterator[tuple[Verdict, str]]:

@@ -35,7 +35,7 @@ def _read(text: str, replaced: dict[str, str] | None = None) -> None:
         deployment = load_deployment_text(text, "f.yml", replaced, env={})
         # What loads has a normal form with at least one of everything.
         assert deployment.models and deployment.target_abis
-        assert all(m.subgraphs[0].inputs for m in deployment.models)
+        assert all(m.subgraphs[0].inputs for m in deployment.models.values())
         return
     # The message can always be built and printed.
     try:

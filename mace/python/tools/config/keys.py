@@ -5,35 +5,26 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 import functools
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Dict
+from typing import Any
 
-from annotated_types import MinLen
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    GetCoreSchemaHandler,
+    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, core_schema
 
 from mace.python.tools.config.effect import Effect, Rule
-from mace.python.tools.config.values import (
-    Accepts,
-    FileRef,
-    OneOrMany,
-    Words,
-    told,
-    unfit,
-)
+from mace.python.tools.config.problems import Place
+from mace.python.tools.config.values import FileRef, told, unfit
 from mace.python.tools.config.vocabulary import Runtime
 
 
@@ -42,14 +33,26 @@ class Section(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
-    @model_validator(mode="before")
+    # By the name of each key that the file gives, with whatever value.
+    _places: Mapping[str, Place] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="wrap")
     @classmethod
-    def _is_mapping(cls, found: Any) -> Any:
+    def _from_mapping(cls, found: Any, build: Any) -> Any:
         if not isinstance(found, dict):
             keys = keys_of(cls).values()
             first = next((k.name for k in keys if k.required), next(iter(keys)).name)
             raise unfit(found, f"a mapping with keys such as {first}")
-        return found
+        built = build(found)
+        built._places = {name: getattr(name, "place", None) for name in found}
+        return built
+
+    @property
+    def given(self) -> Iterator[tuple[Key, Any, Place]]:
+        """What the file says in so many words, line by line."""
+        keys = keys_of(type(self))
+        for name in sorted(self._places, key=lambda name: self._places[name].line):
+            yield keys[name], getattr(self, name), self._places[name]
 
     @field_validator("*")
     @classmethod
@@ -84,33 +87,6 @@ def _check_count(declared: Key, values: Sequence[Any], tensors: Any) -> None:
     counts = (len(values), "value"), (len(tensors), "tensor")
     found, wanted = (f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts)
     raise told(f"found {found} for {wanted} in {declared.each}; {advice}")
-
-
-@dataclass(frozen=True)
-class ByName:
-    """The value is a mapping to sections, which learn the names they have there.
-
-    Attributes:
-        name: the type of these.
-    """
-
-    name: Any
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        mapping = handler.generate_schema(
-            Annotated[
-                Dict[self.name, typing.get_args(source)[0]],  # type: ignore[misc, name-defined]
-                MinLen(1),
-                Accepts("a mapping from name to settings", ""),
-            ]
-        )
-        return core_schema.no_info_after_validator_function(self._named, mapping)
-
-    @staticmethod
-    def _named(found: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(section.named(name) for name, section in found.items())
 
 
 @dataclass(frozen=True)
@@ -176,26 +152,15 @@ class Key:
     @functools.cached_property
     def container(self) -> type | None:
         """Whether there is one section, a tuple of them or a mapping to them."""
-        parts = list(self._parts())
-        if any(isinstance(part, ByName) for part in parts):
-            return dict
-        return tuple if tuple in [typing.get_origin(part) for part in parts] else None
+        origins = [typing.get_origin(part) for part in self._parts()]
+        return next((kind for kind in origins if kind in (dict, tuple)), None)
 
     @property
     def accepted(self) -> str:
         """The reference table's cell."""
-        cell, words = self.accepts or "{}", Words()
+        cell = self.accepts or "{}"
         for part in self._parts():
-            if "{}" not in cell:
-                break
-            if isinstance(part, ByName):
-                cell = cell.format("mapping from name, see below")
-            elif isinstance(part, (OneOrMany, Accepts)):
-                cell = cell.format(part.cell)
-            elif isinstance(part, Words):
-                words = part
-            elif isinstance(part, type) and issubclass(part, enum.Enum):
-                cell = cell.format(words.cell(part))
+            cell = cell.format(getattr(part, "cell", "{}"))
         return cell
 
     def _parts(self) -> Iterator[Any]:

@@ -7,7 +7,7 @@ Each function is the `says` of a rule that `deployment.py` gives a key.
 
 from __future__ import annotations
 
-from mace.python.tools.config.effect import Asked
+from mace.python.tools.config.effect import Asked, Command
 from mace.python.tools.config.vocabulary import (
     ModelFormat,
     OnnxBackend,
@@ -30,7 +30,23 @@ def no_runtime(device: Runtime) -> str:
     return f"the library has no {device.value.upper()} runtime; it has: {names}"
 
 
-def _absent_device(asked: Asked) -> str:
+def no_device(asked: Asked) -> str:
+    """That there is nothing to convert for, or to run on."""
+    return "" if _is_usable(asked) else _absent_devices(asked)
+
+
+def part_of_devices(asked: Asked) -> str:
+    """That the command goes on without some of the devices."""
+    return _absent_devices(asked) if _is_usable(asked) else ""
+
+
+def _is_usable(asked: Asked) -> bool:
+    runtime: Runtime = asked.value
+    is_conversion = asked.command is Command.CONVERT
+    return runtime.is_convertible if is_conversion else runtime.in_release
+
+
+def _absent_devices(asked: Asked) -> str:
     absent = [device for device in asked.value.devices if not device.in_release]
     if not absent:
         return ""
@@ -38,22 +54,6 @@ def _absent_device(asked: Asked) -> str:
     if asked.value.in_release:
         return f"{text}, on which models run"
     return f"{text}; write cpu, or cpu+gpu, which means the CPU for now"
-
-
-def no_file_for_device(asked: Asked) -> str:
-    return "" if asked.value.is_convertible else _absent_device(asked)
-
-
-def no_device(asked: Asked) -> str:
-    return "" if asked.value.in_release else _absent_device(asked)
-
-
-def file_for_absent_device(asked: Asked) -> str:
-    return _absent_device(asked) if asked.value.is_convertible else ""
-
-
-def part_of_devices(asked: Asked) -> str:
-    return _absent_device(asked) if asked.value.in_release else ""
 
 
 def other_reference(asked: Asked) -> str:

@@ -12,8 +12,8 @@ from typing import Any, Union
 
 from pydantic import ValidationError
 
-from mace.python.tools.config.deployment import Deployment, GivenKey, SubgraphConfig
-from mace.python.tools.config.keys import Section, keys_of, sections_below
+from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.keys import keys_of, sections_below
 from mace.python.tools.config.problems import ConfigError, Place, Problem
 from mace.python.tools.config.spellings import Spellings
 from mace.python.tools.config.yaml_source import (
@@ -83,13 +83,8 @@ def _from_tree(source: Path, root: Table, replaced: Mapping[str, str]) -> Deploy
         raise ConfigError(source, problems)
     for warning in spellings.warnings:
         _LOG.warning("%s", warning)
-    given = sorted(_given(deployment, tree), key=lambda item: item.place.line)
     return deployment.model_copy(
-        update={
-            "source": source,
-            "warnings": tuple(spellings.warnings),
-            "given": tuple(given),
-        }
+        update={"source": source, "warnings": tuple(spellings.warnings)}
     )
 
 
@@ -125,22 +120,3 @@ def _place(node: Any, loc: Sequence[Union[int, str]]) -> Place:
             child = node.get(part)
         node, place = child, getattr(child, "place", place)
     return place
-
-
-def _given(
-    section: Section, table: Table, model: str = "", subgraph: int | None = None
-) -> Iterator[GivenKey]:
-    for name, node in table.items():
-        assert isinstance(name, Text)
-        key, value = keys_of(type(section))[name], getattr(section, name)
-        yield GivenKey(key, value, name.place, model, subgraph)
-        if key.section is None:
-            continue
-        if key.container is None:
-            yield from _given(value, node, model, subgraph)
-            continue
-        below = node if key.container is tuple else node.values()
-        for index, (entry, child) in enumerate(zip(value, below)):
-            is_subgraph = isinstance(entry, SubgraphConfig)
-            of = (model, index) if is_subgraph else (entry.name, None)
-            yield from _given(entry, child, *of)

@@ -45,7 +45,7 @@ def test_tensorflow_example() -> None:
     assert deployment.target_socs == ()
     assert deployment.model_graph_format is ModelFormat.FILE
     assert deployment.warnings == ()
-    model = deployment.model("mobilenet_v1")
+    model = deployment.models["mobilenet_v1"]
     assert model.platform is Platform.TENSORFLOW
     assert model.model_file_path.is_url
     assert model.model_file_path.sha256 is not None
@@ -61,11 +61,11 @@ def test_tensorflow_example() -> None:
     assert subgraph.inputs[0].range is None
     assert subgraph.outputs[0].shape == (1, 1001)
     with pytest.raises(KeyError):
-        deployment.model("mobilenet")
+        deployment.models["mobilenet"]
 
 
 def test_caffe_example() -> None:
-    (model,) = _load("caffe_basic.yml").models
+    (model,) = _load("caffe_basic.yml").models.values()
     assert model.name == "squeezenet-v10"
     assert model.platform is Platform.CAFFE
     assert model.weight_file_path is not None
@@ -75,7 +75,7 @@ def test_caffe_example() -> None:
 
 
 def test_onnx_example_with_backend_on_the_model() -> None:
-    (model,) = _load("onnx_basic.yml").models
+    (model,) = _load("onnx_basic.yml").models.values()
     assert model.subgraphs[0].backend is OnnxBackend.TENSORFLOW
 
 
@@ -84,7 +84,7 @@ def test_two_models_as_code() -> None:
     assert deployment.model_graph_format is ModelFormat.CODE
     assert deployment.model_data_format is ModelFormat.CODE
     assert deployment.target_socs == ("all",)
-    first, second = deployment.models
+    first, second = deployment.models.values()
     assert [c.name for c in first.subgraphs[0].checks] == [
         "MobilenetV1/Logits/Conv2d_1c_1x1/BiasAdd:0"
     ]
@@ -103,7 +103,7 @@ def test_first_generation_spellings(caplog: pytest.LogCaptureFixture) -> None:
     assert deployment.target_socs == ("msm8998",)
     assert deployment.model_graph_format is ModelFormat.CODE
     assert deployment.model_data_format is ModelFormat.CODE
-    first, second = deployment.models
+    first, second = deployment.models.values()
     data = first.subgraphs[0].inputs[0].validation_data
     assert data is not None
     assert data.location == "path/to/input_files"
@@ -138,7 +138,7 @@ def test_every_key_reaches_the_normal_form() -> None:
     assert deployment.library_name == "every-key_1.0"
     assert deployment.target_abis == tuple(Abi)
     assert deployment.target_socs == ("sdm845", "rk3399")
-    (model,) = deployment.models
+    (model,) = deployment.models.values()
     assert model.runtime is Runtime.GPU
     assert model.data_type is Precision.FP32_FP32
     assert model.winograd == 2
@@ -226,7 +226,7 @@ def test_defaults() -> None:
     deployment = load_deployment_text(_MINIMAL)
     assert deployment.model_graph_format is ModelFormat.FILE
     assert deployment.model_data_format is ModelFormat.FILE
-    (model,) = deployment.models
+    (model,) = deployment.models.values()
     assert model.model_file_path.sha256 is None
     assert model.winograd == 4
     assert not model.quantize
@@ -241,7 +241,7 @@ def test_paths_resolve_in_working_directory_then_beside_the_file(
     folder.mkdir()
     (folder / "a.yml").write_text(_MINIMAL)
     monkeypatch.chdir(tmp_path)
-    (model,) = load_deployment("deploy/a.yml").models
+    (model,) = load_deployment("deploy/a.yml").models.values()
     assert model.model_file_path.candidates == (
         tmp_path / "net.onnx",
         folder / "net.onnx",
@@ -262,7 +262,7 @@ def test_several_subgraphs_with_their_own_runtime() -> None:
         "        data_type: uint8\n",
     )
     deployment = load_deployment_text(text)
-    (model,) = deployment.models
+    (model,) = deployment.models.values()
     assert [s.name for s in model.subgraphs] == ["net_0", "net_1"]
     assert [s.runtime for s in model.subgraphs] == [
         Runtime.CPU_GPU,
@@ -290,7 +290,7 @@ models:
 """
     fixed = text.replace("[1,2,2,1]", '"1,2,2,1"').replace("[1,2]", '"1,2"')
     deployment = load_deployment_text(fixed)
-    (model,) = deployment.models
+    (model,) = deployment.models.values()
     assert model.winograd == 2
     assert model.subgraphs[0].inputs[0].name == "x"
     assert len(deployment.warnings) == 3

@@ -42,11 +42,13 @@ def _load(
 
 def _meaning(value: Any) -> Any:
     """What a deployment says, without how and where it is written."""
-    if isinstance(value, (Section, FileRef)):
-        fields = dict(value) if isinstance(value, Section) else vars(value)
-        written = ("key", "sha256_key", "warnings", "given")
-        return {k: _meaning(v) for k, v in fields.items() if k not in written}
-    return [_meaning(item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, FileRef):
+        return value.location, value.sha256
+    if isinstance(value, tuple):
+        return [_meaning(item) for item in value]
+    if isinstance(value, (Section, dict)):
+        return {k: _meaning(v) for k, v in dict(value).items() if k != "warnings"}
+    return value
 
 
 @pytest.mark.parametrize(
@@ -143,19 +145,19 @@ def test_subgraph_keys_may_stand_on_the_model(key: str) -> None:
 
 def test_subgraph_wins_over_model() -> None:
     deployment = _load(model="input_data_formats: NCHW", sub="input_data_formats: NONE")
-    assert deployment.models[0].subgraphs[0].inputs[0].data_format == "NONE"
+    assert deployment.models["net"].subgraphs[0].inputs[0].data_format == "NONE"
 
 
 @pytest.mark.parametrize("word", ["on", "ON", "yes", "true", "True", "1"])
 def test_flag_words(word: str) -> None:
-    assert _load(model=f"obfuscate: {word}").models[0].obfuscate
+    assert _load(model=f"obfuscate: {word}").models["net"].obfuscate
 
 
 def test_on_and_off_stay_names_where_names_are_meant() -> None:
     text = _FILE.format(top="", model="", sub="", runtime="cpu")
     text = text.replace("input_tensors: a", "input_tensors: on")
     text = text.replace("output_tensors: y", "output_tensors: OFF")
-    (subgraph,) = load_deployment_text(text).models[0].subgraphs
+    (subgraph,) = load_deployment_text(text).models["net"].subgraphs
     assert subgraph.inputs[0].name == "on"
     assert subgraph.outputs[0].name == "OFF"
 
@@ -168,7 +170,7 @@ def test_environment_variables() -> None:
         text,
         env={"MODELS": "/m: [x]", "NAME": "a b", "ABIS": "host,armhf"},
     )
-    location = deployment.models[0].model_file_path.location
+    location = deployment.models["net"].model_file_path.location
     assert location == "/m: [x]/a b.onnx"
     assert [abi.value for abi in deployment.target_abis] == ["host", "armhf"]
 
@@ -191,7 +193,7 @@ models:
     <<: *net
     runtime: gpu
 """
-    first, second = load_deployment_text(text).models
+    first, second = load_deployment_text(text).models.values()
     assert first.runtime.value == "cpu"
     assert second.runtime.value == "gpu"
     assert second.subgraphs[0].inputs == first.subgraphs[0].inputs

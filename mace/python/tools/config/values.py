@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Dict, Literal, Optional, Tuple, TypeVar
+from typing import Annotated, Any, Dict, Literal, Tuple, TypeVar
 from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt, Le, MinLen
@@ -45,7 +45,6 @@ MAX_RANK = 8
 
 _TOLD = "told"
 _ItemT = TypeVar("_ItemT")
-_WordT = TypeVar("_WordT", bound=enum.Enum)
 
 
 def told(message: str) -> PydanticCustomError:
@@ -88,65 +87,51 @@ class Accepts:
         return core_schema.no_info_wrap_validator_function(read, handler(source))
 
 
-@dataclass(frozen=True)
 class Words:
-    """The value is one of the words of an enum, in any case.
+    """The value is one of these words, in any case.
 
     Words that the release cannot use are understood, and refused by the effect
     of their key; they are not offered.
-
-    Attributes:
-        among: those of the enum that are words here, whatever the release has;
-            all if None.
     """
 
-    among: Optional[Tuple[enum.Enum, ...]] = None
+    def __init__(self, words: Iterable[enum.Enum], all_offered: bool = False) -> None:
+        members = tuple(words)
+        self._members: dict[str, enum.Enum] = {str(m.value): m for m in members}
+        for member in members:
+            aliases = getattr(member, "aliases", ())
+            self._members.update(dict.fromkeys(aliases, member))
+        self._offered = [
+            str(m.value)
+            for m in members
+            if all_offered or getattr(m, "in_release", True)
+        ]
+        later = [str(m.value) for m in members if m.value not in self._offered]
+        # For the reference table.
+        self.cell = _coded(self._offered)
+        if later:
+            self.cell += f"; not in this release: {_coded(later)}"
 
     def __get_pydantic_core_schema__(
-        self, source: type[enum.Enum], handler: GetCoreSchemaHandler
+        self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        def read(value: Any, _: Any) -> enum.Enum:
-            return self._read(source, value)
-
         # The inner schema is there for editors.
-        words = self._spellings(source)
         return core_schema.no_info_wrap_validator_function(
-            read, core_schema.literal_schema(list(words))
+            self._read, core_schema.literal_schema(list(self._members))
         )
 
-    def cell(self, words: type[enum.Enum]) -> str:
-        """For the reference table."""
-        offered, later = self._offered(words), self._offered(words, False)
-        text = _coded(offered)
-        return f"{text}; not in this release: {_coded(later)}" if later else text
-
-    def _members(self, words: type[enum.Enum]) -> tuple[enum.Enum, ...]:
-        return tuple(words) if self.among is None else self.among
-
-    def _offered(self, words: type[enum.Enum], in_release: bool = True) -> list[str]:
-        members = self._members(words)
-        return [m.value for m in members if self._is_offered(m) is in_release]
-
-    def _is_offered(self, member: enum.Enum) -> bool:
-        return self.among is not None or getattr(member, "in_release", True)
-
-    def _read(self, words: type[enum.Enum], value: object) -> enum.Enum:
-        if isinstance(value, words):
+    def _read(self, value: Any, _: Any) -> enum.Enum:
+        if isinstance(value, enum.Enum):
             return value
-        offered = listed(self._offered(words))
         if not isinstance(value, str):
-            raise unfit(value, offered)
-        spellings = {s.lower(): member for s, member in self._spellings(words).items()}
+            raise unfit(value, listed(self._offered))
+        spellings = {s.lower(): member for s, member in self._members.items()}
         if value.lower() in spellings:
             return spellings[value.lower()]
-        near = nearest(value, [s for s, m in spellings.items() if self._is_offered(m)])
+        near = nearest(
+            value, [s for s, m in spellings.items() if m.value in self._offered]
+        )
         hint = f"; did you mean {spellings[near].value}?" if near else ""
-        raise told(f"found {shown(value)}, accepted: {offered}{hint}")
-
-    def _spellings(self, words: type[enum.Enum]) -> dict[str, enum.Enum]:
-        members = self._members(words)
-        aliases = {a: m for m in members for a in getattr(m, "aliases", ())}
-        return {**{str(m.value): m for m in members}, **aliases}
+        raise told(f"found {shown(value)}, accepted: {listed(self._offered)}{hint}")
 
 
 def _coded(words: Iterable[str]) -> str:
@@ -209,7 +194,6 @@ def twice(values: Iterable[object]) -> list[str]:
     return [f"names {', '.join(map(shown, found))} twice"] if found else []
 
 
-Word = Annotated[_WordT, Words()]
 Many = Annotated[Tuple[_ItemT, ...], OneOrMany()]
 ManyApart = Annotated[Tuple[_ItemT, ...], OneOrMany(), AfterValidator(distinct)]
 OneForAll = Annotated[
@@ -353,7 +337,7 @@ def _each_once(value: Any, read: Any) -> Any:
 
 Thresholds = Annotated[
     Dict[
-        Annotated[Runtime, Words(SINGLE_DEVICES)],
+        Annotated[Runtime, Words(SINGLE_DEVICES, all_offered=True)],
         Annotated[
             float, Gt(0), Le(1), Accepts("a number above 0 and not above 1.0", "")
         ],

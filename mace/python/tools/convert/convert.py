@@ -71,12 +71,12 @@ def convert_deployment(
     check_effects(Command.CONVERT, deployment, options, known)
     library_dir = options.build_dir / deployment.library_name
     # Download first: a dead address shall not cost a conversion.
-    sources = _fetch(deployment.models)
+    sources = _fetch(tuple(deployment.models.values()))
     package = linked_package(deployment, codegen_dir)
     as_code = deployment.model_graph_format is ModelFormat.CODE
     if as_code:
         find_bazel("building models as code")
-        check_names([model.name for model in deployment.models])
+        check_names([model.name for model in deployment.models.values()])
     archives: list[Path] = []
     with Staging() as outputs:
         converted = [
@@ -87,7 +87,7 @@ def convert_deployment(
                 options,
                 outputs.path,
             )
-            for model, source in zip(deployment.models, sources)
+            for model, source in zip(deployment.models.values(), sources)
         ]
         if as_code:
             headers = library_dir / "include" / "mace" / "public"

@@ -33,7 +33,9 @@ def explain_deployment(
             report.
     """
     check_effects(Command.RUN, deployment, options)
-    runtimes = {model.name: model.subgraphs[0].runtime for model in deployment.models}
+    runtimes = {
+        model.name: model.subgraphs[0].runtime for model in deployment.models.values()
+    }
     # What `mace_run` prints of the run is not what was asked for.
     unseen = make_console(io.StringIO())
     done = run_models(deployment, options.run_options(), unseen, runtimes)

@@ -68,7 +68,7 @@ def run_deployment(
     if options.validate:
         check_writable(_log_dir(deployment, options) / Runtime.CPU.value)
     # The one that exists; `check_effects` has told of others that are asked for.
-    runtimes = {model.name: Runtime.CPU for model in deployment.models}
+    runtimes = {model.name: Runtime.CPU for model in deployment.models.values()}
     done = run_models(deployment, options, console, runtimes)
     runs = done.runs
     if options.report:
@@ -103,7 +103,7 @@ def run_models(
     try:
         models = {
             model.name: prepare_model(deployment, model, options)
-            for model in deployment.models
+            for model in deployment.models.values()
         }
         jobs = [Job(model, runtimes[name]) for name, model in models.items()]
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)

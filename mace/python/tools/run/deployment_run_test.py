@@ -67,7 +67,7 @@ def test_the_layout_the_user_declares_is_used(project: Project) -> None:
 
 def test_a_result_is_judged_by_the_threshold(project: Project) -> None:
     # The right outputs and noise of a tenth of their power: SQNR 100.
-    x = make_inputs(project.deployment().models[0].subgraphs[0])["x"]
+    x = make_inputs(project.deployment().models["m"].subgraphs[0])["x"]
     session = onnxruntime.InferenceSession(project.folder / "m.onnx")
     (y,) = session.run(["y"], {"x": x.transpose(0, 3, 1, 2)})
     y = y.transpose(0, 2, 3, 1)
