@@ -11,42 +11,28 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.images import (
-    evaluate_in_nhwc,
-    image_dims,
-    image_shape,
-)
+from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules.convolutions import Convolution
+from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc
 from mace.python.tools.ir.op_rules.windows import (
-    check_bias,
-    check_groups,
-    filter_shape,
     finished,
     image_size,
-    output_size,
     taps,
     windows_over,
 )
 from mace.python.tools.ir.shapes import compatible, format_shape
 
 
-class Conv2D(OpRules):
+class Conv2D(Convolution):
     # The image and the residual.
     layout_inputs = (0, 3)
 
     def infer(self, op: Op) -> list[OutputType]:
-        x, (out, kh, kw, depth) = op.input(0), filter_shape(op)
-        if x.shape is None:
-            return [OutputType(x.dtype, image_shape(op, None, (None,) * 2, out))]
-        n, hw, c = image_dims(op, x.shape)
-        check_groups(op, c, out, depth)
-        check_bias(op, out)
-        size = [output_size(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
-        shape = image_shape(op, n, size, out)
+        (output,) = super().infer(op)
         residual = op.get_input(3)
-        if residual is not None and not compatible(residual.shape, shape):
-            raise ValueError(f"the residual must be {format_shape(shape)}")
-        return [OutputType(x.dtype, shape)]
+        if residual is not None and not compatible(residual.shape, output.shape):
+            raise ValueError(f"the residual must be {format_shape(output.shape)}")
+        return [output]
 
     @evaluate_in_nhwc
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:

@@ -11,37 +11,18 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.images import (
-    evaluate_in_nhwc,
-    image_dims,
-    image_shape,
-)
+from mace.python.tools.ir.op_rules.convolutions import Convolution
+from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc
 from mace.python.tools.ir.op_rules.windows import (
-    check_bias,
-    check_depth,
-    filter_shape,
     finished,
     image_size,
-    output_size,
     taps,
     windows_over,
 )
 
 
-class DepthwiseConv2d(OpRules):
-    layout_inputs = (0,)
-
-    def infer(self, op: Op) -> list[OutputType]:
-        x, (kh, kw, channels, multiplier) = op.input(0), filter_shape(op)
-        out = channels * multiplier
-        if x.shape is None:
-            return [OutputType(x.dtype, image_shape(op, None, (None,) * 2, out))]
-        n, hw, c = image_dims(op, x.shape)
-        check_depth(c, channels)
-        check_bias(op, out)
-        size = [output_size(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
-        return [OutputType(x.dtype, image_shape(op, n, size, out))]
+class DepthwiseConv2d(Convolution):
+    is_depthwise = True
 
     @evaluate_in_nhwc
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:

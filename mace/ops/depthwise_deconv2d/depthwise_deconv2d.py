@@ -11,29 +11,14 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
-from mace.python.tools.ir.op_rules.images import (
-    evaluate_in_nhwc,
-    image_dims,
-    image_shape,
-)
-from mace.python.tools.ir.op_rules.transposed_windows import scatter, transposed_size
-from mace.python.tools.ir.op_rules.windows import check_bias, check_depth, filter_shape
+from mace.python.tools.ir.op_rules.convolutions import Convolution
+from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc
+from mace.python.tools.ir.op_rules.transposed_windows import scatter
 
 
-class DepthwiseDeconv2d(OpRules):
-    layout_inputs = (0,)
-
-    def infer(self, op: Op) -> list[OutputType]:
-        x, (kh, kw, channels, multiplier) = op.input(0), filter_shape(op)
-        out = channels * multiplier
-        if x.shape is None:
-            return [OutputType(x.dtype, image_shape(op, None, (None,) * 2, out))]
-        n, hw, c = image_dims(op, x.shape)
-        check_depth(c, channels)
-        check_bias(op, out)
-        size = [transposed_size(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
-        return [OutputType(x.dtype, image_shape(op, n, size, out))]
+class DepthwiseDeconv2d(Convolution):
+    is_depthwise = True
+    is_transposed = True
 
     @evaluate_in_nhwc
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:

@@ -1,0 +1,51 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What convolutions share, depthwise or not, transposed or not."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.op_rules.base import OpRules, OutputType
+from mace.python.tools.ir.op_rules.images import image_dims, image_shape
+from mace.python.tools.ir.op_rules.transposed_windows import transposed_size
+from mace.python.tools.ir.op_rules.windows import (
+    check_bias,
+    check_depth,
+    check_groups,
+    filter_shape,
+    output_size,
+)
+
+
+class Convolution(OpRules):
+    """A room of a convolution derives from this and adds its formula."""
+
+    layout_inputs: ClassVar[tuple[int, ...]] = (0,)
+
+    # Filters are [height, width, channels, multiplier], of others [out, height,
+    # width, depth].
+    is_depthwise: ClassVar[bool] = False
+
+    # Each input element spreads over a window of the output.
+    is_transposed: ClassVar[bool] = False
+
+    def infer(self, op: Op) -> list[OutputType]:
+        x, filters = op.input(0), filter_shape(op)
+        if self.is_depthwise:
+            kh, kw, channels, multiplier = filters
+            out = channels * multiplier
+        else:
+            out, kh, kw, depth = filters
+        if x.shape is None:
+            return [OutputType(x.dtype, image_shape(op, None, (None,) * 2, out))]
+        n, hw, c = image_dims(op, x.shape)
+        if self.is_depthwise:
+            check_depth(c, channels)
+        else:
+            check_groups(op, c, out, depth)
+        check_bias(op, out)
+        size_of = transposed_size if self.is_transposed else output_size
+        size = [size_of(op, i, k, hw[i]) for i, k in enumerate((kh, kw))]
+        return [OutputType(x.dtype, image_shape(op, n, size, out))]
