@@ -182,7 +182,7 @@ rooms=
 if [[ -n $models$ops ]]; then
   python=${MACE_VENV:-$root/.venv}/bin/python
   [[ -x $python ]] || python=python3
-  rooms=$(PYTHONPATH=$root "$python" -m mace.python.tools.catalogue.selection \
+  rooms=$(PYTHONPATH=$root "$python" -m mace.python.tools.export.selection \
     --models="$models" --ops="$ops") || exit 2
   bazel_selection=("--//mace/ops:only=$rooms")
   folder=$runtimes-selection

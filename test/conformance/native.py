@@ -9,6 +9,7 @@ which builds it if it is out of date. ARM programs run in qemu.
 from __future__ import annotations
 
 import functools
+import json
 import re
 import shutil
 import subprocess
@@ -32,6 +33,7 @@ from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph, Value
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import static
+from mace.python.tools.report.placement import placement_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TARGET = "//mace/tools:mace_run"
@@ -67,29 +69,7 @@ class Native:
         """
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            formats = _export(graph, self.export, folder)
-            for value in graph.inputs:
-                path = folder / f"in_{_file_name(value.name)}"
-                path.write_bytes(np.ascontiguousarray(feeds[value.name]).tobytes())
-            shapes = _output_shapes(graph, feeds, formats)
-            _run(
-                [
-                    *self.command,
-                    *self.arguments,
-                    f"--model_file={folder}/model.pb",
-                    f"--model_data_file={folder}/model.data",
-                    f"--input_file={folder}/in",
-                    f"--output_file={folder}/out",
-                    "--out_of_range_check=false",
-                    *_border(
-                        "input",
-                        graph.inputs,
-                        {v.name: feeds[v.name].shape for v in graph.inputs},
-                        formats,
-                    ),
-                    *_border("output", graph.outputs, shapes, formats),
-                ]
-            )
+            shapes = self._run(folder, graph, feeds)
             return {
                 value.name: _read(
                     folder / f"out_{_file_name(value.name)}",
@@ -98,6 +78,45 @@ class Native:
                 )
                 for value in graph.outputs
             }
+
+    def kernels(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, str]:
+        """By operator the kernel that the engine takes for it."""
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "report.json"
+            self._run(Path(name), graph, feeds, f"--report_json={path}")
+            placement = placement_of(json.loads(path.read_text("utf-8")))
+        assert placement is not None
+        return {op.name: op.kernel for op in placement.operators}
+
+    def _run(
+        self, folder: Path, graph: Graph, feeds: Mapping[str, Array], *more: str
+    ) -> dict[str, tuple[int, ...]]:
+        """Runs a graph on files in `folder`; the shapes of its outputs."""
+        formats = _export(graph, self.export, folder)
+        for value in graph.inputs:
+            path = folder / f"in_{_file_name(value.name)}"
+            path.write_bytes(np.ascontiguousarray(feeds[value.name]).tobytes())
+        shapes = _output_shapes(graph, feeds, formats)
+        _run(
+            [
+                *self.command,
+                *self.arguments,
+                f"--model_file={folder}/model.pb",
+                f"--model_data_file={folder}/model.data",
+                f"--input_file={folder}/in",
+                f"--output_file={folder}/out",
+                "--out_of_range_check=false",
+                *_border(
+                    "input",
+                    graph.inputs,
+                    {v.name: feeds[v.name].shape for v in graph.inputs},
+                    formats,
+                ),
+                *_border("output", graph.outputs, shapes, formats),
+                *more,
+            ]
+        )
+        return shapes
 
 
 def native(abi: str, *arguments: str) -> Native:

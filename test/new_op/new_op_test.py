@@ -224,7 +224,7 @@ def test_a_program_with_this_operator_alone_runs_the_model(
 ) -> None:
     _require_bazel()
     model = converted / "added.pb"
-    selection = "mace.python.tools.catalogue.selection"
+    selection = "mace.python.tools.export.selection"
     rooms = added.python("-m", selection, f"--models={model}").strip()
     assert rooms == "asinh"
     added.bazel("build", f"--//mace/ops:only={rooms}", "//mace/tools:mace_run")

@@ -11,7 +11,7 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules import WINOGRAD, OutputType
 from mace.python.tools.ir.op_rules.convolutions import Convolution
 from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc
 from mace.python.tools.ir.op_rules.windows import (
@@ -33,6 +33,16 @@ class Conv2D(Convolution):
         if residual is not None and not compatible(residual.shape, output.shape):
             raise ValueError(f"the residual must be {format_shape(output.shape)}")
         return [output]
+
+    def kernels(self, op: Op) -> tuple[str, ...]:
+        filters = op.get_input(1)
+        steps = (*op.attr("strides"), *op.attr("dilations"), op.attr("groups"))
+        is_3x3 = (
+            filters is not None
+            and filters.shape is not None
+            and filters.shape[1:3] == (3, 3)
+        )
+        return (WINOGRAD,) if is_3x3 and set(steps) == {1} else ()
 
     @evaluate_in_nhwc
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:

@@ -95,7 +95,7 @@ _ONLY_IN_FRAMEWORKS = frozenset(
 class Precision(str, enum.Enum):
     """What `data_type` of a deployment says, <type of weights>_<of arithmetic>.
 
-    `mace/core/precision.cc` reads the same words from the model file.
+    `mace/core/base/precision.cc` reads the same words from the model file.
     """
 
     FP16_FP32 = "fp16_fp32"

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import yaml
 
 from mace.python.tools.catalogue import (
     CatalogueError,
-    DataType,
     Signature,
     attribute_problems,
     default_catalogue,
@@ -176,17 +174,6 @@ def test_wrong_enumerations_are_told_with_wrong_operators(tmp_path: Path) -> Non
     text = str(caught.value)
     assert "op_enums.yaml: Order: needs doc and values" in text
     assert "attributes.order: unknown enum 'Order'" in text
-
-
-def test_element_types_are_those_of_the_model_file_and_of_the_runtime() -> None:
-    types = [dtype for dtype in DataType if dtype.in_models]
-    proto = (_OPS.parent / "proto" / "mace.proto").read_text("utf-8")
-    numbers = dict(re.findall(r"^  (DT_\w+) = (\d+);", proto, re.MULTILINE))
-    assert [dtype.proto_name for dtype in types] == list(numbers)[1:]
-    header = (_OPS.parent / "core/base/data_type.h").read_text("utf-8")
-    for dtype in types:
-        assert f"  {dtype.cpp_name} = {numbers[dtype.proto_name]},\n" in header
-        assert f'"{dtype.value}"' in header
 
 
 def test_two_files_with_one_operator(tmp_path: Path) -> None:

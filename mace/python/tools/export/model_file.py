@@ -12,9 +12,11 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from mace.python.tools.catalogue import AttributeKind, default_catalogue
 from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.config.deployment import SubgraphConfig
 from mace.python.tools.config.vocabulary import DataFormat
+from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.proto import load_proto
@@ -22,15 +24,7 @@ from mace.python.tools.proto import load_proto
 _PROTO = "mace/proto/mace.proto"
 
 # DataType of the model file -> the word mace_run and numpy use.
-_TYPE_NAMES = {
-    "DT_FLOAT32": "float32",
-    "DT_FLOAT16": "float16",
-    "DT_BFLOAT16": "bfloat16",
-    "DT_INT32": "int32",
-    "DT_INT8": "int8",
-    "DT_UINT8": "uint8",
-    "DT_BOOL": "bool",
-}
+_TYPE_NAMES = {item.proto_name: item.value for item in DataType if item.in_models}
 
 
 class ModelFileError(MaceError):
@@ -240,3 +234,14 @@ def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
             )
         )
     return OperatorInfo(op.name, op.type, tuple(op.inputs), tuple(outputs))
+
+
+def attribute_value(op_type: str, attr: Any) -> Any:
+    """An attribute of an operator of the model file, as the graph has it."""
+    kind = attr.WhichOneof("value")
+    value = getattr(attr, kind or "i")
+    if kind in ("ints", "floats"):
+        return tuple(value.values)
+    declared = default_catalogue()[op_type].attributes.get(attr.name)
+    is_bool = declared is not None and declared.kind is AttributeKind.BOOL
+    return bool(value) if is_bool else value

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mace.python.tools.catalogue import AttributeKind, default_catalogue
 from mace.python.tools.export.eight_bit import unpack_o16_scaled
-from mace.python.tools.export.model_file import read_quantization
+from mace.python.tools.export.model_file import attribute_value, read_quantization
 from mace.python.tools.export.packing import BLOCK, unpack_o16, unpack_o16_pairs
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
@@ -51,7 +50,7 @@ def read_model(message: bytes, data: bytes) -> Graph:
     for op in model.operators:
         outputs = [graph.add_value(n, DataType.FLOAT32, None) for n in op.outputs]
         inputs = [values[name] if name else None for name in op.inputs]
-        attrs = {attr.name: _attribute(op.type, attr) for attr in op.attributes}
+        attrs = {attr.name: attribute_value(op.type, attr) for attr in op.attributes}
         update_outputs(graph.add_op(op.type, inputs, outputs, attrs, op.name))
         # As the file says, not as it would be inferred.
         for index, value in enumerate(outputs):
@@ -91,12 +90,3 @@ def _decode(proto: Any, constant: Any, data: bytes, model_version: int) -> Array
         return unpack_o16_pairs(pairs, dims, groups)
     packed = flat.reshape(groups, blocks, -1, BLOCK)
     return unpack_o16(packed, dims, groups)
-
-
-def _attribute(op_type: str, attr: Any) -> Any:
-    kind = attr.WhichOneof("value")
-    value = getattr(attr, kind)
-    if kind in ("ints", "floats"):
-        return tuple(value.values)
-    declared = default_catalogue()[op_type].attributes[attr.name].kind
-    return bool(value) if declared is AttributeKind.BOOL else value

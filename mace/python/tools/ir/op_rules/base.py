@@ -17,6 +17,9 @@ from mace.python.tools.ir.shapes import Shape
 
 Perm = tuple[int, ...]
 
+# A kernel that only some models need: convolution by Winograd's method.
+WINOGRAD = "Winograd"
+
 
 @dataclass(frozen=True)
 class OutputType:
@@ -61,6 +64,13 @@ class OpRules(abc.ABC):
 
     # Whether the output is the first input in another shape.
     only_reshapes: ClassVar[bool] = False
+
+    def kernels(self, op: Op) -> tuple[str, ...]:
+        """Kernels that only some models need, of which this operator may be one.
+
+        It may when a run can have shapes for which the native operator takes them.
+        """
+        return ()
 
     @abc.abstractmethod
     def infer(self, op: Op) -> list[OutputType]:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from mace.python.tools.catalogue.loader import OPS_DIR
-from mace.python.tools.catalogue.selection import (
+from mace.python.tools.export.selection import (
     PARTS,
     SelectionError,
     main,
@@ -93,6 +93,16 @@ def test_arithmetic_in_16_bits_needs_conversions(tmp_path: Path) -> None:
         message.hints.data_type = data_type
         path.write_bytes(message.SerializeToString())
         assert model_types(path) == types
+
+
+def test_a_data_type_of_another_release_is_refused(tmp_path: Path) -> None:
+    message = load_proto("mace/proto/mace.proto").Model()
+    message.operators.add(name="c", type="Softmax")
+    message.hints.data_type = "fp8_fp8"
+    path = tmp_path / "a.pb"
+    path.write_bytes(message.SerializeToString())
+    with pytest.raises(SelectionError, match=r"a\.pb asks for data_type 'fp8_fp8'"):
+        model_types(path)
 
 
 def test_every_unknown_operator_is_named() -> None:

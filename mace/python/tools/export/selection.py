@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators that a library for certain models needs.
 
-    python -m mace.python.tools.catalogue.selection \
+    python -m mace.python.tools.export.selection \
         [--models FILE.pb,...] [--ops TYPE,...]
 
 prints the names of their rooms (folders of mace/ops), joined by commas: the
@@ -14,25 +14,29 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.catalogue.loader import OPS_DIR, load_catalogue
-from mace.python.tools.config.vocabulary import DataType
+from mace.python.tools.data_type import DataType, Precision
 from mace.python.tools.errors import MaceError
+from mace.python.tools.export.model_file import attribute_value
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Graph, Op, Value
+from mace.python.tools.ir.op_rules import WINOGRAD, rules_of
 from mace.python.tools.proto import load_proto
 from mace.python.tools.wording import nearest
 
 _PROTO = "mace/proto/mace.proto"
 
 INT8_WEIGHTS = "Int8Weights"
-WINOGRAD = "Winograd"
 # The parts of mace/ops/BUILD.bazel that are named, as users name them.
 PARTS = {INT8_WEIGHTS: "int8_weights", WINOGRAD: "winograd_transforms"}
-_IN_HALF = frozenset(kind.value for kind in DataType if kind.computes_in_half)
 
 
 class SelectionError(MaceError):
@@ -59,28 +63,54 @@ def model_types(path: Path) -> set[str]:
         raise SelectionError(f"{path} has no operators: is it a converted model (.pb)?")
     if any(c.layout == proto.CL_PACKED_O16_SCALED for c in message.constants):
         types.add(INT8_WEIGHTS)
-    if message.hints.winograd and _has_winograd_filter(message):
+    if message.hints.winograd and WINOGRAD in _kernels(message):
         types.add(WINOGRAD)
-    if message.hints.data_type in _IN_HALF:
+    if _precision(path, message.hints.data_type).computes_in_half:
         # The engine converts by it, and brings kernels for 16 bits along.
         types.add("Cast")
     return types
 
 
-def _has_winograd_filter(message: Any) -> bool:
-    # Of 3x3 at stride 1, as Fits in mace/kernels/cpu/winograd has it; whether
-    # its transform pays is known only when shapes are.
-    square = {c.name for c in message.constants if list(c.dims[1:3]) == [3, 3]}
-    return any(
-        operator.type == "Conv2D"
-        and operator.inputs[1] in square
-        and all(
-            set(attribute.ints.values) <= {1}
-            for attribute in operator.attributes
-            if attribute.name == "strides"
+def _precision(path: Path, data_type: str) -> Precision:
+    known = [item.value for item in Precision]
+    if data_type and data_type not in known:
+        raise SelectionError(
+            f"{path} asks for data_type {data_type!r}, which this release does not "
+            f"know; it knows {', '.join(known)}: convert the model again"
         )
+    return Precision(data_type or Precision.FP32_FP32)
+
+
+def _kernels(message: Any) -> set[str]:
+    """What the rooms say of the operators' kernels, see `OpRules.kernels`."""
+    known = default_catalogue().ops
+    shapes = {constant.name: tuple(constant.dims) for constant in message.constants}
+    return {
+        name
         for operator in message.operators
-    )
+        if operator.type in known
+        for name in rules_of(operator.type).kernels(_op(operator, shapes))
+    }
+
+
+def _op(operator: Any, shapes: Mapping[str, tuple[int, ...]]) -> Op:
+    """The operator, alone; of its constants it has the shapes only."""
+    graph = Graph("selection", "mace")
+    values: dict[str, Value] = {}
+    for name in filter(None, dict.fromkeys(operator.inputs)):
+        if name in shapes:
+            data = Constant(shapes[name], DataType.FLOAT32, _no_data)
+            values[name] = graph.add_constant(name, data)
+        else:
+            values[name] = graph.add_value(name, DataType.FLOAT32, None)
+    inputs = [values.get(name) for name in operator.inputs]
+    outputs = [graph.add_value("y", DataType.FLOAT32, None)]
+    attrs = {a.name: attribute_value(operator.type, a) for a in operator.attributes}
+    return graph.add_op(operator.type, inputs, outputs, attrs, operator.name)
+
+
+def _no_data() -> Array:
+    raise AssertionError("a selection reads no weights")
 
 
 def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ...]:
