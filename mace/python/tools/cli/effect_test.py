@@ -1,10 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every key and flag has an effect, or it is told that it has none."""
+"""What is told of keys and flags that a command cannot honour."""
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import logging
 from pathlib import Path
@@ -12,9 +11,7 @@ from typing import Any, Union
 
 import pytest
 
-from mace.python.tools.config.deployment import Deployment
 from mace.python.tools.config.effect import Command, Verdict, check_effects
-from mace.python.tools.config.keys import keys_of, sections_below
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.config.vocabulary import Platform, Runtime
 from mace.python.tools.convert.options import ConvertOptions
@@ -23,15 +20,7 @@ from mace.python.tools.explain.options import ExplainOptions
 from mace.python.tools.importers.base import available_importers
 from mace.python.tools.run.options import GpuHint, RunOptions
 
-_TOOLS = Path(__file__).resolve().parents[1]
 _Options = Union[ConvertOptions, RunOptions, ExplainOptions]
-# Declarations, and what goes through all keys whatever they are.
-_DECLARING = (
-    "config/deployment.py",
-    "convert/options.py",
-    "explain/options.py",
-    "run/options.py",
-)
 _PASSES = {"graph_optimize_options": ["fold_constants", "fuse_activation"]}
 
 _FILE = """
@@ -52,37 +41,6 @@ models:
         output_shapes: 1,4
         {subgraph}
 """
-
-
-def _read_names() -> set[str]:
-    """Attributes, and texts that may name one, of all code but declarations."""
-    found: set[str] = set()
-    for path in _TOOLS.rglob("*.py"):
-        place = path.relative_to(_TOOLS).as_posix()
-        if path.name.endswith("_test.py") or place in _DECLARING:
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Attribute):
-                found.add(node.attr)
-    return found
-
-
-def test_a_key_that_nobody_reads_says_so() -> None:
-    read = _read_names()
-    # What `deployment.py` itself makes of keys: tensors, and hints.
-    columns = ("input_", "output_", "validation_", "check_", "model_sha256", "weight_")
-    for section in sections_below(Deployment):
-        for key in keys_of(section).values():
-            used = key.name in read or key.hint or key.name.startswith(columns)
-            assert used or key.effect.rules or key.effect.why_never, key.name
-
-
-def test_a_flag_that_nobody_reads_says_so() -> None:
-    read = _read_names()
-    for options in (ConvertOptions, RunOptions, ExplainOptions):
-        for item in dataclasses.fields(options):
-            effect = item.metadata["flag"].effect
-            assert item.name in read or effect.why_never or effect.rules, item.name
 
 
 def test_the_release_has_the_frameworks_that_have_an_importer() -> None:
