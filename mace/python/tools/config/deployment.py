@@ -15,12 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Dict, Optional, Tuple
 
 from annotated_types import MinLen
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from mace.python.tools.config import limits
@@ -91,10 +86,7 @@ class _Computation(Section):
         "Type weights are stored in, then type of computation.",
         "how weights are stored, and whether operators compute in 16 bits",
         default=Precision.FP16_FP32,
-        words={
-            "fp32": Precision.FP32_FP32.value,
-            "bf16": Precision.BF16_BF16.value,
-        },
+        words={"fp32": Precision.FP32_FP32.value, "bf16": Precision.BF16_BF16.value},
         accepts=_PRECISIONS,
         hint="data_type",
     )
@@ -126,6 +118,7 @@ _VALIDATION = "`run --validate`"
 
 
 BorderType = Annotated[DataType, v.Words(words.BORDER_TYPES)]
+BorderFormat = Annotated[words.DataFormat, v.Words(words.DataFormat)]
 
 
 class SubgraphConfig(_Computation):
@@ -154,29 +147,24 @@ class SubgraphConfig(_Computation):
         _BORDER,
         default=(DataType.FLOAT32,),
         each="input_tensors",
-        one_for_all=True,
     )
-    input_data_formats: v.OneForAll[
-        Annotated[words.DataFormat, v.Words(words.DataFormat)]
-    ] = key(
+    input_data_formats: v.OneForAll[BorderFormat] = key(
         "Order of the dimensions the application passes; `NONE` for tensors that "
         "have no image layout.",
         _BORDER,
         default=(words.DataFormat.NHWC,),
         each="input_tensors",
-        one_for_all=True,
     )
-    input_ranges: Optional[v.Many[v.Range]] = key(
+    input_ranges: Optional[
+        Annotated[Tuple[v.Range, ...], v.OneOrMany(one_for_all=True)]
+    ] = key(
         "Smallest and largest value of each input, for synthetic inputs "
         "(`-1.0,1.0` if absent).",
         "random inputs of `run`, and a hint in the model file",
         each="input_tensors",
-        one_for_all=True,
     )
     input_aliases: Optional[v.ManyApart[v.Name]] = key(
-        "Names the application uses for the inputs.",
-        _BORDER,
-        each="input_tensors",
+        "Names the application uses for the inputs.", _BORDER, each="input_tensors"
     )
     output_tensors: v.ManyApart[v.Name] = key(
         "Output tensors, named as the inputs are.",
@@ -192,21 +180,15 @@ class SubgraphConfig(_Computation):
         _BORDER,
         default=(DataType.FLOAT32,),
         each="output_tensors",
-        one_for_all=True,
     )
-    output_data_formats: v.OneForAll[
-        Annotated[words.DataFormat, v.Words(words.DataFormat)]
-    ] = key(
+    output_data_formats: v.OneForAll[BorderFormat] = key(
         "Order of the dimensions the application receives.",
         _BORDER,
         default=(words.DataFormat.NHWC,),
         each="output_tensors",
-        one_for_all=True,
     )
     output_aliases: Optional[v.ManyApart[v.Name]] = key(
-        "Names the application uses for the outputs.",
-        _BORDER,
-        each="output_tensors",
+        "Names the application uses for the outputs.", _BORDER, each="output_tensors"
     )
     states: Optional[v.Renamings] = key(
         "Tensors that live across runs, as the cache of a decoder: from the input to "
@@ -242,9 +224,7 @@ class SubgraphConfig(_Computation):
         "Intermediate tensors to compare as well.", _VALIDATION
     )
     check_shapes: Optional[v.Many[v.Shape]] = key(
-        "One shape per entry of `check_tensors`.",
-        _VALIDATION,
-        each="check_tensors",
+        "One shape per entry of `check_tensors`.", _VALIDATION, each="check_tensors"
     )
     backend: Optional[Annotated[words.OnnxBackend, v.Words(words.OnnxBackend)]] = key(
         "Framework an ONNX model is compared with: always ONNX Runtime in this "
@@ -417,11 +397,7 @@ class ModelConfig(_Computation):
     )
     quantize_schema: Optional[
         Annotated[words.QuantizeSchema, v.Words(words.QuantizeSchema)]
-    ] = key(
-        "Representation of quantized values, for `quantize`.",
-        "",
-        _QUANTIZED,
-    )
+    ] = key("Representation of quantized values, for `quantize`.", "", _QUANTIZED)
     change_concat_ranges: v.Flag = key(
         "Give all inputs of a concat its output range, for `quantize`.",
         "",
@@ -451,10 +427,7 @@ class ModelConfig(_Computation):
     )
     cl_mem_type: Optional[
         Annotated[words.ClMemoryType, v.Words(words.ClMemoryType)]
-    ] = key(
-        "OpenCL memory for activations.",
-        on={Runtime.GPU: "where activations lie"},
-    )
+    ] = key("OpenCL memory for activations.", on={Runtime.GPU: "where activations lie"})
     graph_optimize_options: Optional[v.Many[v.Name]] = key(
         "Passes to run instead of all, besides the indispensable ones.",
         "which passes rewrite the graph",
@@ -467,15 +440,10 @@ class ModelConfig(_Computation):
         "Dockerfile that builds this image.", "", _CAFFE
     )
     dockerfile_sha256_checksum: Optional[v.Sha256] = key(
-        "SHA-256 of the Dockerfile.",
-        "",
-        _CAFFE,
-        verifies="dockerfile_path",
+        "SHA-256 of the Dockerfile.", "", _CAFFE, verifies="dockerfile_path"
     )
     nnlib_graph_mode: v.Count = key(
-        "Precision and power mode of older Hexagon DSPs.",
-        on=_OLD_DSP,
-        default=0,
+        "Precision and power mode of older Hexagon DSPs.", on=_OLD_DSP, default=0
     )
     dsp_mode: v.Count = key("Graph mode of older Hexagon DSPs.", on=_OLD_DSP, default=0)
     accelerator_api: Optional[v.Name] = key(

@@ -101,7 +101,6 @@ class Key:
         was: earlier names, each with the words whose spelling changed too.
         words: earlier spellings of its values.
         each: the key whose values this one has one each of.
-        one_for_all: one value may stand for all of them.
         verifies: the key that names the file that this one is the checksum of.
         replaceable: a flag of the same name takes the place of the file's value.
         accepts: the reference table's cell, where its type does not say it.
@@ -115,7 +114,6 @@ class Key:
     was: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     each: str = ""
-    one_for_all: bool = False
     verifies: str = ""
     replaceable: bool = False
     accepts: str = ""
@@ -142,6 +140,11 @@ class Key:
     def required(self) -> bool:
         """Whether it has no default."""
         return self.info.is_required()
+
+    @property
+    def one_for_all(self) -> bool:
+        """Whether one value may stand for all of `each`."""
+        return any(getattr(part, "one_for_all", False) for part in self._parts())
 
     @functools.cached_property
     def section(self) -> type[Section] | None:

@@ -145,10 +145,12 @@ class OneOrMany:
     Attributes:
         cell: for the reference table, around that of the items.
         separated: commas separate values within one text.
+        one_for_all: one value stands for all tensors.
     """
 
     cell: str = "{} or list of them"
     separated: bool = False
+    one_for_all: bool = False
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -197,7 +199,8 @@ def twice(values: Iterable[object]) -> list[str]:
 Many = Annotated[Tuple[_ItemT, ...], OneOrMany()]
 ManyApart = Annotated[Tuple[_ItemT, ...], OneOrMany(), AfterValidator(distinct)]
 OneForAll = Annotated[
-    Tuple[_ItemT, ...], OneOrMany("one for all or a list of {}", separated=True)
+    Tuple[_ItemT, ...],
+    OneOrMany("one for all or a list of {}", separated=True, one_for_all=True),
 ]
 
 _TEXT_OR_NUMBER = WithJsonSchema({"type": ["string", "number"]})

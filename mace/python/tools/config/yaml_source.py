@@ -40,12 +40,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
 _TAG = "tag:yaml.org,2002:"
+_MERGE = f"{_TAG}merge"
 _KNOWN_TAGS = tuple(
     f"{_TAG}{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq")
 )
-# Plain words that look like dates, '=' or '<<' get a tag from YAML's resolver; no
-# one wrote it, and we read the text anyway.
-_GUESSED_TAGS = tuple(f"{_TAG}{name}" for name in ("timestamp", "value", "merge"))
 
 
 class Text(str):
@@ -169,7 +167,12 @@ class _TooLargeError(Exception):
 
 
 class _LimitedLoader(yaml.SafeLoader):
-    """Stops at the first node beyond the limits, before the rest is even scanned."""
+    """Stops at the first node beyond the limits, before the rest is even scanned.
+
+    It makes no guess what a plain word means, but for the key that merges.
+    """
+
+    yaml_implicit_resolvers = {"<": [(_MERGE, re.compile("<<$"))]}  # noqa: RUF012
 
     def __init__(self, text: str) -> None:
         self._depth = 0
@@ -226,8 +229,7 @@ class _TreeBuilder:
         self.problems.append(Problem(place, message))
 
     def node(self, node: yaml.Node, place: Place) -> Any:
-        guessed = isinstance(node, yaml.ScalarNode) and node.tag in _GUESSED_TAGS
-        if node.tag not in _KNOWN_TAGS and not guessed:
+        if node.tag not in (*_KNOWN_TAGS, _MERGE):
             self._problem(place, f"YAML tag {shown(node.tag)} is not supported")
         if isinstance(node, yaml.ScalarNode):
             is_null = node.style is None and node.value in _NULL_WORDS
@@ -246,7 +248,7 @@ class _TreeBuilder:
         merged: list[Table] = []
         for key_node, value_node in node.value:
             at = self.place(key_node, place.path)
-            if key_node.tag == f"{_TAG}merge":
+            if key_node.tag == _MERGE:
                 merged += self._merged(value_node, at)
                 continue
             if not isinstance(key_node, yaml.ScalarNode):
