@@ -42,7 +42,8 @@ def test_applications_have_some_of_these_element_types() -> None:
 
 
 def test_the_core_reads_the_precisions_that_deployments_ask_for() -> None:
-    spellings = re.findall(r'{"(\w+)", Precision::(k\w+)}', _read("core/base/precision.cc"))
+    parser = _read("core/base/precision.cc")
+    spellings = re.findall(r'{"(\w+)", Precision::(k\w+)}', parser)
     assert dict(spellings) == {p.value: p.arithmetic.cpp_name for p in Precision}
 
 
