@@ -73,6 +73,9 @@ class Asked:
         return frozenset(d for s in self.subgraphs for d in s.runtime.devices)
 
 
+Says = Union[str, Callable[[Asked], str]]
+
+
 @dataclass(frozen=True)
 class Rule:
     """A case in which a key or flag cannot be honoured.
@@ -84,21 +87,17 @@ class Rule:
     """
 
     verdict: Verdict
-    says: Union[str, Callable[[Asked], str]]
+    says: Says
     when: str
     commands: tuple[Command, ...]
 
 
-def refused(
-    says: Union[str, Callable[[Asked], str]], when: str = "", *commands: Command
-) -> Rule:
+def refused(says: Says, when: str = "", *commands: Command) -> Rule:
     """The command does not begin."""
     return Rule(Verdict.REFUSED, says, when, commands or tuple(Command))
 
 
-def no_effect(
-    says: Union[str, Callable[[Asked], str]], when: str = "", *commands: Command
-) -> Rule:
+def no_effect(says: Says, when: str = "", *commands: Command) -> Rule:
     """The command goes on and says so."""
     return Rule(Verdict.NO_EFFECT, says, when, commands or tuple(Command))
 
