@@ -18,6 +18,7 @@ from mace.python.tools.catalogue import (
     load_catalogue,
 )
 from mace.python.tools.catalogue.table import main, operator_table
+from mace.python.tools.data_type import DataType
 
 _OPS = Path(__file__).resolve().parents[3] / "ops"
 

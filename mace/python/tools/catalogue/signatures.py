@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from mace.python.tools.catalogue.check import attribute_problem
-from mace.python.tools.catalogue.data_type import DataType
 from mace.python.tools.catalogue.schema import (
     Attribute,
     AttributeValue,
     Port,
     Signature,
 )
+from mace.python.tools.data_type import DataType
 
 # Devices as declarations call them, and as `mace::DeviceType` does.
 DEVICES = MappingProxyType({"cpu": "CPU", "opencl": "GPU", "hexagon": "HEXAGON"})
