@@ -223,6 +223,7 @@ struct DeviceRefusal {
 struct OperatorPlacement {
   std::string operator_name;
   std::string type;
+  std::string subgraph;  // empty if the model has one only
   DeviceType device;
   std::string kernel;  // empty if the device has no choice
   std::string output;  // types and shapes; empty before shapes are known

@@ -129,6 +129,7 @@ Json PlacementJson(const EnginePlacement &placement) {
          {"remark", op.remark},
          {"estimated_us", static_cast<double>(op.estimated_nanos) / 1e3},
          {"refusals", RefusalsJson(op.refusals)}});
+    if (!op.subgraph.empty()) operators.back()["subgraph"] = op.subgraph;
   }
   Json copies = Json::array();
   for (const TensorCopy &copy : placement.copies) {

@@ -28,13 +28,14 @@ constexpr int kBenchmarkRounds = 100;
 // memory it watches.
 constexpr size_t kMaxMemoryPoints = 2000;
 
-MaceStatus SetRuntime(const std::string &name, MaceEngineConfig *config) {
+// `names`: "gpu+cpu".
+MaceStatus ReadRuntimes(const std::string &names,
+                        std::vector<RuntimeType> *wish) {
   static const std::map<std::string, RuntimeType> runtimes = {
       {"cpu", RT_CPU}, {"gpu", RT_OPENCL}, {"dsp", RT_HEXAGON},
       {"hta", RT_HTA}, {"apu", RT_APU},
   };
-  std::vector<RuntimeType> wish;
-  std::istringstream parts(name);
+  std::istringstream parts(names);
   for (std::string part; std::getline(parts, part, '+');) {
     const auto found = runtimes.find(part);
     if (found == runtimes.end()) {
@@ -43,9 +44,27 @@ MaceStatus SetRuntime(const std::string &name, MaceEngineConfig *config) {
                             "' is none of cpu, gpu, dsp, hta, apu; "
                             "several are joined by '+'");
     }
-    wish.push_back(found->second);
+    wish->push_back(found->second);
   }
-  return config->SetRuntimeTypes(wish);
+  return MaceStatus::MACE_SUCCESS;
+}
+
+// `text`: for the whole model, or "front=gpu+cpu,back=cpu" by subgraph.
+MaceStatus SetRuntime(const std::string &text, MaceEngineConfig *config) {
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    const size_t equals = part.rfind('=');
+    const std::string subgraph =
+        equals == std::string::npos ? "" : part.substr(0, equals);
+    std::vector<RuntimeType> wish;
+    MaceStatus status = ReadRuntimes(
+        equals == std::string::npos ? part : part.substr(equals + 1), &wish);
+    if (status == MaceStatus::MACE_SUCCESS) {
+      status = config->SetRuntimeTypes(wish, subgraph.c_str());
+    }
+    if (status != MaceStatus::MACE_SUCCESS) return status;
+  }
+  return MaceStatus::MACE_SUCCESS;
 }
 
 // Of the run, as far as there are cores.

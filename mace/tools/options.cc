@@ -175,7 +175,8 @@ void AddModelFlags(CLI::App *app, Options *options) {
                   "model weights (<model>.data)")
       ->type_name("FILE");
   app->add_option("--runtime", options->runtime,
-                  "cpu (default), or several in the order of wish, as gpu+cpu")
+                  "cpu (default), or several in the order of wish, as gpu+cpu;"
+                  " by subgraph: front=gpu+cpu,back=cpu")
       ->type_name("NAME");
   app->add_option("--input_file", options->input_file,
                   "prefix of raw input files: <prefix>_<name>, every character"

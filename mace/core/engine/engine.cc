@@ -16,6 +16,13 @@
 #include "mace/core/model/model_reader.h"
 
 namespace mace {
+namespace {
+
+bool Contains(const std::vector<DeviceType> &types, DeviceType type) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+}  // namespace
 
 Result<std::unique_ptr<MaceEngine::Impl>> MaceEngine::Impl::Create(
     const EngineRequest &request) {
@@ -70,29 +77,46 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-MaceStatus MaceEngine::Impl::StartDevices(const EngineOptions &options) {
-  std::vector<DeviceType> wish = options.devices;
+MaceStatus MaceEngine::Impl::ReadWishes(const EngineOptions &options) {
+  std::vector<std::string> names = model_.subgraphs;
+  if (names.empty()) names.push_back(model_.name);
+  wishes_.assign(names.size(), options.devices);
   for (const auto &[subgraph, devices] : options.subgraph_devices) {
-    if (subgraph != model_.name) {
+    const auto found = std::find(names.begin(), names.end(), subgraph);
+    if (found == names.end()) {
+      std::string known;
+      for (const std::string &name : names) {
+        known += (known.empty() ? "'" : ", '") + name + "'";
+      }
       return InvalidArgs("a runtime is set for subgraph '", subgraph,
-                         "', but the model has the single subgraph '",
-                         model_.name, "'");
+                         "', but the model has ", known);
     }
-    wish = devices;
+    wishes_[static_cast<size_t>(found - names.begin())] = devices;
   }
-  const bool host_wanted =
-      std::find(wish.begin(), wish.end(), CPU) != wish.end();
-  for (DeviceType type : wish) {
-    if (type == CPU) continue;  // the last, wherever it was named
-    auto device = DeviceRegistration::Create(type, options);
-    if (device.ok()) {
-      devices_.push_back(std::move(device.value()));
-      continue;
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::StartDevices(const EngineOptions &options) {
+  MACE_RETURN_IF_ERROR(ReadWishes(options));
+  std::vector<DeviceType> asked = {CPU};  // the last, wherever it was named
+  for (const std::vector<DeviceType> &wish : wishes_) {
+    for (DeviceType type : wish) {
+      if (Contains(asked, type)) continue;
+      asked.push_back(type);
+      auto device = DeviceRegistration::Create(type, options);
+      if (device.ok()) {
+        devices_.push_back(std::move(device.value()));
+        continue;
+      }
+      for (const std::vector<DeviceType> &other : wishes_) {
+        if (Contains(other, type) && !Contains(other, CPU)) {
+          return device.status();
+        }
+      }
+      left_out_.push_back({type, StatusMessage(device.status())});
+      LOG(WARNING) << DeviceName(type)
+                   << " is left out: " << left_out_.back().reason;
     }
-    if (!host_wanted) return device.status();
-    left_out_.push_back({type, StatusMessage(device.status())});
-    LOG(WARNING) << DeviceName(type)
-                 << " is left out: " << left_out_.back().reason;
   }
   MACE_ASSIGN_OR_RETURN(std::unique_ptr<Device> host,
                         DeviceRegistration::Create(CPU, options));
@@ -175,7 +199,8 @@ MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
       devices.erase(std::find(devices.begin(), devices.end(), failed));
       failed = nullptr;
     }
-    auto made = PlacedGraph::Create(*graph_, devices, host_, shapes, &failed);
+    auto made =
+        PlacedGraph::Create(*graph_, devices, wishes_, host_, shapes, &failed);
     if (made.ok()) {
       placed = std::move(made.value());
     } else if (failed == nullptr) {

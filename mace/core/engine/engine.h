@@ -72,6 +72,7 @@ class MACE_HIDDEN MaceEngine::Impl {
  private:
   Impl() = default;
   MaceStatus Load(const EngineRequest &request);
+  MaceStatus ReadWishes(const EngineOptions &options);
   MaceStatus StartDevices(const EngineOptions &options);
   MaceStatus PlaceWeights(const EngineRequest &request, const void **weights);
   // Places the graph on all devices but `failed` (null: none), which did so
@@ -94,7 +95,9 @@ class MACE_HIDDEN MaceEngine::Impl {
   std::unique_ptr<port::ReadOnlyMemoryRegion> region_;
   AlignedMemory weights_copy_;
   bool weights_unused_ = false;
-  // In the order of wish; the host is the last.
+  // Of each subgraph of the model.
+  DeviceWishes wishes_;
+  // Those that were wished for and started; the host is the last.
   std::vector<std::unique_ptr<Device>> devices_;
   HostDevice *host_ = nullptr;
   // Devices that were asked for and are not among devices_.

@@ -31,6 +31,10 @@ EnginePlacement PlacedGraph::Explain() const {
     const Placement::NodePlace &place = placement_.nodes[node];
     placed.operator_name = graph_.nodes()[node].def->name;
     placed.type = graph_.nodes()[node].def->type;
+    const std::vector<std::string> &subgraphs = graph_.model().subgraphs;
+    if (!subgraphs.empty()) {
+      placed.subgraph = subgraphs[graph_.nodes()[node].def->subgraph];
+    }
     placed.estimated_nanos = static_cast<int64_t>(place.nanos);
     for (const Placement::Refusal &refusal : place.refusals) {
       placed.refusals.push_back(
@@ -126,7 +130,9 @@ std::string ExplainText(const std::string &model,
       text << '\n';
     }
     const OperatorPlacement &op = placement.operators[step];
-    text << step << ' ' << op.type << " '" << op.operator_name << "' "
+    text << step << ' ';
+    if (!op.subgraph.empty()) text << op.subgraph << ": ";
+    text << op.type << " '" << op.operator_name << "' "
          << DeviceName(op.device);
     for (const std::string *part : {&op.kernel, &op.output, &op.remark}) {
       if (!part->empty()) text << ' ' << *part;

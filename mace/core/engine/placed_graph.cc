@@ -43,11 +43,12 @@ class RunScope {
 Result<std::unique_ptr<PlacedGraph>> PlacedGraph::Create(
     const Graph &graph,
     std::vector<Device *> devices,
+    const DeviceWishes &wishes,
     HostDevice *host,
     const std::vector<Shape> &shapes,
     Device **failed) {
   std::unique_ptr<PlacedGraph> placed(
-      new PlacedGraph(graph, std::move(devices), host));
+      new PlacedGraph(graph, std::move(devices), wishes, host));
   const MaceStatus status = placed->Compile(shapes);
   *failed = placed->TakeFailedDevice();
   if (!IsOk(status)) return status;
@@ -59,7 +60,7 @@ MaceStatus PlacedGraph::Compile(const std::vector<Shape> &shapes) {
   if (shapes.size() == graph_.inputs().size()) {
     MACE_ASSIGN_OR_RETURN(declared, InferShapes(graph_, shapes, host_));
   }
-  placement_ = Place(graph_, devices_, declared.get());
+  placement_ = Place(graph_, devices_, wishes_, declared.get());
   for (size_t d = 0; d < devices_.size(); ++d) {
     partitions_.emplace_back();
     const PartitionSpec &spec = placement_.partitions[d];

@@ -33,13 +33,15 @@ struct PreparedRun {
 
 class PlacedGraph {
  public:
-  // `devices` in the order of wish, the host the last; all outlive the result.
+  // `devices`: those that are there, the host the last; all outlive the result,
+  // as `wishes` does.
   // `shapes`: those of graph.inputs() that the model declares; empty where it
   // leaves some open. `*failed` becomes the device whose call failed, if that
   // is not the host.
   static Result<std::unique_ptr<PlacedGraph>> Create(
       const Graph &graph,
       std::vector<Device *> devices,
+      const DeviceWishes &wishes,
       HostDevice *host,
       const std::vector<Shape> &shapes,
       Device **failed);
@@ -76,8 +78,12 @@ class PlacedGraph {
  private:
   PlacedGraph(const Graph &graph,
               std::vector<Device *> devices,
+              const DeviceWishes &wishes,
               HostDevice *host)
-      : graph_(graph), devices_(std::move(devices)), host_(host) {}
+      : graph_(graph),
+        devices_(std::move(devices)),
+        wishes_(wishes),
+        host_(host) {}
 
   MaceStatus Compile(const std::vector<Shape> &shapes);
   MaceStatus Bind(PreparedRun *run,
@@ -98,6 +104,7 @@ class PlacedGraph {
 
   const Graph &graph_;
   std::vector<Device *> devices_;
+  const DeviceWishes &wishes_;
   HostDevice *host_;
   Placement placement_;
   std::vector<std::unique_ptr<Partition>>

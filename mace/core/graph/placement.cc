@@ -16,9 +16,11 @@ class Placer {
  public:
   Placer(const Graph &graph,
          const std::vector<Device *> &devices,
+         const DeviceWishes &wishes,
          const GraphShapes *shapes)
       : graph_(graph),
         devices_(devices),
+        wishes_(wishes),
         shapes_(shapes),
         host_(devices.size() - 1),
         producer_(graph.tensors().size(), -1) {
@@ -68,7 +70,9 @@ class Placer {
       place.device = host_;
       place.nanos = host.nanos;
       if (IsKnownNode(i)) continue;
-      for (size_t d = 0; d < host_; ++d) {
+      for (DeviceType type : wishes_[graph_.nodes()[i].def->subgraph]) {
+        const size_t d = IndexOf(type);
+        if (d >= host_) continue;
         const Support support = devices_[d]->Supports(graph_, i, shapes_);
         if (support.supported) {
           place.device = d;
@@ -78,6 +82,13 @@ class Placer {
         place.refusals.push_back({d, support.reason});
       }
     }
+  }
+
+  // The number of devices if it is not there.
+  size_t IndexOf(DeviceType type) const {
+    size_t d = 0;
+    while (d < devices_.size() && devices_[d]->type() != type) ++d;
+    return d;
   }
 
   // Greedy: what the present device can run goes first, so that segments are
@@ -318,6 +329,7 @@ class Placer {
 
   const Graph &graph_;
   const std::vector<Device *> &devices_;
+  const DeviceWishes &wishes_;
   const GraphShapes *shapes_;
   const size_t host_;
   std::vector<int> producer_;  // node of each tensor; -1 for none
@@ -329,8 +341,9 @@ class Placer {
 
 Placement Place(const Graph &graph,
                 const std::vector<Device *> &devices,
+                const DeviceWishes &wishes,
                 const GraphShapes *shapes) {
-  return Placer(graph, devices, shapes).Place();
+  return Placer(graph, devices, wishes, shapes).Place();
 }
 
 }  // namespace mace

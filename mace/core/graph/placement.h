@@ -49,12 +49,18 @@ struct Placement {
   std::vector<size_t> output_devices;
 };
 
-// `devices`: in the order of wish, the host the last. An operator goes to the
-// first that supports it; a group of operators whose time, with that of the
-// copies around it, is more than the host's goes to the host. `shapes` is null
-// where the model leaves them open: then nothing is known about times.
+// Per subgraph of the model (one, if it names none): the devices that are
+// wanted for its operators, the most wanted first. The host runs what they do
+// not, whether it is among them or not.
+using DeviceWishes = std::vector<std::vector<DeviceType>>;
+
+// `devices`: those that are there, the host the last. An operator goes to the
+// first wanted one that supports it; a group of operators whose time, with that
+// of the copies around it, is more than the host's goes to the host. `shapes`
+// is null where the model leaves them open: then nothing is known about times.
 Placement Place(const Graph &graph,
                 const std::vector<Device *> &devices,
+                const DeviceWishes &wishes,
                 const GraphShapes *shapes);
 
 }  // namespace mace

@@ -55,6 +55,8 @@ struct Model {
   std::vector<OperatorDef> operators;
   std::vector<ConstantInfo> constants;
   std::vector<StateInfo> states;
+  // Names; empty where all of the model is one, which has the model's name.
+  std::vector<std::string> subgraphs;
   uint64_t data_size = 0;
   uint32_t data_crc32 = 0;
   DeploymentHints hints;

@@ -233,6 +233,23 @@ void CheckStates(const Model &model, Problems *problems) {
   }
 }
 
+void CheckSubgraphs(const Model &model, Problems *problems) {
+  std::set<std::string> names;
+  for (const std::string &name : model.subgraphs) {
+    if (name.empty()) problems->Add("a subgraph has no name");
+    if (!names.insert(name).second) {
+      problems->Add("two subgraphs are called '", name, "'");
+    }
+  }
+  const size_t count = std::max<size_t>(model.subgraphs.size(), 1);
+  for (const OperatorDef &def : model.operators) {
+    if (def.subgraph >= count) {
+      problems->Add(Label(def), " belongs to subgraph ", def.subgraph,
+                    ", but there are ", count);
+    }
+  }
+}
+
 void CheckOperatorNames(const OperatorDef &def,
                         Names *names,
                         Problems *problems) {
@@ -491,6 +508,7 @@ MaceStatus CheckModelStructure(const Model &model, size_t data_size) {
     }
   }
   CheckStates(model, &problems);
+  CheckSubgraphs(model, &problems);
   QuantizationChecker(model, &problems).Check();
   if (problems.empty()) return MaceStatus::MACE_SUCCESS;
   return InvalidArgs("model '", model.name, "' breaks ", problems.count(),

@@ -29,6 +29,10 @@ enum ModelField : uint32_t {
   kDataCrc32 = 9,
   kHints = 10,
   kStates = 13,
+  kSubgraphs = 14,
+};
+enum SubgraphField : uint32_t {
+  kSubgraphName = 1,
 };
 enum StateField : uint32_t {
   kStateInput = 1,
@@ -49,6 +53,7 @@ enum OperatorField : uint32_t {
   kOperatorOutputs = 4,
   kOperatorAttributes = 5,
   kOperatorOutputQuantization = 9,
+  kOperatorSubgraph = 10,
 };
 enum AttributeField : uint32_t {
   kAttributeName = 1,
@@ -232,6 +237,9 @@ MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
                                            &def->attributes.back()));
         break;
       }
+      case kOperatorSubgraph:
+        MACE_RETURN_IF_ERROR(fields.Uint32(&def->subgraph));
+        break;
       case kOperatorOutputQuantization:
         def->output_quantization.emplace_back();
         MACE_RETURN_IF_ERROR(
@@ -305,6 +313,17 @@ MaceStatus ReadState(Fields fields, StateInfo *state) {
   return MaceStatus::MACE_SUCCESS;
 }
 
+MaceStatus ReadSubgraph(Fields fields, std::string *name) {
+  while (fields.Next()) {
+    if (fields.tag() == kSubgraphName) {
+      MACE_RETURN_IF_ERROR(fields.Bytes(name));
+    } else {
+      fields.Skip();
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
 // Hints for other tools and devices are skipped.
 MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
   while (fields.Next()) {
@@ -372,6 +391,10 @@ MaceStatus ReadModelFields(Fields fields, Model *model) {
       case kStates:
         MACE_RETURN_IF_ERROR(
             AppendMessage(&fields, "state", ReadState, &model->states));
+        break;
+      case kSubgraphs:
+        MACE_RETURN_IF_ERROR(AppendMessage(&fields, "subgraph", ReadSubgraph,
+                                           &model->subgraphs));
         break;
       case kDataSize:
         MACE_RETURN_IF_ERROR(fields.Uint64(&model->data_size));

@@ -136,6 +136,35 @@ TEST(ModelReaderTest, ReadsWhatIntegersStandFor) {
   EXPECT_EQ(model.outputs[0].quantization, (Quantization{{4}, {}, 0}));
 }
 
+TEST(ModelReaderTest, ReadsToWhichSubgraphOperatorsBelong) {
+  const auto builder = [] {
+    return ModelBuilder()
+        .Input("x", {1})
+        .Subgraph("front")
+        .Operator("a", "T", {"x"}, {"y"})
+        .Subgraph("back")
+        .Operator("b", "T", {"y"}, {"z"})
+        .Output("z");
+  };
+  const Result<Model> result = Read(builder().graph());
+  ASSERT_TRUE(result.ok()) << result.status().information();
+  EXPECT_EQ(result.value().subgraphs,
+            (std::vector<std::string>{"front", "back"}));
+  EXPECT_EQ(result.value().operators[0].subgraph, 0u);
+  EXPECT_EQ(result.value().operators[1].subgraph, 1u);
+  EXPECT_TRUE(CheckModelStructure(result.value(), 0) ==
+              MaceStatus::MACE_SUCCESS);
+
+  Model wrong = Read(builder().Subgraph("back").Subgraph("").graph()).value();
+  wrong.operators[1].subgraph = 4;
+  const std::string problems = CheckModelStructure(wrong, 0).information();
+  for (const char *problem :
+       {"two subgraphs are called 'back'", "a subgraph has no name",
+        "belongs to subgraph 4, but there are 4"}) {
+    EXPECT_NE(problems.find(problem), std::string::npos) << problems;
+  }
+}
+
 TEST(ModelReaderTest, TakesPrecisionFromTheTypesOfWeightsAndArithmetic) {
   EXPECT_EQ(Read(FullModel().graph()).value().hints.precision,
             Precision::kFloat32);

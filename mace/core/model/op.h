@@ -40,6 +40,8 @@ struct OperatorDef {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::vector<AttributeValue> attributes;
+  // Index of the model's subgraph that it belongs to.
+  uint32_t subgraph = 0;
   // One for each output, or none.
   std::vector<Quantization> output_quantization;
 

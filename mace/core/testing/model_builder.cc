@@ -155,6 +155,7 @@ ModelBuilder &ModelBuilder::Operator(
   for (const std::string &output : outputs) def.Bytes(4, output);
   for (const std::string &attribute : attributes) def.Bytes(5, attribute);
   AddQuantization(9, &def);
+  if (subgraphs_ > 1) def.Varint(10, subgraphs_ - 1);
   body_.Bytes(6, def.data());
   return *this;
 }
@@ -198,6 +199,12 @@ ModelBuilder &ModelBuilder::RawConstant(const std::string &name,
   constant.Varint(5, groups).Varint(6, offset).Varint(7, size);
   AddQuantization(8, &constant);
   body_.Bytes(7, constant.data());
+  return *this;
+}
+
+ModelBuilder &ModelBuilder::Subgraph(const std::string &name) {
+  ++subgraphs_;
+  body_.Bytes(14, Message().Bytes(1, name).data());
   return *this;
 }
 

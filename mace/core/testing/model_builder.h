@@ -82,6 +82,8 @@ class ModelBuilder {
                             uint64_t groups,
                             uint64_t offset,
                             uint64_t size);
+  // The operators that are added from now on belong to it.
+  ModelBuilder &Subgraph(const std::string &name);
   // `input` of the next run is `output` of this one.
   ModelBuilder &State(const std::string &input, const std::string &output);
   ModelBuilder &Version(uint64_t version);
@@ -99,6 +101,7 @@ class ModelBuilder {
   void AddQuantization(uint32_t field, Message *message);
 
   uint64_t version_ = 1;
+  uint64_t subgraphs_ = 0;
   bool has_data_size_ = false;
   uint64_t data_size_ = 0;
   uint32_t crc32_ = 0;

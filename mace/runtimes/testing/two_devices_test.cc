@@ -66,6 +66,89 @@ TEST(TwoDevicesTest, GiveTheSameResultHoweverOperatorsAreSplit) {
   }
 }
 
+// As Diamond, in two parts.
+ModelBuilder TwoParts() {
+  ModelBuilder model;
+  model.Input("x", {1, 2, 2, 3})
+      .Constant("c", {1, 2, 2, 3}, Ramp(12, 0))
+      .Subgraph("front")
+      .Operator("add", "TestAdd", {"x", "c"}, {"t"})
+      .Operator("scale", "TestAffine", {"t"}, {"y"}, {Scale(2)})
+      .Subgraph("back")
+      .Operator("sum", "TestCumulative", {"y"}, {"z"})
+      .Operator("join", "TestAdd", {"z", "y"}, {"s"})
+      .Output("s");
+  return model;
+}
+
+MadeEngine MakeParts(const std::vector<RuntimeType> &front,
+                     const std::vector<RuntimeType> &back) {
+  MakeOptions options;
+  EXPECT_TRUE(options.config.SetRuntimeTypes(front, "front") ==
+              MaceStatus::MACE_SUCCESS);
+  EXPECT_TRUE(options.config.SetRuntimeTypes(back, "back") ==
+              MaceStatus::MACE_SUCCESS);
+  return Make(TwoParts(), options);
+}
+
+TEST(SubgraphsTest, HaveDevicesOfTheirOwn) {
+  const FakeDeviceControl control(Taking(TakesAll));
+  struct Case {
+    std::vector<RuntimeType> front;
+    std::vector<RuntimeType> back;
+    Devices devices;
+  };
+  const Case cases[] = {
+      {{RT_APU}, {RT_CPU}, {APU, APU, CPU, CPU}},
+      {{RT_CPU}, {RT_APU, RT_CPU}, {CPU, CPU, APU, APU}},
+      {{RT_APU, RT_CPU}, {RT_APU}, {APU, APU, APU, APU}},
+      {{RT_CPU}, {RT_CPU}, {CPU, CPU, CPU, CPU}},
+  };
+  for (const Case &c : cases) {
+    const MadeEngine made = MakeParts(c.front, c.back);
+    ASSERT_OK(made.status);
+    ASSERT_OK(RunDiamond(made, 3));
+    const EnginePlacement placement = made.engine->GetPlacement();
+    EXPECT_EQ(DevicesOf(placement), c.devices);
+    EXPECT_EQ(placement.operators[0].subgraph, "front");
+    EXPECT_EQ(placement.operators[3].subgraph, "back");
+  }
+}
+
+TEST(SubgraphsTest, WithoutDevicesOfTheirOwnHaveTheModels) {
+  const FakeDeviceControl control(Taking(TakesAll));
+  MakeOptions options = OnBoth();
+  ASSERT_TRUE(options.config.SetRuntimeType(RT_CPU, "front") ==
+              MaceStatus::MACE_SUCCESS);
+  const MadeEngine made = Make(TwoParts(), options);
+  ASSERT_OK(made.status);
+  EXPECT_EQ(DevicesOf(made.engine->GetPlacement()),
+            (Devices{CPU, CPU, APU, APU}));
+  EXPECT_NE(made.engine->Explain().find("1 front: TestAffine 'scale' CPU"),
+            std::string::npos)
+      << made.engine->Explain();
+}
+
+TEST(SubgraphsTest, AreRefusedByNameWhereTheModelHasThemNot) {
+  MakeOptions options;
+  ASSERT_TRUE(options.config.SetRuntimeType(RT_CPU, "middle") ==
+              MaceStatus::MACE_SUCCESS);
+  const MaceStatus status = Make(TwoParts(), options).status;
+  EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(status,
+                  "a runtime is set for subgraph 'middle', but the model has "
+                  "'front', 'back'");
+}
+
+TEST(SubgraphsTest, FailWithADeviceThatOneOfThemCannotDoWithout) {
+  const MadeEngine without = MakeParts({RT_HTA, RT_CPU}, {RT_CPU});
+  ASSERT_OK(without.status);
+  EXPECT_EQ(without.engine->GetPlacement().left_out.size(), 1u);
+  const MaceStatus status = MakeParts({RT_HTA, RT_CPU}, {RT_HTA}).status;
+  EXPECT_EQ(status.code(), MaceStatus::MACE_UNSUPPORTED);
+  EXPECT_MENTIONS(status, "no HTA runtime");
+}
+
 // These programs have no Conv2D.
 TEST(TwoDevicesTest, CannotBeTimedWithoutTheOperators) {
   const Capability capability = GetCapability(RT_CPU);
