@@ -21,6 +21,7 @@ from mace.python.tools.importers.base import UnsupportedNodes
 from mace.python.tools.ir import DataFormat, DataType, Graph, Op, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import permute, to_ints
+from mace.python.tools.ir.subgraphs import assign_rest
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.proto import load_proto
 
@@ -128,11 +129,13 @@ def export_model(
 
     Args:
         graph: rewritten by the passes: channels last, catalogue operators.
+            Operators without a subgraph get one, where the graph has any.
 
     Raises:
         UnsupportedNodesError: operators that are not as the catalogue says.
     """
     check_supported(graph)
+    assign_rest(graph)
     proto = load_proto(_PROTO)
     border = [v.name for v in (*graph.inputs, *graph.outputs)]
     names = Names(options.obfuscate, border)
@@ -175,6 +178,7 @@ def export_model(
             proto.State(input=name, output=becomes)
             for name, becomes in options.states.items()
         ],
+        subgraphs=[proto.Subgraph(name=name) for name in graph.subgraphs],
     )
     return Exported(model, data.size, written)
 
@@ -267,6 +271,7 @@ def _operator(
             for v in op.outputs
             if any(other.quantization for other in op.outputs)
         ],
+        subgraph=op.subgraph or 0,
     )
 
 

@@ -15,6 +15,7 @@ from mace.python.tools.ir.graph import (
 from mace.python.tools.ir.infer import ShapeError, infer_op
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import Dim, Shape
+from mace.python.tools.ir.subgraphs import SubgraphSpec, assign_subgraphs
 
 __all__ = [
     "Constant",
@@ -28,7 +29,9 @@ __all__ = [
     "Quantization",
     "Shape",
     "ShapeError",
+    "SubgraphSpec",
     "Value",
+    "assign_subgraphs",
     "infer_op",
     "multiplied",
     "scaled",

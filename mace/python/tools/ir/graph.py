@@ -32,6 +32,8 @@ class Graph:
             of rank 4, by value name; NONE where the dimensions have no such
             meaning. An importer for a framework that puts channels first
             says NCHW; the pass `channels_last` turns that into NHWC.
+        subgraphs: names of the parts for which an application can choose devices;
+            empty if the graph is one. See `subgraphs`.
         external_files: what the model's file names besides itself and constants
             were read from, relative to its folder.
     """
@@ -42,6 +44,7 @@ class Graph:
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
         self.formats: dict[str, DataFormat] = {}
+        self.subgraphs: tuple[str, ...] = ()
         self.external_files: tuple[str, ...] = ()
         self._ops: dict[Op, None] = {}
         self._values: dict[str, Value] = {}
@@ -185,7 +188,9 @@ class Graph:
         """Puts a new operator in the place of `old`, under its name."""
         outputs, name = list(old.outputs), old.name
         self.remove_op(old)
-        return self.add_op(op_type, inputs, outputs, attrs, name)
+        new = self.add_op(op_type, inputs, outputs, attrs, name)
+        new.subgraph = old.subgraph
+        return new
 
     def merge_into(self, first: Op, second: Op) -> None:
         """Lets `first` produce the output of `second`, its only reader.

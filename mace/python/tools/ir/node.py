@@ -81,7 +81,12 @@ class Value:
 
 
 class Op:
-    """An operator. Made by `Graph.add_op` or by `GraphBuilder.op`."""
+    """An operator. Made by `Graph.add_op` or by `GraphBuilder.op`.
+
+    Attributes:
+        subgraph: index of the graph's subgraph that it belongs to; None for one
+            that a pass added, see `subgraphs.assign_rest`.
+    """
 
     def __init__(
         self, name: str, op_type: str, attrs: Mapping[str, AttributeValue]
@@ -89,6 +94,7 @@ class Op:
         self.name = name
         self.type = op_type
         self.attrs: dict[str, AttributeValue] = dict(attrs)
+        self.subgraph: int | None = None
         self._inputs: list[Value | None] = []
         self._outputs: list[Value] = []
 
