@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The C++ interface of MACE: all that an application includes.
+// The C++ interface of MACE: the only header that a C++ application needs.
 //
 //   std::shared_ptr<mace::MaceEngine> engine;
 //   mace::MaceEngineConfig config;
@@ -10,21 +10,21 @@
 //       graph, graph_size, weights, weights_size, {"input"}, {"output"},
 //       config, &engine);
 //   if (status != mace::MaceStatus::MACE_SUCCESS) {
-//     // status.information() says what to change; use another strategy.
+//     // status.information() says what is wrong; use a fallback.
 //   }
 //   status = engine->Run(inputs, &outputs);
 //
-// No function of this library ends the process or throws: what fails comes
-// back as a MaceStatus. A function that is documented as thread-compatible may
+// No function of this library ends the process or throws: a function that fails
+// returns a MaceStatus. A function that is documented as thread-compatible may
 // be called from any thread, but not from two at once on the same object. The
-// destructor counts as such a call: whoever runs an engine in a thread gives
-// that thread a copy of the shared_ptr.
+// destructor counts as such a call: if a thread runs an engine, give that
+// thread its own copy of the shared_ptr.
 //
-// After fork() the parent and the child may each go on with an engine: run it
-// or destroy it. The child's first run starts threads of its own, as it did not
-// inherit the parent's; if there are none to be had, it runs on the calling
-// thread and logs a warning. Engines must not run or be made in other threads
-// while fork() is called: the child would wait for these threads for ever.
+// After fork() the parent and the child may each run or destroy an engine. The
+// child does not inherit the parent's threads, so its first run starts new
+// ones; if that fails, it runs on the calling thread and logs a warning. No
+// other thread may run or create an engine while fork() is called: the child
+// would wait for these threads for ever.
 
 #ifndef MACE_PUBLIC_MACE_H_
 #define MACE_PUBLIC_MACE_H_
@@ -137,9 +137,10 @@ class MACE_API MaceStatus {
 
 // One input or output: a shape and shared ownership of its elements.
 //
-// The buffer holds product(shape) elements of data_type(), dense, row-major in
-// the order data_format() says. For an output, the buffer must be large enough
-// for the result (MACE_INVALID_ARGS otherwise) and shape() is updated by Run.
+// The buffer holds product(shape) elements of data_type(), dense and row-major,
+// with dimensions in the order data_format(). For an output, the buffer must be
+// large enough for the result (MACE_INVALID_ARGS otherwise); Run updates
+// shape().
 class MACE_API MaceTensor {
  public:
   MaceTensor();
@@ -212,7 +213,7 @@ struct EngineStats {
   size_t constant_bytes;  // bytes of constants used in place
   size_t prepared_bytes;  // bytes of constants copied or transformed at load
   size_t operator_count;
-  size_t state_bytes;  // of values that runs leave for the next
+  size_t state_bytes;  // of values that are kept from one run to the next
 };
 
 // Where the operators of an engine run, and why.
@@ -228,10 +229,11 @@ struct OperatorPlacement {
   std::string kernel;  // empty if the device has no choice
   std::string output;  // types and shapes; empty before shapes are known
   std::string remark;
-  // Time of one run that the choice of the device was made with; 0 if the model
+  // Estimated time of one run, by which the device was chosen; 0 if the model
   // leaves shapes open.
   int64_t estimated_nanos;
-  // Devices that were wished for more.
+  // The devices that come earlier in the caller's list, and why each of them
+  // does not run the operator.
   std::vector<DeviceRefusal> refusals;
 };
 // A tensor that is copied from one device's memory to another's.
@@ -240,13 +242,13 @@ struct TensorCopy {
   DeviceType from;
   DeviceType to;
   int64_t bytes;  // -1 before shapes are known
-  // Index of the operator that it comes before.
+  // Index of the operator before which the tensor is copied.
   size_t before_operator;
 };
 struct EnginePlacement {
-  std::vector<OperatorPlacement> operators;  // in the order of running
+  std::vector<OperatorPlacement> operators;  // in the order of execution
   std::vector<TensorCopy> copies;
-  // Devices that were asked for and are not there, or failed.
+  // Devices that the caller named and that are not available or failed.
   std::vector<DeviceRefusal> left_out;
 };
 
@@ -264,27 +266,28 @@ class MACE_API MaceEngineConfig {
   MaceStatus SetRuntimeType(RuntimeType runtime_type,
                             const char *subgraph = "");
 
-  // Several devices in the order of wish: each operator runs on the first that
-  // can run it and gains by it. RT_CPU, which can run every operator, is the
-  // last wherever it is named, and also takes what no other device can run
-  // where it is not named. A device that
-  // this library lacks or that does not start fails the creation of the engine,
-  // unless RT_CPU is named too: then it is left out with a warning.
+  // Several devices in order of preference: each operator runs on the first
+  // device that can run it and makes the model faster. RT_CPU, which can run
+  // every operator, is always the last, wherever it is named; even if it is not
+  // named, the CPU runs the operators that no other device can run. If this
+  // library lacks a device or the device does not start, creating the engine
+  // fails, unless RT_CPU is named too: then the device is omitted with a
+  // warning.
   MaceStatus SetRuntimeTypes(const std::vector<RuntimeType> &runtime_types,
                              const char *subgraph = "");
 
-  // num_threads: -1 or 0 chooses the number of cores the policy selects; a
-  // number above the cores at hand is lowered to it. Default: 1 thread pool
-  // worker per big core, AFFINITY_NONE.
+  // num_threads: -1 or 0 means as many threads as the policy selects cores; a
+  // number above the number of available cores is lowered to it. Default: one
+  // thread per big core, AFFINITY_NONE.
   MaceStatus SetCPUThreadPolicy(int num_threads, CPUAffinityPolicy policy);
 
-  // Run fails with MACE_RUNTIME_ERROR at the first operator that gives NaN or
-  // infinity, and names it. Costs a pass over every tensor. Default: off, or
-  // on if the environment has MACE_OUT_OF_RANGE_CHECK=1.
+  // Run fails with MACE_RUNTIME_ERROR at the first operator that produces NaN
+  // or infinity, and names the operator. Costs a pass over every tensor.
+  // Default: off, or on if the environment has MACE_OUT_OF_RANGE_CHECK=1.
   MaceStatus SetOutOfRangeCheck(bool enabled);
 
-  // Creation reads all weights once and compares their checksum with the
-  // model's. Default: off (the size is always compared).
+  // Creating the engine reads all weights once and compares their checksum with
+  // the one in the model. Default: off (the size is always compared).
   MaceStatus SetWeightsCheck(bool enabled);
 
   class Impl;
@@ -298,36 +301,37 @@ class MACE_API MaceEngineConfig {
 // at the same time unless one is the other's tutor.
 class MACE_API MaceEngine {
  public:
-  // Engines are made by the CreateMaceEngine... functions.
+  // Create engines with the CreateMaceEngine... functions.
   class Impl;
   explicit MaceEngine(std::unique_ptr<Impl> impl);
   MaceEngine(const MaceEngine &) = delete;
   MaceEngine &operator=(const MaceEngine &) = delete;
   ~MaceEngine();
 
-  // Runs the model. `inputs` holds every input by name (shapes may differ from
-  // those of the deployment file and from run to run); `outputs` names the
-  // wanted outputs, whose buffers are written. `run_metadata` may be null.
+  // Runs the model. `inputs` holds every input by name; shapes may differ from
+  // those of the deployment file and from run to run. `outputs` holds the
+  // wanted outputs by name; Run writes to their buffers. `run_metadata` may be
+  // null.
   MaceStatus Run(const std::map<std::string, MaceTensor> &inputs,
                  std::map<std::string, MaceTensor> *outputs,
                  RunMetadata *run_metadata = nullptr);
 
-  // Gives the memory of intermediate tensors back; the next Run takes it
-  // again. (AP-19)
+  // Frees the memory of intermediate tensors; the next Run allocates it again.
+  // (AP-19)
   MaceStatus ReleaseIntermediateBuffer();
 
-  // Some models keep values from one run to the next (the cache of a decoder,
-  // the state of a recurrent network): they are no inputs or outputs here. All
-  // of them are zero before the first run and after this. A run that fails
-  // leaves them as they were.
+  // Some models keep values, called states, from one run to the next (the cache
+  // of a decoder, the state of a recurrent network). States are not inputs or
+  // outputs of Run. All of them are zero before the first run and after this
+  // call. A run that fails does not change them.
   MaceStatus ResetStates();
 
   EngineStats GetStats() const;
 
   EnginePlacement GetPlacement() const;
 
-  // The same as text: one line per operator with device, kernel and shapes;
-  // under it, why it does not run where it was wished to.
+  // The same as text: one line per operator with device, kernel and shapes,
+  // followed by the reasons why preferred devices do not run it.
   std::string Explain() const;
 
   Impl *impl();
@@ -336,14 +340,16 @@ class MACE_API MaceEngine {
   std::unique_ptr<Impl> impl_;
 };
 
-// Newer generation: graph and weights are in memory. (AP-14)
+// Newer form: graph and weights are in memory. (AP-14)
 //
 // `model_weights_data` is used in place and must outlive the engine, unless
 // `*model_data_unused` is set to true. Its address should be a multiple of 64
 // (a mapped file is); otherwise the constants are copied once.
 // `tutor`: an initialised engine whose intermediate memory the new one shares
-// (AP-20); the two must not run at the same time, the tutor must live longer.
-// `fake_warmup`: prepare everything a first run would, without running.
+// (AP-20); the two must not run at the same time, and the tutor must live
+// longer.
+// `fake_warmup`: prepare everything that the first run would prepare, without
+// running the model.
 MACE_API MaceStatus
 CreateMaceEngineFromProto(const unsigned char *model_graph_proto,
                           size_t model_graph_proto_size,
@@ -357,14 +363,14 @@ CreateMaceEngineFromProto(const unsigned char *model_graph_proto,
                           MaceEngine *tutor = nullptr,
                           bool fake_warmup = false);
 
-// Older generation: the weights are a regular file, mapped for the engine's
-// life. (AP-13)
+// Older form: the weights are a regular file, which stays mapped as long as the
+// engine lives. (AP-13)
 //
-// The file may be deleted or replaced by another of its name (rename), but must
-// not be written to or made shorter in place: the operating system ends a
-// process with SIGBUS that reads a mapped page beyond the end of its file, and
-// no library can turn that into a status. Where others write the file, read it
-// into memory and use the function above.
+// The file may be deleted or replaced by renaming another file over it, but
+// must not be written to or shortened in place. If a process reads a mapped
+// page beyond the end of the file, the operating system ends the process with
+// SIGBUS, and no library can turn that into a status. If others may write to
+// the file, read it into memory and use the function above.
 MACE_API MaceStatus
 CreateMaceEngineFromProto(const std::vector<unsigned char> &model_pb,
                           const std::string &model_data_file,
@@ -382,12 +388,12 @@ CreateMaceEngineFromProto(const std::vector<unsigned char> &model_pb,
 
 // The runtimes that this library has and that start on this machine, in the
 // order of RuntimeType. An engine that is created with one of them uses it;
-// what it runs there, GetPlacement says. (AP-25)
+// GetPlacement says which operators run on it. (AP-25)
 MACE_API MaceStatus GetRuntimeTypes(std::vector<RuntimeType> *runtime_types);
 
-// How long a runtime takes for a fixed piece of work; the same for all of them.
+// How long a runtime takes for a benchmark that is the same for all runtimes.
 struct PerformanceInfo {
-  // Negative if the runtime can't do it.
+  // Negative if the runtime can't run the benchmark.
   float exec_time = -1;
 };
 struct Capability {
@@ -398,16 +404,17 @@ struct Capability {
   bool supported = false;
 };
 // Runs a block of MobileNet v2 (21 million multiply-accumulates) a few times on
-// the runtime, by its default options, and takes the least time. The result is
-// divided by `cpu_float32_exec_time`: with 1 it is in milliseconds, with the
-// CPU's own result it is in CPU times. A library that was built for selected
-// operators needs Conv2D and DepthwiseConv2d among them. (AP-25)
+// the runtime with default options, and takes the shortest time. The result is
+// divided by `cpu_float32_exec_time`: if that is 1, the result is in
+// milliseconds; if it is the CPU's result, the result is relative to the CPU's
+// time. A library that was built for selected operators needs Conv2D and
+// DepthwiseConv2d among them. (AP-25)
 MACE_API Capability GetCapability(RuntimeType runtime_type,
                                   float cpu_float32_exec_time = 1.0f);
 
 namespace port {
 
-// Bytes that stay readable and in place while this object lives. (AP-21)
+// Bytes that stay readable at the same address while this object lives. (AP-21)
 class MACE_API ReadOnlyMemoryRegion {
  public:
   virtual ~ReadOnlyMemoryRegion();
@@ -432,8 +439,8 @@ class MACE_API ReadOnlyBufferMemoryRegion : public ReadOnlyMemoryRegion {
 class MACE_API FileSystem {
  public:
   virtual ~FileSystem();
-  // Maps a regular file read-only; it must not be made shorter while the region
-  // lives (see CreateMaceEngineFromProto).
+  // Maps a regular file read-only. The file must not be shortened while the
+  // region lives (see CreateMaceEngineFromProto).
   virtual MaceStatus NewReadOnlyMemoryRegionFromFile(
       const char *path, std::unique_ptr<ReadOnlyMemoryRegion> *result) = 0;
 };

@@ -12,13 +12,14 @@
  *     fprintf(stderr, "%s\n", mace_last_error());
  *   }
  *
- * Every function that can fail returns a code and leaves a message for the
+ * Every function that can fail returns a code and stores a message for the
  * calling thread (mace_last_error). No function ends the process. An engine
- * may be used from any thread, by one call at a time, mace_engine_destroy
- * included. What mace.h says of fork() and of mapped files holds here, too.
+ * may be used from any thread, but by only one call at a time, including
+ * mace_engine_destroy. What mace.h says about fork() and mapped files also
+ * holds here.
  *
- * The enumerations are plain int in the ABI; a value that does not exist is
- * an error, not undefined behaviour. */
+ * The enumerations are plain int in the ABI; an undefined value is an error,
+ * not undefined behaviour. */
 
 #ifndef MACE_PUBLIC_MACE_C_H_
 #define MACE_PUBLIC_MACE_C_H_
@@ -87,10 +88,9 @@ typedef struct mace_config mace_config;
 
 /* A model in memory. `weights` is used in place, must outlive the engine and
  * should start at a multiple of 64 (it is copied otherwise). If weights_path
- * is not NULL, that regular file is mapped instead; it must not be made shorter
- * while the engine lives. The names choose inputs and
- * outputs; with a count of 0, all of the model's are taken. Set what you do
- * not use to zero. */
+ * is not NULL, that regular file is mapped instead; it must not be shortened
+ * while the engine lives. The names choose inputs and outputs; a count of 0
+ * means all inputs or outputs of the model. Set unused members to zero. */
 typedef struct mace_model {
   const void *graph;
   size_t graph_size;
@@ -104,8 +104,8 @@ typedef struct mace_model {
 } mace_model;
 
 /* One input or output of a run. `data` holds `bytes` bytes, dense and
- * row-major; the caller owns it. For an output `bytes` is the room there is,
- * and mace_engine_run sets `rank` and `dims`. */
+ * row-major; the caller owns it. For an output, `bytes` is the size of the
+ * buffer, and mace_engine_run sets `rank` and `dims`. */
 typedef struct mace_tensor {
   const char *name;
   void *data;
@@ -120,10 +120,9 @@ typedef struct mace_tensor {
 MACE_API const char *mace_version(void);
 
 /* The message of the last function that failed on this thread; "" if none
- * did. Valid until the next call of this library on this thread. */
+ * failed. Valid until the next call of this library on this thread. */
 MACE_API const char *mace_last_error(void);
 
-/* The number of threads is chosen by the policy if it is -1. */
 MACE_API mace_code mace_config_create(mace_config **config);
 MACE_API mace_code mace_config_set_device(mace_config *config,
                                           mace_device device);
@@ -131,13 +130,16 @@ MACE_API mace_code mace_config_set_device(mace_config *config,
 MACE_API mace_code mace_config_set_devices(mace_config *config,
                                            const mace_device *devices,
                                            size_t count);
+/* As MaceEngineConfig::SetCPUThreadPolicy. If num_threads is -1, the policy
+ * chooses the number of threads. */
 MACE_API mace_code mace_config_set_cpu_threads(mace_config *config,
                                                int num_threads,
                                                mace_affinity policy);
+/* As MaceEngineConfig::SetOutOfRangeCheck. */
 MACE_API mace_code mace_config_set_out_of_range_check(mace_config *config,
                                                       int enabled);
-/* Creation reads all weights once and compares their checksum with the
- * model's. Off unless asked for; their size is always compared. */
+/* Creating the engine reads all weights once and compares their checksum with
+ * the one in the model. Off by default; their size is always compared. */
 MACE_API mace_code mace_config_set_weights_check(mace_config *config,
                                                  int enabled);
 /* NULL is allowed. */

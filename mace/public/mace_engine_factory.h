@@ -5,8 +5,8 @@
 //
 // A deployment with `model_graph_format: code` is converted to an archive
 // `<library_name>.a`, which defines these functions for the models of that
-// deployment. Link it beside libmace. An application links one such archive;
-// several models go into one deployment file.
+// deployment. Link it together with libmace. An application can link only one
+// such archive; put several models into one deployment file.
 
 #ifndef MACE_PUBLIC_MACE_ENGINE_FACTORY_H_
 #define MACE_PUBLIC_MACE_ENGINE_FACTORY_H_
@@ -23,11 +23,11 @@ namespace mace {
 // Names of the linked models: the tags of the deployment file.
 MACE_API std::vector<std::string> LinkedModelNames();
 
-// Newer generation. (AP-16)
+// Newer form. (AP-16)
 //
-// `model_data`: the weights, when the deployment has `model_data_format: file`;
-// used in place as CreateMaceEngineFromProto does, which also explains the
-// arguments after `output_nodes`. Null with size 0 when the weights are linked
+// `model_data`: the weights, if the deployment has `model_data_format: file`;
+// used in place as by CreateMaceEngineFromProto, which also explains the
+// arguments after `output_nodes`. Null with size 0 if the weights are linked
 // in: they are then used where the program's loader put them, without a copy.
 //
 // MACE_INVALID_ARGS: no model of that name is linked in (the message lists
@@ -44,7 +44,7 @@ CreateMaceEngineFromCode(const std::string &model_name,
                          MaceEngine *tutor = nullptr,
                          bool fake_warmup = false);
 
-// Older generation. (AP-15)
+// Older form. (AP-15)
 //
 // `model_data_file`: path of the weights; null or empty when they are linked
 // in.

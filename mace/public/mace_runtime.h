@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For sources written for releases that declared MaceEngineConfig and the
-// policies of threads and devices here: mace.h has all of it.
+// For sources written for releases in which this header declared
+// MaceEngineConfig and the thread and device policies: mace.h has all of them.
 
 #ifndef MACE_PUBLIC_MACE_RUNTIME_H_
 #define MACE_PUBLIC_MACE_RUNTIME_H_

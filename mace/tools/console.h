@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What mace_run prints: lines with the prefix "I file.cc:line ", as the
-// library's own log has it, results on stdout, warnings and errors on stderr.
+// Output of mace_run: lines with the prefix "I file.cc:line ", like those of
+// the library's log. Results go to stdout, warnings and errors to stderr.
 
 #ifndef MACE_TOOLS_CONSOLE_H_
 #define MACE_TOOLS_CONSOLE_H_

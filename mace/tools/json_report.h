@@ -15,8 +15,8 @@
 namespace mace {
 namespace tools {
 
-// The report of a run that ended with `status`; README.md of this folder
-// describes its members. A failed run is reported, too.
+// The report of a run that ended with `status`; README.md in this folder
+// describes its members. Failed runs have a report, too.
 std::string JsonReport(const Options &options,
                        const ModelRunner &runner,
                        const MaceStatus &status);

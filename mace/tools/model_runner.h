@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads a model, runs it and keeps what was measured.
+// Loads a model, runs it and stores the measurements.
 
 #ifndef MACE_TOOLS_MODEL_RUNNER_H_
 #define MACE_TOOLS_MODEL_RUNNER_H_
@@ -23,7 +23,7 @@
 namespace mace {
 namespace tools {
 
-// What one life of the engine took.
+// Times of one engine, from its creation to its last run.
 struct RestartTimes {
   double init_ms = 0;
   double warmup_ms = 0;
@@ -38,7 +38,7 @@ struct Measurements {
   std::vector<MemoryPoint> memory;
   size_t peak_resident_bytes = 0;
   int recoveries = 0;
-  // Benchmark alone.
+  // Only with --benchmark.
   std::vector<double> warmup_ms;
   std::vector<double> without_statistics_ms;
   std::vector<double> with_statistics_ms;
@@ -54,7 +54,7 @@ class ModelRunner {
   ModelRunner(const ModelRunner &) = delete;
   ModelRunner &operator=(const ModelRunner &) = delete;
 
-  // Everything the options ask for, but the report.
+  // Does everything that the options ask for, except the report.
   MaceStatus RunAll();
 
   const Measurements &measurements() const { return measurements_; }
@@ -63,7 +63,7 @@ class ModelRunner {
  private:
   MaceStatus PrepareTensors();
   MaceStatus LoadInputs();
-  // Fails when the weights are not those that the graph was written with.
+  // Fails if the weights do not belong to the graph.
   MaceStatus CheckWeights();
   MaceStatus CreateEngine(bool check_operators = false);
   MaceStatus RunOneLife();
@@ -74,7 +74,7 @@ class ModelRunner {
                               OpStatistics *statistics);
   // One run of the engine; `ms` may be null.
   MaceStatus RunOnce(RunMetadata *metadata, double *ms);
-  // As RunOnce, but after a runtime error makes the engine anew and tries
+  // As RunOnce, but after a runtime error it creates a new engine and tries
   // again, a few times. (MR-07)
   MaceStatus RunSafely(RunMetadata *metadata, double *ms);
   MaceStatus WriteOutputs() const;

@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where mace_run has its model from. Two sources implement this class, and a
-// program links one: model_source_files.cc reads the files that the flags
-// name; model_source_linked.cc uses models that are part of the program.
+// The source of mace_run's model. Two files implement this class, and a program
+// links one of them: model_source_files.cc reads the files that the flags name;
+// model_source_linked.cc uses models that are part of the program.
 
 #ifndef MACE_TOOLS_MODEL_SOURCE_H_
 #define MACE_TOOLS_MODEL_SOURCE_H_
@@ -22,7 +22,7 @@ class ModelSource {
  public:
   explicit ModelSource(const Options &options) : options_(options) {}
 
-  // Reads or maps what is to be read or mapped, anew each time.
+  // Reads or maps the files, again at each call.
   MaceStatus Load();
   // After Load.
   MaceStatus CreateEngine(const MaceEngineConfig &config,
@@ -34,7 +34,7 @@ class ModelSource {
   std::unique_ptr<port::ReadOnlyMemoryRegion> weights_;
 };
 
-// Maps the weights, if the flags name a file of them.
+// Maps the weights, if the flags name a file with weights.
 MaceStatus MapWeights(const Options &options,
                       std::unique_ptr<port::ReadOnlyMemoryRegion> *weights);
 

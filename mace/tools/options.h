@@ -15,7 +15,7 @@
 namespace mace {
 namespace tools {
 
-// Exit statuses: what failed, as scripts see it.
+// Exit statuses.
 enum ExitStatus {
   kExitSuccess = 0,
   // The model ran wrongly, or the system failed (memory, driver, disk).
@@ -71,8 +71,8 @@ struct ParseOutcome {
   int status = kExitSuccess;
 };
 
-// Fills `options` from the arguments. Prints help, version or one error
-// message naming the flag when the answer is not to run.
+// Fills `options` from the arguments. If the model is not to be run, prints the
+// help, the version or one error message that names the flag.
 ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options);
 
 // "a,b" -> {"a", "b"}; "\," is a comma that belongs to a name.

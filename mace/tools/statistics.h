@@ -17,7 +17,7 @@
 namespace mace {
 namespace tools {
 
-// Of a series of measurements, in their unit; all 0 if there are none.
+// Summary of a series of measurements, in their unit; all 0 if there are none.
 struct Summary {
   int64_t round = 0;
   double first = 0;
@@ -54,12 +54,12 @@ struct TypeProfile {
 
 class OpStatistics {
  public:
-  // Adds one run. Runs whose operators differ from the first one's (another
-  // input shape may fold other operators away) are not accepted.
+  // Adds one run. Fails if its operators differ from those of the first run
+  // (with another input shape, other operators may be computed before the run).
   MaceStatus Add(const RunMetadata &metadata);
 
   const std::vector<OpProfile> &ops() const { return ops_; }
-  // By falling time.
+  // Sorted by time, longest first.
   std::vector<TypeProfile> Types() const;
   // Sum of operator times of each round, ms.
   const std::vector<double> &totals() const { return totals_; }

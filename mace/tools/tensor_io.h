@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tensors of mace_run: buffers, raw files, random contents, and the search
-// for values that are no numbers.
+// The tensors of mace_run: buffers, raw files, random values, and the search
+// for NaN and Inf.
 //
 // A raw file holds the elements of one tensor, row-major, little-endian,
 // without header: float32 unless the flags say another type.
@@ -24,8 +24,8 @@ namespace tools {
 
 using TensorMap = std::map<std::string, MaceTensor>;
 
-// A name as part of a file name: every character that is no ASCII letter or
-// digit becomes '_'.
+// A name as part of a file name: every character other than ASCII letters and
+// digits becomes '_'.
 std::string SanitizeName(const std::string &name);
 
 size_t ElementSize(IDataType type);
@@ -36,18 +36,20 @@ int64_t ElementCount(const std::vector<int64_t> &shape);
 // short.
 MaceStatus MakeTensor(const TensorSpec &spec, MaceTensor *tensor);
 
-// Fills floats with uniform values in [-1, 1), 8-bit integers and int32 with
-// 0 or 1, which are valid as indices into all but empty tables.
+// Fills floats with uniform values in [-1, 1), and 8-bit integers and int32
+// with 0 or 1, which are valid indices into tables of at least two entries.
 void FillRandom(uint64_t seed, MaceTensor *tensor);
 
 // The file must hold exactly the tensor's bytes.
 MaceStatus ReadTensorFile(const std::string &path, MaceTensor *tensor);
 
-// Writes beside `path` and renames, so that no reader sees half a file.
+// Writes a file in the same folder and renames it to `path`, so that no reader
+// sees half a file.
 MaceStatus WriteFile(const std::string &path, const void *data, size_t size);
 MaceStatus WriteTensorFile(const std::string &path, const MaceTensor &tensor);
 
-// How the values of an output look; min, max and mean are over finite values.
+// Statistics of the values of an output; min, max and mean are over finite
+// values.
 struct ValueSummary {
   int64_t elements = 0;
   int64_t nan = 0;
@@ -59,8 +61,9 @@ struct ValueSummary {
 ValueSummary Summarize(const MaceTensor &tensor);
 
 // Suffixes of the samples in `dir`: files named `<first input><suffix>`,
-// sorted. A file that starts with several inputs' names is of the longest of
-// them. MACE_INVALID_ARGS if the folder cannot be read or holds none.
+// sorted. A file whose name starts with several inputs' names belongs to the
+// input with the longest name. MACE_INVALID_ARGS if the folder cannot be read
+// or has no samples.
 MaceStatus ListSamples(const std::string &dir,
                        const std::vector<std::string> &inputs,
                        std::vector<std::string> *suffixes);

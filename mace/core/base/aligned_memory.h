@@ -22,7 +22,7 @@ inline bool IsAligned(const void *address, size_t alignment) {
   return reinterpret_cast<uintptr_t>(address) % alignment == 0;
 }
 
-// Stands for the memory of a tensor without elements: nothing may lie there.
+// An address for tensors without elements. Nothing may be stored there.
 void *NoElements();
 
 // Owns uninitialised memory at a multiple of kMemoryAlignment.
@@ -42,8 +42,8 @@ class AlignedMemory {
     return *this;
   }
 
-  // Replaces what is held. False, holding nothing, when memory ran out. The
-  // old memory is given back first, so that the peak is the larger of the two.
+  // Frees the old memory, then allocates, so that the peak is the larger of the
+  // two sizes. If there is not enough memory, returns false and holds none.
   bool Allocate(size_t bytes);
   void Release();
 

@@ -23,18 +23,19 @@ struct CpuTopology {
   // Cores in the affinity mask of the calling thread, fastest first, then by
   // id. Never empty.
   std::vector<CpuCore> cores;
-  // Cores' worth of time that the control group grants; INT_MAX if unlimited.
+  // CPU time that the control group grants, in cores; INT_MAX if unlimited.
   int quota;
 
   // Reads sched_getaffinity, <root>/sys/devices/system/cpu and
-  // <root>/sys/fs/cgroup. `root` is "" but in tests; `mask` overrides the
+  // <root>/sys/fs/cgroup. `root` is "" except in tests; `mask` overrides the
   // affinity mask in tests.
   static CpuTopology Read(const std::string &root = "",
                           const std::vector<int> *mask = nullptr);
 
-  // Cores faster than the slowest by more than a tenth: the tenth keeps apart
-  // the clusters of a phone (1.8 / 2.4 / 2.8 GHz) but not the cores of a PC
-  // that differ by their turbo bin. All cores if there is one class only.
+  // Cores that are more than 10 % faster than the slowest. This threshold
+  // separates the clusters of a phone (1.8 / 2.4 / 2.8 GHz), but not the cores
+  // of a PC, which differ only in their turbo frequency. All cores if there is
+  // only one class.
   std::vector<int> BigCores() const;
   // The cores that are not big; all cores if there is one class only.
   std::vector<int> LittleCores() const;
@@ -46,20 +47,21 @@ struct ThreadPlacement {
   std::vector<int> cores;  // empty: not bound
 };
 
-// What `threads` and `policy` mean on a machine:
+// The cores that `policy` selects on a machine:
 //   NONE               every usable core, not bound
 //   BIG_ONLY           the big cores
 //   LITTLE_ONLY        the little cores
 //   HIGH_PERFORMANCE   the fastest `threads` cores (default: the big ones)
 //   POWER_SAVE         the slowest `threads` cores (default: the little ones)
-// threads <= 0 takes all the cores that the policy selects; more than those
-// are lowered to them. The control group's quota limits the number in any case.
+// threads <= 0 means one thread for each core that the policy selects; a larger
+// number is lowered to that. The control group's quota always limits the
+// number.
 ThreadPlacement PlaceThreads(const CpuTopology &topology,
                              int threads,
                              CPUAffinityPolicy policy);
 
-// The same on the machine that it runs on, of which it reads what the answer
-// depends on: nothing for one thread that is not bound.
+// The same on the machine on which it runs. Reads the topology only if the
+// result depends on it: for a single thread that is not bound it reads nothing.
 ThreadPlacement PlaceThreadsHere(int threads, CPUAffinityPolicy policy);
 
 // "0-3,5,7-8", the kernel's list format, for messages.

@@ -1,8 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// 16-bit floating point, one value at a time, without help of the processor:
-// for the engine's border. Kernels have their own vector forms.
+// Conversions of 16-bit floating point, one value at a time and without special
+// instructions, for copies between the caller and the engine. Kernels have
+// their own vector forms.
 
 #ifndef MACE_CORE_BASE_HALF_H_
 #define MACE_CORE_BASE_HALF_H_
@@ -54,7 +55,7 @@ inline float HalfToFloat(uint16_t value) {
   return FloatFromBits(sign | ((exponent + 112) << 23) | (mantissa << 13));
 }
 
-// Rounds to nearest, ties to even; what is too large becomes infinite.
+// Rounds to nearest, ties to even; values that are too large become infinite.
 inline uint16_t FloatToHalf(float value) {
   const uint32_t bits = FloatBits(value);
   const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);

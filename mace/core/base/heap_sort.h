@@ -9,9 +9,9 @@
 
 namespace mace {
 
-// In place, n log n comparisons at most; equal elements come in any order. For
-// lists that are sorted once, where std::sort is 1.5 KB of code for each type
-// of element and this a third of it.
+// Sorts in place with O(n log n) comparisons; equal elements come in any order.
+// For lists that are sorted once: std::sort takes 1.5 KB of code for each type
+// of element, and this function a third of that.
 template <typename Iterator, typename Less = std::less<>>
 void HeapSort(Iterator begin, Iterator end, Less less = Less()) {
   std::make_heap(begin, end, less);

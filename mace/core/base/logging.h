@@ -1,17 +1,17 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Messages for people. One line each, written by one call, glog style:
+// Log messages. Each is one line, written by one call, in the style of glog:
 //
 //   I mace_run.cc:42 loaded 'resnet50' in 12.3 ms
 //
 // LOG(INFO | WARNING | ERROR | FATAL) << ...;  a message below the minimum
-//     level is not formatted. FATAL is only the gravest label: no message of
-//     this library ends the process.
+//     level is not formatted. FATAL is only the most severe level: no message
+//     of this library ends the process.
 // VLOG(n) << ...;  printed if n <= the minimum VLOG level. 0 ad hoc, 1 the
 //     network, 2 operators and their time, 3 unimportant, 4 everything.
 //
-// The levels start from the environment: MACE_CPP_MIN_LOG_LEVEL (0 to 4 or a
+// The environment sets the initial levels: MACE_CPP_MIN_LOG_LEVEL (0 to 4 or a
 // name; 0 = INFO, 3 and 4 = FATAL; default INFO) and MACE_CPP_MIN_VLOG_LEVEL
 // (a number; default 0). Messages go to the standard error stream and, on
 // Android, to logcat under the tag MACE. Any thread may log.
@@ -30,8 +30,8 @@ void SetMinLogLevel(LogLevel level);
 int MinVlogLevel();
 void SetMinVlogLevel(int level);
 
-// Parses the value of MACE_CPP_MIN_LOG_LEVEL; `fallback` if it is none of the
-// numbers 0 to 4 and the names (in any case). Null is allowed.
+// Parses the value of MACE_CPP_MIN_LOG_LEVEL: a number from 0 to 4 or a name in
+// any case. Returns `fallback` for anything else. Null is allowed.
 LogLevel ParseLogLevel(const char *text, LogLevel fallback);
 
 // Where lines go; `line` ends with a newline. Null restores the default.
@@ -80,7 +80,7 @@ struct LogVoidify {
 #define VLOG_IS_ON(n) ((n) <= ::mace::MinVlogLevel())
 #define VLOG(n) MACE_LOG_IF(VLOG_IS_ON(n), ::mace::LogLevel::kInfo)
 
-// Programmer errors, in debug builds only; logs and goes on.
+// For programmer errors, in debug builds only; logs and continues.
 #ifdef NDEBUG
 #define MACE_DCHECK(condition) \
   do {                         \

@@ -10,7 +10,7 @@
 namespace mace {
 
 // For "unknown name" messages: the nearest known names by edit distance, or
-// all of them if they are few, as "'a', 'b', 'c'"; "none" if there are none.
+// all names if there are few, as "'a', 'b', 'c'"; "none" if there are none.
 std::string NearNames(const std::string &name,
                       const std::vector<std::string> &known);
 

@@ -12,9 +12,9 @@
 
 namespace mace {
 
-// How a device stores and computes the values that the model calls float: what
-// `data_type` of the deployment file asks for. In which type weights are stored
-// is not part of it; constants say that themselves.
+// The type in which a device stores and computes the values that the model
+// calls float, as `data_type` of the deployment file asks. The type in which
+// weights are stored is separate: each constant has its own.
 enum class Precision : uint8_t { kFloat32, kFloat16, kBfloat16 };
 
 // The element type of activations in that precision.
@@ -30,8 +30,9 @@ constexpr DataType StorageType(Precision precision) {
   return DataType::kFloat32;
 }
 
-// Takes a `data_type` as the model file spells it, <weights>_<arithmetic>;
-// empty means fp32_fp32. MACE_UNSUPPORTED names the values that are known.
+// Parses a `data_type` as the model file spells it, <weights>_<arithmetic>;
+// empty means fp32_fp32. MACE_UNSUPPORTED, naming the known values, for any
+// other text.
 Result<Precision> ParsePrecision(const std::string &data_type);
 
 }  // namespace mace

@@ -18,7 +18,8 @@ class Shape {
   static constexpr size_t kMaxRank = 8;
 
   Shape() = default;
-  // The caller keeps to kMaxRank; model files are checked when they are read.
+  // The rank must not exceed kMaxRank; model files are checked when they are
+  // read.
   Shape(std::initializer_list<int64_t> dims) {
     for (int64_t dim : dims) Append(dim);
   }
@@ -34,7 +35,7 @@ class Shape {
   // Innermost dimension; 1 for a scalar.
   int64_t back() const { return rank_ == 0 ? 1 : dims_[rank_ - 1]; }
 
-  // False, changing nothing, when the shape is full.
+  // Returns false and changes nothing if the shape is full.
   bool Append(int64_t dim) {
     if (rank_ == kMaxRank) return false;
     dims_[rank_++] = dim;

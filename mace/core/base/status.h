@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors without exceptions: MaceStatus (public) plus the forms that the
-// library uses to make and pass it on.
+// Errors without exceptions: MaceStatus (public), and what the library uses to
+// create statuses and return them to callers.
 
 #ifndef MACE_CORE_BASE_STATUS_H_
 #define MACE_CORE_BASE_STATUS_H_
@@ -17,9 +17,9 @@
 
 namespace mace {
 
-// One argument of MakeString, with its type forgotten: messages are a large
-// part of a small library, and code that is made anew for every combination of
-// arguments took 60 KB of it.
+// One argument of MakeString, with its type erased. Messages are a large part
+// of a small library: a template instantiation for every combination of
+// argument types took 60 KB.
 class MessagePart {
  public:
   MessagePart(const char *text) : kind_(Kind::kText) {  // NOLINT
@@ -114,12 +114,12 @@ inline bool IsOk(const MaceStatus &status) {
   return status.code() == MaceStatus::MACE_SUCCESS;
 }
 
-// The message without the name of the code, to be put into a longer one.
+// The message without the name of the code, for use in a longer message.
 std::string StatusMessage(const MaceStatus &status);
 
 // For the handler at a public entry point:
 //   try { ... } catch (...) { return CurrentExceptionStatus(); }
-// std::bad_alloc becomes MACE_OUT_OF_RESOURCES. Call it inside a handler only.
+// std::bad_alloc becomes MACE_OUT_OF_RESOURCES. Call it only inside a handler.
 MaceStatus CurrentExceptionStatus();
 
 }  // namespace mace

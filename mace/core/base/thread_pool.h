@@ -13,21 +13,20 @@
 
 namespace mace {
 
-// Work split over threads by whoever has the work: an op asks for a range to
-// be covered, and the pool calls back with parts of it. Workers spin for a
-// short while after a call, since the next op follows within microseconds, and
-// then sleep.
+// Splits work over threads: an op calls ParallelFor with a range, and the pool
+// calls a function for parts of the range. Workers spin for a short while after
+// a call, since the next op follows within microseconds, and then sleep.
 class ThreadPool {
  public:
-  // Threads at work in a ParallelFor, the caller included; at least 1.
+  // Number of threads that run a ParallelFor, including the caller; at least 1.
   virtual int thread_count() const = 0;
 
   // Calls function(begin, end, thread) until [0, count) is covered, each call
-  // with at most `grain` consecutive items, and returns when all is done.
-  // `thread` is in [0, thread_count()) and never used by two calls at once, so
-  // it can index per-thread scratch. The function neither throws nor calls
-  // ParallelFor. Which thread takes which part varies: results must not depend
-  // on it.
+  // with at most `grain` consecutive items, and returns when all calls are
+  // done. `thread` is in [0, thread_count()) and never used by two calls at
+  // once, so it can index per-thread scratch. The function must not throw or
+  // call ParallelFor. Which thread runs which part varies: results must not
+  // depend on it.
   template <typename Function>
   void ParallelFor(int64_t count, int64_t grain, Function &&function) {
     using Target = std::remove_reference_t<Function>;
@@ -40,18 +39,19 @@ class ThreadPool {
 
   virtual ~ThreadPool() = default;
 
-  // A pool of `threads` (caller included); null when a thread can't be made.
-  // threads <= 0 chooses the number of cores the policy selects.
+  // A pool of `threads` (including the caller); null if a thread can't be
+  // created. threads <= 0 means as many as the policy selects cores.
   static std::unique_ptr<ThreadPool> Create(int threads,
                                             CPUAffinityPolicy policy);
-  // Exactly `threads` (at least 1), even above the number of cores, bound to
-  // none: for tests and for splitting work finer than the machine.
+  // Exactly `threads` (at least 1), even if there are fewer cores, and bound to
+  // no core: for tests and for splitting work into more parts than cores.
   static std::unique_ptr<ThreadPool> CreateUnbound(int threads);
 
-  // Around a run: binds the calling thread to the pool's cores, and back to
-  // where it was; neither under AFFINITY_NONE. In a process that inherited the
-  // pool over fork(), BindCaller starts workers of its own first. The
-  // destructor needs no such call.
+  // Called before and after a run: BindCaller binds the calling thread to the
+  // pool's cores, UnbindCaller restores its previous affinity. With
+  // AFFINITY_NONE neither changes it. In a process that inherited the pool over
+  // fork(), BindCaller first starts new workers. The destructor may be called
+  // without it.
   virtual void BindCaller() {}
   virtual void UnbindCaller() {}
 

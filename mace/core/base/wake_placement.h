@@ -3,16 +3,16 @@
 
 // Keeps a worker that is being woken off the core of the thread that wakes it.
 //
-// A scheduler prefers that core if it believes the others to be taken, and in
-// virtual machines it does: a core that is idle has given its time back to the
-// host, which looks like one that the host has taken away (vcpu_is_preempted).
-// Both threads then share a core until the load is balanced, milliseconds
-// later: with 2 threads on 2 idle cores under KVM, 7 of 8 first runs of
-// MobileNetV1 took 6 ms instead of 3.
+// The scheduler chooses the waking thread's core if it believes that the other
+// cores are busy. In virtual machines it often does: an idle virtual core has
+// returned its time to the host, and looks like one that the host has preempted
+// (vcpu_is_preempted). Both threads then share a core until the load is
+// balanced, milliseconds later: with 2 threads on 2 idle cores under KVM, 7 of
+// 8 first runs of MobileNetV1 took 6 ms instead of 3.
 //
-// So the waking thread takes its core out of the worker's affinity mask, and
-// the worker puts its mask back when it runs. A mask that someone else changed
-// is left alone from then on.
+// Therefore the waking thread removes its core from the worker's affinity mask,
+// and the worker restores its mask when it runs. If anyone else changes the
+// mask, this class no longer touches it.
 
 #ifndef MACE_CORE_BASE_WAKE_PLACEMENT_H_
 #define MACE_CORE_BASE_WAKE_PLACEMENT_H_
@@ -24,18 +24,19 @@ namespace mace {
 
 #if defined(__linux__) && !defined(__ANDROID__)
 
-// Of one worker. Calls must not overlap; the pool's lock sees to that.
+// State of one worker. Calls must not overlap; the pool's lock prevents it.
 class WakePlacement {
  public:
-  // By the thread that makes the worker. `cores` are those of `threads`
-  // threads, the mask of the calling thread if they are not `bound`.
+  // Called by the thread that creates the worker. `cores` are the cores of the
+  // pool's `threads` threads; if they are not `bound`, the mask of the calling
+  // thread.
   void Start(const cpu_set_t &cores, int threads, bool bound);
-  // By the worker, before anything else.
+  // Called by the worker, before anything else.
   void Enter();
-  // By a thread that is about to wake the worker, which sleeps or was woken and
-  // has not run yet.
+  // Called by a thread that is about to wake the worker. The worker sleeps, or
+  // was woken and has not run yet.
   void BeforeWake();
-  // By the worker when it was woken.
+  // Called by the worker after it was woken.
   void AfterWake();
 
  private:
@@ -51,8 +52,8 @@ class WakePlacement {
 
 #else
 
-// Android moves programs between sets of cores itself; a mask of our own would
-// hold a worker in the set of the moment.
+// Android moves programs between sets of cores itself; our own mask would keep
+// a worker in the current set.
 class WakePlacement {
  public:
   void Start(const cpu_set_t &, int, bool) {}

@@ -1,15 +1,15 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A model made ready to run: load, place, prepare, run.
+// The engine: load, place, prepare and run a model.
 //
-//   load     read and check the model, cut it down to the wanted outputs
+//   load     read and check the model, keep what the wanted outputs need
 //   place    decide which device runs which operator (placement.h)
-//   prepare  all that a set of input shapes implies; the last few are kept
-//            (placed_graph.h)
+//   prepare  compute everything that depends on the input shapes; the results
+//            for the last few sets of shapes are kept (placed_graph.h)
 //   run      match the caller's tensors (ports.h), run the segments
 //
-// A device that fails is left out: the graph is placed anew on the others, and
+// A device that fails is removed: the graph is placed again on the others, and
 // the run is repeated there.
 
 #ifndef MACE_CORE_ENGINE_ENGINE_H_
@@ -62,9 +62,9 @@ class MACE_HIDDEN MaceEngine::Impl {
   std::string Explain() const;
 
   const std::shared_ptr<Arena> &arena() const { return arena_; }
-  // True if the caller's weights are not needed any more.
+  // True if the caller's weights are no longer needed.
   bool weights_unused() const { return weights_unused_; }
-  // Keeps a mapped file for the engine's life.
+  // Keeps a mapped file as long as the engine lives.
   void KeepRegion(std::unique_ptr<port::ReadOnlyMemoryRegion> region) {
     region_ = std::move(region);
   }
@@ -75,9 +75,9 @@ class MACE_HIDDEN MaceEngine::Impl {
   MaceStatus ReadWishes(const EngineOptions &options);
   MaceStatus StartDevices(const EngineOptions &options);
   MaceStatus PlaceWeights(const EngineRequest &request, const void **weights);
-  // Places the graph on all devices but `failed` (null: none), which did so
-  // with `status`, and those that fail now. Changes nothing unless it succeeds.
-  // The arena is locked if `failed` is not null.
+  // Places the graph on all devices except `failed` (null: none), which failed
+  // with `status`, and except those that fail during placement. Changes nothing
+  // unless it succeeds. The arena is locked if `failed` is not null.
   MaceStatus PlaceGraph(Device *failed, MaceStatus status);
   // Shapes of graph_->inputs() as the model declares them; empty if some are
   // open.
@@ -86,8 +86,9 @@ class MACE_HIDDEN MaceEngine::Impl {
   MaceStatus RunOnce(const CallerTensors &inputs,
                      CallerTensors *outputs,
                      RunMetadata *run_metadata);
-  // After `status`: true if a device failed that the engine can do without. The
-  // graph is then placed on the others.
+  // Called after a run failed with `status`. True if the failure was that of a
+  // device that the engine does not need; the graph is then placed on the
+  // others.
   bool LeaveOutFailedDevice(const MaceStatus &status);
   EnginePlacement PlacementLocked() const;
 
@@ -97,17 +98,17 @@ class MACE_HIDDEN MaceEngine::Impl {
   bool weights_unused_ = false;
   // Of each subgraph of the model.
   DeviceWishes wishes_;
-  // Those that were wished for and started; the host is the last.
+  // Those that the caller named and that started; the host is the last.
   std::vector<std::unique_ptr<Device>> devices_;
   HostDevice *host_ = nullptr;
-  // Devices that were asked for and are not among devices_.
+  // Devices that the caller named and that are not in devices_.
   std::vector<DeviceRefusal> left_out_;
   std::unique_ptr<Graph> graph_;
   std::unique_ptr<Ports> ports_;
   std::unique_ptr<States> states_;
   std::unique_ptr<PlacedGraph> placed_;
   std::shared_ptr<Arena> arena_;
-  // Of the run under way; kept, so that a run allocates nothing.
+  // Of the current run; kept between runs, so that a run allocates nothing.
   std::vector<CallerTensor> callers_;
   std::vector<Shape> shapes_;
 };

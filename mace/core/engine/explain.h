@@ -10,8 +10,8 @@
 
 namespace mace {
 
-// A placement for people. `shapes_known`: they were given by the model or by a
-// run.
+// A placement as text. `shapes_known`: the model or a run has given the input
+// shapes.
 std::string ExplainText(const std::string &model,
                         bool shapes_known,
                         int threads,

@@ -20,15 +20,17 @@ class MACE_HIDDEN MaceTensor::Impl {
   DataFormat format = DataFormat::NHWC;
   IDataType data_type = IDataType::IDT_FLOAT;
   MemoryType memory_type = CPU_BUFFER;
-  // Elements the buffer holds, by the shape it was made with: Run changes the
-  // shape, not the buffer. -1 if that shape was not valid.
+  // Number of elements that the buffer holds, from the shape that was given to
+  // the constructor: Run changes the shape, not the buffer. -1 if that shape
+  // was not valid.
   int64_t capacity = 0;
 };
 
-// What the library itself reads and writes of a caller's tensor.
+// The library's access to the members of a caller's tensor.
 struct MaceTensorAccess {
   using Impl = MaceTensor::Impl;
-  // Null if there was no memory when the tensor was made, or it was moved from.
+  // Null if there was not enough memory for the constructor, or if the tensor
+  // was moved from.
   static const Impl *Of(const MaceTensor &tensor) { return tensor.impl_.get(); }
   static Impl *Of(MaceTensor *tensor) { return tensor->impl_.get(); }
 };

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A graph on its devices: which runs what, what each made of the last few sets
-// of input shapes, and the run itself.
+// A graph placed on its devices: which device runs which operator, what each
+// device has prepared for the last few sets of input shapes, and the run.
 
 #ifndef MACE_CORE_ENGINE_PLACED_GRAPH_H_
 #define MACE_CORE_ENGINE_PLACED_GRAPH_H_
@@ -27,17 +27,17 @@ struct PreparedRun {
   std::vector<Shape> inputs;  // of graph.inputs()
   std::unique_ptr<GraphShapes> shapes;
   std::vector<std::unique_ptr<PreparedPartition>> partitions;  // per device
-  // The copies before each segment whose tensor somebody reads.
+  // Per segment: the copies to make before it, without tensors that nobody
+  // reads.
   std::vector<std::vector<Placement::Copy>> copies;
 };
 
 class PlacedGraph {
  public:
-  // `devices`: those that are there, the host the last; all outlive the result,
-  // as `wishes` does.
-  // `shapes`: those of graph.inputs() that the model declares; empty where it
-  // leaves some open. `*failed` becomes the device whose call failed, if that
-  // is not the host.
+  // `devices`: those that are available, the host last; all must outlive the
+  // result, and so must `wishes`. `shapes`: the shapes of graph.inputs() that
+  // the model declares; empty if it leaves some open. If the call of a device
+  // other than the host fails, `*failed` is set to that device.
   static Result<std::unique_ptr<PlacedGraph>> Create(
       const Graph &graph,
       std::vector<Device *> devices,
@@ -46,31 +46,32 @@ class PlacedGraph {
       const std::vector<Shape> &shapes,
       Device **failed);
 
-  // What follows from input shapes: as it was made the last time, or anew. It
-  // stays until kMaxPrepared others were asked for.
+  // What was prepared for these input shapes; prepares it unless it is among
+  // the last kMaxPrepared results, which are kept. The pointer is valid until
+  // kMaxPrepared other sets of shapes were prepared.
   Result<PreparedRun *> Prepare(const std::vector<Shape> &inputs);
 
-  // The arena is locked. `callers` are all inputs and outputs.
+  // The arena must be locked. `callers` are all inputs and outputs.
   MaceStatus Run(PreparedRun *run,
                  const std::vector<CallerTensor> &callers,
                  Arena *arena,
                  RunMetadata *metadata);
-  // Takes the memory of a run that finds nothing in the caller's.
+  // Allocates the memory of a run that uses none of the caller's buffers.
   MaceStatus TakeMemory(PreparedRun *run, Arena *arena);
 
-  // The device whose call was the first to fail since the last question; null
-  // if none did, or if it was the host.
+  // The first device whose call failed since the last call of this function;
+  // null if none failed, or if it was the host.
   Device *TakeFailedDevice();
 
   const Placement &placement() const { return placement_; }
   const std::vector<Device *> &devices() const { return devices_; }
-  // The last one asked for; null if there is none.
+  // The result of the last Prepare; null if there is none.
   const PreparedRun *last() const {
     return prepared_.empty() ? nullptr : &prepared_.front();
   }
   size_t PreparedBytes() const;
   size_t OperatorCount() const;
-  // All but what was left out before.
+  // Everything except the devices that were left out before.
   EnginePlacement Explain() const;
 
   static constexpr size_t kMaxPrepared = 8;
@@ -89,7 +90,7 @@ class PlacedGraph {
   MaceStatus Bind(PreparedRun *run,
                   const std::vector<CallerTensor> &callers,
                   Arena *arena);
-  // Remembers the device of a call that failed.
+  // If `status` is a failure, remembers the device. Returns `status`.
   MaceStatus Note(size_t device, MaceStatus status);
   Result<PreparedRun *> PrepareWith(const std::vector<Shape> &inputs,
                                     std::unique_ptr<GraphShapes> shapes);
@@ -108,7 +109,7 @@ class PlacedGraph {
   HostDevice *host_;
   Placement placement_;
   std::vector<std::unique_ptr<Partition>>
-      partitions_;                   // null if it has nothing
+      partitions_;                   // null for a device without operators
   std::list<PreparedRun> prepared_;  // most recently used first
   AlignedMemory staging_;  // between two devices, neither of which is the host
   Device *failed_ = nullptr;

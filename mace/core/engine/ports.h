@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inputs and outputs of an engine: which of a caller's tensors is which,
-// and whether it fits.
+// The inputs and outputs of an engine: matches the caller's tensors to them by
+// name, and checks that they fit.
 
 #ifndef MACE_CORE_ENGINE_PORTS_H_
 #define MACE_CORE_ENGINE_PORTS_H_
@@ -35,23 +35,25 @@ struct OutputPort {
 
 class Ports {
  public:
-  // Both outlive the result. MACE_INVALID_ARGS if `input_nodes` (empty: all)
-  // names what is no input, or misses one that the outputs need.
+  // `graph` must outlive the result. MACE_INVALID_ARGS if `input_nodes` (empty:
+  // all) has a name that is not an input, or misses an input that the outputs
+  // need.
   static Result<Ports> Create(const Graph &graph,
                               const std::vector<std::string> &input_nodes);
 
-  // In the order of graph.inputs() but for states, which are no ports, and of
-  // distinct graph.outputs() that were requested.
+  // Inputs are in the order of graph.inputs() without states, which are not
+  // ports; outputs in the order of the requested graph.outputs() without
+  // duplicates.
   const std::vector<InputPort> &inputs() const { return inputs_; }
   const std::vector<OutputPort> &outputs() const { return outputs_; }
 
-  // Fills callers[0, inputs().size()), which are there, and their places in
+  // Fills callers[0, inputs().size()), which must exist, and their entries in
   // `shapes`, which has one for each of graph.inputs().
   MaceStatus MatchInputs(const CallerTensors &given,
                          std::vector<CallerTensor> *callers,
                          std::vector<Shape> *shapes) const;
-  // Fills the next outputs().size() of `callers`; outputs that are not wanted
-  // have no data.
+  // Fills the next outputs().size() of `callers`; outputs that the caller does
+  // not want have no data.
   MaceStatus MatchOutputs(const CallerTensors &given,
                           const GraphShapes &shapes,
                           std::vector<CallerTensor> *callers) const;
@@ -63,7 +65,7 @@ class Ports {
  private:
   explicit Ports(const Graph &graph) : graph_(&graph) {}
 
-  // Refuses an alias by which another port is known, too.
+  // Fails if the alias of a port is the name or alias of another port.
   MaceStatus CheckAliases() const;
   MaceStatus MatchInput(const InputPort &port,
                         const MaceTensor &given,
@@ -72,7 +74,7 @@ class Ports {
                          const MaceTensor &given,
                          const Tensor &tensor,
                          HostTensor *host) const;
-  // Index of the output that the caller calls so, or outputs().size().
+  // Index of the output with this name or alias, or outputs().size().
   size_t FindOutput(const std::string &name) const;
   MaceStatus WrongInputs(const CallerTensors &given) const;
   MaceStatus WrongOutputs(const CallerTensors &given) const;
@@ -80,13 +82,13 @@ class Ports {
   const Graph *graph_;
   std::vector<InputPort> inputs_;
   std::vector<OutputPort> outputs_;
-  // Inputs of the model that no wanted output needs, and states: the former may
-  // be given, and are not read.
+  // Inputs of the model that no wanted output needs, and states. The caller may
+  // pass such inputs, but they are not read.
   std::vector<std::string> unneeded_inputs_;
 };
 
-// Whether a caller's name is that of a port: its tensor's, or its alias. `info`
-// may be null.
+// Whether a name that the caller uses is that of a port: the name of its
+// tensor, or its alias. `info` may be null.
 bool IsNameOf(const std::string &tensor_name,
               const ValueInfo *info,
               const std::string &name);

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a run leaves for the next one, in the engine's own memory.
+// The values that are kept from one run to the next, in the engine's memory.
 
 #ifndef MACE_CORE_ENGINE_STATES_H_
 #define MACE_CORE_ENGINE_STATES_H_
@@ -26,14 +26,14 @@ class States {
 
   size_t count() const { return buffers_.size(); }
   size_t bytes() const;
-  // The shape of the input of a state; null if the tensor is none.
+  // The shape of the input of a state; null if the tensor is not one.
   const Shape *ShapeOf(int tensor) const;
 
-  // That what the run leaves is what the next one takes.
+  // Checks that the output of each state has the shape and type of its input.
   MaceStatus Check(const GraphShapes &shapes) const;
-  // An input and an output for each state.
+  // Writes an input and an output for each state.
   void Fill(CallerTensor *callers) const;
-  // After a run that succeeded.
+  // Makes the written values current; call it after a run that succeeded.
   void Commit();
   void Reset();
 

@@ -1,18 +1,18 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine asks of a device. A graph is cut into partitions, one for
-// each device that takes part, and a partition into segments: operators that
-// follow each other without another device between them. The engine runs the
-// segments in order and copies tensors from one device's memory to another's
-// before the segment that reads them:
+// The interface of a device to the engine. A graph is split into partitions,
+// one for each device that is used, and a partition into segments: consecutive
+// operators without an operator of another device between them. The engine runs
+// the segments in order. Before each segment, it copies the tensors that the
+// segment reads from another device's memory:
 //
 //   Supports   can the device run this operator, and at what cost
 //   Compile    operators -> Partition, once
 //   Prepare    shapes -> PreparedPartition, once for each set of shapes
 //   Bind, CopyIn, Enqueue, Wait, CopyOut    every run
 //
-// Only the host device's memory has addresses that others may use.
+// Only addresses in the host device's memory may be used outside the device.
 
 #ifndef MACE_CORE_GRAPH_DEVICE_H_
 #define MACE_CORE_GRAPH_DEVICE_H_
@@ -54,24 +54,24 @@ struct PartitionSpec {
     int tensor;
     size_t segment;
   };
-  // Indices of nodes, in the order of running.
+  // Indices of nodes, in the order of execution.
   std::vector<std::vector<int>> segments;
-  // Tensors that come from elsewhere, and the segment that reads them first.
+  // Tensors from outside the partition, and the segment that reads them first.
   std::vector<Border> imports;
-  // Tensors that others read, until that segment begins; segments.size(): until
-  // the end of the run. Each is made here, is an import, or is known before the
-  // run.
+  // Tensors that others read, and the segment until whose start they must be
+  // kept; segments.size(): until the end of the run. Each is computed in this
+  // partition, is an import, or is known before the run.
   std::vector<Border> exports;
 };
 
 // How operators report about a run.
 struct RunTrace {
-  RunMetadata *metadata = nullptr;  // null: times are for the log alone
+  RunMetadata *metadata = nullptr;  // null: times are only logged
   std::chrono::steady_clock::time_point start;
 };
 
-// An input or output of the model in the caller's memory. Null `data` for an
-// output that this run's caller does not want.
+// An input or output of the model in the caller's memory. host.data is null for
+// an output that the caller of this run does not want.
 struct CallerTensor {
   int tensor = -1;
   bool is_input = false;
@@ -93,38 +93,39 @@ class PreparedPartition {
  public:
   virtual ~PreparedPartition() = default;
 
-  // Takes memory of the arena, which is locked until the run ends. `callers`
-  // are all of the run, also those of no concern to this device: a device whose
-  // memory is the host's may use their memory in place.
+  // Takes memory from the arena, which is locked until the run ends. `callers`
+  // are all inputs and outputs of the run, including those that this device
+  // does not use. A device whose memory is the host's may use their memory in
+  // place.
   virtual MaceStatus Bind(const std::vector<CallerTensor> &callers,
                           Arena *arena) = 0;
-  // Where an import or export lies, dense, if the host can address it; else
-  // null. After Bind.
+  // Address of an import or export, which is dense, if the host can access it;
+  // else null. Call it after Bind.
   virtual void *HostAddress(int tensor) const { return nullptr; }
-  // Converts type and order of dimensions as well. No copy of a tensor that
-  // Bind found a place for in the caller's memory.
+  // Also convert type and order of dimensions. They do not copy a tensor for
+  // which Bind uses the caller's memory.
   virtual MaceStatus CopyIn(int tensor, const HostTensor &from) = 0;
   virtual MaceStatus CopyOut(int tensor, const HostTensor &to) = 0;
-  // `trace` is null unless somebody wants to know; it lives until the last Wait
-  // of the run.
+  // `trace` is null if no times are wanted; it lives until the last Wait of the
+  // run.
   virtual MaceStatus Enqueue(size_t segment, const RunTrace *trace) = 0;
-  // Until all that was enqueued is done, and exports can be read.
+  // Waits until everything that was enqueued is done and exports can be read.
   virtual MaceStatus Wait() { return MaceStatus(); }
 
   virtual std::vector<OperatorNote> Explain() const = 0;
-  // Bytes of intermediate tensors, if none shared memory.
+  // Sum of the bytes of all intermediate tensors, without sharing of memory.
   virtual size_t TensorBytes() const = 0;
 };
 
-// The operators of one device, made once.
+// The operators of one device, created once.
 class Partition {
  public:
   virtual ~Partition() = default;
   // `shapes` outlives the result.
   virtual Result<std::unique_ptr<PreparedPartition>> Prepare(
       const GraphShapes &shapes) = 0;
-  // Bytes of constants that were copied to the device, or transformed for it,
-  // beside those of Graph::prepared().
+  // Bytes of constants that were copied to the device or transformed for it, in
+  // addition to those of Graph::prepared().
   virtual size_t PreparedBytes() const { return 0; }
   virtual size_t OperatorCount() const = 0;
 };
@@ -135,11 +136,11 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceType type() const = 0;
-  // Null unless it is one.
+  // Null unless this is a HostDevice.
   virtual HostDevice *AsHost() { return nullptr; }
 
-  // Refuses what the device cannot do with the model as a whole, or says in the
-  // log what it does instead. Once per engine.
+  // Fails if the device cannot run the model as the hints ask, or logs what it
+  // does instead. Called once per engine.
   virtual MaceStatus CheckHints(const DeploymentHints &hints) const {
     return MaceStatus();
   }
@@ -152,22 +153,23 @@ class Device {
   // `graph` outlives the partition.
   virtual Result<std::unique_ptr<Partition>> Compile(const Graph &graph,
                                                      PartitionSpec spec) = 0;
-  // Around every run.
+  // Called before and after every run.
   virtual void BeginRun() {}
   virtual void EndRun() {}
 };
 
-// The device whose memory is the host's. It makes the operators of every graph,
-// which give tensors their shapes, and runs what no other device takes.
+// The device whose memory is the host's. It creates the operators of every
+// graph, which infer the shapes of tensors, and runs the operators that no
+// other device supports.
 class HostDevice : public Device, public HostOps {
  public:
   HostDevice *AsHost() final { return this; }
-  // For copies and zeros of much memory.
+  // For copying and zeroing large blocks of memory.
   virtual ThreadPool *thread_pool() const = 0;
 };
 
-// A runtime that is linked into this program. Like OpRegistration a list of
-// static objects: a build has a runtime if it links it.
+// A runtime that is linked into this program. Like OpRegistration, this is a
+// list of static objects: a build has the runtimes that it links.
 class DeviceRegistration {
  public:
   // Starts the device, or says why it can't be used on this machine.
@@ -182,8 +184,8 @@ class DeviceRegistration {
   static const DeviceRegistration *first();
   // Null if this build has none of that type.
   static const DeviceRegistration *Find(DeviceType type);
-  // Starts a device of that type; MACE_UNSUPPORTED, naming the runtimes that
-  // are there, if this build has none.
+  // Starts a device of that type; MACE_UNSUPPORTED, naming the available
+  // runtimes, if this build has none of that type.
   static Result<std::unique_ptr<Device>> Create(DeviceType type,
                                                 const EngineOptions &options);
 

@@ -12,20 +12,20 @@
 
 namespace mace {
 
-// What a MaceEngineConfig holds.
+// The settings of a MaceEngineConfig.
 struct EngineOptions {
-  // In the order of wish.
+  // In order of preference.
   std::vector<DeviceType> devices = {CPU};
   // Set for one subgraph by name.
   std::map<std::string, std::vector<DeviceType>> subgraph_devices;
-  // Threads by the policy, or one per big core if none was chosen.
+  // False: one thread per big core.
   bool has_thread_policy = false;
   int num_threads = 0;
   CPUAffinityPolicy affinity = AFFINITY_NONE;
-  // Stop at the first operator that gives NaN or infinity.
+  // Stop at the first operator that produces NaN or infinity.
   bool check_numerics = false;
-  // Run operators with a large tensor between them in bands of rows, unless
-  // check_numerics looks at each tensor.
+  // Run operators that are connected by a large tensor in bands of rows. Has no
+  // effect with check_numerics, which checks each tensor.
   bool row_bands = true;
   // Compare the checksum of the weights.
   bool check_weights = false;

@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is left of a model once it was checked and cut down to the wanted
-// outputs: operators and tensors, the same for every device. It knows no shapes
-// but those of constants; see graph_shapes.h.
+// The operators and tensors of a checked model that the wanted outputs need,
+// the same for every device. Only constants have shapes here; see
+// graph_shapes.h for the others.
 
 #ifndef MACE_CORE_GRAPH_GRAPH_H_
 #define MACE_CORE_GRAPH_GRAPH_H_
@@ -27,30 +27,31 @@ class HostOps;
 enum class TensorSource : uint8_t { kInput, kConstant, kOperator };
 
 struct GraphTensor {
-  // Without a shape unless it is a constant. `data` is that of a constant.
+  // Only a constant has a shape and data.
   Tensor tensor;
   TensorSource source = TensorSource::kOperator;
   // Index of the model input for kInput.
   size_t input_index = 0;
-  // Of a constant: the bytes that are read for it.
+  // For a constant: the number of bytes that are read.
   int64_t stored_bytes = 0;
 };
 
 struct GraphNode {
   const OperatorDef *def = nullptr;
   const OpSchema *schema = nullptr;
-  // The host's; see HostOps.
+  // Created by the host; see HostOps.
   std::unique_ptr<Op> op;
   // Indices of tensors; -1 for an absent optional port.
   std::vector<int> inputs;
   std::vector<int> outputs;
 };
 
-// Memory for constants that operators transform; it lives as long as they do.
+// Memory for constants that operators transform; it lives as long as the
+// operators.
 class PreparedConstants {
  public:
-  // Uninitialised, 64-byte aligned; null when memory ran out. `used`: the bytes
-  // of it that count.
+  // Uninitialised and 64-byte aligned; null if there is not enough memory.
+  // `used`: how many of these bytes are added to bytes().
   void *Allocate(size_t bytes, size_t used);
   size_t bytes() const { return bytes_; }
 
@@ -61,9 +62,9 @@ class PreparedConstants {
 
 class Graph {
  public:
-  // Keeps the operators that `outputs` (names of tensors or aliases) need, and
-  // has the host make them. `model` was checked, and outlives the graph as do
-  // `weights` and `host`.
+  // Keeps the operators that `outputs` (names of tensors or aliases) need; the
+  // host creates them. `model` must have been checked. `model`, `weights` and
+  // `host` must outlive the graph.
   static Result<std::unique_ptr<Graph>> Create(
       const Model &model,
       const void *weights,
@@ -75,17 +76,17 @@ class Graph {
   const std::vector<GraphNode> &nodes() const { return nodes_; }
   std::vector<GraphNode> &nodes() { return nodes_; }
   const std::vector<GraphTensor> &tensors() const { return tensors_; }
-  // A value that a run leaves for the next one; tensors.
+  // Tensor indices of a value that is kept from one run to the next.
   struct State {
     int input;
     int output;
   };
-  // Those of the model whose input is needed.
+  // The states of the model whose input is needed.
   const std::vector<State> &states() const { return states_; }
-  // Tensor of each requested output, in the order of `outputs`; then those of
-  // the states.
+  // Tensor of each requested output, in the order of `outputs`; then the output
+  // tensors of the states.
   const std::vector<int> &outputs() const { return outputs_; }
-  // How many of them were requested.
+  // Number of requested outputs, without those of the states.
   size_t requested_outputs() const { return outputs_.size() - states_.size(); }
   // Tensors of the model inputs that are needed.
   const std::vector<int> &inputs() const { return inputs_; }
@@ -106,23 +107,23 @@ class Graph {
   mutable PreparedConstants prepared_;
 };
 
-// What only the host does for a graph, whatever device runs it.
+// What the host does for every graph, whichever devices run it.
 class HostOps {
  public:
   virtual ~HostOps() = default;
-  // Makes `op` of every node, which has a schema.
+  // Creates `op` of every node; each node has a schema.
   virtual MaceStatus MakeOps(Graph *graph) = 0;
-  // False where Compute would not give what a run gives.
+  // False if Compute could give a result other than a run.
   virtual bool CanCompute(const GraphNode &node) const { return true; }
-  // Computes the outputs of a node before the run. `tensors` are all of the
-  // graph; what the node reads and writes has data, unless the node depends on
-  // shapes only.
+  // Computes the outputs of a node before the run. `tensors` are all tensors of
+  // the graph; those that the node reads and writes have data, unless the node
+  // depends only on shapes.
   virtual MaceStatus Compute(const Graph &graph,
                              size_t node,
                              std::vector<Tensor> *tensors) = 0;
 };
 
-// Names the operator in an error, unless the op did so itself.
+// Adds the operator's name to an error, unless the op has already done so.
 MaceStatus AtOperator(const OperatorDef &def, const MaceStatus &status);
 
 // The tensor at a port; null if it is absent. `Tensors` is a vector of Tensor.

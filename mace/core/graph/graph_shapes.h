@@ -19,14 +19,14 @@ namespace mace {
 // every tensor, and the values of small integer tensors that follow from
 // shapes and constants.
 struct GraphShapes {
-  // As those of the graph, with shapes. `data` is set for constants and for
+  // The tensors of the graph, with shapes. `data` is set for constants and for
   // values that are known before the run, and null for all others.
   std::vector<Tensor> tensors;
   std::vector<char> known;       // per tensor: computed before the run
-  std::vector<char> known_node;  // per node: all of its outputs are
+  std::vector<char> known_node;  // per node: all of its outputs are known
   std::vector<AlignedMemory> values;
 
-  // Bytes that are read for a tensor: the stored ones of a packed constant.
+  // Bytes that are read for a tensor: for a packed constant, the stored bytes.
   int64_t StoredBytes(const Graph &graph, int tensor) const {
     const GraphTensor &entry = graph.tensors()[static_cast<size_t>(tensor)];
     return entry.source == TensorSource::kConstant

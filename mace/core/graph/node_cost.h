@@ -11,8 +11,8 @@
 
 namespace mace {
 
-// What one run of an operator takes, whatever the device: an estimate for the
-// choice between devices.
+// The estimated work of one run of an operator, independent of the device; used
+// to choose between devices.
 struct NodeCost {
   double macs = 0;   // multiply-accumulates
   double bytes = 0;  // of inputs, constants and outputs

@@ -24,11 +24,11 @@ struct Placement {
   struct NodePlace {
     size_t device = 0;
     double nanos = 0;  // estimated; 0 where shapes are not known
-    // The devices that were asked before, in that order.
+    // The devices that were asked earlier, in that order.
     std::vector<Refusal> refusals;
   };
-  // A tensor that lies in the memory of device `from` and is copied into that
-  // of device `to`. kCaller: it is an input of the model.
+  // A tensor that is copied from the memory of device `from` to that of device
+  // `to`. `from` is kCaller for an input of the model.
   static constexpr size_t kCaller = static_cast<size_t>(-1);
   struct Copy {
     int tensor;
@@ -37,27 +37,28 @@ struct Placement {
   };
   struct Segment {
     size_t device;
-    size_t index;  // among those of the device
-    // What is copied before the segment runs.
+    size_t index;  // among the segments of the device
+    // The copies to make before the segment runs.
     std::vector<Copy> copies;
   };
 
   std::vector<NodePlace> nodes;
-  std::vector<Segment> segments;          // in the order of running
+  std::vector<Segment> segments;          // in the order of execution
   std::vector<PartitionSpec> partitions;  // per device
   // Per output of the graph: the device whose memory it is read from.
   std::vector<size_t> output_devices;
 };
 
-// Per subgraph of the model (one, if it names none): the devices that are
-// wanted for its operators, the most wanted first. The host runs what they do
-// not, whether it is among them or not.
+// For each subgraph of the model (one, if it names none): the devices on which
+// its operators should run, in order of preference. The host runs what they
+// cannot, whether it is named or not.
 using DeviceWishes = std::vector<std::vector<DeviceType>>;
 
-// `devices`: those that are there, the host the last. An operator goes to the
-// first wanted one that supports it; a group of operators whose time, with that
-// of the copies around it, is more than the host's goes to the host. `shapes`
-// is null where the model leaves them open: then nothing is known about times.
+// `devices`: those that are available, the host last. An operator is placed on
+// the first device of its subgraph's wish that supports it. A group of operators
+// is placed on the host if the host takes less time than the device and the
+// copies before and after the group. `shapes` is null if the model leaves them
+// open: then times are not known.
 Placement Place(const Graph &graph,
                 const std::vector<Device *> &devices,
                 const DeviceWishes &wishes,

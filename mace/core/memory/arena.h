@@ -21,14 +21,15 @@ class DeviceMemory {
   virtual size_t bytes() const = 0;
 };
 
-// The memory of intermediate tensors, on every device that takes part. Engines
-// that share one (tutor and pupil) hold the lock while they run, so that even a
-// run that should not be concurrent is only slow, not wrong.
+// The memory of intermediate tensors, on every device that an engine uses.
+// Engines that share an arena (tutor and pupil) hold the lock while they run.
+// If they run at the same time, which is not allowed, the runs are slow, but
+// their results are right.
 class Arena {
  public:
   std::mutex mutex;
 
-  // Guarded by the mutex. Null until the device puts something there.
+  // Guarded by the mutex. Null until the device stores its memory there.
   std::unique_ptr<DeviceMemory> &MemoryOf(DeviceType device) {
     for (auto &[type, memory] : memories_) {
       if (type == device) return memory;

@@ -1,8 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The engine's border: a user's tensor has its own order of dimensions and its
-// own element type, a tensor of the graph is NHWC and of the graph's type.
+// Copies between the caller's tensors and the graph's (the engine's border). A
+// caller's tensor has its own order of dimensions and element type; a tensor of
+// the graph is NHWC and has the graph's type.
 
 #ifndef MACE_CORE_MEMORY_BORDER_H_
 #define MACE_CORE_MEMORY_BORDER_H_
@@ -16,7 +17,7 @@
 
 namespace mace {
 
-// A tensor in host memory, as one of the two sides sees it.
+// A tensor in host memory, of the caller or of the graph.
 struct HostTensor {
   void *data = nullptr;
   DataType data_type = DataType::kUnknown;
@@ -32,7 +33,7 @@ DataType FromPublicType(IDataType type);
 // any two of float32, float16 and bfloat16 (rounded to nearest even).
 bool CanConvert(DataType from, DataType to);
 
-// [N, C, H, W] to [N, H, W, C] and back; other ranks come back unchanged.
+// [N, C, H, W] to [N, H, W, C] and back; shapes of other ranks do not change.
 Shape NchwToNhwc(const Shape &shape);
 Shape NhwcToNchw(const Shape &shape);
 
@@ -41,13 +42,14 @@ struct BorderCopy {
   DataType from_type;
   void *to;
   DataType to_type;
-  // Shape of the graph's side: NHWC for rank 4.
+  // Shape of the graph's tensor: NHWC for rank 4.
   Shape shape;
-  // Which dimensions move; only for rank 4.
+  // How dimensions are reordered; only for rank 4.
   enum class Order { kSame, kNchwToNhwc, kNhwcToNchw } order;
 };
 
-// The two sides must not overlap; CanConvert(from_type, to_type) must hold.
+// The two tensors must not overlap; CanConvert(from_type, to_type) must be
+// true.
 void CopyAtBorder(const BorderCopy &copy, ThreadPool *pool);
 
 }  // namespace mace

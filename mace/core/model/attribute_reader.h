@@ -14,9 +14,9 @@
 
 namespace mace {
 
-// Reads the attributes of one operator into typed variables, and gathers
-// everything that is wrong into one status. A variable keeps its value when
-// the attribute is absent. Used by the generated <Op>Attributes::Parse.
+// Reads the attributes of one operator into typed variables, and collects all
+// problems in one status. A variable keeps its value if the attribute is
+// absent. Used by the generated <Op>Attributes::Parse.
 class AttributeReader {
  public:
   explicit AttributeReader(const OperatorDef &def) : def_(def) {}

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The fields of one message of a model file, with damage told by status. Only
-// this file and model_reader.cc know protozero.
+// Reads the fields of one message of a model file, and reports damage as a
+// status. Only this file and model_reader.cc use protozero.
 
 #ifndef MACE_CORE_MODEL_MESSAGE_FIELDS_H_
 #define MACE_CORE_MODEL_MESSAGE_FIELDS_H_
@@ -18,8 +18,8 @@
 
 namespace mace {
 
-// Walks the fields of one message. protozero checks a field's wire type by
-// assert only, so that every read here asks for the type first.
+// Iterates over the fields of one message. protozero checks a field's wire type
+// only by assert, so every read here checks the type first.
 class MessageFields {
  public:
   // Which message of the file, for error messages: "operator 7".
@@ -74,7 +74,8 @@ class MessageFields {
     return MaceStatus::MACE_SUCCESS;
   }
 
-  // Repeated numbers come packed (one field) or one by one; writers may choose.
+  // Repeated numbers may be packed (one field) or separate fields; the writer
+  // chooses.
   MaceStatus Dims(int64_t lowest, Shape *shape) {
     if (reader_.wire_type() == WireType::varint) {
       return AppendDim(reader_.get_int64(), lowest, shape);

@@ -22,7 +22,7 @@ constexpr uint32_t kModelFormatVersion = 4;
 
 struct ValueInfo {
   std::string name;
-  Shape shape;  // as the user sees it; -1 for a dimension not known; may be []
+  Shape shape;  // as the user sees it; -1: dimension not known; may be []
   DataType data_type = DataType::kUnknown;
   DataFormat data_format = DataFormat::NONE;
   std::string alias;
@@ -40,7 +40,8 @@ struct ConstantInfo {
   Quantization quantization;
 };
 
-// A value that a run leaves for the next one.
+// A value that is kept from one run to the next: the output of one run is the
+// input of the next.
 struct StateInfo {
   std::string input;
   std::string output;
@@ -62,12 +63,12 @@ struct Model {
   DeploymentHints hints;
 };
 
-// Whether constants of that type may lie in that layout.
+// Whether constants of that type may have that layout.
 bool LayoutTakes(ConstantLayout layout, DataType type);
 
 // Bytes that a constant takes in the data file; -1 if its dims are negative,
-// overflow, or do not suit its layout and groups. The layout takes its type
-// (LayoutTakes).
+// overflow, or do not suit its layout and groups. LayoutTakes must be true for
+// its layout and type.
 int64_t StoredBytes(const ConstantInfo &constant);
 
 }  // namespace mace

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a model must satisfy before anything is built from it: the rules of
-// mace/proto/README.md, and the schema of every operator. All problems come
-// back in one message, since a converter or a user mends them all at once.
+// mace/proto/README.md, and the schema of every operator. One message reports
+// all problems, so that they can be corrected together.
 
 #ifndef MACE_CORE_MODEL_MODEL_CHECK_H_
 #define MACE_CORE_MODEL_MODEL_CHECK_H_
@@ -21,10 +21,11 @@ namespace mace {
 // the weights that came with the model.
 MaceStatus CheckModelStructure(const Model &model, size_t data_size);
 
-// Every operator against the schema registered for its type on the CPU, which
-// has them all: type, ports, constants, attributes. MACE_UNSUPPORTED if all
-// that is missing are operators and attributes this library does not know, else
-// MACE_INVALID_ARGS. The structure must have been checked.
+// Checks every operator against the schema registered for its type on the CPU,
+// which has every operator: type, ports, constants, attributes.
+// MACE_UNSUPPORTED if the only problems are operators and attributes that this
+// library does not know, else MACE_INVALID_ARGS. The structure must have been
+// checked before.
 MaceStatus CheckOperators(const Model &model);
 
 // "float32, int32" for a set of DataTypeBit.

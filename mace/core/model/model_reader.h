@@ -11,15 +11,16 @@
 
 namespace mace {
 
-// Parses a mace.Model message. Any bytes are safe to pass. What comes back is
-// well-formed (ranks, element types and layouts that exist) but its names,
-// sizes and operators are still to be checked: see model_check.h.
+// Parses a mace.Model message. Any bytes are safe to pass. The result is
+// well-formed (its ranks, element types and layouts are valid), but its names,
+// sizes and operators are not checked yet: see model_check.h.
 //
-// MACE_INVALID_ARGS when the bytes are no model or a damaged one,
-// MACE_UNSUPPORTED when a newer converter wrote them.
+// MACE_INVALID_ARGS if the bytes are not a model or a damaged one,
+// MACE_UNSUPPORTED if a newer converter wrote them.
 Result<Model> ReadModel(const void *data, size_t size);
 
-// MACE_INVALID_ARGS for a size that no model has; ReadModel checks it, too.
+// MACE_INVALID_ARGS for a size that no model can have. ReadModel checks the
+// size, too.
 MaceStatus CheckModelSize(size_t size);
 
 }  // namespace mace

@@ -1,9 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator is on every device: its definition in a model file, and the
-// rule that gives its outputs their shapes. How a device computes it is the
-// device's own; see mace/ops/cpu_op/cpu_op.h for the CPU.
+// The parts of an operator that are the same on every device: its definition in
+// a model file, and the rule that infers the shapes of its outputs. Each device
+// defines how it computes the operator; see mace/ops/cpu_op/cpu_op.h for the
+// CPU.
 
 #ifndef MACE_CORE_MODEL_OP_H_
 #define MACE_CORE_MODEL_OP_H_
@@ -49,11 +50,12 @@ struct OperatorDef {
   const AttributeValue *FindAttribute(const char *key) const;
 };
 
-// What the deployment file asked of kernels.
+// What the deployment file asks of the kernels.
 struct DeploymentHints {
   // Largest Winograd tile that a convolution may choose: 0 (off), 2 or 4.
   int winograd = 0;
-  // Of activations and arithmetic, where the device and the operator have it.
+  // Precision of activations and arithmetic, where the device and the operator
+  // support it.
   Precision precision = Precision::kFloat32;
 };
 
@@ -62,12 +64,12 @@ class ShapeContext {
   virtual ~ShapeContext() = default;
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
-  // Null if absent, as all inputs from input_count() on are. `data` is set only
-  // if the value is known before the run: constants, and small integer tensors
-  // computed from shapes.
+  // Null if absent, and for every index from input_count() on. `data` is set
+  // only if the value is known before the run: for constants, and for small
+  // integer tensors that are computed from shapes.
   virtual const Tensor *input(size_t index) const = 0;
-  // The data type is the model's: how a device stores float is not the
-  // operator's affair.
+  // The data type is the one in the model; the operator does not decide how a
+  // device stores float.
   virtual void SetOutput(size_t index,
                          const Shape &shape,
                          DataType data_type) = 0;
@@ -78,20 +80,20 @@ class Op {
   virtual ~Op() = default;
 
   // Checks ranks and matching dimensions, and sets every output. Called for
-  // each new set of input shapes; keeps nothing.
+  // each new set of input shapes; stores nothing in the operator.
   virtual MaceStatus InferShapes(ShapeContext *context) const = 0;
 
-  // True if the outputs follow from the shapes of the inputs alone, as those
-  // of Shape do: they are then computed before the run.
+  // True if the outputs depend only on the shapes of the inputs, like those of
+  // the operator Shape: they are then computed before the run.
   virtual bool DependsOnShapesOnly() const { return false; }
 };
 
 using OpFactory = std::unique_ptr<Op> (*)();
 
-// Ties a schema to an implementation on one device. Registrations form a list
-// of static objects, so that registering allocates nothing and linking an op
-// is all it takes to have it. Every operator has an implementation on the CPU,
-// which also gives its shapes.
+// Registers the implementation of an operator on one device. Registrations form
+// a list of static objects, so that registering allocates nothing, and linking
+// an operator is enough to register it. Every operator has an implementation on
+// the CPU, which also infers its shapes.
 class OpRegistration {
  public:
   OpRegistration(const OpSchema *schema, DeviceType device, OpFactory factory);
@@ -112,14 +114,15 @@ class OpRegistration {
   const OpRegistration *next_;
 };
 
-// A library that was built with some operators only links one of these. It
-// names all that MACE has, so that a model which needs one that was left out is
-// told so. `types` are kept by reference.
+// A library that was built with selected operators links one object of this
+// class. It names all operators of MACE, so that the error message for a model
+// that needs one of the others can say that it was left out. `types` are kept
+// by reference.
 class OpSelection {
  public:
   OpSelection(const char *const *types, size_t count);
 
-  // True if this library was built without that type, which MACE has.
+  // True if MACE has that type but this library was built without it.
   static bool LeftOut(const std::string &type);
 };
 

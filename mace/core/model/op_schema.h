@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator type looks like from outside: its ports and the kinds of
-// its attributes. Instances are generated from mace/ops/<op>/<op>.op.yaml; the
-// graph checks every operator of a model against them before an op sees it.
+// The ports of an operator type and the kinds of its attributes. Instances are
+// generated from mace/ops/<op>/<op>.op.yaml. Every operator of a model is
+// checked against them before an Op is created for it.
 
 #ifndef MACE_CORE_MODEL_OP_SCHEMA_H_
 #define MACE_CORE_MODEL_OP_SCHEMA_H_

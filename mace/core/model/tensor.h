@@ -12,7 +12,7 @@
 
 namespace mace {
 
-// How a constant lies in its bytes (mace.proto, ConstantLayout).
+// The layout of a constant in the data file (mace.proto, ConstantLayout).
 enum class ConstantLayout : uint8_t {
   kPlain = 0,
   kPackedO16 = 1,
@@ -26,16 +26,16 @@ inline constexpr bool IsPacked(ConstantLayout layout) {
 struct Quantization;  // quantization.h
 
 // A named value of the graph as an op sees it. The engine owns the memory:
-// intermediate tensors lie in the arena and are valid only inside Run;
-// constants and inputs of known value are readable in Init and Reshape too.
+// intermediate tensors are in the arena and valid only inside Run; constants
+// and inputs of known value are readable in Init and Reshape too.
 struct Tensor {
   std::string name;
   DataType data_type = DataType::kUnknown;
   Shape shape;  // logical shape, NHWC for activations of rank 4
   void *data = nullptr;
-  // Elements from one row to the next, where a row is a run along the last
-  // axis, if the tensor is a part of a wider one; 0 if it is dense. Only a
-  // CPU op that allowed it (AllowStrided* in cpu_op.h) sees another value.
+  // 0 for a dense tensor. If the tensor is a part of a wider one, the distance
+  // in elements from one row (along the last axis) to the next. Only a CPU op
+  // that allowed it (AllowStrided* in cpu_op.h) sees a value other than 0.
   int64_t row_stride = 0;
   bool is_constant = false;
   ConstantLayout layout = ConstantLayout::kPlain;
@@ -54,11 +54,12 @@ struct Tensor {
   }
   int64_t elements() const { return shape.Elements(); }
   int64_t row_length() const { return shape.rank() == 0 ? 1 : shape.back(); }
-  // Elements from row to row, also of a dense tensor.
+  // Distance in elements from row to row, also for a dense tensor.
   int64_t RowStride() const {
     return row_stride == 0 ? row_length() : row_stride;
   }
-  // Dense bytes by shape and type; not those of a packed constant.
+  // Bytes of a dense tensor with this shape and type; a packed constant takes
+  // another number.
   int64_t bytes() const {
     return elements() * static_cast<int64_t>(DataTypeSize(data_type));
   }

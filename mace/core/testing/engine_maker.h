@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What tests of the engine start from: engines made of models, and tensors.
+// Creates engines from models, and tensors, for tests of the engine.
 
 #ifndef MACE_CORE_TESTING_ENGINE_MAKER_H_
 #define MACE_CORE_TESTING_ENGINE_MAKER_H_

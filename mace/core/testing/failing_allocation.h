@@ -1,8 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes one allocation fail, or all from it on. A program that links this has
-// its operator new replaced: let it hold nothing but such tests.
+// Makes one allocation fail, or all allocations from then on. This replaces the
+// operator new of a program that links it: such a program should contain only
+// tests of failing allocations.
 
 #ifndef MACE_CORE_TESTING_FAILING_ALLOCATION_H_
 #define MACE_CORE_TESTING_FAILING_ALLOCATION_H_
@@ -12,8 +13,8 @@
 namespace mace {
 namespace core_test {
 
-// While it lives, allocation number `n` (from 1) of the process fails, and
-// those after it as well if `fail_on`. One at a time.
+// While the object lives, allocation number `n` (from 1) of the process fails,
+// and the later ones as well if `fail_on`. Use one object at a time.
 class FailingAllocation {
  public:
   FailingAllocation(int64_t n, bool fail_on);
@@ -21,7 +22,7 @@ class FailingAllocation {
   FailingAllocation(const FailingAllocation &) = delete;
   FailingAllocation &operator=(const FailingAllocation &) = delete;
 
-  // No more failures; whether an allocation did fail.
+  // Ends the failures; returns whether an allocation failed.
   static bool Disarm();
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes model files for tests, with a writer of its own: what the reader
-// reads is not made by code that shares its mistakes.
+// Writes model files for tests. It has its own protobuf writer, so that reader
+// and writer do not share mistakes.
 
 #ifndef MACE_CORE_TESTING_MODEL_BUILDER_H_
 #define MACE_CORE_TESTING_MODEL_BUILDER_H_
@@ -74,7 +74,8 @@ class ModelBuilder {
                          const std::vector<int32_t> &values);
   // Appends bytes to the data, at a multiple of 64; returns where.
   uint64_t AppendWeights(const void *data, size_t size);
-  // As it is, for packed constants and for models that are wrong on purpose.
+  // Writes the arguments unchecked, for packed constants and for models that
+  // are wrong on purpose.
   ModelBuilder &RawConstant(const std::string &name,
                             const Dims &dims,
                             DataType type,
@@ -89,7 +90,7 @@ class ModelBuilder {
   ModelBuilder &Version(uint64_t version);
   ModelBuilder &DataSize(uint64_t size);
   ModelBuilder &Crc32(uint32_t crc);
-  // The hints of these names; not written unless set.
+  // The hints with these names; not written unless set.
   ModelBuilder &Winograd(uint64_t tile);
   ModelBuilder &DataTypes(const std::string &weights_and_arithmetic);
 

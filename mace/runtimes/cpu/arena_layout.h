@@ -13,31 +13,32 @@
 
 namespace mace {
 
-// What a plan needs of the arena.
+// The memory that a plan needs in the arena.
 struct ArenaLayout {
   std::vector<PlanRequest> requests;
   std::vector<BandChain> chains;
   std::vector<int> chain_of;  // per node: index into chains, or -1
-  // Index into requests of each tensor and of each node's scratch, which is
-  // that of its chain if it is the last one; -1 for what does not lie in the
+  // Index into requests of each tensor and of each node's scratch; the last
+  // node of a chain has the scratch of the chain. -1 for what is not in the
   // arena.
   std::vector<int> tensor_request;
   std::vector<int> scratch_request;
   // Tensor::row_stride of each tensor.
   std::vector<int64_t> row_stride;
 
-  // The chain that a node is of; null if none.
+  // The chain that contains a node; null if none does.
   const BandChain *ChainAt(size_t node) const {
     return chain_of[node] < 0 ? nullptr : &chains[chain_of[node]];
   }
 };
 
-// A tensor that is copied to a part of another one (PlanContext::AllowPart)
-// lies there from the start if every operator that touches it allows that.
+// A tensor that would be copied to a part of another one
+// (PlanContext::AllowPart) is computed there directly if every operator that
+// reads or writes it allows that.
 //
-// `external[t]`: tensor t lies in a user's buffer; it gets no place in the
-// arena, and no operator may work in place on it. `chains` are of this plan
-// and for `threads` threads.
+// `external[t]`: tensor t is in a caller's buffer; it gets no memory in the
+// arena, and no operator may compute in place on it. `chains` are those of this
+// plan for `threads` threads.
 ArenaLayout LayOutArena(const CpuPlan &plan,
                         const std::vector<char> &external,
                         std::vector<BandChain> chains,

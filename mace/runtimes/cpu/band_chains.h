@@ -1,17 +1,19 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators that run together, a band of rows after another, so that what lies
-// between them (a link) is only ever some rows in a thread's scratch memory:
-// it takes no room in the arena and stays in the cache.
+// A chain is a list of operators that run together, one band of rows after the
+// other. Of a tensor between two of them (a link), only some rows exist at a
+// time, in a thread's scratch memory: a link takes no memory in the arena and
+// stays in the cache.
 //
-//   rows of the last output:  |  task 0  |  task 1  | ...   on any thread each
+//   rows of the last output:  |  task 0  |  task 1  | ...   each on any thread
 //   a task:                   | band | band | ... |
 //
-// For a band, every operator computes the rows that the next one needs and that
-// are not there yet. Rows that windows share stay for the next band, so that
-// only where tasks meet some are computed twice. Results have the bits that
-// operators have one by one, whatever the chains, bands and tasks.
+// For each band, every operator computes those rows needed by the next operator
+// that do not exist yet. Rows that the windows of two bands share are kept for
+// the next band, so that rows are computed twice only where two tasks meet.
+// Results are bit-identical to those of operators that run one by one, for any
+// choice of chains, bands and tasks.
 
 #ifndef MACE_RUNTIMES_CPU_BAND_CHAINS_H_
 #define MACE_RUNTIMES_CPU_BAND_CHAINS_H_
@@ -26,7 +28,7 @@ namespace mace {
 
 struct CpuPlan;
 
-// At most kRoom values, which come and go without memory of their own.
+// A list of at most kRoom values without heap memory.
 template <typename T, size_t kRoom>
 class ShortList {
  public:
@@ -53,23 +55,23 @@ struct BandLink {
 struct BandChain {
   static constexpr size_t kMaxNodes = 8;
 
-  // Of the plan; the chain runs with the last.
+  // Indices of the plan's nodes. The chain runs when the last one would run.
   ShortList<int, kMaxNodes> nodes;
-  // links[i]: output of nodes[i], for i + 1.
+  // links[i]: the output of nodes[i], which nodes[i + 1] reads.
   ShortList<BandLink, kMaxNodes> links;
   int64_t images = 0;
   int64_t rows = 0;       // of an image of the last output
-  int64_t band_rows = 0;  // of it in a band
-  int64_t task_rows = 0;  // of it in a task, one image at most
+  int64_t band_rows = 0;  // rows of the last output in a band
+  int64_t task_rows = 0;  // and in a task, which has one image at most
   int64_t image_tasks = 0;
-  size_t own_scratch = 0;   // offset of the operators' own in a thread's part
+  size_t own_scratch = 0;   // offset of the operators' scratch in a thread's
   size_t thread_bytes = 0;  // scratch of a thread
 
   int64_t tasks() const { return images * image_tasks; }
   bool EndsWith(size_t node) const {
     return nodes.back() == static_cast<int>(node);
   }
-  // That of another node of the chain.
+  // The node after `node`, which must be in the chain and not the last.
   int NodeAfter(size_t node) const {
     size_t at = 0;
     while (nodes[at] != static_cast<int>(node)) ++at;
@@ -77,13 +79,13 @@ struct BandChain {
   }
 };
 
-// Rows of a chain's operators that one task computes: both kinds of walk, for
-// planning and for running, are this one.
+// Iterates over the bands of a task and gives the rows that each operator of
+// the chain computes. Planning and running both use this class.
 class BandWalk {
  public:
   struct Step {
     RowRange made;  // rows of the operator's output to compute now
-    RowRange kept;  // of its link: rows that stay, which come before `made`
+    RowRange kept;  // rows of its link that are kept; they precede `made`
   };
 
   BandWalk(const RowBands *const *ops, size_t count)
@@ -93,7 +95,8 @@ class BandWalk {
   void Start() {
     for (RowRange &held : held_) held = RowRange();
   }
-  // What a band of the last output takes. Step i is that of operator i.
+  // Computes the steps for a band of the last output; step(i) is that of
+  // operator i.
   void Next(const RowRange &band);
   const Step &step(size_t index) const { return steps_[index]; }
 
@@ -104,9 +107,9 @@ class BandWalk {
   Step steps_[BandChain::kMaxNodes];
 };
 
-// Joins operators where that keeps large tensors out of the arena, or spares
-// threads a meeting. No export becomes a link, and no
-// chain goes beyond a segment.
+// Joins operators if that keeps large tensors out of the arena or saves a
+// synchronisation of the threads. No export becomes a link, and each chain is
+// inside one segment.
 std::vector<BandChain> FindBandChains(const CpuPlan &plan, int threads);
 
 }  // namespace mace

@@ -12,10 +12,10 @@
 
 namespace mace {
 
-// Runs the operators of a chain; all its tensors but the links have data.
+// Runs the operators of a chain; all its tensors except the links have data.
 // `scratch`: chain.thread_bytes for each thread, 64-byte aligned. `nanos`:
-// null, or BandChain::kMaxNodes numbers per thread, to which is added how long
-// each operator took.
+// null, or BandChain::kMaxNodes numbers per thread, to which the time of each
+// operator is added.
 void RunChain(const BandChain &chain,
               CpuPlan *plan,
               void *scratch,

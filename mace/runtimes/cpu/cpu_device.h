@@ -26,7 +26,8 @@ class CpuDevice final : public HostDevice {
   static Result<std::unique_ptr<Device>> Create(const EngineOptions &options);
 
   DeviceType type() const override { return CPU; }
-  // Weights for arithmetic that the processor lacks are used in float32.
+  // If the processor lacks the arithmetic that the hints ask for, the log says
+  // that the model computes in float32.
   MaceStatus CheckHints(const DeploymentHints &hints) const override;
   Support Supports(const Graph &graph,
                    size_t node,
@@ -43,8 +44,8 @@ class CpuDevice final : public HostDevice {
                      std::vector<Tensor> *tensors) override;
   ThreadPool *thread_pool() const override { return pool_.get(); }
 
-  // What a partition of this CPU is made with; for a device that has the CPU
-  // compute.
+  // The options with which a partition of this CPU is created; for a device
+  // that lets the CPU compute.
   CpuPartitionOptions PartitionOptions(const Graph &graph);
 
  private:

@@ -22,12 +22,12 @@
 
 namespace mace {
 
-// Arena memory that the CPU can address.
+// Arena memory that the CPU can access.
 class CpuMemory : public DeviceMemory {
  public:
   size_t bytes() const override { return memory_.bytes(); }
   virtual void *data() const { return memory_.data(); }
-  // Replaces what is held; false if there is not enough.
+  // Replaces the memory; false if there is not enough.
   virtual bool Allocate(size_t bytes) { return memory_.Allocate(bytes); }
 
  private:
@@ -39,8 +39,8 @@ struct CpuPartitionOptions {
   bool row_bands = true;
   bool check_numerics = false;
   MakeAddedOp make_op;
-  // The device that reports name, and whose memory of the arena is taken; what
-  // makes that memory.
+  // The device that reports name and whose memory in the arena is used, and the
+  // function that creates that memory.
   DeviceType device = CPU;
   std::unique_ptr<CpuMemory> (*make_memory)() = [] {
     return std::make_unique<CpuMemory>();
@@ -66,7 +66,7 @@ class CpuPartition final : public Partition {
   CpuPartition(const Graph &graph, const CpuPartitionOptions &options)
       : graph_(graph), options_(options) {}
 
-  // Memory for the constants that operators want transformed, filled.
+  // Allocates and fills the memory of constants that operators transform.
   MaceStatus FillPrepared(const std::vector<PrepareRequest> &requests);
 
   const Graph &graph_;

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The CPU's operators of a graph, and what they make of a set of input shapes.
+// The CPU's operators of a graph, and their plans for a set of input shapes.
 
 #ifndef MACE_RUNTIMES_CPU_CPU_PLAN_H_
 #define MACE_RUNTIMES_CPU_CPU_PLAN_H_
@@ -23,8 +23,8 @@
 
 namespace mace {
 
-// An operator of the partition. Indices of tensors are those of the graph; the
-// tensors that the partition adds come after them.
+// An operator of the partition. Tensor indices are those of the graph; the
+// tensors that the partition adds come after the graph's.
 struct CpuNode {
   const OperatorDef *def = nullptr;
   CpuOp *op = nullptr;
@@ -35,23 +35,23 @@ struct CpuNode {
 
 // What all plans of a partition have in common.
 struct CpuNodes {
-  std::vector<CpuNode> nodes;        // in the order of running
+  std::vector<CpuNode> nodes;        // in the order of execution
   std::vector<size_t> segment_ends;  // index of the node after each segment
   std::vector<PartitionSpec::Border> imports;
-  // Tensors as the graph knows them: those of 16 bits are exported by way of a
-  // conversion, see export_of.
+  // Tensors of the graph. A tensor that is stored in 16 bits is converted for
+  // export, see export_of.
   std::vector<PartitionSpec::Border> exports;
 
-  // Tensors that the partition adds: the index of the one that it has the
-  // values of, in another type.
+  // A tensor that the partition adds: it has the values of tensor `source` in
+  // another type.
   struct Conversion {
     int source;
     std::string name;
   };
   size_t graph_tensors = 0;
   std::vector<Conversion> added;
-  // Per tensor, added ones included: what it is stored as if not as the model
-  // says; kUnknown otherwise.
+  // Per tensor, including added ones: the stored type if it differs from the
+  // one in the model; otherwise kUnknown.
   std::vector<DataType> stored_as;
   // Operators that the partition added, and their definitions.
   std::vector<std::unique_ptr<OperatorDef>> added_defs;
@@ -67,17 +67,17 @@ struct CpuNodes {
 
 struct PlannedTensor {
   Tensor tensor;
-  // Whether an operator of this partition makes it in the run.
+  // Whether an operator of this partition computes it in the run.
   bool made = false;
   bool known = false;  // value known before the run
   bool exported = false;
-  // Bytes that are read for it: the stored ones of a packed constant.
+  // Bytes that are read for it: for a packed constant, the stored bytes.
   int64_t stored_bytes = 0;
 };
 
 struct PlannedNode {
   const CpuNode *node = nullptr;
-  bool known = false;  // computed before the run, not to be run
+  bool known = false;  // computed before the run, and not run again
   std::unique_ptr<OpPlan> plan;
   size_t scratch_bytes = 0;
   std::vector<std::pair<size_t, size_t>> in_place;  // (output, input)
@@ -87,7 +87,7 @@ struct PlannedNode {
     PartPlace place;
   };
   std::vector<Part> parts;
-  // Per input, then per output: rows may be apart. Empty if they may nowhere.
+  // Per input, then per output: whether rows may be strided. Empty if none may.
   std::vector<char> strided;
   // Set before the run.
   void *scratch = nullptr;
@@ -100,7 +100,7 @@ struct PlannedNode {
   int64_t Macs() const { return plan == nullptr ? 0 : plan->Macs(); }
 };
 
-// Memory that an operator wants for a transformed constant.
+// Memory that an operator requests for a transformed constant.
 struct PrepareRequest {
   const CpuNode *node;
   size_t bytes;
@@ -113,8 +113,8 @@ struct CpuPlan {
   std::vector<PlannedNode> nodes;
 };
 
-// Tensors with their shapes and types, and the plan of every operator that is
-// not known. `requests` are appended.
+// Returns the tensors with their shapes and types, and the plan of every
+// operator that is not computed before the run. Appends to `requests`.
 Result<std::unique_ptr<CpuPlan>> PlanOperators(
     const CpuNodes &nodes,
     const Graph &graph,

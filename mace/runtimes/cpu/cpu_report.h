@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What tools ask about the CPU's operators and their runs.
+// Times, checks and explanations of the CPU's operators, for tools.
 
 #ifndef MACE_RUNTIMES_CPU_CPU_REPORT_H_
 #define MACE_RUNTIMES_CPU_CPU_REPORT_H_
@@ -23,15 +23,15 @@ struct TimeSpan {
   int64_t end_nanos;
 };
 
-// Reports that an operator took that long.
+// Reports the time that an operator took.
 void ReportTime(const PlannedNode &node,
                 const std::vector<PlannedTensor> &tensors,
                 DeviceType device,
                 const TimeSpan &span,
                 const RunTrace &trace);
 
-// The same for the operators of a chain, which share the time by `nanos`; see
-// RunChain.
+// The same for the operators of a chain. The time is divided among them in
+// proportion to `nanos`; see RunChain.
 void ReportTimes(const BandChain &chain,
                  const std::vector<int64_t> &nanos,
                  const CpuPlan &plan,
@@ -39,12 +39,12 @@ void ReportTimes(const BandChain &chain,
                  const TimeSpan &span,
                  const RunTrace &trace);
 
-// MACE_RUNTIME_ERROR if it holds NaN or infinity.
+// MACE_RUNTIME_ERROR if a tensor has NaN or infinity.
 MaceStatus CheckImport(const Tensor &input);
 MaceStatus CheckOutputs(const PlannedNode &node,
                         const std::vector<PlannedTensor> &tensors);
 
-// One note for each operator, in the order of running.
+// One note for each operator, in the order of execution.
 std::vector<OperatorNote> ExplainPlan(const CpuPlan &plan,
                                       const ArenaLayout &layout);
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A partition of the CPU, prepared for a set of shapes: where every tensor
-// lies, and the run.
+// A partition of the CPU, prepared for a set of shapes: assigns addresses to
+// the tensors, and runs the operators.
 
 #ifndef MACE_RUNTIMES_CPU_PREPARED_CPU_H_
 #define MACE_RUNTIMES_CPU_PREPARED_CPU_H_
@@ -22,7 +22,7 @@ namespace mace {
 
 class PreparedCpu final : public PreparedPartition {
  public:
-  // `partition` outlives it.
+  // `partition` must outlive this object.
   PreparedCpu(const CpuPartition *partition, std::unique_ptr<CpuPlan> plan);
 
   MaceStatus Bind(const std::vector<CallerTensor> &callers,
@@ -35,7 +35,7 @@ class PreparedCpu final : public PreparedPartition {
   size_t TensorBytes() const override;
 
  private:
-  // Where everything lies, given which tensors lie in the caller's memory.
+  // The memory plan for a given set of tensors in the caller's memory.
   struct Placing {
     std::vector<char> external;  // per tensor
     ArenaLayout layout;
@@ -43,7 +43,8 @@ class PreparedCpu final : public PreparedPartition {
   };
 
   void ChooseExternal(const std::vector<CallerTensor> &callers);
-  // Brings the placing for external_ to the front of placings_.
+  // Moves the placing for external_ to the front of placings_; creates it if
+  // necessary.
   MaceStatus FindPlacing();
   Result<Placing> MakePlacing(const std::vector<char> &external) const;
   ArenaLayout MakeLayout(const std::vector<char> &external) const;
@@ -60,7 +61,7 @@ class PreparedCpu final : public PreparedPartition {
   std::unique_ptr<CpuPlan> plan_;
   std::vector<char> external_;   // of this run
   std::list<Placing> placings_;  // most recently used first
-  void *base_ = nullptr;         // of the arena, that tensors are bound to
+  void *base_ = nullptr;         // of the arena to which tensors are bound
   bool bound_ = false;
 };
 

@@ -13,14 +13,15 @@
 
 namespace mace {
 
-// Makes and initialises an operator that the model does not have.
+// Creates and initialises an operator that is not in the model.
 using MakeAddedOp =
     std::function<Result<std::unique_ptr<Op>>(const OperatorDef &def)>;
 
-// Decides which tensors that the model calls float are stored in 16 bits, by
-// what operators make of the precision that the deployment asks for, and puts a
-// Cast between those that disagree: one for all readers of a tensor. What
-// crosses the border of the partition keeps the type that the model says.
+// Decides which float tensors of the model are stored in 16 bits, depending on
+// how operators support the precision that the deployment asks for, and inserts
+// a Cast where producer and reader use different types: one Cast for all
+// readers of a tensor. Imports and exports of the partition keep the type that
+// the model gives them.
 MaceStatus ChooseStorageTypes(const Graph &graph,
                               const MakeAddedOp &make_op,
                               CpuNodes *nodes);

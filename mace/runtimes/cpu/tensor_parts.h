@@ -11,17 +11,17 @@
 
 namespace mace {
 
-// Where a tensor lies inside another; in bytes.
+// The position of a tensor inside another one, in bytes.
 struct TensorPart {
-  int owner = -1;  // tensor; -1: not a part of any
+  int owner = -1;  // tensor index; -1: not a part of another tensor
   int64_t offset = 0;
   int64_t run = 0;
   int64_t stride = 0;
 };
 
-// Decides which tensors are computed in their place inside a wider tensor, one
-// entry per tensor. An owner may itself be a part. Tensors in users' buffers
-// (`external`) are neither parts nor owners.
+// Decides which tensors are computed directly in their part of a wider tensor;
+// one entry per tensor. An owner may itself be a part. Tensors in the caller's
+// buffers (`external`) are neither parts nor owners.
 std::vector<TensorPart> FindParts(const CpuPlan &plan,
                                   const std::vector<char> &external);
 

@@ -1,10 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A second device for tests, registered as the APU. The CPU computes for it,
-// but as a device apart: its tensors lie in memory that faults when the host
-// touches it, work is done no sooner than somebody waits for it, and any call
-// can be made to fail.
+// A second device for tests, registered as the APU. The CPU computes its
+// operators, but it behaves like a separate device: its tensors are in memory
+// that faults when the host accesses it, work is done only when someone waits
+// for it, and any call can be made to fail.
 
 #ifndef MACE_RUNTIMES_TESTING_FAKE_DEVICE_H_
 #define MACE_RUNTIMES_TESTING_FAKE_DEVICE_H_
@@ -17,28 +17,29 @@
 namespace mace {
 namespace core_test {
 
-// What all fake devices of the process do; set before an engine is made.
+// Settings of all fake devices of the process; set them before creating an
+// engine.
 struct FakeDeviceSettings {
   // Whether the device takes a node, given its index in the graph.
   bool (*takes)(size_t index, const GraphNode &node) = nullptr;
   // Estimated times of an operator and of a copy.
   double operator_nanos = 1;
   double copy_nanos = 0;
-  // The call of that number, from 1, fails, and those after it do not; 0: none.
+  // Number of the call that fails, from 1; later calls do not fail. 0: none.
   int64_t failing_call = 0;
 };
 
 class FakeDeviceControl {
  public:
-  // Sets everything back when it goes.
+  // The destructor restores the default settings.
   explicit FakeDeviceControl(const FakeDeviceSettings &settings);
   ~FakeDeviceControl();
   FakeDeviceControl(const FakeDeviceControl &) = delete;
   FakeDeviceControl &operator=(const FakeDeviceControl &) = delete;
 
-  // Calls of devices since then.
+  // Number of calls of devices since the constructor.
   static int64_t calls();
-  // Fails the call of that number from now on, from 1.
+  // Makes the call with that number fail, counted from now on, from 1.
   static void FailCall(int64_t number);
 };
 

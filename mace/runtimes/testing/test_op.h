@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the files of operators for tests begin with.
+// Declarations that the files of operators for tests share.
 
 #ifndef MACE_RUNTIMES_TESTING_TEST_OP_H_
 #define MACE_RUNTIMES_TESTING_TEST_OP_H_
@@ -14,7 +14,7 @@ namespace core_test {
 inline constexpr uint32_t kFloat = DataTypeBit(DataType::kFloat32);
 inline constexpr uint32_t kInt = DataTypeBit(DataType::kInt32);
 
-// Of one tensor that must be there.
+// A required port of one tensor.
 constexpr PortSchema Port(const char *name, uint32_t types) {
   return {name, types, false, false, false, false};
 }
@@ -26,7 +26,7 @@ inline constexpr PortSchema kIntOut[] = {Port("output", kInt)};
 
 inline constexpr auto kSuccess = MaceStatus::MACE_SUCCESS;
 
-// Output 0 like input 0.
+// Output 0 has the shape and type of input 0.
 class SameShapeOp : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *) override { return kSuccess; }
