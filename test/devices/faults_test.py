@@ -151,7 +151,7 @@ def test_full(tool: Tool, place: Place) -> None:
     ended = tool.run(*place.flags)
     assert ended.status == 1
     assert re.search(r"cannot copy mace_run \(\d\.\d ", ended.text)
-    assert "no space left there; 1." in ended.text
+    assert "no space left on the device; 1." in ended.text
     assert "MB are free, free some, for example remove /" in ended.text
     place.running.clear()
     _is_usable(tool, place)
@@ -165,7 +165,9 @@ def test_full_in_a_run(tool: Tool, place: Place) -> None:
     ended = tool.run(*place.flags)
     assert ended.status == 1
     assert f"mace_run cannot write its results on {place.name} (" in ended.text
-    assert re.search(r"no space left there; \d+ bytes are free, free", ended.text)
+    assert re.search(
+        r"no space left on the device; \d+ bytes are free, free", ended.text
+    )
     assert "No space left on device" in _log(tool, ended)
     place.running.clear()
     _is_usable(tool, place)

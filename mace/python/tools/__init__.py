@@ -1,3 +1,3 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The host side of MACE: from a trained model to files a device runs."""
+"""The host side of MACE: turns a trained model into files that a device runs."""

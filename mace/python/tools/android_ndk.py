@@ -1,8 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Android NDK that ANDROID_NDK_HOME names, or what is wrong with it.
+"""Checks the Android NDK that ANDROID_NDK_HOME names.
 
-`toolchains/android/ndk_repository.bzl` judges by the same rules, for people
+`toolchains/android/ndk_repository.bzl` applies the same rules, for people
 who call Bazel themselves.
 """
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writing files and folders so that a reader sees all of them or nothing.
 
-The new content is written beside its target under a hidden temporary name and
-renamed at the end. When the body raises, also on Ctrl-C, the temporary is
-removed and the old content stays. What a killed process left is removed when its
-target is written again.
+The new content is written to a hidden temporary file in the folder of its target
+and renamed at the end. If the body raises, including on Ctrl-C, the temporary file
+is removed and the old content stays. Files that a killed process left are removed
+when the target is written again.
 """
 
 from __future__ import annotations

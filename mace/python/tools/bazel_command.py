@@ -5,10 +5,10 @@
 Read from three environment variables, as `tools/run_bazel.sh` does for scripts:
 
     BAZEL                the program, a name or a path; "bazel" by default
-    BAZEL_STARTUP_FLAGS  flags before the command, split at blanks
+    BAZEL_STARTUP_FLAGS  flags before the command, split at spaces
     BAZEL_FLAGS          flags after it
 
-Imports the standard library only, for the doctor.
+Imports only the standard library, because the doctor uses it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The errors a user of the tools may see.
+"""The errors that a user of the tools may see.
 
-Everything that is wrong with what the user gave (a file, a key, a shape, a
+Every problem with the user's input or computer (a file, a key, a shape, a
 device, a missing program) is raised as a `MaceError`. The command line prints
 its message without a traceback and exits with `exit_status`. Any other
 exception is a defect of MACE and is reported as one.
@@ -17,7 +17,7 @@ from typing import ClassVar
 
 
 class MaceError(Exception):
-    """Something the user can change, told in words the user can act on.
+    """A problem that the user can solve, with a message that says how.
 
     The message names what was found, what would be accepted and the key,
     node, tensor or file it is about. It may have several lines; the first one

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM: where they have to wait, and who else gets them."""
+"""Ctrl-C and SIGTERM: delaying them, and passing them on to child processes."""
 
 from __future__ import annotations
 

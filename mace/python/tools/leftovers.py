@@ -1,12 +1,13 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hidden files beside their targets, and what killed processes left of them.
+"""Hidden temporary files of outputs, and those that killed processes left.
 
-Whatever is written appears beside its target under a hidden name first. A process
-that is killed (kill -9, no memory, no power) cannot remove it, so the next one that
-writes the same target does. Whether a hidden file is still being written tells a
-lock that its writer holds and the kernel releases: a number of a process says
-nothing across containers, or when it was given out again.
+An output is first written to a hidden file in the folder of its target. A process
+that is killed (kill -9, no memory, no power) cannot remove this file, so the next
+process that writes the same target does. The writer of a hidden file holds a lock,
+which the kernel releases when the process ends; it shows whether the file is still
+being written. A process ID would not: it means nothing in another container, and the
+system may have reused it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of the documentation that are made of what programs use themselves."""
+"""Pages of the documentation that are generated from the programs' own data."""
 
 from __future__ import annotations
 

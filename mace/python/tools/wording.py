@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The recurring parts of messages: quoted values, lists, near words."""
+"""The recurring parts of messages: quoted values, lists, similar names."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="0..5",
         help="detail of the library's own log (default 0)",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="tell each step")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print each step")
     return parser
 
 

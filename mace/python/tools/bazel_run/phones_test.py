@@ -113,7 +113,7 @@ def test_a_full_phone(
     assert stand.run("--run_target=True") == 1
     output = " ".join(capsys.readouterr().out.split())
     assert "cannot copy look (2.0 MB) to MI 6" in output
-    assert "no space left there" in output
+    assert "no space left on the device" in output
     assert stand.log("Redmi_Go_armeabi-v7a") == "run\n"
     phones[0].clear()
     assert stand.run(*_phone_flags(phones[0])) == 0

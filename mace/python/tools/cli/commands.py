@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each command does: options from flags, then the room's entry point.
+"""Runs each command: turns flags into options and calls the command's package.
 
-Rooms are imported when their command runs, so that `doctor` and `-h` work
-where packages are missing.
+The package (room) of a command is imported when the command runs, so that `doctor`
+and `-h` work even if Python packages are missing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is behind `tools/converter.py`."""
+"""The main function of `tools/converter.py`."""
 
 from __future__ import annotations
 

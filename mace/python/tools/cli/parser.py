@@ -29,7 +29,7 @@ COMMANDS = {
     "explain": "say on which device each operator runs, and why",
     "benchmark": "earlier form of: run --benchmark",
     "build": "earlier form of: convert, then tools/build-standalone-lib.sh",
-    "doctor": "say what this computer lacks for a task",
+    "doctor": "check what this computer lacks for a task",
     "new-op": "write the files of a new operator, for developers of MACE",
 }
 
@@ -215,7 +215,7 @@ def _add_new_op(parser: argparse.ArgumentParser) -> None:
 
 def _add_messages(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("messages")
-    flags.add_switch(group, "--verbose", "tell each step")
+    flags.add_switch(group, "--verbose", "print each step")
 
 
 def _add_deployment(parser: argparse.ArgumentParser) -> None:
@@ -257,8 +257,8 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 def _add_explain(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Runs the converted models and prints for each operator the device it ran on,\n"
-        "why other devices that the deployment names did not take it, its estimated\n"
-        "and (with --benchmark) measured time, and what is copied between devices."
+        "why other devices that the deployment names did not run it, its estimated\n"
+        "and (with --benchmark) measured time, and the tensors copied between devices."
     )
     parser.epilog = "Needs the output of: converter.py convert --config=FILE"
     _add_deployment(parser)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The reference of the command line, written from its parser.
+"""The reference of the command line, generated from its parser.
 
     python -m mace.python.tools.cli.reference [--output FILE]
 

@@ -131,7 +131,7 @@ class CommandOptions:
         _PROGRAM,
         group=DEPLOYMENT,
     )
-    verbose: bool = flag(False, "tell each step", group=MESSAGES)
+    verbose: bool = flag(False, "print each step", group=MESSAGES)
     vlog_level: int = flag(
         0,
         "detail of the library's own log (default 0); above 0 implies --verbose",

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Translates a deployment into what importer and exporter are asked."""
+"""Translates a deployment into requests to the importer and the exporter."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def export_options(
     source_sha256: Sequence[str] = (),
     external_sources: Sequence[tuple[str, str]] = (),
 ) -> ExportOptions:
-    """How the exporter shall write a model of the deployment.
+    """How the exporter is to write a model of the deployment.
 
     Args:
         source_sha256: of the files it names.

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a conversion produced."""
+"""The result of a conversion."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def make_parser() -> argparse.ArgumentParser:
         add(sub)
         if name != "symbolize":
             _add_devices(sub)
-        sub.add_argument("-v", "--verbose", action="store_true", help="tell each step")
+        sub.add_argument("-v", "--verbose", action="store_true", help="print each step")
     return parser
 
 

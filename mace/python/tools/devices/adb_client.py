@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The program `adb`: found, its version, the devices it sees, its errors."""
+"""The program `adb`: where it is, its version, the devices it lists, its errors."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def find_adb() -> AdbClient:
     found = re.search(r"version (\d+)\.(\d+)\.(\d+)", version.output)
     if version.status != 0 or found is None:
         raise DeviceError(
-            f"{path} does not tell its version: {first_line(version.output)}; "
+            f"{path} does not print its version: {first_line(version.output)}; "
             f"to install another: {_INSTALL}"
         )
     numbers = tuple(int(part) for part in found.groups())
@@ -181,8 +181,14 @@ def explain(text: str, serial: str) -> str:
     for word, advice in (
         ("unauthorized", _ADVICE["unauthorized"]),
         ("device offline", "it went offline; plug it in again or restart it"),
-        ("not found", f"it is gone; is it plugged in? (adb devices, serial {serial})"),
-        ("no devices", f"it is gone; is it plugged in? (adb devices, serial {serial})"),
+        (
+            "not found",
+            f"it is not connected; plug it in (adb devices, serial {serial})",
+        ),
+        (
+            "no devices",
+            f"it is not connected; plug it in (adb devices, serial {serial})",
+        ),
         ("insufficient permissions", _ADVICE["no permissions"]),
     ):
         # "sh: tool: not found" is about a program, not about the device.
@@ -190,8 +196,8 @@ def explain(text: str, serial: str) -> str:
             return advice
     if not text:
         return (
-            "the connection ended: it was pulled out or restarted, or adb's server was "
-            f"(serial {serial})"
+            "the connection ended: the phone was unplugged or restarted, or adb's "
+            f"server was restarted (serial {serial})"
         )
     return first_line(text)
 
@@ -201,4 +207,4 @@ def first_line(text: str) -> str:
     for line in text.splitlines():
         if line.strip() and not line.startswith("* daemon"):
             return line.strip().removeprefix("adb: ").removeprefix("error: ")
-    return "it said nothing"
+    return "there was no message"

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a device can do for us, however it is reached."""
+"""The interface of a device, independent of how it is reached."""
 
 from __future__ import annotations
 
@@ -196,7 +196,9 @@ class Device(abc.ABC):
 
     def full(self, what: str) -> DeviceFullError:
         """The error that `what` found no space left."""
-        return DeviceFullError(f"{what}: no space left there; {self._space_advice()}")
+        return DeviceFullError(
+            f"{what}: no space left on the device; {self._space_advice()}"
+        )
 
     def _space_advice(self) -> str:
         """How much there is, and what to do."""

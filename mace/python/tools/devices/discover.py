@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which devices can run what was built."""
+"""Finds the devices that can run the programs for the target ABIs."""
 
 from __future__ import annotations
 

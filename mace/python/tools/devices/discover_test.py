@@ -265,14 +265,14 @@ def test_adb_is_not_asked_when_no_phone_is_meant(
     assert (tmp_path / "called").exists()
     (silent,) = found.silent
     assert "no device x (--devices_to_run), but host; " in silent.reason
-    assert "adb does not tell its version" in silent.reason
+    assert "adb does not print its version" in silent.reason
 
 
 @pytest.mark.parametrize(
     "script, message",
     [
         ("echo Android Debug Bridge version 1.0.31", r"version 1\.0\.31.*1\.0\.32"),
-        ("echo adb: broken; exit 1", "does not tell its version: broken"),
+        ("echo adb: broken; exit 1", "does not print its version: broken"),
     ],
 )
 def test_an_adb_of_no_use(

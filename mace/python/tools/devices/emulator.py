@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An ARM board emulated on this computer by QEMU's user mode.
 
-For right results, not for times: an emulated run says nothing about a board's
-speed.
+Its results are right, but its times say nothing about a board's speed.
 """
 
 from __future__ import annotations

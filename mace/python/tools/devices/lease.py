@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A device for ourselves, and left tidy."""
+"""Exclusive use of a device, with clean-up at the end."""
 
 from __future__ import annotations
 

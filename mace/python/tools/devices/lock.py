@@ -1,12 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One user of a device at a time, over all processes and users of this computer.
+"""Locks a device against all other processes and users of this computer.
 
-All users share the folder of locks, so nothing in it is trusted: files are made
-and opened relative to the opened folder, never through a symbolic link, and no
-file that was there before is written to. A lock is `flock` on a file that is
-only read, which works on another user's file as well. Another user can thus
-hold a device for long, or lie about who does, and nothing else.
+All users share the folder of locks, so nothing in it is trusted: files are created
+and opened relative to the opened folder, never through a symbolic link, and
+existing files are never written to. A lock is `flock` on a file that is opened only
+for reading, which works on another user's file as well. The worst that another user
+can do is to hold a device for a long time, or to give a wrong name of its user.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which files a device already has, by checksum.
 
-The list lies beside the files, so that any computer can use it: a line
-``<sha256> <size>:<modification time> <path>`` for each file. A line counts as
-long as the file still has that size and time. A file takes its place between
-the removal of its old line and the addition of its new one: a break in between
-costs another copy, never a wrong file.
+The list is in the folder of the files, so that any computer can use it. It has a
+line ``<sha256> <size>:<modification time> <path>`` for each file. A line is valid as
+long as the file still has that size and time. A file is moved into place after its
+old line is removed and before its new line is added: an interruption in between
+causes another copy, but never a wrong file.
 """
 
 from __future__ import annotations

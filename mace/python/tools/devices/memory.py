@@ -1,9 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of a program on a device, looked at from outside while it runs.
+"""Measures the memory of a program on a device from outside while it runs.
 
-What the kernel says (``/proc/PID/status``, ``smaps_rollup`` since Linux 4.14) and,
-on Android, ``dumpsys meminfo``. Under an emulator the emulator is included.
+The figures come from the kernel (``/proc/PID/status``, ``smaps_rollup`` since Linux
+4.14) and, on Android, from ``dumpsys meminfo``. Under an emulator they include the
+emulator.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def _bytes(found: dict[str, int], key: str) -> int | None:
 def memory_line(samples: Sequence[MemorySample]) -> str:
     """All samples in one line."""
     if not samples:
-        return "ended before the first sample; give it more to do (--round)"
+        return "ended before the first sample; run it longer (--round)"
     parts = [f"{max(s.resident for s in samples) / 1e6:.1f} MB resident"]
     for name, values in (
         ("proportional (PSS)", [s.proportional for s in samples]),

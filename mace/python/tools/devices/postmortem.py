@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What remains of a program that did not end well on a device."""
+"""Saves the output and the system log of a program that failed on a device."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on this computer, with a time limit and an end from outside."""
+"""Runs programs on this computer, with a time limit; other threads can end them."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shell script that runs a program on a remote device, and ends it.
 
-The program gets no input, but the script listens on the client's: when that ends,
-because we close it or because the connection broke, it ends the program.
+The program gets no input, but the script reads the client's. When that input ends,
+because we close it or because the connection is lost, the script ends the program.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def run(work_dir: PurePosixPath, command: Sequence[str], env: Mapping[str, str])
     """
     for name in env:
         if not _VARIABLE.fullmatch(name):
-            raise ValueError(f"{name!r} is no name of a variable of the environment")
+            raise ValueError(f"{name!r} is not a valid name of an environment variable")
     exports = "\n".join(
         f"export {name}={shlex.quote(value)}" for name, value in env.items()
     )

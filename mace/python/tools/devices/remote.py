@@ -1,10 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What devices reached by a client program (adb, ssh) have in common.
+"""The common code of devices that are reached by a client program (adb, ssh).
 
-Everything goes through one POSIX shell command at a time. Its status comes
-back as a line of its own at the end of the output: `adb shell` ends with 0
-when the device vanishes, and so a lost device never looks like success.
+Everything is done by one POSIX shell command at a time. The command's status is
+printed as the last line of the output: `adb shell` ends with 0 if the connection is
+lost, and without this line a lost device would look like success.
 """
 
 from __future__ import annotations

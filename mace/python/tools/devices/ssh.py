@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linux boards, through the programs `ssh`, `rsync` and `scp`.
 
-One connection serves all calls (ControlMaster): a command then takes
-hundredths of a second instead of a third of one.
+All calls share one connection (ControlMaster): a command then takes hundredths of a
+second instead of a third of a second.
 """
 
 from __future__ import annotations
@@ -236,17 +236,17 @@ class SshDevice(RemoteDevice):
         if "Permission denied" in text and "publickey" in text:
             key = board.identity or "~/.ssh/id_rsa"
             return (
-                "it refuses our key; let it accept one: "
+                "it refuses this computer's key; to add a key: "
                 f"cat {key}.pub | ssh -q{port} {self._destination} "
                 '"mkdir -p ~/.ssh && cat >> ~/.ssh/authorized_keys" '
-                "(ssh-keygen makes a key)"
+                "(ssh-keygen creates a key)"
             )
         if "HOST IDENTIFICATION HAS CHANGED" in text or "verification failed" in text:
             name = (
                 board.address if board.port == 22 else f"[{board.address}]:{board.port}"
             )
             return (
-                "its host key is another than before; if the board was set up anew: "
+                "its host key has changed; if the board was set up again: "
                 f"ssh-keygen -R '{name}'"
             )
         for word in ("refused", "timed out", "No route", "resolve", "unreachable"):
@@ -260,4 +260,4 @@ class SshDevice(RemoteDevice):
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "there was no message"

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Everything there is, asked at the same time what it is."""
+"""Finds all phones and boards, and queries them at the same time."""
 
 from __future__ import annotations
 

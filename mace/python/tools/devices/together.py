@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Work on several devices at once."""
+"""Runs work on several devices at the same time."""
 
 from __future__ import annotations
 

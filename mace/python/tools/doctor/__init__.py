@@ -1,9 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Says what this computer lacks for a task, and the command that mends it.
+"""Says what this computer lacks for a task, and the command that installs it.
 
-Imports the standard library only: the doctor has to work when nothing else
-does.
+Imports only the standard library: the doctor must work when nothing else does.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tasks,
         default="run",
         metavar="TASK",
-        help="the task to judge for (default run): " + ", ".join(tasks),
+        help="the task to check (default run): " + ", ".join(tasks),
     )
     parser.add_argument("--json", action="store_true", help="print JSON, not a table")
 
@@ -69,7 +69,7 @@ def verdict(diagnosis: Diagnosis) -> str:
     count = len(diagnosis.problems)
     lines = [
         f"Not ready to {diagnosis.task.use}: {count} of "
-        f"{len(diagnosis.findings)} checks fail. To mend:"
+        f"{len(diagnosis.findings)} checks fail. To fix them:"
     ]
     lines += [f"  {remedy}" for remedy in diagnosis.remedies]
     return "\n".join(lines)

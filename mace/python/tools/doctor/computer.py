@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the doctor can ask of a computer; tests give it another one."""
+"""The doctor's access to the computer; tests pass an imitation."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at every requirement and judges whether a task can run."""
+"""Checks every requirement and decides whether a task can run."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Diagnosis:
 
     @property
     def remedies(self) -> List[str]:
-        """The commands that mend all problems, each once."""
+        """The commands that solve all problems, each once."""
         mends = (problem.requirement.mend for problem in self.problems)
         return list(dict.fromkeys(mends))
 

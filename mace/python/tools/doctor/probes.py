@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How to look for a piece on a computer."""
+"""Ways to check whether a computer has a program, a package or a file."""
 
 from __future__ import annotations
 

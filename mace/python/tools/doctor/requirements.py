@@ -1,10 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What each task needs, how to look for it and how to get it.
+"""What each task needs, how to check for it and how to install it.
 
-Packages come from the lists of `setup/`. Python packages are asked for their
-version; what shows that a package of the distribution is there (a program, a
-file, by whatever way it came) is told by `_PIECES`.
+Packages come from the lists of `setup/`. For Python packages, the installed
+version is checked. For a package of the distribution, `_PIECES` names the program
+or file that shows that it is installed, by whatever means.
 """
 
 from __future__ import annotations

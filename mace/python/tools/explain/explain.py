@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the operators of a deployment's models run, and why."""
+"""Finds out where the operators of a deployment's models run, and why."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Placements as text for people and as JSON for programs."""
+"""Prints placements as text for people and as JSON for programs."""
 
 from __future__ import annotations
 

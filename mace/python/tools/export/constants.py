@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decides the form of every constant and writes the data file."""
+"""Chooses the layout of every constant and writes the data file."""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights of 8 bits, with a scale and an offset per output channel.
 
-A channel's weights w become scale * q + offset, q whole and from -128 to 127,
-such that its lowest and highest weight are the ends of the range. Scales for
-whole tensors, as is often done, lose much more: over the layers of three
-trained networks (text detection, recognition and direction of PP-OCR) the
-noise was 6 to 12 dB stronger on average and up to 23 dB in the worst layer;
-without the offset 1 to 2 dB on average, up to 4. Smaller ranges, which cut off
-the largest weights, never were better.
+A channel's weights w become scale * q + offset, with integers q from -128 to 127,
+such that its lowest and highest weight are the ends of the range. One scale for a
+whole tensor, as is common, loses much more precision: over the layers of three
+trained networks (text detection, recognition and direction of PP-OCR) the noise
+was 6 to 12 dB stronger on average and up to 23 dB stronger in the worst layer.
+Without the offset it was 1 to 2 dB stronger on average, and up to 4 dB. Smaller
+ranges, which clip the largest weights, were never better.
 
 PACKED_O16_SCALED: [groups][ceil(O / groups / 16)] blocks, each of float32
 [2][16], scales and offsets, and then int8 [K][16].

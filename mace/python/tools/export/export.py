@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graph to `.pb` and `.data`."""
+"""Writes a graph to `.pb` and `.data`."""
 
 from __future__ import annotations
 

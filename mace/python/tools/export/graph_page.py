@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A page that draws a model's graph; it loads nothing from anywhere."""
+"""An HTML page that draws a model's graph; it loads no other files."""
 
 from __future__ import annotations
 

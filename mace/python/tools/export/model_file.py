@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a converted model says about itself (mace/proto/README.md)."""
+"""The metadata of a converted model (mace/proto/README.md)."""
 
 from __future__ import annotations
 

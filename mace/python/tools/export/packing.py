@@ -22,7 +22,7 @@ BLOCK = 16
 
 
 class Layout(enum.Enum):
-    """How a constant's elements lie in its bytes (mace.proto, ConstantLayout)."""
+    """The layout of a constant in the data file (mace.proto, ConstantLayout)."""
 
     PLAIN = 0
     PACKED_O16 = 1

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files a deployment names: found locally, or downloaded once."""
+"""Finds the files that a deployment names locally, or downloads them once."""
 
 from mace.python.tools.fetch.fetch import (
     FetchError,

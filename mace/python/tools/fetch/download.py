@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One download over http(s), with limits, retries and a progress bar."""
+"""Downloads a file over http(s), with limits, retries and a progress bar."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _attempt(url: str, stream: IO[bytes], end: float) -> tuple[str | None, bool]
     except transport.ReadTimeoutError:
         return "the server did not answer in time", False
     except transport.HTTPError:
-        return "the connection broke before the end of the file", False
+        return "the connection was lost before the end of the file", False
     except exceptions.HTTPError as error:
         response = error.response
         status = response.status_code if response is not None else 0

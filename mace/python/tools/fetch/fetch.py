@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds, downloads and verifies the files that deployments name.
 
-A file with a checksum is never handed out unverified, wherever it comes from.
+A file with a checksum is always verified before use, wherever it comes from.
 Downloads are kept under ``~/.cache/mace`` (or ``$MACE_CACHE``), so a second
-run needs no network. A folder of copies that were obtained some other way can
-stand in for the network: ``$MACE_MODEL_MIRROR/<sha256>``.
+run needs no network. A folder with copies that were obtained some other way can
+replace the network: ``$MACE_MODEL_MIRROR/<sha256>``.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class FetchError(MaceError):
 
 
 class FetchSeveralError(MaceError):
-    """Several named files cannot be had."""
+    """Several named files are not available."""
 
     def __init__(self, problems: Sequence[FetchError]) -> None:
         lines = "\n".join(f"  {problem}" for problem in problems)
-        super().__init__(f"{len(problems)} files cannot be had:\n{lines}")
+        super().__init__(f"{len(problems)} files are not available:\n{lines}")
 
 
 def fetch(

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every importer is given, must return, and may raise."""
+"""The arguments, results and errors that all importers share."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class UnsupportedNodesError(UnsupportedError):
 
 
 class UnsupportedNodes:
-    """Collects what cannot be converted, so that all of it is told at once."""
+    """Collects what cannot be converted, so that one message reports all of it."""
 
     def __init__(self, model: str) -> None:
         self._model = model

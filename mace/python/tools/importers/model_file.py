@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Opening a model file, and telling what it is if it is no model."""
+"""Opens a model file; says what the file is if it is not a model."""
 
 from __future__ import annotations
 

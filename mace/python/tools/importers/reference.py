@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes which operators of a framework can be converted, for the docs.
+"""Lists the operators of a framework that can be converted, for the docs.
 
 python -m mace.python.tools.importers.reference --framework onnx --output FILE
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The graph between a framework's file and a MACE model; see README.md."""
+"""The intermediate graph between a framework's file and a MACE model; see README.md."""
 
 from mace.python.tools.ir.builder import GraphBuilder
 from mace.python.tools.ir.constant import Constant, multiplied, scaled

@@ -1,11 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What importers build graphs with: inference and folding while importing.
+"""Builds graphs for importers; infers shapes and folds constants at the same time.
 
 An importer walks the framework's nodes from inputs to outputs. `op` infers
 shapes at once and, where all inputs are known, computes the result, so that a
 handler can ask for the *value* of an input (the axes of a reduction, the shape
-of a reshape) even if the framework computed it by a chain of nodes.
+of a reshape) even if the framework computes it with a chain of nodes.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Constants that are computed when they are written, not before.
+"""Constants that are computed only when they are written.
 
-A converted model is as large as its weights. Folding a batch normalisation
-into a filter by making the new filter would hold every filter twice until the
-export. A `Constant` therefore keeps the array as the importer gave it (usually
-a view over the mapped file) and a short recipe; `numpy()` runs the recipe and
-the caller drops the result.
+A converted model is as large as its weights. If folding a batch normalisation into
+a filter created the new filter at once, every filter would be in memory twice until
+the export. Therefore a `Constant` keeps the importer's array (usually a view of the
+mapped file) and a list of operations; `numpy()` applies the operations, and the
+caller frees the result after use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements of tensors: their types, and the arrays that hold them."""
+"""Element types of tensors, and the arrays that hold the elements."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs operators and graphs in plain NumPy.
 
-Slow and simple on purpose: this is the oracle the passes are tested with, and
-what folds constants. The formulas are in the operators' rooms.
+Slow and simple on purpose: the passes are tested against it, and it folds
+constants. The formulas are in the operators' folders.
 """
 
 from __future__ import annotations

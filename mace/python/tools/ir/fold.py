@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Computes an operator at conversion whose result is known by then."""
+"""Computes operators during conversion if their inputs are known."""
 
 from __future__ import annotations
 

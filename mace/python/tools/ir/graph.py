@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The graph, with the edits that keep it consistent."""
+"""The graph, and edits that keep it consistent."""
 
 from __future__ import annotations
 

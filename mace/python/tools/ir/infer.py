@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shape and element type of an operator's outputs from its inputs."""
+"""Infers shape and element type of an operator's outputs from its inputs."""
 
 from __future__ import annotations
 

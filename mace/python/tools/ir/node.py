@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operator and value: the parts of a graph."""
+"""Operators and values, the parts of a graph."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes whose dimensions need not be known.
+"""Shapes with dimensions that may be unknown.
 
 A dimension is an int, a str or None. A str is a symbol: two dimensions with
 the same symbol are equal in every run. None is unknown and equals nothing. A

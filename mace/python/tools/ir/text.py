@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A graph as text, one operator a line, for reading and for diff."""
+"""A graph as text, one operator per line, for reading and for diff."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sees `x * scale + offset` per channel in the operators that compute it."""
+"""Recognises operators that compute `x * scale + offset` per channel."""
 
 from __future__ import annotations
 

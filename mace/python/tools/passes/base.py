@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a pass is."""
+"""The base class of passes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gives every layout-bound operator and the model's border channels last.
+"""Changes layout-bound operators and the model's inputs and outputs to NHWC.
 
-Each operator that wants channels first gets a transpose before and one after.
-`sink_transposes` makes most of them meet and cancel.
+Each operator that needs channels first gets a transpose before and one after.
+`sink_transposes` cancels most of them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds between zero and a number are RELU and RELUX.
+"""Turns clipping to zero and to an upper limit into RELU and RELUX.
 
 max(x, 0)           > RELU
 min(relu(x), limit) > RELUX, in either order of the bounds

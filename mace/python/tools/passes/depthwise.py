@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A convolution with one input channel per group is a depthwise one."""
+"""Turns a convolution with one input channel per group into a depthwise one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folds batch normalisation, bias and scale into the operator before.
+"""Folds batch normalisation, bias and scale into the operator before them.
 
 `conv(x) * s + o` is a convolution with filter `w * s` and bias `b * s + o`.
 Chains (Inception's normalisation, multiplication, addition) fold one by one;

@@ -1,11 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folds batch normalisation and scale into the convolution after.
+"""Folds batch normalisation and scale into the convolution after them.
 
 `conv(x * s + o)` is a convolution whose filter is scaled by input channel and
-whose bias takes up the sum of the filter times `o`. The padding of the old
-convolution holds zeros, that of the new one would have to hold `-o / s`; with
-an offset the rewrite is therefore valid only where nothing is padded.
+whose bias has the sum of the filter times `o` added. The padding of the old
+convolution holds zeros; that of the new one would have to hold `-o / s`.
+Therefore, with an offset, the rewrite is valid only without padding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Computes now what does not depend on the model's inputs."""
+"""Computes operators that do not depend on the model's inputs."""
 
 from __future__ import annotations
 

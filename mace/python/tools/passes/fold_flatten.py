@@ -4,8 +4,8 @@
 
     Transpose > Reshape [N, K] > FullyConnected
 
-A channels-first framework flattens in another order than NHWC has; ordering
-the columns of the weights alike costs nothing at run time.
+A channels-first framework flattens the elements in an order other than that of
+NHWC. Reordering the columns of the weights costs nothing at run time.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 """Moves an explicit Pad into the padding of the operator after it.
 
 Convolution pads with zeros. So does average pooling if it counts the padding.
-Maximum pooling pads with minus infinity, which gives the same as zeros if
-nothing is negative and no window lies wholly in the padding.
+Maximum pooling pads with minus infinity. That has the same result as padding with
+zeros if no element is negative and no window is completely inside the padding.
 """
 
 from __future__ import annotations

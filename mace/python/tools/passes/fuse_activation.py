@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets the operator before an activation apply it."""
+"""Fuses an activation into the operator before it."""
 
 from __future__ import annotations
 

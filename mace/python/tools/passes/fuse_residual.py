@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets a convolution add the shortcut of a residual block itself."""
+"""Fuses the addition of a residual block's shortcut into its convolution."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pooling over the whole image is a Reduce."""
+"""Turns pooling over the whole image into a Reduce."""
 
 from __future__ import annotations
 

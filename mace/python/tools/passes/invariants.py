@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What passes promise for the rest of the conversion."""
+"""Properties of the graph that passes establish for the rest of the conversion."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Questions that rewrites ask about a place in the graph."""
+"""Functions with which rewrites match patterns in the graph."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A product with a constant matrix is a FullyConnected."""
+"""Turns a product with a constant matrix into a FullyConnected."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Computes once what is computed twice."""
+"""Merges operators that compute the same result."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the activations that frameworks write out as arithmetic.
+"""Finds activations that frameworks express as arithmetic operators.
 
 x * sigmoid(x)                          > SWISH
 relu6(x + 3) / 6                        > HARD_SIGMOID, alpha 1/6, beta 1/2

@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Joins operators that only give the elements another shape.
+"""Merges consecutive operators that only change the shape.
 
-Also the Transpose that moves no element because the axes it moves have length
-1. It comes last, for a Transpose can still cancel against another while a
+This includes a Transpose that moves no element because the axes it moves have length
+1. The pass comes last, because a Transpose can still cancel another one, but a
 Reshape cannot.
 """
 

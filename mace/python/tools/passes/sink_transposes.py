@@ -3,8 +3,8 @@
 """Moves transposes towards the outputs until they meet and cancel.
 
 `op(T(x))` becomes `T'(op'(x))` where the rules of the operator allow it.
-Transposes move one way only, so this ends. Two in a row become one, and one that
-restores the order of the axes disappears.
+Transposes move in one direction only, so the pass terminates. Two consecutive
+transposes become one, and a transpose that does not change the order is removed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets a reduction drop its axes itself.
+"""Fuses the removal of reduced axes into the reduction.
 
 Reduce [N, 1, 1, C] > Reshape or Squeeze [N, C]
 """

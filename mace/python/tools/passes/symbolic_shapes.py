@@ -6,9 +6,9 @@ A network for any batch size flattens by a chain like
 
     Shape > StridedSlice > Stack [n, 1024] > Reshape
 
-whose result is known but for n, which is a dimension of the input. Followed
-symbolically, the target is [n, 1024] and Reshape can copy or infer it. The
-chain then has no reader and goes.
+whose result is known except for n, which is a dimension of the input. Evaluated
+symbolically, the target is [n, 1024], and Reshape can copy or infer n. The chain
+then has no reader and is removed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests a pass by what it must keep: the graph's outputs.
+"""Tests that a pass does not change the graph's outputs.
 
 A test gives a function that builds a graph. It is built twice; one copy is
 rewritten; both run on the same random inputs in the reference executor.

@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets a product read its second matrix transposed.
+"""Fuses the transpose of a matrix product's second matrix into the product.
 
-Kernels pack this one anyway, in either order. The first they would have to
-transpose as well.
+Kernels pack the second matrix anyway, in either order. They would have to transpose
+the first matrix, so fusing its transpose would gain nothing.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A transposed convolution of stride 1 is a convolution.
+"""Turns a transposed convolution of stride 1 into a convolution.
 
-By the filter turned by 180 degrees, over an image with so much more padding. It
-then has all that convolutions have: Winograd's method, 16-bit arithmetic, a
+The convolution has the filter rotated by 180 degrees and more padding. It can then
+use everything that convolutions support: Winograd's method, 16-bit arithmetic, a
 residual input.
 """
 

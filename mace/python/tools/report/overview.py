@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""All runs of a deployment side by side: CSV, JSON, and a page by device."""
+"""Lists all runs of a deployment: as CSV, as JSON, and as a page by device."""
 
 from __future__ import annotations
 

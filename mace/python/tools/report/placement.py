@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the operators of a run were, and why: from the report of `mace_run`."""
+"""On which device each operator ran, and why; from the report of `mace_run`."""
 
 from __future__ import annotations
 

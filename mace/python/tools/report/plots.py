@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of a report, as SVG for inclusion in a page."""
+"""The plots of a report, as SVG for inclusion in a page."""
 
 from __future__ import annotations
 

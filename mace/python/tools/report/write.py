@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which report files a run leaves."""
+"""Writes the report files of a run."""
 
 from __future__ import annotations
 

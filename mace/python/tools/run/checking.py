@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""MACE's outputs and layers against those of the original framework."""
+"""Compares MACE's outputs and layers with those of the original framework."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def choose_layers(model_file: ModelFile, chosen: LayerRange) -> list[Layer]:
     indices = chosen.indices(len(operators))
     if len(indices) == 0:
         raise UsageError(
-            f"--layers: the range holds none of the {len(operators)} layers of "
+            f"--layers: the range contains none of the {len(operators)} layers of "
             f"{model_file.graph_path}"
         )
     layers = []
@@ -215,8 +215,8 @@ def named_layers(model: ModelConfig, model_file: ModelFile) -> list[Layer]:
             near = nearest_names(check.name, by_source)
             hint = f"; near names: {', '.join(near)}" if near else ""
             problems.append(
-                f"{check.name}: not in the converted model (operators that became "
-                f"one have no tensor between them any more){hint}"
+                f"{check.name}: not in the converted model (the tensors between "
+                f"operators that were fused no longer exist){hint}"
             )
         elif not _same_size(check.shape, layer.tensor.shape):
             problems.append(

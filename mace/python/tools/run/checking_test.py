@@ -92,7 +92,7 @@ def test_a_check_tensor_that_cannot_be_had_fails(
     log = Path(run.failure.rpartition("log: ")[2])
     assert log.is_file()
     text = project.output.getvalue()
-    assert "m: r0: FAILED, not computed, the run for it failed" in text
+    assert "m: r0: FAILED, not computed: its run failed" in text
     assert f"m on host: FAILED, check_tensors: {said}" in text
     rows = {row["output_name"]: row["similarity"] for row in project.log()}
     assert rows["r0"] == "nan"

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every model of a deployment, on every device it is meant for."""
+"""Runs every model of a deployment on every device that the file selects."""
 
 from __future__ import annotations
 

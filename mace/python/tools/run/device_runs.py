@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""All models on all devices: at once, each device ours while it works."""
+"""Runs all models on all devices at the same time; locks each device meanwhile."""
 
 from __future__ import annotations
 

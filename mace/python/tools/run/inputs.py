@@ -99,7 +99,7 @@ def _read(path: Path, ref: FileRef, data_type: DataType) -> Array:
         return np.fromfile(path, element_type(data_type.value))
     except (ValueError, EOFError, OSError) as error:
         raise InputDataError(
-            f"{ref.key}: {ref.location} is no readable .npy file: {error}"
+            f"{ref.key}: {ref.location} is not a readable .npy file: {error}"
         ) from error
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One start of `mace_run` on a device: its files, its flags, its answer."""
+"""One start of `mace_run` on a device: its files, its flags, its results."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def _collect(
 def _too_long(options: RunOptions) -> str:
     return (
         f"ended after {options.time_limit} s without result; --time_limit=SECONDS "
-        "gives it more"
+        "allows more"
     )
 
 

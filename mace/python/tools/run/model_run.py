@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One model on one device: prepared once, run on as many as there are."""
+"""Runs one model on a device; the model is prepared once for all devices."""
 
 from __future__ import annotations
 

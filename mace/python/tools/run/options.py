@@ -125,11 +125,11 @@ class RunOptions(CommandOptions):
 
     benchmark: bool = flag(False, "measure every operator", group=_RUN)
     round: int = flag(
-        1, "how often to run the model", flags.integer(1), group=_RUN, metavar="N"
+        1, "number of times to run the model", flags.integer(1), group=_RUN, metavar="N"
     )
     restart_round: int = flag(
         1,
-        "how often to start the whole process anew",
+        "number of times to start the whole process",
         flags.integer(1),
         group=_RUN,
         metavar="N",
@@ -149,13 +149,13 @@ class RunOptions(CommandOptions):
         "run every sample in DIR: raw files <input><suffix>, one suffix per sample; "
         "needs --output_dir",
         flags.path,
-        refused(_samples, "with flags that are for one set of inputs"),
+        refused(_samples, "with flags for a single set of inputs"),
         group=_RUN,
         metavar="DIR",
     )
     output_dir: Path | None = flag(
         None,
-        "keep outputs in DIR, as <output> or, of samples, <output><suffix>",
+        "keep outputs in DIR, as <output>, or as <output><suffix> for samples",
         flags.path,
         group=_RUN,
         metavar="DIR",
@@ -163,14 +163,14 @@ class RunOptions(CommandOptions):
     # A hung program must not hang us.
     time_limit: int = flag(
         4 * 3600,
-        "end a start of mace_run after so long",
+        "time limit of each start of mace_run",
         flags.integer(1),
         group=_RUN,
         metavar="SECONDS",
     )
     watch_memory: int = flag(
         0,
-        "look at the memory of mace_run this often while it runs, on Android by "
+        "interval at which to measure the memory of mace_run; on Android with "
         "dumpsys meminfo too (default 0: never)",
         flags.integer(0),
         group=_RUN,

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The program `mace_run`: the one that was built, or one built now."""
+"""The program `mace_run`: an existing build, or a new one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Many samples through one model: folders of raw files, accuracy scripts."""
+"""Runs one model on many samples: folders of raw files, accuracy scripts."""
 
 from __future__ import annotations
 
@@ -209,7 +209,10 @@ def _problem(path: Path, tensor: TensorInfo) -> str:
     known = math.prod(dim for dim in tensor.shape if dim >= 0)
     open_dims = sum(dim < 0 for dim in tensor.shape)
     if open_dims > 1:
-        return f"{path}: a raw file tells only one unknown dimension of {wanted}"
+        return (
+            f"{path}: the size of a raw file can give only one unknown dimension of "
+            f"{wanted}"
+        )
     size, unit = path.stat().st_size, known * element_type(tensor.data_type).itemsize
     fits = size % unit == 0 and size > 0 if open_dims and unit else size == unit
     if fits:

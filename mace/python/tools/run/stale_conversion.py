@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a converted model is still what its deployment asks for."""
+"""Checks whether a converted model still matches its deployment file."""
 
 from __future__ import annotations
 

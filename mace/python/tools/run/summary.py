@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the user sees at the end: verdicts, layers, one table."""
+"""The output at the end of a run: validation results, layers, one table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What people see of long work: results, and how far it is."""
+"""Terminal output of long commands: results and progress."""
 
 from __future__ import annotations
 

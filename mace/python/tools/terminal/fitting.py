@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The text of `mace_run` on a terminal, which may be narrower than its tables."""
+"""Fits the output of `mace_run` to a terminal that is narrower than its tables."""
 
 from __future__ import annotations
 

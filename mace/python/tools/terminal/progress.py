@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far the work on devices is: one line for each."""
+"""Shows the progress of the work on devices, one line for each."""
 
 from __future__ import annotations
 

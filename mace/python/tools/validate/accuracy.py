@@ -65,7 +65,7 @@ def run_accuracy_script(
 def _load(script: Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"mace_{script.stem}", script)
     if spec is None or spec.loader is None:
-        raise AccuracyScriptError(f"{script} is no Python file (name it *.py)")
+        raise AccuracyScriptError(f"{script} is not a Python file (name it *.py)")
     module = importlib.util.module_from_spec(spec)
     _call(script, spec.loader.exec_module, module)
     classes = [

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One tensor against its reference, with a verdict."""
+"""Compares one tensor with its reference and decides whether it passes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Comparison:
     @classmethod
     def of_nothing(cls, name: str, threshold: float) -> Comparison:
         """The verdict on a tensor that MACE did not give."""
-        failure = "not computed, the run for it failed"
+        failure = "not computed: its run failed"
         return cls(name, _NO_METRICS, threshold, failure, computed=False)
 
     @property

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Channels first or last: bringing arrays into the order of the other side.
+"""Channels first or last: converts arrays between the two orders.
 
 MACE keeps rank-4 activations channels last (NHWC). ONNX and Caffe put channels
 first (NCHW), TensorFlow puts them last.

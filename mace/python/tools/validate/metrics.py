@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How far a result is from the expected one, computed in float64.
+"""Metrics of the difference between a result and the expected one, in float64.
 
 With X expected and X' actual:
 

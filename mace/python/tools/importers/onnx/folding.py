@@ -1,10 +1,10 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Computes nodes at conversion that MACE has no operator for.
+"""Computes nodes for which MACE has no operator during conversion.
 
 Exporters compute shapes and tables with operators that no network needs at
-run time (Range, NonZero, Trilu, ...). Where everything such a node reads is
-known, ONNX's own reference implementation gives the result.
+run time (Range, NonZero, Trilu, ...). If all inputs of such a node are known,
+ONNX's own reference implementation computes the result.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that a model defines for itself, put in place of their calls."""
+"""Inlines the functions that a model defines."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The way from an ONNX file to a graph."""
+"""Imports an ONNX file as a graph."""
 
 from __future__ import annotations
 

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads an ONNX file without reading its weights.
 
-Parsing a model with protobuf copies every weight. This module walks the wire
-format of the fields that hold weights, cuts the bytes of each large one out
-and leaves a note in their place where in the file they are, in ONNX's own
-words for that: as external data. Protobuf parses what is left; the weights
-stay in the mapping until somebody asks for their elements.
+Parsing a model with protobuf copies every weight. This module parses the wire
+format of the fields that hold weights and removes the bytes of each large tensor.
+In their place it writes ONNX's entries for external data, which say where in the
+file the bytes are. Protobuf parses the rest; the weights stay in the mapped file
+until their elements are needed.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simplifies an ONNX file before it is converted.
 
-The rewrites are those of the package `onnxoptimizer`. The converter makes
-them itself, so a model converts without this; it helps with models that other
-tools read too, and shows what an exporter left behind.
+The rewrites are those of the package `onnxoptimizer`. The converter has its own
+rewrites, so a model can be converted without this module. It helps with models that
+other tools read too, and shows which operators an exporter wrote unnecessarily.
 """
 
 from __future__ import annotations

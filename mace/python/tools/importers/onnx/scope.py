@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which part of an ONNX graph is wanted, and the types at its border."""
+"""Finds the part of an ONNX graph to convert, and the types of its ends."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _check_names(
             if name not in known:
                 problems.append(str(unknown_tensor(key, name, model.path, known)))
         for name in sorted({name for name in names if names.count(name) > 1}):
-            problems.append(f"{key}: {name!r} is there twice")
+            problems.append(f"{key}: {name!r} is listed twice")
     given = {spec.name for spec in request.inputs}
     problems += [
         f"output_tensors: {spec.name!r} is an input too; the app has it already"

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors of an ONNX file as constants that are read when asked for."""
+"""Tensors of an ONNX file as constants that are read when they are needed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TensorReader:
 
     @property
     def external_files(self) -> tuple[str, ...]:
-        """What constants were made of besides the model's file, as it names them."""
+        """The external files that hold constants, as the model names them."""
         return tuple(sorted(self._files.keys() - {THIS_FILE}))
 
     def constant(self, tensor: onnx.TensorProto, what: str) -> Constant:
@@ -126,7 +126,8 @@ class TensorReader:
             length = int(entries.get("length") or size)
         except ValueError as error:
             raise ImportModelError(
-                f"{self._model.path}: {what} lies at no number of a byte: {entries}"
+                f"{self._model.path}: {what} has an offset or length that is not a "
+                f"number: {entries}"
             ) from error
         if length != size:
             raise self._contradiction(what, shape)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows of convolution and pooling as ONNX describes them.
 
-MACE's operators move two-dimensional windows. A one-dimensional one is a
-two-dimensional one of height 1 over an input with a dimension inserted.
+MACE's operators use two-dimensional windows. A one-dimensional window becomes a
+two-dimensional window of height 1 over an input with a dimension inserted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a handler is given, and the table handlers register in."""
+"""The arguments of a handler, and the table in which handlers register."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a frozen graph to the IR: which nodes, in which order, what is wrong.
+"""Imports a frozen graph: chooses and orders its nodes, and reports problems.
 
 Tensors are called `node:output`. The deployment file may say `node` for
 `node:0`; inputs and outputs of the model keep the deployment's spelling.

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what is imported with what TensorFlow itself computes."""
+"""Compares the results of imported graphs with TensorFlow's."""
 
 from __future__ import annotations
 
