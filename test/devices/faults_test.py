@@ -221,7 +221,7 @@ def test_a_key_that_is_refused(tool: Tool, place: Place, farm: Farm) -> None:
     place.running.fault("unauthorized")
     ended = tool.run(*place.flags)
     assert ended.status == 2
-    assert "it refuses our key" in ended.text
+    assert "it refuses this computer's key" in ended.text
     assert '.ssh/authorized_keys"' in ended.text
     place.running.clear()
     _is_usable(tool, place)

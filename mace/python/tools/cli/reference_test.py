@@ -27,7 +27,7 @@ def test_rows_show_values() -> None:
     assert "| `--config=FILE` | the deployment file (YAML) (required) |" in text
     assert "| `--validate[=BOOL]` |" in text
     assert "| `--caffe_env=docker\\|local` |" in text
-    assert "| `--round=N` | how often to run the model (default 1) |" in text
+    assert "| `--round=N` | number of times to run the model (default 1) |" in text
 
 
 def test_rows_say_when_a_flag_has_no_effect() -> None:

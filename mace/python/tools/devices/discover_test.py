@@ -145,7 +145,7 @@ def test_a_board_that_refuses_the_key_is_told_apart(
     assert silent.abis == _LINUX
     assert ".ssh/authorized_keys" in silent.reason
     only = DeviceQuery(_LINUX, tmp_path, (), ("nanopi",), farm.devices_yml)
-    with pytest.raises(DeviceError, match="refuses our key"):
+    with pytest.raises(DeviceError, match="refuses this computer's key"):
         find_devices(only)
 
 

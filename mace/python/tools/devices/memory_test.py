@@ -42,7 +42,7 @@ def test_what_a_device_prints() -> None:
 
 def test_too_short_a_run() -> None:
     assert memory.parse_samples("") == []
-    assert "give it more to do (--round)" in memory.memory_line([])
+    assert "run it longer (--round)" in memory.memory_line([])
 
 
 def test_a_program_that_grows(tmp_path: Path) -> None:

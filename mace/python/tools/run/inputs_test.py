@@ -95,7 +95,7 @@ def test_other_shapes_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> Non
 
 def test_unreadable_files(tmp_path: Path) -> None:
     (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY but no more")
-    with pytest.raises(InputDataError, match=r"bad\.npy is no readable"):
+    with pytest.raises(InputDataError, match=r"bad\.npy is not a readable"):
         load_tensor(_ref(tmp_path / "bad.npy"), (1,), DataType.FLOAT32)
     # An array of objects would run code when loaded.
     np.save(tmp_path / "object.npy", np.array([{}], dtype=object), allow_pickle=True)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the part of an ONNX graph to convert, and the types of its ends."""
+"""Finds the wanted part of an ONNX graph and its input and output types."""
 
 from __future__ import annotations
 
