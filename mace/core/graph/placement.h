@@ -55,10 +55,10 @@ struct Placement {
 using DeviceWishes = std::vector<std::vector<DeviceType>>;
 
 // `devices`: those that are available, the host last. An operator is placed on
-// the first device of its subgraph's wish that supports it. A group of operators
-// is placed on the host if the host takes less time than the device and the
-// copies before and after the group. `shapes` is null if the model leaves them
-// open: then times are not known.
+// the first device of its subgraph's wish that supports it. A group of
+// operators is placed on the host if the host takes less time than the device
+// and the copies before and after the group. `shapes` is null if the model
+// leaves them open: then times are not known.
 Placement Place(const Graph &graph,
                 const std::vector<Device *> &devices,
                 const DeviceWishes &wishes,
