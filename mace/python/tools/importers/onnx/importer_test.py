@@ -276,7 +276,7 @@ def test_weights_in_constant_nodes(tmp_path: Path) -> None:
         ({"location": "pipe.bin"}, "pipe.bin.* is not a regular file"),
         ({"offset": "8"}, "ends before"),
         ({"offset": "-4"}, "ends before"),
-        ({"offset": "four"}, "no number of a byte"),
+        ({"offset": "four"}, "an offset or length that is not a number"),
         ({"length": "64"}, "another number of elements"),
     ],
 )
