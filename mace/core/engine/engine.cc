@@ -172,16 +172,18 @@ std::vector<Shape> MaceEngine::Impl::DeclaredShapes() const {
   std::vector<Shape> shapes;
   for (int id : graph_->inputs()) {
     const ValueInfo &info = model_.inputs[graph_->tensors()[id].input_index];
-    if (info.shape.rank() == 0 || info.shape.CheckedElements() < 0) return {};
-    shapes.push_back(info.data_format == DataFormat::NCHW
-                         ? NchwToNhwc(info.shape)
-                         : info.shape);
+    const Shape &shape =
+        info.largest_shape.rank() > 0 ? info.largest_shape : info.shape;
+    if (shape.rank() == 0 || shape.CheckedElements() < 0) return {};
+    shapes.push_back(info.data_format == DataFormat::NCHW ? NchwToNhwc(shape)
+                                                          : shape);
   }
   return shapes;
 }
 
-// With shapes that the model declares all is prepared here, which shows a model
-// that contradicts itself when it is loaded, not when it is first run.
+// With shapes that the model declares, the largest where it has limits, all is
+// prepared here, which shows a model that contradicts itself when it is loaded,
+// not when it is first run.
 MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
   const Device *const ran = failed;
   const std::vector<Shape> shapes = DeclaredShapes();

@@ -79,8 +79,8 @@ class MACE_HIDDEN MaceEngine::Impl {
   // with `status`, and except those that fail during placement. Changes nothing
   // unless it succeeds. The arena is locked if `failed` is not null.
   MaceStatus PlaceGraph(Device *failed, MaceStatus status);
-  // Shapes of graph_->inputs() as the model declares them; empty if some are
-  // open.
+  // Shapes of graph_->inputs() as the model declares them, the largest where it
+  // has limits; empty if some are open.
   std::vector<Shape> DeclaredShapes() const;
   MaceStatus WarmUp();
   MaceStatus RunOnce(const CallerTensors &inputs,

@@ -239,6 +239,24 @@ MaceStatus Ports::WrongInputs(const CallerTensors &given) const {
                      "':", problems);
 }
 
+// `shape`: as the graph sees it.
+MaceStatus Ports::CheckLimits(const ValueInfo &info, const Shape &shape) {
+  if (info.largest_shape.rank() == 0) return MaceStatus::MACE_SUCCESS;
+  const Shape largest = info.data_format == DataFormat::NCHW
+                            ? NchwToNhwc(info.largest_shape)
+                            : info.largest_shape;
+  for (size_t i = 0; i < largest.rank(); ++i) {
+    if (shape[i] > largest[i]) {
+      return InvalidArgs("input '", info.name, "' has the shape ",
+                         shape.ToString(), ", and the model was converted for ",
+                         largest.ToString(),
+                         " at most; give a larger limit in input_shapes and "
+                         "convert it again");
+    }
+  }
+  return MaceStatus::MACE_SUCCESS;
+}
+
 MaceStatus Ports::MatchInput(const InputPort &port,
                              const MaceTensor &given,
                              HostTensor *host) const {
@@ -271,6 +289,7 @@ MaceStatus Ports::MatchInput(const InputPort &port,
   }
   host->nchw = rank == 4 && given.data_format() == DataFormat::NCHW;
   host->shape = host->nchw ? NchwToNhwc(shape) : shape;
+  MACE_RETURN_IF_ERROR(CheckLimits(info, host->shape));
   host->capacity_bytes =
       elements * static_cast<int64_t>(DataTypeSize(host->data_type));
   return MaceStatus::MACE_SUCCESS;

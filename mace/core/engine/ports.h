@@ -67,6 +67,7 @@ class Ports {
 
   // Fails if the alias of a port is the name or alias of another port.
   MaceStatus CheckAliases() const;
+  static MaceStatus CheckLimits(const ValueInfo &info, const Shape &shape);
   MaceStatus MatchInput(const InputPort &port,
                         const MaceTensor &given,
                         HostTensor *host) const;

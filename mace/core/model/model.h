@@ -27,6 +27,7 @@ struct ValueInfo {
   DataFormat data_format = DataFormat::NONE;
   std::string alias;
   Quantization quantization;
+  Shape largest_shape;  // likewise; [] if there is no limit
 };
 
 struct ConstantInfo {

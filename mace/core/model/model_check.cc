@@ -106,6 +106,20 @@ void CheckConstant(const ConstantInfo &constant,
   }
 }
 
+void CheckLargestShape(const ValueInfo &input, Problems *problems) {
+  const Shape &largest = input.largest_shape;
+  if (largest.rank() == 0) return;
+  bool fits = largest.rank() == input.shape.rank();
+  for (size_t i = 0; fits && i < largest.rank(); ++i) {
+    fits = input.shape[i] < 0 || input.shape[i] == largest[i];
+  }
+  if (!fits || largest.CheckedElements() < 0) {
+    problems->Add("input '", input.name, "' has the largest shape ",
+                  largest.ToString(), ", which does not suit its shape ",
+                  input.shape.ToString());
+  }
+}
+
 // Finds how every value is quantized, and what is wrong with it.
 class QuantizationChecker {
  public:
@@ -487,6 +501,7 @@ MaceStatus CheckModelStructure(const Model &model, size_t data_size) {
     if (input.data_type == DataType::kUnknown) {
       problems.Add("input '", input.name, "' has no element type");
     }
+    CheckLargestShape(input, &problems);
   }
   for (size_t i = 0; i < model.constants.size(); ++i) {
     names.Produce(model.constants[i].name,

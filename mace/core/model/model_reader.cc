@@ -45,6 +45,7 @@ enum ValueInfoField : uint32_t {
   kValueDataFormat = 4,
   kValueAlias = 5,
   kValueQuantization = 7,
+  kValueLargestShape = 8,
 };
 enum OperatorField : uint32_t {
   kOperatorName = 1,
@@ -134,6 +135,9 @@ MaceStatus ReadValueInfo(Fields fields, ValueInfo *info) {
       }
       case kValueAlias:
         MACE_RETURN_IF_ERROR(fields.Bytes(&info->alias));
+        break;
+      case kValueLargestShape:
+        MACE_RETURN_IF_ERROR(fields.Dims(0, &info->largest_shape));
         break;
       case kValueQuantization:
         MACE_RETURN_IF_ERROR(ReadQuantization(&fields, &info->quantization));

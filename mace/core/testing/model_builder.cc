@@ -4,6 +4,7 @@
 #include "mace/core/testing/model_builder.h"
 
 #include <cstring>
+#include <utility>
 
 namespace mace {
 namespace core_test {
@@ -119,6 +120,11 @@ void ModelBuilder::AddQuantization(uint32_t field, Message *message) {
   quantized_.clear();
 }
 
+ModelBuilder &ModelBuilder::LargestShape(const Dims &dims) {
+  largest_shape_ = dims;
+  return *this;
+}
+
 ModelBuilder &ModelBuilder::Input(const std::string &name,
                                   const Dims &dims,
                                   DataType type,
@@ -129,6 +135,9 @@ ModelBuilder &ModelBuilder::Input(const std::string &name,
   info.Varint(3, static_cast<uint64_t>(type));
   info.Varint(4, static_cast<uint64_t>(format)).Bytes(5, alias);
   AddQuantization(7, &info);
+  if (!largest_shape_.empty()) {
+    info.PackedVarints(8, Unsigned(std::exchange(largest_shape_, {})));
+  }
   body_.Bytes(4, info.data());
   return *this;
 }

@@ -52,6 +52,8 @@ class ModelBuilder {
   // Of what the next call adds: an input, an output, a constant, or each output
   // of an operator. Messages as above; an empty one for what is not quantized.
   ModelBuilder &Quantized(const std::vector<std::string> &messages);
+  // Of the next input.
+  ModelBuilder &LargestShape(const Dims &dims);
   ModelBuilder &Input(const std::string &name,
                       const Dims &dims,
                       DataType type = DataType::kFloat32,
@@ -112,6 +114,7 @@ class ModelBuilder {
   Message body_;
   std::string weights_;
   std::vector<std::string> quantized_;
+  Dims largest_shape_;
 };
 
 }  // namespace core_test

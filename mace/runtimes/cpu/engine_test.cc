@@ -149,6 +149,43 @@ TEST(EngineTest, ShapesMayChangeFromRunToRun) {
   }
 }
 
+// The last but one of its dimensions is at most 4, declared channels first.
+ModelBuilder Limited() {
+  ModelBuilder model;
+  model.LargestShape({1, 2, 3, 4})
+      .Input("x", {1, 2, 3, -1}, DataType::kFloat32, DataFormat::NCHW)
+      .Operator("a", "TestAffine", {"x"}, {"y"}, {Scale(2)})
+      .Operator("b", "TestCumulative", {"y"}, {"z"})
+      .Output("z");
+  return model;
+}
+
+TEST(EngineTest, ShapesStayWithinTheirLimit) {
+  MakeOptions options;
+  options.fake_warmup = true;
+  MadeEngine made = Make(Limited(), options);
+  ASSERT_OK(made.status);
+  // All that a run may take is there, and planned.
+  const size_t arena = made.engine->GetStats().arena_bytes;
+  EXPECT_GE(arena, 24 * sizeof(float));
+  EXPECT_EQ(made.engine->Explain().find("shapes are not known"),
+            std::string::npos);
+  for (int64_t width : {1, 4, 2}) {
+    Tensors outputs = {{"z", Room(24)}};
+    ASSERT_OK(made.engine->Run(
+        {{"x", Floats({1, 3, width, 2}, Ramp(width * 6))}}, &outputs));
+    EXPECT_EQ(outputs["z"].shape(), (Dims{1, 3, width, 2}));
+    EXPECT_EQ(made.engine->GetStats().arena_bytes, arena);
+  }
+  Tensors outputs = {{"z", Room(100)}};
+  const MaceStatus status =
+      made.engine->Run({{"x", Floats({1, 3, 5, 2}, Ramp(30))}}, &outputs);
+  EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_MENTIONS(status,
+                  "input 'x' has the shape [1, 3, 5, 2], and the model was "
+                  "converted for [1, 3, 4, 2] at most");
+}
+
 TEST(EngineTest, ABufferKeepsItsRoomWhenResultsShrink) {
   MadeEngine made = Make(Chain());
   ASSERT_OK(made.status);

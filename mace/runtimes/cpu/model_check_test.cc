@@ -89,6 +89,20 @@ MaceStatus OneConstant(const std::vector<int64_t> &dims,
   return Structure(builder);
 }
 
+TEST(CheckModelStructureTest, TheLargestShapeSuitsTheShape) {
+  const auto with = [](const core_test::Dims &largest) {
+    return Structure(
+        ModelBuilder().LargestShape(largest).Input("x", {2, -1, -1}));
+  };
+  EXPECT_TRUE(with({2, 5, 0}) == MaceStatus::MACE_SUCCESS);
+  EXPECT_STATUS(with({2, 5}), MACE_INVALID_ARGS,
+                "input 'x' has the largest shape [2, 5], which does not suit "
+                "its shape [2, -1, -1]");
+  EXPECT_STATUS(with({3, 5, 1}), MACE_INVALID_ARGS, "does not suit");
+  EXPECT_STATUS(with({2, int64_t{1} << 40, int64_t{1} << 40}),
+                MACE_INVALID_ARGS, "does not suit");
+}
+
 TEST(CheckModelStructureTest, ConstantsLieInTheData) {
   const auto plain = ConstantLayout::kPlain;
   EXPECT_STATUS(OneConstant({16}, DataType::kFloat32, plain, 0, 64, 64),
