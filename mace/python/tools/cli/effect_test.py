@@ -101,7 +101,7 @@ def test_a_plain_file_is_told_nothing(
         ("nnlib_graph_mode: 3", "model", "is for runtime dsp"),
         ("micro: {backend: cmsis}", "model", "microcontroller form"),
         ("name: front", "subgraph", "tells the subgraphs of a model apart"),
-        ("order: 1", "subgraph", "tells the subgraphs of a model apart"),
+        ("order: 1", "subgraph", "operators run in the order"),
     ],
 )
 def test_keys_without_effect_are_told(

@@ -24,6 +24,7 @@ from mace.python.tools.config import vocabulary as words
 from mace.python.tools.config.cpp_names import cpp_name_problem
 from mace.python.tools.config.effect import Command, no_effect, refused
 from mace.python.tools.config.keys import Section, key, keys_of
+from mace.python.tools.config.subgraphs import joined, misfits
 from mace.python.tools.config.vocabulary import Platform, Runtime
 from mace.python.tools.data_type import DataType, Precision
 from mace.python.tools.wording import listed, shown
@@ -110,9 +111,7 @@ class CheckTensor:
     shape: tuple[int, ...]
 
 
-_SUBGRAPHS = no_effect(
-    "tells the subgraphs of a model apart, and this one has no other"
-)
+_PART = "the name of the part in `SetRuntimeType` and in what is told of the model"
 _BORDER = "the model's inputs and outputs"
 _VALIDATION = "`run --validate`"
 
@@ -125,7 +124,9 @@ class SubgraphConfig(_Computation):
     """One entry of ``subgraphs``: what goes in and what comes out."""
 
     name: Optional[v.Name] = key(
-        "Name of the subgraph, to tell it from others.", "", _SUBGRAPHS
+        "Name of the subgraph, to tell it from others (`<model>_<index>` if absent).",
+        _PART,
+        no_effect(limits.only_subgraph, "unless there are several subgraphs"),
     )
     input_tensors: v.ManyApart[v.Name] = key(
         "Input tensors, by the names they have in the model file.",
@@ -197,7 +198,9 @@ class SubgraphConfig(_Computation):
         "what the application passes, and the model file",
     )
     order: Optional[v.Integer] = key(
-        "Position in the run order among the subgraphs.", "", _SUBGRAPHS
+        "Position in the run order among the subgraphs.",
+        "",
+        no_effect("operators run in the order in which their inputs are ready"),
     )
     validation_inputs_data: Optional[v.Many[v.Location]] = key(
         "NumPy files (`.npy`), one per input, to run and validate with; random "
@@ -371,9 +374,8 @@ class ModelConfig(_Computation):
         verifies="weight_file_path",
     )
     subgraphs: Subgraphs = key(
-        "Inputs and outputs of the model.",
+        "Inputs and outputs of the model; of each part, if it has several.",
         _BORDER,
-        refused(limits.several_subgraphs, "unless there is one"),
         required=True,
         accepts="list, see below",
     )
@@ -459,10 +461,9 @@ class ModelConfig(_Computation):
 
     def hints(self) -> dict[str, Any]:
         """What the model file hands to the runtime, by `DeploymentHints` field."""
-        (subgraph, *_) = self.subgraphs
         found = {}
-        # What a subgraph says holds for it.
-        for section in (self, subgraph):
+        # What the subgraphs say holds for them.
+        for section in (self, self.whole):
             for declared in keys_of(type(section)).values():
                 if declared.hint:
                     value = getattr(section, declared.name)
@@ -483,7 +484,20 @@ class ModelConfig(_Computation):
     @classmethod
     def _differ(cls, found: Tuple[SubgraphConfig, ...]) -> Any:
         v.distinct(tuple(s.name for s in found if s.name))
+        problems = [] if len(found) == 1 else list(misfits(found))
+        if problems:
+            raise v.told("; ".join(problems))
         return found
+
+    @property
+    def whole(self) -> SubgraphConfig:
+        """The model as one subgraph, without name and order.
+
+        An input of a subgraph that another one makes is none of the model, nor is
+        an output that another one takes.
+        """
+        (first, *others) = self.subgraphs
+        return joined(self.subgraphs) if others else first
 
     def named(self, name: str) -> ModelConfig:
         """The model of that name, its files with their checksums."""

@@ -71,9 +71,11 @@ def no_importer(asked: Asked) -> str:
     return f"{asked.value.value} is not in this release; accepted: {FRAMEWORKS}"
 
 
-def several_subgraphs(asked: Asked) -> str:
-    count = len(asked.subgraphs)
-    return "" if count == 1 else f"{count} subgraphs; give each its own model"
+def only_subgraph(asked: Asked) -> str:
+    (model, *_) = asked.models
+    if len(model.subgraphs) > 1:
+        return ""
+    return "tells the subgraphs of a model apart, and this one has no other"
 
 
 def unknown_passes(asked: Asked) -> str:

@@ -33,6 +33,7 @@ from mace.python.tools.convert.requests import (
     check_states,
     export_options,
     import_request,
+    subgraph_specs,
 )
 from mace.python.tools.convert.result import ConvertResult, ModelResult, peak_memory
 from mace.python.tools.convert.staging import Staging
@@ -40,8 +41,12 @@ from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
 from mace.python.tools.fetch import fetch_files, file_sha256
-from mace.python.tools.importers.base import ImportRequest, load_importer
-from mace.python.tools.ir import Graph
+from mace.python.tools.importers.base import (
+    ImportModelError,
+    ImportRequest,
+    load_importer,
+)
+from mace.python.tools.ir import Graph, GraphError, assign_subgraphs
 from mace.python.tools.passes import optimize
 from mace.python.tools.passes.manager import all_passes
 
@@ -234,7 +239,7 @@ def _tell_of_eight_bits(model: ModelConfig, exported: Exported) -> None:
     if exported.eight_bit is None:
         _LOG.warning("%s: no weights of this model are large", where)
         return
-    data_type = model.subgraphs[0].data_type
+    data_type = model.whole.data_type
     if data_type.computes_in_half:
         _LOG.warning(
             "%s: these layers compute in float32, the others as data_type: %s says",
@@ -250,6 +255,11 @@ def _import(
     _LOG.info("%s: importing %s", model.name, request.model_path)
     graph = load_importer(model.platform.value)(request)
     before = len(graph.ops)
+    if len(model.subgraphs) > 1:
+        try:
+            assign_subgraphs(graph, subgraph_specs(model))
+        except GraphError as error:
+            raise ImportModelError(f"{model.name}: {error}") from error
     dump = options.dump_passes
     optimize(
         graph,

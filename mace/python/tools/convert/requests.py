@@ -17,7 +17,7 @@ from mace.python.tools.importers.base import (
     InputSpec,
     OutputSpec,
 )
-from mace.python.tools.ir import DataFormat, DataType, Graph, Value
+from mace.python.tools.ir import DataFormat, DataType, Graph, SubgraphSpec, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
 from mace.python.tools.ir.shapes import format_shape, from_ints, permute, product
 
@@ -26,7 +26,7 @@ def import_request(
     model: ModelConfig, model_path: Path, weight_path: Path | None
 ) -> ImportRequest:
     """What the importer is asked for a model of the deployment."""
-    subgraph = model.subgraphs[0]
+    subgraph = model.whole
     return ImportRequest(
         name=model.name,
         model_path=model_path,
@@ -47,6 +47,14 @@ def import_request(
     )
 
 
+def subgraph_specs(model: ModelConfig) -> list[SubgraphSpec]:
+    """The parts of the model, as the deployment names them."""
+    return [
+        SubgraphSpec(part.name or "", part.input_tensors, part.output_tensors)
+        for part in model.subgraphs
+    ]
+
+
 def export_options(
     model: ModelConfig,
     source_sha256: Sequence[str] = (),
@@ -58,7 +66,7 @@ def export_options(
         source_sha256: of the files it names.
         external_sources: path and SHA-256 of the files that these name.
     """
-    subgraph = model.subgraphs[0]
+    subgraph = model.whole
     precision = subgraph.data_type
     return ExportOptions(
         storage=Storage(precision.weights.value),
@@ -93,7 +101,7 @@ def check_output_shapes(model: ModelConfig, graph: Graph) -> None:
         ImportModelError: lists the outputs that differ.
     """
     problems = []
-    for info, value in zip(model.subgraphs[0].outputs, graph.outputs):
+    for info, value in zip(model.whole.outputs, graph.outputs):
         shape = value.shape
         if shape is None or not info.shape:
             continue
@@ -120,7 +128,7 @@ def check_border_types(model: ModelConfig, graph: Graph) -> None:
     Raises:
         ImportModelError: lists the inputs and outputs that differ.
     """
-    subgraph = model.subgraphs[0]
+    subgraph = model.whole
     sides: tuple[tuple[str, Any, list[Value]], ...] = (
         ("input", subgraph.inputs, graph.inputs),
         ("output", subgraph.outputs, graph.outputs),
@@ -151,7 +159,7 @@ def check_states(model: ModelConfig, graph: Graph) -> None:
     values = {value.name: value for value in (*graph.inputs, *graph.outputs)}
     problems = [
         f"models.{model.name}: states: {name!r} cannot become {becomes!r}: {problem}"
-        for name, becomes in (model.subgraphs[0].states or {}).items()
+        for name, becomes in (model.whole.states or {}).items()
         if (problem := _state_problem(graph, values[name], values[becomes]))
     ]
     if problems:

@@ -34,7 +34,8 @@ def explain_deployment(
     """
     check_effects(Command.RUN, deployment, options)
     runtimes = {
-        model.name: model.subgraphs[0].runtime for model in deployment.models.values()
+        model.name: {part.name or "": part.runtime for part in model.subgraphs}
+        for model in deployment.models.values()
     }
     # What `mace_run` prints of the run is not what was asked for.
     unseen = make_console(io.StringIO())

@@ -73,9 +73,15 @@ def _summary(placement: Placement) -> str:
 
 
 def _operators(placement: Placement) -> Iterator[str]:
-    measured = any(op.measured_us is not None for op in placement.operators)
+    operators = placement.operators
+    hidden = set()
+    if not any(op.subgraph for op in operators):
+        hidden.add("subgraph")
+    if all(op.measured_us is None for op in operators):
+        hidden.add("measured")
     heading = (
         "#",
+        "subgraph",
         "device",
         "estimated",
         "measured",
@@ -83,10 +89,10 @@ def _operators(placement: Placement) -> Iterator[str]:
         "operator",
         "kernel; output",
     )
-    rows = [heading, *(_cells(op) for op in placement.operators)]
+    rows = [heading, *(_cells(op) for op in operators)]
     # Figures are read from the right.
-    to_right = (0, 2, 3)
-    shown = [i for i in range(len(heading)) if measured or i != 3]
+    to_right = [heading.index(name) for name in ("#", "estimated", "measured")]
+    shown = [i for i, name in enumerate(heading) if name not in hidden]
     widths = [max(len(row[i]) for row in rows) for i in range(len(heading))]
 
     def line(row: Sequence[str]) -> str:
@@ -109,7 +115,8 @@ def _operators(placement: Placement) -> Iterator[str]:
 def _cells(op: PlacedOperator) -> tuple[str, ...]:
     how = "; ".join(text for text in (op.kernel, op.output, op.remark) if text)
     estimated, measured = _us(op.estimated_us), _us(op.measured_us)
-    return (str(op.index), op.device, estimated, measured, op.type, op.name, how)
+    place = (str(op.index), op.subgraph, op.device)
+    return (*place, estimated, measured, op.type, op.name, how)
 
 
 def _copy(copy: Copy) -> str:

@@ -25,6 +25,7 @@ class PlacedOperator:
     """One operator on its device.
 
     Attributes:
+        subgraph: '' where the model has one only.
         kernel: '' where the device has no choice.
         output: types and shapes.
         remark: what else the device says of it, '' for nothing.
@@ -44,6 +45,7 @@ class PlacedOperator:
     estimated_us: float | None
     measured_us: float | None
     refusals: tuple[Refusal, ...]
+    subgraph: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ def _operator(
         estimated_us=op["estimated_us"] or None,
         measured_us=times.pop(0) if times else None,
         refusals=_refusals(op["refusals"]),
+        subgraph=op.get("subgraph", ""),
     )
 
 

@@ -92,13 +92,13 @@ def expected_outputs(
     """
     native = framework_format(model.platform)
     outputs = {}
-    for info in model.subgraphs[0].outputs:
+    for info in model.whole.outputs:
         if info.validation_data is not None:
             array = load_tensor(info.validation_data, info.shape, info.data_type)
             outputs[info.name] = convert(
                 array, _format(model_file, info.name, info.data_format), native
             )
-    missing = [o.name for o in model.subgraphs[0].outputs if o.name not in outputs]
+    missing = [o.name for o in model.whole.outputs if o.name not in outputs]
     if not missing and not layers:
         return Expected(outputs, source="validation_outputs_data")
     reference = run_reference(
@@ -122,7 +122,7 @@ def expected_outputs(
 
 def least_similarity(model: ModelConfig, runtime: Runtime) -> float:
     """The cosine similarity from which a tensor of the model passes."""
-    subgraph = model.subgraphs[0]
+    subgraph = model.whole
     return similarity_threshold(
         runtime,
         subgraph.validation_threshold or {},
@@ -142,7 +142,7 @@ def compare_outputs(
     native = framework_format(model.platform)
     threshold = least_similarity(model, runtime)
     comparisons = []
-    for info in model.subgraphs[0].outputs:
+    for info in model.whole.outputs:
         data_format = _format(model_file, info.name, info.data_format)
         want = expected.outputs[info.name]
         have = convert(actual[info.name], data_format, native)
@@ -208,7 +208,7 @@ def named_layers(model: ModelConfig, model_file: ModelFile) -> list[Layer]:
         if tensor.source and tensor.is_static and tensor.data_type != "unknown"
     }
     layers, problems = [], []
-    for check in model.subgraphs[0].checks:
+    for check in model.whole.checks:
         # TensorFlow's first output of a node is the node's name, too.
         layer = by_source.get(check.name) or by_source.get(f"{check.name}:0")
         if layer is None:

@@ -68,7 +68,7 @@ def run_deployment(
     if options.validate:
         check_writable(_log_dir(deployment, options) / Runtime.CPU.value)
     # The one that exists; `check_effects` has told of others that are asked for.
-    runtimes = {model.name: Runtime.CPU for model in deployment.models.values()}
+    runtimes = {name: {"": Runtime.CPU} for name in deployment.models}
     done = run_models(deployment, options, console, runtimes)
     runs = done.runs
     if options.report:
@@ -88,13 +88,14 @@ def run_models(
     deployment: Deployment,
     options: RunOptions,
     console: Console,
-    runtimes: Mapping[str, Runtime],
+    runtimes: Mapping[str, Mapping[str, Runtime]],
 ) -> DeploymentRuns:
     """Runs every model on every device that the deployment means.
 
     Args:
         console: where the output of `mace_run` and comparisons are printed.
-        runtimes: by model, which devices `mace_run` is asked for.
+        runtimes: by model and subgraph, which devices `mace_run` is asked for; one
+            entry is for the whole model.
 
     Raises:
         MaceError: as `run_deployment` does.

@@ -37,7 +37,12 @@ class Job:
     """What every device does once for each of its ABIs."""
 
     model: PreparedModel
-    runtime: Runtime
+    runtimes: Mapping[str, Runtime]
+
+    @property
+    def runtime(self) -> Runtime:
+        """Of the model, or of its first subgraph."""
+        return next(iter(self.runtimes.values()))
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,7 @@ def _attempt(
     item: FoundDevice, abi: Abi, job: Job, plan: _Plan
 ) -> tuple[ModelRun, str]:
     """One run; and why the device is of no use for the next, or nothing."""
-    place = Place(item.device, item.properties, abi, job.runtime, plan.log_dir)
+    place = Place(item.device, item.properties, abi, job.runtimes, plan.log_dir)
     options = plan.options
     if plan.several and options.output_dir is not None:
         folder = re.sub(r"[^0-9A-Za-z.+-]", "_", f"{place.properties.name}_{abi.value}")

@@ -64,6 +64,7 @@ class Request:
     """What to run.
 
     Attributes:
+        runtimes: by subgraph; one entry is for the whole model.
         inputs: with the array each is fed.
         benchmark: print and report operator statistics.
         check_weights: refuse weights whose checksum is not the model's. Costs
@@ -71,7 +72,7 @@ class Request:
     """
 
     model: ModelFile
-    runtime: Runtime
+    runtimes: Mapping[str, Runtime]
     inputs: Sequence[tuple[Port, Array]]
     outputs: Sequence[Port]
     benchmark: bool = False
@@ -182,6 +183,12 @@ def _model_files(
     return files
 
 
+def _runtime_flag(runtimes: Mapping[str, Runtime]) -> str:
+    if len(runtimes) == 1:
+        return "".join(runtime.value for runtime in runtimes.values())
+    return ",".join(f"{name}={runtime.value}" for name, runtime in runtimes.items())
+
+
 def _arguments(
     request: Request,
     options: RunOptions,
@@ -189,7 +196,7 @@ def _arguments(
 ) -> list[str]:
     arguments = [
         f"--model_name={request.model.graph_path.stem}",
-        f"--runtime={request.runtime.value}",
+        f"--runtime={_runtime_flag(request.runtimes)}",
         *_port_flags("input", [port for port, _ in request.inputs]),
         *_port_flags("output", request.outputs),
         f"--input_file={exchange / 'in'}",

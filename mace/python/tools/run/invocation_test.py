@@ -43,7 +43,7 @@ def _port(name: str, *shape: int) -> Port:
 def _request(tmp_path: Path, weights: list[Array], x: Array = X) -> Request:
     return Request(
         model=write_dense_model(tmp_path / "model", weights),
-        runtime=Runtime.CPU,
+        runtimes={"": Runtime.CPU},
         inputs=[(_port("x", *x.shape), x)],
         outputs=[_port("y", x.shape[0], weights[-1].shape[0])],
     )

@@ -62,14 +62,20 @@ class Place:
     """Where a model runs.
 
     Attributes:
+        runtimes: by subgraph; one entry is for the whole model.
         log_dir: where the logs of failed runs go.
     """
 
     device: Device
     properties: DeviceProperties
     abi: Abi
-    runtime: Runtime
+    runtimes: Mapping[str, Runtime]
     log_dir: Path
+
+    @property
+    def runtime(self) -> Runtime:
+        """Of the model, or of its first subgraph."""
+        return next(iter(self.runtimes.values()))
 
 
 def prepare_model(
@@ -83,13 +89,13 @@ def prepare_model(
     places = model_places(deployment, model.name, options.build_dir)
     converted = read_model_file(places)
     check_current(converted, model)
-    file = as_declared(converted, model.subgraphs[0])
+    file = as_declared(converted, model.whole)
     if options.input_dir is not None:
         found = samples.find_samples(options.input_dir, file)
         return PreparedModel(model, file, {}, [], [], None, found)
-    inputs = make_inputs(model.subgraphs[0])
-    states = model.subgraphs[0].states or {}
-    given = [info for info in model.subgraphs[0].inputs if info.name not in states]
+    inputs = make_inputs(model.whole)
+    states = model.whole.states or {}
+    given = [info for info in model.whole.inputs if info.name not in states]
     if any(info.validation_data is None for info in given):
         _LOG.info("%s: inputs are random, seed %d", model.name, SEED)
     layers: list[checking.Layer] = []
@@ -132,7 +138,7 @@ def run_model(
         RunnerError: the program refuses the model or a flag.
     """
     run = ModelRun(model.config.name, place.abi, place.properties.name, place.runtime)
-    runner = samples.SampleRunner(place.device, model.file, place.runtime, options)
+    runner = samples.SampleRunner(place.device, model.file, place.runtimes, options)
     if options.input_dir is not None:
         assert options.output_dir is not None
         samples.run_folder(
@@ -149,7 +155,7 @@ def run_model(
         if run.failure:
             return run
     if options.validate:
-        scripts = samples.run_scripts(model.config.subgraphs[0], runner)
+        scripts = samples.run_scripts(model.config.whole, runner)
         run = dataclasses.replace(run, accuracy=scripts)
     return run
 
@@ -162,7 +168,7 @@ def _starts(
     run: ModelRun,
 ) -> tuple[ModelRun, Answer]:
     """Starts the program as often as asked; figures of all, the last one's answer."""
-    request = _request(model, place.runtime, options)
+    request = _request(model, place.runtimes, options)
     times: list[Times] = []
     memory: list[MemorySample] = []
     answer = Answer("", {})
@@ -233,10 +239,12 @@ def _log_path(model: str, place: Place, suffix: str) -> Path:
     return place.log_dir / (re.sub(r"[^0-9A-Za-z.+-]", "_", name) + suffix)
 
 
-def _request(model: PreparedModel, runtime: Runtime, options: RunOptions) -> Request:
+def _request(
+    model: PreparedModel, runtimes: Mapping[str, Runtime], options: RunOptions
+) -> Request:
     return Request(
         model=model.file,
-        runtime=runtime,
+        runtimes=runtimes,
         inputs=_input_ports(model),
         outputs=[_output_port(model, tensor) for tensor in model.file.outputs],
         benchmark=options.benchmark,
@@ -262,7 +270,7 @@ def _output_port(model: PreparedModel, tensor: TensorInfo) -> Port:
     """Its buffer: the framework's result tells the size best, then the file."""
     shape = tensor.shape
     if not tensor.is_static:
-        declared = {o.name: o.shape for o in model.config.subgraphs[0].outputs}
+        declared = {o.name: o.shape for o in model.config.whole.outputs}
         shape = declared.get(tensor.name, shape)
     if any(dim < 0 for dim in shape) and model.expected is not None:
         # Only its size matters: the run tells the shape.
@@ -350,7 +358,7 @@ def _fetch_layers(
 ) -> Answer:
     request = Request(
         model=model.file,
-        runtime=place.runtime,
+        runtimes=place.runtimes,
         inputs=_input_ports(model),
         outputs=[layer.port for layer in layers],
         # A layer with NaN is what one looks for.

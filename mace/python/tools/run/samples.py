@@ -38,19 +38,19 @@ class SampleRunner:
     """Runs a model again and again on one device.
 
     Args:
-        runtime: where on the device it runs.
+        runtimes: where on the device it runs, see `Request`.
     """
 
     def __init__(
         self,
         device: Device,
         model_file: ModelFile,
-        runtime: Runtime,
+        runtimes: Mapping[str, Runtime],
         options: RunOptions,
     ) -> None:
         self._device = device
         self._model = model_file
-        self._runtime = runtime
+        self._runtimes = runtimes
         self._options = options
 
     def run(
@@ -67,7 +67,7 @@ class SampleRunner:
         batch, declared = self._batches(inputs)
         request = Request(
             model=self._model,
-            runtime=self._runtime,
+            runtimes=self._runtimes,
             inputs=[
                 (
                     Port(t.name, inputs[t.name].shape, t.data_type, t.data_format),

@@ -30,7 +30,7 @@ def check_current(file: ModelFile, model: ModelConfig) -> None:
     Raises:
         ModelFileError: the deployment names other inputs or outputs.
     """
-    subgraph = model.subgraphs[0]
+    subgraph = model.whole
     sides: tuple[tuple[str, Any, tuple[TensorInfo, ...]], ...] = (
         ("input", subgraph.inputs, _all_inputs(file)),
         ("output", subgraph.outputs, file.outputs),
