@@ -215,7 +215,7 @@ Capability GetCapability(RuntimeType runtime_type,
       capability.float32_performance.exec_time = millis / cpu_float32_exec_time;
     }
   } catch (...) {
-    // No memory to find out.
+    return Capability();  // no memory to find out
   }
   return capability;
 }
