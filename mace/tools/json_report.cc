@@ -89,6 +89,7 @@ Json MemoryJson(const Measurements &m) {
           {"tensor_bytes", m.engine.tensor_bytes},
           {"constant_bytes", m.engine.constant_bytes},
           {"prepared_bytes", m.engine.prepared_bytes},
+          {"state_bytes", m.engine.state_bytes},
           {"timeline", timeline}};
 }
 

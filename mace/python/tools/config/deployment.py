@@ -36,6 +36,7 @@ class BorderTensor:
 
     Attributes:
         shape: -1 for what is decided at run time.
+        largest: of an input, the shape with its upper limits; empty if it has none.
         alias: name that the application uses instead of `name`.
         validation_data: of an input; of an output what is expected, None:
             computed by the original framework.
@@ -49,6 +50,7 @@ class BorderTensor:
     alias: str | None = None
     validation_data: v.FileRef | None = None
     range: tuple[float, float] | None = None
+    largest: tuple[int, ...] = ()
 
     @property
     def public_name(self) -> str:
@@ -134,9 +136,10 @@ class SubgraphConfig(_Computation):
         was={"input_nodes": {}},
         required=True,
     )
-    input_shapes: v.Many[v.Shape] = key(
-        "One shape per input tensor, in the order of its `input_data_formats`. Of "
-        "several possible sizes give the largest.",
+    input_shapes: v.Many[v.LimitedShape] = key(
+        "One shape per input tensor, in the order of its `input_data_formats`. A "
+        "dimension that is decided at run time is -1, or `1..512` with an upper "
+        "limit.",
         _BORDER,
         each="input_tensors",
         required=True,
@@ -276,7 +279,10 @@ class SubgraphConfig(_Computation):
         inputs, outputs = (info.data.get(f"{s}_tensors") for s in ("input", "output"))
         if not states or not inputs or not outputs:
             return states
-        shapes = dict(zip(inputs, info.data.get("input_shapes", ())))
+        shapes = {
+            name: shape.dims
+            for name, shape in zip(inputs, info.data.get("input_shapes", ()))
+        }
         problems = []
         for name, becomes in states.items():
             if name not in inputs:
@@ -314,6 +320,9 @@ class SubgraphConfig(_Computation):
                 given = getattr(self, column, None) or (None,)
                 one_each = len(given) == len(names)
                 tensor[name_of_value] = given[index if one_each else 0]
+            shape = tensor["shape"]
+            if isinstance(shape, v.InputShape):
+                tensor.update(shape=shape.dims, largest=shape.largest)
             yield BorderTensor(name, **tensor)
 
 

@@ -81,9 +81,11 @@ def _check_count(declared: Key, values: Sequence[Any], tensors: Any) -> None:
     advice = "give one for each"
     if declared.one_for_all:
         advice += ", or one for all"
-    elif declared.name.endswith("shapes") and all(len(s) == 1 for s in values):
-        dims = ",".join(str(shape[0]) for shape in values)
-        advice = f'if this is one shape, write "{dims}" without [ ]'
+    elif declared.name.endswith("shapes"):
+        shapes = [getattr(shape, "dims", shape) for shape in values]
+        if all(len(shape) == 1 for shape in shapes):
+            dims = ",".join(str(shape[0]) for shape in shapes)
+            advice = f'if this is one shape, write "{dims}" without [ ]'
     counts = (len(values), "value"), (len(tensors), "tensor")
     found, wanted = (f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts)
     raise told(f"found {found} for {wanted} in {declared.each}; {advice}")

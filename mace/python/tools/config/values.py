@@ -317,6 +317,54 @@ Shape = Annotated[
         "shape, as `1,224,224,3`,",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class InputShape:
+    """The shape of an input.
+
+    Attributes:
+        dims: -1 for what is decided at run time.
+        largest: the dimensions with their upper limits; empty if none has one.
+    """
+
+    dims: Tuple[Annotated[int, AfterValidator(_dimension)], ...]
+    largest: Tuple[Annotated[int, AfterValidator(_dimension)], ...] = ()
+
+
+def _limited(value: Any) -> Any:
+    """The two shapes of ``1,1..512``, where a dimension has a limit."""
+    if isinstance(value, InputShape):
+        return value
+    items = value.strip("[]() ").split(",") if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)):
+        raise ValueError
+    limits = [
+        re.fullmatch(r"1\.\.([0-9]+)", item.strip()) if isinstance(item, str) else None
+        for item in items
+    ]
+    dims = _shape([-1 if limit else item for item, limit in zip(items, limits)])
+    if not any(limits):
+        return {"dims": dims}
+    largest = [int(limit[1]) if limit else dim for dim, limit in zip(dims, limits)]
+    if -1 in largest:
+        raise told(
+            f"found {shown(value)}, where a dimension of -1 stands beside one with a "
+            "limit; give every open dimension a limit"
+        )
+    return {"dims": dims, "largest": largest}
+
+
+LimitedShape = Annotated[
+    InputShape,
+    BeforeValidator(_limited),
+    _text_or({"type": ["string", "integer"]}),
+    Accepts(
+        "dimensions such as 1,224,224,3, each 1 or more, or where the size is decided "
+        "at run time -1, or 1..512 with an upper limit",
+        "shape, as `1,224,224,3` or `1,1..512`,",
+    ),
+]
 Range = Annotated[
     Tuple[Annotated[float, AllowInfNan(False)], Annotated[float, AllowInfNan(False)]],
     BeforeValidator(_numbers),

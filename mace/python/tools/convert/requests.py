@@ -91,6 +91,7 @@ def _signature(
         data_format=DataFormat(info.data_format.value),
         alias=info.alias or "",
         value_range=value_range,
+        largest=info.largest,
     )
 
 

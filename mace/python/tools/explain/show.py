@@ -20,6 +20,13 @@ from mace.python.tools.report.results import ModelRun, RunReport
 # Raised when a member changes its meaning.
 _VERSION = 1
 _INDENT = "      "
+# What takes memory, with its name in the report.
+_MEMORY = {
+    "intermediate tensors": "arena",
+    "states": "state",
+    "weights": "constant",
+    "weights copied or transformed": "prepared",
+}
 
 
 def explanation_text(report: RunReport) -> str:
@@ -47,10 +54,22 @@ def _run(run: ModelRun) -> Iterator[str]:
     if not run.failure:
         yield f"{where}:"
     yield f"  {_summary(placement)}"
+    yield from _memory(run)
     for refusal in placement.left_out:
         yield f"  {refusal.device} is left out: {refusal.reason}"
     yield ""
     yield from _operators(placement)
+
+
+def _memory(run: ModelRun) -> Iterator[str]:
+    memory = run.report.get("memory")
+    if memory:
+        parts = ", ".join(
+            f"{name} {memory[f'{key}_bytes'] / 1e6:.2f} MB"
+            for name, key in _MEMORY.items()
+            if memory.get(f"{key}_bytes")
+        )
+        yield f"  memory: {parts}"
 
 
 def _summary(placement: Placement) -> str:
@@ -140,5 +159,9 @@ def _run_json(run: ModelRun) -> dict[str, Any]:
         "abi": run.abi.value,
         "runtime": run.runtime.value,
         "failure": run.failure,
+        "memory": {
+            f"{key}_bytes": run.report.get("memory", {}).get(f"{key}_bytes", 0)
+            for key in _MEMORY.values()
+        },
         **data,
     }

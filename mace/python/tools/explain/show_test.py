@@ -15,6 +15,7 @@ _TEXT = """\
 m on phone (arm64), runtime cpu+gpu:
   2 operators on gpu, 1 operator on cpu, 2 copies between devices (800 bytes), \
 estimated 6.0 us
+  memory: intermediate tensors 1.23 MB, weights 0.04 MB
   apu is left out: this build has no APU runtime
 
 #  device  estimated  type        operator  kernel; output
@@ -55,3 +56,9 @@ def test_json_has_everything() -> None:
     assert placed["left_out"][0]["device"] == "apu"
     assert lost["failure"] == "the device is gone"
     assert lost["operators"] == []
+    assert placed["memory"] == {
+        "arena_bytes": 1_230_000,
+        "state_bytes": 0,
+        "constant_bytes": 40_000,
+        "prepared_bytes": 0,
+    }

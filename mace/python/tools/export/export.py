@@ -53,11 +53,13 @@ class InputSignature:
             graph says that the tensor is an image, else NONE is written.
         alias: another name for it.
         value_range: lowest and highest value, for quantization.
+        largest: of an input, its shape with upper limits; empty if it has none.
     """
 
     data_format: DataFormat = DataFormat.NHWC
     alias: str = ""
     value_range: tuple[float, float] | None = None
+    largest: tuple[int, ...] = ()
 
 
 OutputSignature = InputSignature
@@ -223,6 +225,7 @@ def _border(
         data_format=getattr(proto, f"DF_{data_format.value}"),
         alias=signature.alias,
         range=signature.value_range or (),
+        largest_shape=signature.largest,
         quantization=_quantization(proto, value),
     )
 

@@ -39,6 +39,7 @@ class TensorInfo:
         shape: as the user sees it for inputs and outputs, as it lies in memory
             (channels last) for inner tensors; -1 where unknown.
         data_type: 'float32', 'int32', ...; 'unknown' if not recorded.
+        largest: of an input, its shape with upper limits; empty if it has none.
         source: the framework's tensor with the same values; '' if none.
         quantization: what its integers stand for; its axis is that of the tensor as
             it lies inside the model (channels last).
@@ -50,6 +51,7 @@ class TensorInfo:
     data_format: DataFormat = DataFormat.NONE
     source: str = ""
     quantization: Quantization | None = None
+    largest: tuple[int, ...] = ()
 
     @property
     def is_static(self) -> bool:
@@ -204,6 +206,7 @@ def _value(value: Any, types: dict[int, str]) -> TensorInfo:
         if value.data_format < 3
         else _FORMATS[0],
         quantization=read_quantization(value.quantization),
+        largest=tuple(value.largest_shape),
     )
 
 

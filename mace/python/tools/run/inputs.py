@@ -140,12 +140,14 @@ def _random(info: BorderTensor, seed: int) -> Array:
 
 
 def _static_shape(info: BorderTensor) -> tuple[int, ...]:
+    if info.largest:
+        return info.largest
     unknown = [axis for axis, dim in enumerate(info.shape) if dim < 0]
     if any(axis > 0 for axis in unknown):
         raise InputDataError(
             f"input {info.name} has shape {list(info.shape)}: random values need "
-            "every dimension but the first; give validation_inputs_data, or the "
-            "largest shape in input_shapes"
+            "every dimension but the first; give validation_inputs_data, or an upper "
+            "limit in input_shapes, such as 1..512"
         )
     if unknown:
         _LOG.info("input %s: 1 is taken for its batch dimension", info.name)

@@ -74,6 +74,12 @@ def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
         shape = tensors[info.name].shape
         if info.shape != shape:
             yield f"{info.name} is {list(info.shape)}, was {list(shape)}"
+        largest = tensors[info.name].largest
+        if info.largest != largest:
+            yield (
+                f"the limits of {info.name} are {list(info.largest) or 'none'}, were "
+                f"{list(largest) or 'none'}"
+            )
 
     states = {state.tensor.name: state.becomes for state in file.states}
     if states != (subgraph.states or {}):
