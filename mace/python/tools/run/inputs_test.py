@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.config.deployment import BorderTensor, SubgraphConfig
-from mace.python.tools.config.values import FileRef
+from mace.python.tools.config.values import FileRef, InputShape
 from mace.python.tools.data_type import DataType
 from mace.python.tools.run.inputs import InputDataError, load_tensor, make_inputs
 
@@ -18,7 +18,7 @@ from mace.python.tools.run.inputs import InputDataError, load_tensor, make_input
 def _subgraph(*inputs: BorderTensor) -> SubgraphConfig:
     return SubgraphConfig(
         input_tensors=tuple(info.name for info in inputs),
-        input_shapes=tuple(info.shape for info in inputs),
+        input_shapes=tuple(InputShape(info.shape) for info in inputs),
         input_data_types=tuple(info.data_type for info in inputs),
         input_ranges=tuple(info.range or (-1.0, 1.0) for info in inputs)
         if any(info.range for info in inputs)
