@@ -24,7 +24,8 @@ build/include/mace/public/*.h.
                       these and no others, and is written to
                       build/lib/ABI/RUNTIMES-selection, with their list
   -ops TYPE[,TYPE...] likewise (or besides) the operators named; also the kernels
-                      Int8Weights and Winograd, see docs/user/build_library.md
+                      FiveWide, Int8Weights and Winograd, see
+                      docs/user/build_library.md
   -static             libmace.a only
   -debug              not optimised, with debug information
   -asan               with the address sanitizer (libmace.so only)

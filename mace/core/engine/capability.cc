@@ -3,7 +3,6 @@
 //
 // What runtimes can do on this machine, found out by running a small model.
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +13,7 @@
 
 #include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/data_type.h"
+#include "mace/core/base/heap_sort.h"
 #include "mace/core/base/status.h"
 #include "mace/core/graph/device.h"
 #include "mace/core/model/tensor.h"
@@ -195,7 +195,7 @@ MaceStatus GetRuntimeTypes(std::vector<RuntimeType> *runtime_types) {
         runtime_types->push_back(static_cast<RuntimeType>(entry->type()));
       }
     }
-    std::sort(runtime_types->begin(), runtime_types->end());
+    HeapSort(runtime_types->begin(), runtime_types->end());
     return MaceStatus();
   } catch (...) {
     return CurrentExceptionStatus();

@@ -151,13 +151,23 @@ class QuantizationChecker {
     return quantization.quantized() ? quantization.ToString() : "nothing";
   }
 
-  const Quantization &Of(const std::string &name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? none_ : *found->second;
-  }
-
-  void Keep(const std::string &name, const Quantization &quantization) {
-    if (quantization.quantized()) by_name_[name] = &quantization;
+  // Of the tensor of that name; there are few outputs and states.
+  Quantization Of(const std::string &name) const {
+    for (const OperatorDef &def : model_.operators) {
+      // Where there are fewer, that is told.
+      for (size_t i = 0;
+           i < std::min(def.outputs.size(), def.output_quantization.size());
+           ++i) {
+        if (def.outputs[i] == name) return def.output_quantization[i];
+      }
+    }
+    for (const ValueInfo &input : model_.inputs) {
+      if (input.name == name) return input.quantization;
+    }
+    for (const ConstantInfo &constant : model_.constants) {
+      if (constant.name == name) return constant.quantization;
+    }
+    return Quantization();
   }
 
   // `who()` is called for messages only.
@@ -169,7 +179,6 @@ class QuantizationChecker {
   }
 
   void CheckInput(const ValueInfo &input) {
-    Keep(input.name, input.quantization);
     const auto who = [&input] {
       return MakeString("input '", input.name, "'");
     };
@@ -182,7 +191,6 @@ class QuantizationChecker {
   }
 
   void CheckConstant(const ConstantInfo &constant) {
-    Keep(constant.name, constant.quantization);
     const auto who = [&constant] {
       return MakeString("constant '", constant.name, "'");
     };
@@ -200,18 +208,12 @@ class QuantizationChecker {
     if (count != 0 && count != def.outputs.size()) {
       problems_->Add(Label(def), " has ", def.outputs.size(),
                      " output(s), but the quantization of ", count);
-      return;
     }
     // Which type and shape they have comes out when shapes are inferred.
-    for (size_t i = 0; i < count; ++i) {
-      Keep(def.outputs[i], def.output_quantization[i]);
-    }
   }
 
   const Model &model_;
   Problems *problems_;
-  std::unordered_map<std::string, const Quantization *> by_name_;
-  const Quantization none_;
 };
 
 void CheckStates(const Model &model, Problems *problems) {

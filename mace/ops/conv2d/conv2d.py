@@ -11,8 +11,8 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import WINOGRAD, OutputType
-from mace.python.tools.ir.op_rules.convolutions import Convolution
+from mace.python.tools.ir.op_rules import FIVE_WIDE, WINOGRAD, OutputType
+from mace.python.tools.ir.op_rules.convolutions import Convolution, is_five_wide
 from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc
 from mace.python.tools.ir.op_rules.windows import (
     finished,
@@ -36,6 +36,8 @@ class Conv2D(Convolution):
 
     def kernels(self, op: Op) -> tuple[str, ...]:
         filters = op.get_input(1)
+        if op.attr("groups") > 1 and is_five_wide(op):
+            return (FIVE_WIDE,)
         steps = (*op.attr("strides"), *op.attr("dilations"), op.attr("groups"))
         is_3x3 = (
             filters is not None

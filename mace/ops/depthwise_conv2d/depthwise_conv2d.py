@@ -11,7 +11,8 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules.convolutions import Convolution
+from mace.python.tools.ir.op_rules import FIVE_WIDE
+from mace.python.tools.ir.op_rules.convolutions import Convolution, is_five_wide
 from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc
 from mace.python.tools.ir.op_rules.windows import (
     finished,
@@ -23,6 +24,9 @@ from mace.python.tools.ir.op_rules.windows import (
 
 class DepthwiseConv2d(Convolution):
     is_depthwise = True
+
+    def kernels(self, op: Op) -> tuple[str, ...]:
+        return (FIVE_WIDE,) if is_five_wide(op) else ()
 
     @evaluate_in_nhwc
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:

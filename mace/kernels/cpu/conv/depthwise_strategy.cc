@@ -6,8 +6,10 @@
 // read a depthwise filter as it lies; one in panels is laid out for them.
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
+#include "mace/core/base/logging.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/ranges.h"
@@ -27,6 +29,17 @@ bool HasSmallGroups(const Shape &s) {
          s.in_c / s.groups <= kMostOutputs && s.dilation_w == 1;
 }
 
+// Once in a process: it is true of the library, not of one convolution.
+void WarnOfMissingFiveWide() {
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true)) return;
+  LOG(WARNING)
+      << "this library was built without FiveWide: depthwise filters "
+         "that are 5 wide run by slower code. Build it for this model, "
+         "with `bash tools/build-standalone-lib.sh -models=FILE.pb,"
+         "...`, or add -ops=FiveWide";
+}
+
 // By a filter as the kernels read it.
 class DepthwisePlan : public Plan, private RowPlan {
  public:
@@ -37,6 +50,12 @@ class DepthwisePlan : public Plan, private RowPlan {
       : request_(request), kernels_(kernels) {
     kernel_args_.shape = request.shape;
     kernel_args_.type = type;
+    kernel_args_.five_wide = dwconv::FiveWideKernelsOf(kernels);
+    const Shape &s = request.shape;
+    if (kernel_args_.five_wide == nullptr && s.dilation_w == 1 &&
+        s.kernel_w * (s.in_c / s.groups) == 5 && s.stride_w <= 2) {
+      WarnOfMissingFiveWide();
+    }
     ranges_ = dwconv::SplitRanges(request.shape, request.threads);
     thread_bytes_ = kernels->scratch_bytes(request.shape, type);
     thread_bytes_ = (thread_bytes_ + 63) & ~size_t{63};

@@ -79,7 +79,10 @@ class TransposedDepthwisePlan final : public Plan {
   TransposedDepthwisePlan(const Request &request,
                           const dwconv::Kernels *kernels,
                           DepthwiseFilter *filter)
-      : request_(request), kernels_(kernels), filter_(filter) {
+      : request_(request),
+        kernels_(kernels),
+        five_wide_(dwconv::FiveWideKernelsOf(kernels)),
+        filter_(filter) {
     for (const TransposedPhase &row : filter->phases[0]) {
       if (row.taps == 0) continue;
       for (const TransposedPhase &column : filter->phases[1]) {
@@ -125,6 +128,7 @@ class TransposedDepthwisePlan final : public Plan {
 
   const Request request_;
   const dwconv::Kernels *kernels_;
+  const dwconv::FiveWideKernels *five_wide_;
   DepthwiseFilter *filter_;
   size_t thread_bytes_ = 0;
 };
@@ -177,6 +181,7 @@ void TransposedDepthwisePlan::RunRow(const Args &args,
     own.output = first;
     own.output_stride = step;
     own.epilogue = args.epilogue;
+    own.five_wide = five_wide_;
     kernels_->run(own, {0, 1, 0, s.groups}, scratch);
   }
   if (activation != nullptr) {

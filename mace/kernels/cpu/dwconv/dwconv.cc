@@ -4,6 +4,7 @@
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 
 #include "mace/kernels/cpu/isa_table.h"
+#include "mace/kernels/cpu/optional_kernels.h"
 
 namespace mace::dwconv {
 
@@ -21,6 +22,15 @@ const Kernels *Fp16KernelsFor(CpuIsa isa) {
 
 const Kernels *Bf16KernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(BF16, isa, kKernels);
+}
+
+const FiveWideKernels *FiveWideKernelsOf(const Kernels *kernels) {
+  const FiveWidePart *part = OptionalKernels<FiveWidePart>::linked();
+  const FiveWideKernels *found =
+      part == nullptr ? nullptr : part->find(kernels);
+  if (found != nullptr) return found;
+  const HalfFiveWidePart *half = OptionalKernels<HalfFiveWidePart>::linked();
+  return half == nullptr ? nullptr : half->find(kernels);
 }
 
 }  // namespace mace::dwconv

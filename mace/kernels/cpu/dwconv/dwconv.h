@@ -37,6 +37,21 @@ namespace mace::dwconv {
 using conv::Shape;
 using conv::WeightType;
 
+// Outputs of the columns [begin, end) of a row, where all columns of the filter
+// are inside the image. Geometry and strip are those of dwconv_strip.h.
+using Middle = void (*)(const Shape &shape,
+                        const void *geometry,
+                        const void *strip,
+                        ptrdiff_t begin,
+                        ptrdiff_t end);
+
+// Code for filters that are 5 wide, by their stride, instead of that for all. A
+// library may be built without it, see FiveWideKernelsOf.
+struct FiveWideKernels {
+  Middle stride1;
+  Middle stride2;
+};
+
 struct Args {
   Shape shape;  // with several channels in a group, dilation_w is 1
   const void *input = nullptr;  // [batch][in_h][in_w][in_c]
@@ -46,6 +61,8 @@ struct Args {
   void *output = nullptr;
   ptrdiff_t output_stride = 0;  // elements from pixel to pixel
   gemm::Epilogue epilogue;      // no residual
+  // Of the same table as the kernels; null: by the code for all.
+  const FiveWideKernels *five_wide = nullptr;
 };
 
 // What one call computes: rows of outputs, counted through the batch
@@ -76,6 +93,19 @@ const Kernels *Fp16KernelsFor(CpuIsa isa);
 // Those for bf16, with sums of float; null for an ISA without instructions for
 // it.
 const Kernels *Bf16KernelsFor(CpuIsa isa);
+
+// What goes with such a table; null where it was not linked
+// (optional_kernels.h).
+const FiveWideKernels *FiveWideKernelsOf(const Kernels *kernels);
+
+// The parts that a library may have, for float and for 16 bits. Null for the
+// tables of another part.
+struct FiveWidePart {
+  const FiveWideKernels *(*find)(const Kernels *kernels);
+};
+struct HalfFiveWidePart {
+  const FiveWideKernels *(*find)(const Kernels *kernels);
+};
 
 }  // namespace mace::dwconv
 

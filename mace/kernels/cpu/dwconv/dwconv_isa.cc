@@ -87,7 +87,7 @@ void RunRow(const Args &args,
     const Index at = Min(c, range.group_end - sv::kLanes);
     const Strip s = MakeStrip(args, row, at, at, sv::kLanes);
     RunEdge<true>(shape, g, s, 0, inside.begin);
-    middle(shape, g, s, inside.begin, inside.end);
+    middle(shape, &g, &s, inside.begin, inside.end);
     RunEdge<true>(shape, g, s, inside.end, shape.out_w);
   }
 }
@@ -180,7 +180,7 @@ void RunPlain(const Args &args,
     return;
   }
   const Columns inside = InsideColumns(shape);
-  const Middle middle = ChooseMiddle(shape);
+  const Middle middle = ChooseMiddle(shape, args.five_wide);
   const bool fixed = fixed3x3::Fits(shape, args.output_stride) &&
                      range.group_end - range.group_begin >= sv::kLanes;
   for (Index r = range.row_begin; r < range.row_end; ++r) {

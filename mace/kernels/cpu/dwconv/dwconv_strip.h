@@ -203,16 +203,15 @@ struct Fixed {
   };
 };
 
-using Middle =
-    void (*)(const Shape &, const Geometry &, const Strip &, Index, Index);
-
-// Output columns [begin, end), which see no column outside the image.
+// A Middle.
 template <template <int> class Body>
 void RunMiddle(const Shape &shape,
-               const Geometry &g,
-               const Strip &s,
+               const void *geometry,
+               const void *strip,
                Index begin,
                Index end) {
+  const Geometry &g = *static_cast<const Geometry *>(geometry);
+  const Strip &s = *static_cast<const Strip *>(strip);
   while (begin < end) {
     // As even as possible: 12 = 6 + 6 rather than 8 + 4.
     const Index left = end - begin;
@@ -223,7 +222,7 @@ void RunMiddle(const Shape &shape,
   }
 }
 
-Middle ChooseMiddle(const Shape &s) {
+inline Middle ChooseMiddle(const Shape &s, const FiveWideKernels *five_wide) {
   if (s.dilation_w == 1) {
     // Where 3x3 filters have code of their own, what it does not fit is rare.
     if constexpr (!fixed3x3::kAvailable) {
@@ -232,10 +231,10 @@ Middle ChooseMiddle(const Shape &s) {
       if (s.kernel_w == 3 && s.stride_w == 2)
         return &RunMiddle<Fixed<3, 2>::Body>;
     }
-    if (s.kernel_w == 5 && s.stride_w == 1)
-      return &RunMiddle<Fixed<5, 1>::Body>;
-    if (s.kernel_w == 5 && s.stride_w == 2)
-      return &RunMiddle<Fixed<5, 2>::Body>;
+    if (s.kernel_w == 5 && five_wide != nullptr) {
+      if (s.stride_w == 1) return five_wide->stride1;
+      if (s.stride_w == 2) return five_wide->stride2;
+    }
   }
   return &RunMiddle<AnyBody>;
 }
@@ -245,7 +244,7 @@ struct Columns {
   Index begin;
   Index end;
 };
-Columns InsideColumns(const Shape &s) {
+inline Columns InsideColumns(const Shape &s) {
   const Index begin = Min(DivideUp(s.pad_left, s.stride_w), s.out_w);
   const Index last = s.in_w + s.pad_left - (s.kernel_w - 1) * s.dilation_w - 1;
   const Index end = last < 0 ? 0 : Min(last / s.stride_w + 1, s.out_w);

@@ -126,6 +126,9 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   for (ptrdiff_t row = 0; row < rows; row += c.row_part) {
     for (ptrdiff_t ch = 0; ch < s.groups; ch += c.group_part) {
       const Kernels *kernels = KernelsOf(c, isa);
+      // Every second part as in a library without them.
+      const bool linked = row / c.row_part % 2 == 0;
+      args.five_wide = linked ? FiveWideKernelsOf(kernels) : nullptr;
       std::vector<unsigned char> scratch(kernels->scratch_bytes(s, c.type),
                                          0xff);  // NaN
       Range range;

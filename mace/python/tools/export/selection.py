@@ -28,7 +28,7 @@ from mace.python.tools.export.model_file import attribute_value
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Graph, Op, Value
-from mace.python.tools.ir.op_rules import WINOGRAD, rules_of
+from mace.python.tools.ir.op_rules import FIVE_WIDE, WINOGRAD, rules_of
 from mace.python.tools.proto import load_proto
 from mace.python.tools.wording import nearest
 
@@ -36,7 +36,11 @@ _PROTO = "mace/proto/mace.proto"
 
 INT8_WEIGHTS = "Int8Weights"
 # The parts of mace/ops/BUILD.bazel that are named, as users name them.
-PARTS = {INT8_WEIGHTS: "int8_weights", WINOGRAD: "winograd_transforms"}
+PARTS = {
+    FIVE_WIDE: "five_wide",
+    INT8_WEIGHTS: "int8_weights",
+    WINOGRAD: "winograd_transforms",
+}
 
 
 class SelectionError(MaceError):
@@ -63,8 +67,8 @@ def model_types(path: Path) -> set[str]:
         raise SelectionError(f"{path} has no operators: is it a converted model (.pb)?")
     if any(c.layout == proto.CL_PACKED_O16_SCALED for c in message.constants):
         types.add(INT8_WEIGHTS)
-    if message.hints.winograd and WINOGRAD in _kernels(message):
-        types.add(WINOGRAD)
+    kernels = _kernels(message)
+    types |= kernels if message.hints.winograd else kernels - {WINOGRAD}
     if _precision(path, message.hints.data_type).computes_in_half:
         # The engine converts by it, and brings kernels for 16 bits along.
         types.add("Cast")

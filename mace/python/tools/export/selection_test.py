@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -72,6 +73,40 @@ def test_models_with_winograd_convolutions_need_its_transforms(
     path.write_bytes(message.SerializeToString())
     assert ("Winograd" in model_types(path)) == needed
     assert ("winograd_transforms" in select_rooms(model_types(path))) == needed
+
+
+@pytest.mark.parametrize(
+    ("kind", "filters", "attrs", "needed"),
+    [
+        ("DepthwiseConv2d", [5, 5, 8, 1], {}, True),
+        ("DepthwiseConv2d", [3, 5, 8, 1], {"strides": [1, 2]}, True),
+        ("DepthwiseConv2d", [3, 3, 8, 1], {}, False),
+        ("DepthwiseConv2d", [5, 3, 8, 1], {}, False),
+        ("DepthwiseConv2d", [5, 5, 8, 1], {"dilations": [1, 2]}, False),
+        ("DepthwiseConv2d", [5, 5, 8, 1], {"strides": [3, 3]}, False),
+        ("Conv2D", [8, 5, 5, 1], {"groups": 8}, True),
+        ("Conv2D", [8, 1, 1, 5], {"groups": 4}, True),
+        ("Conv2D", [8, 5, 5, 8], {}, False),
+        ("DepthwiseDeconv2d", [4, 9, 8, 1], {"strides": [2, 2]}, True),
+        ("DepthwiseDeconv2d", [4, 4, 8, 1], {"strides": [2, 2]}, False),
+    ],
+)
+def test_models_with_filters_5_wide_need_their_kernels(
+    tmp_path: Path, kind: str, filters: list[int], attrs: dict[str, Any], needed: bool
+) -> None:
+    message = load_proto("mace/proto/mace.proto").Model()
+    message.constants.add(name="w", dims=filters)
+    operator = message.operators.add(name="c", type=kind, inputs=["x", "w"])
+    for name, value in attrs.items():
+        attribute = operator.attributes.add(name=name)
+        if isinstance(value, int):
+            attribute.i = value
+        else:
+            attribute.ints.values.extend(value)
+    path = tmp_path / "a.pb"
+    path.write_bytes(message.SerializeToString())
+    assert ("FiveWide" in model_types(path)) == needed
+    assert ("five_wide" in select_rooms(model_types(path))) == needed
 
 
 def test_parts_are_those_of_the_build() -> None:

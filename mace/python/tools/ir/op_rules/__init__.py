@@ -6,6 +6,7 @@ The rules of an operator are in its room, `mace/ops/<op>/<op>.py`; see README.md
 """
 
 from mace.python.tools.ir.op_rules.base import (
+    FIVE_WIDE,
     WINOGRAD,
     OpRules,
     OutputType,
@@ -14,4 +15,12 @@ from mace.python.tools.ir.op_rules.base import (
 )
 from mace.python.tools.ir.op_rules.rooms import rules_of
 
-__all__ = ["WINOGRAD", "OpRules", "OutputType", "Perm", "SunkTranspose", "rules_of"]
+__all__ = [
+    "FIVE_WIDE",
+    "WINOGRAD",
+    "OpRules",
+    "OutputType",
+    "Perm",
+    "SunkTranspose",
+    "rules_of",
+]

@@ -17,8 +17,10 @@ from mace.python.tools.ir.shapes import Shape
 
 Perm = tuple[int, ...]
 
-# A kernel that only some models need: convolution by Winograd's method.
+# Kernels that only some models need: convolution by Winograd's method, and code
+# for depthwise and narrow grouped filters that are 5 wide.
 WINOGRAD = "Winograd"
+FIVE_WIDE = "FiveWide"
 
 
 @dataclass(frozen=True)

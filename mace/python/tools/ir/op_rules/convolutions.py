@@ -19,6 +19,29 @@ from mace.python.tools.ir.op_rules.windows import (
 )
 
 
+def is_five_wide(op: Op) -> bool:
+    """Whether kernels for rows of 5 taps may compute it, a channel at a time.
+
+    For an operator in NHWC, as it is exported. A row of several channels per
+    group is that much wider.
+    """
+    value = op.get_input(1)
+    if value is None or value.shape is None:
+        return False
+    filters = value.shape
+    if op.type == "Conv2D":
+        width, depth = filters[2:4]
+    else:
+        width, depth = filters[1], 1
+    stride = op.attr("strides")[1]
+    if op.type == "DepthwiseDeconv2d":
+        # Every phase has its share of the columns.
+        return 5 in (width // stride, -(-width // stride))
+    return bool(
+        width * depth == 5 and stride in (1, 2) and op.attr("dilations")[1] == 1
+    )
+
+
 class Convolution(OpRules):
     """A room of a convolution derives from this and adds its formula."""
 
