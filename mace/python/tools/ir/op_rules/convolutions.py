@@ -28,18 +28,14 @@ def is_five_wide(op: Op) -> bool:
     value = op.get_input(1)
     if value is None or value.shape is None:
         return False
-    filters = value.shape
-    if op.type == "Conv2D":
-        width, depth = filters[2:4]
-    else:
-        width, depth = filters[1], 1
-    stride = op.attr("strides")[1]
+    # [out, height, width, depth] or [height, width, channels, multiplier].
+    columns = value.shape[2:] if op.type == "Conv2D" else (value.shape[1], 1)
+    width, depth = (dim if isinstance(dim, int) else 0 for dim in columns)
+    stride = int(op.attr("strides")[1])
     if op.type == "DepthwiseDeconv2d":
         # Every phase has its share of the columns.
         return 5 in (width // stride, -(-width // stride))
-    return bool(
-        width * depth == 5 and stride in (1, 2) and op.attr("dilations")[1] == 1
-    )
+    return width * depth == 5 and stride <= 2 and op.attr("dilations")[1] == 1
 
 
 class Convolution(OpRules):
