@@ -38,7 +38,8 @@ def test_every_operator_has_a_device_and_an_estimate(project: Project) -> None:
     lines = text.splitlines()
     assert lines[0] == "m on host, runtime cpu:"
     assert lines[1].startswith("  2 operators on cpu, estimated ")
-    rows = [line.split() for line in lines[4:]]
+    assert lines[2].startswith("  memory: intermediate tensors ")
+    rows = [line.split() for line in lines[5:]]
     assert [(row[0], row[1], row[4]) for row in rows] == [
         ("0", "cpu", "Conv2D"),
         ("1", "cpu", "Conv2D"),
@@ -54,7 +55,7 @@ def test_a_benchmark_adds_measured_times(project: Project) -> None:
     project.convert(deployment)
     text, _ = _explain(project, deployment, benchmark=True, num_threads=1)
     assert "measured" in text.splitlines()[1]
-    assert "measured" in text.splitlines()[3]
+    assert "measured" in text.splitlines()[4]
 
 
 def test_json_tells_the_same(project: Project) -> None:

@@ -31,7 +31,9 @@ n on phone (arm64), runtime cpu: FAILED, the device is gone
 
 
 def _report() -> RunReport:
-    run = ModelRun("m", Abi.ARM64, "phone", Runtime.CPU_GPU, report=two_devices())
+    memory = {"arena_bytes": 1_230_000, "constant_bytes": 40_000}
+    report = {**two_devices(), "memory": memory}
+    run = ModelRun("m", Abi.ARM64, "phone", Runtime.CPU_GPU, report=report)
     lost = ModelRun("n", Abi.ARM64, "phone", Runtime.CPU, failure="the device is gone")
     return RunReport((run, lost))
 

@@ -178,7 +178,7 @@ def test_lasting_troubles_end(server: _Server, tmp_path: Path) -> None:
 
 
 def test_broken_connection_leaves_nothing(server: _Server, tmp_path: Path) -> None:
-    with pytest.raises(FetchError, match="connection broke"):
+    with pytest.raises(FetchError, match="connection was lost"):
         fetch(server.url("broken/net.onnx"), None, tmp_path)
     assert _files(tmp_path) == []
 

@@ -40,5 +40,4 @@ def two_devices() -> dict[str, Any]:
             "copies": [copy("b", "gpu", "cpu", 1), copy("c", "cpu", "gpu", 2)],
             "left_out": [{"device": "apu", "reason": "this build has no APU runtime"}],
         },
-        "memory": {"arena_bytes": 1_230_000, "constant_bytes": 40_000},
     }
