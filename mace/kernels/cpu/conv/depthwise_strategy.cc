@@ -40,24 +40,28 @@ void WarnOfMissingFiveWide() {
          "...`, or add -ops=FiveWide";
 }
 
+// Of one type of images.
+struct Tables {
+  const dwconv::Kernels *kernels = nullptr;
+  const dwconv::FiveWideKernels *five_wide = nullptr;
+};
+
 // By a filter as the kernels read it.
 class DepthwisePlan : public Plan, private RowPlan {
  public:
   // `type`: of the filter that kernels read.
-  DepthwisePlan(const Request &request,
-                const dwconv::Kernels *kernels,
-                WeightType type)
-      : request_(request), kernels_(kernels) {
+  DepthwisePlan(const Request &request, const Tables &tables, WeightType type)
+      : request_(request), kernels_(tables.kernels) {
     kernel_args_.shape = request.shape;
     kernel_args_.type = type;
-    kernel_args_.five_wide = dwconv::FiveWideKernelsOf(kernels);
+    kernel_args_.five_wide = tables.five_wide;
     const Shape &s = request.shape;
     if (kernel_args_.five_wide == nullptr && s.dilation_w == 1 &&
         s.kernel_w * (s.in_c / s.groups) == 5 && s.stride_w <= 2) {
       WarnOfMissingFiveWide();
     }
     ranges_ = dwconv::SplitRanges(request.shape, request.threads);
-    thread_bytes_ = kernels->scratch_bytes(request.shape, type);
+    thread_bytes_ = kernels_->scratch_bytes(request.shape, type);
     thread_bytes_ = (thread_bytes_ + 63) & ~size_t{63};
   }
 
@@ -156,9 +160,9 @@ class SmallGroupsPlan final : public DepthwisePlan {
  public:
   // `filter`: where the strategy keeps it in the order of use; null until then.
   SmallGroupsPlan(const Request &request,
-                  const dwconv::Kernels *kernels,
+                  const Tables &tables,
                   const void **filter)
-      : DepthwisePlan(request, kernels, kernels->type), filter_(filter) {}
+      : DepthwisePlan(request, tables, tables.kernels->type), filter_(filter) {}
 
   std::string Name() const override { return NameOf("small groups"); }
   size_t PreparedBytes() const override {
@@ -234,30 +238,33 @@ void SmallGroupsPlan::LayOut(char *to) const {
 class Depthwise final : public Strategy {
  public:
   explicit Depthwise(CpuIsa isa)
-      : float_(dwconv::KernelsFor(isa)),
-        fp16_(HalfTablesFor(isa, Precision::kFloat16).dwconv),
-        bf16_(HalfTablesFor(isa, Precision::kBfloat16).dwconv) {}
+      : float_{dwconv::KernelsFor(isa),
+               dwconv::FiveWideKernelsFor(isa, Element::kF32)},
+        fp16_{HalfTablesFor(isa, Precision::kFloat16).dwconv,
+              dwconv::FiveWideKernelsFor(isa, Element::kF16)},
+        bf16_{HalfTablesFor(isa, Precision::kBfloat16).dwconv,
+              dwconv::FiveWideKernelsFor(isa, Element::kBf16)} {}
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
-    const dwconv::Kernels *kernels = KernelsOf(request.results);
+    const Tables tables = TablesOf(request.results);
     // They take and give images of one type, and add no residual.
-    if (kernels == nullptr || request.residual ||
+    if (tables.kernels == nullptr || request.residual ||
         request.image != request.results) {
       return nullptr;
     }
     if (request.layout == FilterLayout::kTaps) {
-      return std::make_unique<DepthwisePlan>(request, kernels, request.weights);
+      return std::make_unique<DepthwisePlan>(request, tables, request.weights);
     }
     // Pairs pad odd channels.
     if (request.weights == WeightType::kBf16Pairs ||
         !HasSmallGroups(request.shape)) {
       return nullptr;
     }
-    return std::make_unique<SmallGroupsPlan>(request, kernels, &filter_);
+    return std::make_unique<SmallGroupsPlan>(request, tables, &filter_);
   }
 
  private:
-  const dwconv::Kernels *KernelsOf(Element element) const {
+  Tables TablesOf(Element element) const {
     switch (element) {
       case Element::kF32:
         return float_;
@@ -266,13 +273,13 @@ class Depthwise final : public Strategy {
       case Element::kBf16:
         return bf16_;
       default:
-        return nullptr;
+        return Tables();
     }
   }
 
-  const dwconv::Kernels *float_;
-  const dwconv::Kernels *fp16_;
-  const dwconv::Kernels *bf16_;
+  const Tables float_;
+  const Tables fp16_;
+  const Tables bf16_;
   const void *filter_ = nullptr;
 };
 

@@ -78,10 +78,11 @@ class TransposedDepthwisePlan final : public Plan {
   // `filter` belongs to the strategy.
   TransposedDepthwisePlan(const Request &request,
                           const dwconv::Kernels *kernels,
+                          const dwconv::FiveWideKernels *five_wide,
                           DepthwiseFilter *filter)
       : request_(request),
         kernels_(kernels),
-        five_wide_(dwconv::FiveWideKernelsOf(kernels)),
+        five_wide_(five_wide),
         filter_(filter) {
     for (const TransposedPhase &row : filter->phases[0]) {
       if (row.taps == 0) continue;
@@ -211,7 +212,8 @@ void TransposedDepthwisePlan::Run(const Args &args,
 class TransposedDepthwise final : public Strategy {
  public:
   explicit TransposedDepthwise(CpuIsa isa)
-      : kernels_(dwconv::KernelsFor(isa)) {}
+      : kernels_(dwconv::KernelsFor(isa)),
+        five_wide_(dwconv::FiveWideKernelsFor(isa, Element::kF32)) {}
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
     if (request.layout != FilterLayout::kTaps || request.residual ||
@@ -222,11 +224,12 @@ class TransposedDepthwise final : public Strategy {
       filter_ = std::make_unique<DepthwiseFilter>(request);
     }
     return std::make_unique<TransposedDepthwisePlan>(request, kernels_,
-                                                     filter_.get());
+                                                     five_wide_, filter_.get());
   }
 
  private:
   const dwconv::Kernels *kernels_;
+  const dwconv::FiveWideKernels *five_wide_;
   std::unique_ptr<DepthwiseFilter> filter_;
 };
 

@@ -24,13 +24,14 @@ const Kernels *Bf16KernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(BF16, isa, kKernels);
 }
 
-const FiveWideKernels *FiveWideKernelsOf(const Kernels *kernels) {
-  const FiveWidePart *part = OptionalKernels<FiveWidePart>::linked();
-  const FiveWideKernels *found =
-      part == nullptr ? nullptr : part->find(kernels);
-  if (found != nullptr) return found;
-  const HalfFiveWidePart *half = OptionalKernels<HalfFiveWidePart>::linked();
-  return half == nullptr ? nullptr : half->find(kernels);
+const FiveWideKernels *FiveWideKernelsFor(CpuIsa isa, gemm::Element element) {
+  if (element == gemm::Element::kF32) {
+    const FiveWidePart *part = OptionalKernels<FiveWidePart>::linked();
+    return part == nullptr ? nullptr : part->f32(isa);
+  }
+  const HalfFiveWidePart *part = OptionalKernels<HalfFiveWidePart>::linked();
+  if (part == nullptr) return nullptr;
+  return element == gemm::Element::kF16 ? part->fp16(isa) : part->bf16(isa);
 }
 
 }  // namespace mace::dwconv

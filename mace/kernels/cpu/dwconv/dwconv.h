@@ -46,7 +46,7 @@ using Middle = void (*)(const Shape &shape,
                         ptrdiff_t end);
 
 // Code for filters that are 5 wide, by their stride, instead of that for all. A
-// library may be built without it, see FiveWideKernelsOf.
+// library may be built without it, see FiveWideKernelsFor.
 struct FiveWideKernels {
   Middle stride1;
   Middle stride2;
@@ -94,17 +94,17 @@ const Kernels *Fp16KernelsFor(CpuIsa isa);
 // it.
 const Kernels *Bf16KernelsFor(CpuIsa isa);
 
-// What goes with such a table; null where it was not linked
-// (optional_kernels.h).
-const FiveWideKernels *FiveWideKernelsOf(const Kernels *kernels);
+// Those for images of that type; null for an ISA without, and where they were
+// not linked (optional_kernels.h).
+const FiveWideKernels *FiveWideKernelsFor(CpuIsa isa, gemm::Element element);
 
-// The parts that a library may have, for float and for 16 bits. Null for the
-// tables of another part.
+// The parts that a library may have, for float and for 16 bits.
 struct FiveWidePart {
-  const FiveWideKernels *(*find)(const Kernels *kernels);
+  const FiveWideKernels *(*f32)(CpuIsa isa);
 };
 struct HalfFiveWidePart {
-  const FiveWideKernels *(*find)(const Kernels *kernels);
+  const FiveWideKernels *(*fp16)(CpuIsa isa);
+  const FiveWideKernels *(*bf16)(CpuIsa isa);
 };
 
 }  // namespace mace::dwconv

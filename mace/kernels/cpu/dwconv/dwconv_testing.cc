@@ -28,6 +28,18 @@ const Kernels *KernelsOf(const Case &c, CpuIsa isa) {
   return KernelsFor(isa);
 }
 
+gemm::Element ElementOf(Stored stored) {
+  switch (stored) {
+    case Stored::kF16:
+      return gemm::Element::kF16;
+    case Stored::kBf16:
+      return gemm::Element::kBf16;
+    case Stored::kFloat:
+      break;
+  }
+  return gemm::Element::kF32;
+}
+
 }  // namespace
 
 float Rounded(Stored stored, float x) {
@@ -128,7 +140,8 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
       const Kernels *kernels = KernelsOf(c, isa);
       // Every second part as in a library without them.
       const bool linked = row / c.row_part % 2 == 0;
-      args.five_wide = linked ? FiveWideKernelsOf(kernels) : nullptr;
+      args.five_wide =
+          linked ? FiveWideKernelsFor(isa, ElementOf(c.stored)) : nullptr;
       std::vector<unsigned char> scratch(kernels->scratch_bytes(s, c.type),
                                          0xff);  // NaN
       Range range;

@@ -13,19 +13,11 @@ MACE_DECLARE_TABLES(BASE, FiveWideKernels, kFiveWide)
 
 namespace {
 
-const FiveWideKernels *Find(const Kernels *kernels) {
-#define MACE_ISA_VALUE(name, base) CpuIsa::name,
-  constexpr CpuIsa kIsas[] = {MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_VALUE)};
-#undef MACE_ISA_VALUE
-  for (CpuIsa isa : kIsas) {
-    if (kernels == KernelsFor(isa)) {
-      return MACE_FIND_TABLE(BASE, isa, kFiveWide);
-    }
-  }
-  return nullptr;
+const FiveWideKernels *F32(CpuIsa isa) {
+  return MACE_FIND_TABLE(BASE, isa, kFiveWide);
 }
 
-constexpr FiveWidePart kPart = {&Find};
+constexpr FiveWidePart kPart = {&F32};
 
 const OptionalKernels<FiveWidePart> registration(&kPart);
 

@@ -14,22 +14,15 @@ MACE_DECLARE_TABLES(BF16, FiveWideKernels, kFiveWide)
 
 namespace {
 
-const FiveWideKernels *Find(const Kernels *kernels) {
-#define MACE_ISA_VALUE(name, base) CpuIsa::name,
-  constexpr CpuIsa kIsas[] = {MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_VALUE)};
-#undef MACE_ISA_VALUE
-  for (CpuIsa isa : kIsas) {
-    if (kernels == Fp16KernelsFor(isa)) {
-      return MACE_FIND_TABLE(FP16, isa, kFiveWide);
-    }
-    if (kernels == Bf16KernelsFor(isa)) {
-      return MACE_FIND_TABLE(BF16, isa, kFiveWide);
-    }
-  }
-  return nullptr;
+const FiveWideKernels *Fp16(CpuIsa isa) {
+  return MACE_FIND_TABLE(FP16, isa, kFiveWide);
 }
 
-constexpr HalfFiveWidePart kPart = {&Find};
+const FiveWideKernels *Bf16(CpuIsa isa) {
+  return MACE_FIND_TABLE(BF16, isa, kFiveWide);
+}
+
+constexpr HalfFiveWidePart kPart = {&Fp16, &Bf16};
 
 const OptionalKernels<HalfFiveWidePart> registration(&kPart);
 

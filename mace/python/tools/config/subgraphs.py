@@ -26,12 +26,12 @@ def misfits(subgraphs: Sequence[SubgraphConfig]) -> Iterator[str]:
         if len(values) > 1:
             found = listed(str(getattr(value, "value", value)) for value in values)
             yield f"the subgraphs of a model have one {column}, found {found}"
-    makers: dict[str, str] = {}
+    makers: set[str] = set()
     for part in subgraphs:
         for name in part.output_tensors:
             if name in makers:
                 yield f"{shown(name)} is in output_tensors of two subgraphs"
-            makers[name] = ""
+            makers.add(name)
     known: dict[str, BorderTensor] = {}
     for tensor in (t for part in subgraphs for t in (*part.outputs, *part.inputs)):
         if _form(known.setdefault(tensor.name, tensor)) != _form(tensor):
