@@ -6,6 +6,8 @@
 // defined, once more for these: vectors of the element are
 // simd::MACE_ISA::element, with the names of simd.h. Images are read and
 // written as Element, converted filters as Weight; everything else stays float.
+// What a method keeps between its steps is of simd::MACE_ISA::kept: fp16 for
+// images of fp16, and float for others.
 
 #ifndef MACE_KERNELS_CPU_SIMD_ELEMENT_H_
 #define MACE_KERNELS_CPU_SIMD_ELEMENT_H_
@@ -16,15 +18,18 @@
 #include "mace/kernels/cpu/simd_fp16.h"
 namespace mace::simd::MACE_ISA {
 namespace element = half;
+namespace kept = half;
 }  // namespace mace::simd::MACE_ISA
 #elif defined(MACE_ELEMENT_BF16)
 #include "mace/kernels/cpu/simd_bf16.h"
 namespace mace::simd::MACE_ISA {
 namespace element = brain;
+namespace kept = ::mace::simd::MACE_ISA;
 }  // namespace mace::simd::MACE_ISA
 #else
 namespace mace::simd::MACE_ISA {
 namespace element = ::mace::simd::MACE_ISA;
+namespace kept = ::mace::simd::MACE_ISA;
 }  // namespace mace::simd::MACE_ISA
 #endif
 

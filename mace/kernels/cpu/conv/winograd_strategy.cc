@@ -38,8 +38,10 @@ class WinogradPlan final : public Plan {
       : part_(part), plan_(part->plan(request)), filter_(filter) {}
 
   std::string Name() const override {
-    const std::string name = plan_.tile == 2 ? "winograd2x2" : "winograd4x4";
-    return IsFp16() ? name + " in fp16" : name;
+    std::string name = plan_.tile == 2 ? "winograd2x2" : "winograd4x4";
+    if (plan_.image == Element::kF16) name += " in fp16";
+    if (plan_.image == Element::kBf16) name += " of bf16";
+    return name;
   }
   size_t ScratchBytes(int threads) const override {
     return plan_.shared_bytes + PerThread() * static_cast<size_t>(threads);
@@ -68,7 +70,6 @@ class WinogradPlan final : public Plan {
            void *scratch) const override;
 
  private:
-  bool IsFp16() const { return plan_.arithmetic->element == Element::kF16; }
   size_t PerThread() const { return (plan_.scratch_bytes + 63) & ~size_t{63}; }
   size_t FilterBytes() const {
     return part_->filter_elements(plan_) *
@@ -107,7 +108,7 @@ void WinogradPlan::Run(const Args &args,
   if (!plan_.each_run && !filter_->filled) Transform(args.weights, pool);
   Args own = args;
   if (!plan_.each_run) own.weights = filter_->memory;
-  const Element type = plan_.arithmetic->element;
+  const Element type = plan_.image;
   const auto activate = [&](ptrdiff_t task) {
     if (activation == nullptr) return;
     const ptrdiff_t regions = part_->regions(plan_, task);
@@ -142,13 +143,25 @@ class Winograd final : public Strategy {
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
     if (request.layout != FilterLayout::kPanels) return nullptr;
-    // The direct product is faster in bf16 than any tile in float.
-    const Element element = request.arithmetic->element;
-    if (element == Element::kBf16) return nullptr;
-    const winograd::Kernels *kernels = winograd::KernelsFor(isa_, element);
-    const winograd::Method method = winograd::Choose(
-        request.shape, max_tile_,
-        kernels == nullptr ? kMostLanes : kernels->lanes, request.threads);
+    const Element image = request.image;
+    if (image != request.results) return nullptr;
+    if (image != Element::kF32 && image != Element::kF16 &&
+        image != Element::kBf16) {
+      return nullptr;
+    }
+    const winograd::Kernels *kernels = winograd::KernelsFor(isa_, image);
+    // What is transformed is no longer of the type of the weights.
+    const gemm::Arithmetic *arithmetic = gemm::ArithmeticFor(
+        image == Element::kF16 ? gemm::ArithmeticKind::kFp16
+                               : gemm::ArithmeticKind::kFloat,
+        isa_);
+    winograd::ChooseRequest choice;
+    choice.shape = request.shape;
+    choice.max_tile = max_tile_;
+    choice.lanes = kernels == nullptr ? kMostLanes : kernels->lanes;
+    choice.direct_rate = request.arithmetic->rate / arithmetic->rate;
+    choice.threads = request.threads;
+    const winograd::Method method = winograd::Choose(choice);
     if (method.tile == 0) return nullptr;
     if (kernels == nullptr) {
       WarnOfMissingTransforms();
@@ -158,12 +171,9 @@ class Winograd final : public Strategy {
     own.shape = request.shape;
     own.method = method;
     own.weight_type = request.weights;
+    own.image = image;
     own.kernels = kernels;
-    // What is transformed is no longer of the type of the weights.
-    own.arithmetic = gemm::ArithmeticFor(element == Element::kF16
-                                             ? gemm::ArithmeticKind::kFp16
-                                             : gemm::ArithmeticKind::kFloat,
-                                         isa_);
+    own.arithmetic = arithmetic;
     own.threads = request.threads;
     return std::make_unique<WinogradPlan>(winograd::LinkedPart(), own,
                                           &filters_[method.tile == 2 ? 0 : 1]);

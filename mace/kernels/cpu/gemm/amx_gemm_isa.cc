@@ -281,6 +281,8 @@ const Arithmetic kBf16Arithmetic = {
     &Pack<float>,
     &Pack<uint16_t>,
     /*pads_images=*/true,
+    /*integers=*/nullptr,
+    /*rate=*/16.0,
 };
 
 }  // namespace mace::gemm::MACE_ISA

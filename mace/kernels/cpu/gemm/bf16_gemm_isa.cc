@@ -304,7 +304,22 @@ void Run(const Block &b) {
 
 extern const Arithmetic kBf16Arithmetic;
 const Arithmetic kBf16Arithmetic = {
-    "bf16",      Element::kBf16, &Run,    &avx512::RunVector, nullptr,      6,
-    kDepthBlock, kSumColumns,    &Narrow, &WidenRow,          &NarrowPadded};
+    "bf16",
+    Element::kBf16,
+    &Run,
+    &avx512::RunVector,
+    nullptr,
+    6,
+    kDepthBlock,
+    kSumColumns,
+    &Narrow,
+    &WidenRow,
+    &NarrowPadded,
+    nullptr,
+    nullptr,
+    /*pads_images=*/false,
+    /*integers=*/nullptr,
+    /*rate=*/2.0,  // an instruction adds two products to each sum
+};
 
 }  // namespace mace::gemm::MACE_ISA

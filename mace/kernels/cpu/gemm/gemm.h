@@ -253,6 +253,9 @@ struct Arithmetic {
   bool pads_images = false;
   // Not null: of int8, how rows and panels are packed.
   const IntegerPacking *integers = nullptr;
+  // Multiply-adds in the time that one of float takes on the same ISA, of large
+  // products; for choosing between methods, and told where these differ in it.
+  double rate = 1.0;
 };
 
 // What there are tables of, in this order.

@@ -80,11 +80,12 @@ double WinogradCost(const conv::Shape &s, int tile) {
          blocks * StreamCost(FilterFloats(s, tile));
 }
 
-double DirectCost(const conv::Shape &s) {
+// A faster product is one of smaller weights, which are streamed faster, too.
+double DirectCost(const conv::Shape &s, double rate) {
   const double rows = static_cast<double>(s.batch * s.out_h * s.out_w);
   const double weights = 9.0 * static_cast<double>(s.in_c) *
                          static_cast<double>(RoundUp(s.out_c, kPanel));
-  return std::max(rows, kMinRows) * weights + StreamCost(weights);
+  return (std::max(rows, kMinRows) * weights + StreamCost(weights)) / rate;
 }
 
 // Whether each run should transform the filter. That reads 9 of every t * t
@@ -129,11 +130,12 @@ ptrdiff_t BlockTiles(const conv::Shape &shape, const Method &method) {
                     kMaxBlockTiles);
 }
 
-Method Choose(const conv::Shape &shape, int max_tile, int lanes, int threads) {
+Method Choose(const ChooseRequest &request) {
+  const conv::Shape &shape = request.shape;
   Method best;
   if (!Fits(shape)) return best;
-  double cost = DirectCost(shape);
-  for (int tile = 2; tile <= std::min(max_tile, 4); tile += 2) {
+  double cost = DirectCost(shape, request.direct_rate);
+  for (int tile = 2; tile <= std::min(request.max_tile, 4); tile += 2) {
     const double candidate = WinogradCost(shape, tile);
     if (candidate < cost) {
       best.tile = tile;
@@ -141,7 +143,8 @@ Method Choose(const conv::Shape &shape, int max_tile, int lanes, int threads) {
     }
   }
   best.each_run =
-      best.tile != 0 && TransformsInEachRun(shape, best.tile, lanes, threads);
+      best.tile != 0 &&
+      TransformsInEachRun(shape, best.tile, request.lanes, request.threads);
   return best;
 }
 

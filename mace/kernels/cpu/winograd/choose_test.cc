@@ -7,11 +7,25 @@
 namespace mace::winograd {
 namespace {
 
+Method ChooseFor(const conv::Shape &shape,
+                 int max_tile,
+                 int lanes,
+                 int threads,
+                 double direct_rate = 1.0) {
+  ChooseRequest request;
+  request.shape = shape;
+  request.max_tile = max_tile;
+  request.lanes = lanes;
+  request.direct_rate = direct_rate;
+  request.threads = threads;
+  return Choose(request);
+}
+
 TEST(Choose, StaysWithinTheHintAndTheGeometry) {
   const conv::Shape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
   for (int lanes : {4, 8, 16}) {
     const auto tile = [&](const conv::Shape &shape, int max_tile) {
-      return Choose(shape, max_tile, lanes, 1).tile;
+      return ChooseFor(shape, max_tile, lanes, 1).tile;
     };
     EXPECT_EQ(tile(large, 0), 0);
     EXPECT_EQ(tile(large, 2), 2);
@@ -38,16 +52,27 @@ TEST(Choose, StaysWithinTheHintAndTheGeometry) {
 TEST(Choose, TransformsLargeFiltersInEachRunWhereMemoryIsSlower) {
   const conv::Shape small = MakeCase(4, 56, 56, 64, 64, 1).shape;
   const conv::Shape large = MakeCase(4, 14, 14, 256, 256, 1).shape;
-  EXPECT_FALSE(Choose(small, 4, 16, 1).each_run);
-  EXPECT_TRUE(Choose(large, 4, 16, 1).each_run);
-  EXPECT_FALSE(Choose(large, 4, 4, 1).each_run);
+  EXPECT_FALSE(ChooseFor(small, 4, 16, 1).each_run);
+  EXPECT_TRUE(ChooseFor(large, 4, 16, 1).each_run);
+  EXPECT_FALSE(ChooseFor(large, 4, 4, 1).each_run);
   // Four tiles do not pay for transforming to 38 MB.
-  EXPECT_EQ(Choose(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16, 1).tile, 2);
+  EXPECT_EQ(ChooseFor(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16, 1).tile, 2);
   // Threads share the memory; the method, and so the result, stays.
   const conv::Shape medium = MakeCase(4, 14, 14, 128, 32, 1).shape;
-  EXPECT_FALSE(Choose(medium, 4, 16, 1).each_run);
-  EXPECT_TRUE(Choose(medium, 4, 16, 2).each_run);
-  EXPECT_EQ(Choose(medium, 4, 16, 1).tile, Choose(medium, 4, 16, 2).tile);
+  EXPECT_FALSE(ChooseFor(medium, 4, 16, 1).each_run);
+  EXPECT_TRUE(ChooseFor(medium, 4, 16, 2).each_run);
+  EXPECT_EQ(ChooseFor(medium, 4, 16, 1).tile, ChooseFor(medium, 4, 16, 2).tile);
+}
+
+// bf16 is multiplied directly, points are in float.
+TEST(Choose, MakesFewerMultiplicationsOnlyWhereTheseAreNotMuchFaster) {
+  const conv::Shape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
+  EXPECT_EQ(ChooseFor(large, 4, 16, 1, 2.0).tile, 4);
+  EXPECT_EQ(ChooseFor(large, 4, 16, 1, 16.0).tile, 0);
+  // The transforms of few channels cost what is saved.
+  const conv::Shape few = MakeCase(4, 56, 56, 16, 16, 1).shape;
+  EXPECT_EQ(ChooseFor(few, 4, 16, 1).tile, 4);
+  EXPECT_EQ(ChooseFor(few, 4, 16, 1, 2.0).tile, 0);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ Index GroupPanels(const ConvPlan &p) {
   const Index most = std::min(p.panel_block, kMaxGroup);
   if (!p.each_run) return most;
   const Index panel_bytes =
-      TaskPoints(p) * p.shape.in_c * kPanel * ElementBytes(p);
+      TaskPoints(p) * p.shape.in_c * kPanel * PointBytes(p);
   return std::clamp(kGroupFilterBytes / panel_bytes, Index{1}, most);
 }
 
@@ -94,11 +94,11 @@ void SplitForThreads(ConvPlan *p, int threads) {
 
 size_t ProductBytes(const ConvPlan &p) {
   return Align(Points(p.tile) * Stride(p.tile_block, GroupElements(p)) *
-               ElementBytes(p));
+               PointBytes(p));
 }
 
 Scratch LayOutScratch(const ConvPlan &p) {
-  const Index bytes = ElementBytes(p);
+  const Index bytes = PointBytes(p);
   const Index points = TaskPoints(p);
   Scratch s;
   s.inputs = 0;
@@ -150,6 +150,7 @@ ConvPlan PlanConv(const PlanRequest &request) {
   p.weight_type = request.weight_type;
   p.transforms =
       p.tile == 2 ? &request.kernels->tile2 : &request.kernels->tile4;
+  p.image = request.image;
   p.arithmetic = request.arithmetic;
   p.tiles_h = DivideUp(p.shape.out_h, p.tile);
   p.tiles_w = DivideUp(p.shape.out_w, p.tile);

@@ -21,18 +21,18 @@ inline constexpr Index kPanel = static_cast<Index>(gemm::kPanelColumns);
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
-// Of an element of the image, and of what is transformed.
-inline Index ElementBytes(const ConvPlan &p) {
+// Of a value of what is transformed; one of the image is no larger.
+inline Index PointBytes(const ConvPlan &p) {
   return static_cast<Index>(gemm::ElementBytes(p.arithmetic->element));
 }
 
-// Elements from a point to the next of `rows` rows.
+// Values from a point to the next of `rows` rows.
 inline Index Stride(Index rows, Index row_length) {
   return static_cast<Index>(
       PointStride(static_cast<size_t>(rows * row_length / kPanel)));
 }
 
-// Elements of a row of inputs and of products.
+// Values in a row of inputs and of products.
 inline Index RowElements(const ConvPlan &p) {
   return RoundUp(p.shape.in_c, kPanel);
 }
@@ -45,7 +45,7 @@ struct Scratch {
   size_t inputs;    // [points][tile_block][in_c]
   size_t products;  // [points][tile_block][columns of a group]; not with halves
   size_t filter;    // [points][panels of a group][in_c][16], with each_run
-  size_t zeros;     // [in_c]
+  size_t zeros;     // [in_c], of the image
   size_t rows;      // pointers to the inputs of one point
   size_t sums;      // [tile_block][16] floats, for fp16 alone
   size_t end;

@@ -86,13 +86,13 @@ Fetch FirstFilter(const ConvPlan &p, const Task &task, const void *weights) {
   return fetch;
 }
 
-template <typename T>
+template <typename Image, typename Point>
 void TransformInputs(const ConvPlan &p,
                      const Task &task,
-                     const T *input,
-                     const T *zeros,
+                     const Image *input,
+                     const Image *zeros,
                      Fetch filter,
-                     T *to) {
+                     Point *to) {
   const void *pixels[kMaxPoints];
   const Index row_length = RowElements(p);
   InputArgs args;
@@ -184,17 +184,17 @@ void Multiply(const ConvPlan &p,
   }
 }
 
-template <typename T>
+template <typename Image, typename Point>
 void TransformOutputs(const ConvPlan &p,
                       const Task &task,
-                      const Group<T> &group,
+                      const Group<Point> &group,
                       const conv::Args &args,
-                      const T *products) {
+                      const Point *products) {
   const conv::Shape &s = p.shape;
   const Index column = group.panel * kPanel;
   const gemm::Epilogue &e = args.epilogue;
-  T *output = static_cast<T *>(args.output);
-  const T *residual = static_cast<const T *>(e.residual);
+  Image *output = static_cast<Image *>(args.output);
+  const Image *residual = static_cast<const Image *>(e.residual);
   OutputArgs out;
   out.from_stride = static_cast<size_t>(Stride(p.tile_block, GroupElements(p)));
   out.columns = static_cast<size_t>(group.columns);
@@ -268,7 +268,7 @@ T *ProductsOf(const ConvPlan &p, const Task &task, Byte *shared) {
                                             ProductBytes(p));
 }
 
-template <typename T>
+template <typename Image, typename Point>
 void RunTask(const ConvPlan &plan,
              const conv::Args &args,
              Index task,
@@ -276,36 +276,37 @@ void RunTask(const ConvPlan &plan,
              char *shared) {
   const Task at = Locate(plan, task);
   const Scratch layout = LayOutScratch(plan);
-  T *products = plan.halves ? ProductsOf<T>(plan, at, shared)
-                            : reinterpret_cast<T *>(scratch + layout.products);
-  T *zeros = reinterpret_cast<T *>(scratch + layout.zeros);
-  std::memset(zeros, 0, static_cast<size_t>(plan.shape.in_c) * sizeof(T));
-  TransformInputs(plan, at, static_cast<const T *>(args.input), zeros,
+  Point *products = plan.halves
+                        ? ProductsOf<Point>(plan, at, shared)
+                        : reinterpret_cast<Point *>(scratch + layout.products);
+  Image *zeros = reinterpret_cast<Image *>(scratch + layout.zeros);
+  std::memset(zeros, 0, static_cast<size_t>(plan.shape.in_c) * sizeof(Image));
+  TransformInputs(plan, at, static_cast<const Image *>(args.input), zeros,
                   FirstFilter(plan, at, args.weights),
-                  reinterpret_cast<T *>(scratch + layout.inputs));
+                  reinterpret_cast<Point *>(scratch + layout.inputs));
   for (Index panel = at.panel_begin; panel < at.panel_end;
        panel += plan.group_panels) {
-    Group<T> group = GroupAt<T>(plan, at, panel);
+    Group<Point> group = GroupAt<Point>(plan, at, panel);
     FindWeights(plan, at, args.weights, &group,
-                reinterpret_cast<T *>(scratch + layout.filter));
+                reinterpret_cast<Point *>(scratch + layout.filter));
     Multiply(plan, at, group, products, scratch);
     if (plan.halves) return;  // there is one group
-    TransformOutputs(plan, at, group, args, static_cast<const T *>(products));
+    TransformOutputs<Image, Point>(plan, at, group, args, products);
   }
 }
 
 // With halves.
-template <typename T>
+template <typename Image, typename Point>
 void TransformHalf(const ConvPlan &plan,
                    const conv::Args &args,
                    Index task,
                    const char *shared) {
   const Task at = LocateOutputs(plan, task);
-  const Group<T> group = GroupAt<T>(plan, at, at.panel_begin);
+  const Group<Point> group = GroupAt<Point>(plan, at, at.panel_begin);
   const Index skipped = at.tile_begin - Locate(plan, task).tile_begin;
-  TransformOutputs(
-      plan, at, group, args,
-      ProductsOf<const T>(plan, at, shared) + skipped * GroupElements(plan));
+  TransformOutputs<Image, Point>(plan, at, group, args,
+                                 ProductsOf<const Point>(plan, at, shared) +
+                                     skipped * GroupElements(plan));
 }
 
 }  // namespace
@@ -317,10 +318,12 @@ void RunConvTask(const ConvPlan &plan,
                  void *shared) {
   char *own = static_cast<char *>(scratch);
   char *common = static_cast<char *>(shared);
-  if (plan.arithmetic->element == gemm::Element::kF16) {
-    RunTask<uint16_t>(plan, args, task, own, common);
+  if (plan.image == gemm::Element::kF16) {
+    RunTask<uint16_t, uint16_t>(plan, args, task, own, common);
+  } else if (plan.image == gemm::Element::kBf16) {
+    RunTask<uint16_t, float>(plan, args, task, own, common);
   } else {
-    RunTask<float>(plan, args, task, own, common);
+    RunTask<float, float>(plan, args, task, own, common);
   }
 }
 
@@ -329,10 +332,12 @@ void RunOutputTask(const ConvPlan &plan,
                    ptrdiff_t task,
                    const void *shared) {
   const char *common = static_cast<const char *>(shared);
-  if (plan.arithmetic->element == gemm::Element::kF16) {
-    TransformHalf<uint16_t>(plan, args, task, common);
+  if (plan.image == gemm::Element::kF16) {
+    TransformHalf<uint16_t, uint16_t>(plan, args, task, common);
+  } else if (plan.image == gemm::Element::kBf16) {
+    TransformHalf<uint16_t, float>(plan, args, task, common);
   } else {
-    TransformHalf<float>(plan, args, task, common);
+    TransformHalf<float, float>(plan, args, task, common);
   }
 }
 

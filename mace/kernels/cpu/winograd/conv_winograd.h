@@ -33,9 +33,16 @@ struct Method {
 
 // What is expected to be fastest; no tile if that is the direct product, or if
 // the geometry is not for Winograd: 3x3, stride 1, no dilation, one group.
-// `max_tile` is the largest to consider, `lanes` Kernels::lanes. `threads`
-// decides each_run alone, which changes no results.
-Method Choose(const conv::Shape &shape, int max_tile, int lanes, int threads);
+struct ChooseRequest {
+  conv::Shape shape;
+  int max_tile = 0;  // the largest to consider
+  int lanes = 1;     // Kernels::lanes
+  // Multiply-adds that the direct product makes in the time of one of those of
+  // points: Arithmetic::rate of both, one over the other.
+  double direct_rate = 1.0;
+  int threads = 1;  // decides each_run alone, which changes no results
+};
+Method Choose(const ChooseRequest &request);
 
 // Tiles that are computed at a time, by what should stay in cache.
 ptrdiff_t BlockTiles(const conv::Shape &shape, const Method &method);
@@ -46,7 +53,8 @@ struct ConvPlan {
   bool each_run = false;
   gemm::WeightType weight_type = gemm::WeightType::kF32;  // with each_run
   const Transforms *transforms = nullptr;
-  const gemm::Arithmetic *arithmetic = nullptr;  // of float, or all in fp16
+  gemm::Element image = gemm::Element::kF32;     // of input and output
+  const gemm::Arithmetic *arithmetic = nullptr;  // of points: float or fp16
   ptrdiff_t tiles_h = 1;
   ptrdiff_t tiles_w = 1;
   ptrdiff_t tiles = 1;  // of the batch
@@ -56,7 +64,7 @@ struct ConvPlan {
   ptrdiff_t panel_block = 1;
   ptrdiff_t panel_blocks = 1;
   ptrdiff_t group_panels = 1;  // that are multiplied at a time
-  // Elements of the transformed filter from a point to the next: of all panels,
+  // Values of the transformed filter from a point to the next: of all panels,
   // with each_run of a group.
   size_t filter_stride = 0;
   // Whether two tasks share the points of a block, and so its transforms of
@@ -72,8 +80,9 @@ struct PlanRequest {
   conv::Shape shape;
   Method method;  // with a tile
   gemm::WeightType weight_type = gemm::WeightType::kF32;
-  const Kernels *kernels = nullptr;  // for elements of the arithmetic
-  const gemm::Arithmetic *arithmetic = nullptr;
+  gemm::Element image = gemm::Element::kF32;     // kF32, kF16 or kBf16
+  const Kernels *kernels = nullptr;              // KernelsFor(.., image)
+  const gemm::Arithmetic *arithmetic = nullptr;  // fp16 for kF16, else float
   int threads = 1;
 };
 
@@ -83,7 +92,7 @@ struct PlanRequest {
 // The geometry must be one that Choose accepts.
 ConvPlan PlanConv(const PlanRequest &request);
 
-// Elements of the filter that is transformed before the first run, [t * t]
+// Values of the filter that is transformed before the first run, [t * t]
 // points that lie filter_stride apart, [panels][in_c][16] each; 0 with
 // each_run.
 size_t FilterElements(const ConvPlan &plan);

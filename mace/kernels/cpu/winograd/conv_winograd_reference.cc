@@ -154,8 +154,12 @@ Expected Reference(const Case &c, const Data &d) {
             const size_t at =
                 Size(((n * s.out_h + oh) * s.out_w + ow) * s.out_c + o);
             e.value[at] = Direct(c, d, n, oh, ow, o);
+            const bool fp16 = c.image == gemm::Element::kF16;
             e.bound[at] =
-                steps * std::ldexp(y[Size(i)] + 2.0, c.half ? -11 : -24);
+                steps * std::ldexp(y[Size(i)] + 2.0, fp16 ? -11 : -24);
+            if (c.image == gemm::Element::kBf16) {
+              e.bound[at] += std::ldexp(std::fabs(e.value[at]), -8);
+            }
           }
         }
       }

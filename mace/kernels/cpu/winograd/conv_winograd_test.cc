@@ -18,6 +18,9 @@
 namespace mace::winograd {
 namespace {
 
+constexpr gemm::Element kImages[] = {gemm::Element::kF32, gemm::Element::kF16,
+                                     gemm::Element::kBf16};
+
 void CheckType(const Case &c, uint32_t seed) {
   Random random(seed);
   const Data d = MakeData(c, &random);
@@ -35,7 +38,7 @@ void CheckType(const Case &c, uint32_t seed) {
     for (size_t i = 0; i < got.size(); ++i) {
       const size_t o = i % stride;
       if (o >= out_c) {
-        ASSERT_EQ(got[i], (c.half ? FromF16(ToF16(kGuard)) : kGuard))
+        ASSERT_EQ(got[i], Stored(c.image, kGuard))
             << "written beyond pixel " << i / stride;
         continue;
       }
@@ -48,8 +51,8 @@ void CheckType(const Case &c, uint32_t seed) {
 }
 
 void Check(Case c, uint32_t seed) {
-  for (bool half : {false, true}) {
-    c.half = half;
+  for (gemm::Element image : kImages) {
+    c.image = image;
     CheckType(c, seed);
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -113,10 +116,10 @@ TEST(ConvWinograd, RandomGeometry) {
 // which the worst-case bound above exceeds by far. Measured 6e-6 and 1.2e-5 on
 // a 28x28 layer of 128 channels; in fp16 0.011 and 0.049 on this one.
 TEST(ConvWinograd, TypicalError) {
-  for (bool half : {false, true}) {
+  for (gemm::Element image : kImages) {
     for (int tile : {2, 4}) {
       Case c = MakeCase(tile, 8, 8, 128, 16, 1);
-      c.half = half;
+      c.image = image;
       Random random(4);
       const Data d = MakeData(c, &random);
       const Expected e = Reference(c, d);
@@ -131,7 +134,9 @@ TEST(ConvWinograd, TypicalError) {
           worst = std::max(worst, std::fabs(got[i] - e.value[i]));
         }
         const double most =
-            half ? (tile == 2 ? 0.03 : 0.1) : (tile == 2 ? 1e-5 : 2e-5);
+            image == gemm::Element::kF16    ? (tile == 2 ? 0.03 : 0.1)
+            : image == gemm::Element::kBf16 ? 0.02
+                                            : (tile == 2 ? 1e-5 : 2e-5);
         EXPECT_LT(worst / rms, most)
             << CpuIsaName(isa) << " tile " << tile << " seed " << random.seed();
       }
@@ -144,7 +149,10 @@ void CheckThreads(Case c, uint32_t seed) {
   const Data d = MakeData(c, &random);
   const int panels = static_cast<int>(gemm::PanelCount(Size(c.shape.out_c)));
   for (CpuIsa isa : RunnableFloatIsas()) {
-    c.half = KernelsFor(isa, gemm::Element::kF16) != nullptr;
+    c.image = gemm::Element::kF32;
+    for (gemm::Element image : {gemm::Element::kF16, gemm::Element::kBf16}) {
+      if (KernelsFor(isa, image) != nullptr) c.image = image;
+    }
     c.threads = 1;
     const std::vector<float> one = RunAll(c, d, isa);
     for (int threads : {2, 3, 8}) {
@@ -185,14 +193,14 @@ TEST(ConvWinograd, FiltersTransformedInEachRun) {
       const Data d = MakeData(c, &random);
       Case before = c;
       before.each_run = false;
-      for (bool half : {false, true}) {
-        c.half = before.half = half;
+      for (gemm::Element image : kImages) {
+        c.image = before.image = image;
         for (CpuIsa isa : IsasFor(c)) {
           EXPECT_EQ(RunAll(c, d, isa), RunAll(before, d, isa))
               << Describe(c, isa, random.seed());
         }
       }
-      c.half = false;
+      c.image = gemm::Element::kF32;
       if (type == gemm::WeightType::kF32) CheckThreads(c, seed);
     }
   }

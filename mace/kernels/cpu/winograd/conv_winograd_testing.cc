@@ -26,7 +26,7 @@ Memory Allocate(size_t bytes) {
 }
 
 Memory TransformFilter(const Case &c, const Data &d, const ConvPlan &plan) {
-  const size_t element = c.half ? sizeof(uint16_t) : sizeof(float);
+  const size_t element = gemm::ElementBytes(plan.arithmetic->element);
   Memory filter = Allocate(FilterElements(plan) * element);
   FilterArgs args;
   args.from = d.packed.data();
@@ -43,20 +43,32 @@ Memory TransformFilter(const Case &c, const Data &d, const ConvPlan &plan) {
   return filter;
 }
 
-std::vector<uint16_t> AllToF16(const std::vector<float> &values) {
+std::vector<uint16_t> AllTo(gemm::Element type,
+                            const std::vector<float> &values) {
   std::vector<uint16_t> halves;
   halves.reserve(values.size());
-  for (float x : values) halves.push_back(ToF16(x));
+  for (float x : values) {
+    halves.push_back(type == gemm::Element::kF16 ? ToF16(x) : ToBf16(x));
+  }
   return halves;
 }
 
 }  // namespace
 
+float FromHalf(gemm::Element type, uint16_t bits) {
+  return type == gemm::Element::kF16 ? FromF16(bits) : FromBf16(bits);
+}
+
+float Stored(gemm::Element type, float value) {
+  if (type == gemm::Element::kF32) return value;
+  return FromHalf(type, AllTo(type, {value}).front());
+}
+
 std::vector<CpuIsa> IsasFor(const Case &c) {
-  if (!c.half) return RunnableIsas();
+  if (c.image == gemm::Element::kF32) return RunnableIsas();
   std::vector<CpuIsa> isas;
   for (CpuIsa isa : RunnableFloatIsas()) {
-    if (KernelsFor(isa, gemm::Element::kF16) != nullptr) isas.push_back(isa);
+    if (KernelsFor(isa, c.image) != nullptr) isas.push_back(isa);
   }
   return isas;
 }
@@ -93,9 +105,9 @@ std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
          std::to_string(c.bias) + " residual " + std::to_string(c.residual) +
          " clamp " + std::to_string(c.clamp) + " extra " +
          std::to_string(c.extra_stride) + " threads " +
-         std::to_string(c.threads) + " half " + std::to_string(c.half) +
-         " each_run " + std::to_string(c.each_run) + " seed " +
-         std::to_string(seed);
+         std::to_string(c.threads) + " image " +
+         std::to_string(static_cast<int>(c.image)) + " each_run " +
+         std::to_string(c.each_run) + " seed " + std::to_string(seed);
 }
 
 Data MakeData(const Case &c, Random *random) {
@@ -107,9 +119,11 @@ Data MakeData(const Case &c, Random *random) {
   const size_t panel_bytes = gemm::PanelBytes(c.type, 9 * tap_depth);
   Data d;
   d.input = random->Floats(Size(s.batch * s.in_h * s.in_w * s.in_c));
+  for (float &x : d.input) x = Stored(c.image, x);
   d.filter = random->Floats(Size(s.out_c) * depth);
   d.bias = random->Floats(Size(s.out_c));
   d.residual = random->Floats(Size(s.batch * s.out_h * s.out_w * s.out_c));
+  for (float &x : d.residual) x = Stored(c.image, x);
   d.packed.assign(gemm::PanelCount(Size(s.out_c)) * panel_bytes, 0);
   for (size_t o = 0; o < Size(s.out_c); ++o) {
     char *panel = d.packed.data() + o / 16 * panel_bytes;
@@ -140,10 +154,12 @@ ConvPlan MakePlan(const Case &c, CpuIsa isa) {
   request.shape = c.shape;
   request.method = {c.tile, c.each_run};
   request.weight_type = c.type;
-  request.kernels =
-      KernelsFor(isa, c.half ? gemm::Element::kF16 : gemm::Element::kF32);
-  request.arithmetic = gemm::ArithmeticFor(
-      c.half ? gemm::ArithmeticKind::kFp16 : gemm::ArithmeticKind::kFloat, isa);
+  request.image = c.image;
+  request.kernels = KernelsFor(isa, c.image);
+  request.arithmetic = gemm::ArithmeticFor(c.image == gemm::Element::kF16
+                                               ? gemm::ArithmeticKind::kFp16
+                                               : gemm::ArithmeticKind::kFloat,
+                                           isa);
   request.threads = c.threads;
   return PlanConv(request);
 }
@@ -171,10 +187,10 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   std::vector<uint16_t> half_out;
   std::vector<uint16_t> half_input;
   std::vector<uint16_t> half_residual;
-  if (c.half) {
-    half_out = AllToF16(out);
-    half_input = AllToF16(d.input);
-    half_residual = AllToF16(d.residual);
+  if (c.image != gemm::Element::kF32) {
+    half_out = AllTo(c.image, out);
+    half_input = AllTo(c.image, d.input);
+    half_residual = AllTo(c.image, d.residual);
     args.input = half_input.data();
     args.output = half_out.data();
     args.epilogue.residual = c.residual ? half_residual.data() : nullptr;
@@ -185,7 +201,9 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   for (ptrdiff_t task = plan.output_tasks; task-- > 0;) {
     RunOutputTask(plan, args, task, shared.get());
   }
-  for (size_t i = 0; i < half_out.size(); ++i) out[i] = FromF16(half_out[i]);
+  for (size_t i = 0; i < half_out.size(); ++i) {
+    out[i] = FromHalf(c.image, half_out[i]);
+  }
   return out;
 }
 

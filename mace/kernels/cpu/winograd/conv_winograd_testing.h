@@ -33,7 +33,9 @@ struct Case {
   bool clamp = false;
   size_t extra_stride = 0;
   int threads = 1;
-  bool half = false;  // everything in fp16
+  // Of input, residual and output; what is between them is fp16 for kF16, else
+  // float.
+  gemm::Element image = gemm::Element::kF32;
   bool each_run = false;
 };
 
@@ -46,6 +48,9 @@ Case MakeCase(int tile,
               ptrdiff_t pad);
 
 std::string Describe(const Case &c, CpuIsa isa, uint32_t seed);
+
+// What a value becomes in an image.
+float Stored(gemm::Element type, float value);
 
 // Those of this machine that can run a case.
 std::vector<CpuIsa> IsasFor(const Case &c);
@@ -75,7 +80,7 @@ struct Expected {
 // of absolute values that enter it. Roundings: transforms of the input (two of
 // at most 5), of the filter (two of 4), of the output (two of 5), in_c
 // products and sums (two each where the ISA does not fuse), bias, residual. In
-// fp16 by s * 2^-11, and the operands are rounded too.
+// fp16 by s * 2^-11. With images of bf16 the result is rounded to them.
 Expected Reference(const Case &c, const Data &d);
 
 }  // namespace mace::winograd

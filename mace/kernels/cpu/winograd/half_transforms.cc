@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Registers the transforms of fp16, by being linked.
+// Registers the transforms of images of 16 bits, by being linked.
 
 #include "mace/kernels/cpu/isa_table.h"
 #include "mace/kernels/cpu/optional_kernels.h"
@@ -10,11 +10,13 @@
 namespace mace::winograd {
 
 MACE_DECLARE_TABLES(FP16, Kernels, kKernels)
+MACE_DECLARE_TABLES(BF16, Kernels, kKernels)
 
 namespace {
 
-const Kernels *LinkedKernelsFor(CpuIsa isa) {
-  return MACE_FIND_TABLE(FP16, isa, kKernels);
+const Kernels *LinkedKernelsFor(CpuIsa isa, gemm::Element image) {
+  return image == gemm::Element::kF16 ? MACE_FIND_TABLE(FP16, isa, kKernels)
+                                      : MACE_FIND_TABLE(BF16, isa, kKernels);
 }
 
 constexpr HalfPart kPart = {LinkedKernelsFor};

@@ -10,10 +10,10 @@ namespace mace::winograd {
 
 const Part *LinkedPart() { return OptionalKernels<Part>::linked(); }
 
-const Kernels *KernelsFor(CpuIsa isa, gemm::Element element) {
-  if (element == gemm::Element::kF16) {
+const Kernels *KernelsFor(CpuIsa isa, gemm::Element image) {
+  if (image != gemm::Element::kF32) {
     const HalfPart *part = OptionalKernels<HalfPart>::linked();
-    return part == nullptr ? nullptr : part->kernels_for(isa);
+    return part == nullptr ? nullptr : part->kernels_for(isa, image);
   }
   const Part *part = LinkedPart();
   return part == nullptr ? nullptr : part->kernels_for(isa);

@@ -103,14 +103,14 @@ template <typename Tile, Rows kRows>
 void FilterRun(const float *from,
                size_t tap_stride,
                size_t count,
-               Element *out,
+               Point *out,
                size_t to_stride) {
   constexpr int t = Tile::kPoints;
   constexpr int kBegin = RowBegin(t, kRows);
   constexpr int kEnd = RowEnd(t, kRows);
   ptrdiff_t points[t];
-  MakeOffsets(to_stride, points);
-  Element *to[t];
+  MakeOffsets<Point>(to_stride, points);
+  Point *to[t];
   MACE_UNROLL for (int row = kBegin; row < kEnd; ++row) {
     to[row] = out + static_cast<size_t>((row - kBegin) * t) * to_stride;
   }
@@ -129,8 +129,7 @@ void FilterRun(const float *from,
       fv::V u[t];
       Tile::Filter(columns[row], u);
       MACE_UNROLL for (int col = 0; col < t; ++col) {
-        sv::StoreRounded(const_cast<Element *>(At(to[row], points[col])),
-                         u[col]);
+        pv::StoreRounded(At(to[row], points[col]), u[col]);
       }
       to[row] = sv::Advance(to[row], fv::kLanes);
     }
@@ -141,7 +140,7 @@ template <typename Tile, Rows kRows>
 void Filter(const FilterArgs &args) {
   const FilterArgs x = args;  // a store cannot change the copy
   const size_t tap_stride = x.channels * kPanel;
-  Element *to = static_cast<Element *>(x.to);
+  Point *to = static_cast<Point *>(x.to);
   for (size_t panel = x.panel_begin; panel < x.panel_end; ++panel) {
     const FilterPanel from = PanelOf(x, panel);
     if (x.type == gemm::WeightType::kF32) {
@@ -173,7 +172,7 @@ MACE_SIMD_INLINE void TransformChannels(
     size_t c,
     int count,
     const ptrdiff_t (&points)[Tile::kPoints],
-    Element *(&to)[Tile::kPoints]) {
+    Point *(&to)[Tile::kPoints]) {
   constexpr int t = Tile::kPoints;
   sv::V columns[t][t];
   MACE_UNROLL for (int col = 0; col < t; ++col) {
@@ -192,7 +191,7 @@ MACE_SIMD_INLINE void TransformChannels(
     sv::V v[t];
     Tile::Input(columns[row], v);
     MACE_UNROLL for (int col = 0; col < t; ++col) {
-      sv::Store(const_cast<Element *>(At(to[row], points[col])), v[col]);
+      pv::Store(At(to[row], points[col]), v[col]);
     }
     to[row] = sv::Advance(to[row], sv::kLanes);
   }
@@ -204,10 +203,10 @@ void Input(const InputArgs &args) {
   constexpr int kBegin = RowBegin(t, kRows);
   const InputArgs x = args;  // a store cannot change the copy
   ptrdiff_t points[t];
-  MakeOffsets(x.to_stride, points);
-  Element *to[t];
+  MakeOffsets<Point>(x.to_stride, points);
+  Point *to[t];
   MACE_UNROLL for (int row = kBegin; row < RowEnd(t, kRows); ++row) {
-    to[row] = static_cast<Element *>(x.to) +
+    to[row] = static_cast<Point *>(x.to) +
               static_cast<size_t>((row - kBegin) * t) * x.to_stride;
   }
   size_t c = 0;

@@ -49,12 +49,12 @@ static size_t OutputVectors(const OutputArgs &args) {
   constexpr int m = Tile::kOutputs;
   ptrdiff_t points[t];
   ptrdiff_t pixels[m];
-  MakeOffsets(x.from_stride, points);
-  MakeOffsets(x.pixel_stride, pixels);
-  const Element *from[t];
+  MakeOffsets<Point>(x.from_stride, points);
+  MakeOffsets<Element>(x.pixel_stride, pixels);
+  const Point *from[t];
   Element *to[m];
   MACE_UNROLL for (int row = 0; row < t; ++row) {
-    from[row] = static_cast<const Element *>(x.from) +
+    from[row] = static_cast<const Point *>(x.from) +
                 static_cast<size_t>(row * t) * x.from_stride;
   }
   MACE_UNROLL for (int row = 0; row < m; ++row) {
@@ -70,7 +70,7 @@ static size_t OutputVectors(const OutputArgs &args) {
     MACE_UNROLL for (int col = 0; col < t; ++col) {
       sv::V products[t];
       MACE_UNROLL for (int row = 0; row < t; ++row) {
-        products[row] = sv::Load(At(from[row], points[col]));
+        products[row] = pv::Load(At(from[row], points[col]));
       }
       sv::V y[m];
       Tile::Output(products, y);
@@ -107,7 +107,7 @@ static size_t OutputVectors(const OutputArgs &args) {
       }
       MACE_UNROLL for (int col = 0; col < m; ++col) {
         if (!kWhole && col >= x.cols) continue;
-        sv::Store(const_cast<Element *>(At(to[row], pixels[col])), y[col]);
+        sv::Store(At(to[row], pixels[col]), y[col]);
       }
       to[row] = sv::Advance(to[row], sv::kLanes);
     }
@@ -123,39 +123,39 @@ static size_t StepOutputVectors(const OutputArgs &args) {
   const OutputArgs x = args;  // a store cannot change the copy
   constexpr int t = Tile::kPoints;
   constexpr int m = Tile::kOutputs;
-  alignas(16) Element kept[t * m * sv::kLanes];
+  alignas(16) Point kept[t * m * sv::kLanes];
   const size_t points = t * x.from_stride;  // from a row of points to the next
   const bool bounded = x.high < __builtin_inff();  // no plain rectifier
   size_t c = 0;
   for (; c + sv::kLanes <= x.columns; c += sv::kLanes) {
-    const Element *point = static_cast<const Element *>(x.from) + c;
-    Element *keep = fv::Hidden(kept);
+    const Point *point = static_cast<const Point *>(x.from) + c;
+    Point *keep = fv::Hidden(kept);
     MACE_UNROLL for (int col = 0; col < t; ++col) {
       sv::V products[t];
-      const Element *p = point;
+      const Point *p = point;
       MACE_UNROLL for (int row = 0; row < t; ++row) {
-        products[row] = sv::Load(p);
+        products[row] = pv::Load(p);
         p += points;
       }
       sv::V y[m];
       Tile::Output(products, y);
       MACE_UNROLL for (int row = 0; row < m; ++row) {
-        sv::Store(keep, y[row]);
+        pv::Store(keep, y[row]);
         keep += sv::kLanes;
       }
       point += x.from_stride;
     }
     const sv::V bias = x.bias == nullptr ? sv::Zero() : sv::LoadF32(x.bias + c);
-    const Element *kept_row = fv::Hidden(kept);
+    const Point *kept_row = fv::Hidden(kept);
     Element *to_row = static_cast<Element *>(x.to) + c;
     const Element *residual_row = static_cast<const Element *>(x.residual);
     if (residual_row != nullptr) residual_row += c;
     MACE_UNROLL for (int row = 0; row < m; ++row) {
       if (!kWhole && row >= x.rows) continue;
       sv::V columns[t];
-      const Element *p = kept_row;
+      const Point *p = kept_row;
       MACE_UNROLL for (int col = 0; col < t; ++col) {
-        columns[col] = sv::Load(p);
+        columns[col] = pv::Load(p);
         p += m * sv::kLanes;
       }
       kept_row += sv::kLanes;
@@ -213,7 +213,7 @@ static void Output(const OutputArgs &x) {
       sv::V products[t];
       MACE_UNROLL for (int row = 0; row < t; ++row) {
         products[row] =
-            sv::Load(static_cast<const Element *>(x.from) +
+            pv::Load(static_cast<const Point *>(x.from) +
                      static_cast<size_t>(row * t + col) * x.from_stride + c);
       }
       sv::V y[m];

@@ -8,6 +8,7 @@
 #define MACE_KERNELS_CPU_WINOGRAD_WINOGRAD_TILE_H_
 
 #include <cstddef>
+#include <type_traits>
 
 #include "mace/kernels/cpu/simd_element.h"
 
@@ -17,8 +18,10 @@
 namespace mace::winograd::MACE_ISA {
 
 namespace sv = simd::MACE_ISA::element;
-namespace fv = simd::MACE_ISA;  // of float: for filters
-using sv::Element;
+namespace fv = simd::MACE_ISA;        // of float: for filters
+namespace pv = simd::MACE_ISA::kept;  // of what is transformed
+using sv::Element;                    // of images
+using Point = pv::Element;
 
 // m = 2: points 0, 1, -1, infinity.
 struct Tile2 {
@@ -98,16 +101,17 @@ struct Tile4 {
   }
 };
 
-MACE_SIMD_INLINE const Element *At(const Element *p, ptrdiff_t bytes) {
-  return reinterpret_cast<const Element *>(reinterpret_cast<const char *>(p) +
-                                           bytes);
+template <typename T>
+MACE_SIMD_INLINE T *At(T *p, ptrdiff_t bytes) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return reinterpret_cast<T *>(reinterpret_cast<Byte *>(p) + bytes);
 }
 
-// Multiples of a distance in bytes, each in a register of its own.
-template <int kCount>
-MACE_SIMD_INLINE void MakeOffsets(size_t elements, ptrdiff_t (&to)[kCount]) {
+// Multiples of a distance of so many T in bytes, each in a register of its own.
+template <typename T, int kCount>
+MACE_SIMD_INLINE void MakeOffsets(size_t distance, ptrdiff_t (&to)[kCount]) {
   MACE_UNROLL for (int i = 0; i < kCount; ++i) {
-    to[i] = sv::Opaque(i * static_cast<ptrdiff_t>(elements * sizeof(Element)));
+    to[i] = sv::Opaque(i * static_cast<ptrdiff_t>(distance * sizeof(T)));
   }
 }
 
