@@ -232,6 +232,9 @@ struct OperatorPlacement {
   // Estimated time of one run, by which the device was chosen; 0 if the model
   // leaves shapes open.
   int64_t estimated_nanos;
+  // Time it took in the last run that was given RunMetadata; -1 if there was
+  // none.
+  int64_t measured_nanos;
   // The devices that come earlier in the caller's list, and why each of them
   // does not run the operator.
   std::vector<DeviceRefusal> refusals;

@@ -203,7 +203,10 @@ MaceStatus ModelRunner::RunOneLife() {
   MACE_TOOL_RETURN_IF_ERROR(CreateEngine());
   times.init_ms = NowMs() - begin;
   RecordMemory("engine created");
-  if (options_.explain) MACE_TOOL_INFO(engine_->Explain());
+  // With measured times where there will be any.
+  if (options_.explain && !options_.benchmark) {
+    MACE_TOOL_INFO(engine_->Explain());
+  }
   if (!options_.input_dir.empty()) return RunSamples();
 
   if (!options_.fake_warmup) {
@@ -323,6 +326,7 @@ MaceStatus ModelRunner::Benchmark() {
   PrintRunTimes("Run without statistics", m->without_statistics_ms);
   PrintRunTimes("Run with statistics", m->with_statistics_ms);
   m->ops.Print();
+  if (options_.explain) MACE_TOOL_INFO(engine_->Explain());
   return MaceStatus::MACE_SUCCESS;
 }
 

@@ -236,7 +236,8 @@ void AddRunFlags(CLI::App *app, Options *options) {
                 "before anything is timed, compare the checksum of the weights"
                 " with the model's (default true)");
   app->add_flag("--explain", options->explain,
-                "print where each operator runs, and why");
+                "print where each operator runs, why, and its estimated time; "
+                "with --benchmark the measured one, too");
 }
 
 void AddReportFlags(CLI::App *app, Options *options) {

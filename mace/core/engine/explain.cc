@@ -3,7 +3,6 @@
 
 #include "mace/core/engine/explain.h"
 
-#include <set>
 #include <sstream>
 #include <vector>
 
@@ -11,6 +10,16 @@
 #include "mace/core/graph/device.h"
 
 namespace mace {
+namespace {
+
+// Nanoseconds as text: "12.3 us".
+std::string Microseconds(int64_t nanos) {
+  const int64_t tenths = (nanos + 50) / 100;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) +
+         " us";
+}
+
+}  // namespace
 
 EnginePlacement PlacedGraph::Explain() const {
   EnginePlacement result;
@@ -27,6 +36,7 @@ EnginePlacement PlacedGraph::Explain() const {
     OperatorPlacement &placed = result.operators.back();
     placed.device = devices_[device]->type();
     placed.estimated_nanos = 0;
+    placed.measured_nanos = -1;
     if (node < 0) return;
     const Placement::NodePlace &place = placement_.nodes[node];
     placed.operator_name = graph_.nodes()[node].def->name;
@@ -69,14 +79,9 @@ EnginePlacement PlacedGraph::Explain() const {
       result.copies.push_back(shown);
     }
     if (run != nullptr) {
-      // Operators that the device added belong to the segment they end.
-      const std::vector<int> &nodes =
-          placement_.partitions[device].segments[segment.index];
-      const std::set<int> own(nodes.begin(), nodes.end());
       size_t end = next[device];
       while (end < notes[device].size() &&
-             (notes[device][end].node < 0 ||
-              own.count(notes[device][end].node) > 0)) {
+             notes[device][end].segment == segment.index) {
         ++end;
       }
       add_notes_until(device, end);
@@ -84,6 +89,13 @@ EnginePlacement PlacedGraph::Explain() const {
       for (int node : placement_.partitions[device].segments[segment.index]) {
         add_node(node, device);
       }
+    }
+  }
+  for (OperatorPlacement &placed : result.operators) {
+    for (const auto &measured : measured_) {
+      if (measured.first != placed.operator_name) continue;
+      placed.measured_nanos = measured.second;
+      break;
     }
   }
   return result;
@@ -136,6 +148,12 @@ std::string ExplainText(const std::string &model,
          << DeviceName(op.device);
     for (const std::string *part : {&op.kernel, &op.output, &op.remark}) {
       if (!part->empty()) text << ' ' << *part;
+    }
+    if (op.estimated_nanos > 0) {
+      text << ", estimated " << Microseconds(op.estimated_nanos);
+    }
+    if (op.measured_nanos >= 0) {
+      text << ", measured " << Microseconds(op.measured_nanos);
     }
     text << '\n';
     for (const DeviceRefusal &refusal : op.refusals) {

@@ -168,7 +168,15 @@ MaceStatus PlacedGraph::Run(PreparedRun *run,
     trace.start = std::chrono::steady_clock::now();
   }
   MACE_RETURN_IF_ERROR(RunSegments(run, callers, traced ? &trace : nullptr));
+  if (metadata != nullptr) KeepTimes(*metadata);
   return HandOut(run, callers);
+}
+
+void PlacedGraph::KeepTimes(const RunMetadata &metadata) {
+  measured_.clear();
+  for (const OperatorStats &op : metadata.op_stats) {
+    measured_.emplace_back(op.operator_name, op.stats.duration_nanos);
+  }
 }
 
 MaceStatus PlacedGraph::RunSegments(PreparedRun *run,

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,7 @@ class PlacedGraph {
   MaceStatus CopyBetween(PreparedRun *run, const Placement::Copy &copy);
   MaceStatus HandOut(PreparedRun *run,
                      const std::vector<CallerTensor> &callers);
+  void KeepTimes(const RunMetadata &metadata);
 
   const Graph &graph_;
   std::vector<Device *> devices_;
@@ -113,6 +115,8 @@ class PlacedGraph {
   std::list<PreparedRun> prepared_;  // most recently used first
   AlignedMemory staging_;  // between two devices, neither of which is the host
   Device *failed_ = nullptr;
+  // Operators' names and nanoseconds, of the last run that was timed.
+  std::vector<std::pair<std::string, int64_t>> measured_;
 };
 
 }  // namespace mace

@@ -82,7 +82,8 @@ struct CallerTensor {
 struct OperatorNote {
   std::string name;
   std::string type;
-  int node = -1;  // of the graph; -1 for one that the device added
+  int node = -1;       // of the graph; -1 for one that the device added
+  size_t segment = 0;  // that runs it
   std::string kernel;
   std::string output;  // "float32[1, 2, 2, 3] in place"
   std::string remark;  // "in 2 task(s), by bands of 4 row(s)"

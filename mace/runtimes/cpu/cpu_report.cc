@@ -175,9 +175,13 @@ MaceStatus CheckOutputs(const PlannedNode &node,
 std::vector<OperatorNote> ExplainPlan(const CpuPlan &plan,
                                       const ArenaLayout &layout) {
   std::vector<OperatorNote> notes;
+  const std::vector<size_t> &ends = plan.nodes_of->segment_ends;
+  size_t segment = 0;
   for (size_t step = 0; step < plan.nodes.size(); ++step) {
     const PlannedNode &node = plan.nodes[step];
+    while (step == ends[segment]) ++segment;
     OperatorNote note;
+    note.segment = segment;
     note.name = node.node->def->name;
     note.type = node.node->def->type;
     note.node = node.node->graph_node;

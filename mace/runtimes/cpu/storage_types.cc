@@ -31,9 +31,8 @@ class StorageTypes {
       for (; next < ends[segment]; ++next) {
         MACE_RETURN_IF_ERROR(Add(std::move(nodes[next])));
       }
-      // What another device reads before the end of the run is converted as
-      // soon as this segment ends; the rest at the very end.
-      MACE_RETURN_IF_ERROR(ConvertExports(segment + 1 == ends.size()));
+      // Others may read what it exports as soon as this segment has ended.
+      MACE_RETURN_IF_ERROR(ConvertExports());
       nodes_.segment_ends.push_back(nodes_.nodes.size());
     }
     nodes_.stored_as.resize(nodes_.tensor_count(), DataType::kUnknown);
@@ -92,11 +91,9 @@ class StorageTypes {
     return stored;
   }
 
-  MaceStatus ConvertExports(bool last_segment) {
+  MaceStatus ConvertExports() {
     for (const PartitionSpec::Border &border : nodes_.exports) {
       if (!half_[border.tensor]) continue;
-      const bool until_end = border.segment >= nodes_.segment_ends.size() + 1;
-      if (until_end && !last_segment) continue;
       MACE_ASSIGN_OR_RETURN(nodes_.export_of[border.tensor],
                             As(border.tensor, false));
       // Exports are known by the names that the model gives them.

@@ -210,6 +210,12 @@ void FakeDeviceControl::FailCall(int64_t number) {
   g_settings.failing_call = number;
 }
 
+FakeDeviceSettings Taking(bool (*takes)(size_t, const GraphNode &)) {
+  FakeDeviceSettings settings;
+  settings.takes = takes;
+  return settings;
+}
+
 bool TakesEverySecond(size_t index, const GraphNode &) {
   return index % 2 == 0;
 }

@@ -29,6 +29,9 @@ struct FakeDeviceSettings {
   int64_t failing_call = 0;
 };
 
+// Of a device that takes these nodes.
+FakeDeviceSettings Taking(bool (*takes)(size_t, const GraphNode &));
+
 class FakeDeviceControl {
  public:
   // The destructor restores the default settings.

@@ -25,12 +25,6 @@ MakeOptions OnBoth() {
   return options;
 }
 
-FakeDeviceSettings Taking(bool (*takes)(size_t, const GraphNode &)) {
-  FakeDeviceSettings settings;
-  settings.takes = takes;
-  return settings;
-}
-
 bool TakesOddNodes(size_t index, const GraphNode &) { return index % 2 == 1; }
 bool TakesNothing(size_t, const GraphNode &) { return false; }
 
@@ -197,6 +191,54 @@ TEST(TwoDevicesTest, ReportTimesOfBoth) {
     devices.push_back(stats.device);
   }
   EXPECT_EQ(devices, (Devices{APU, CPU, APU, CPU}));
+}
+
+TEST(TwoDevicesTest, ExplainWhatTheLastTimedRunTook) {
+  const FakeDeviceControl control(Taking(TakesEverySecond));
+  const MadeEngine made = Make(Diamond(), OnBoth());
+  ASSERT_OK(made.status);
+  ASSERT_OK(RunDiamond(made, 1));
+  for (const OperatorPlacement &op : made.engine->GetPlacement().operators) {
+    EXPECT_EQ(op.measured_nanos, -1) << op.operator_name;
+  }
+  EXPECT_EQ(made.engine->Explain().find("measured"), std::string::npos);
+  RunMetadata metadata;
+  ASSERT_OK(RunDiamond(made, 1, &metadata));
+  const EnginePlacement placement = made.engine->GetPlacement();
+  ASSERT_EQ(placement.operators.size(), metadata.op_stats.size());
+  for (size_t i = 0; i < metadata.op_stats.size(); ++i) {
+    EXPECT_EQ(placement.operators[i].measured_nanos,
+              metadata.op_stats[i].stats.duration_nanos);
+  }
+  const std::string text = made.engine->Explain();
+  EXPECT_NE(text.find(", estimated 0.0 us, measured "), std::string::npos)
+      << text;
+}
+
+// Each device stores what it computes as the deployment wishes, and what is
+// copied between them is of one type.
+TEST(TwoDevicesTest, GiveTheSameResultIn16Bits) {
+  for (const char *type : {"fp16_fp16", "bf16_bf16"}) {
+    for (auto *takes :
+         {TakesEverySecond, TakesOddNodes, TakesAll, TakesNothing}) {
+      const FakeDeviceControl control(Taking(takes));
+      const MadeEngine made = Make(ModelBuilder()
+                                       .DataTypes(type)
+                                       .Input("x", {1, 3})
+                                       .Operator("a", "TestHalf", {"x"}, {"a"})
+                                       .Operator("b", "TestMove", {"a"}, {"b"})
+                                       .Operator("c", "TestHalf", {"b"}, {"c"})
+                                       .Operator("d", "TestHalf", {"c"}, {"d"})
+                                       .Output("d"),
+                                   OnBoth());
+      ASSERT_OK(made.status);
+      Tensors outputs = {{"d", Room(3)}};
+      ASSERT_OK(
+          made.engine->Run({{"x", Floats({1, 3}, {1, -3, 40})}}, &outputs));
+      EXPECT_EQ(Values(outputs["d"]), (std::vector<float>{8, -24, 320}))
+          << type << made.engine->Explain();
+    }
+  }
 }
 
 TEST(TwoDevicesTest, AGroupThatDoesNotPayForItsCopiesGoesToTheHost) {
