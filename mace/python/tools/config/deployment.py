@@ -26,6 +26,7 @@ from mace.python.tools.config.effect import Command, no_effect, refused
 from mace.python.tools.config.keys import Section, key, keys_of
 from mace.python.tools.config.subgraphs import joined, misfits
 from mace.python.tools.config.vocabulary import Platform, Runtime
+from mace.python.tools.config.yaml_source import Table, Text
 from mace.python.tools.data_type import DataType, Precision
 from mace.python.tools.wording import listed, shown
 
@@ -557,6 +558,13 @@ def _model_name(name: str, info: ValidationInfo) -> str:
     return v.FILE_STEM.validate_python(name)
 
 
+def _entries(found: Any) -> Any:
+    """With names that have no settings, too, each with its place for messages."""
+    if not isinstance(found, Table):
+        return found
+    return {Text(name, at): found.get(name) for name, at in found.places.items()}
+
+
 def _named(models: Dict[str, ModelConfig]) -> Dict[str, ModelConfig]:
     return {name: model.named(name) for name, model in models.items()}
 
@@ -564,6 +572,7 @@ def _named(models: Dict[str, ModelConfig]) -> Dict[str, ModelConfig]:
 Models = Annotated[
     Dict[Annotated[str, AfterValidator(_model_name)], ModelConfig],
     MinLen(1),
+    BeforeValidator(_entries),
     v.Accepts("a mapping from name to settings", "mapping from name, see below"),
     AfterValidator(_named),
 ]

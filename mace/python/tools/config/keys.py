@@ -26,6 +26,7 @@ from mace.python.tools.config.effect import Effect, Rule
 from mace.python.tools.config.problems import Place
 from mace.python.tools.config.values import FileRef, told, unfit
 from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.config.yaml_source import Table
 
 
 class Section(BaseModel):
@@ -38,13 +39,17 @@ class Section(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _from_mapping(cls, found: Any, build: Any) -> Any:
+    def _from_mapping(cls, found: Any, build: Any, info: ValidationInfo) -> Any:
         if not isinstance(found, dict):
             keys = keys_of(cls).values()
             first = next((k.name for k in keys if k.required), next(iter(keys)).name)
             raise unfit(found, f"a mapping with keys such as {first}")
+        if not isinstance(found, Table):
+            return build(found)
+        if info.context:
+            info.context["spellings"].renew(cls, found)
         built = build(found)
-        built._places = {name: getattr(name, "place", None) for name in found}
+        built._places = {name: found.places[name] for name in found}
         return built
 
     @property
@@ -153,12 +158,6 @@ class Key:
         """What the value is made of."""
         kinds = [part for part in self._parts() if isinstance(part, type)]
         return next((kind for kind in kinds if issubclass(kind, Section)), None)
-
-    @functools.cached_property
-    def container(self) -> type | None:
-        """Whether there is one section, a tuple of them or a mapping to them."""
-        origins = [typing.get_origin(part) for part in self._parts()]
-        return next((kind for kind in origins if kind in (dict, tuple)), None)
 
     @property
     def accepted(self) -> str:

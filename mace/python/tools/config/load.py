@@ -62,22 +62,20 @@ def load_deployment_text(
     return _from_tree(Path(source), root, replaced or {})
 
 
-def _from_tree(source: Path, root: Table, replaced: Mapping[str, str]) -> Deployment:
+def _from_tree(source: Path, tree: Table, replaced: Mapping[str, str]) -> Deployment:
     for name, value in replaced.items():
-        for earlier in (name, *keys_of(Deployment)[name].was):
-            root.pop(earlier, None)
+        for earlier in keys_of(Deployment)[name].was:
+            tree.pop(earlier, None)
+            tree.places.pop(earlier, None)
         place = Place(f"--{name}")
-        root[Text(name, place)] = Text(value, place)
+        tree.add(name, Text(value, place), place)
     spellings = Spellings()
-    tree = spellings.present(Deployment, root)
-    problems = dict.fromkeys(spellings.problems)
-    folder = Path(os.path.abspath(source)).parent
+    folders = (Path.cwd(), Path(os.path.abspath(source)).parent)
+    context = {"search_dirs": folders, "spellings": spellings}
+    problems = spellings.problems
     try:
-        deployment = Deployment.model_validate(
-            tree, context={"search_dirs": (Path.cwd(), folder)}
-        )
+        deployment = Deployment.model_validate(tree, context=context)
     except ValidationError as error:
-        # What a model says for all subgraphs is wrong once.
         problems.update(dict.fromkeys(_problems(error, tree)))
     if problems:
         raise ConfigError(source, problems)
@@ -89,18 +87,14 @@ def _from_tree(source: Path, root: Table, replaced: Mapping[str, str]) -> Deploy
 
 
 def _problems(errors: ValidationError, tree: Table) -> Iterator[Problem]:
-    keys = {
-        name: key
-        for section in sections_below(Deployment)
-        for name, key in keys_of(section).items()
-    }
+    keys = {n: k for s in sections_below(Deployment) for n, k in keys_of(s).items()}
     for error in errors.errors(include_url=False):
         found, message = error["input"], error["msg"]
         # A part of a text that holds several values has the place of all.
         place = getattr(found, "place", None) or _place(tree, error["loc"])
         if error["type"] == "missing":
             name = str(error["loc"][-1])
-            what = "is missing" if found.key(name) is None else "has no value"
+            what = "has no value" if name in found.places else "is missing"
             message = f"{what}; it is required: {keys[name].meaning}"
             place = _place(tree, error["loc"])
         yield Problem(place, message)
@@ -115,8 +109,7 @@ def _place(node: Any, loc: Sequence[Union[int, str]]) -> Place:
             place = Place(place.origin, place.line, f"{place.path}[{part}]")
             child = node[part] if part < len(node) else None
         elif isinstance(node, Table) and isinstance(part, str):
-            key = node.key(part)
-            place = place.key(part) if key is None else key.place
+            place = node.places.get(part) or place.key(part)
             child = node.get(part)
         node, place = child, getattr(child, "place", place)
     return place

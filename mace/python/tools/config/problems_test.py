@@ -204,6 +204,11 @@ _ONE_PROBLEM = [
     ),
     (
         "output_tensors: y",
+        "output_tensors: y\n        input_ranges: 1",
+        ["subgraphs[0].input_ranges: found '1'", "two numbers, lowest first"],
+    ),
+    (
+        "output_tensors: y",
         "output_tensors: y\n        states: a",
         ["states", "'a'", "a mapping such as {state_in: state_out}"],
     ),

@@ -8,6 +8,7 @@ model says for all of its subgraphs into these, and tells what is no key.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,136 +38,111 @@ class Spellings:
     """Reads trees; `problems` and `warnings` grow as it goes."""
 
     def __init__(self) -> None:
-        self.problems: list[Problem] = []
-        self.warnings: list[str] = []
+        # What a model says for all subgraphs is told once.
+        self.problems: dict[Problem, None] = {}
+        self.warnings: dict[str, None] = {}
 
     def problem(self, place: Place, message: str) -> None:
-        self.problems.append(Problem(place, message))
+        self.problems[Problem(place, message)] = None
 
-    def _warn(self, place: Place, message: str) -> None:
-        # What a model says for all subgraphs is told once.
-        warning = f"{place}: {message}"
-        if warning not in self.warnings:
-            self.warnings.append(warning)
+    def renew(self, section: type[Section], node: Table) -> None:
+        """Puts a section into present spelling; again, it changes nothing."""
+        known = _spellings(section)
+        given, places = dict(node), dict(node.places)
+        node.clear()
+        node.places.clear()
 
-    def present(self, section: type[Section], node: Any) -> Any:
-        """The tree of a section in present spelling."""
-        if not isinstance(node, Table):
-            # The section itself says what is wrong with that.
-            return node
-        found = Table(node.place)
-        given = [(_key(section, name), name) for name in node.all_keys()]
-        # A present spelling wins over an earlier one, and both over a wrong one.
-        for key, name in sorted(given, key=lambda pair: _rank(*pair)):
-            if key is None:
-                key = self._unknown(section, name)
-                if key is not None and found.key(key.name) is None:
-                    # Goes on as if it had been meant, to find what else is wrong.
-                    self._take(found, key, key.name, node.get(name), name.place)
-            else:
-                self._take(found, key, name, node.get(name), name.place)
+        def rank(name: str) -> int:
+            # A present spelling wins over an earlier one, and both over a wrong one.
+            return int(known[name].name != name) if name in known else 2
+
+        for name in sorted(places, key=rank):
+            key = known.get(name) or self._meant(section, name, places[name])
+            if key is not None and (name in known or key.name not in node.places):
+                self._take(node, key, name, given.get(name), places[name])
         if section is ModelConfig:
-            self._share(found)
-        return found
+            self._share(node)
 
-    def _take(
-        self, found: Table, key: Key, name: str, value: Any, place: Place
-    ) -> None:
-        is_present = name == key.name
-        advice = "" if is_present else f"is now called {key.name}"
-        words = key.words if is_present else key.was[name]
+    def _take(self, node: Table, key: Key, name: str, value: Any, place: Place) -> None:
+        advice = f"is now called {key.name}" if name in key.was else ""
+        words = key.was.get(name, key.words)
         if isinstance(value, Text) and value.lower() in words:
             new = Text(words[value.lower()], value.place)
             advice = f'is now written "{key.name}: {new}"'
-            if is_present:
+            if name not in key.was:
                 advice = f"{shown(value.lower())} is now written {shown(new)}"
             value = new
-        other = found.key(key.name)
-        if other is not None:
-            self.problem(place, f"{advice}, which is also given ({other.place.origin})")
+        if key.name in node.places:
+            other = node.places[key.name].origin
+            self.problem(place, f"{advice}, which is also given ({other})")
             return
         if advice:
-            self._warn(place, advice)
-        found.add(Text(key.name, place), self._below(key, value))
+            self.warnings[f"{place}: {advice}"] = None
+        node.add(key.name, value, place)
 
-    def _below(self, key: Key, value: Any) -> Any:
-        """The tree of a key's value in present spelling."""
-        section = key.section
-        if section is None:
-            return value
-        if key.container is tuple and isinstance(value, Items):
-            return Items((self.present(section, item) for item in value), value.place)
-        if key.container is dict and isinstance(value, Table):
-            result = Table(value.place)
-            for name in value.all_keys():
-                result[name] = self.present(section, value.get(name))
-            return result
-        return value if key.container else self.present(section, value)
+    def _meant(self, section: type[Section], name: str, place: Place) -> Key | None:
+        """Tells that this is no key; the key that it was probably meant to be.
 
-    def _unknown(self, section: type[Section], name: Text) -> Key | None:
-        """Tells that this is no key; the key that it was probably meant to be."""
+        The reader goes on as if that one had been given, to find what else is wrong.
+        """
         if section is Deployment and name in GONE:
-            self._warn(name.place, f"has no effect: {GONE[name]}")
+            self.warnings[f"{place}: has no effect: {GONE[name]}"] = None
             return None
-        keys = keys_of(section)
         for other, where in _LEVELS.items():
             if other is not section and name in keys_of(other):
-                self.problem(name.place, f"unknown key; {name} belongs {where}")
+                self.problem(place, f"unknown key; {name} belongs {where}")
                 return None
-        earlier = [old for key in keys.values() for old in key.was]
-        near = nearest(name, [*keys, *earlier])
+        keys = keys_of(section)
+        near = nearest(name, [*keys, *(old for k in keys.values() for old in k.was)])
         hint = f"did you mean {near}?" if near else f"known here: {', '.join(keys)}"
-        self.problem(name.place, f"unknown key; {hint}")
-        return _key(section, near) if near else None
+        self.problem(place, f"unknown key; {hint}")
+        return _spellings(section)[near] if near else None
 
     def _share(self, model: Table) -> None:
         """Gives the subgraphs what the model says for all of them."""
-        is_early = any(f"{side}_tensors" in model for side in ("input", "output"))
-        if is_early and model.key("subgraphs") is None:
+        is_early = "input_tensors" in model or "output_tensors" in model
+        if is_early and "subgraphs" not in model.places:
             # An early file: the model is its only subgraph.
             entries = Items([Table(model.place)], model.place)
-            model.add(Text("subgraphs", model.place.key("subgraphs")), entries)
+            model.add("subgraphs", entries, model.place.key("subgraphs"))
         subgraphs = model.get("subgraphs")
         tables = [t for t in subgraphs or () if isinstance(t, Table)]
+        for table in tables:
+            self.renew(SubgraphConfig, table)
         if tables and "runtime" not in model:
-            self._take_runtime(model, tables)
+            # A model is for what its first subgraph is for, unless it says so.
+            if "runtime" in tables[0]:
+                model.add("runtime", tables[0]["runtime"], tables[0].places["runtime"])
+            else:
+                runtimes = listed(item.value for item in Runtime if item.in_release)
+                place = model.place.key("runtime")
+                self.problem(place, f"is missing; it is required: {runtimes}")
         own, below = keys_of(ModelConfig), keys_of(SubgraphConfig)
         for name in [name for name in model if name in below]:
             for table in tables:
-                table.setdefault(name, model[name])
+                if name not in table:
+                    table.add(name, model[name], model.places[name])
             if name not in own:
                 del model[name]
         for table in (model, *tables):
             self._drop_eight_bits(table)
 
-    def _take_runtime(self, model: Table, subgraphs: list[Table]) -> None:
-        """A model is for what its first subgraph is for, unless it says so."""
-        key = subgraphs[0].key("runtime")
-        if key is not None and key in subgraphs[0]:
-            model[key] = subgraphs[0][key]
-        else:
-            runtimes = listed(member.value for member in Runtime if member.in_release)
-            place = model.place.key("runtime")
-            self.problem(place, f"is missing; it is required: {runtimes}")
-
     def _drop_eight_bits(self, section: Table) -> None:
-        key = section.key("data_type")
-        if key is None or str(section.get(key)).lower() not in _EIGHT_BITS:
+        if str(section.get("data_type")).lower() not in _EIGHT_BITS:
             return
         if str(section.get("runtime")).lower() in _EIGHT_BIT_RUNTIMES:
-            self._warn(key.place, "has no effect: it chooses among types of floats")
-            del section[key]
+            place = section.places.pop("data_type")
+            advice = "has no effect: it chooses among types of floats"
+            self.warnings[f"{place}: {advice}"] = None
+            del section["data_type"]
 
 
-def _rank(key: Key | None, name: str) -> int:
-    return 2 if key is None else int(name != key.name)
-
-
-def _key(section: type[Section], name: str) -> Key | None:
-    """The key that this is a spelling of, of the section or what it may share."""
+@functools.cache
+def _spellings(section: type[Section]) -> Mapping[str, Key]:
+    """The keys, by present and earlier names, of a section and what it may share."""
     shared = (SubgraphConfig,) if section is ModelConfig else ()
-    for kind in (section, *shared):
-        for key in keys_of(kind).values():
-            if name == key.name or name in key.was:
-                return key
-    return None
+    found: dict[str, Key] = {}
+    for key in (key for kind in (section, *shared) for key in keys_of(kind).values()):
+        for name in (key.name, *key.was):
+            found.setdefault(name, key)
+    return found

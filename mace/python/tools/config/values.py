@@ -35,7 +35,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from mace.python.tools.config.vocabulary import SINGLE_DEVICES, Runtime
-from mace.python.tools.config.yaml_source import Text
+from mace.python.tools.config.yaml_source import Table, Text
 from mace.python.tools.wording import listed, nearest, shown
 
 # A dimension beyond this does not fit the model file's 32-bit dimensions.
@@ -79,9 +79,12 @@ class Accepts:
             try:
                 return inner(value)
             except ValidationError as error:
-                kinds = {part["type"] for part in error.errors(include_url=False)}
-                if kinds & {_TOLD, "missing"}:
-                    raise
+                for part in error.errors(include_url=False):
+                    lacks_key = part["type"] == "missing"
+                    if part["type"] == _TOLD or (
+                        lacks_key and isinstance(part["input"], Table)
+                    ):
+                        raise
                 raise unfit(value, self.text) from None
 
         return core_schema.no_info_wrap_validator_function(read, handler(source))

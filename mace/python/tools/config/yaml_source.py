@@ -47,14 +47,14 @@ _KNOWN_TAGS = tuple(
 
 
 class Text(str):
-    """A key, or a single value as written."""
+    """A single value as written."""
+
+    place: Place
 
     def __new__(cls, text: str, place: Place) -> Text:
         made = super().__new__(cls, text)
         made.place = place
         return made
-
-    place: Place
 
 
 class Items(list[Any]):
@@ -66,26 +66,18 @@ class Items(list[Any]):
 
 
 class Table(dict[str, Any]):
-    """A mapping; its keys are `Text`, those without a value in `empty`."""
+    """A mapping; `places` has its keys with and without a value."""
 
     def __init__(self, place: Place) -> None:
         super().__init__()
         self.place = place
-        self.empty: list[Text] = []
+        self.places: dict[str, Place] = {}
 
-    def add(self, key: Text, value: Any) -> None:
-        if value is None:
-            self.empty.append(key)
-        else:
-            self[key] = value
-
-    def key(self, name: str) -> Text | None:
-        """The key as it stands there."""
-        return next((key for key in self.all_keys() if key == name), None)
-
-    def all_keys(self) -> list[Text]:
-        """The keys that stand there, with a value or without."""
-        return [key for key in (*self, *self.empty) if isinstance(key, Text)]
+    def add(self, name: str, value: Any, place: Place) -> None:
+        """Adds a key; None: it stands there without a value."""
+        self.places[name] = place
+        if value is not None:
+            self[name] = value
 
 
 def read_yaml(path: Path, env: Mapping[str, str] | None = None) -> Table:
@@ -120,11 +112,15 @@ def read_yaml(path: Path, env: Mapping[str, str] | None = None) -> Table:
 def parse_yaml(text: str, source: Path, env: Mapping[str, str] | None = None) -> Table:
     """As `read_yaml`, for text that was read from `source`."""
     marked = _ENV.sub(f"{_ENV_OPEN}\\1{_ENV_CLOSE}", text)
+    builder = _TreeBuilder(source, os.environ if env is None else env)
     loader = None
     try:
         # The constructor already reads ahead and rejects control characters.
         loader = _LimitedLoader(marked)
         root = loader.get_single_node()
+        if root is None:
+            raise _whole_file(source, "is empty")
+        tree = builder.node(root, builder.place(root, ""))
     except _TooLargeError as error:
         raise _whole_file(source, str(error)) from None
     except yaml.YAMLError as error:
@@ -135,10 +131,6 @@ def parse_yaml(text: str, source: Path, env: Mapping[str, str] | None = None) ->
     finally:
         if loader is not None:
             loader.dispose()
-    if root is None:
-        raise _whole_file(source, "is empty")
-    builder = _TreeBuilder(source, os.environ if env is None else env)
-    tree = builder.node(root, builder.place(root, ""))
     if builder.problems:
         raise ConfigError(source, builder.problems)
     if not isinstance(tree, Table):
@@ -166,6 +158,15 @@ class _TooLargeError(Exception):
     """The text holds more than any file of settings."""
 
 
+def _check_size(nodes: int, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise _TooLargeError(f"is nested more than {MAX_DEPTH} deep")
+    if nodes > MAX_NODES:
+        raise _TooLargeError(
+            f"holds more than {MAX_NODES} keys and values: not a file of settings?"
+        )
+
+
 class _LimitedLoader(yaml.SafeLoader):
     """Stops at the first node beyond the limits, before the rest is even scanned.
 
@@ -173,53 +174,30 @@ class _LimitedLoader(yaml.SafeLoader):
     """
 
     yaml_implicit_resolvers = {"<": [(_MERGE, re.compile("<<$"))]}  # noqa: RUF012
-
-    def __init__(self, text: str) -> None:
-        self._depth = 0
-        self._nodes = 0
-        # Of a finished node: how many nodes it has, and how deep they are.
-        self._extents: dict[int, tuple[int, int]] = {}
-        self._deepest = 0
-        super().__init__(text)
+    _nodes = _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        is_alias = self.check_event(yaml.AliasEvent)
-        before, around = self._nodes, self._deepest
+        self._nodes += 1
         self._depth += 1
-        self._deepest = self._depth
-        self._grow(1, 0)
+        _check_size(self._nodes, self._depth)
         node: yaml.Node | None = super().compose_node(parent, index)
-        if is_alias:
-            if id(node) not in self._extents:
-                raise _TooLargeError("an alias refers to itself")
-            self._grow(*self._extents[id(node)])
-        else:
-            self._extents[id(node)] = (
-                self._nodes - before,
-                self._deepest - self._depth,
-            )
         self._depth -= 1
-        self._deepest = max(around, self._deepest)
         return node
-
-    def _grow(self, nodes: int, depth: int) -> None:
-        self._nodes += nodes
-        self._deepest = max(self._deepest, self._depth + depth)
-        if self._deepest > MAX_DEPTH:
-            raise _TooLargeError(f"is nested more than {MAX_DEPTH} deep")
-        if self._nodes > MAX_NODES:
-            raise _TooLargeError(
-                f"holds more than {MAX_NODES} keys and values: not a file of settings?"
-            )
 
 
 class _TreeBuilder:
-    """Turns PyYAML's node graph into our tree, collecting problems."""
+    """Turns PyYAML's node graph into our tree, collecting problems.
+
+    What an alias stands for is built anew, so that it counts each time.
+    """
 
     def __init__(self, source: Path, env: Mapping[str, str]) -> None:
         self.problems: list[Problem] = []
         self._source = source
         self._env = env
+        self._nodes = 0
+        # Those that are being built, from the outside.
+        self._open: list[yaml.Node] = []
 
     def place(self, node: yaml.Node, path: str) -> Place:
         line = node.start_mark.line + 1
@@ -229,6 +207,16 @@ class _TreeBuilder:
         self.problems.append(Problem(place, message))
 
     def node(self, node: yaml.Node, place: Place) -> Any:
+        if node in self._open:
+            raise _TooLargeError("an alias refers to itself")
+        self._open.append(node)
+        self._nodes += 1
+        _check_size(self._nodes, len(self._open))
+        built = self._built(node, place)
+        self._open.pop()
+        return built
+
+    def _built(self, node: yaml.Node, place: Place) -> Any:
         if node.tag not in (*_KNOWN_TAGS, _MERGE):
             self._problem(place, f"YAML tag {shown(node.tag)} is not supported")
         if isinstance(node, yaml.ScalarNode):
@@ -244,7 +232,6 @@ class _TreeBuilder:
 
     def _table(self, node: yaml.Node, place: Place) -> Table:
         result = Table(place)
-        seen: dict[str, Text] = {}
         merged: list[Table] = []
         for key_node, value_node in node.value:
             at = self.place(key_node, place.path)
@@ -256,18 +243,16 @@ class _TreeBuilder:
                 continue
             name = self._text(key_node, at)
             # A value is where its key is, not where its first line begins.
-            key = Text(name, at.key(name))
-            first = seen.setdefault(name, key)
-            if first is key:
-                result.add(key, self.node(value_node, key.place))
+            at = at.key(name)
+            if name in result.places:
+                line = result.places[name].line
+                self._problem(at, f"the key is given twice, first on line {line}")
             else:
-                line = first.place.line
-                text = f"the key is given twice, first on line {line}"
-                self._problem(key.place, text)
+                result.add(name, self.node(value_node, at), at)
         for source in merged:
-            for key in source.all_keys():
-                if seen.setdefault(key, key) is key:
-                    result.add(key, source.get(key))
+            for name, at in source.places.items():
+                if name not in result.places:
+                    result.add(name, source.get(name), at)
         return result
 
     def _merged(self, node: yaml.Node, place: Place) -> Iterator[Table]:
