@@ -9,7 +9,7 @@ the model file all come from these declarations. Nothing here reads files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Dict, Optional, Tuple
@@ -24,7 +24,6 @@ from mace.python.tools.config import vocabulary as words
 from mace.python.tools.config.cpp_names import cpp_name_problem
 from mace.python.tools.config.effect import Command, no_effect, refused
 from mace.python.tools.config.keys import Section, key, keys_of
-from mace.python.tools.config.subgraphs import joined, misfits
 from mace.python.tools.config.vocabulary import Platform, Runtime
 from mace.python.tools.config.yaml_source import Table, Text
 from mace.python.tools.data_type import DataType, Precision
@@ -33,7 +32,7 @@ from mace.python.tools.wording import listed, shown
 
 @dataclass(frozen=True)
 class BorderTensor:
-    """An input or output tensor of a subgraph.
+    """An input, an output or a tensor to compare of a subgraph.
 
     Attributes:
         shape: -1 for what is decided at run time.
@@ -104,14 +103,6 @@ class _Computation(Section):
         words=_TILE_OF_SWITCH,
         hint="winograd",
     )
-
-
-@dataclass(frozen=True)
-class CheckTensor:
-    """An intermediate tensor to compare during validation."""
-
-    name: str
-    shape: tuple[int, ...]
 
 
 _PART = "the name of the part in `SetRuntimeType` and in what is told of the model"
@@ -243,18 +234,18 @@ class SubgraphConfig(_Computation):
     @property
     def inputs(self) -> tuple[BorderTensor, ...]:
         """The input tensors, one by one."""
-        return tuple(self._border("input"))
+        return self._border("input", self.input_tensors)
 
     @property
     def outputs(self) -> tuple[BorderTensor, ...]:
         """The output tensors, one by one."""
-        return tuple(self._border("output"))
+        return self._border("output", self.output_tensors)
 
     @property
-    def checks(self) -> tuple[CheckTensor, ...]:
+    def checks(self) -> tuple[BorderTensor, ...]:
         """The intermediate tensors to compare, one by one."""
         pairs = zip(self.check_tensors or (), self.check_shapes or ())
-        return tuple(CheckTensor(*pair) for pair in pairs)
+        return tuple(BorderTensor(*pair) for pair in pairs)
 
     @field_validator("data_type")
     @classmethod
@@ -304,8 +295,7 @@ class SubgraphConfig(_Computation):
             raise v.told("; ".join(problems))
         return states
 
-    def _border(self, side: str) -> Iterator[BorderTensor]:
-        names = getattr(self, f"{side}_tensors")
+    def _border(self, side: str, names: Sequence[str]) -> tuple[BorderTensor, ...]:
         columns = {
             "shape": f"{side}_shapes",
             "data_type": f"{side}_data_types",
@@ -314,17 +304,85 @@ class SubgraphConfig(_Computation):
             "validation_data": f"validation_{side}s_data",
             "range": f"{side}_ranges",
         }
+        given = {name: getattr(self, column, None) for name, column in columns.items()}
+        tensors = []
         for index, name in enumerate(names):
-            tensor: dict[str, Any] = {}
-            for name_of_value, column in columns.items():
-                # None given, one for all, or one for each.
-                given = getattr(self, column, None) or (None,)
-                one_each = len(given) == len(names)
-                tensor[name_of_value] = given[index if one_each else 0]
-            shape = tensor["shape"]
-            if isinstance(shape, v.InputShape):
-                tensor.update(shape=shape.dims, largest=shape.largest)
-            yield BorderTensor(name, **tensor)
+            values: dict[str, Any] = {
+                key: column and column[index] for key, column in given.items()
+            }
+            tensor = BorderTensor(name, **values)
+            if isinstance(tensor.shape, v.InputShape):
+                shape, largest = tensor.shape.dims, tensor.shape.largest
+                tensor = replace(tensor, shape=shape, largest=largest)
+            tensors.append(tensor)
+        return tuple(tensors)
+
+
+def misfits(subgraphs: Sequence[SubgraphConfig]) -> Iterator[str]:
+    """Why these cannot be the parts of one model."""
+    for column in ("data_type", "winograd", "backend"):
+        values = dict.fromkeys(getattr(part, column) for part in subgraphs)
+        if len(values) > 1:
+            found = listed(str(getattr(value, "value", value)) for value in values)
+            yield f"the subgraphs of a model have one {column}, found {found}"
+    made = [name for part in subgraphs for name in part.output_tensors]
+    for name in dict.fromkeys(name for name in made if made.count(name) > 1):
+        yield f"{shown(name)} is in output_tensors of two subgraphs"
+    forms: dict[str, Any] = {}
+    for tensor in (t for part in subgraphs for t in (*part.outputs, *part.inputs)):
+        form = tensor.shape, tensor.data_type, tensor.data_format
+        if forms.setdefault(tensor.name, form) != form:
+            yield (
+                f"{shown(tensor.name)} has another shape, type or format in one "
+                "subgraph than in another"
+            )
+    if all(name in made for part in subgraphs for name in part.input_tensors):
+        yield (
+            "every input is the output of a subgraph; one at least must come from "
+            "the application"
+        )
+
+
+def joined(subgraphs: Sequence[SubgraphConfig]) -> SubgraphConfig:
+    """All of them as one subgraph, without name and order.
+
+    An input that another subgraph makes is left out, and so is an output that
+    another one takes.
+    """
+    made = {name for part in subgraphs for name in part.output_tensors}
+    taken = {name for part in subgraphs for name in part.input_tensors}
+    states = {k: to for part in subgraphs for k, to in (part.states or {}).items()}
+    thresholds = [part.validation_threshold for part in subgraphs]
+    changed = {
+        "name": None,
+        "order": None,
+        "states": states or None,
+        "validation_threshold": next(filter(None, thresholds), None),
+        **_columns(subgraphs, "input_tensors", made),
+        **_columns(subgraphs, "output_tensors", taken),
+    }
+    for column in ("check_tensors", "check_shapes", "accuracy_validation_script"):
+        values = [value for part in subgraphs for value in getattr(part, column) or ()]
+        changed[column] = tuple(values) or None
+    return subgraphs[0].model_copy(update=changed)
+
+
+def _columns(
+    subgraphs: Sequence[SubgraphConfig], names: str, hidden: set[str]
+) -> dict[str, Any]:
+    """The key `names` and those with an entry for each of its names."""
+    kept: dict[str, tuple[SubgraphConfig, int]] = {}
+    for part in subgraphs:
+        for index, name in enumerate(getattr(part, names)):
+            if name not in hidden:
+                kept.setdefault(name, (part, index))
+    changed: dict[str, Any] = {names: tuple(kept)}
+    for declared in keys_of(SubgraphConfig).values():
+        if declared.each == names:
+            columns = [(getattr(part, declared.name), i) for part, i in kept.values()]
+            found = tuple(column and column[i] for column, i in columns)
+            changed[declared.name] = None if set(found) == {None} else found
+    return changed
 
 
 _MICRO = no_effect("the microcontroller form is not in this release")

@@ -9,7 +9,7 @@ import functools
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -24,9 +24,11 @@ from pydantic.fields import FieldInfo
 
 from mace.python.tools.config.effect import Effect, Rule
 from mace.python.tools.config.problems import Place
-from mace.python.tools.config.values import FileRef, told, unfit
+from mace.python.tools.config.values import FileRef, OneOrMany, told, unfit
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.config.yaml_source import Table
+
+_PartT = TypeVar("_PartT")
 
 
 class Section(BaseModel):
@@ -65,7 +67,7 @@ class Section(BaseModel):
         """What a key says of the one that it belongs to."""
         declared = keys_of(cls).get(info.field_name or "")
         if declared is not None and declared.each in info.data and found is not None:
-            _check_count(declared, found, info.data[declared.each])
+            found = _one_for_each(declared, found, info.data[declared.each])
         if declared is not None and declared.verifies in info.data:
             file: FileRef | None = info.data[declared.verifies]
             if file is None and found:
@@ -78,21 +80,18 @@ class Section(BaseModel):
         return found
 
 
-def _check_count(declared: Key, values: Sequence[Any], tensors: Any) -> None:
+def _one_for_each(declared: Key, values: Any, tensors: Any) -> Any:
+    """As many values as there are tensors."""
     if tensors is None:
         raise told(f"is given without {declared.each}")
-    if len(values) == len(tensors) or (declared.one_for_all and len(values) == 1):
-        return
-    advice = "give one for each"
-    if declared.one_for_all:
-        advice += ", or one for all"
-    elif declared.name.endswith("shapes"):
-        shapes = [getattr(shape, "dims", shape) for shape in values]
-        if all(len(shape) == 1 for shape in shapes):
-            dims = ",".join(str(shape[0]) for shape in shapes)
-            advice = f'if this is one shape, write "{dims}" without [ ]'
+    if len(values) == len(tensors):
+        return values
+    column = declared.part(OneOrMany)
+    if column.one_for_all and len(values) == 1:
+        return values * len(tensors)
     counts = (len(values), "value"), (len(tensors), "tensor")
     found, wanted = (f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts)
+    advice = column.advice(values)
     raise told(f"found {found} for {wanted} in {declared.each}; {advice}")
 
 
@@ -148,10 +147,9 @@ class Key:
         """Whether it has no default."""
         return self.info.is_required()
 
-    @property
-    def one_for_all(self) -> bool:
-        """Whether one value may stand for all of `each`."""
-        return any(getattr(part, "one_for_all", False) for part in self._parts())
+    def part(self, kind: type[_PartT]) -> _PartT:
+        """What its type is annotated with of that kind."""
+        return next(part for part in self._parts() if isinstance(part, kind))
 
     @functools.cached_property
     def section(self) -> type[Section] | None:

@@ -168,6 +168,16 @@ class OneOrMany:
         array = {**handler(schema), "minItems": 1}
         return {"anyOf": [array["items"], array]}
 
+    def advice(self, values: Iterable[Any]) -> str:
+        """How to write as many values as there are tensors."""
+        if self.one_for_all:
+            return "give one for each, or one for all"
+        shapes = [v.dims if isinstance(v, InputShape) else v for v in values]
+        if all(isinstance(shape, tuple) and len(shape) == 1 for shape in shapes):
+            dims = ",".join(str(size) for (size,) in shapes)
+            return f'if this is one shape, write "{dims}" without [ ]'
+        return "give one for each"
+
     def _items(self, value: Any) -> Any:
         items = [value] if isinstance(value, str) else value
         if not isinstance(items, (list, tuple)):
