@@ -51,8 +51,10 @@ def convert(args: argparse.Namespace) -> int:
     options = convert_options(args)
     deployment = _load(args)
     from mace.python.tools.convert.convert import convert_deployment
+    from mace.python.tools.explain.memory import tell_memory
 
     convert_deployment(deployment, options)
+    tell_memory(deployment, options)
     return 0
 
 

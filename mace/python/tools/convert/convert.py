@@ -26,6 +26,7 @@ from mace.python.tools.codegen import (
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.config.vocabulary import ModelFormat
+from mace.python.tools.convert.memory import memory_bound
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.requests import (
     check_border_types,
@@ -227,6 +228,7 @@ def _convert(
         weight_bytes=exported.data_size,
         seconds=time.perf_counter() - start,
         peak_bytes=peak_memory(),
+        memory=memory_bound(graph, model),
         eight_bit=exported.eight_bit,
     )
     return _Converted(result, LinkedModel(model.name, places.model, message))

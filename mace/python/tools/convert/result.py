@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from mace.python.tools.convert.memory import MemoryBound
 from mace.python.tools.export.eight_bit import StoredInEightBits
 
 
@@ -27,6 +28,7 @@ class ModelResult:
         eight_bit: the weights stored in 8 bits, if there are any.
         seconds: from reading to the last byte written.
         peak_bytes: most memory that the process had in use until then.
+        memory: what a run takes, as far as the graph tells.
     """
 
     name: str
@@ -40,19 +42,21 @@ class ModelResult:
     weight_bytes: int
     seconds: float
     peak_bytes: int
+    memory: MemoryBound
     eight_bit: StoredInEightBits | None = None
 
     def summary(self) -> str:
-        """For people: a line, and one more where weights are in 8 bits."""
-        line = (
-            f"{self.name}: {self.ops_before} operators became {self.ops_after}, "
+        """For people: what it was, the 8-bit weights if any, the memory of a run."""
+        lines = [
+            f"{self.ops_before} operators became {self.ops_after}, "
             f"weights {_megabytes(self.source_bytes)} became "
             f"{_megabytes(self.weight_bytes)}, {self.seconds:.1f} s, "
             f"peak memory {_megabytes(self.peak_bytes)}; {self.graph_path}"
-        )
-        if self.eight_bit is None:
-            return line
-        return f"{line}\n{self.name}: {self.eight_bit.summary()}"
+        ]
+        if self.eight_bit is not None:
+            lines.append(self.eight_bit.summary())
+        lines.append(self.memory.summary(self.weight_bytes))
+        return "\n".join(f"{self.name}: {line}" for line in lines)
 
 
 @dataclass(frozen=True)

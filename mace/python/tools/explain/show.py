@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mace.python.tools.report.placement import (
@@ -54,22 +54,23 @@ def _run(run: ModelRun) -> Iterator[str]:
     if not run.failure:
         yield f"{where}:"
     yield f"  {_summary(placement)}"
-    yield from _memory(run)
+    memory = memory_text(run.report)
+    if memory:
+        yield f"  memory: {memory}"
     for refusal in placement.left_out:
         yield f"  {refusal.device} is left out: {refusal.reason}"
     yield ""
     yield from _operators(placement)
 
 
-def _memory(run: ModelRun) -> Iterator[str]:
-    memory = run.report.get("memory")
-    if memory:
-        parts = ", ".join(
-            f"{name} {memory[f'{key}_bytes'] / 1e6:.2f} MB"
-            for name, key in _MEMORY.items()
-            if memory.get(f"{key}_bytes")
-        )
-        yield f"  memory: {parts}"
+def memory_text(report: Mapping[str, Any]) -> str:
+    """What the engine took for a run; '' if it did not run."""
+    memory = report.get("memory") or {}
+    return ", ".join(
+        f"{name} {memory[f'{key}_bytes'] / 1e6:.2f} MB"
+        for name, key in _MEMORY.items()
+        if memory.get(f"{key}_bytes")
+    )
 
 
 def _summary(placement: Placement) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mace.python.tools.export.model_file import ModelFile
+from mace.python.tools.ir.liveness import live_bytes
 
 _ELEMENT_BYTES = {"float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "bool": 1}
 
@@ -173,11 +174,8 @@ def _live_bytes(ops: list[Any], model: ModelFile) -> tuple[int, ...]:
             size = _ELEMENT_BYTES.get(tensor.data_type, 4) * math.prod(shape)
             born[tensor.name] = (i, size)
             dies[tensor.name] = len(ops) - 1 if tensor.name in kept else i
-    live = [0] * len(ops)
-    for name, (first, size) in born.items():
-        for i in range(first, dies[name] + 1):
-            live[i] += size
-    return tuple(live)
+    spans = [(first, dies[name], size) for name, (first, size) in born.items()]
+    return live_bytes(len(ops), spans)
 
 
 def _rate(amount: float, ms: float) -> float:

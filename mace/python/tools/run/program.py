@@ -56,7 +56,7 @@ def find_program(
         target = f"//{package.relative_to(_ROOT).as_posix()}:mace_run"
         folder /= deployment.library_name
         newest = max([newest, *(p.stat().st_mtime for p in package.iterdir())])
-    path = folder / "bin" / variant.name / "mace_run"
+    path = _place(folder, variant)
     made_by = _compiler(variant)
     if _is_current(path, newest, made_by):
         return path
@@ -80,6 +80,17 @@ def find_program(
         with atomic_write(_stamp(path), "w") as stream:
             stream.write(made_by)
     return path
+
+
+def has_program(abi: Abi, options: RunOptions) -> bool:
+    """Whether `find_program` need not build `mace_run` for an ABI."""
+    variant = choose_variant(abi, options.debug_mode, options.address_sanitizer)
+    path = _place(options.build_dir, variant)
+    return _is_current(path, _newest_source(), _compiler(variant))
+
+
+def _place(folder: Path, variant: Variant) -> Path:
+    return folder / "bin" / variant.name / "mace_run"
 
 
 def _compiler(variant: Variant) -> str:
