@@ -19,11 +19,8 @@ needs outside of kernels, and a little more. The exit status is 1 when that is a
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +35,7 @@ from benchmarks.library import LIBRARY, Library
 from benchmarks.networks import ROOT
 from benchmarks.record import add_arguments, recorder
 from benchmarks.tables import Table
+from benchmarks.timing import microseconds, resident_bytes
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
@@ -301,18 +299,6 @@ class _OnnxRuntime:
         self.logits = self._logits.numpy()
 
 
-def _microseconds(call: Callable[[int, int], None], *of: int) -> float:
-    start = time.perf_counter()
-    call(*of)
-    return (time.perf_counter() - start) * 1e6
-
-
-def resident_bytes() -> int:
-    """Of this process."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 def measure(library: Library, size: Size, tokens: int) -> dict[str, Any]:
     """Both sides, token by token, by turns.
 
@@ -331,14 +317,14 @@ def measure(library: Library, size: Size, tokens: int) -> dict[str, Any]:
         # More tokens than the cache has rows: the last row is written again.
         for index in range(tokens):
             at = int(rng.integers(size.vocabulary)), min(index, size.cache - 1)
-            times["MACE"].append(_microseconds(mace, *at))
-            times["ONNX Runtime"].append(_microseconds(other, *at))
+            times["MACE"].append(microseconds(mace, *at))
+            times["ONNX Runtime"].append(microseconds(other, *at))
             error = np.abs(mace.logits - other.logits).max()
             difference = max(difference, float(error / np.abs(other.logits).max()))
             if index == tokens // 2:
                 resident = resident_bytes()
         grown = resident_bytes() - resident
-        nothing = min(_microseconds(mace.nothing, 0, 0) for _ in range(tokens))
+        nothing = min(microseconds(mace.nothing, 0, 0) for _ in range(tokens))
     return {
         "decoder": size.name,
         "tokens": tokens,

@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,11 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from benchmarks.decoding import resident_bytes
 from benchmarks.library import LIBRARY, Bound, Engine, Library
 from benchmarks.networks import ROOT
 from benchmarks.record import add_arguments, recorder
 from benchmarks.tables import Table
+from benchmarks.timing import microseconds, resident_bytes
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
@@ -94,12 +93,6 @@ def _bind(engine: Engine, size: int) -> Bound:
     return engine.bind("x", x, "y", y)
 
 
-def _microseconds(call: Bound) -> float:
-    start = time.perf_counter()
-    call()
-    return (time.perf_counter() - start) * 1e6
-
-
 def measure(library: Library, rounds: int) -> dict[str, Any]:
     """Microseconds of each size, three times, and the growth of memory."""
     # Arrays, which do not grow as lists would.
@@ -114,18 +107,18 @@ def measure(library: Library, rounds: int) -> dict[str, Any]:
         calls = [_bind(engine, size) for size in _SIZES]
         for index in range(rounds // _SHAPES * _SHAPES):
             for place, call in enumerate(calls[:_SHAPES]):
-                turns[place, index] = _microseconds(call)
+                turns[place, index] = microseconds(call)
             block, place = divmod(index, _SHAPES)
             call = calls[place]
             call()
             for repeat in range(_SHAPES):
-                alone[place, block, repeat] = _microseconds(call)
+                alone[place, block, repeat] = microseconds(call)
             if index == 1:
                 resident = resident_bytes()
         grown = resident_bytes() - resident
         for index in range(few):
             for place, call in enumerate(calls):
-                beyond[place, index] = _microseconds(call)
+                beyond[place, index] = microseconds(call)
     rows = [
         {
             "size": size,

@@ -1,13 +1,18 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Interleaved timing: sides take turns, so that a slow moment hits all."""
+"""Interleaved timing: sides take turns, so that a slow moment hits all.
+
+Also the time of one call, and the memory of this process.
+"""
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -46,3 +51,16 @@ def interleave(
     return {
         name: Times(min(s), statistics.median(s), len(s)) for name, s in samples.items()
     }
+
+
+def microseconds(call: Callable[..., object], *of: object) -> float:
+    """The time of one call with the arguments `of`."""
+    start = time.perf_counter()
+    call(*of)
+    return (time.perf_counter() - start) * 1e6
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in RAM."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -22,6 +22,7 @@ _LAYERS = (
         "reference_page",
         "bazel_command",
         "android_ndk",
+        "html_template",
     ),
     ("config", "terminal"),
     ("command_line", "bazel", "fetch", "codegen", "proto"),

@@ -19,19 +19,17 @@ from mace.python.tools.devices.device import DeviceError
 # Looked for in the working directory when no file is named.
 DEFAULT_FILE = Path("devices.yml")
 
-# Every spelling in use: ours, Debian's, the kernel's and tool-chain names.
+# Those of deployment files, and what kernels and Debian say.
 ABI_SPELLINGS = {
-    "arm64": Abi.ARM64,
+    **{
+        word: abi
+        for abi in (Abi.ARM64, Abi.ARMHF, Abi.HOST)
+        for word in (abi.value, *abi.aliases)
+    },
     "aarch64": Abi.ARM64,
-    "aarch64_linux_gnu": Abi.ARM64,
-    "aarch64-linux-gnu": Abi.ARM64,
-    "armhf": Abi.ARMHF,
     "armv7l": Abi.ARMHF,
-    "arm_linux_gnueabihf": Abi.ARMHF,
-    "arm-linux-gnueabihf": Abi.ARMHF,
     "amd64": Abi.HOST,
     "x86_64": Abi.HOST,
-    "host": Abi.HOST,
 }
 
 

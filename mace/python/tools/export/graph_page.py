@@ -14,13 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.export.graph_layout import lay_out
+from mace.python.tools.html_template import html_template
 from mace.python.tools.proto import load_proto
 
-_TEMPLATE = "graph_page.html.jinja2"
+_TEMPLATE = Path(__file__).with_name("graph_page.html.jinja2")
 _CHARACTER = 6.6
 _LINE = 15.0
 # What a node may show of a long attribute or shape list.
@@ -118,7 +117,7 @@ def graph_page(model: Any, places: GraphPlaces | None = None) -> str:
         for node, box in zip(nodes, drawing.boxes)
     ]
     counts = Counter(op.type for op in model.operators)
-    template = _environment().get_template(_TEMPLATE)
+    template = html_template(_TEMPLATE)
     return template.render(
         model=model,
         boxes=boxes,
@@ -133,16 +132,6 @@ def graph_page(model: Any, places: GraphPlaces | None = None) -> str:
         devices=[(device, count, borders[device]) for device, count in devices.items()],
         # Within a script element only '</' could end it early.
         details=json.dumps([node.details for node in nodes]).replace("</", "<\\/"),
-    )
-
-
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
     )
 
 

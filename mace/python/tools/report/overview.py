@@ -11,13 +11,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Optional
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from mace.python.tools.atomic import atomic_write
+from mace.python.tools.html_template import html_template
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.report.write import report_stem, run_json
 
-_TEMPLATE = "overview.html.jinja2"
+_TEMPLATE = Path(__file__).with_name("overview.html.jinja2")
 _STEM = "all_runs"
 
 
@@ -107,17 +106,10 @@ def _wrong(run: ModelRun) -> str:
 
 
 def _page(name: str, report: RunReport, rows: list[Row]) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     by_device: dict[str, list[Row]] = {}
     for row in rows:
         by_device.setdefault(row.device, []).append(row)
-    return environment.get_template(_TEMPLATE).render(
+    return html_template(_TEMPLATE).render(
         name=name,
         stem=_STEM,
         passed=report.passed,

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from mace.python.tools.html_template import html_template
 from mace.python.tools.report import plots
 from mace.python.tools.report.analysis import Analysis
 from mace.python.tools.report.placement import placement_of
 from mace.python.tools.report.results import ModelRun, worst_layer
 
-_TEMPLATE = "page.html.jinja2"
+_TEMPLATE = Path(__file__).with_name("page.html.jinja2")
 
 
 @dataclass(frozen=True)
@@ -30,15 +29,8 @@ def html_page(run: ModelRun, analysis: Analysis | None, graph: str = "") -> str:
     Args:
         graph: name of the page beside it that draws the graph, if there is one.
     """
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     report = run.report
-    return environment.get_template(_TEMPLATE).render(
+    return html_template(_TEMPLATE).render(
         run=run,
         report=report,
         machine=report["machine"],

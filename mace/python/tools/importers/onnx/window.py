@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mace.python.tools.importers.base import UnsupportedNodeError
-from mace.python.tools.importers.onnx.node import Node
+from mace.python.tools.importers.onnx.node import STATIC_HINT, Node
+from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 
 NCHW = {"data_format": "NCHW"}
@@ -34,6 +35,36 @@ class Window:
     is_line: bool
     kernel: tuple[int, int]
     attrs: dict[str, Any]
+
+
+def read_filter(node: Node) -> Constant:
+    """The filter of a convolution, which fits its input and `kernel_shape`.
+
+    Raises:
+        UnsupportedNodeError: it is not known, or MACE has no such convolution.
+    """
+    x, weights = node.input(0), node.input(1)
+    constant = weights.constant
+    if constant is None:
+        raise UnsupportedNodeError(
+            f"the filter ({weights.name}) is computed at run time", STATIC_HINT
+        )
+    rank = len(constant.shape)
+    if rank not in (3, 4):
+        raise UnsupportedNodeError(
+            f"{rank - 2} spatial dimensions; 1 and 2 are supported"
+        )
+    if x.rank is not None and x.rank != rank:
+        raise UnsupportedNodeError(
+            f"the input has {x.rank} dimensions, the filter {rank}"
+        )
+    kernel = constant.shape[2:]
+    if node.integers("kernel_shape", kernel) != list(kernel):
+        raise UnsupportedNodeError(
+            f"kernel_shape is {node.integers('kernel_shape')}, but the filter has "
+            f"{list(kernel)}"
+        )
+    return constant
 
 
 def read_window(node: Node, rank: int, kernel: Sequence[int]) -> Window:

@@ -6,34 +6,20 @@ from __future__ import annotations
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
-from mace.python.tools.importers.onnx.window import NCHW, emit_image_op, read_window
+from mace.python.tools.importers.onnx.window import (
+    NCHW,
+    emit_image_op,
+    read_filter,
+    read_window,
+)
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.layout import NCHW_TO_NHWC
 
 
 @HANDLERS.register("Conv")
 def _conv(node: Node) -> None:
-    x, weights = node.input(0), node.input(1)
-    constant = weights.constant
-    if constant is None:
-        raise UnsupportedNodeError(
-            f"the filter ({weights.name}) is computed at run time", STATIC_HINT
-        )
-    if len(constant.shape) not in (3, 4):
-        raise UnsupportedNodeError(
-            f"{len(constant.shape) - 2} spatial dimensions; 1 and 2 are supported"
-        )
-    if x.rank is not None and x.rank != len(constant.shape):
-        raise UnsupportedNodeError(
-            f"the input has {x.rank} dimensions, the filter {len(constant.shape)}"
-        )
-    kernel = constant.shape[2:]
-    if node.integers("kernel_shape", kernel) != list(kernel):
-        raise UnsupportedNodeError(
-            f"kernel_shape is {node.integers('kernel_shape')}, but the filter has "
-            f"{list(kernel)}"
-        )
-    window = read_window(node, len(constant.shape), kernel)
+    x, constant = node.input(0), read_filter(node)
+    window = read_window(node, len(constant.shape), constant.shape[2:])
     filters = node.lazy(_channels_last(constant), "filter")
     attrs = {"groups": node.integer("group", 1)}
     bias = node.input(2) if node.has_input(2) else None

@@ -9,34 +9,19 @@ from typing import Any
 
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
-from mace.python.tools.importers.onnx.window import Window, emit_image_op, read_window
+from mace.python.tools.importers.onnx.window import (
+    Window,
+    emit_image_op,
+    read_filter,
+    read_window,
+)
 from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.graph import Value
 
 
 @HANDLERS.register("ConvTranspose")
 def _conv_transpose(node: Node) -> None:
-    x, weights = node.input(0), node.input(1)
-    constant = weights.constant
-    if constant is None:
-        raise UnsupportedNodeError(
-            f"the filter ({weights.name}) is computed at run time", STATIC_HINT
-        )
-    rank = len(constant.shape)
-    if rank not in (3, 4):
-        raise UnsupportedNodeError(
-            f"{rank - 2} spatial dimensions; 1 and 2 are supported"
-        )
-    if x.rank is not None and x.rank != rank:
-        raise UnsupportedNodeError(
-            f"the input has {x.rank} dimensions, the filter {rank}"
-        )
-    kernel = constant.shape[2:]
-    if node.integers("kernel_shape", kernel) != list(kernel):
-        raise UnsupportedNodeError(
-            f"kernel_shape is {node.integers('kernel_shape')}, but the filter has "
-            f"{list(kernel)}"
-        )
+    x, constant = node.input(0), read_filter(node)
     groups = node.integer("group", 1)
     if groups < 1 or constant.shape[0] % groups:
         raise UnsupportedNodeError(
@@ -50,7 +35,7 @@ def _conv_transpose(node: Node) -> None:
                 f"the bias ({bias.name}) is computed at run time", STATIC_HINT
             )
         more.append(bias)
-    window = read_window(node, rank, kernel)
+    window = read_window(node, len(constant.shape), constant.shape[2:])
     attrs = {
         "strides": window.attrs["strides"],
         "dilations": window.attrs["dilations"],
