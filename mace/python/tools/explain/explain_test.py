@@ -66,6 +66,8 @@ def test_json_tells_the_same(project: Project) -> None:
     assert data["library"] == "lib"
     assert [run["model"] for run in data["runs"]] == ["m", "n"]
     for run in data["runs"]:
+        for time in ("estimated_us", "measured_us"):
+            assert run[time] == pytest.approx(sum(op[time] for op in run["operators"]))
         assert (run["device"], run["abi"], run["failure"]) == ("host", "host", "")
         assert run["copies"] == run["left_out"] == []
         for index, op in enumerate(run["operators"]):

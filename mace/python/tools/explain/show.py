@@ -160,6 +160,8 @@ def _run_json(run: ModelRun) -> dict[str, Any]:
         "abi": run.abi.value,
         "runtime": run.runtime.value,
         "failure": run.failure,
+        "estimated_us": placement.estimated_us,
+        "measured_us": placement.measured_us,
         "memory": {
             f"{key}_bytes": run.report.get("memory", {}).get(f"{key}_bytes", 0)
             for key in _MEMORY.values()

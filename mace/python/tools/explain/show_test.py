@@ -55,9 +55,11 @@ def test_json_has_everything() -> None:
     refusals = placed["operators"][1]["refusals"]
     assert refusals == [{"device": "gpu", "reason": "no <kernel> of rank 5"}]
     assert placed["operators"][0]["measured_us"] is None
+    assert (placed["estimated_us"], placed["measured_us"]) == (6.0, None)
     assert placed["left_out"][0]["device"] == "apu"
     assert lost["failure"] == "the device is gone"
     assert lost["operators"] == []
+    assert lost["estimated_us"] is None
     assert placed["memory"] == {
         "arena_bytes": 1_230_000,
         "state_bytes": 0,

@@ -139,12 +139,10 @@ def graph_places(placement: Placement) -> GraphPlaces:
 def _graph_place(op: PlacedOperator) -> OperatorPlace:
     details = {f"not on {refusal.device}": refusal.reason for refusal in op.refusals}
     details["kernel"] = "; ".join(filter(None, (op.kernel, op.remark)))
-    times = (("estimated", op.estimated_us), ("measured", op.measured_us))
-    shown = ""
-    for name, time in times:
-        if time is not None:
-            details[name] = shown = f"{time:.1f} us"
-    return OperatorPlace(op.device, shown, details)
+    times = {"measured": op.measured_us, "estimated": op.estimated_us}
+    shown = {name: f"{time:.1f} us" for name, time in times.items() if time is not None}
+    box = ", ".join(f"{name} {time}" for name, time in shown.items())
+    return OperatorPlace(op.device, box, {**details, **shown})
 
 
 def _measured(report: Mapping[str, Any]) -> dict[tuple[str, str], list[float]]:
