@@ -194,7 +194,6 @@ class SubgraphConfig(_Computation):
     )
     order: Optional[v.Integer] = key(
         "Position in the run order among the subgraphs.",
-        "",
         no_effect("operators run in the order in which their inputs are ready"),
     )
     validation_inputs_data: Optional[v.Many[v.Location]] = key(
@@ -271,18 +270,15 @@ class SubgraphConfig(_Computation):
         inputs, outputs = (info.data.get(f"{s}_tensors") for s in ("input", "output"))
         if not states or not inputs or not outputs:
             return states
-        shapes = {
-            name: shape.dims
-            for name, shape in zip(inputs, info.data.get("input_shapes", ()))
-        }
+        shapes = dict(zip(inputs, info.data.get("input_shapes", ())))
         problems = []
         for name, becomes in states.items():
             if name not in inputs:
                 problems.append(f"{shown(name)} is not in input_tensors")
-            elif any(dim < 0 for dim in shapes.get(name, ())):
-                found = ",".join(map(str, shapes[name]))
+            elif name in shapes and -1 in shapes[name].dims:
                 problems.append(
-                    f"{shown(name)} needs a fixed shape, input_shapes says {found}"
+                    f"{shown(name)} needs a fixed shape, input_shapes says "
+                    f"{shapes[name]}"
                 )
             if becomes not in outputs:
                 problems.append(f"{shown(becomes)} is not in output_tensors")
@@ -391,7 +387,7 @@ _MICRO = no_effect("the microcontroller form is not in this release")
 class MicroConfig(Section):
     """Options of the microcontroller form."""
 
-    backend: Optional[v.Name] = key("Kernel library, for example `cmsis`.", "", _MICRO)
+    backend: Optional[v.Name] = key("Kernel library, for example `cmsis`.", _MICRO)
 
 
 _EIGHT_BITS = "8-bit models are not in this release"
@@ -433,11 +429,10 @@ class ModelConfig(_Computation):
         verifies="model_file_path",
     )
     weight_file_path: Optional[v.Location] = key(
-        "The weights file of Caffe models, which require it.", "", _CAFFE
+        "The weights file of Caffe models, which require it.", _CAFFE
     )
     weight_sha256_checksum: Optional[v.Sha256] = key(
         "SHA-256 of the weights file, likewise.",
-        "",
         _CAFFE,
         verifies="weight_file_path",
     )
@@ -449,13 +444,11 @@ class ModelConfig(_Computation):
     )
     quantize: v.Flag = key(
         "Convert to an 8-bit model.",
-        "",
         refused(f"{_EIGHT_BITS}; remove the key"),
         default=False,
     )
     quantize_range_file: Optional[v.Location] = key(
         "Ranges of all tensors, from the statistics tool, for `quantize`.",
-        "",
         _QUANTIZED,
     )
     quantize_large_weights: v.Flag = key(
@@ -467,10 +460,9 @@ class ModelConfig(_Computation):
     )
     quantize_schema: Optional[
         Annotated[words.QuantizeSchema, v.Words(words.QuantizeSchema)]
-    ] = key("Representation of quantized values, for `quantize`.", "", _QUANTIZED)
+    ] = key("Representation of quantized values, for `quantize`.", _QUANTIZED)
     change_concat_ranges: v.Flag = key(
         "Give all inputs of a concat its output range, for `quantize`.",
-        "",
         _QUANTIZED,
         default=False,
     )
@@ -504,13 +496,13 @@ class ModelConfig(_Computation):
         refused(limits.unknown_passes, "for unknown names", Command.CONVERT),
     )
     docker_image_tag: Optional[v.Name] = key(
-        "Container image for validating with Caffe.", "", _CAFFE
+        "Container image for validating with Caffe.", _CAFFE
     )
     dockerfile_path: Optional[v.Location] = key(
-        "Dockerfile that builds this image.", "", _CAFFE
+        "Dockerfile that builds this image.", _CAFFE
     )
     dockerfile_sha256_checksum: Optional[v.Sha256] = key(
-        "SHA-256 of the Dockerfile.", "", _CAFFE, verifies="dockerfile_path"
+        "SHA-256 of the Dockerfile.", _CAFFE, verifies="dockerfile_path"
     )
     nnlib_graph_mode: v.Count = key(
         "Precision and power mode of older Hexagon DSPs.", on=_OLD_DSP, default=0
@@ -524,7 +516,7 @@ class ModelConfig(_Computation):
         on={Runtime.APU: "how the model is compiled"},
     )
     micro: Optional[MicroConfig] = key(
-        "Options for microcontrollers.", "", _MICRO, accepts="mapping, see below"
+        "Options for microcontrollers.", _MICRO, accepts="mapping, see below"
     )
 
     def hints(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import functools
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Union
 
 from pydantic import (
     BaseModel,
@@ -179,8 +179,7 @@ def _parts(kind: Any) -> Iterator[Any]:
 
 def key(
     meaning: str,
-    acts: str = "",
-    *rules: Rule,
+    *changes: Union[str, Rule],
     default: Any = None,
     required: bool = False,
     on: Mapping[Runtime, str] | None = None,
@@ -189,17 +188,18 @@ def key(
     """A field of a `Section` that is a key of the file.
 
     Args:
-        acts, on, rules: its `Effect`.
+        changes, on: its `Effect`: on what it acts, and the rules.
         default: of a key that is not required.
         more: further attributes of `Key`.
     """
+    acts = "; ".join(text for text in changes if isinstance(text, str))
+    rules = tuple(rule for rule in changes if isinstance(rule, Rule))
     declared = Key(meaning, Effect(acts, on or {}, rules), **more)
-    # Whether a checksum or a list of the right length is missing, its key says.
-    judged = bool(declared.verifies or declared.each)
     return Field(
         ... if required else default,
         json_schema_extra=declared,
-        validate_default=judged,
+        # Whether a checksum or a list of the right length is missing, its key says.
+        validate_default=bool(declared.verifies or declared.each),
     )
 
 

@@ -203,6 +203,16 @@ _ONE_PROBLEM = [
         ["states.a: found a list", "a name"],
     ),
     (
+        'input_shapes: ["1,2", "3,4"]',
+        "input_shapes: [1, 1..512, 3]",
+        ["found 3 values for 2 tensors", 'write "1,1..512,3" without [ ]'],
+    ),
+    (
+        'input_shapes: ["1,2", "3,4"]',
+        'input_shapes: ["1,2", "1,1..4"]\n        states: {b: y}',
+        ["'b' needs a fixed shape, input_shapes says 1,1..4"],
+    ),
+    (
         "output_tensors: y",
         "output_tensors: y\n        input_ranges: 1",
         ["subgraphs[0].input_ranges: found '1'", "two numbers, lowest first"],

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Dict, Literal, Tuple, TypeVar
@@ -99,16 +99,14 @@ class Words:
 
     def __init__(self, words: Iterable[enum.Enum], all_offered: bool = False) -> None:
         members = tuple(words)
-        self._members: dict[str, enum.Enum] = {str(m.value): m for m in members}
-        for member in members:
-            aliases = getattr(member, "aliases", ())
-            self._members.update(dict.fromkeys(aliases, member))
-        self._offered = [
-            str(m.value)
-            for m in members
-            if all_offered or getattr(m, "in_release", True)
-        ]
-        later = [str(m.value) for m in members if m.value not in self._offered]
+        self._members = {
+            str(word): member
+            for member in members
+            for word in (member.value, *getattr(member, "aliases", ()))
+        }
+        offered = [m for m in members if all_offered or getattr(m, "in_release", True)]
+        self._offered = [str(member.value) for member in offered]
+        later = [str(member.value) for member in members if member not in offered]
         # For the reference table.
         self.cell = _coded(self._offered)
         if later:
@@ -127,13 +125,12 @@ class Words:
             return value
         if not isinstance(value, str):
             raise unfit(value, listed(self._offered))
-        spellings = {s.lower(): member for s, member in self._members.items()}
-        if value.lower() in spellings:
-            return spellings[value.lower()]
-        near = nearest(
-            value, [s for s, m in spellings.items() if m.value in self._offered]
-        )
-        hint = f"; did you mean {spellings[near].value}?" if near else ""
+        members = {word.lower(): member for word, member in self._members.items()}
+        if value.lower() in members:
+            return members[value.lower()]
+        offered = [word for word, m in members.items() if m.value in self._offered]
+        near = nearest(value, offered)
+        hint = f"; did you mean {members[near].value}?" if near else ""
         raise told(f"found {shown(value)}, accepted: {listed(self._offered)}{hint}")
 
 
@@ -168,14 +165,14 @@ class OneOrMany:
         array = {**handler(schema), "minItems": 1}
         return {"anyOf": [array["items"], array]}
 
-    def advice(self, values: Iterable[Any]) -> str:
+    def advice(self, values: Sequence[Any]) -> str:
         """How to write as many values as there are tensors."""
         if self.one_for_all:
             return "give one for each, or one for all"
-        shapes = [v.dims if isinstance(v, InputShape) else v for v in values]
-        if all(isinstance(shape, tuple) and len(shape) == 1 for shape in shapes):
-            dims = ",".join(str(size) for (size,) in shapes)
-            return f'if this is one shape, write "{dims}" without [ ]'
+        dims = [str(InputShape(v) if isinstance(v, tuple) else v) for v in values]
+        is_shape = isinstance(values[0], (tuple, InputShape))
+        if is_shape and not any("," in dim for dim in dims):
+            return f'if this is one shape, write "{",".join(dims)}" without [ ]'
         return "give one for each"
 
     def _items(self, value: Any) -> Any:
@@ -320,10 +317,12 @@ def _text_or(numbers: Mapping[str, Any]) -> WithJsonSchema:
     return WithJsonSchema({"anyOf": [numbers, array]})
 
 
+_Dims = Tuple[Annotated[int, AfterValidator(_dimension)], ...]
+_SHAPE_SCHEMA = _text_or({"type": ["string", "integer"]})
 Shape = Annotated[
-    Tuple[Annotated[int, AfterValidator(_dimension)], ...],
+    _Dims,
     BeforeValidator(_shape),
-    _text_or({"type": ["string", "integer"]}),
+    _SHAPE_SCHEMA,
     Accepts(
         "dimensions such as 1,224,224,3, each 1 or more, "
         "or -1 where the size is decided at run time",
@@ -341,8 +340,13 @@ class InputShape:
         largest: the dimensions with their upper limits; empty if none has one.
     """
 
-    dims: Tuple[Annotated[int, AfterValidator(_dimension)], ...]
-    largest: Tuple[Annotated[int, AfterValidator(_dimension)], ...] = ()
+    dims: _Dims
+    largest: _Dims = ()
+
+    def __str__(self) -> str:
+        """As the deployment file has it."""
+        pairs = zip(self.dims, self.largest or self.dims)
+        return ",".join(str(d) if d == most else f"1..{most}" for d, most in pairs)
 
 
 def _limited(value: Any) -> Any:
@@ -371,15 +375,16 @@ def _limited(value: Any) -> Any:
 LimitedShape = Annotated[
     InputShape,
     BeforeValidator(_limited),
-    _text_or({"type": ["string", "integer"]}),
+    _SHAPE_SCHEMA,
     Accepts(
         "dimensions such as 1,224,224,3, each 1 or more, or where the size is decided "
         "at run time -1, or 1..512 with an upper limit",
         "shape, as `1,224,224,3` or `1,1..512`,",
     ),
 ]
+_Finite = Annotated[float, AllowInfNan(False)]
 Range = Annotated[
-    Tuple[Annotated[float, AllowInfNan(False)], Annotated[float, AllowInfNan(False)]],
+    Tuple[_Finite, _Finite],
     BeforeValidator(_numbers),
     AfterValidator(_ascending),
     _text_or({"type": "string"}),
