@@ -314,7 +314,8 @@ class MACE_API MaceEngine {
   // Runs the model. `inputs` holds every input by name; shapes may differ from
   // those of the deployment file and from run to run. `outputs` holds the
   // wanted outputs by name; Run writes to their buffers. `run_metadata` may be
-  // null.
+  // null. On x86, floats below 2^-126 that the run computes become 0; the
+  // calling thread's floating-point mode is as before when Run returns.
   MaceStatus Run(const std::map<std::string, MaceTensor> &inputs,
                  std::map<std::string, MaceTensor> *outputs,
                  RunMetadata *run_metadata = nullptr);

@@ -17,6 +17,7 @@
 #include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/cpu_topology.h"
 #include "mace/core/base/logging.h"
+#include "mace/core/base/subnormals.h"
 #include "mace/core/base/wake_placement.h"
 
 namespace mace {
@@ -296,6 +297,7 @@ bool Crew::WaitForCall(int thread, uint64_t *seen) {
 }
 
 void Crew::WorkerLoop(int thread) {
+  const FlushSubnormals flush;
   if (bound_ && !BindThread(cores_)) {
     LOG(WARNING) << "a worker thread can't be bound to the cores of the "
                     "affinity policy; it runs where the system puts it";
@@ -412,6 +414,7 @@ void SharedPool::Dispatch(int64_t count,
                           void *target,
                           Callback callback) {
   if (count <= 0) return;
+  const FlushSubnormals flush;
   if (crew_ != nullptr && count > grain) {
     crew_->Dispatch(count, grain, target, callback);
     return;

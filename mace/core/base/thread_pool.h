@@ -26,7 +26,7 @@ class ThreadPool {
   // done. `thread` is in [0, thread_count()) and never used by two calls at
   // once, so it can index per-thread scratch. The function must not throw or
   // call ParallelFor. Which thread runs which part varies: results must not
-  // depend on it.
+  // depend on it. All flush subnormal results to 0 (subnormals.h).
   template <typename Function>
   void ParallelFor(int64_t count, int64_t grain, Function &&function) {
     using Target = std::remove_reference_t<Function>;

@@ -12,6 +12,7 @@
 #include "mace/core/base/heap_sort.h"
 #include "mace/core/base/logging.h"
 #include "mace/core/base/pages.h"
+#include "mace/core/base/subnormals.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -265,6 +266,7 @@ Result<std::unique_ptr<Op>> CpuDevice::MakeOp(const Graph &graph,
 }
 
 MaceStatus CpuDevice::MakeOps(Graph *graph) {
+  const FlushSubnormals flush;
   MapConstants(*graph, pool_.get());
   for (GraphNode &node : graph->nodes()) {
     MACE_ASSIGN_OR_RETURN(node.op, MakeOp(*graph, *node.def, node.inputs));
@@ -281,6 +283,7 @@ bool CpuDevice::CanCompute(const GraphNode &node) const {
 MaceStatus CpuDevice::Compute(const Graph &graph,
                               size_t node_index,
                               std::vector<Tensor> *tensors) {
+  const FlushSubnormals flush;
   const GraphNode &node = graph.nodes()[node_index];
   auto *op = static_cast<CpuOp *>(node.op.get());
   KnownPlanContext planned(node, tensors, pool_.get());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "mace/core/base/pages.h"
+#include "mace/core/base/subnormals.h"
 #include "mace/runtimes/cpu/prepared_cpu.h"
 
 namespace mace {
@@ -36,6 +37,7 @@ Result<std::unique_ptr<Partition>> CpuPartition::Create(
 
 Result<std::unique_ptr<PreparedPartition>> CpuPartition::Prepare(
     const GraphShapes &shapes) {
+  const FlushSubnormals flush;
   std::vector<PrepareRequest> requests;
   MACE_ASSIGN_OR_RETURN(
       std::unique_ptr<CpuPlan> plan,

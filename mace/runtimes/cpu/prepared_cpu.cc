@@ -12,6 +12,7 @@
 #include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/logging.h"
 #include "mace/core/base/pages.h"
+#include "mace/core/base/subnormals.h"
 #include "mace/core/memory/border.h"
 #include "mace/runtimes/cpu/band_runner.h"
 #include "mace/runtimes/cpu/cpu_report.h"
@@ -230,6 +231,7 @@ MaceStatus PreparedCpu::RunNode(size_t index) {
 }
 
 MaceStatus PreparedCpu::Enqueue(size_t segment, const RunTrace *trace) {
+  const FlushSubnormals flush;
   const CpuNodes &nodes = partition_->nodes();
   const DeviceType device = partition_->options().device;
   const bool check = partition_->options().check_numerics;
