@@ -1,0 +1,47 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""CumSum, as the converter knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
+from mace.python.tools.ir.op_rules.transposes import sink_along_axis
+from mace.python.tools.ir.shapes import normalize_axis
+
+
+class CumSum(OpRules):
+    def infer(self, op: Op) -> list[OutputType]:
+        x = op.input(0)
+        if x.shape is not None:
+            normalize_axis(op.attr("axis"), len(x.shape))
+        return [OutputType(x.dtype, x.shape)]
+
+    def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x, axis = np.asarray(inputs[0]), op.attr("axis")
+        # Integers keep their type, and with it the overflow of the runtime.
+        dtype = np.float64 if x.dtype.kind == "f" else x.dtype
+        x = np.moveaxis(x, axis, 0)
+        if op.attr("reverse"):
+            x = x[::-1]
+        sums = np.cumsum(x, 0, dtype=dtype)
+        if op.attr("exclusive"):
+            sums = np.concatenate([np.zeros_like(sums[:1]), sums[:-1]])
+        if op.attr("reverse"):
+            sums = sums[::-1]
+        return [np.moveaxis(sums, 0, axis)]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        return sink_along_axis(op, perm)
+
+    def is_identity(self, op: Op) -> bool:
+        shape = op.input(0).shape
+        if shape is None or op.attr("exclusive"):
+            return False
+        return bool(shape[op.attr("axis")] == 1)
