@@ -12,6 +12,7 @@ The first form writes, for an operator `Conv2D`:
 
 * `struct Conv2DAttributes`, whose members hold the attributes with their
   defaults, and whose `Parse` reads and range-checks them;
+* `InferConv2DShapes`: the declaration of its shape function, which conv2d.cc defines;
 * `enum Conv2DInput : size_t {...}` and `Conv2DOutput`: port numbers;
 * `kConv2DSchema`: the `OpSchema` that the graph checks models against.
 
@@ -55,9 +56,9 @@ _CPP_TYPES = {
     AttributeKind.INT: "int64_t",
     AttributeKind.BOOL: "bool",
     AttributeKind.FLOAT: "float",
-    AttributeKind.STRING: "std::string",
-    AttributeKind.INTS: "std::vector<int64_t>",
-    AttributeKind.FLOATS: "std::vector<float>",
+    AttributeKind.STRING: "std::string_view",
+    AttributeKind.INTS: "AttributeList<int64_t>",
+    AttributeKind.FLOATS: "AttributeList<float>",
 }
 _LICENCE = (
     "// Copyright 2026 The MACE Authors\n// SPDX-License-Identifier: Apache-2.0\n"
@@ -71,7 +72,7 @@ def generate_op(op: OpSchema) -> str:
     lines = [f"{_LICENCE}// Generated from the declaration of {op.type}.", ""]
     lines += [f"#ifndef {guard}", f"#define {guard}", ""]
     lines += ["#include <cstdint>", "#include <iterator>"]
-    lines += ["#include <string>", "#include <vector>", ""]
+    lines += ["#include <string_view>", ""]
     lines += ['#include "mace/core/model/attribute_reader.h"']
     lines += ['#include "mace/core/model/op.h"']
     lines += ['#include "mace/core/model/op_signature.h"']
@@ -81,6 +82,13 @@ def generate_op(op: OpSchema) -> str:
     lines += _ports(op.type, "Input", op.inputs)
     lines += _ports(op.type, "Output", op.outputs)
     lines += _signatures(op)
+    attributes = f"{op.type}Attributes"
+    lines += [
+        "// Sets the shapes and types of the outputs.",
+        f"MaceStatus Infer{op.type}Shapes(const {attributes} &attributes,",
+        "                 ShapeContext *context);",
+        "",
+    ]
     count = sum(map(len, op.signatures.values()))
     lines += [
         f"inline constexpr OpSchema k{op.type}Schema = {{",
@@ -89,6 +97,9 @@ def generate_op(op: OpSchema) -> str:
         f"    k{op.type}Outputs, {len(op.outputs)},",
         f"    k{op.type}AttributeSchemas, {len(op.attributes)},",
         f"    {f'k{op.type}Signatures' if count else 'nullptr'}, {count},",
+        f"    sizeof({attributes}), &ParseAttributes<{attributes}>,",
+        f"    &CallShapeFunction<{attributes}, Infer{op.type}Shapes>,",
+        f"    {str(op.depends_on_shapes_only).lower()},",
         "};",
         "",
         "}  // namespace mace",
@@ -305,11 +316,18 @@ def _attributes(op: OpSchema) -> list[str]:
             before += _enum(cpp_type, attribute.values)
         if attribute.doc:
             members.append(f"  // {attribute.doc}")
-        members.append(f"  {cpp_type} {name} = {_literal(attribute, cpp_type)};")
+        literal = _literal(attribute, cpp_type)
+        if literal.startswith("{") and literal != "{}":
+            # A list is a view, also of its default.
+            element = "int64_t" if attribute.kind is AttributeKind.INTS else "float"
+            array = f"k{op.type}{_camel(name)}Default"
+            before += [f"inline constexpr {element} {array}[] = {literal};", ""]
+            literal = array
+        members.append(f"  {cpp_type} {name} = {literal};")
         reads.append(f"    {_reader_call(attribute, cpp_type)}")
     body = ["    AttributeReader reader(def);", *reads]
     body += ["    return reader.status();"]
-    lines = [*before, f"struct {op.type}Attributes {{", *members]
+    lines = [*before, f"struct {op.type}Attributes : OpAttributes {{", *members]
     lines += ["" if members else "  // None."]
     lines += ["  // Keeps the defaults of attributes that `def` does not set."]
     lines += ["  MaceStatus Parse(const OperatorDef &def) {"]

@@ -55,14 +55,15 @@ def test_attributes_have_types_defaults_and_a_reader(
     for line in (
         "#ifndef MACE_OPS_TEST_OP_SCHEMA_H_",
         "enum class TestOpSides : uint8_t {",
-        "struct TestOpAttributes {",
+        "struct TestOpAttributes : OpAttributes {",
         "  Order order = Order::BACK;",
         "  TestOpSides sides = TestOpSides::LEFT;",
-        "  std::vector<int64_t> sizes = {3, 4};",
+        "inline constexpr int64_t kTestOpSizesDefault[] = {3, 4};",
+        "  AttributeList<int64_t> sizes = kTestOpSizesDefault;",
         "  int64_t limit = 0;",
         "  float scale = 2.0f;",
         "  // Keeps.\n  bool keep = true;",
-        r'  std::string label = "a \"b\" \\";',
+        r'  std::string_view label = "a \"b\" \\";',
         '    reader.Enum("order", false, kOrderNames, std::size(kOrderNames), &order);',
         '    reader.Ints("sizes", false, 2, 1, INT64_MAX, &sizes);',
         '    reader.Int("limit", true, INT64_MIN, 9, &limit);',
@@ -81,6 +82,22 @@ def test_ports_have_numbers_types_and_properties(tmp_path: Path, enums: Path) ->
         f'    {{"left_side", {both}, false, false, false, false}},',
         '    {"rest", DataTypeBit(DataType::kBool), true, true, false, true},',
         '    "TestOp",\n    kTestOpInputs, 2,\n    kTestOpOutputs, 1,',
+    ):
+        assert line + "\n" in text
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"), [("", "false"), ("depends_on_shapes_only: true\n", "true")]
+)
+def test_the_schema_has_the_functions_that_devices_share(
+    key: str, expected: str, tmp_path: Path, enums: Path
+) -> None:
+    text = _header(tmp_path, enums, _OP + key)
+    for line in (
+        "MaceStatus InferTestOpShapes(const TestOpAttributes &attributes,",
+        "    sizeof(TestOpAttributes), &ParseAttributes<TestOpAttributes>,",
+        "    &CallShapeFunction<TestOpAttributes, InferTestOpShapes>,",
+        f"    {expected},",
     ):
         assert line + "\n" in text
 
@@ -120,14 +137,14 @@ def test_signatures_are_rows(tmp_path: Path, enums: Path) -> None:
         # The variadic port and all behind it.
         f"    {{DeviceType::CPU, {both}, true, 0x0u, 0xfffffffeu, nullptr, "
         f"{name}1Constants, 1, {name}1Attributes, 2}},",
-        "    kTestOpSignatures, 2,\n};",
+        "    kTestOpSignatures, 2,",
     ):
         assert line + "\n" in text
 
 
 def test_without_signatures_there_are_no_rows(tmp_path: Path, enums: Path) -> None:
     text = _header(tmp_path, enums, _OP)
-    assert "    nullptr, 0,\n};\n" in text
+    assert "    nullptr, 0,\n" in text
     assert "OpSignature" not in text
 
 

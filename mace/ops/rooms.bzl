@@ -8,7 +8,10 @@ is in no list: a new operator is new files only. A room holds
 
     <op>.op.yaml            attributes and ports
     <op>.py                 what the converter knows of it; Bazel does not read it
-    *.cc, *.h               the operator; without, it is only declared
+    <op>.cc, <op>.h         what all devices share: the shape function; <op>.h only
+                            where a device needs more of it. No kernel can be
+                            included; without <op>.cc the operator is only declared
+    <op>_cpu.cc             how the CPU computes it, with the other *.cc and *.h
     *_test.cc               its tests, with googletest
     *_testing.cc, .h        what several of them share
     *_benchmark.cc          its benchmarks
@@ -16,7 +19,8 @@ is in no list: a new operator is new files only. A room holds
 and becomes
 
     :<op>_schema            the generated header mace/ops/<op>/<op>_schema.h
-    :<op>                   the operator, registered by being linked
+    :<op>_shapes            what all devices share
+    :<op>                   the operator on the CPU, registered by being linked
     :<op>_test              the tests of this room
     :<op>_benchmark         the benchmarks of this room
 
@@ -38,7 +42,8 @@ load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
 _GENERATE = "$(location :op_schema_gen) --op $(location {op}/{op}.op.yaml) " + \
             "--enums $(location op_enums.yaml) --out $@"
 
-# Sources of a runtime that has its own tool chain or library.
+# Sources of a runtime that has its own tool chain or library: another library
+# of such files, for each room that has one, with :<op>_shapes.
 _OTHER_RUNTIMES = [
     "_hexagon.cc",
     "_opencl.cc",
@@ -128,19 +133,28 @@ def _schema(op, deps):
         deps = deps,
     )
 
-def mace_op_rooms(deps, parts, small, test_deps, benchmark_deps, benchmark_main):
+def mace_op_rooms(
+        shape_deps,
+        cpu_deps,
+        parts,
+        small,
+        test_deps,
+        benchmark_deps,
+        benchmark_main):
     """Declares the targets of every room of the calling package.
 
     Args:
-      deps: what an operator may include.
+      shape_deps: what the shape function of an operator may include.
+      cpu_deps: what an operator on the CPU may include besides.
       parts: kernels that register themselves, for some models only -> the
         rooms and parts that they belong to; none for those that are named.
-      small: rooms whose loops over elements are all in kernels: they are
-        compiled for size.
+      small: rooms whose loops over elements are all in kernels: what they have
+        for the CPU is compiled for size. Shape functions always are.
       test_deps: what its test may include besides.
       benchmark_deps: what its benchmark may include besides.
       benchmark_main: the library with the main function of benchmarks.
     """
+    deps = shape_deps + cpu_deps
     declarations = native.glob(["*/*.op.yaml"])
     rooms = []
     tests = []
@@ -151,22 +165,27 @@ def mace_op_rooms(deps, parts, small, test_deps, benchmark_deps, benchmark_main)
         if name != op + ".op.yaml":
             fail("mace/ops/%s: must be called %s.op.yaml, like its folder" %
                  (declaration, op))
-        _schema(op, deps)
+        _schema(op, shape_deps)
         schemas.append(":%s_schema" % op)
 
         test_sources = _room_files(op, "*_test.cc")
         shared_by_tests = _room_files(op, "*_testing.*")
         benchmark_sources = _room_files(op, "*_benchmark.cc")
+        shared_sources = _room_files(op, op + ".cc")
+        shared_headers = _room_files(op, op + ".h")
         sources = [
             source
             for source in _room_files(op, "*.cc")
-            if source not in test_sources + shared_by_tests +
+            if source not in shared_sources + test_sources + shared_by_tests +
                benchmark_sources and
                not any([source.endswith(end) for end in _OTHER_RUNTIMES])
         ]
-        if not sources:
+        if not shared_sources:
             # Declared for the converter; not computed by this release.
             continue
+        if op + "/" + op + "_cpu.cc" not in sources:
+            fail(("mace/ops/%s: the CPU computes every operator; there is no " +
+                  "%s_cpu.cc") % (op, op))
         for missing, found in (
             ("_test.cc", test_sources),
             ("_benchmark.cc", benchmark_sources),
@@ -176,17 +195,27 @@ def mace_op_rooms(deps, parts, small, test_deps, benchmark_deps, benchmark_main)
                      "there is no %s%s" % (op, missing))
         rooms.append(":" + op)
         mace_cc_library(
+            name = op + "_shapes",
+            srcs = shared_sources,
+            hdrs = shared_headers,
+            features = ["small_code"],
+            deps = shape_deps + [":%s_schema" % op],
+        )
+        mace_cc_library(
             name = op,
             srcs = sources,
             hdrs = [
                 header
                 for header in _room_files(op, "*.h")
-                if header not in shared_by_tests
+                if header not in shared_by_tests + shared_headers
             ],
             # An operator registers itself; nothing refers to it by name.
             alwayslink = True,
             features = ["small_code"] if op in small else [],
-            deps = deps + [":%s_schema" % op],
+            deps = deps + [
+                ":%s_schema" % op,
+                ":%s_shapes" % op,
+            ],
         )
         tests.append(":%s_test_cases" % op)
         mace_cc_library(
@@ -196,6 +225,7 @@ def mace_op_rooms(deps, parts, small, test_deps, benchmark_deps, benchmark_main)
             alwayslink = True,
             deps = deps + parts.keys() + test_deps + [
                 ":" + op,
+                ":%s_shapes" % op,
                 ":%s_schema" % op,
                 "@googletest//:gtest",
             ],
@@ -214,6 +244,7 @@ def mace_op_rooms(deps, parts, small, test_deps, benchmark_deps, benchmark_main)
             alwayslink = True,
             deps = deps + parts.keys() + benchmark_deps + [
                 ":" + op,
+                ":%s_shapes" % op,
                 ":%s_schema" % op,
             ],
         )

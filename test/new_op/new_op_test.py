@@ -40,9 +40,9 @@ _CHANGES = (
     ),
     ("asinh.py", 'inputs[0] * op.attr("factor")', "np.arcsinh(inputs[0])"),
     ("asinh.py", "import Any\n", "import Any\n\nimport numpy as np\n"),
-    ("asinh.cc", "\n\n#include", "\n\n#include <cmath>\n\n#include"),
-    ("asinh.cc", "    const float factor = attributes_.factor;\n", ""),
-    ("asinh.cc", "x[i] * factor", "std::asinh(x[i])"),
+    ("asinh_cpu.cc", "\n\n#include", "\n\n#include <cmath>\n\n#include"),
+    ("asinh_cpu.cc", "    const float factor = attributes_.factor;\n", ""),
+    ("asinh_cpu.cc", "x[i] * factor", "std::asinh(x[i])"),
     ("asinh_test.cc", "#include <vector>", "#include <cmath>\n#include <vector>"),
     ("asinh_test.cc", "value * 2.5f", "std::asinh(double{value})"),
     ("asinh_test.cc", '.Float("factor", 2.5f)', ""),
@@ -162,7 +162,7 @@ def added(before: _Checkout) -> _Checkout:
     after = before.digests()
     assert {path: after[path] for path in sources} == sources
     assert after.keys() - sources.keys() == {
-        *(_ROOM / f"asinh{end}" for end in (".op.yaml", ".py", ".cc")),
+        *(_ROOM / f"asinh{end}" for end in (".op.yaml", ".py", ".cc", "_cpu.cc")),
         *(_ROOM / f"asinh{end}" for end in ("_test.cc", "_benchmark.cc")),
         *(_HANDLERS / f"asinh{end}" for end in (".py", "_test.py")),
     }

@@ -222,6 +222,7 @@ Result<std::unique_ptr<Graph>> Graph::Create(
       return RuntimeError("model '", model.name, "' was not checked");
     }
     node.schema = entry->schema();
+    MACE_RETURN_IF_ERROR(node.attributes.Parse(*node.schema, *node.def));
   }
   MACE_RETURN_IF_ERROR(host->MakeOps(graph.get()));
   return graph;
@@ -300,14 +301,6 @@ void *PreparedConstants::Allocate(size_t bytes, size_t used) {
   blocks_.push_back(std::move(memory));
   bytes_ += used;
   return blocks_.back().data();
-}
-
-MaceStatus AtOperator(const OperatorDef &def, const MaceStatus &status) {
-  if (IsOk(status)) return status;
-  const std::string message = StatusMessage(status);
-  if (message.find("'" + def.name + "'") != std::string::npos) return status;
-  return MaceStatus(status.code(), MakeString("operator '", def.name, "' (",
-                                              def.type, "): ", message));
 }
 
 }  // namespace mace

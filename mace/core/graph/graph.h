@@ -39,6 +39,7 @@ struct GraphTensor {
 struct GraphNode {
   const OperatorDef *def = nullptr;
   const OpSchema *schema = nullptr;
+  ParsedAttributes attributes;
   // Created by the host; see HostOps.
   std::unique_ptr<Op> op;
   // Indices of tensors; -1 for an absent optional port.
@@ -111,7 +112,7 @@ class Graph {
 class HostOps {
  public:
   virtual ~HostOps() = default;
-  // Creates `op` of every node; each node has a schema.
+  // Creates `op` of every node; each node has a schema and attributes.
   virtual MaceStatus MakeOps(Graph *graph) = 0;
   // False if Compute could give a result other than a run.
   virtual bool CanCompute(const GraphNode &node) const { return true; }
@@ -122,9 +123,6 @@ class HostOps {
                              size_t node,
                              std::vector<Tensor> *tensors) = 0;
 };
-
-// Adds the operator's name to an error, unless the op has already done so.
-MaceStatus AtOperator(const OperatorDef &def, const MaceStatus &status);
 
 // The tensor at a port; null if it is absent. `Tensors` is a vector of Tensor.
 template <typename Tensors>

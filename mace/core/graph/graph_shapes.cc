@@ -69,8 +69,9 @@ class ShapeInference {
       const GraphNode &node = graph_.nodes()[i];
       MACE_RETURN_IF_ERROR(AtOperator(*node.def, CheckInputTypes(node)));
       NodeShapeContext context(node, &shapes_->tensors);
-      MACE_RETURN_IF_ERROR(
-          AtOperator(*node.def, node.op->InferShapes(&context)));
+      MACE_RETURN_IF_ERROR(AtOperator(
+          *node.def,
+          node.schema->infer_shapes(node.attributes.get(), &context)));
       MACE_RETURN_IF_ERROR(AtOperator(*node.def, CheckOutputs(node)));
       if (IsKnown(node)) {
         MACE_RETURN_IF_ERROR(AtOperator(*node.def, Compute(i)));
@@ -128,7 +129,7 @@ class ShapeInference {
   }
 
   bool IsKnown(const GraphNode &node) const {
-    if (!node.op->DependsOnShapesOnly()) {
+    if (!node.schema->depends_on_shapes_only) {
       for (int id : node.inputs) {
         if (id >= 0 && shapes_->tensors[id].data == nullptr) return false;
       }

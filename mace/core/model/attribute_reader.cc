@@ -89,7 +89,7 @@ void AttributeReader::Float(const char *name, bool required, float *value) {
 
 void AttributeReader::String(const char *name,
                              bool required,
-                             std::string *value) {
+                             std::string_view *value) {
   const AttributeValue *found = Find(name, required, AttributeKind::kString);
   if (found != nullptr) *value = found->s;
 }
@@ -99,7 +99,7 @@ void AttributeReader::Ints(const char *name,
                            int64_t size,
                            int64_t low,
                            int64_t high,
-                           std::vector<int64_t> *values) {
+                           AttributeList<int64_t> *values) {
   const AttributeValue *found = Find(name, required, AttributeKind::kInts);
   if (found == nullptr) return;
   if (size >= 0 && static_cast<int64_t>(found->ints.size()) != size) {
@@ -114,14 +114,16 @@ void AttributeReader::Ints(const char *name,
       return;
     }
   }
-  *values = found->ints;
+  *values = {found->ints.data(), found->ints.size()};
 }
 
 void AttributeReader::Floats(const char *name,
                              bool required,
-                             std::vector<float> *values) {
+                             AttributeList<float> *values) {
   const AttributeValue *found = Find(name, required, AttributeKind::kFloats);
-  if (found != nullptr) *values = found->floats;
+  if (found != nullptr) {
+    *values = {found->floats.data(), found->floats.size()};
+  }
 }
 
 void AttributeReader::EnumIndex(const char *name,

@@ -7,12 +7,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "mace/core/base/status.h"
 #include "mace/core/model/op.h"
 
 namespace mace {
+
+// The list of an attribute, which lives as long as the OperatorDef, or a static
+// default.
+template <typename T>
+class AttributeList {
+ public:
+  constexpr AttributeList() = default;
+  constexpr AttributeList(const T *data, size_t size)
+      : data_(data), size_(size) {}
+  template <size_t kSize>
+  constexpr AttributeList(const T (&values)[kSize])  // NOLINT(*-explicit-*)
+      : data_(values), size_(kSize) {}
+
+  constexpr const T *data() const { return data_; }
+  constexpr size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr const T *begin() const { return data_; }
+  constexpr const T *end() const { return data_ + size_; }
+  constexpr const T &operator[](size_t index) const { return data_[index]; }
+
+ private:
+  const T *data_ = nullptr;
+  size_t size_ = 0;
+};
 
 // Reads the attributes of one operator into typed variables, and collects all
 // problems in one status. A variable keeps its value if the attribute is
@@ -28,15 +52,15 @@ class AttributeReader {
            int64_t *value);
   void Bool(const char *name, bool required, bool *value);
   void Float(const char *name, bool required, float *value);
-  void String(const char *name, bool required, std::string *value);
+  void String(const char *name, bool required, std::string_view *value);
   // `size` is the number of values that are required; -1 for any.
   void Ints(const char *name,
             bool required,
             int64_t size,
             int64_t low,
             int64_t high,
-            std::vector<int64_t> *values);
-  void Floats(const char *name, bool required, std::vector<float> *values);
+            AttributeList<int64_t> *values);
+  void Floats(const char *name, bool required, AttributeList<float> *values);
   // `names[i]` is the spelling of enumerator i.
   template <typename E>
   void Enum(const char *name,

@@ -3,6 +3,7 @@
 
 #include "mace/core/model/op.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mace {
@@ -24,6 +25,38 @@ const AttributeValue *OperatorDef::FindAttribute(const char *key) const {
     }
   }
   return nullptr;
+}
+
+MaceStatus SetOutput(ShapeContext *context,
+                     size_t index,
+                     const Shape &shape,
+                     DataType data_type) {
+  // What fits an index of this processor, in bytes of the widest type.
+  constexpr int64_t kLimit =
+      std::min<int64_t>(INT64_C(1) << 40, PTRDIFF_MAX / 8);
+  if (shape.CheckedElements(kLimit) < 0) {
+    return InvalidArgs("output ", index, " would have the shape ",
+                       shape.ToString(), ", which is too large");
+  }
+  context->SetOutput(index, shape, data_type);
+  return MaceStatus();
+}
+
+MaceStatus AtOperator(const OperatorDef &def, const MaceStatus &status) {
+  if (IsOk(status)) return status;
+  const std::string message = StatusMessage(status);
+  if (message.find("'" + def.name + "'") != std::string::npos) return status;
+  return MaceStatus(status.code(), MakeString("operator '", def.name, "' (",
+                                              def.type, "): ", message));
+}
+
+MaceStatus ParsedAttributes::Parse(const OpSchema &schema,
+                                   const OperatorDef &def) {
+  constexpr size_t kWord = sizeof(int64_t);
+  memory_ =
+      std::make_unique<int64_t[]>((schema.attributes_size + kWord - 1) / kWord);
+  if (schema.parse_attributes == nullptr) return MaceStatus();
+  return schema.parse_attributes(def, memory_.get());
 }
 
 OpRegistration::OpRegistration(const OpSchema *schema,

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of an operator that are the same on every device: its definition in
-// a model file, and the rule that infers the shapes of its outputs. Each device
-// defines how it computes the operator; see mace/ops/cpu_op/cpu_op.h for the
-// CPU.
+// a model file, its attributes, and what its shape function is given. Each
+// device defines how it computes the operator; see mace/ops/cpu_op/cpu_op.h for
+// the CPU.
 
 #ifndef MACE_CORE_MODEL_OP_H_
 #define MACE_CORE_MODEL_OP_H_
@@ -12,7 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "mace/core/base/precision.h"
@@ -75,25 +77,55 @@ class ShapeContext {
                          DataType data_type) = 0;
 };
 
+// Sets an output after checking that its size can be computed with.
+MaceStatus SetOutput(ShapeContext *context,
+                     size_t index,
+                     const Shape &shape,
+                     DataType data_type);
+
+// Adds the operator's name to an error, unless the message has it already.
+MaceStatus AtOperator(const OperatorDef &def, const MaceStatus &status);
+
+// The attributes of one operator.
+class ParsedAttributes {
+ public:
+  // INVALID_ARGS names the operator and every problem. `def` must outlive the
+  // attributes.
+  MaceStatus Parse(const OpSchema &schema, const OperatorDef &def);
+  // After Parse succeeded.
+  const OpAttributes &get() const {
+    return *reinterpret_cast<const OpAttributes *>(memory_.get());
+  }
+
+ private:
+  std::unique_ptr<int64_t[]> memory_;
+};
+
+// For schemas: the functions of an operator with attributes of type A.
+template <typename A>
+MaceStatus ParseAttributes(const OperatorDef &def, void *memory) {
+  static_assert(alignof(A) <= alignof(int64_t));
+  static_assert(std::is_trivially_destructible_v<A>);
+  return (new (memory) A)->Parse(def);
+}
+template <typename A, MaceStatus (*kInfer)(const A &, ShapeContext *)>
+MaceStatus CallShapeFunction(const OpAttributes &attributes,
+                             ShapeContext *context) {
+  return kInfer(static_cast<const A &>(attributes), context);
+}
+
+// How one device computes an operator.
 class Op {
  public:
   virtual ~Op() = default;
-
-  // Checks ranks and matching dimensions, and sets every output. Called for
-  // each new set of input shapes; stores nothing in the operator.
-  virtual MaceStatus InferShapes(ShapeContext *context) const = 0;
-
-  // True if the outputs depend only on the shapes of the inputs, like those of
-  // the operator Shape: they are then computed before the run.
-  virtual bool DependsOnShapesOnly() const { return false; }
 };
 
 using OpFactory = std::unique_ptr<Op> (*)();
 
 // Registers the implementation of an operator on one device. Registrations form
 // a list of static objects, so that registering allocates nothing, and linking
-// an operator is enough to register it. Every operator has an implementation on
-// the CPU, which also infers its shapes.
+// an operator is enough to register it. What all devices share of an operator
+// is in its schema. Every operator has an implementation on the CPU.
 class OpRegistration {
  public:
   OpRegistration(const OpSchema *schema, DeviceType device, OpFactory factory);

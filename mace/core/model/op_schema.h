@@ -1,9 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ports of an operator type and the kinds of its attributes. Instances are
-// generated from mace/ops/<op>/<op>.op.yaml. Every operator of a model is
-// checked against them before an Op is created for it.
+// What an operator type is on every device: its ports, its attributes and its
+// shape function. Instances are generated from mace/ops/<op>/<op>.op.yaml; the
+// shape function is written in <op>.cc. Every operator of a model is checked
+// against its schema before an Op is created for it.
 
 #ifndef MACE_CORE_MODEL_OP_SCHEMA_H_
 #define MACE_CORE_MODEL_OP_SCHEMA_H_
@@ -11,7 +12,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mace/core/base/status.h"
+
 namespace mace {
+
+class ShapeContext;
+struct OperatorDef;
 
 enum class AttributeKind : uint8_t { kInt, kFloat, kString, kInts, kFloats };
 
@@ -35,6 +41,16 @@ struct AttributeSchema {
 
 struct OpSignature;  // op_signature.h
 
+// The base of the generated <Op>Attributes. They own no memory: lists are views
+// of the lists in the OperatorDef.
+struct OpAttributes {};
+
+// Checks ranks and matching dimensions, and sets the shape and the type of
+// every output. Called for each new set of input shapes. An error need not name
+// the operator.
+using ShapeFunction = MaceStatus (*)(const OpAttributes &attributes,
+                                     ShapeContext *context);
+
 struct OpSchema {
   const char *type;
   const PortSchema *inputs;
@@ -46,6 +62,16 @@ struct OpSchema {
   // Of all devices, in order of preference.
   const OpSignature *signatures = nullptr;
   size_t signature_count = 0;
+
+  size_t attributes_size = sizeof(OpAttributes);
+  // Makes the attributes at `memory`, which is aligned for int64_t.
+  // INVALID_ARGS names the operator and every problem.
+  MaceStatus (*parse_attributes)(const OperatorDef &def,
+                                 void *memory) = nullptr;
+  ShapeFunction infer_shapes = nullptr;
+  // The outputs depend only on the shapes of the inputs, like those of the
+  // operator Shape: they are then computed before the run.
+  bool depends_on_shapes_only = false;
 };
 
 // The port schema for position `index`; a variadic port is the last.

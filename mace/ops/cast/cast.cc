@@ -3,99 +3,8 @@
 
 #include "mace/ops/cast/cast_schema.h"
 
-#include "mace/kernels/cpu/convert/convert.h"
-#include "mace/ops/cpu_op/copy.h"
-#include "mace/ops/cpu_op/cpu_op.h"
-
 namespace mace {
-
 namespace {
-
-struct Bool {
-  uint8_t value;
-};
-
-// Between integers the low bits stay; to bool is "not zero". What is or becomes
-// a number of another kind is the kernels'.
-template <typename To, typename From>
-struct Convert {
-  static To Of(From x) { return static_cast<To>(x); }
-};
-template <typename From>
-struct Convert<Bool, From> {
-  static Bool Of(From x) { return {static_cast<uint8_t>(x != From(0))}; }
-};
-template <typename To>
-struct Convert<To, Bool> {
-  static To Of(Bool x) { return static_cast<To>(x.value != 0 ? 1 : 0); }
-};
-template <>
-struct Convert<Bool, Bool> {
-  static Bool Of(Bool x) { return x; }
-};
-
-// Calls `call` with `function` for parts of the elements.
-using CallPart = void (*)(const void *function,
-                          const uint8_t *x,
-                          uint8_t *y,
-                          size_t count);
-void RunParts(ThreadPool *pool,
-              const Tensor *input,
-              Tensor *output,
-              const void *function,
-              CallPart call) {
-  const auto *x = static_cast<const uint8_t *>(input->data);
-  auto *y = static_cast<uint8_t *>(output->data);
-  const auto x_size = static_cast<int64_t>(DataTypeSize(input->data_type));
-  const auto y_size = static_cast<int64_t>(DataTypeSize(output->data_type));
-  pool->ParallelFor(input->elements(), kElementGrain,
-                    [=](int64_t begin, int64_t end, int /*thread*/) {
-                      call(function, x + begin * x_size, y + begin * y_size,
-                           static_cast<size_t>(end - begin));
-                    });
-}
-
-// Calls function(x, y, count) for parts of the elements. There is one for each
-// pair of types, hence as little code as can be.
-template <typename From, typename To, typename Function>
-void ForParts(ThreadPool *pool,
-              const Tensor *input,
-              Tensor *output,
-              Function function) {
-  RunParts(pool, input, output, static_cast<const void *>(&function),
-           [](const void *of, const uint8_t *x, uint8_t *y, size_t count) {
-             (*static_cast<const Function *>(of))(
-                 reinterpret_cast<const From *>(x), reinterpret_cast<To *>(y),
-                 count);
-           });
-}
-
-template <typename From, typename To>
-void ConvertAll(ThreadPool *pool, const Tensor *input, Tensor *output) {
-  ForParts<From, To>(pool, input, output,
-                     [](const From *x, To *y, size_t count) {
-                       for (size_t i = 0; i < count; ++i) {
-                         y[i] = Convert<To, From>::Of(x[i]);
-                       }
-                     });
-}
-
-// Between types of which neither is a float, and from float to bool.
-template <typename From>
-void ConvertFrom(ThreadPool *pool, const Tensor *input, Tensor *output) {
-  switch (output->data_type) {
-    case DataType::kInt32:
-      return ConvertAll<From, int32_t>(pool, input, output);
-    case DataType::kUint8:
-      return ConvertAll<From, uint8_t>(pool, input, output);
-    case DataType::kInt8:
-      return ConvertAll<From, int8_t>(pool, input, output);
-    case DataType::kBool:
-      return ConvertAll<From, Bool>(pool, input, output);
-    default:
-      return;  // the schema has no other type
-  }
-}
 
 DataType TypeOf(CastTo to) {
   switch (to) {
@@ -121,127 +30,20 @@ bool IsHalf(DataType type) {
   return type == DataType::kFloat16 || type == DataType::kBfloat16;
 }
 
-class CastOp final : public CpuOp {
- public:
-  MaceStatus InitOp(InitContext *context) override {
-    return attributes_.Parse(context->def());
-  }
-
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    const Tensor *input = context->input(kCastInputInput);
-    const DataType to = TypeOf(attributes_.to);
-    const DataType from = input->data_type;
-    const bool half = IsHalf(to) || IsHalf(from);
-    if (half && to != from && to != DataType::kFloat32 &&
-        from != DataType::kFloat32) {
-      return NotSupported("no conversion from ", DataTypeName(from), " to ",
-                          DataTypeName(to), "; go by way of float32");
-    }
-    return SetOutput(context, 0, input->shape, to);
-  }
-
-  MaceStatus Plan(PlanContext *context) override {
-    if (context->output(0)->data_type ==
-        context->input(kCastInputInput)->data_type) {
-      context->AllowInPlace(0, 0);
-    }
-    return MaceStatus();
-  }
-
-  MaceStatus Run(RunContext *context) const override {
-    const Tensor *input = context->input(kCastInputInput);
-    Tensor *output = context->output(0);
-    ThreadPool *pool = context->thread_pool();
-    if (input->data_type == output->data_type) {
-      CopyInputToOutput(context);
-      return MaceStatus();
-    }
-    if (output->data_type == DataType::kFloat32) {
-      return ToFloat(pool, input, output);
-    }
-    switch (input->data_type) {
-      case DataType::kFloat32:
-        FromFloat(pool, input, output);
-        break;
-      case DataType::kInt32:
-        ConvertFrom<int32_t>(pool, input, output);
-        break;
-      case DataType::kUint8:
-        ConvertFrom<uint8_t>(pool, input, output);
-        break;
-      case DataType::kInt8:
-        ConvertFrom<int8_t>(pool, input, output);
-        break;
-      case DataType::kBool:
-        ConvertFrom<Bool>(pool, input, output);
-        break;
-      default:
-        return CannotConvert(input);
-    }
-    return MaceStatus();
-  }
-
- private:
-  MaceStatus CannotConvert(const Tensor *input) const {
-    return Invalid("cannot convert from ", DataTypeName(input->data_type));
-  }
-
-  MaceStatus ToFloat(ThreadPool *pool,
-                     const Tensor *input,
-                     Tensor *output) const {
-    const convert::Kernels *kernels = convert::KernelsFor(isa());
-    switch (input->data_type) {
-      case DataType::kFloat16:
-        ForParts<uint16_t, float>(pool, input, output, kernels->f16.widen);
-        break;
-      case DataType::kBfloat16:
-        ForParts<uint16_t, float>(pool, input, output, kernels->bf16.widen);
-        break;
-      case DataType::kInt32:
-        ForParts<int32_t, float>(pool, input, output, kernels->i32_to_f32);
-        break;
-      case DataType::kUint8:
-        ForParts<uint8_t, float>(pool, input, output, kernels->u8_to_f32);
-        break;
-      case DataType::kInt8:
-        ForParts<int8_t, float>(pool, input, output, kernels->i8_to_f32);
-        break;
-      case DataType::kBool:
-        ForParts<uint8_t, float>(pool, input, output, kernels->bool_to_f32);
-        break;
-      default:
-        return CannotConvert(input);
-    }
-    return MaceStatus();
-  }
-
-  void FromFloat(ThreadPool *pool, const Tensor *input, Tensor *output) const {
-    const convert::Kernels *kernels = convert::KernelsFor(isa());
-    switch (output->data_type) {
-      case DataType::kFloat16:
-        return ForParts<float, uint16_t>(pool, input, output,
-                                         kernels->f16.narrow);
-      case DataType::kBfloat16:
-        return ForParts<float, uint16_t>(pool, input, output,
-                                         kernels->bf16.narrow);
-      case DataType::kInt32:
-        return ForParts<float, int32_t>(pool, input, output,
-                                        kernels->f32_to_i32);
-      case DataType::kUint8:
-        return ForParts<float, uint8_t>(pool, input, output,
-                                        kernels->f32_to_u8);
-      case DataType::kInt8:
-        return ForParts<float, int8_t>(pool, input, output, kernels->f32_to_i8);
-      default:
-        return ConvertAll<float, Bool>(pool, input, output);
-    }
-  }
-
-  CastAttributes attributes_;
-};
-
 }  // namespace
 
-MACE_REGISTER_OP(Cast, CPU, CastOp);
+MaceStatus InferCastShapes(const CastAttributes &attributes,
+                           ShapeContext *context) {
+  const Tensor *input = context->input(kCastInputInput);
+  const DataType to = TypeOf(attributes.to);
+  const DataType from = input->data_type;
+  const bool half = IsHalf(to) || IsHalf(from);
+  if (half && to != from && to != DataType::kFloat32 &&
+      from != DataType::kFloat32) {
+    return Unsupported("no conversion from ", DataTypeName(from), " to ",
+                       DataTypeName(to), "; go by way of float32");
+  }
+  return SetOutput(context, 0, input->shape, to);
+}
 
 }  // namespace mace

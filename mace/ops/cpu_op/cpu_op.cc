@@ -3,9 +3,6 @@
 
 #include "mace/ops/cpu_op/cpu_op.h"
 
-#include <algorithm>
-#include <cstdint>
-
 #include "mace/kernels/cpu/half_arithmetic.h"
 
 namespace mace {
@@ -44,21 +41,6 @@ MaceStatus CpuOp::Init(const OpSchema &schema, InitContext *context) {
     float_type_ = StorageType(context->hints().precision);
   }
   return InitOp(context);
-}
-
-MaceStatus CpuOp::SetOutput(ShapeContext *context,
-                            size_t index,
-                            const Shape &shape,
-                            DataType data_type) const {
-  // What fits an index of this processor, in bytes of the widest type.
-  constexpr int64_t kLimit =
-      std::min<int64_t>(INT64_C(1) << 40, PTRDIFF_MAX / 8);
-  if (shape.CheckedElements(kLimit) < 0) {
-    return Invalid("output ", index, " would have the shape ", shape.ToString(),
-                   ", which is too large");
-  }
-  context->SetOutput(index, shape, data_type);
-  return MaceStatus();
 }
 
 }  // namespace mace

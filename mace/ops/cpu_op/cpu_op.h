@@ -1,18 +1,19 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An operator on the CPU, in four steps:
+// An operator on the CPU, in three steps:
 //
-//   Init         once: read attributes, check constants, choose kernels;
-//   InferShapes  for each new set of input shapes: shapes of the outputs;
-//   Plan         likewise, once all shapes are known: all that Run needs to
-//                know, as a value that the caller keeps;
-//   Run          every time: compute. Neither allocates nor fails for anything
-//                that the steps before could have seen.
+//   Init  once: take the attributes, choose kernels;
+//   Plan  for each new set of input shapes, once all shapes are known: all that
+//         Run needs to know, as a value that the caller keeps;
+//   Run   every time: compute. Neither allocates nor fails for anything that
+//         the steps before could have seen.
 //
 // Before Init the engine has checked the operator against its schema: port
-// counts, element types, which inputs are constant, and attribute kinds. An
-// operator checks the rest (ranks, matching dimensions) in Init or InferShapes.
+// counts, element types, which inputs are constant, and its attributes. The
+// rest (ranks, matching dimensions) is checked by the operator's shape
+// function, which all devices share, after Init and before Plan: Init must not
+// rely on it.
 //
 // An operator keeps nothing that depends on shapes but constants transformed
 // for them (PlanContext::RequestPrepared): plans for several sets of shapes
@@ -40,6 +41,8 @@ class InitContext {
  public:
   virtual ~InitContext() = default;
   virtual const OperatorDef &def() const = 0;
+  // To be copied; the lists in them live as long as the op.
+  virtual const OpAttributes &attributes() const = 0;
   virtual const DeploymentHints &hints() const = 0;
   virtual size_t input_count() const = 0;
   // The constant at that port; null if the input is absent or computed.
@@ -52,6 +55,12 @@ class InitContext {
   // Uninitialised memory, 64-byte aligned, that lives as long as the op; for
   // transformed constants. Null when there is none left.
   virtual void *AllocatePrepared(size_t bytes) = 0;
+
+  // The attributes as the operator's own type.
+  template <typename Attributes>
+  const Attributes &AttributesAs() const {
+    return static_cast<const Attributes &>(attributes());
+  }
 };
 
 // Where a tensor lies that is a part of another: as runs of `run` elements, the
@@ -150,8 +159,8 @@ class CpuOp : public Op {
   const OpSignature *signature() const { return signature_; }
 
  protected:
-  // Reads attributes and prepares constants.
-  virtual MaceStatus InitOp(InitContext *context) = 0;
+  // Takes attributes, chooses kernels and prepares constants.
+  virtual MaceStatus InitOp(InitContext *context) { return MaceStatus(); }
 
   // INVALID_ARGS: "operator 'conv1' (Conv2D): ..."
   template <typename... Args>
@@ -163,12 +172,6 @@ class CpuOp : public Op {
   MaceStatus NotSupported(const Args &...args) const {
     return Unsupported("operator '", name_, "' (", type_, "): ", args...);
   }
-
-  // Sets an output after checking that its size can be computed with.
-  MaceStatus SetOutput(ShapeContext *context,
-                       size_t index,
-                       const Shape &shape,
-                       DataType data_type) const;
 
   const std::string &name() const { return name_; }
   CpuIsa isa() const { return isa_; }

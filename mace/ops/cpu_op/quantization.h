@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Quantize and Dequantize share: scales and zero points of a tensor, and
-// how its elements meet them.
+// What Quantize and Dequantize share: how the elements of a tensor meet its
+// scales and zero points.
 
 #ifndef MACE_OPS_CPU_OP_QUANTIZATION_H_
 #define MACE_OPS_CPU_OP_QUANTIZATION_H_
@@ -10,21 +10,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "mace/core/base/thread_pool.h"
 #include "mace/core/model/tensor.h"
 #include "mace/kernels/cpu/quantize/quantize.h"
 
 namespace mace {
-
-// An empty text, or what is wrong with the scale or the zero point of a tensor
-// of that shape. `zero` may be null; it is of type `type` otherwise.
-std::string QuantizationProblem(const Shape &shape,
-                                const Tensor &scale,
-                                const Tensor *zero,
-                                DataType type,
-                                int64_t axis);
 
 class QuantizationLoop {
  public:

@@ -1,74 +1,22 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/quantize/quantize.h"
-#include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/cpu_op/quantization.h"
+#include <string>
+
 #include "mace/ops/dequantize/dequantize_schema.h"
+#include "mace/ops/shape_rules/quantization_shapes.h"
 
 namespace mace {
-namespace {
 
-class DequantizeOp final : public CpuOp {
- public:
-  MaceStatus InitOp(InitContext *context) override {
-    return attributes_.Parse(context->def());
-  }
+MaceStatus InferDequantizeShapes(const DequantizeAttributes &attributes,
+                                 ShapeContext *context) {
+  const Tensor &input = *context->input(kDequantizeInputInput);
+  const Tensor &scale = *context->input(kDequantizeScaleInput);
+  const std::string problem = QuantizationProblem(
+      input.shape, scale, context->input(kDequantizeZeroPointInput),
+      input.data_type, attributes.axis);
+  if (!problem.empty()) return InvalidArgs(problem);
+  return SetOutput(context, 0, input.shape, DataType::kFloat32);
+}
 
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    const Tensor &input = *context->input(kDequantizeInputInput);
-    const Tensor &scale = *context->input(kDequantizeScaleInput);
-    const std::string problem = QuantizationProblem(
-        input.shape, scale, context->input(kDequantizeZeroPointInput),
-        input.data_type, attributes_.axis);
-    if (!problem.empty()) return Invalid(problem);
-    return SetOutput(context, 0, input.shape, DataType::kFloat32);
-  }
-
-  MaceStatus Plan(PlanContext *context) override {
-    context->RequestScratch(QuantizationOf(*context).ScratchBytes());
-    return MaceStatus();
-  }
-
-  MaceStatus Run(RunContext *context) const override {
-    const quantize::Kernels &kernels = *quantize::KernelsFor(isa());
-    switch (context->input(kDequantizeInputInput)->data_type) {
-      case DataType::kUint8:
-        RunAs(kernels.from_u8, context);
-        break;
-      case DataType::kInt8:
-        RunAs(kernels.from_i8, context);
-        break;
-      default:  // the schema has no other type
-        RunAs(kernels.from_i32, context);
-        break;
-    }
-    return MaceStatus();
-  }
-
- private:
-  // `Context` is PlanContext or RunContext.
-  template <typename Context>
-  QuantizationLoop QuantizationOf(const Context &context) const {
-    return {context.input(kDequantizeInputInput)->shape,
-            context.input(kDequantizeScaleInput)->shape, attributes_.axis};
-  }
-
-  template <typename From>
-  void RunAs(const quantize::Functions<From, float> &functions,
-             RunContext *context) const {
-    QuantizationOf(*context).Run(
-        functions, context->input(kDequantizeInputInput)->As<From>(),
-        context->output(0)->MutableAs<float>(),
-        context->input(kDequantizeScaleInput)->As<float>(),
-        context->input(kDequantizeZeroPointInput), context->scratch(),
-        context->thread_pool());
-  }
-
-  DequantizeAttributes attributes_;
-};
-
-MACE_REGISTER_OP(Dequantize, CPU, DequantizeOp);
-
-}  // namespace
 }  // namespace mace

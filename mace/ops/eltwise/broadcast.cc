@@ -3,8 +3,6 @@
 
 #include "mace/ops/eltwise/broadcast.h"
 
-#include <algorithm>
-
 namespace mace {
 
 namespace {
@@ -16,18 +14,6 @@ int64_t DimFromBack(const Shape &shape, size_t back) {
 }
 
 }  // namespace
-
-bool BroadcastShapes(const Shape &a, const Shape &b, Shape *output) {
-  const size_t rank = std::max(a.rank(), b.rank());
-  *output = Shape();
-  for (size_t back = rank; back-- > 0;) {
-    const int64_t x = DimFromBack(a, back);
-    const int64_t y = DimFromBack(b, back);
-    if (x != y && x != 1 && y != 1) return false;
-    output->Append(x == 1 ? y : x);
-  }
-  return true;
-}
 
 BroadcastPlan PlanBroadcast(const Shape &a,
                             const Shape &b,

@@ -11,9 +11,6 @@
 
 namespace mace {
 
-// NumPy's broadcasting of two shapes. False if they do not fit.
-bool BroadcastShapes(const Shape &a, const Shape &b, Shape *output);
-
 // The loops over two operands that broadcast, with as few axes as it takes:
 // axes of length 1 are gone and axes that both operands step through alike are
 // joined. Strides count elements; 0 repeats the operand.
@@ -24,7 +21,7 @@ struct BroadcastPlan {
   int64_t b_strides[Shape::kMaxRank] = {};
 };
 
-// `output` is what BroadcastShapes gave.
+// `output` is what BroadcastShapes (mace/ops/shape_rules) gave.
 BroadcastPlan PlanBroadcast(const Shape &a,
                             const Shape &b,
                             const Shape &output);

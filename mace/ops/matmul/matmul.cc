@@ -1,71 +1,26 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Both operands are computed; a product with a constant is FullyConnected.
-
-#include <memory>
-
-#include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/epilogue/arithmetic_choice.h"
-#include "mace/ops/epilogue/matmul_op_plan.h"
 #include "mace/ops/matmul/matmul_schema.h"
+#include "mace/ops/shape_rules/broadcast_shapes.h"
 
 namespace mace {
-namespace {
 
-class MatMulOp final : public CpuOp {
- public:
-  MaceStatus InitOp(InitContext *context) override {
-    MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-    products_ =
-        matmul::MakeFloat(ChooseMatrixArithmetic(*context, isa()), isa());
-    return MaceStatus();
+MaceStatus InferMatMulShapes(const MatMulAttributes &attributes,
+                             ShapeContext *context) {
+  const Shape &a = context->input(kMatMulAInput)->shape;
+  const Shape &b = context->input(kMatMulBInput)->shape;
+  Shape output;
+  if (!MatMulShape(a, b, attributes.transpose_a, attributes.transpose_b,
+                   &output)) {
+    return InvalidArgs(
+        "cannot multiply ", a.ToString(),
+        attributes.transpose_a ? " transposed" : "", " by ", b.ToString(),
+        attributes.transpose_b ? " transposed" : "",
+        "; expected [..., M, K] and [..., K, N] with batch dimensions that "
+        "broadcast");
   }
+  return SetOutput(context, kMatMulOutputOutput, output, DataType::kFloat32);
+}
 
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    const Shape &a = context->input(kMatMulAInput)->shape;
-    const Shape &b = context->input(kMatMulBInput)->shape;
-    matmul::Sizes sizes;
-    if (!Multiply(a, b, &sizes)) {
-      return Invalid(
-          "cannot multiply ", a.ToString(),
-          attributes_.transpose_a ? " transposed" : "", " by ", b.ToString(),
-          attributes_.transpose_b ? " transposed" : "",
-          "; expected [..., M, K] and [..., K, N] with batch dimensions that "
-          "broadcast");
-    }
-    return SetOutput(context, kMatMulOutputOutput, matmul::OutputShape(sizes),
-                     DataType::kFloat32);
-  }
-
-  MaceStatus Plan(PlanContext *context) override {
-    matmul::Sizes sizes;
-    Multiply(context->input(kMatMulAInput)->shape,
-             context->input(kMatMulBInput)->shape, &sizes);
-    MatMulOpPlan::Make(*products_, sizes, context);
-    return MaceStatus();
-  }
-
-  MaceStatus Run(RunContext *context) const override {
-    matmul::Args args;
-    args.a = context->input(kMatMulAInput)->data;
-    args.b = context->input(kMatMulBInput)->data;
-    args.c = context->output(kMatMulOutputOutput)->data;
-    context->PlanAs<MatMulOpPlan>().Run(args, context);
-    return MaceStatus();
-  }
-
- private:
-  bool Multiply(const Shape &a, const Shape &b, matmul::Sizes *sizes) const {
-    return matmul::SizesOf(a, b, attributes_.transpose_a,
-                           attributes_.transpose_b, sizes);
-  }
-
-  MatMulAttributes attributes_;
-  std::unique_ptr<matmul::Strategy> products_;
-};
-
-MACE_REGISTER_OP(MatMul, CPU, MatMulOp);
-
-}  // namespace
 }  // namespace mace

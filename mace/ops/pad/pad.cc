@@ -1,202 +1,54 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "mace/ops/pad/pad_schema.h"
 
-#include <algorithm>
-#include <cstring>
-
-#include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/cpu_op/half_block.h"
-
 namespace mace {
-
 namespace {
 
-// Position in an axis of n elements that output position i (counted from the
-// first element of the input) takes its value from; -1 for the constant.
-int64_t SourceOf(PadMode mode, int64_t i, int64_t n) {
-  if (i >= 0 && i < n) return i;
+// Keeps sums of dimensions far from overflowing.
+constexpr int64_t kMostPadding = INT64_C(1) << 40;
+
+// Of an axis with n elements.
+int64_t MostPadding(PadMode mode, int64_t n) {
   switch (mode) {
-    case PadMode::CONSTANT:
-      return -1;
     case PadMode::REFLECT:
-      return i < 0 ? -i : 2 * (n - 1) - i;
+      return std::max<int64_t>(0, n - 1);
     case PadMode::SYMMETRIC:
-      return i < 0 ? -i - 1 : 2 * n - 1 - i;
+      return n;
     case PadMode::EDGE:
-      return i < 0 ? 0 : n - 1;
+      return n == 0 ? 0 : kMostPadding;
+    case PadMode::CONSTANT:
+      break;
   }
-  return -1;
-}
-
-// The bits that fill four bytes of the output.
-uint32_t FillBits(DataType type, float value, const HalfActivations &half) {
-  uint32_t bits = 0;
-  if (IsHalf(type)) {
-    const float two[2] = {value, value};
-    uint16_t halves[2];
-    half.convert->narrow(two, halves, 2);
-    std::memcpy(&bits, halves, sizeof(bits));
-    return bits;
-  }
-  if (type == DataType::kFloat32) {
-    std::memcpy(&bits, &value, sizeof(bits));
-    return bits;
-  }
-  const float low = -2147483648.0f;
-  const int32_t whole = value <= low    ? INT32_MIN
-                        : value >= -low ? INT32_MAX
-                                        : static_cast<int32_t>(value);
-  return static_cast<uint32_t>(whole);
-}
-
-class PadOp final : public CpuOp {
- public:
-  MaceStatus InitOp(InitContext *context) override {
-    half_ = HalfActivations::Of(context->hints(), isa());
-    return attributes_.Parse(context->def());
-  }
-
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    const Tensor *input = context->input(kPadInputInput);
-    const size_t rank = input->shape.rank();
-    if (attributes_.pads.size() != 2 * rank) {
-      return Invalid("has ", attributes_.pads.size(), " pads, not ", 2 * rank,
-                     " for an input of shape ", input->shape.ToString());
-    }
-    Shape shape = input->shape;
-    for (size_t i = 0; i < rank; ++i) {
-      const int64_t before = attributes_.pads[2 * i];
-      const int64_t after = attributes_.pads[2 * i + 1];
-      const int64_t most = MostPadding(shape[i]);
-      if (before > most || after > most) {
-        return Invalid("axis ", i, " of ", shape.ToString(),
-                       " cannot be padded by ", before, " and ", after,
-                       "; at most by ", most, " in this mode");
-      }
-      shape[i] += before + after;
-    }
-    return SetOutput(context, 0, shape, input->data_type);
-  }
-
-  MaceStatus Run(RunContext *context) const override;
-
- private:
-  int64_t MostPadding(int64_t n) const {
-    switch (attributes_.mode) {
-      case PadMode::REFLECT:
-        return std::max<int64_t>(0, n - 1);
-      case PadMode::SYMMETRIC:
-        return n;
-      case PadMode::EDGE:
-        return n == 0 ? 0 : kMostPadding;
-      case PadMode::CONSTANT:
-        break;
-    }
-    return kMostPadding;
-  }
-
-  // Keeps sums of dimensions far from overflowing.
-  static constexpr int64_t kMostPadding = INT64_C(1) << 40;
-
-  PadAttributes attributes_;
-  HalfActivations half_;
-};
-
-// Rows along the innermost axis with padding; what lies inside it is a block.
-struct Rows {
-  const uint8_t *input;
-  uint8_t *output;
-  const int64_t *in_dims;
-  const int64_t *out_dims;
-  const int64_t *pads;  // before and after, axis by axis
-  size_t rank;          // axes down to the rows' own
-  int64_t block;        // bytes
-  uint32_t fill;
-  PadMode mode;
-};
-
-void Fill(uint8_t *p, int64_t bytes, uint32_t bits) {
-  int64_t i = 0;
-  for (; i + 4 <= bytes; i += 4) std::memcpy(p + i, &bits, 4);
-  if (i < bytes) std::memcpy(p + i, &bits, 2);  // an odd number of float16
-}
-
-void PadRow(const Rows &rows, int64_t row) {
-  const size_t last = rows.rank - 1;
-  const int64_t width = rows.out_dims[last];
-  const int64_t n = rows.in_dims[last];
-  const int64_t before = rows.pads[2 * last];
-  uint8_t *out = rows.output + row * width * rows.block;
-  int64_t source_row = 0;
-  int64_t scale = 1;
-  int64_t rest = row;
-  for (size_t i = last; i-- > 0;) {
-    const int64_t at = rest % rows.out_dims[i] - rows.pads[2 * i];
-    rest /= rows.out_dims[i];
-    const int64_t source = SourceOf(rows.mode, at, rows.in_dims[i]);
-    if (source < 0) {
-      Fill(out, width * rows.block, rows.fill);
-      return;
-    }
-    source_row += source * scale;
-    scale *= rows.in_dims[i];
-  }
-  const uint8_t *in = rows.input + source_row * n * rows.block;
-  const auto edge = [&](int64_t from, int64_t to) {
-    for (int64_t x = from; x < to; ++x) {
-      const int64_t source = SourceOf(rows.mode, x - before, n);
-      if (source < 0) {
-        Fill(out + x * rows.block, rows.block, rows.fill);
-      } else {
-        std::memcpy(out + x * rows.block, in + source * rows.block,
-                    static_cast<size_t>(rows.block));
-      }
-    }
-  };
-  edge(0, before);
-  if (n > 0) {
-    std::memcpy(out + before * rows.block, in,
-                static_cast<size_t>(n * rows.block));
-  }
-  edge(before + n, width);
-}
-
-MaceStatus PadOp::Run(RunContext *context) const {
-  const Tensor *input = context->input(kPadInputInput);
-  Tensor *output = context->output(0);
-  if (output->elements() == 0) return MaceStatus();
-  size_t rank = input->shape.rank();
-  int64_t block = static_cast<int64_t>(DataTypeSize(input->data_type));
-  while (rank > 1 && attributes_.pads[2 * rank - 1] == 0 &&
-         attributes_.pads[2 * rank - 2] == 0) {
-    block *= input->shape[--rank];
-  }
-  if (rank == 0) {
-    std::memcpy(output->data, input->data, static_cast<size_t>(block));
-    return MaceStatus();
-  }
-  const Rows rows = {input->As<uint8_t>(),
-                     output->MutableAs<uint8_t>(),
-                     input->shape.begin(),
-                     output->shape.begin(),
-                     attributes_.pads.data(),
-                     rank,
-                     block,
-                     FillBits(input->data_type, attributes_.value, half_),
-                     attributes_.mode};
-  const int64_t count = output->shape.Elements(0, rank - 1);
-  context->thread_pool()->ParallelFor(
-      count, RowGrain(output->shape[rank - 1] * block / 4),
-      [&rows](int64_t begin, int64_t end, int /*thread*/) {
-        for (int64_t row = begin; row < end; ++row) PadRow(rows, row);
-      });
-  return MaceStatus();
+  return kMostPadding;
 }
 
 }  // namespace
 
-MACE_REGISTER_OP(Pad, CPU, PadOp);
+MaceStatus InferPadShapes(const PadAttributes &attributes,
+                          ShapeContext *context) {
+  const Tensor *input = context->input(kPadInputInput);
+  const size_t rank = input->shape.rank();
+  if (attributes.pads.size() != 2 * rank) {
+    return InvalidArgs("has ", attributes.pads.size(), " pads, not ", 2 * rank,
+                       " for an input of shape ", input->shape.ToString());
+  }
+  Shape shape = input->shape;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t before = attributes.pads[2 * i];
+    const int64_t after = attributes.pads[2 * i + 1];
+    const int64_t most = MostPadding(attributes.mode, shape[i]);
+    if (before > most || after > most) {
+      return InvalidArgs("axis ", i, " of ", shape.ToString(),
+                         " cannot be padded by ", before, " and ", after,
+                         "; at most by ", most, " in this mode");
+    }
+    shape[i] += before + after;
+  }
+  return SetOutput(context, 0, shape, input->data_type);
+}
 
 }  // namespace mace

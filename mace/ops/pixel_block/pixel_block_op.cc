@@ -13,14 +13,6 @@ void PixelBlockOp::SetBlock(int64_t block, PixelBlockOrder order) {
   kernels_ = transpose::KernelsFor(isa());
 }
 
-MaceStatus PixelBlockOp::SetDeepShape(ShapeContext *context,
-                                      const Shape &deep) const {
-  const Shape wide = {deep[0], deep[1] * block_, deep[2] * block_,
-                      deep[3] / (block_ * block_)};
-  return SetOutput(context, 0, output_ == Output::kDeep ? deep : wide,
-                   context->input(0)->data_type);
-}
-
 bool PixelBlockOp::MovesRows() const {
   return order_ == PixelBlockOrder::DCR || block_ == 1;
 }

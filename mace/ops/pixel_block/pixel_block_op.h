@@ -26,11 +26,6 @@ class PixelBlockOp : public CpuOp {
 
   // For InitOp.
   void SetBlock(int64_t block, PixelBlockOrder order);
-  int64_t block() const { return block_; }
-
-  // For InferShapes: the output has the shape that belongs to `deep`, or is
-  // `deep`.
-  MaceStatus SetDeepShape(ShapeContext *context, const Shape &deep) const;
 
  private:
   // The shape of whichever of the two is the deep one.

@@ -1,67 +1,24 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/quantize/quantize.h"
-#include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/cpu_op/quantization.h"
+#include <string>
+
 #include "mace/ops/quantize/quantize_schema.h"
+#include "mace/ops/shape_rules/quantization_shapes.h"
 
 namespace mace {
-namespace {
 
-class QuantizeOp final : public CpuOp {
- public:
-  MaceStatus InitOp(InitContext *context) override {
-    return attributes_.Parse(context->def());
-  }
+MaceStatus InferQuantizeShapes(const QuantizeAttributes &attributes,
+                               ShapeContext *context) {
+  const Shape &shape = context->input(kQuantizeInputInput)->shape;
+  const Tensor &scale = *context->input(kQuantizeScaleInput);
+  const DataType type =
+      attributes.to == QuantizeTo::UINT8 ? DataType::kUint8 : DataType::kInt8;
+  const std::string problem =
+      QuantizationProblem(shape, scale, context->input(kQuantizeZeroPointInput),
+                          type, attributes.axis);
+  if (!problem.empty()) return InvalidArgs(problem);
+  return SetOutput(context, 0, shape, type);
+}
 
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    const Shape &shape = context->input(kQuantizeInputInput)->shape;
-    const Tensor &scale = *context->input(kQuantizeScaleInput);
-    const DataType type = attributes_.to == QuantizeTo::UINT8 ? DataType::kUint8
-                                                              : DataType::kInt8;
-    const std::string problem = QuantizationProblem(
-        shape, scale, context->input(kQuantizeZeroPointInput), type,
-        attributes_.axis);
-    if (!problem.empty()) return Invalid(problem);
-    return SetOutput(context, 0, shape, type);
-  }
-
-  MaceStatus Plan(PlanContext *context) override {
-    context->RequestScratch(QuantizationOf(*context).ScratchBytes());
-    return MaceStatus();
-  }
-
-  MaceStatus Run(RunContext *context) const override {
-    const quantize::Kernels &kernels = *quantize::KernelsFor(isa());
-    const QuantizationLoop quantization = QuantizationOf(*context);
-    const float *x = context->input(kQuantizeInputInput)->As<float>();
-    const float *scales = context->input(kQuantizeScaleInput)->As<float>();
-    Tensor *output = context->output(0);
-    if (attributes_.to == QuantizeTo::UINT8) {
-      quantization.Run(kernels.to_u8, x, output->MutableAs<uint8_t>(), scales,
-                       context->input(kQuantizeZeroPointInput),
-                       context->scratch(), context->thread_pool());
-    } else {
-      quantization.Run(kernels.to_i8, x, output->MutableAs<int8_t>(), scales,
-                       context->input(kQuantizeZeroPointInput),
-                       context->scratch(), context->thread_pool());
-    }
-    return MaceStatus();
-  }
-
- private:
-  // `Context` is PlanContext or RunContext.
-  template <typename Context>
-  QuantizationLoop QuantizationOf(const Context &context) const {
-    return {context.input(kQuantizeInputInput)->shape,
-            context.input(kQuantizeScaleInput)->shape, attributes_.axis};
-  }
-
-  QuantizeAttributes attributes_;
-};
-
-MACE_REGISTER_OP(Quantize, CPU, QuantizeOp);
-
-}  // namespace
 }  // namespace mace

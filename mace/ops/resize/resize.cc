@@ -1,349 +1,113 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/kernels/cpu/resize/resize.h"
-
 #include <algorithm>
 #include <cmath>
-#include <memory>
-#include <utility>
-#include <vector>
 
-#include "mace/ops/cpu_op/cpu_op.h"
-#include "mace/ops/resize/axis.h"
-#include "mace/ops/resize/nearest.h"
 #include "mace/ops/resize/resize_schema.h"
 
 namespace mace {
-
 namespace {
 
 // Positions are int32, and exact as doubles between sizes.
 constexpr int64_t kMostPixels = INT64_C(1) << 24;
-constexpr int64_t kMostRowElements = INT64_C(1) << 30;
-constexpr int64_t kMostScratch = INT64_C(1) << 31;
-constexpr int64_t kTasksPerThread = 4;
 
-int64_t RoundUp(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
-
-// Which rows and columns of the input each row and column of the output is made
-// of.
-struct ResizePlan final : public OpPlan {
-  // What one thread works in: the latest input rows at output width, the row of
-  // the input in each place, and what `blend` gets.
-  struct Work {
-    float *rows;
-    int64_t *in_place;
-    const float **wanted;
-  };
-
-  // Fills element_first and element_weights.
-  void PlanElements(int64_t channels);
-  Work WorkOf(void *scratch, int thread) const;
-  void ResampleRow(const Tensor *input, int64_t row, float *out) const;
-  void RunRow(const Tensor *input,
-              int64_t row,
-              const Work &work,
-              Tensor *output) const;
-
-  const resize::Kernels *kernels = nullptr;
-  ResizeTaps rows;
-  ResizeTaps columns;
-  // Of every element of a row, for few channels; else empty.
-  std::vector<int32_t> element_first;
-  std::vector<float> element_weights;
-  int64_t row_floats = 0;  // of a row in Work
-  int64_t work_bytes = 0;  // of a thread
-};
-
-class ResizeOp final : public CpuOp {
- public:
-  MaceStatus InitOp(InitContext *context) override;
-  MaceStatus InferShapes(ShapeContext *context) const override;
-  MaceStatus Plan(PlanContext *context) override;
-  MaceStatus Run(RunContext *context) const override;
-
- private:
-  bool nearest() const { return attributes_.mode == ResizeMode::NEAREST; }
-  MaceStatus WantedSize(ShapeContext *context,
-                        const Shape &input,
-                        int64_t size[2]) const;
-  MaceStatus PlanAxes(const Shape &input,
-                      const Shape &output,
-                      ResizePlan *plan) const;
-
-  ResizeAttributes attributes_;
-  const resize::Kernels *kernels_ = nullptr;
-};
-
-MaceStatus ResizeOp::InitOp(InitContext *context) {
-  MACE_RETURN_IF_ERROR(attributes_.Parse(context->def()));
-  kernels_ = resize::KernelsFor(isa());
-  const std::vector<int64_t> &size = attributes_.size;
-  const std::vector<float> &scales = attributes_.scales;
-  const bool has_input = context->has_input(kResizeSizeInput);
+MaceStatus CheckAttributes(const ResizeAttributes &attributes,
+                           const ShapeContext &context) {
+  const AttributeList<int64_t> size = attributes.size;
+  const AttributeList<float> scales = attributes.scales;
+  const bool has_input = context.input(kResizeSizeInput) != nullptr;
   if (has_input && !size.empty()) {
-    return Invalid("has both an input and an attribute size");
+    return InvalidArgs("has both an input and an attribute size");
   }
   if (!has_input && size.empty() && scales.empty()) {
-    return Invalid("has neither a size nor scales");
+    return InvalidArgs("has neither a size nor scales");
   }
   if (!size.empty() && size.size() != 2) {
-    return Invalid("size has ", size.size(),
-                   " values, not 2 (height and width)");
+    return InvalidArgs("size has ", size.size(),
+                       " values, not 2 (height and width)");
   }
   if (!scales.empty() && scales.size() != 2) {
-    return Invalid("scales has ", scales.size(),
-                   " values, not 2 (vertical and horizontal)");
+    return InvalidArgs("scales has ", scales.size(),
+                       " values, not 2 (vertical and horizontal)");
   }
   for (const float scale : scales) {
     if (!(scale > 0) || std::isinf(scale)) {
-      return Invalid("scales holds ", scale, "; scales are above 0 and finite");
+      return InvalidArgs("scales holds ", scale,
+                         "; scales are above 0 and finite");
     }
   }
   return MaceStatus();
 }
 
-MaceStatus ResizeOp::WantedSize(ShapeContext *context,
-                                const Shape &input,
-                                int64_t size[2]) const {
-  const Tensor *given = context->input(kResizeSizeInput);
+MaceStatus WantedSize(const ResizeAttributes &attributes,
+                      const ShapeContext &context,
+                      const Shape &input,
+                      int64_t size[2]) {
+  const Tensor *given = context.input(kResizeSizeInput);
   if (given != nullptr) {
     if (given->shape.rank() != 1 || given->shape[0] != 2) {
-      return Invalid("the input size has the shape ", given->shape.ToString(),
-                     ", not [2]");
+      return InvalidArgs("the input size has the shape ",
+                         given->shape.ToString(), ", not [2]");
     }
     if (given->data == nullptr) {
-      return NotSupported("the value of the input size ('", given->name,
-                          "') is not known before the run");
+      return Unsupported("the value of the input size ('", given->name,
+                         "') is not known before the run");
     }
   }
   for (size_t axis = 0; axis < 2; ++axis) {
     const int64_t from = input[axis + 1];
     if (given != nullptr) {
       size[axis] = given->As<int32_t>()[axis];
-    } else if (!attributes_.size.empty()) {
-      size[axis] = attributes_.size[axis];
+    } else if (!attributes.size.empty()) {
+      size[axis] = attributes.size[axis];
     } else {
       // In float, as frameworks do it: 10 * 0.7f is 7.
       const float scaled =
-          std::floor(static_cast<float>(from) * attributes_.scales[axis]);
+          std::floor(static_cast<float>(from) * attributes.scales[axis]);
       size[axis] = static_cast<int64_t>(std::min(scaled, 1e9f));
     }
     const char *name = axis == 0 ? "height" : "width";
     if (size[axis] < 0 || size[axis] > kMostPixels || from > kMostPixels) {
-      return Invalid("cannot make a ", name, " of ", from, " one of ",
-                     size[axis], "; lengths are within [0, ", kMostPixels, "]");
+      return InvalidArgs("cannot make a ", name, " of ", from, " one of ",
+                         size[axis], "; lengths are within [0, ", kMostPixels,
+                         "]");
     }
     if (from == 0 && size[axis] > 0) {
-      return Invalid("cannot make a ", name, " of 0 one of ", size[axis]);
+      return InvalidArgs("cannot make a ", name, " of 0 one of ", size[axis]);
     }
-    if (attributes_.scales.empty() || size[axis] == 0) continue;
-    const double scaled = static_cast<double>(attributes_.scales[axis]) *
+    if (attributes.scales.empty() || size[axis] == 0) continue;
+    const double scaled = static_cast<double>(attributes.scales[axis]) *
                           static_cast<double>(from);
     const auto found = static_cast<double>(size[axis]);
     if (scaled < found - 0.501 || scaled >= found + 1) {
-      return Invalid("the ", name, " ", size[axis], " is not ", from,
-                     " times the scale ", attributes_.scales[axis]);
+      return InvalidArgs("the ", name, " ", size[axis], " is not ", from,
+                         " times the scale ", attributes.scales[axis]);
     }
   }
-  return MaceStatus();
-}
-
-MaceStatus ResizeOp::InferShapes(ShapeContext *context) const {
-  const Tensor *input = context->input(kResizeInputInput);
-  const Shape &shape = input->shape;
-  if (shape.rank() != 4) {
-    return Invalid("takes [N, H, W, C], not ", shape.ToString());
-  }
-  if (input->data_type == DataType::kInt32 && !nearest()) {
-    return NotSupported("mode ",
-                        kResizeModeNames[static_cast<int>(attributes_.mode)],
-                        " does not take int32");
-  }
-  int64_t size[2] = {};
-  MACE_RETURN_IF_ERROR(WantedSize(context, shape, size));
-  return SetOutput(context, 0, {shape[0], size[0], size[1], shape[3]},
-                   input->data_type);
-}
-
-MaceStatus ResizeOp::Plan(PlanContext *context) {
-  const Shape &input = context->input(kResizeInputInput)->shape;
-  const Shape &output = context->output(0)->shape;
-  context->AllowStridedOutput(0);
-  if (output.Elements() == 0) return MaceStatus();
-  auto plan = std::make_unique<ResizePlan>();
-  plan->kernels = kernels_;
-  MACE_RETURN_IF_ERROR(PlanAxes(input, output, plan.get()));
-  // `elements` reads dense rows.
-  if (plan->element_first.empty()) {
-    context->AllowStridedInput(kResizeInputInput);
-  }
-  if (!nearest()) {
-    context->RequestScratch(static_cast<size_t>(
-        plan->work_bytes * context->thread_pool()->thread_count()));
-  }
-  context->Keep(std::move(plan));
-  return MaceStatus();
-}
-
-MaceStatus ResizeOp::PlanAxes(const Shape &input,
-                              const Shape &output,
-                              ResizePlan *plan) const {
-  ResizeTaps *const taps[] = {&plan->rows, &plan->columns};
-  for (size_t i = 0; i < 2; ++i) {
-    ResizeAxis axis;
-    axis.input = input[i + 1];
-    axis.output = output[i + 1];
-    if (!attributes_.scales.empty()) axis.scale = double{attributes_.scales[i]};
-    *taps[i] = PlanResizeAxis(attributes_, axis);
-  }
-  if (nearest()) return MaceStatus();
-  const int64_t channels = output[3];
-  const int64_t width = output[2] * channels;
-  if (std::max(width, input[2] * channels) > kMostRowElements) {
-    return NotSupported("rows of more than ", kMostRowElements, " elements");
-  }
-  if (channels < static_cast<int64_t>(kernels_->lanes))
-    plan->PlanElements(channels);
-  plan->row_floats =
-      RoundUp(width, static_cast<int64_t>(resize::kElementBlock));
-  const int64_t entry = sizeof(float) * plan->row_floats + sizeof(int64_t) +
-                        sizeof(const float *);
-  if (plan->rows.taps > kMostScratch / entry) {
-    return NotSupported("needs ", plan->rows.taps, " rows of ", width,
-                        " elements at a time");
-  }
-  plan->work_bytes = RoundUp(plan->rows.taps * entry, 64);
-  return MaceStatus();
-}
-
-void ResizePlan::PlanElements(int64_t channels) {
-  const auto width = static_cast<int64_t>(columns.first.size()) * channels;
-  const int64_t count =
-      RoundUp(width, static_cast<int64_t>(resize::kElementBlock));
-  element_first.assign(static_cast<size_t>(count), 0);
-  element_weights.assign(static_cast<size_t>(count * columns.taps), 0.0f);
-  for (int64_t i = 0; i < width; ++i) {
-    const int64_t x = i / channels;
-    element_first[static_cast<size_t>(i)] = static_cast<int32_t>(
-        columns.first[static_cast<size_t>(x)] * channels + i % channels);
-    for (int64_t k = 0; k < columns.taps; ++k) {
-      element_weights[static_cast<size_t>(k * count + i)] =
-          columns.weights[static_cast<size_t>(x * columns.taps + k)];
-    }
-  }
-}
-
-ResizePlan::Work ResizePlan::WorkOf(void *scratch, int thread) const {
-  uint8_t *const at = static_cast<uint8_t *>(scratch) + thread * work_bytes;
-  Work work;
-  work.rows = reinterpret_cast<float *>(at);
-  work.in_place =
-      reinterpret_cast<int64_t *>(work.rows + rows.taps * row_floats);
-  work.wanted = reinterpret_cast<const float **>(work.in_place + rows.taps);
-  return work;
-}
-
-void ResizePlan::ResampleRow(const Tensor *input,
-                             int64_t row,
-                             float *out) const {
-  const int64_t pixel = input->RowStride();
-  const float *from = input->As<float>() + row * input->shape[2] * pixel;
-  if (!element_first.empty()) {
-    resize::ElementRow elements;
-    elements.input = from;
-    elements.tap_stride = static_cast<size_t>(pixel);
-    elements.count = element_first.size();
-    elements.first = element_first.data();
-    elements.weights = element_weights.data();
-    elements.taps = static_cast<size_t>(columns.taps);
-    kernels->elements(elements, out);
-    return;
-  }
-  resize::PixelRow pixels;
-  pixels.input = from;
-  pixels.pixel_stride = static_cast<size_t>(pixel);
-  pixels.channels = static_cast<size_t>(input->shape[3]);
-  pixels.width = columns.first.size();
-  pixels.first = columns.first.data();
-  pixels.weights = columns.weights.data();
-  pixels.taps = static_cast<size_t>(columns.taps);
-  kernels->pixels(pixels, out);
-}
-
-void ResizePlan::RunRow(const Tensor *input,
-                        int64_t row,
-                        const Work &work,
-                        Tensor *output) const {
-  const auto y = static_cast<size_t>(row % output->shape[1]);
-  const float *weights =
-      rows.weights.data() + y * static_cast<size_t>(rows.taps);
-  // Rows of weight 0 on either side only fill the table.
-  int64_t begin = 0;
-  int64_t end = rows.taps;
-  while (end - begin > 1 && weights[begin] == 0) ++begin;
-  while (end - begin > 1 && weights[end - 1] == 0) --end;
-  const int64_t first =
-      row / output->shape[1] * input->shape[1] + rows.first[y];
-  for (int64_t k = begin; k < end; ++k) {
-    const int64_t place = (first + k) % rows.taps;
-    float *at = work.rows + place * row_floats;
-    if (work.in_place[place] != first + k) {
-      ResampleRow(input, first + k, at);
-      work.in_place[place] = first + k;
-    }
-    work.wanted[k] = at;
-  }
-  const auto taps = static_cast<size_t>(end - begin);
-  const int64_t channels = output->shape[3];
-  const int64_t stride = output->RowStride();
-  float *out = output->MutableAs<float>() + row * output->shape[2] * stride;
-  const float **wanted = work.wanted + begin;
-  weights += begin;
-  if (stride == channels) {
-    kernels->blend(wanted, weights, taps,
-                   static_cast<size_t>(output->shape[2] * channels), out);
-    return;
-  }
-  for (int64_t x = 0; x < output->shape[2]; ++x, out += stride) {
-    kernels->blend(wanted, weights, taps, static_cast<size_t>(channels), out);
-    for (size_t k = 0; k < taps; ++k) wanted[k] += channels;
-  }
-}
-
-MaceStatus ResizeOp::Run(RunContext *context) const {
-  const Tensor *input = context->input(kResizeInputInput);
-  Tensor *output = context->output(0);
-  if (output->elements() == 0) return MaceStatus();
-  const auto &plan = context->PlanAs<ResizePlan>();
-  ThreadPool *pool = context->thread_pool();
-  const int64_t rows = output->shape[0] * output->shape[1];
-  const int64_t width = output->shape[2] * output->shape[3];
-  if (nearest()) {
-    pool->ParallelFor(
-        rows, RowGrain(width), [&](int64_t begin, int64_t end, int /*thread*/) {
-          CopyNearestRows(plan.rows, plan.columns, *input, begin, end, output);
-        });
-    return MaceStatus();
-  }
-  // The first row of a task resamples all it needs, those after it what is new:
-  // few long tasks, yet enough of them for threads of different speed.
-  const int64_t grain =
-      std::max(RowGrain(width * (plan.rows.taps + plan.columns.taps)),
-               rows / (kTasksPerThread * pool->thread_count()));
-  pool->ParallelFor(rows, grain, [&](int64_t begin, int64_t end, int thread) {
-    const ResizePlan::Work work = plan.WorkOf(context->scratch(), thread);
-    std::fill_n(work.in_place, plan.rows.taps, -1);
-    for (int64_t row = begin; row < end; ++row) {
-      plan.RunRow(input, row, work, output);
-    }
-  });
   return MaceStatus();
 }
 
 }  // namespace
 
-MACE_REGISTER_OP(Resize, CPU, ResizeOp);
+MaceStatus InferResizeShapes(const ResizeAttributes &attributes,
+                             ShapeContext *context) {
+  const Tensor *input = context->input(kResizeInputInput);
+  const Shape &shape = input->shape;
+  if (shape.rank() != 4) {
+    return InvalidArgs("takes [N, H, W, C], not ", shape.ToString());
+  }
+  if (input->data_type == DataType::kInt32 &&
+      attributes.mode != ResizeMode::NEAREST) {
+    return Unsupported("mode ",
+                       kResizeModeNames[static_cast<int>(attributes.mode)],
+                       " does not take int32");
+  }
+  MACE_RETURN_IF_ERROR(CheckAttributes(attributes, *context));
+  int64_t size[2] = {};
+  MACE_RETURN_IF_ERROR(WantedSize(attributes, *context, shape, size));
+  return SetOutput(context, 0, {shape[0], size[0], size[1], shape[3]},
+                   input->data_type);
+}
 
 }  // namespace mace

@@ -38,7 +38,7 @@ TEST(ShapeTest, GivesTheDimensions) {
 TEST(ShapeTest, NeedsNoData) {
   const OpRegistration *registration = OpRegistration::Find("Shape", CPU);
   ASSERT_NE(registration, nullptr);
-  EXPECT_TRUE(registration->factory()()->DependsOnShapesOnly());
+  EXPECT_TRUE(registration->schema()->depends_on_shapes_only);
 }
 
 }  // namespace

@@ -37,12 +37,15 @@ class Subject {
     }
     if (pool_ == nullptr) return OutOfResources("cannot start the threads");
     BindInputs();
+    const OpSchema &schema = *registration->schema();
+    MACE_RETURN_IF_ERROR(attributes_.Parse(schema, case_.def));
     op_.reset(static_cast<CpuOp *>(registration->factory()().release()));
-    op_test::FakeInitContext init(case_.def, tensors_, case_.inputs,
-                                  case_.hints, isa_, pool_.get(), &buffers_);
-    MACE_RETURN_IF_ERROR(op_->Init(*registration->schema(), &init));
+    op_test::FakeInitContext init(case_.def, attributes_.get(), tensors_,
+                                  case_.inputs, case_.hints, isa_, pool_.get(),
+                                  &buffers_);
+    MACE_RETURN_IF_ERROR(op_->Init(schema, &init));
     op_test::FakeShapeContext shaped(bound_, case_.outputs);
-    MACE_RETURN_IF_ERROR(op_->InferShapes(&shaped));
+    MACE_RETURN_IF_ERROR(schema.infer_shapes(attributes_.get(), &shaped));
     const OpSignature *signature = op_->signature();
     const bool half = signature != nullptr && !signature->follows_inputs;
     if (half) HalveInputs();
@@ -129,6 +132,7 @@ class Subject {
   OpCase case_;
   CpuIsa isa_;
   std::unique_ptr<ThreadPool> pool_;
+  ParsedAttributes attributes_;
   std::unique_ptr<CpuOp> op_;
   std::unique_ptr<op_test::FakePlanContext> planned_;
   Buffers buffers_;

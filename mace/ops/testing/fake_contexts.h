@@ -24,6 +24,7 @@ using Buffers = std::vector<std::unique_ptr<GuardedBuffer>>;
 class FakeInitContext final : public InitContext {
  public:
   FakeInitContext(const OperatorDef &def,
+                  const OpAttributes &attributes,
                   const std::vector<Tensor> &tensors,
                   const std::vector<CaseInput> &inputs,
                   const DeploymentHints &hints,
@@ -31,6 +32,7 @@ class FakeInitContext final : public InitContext {
                   ThreadPool *pool,
                   Buffers *prepared)
       : def_(def),
+        attributes_(attributes),
         tensors_(tensors),
         inputs_(inputs),
         hints_(hints),
@@ -39,6 +41,7 @@ class FakeInitContext final : public InitContext {
         prepared_(prepared) {}
 
   const OperatorDef &def() const override { return def_; }
+  const OpAttributes &attributes() const override { return attributes_; }
   const DeploymentHints &hints() const override { return hints_; }
   size_t input_count() const override { return inputs_.size(); }
   const Tensor *constant(size_t index) const override {
@@ -59,6 +62,7 @@ class FakeInitContext final : public InitContext {
 
  private:
   const OperatorDef &def_;
+  const OpAttributes &attributes_;
   const std::vector<Tensor> &tensors_;
   const std::vector<CaseInput> &inputs_;
   const DeploymentHints &hints_;

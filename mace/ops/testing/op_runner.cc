@@ -80,6 +80,7 @@ class OpSession::Impl {
   OpCase case_;
   RunOptions options_;
   ShuffledPool pool_;
+  ParsedAttributes attributes_;
   std::unique_ptr<CpuOp> op_;
   MaceStatus status_;
   bool half_ = false;  // activations declared float32 are of 16 bits
@@ -106,9 +107,10 @@ MaceStatus OpSession::Impl::Init() {
       tensors_[i].data = constants_[i]->data();
     }
   }
+  MACE_RETURN_IF_ERROR(attributes_.Parse(*registration->schema(), case_.def));
   op_.reset(static_cast<CpuOp *>(registration->factory()().release()));
-  FakeInitContext context(case_.def, tensors_, case_.inputs, case_.hints,
-                          options_.isa, &pool_, &prepared_);
+  FakeInitContext context(case_.def, attributes_.get(), tensors_, case_.inputs,
+                          case_.hints, options_.isa, &pool_, &prepared_);
   return op_->Init(*registration->schema(), &context);
 }
 
@@ -239,7 +241,8 @@ MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
     inputs.push_back(bound_[i] == nullptr ? nullptr : &logical[i]);
   }
   FakeShapeContext shaped(inputs, case_.outputs);
-  MaceStatus status = op_->InferShapes(&shaped);
+  MaceStatus status =
+      AtOperator(case_.def, schema.infer_shapes(attributes_.get(), &shaped));
   result->violation = shaped.violation();
   if (!IsOk(status)) return status;
   outputs->resize(case_.outputs);
@@ -288,7 +291,8 @@ void OpSession::Impl::PlanForOthers() {
     inputs.push_back(bound_[i] == nullptr ? nullptr : &other);
   }
   FakeShapeContext shaped(inputs, case_.outputs);
-  if (!IsOk(op_->InferShapes(&shaped))) return;
+  const OpSchema &schema = *OpRegistration::Find(case_.def.type, CPU)->schema();
+  if (!IsOk(schema.infer_shapes(attributes_.get(), &shaped))) return;
   std::vector<Tensor> outputs(case_.outputs);
   for (size_t i = 0; i < case_.outputs; ++i) {
     outputs[i].shape = shaped.outputs()[i].shape;

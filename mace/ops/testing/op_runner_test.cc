@@ -27,9 +27,6 @@ using op_test::Value;
 constexpr PortSchema kPorts[] = {
     {"x", DataTypeBit(DataType::kFloat32), false, false, false, false}};
 constexpr AttributeSchema kAttributes[] = {{"fault", AttributeKind::kInt}};
-constexpr OpSchema kRuleBreakerSchema = {"RuleBreaker", kPorts, 1, kPorts, 1,
-                                         kAttributes,   1};
-
 enum Fault {
   kNone,
   kChangeInput,
@@ -48,6 +45,41 @@ enum Fault {
   kDependOnBands,
   kWriteBeyondBand,
 };
+
+struct RuleBreakerAttributes : OpAttributes {
+  MaceStatus Parse(const OperatorDef &def) {
+    const AttributeValue *given = def.FindAttribute("fault");
+    if (given != nullptr) fault = given->i;
+    return MaceStatus();
+  }
+
+  int64_t fault = kNone;
+};
+
+MaceStatus InferRuleBreakerShapes(const RuleBreakerAttributes &attributes,
+                                  ShapeContext *context) {
+  Shape shape = context->input(0)->shape;
+  if (attributes.fault == kForgetOutput) return MaceStatus();
+  if (attributes.fault == kWrongInPlace) shape.Append(2);
+  context->SetOutput(0, shape,
+                     attributes.fault == kUndeclaredType ? DataType::kInt32
+                                                         : DataType::kFloat32);
+  return MaceStatus();
+}
+
+constexpr OpSchema kRuleBreakerSchema = {
+    "RuleBreaker",
+    kPorts,
+    1,
+    kPorts,
+    1,
+    kAttributes,
+    1,
+    nullptr,
+    0,
+    sizeof(RuleBreakerAttributes),
+    &ParseAttributes<RuleBreakerAttributes>,
+    &CallShapeFunction<RuleBreakerAttributes, InferRuleBreakerShapes>};
 
 class RuleBreakerPlan final : public OpPlan, private RowBands {
  public:
@@ -85,17 +117,7 @@ class RuleBreakerPlan final : public OpPlan, private RowBands {
 class RuleBreakerOp final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    const AttributeValue *fault = context->def().FindAttribute("fault");
-    if (fault != nullptr) fault_ = fault->i;
-    return MaceStatus();
-  }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    Shape shape = context->input(0)->shape;
-    if (fault_ == kForgetOutput) return MaceStatus();
-    if (fault_ == kWrongInPlace) shape.Append(2);
-    context->SetOutput(
-        0, shape,
-        fault_ == kUndeclaredType ? DataType::kInt32 : DataType::kFloat32);
+    fault_ = context->AttributesAs<RuleBreakerAttributes>().fault;
     return MaceStatus();
   }
   MaceStatus Plan(PlanContext *context) override {

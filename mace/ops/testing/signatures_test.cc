@@ -55,8 +55,13 @@ Stores After(const OpCase &op_case, CpuIsa isa, Precision precision) {
     return Stores::kFloat32;
   }
   op_test::Buffers prepared;
-  op_test::FakeInitContext context(op_case.def, tensors, op_case.inputs, hints,
-                                   isa, pool.get(), &prepared);
+  ParsedAttributes attributes;
+  const MaceStatus parsed =
+      attributes.Parse(*registration->schema(), op_case.def);
+  EXPECT_EQ(parsed.code(), MaceStatus::MACE_SUCCESS) << parsed.information();
+  op_test::FakeInitContext context(op_case.def, attributes.get(), tensors,
+                                   op_case.inputs, hints, isa, pool.get(),
+                                   &prepared);
   const std::unique_ptr<Op> op = registration->factory()();
   auto *cpu_op = static_cast<CpuOp *>(op.get());
   const MaceStatus status = cpu_op->Init(*registration->schema(), &context);

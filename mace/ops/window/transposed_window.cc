@@ -5,8 +5,7 @@
 
 namespace mace {
 
-Result<int64_t> TransposedOutput(const std::string &op_name,
-                                 const char *axis_name,
+Result<int64_t> TransposedOutput(const char *axis_name,
                                  const TransposedAxis &axis,
                                  int64_t size) {
   constexpr int64_t kLimit = INT64_C(1) << 31;
@@ -16,11 +15,11 @@ Result<int64_t> TransposedOutput(const std::string &op_name,
   if (!within(size, 0) || !within(axis.kernel, 1) || !within(axis.stride, 1) ||
       !within(axis.dilation, 1) || !within(axis.pad_before, 0) ||
       !within(axis.pad_after, 0) || !within(axis.output_padding, 0)) {
-    return InvalidArgs(
-        "operator '", op_name, "': input ", axis_name, " ", size, ", kernel ",
-        axis.kernel, ", stride ", axis.stride, ", dilation ", axis.dilation,
-        ", padding ", axis.pad_before, " + ", axis.pad_after,
-        " or output padding ", axis.output_padding, " is out of range");
+    return InvalidArgs("input ", axis_name, " ", size, ", kernel ", axis.kernel,
+                       ", stride ", axis.stride, ", dilation ", axis.dilation,
+                       ", padding ", axis.pad_before, " + ", axis.pad_after,
+                       " or output padding ", axis.output_padding,
+                       " is out of range");
   }
   if (size == 0) return int64_t{0};
   // Two products below 2^62 each.
@@ -28,12 +27,11 @@ Result<int64_t> TransposedOutput(const std::string &op_name,
   const int64_t extent = (axis.kernel - 1) * axis.dilation;
   const int64_t pads = axis.pad_before + axis.pad_after - axis.output_padding;
   if (reach > kLimit || extent > kLimit || !within(reach + extent - pads, 1)) {
-    return InvalidArgs("operator '", op_name, "': an input ", axis_name, " of ",
-                       size, " with kernel ", axis.kernel, ", stride ",
-                       axis.stride, ", dilation ", axis.dilation, ", padding ",
-                       axis.pad_before, " + ", axis.pad_after,
-                       " and output padding ", axis.output_padding,
-                       " makes an output of no possible size");
+    return InvalidArgs(
+        "an input ", axis_name, " of ", size, " with kernel ", axis.kernel,
+        ", stride ", axis.stride, ", dilation ", axis.dilation, ", padding ",
+        axis.pad_before, " + ", axis.pad_after, " and output padding ",
+        axis.output_padding, " makes an output of no possible size");
   }
   return reach + extent - pads;
 }

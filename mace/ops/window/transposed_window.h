@@ -7,7 +7,6 @@
 #define MACE_OPS_WINDOW_TRANSPOSED_WINDOW_H_
 
 #include <cstdint>
-#include <string>
 
 #include "mace/core/base/shape.h"
 #include "mace/core/base/status.h"
@@ -19,10 +18,9 @@ namespace mace {
 using conv::TransposedAxis;
 
 // stride * (size - 1) + extent of the kernel - pads + output_padding for an
-// input of `size` > 0; of 0 for one of 0. INVALID_ARGS naming `op_name` and
+// input of `size` > 0; of 0 for one of 0. INVALID_ARGS naming
 // `axis_name` unless the result is in [1, 2^31).
-Result<int64_t> TransposedOutput(const std::string &op_name,
-                                 const char *axis_name,
+Result<int64_t> TransposedOutput(const char *axis_name,
                                  const TransposedAxis &axis,
                                  int64_t size);
 

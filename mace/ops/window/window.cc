@@ -30,8 +30,7 @@ void SamePadding(Padding padding,
 
 }  // namespace
 
-Result<WindowGeometry> ComputeWindow(const std::string &op_name,
-                                     const WindowSpec &spec,
+Result<WindowGeometry> ComputeWindow(const WindowSpec &spec,
                                      int64_t height,
                                      int64_t width) {
   WindowGeometry geometry;
@@ -54,11 +53,10 @@ Result<WindowGeometry> ComputeWindow(const std::string &op_name,
     if (!Within(size, 0) || !Within(spec.kernel[axis], 1) ||
         !Within(stride, 1) || !Within(spec.dilation[axis], 1) ||
         !Within(before, 0) || !Within(after, 0)) {
-      return InvalidArgs("operator '", op_name, "': input ", kAxisNames[axis],
-                         " ", size, ", kernel ", spec.kernel[axis], ", stride ",
-                         stride, ", dilation ", spec.dilation[axis],
-                         " or padding ", before, " + ", after,
-                         " is out of range");
+      return InvalidArgs("input ", kAxisNames[axis], " ", size, ", kernel ",
+                         spec.kernel[axis], ", stride ", stride, ", dilation ",
+                         spec.dilation[axis], " or padding ", before, " + ",
+                         after, " is out of range");
     }
     if (size == 0) continue;
     const int64_t extent = WindowExtent(spec.kernel[axis], spec.dilation[axis]);
@@ -71,7 +69,7 @@ Result<WindowGeometry> ComputeWindow(const std::string &op_name,
     }
     const int64_t slack = size + before + after - extent;
     if (slack < 0) {
-      return InvalidArgs("operator '", op_name, "': a window of ", extent,
+      return InvalidArgs("a window of ", extent,
                          " elements does not fit into the input's ",
                          kAxisNames[axis], " of ", size, " with padding ",
                          before, " + ", after);

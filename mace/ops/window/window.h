@@ -7,7 +7,6 @@
 #define MACE_OPS_WINDOW_WINDOW_H_
 
 #include <cstdint>
-#include <string>
 
 #include "mace/core/base/shape.h"
 #include "mace/core/base/status.h"
@@ -71,12 +70,10 @@ WindowSpec MakeWindowSpec(const Attributes &attributes,
 }
 
 // Output size and padding over an input of height x width, or INVALID_ARGS
-// naming `op_name` and the axis when no window fits or a number is out of
-// range: sizes must be in [0, 2^31), kernels, strides and dilations in
-// [1, 2^31) and pads in [0, 2^31), so that nothing here overflows. An empty
-// input has an empty output.
-Result<WindowGeometry> ComputeWindow(const std::string &op_name,
-                                     const WindowSpec &spec,
+// naming the axis when no window fits or a number is out of range: sizes must
+// be in [0, 2^31), kernels, strides and dilations in [1, 2^31) and pads in [0,
+// 2^31), so that nothing here overflows. An empty input has an empty output.
+Result<WindowGeometry> ComputeWindow(const WindowSpec &spec,
                                      int64_t height,
                                      int64_t width);
 

@@ -130,10 +130,16 @@ class CpuInitContext final : public InitContext {
   CpuInitContext(CpuDevice *device,
                  const Graph &graph,
                  const OperatorDef &def,
+                 const OpAttributes &attributes,
                  const std::vector<int> &inputs)
-      : device_(device), graph_(graph), def_(def), inputs_(inputs) {}
+      : device_(device),
+        graph_(graph),
+        def_(def),
+        attributes_(attributes),
+        inputs_(inputs) {}
 
   const OperatorDef &def() const override { return def_; }
+  const OpAttributes &attributes() const override { return attributes_; }
   const DeploymentHints &hints() const override { return graph_.hints(); }
   size_t input_count() const override { return inputs_.size(); }
   const Tensor *constant(size_t index) const override {
@@ -156,6 +162,7 @@ class CpuInitContext final : public InitContext {
   CpuDevice *device_;
   const Graph &graph_;
   const OperatorDef &def_;
+  const OpAttributes &attributes_;
   const std::vector<int> &inputs_;
 };
 
@@ -241,24 +248,29 @@ CpuPartitionOptions CpuDevice::PartitionOptions(const Graph &graph) {
   options.check_numerics = check_numerics_;
   options.make_op =
       [this, &graph](const OperatorDef &def) -> Result<std::unique_ptr<Op>> {
-    if (OpRegistration::Find(def.type, CPU) == nullptr) {
+    const OpRegistration *entry = OpRegistration::Find(def.type, CPU);
+    if (entry == nullptr) {
       return Unsupported("the model computes in ",
                          DataTypeName(StorageType(graph.hints().precision)),
                          ", for which this library lacks the operator ",
                          def.type, "; build it with that operator too");
     }
+    ParsedAttributes attributes;
+    MACE_RETURN_IF_ERROR(attributes.Parse(*entry->schema(), def));
     // It reads one tensor, which is no constant.
-    return MakeOp(graph, def, {static_cast<int>(graph.tensors().size())});
+    return MakeOp(graph, def, attributes.get(),
+                  {static_cast<int>(graph.tensors().size())});
   };
   return options;
 }
 
 Result<std::unique_ptr<Op>> CpuDevice::MakeOp(const Graph &graph,
                                               const OperatorDef &def,
+                                              const OpAttributes &attributes,
                                               const std::vector<int> &inputs) {
   const OpRegistration &registration = *OpRegistration::Find(def.type, CPU);
   std::unique_ptr<Op> op = registration.factory()();
-  CpuInitContext context(this, graph, def, inputs);
+  CpuInitContext context(this, graph, def, attributes, inputs);
   // All that is registered for the CPU is one.
   MACE_RETURN_IF_ERROR(AtOperator(def, static_cast<CpuOp *>(op.get())->Init(
                                            *registration.schema(), &context)));
@@ -269,7 +281,8 @@ MaceStatus CpuDevice::MakeOps(Graph *graph) {
   const FlushSubnormals flush;
   MapConstants(*graph, pool_.get());
   for (GraphNode &node : graph->nodes()) {
-    MACE_ASSIGN_OR_RETURN(node.op, MakeOp(*graph, *node.def, node.inputs));
+    MACE_ASSIGN_OR_RETURN(
+        node.op, MakeOp(*graph, *node.def, node.attributes.get(), node.inputs));
   }
   return MaceStatus::MACE_SUCCESS;
 }

@@ -55,6 +55,7 @@ class CpuDevice final : public HostDevice {
 
   Result<std::unique_ptr<Op>> MakeOp(const Graph &graph,
                                      const OperatorDef &def,
+                                     const OpAttributes &attributes,
                                      const std::vector<int> &inputs);
 
   const CpuIsa isa_;

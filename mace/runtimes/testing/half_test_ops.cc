@@ -11,7 +11,7 @@
 //   Cast(x): as the engine needs it
 
 #include <cstring>
-#include <string>
+#include <string_view>
 
 #include "mace/core/base/half.h"
 #include "mace/core/model/attribute_reader.h"
@@ -52,14 +52,50 @@ constexpr OpSignature kHalfSignatures[] = {Signature(false, 0, 0)};
 constexpr OpSignature kNarrowSignatures[] = {Signature(false, 1u << 0, 0)};
 constexpr OpSignature kMoveSignatures[] = {Signature(true, 0, 1u << 1)};
 
-constexpr OpSchema kTestHalfSchema = {
-    "TestHalf", kHalfIn, 2, kFloatOut, 1, nullptr, 0, kHalfSignatures, 1};
-constexpr OpSchema kTestNarrowSchema = {
-    "TestNarrow", kHalfIn, 2, kFloatOut, 1, nullptr, 0, kNarrowSignatures, 1};
-constexpr OpSchema kTestMoveSchema = {
-    "TestMove", kMoveIn, 1, kMoveOut, 1, nullptr, 0, kMoveSignatures, 1};
-constexpr OpSchema kCastSchema = {"Cast", kCastIn,         1, kCastOut,
-                                  1,      kCastAttributes, 1};
+struct TestCastAttributes : OpAttributes {
+  MaceStatus Parse(const OperatorDef &def) {
+    AttributeReader reader(def);
+    std::string_view name;
+    reader.String("to", true, &name);
+    to = name == "FLOAT16"    ? DataType::kFloat16
+         : name == "BFLOAT16" ? DataType::kBfloat16
+                              : DataType::kFloat32;
+    return reader.status();
+  }
+
+  DataType to = DataType::kUnknown;
+};
+
+MaceStatus HalfShapes(const OpAttributes &, ShapeContext *context) {
+  context->SetOutput(0, context->input(0)->shape, DataType::kFloat32);
+  return kSuccess;
+}
+
+MaceStatus MoveShapes(const OpAttributes &, ShapeContext *context) {
+  for (size_t i = 1; i < context->input_count(); ++i) {
+    if (i == 1 && context->input(i)->is_constant) continue;
+    if (context->input(i)->data_type != context->input(0)->data_type) {
+      return InvalidArgs("inputs of several types");
+    }
+  }
+  context->SetOutput(0, context->input(0)->shape, context->input(0)->data_type);
+  return kSuccess;
+}
+
+MaceStatus CastShapes(const TestCastAttributes &attributes,
+                      ShapeContext *context) {
+  context->SetOutput(0, context->input(0)->shape, attributes.to);
+  return kSuccess;
+}
+
+constexpr OpSchema kTestHalfSchema = WithShapes<HalfShapes>(
+    {"TestHalf", kHalfIn, 2, kFloatOut, 1, nullptr, 0, kHalfSignatures, 1});
+constexpr OpSchema kTestNarrowSchema = WithShapes<HalfShapes>(
+    {"TestNarrow", kHalfIn, 2, kFloatOut, 1, nullptr, 0, kNarrowSignatures, 1});
+constexpr OpSchema kTestMoveSchema = WithShapes<MoveShapes>(
+    {"TestMove", kMoveIn, 1, kMoveOut, 1, nullptr, 0, kMoveSignatures, 1});
+constexpr OpSchema kCastSchema = WithShapes<TestCastAttributes, CastShapes>(
+    {"Cast", kCastIn, 1, kCastOut, 1, kCastAttributes, 1});
 
 uint16_t Narrow(DataType type, float value) {
   return type == DataType::kBfloat16 ? FloatToBfloat16(value)
@@ -75,11 +111,6 @@ float At(const Tensor &x, int64_t i) {
 
 class TestHalf final : public CpuOp {
  public:
-  MaceStatus InitOp(InitContext *) override { return kSuccess; }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    context->SetOutput(0, context->input(0)->shape, DataType::kFloat32);
-    return kSuccess;
-  }
   MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
     const Tensor *y = context->input(1);
@@ -95,18 +126,6 @@ class TestHalf final : public CpuOp {
 
 class TestMove final : public CpuOp {
  public:
-  MaceStatus InitOp(InitContext *) override { return kSuccess; }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    for (size_t i = 1; i < context->input_count(); ++i) {
-      if (i == 1 && context->input(i)->is_constant) continue;
-      if (context->input(i)->data_type != context->input(0)->data_type) {
-        return InvalidArgs("inputs of several types");
-      }
-    }
-    context->SetOutput(0, context->input(0)->shape,
-                       context->input(0)->data_type);
-    return kSuccess;
-  }
   MaceStatus Run(RunContext *context) const override {
     std::memcpy(context->output(0)->data, context->input(0)->data,
                 static_cast<size_t>(context->input(0)->bytes()));
@@ -117,16 +136,7 @@ class TestMove final : public CpuOp {
 class TestCast final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    AttributeReader reader(context->def());
-    std::string to;
-    reader.String("to", true, &to);
-    to_ = to == "FLOAT16"    ? DataType::kFloat16
-          : to == "BFLOAT16" ? DataType::kBfloat16
-                             : DataType::kFloat32;
-    return reader.status();
-  }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    context->SetOutput(0, context->input(0)->shape, to_);
+    to_ = context->AttributesAs<TestCastAttributes>().to;
     return kSuccess;
   }
   MaceStatus Run(RunContext *context) const override {

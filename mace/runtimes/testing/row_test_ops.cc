@@ -19,24 +19,37 @@ constexpr PortSchema kManyIn[] = {{"xs", kFloat, false, false, false, true}};
 constexpr PortSchema kFloatsOut[] = {
     {"outputs", kFloat, false, false, false, true}};
 
-constexpr OpSchema kTestJoinSchema = {"TestJoin", kManyIn, 1, kFloatOut,
-                                      1,          nullptr, 0};
-constexpr OpSchema kTestSplitSchema = {"TestSplit", kFloatIn, 1, kFloatsOut,
-                                       1,           nullptr,  0};
+MaceStatus JoinShapes(const OpAttributes &, ShapeContext *context) {
+  Shape shape = context->input(0)->shape;
+  int64_t &width = shape[shape.rank() - 1];
+  width = 0;
+  for (size_t i = 0; i < context->input_count(); ++i) {
+    width += context->input(i)->shape.back();
+  }
+  context->SetOutput(0, shape, DataType::kFloat32);
+  return kSuccess;
+}
+
+MaceStatus SplitShapes(const OpAttributes &, ShapeContext *context) {
+  Shape shape = context->input(0)->shape;
+  const auto parts = static_cast<int64_t>(context->output_count());
+  if (shape.rank() == 0 || shape.back() % parts != 0) {
+    return InvalidArgs("can't split");
+  }
+  shape[shape.rank() - 1] /= parts;
+  for (size_t i = 0; i < context->output_count(); ++i) {
+    context->SetOutput(i, shape, DataType::kFloat32);
+  }
+  return kSuccess;
+}
+
+constexpr OpSchema kTestJoinSchema =
+    WithShapes<JoinShapes>({"TestJoin", kManyIn, 1, kFloatOut, 1, nullptr, 0});
+constexpr OpSchema kTestSplitSchema = WithShapes<SplitShapes>(
+    {"TestSplit", kFloatIn, 1, kFloatsOut, 1, nullptr, 0});
 
 class TestJoin final : public CpuOp {
  public:
-  MaceStatus InitOp(InitContext *) override { return kSuccess; }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    Shape shape = context->input(0)->shape;
-    int64_t &width = shape[shape.rank() - 1];
-    width = 0;
-    for (size_t i = 0; i < context->input_count(); ++i) {
-      width += context->input(i)->shape.back();
-    }
-    context->SetOutput(0, shape, DataType::kFloat32);
-    return kSuccess;
-  }
   MaceStatus Plan(PlanContext *context) override {
     PartPlace place;
     place.stride = context->output(0)->shape.back();
@@ -69,19 +82,6 @@ class TestJoin final : public CpuOp {
 
 class TestSplit final : public CpuOp {
  public:
-  MaceStatus InitOp(InitContext *) override { return kSuccess; }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    Shape shape = context->input(0)->shape;
-    const auto parts = static_cast<int64_t>(context->output_count());
-    if (shape.rank() == 0 || shape.back() % parts != 0) {
-      return InvalidArgs("can't split");
-    }
-    shape[shape.rank() - 1] /= parts;
-    for (size_t i = 0; i < context->output_count(); ++i) {
-      context->SetOutput(i, shape, DataType::kFloat32);
-    }
-    return kSuccess;
-  }
   MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
     const auto parts = static_cast<int64_t>(context->output_count());

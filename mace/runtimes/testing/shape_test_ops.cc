@@ -23,24 +23,51 @@ constexpr PortSchema kIntIn[] = {Port("i", kInt)};
 constexpr AttributeSchema kFillAttributes[] = {
     {"value", AttributeKind::kFloat}};
 
-constexpr OpSchema kTestShapeSchema = {"TestShape", kAnyIn,  1, kIntOut,
-                                       1,           nullptr, 0};
-constexpr OpSchema kTestDoubleSchema = {"TestDouble", kIntIn, 1, kIntOut, 1,
-                                        nullptr,      0};
-constexpr OpSchema kTestFillSchema = {"TestFill", kIntIn,          1, kFloatOut,
-                                      1,          kFillAttributes, 1};
-constexpr OpSchema kTestGpuOnlySchema = {"TestGpuOnly", kAnyIn, 1, kIntOut, 1,
-                                         nullptr,       0};
+struct TestFillAttributes : OpAttributes {
+  MaceStatus Parse(const OperatorDef &def) {
+    AttributeReader reader(def);
+    reader.Float("value", false, &value);
+    return reader.status();
+  }
+
+  float value = 0;
+};
+
+MaceStatus ShapeShapes(const OpAttributes &, ShapeContext *context) {
+  context->SetOutput(0, {static_cast<int64_t>(context->input(0)->shape.rank())},
+                     DataType::kInt32);
+  return kSuccess;
+}
+
+MaceStatus FillShapes(const TestFillAttributes &, ShapeContext *context) {
+  const Tensor *dims = context->input(0);
+  if (dims->data == nullptr) {
+    return Unsupported("its shape must be known before the run");
+  }
+  Shape shape;
+  for (int64_t i = 0; i < dims->elements(); ++i) {
+    shape.Append(dims->As<int32_t>()[i]);
+  }
+  context->SetOutput(0, shape, DataType::kFloat32);
+  return kSuccess;
+}
+
+constexpr OpSchema FromShapesOnly(OpSchema schema) {
+  schema.depends_on_shapes_only = true;
+  return schema;
+}
+
+constexpr OpSchema kTestShapeSchema = FromShapesOnly(
+    WithShapes<ShapeShapes>({"TestShape", kAnyIn, 1, kIntOut, 1, nullptr, 0}));
+constexpr OpSchema kTestDoubleSchema =
+    WithShapes<SameShape>({"TestDouble", kIntIn, 1, kIntOut, 1, nullptr, 0});
+constexpr OpSchema kTestFillSchema = WithShapes<TestFillAttributes, FillShapes>(
+    {"TestFill", kIntIn, 1, kFloatOut, 1, kFillAttributes, 1});
+constexpr OpSchema kTestGpuOnlySchema = FromShapesOnly(WithShapes<ShapeShapes>(
+    {"TestGpuOnly", kAnyIn, 1, kIntOut, 1, nullptr, 0}));
 
 class TestShape final : public CpuOp {
  public:
-  MaceStatus InitOp(InitContext *) override { return kSuccess; }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    context->SetOutput(0,
-                       {static_cast<int64_t>(context->input(0)->shape.rank())},
-                       DataType::kInt32);
-    return kSuccess;
-  }
   MaceStatus Run(RunContext *context) const override {
     auto *y = context->output(0)->MutableAs<int32_t>();
     for (int64_t dim : context->input(0)->shape) {
@@ -48,10 +75,9 @@ class TestShape final : public CpuOp {
     }
     return kSuccess;
   }
-  bool DependsOnShapesOnly() const override { return true; }
 };
 
-class TestDouble final : public SameShapeOp {
+class TestDouble final : public CpuOp {
  public:
   MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
@@ -64,20 +90,7 @@ class TestDouble final : public SameShapeOp {
 class TestFill final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    AttributeReader reader(context->def());
-    reader.Float("value", false, &value_);
-    return reader.status();
-  }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    const Tensor *dims = context->input(0);
-    if (dims->data == nullptr) {
-      return Unsupported("its shape must be known before the run");
-    }
-    Shape shape;
-    for (int64_t i = 0; i < dims->elements(); ++i) {
-      shape.Append(dims->As<int32_t>()[i]);
-    }
-    context->SetOutput(0, shape, DataType::kFloat32);
+    value_ = context->AttributesAs<TestFillAttributes>().value;
     return kSuccess;
   }
   MaceStatus Run(RunContext *context) const override {

@@ -26,16 +26,26 @@ inline constexpr PortSchema kIntOut[] = {Port("output", kInt)};
 
 inline constexpr auto kSuccess = MaceStatus::MACE_SUCCESS;
 
+// The schema with attributes of type A and that shape function.
+template <typename A, MaceStatus (*kInfer)(const A &, ShapeContext *)>
+constexpr OpSchema WithShapes(OpSchema schema) {
+  schema.attributes_size = sizeof(A);
+  schema.parse_attributes = &ParseAttributes<A>;
+  schema.infer_shapes = &CallShapeFunction<A, kInfer>;
+  return schema;
+}
+// The same of an operator without attributes.
+template <MaceStatus (*kInfer)(const OpAttributes &, ShapeContext *)>
+constexpr OpSchema WithShapes(OpSchema schema) {
+  schema.infer_shapes = kInfer;
+  return schema;
+}
+
 // Output 0 has the shape and type of input 0.
-class SameShapeOp : public CpuOp {
- public:
-  MaceStatus InitOp(InitContext *) override { return kSuccess; }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    context->SetOutput(0, context->input(0)->shape,
-                       context->input(0)->data_type);
-    return kSuccess;
-  }
-};
+inline MaceStatus SameShape(const OpAttributes &, ShapeContext *context) {
+  context->SetOutput(0, context->input(0)->shape, context->input(0)->data_type);
+  return kSuccess;
+}
 
 }  // namespace core_test
 }  // namespace mace

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "mace/core/model/attribute_reader.h"
 #include "mace/runtimes/testing/test_op.h"
@@ -31,18 +32,77 @@ constexpr AttributeSchema kAffineAttributes[] = {
 constexpr AttributeSchema kRejectAttributes[] = {
     {"step", AttributeKind::kString}};
 
-constexpr OpSchema kTestAffineSchema = {
-    "TestAffine", kFloatIn, 1, kFloatOut, 1, kAffineAttributes, 2};
-constexpr OpSchema kTestAddSchema = {"TestAdd", kFloatsIn, 2, kFloatOut,
-                                     1,         nullptr,   0};
-constexpr OpSchema kTestCumulativeSchema = {
-    "TestCumulative", kFloatIn, 1, kFloatOut, 1, nullptr, 0};
-constexpr OpSchema kTestReciprocalSchema = {
-    "TestReciprocal", kFloatIn, 1, kFloatOut, 1, nullptr, 0};
-constexpr OpSchema kTestRejectSchema = {
-    "TestReject", kFloatIn, 1, kFloatOut, 1, kRejectAttributes, 1};
-constexpr OpSchema kTestPackedSchema = {
-    "TestPacked", kPackedIn, 2, kFloatOut, 1, nullptr, 0};
+struct TestAffineAttributes : OpAttributes {
+  MaceStatus Parse(const OperatorDef &def) {
+    AttributeReader reader(def);
+    reader.Float("scale", false, &scale);
+    reader.Float("offset", false, &offset);
+    return reader.status();
+  }
+
+  float scale = 1;
+  float offset = 0;
+};
+
+struct TestRejectAttributes : OpAttributes {
+  MaceStatus Parse(const OperatorDef &def) {
+    AttributeReader reader(def);
+    reader.String("step", true, &step);
+    return reader.status();
+  }
+  MaceStatus Fail(const char *at) const {
+    if (step != at) return kSuccess;
+    return Unsupported("it was told to fail");
+  }
+
+  std::string_view step;
+};
+
+MaceStatus AffineShapes(const TestAffineAttributes &attributes,
+                        ShapeContext *context) {
+  return SameShape(attributes, context);
+}
+
+MaceStatus AddShapes(const OpAttributes &attributes, ShapeContext *context) {
+  if (context->input(0)->shape != context->input(1)->shape) {
+    return InvalidArgs("shapes ", context->input(0)->shape.ToString(), " and ",
+                       context->input(1)->shape.ToString(), " differ");
+  }
+  return SameShape(attributes, context);
+}
+
+MaceStatus RejectShapes(const TestRejectAttributes &attributes,
+                        ShapeContext *context) {
+  if (attributes.step == "type") {
+    context->SetOutput(0, {1}, DataType::kInt8);
+    return kSuccess;
+  }
+  if (attributes.step == "shape") {
+    context->SetOutput(0, {1, -5}, DataType::kFloat32);
+    return kSuccess;
+  }
+  if (attributes.step == "size") {
+    context->SetOutput(0, {int64_t{1} << 40}, DataType::kFloat32);
+    return kSuccess;
+  }
+  MACE_RETURN_IF_ERROR(attributes.Fail("shapes"));
+  return SameShape(attributes, context);
+}
+
+constexpr OpSchema kTestAffineSchema =
+    WithShapes<TestAffineAttributes, AffineShapes>(
+        {"TestAffine", kFloatIn, 1, kFloatOut, 1, kAffineAttributes, 2});
+constexpr OpSchema kTestAddSchema =
+    WithShapes<AddShapes>({"TestAdd", kFloatsIn, 2, kFloatOut, 1, nullptr, 0});
+constexpr OpSchema kTestCumulativeSchema = WithShapes<SameShape>(
+    {"TestCumulative", kFloatIn, 1, kFloatOut, 1, nullptr, 0});
+constexpr OpSchema kTestReciprocalSchema = WithShapes<SameShape>(
+    {"TestReciprocal", kFloatIn, 1, kFloatOut, 1, nullptr, 0});
+constexpr OpSchema kTestRejectSchema =
+    WithShapes<TestRejectAttributes, RejectShapes>(
+        {"TestReject", kFloatIn, 1, kFloatOut, 1, kRejectAttributes, 1});
+constexpr OpSchema kTestPackedSchema = WithShapes<SameShape>(
+    {"TestPacked", kPackedIn, 2, kFloatOut, 1, nullptr, 0});
 
 class AffinePlan final : public OpPlan {
  public:
@@ -56,18 +116,18 @@ class AffinePlan final : public OpPlan {
   int winograd_;
 };
 
-class TestAffine final : public SameShapeOp {
+class TestAffine final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    AttributeReader reader(context->def());
-    reader.Float("scale", false, &scale_);
-    reader.Float("offset", false, &offset_);
+    const auto &attributes = context->AttributesAs<TestAffineAttributes>();
+    scale_ = attributes.scale;
+    offset_ = attributes.offset;
     winograd_ = context->hints().winograd;
     // As an op that transforms a constant at load.
     prepared_ = static_cast<float *>(context->AllocatePrepared(sizeof(float)));
     if (prepared_ == nullptr) return OutOfResources("no memory to prepare");
     *prepared_ = offset_;
-    return reader.status();
+    return kSuccess;
   }
   MaceStatus Plan(PlanContext *context) override {
     context->AllowInPlace(0, 0);
@@ -102,16 +162,8 @@ class TestAffine final : public SameShapeOp {
   float *prepared_ = nullptr;
 };
 
-class TestAdd final : public SameShapeOp {
+class TestAdd final : public CpuOp {
  public:
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    if (context->input(0)->shape != context->input(1)->shape) {
-      return InvalidArgs("shapes ", context->input(0)->shape.ToString(),
-                         " and ", context->input(1)->shape.ToString(),
-                         " differ");
-    }
-    return SameShapeOp::InferShapes(context);
-  }
   MaceStatus Plan(PlanContext *context) override {
     context->AllowInPlace(0, 0);
     context->AllowInPlace(0, 1);
@@ -127,7 +179,7 @@ class TestAdd final : public SameShapeOp {
   }
 };
 
-class TestCumulative final : public SameShapeOp {
+class TestCumulative final : public CpuOp {
  public:
   MaceStatus Plan(PlanContext *context) override {
     context->RequestScratch(static_cast<size_t>(context->input(0)->bytes()));
@@ -160,7 +212,7 @@ class TestCumulative final : public SameShapeOp {
   float *start_ = nullptr;
 };
 
-class TestReciprocal final : public SameShapeOp {
+class TestReciprocal final : public CpuOp {
  public:
   MaceStatus Run(RunContext *context) const override {
     const Tensor *x = context->input(0);
@@ -170,42 +222,22 @@ class TestReciprocal final : public SameShapeOp {
   }
 };
 
-class TestReject final : public SameShapeOp {
+class TestReject final : public CpuOp {
  public:
   MaceStatus InitOp(InitContext *context) override {
-    AttributeReader reader(context->def());
-    reader.String("step", true, &step_);
-    MACE_RETURN_IF_ERROR(reader.status());
-    return Fail("init");
+    attributes_ = context->AttributesAs<TestRejectAttributes>();
+    return attributes_.Fail("init");
   }
-  MaceStatus InferShapes(ShapeContext *context) const override {
-    if (step_ == "type") {
-      context->SetOutput(0, {1}, DataType::kInt8);
-      return kSuccess;
-    }
-    if (step_ == "shape") {
-      context->SetOutput(0, {1, -5}, DataType::kFloat32);
-      return kSuccess;
-    }
-    if (step_ == "size") {
-      context->SetOutput(0, {int64_t{1} << 40}, DataType::kFloat32);
-      return kSuccess;
-    }
-    MACE_RETURN_IF_ERROR(Fail("shapes"));
-    return SameShapeOp::InferShapes(context);
+  MaceStatus Plan(PlanContext *) override { return attributes_.Fail("plan"); }
+  MaceStatus Run(RunContext *) const override {
+    return attributes_.Fail("run");
   }
-  MaceStatus Plan(PlanContext *) override { return Fail("plan"); }
-  MaceStatus Run(RunContext *) const override { return Fail("run"); }
 
  private:
-  MaceStatus Fail(const char *step) const {
-    if (step_ != step) return kSuccess;
-    return Unsupported("it was told to fail");
-  }
-  std::string step_;
+  TestRejectAttributes attributes_;
 };
 
-class TestPacked final : public SameShapeOp {
+class TestPacked final : public CpuOp {
  public:
   MaceStatus Run(RunContext *context) const override {
     std::memcpy(context->output(0)->data, context->input(0)->data,

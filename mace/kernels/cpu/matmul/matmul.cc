@@ -23,11 +23,4 @@ bool SizesOf(const Shape &a,
          BroadcastMatrices(a, b, &sizes->batches);
 }
 
-Shape OutputShape(const Sizes &sizes) {
-  Shape output(sizes.batches.dims, sizes.batches.rank);
-  output.Append(sizes.rows);
-  output.Append(sizes.columns);
-  return output;
-}
-
 }  // namespace mace::matmul

@@ -45,9 +45,6 @@ bool SizesOf(const Shape &a,
              bool transposed_b,
              Sizes *sizes);
 
-// The shape of their product.
-Shape OutputShape(const Sizes &sizes);
-
 // What is known of an operand of 8-bit integers.
 struct Integers {
   bool is_unsigned = false;

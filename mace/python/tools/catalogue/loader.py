@@ -35,7 +35,7 @@ from mace.python.tools.errors import MaceError
 OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
 
 _DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}
-_OPTIONAL_OP_KEYS = frozenset(["doc", "signatures"])
+_OPTIONAL_OP_KEYS = frozenset(["doc", "signatures", "depends_on_shapes_only"])
 _OP_KEYS = _OPTIONAL_OP_KEYS | {"op", "summary", "inputs", "outputs", "attributes"}
 _PORT_KEYS = frozenset(
     ["name", "types", "doc", "optional", "constant", "packed", "variadic"]
@@ -171,6 +171,7 @@ def _op(
         signatures=read_signatures(
             raw.get("signatures", {}), ports["inputs"], attributes, problems
         ),
+        depends_on_shapes_only=bool(raw.get("depends_on_shapes_only", False)),
     )
 
 

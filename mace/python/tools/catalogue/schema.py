@@ -125,6 +125,8 @@ class OpSchema:
 
     Attributes:
         signatures: by device; of a device's the first that holds counts.
+        depends_on_shapes_only: the outputs depend on no element of the inputs, so
+            that the engine computes them before the run.
     """
 
     type: str
@@ -136,6 +138,7 @@ class OpSchema:
     signatures: Mapping[str, tuple[Signature, ...]] = field(
         default_factory=lambda: MappingProxyType({})
     )
+    depends_on_shapes_only: bool = False
 
     def input_port(self, index: int) -> Port:
         """The port of input number `index`; the last may be variadic."""

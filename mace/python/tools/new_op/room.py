@@ -77,6 +77,7 @@ class NewOp:
             room / f"{self.room}.op.yaml": "op.op.yaml",
             room / f"{self.room}.py": "op.py",
             room / f"{self.room}.cc": "op.cc",
+            room / f"{self.room}_cpu.cc": "op_cpu.cc",
             room / f"{self.room}_test.cc": "op_test.cc",
             room / f"{self.room}_benchmark.cc": "op_benchmark.cc",
         }

@@ -3,8 +3,8 @@
 
 // What convolutions and transposed ones ask of their constants alike.
 
-#ifndef MACE_OPS_EPILOGUE_FILTER_CONSTANTS_H_
-#define MACE_OPS_EPILOGUE_FILTER_CONSTANTS_H_
+#ifndef MACE_OPS_SHAPE_RULES_FILTER_CONSTANTS_H_
+#define MACE_OPS_SHAPE_RULES_FILTER_CONSTANTS_H_
 
 #include <cstdint>
 #include <string>
@@ -24,4 +24,4 @@ std::string WrongDepthwiseConstants(const Tensor &filter, const Tensor *bias);
 
 }  // namespace mace
 
-#endif  // MACE_OPS_EPILOGUE_FILTER_CONSTANTS_H_
+#endif  // MACE_OPS_SHAPE_RULES_FILTER_CONSTANTS_H_

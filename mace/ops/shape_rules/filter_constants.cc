@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/ops/epilogue/filter_constants.h"
+#include "mace/ops/shape_rules/filter_constants.h"
 
 #include "mace/core/base/status.h"
 

@@ -1,0 +1,22 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_OPS_CONV2D_CONV2D_H_
+#define MACE_OPS_CONV2D_CONV2D_H_
+
+#include "mace/ops/conv2d/conv2d_schema.h"
+#include "mace/ops/window/window.h"
+
+namespace mace {
+
+// Where the windows of a filter of that shape lie over the input.
+inline Result<WindowGeometry> Conv2DWindow(const Conv2DAttributes &attributes,
+                                           const Shape &input,
+                                           const Shape &filter) {
+  return ComputeWindow(MakeWindowSpec(attributes, filter[1], filter[2]),
+                       input[1], input[2]);
+}
+
+}  // namespace mace
+
+#endif  // MACE_OPS_CONV2D_CONV2D_H_

@@ -1,0 +1,21 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The kinds of modes that Eltwise has, in the order of their declaration: of
+// two operands, of two with a truth value as the result, of one.
+
+#ifndef MACE_OPS_ELTWISE_ELTWISE_H_
+#define MACE_OPS_ELTWISE_ELTWISE_H_
+
+#include "mace/ops/eltwise/eltwise_schema.h"
+
+namespace mace {
+
+inline bool IsUnary(EltwiseMode mode) { return mode >= EltwiseMode::NEG; }
+inline bool IsCompare(EltwiseMode mode) {
+  return mode >= EltwiseMode::EQUAL && !IsUnary(mode);
+}
+
+}  // namespace mace
+
+#endif  // MACE_OPS_ELTWISE_ELTWISE_H_

@@ -1,0 +1,323 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/eltwise/eltwise.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "mace/ops/cpu_op/activation_params.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/half_block.h"
+#include "mace/ops/eltwise/broadcast.h"
+#include "mace/ops/eltwise/eltwise.h"
+
+namespace mace {
+
+namespace {
+
+// The modes are declared in the order of the kernels' three enumerations.
+constexpr int kFirstCompare = static_cast<int>(EltwiseMode::EQUAL);
+constexpr int kFirstUnary = static_cast<int>(EltwiseMode::NEG);
+static_assert(static_cast<int>(EltwiseMode::FLOOR_MOD) ==
+              static_cast<int>(eltwise::Binary::kFloorMod));
+static_assert(static_cast<int>(EltwiseMode::GREATER_EQUAL) - kFirstCompare ==
+              static_cast<int>(eltwise::Compare::kGreaterEqual));
+static_assert(static_cast<int>(EltwiseMode::COS) - kFirstUnary ==
+              static_cast<int>(eltwise::Unary::kCos));
+
+struct Operands {
+  const Tensor *a;
+  const Tensor *b;
+  Tensor *output;
+};
+
+// The loops over two operands: at least one, even for single elements.
+class EltwisePlan final : public OpPlan {
+ public:
+  explicit EltwisePlan(const BroadcastPlan &loops) : loops_(loops) {
+    if (loops_.rank > 0) return;
+    loops_.rank = 1;  // one element
+    loops_.dims[0] = 1;
+    loops_.a_strides[0] = loops_.b_strides[0] = 1;
+  }
+
+  const BroadcastPlan &loops() const { return loops_; }
+
+ private:
+  BroadcastPlan loops_;
+};
+
+class EltwiseOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override;
+  MaceStatus Plan(PlanContext *context) override;
+  MaceStatus Run(RunContext *context) const override;
+
+ private:
+  bool unary() const { return mode_ >= kFirstUnary; }
+  bool compares() const { return mode_ >= kFirstCompare && !unary(); }
+  const char *mode_name() const { return kEltwiseModeNames[mode_]; }
+
+  MaceStatus RunUnary(const Tensor *input,
+                      Tensor *output,
+                      ThreadPool *pool) const;
+  // One block of results of two operands. False on a division by zero.
+  bool RunRows(const eltwise::Rows &rows,
+               const Operands &operands,
+               int64_t a_offset,
+               int64_t b_offset,
+               int64_t offset) const;
+  // RunRows where results are of 16 bits, and at least one operand: computed in
+  // float.
+  void RunHalfRows(const eltwise::Rows &rows,
+                   const Operands &operands,
+                   int64_t a_offset,
+                   int64_t b_offset,
+                   int64_t offset) const;
+  // The `count` numbers from `offset` on in float: where they lie, or widened
+  // to the block.
+  const float *Floats(const Tensor &x,
+                      int64_t offset,
+                      size_t count,
+                      float *block) const {
+    if (x.data_type == DataType::kFloat32) return x.As<float>() + offset;
+    half_.convert->widen(x.As<uint16_t>() + offset, block, count);
+    return block;
+  }
+  // Rows [begin, end) of the loops, columns [column, column + columns).
+  bool RunRange(const BroadcastPlan &loops,
+                const Operands &operands,
+                int64_t begin,
+                int64_t end,
+                int64_t column,
+                int64_t columns) const;
+  void Activate(float *y, int64_t count) const {
+    if (activation_.kind == activation::Kind::kNone) return;
+    activations_->run(activation_, y, y, static_cast<size_t>(count));
+  }
+
+  int mode_ = 0;
+  activation::Params activation_;
+  const eltwise::Kernels *kernels_ = nullptr;
+  const activation::Kernels *activations_ = nullptr;
+  HalfActivations half_;
+};
+
+MaceStatus EltwiseOp::InitOp(InitContext *context) {
+  const auto &attributes = context->AttributesAs<EltwiseAttributes>();
+  mode_ = static_cast<int>(attributes.mode);
+  activation_ = ActivationParams(attributes);
+  kernels_ = eltwise::KernelsFor(isa());
+  activations_ = activation::KernelsFor(isa());
+  half_ = HalfActivations::Of(context->hints(), isa());
+  return CheckFusedActivation(context->def(), activation_);
+}
+
+MaceStatus EltwiseOp::Plan(PlanContext *context) {
+  const Tensor *output = context->output(0);
+  // Beside activations of 16 bits, constants are of float32.
+  const auto replaceable = [output](const Tensor *x) {
+    return x->data_type == output->data_type &&
+           x->elements() == output->elements();
+  };
+  const Tensor *a = context->input(kEltwiseAInput);
+  if (replaceable(a)) context->AllowInPlace(0, kEltwiseAInput);
+  if (unary()) return MaceStatus();
+  const Tensor *b = context->input(kEltwiseBInput);
+  if (replaceable(b)) context->AllowInPlace(0, kEltwiseBInput);
+  context->Keep(std::make_unique<EltwisePlan>(
+      PlanBroadcast(a->shape, b->shape, output->shape)));
+  return MaceStatus();
+}
+
+MaceStatus EltwiseOp::RunUnary(const Tensor *input,
+                               Tensor *output,
+                               ThreadPool *pool) const {
+  const auto op = static_cast<eltwise::Unary>(mode_ - kFirstUnary);
+  if (input->data_type == DataType::kInt32) {
+    const int32_t *x = input->As<int32_t>();
+    auto *y = output->MutableAs<int32_t>();
+    pool->ParallelFor(input->elements(), kElementGrain,
+                      [=](int64_t begin, int64_t end, int /*thread*/) {
+                        eltwise::UnaryInt(op, x + begin, y + begin,
+                                          static_cast<size_t>(end - begin));
+                      });
+    return MaceStatus();
+  }
+  if (IsHalf(input->data_type)) {
+    const uint16_t *from = input->As<uint16_t>();
+    uint16_t *to = output->MutableAs<uint16_t>();
+    pool->ParallelFor(
+        input->elements(), kElementGrain,
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          ForHalfBlocks(*half_.convert, from + begin, to + begin, end - begin,
+                        [&](int64_t /*at*/, float *block, size_t n) {
+                          kernels_->unary(op, block, block, n);
+                          Activate(block, static_cast<int64_t>(n));
+                        });
+        });
+    return MaceStatus();
+  }
+  const float *x = input->As<float>();
+  float *y = output->MutableAs<float>();
+  pool->ParallelFor(input->elements(), kElementGrain,
+                    [&](int64_t begin, int64_t end, int /*thread*/) {
+                      kernels_->unary(op, x + begin, y + begin,
+                                      static_cast<size_t>(end - begin));
+                      Activate(y + begin, end - begin);
+                    });
+  return MaceStatus();
+}
+
+void EltwiseOp::RunHalfRows(const eltwise::Rows &rows,
+                            const Operands &operands,
+                            int64_t a_offset,
+                            int64_t b_offset,
+                            int64_t offset) const {
+  alignas(64) float a_block[kHalfBlock];
+  alignas(64) float b_block[kHalfBlock];
+  alignas(64) float results[kHalfBlock];
+  const auto binary = static_cast<eltwise::Binary>(mode_);
+  const auto columns = static_cast<int64_t>(rows.columns);
+  auto *output = operands.output->MutableAs<uint16_t>();
+  eltwise::Rows block = rows;
+  block.rows = 1;
+  for (size_t row = 0; row < rows.rows; ++row, offset += columns) {
+    for (int64_t at = 0; at < columns; at += kHalfBlock) {
+      const int64_t left = std::min(kHalfBlock, columns - at);
+      const auto n = static_cast<size_t>(left);
+      block.columns = n;
+      const float *x = rows.a_scalar
+                           ? Floats(*operands.a, a_offset, 1, a_block)
+                           : Floats(*operands.a, a_offset + at, n, a_block);
+      const float *y = rows.b_scalar
+                           ? Floats(*operands.b, b_offset, 1, b_block)
+                           : Floats(*operands.b, b_offset + at, n, b_block);
+      kernels_->binary(binary, block, x, y, results);
+      Activate(results, left);
+      half_.convert->narrow(results, output + offset + at, n);
+    }
+    a_offset += rows.a_row_stride;
+    b_offset += rows.b_row_stride;
+  }
+}
+
+bool EltwiseOp::RunRows(const eltwise::Rows &rows,
+                        const Operands &operands,
+                        int64_t a_offset,
+                        int64_t b_offset,
+                        int64_t offset) const {
+  const Tensor *a = operands.a;
+  const Tensor *b = operands.b;
+  Tensor *output = operands.output;
+  const auto compare = static_cast<eltwise::Compare>(mode_ - kFirstCompare);
+  const auto binary = static_cast<eltwise::Binary>(mode_);
+  if (a->data_type == DataType::kInt32) {
+    const int32_t *x = a->As<int32_t>() + a_offset;
+    const int32_t *y = b->As<int32_t>() + b_offset;
+    if (compares()) {
+      eltwise::CompareInt(compare, rows, x, y,
+                          output->MutableAs<uint8_t>() + offset);
+      return true;
+    }
+    return eltwise::BinaryInt(binary, rows, x, y,
+                              output->MutableAs<int32_t>() + offset);
+  }
+  if (IsHalf(output->data_type)) {
+    RunHalfRows(rows, operands, a_offset, b_offset, offset);
+    return true;
+  }
+  const float *x = a->As<float>() + a_offset;
+  const float *y = b->As<float>() + b_offset;
+  if (compares()) {
+    kernels_->compare(compare, rows, x, y,
+                      output->MutableAs<uint8_t>() + offset);
+    return true;
+  }
+  float *out = output->MutableAs<float>() + offset;
+  kernels_->binary(binary, rows, x, y, out);
+  Activate(out, static_cast<int64_t>(rows.rows * rows.columns));
+  return true;
+}
+
+bool EltwiseOp::RunRange(const BroadcastPlan &loops,
+                         const Operands &operands,
+                         int64_t begin,
+                         int64_t end,
+                         int64_t column,
+                         int64_t columns) const {
+  const size_t last = loops.rank - 1;
+  const int64_t width = loops.dims[last];
+  // Rows that follow each other in the axis before the last go in one call.
+  const bool has_rows = loops.rank > 1;
+  const int64_t run = has_rows ? loops.dims[last - 1] : 1;
+  eltwise::Rows rows;
+  rows.columns = static_cast<size_t>(columns);
+  rows.a_scalar = loops.a_strides[last] == 0;
+  rows.b_scalar = loops.b_strides[last] == 0;
+  rows.a_row_stride = has_rows ? loops.a_strides[last - 1] : 0;
+  rows.b_row_stride = has_rows ? loops.b_strides[last - 1] : 0;
+  for (int64_t row = begin; row < end;) {
+    const int64_t in_run = row % run;
+    const int64_t count = std::min(run - in_run, end - row);
+    int64_t rest = row / run;
+    int64_t a_offset =
+        in_run * rows.a_row_stride + column * loops.a_strides[last];
+    int64_t b_offset =
+        in_run * rows.b_row_stride + column * loops.b_strides[last];
+    for (size_t i = has_rows ? last - 1 : 0; i-- > 0;) {
+      a_offset += rest % loops.dims[i] * loops.a_strides[i];
+      b_offset += rest % loops.dims[i] * loops.b_strides[i];
+      rest /= loops.dims[i];
+    }
+    rows.rows = static_cast<size_t>(count);
+    if (!RunRows(rows, operands, a_offset, b_offset, row * width + column)) {
+      return false;
+    }
+    row += count;
+  }
+  return true;
+}
+
+MaceStatus EltwiseOp::Run(RunContext *context) const {
+  const Tensor *a = context->input(kEltwiseAInput);
+  Tensor *output = context->output(0);
+  ThreadPool *pool = context->thread_pool();
+  if (output->elements() == 0) return MaceStatus();
+  if (unary()) return RunUnary(a, output, pool);
+  const Operands operands = {a, context->input(kEltwiseBInput), output};
+  const BroadcastPlan &loops = context->PlanAs<EltwisePlan>().loops();
+  const int64_t width = loops.dims[loops.rank - 1];
+  const int64_t rows = output->elements() / width;
+  const int64_t block = std::min(width, kElementGrain);
+  const int64_t blocks = (width + block - 1) / block;
+  std::atomic<bool> divided_by_zero{false};
+  pool->ParallelFor(rows * blocks, blocks > 1 ? 1 : RowGrain(width),
+                    [&](int64_t begin, int64_t end, int /*thread*/) {
+                      bool good = true;
+                      if (blocks == 1) {
+                        good = RunRange(loops, operands, begin, end, 0, width);
+                      } else {
+                        for (int64_t item = begin; item < end; ++item) {
+                          const int64_t column = item % blocks * block;
+                          good &= RunRange(loops, operands, item / blocks,
+                                           item / blocks + 1, column,
+                                           std::min(block, width - column));
+                        }
+                      }
+                      if (!good)
+                        divided_by_zero.store(true, std::memory_order_relaxed);
+                    });
+  if (divided_by_zero.load()) {
+    return Invalid("mode ", mode_name(), " divides an int32 by zero");
+  }
+  return MaceStatus();
+}
+
+}  // namespace
+
+MACE_REGISTER_OP(Eltwise, CPU, EltwiseOp);
+
+}  // namespace mace

@@ -1,0 +1,237 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/pooling/pooling.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "mace/kernels/cpu/half_arithmetic.h"
+#include "mace/kernels/cpu/pool/pool.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/pixels.h"
+#include "mace/ops/cpu_op/row_bands.h"
+
+namespace mace {
+
+namespace {
+
+// Channels per task when there are few output rows, as in a global average:
+// whole vectors of every ISA.
+constexpr int64_t kChannelBlock = 128;
+constexpr int64_t kFewRows = 8;
+
+int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The taps of a window along one axis.
+struct Taps {
+  int64_t first = 0;   // position in the input of the first tap inside it
+  int64_t inside = 0;  // taps inside the input
+  int64_t padded = 0;  // taps inside the input or its declared padding
+};
+
+Taps TapsOf(const WindowAxis &axis, int64_t window) {
+  const int64_t start = axis.Begin(window);
+  const int64_t kernel = axis.kernel;
+  const int64_t dilation = axis.dilation;
+  const int64_t size = axis.size;
+  Taps taps;
+  const int64_t skip = start < 0 ? CeilDivide(-start, dilation) : 0;
+  const int64_t end =
+      std::min(kernel, start < size ? CeilDivide(size - start, dilation) : 0);
+  taps.first = start + skip * dilation;
+  taps.inside = std::max<int64_t>(0, end - skip);
+  const int64_t padded_size = size + axis.pad_after;
+  taps.padded = std::min(kernel, start < padded_size
+                                     ? CeilDivide(padded_size - start, dilation)
+                                     : 0);
+  return taps;
+}
+
+// What attributes and the instruction set decide.
+struct PoolingSettings {
+  const pool::Kernels &KernelsOf(const Tensor &input) const {
+    return input.data_type == DataType::kFloat32 ? *kernels : *half_kernels;
+  }
+
+  PoolingAttributes attributes;
+  const pool::Kernels *kernels = nullptr;
+  const pool::Kernels *half_kernels = nullptr;
+};
+
+class PoolingPlan final : public OpPlan, private RowBands {
+ public:
+  // `settings` belongs to the operator, which outlives the plan.
+  PoolingPlan(const PoolingSettings *settings,
+              const WindowGeometry &geometry,
+              const Shape &input,
+              const Shape &output)
+      : settings_(*settings),
+        geometry_(geometry),
+        input_(input),
+        output_(output) {}
+
+  void Run(RunContext *context) const;
+
+  const RowBands *row_bands() const override {
+    return output_.Elements() > 0 ? this : nullptr;
+  }
+  ConvPoolArgs Geometry() const override;
+
+ private:
+  RowRange InputRows(const RowRange &output) const override {
+    return RowsUnder(geometry_.axis[0], output);
+  }
+  size_t BandScratchBytes(int64_t) const override { return 0; }
+  void RunBand(const RunContext &context, const BandRun &run) const override;
+
+  // Row `row` of an image's output to `y`, from `x`, which begins at row
+  // `first` of the image; `size` bytes an element.
+  void RunRow(const pool::Kernels &kernels,
+              const Pixels<const uint8_t> &x,
+              int64_t first,
+              int64_t row,
+              int64_t channels,
+              int64_t size,
+              const Pixels<uint8_t> &y) const;
+
+  const PoolingSettings &settings_;
+  const WindowGeometry geometry_;
+  const Shape input_;
+  const Shape output_;
+};
+
+void PoolingPlan::Run(RunContext *context) const {
+  const Tensor *input = context->input(kPoolingInputInput);
+  Tensor *output = context->output(0);
+  if (output_.Elements() == 0) return;
+  const int64_t channels = output_[3];
+  const int64_t rows = output_[0] * output_[1];
+  const int64_t block = rows < kFewRows ? kChannelBlock : channels;
+  const int64_t blocks = CeilDivide(channels, block);
+  // Reads of the input decide the cost.
+  const int64_t row_cost =
+      output_[2] * geometry_.axis[0].kernel * geometry_.axis[1].kernel * block;
+  const pool::Kernels &kernels = settings_.KernelsOf(*input);
+  const auto size = static_cast<int64_t>(DataTypeSize(input->data_type));
+  const int64_t x_row = input_[2] * input->RowStride() * size;
+  const int64_t y_row = output_[2] * output->RowStride() * size;
+  context->thread_pool()->ParallelFor(
+      rows * blocks, RowGrain(row_cost),
+      [&](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t item = begin; item < end; ++item) {
+          const int64_t row = item / blocks;
+          const int64_t channel = item % blocks * block;
+          const int64_t image = row / output_[1];
+          const Pixels<const uint8_t> x = {
+              input->As<uint8_t>() + image * input_[1] * x_row + channel * size,
+              input->RowStride()};
+          const Pixels<uint8_t> y = {
+              output->MutableAs<uint8_t>() + row * y_row + channel * size,
+              output->RowStride()};
+          RunRow(kernels, x, 0, row % output_[1],
+                 std::min(block, channels - channel), size, y);
+        }
+      });
+}
+
+void PoolingPlan::RunBand(const RunContext &context, const BandRun &run) const {
+  const Tensor &input = *context.input(kPoolingInputInput);
+  const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
+  const Pixels<const uint8_t> x = {static_cast<const uint8_t *>(run.input),
+                                   run.input_stride};
+  Pixels<uint8_t> y = {static_cast<uint8_t *>(run.output), run.output_stride};
+  const int64_t first = InputRows(run.rows).begin;
+  for (int64_t row = run.rows.begin; row < run.rows.end; ++row) {
+    RunRow(settings_.KernelsOf(input), x, first, row, output_[3], size, y);
+    y.data += output_[2] * y.stride * size;
+  }
+}
+
+void PoolingPlan::RunRow(const pool::Kernels &kernels,
+                         const Pixels<const uint8_t> &x,
+                         int64_t first,
+                         int64_t row,
+                         int64_t channels,
+                         int64_t size,
+                         const Pixels<uint8_t> &y) const {
+  const WindowAxis &down = geometry_.axis[0];
+  const WindowAxis &across = geometry_.axis[1];
+  const int64_t line = input_[2] * x.stride;
+  const Taps v = TapsOf(down, row);
+  pool::Window window;
+  window.rows = static_cast<size_t>(v.inside);
+  window.row_stride = down.dilation * line;
+  window.column_stride = across.dilation * x.stride;
+  const auto count = static_cast<size_t>(channels);
+  for (int64_t column = 0; column < output_[2]; ++column) {
+    const Taps h = TapsOf(across, column);
+    uint8_t *out = y.data + column * y.stride * size;
+    if (v.inside == 0 || h.inside == 0) {
+      std::memset(out, 0, count * static_cast<size_t>(size));  // all padding
+      continue;
+    }
+    window.columns = static_cast<size_t>(h.inside);
+    window.first =
+        x.data + ((v.first - first) * line + h.first * x.stride) * size;
+    if (settings_.attributes.mode == PoolingMode::MAX) {
+      kernels.max(window, count, out);
+      continue;
+    }
+    const int64_t divisor = settings_.attributes.count_include_pad
+                                ? v.padded * h.padded
+                                : v.inside * h.inside;
+    kernels.average(window, static_cast<float>(divisor), count, out);
+  }
+}
+
+ConvPoolArgs PoolingPlan::Geometry() const {
+  ConvPoolArgs args;
+  for (const WindowAxis &axis : geometry_.axis) {
+    args.kernels.push_back(axis.kernel);
+    args.strides.push_back(static_cast<int>(axis.stride));
+    args.dilations.push_back(static_cast<int>(axis.dilation));
+    args.paddings.push_back(static_cast<int>(axis.pad_before + axis.pad_after));
+  }
+  const Padding padding = geometry_.padding;
+  const bool same = padding == Padding::SAME || padding == Padding::SAME_LOWER;
+  args.padding_type = same ? 1 : (padding == Padding::VALID ? 0 : -1);
+  return args;
+}
+
+class PoolingOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    settings_.attributes = context->AttributesAs<PoolingAttributes>();
+    settings_.kernels = pool::KernelsFor(isa());
+    settings_.half_kernels =
+        HalfTablesFor(isa(), context->hints().precision).pool;
+    return MaceStatus();
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Shape &shape = context->input(kPoolingInputInput)->shape;
+    MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry,
+                          PoolingWindow(settings_.attributes, shape));
+    context->AllowStridedInput(kPoolingInputInput);
+    context->AllowStridedOutput(0);
+    context->Keep(std::make_unique<PoolingPlan>(&settings_, geometry, shape,
+                                                context->output(0)->shape));
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) const override {
+    context->PlanAs<PoolingPlan>().Run(context);
+    return MaceStatus();
+  }
+
+ private:
+  PoolingSettings settings_;
+};
+
+}  // namespace
+
+MACE_REGISTER_OP(Pooling, CPU, PoolingOp);
+
+}  // namespace mace

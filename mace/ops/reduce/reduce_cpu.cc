@@ -1,0 +1,224 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/reduce/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/reduce/reduce.h"
+
+namespace mace {
+
+namespace {
+
+// Kept columns per task: whole vectors of every ISA.
+constexpr int64_t kColumnBlock = 256;
+
+// A few axes with their strides in the input, in elements.
+struct Axes {
+  size_t rank = 0;
+  int64_t dims[Shape::kMaxRank] = {};
+  int64_t strides[Shape::kMaxRank] = {};
+
+  void Append(int64_t dim, int64_t stride) {
+    dims[rank] = dim;
+    strides[rank] = stride;
+    ++rank;
+  }
+  int64_t Count() const {
+    int64_t count = 1;
+    for (size_t i = 0; i < rank; ++i) count *= dims[i];
+    return count;
+  }
+  int64_t Offset(int64_t index) const {
+    int64_t offset = 0;
+    for (size_t i = rank; i-- > 0;) {
+      offset += index % dims[i] * strides[i];
+      index /= dims[i];
+    }
+    return offset;
+  }
+};
+
+reduce::Fold FoldOf(ReduceMode mode) {
+  switch (mode) {
+    case ReduceMode::MAX:
+      return reduce::Fold::kMax;
+    case ReduceMode::MIN:
+      return reduce::Fold::kMin;
+    case ReduceMode::PROD:
+      return reduce::Fold::kProduct;
+    case ReduceMode::SUM_SQUARE:
+    case ReduceMode::L2:
+      return reduce::Fold::kSumSquare;
+    case ReduceMode::MEAN:
+    case ReduceMode::SUM:
+      break;
+  }
+  return reduce::Fold::kSum;
+}
+
+// Which axes are folded. Neighbouring axes of one kind are joined; the
+// innermost ones are the rows that one call folds, and their columns.
+struct ReducePlan final : public OpPlan {
+  ReducePlan(const Shape &shape, const bool (&folds)[Shape::kMaxRank]);
+
+  int64_t folded_count = 1;  // elements behind each result
+  Axes kept;                 // outer axes of the output
+  Axes folded;               // outer axes that are folded
+  int64_t inner_folded = 1;  // elements folded in one call: rows above
+                             // columns, or a contiguous run if that is 1
+  int64_t columns = 1;       // kept innermost elements
+};
+
+ReducePlan::ReducePlan(const Shape &shape,
+                       const bool (&folds)[Shape::kMaxRank]) {
+  struct Group {
+    int64_t dim;
+    bool fold;
+  };
+  Group groups[Shape::kMaxRank];
+  size_t count = 0;
+  for (size_t i = 0; i < shape.rank(); ++i) {
+    if (folds[i]) folded_count *= shape[i];
+    if (shape[i] == 1) continue;
+    if (count > 0 && groups[count - 1].fold == folds[i]) {
+      groups[count - 1].dim *= shape[i];
+    } else {
+      groups[count++] = {shape[i], folds[i]};
+    }
+  }
+  int64_t stride = 1;
+  if (count > 0 && !groups[count - 1].fold) columns = groups[--count].dim;
+  stride *= columns;
+  if (count > 0) {  // folded, since kinds alternate
+    inner_folded = groups[--count].dim;
+    stride *= inner_folded;
+  }
+  // Outermost first, so strides are found from the inside.
+  int64_t strides[Shape::kMaxRank];
+  for (size_t i = count; i-- > 0;) {
+    strides[i] = stride;
+    stride *= groups[i].dim;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    (groups[i].fold ? folded : kept).Append(groups[i].dim, strides[i]);
+  }
+}
+
+class ReduceOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    attributes_ = context->AttributesAs<ReduceAttributes>();
+    kernels_ = reduce::KernelsFor(isa());
+    fold_ = FoldOf(attributes_.mode);
+    return MaceStatus();
+  }
+
+  MaceStatus Plan(PlanContext *context) override;
+  MaceStatus Run(RunContext *context) const override;
+
+ private:
+  // Results [begin, end) of the columns of one position of `kept`.
+  void RunColumns(const ReducePlan &plan,
+                  const float *x,
+                  int64_t begin,
+                  int64_t end,
+                  float *y) const;
+  void RunOne(const ReducePlan &plan, const float *x, float *y) const;
+  void Finish(const ReducePlan &plan, float *y, int64_t count) const;
+
+  ReduceAttributes attributes_;
+  const reduce::Kernels *kernels_ = nullptr;
+  reduce::Fold fold_ = reduce::Fold::kSum;
+};
+
+MaceStatus ReduceOp::Plan(PlanContext *context) {
+  const Shape &shape = context->input(kReduceInputInput)->shape;
+  bool folds[Shape::kMaxRank];
+  MACE_RETURN_IF_ERROR(FindFolds(attributes_, shape, folds));
+  context->Keep(std::make_unique<ReducePlan>(shape, folds));
+  return MaceStatus();
+}
+
+void ReduceOp::Finish(const ReducePlan &plan, float *y, int64_t count) const {
+  if (attributes_.mode == ReduceMode::MEAN) {
+    const auto divisor = static_cast<float>(plan.folded_count);
+    for (int64_t i = 0; i < count; ++i) y[i] /= divisor;
+  } else if (attributes_.mode == ReduceMode::L2) {
+    for (int64_t i = 0; i < count; ++i) y[i] = std::sqrt(y[i]);
+  }
+}
+
+void ReduceOp::RunColumns(const ReducePlan &plan,
+                          const float *x,
+                          int64_t begin,
+                          int64_t end,
+                          float *y) const {
+  std::fill(y + begin, y + end, reduce::Identity(fold_));
+  const int64_t outer = plan.folded.Count();
+  for (int64_t i = 0; i < outer; ++i) {
+    kernels_->rows(fold_, x + plan.folded.Offset(i) + begin,
+                   static_cast<size_t>(plan.columns),
+                   static_cast<size_t>(plan.inner_folded),
+                   static_cast<size_t>(end - begin), y + begin);
+  }
+  Finish(plan, y + begin, end - begin);
+}
+
+void ReduceOp::RunOne(const ReducePlan &plan, const float *x, float *y) const {
+  *y = reduce::Identity(fold_);
+  const int64_t outer = plan.folded.Count();
+  for (int64_t i = 0; i < outer; ++i) {
+    kernels_->row(fold_, x + plan.folded.Offset(i),
+                  static_cast<size_t>(plan.inner_folded), y);
+  }
+  Finish(plan, y, 1);
+}
+
+MaceStatus ReduceOp::Run(RunContext *context) const {
+  const auto &plan = context->PlanAs<ReducePlan>();
+  const float *x = context->input(kReduceInputInput)->As<float>();
+  Tensor *output = context->output(0);
+  float *y = output->MutableAs<float>();
+  const int64_t elements = output->elements();
+  if (elements == 0) return MaceStatus();
+  if (plan.folded_count == 0) {
+    std::fill(y, y + elements, reduce::Identity(fold_));
+    return MaceStatus();
+  }
+  const int64_t outer = plan.kept.Count();
+  if (plan.columns == 1) {
+    context->thread_pool()->ParallelFor(
+        outer, RowGrain(plan.folded_count),
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          for (int64_t i = begin; i < end; ++i) {
+            RunOne(plan, x + plan.kept.Offset(i), y + i);
+          }
+        });
+    return MaceStatus();
+  }
+  const int64_t blocks = (plan.columns + kColumnBlock - 1) / kColumnBlock;
+  context->thread_pool()->ParallelFor(
+      outer * blocks,
+      RowGrain(plan.folded_count * std::min(plan.columns, kColumnBlock)),
+      [&](int64_t begin, int64_t end, int /*thread*/) {
+        for (int64_t item = begin; item < end; ++item) {
+          const int64_t i = item / blocks;
+          const int64_t column = item % blocks * kColumnBlock;
+          RunColumns(plan, x + plan.kept.Offset(i), column,
+                     std::min(plan.columns, column + kColumnBlock),
+                     y + i * plan.columns);
+        }
+      });
+  return MaceStatus();
+}
+
+}  // namespace
+
+MACE_REGISTER_OP(Reduce, CPU, ReduceOp);
+
+}  // namespace mace

@@ -1,0 +1,169 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/where/where_schema.h"
+
+namespace mace {
+namespace {
+
+constexpr size_t kOperands = 3;  // condition, a, b
+
+// The loops, with as few axes as it takes. Strides count elements; 0 repeats.
+struct Loops {
+  size_t rank = 0;
+  int64_t dims[Shape::kMaxRank] = {};
+  int64_t strides[kOperands][Shape::kMaxRank] = {};
+};
+
+// Both values have 4 bytes, whatever their type. A stride is 0 or 1: known
+// ones let the compiler vectorise.
+template <bool kCondition, bool kA, bool kB>
+void Choose(const uint8_t *condition,
+            const uint32_t *a,
+            const uint32_t *b,
+            int64_t count,
+            uint32_t *y) {
+  for (int64_t i = 0; i < count; ++i) {
+    y[i] = condition[kCondition ? i : 0] != 0 ? a[kA ? i : 0] : b[kB ? i : 0];
+  }
+}
+
+using ChooseFunction = void (*)(
+    const uint8_t *, const uint32_t *, const uint32_t *, int64_t, uint32_t *);
+// By condition * 4 + a * 2 + b.
+constexpr ChooseFunction kChoose[] = {
+    &Choose<false, false, false>, &Choose<false, false, true>,
+    &Choose<false, true, false>,  &Choose<false, true, true>,
+    &Choose<true, false, false>,  &Choose<true, false, true>,
+    &Choose<true, true, false>,   &Choose<true, true, true>,
+};
+
+// Of an axis of the output.
+int64_t DimOf(const Shape &shape, size_t axis, size_t rank) {
+  const size_t missing = rank - shape.rank();
+  return axis < missing ? 1 : shape[axis - missing];
+}
+
+Loops LoopsOf(const Tensor *const *inputs, const Shape &output) {
+  // From the innermost axis on; an axis joins the one inside it where every
+  // operand goes on from there.
+  Loops inner;  // in reverse
+  for (size_t axis = output.rank(); axis-- > 0;) {
+    if (output[axis] == 1) continue;
+    int64_t strides[kOperands];
+    bool joins = inner.rank > 0;
+    for (size_t i = 0; i < kOperands; ++i) {
+      const Shape &shape = inputs[i]->shape;
+      const bool repeats = DimOf(shape, axis, output.rank()) == 1;
+      const size_t own = axis + shape.rank() - output.rank();
+      strides[i] = repeats ? 0 : shape.Elements(own + 1, shape.rank());
+      if (inner.rank > 0) {
+        const size_t before = inner.rank - 1;
+        joins &= strides[i] == inner.strides[i][before] * inner.dims[before];
+      }
+    }
+    if (joins) {
+      inner.dims[inner.rank - 1] *= output[axis];
+      continue;
+    }
+    for (size_t i = 0; i < kOperands; ++i) {
+      inner.strides[i][inner.rank] = strides[i];
+    }
+    inner.dims[inner.rank++] = output[axis];
+  }
+  if (inner.rank == 0) {  // one element
+    inner.rank = 1;
+    inner.dims[0] = 1;
+  }
+  Loops loops;
+  loops.rank = inner.rank;
+  for (size_t k = 0; k < inner.rank; ++k) {
+    const size_t from = inner.rank - 1 - k;
+    loops.dims[k] = inner.dims[from];
+    for (size_t i = 0; i < kOperands; ++i) {
+      loops.strides[i][k] = inner.strides[i][from];
+    }
+  }
+  return loops;
+}
+
+class WherePlan final : public OpPlan {
+ public:
+  explicit WherePlan(const Loops &loops) : loops_(loops) {}
+
+  int64_t width() const { return loops_.dims[loops_.rank - 1]; }
+  ChooseFunction choose() const {
+    const size_t last = loops_.rank - 1;
+    return kChoose[loops_.strides[0][last] * 4 + loops_.strides[1][last] * 2 +
+                   loops_.strides[2][last]];
+  }
+
+  // Where the operands of an output lie.
+  void Locate(int64_t row, int64_t column, int64_t (&at)[kOperands]) const {
+    const size_t last = loops_.rank - 1;
+    for (size_t i = 0; i < kOperands; ++i) {
+      at[i] = column * loops_.strides[i][last];
+    }
+    for (size_t k = last; k-- > 0;) {
+      for (size_t i = 0; i < kOperands; ++i) {
+        at[i] += row % loops_.dims[k] * loops_.strides[i][k];
+      }
+      row /= loops_.dims[k];
+    }
+  }
+
+ private:
+  Loops loops_;
+};
+
+class WhereOp final : public CpuOp {
+ public:
+  MaceStatus Plan(PlanContext *context) override {
+    const Tensor *inputs[kOperands];
+    for (size_t i = 0; i < kOperands; ++i) inputs[i] = context->input(i);
+    const Shape &output = context->output(0)->shape;
+    context->Keep(std::make_unique<WherePlan>(LoopsOf(inputs, output)));
+    if (inputs[kWhereAInput]->shape == output) {
+      context->AllowInPlace(0, kWhereAInput);
+    }
+    if (inputs[kWhereBInput]->shape == output) {
+      context->AllowInPlace(0, kWhereBInput);
+    }
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) const override {
+    const auto *condition = context->input(kWhereConditionInput)->As<uint8_t>();
+    const auto *a = context->input(kWhereAInput)->As<uint32_t>();
+    const auto *b = context->input(kWhereBInput)->As<uint32_t>();
+    auto *y = context->output(0)->MutableAs<uint32_t>();
+    const auto &plan = context->PlanAs<WherePlan>();
+    const int64_t width = plan.width();
+    const ChooseFunction choose = plan.choose();
+    context->thread_pool()->ParallelFor(
+        context->output(0)->elements(), kElementGrain,
+        [&](int64_t begin, int64_t end, int /*thread*/) {
+          while (begin < end) {
+            // Some columns of one row.
+            const int64_t column = begin % width;
+            const int64_t count = std::min(end - begin, width - column);
+            int64_t at[kOperands];
+            plan.Locate(begin / width, column, at);
+            choose(condition + at[0], a + at[1], b + at[2], count, y + begin);
+            begin += count;
+          }
+        });
+    return MaceStatus();
+  }
+};
+
+MACE_REGISTER_OP(Where, CPU, WhereOp);
+
+}  // namespace
+}  // namespace mace
