@@ -58,6 +58,7 @@ def test_source_tree_is_valid_and_complete() -> None:
         {"attributes": {"a": {"type": "int", "default": 1, "required": True}}},
         {"attributes": {"a": {"type": "enum", "default": "X"}}},
         {"inputs": [{"name": "x", "types": ["float31"]}]},
+        {"cpu_kernels": "softmax"},
         {
             "inputs": [
                 {"name": "x", "types": ["bool"], "variadic": True},

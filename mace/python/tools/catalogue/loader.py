@@ -35,7 +35,9 @@ from mace.python.tools.errors import MaceError
 OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
 
 _DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}
-_OPTIONAL_OP_KEYS = frozenset(["doc", "signatures", "depends_on_shapes_only"])
+_OPTIONAL_OP_KEYS = frozenset(
+    ["doc", "signatures", "depends_on_shapes_only", "cpu_kernels"]
+)
 _OP_KEYS = _OPTIONAL_OP_KEYS | {"op", "summary", "inputs", "outputs", "attributes"}
 _PORT_KEYS = frozenset(
     ["name", "types", "doc", "optional", "constant", "packed", "variadic"]
@@ -172,7 +174,15 @@ def _op(
             raw.get("signatures", {}), ports["inputs"], attributes, problems
         ),
         depends_on_shapes_only=bool(raw.get("depends_on_shapes_only", False)),
+        cpu_kernels=_families(raw.get("cpu_kernels", []), problems),
     )
+
+
+def _families(raw: Any, problems: list[str]) -> tuple[str, ...]:
+    if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
+        problems.append(f"cpu_kernels: must be a list of names, not {raw!r}")
+        return ()
+    return tuple(raw)
 
 
 def _port(raw: dict[str, Any], where: str, problems: list[str]) -> Port:

@@ -127,6 +127,8 @@ class OpSchema:
         signatures: by device; of a device's the first that holds counts.
         depends_on_shapes_only: the outputs depend on no element of the inputs, so
             that the engine computes them before the run.
+        cpu_kernels: the families of kernels, folders of mace/kernels/cpu, that the
+            room calls by itself on the CPU.
     """
 
     type: str
@@ -139,6 +141,7 @@ class OpSchema:
         default_factory=lambda: MappingProxyType({})
     )
     depends_on_shapes_only: bool = False
+    cpu_kernels: tuple[str, ...] = ()
 
     def input_port(self, index: int) -> Port:
         """The port of input number `index`; the last may be variadic."""

@@ -1,0 +1,67 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the files of an operator include is what its declaration says.
+
+Every room may include every family of kernels as far as Bazel is concerned: without a
+BUILD file or a list, a room has nothing that Bazel could read its own families from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mace.python.tools.catalogue import default_catalogue
+
+_ROOT = Path(__file__).resolve().parents[2]
+_OPS = _ROOT / "mace" / "ops"
+_KERNELS = _ROOT / "mace" / "kernels" / "cpu"
+_EVERY_OP = pytest.mark.parametrize("op_type", sorted(default_catalogue().ops))
+
+
+def _includes(path: Path) -> list[str]:
+    return re.findall(r'^#include "(.+)"', path.read_text("utf-8"), re.MULTILINE)
+
+
+def _sources(room: Path) -> Iterator[Path]:
+    for path in sorted((*room.glob("*.cc"), *room.glob("*.h"))):
+        if not re.search(r"_(test|testing|benchmark)$", path.stem):
+            yield path
+
+
+@_EVERY_OP
+def test_a_room_includes_the_kernels_that_it_declares(op_type: str) -> None:
+    room = _OPS / default_catalogue().rooms[op_type]
+    families = {
+        match[1]
+        for path in _sources(room)
+        for include in _includes(path)
+        if (match := re.match(r"mace/kernels/cpu/(\w+)/", include))
+    }
+    assert families == set(default_catalogue()[op_type].cpu_kernels)
+    assert all((_KERNELS / family).is_dir() for family in families)
+
+
+@_EVERY_OP
+def test_a_room_includes_no_other_operator(op_type: str) -> None:
+    rooms = default_catalogue().rooms
+    others = set(rooms.values()) - {rooms[op_type]}
+    used = {
+        match[1]
+        for path in _sources(_OPS / rooms[op_type])
+        for include in _includes(path)
+        if (match := re.match(r"mace/ops/(\w+)/", include))
+    }
+    assert not used & others
+
+
+@_EVERY_OP
+def test_what_devices_share_includes_nothing_of_one(op_type: str) -> None:
+    room = default_catalogue().rooms[op_type]
+    shared = [_OPS / room / f"{room}{end}" for end in (".cc", ".h")]
+    for path in filter(Path.exists, shared):
+        for include in _includes(path):
+            assert not re.match(r"mace/(kernels|runtimes|ops/cpu_op)/", include), path
