@@ -75,7 +75,7 @@ using MakeCase = std::function<op_test::OpCase(op_test::Random *)>;
 
 // Adds to the list that Run goes through; called before main.
 void Register(const std::string &name, Function function);
-// One op, through its real Init, InferShapes and Plan; only Run is timed.
+// One op, through its real Init, shape function and Plan; only Run is timed.
 void RegisterOp(const std::string &name, MakeCase make);
 
 // Registers one for each of the shapes, as OpName(op, shape, details).

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs one operator through its real Init, InferShapes, Plan and Run, in a
+// Runs one operator through its real Init, shape function, Plan and Run, in a
 // world that is as unfriendly as the contract of op.h allows: poisoned outputs
 // and scratch between guard zones, exactly sized inputs that must not change,
 // work split into uneven parts that come in random order on random threads.
@@ -58,7 +58,7 @@ class OpSession {
   OpSession(const OpCase &op_case, const RunOptions &options);
   ~OpSession();
 
-  // InferShapes, Plan and Run with the inputs of the case, or with others of
+  // Shape function, Plan and Run with the inputs of the case, or with others of
   // which only those that are not constant may differ. Outputs larger than
   // kMaxOutputBytes are an error of the test, not of the op.
   OpResult Run();
