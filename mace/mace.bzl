@@ -34,6 +34,13 @@ MACE_KERNEL_COPTS = MACE_COPTS + [
     "-fno-trapping-math",
 ]
 
+# Less work for the compiler under sanitizers, and no coverage for fuzzers, which
+# run no kernels.
+MACE_KERNEL_FEATURES = [
+    "kernel_code",
+    "-fuzzable",
+]
+
 def mace_cc_library(name, copts = [], features = [], **kwargs):
     """cc_library with the house's flags; arguments as in cc_library."""
     if not kwargs.get("testonly"):
@@ -47,7 +54,12 @@ def mace_cc_library(name, copts = [], features = [], **kwargs):
 
 def mace_kernel_library(name, copts = [], **kwargs):
     """cc_library for code of mace/kernels that is compiled for one ISA."""
-    native.cc_library(name = name, copts = MACE_KERNEL_COPTS + copts, **kwargs)
+    native.cc_library(
+        name = name,
+        copts = MACE_KERNEL_COPTS + copts,
+        features = MACE_KERNEL_FEATURES,
+        **kwargs
+    )
 
 def mace_cc_binary(name, copts = [], **kwargs):
     """cc_binary with the house's flags; arguments as in cc_binary."""

@@ -59,6 +59,11 @@ _OPT = [with_feature_set(
     not_features = ["asan", "ubsan", "tsan"],
 )]
 
+_SANITIZED = [
+    with_feature_set(features = [name])
+    for name in ["asan", "ubsan", "tsan"]
+]
+
 _UNSANITIZED = [with_feature_set(not_features = ["asan", "ubsan", "tsan"])]
 
 # For objects that can be optimised where they are linked, and hold machine code
@@ -105,11 +110,12 @@ def _sanitizer(name, compile_flags, link_flags, runtimes):
             "-lrt",
         ])
 
-    # -O1 keeps stacks readable; assertions (MACE_DCHECK) stay on.
+    # -O1 keeps stacks readable; assertions (MACE_DCHECK) stay on. Reports need
+    # lines and no more of the debug information, which doubles the time to compile.
     return feature(name = name, flag_sets = [
         _flags(_COMPILE, compile_flags + [
             "-O1",
-            "-g",
+            "-gline-tables-only",
             "-fno-omit-frame-pointer",
             "-UNDEBUG",
         ]),
@@ -118,8 +124,6 @@ def _sanitizer(name, compile_flags, link_flags, runtimes):
 
 def _later_compile_flags(flags):
     """Flags after those of the targets, which otherwise have the last word."""
-    if not flags:
-        return []
     return [
         feature(name = "user_compile_flags", enabled = True, flag_sets = [flag_set(
             actions = _COMPILE,
@@ -131,6 +135,17 @@ def _later_compile_flags(flags):
         )]),
         feature(name = "later_compile_flags", enabled = True, flag_sets = [
             _flags(_COMPILE, flags),
+        ]),
+        # Code that is compiled once per instruction set asks for -O3. Under a
+        # sanitizer that takes minutes per file, and so do checks that are inlined
+        # at each of thousands of unrolled accesses, instead of called.
+        feature(name = "kernel_code", flag_sets = [
+            _flags(_COMPILE, ["-O1"], _SANITIZED),
+            _flags(
+                _COMPILE,
+                ["-mllvm", "-asan-instrumentation-with-call-threshold=0"],
+                [with_feature_set(features = ["asan"])],
+            ),
         ]),
     ]
 

@@ -15,7 +15,8 @@ be linked in its AVX-512 form and then run on a CPU without it. The test
 """
 
 load("@mace_clang//:paths.bzl", "CLANG_TOOLS")
-load("//mace:mace.bzl", "MACE_KERNEL_COPTS")
+load("@mace_host_cpu//:isas.bzl", "HAS_AVX512")
+load("//mace:mace.bzl", "MACE_KERNEL_COPTS", "MACE_KERNEL_FEATURES")
 
 _X86 = {
     "avx2": [
@@ -43,11 +44,35 @@ _ARM64 = {"neon": []}
 
 _ARM32 = {"neon": ["-mfpu=neon-vfpv4"]}
 
+# Setting -> name of the CPU, its ISAs, and whether it has extensions.
 _CPUS = {
-    "//toolchains:arm32": ("arm32", _ARM32),
-    "//toolchains:arm64": ("arm64", _ARM64),
-    "//toolchains:x86_64": ("x86_64", _X86),
+    "//mace/kernels/cpu:runnable_x86_64": (
+        "x86_64",
+        {isa: flags for isa, flags in _X86.items() if HAS_AVX512 or isa != "avx512"},
+        HAS_AVX512,
+    ),
+    "//toolchains:arm32": ("arm32", _ARM32, True),
+    "//toolchains:arm64": ("arm64", _ARM64, True),
+    "//toolchains:x86_64": ("x86_64", _X86, True),
 }
+
+def _runnable_isas_only_impl(_ctx):
+    return []
+
+runnable_isas_only = rule(
+    implementation = _runnable_isas_only_impl,
+    build_setting = config.bool(flag = True),
+    doc = """Leaves out kernels for AVX-512 where this computer has no AVX-512.
+
+For tests under sanitizers: a kernel takes long to compile there, and one that the
+tests can't run shows nothing that another build doesn't.""",
+)
+
+# Of the library with isa.h: what is left out (see there).
+RUNNABLE_ISA_DEFINES = select({
+    "//conditions:default": [],
+    "//mace/kernels/cpu:runnable_x86_64": [] if HAS_AVX512 else ["MACE_WITHOUT_AVX512"],
+})
 
 _AVX512_BF16 = _X86["avx512"] + ["-mavx512bf16"]
 
@@ -96,13 +121,17 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
       testonly: as in cc_library.
     """
     libraries = {}
-    for setting, (cpu, isas) in _CPUS.items():
+    made = {}
+    for setting, (cpu, isas, has_extensions) in _CPUS.items():
         libraries[setting] = []
         if extension != None:
-            isas = _EXTENSIONS[extension].get(cpu, {})
+            isas = _EXTENSIONS[extension].get(cpu, {}) if has_extensions else {}
         for isa, flags in isas.items():
             library = "%s_%s_%s" % (name, cpu, isa)
             libraries[setting].append(":" + library)
+            if library in made:
+                continue
+            made[library] = True
             native.cc_library(
                 name = library,
                 testonly = testonly,
@@ -111,6 +140,7 @@ def mace_isa_library(name, srcs, hdrs = [], deps = [], copts = [], extension = N
                     "-DMACE_ISA=" + isa,
                     "-DMACE_ISA_%s=1" % isa.upper(),
                 ] + copts,
+                features = MACE_KERNEL_FEATURES,
                 # Built only as a part of the library below.
                 tags = ["manual"],
                 visibility = ["//visibility:private"],

@@ -9,7 +9,7 @@
 #if defined(__arm__) || defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
-#elif defined(__x86_64__)
+#elif defined(__x86_64__) && !defined(MACE_WITHOUT_AVX512)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +27,7 @@ bool Supports_avx2() {
          __builtin_cpu_supports("fma") != 0 &&
          __builtin_cpu_supports("f16c") != 0;
 }
+#if !defined(MACE_WITHOUT_AVX512)
 bool Supports_avx512() {
   return Supports_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
          __builtin_cpu_supports("avx512bw") != 0 &&
@@ -69,6 +70,7 @@ bool MayUseTiles() {
 bool Supports_amx_bf16() { return false; }
 bool MayUseTiles() { return false; }
 #endif
+#endif  // !MACE_WITHOUT_AVX512
 #elif defined(__aarch64__)
 bool Supports_neon() { return true; }  // Armv8-A always has Advanced SIMD
 bool Supports_neon_fp16() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDHP) != 0; }
@@ -138,7 +140,7 @@ bool CpuSupports(CpuIsa isa) {
 }
 
 CpuIsa PermittedIsa(CpuIsa isa) {
-#if defined(__x86_64__) || defined(__i386__)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(MACE_WITHOUT_AVX512)
   if (isa == CpuIsa::amx_bf16 && !MayUseTiles()) return CpuIsa::avx512_bf16;
 #endif
   return isa;

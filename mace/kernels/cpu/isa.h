@@ -23,7 +23,21 @@
 // MACE_FOR_EACH_FP16_ISA and MACE_FOR_EACH_INT8_ISA, X(name, copy), say whose
 // copy runs where an ISA has such instructions. What follows X is handed on to
 // it behind those two.
-#if defined(__x86_64__) || defined(__i386__)
+//
+// MACE_WITHOUT_AVX512 is set for tests that could not run the kernels which it
+// leaves out (runnable_isas_only of isa.bzl).
+#if (defined(__x86_64__) || defined(__i386__)) && defined(MACE_WITHOUT_AVX512)
+#define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2)
+#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
+  X(sse41, sse41, ##__VA_ARGS__)           \
+  X(avx2, avx2, ##__VA_ARGS__)
+#define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
+#define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
+#define MACE_FOR_EACH_FP16_ISA(X, ...)
+#define MACE_FOR_EACH_INT8_EXTENSION(X, ...)
+#define MACE_FOR_EACH_INT8_ISA(X, ...)
+#define MACE_FOR_EACH_EXTENSION(X, ...)
+#elif defined(__x86_64__) || defined(__i386__)
 #define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2) X(avx512)
 #define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
   X(sse41, sse41, ##__VA_ARGS__)           \

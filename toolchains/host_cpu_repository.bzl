@@ -1,0 +1,23 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the processor of this computer can run."""
+
+# Without one of them no kernel for AVX-512 runs (mace/kernels/cpu/isa.cc).
+_AVX512 = ["avx512f", "avx512bw", "avx512dq", "avx512vl"]
+
+def _host_cpu_repository_impl(ctx):
+    result = ctx.execute(["grep", "-m1", "^flags", "/proc/cpuinfo"])
+    if result.return_code:
+        fail("/proc/cpuinfo has no line 'flags': %s" % result.stderr)
+    flags = result.stdout.strip().split(" ")
+    has_avx512 = all([flag in flags for flag in _AVX512])
+    ctx.file("BUILD.bazel", "")
+    ctx.file("isas.bzl", "HAS_AVX512 = %r\n" % has_avx512)
+
+host_cpu_repository = repository_rule(
+    implementation = _host_cpu_repository_impl,
+    configure = True,
+    local = True,
+    doc = "@name//:isas.bzl with HAS_AVX512.",
+)
