@@ -207,7 +207,8 @@ TEST(ConvWinograd, FiltersTransformedInEachRun) {
 }
 
 // Two threads share the points of blocks that are too small to be shared in
-// another way.
+// another way. How a type's filter is read does not depend on the image's size:
+// the large one, with nine tenths of the work, is for one type only.
 TEST(ConvWinograd, HalvesOfThePoints) {
   uint32_t seed = 300;
   for (int tile : {2, 4}) {
@@ -216,6 +217,7 @@ TEST(ConvWinograd, HalvesOfThePoints) {
            {gemm::WeightType::kF32, gemm::WeightType::kF16,
             gemm::WeightType::kBf16, gemm::WeightType::kBf16Pairs,
             gemm::WeightType::kI8}) {
+        if (size == 26 && type != gemm::WeightType::kF32) continue;
         Case c = MakeCase(tile, size, size + 2, 70, 18 + size / 2, 1);
         c.type = type;
         c.each_run = true;
