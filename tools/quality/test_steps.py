@@ -108,6 +108,9 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         name: str, summary: str, *targets: str, config: str = "", cpu: str = ""
     ) -> Step:
         flags = [f"--config={config or name}"]
+        # Programs that are no test, of benchmarks mainly, are built for the host.
+        if targets != ("//...",):
+            flags.append("--build_tests_only")
         if cpu:
             flags.append(f"--test_env=MACE_QEMU_CPU={cpu}")
         events = f"build/test/{name}.events.json"
