@@ -53,7 +53,7 @@ class Network:
     Attributes:
         onnx: the file as another engine reads it (NCHW).
         mace: path of the MACE model without suffix (NHWC).
-        input_shape: NCHW.
+        input_shape: NCHW, or of another rank.
     """
 
     name: str
@@ -64,8 +64,11 @@ class Network:
     input_shape: tuple[int, ...]
 
     def image(self) -> NDArray[np.float32]:
-        """A seeded input, NCHW."""
-        return smooth_input(self.input_shape, 0)
+        """A seeded input: an image (NCHW), or what a sequence is embedded as."""
+        if len(self.input_shape) == 4:
+            return smooth_input(self.input_shape, 0)
+        rng = np.random.default_rng(0)
+        return rng.standard_normal(self.input_shape, dtype=np.float32)
 
     def output_shape(self) -> tuple[int, ...]:
         """As the ONNX file has it (NCHW)."""
@@ -133,8 +136,13 @@ def make_network(
         stem += f"-{batch}x{shape[2]}"
     network = Network(name, path, DIRECTORY / stem, source, result, shape)
     if convert:
-        _convert(network, network.mace, _options("fp32_fp32", winograd))
+        convert_network(network, winograd)
     return network
+
+
+def convert_network(network: Network, winograd: int | None = None) -> None:
+    """Makes the MACE model of a network, in fp32; `winograd` as above."""
+    _convert(network, network.mace, _options("fp32_fp32", winograd))
 
 
 def make_variant(
@@ -165,12 +173,12 @@ def _options(data_type: str, winograd: int | None) -> ExportOptions:
 
 
 def _convert(network: Network, path: Path, options: ExportOptions) -> None:
-    n, c, h, w = network.input_shape
+    shape = channels_last(network.input_shape)
     graph = import_model(
         ImportRequest(
             network.name,
             network.onnx,
-            (InputSpec(network.input_name, (n, h, w, c)),),
+            (InputSpec(network.input_name, shape),),
             (OutputSpec(network.output_name),),
         )
     )

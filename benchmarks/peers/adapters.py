@@ -58,9 +58,9 @@ class Adapter(ABC):
 
     @classmethod
     def image(cls, path: str) -> Array:
-        """The NCHW image of a .npy file, as a caller of this engine has it."""
+        """The input of a .npy file (NCHW), as a caller of this engine has it."""
         image: Array = np.load(path)
-        if cls.channels_last:
+        if cls.channels_last and image.ndim == 4:
             image = np.ascontiguousarray(image.transpose(0, 2, 3, 1))
         return image
 

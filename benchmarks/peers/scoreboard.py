@@ -204,7 +204,7 @@ class Measurement:
         )
 
 
-def _versions(library: Library, engines: list[str]) -> dict[str, str]:
+def versions(library: Library, engines: list[str]) -> dict[str, str]:
     """By product, see engines.py."""
     sites = [str(path) for path in VENV.glob("lib/python*/site-packages")]
     found = {d.metadata["Name"].lower(): d.version for d in distributions(path=sites)}
@@ -279,7 +279,7 @@ def main() -> int:
     output = recorder("benchmarks.peers.scoreboard", args, _RESULT)
     require_engines()
     engines = [e for e in ENGINES if e in {*args.engines, REFERENCE}]
-    board = Scoreboard(machine(), _versions(Library(), engines), SEED, [])
+    board = Scoreboard(machine(), versions(Library(), engines), SEED, [])
     kept_cells = others(output, board, args.models) if args.add else []
     console = output.console
     console.print(f"{board.machine}; order of turns: seed {SEED}")

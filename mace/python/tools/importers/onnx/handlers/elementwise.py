@@ -111,6 +111,13 @@ def _mod(node: Node) -> None:
     node.emit("Eltwise", inputs, {"mode": "FLOOR_MOD"})
 
 
+@HANDLERS.register("IsNaN")
+def _is_nan(node: Node) -> None:
+    # NaN alone differs from itself.
+    x = node.input(0)
+    node.emit("Eltwise", [x, x], {"mode": "NOT_EQUAL"})
+
+
 @HANDLERS.register("And", "Or", "Xor")
 def _logic(node: Node) -> None:
     a, b = (

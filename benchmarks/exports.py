@@ -1,0 +1,132 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exports of PyTorch networks beside ONNX Runtime and OpenVINO.
+
+    bash benchmarks/peers/setup.sh
+    bash benchmarks/torch_exports/setup.sh
+    python -m benchmarks.exports [--threads 1] [--models NAME ...]
+
+The files are what `torch.onnx.export` makes of networks of torchvision, timm and
+Transformers, with seeded weights (`torch_exports/export.py`), and MACE's models
+what its converter makes of these files with nothing said but input and output.
+Engines are compared with ONNX Runtime first and then take turns, see
+`peers/README.md`. The ratio is that of least times, MACE's over the faster of the two
+others'; with `--data_type bf16`, MACE's bf16 over what OpenVINO chooses by default.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.library import Library
+from benchmarks.networks import DIRECTORY, ROOT, Network, convert_network
+from benchmarks.peers.engines import REFERENCE
+from benchmarks.peers.formats import require_engines
+from benchmarks.peers.results import Scoreboard
+from benchmarks.peers.scoreboard import SEED, Measurement, versions
+from benchmarks.peers.table import tables as score_tables
+from benchmarks.record import add_arguments, machine, recorder
+from benchmarks.tables import Table
+
+_HERE = Path(__file__).resolve().parent / "torch_exports"
+_VENV = ROOT / "build/exports-venv"
+_FOLDER = DIRECTORY / "exports"
+# The shapes of inputs, as in torch_exports/export.py.
+SHAPES: dict[str, tuple[int, ...]] = {
+    "deeplabv3_resnet50": (1, 3, 128, 128),
+    "efficientformerv2_s0": (1, 3, 224, 224),
+    "gpt2_blocks": (1, 48, 768),
+    "llama_blocks": (1, 48, 768),
+    "regnety_400mf": (1, 3, 224, 224),
+    "resnext50_32x4d": (1, 3, 224, 224),
+    "segformer_b0": (1, 3, 224, 224),
+    "t5_blocks": (1, 48, 512),
+}
+_ENGINES = {
+    "fp32": ["mace", REFERENCE, "openvino"],
+    "bf16": [REFERENCE, "mace_bf16", "openvino_default"],
+}
+# Of those of the scoreboard: what it measures of few engines.
+_TABLES = ("time", "means", "bf16", "remarks")
+
+
+def require_exporter() -> None:
+    """SystemExit unless setup.sh installed what it now lists."""
+    installed, wanted = _VENV / "installed.txt", _HERE / "requirements.txt"
+    if not installed.is_file() or installed.read_bytes() != wanted.read_bytes():
+        sys.stderr.write("PyTorch is missing: bash benchmarks/torch_exports/setup.sh\n")
+        raise SystemExit(2)
+
+
+def make_export(name: str) -> Network:
+    """Exports a network, unless its file is newer than the program, and converts it.
+
+    Raises:
+        SystemExit: PyTorch is missing or cannot export the network.
+    """
+    _FOLDER.mkdir(parents=True, exist_ok=True)
+    path, program = _FOLDER / f"{name}.onnx", _HERE / "export.py"
+    sources = (program, _HERE / "requirements.txt")
+    newest = max(source.stat().st_mtime for source in sources)
+    if not path.exists() or path.stat().st_mtime < newest:
+        require_exporter()
+        partial = path.with_suffix(".tmp")
+        command = [_VENV / "bin/python", program, name, partial]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.stderr.write(done.stderr)
+            raise SystemExit(f"PyTorch could not export {name}, see above")
+        partial.replace(path)
+    network = Network(name, path, _FOLDER / name, "input", "output", SHAPES[name])
+    convert_network(network)
+    return network
+
+
+def tables(data: Any) -> list[Table]:
+    """Times by network, and what engines failed or differ."""
+    found = score_tables(Scoreboard.of_data(data, "", {}))
+    return [table for table in found if table.name in _TABLES]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--models", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument("--threads", nargs="+", type=int, default=[1])
+    parser.add_argument("--data_type", choices=_ENGINES, default="fp32")
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="per network and threads"
+    )
+    parser.add_argument(
+        "--no-timing", action="store_true", help="only export and convert"
+    )
+    add_arguments(parser)
+    args = parser.parse_args()
+    if min(args.threads) < 1:
+        parser.error("--threads takes numbers from 1")
+    output = recorder("benchmarks.exports", args)
+    if args.no_timing:
+        for name in args.models:
+            output.console.print(f"made: {make_export(name).mace}", markup=False)
+        return 0
+    require_engines()
+    engines = _ENGINES[args.data_type]
+    board = Scoreboard(machine(), versions(Library(), engines), SEED, [])
+    for name in args.models:
+        network = make_export(name)
+        output.console.print(f"measuring {name}")
+        with tempfile.TemporaryDirectory() as folder:
+            measured = Measurement(network, args.threads, engines, Path(folder))
+            seconds = args.seconds * len(args.threads)
+            board.cells += measured.run(seconds, loads=1)
+    output.finish(board.data(), board.versions)
+    mine = [cell for cell in board.cells if cell.engine.startswith("mace")]
+    return int(any(cell.reason for cell in mine))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

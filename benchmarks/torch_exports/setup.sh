@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Usage: bash benchmarks/torch_exports/setup.sh
+#
+# Installs PyTorch and the libraries of networks that requirements.txt lists into
+# build/exports-venv, apart from .venv. Does nothing if they are there.
+# MACE_PYTHON names the Python to use.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+readonly here
+# shellcheck source=benchmarks/venv.sh
+source "$here/../venv.sh"
+
+[[ $# -eq 0 ]] || fail "takes no arguments, found '$1'"
+make_venv "$here/../../build/exports-venv" "$here/requirements.txt"
