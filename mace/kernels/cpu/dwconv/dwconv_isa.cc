@@ -196,11 +196,12 @@ void RunPlain(const Args &args,
   }
 }
 
-// Band by band of rows, each a plain convolution of its copy.
-void RunSpread(const Args &args,
-               const Range &range,
-               const Weight *filter,
-               Element *copy) {
+// Band by band of rows, each a plain convolution of its copy; of at most
+// BandGroups groups.
+void RunSpreadGroups(const Args &args,
+                     const Range &range,
+                     const Weight *filter,
+                     Element *copy) {
   const Shape &s = args.shape;
   const Index groups = range.group_end - range.group_begin;
   const Index depth = Depth(s);
@@ -239,6 +240,20 @@ void RunSpread(const Args &args,
                   row * s.out_w * args.output_stride + first_output;
     RunPlain(band, {0, rows, 0, plain.in_c}, filter + first_output, s.out_c);
     row += rows;
+  }
+}
+
+void RunSpread(const Args &args,
+               const Range &range,
+               const Weight *filter,
+               Element *copy) {
+  const Index most = BandGroups(args.shape);
+  Range part = range;
+  for (Index group = range.group_begin; group < range.group_end;
+       group += most) {
+    part.group_begin = group;
+    part.group_end = Min(group + most, range.group_end);
+    RunSpreadGroups(args, part, filter, copy);
   }
 }
 

@@ -20,9 +20,12 @@ using sv::Element;
 using Index = ptrdiff_t;
 
 // A copied band should stay in the second level of cache while it is used; but
-// fewer rows would be copied anew for their neighbours too often.
+// fewer rows would be copied anew for their neighbours too often. So a band has
+// only as many groups as leave room for these rows. Two vectors of AVX-512 are
+// the least that keeps copying a pixel cheap.
 constexpr Index kBandBytes = 256 * 1024;
 constexpr Index kMinBandRows = 4;
+constexpr Index kMinBandOutputs = 32;
 
 bool Spreads(const Shape &s) {
   return s.in_c != s.groups || s.out_c != s.groups;
@@ -37,7 +40,21 @@ Index ReachOf(const Shape &s, Index rows) {
   return (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
 }
 
-Index SpreadRowElements(const Shape &s) { return s.in_w * Depth(s) * s.out_c; }
+// Groups per band.
+Index BandGroups(const Shape &s) {
+  const Index output_bytes =
+      s.in_w * Depth(s) * static_cast<Index>(sizeof(Element));
+  const Index fit = kBandBytes / (ReachOf(s, kMinBandRows) * output_bytes);
+  const Index outputs = fit / kMinBandOutputs * kMinBandOutputs;
+  const Index wanted =
+      (outputs < kMinBandOutputs ? kMinBandOutputs : outputs) / Multiplier(s);
+  const Index some = wanted < 1 ? 1 : wanted;
+  return some < s.groups ? some : s.groups;
+}
+
+Index SpreadRowElements(const Shape &s) {
+  return s.in_w * Depth(s) * BandGroups(s) * Multiplier(s);
+}
 
 // Rows of outputs per band.
 Index BandRows(const Shape &s) {
