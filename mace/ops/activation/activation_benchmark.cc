@@ -14,7 +14,7 @@ using op_test::Random;
 const bool kRegistered = [] {
   for (const char *kind :
        {"RELU", "RELUX", "LEAKY_RELU", "SIGMOID", "TANH", "ELU", "HARD_SWISH",
-        "SWISH", "GELU", "SOFTPLUS", "SOFTSIGN"}) {
+        "SWISH", "GELU", "GELU_TANH", "SOFTPLUS", "SOFTSIGN"}) {
     for (const Shape &shape : {Shape{1, 112, 112, 32}, Shape{1, 14, 14, 512}}) {
       RegisterOp(OpName(kind, shape, ""), [=](Random *random) {
         return OpCase("Activation")

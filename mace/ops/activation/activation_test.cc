@@ -48,6 +48,10 @@ double Apply(const std::string &kind, double x) {
   if (kind == "GELU") return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
   if (kind == "SOFTPLUS") return std::log1p(std::exp(x));
   if (kind == "SOFTSIGN") return x / (1 + std::fabs(x));
+  if (kind == "GELU_TANH") {
+    const double u = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+    return 0.5 * x * (1 + std::tanh(u));
+  }
   ADD_FAILURE() << kind;
   return 0;
 }
@@ -56,7 +60,7 @@ TEST(ActivationOpTest, EveryKindMatchesItsFormula) {
   Random random(5);
   for (const char *kind : {"NONE", "RELU", "RELUX", "LEAKY_RELU", "SIGMOID",
                            "TANH", "ELU", "HARD_SIGMOID", "HARD_SWISH", "SWISH",
-                           "GELU", "SOFTPLUS", "SOFTSIGN"}) {
+                           "GELU", "SOFTPLUS", "SOFTSIGN", "GELU_TANH"}) {
     SCOPED_TRACE(kind);
     for (const Shape &shape :
          {Shape{}, Shape{7}, Shape{2, 3, 5, 33}, Shape{40000}, Shape{0, 3}}) {

@@ -17,8 +17,8 @@ static_assert(static_cast<int>(activation::Kind::kNone) ==
               static_cast<int>(Activation::NONE));
 static_assert(static_cast<int>(activation::Kind::kPrelu) ==
               static_cast<int>(Activation::PRELU));
-static_assert(static_cast<int>(activation::Kind::kSoftsign) ==
-              static_cast<int>(Activation::SOFTSIGN));
+static_assert(static_cast<int>(activation::Kind::kGeluTanh) ==
+              static_cast<int>(Activation::GELU_TANH));
 
 // Takes activation, activation_limit, activation_alpha and activation_beta.
 template <typename Attributes>

@@ -28,6 +28,7 @@ enum class Kind : uint8_t {
   kGelu,
   kSoftplus,
   kSoftsign,
+  kGeluTanh,
 };
 
 struct Params {

@@ -34,11 +34,9 @@ void RunTranscendental(const Params &params,
         return sv::Max(v, sv::Set(-3.0e38f)) * sv::Sigmoid(v);
       });
     case Kind::kGelu:
-      return Map(x, y, n, [](sv::V v) {
-        const sv::V finite = sv::Max(v, sv::Set(-3.0e38f));
-        const sv::V erf = sv::Erf(finite * 0.707106781f);
-        return 0.5f * finite * (1.0f + erf);
-      });
+      return Map(x, y, n, [](sv::V v) { return sv::Gelu(v); });
+    case Kind::kGeluTanh:
+      return Map(x, y, n, [](sv::V v) { return sv::GeluTanh(v); });
     case Kind::kSoftplus:
       return Map(x, y, n, [](sv::V v) { return sv::Softplus(v); });
     default:

@@ -7,6 +7,8 @@ relu6(x + 3) / 6                        > HARD_SIGMOID, alpha 1/6, beta 1/2
 x * hard_sigmoid(x)                     > HARD_SWISH
 x * relu6(x + 3) / 6                    > HARD_SWISH
 x * 0.5 * (1 + erf(x / sqrt(2)))        > GELU
+x * 0.5 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
+                                        > GELU_TANH
 x / (1 + abs(x))                        > SOFTSIGN
 """
 
@@ -29,7 +31,7 @@ class RecogniseActivations(Pass):
     """Arithmetic to Activation."""
 
     name = "recognise_activations"
-    requires = ("clip_to_relux", "sink_transposes")
+    requires = ("clip_to_relux", "simplify_powers", "sink_transposes")
 
     def run(self, graph: Graph) -> int:
         count = 0
@@ -141,23 +143,61 @@ def _hard_swish(op: Op) -> _Found | None:
 def _gelu(op: Op) -> _Found | None:
     # The half may stand at any of the three factors.
     for a, b in _operands(_product(op.output)):
-        x = _erf_plus_one(b)
-        if x is not None and _by_constant(a, 0.5) is x:
-            return x, {"activation": "GELU"}
-        half = _by_constant(b, 0.5)
-        if half is not None and _erf_plus_one(half) is a:
-            return a, {"activation": "GELU"}
+        found = _gelu_gate(b)
+        if found is not None and _by_constant(a, 0.5) is found[0]:
+            return found
+        found = _gelu_gate(_by_constant(b, 0.5))
+        if found is not None and found[0] is a:
+            return found
     whole = _by_constant(op.output, 0.5)
     for a, b in _operands(_product(whole)):
-        if _erf_plus_one(b) is a:
-            return a, {"activation": "GELU"}
+        found = _gelu_gate(b)
+        if found is not None and found[0] is a:
+            return found
     return None
 
 
-def _erf_plus_one(value: Value | None) -> Value | None:
-    """x if `value` is 1 + erf(x / sqrt(2))."""
-    erf = eltwise(with_scalar(eltwise(value, "ADD"), 1), "ERF")
-    return None if erf is None else _by_constant(erf.input(0), 1 / math.sqrt(2))
+def _gelu_gate(value: Value | None) -> _Found | None:
+    """x and the activation if `value` is the gate of a GELU, times 2."""
+    gate = with_scalar(eltwise(value, "ADD"), 1)
+    erf, tanh = eltwise(gate, "ERF"), producer(gate, "Activation")
+    if erf is not None:
+        x = _by_constant(erf.input(0), 1 / math.sqrt(2))
+        return None if x is None else (x, {"activation": "GELU"})
+    if tanh is None or tanh.attr("activation") != "TANH":
+        return None
+    inner = _by_constant(tanh.input(0), math.sqrt(2 / math.pi))
+    x = _plus_cube(inner)
+    return None if x is None else (x, {"activation": "GELU_TANH"})
+
+
+def _plus_cube(value: Value | None) -> Value | None:
+    """x if `value` is x + 0.044715 x^3, or x * (1 + 0.044715 x^2)."""
+    for x, cube in _operands(eltwise(value, "ADD")):
+        if _power(_by_constant(cube, 0.044715), 3) is x:
+            return x
+        # The factor may stand within the product, too.
+        for a, b in _operands(_product(cube)):
+            if a is x and _power(_by_constant(b, 0.044715), 2) is x:
+                return x
+            if _by_constant(a, 0.044715) is x and _power(b, 2) is x:
+                return x
+    for x, factor in _operands(_product(value)):
+        square = _by_constant(with_scalar(eltwise(factor, "ADD"), 1), 0.044715)
+        if _power(square, 2) is x:
+            return x
+    return None
+
+
+def _power(value: Value | None, exponent: int) -> Value | None:
+    """x if `value` is x^2 or x^3, as simplify_powers leaves it."""
+    if exponent == 2:
+        op = eltwise(value, "SQUARE")
+        return None if op is None else op.input(0)
+    for x, square in _operands(_product(value)):
+        if _power(square, 2) is x:
+            return x
+    return None
 
 
 def _softsign(op: Op) -> _Found | None:

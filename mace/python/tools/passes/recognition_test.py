@@ -81,6 +81,42 @@ def _gelu_half_gate(b: GraphBuilder, x: Value) -> Value:
     return _eltwise(b, "MUL", gate, x)
 
 
+_ROOT = math.sqrt(2 / math.pi)
+
+
+def _gelu_tanh_of(b: GraphBuilder, x: Value, inner: Value) -> Value:
+    gate = _eltwise(b, "ADD", _act(b, inner, "TANH"), _number(b, 1))
+    return _eltwise(b, "MUL", _eltwise(b, "MUL", _number(b, 0.5), x), gate)
+
+
+def _gelu_tanh_power(b: GraphBuilder, x: Value, factor: float = 0.044715) -> Value:
+    cube = _eltwise(b, "MUL", _eltwise(b, "POW", x, _number(b, 3)), _number(b, factor))
+    total = _eltwise(b, "ADD", x, cube)
+    return _gelu_tanh_of(b, x, _eltwise(b, "MUL", total, _number(b, _ROOT)))
+
+
+def _gelu_tanh_product(b: GraphBuilder, x: Value) -> Value:
+    square = _eltwise(b, "MUL", x, x)
+    cube = _eltwise(b, "MUL", _number(b, 0.044715), _eltwise(b, "MUL", square, x))
+    total = _eltwise(b, "ADD", cube, x)
+    return _gelu_tanh_of(b, x, _eltwise(b, "MUL", _number(b, _ROOT), total))
+
+
+def _gelu_tanh_factored(b: GraphBuilder, x: Value) -> Value:
+    square = _eltwise(b, "POW", x, _number(b, 2))
+    factor = _eltwise(b, "MUL", square, _number(b, 0.044715))
+    factor = _eltwise(b, "ADD", factor, _number(b, 1))
+    total = _eltwise(b, "MUL", factor, x)
+    return _gelu_tanh_of(b, x, _eltwise(b, "MUL", total, _number(b, _ROOT)))
+
+
+def _gelu_tanh_factor_inside(b: GraphBuilder, x: Value) -> Value:
+    scaled = _eltwise(b, "MUL", x, _number(b, 0.044715))
+    cube = _eltwise(b, "MUL", scaled, _eltwise(b, "MUL", x, x))
+    total = _eltwise(b, "ADD", x, cube)
+    return _gelu_tanh_of(b, x, _eltwise(b, "MUL", total, _number(b, _ROOT)))
+
+
 def _softsign(b: GraphBuilder, x: Value) -> Value:
     return _eltwise(b, "DIV", x, _softsign_below(b, x))
 
@@ -108,6 +144,10 @@ def _clip_other_order(b: GraphBuilder, x: Value) -> Value:
         (_gelu_half_last, "GELU"),
         (_gelu_half_first, "GELU"),
         (_gelu_half_gate, "GELU"),
+        (_gelu_tanh_power, "GELU_TANH"),
+        (_gelu_tanh_product, "GELU_TANH"),
+        (_gelu_tanh_factored, "GELU_TANH"),
+        (_gelu_tanh_factor_inside, "GELU_TANH"),
         (_softsign, "SOFTSIGN"),
         (_clip, "RELUX"),
         (_clip_other_order, "RELUX"),
@@ -120,6 +160,33 @@ def test_written_out_activation_is_recognised(pattern: Any, activation: str) -> 
     graph = rewrite(build)
     assert types(graph) == {"Activation": 1}
     assert graph.ops[0].attr("activation") == activation
+
+
+def test_another_factor_of_the_cube_is_no_gelu() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        b.output(_gelu_tanh_power(b, _input(b), 0.05), "y")
+
+    assert "GELU_TANH" not in {op.attrs.get("activation") for op in rewrite(build).ops}
+
+
+@pytest.mark.parametrize(
+    ("exponent", "modes"), [(2, ["SQUARE"]), (3, ["SQUARE", "MUL"]), (2.5, ["POW"])]
+)
+def test_power_by_a_small_number_is_a_product(
+    exponent: float, modes: list[str]
+) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        b.output(_eltwise(b, "POW", _input(b), _number(b, exponent)), "y")
+
+    assert [op.attr("mode") for op in rewrite(build).ops] == modes
+
+
+def test_power_that_widens_its_result_stays() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        exponent = b.constant("k", np.full((1, 1, 1, 1, 1), 2, np.float32))
+        b.output(_eltwise(b, "POW", _input(b), exponent), "y")
+
+    assert [op.attr("mode") for op in rewrite(build).ops] == ["POW"]
 
 
 def _softsign_of_two(b: GraphBuilder, x: Value) -> Value:

@@ -53,6 +53,9 @@ def activate(op: Op, x: Array, slope: Array | None = None) -> Array:
         "GELU": lambda: x / 2 * (1 + erf(x / math.sqrt(2))),
         "SOFTPLUS": lambda: np.logaddexp(0, x),
         "SOFTSIGN": lambda: x / (1 + np.abs(x)),
+        "GELU_TANH": lambda: (
+            x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+        ),
     }
     return functions[kind]()
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -70,16 +69,7 @@ def _gelu(node: Node) -> None:
         return
     if approximate != "tanh":
         raise UnsupportedNodeError(f"approximate is {approximate!r}")
-    # x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3)))
-    square = eltwise(node, "SQUARE", x)
-    inner = eltwise(node, "MUL", square, node.scalar(0.044715, x))
-    inner = eltwise(node, "ADD", inner, node.scalar(1.0, x))
-    inner = eltwise(node, "MUL", inner, x)
-    inner = eltwise(node, "MUL", inner, node.scalar(math.sqrt(2 / math.pi), x))
-    inner = activate(node, inner, "TANH")
-    inner = eltwise(node, "ADD", inner, node.scalar(1.0, x))
-    half = eltwise(node, "MUL", x, node.scalar(0.5, x))
-    node.emit("Eltwise", [half, inner], {"mode": "MUL"})
+    node.emit("Activation", [x], {"activation": "GELU_TANH"})
 
 
 @HANDLERS.register("Swish")
