@@ -25,7 +25,12 @@ class FoldAffine(Pass):
     """Affine operators into convolution, FullyConnected or BatchNorm."""
 
     name = "fold_affine"
-    requires = ("depthwise", "fold_flatten", "recognise_activations")
+    requires = (
+        "depthwise",
+        "fold_flatten",
+        "recognise_activations",
+        "recognise_layer_norm",
+    )
 
     def run(self, graph: Graph) -> int:
         count = 0

@@ -22,7 +22,7 @@ class SinkTransposes(Pass):
     """Merges, cancels and sinks Transpose."""
 
     name = "sink_transposes"
-    requires = ("channels_last",)
+    requires = ("channels_last", "recognise_layer_norm")
 
     def run(self, graph: Graph) -> int:
         total = 0
