@@ -32,9 +32,9 @@ const LinkedModel *FindModel(const std::string &name,
     const bool weights_linked = model.weights.begin != nullptr;
     if (weights_linked == weights_given) {
       *status = Invalid(weights_linked
-                            ? name + ": its weights are linked in; give none"
+                            ? name + ": its weights are linked in; pass none"
                             : name +
-                                  ": its weights are not linked in; give "
+                                  ": its weights are not linked in; pass "
                                   "them (" +
                                   name + ".data)");
       return nullptr;

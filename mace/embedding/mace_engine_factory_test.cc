@@ -173,11 +173,11 @@ TEST_F(EngineFactoryTest, RefusesUnknownModelsAndListsTheLinked) {
 TEST_F(EngineFactoryTest, RefusesWeightsTwiceAndNone) {
   ExpectInvalid(CreateMaceEngineFromCode("first", path_, kInputs, kOutputs,
                                          DeviceType::CPU, &engine_),
-                "first: its weights are linked in; give none");
+                "first: its weights are linked in; pass none");
   ExpectInvalid(
       CreateMaceEngineFromCode("second", nullptr, 0, kInputs, kOutputs,
                                MaceEngineConfig(), &engine_),
-      "second: its weights are not linked in; give them (second.data)");
+      "second: its weights are not linked in; pass them (second.data)");
   ExpectInvalid(CreateMaceEngineFromCode("second", "", kInputs, kOutputs,
                                          DeviceType::CPU, &engine_),
                 "second: its weights are not linked in");

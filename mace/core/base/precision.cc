@@ -27,8 +27,8 @@ Result<Precision> ParsePrecision(const std::string &data_type) {
     known += known.empty() ? "" : ", ";
     known += spelling.data_type;
   }
-  return Unsupported("this library does not know the data_type '", data_type,
-                     "' that the model asks for; it knows ", known);
+  return Unsupported("this library does not support the model's data_type '",
+                     data_type, "'; it supports ", known);
 }
 
 }  // namespace mace

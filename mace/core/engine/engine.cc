@@ -50,8 +50,9 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
     }
   }
   if (output_names.empty()) {
-    return InvalidArgs("model '", model_.name,
-                       "' declares no outputs; name the wanted tensors");
+    return InvalidArgs(
+        "model '", model_.name,
+        "' declares no outputs; name the tensors that you want as outputs");
   }
   MACE_ASSIGN_OR_RETURN(graph_,
                         Graph::Create(model_, weights, output_names, host_));
@@ -122,7 +123,7 @@ MaceStatus MaceEngine::Impl::StartDevices(const EngineOptions &options) {
                         DeviceRegistration::Create(CPU, options));
   host_ = host->AsHost();
   if (host_ == nullptr) {
-    return RuntimeError("the CPU runtime of this library is no host device");
+    return RuntimeError("the CPU runtime of this library is not a host device");
   }
   devices_.push_back(std::move(host));
   return MaceStatus::MACE_SUCCESS;
@@ -136,15 +137,15 @@ MaceStatus MaceEngine::Impl::PlaceWeights(const EngineRequest &request,
     return MaceStatus::MACE_SUCCESS;
   }
   if (request.weights == nullptr) {
-    return InvalidArgs("the weights are ", request.weights_size,
-                       " bytes at a null pointer");
+    return InvalidArgs("the pointer to the weights is null, but their size is ",
+                       request.weights_size, " bytes");
   }
   if (request.options.check_weights) {
     const uint32_t crc = Crc32(request.weights, request.weights_size);
     if (crc != model_.data_crc32) {
       return InvalidArgs("the weights of model '", model_.name,
                          "' are damaged: their checksum is ", crc,
-                         ", the model says ", model_.data_crc32,
+                         ", the model expects ", model_.data_crc32,
                          "; copy or convert the model again");
     }
   }
@@ -195,8 +196,8 @@ MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
     if (failed != nullptr) {
       left_out.push_back({failed->type(), StatusMessage(status)});
       LOG(WARNING) << DeviceName(failed->type())
-                   << " failed and is left out, the other devices take its "
-                      "operators: "
+                   << " failed and is no longer used; the other devices run "
+                      "its operators: "
                    << left_out.back().reason;
       devices.erase(std::find(devices.begin(), devices.end(), failed));
       failed = nullptr;
@@ -229,8 +230,8 @@ MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
 MaceStatus MaceEngine::Impl::WarmUp() {
   const std::vector<Shape> shapes = DeclaredShapes();
   if (shapes.size() != graph_->inputs().size()) {
-    LOG(WARNING) << "nothing is prepared before the first run, as the shapes "
-                    "of the inputs are not fixed";
+    LOG(WARNING) << "the shapes of the inputs are not fixed, so the model is "
+                    "prepared in the first run";
     return MaceStatus::MACE_SUCCESS;
   }
   std::lock_guard<std::mutex> lock(arena_->mutex);
@@ -247,7 +248,8 @@ MaceStatus MaceEngine::Impl::Run(const CallerTensors &inputs,
                                  CallerTensors *outputs,
                                  RunMetadata *run_metadata) {
   if (outputs == nullptr || outputs->empty()) {
-    return InvalidArgs("no output is wanted: `outputs` is null or empty");
+    return InvalidArgs(
+        "`outputs` is null or empty; request at least one output");
   }
   std::lock_guard<std::mutex> lock(arena_->mutex);
   while (true) {

@@ -78,7 +78,7 @@ class PosixFileSystem final : public FileSystem {
   static MaceStatus Map(const char *path,
                         std::unique_ptr<ReadOnlyMemoryRegion> *result) {
     if (path == nullptr || result == nullptr) {
-      return InvalidArgs("no path or no result was given");
+      return InvalidArgs("`path` or `result` is null");
     }
     const FileDescriptor file(path);
     if (file.get() < 0) return FileError(path, "can't be opened", errno);
@@ -92,7 +92,7 @@ class PosixFileSystem final : public FileSystem {
     const auto length = static_cast<uint64_t>(info.st_size);
     if (length > SIZE_MAX) {
       return OutOfResources("file '", path, "' of ", length,
-                            " bytes does not fit the address space");
+                            " bytes does not fit into the address space");
     }
     void *data = nullptr;
     if (length > 0) {

@@ -50,12 +50,12 @@ MaceStatus CheckCallerTensor(const char *kind,
                              HostTensor *host) {
   if (given.memory_type() != CPU_BUFFER) {
     return Unsupported(kind, " '", name,
-                       "' lies in GPU memory, which this engine can't use");
+                       "' is in GPU memory, which this engine can't use");
   }
   if (FormatName(given.data_format()) == nullptr) {
-    return InvalidArgs(kind, " '", name, "' has data format ",
+    return InvalidArgs(kind, " '", name, "' has the unknown data format ",
                        static_cast<int>(given.data_format()),
-                       ", which is none; NONE, NHWC and NCHW are");
+                       "; use NONE, NHWC or NCHW");
   }
   host->data_type = given.data_type() == IDataType::IDT_NOT_SET
                         ? graph_type
@@ -64,16 +64,16 @@ MaceStatus CheckCallerTensor(const char *kind,
   if (!CanConvert(is_input ? host->data_type : graph_type,
                   is_input ? graph_type : host->data_type)) {
     return InvalidArgs(kind, " '", name, "' is ", DataTypeName(graph_type),
-                       " in the model, but the tensor given is ",
+                       " in the model, but the given tensor is ",
                        DataTypeName(host->data_type),
                        CanConvert(DataType::kFloat32, graph_type)
-                           ? "; float32, float16 and bfloat16 are possible"
+                           ? "; float32, float16 and bfloat16 are accepted"
                            : "");
   }
   if (given.data_format() == DataFormat::NCHW && info != nullptr &&
       info->data_format == DataFormat::NONE) {
     return InvalidArgs(kind, " '", name,
-                       "' has data format NONE in the model; the tensor given "
+                       "' has data format NONE in the model; the given tensor "
                        "is ",
                        FormatName(given.data_format()));
   }
@@ -168,7 +168,7 @@ MaceStatus Ports::CheckAliases() const {
     if (!IsNameOf(other_name, other, info->alias)) return;
     problems +=
         MakeString("\n  ", kind, " '", name, "' has the alias '", info->alias,
-                   "', by which '", other_name, "' is known, too");
+                   "', which is also a name of '", other_name, "'");
   };
   for (const InputPort &port : inputs_) {
     for (const InputPort &other : inputs_) {
@@ -182,7 +182,7 @@ MaceStatus Ports::CheckAliases() const {
   }
   if (problems.empty()) return MaceStatus::MACE_SUCCESS;
   return InvalidArgs("names of model '", graph_->model().name,
-                     "' mean several tensors:", problems);
+                     "' are ambiguous:", problems);
 }
 
 MaceStatus Ports::MatchInputs(const CallerTensors &given,
@@ -220,13 +220,14 @@ MaceStatus Ports::WrongInputs(const CallerTensors &given) const {
     if (i < inputs_.size()) {
       if (seen[i] != 0) {
         problems += MakeString("\n  '", name,
-                               "' is an input that was given by another name");
+                               "' is the second name given for one input");
       }
       seen[i] = 1;
     } else if (std::find(unneeded_inputs_.begin(), unneeded_inputs_.end(),
                          name) == unneeded_inputs_.end()) {
-      problems += MakeString("\n  '", name, "' is no input; the nearest are ",
-                             NearNames(name, names));
+      problems +=
+          MakeString("\n  '", name, "' is not an input; the nearest are ",
+                     NearNames(name, names));
     }
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
@@ -248,7 +249,7 @@ MaceStatus Ports::CheckLimits(const ValueInfo &info, const Shape &shape) {
   for (size_t i = 0; i < largest.rank(); ++i) {
     if (shape[i] > largest[i]) {
       return InvalidArgs("input '", info.name, "' has the shape ",
-                         shape.ToString(), ", and the model was converted for ",
+                         shape.ToString(), ", but the model was converted for ",
                          largest.ToString(),
                          " at most; give a larger limit in input_shapes and "
                          "convert it again");
@@ -272,7 +273,7 @@ MaceStatus Ports::MatchInput(const InputPort &port,
       (info.shape.rank() > 0 && rank != info.shape.rank())) {
     return InvalidArgs("input '", info.name, "' has ", info.shape.rank(),
                        " dimensions in the model (", info.shape.ToString(),
-                       "), the tensor given has ", rank);
+                       "), but the given tensor has ", rank);
   }
   const Shape shape(dims.data(), rank);
   const int64_t elements = shape.CheckedElements();
@@ -334,14 +335,14 @@ MaceStatus Ports::WrongOutputs(const CallerTensors &given) const {
   for (const auto &[name, tensor] : given) {
     const size_t i = FindOutput(name);
     if (i == outputs_.size()) {
-      problems += MakeString(
-          "\n  '", name,
-          "' was not among the output nodes when the engine was made; the "
-          "nearest are ",
-          NearNames(name, names));
+      problems += MakeString("\n  '", name,
+                             "' is not one of the output nodes that the engine "
+                             "was created with; the "
+                             "nearest are ",
+                             NearNames(name, names));
     } else if (seen[i] != 0) {
       problems += MakeString("\n  '", name,
-                             "' is an output that was given by another name");
+                             "' is the second name given for one output");
     } else {
       seen[i] = 1;
     }
@@ -361,7 +362,7 @@ MaceStatus Ports::MatchOutput(const OutputPort &port,
   if (impl->capacity < tensor.elements()) {
     return InvalidArgs("output '", tensor.name, "' has the shape ",
                        tensor.shape.ToString(), " (", tensor.elements(),
-                       " elements), but the buffer given holds ",
+                       " elements), but the given buffer has room for ",
                        std::max<int64_t>(impl->capacity, 0));
   }
   host->data = impl->data.get();

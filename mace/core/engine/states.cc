@@ -59,7 +59,7 @@ MaceStatus States::Check(const GraphShapes &shapes) const {
     return InvalidArgs("state '", graph_->tensors()[state.input].tensor.name,
                        "' is ", DataTypeName(buffers_[i].data_type),
                        buffers_[i].shape.ToString(), ", but '", output.name,
-                       "', which it is to become, is ",
+                       "', its value for the next run, is ",
                        DataTypeName(output.data_type), output.shape.ToString());
   }
   return MaceStatus::MACE_SUCCESS;

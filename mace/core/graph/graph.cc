@@ -115,7 +115,7 @@ MaceStatus ResolveOutputs(const Model &model,
   }
   if (unknown.empty()) return MaceStatus::MACE_SUCCESS;
   return InvalidArgs("model '", model.name,
-                     "' has no tensor to give as output:", unknown);
+                     "' has no tensor that can be this output:", unknown);
 }
 
 // The tensors of a program by name.

@@ -104,7 +104,7 @@ class ShapeInference {
           PortSchemaAt(node.schema->outputs, node.schema->output_count, i);
       if ((port.data_types & DataTypeBit(tensor->data_type)) == 0 ||
           tensor->data_type == DataType::kUnknown) {
-        return RuntimeError("output '", port.name, "' came out as ",
+        return RuntimeError("output '", port.name, "' has the type ",
                             DataTypeName(tensor->data_type),
                             ", which its declaration does not allow");
       }

@@ -37,7 +37,7 @@ MaceStatus MakeBlocks(const std::vector<PlanRequest> &requests,
     const PlanRequest &request = requests[i];
     if (request.bytes > PTRDIFF_MAX - kMemoryAlignment) {
       return OutOfResources("a tensor of ", request.bytes,
-                            " bytes does not fit the address space");
+                            " bytes does not fit into the address space");
     }
     if (request.bytes == 0 || request.part_of >= 0) continue;
     const int from = request.in_place_of;

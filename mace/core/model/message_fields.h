@@ -119,7 +119,7 @@ class MessageFields {
 
   template <typename... Args>
   MaceStatus Damaged(const Args &...args) const {
-    return InvalidArgs("the model file is damaged or no model of MACE: ",
+    return InvalidArgs("the model file is damaged or not a MACE model: ",
                        place_.text(), ": ", args...);
   }
 

@@ -78,7 +78,7 @@ void CheckConstant(const ConstantInfo &constant,
   }
   if (!LayoutTakes(constant.layout, constant.data_type)) {
     problems->Add(who(), ": layout ", static_cast<int>(constant.layout),
-                  " is not for ", DataTypeName(constant.data_type));
+                  " cannot store ", DataTypeName(constant.data_type));
     return;
   }
   const int64_t bytes = StoredBytes(constant);
@@ -101,7 +101,7 @@ void CheckConstant(const ConstantInfo &constant,
   if (constant.size > data_size ||
       constant.offset > data_size - constant.size) {
     problems->Add(who(), ": bytes ", constant.offset, " to ", constant.offset,
-                  " + ", constant.size, " lie outside the data of ", data_size,
+                  " + ", constant.size, " are outside the data of ", data_size,
                   " bytes");
   }
 }
@@ -115,7 +115,7 @@ void CheckLargestShape(const ValueInfo &input, Problems *problems) {
   }
   if (!fits || largest.CheckedElements() < 0) {
     problems->Add("input '", input.name, "' has the largest shape ",
-                  largest.ToString(), ", which does not suit its shape ",
+                  largest.ToString(), ", which does not match its shape ",
                   input.shape.ToString());
   }
 }
@@ -134,21 +134,21 @@ class QuantizationChecker {
     for (const OperatorDef &def : model_.operators) CheckOperator(def);
     for (const ValueInfo &output : model_.outputs) {
       if (Of(output.name) == output.quantization) continue;
-      problems_->Add("output '", output.name, "' is quantized by ",
-                     Text(output.quantization), ", but was made with ",
+      problems_->Add("output '", output.name, "' declares the quantization ",
+                     Text(output.quantization), ", but its tensor has ",
                      Text(Of(output.name)));
     }
     for (const StateInfo &state : model_.states) {
       if (Of(state.input) == Of(state.output)) continue;
-      problems_->Add("state '", state.input, "' is quantized by ",
+      problems_->Add("state '", state.input, "' has the quantization ",
                      Text(Of(state.input)), ", but '", state.output,
-                     "', which it becomes, by ", Text(Of(state.output)));
+                     "', its next value, has ", Text(Of(state.output)));
     }
   }
 
  private:
   static std::string Text(const Quantization &quantization) {
-    return quantization.quantized() ? quantization.ToString() : "nothing";
+    return quantization.quantized() ? quantization.ToString() : "none";
   }
 
   // Of the tensor of that name; there are few outputs and states.
@@ -196,7 +196,7 @@ class QuantizationChecker {
     };
     if (constant.quantization.quantized() &&
         constant.layout != ConstantLayout::kPlain) {
-      AddProblem(who, "it is packed, a way to store floats");
+      AddProblem(who, "the constant is packed, which only floats can be");
       return;
     }
     AddProblem(who, constant.quantization.ProblemWith(constant.data_type));
@@ -207,7 +207,7 @@ class QuantizationChecker {
     const size_t count = def.output_quantization.size();
     if (count != 0 && count != def.outputs.size()) {
       problems_->Add(Label(def), " has ", def.outputs.size(),
-                     " output(s), but the quantization of ", count);
+                     " output(s), but quantizations for ", count);
     }
     // Which type and shape they have comes out when shapes are inferred.
   }
@@ -224,7 +224,7 @@ void CheckStates(const Model &model, Problems *problems) {
         model.inputs.begin(), model.inputs.end(),
         [&state](const ValueInfo &info) { return info.name == state.input; });
     if (input == model.inputs.end()) {
-      problems->Add("state '", state.input, "' is no input of the model");
+      problems->Add("state '", state.input, "' is not an input of the model");
     } else if (input->shape.CheckedElements() < 0) {
       problems->Add("state '", state.input, "' has the shape ",
                     input->shape.ToString(), ", which is not fixed");
@@ -237,14 +237,14 @@ void CheckStates(const Model &model, Problems *problems) {
                                        state.output) != def.outputs.end();
                     });
     if (!made) {
-      problems->Add("state '", state.input, "' is to become '", state.output,
-                    "', which no operator produces");
+      problems->Add("state '", state.input, "' has the next value '",
+                    state.output, "', which no operator produces");
     }
     if (!inputs.insert(state.input).second) {
-      problems->Add("input '", state.input, "' is two states");
+      problems->Add("input '", state.input, "' belongs to two states");
     }
     if (!outputs.insert(state.output).second) {
-      problems->Add("two states become '", state.output, "'");
+      problems->Add("two states have the next value '", state.output, "'");
     }
   }
 }
@@ -272,7 +272,7 @@ void CheckOperatorNames(const OperatorDef &def,
   for (const std::string &input : def.inputs) {
     if (!input.empty() && !names->Has(input)) {
       problems->Add(Label(def), " reads '", input,
-                    "', which nothing before it produces");
+                    "', which nothing earlier in the file produces");
     }
   }
   for (const std::string &output : def.outputs) {
@@ -406,7 +406,7 @@ class OperatorChecker {
         invalid_.Add(Label(def), ": constant '", constant.name,
                      packed ? "' is packed, input '" : "' is plain, input '",
                      port->name,
-                     packed ? "' takes plain ones" : "' takes packed ones");
+                     packed ? "' must be plain" : "' must be packed");
       }
     }
   }
@@ -490,7 +490,7 @@ int64_t StoredBytes(const ConstantInfo &constant) {
 
 MaceStatus CheckModelStructure(const Model &model, size_t data_size) {
   if (model.data_size != data_size) {
-    return InvalidArgs("model '", model.name, "' goes with data of ",
+    return InvalidArgs("model '", model.name, "' needs data of ",
                        model.data_size, " bytes, but was given ", data_size,
                        " bytes: the file belongs to another model or is "
                        "incomplete");
@@ -521,7 +521,7 @@ MaceStatus CheckModelStructure(const Model &model, size_t data_size) {
   }
   for (const ValueInfo &output : model.outputs) {
     if (!names.Has(output.name)) {
-      problems.Add("output '", output.name, "' is produced by nothing");
+      problems.Add("nothing produces output '", output.name, "'");
     }
   }
   CheckStates(model, &problems);

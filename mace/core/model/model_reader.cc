@@ -433,7 +433,7 @@ MaceStatus CheckVersion(Fields fields) {
   }
   if (version == 0) {
     return InvalidArgs(
-        "the model file is damaged or no model of MACE: it has no format "
+        "the model file is damaged or not a MACE model: it has no format "
         "version");
   }
   if (version > kModelFormatVersion) {
@@ -461,7 +461,7 @@ MaceStatus CheckModelSize(size_t size) {
   // No protobuf message is larger.
   constexpr size_t kMaxModelBytes = 0x7fffffff;
   if (size <= kMaxModelBytes) return MaceStatus::MACE_SUCCESS;
-  return InvalidArgs("the size of the graph is given as ", size,
+  return InvalidArgs("the given size of the graph is ", size,
                      " bytes; a model has at most ", kMaxModelBytes);
 }
 
@@ -470,7 +470,7 @@ Result<Model> ReadModel(const void *data, size_t size) {
   try {
     MACE_RETURN_IF_ERROR(Read(data, size, &model));
   } catch (const protozero::exception &error) {
-    return InvalidArgs("the model file is damaged or no model of MACE: ",
+    return InvalidArgs("the model file is damaged or not a MACE model: ",
                        error.what());
   }
   return model;

@@ -73,7 +73,8 @@ std::string Quantization::ProblemWith(DataType type) const {
   }
   for (int64_t zero : zero_points) {
     if (zero < bounds.low || zero > bounds.high) {
-      return MakeString("zero point ", zero, " is no ", DataTypeName(type));
+      return MakeString("zero point ", zero, " does not fit into ",
+                        DataTypeName(type));
     }
   }
   if (per_tensor() && axis != 0) {

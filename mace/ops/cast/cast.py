@@ -22,8 +22,8 @@ class Cast(OpRules):
         pair = {x.dtype, to}
         if len(pair) == 2 and pair & _HALVES and DataType.FLOAT32 not in pair:
             raise ValueError(
-                f"no conversion from {x.dtype.value} to {to.value}; go by way of "
-                "float32"
+                f"no conversion from {x.dtype.value} to {to.value}; convert to "
+                "float32 first"
             )
         return [OutputType(to, x.shape)]
 

@@ -308,7 +308,7 @@ TEST(ResizeTest, Errors) {
                   .Input(Value::Ints({1, 1, 1, 1}, {1}))
                   .Ints("size", {2, 2})
                   .String("mode", "LINEAR"),
-              MaceStatus::MACE_UNSUPPORTED, "does not take int32");
+              MaceStatus::MACE_UNSUPPORTED, "does not support int32");
   ExpectError(OpCase("Resize")
                   .Input(Value::Floats({2, 3}, std::vector<float>(6)))
                   .Ints("size", {2, 2}),

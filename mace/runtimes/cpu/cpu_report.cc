@@ -139,7 +139,7 @@ void ReportTimes(const BandChain &chain,
 MaceStatus CheckImport(const Tensor &input) {
   const int64_t bad = FirstNotFinite(input);
   if (bad < 0) return MaceStatus::MACE_SUCCESS;
-  return RuntimeError("an input already holds NaN or infinity: ",
+  return RuntimeError("an input already contains NaN or infinity: ",
                       Describe(input, bad));
 }
 
@@ -151,7 +151,7 @@ MaceStatus CheckOutputs(const PlannedNode &node,
     const Tensor &output = tensors[id].tensor;
     const int64_t bad = FirstNotFinite(output);
     if (bad < 0) continue;
-    std::string cause = "what it read is finite";
+    std::string cause = "all its inputs are finite";
     for (int input_id : node.inputs()) {
       if (input_id < 0) continue;
       const Tensor &input = tensors[input_id].tensor;
@@ -160,14 +160,14 @@ MaceStatus CheckOutputs(const PlannedNode &node,
       }
       const int64_t first = FirstNotFinite(input);
       if (first >= 0) {
-        cause = "it read the constant " + Describe(input, first);
+        cause = "it reads the constant " + Describe(input, first);
         break;
       }
     }
     return RuntimeError(
         "operator '", node.node->def->name, "' (", node.node->def->type,
-        ") is the first to give NaN or infinity: ", Describe(output, bad), "; ",
-        cause);
+        ") is the first that produces NaN or infinity: ", Describe(output, bad),
+        "; ", cause);
   }
   return MaceStatus::MACE_SUCCESS;
 }

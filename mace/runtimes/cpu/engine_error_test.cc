@@ -36,7 +36,7 @@ TEST(EngineErrorTest, NamesMissingAndUnknownInputsTogether) {
   const MaceStatus status =
       made.engine->Run({{"X", Floats({1, 2, 2, 3}, Ramp(12))}}, &outputs);
   EXPECT_CODE(status, MACE_INVALID_ARGS);
-  EXPECT_MENTIONS(status, "'X' is no input; the nearest are 'x'");
+  EXPECT_MENTIONS(status, "'X' is not an input; the nearest are 'x'");
   EXPECT_MENTIONS(status, "'x' is missing");
 }
 
@@ -72,9 +72,9 @@ TEST(EngineErrorTest, ChecksShapesBuffersAndTypes) {
   // What a program in C, or one that casts a number, may hand over.
   const auto no_format = static_cast<DataFormat>(7);
   EXPECT_MENTIONS(run(Floats({1, 2, 2, 3}, Ramp(12), no_format), Room(12)),
-                  "input 'x' has data format 7");
+                  "input 'x' has the unknown data format 7");
   EXPECT_MENTIONS(run(good, Room(12, no_format)),
-                  "output 's' has data format 7");
+                  "output 's' has the unknown data format 7");
   EXPECT_MENTIONS(run(TensorOf<int32_t>({1, 2, 2, 3}, std::vector<int32_t>(12),
                                         IDataType::IDT_INT32),
                       Room(12)),
@@ -207,11 +207,11 @@ TEST(EngineErrorTest, NamesTheFirstOperatorThatGivesInfinity) {
   EXPECT_CODE(status, MACE_RUNTIME_ERROR);
   EXPECT_MENTIONS(status, "operator 'b' (TestReciprocal)");
   EXPECT_MENTIONS(status, "inf at element 2 of 'z'");
-  EXPECT_MENTIONS(status, "what it read is finite");
+  EXPECT_MENTIONS(status, "all its inputs are finite");
   const MaceStatus from_input =
       made.engine->Run({{"x", Floats({4}, {1, NAN, 0, 4})}}, &outputs);
   EXPECT_CODE(from_input, MACE_RUNTIME_ERROR);
-  EXPECT_MENTIONS(from_input, "an input already holds NaN");
+  EXPECT_MENTIONS(from_input, "an input already contains NaN");
   EXPECT_MENTIONS(from_input, "nan at element 1 of 'x'");
 }
 
@@ -229,7 +229,7 @@ TEST(EngineErrorTest, NamesAConstantThatIsNotFinite) {
   const MaceStatus status =
       made.engine->Run({{"x", Floats({2}, {1, 2})}}, &outputs);
   EXPECT_MENTIONS(status, "operator 'a'");
-  EXPECT_MENTIONS(status, "it read the constant nan at element 1 of 'c'");
+  EXPECT_MENTIONS(status, "it reads the constant nan at element 1 of 'c'");
 }
 
 TEST(EngineErrorTest, DamagedWeightsAreFoundOnRequest) {

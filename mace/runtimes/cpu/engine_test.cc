@@ -182,7 +182,7 @@ TEST(EngineTest, ShapesStayWithinTheirLimit) {
       made.engine->Run({{"x", Floats({1, 3, 5, 2}, Ramp(30))}}, &outputs);
   EXPECT_EQ(status.code(), MaceStatus::MACE_INVALID_ARGS);
   EXPECT_MENTIONS(status,
-                  "input 'x' has the shape [1, 3, 5, 2], and the model was "
+                  "input 'x' has the shape [1, 3, 5, 2], but the model was "
                   "converted for [1, 3, 4, 2] at most");
 }
 

@@ -96,11 +96,11 @@ TEST(CheckModelStructureTest, TheLargestShapeSuitsTheShape) {
   };
   EXPECT_TRUE(with({2, 5, 0}) == MaceStatus::MACE_SUCCESS);
   EXPECT_STATUS(with({2, 5}), MACE_INVALID_ARGS,
-                "input 'x' has the largest shape [2, 5], which does not suit "
+                "input 'x' has the largest shape [2, 5], which does not match "
                 "its shape [2, -1, -1]");
-  EXPECT_STATUS(with({3, 5, 1}), MACE_INVALID_ARGS, "does not suit");
+  EXPECT_STATUS(with({3, 5, 1}), MACE_INVALID_ARGS, "does not match");
   EXPECT_STATUS(with({2, int64_t{1} << 40, int64_t{1} << 40}),
-                MACE_INVALID_ARGS, "does not suit");
+                MACE_INVALID_ARGS, "does not match");
 }
 
 TEST(CheckModelStructureTest, ConstantsLieInTheData) {
@@ -152,9 +152,9 @@ TEST(CheckModelStructureTest, QuantizationFitsTheValue) {
   EXPECT_STATUS(QuantizedInput({1, 2}, {1}, 3), MACE_INVALID_ARGS,
                 "2 scale(s) but 1 zero point(s)");
   EXPECT_STATUS(QuantizedInput({1}, {256}, 0), MACE_INVALID_ARGS,
-                "zero point 256 is no uint8");
+                "zero point 256 does not fit into uint8");
   EXPECT_STATUS(QuantizedInput({1}, {-1}, 0), MACE_INVALID_ARGS,
-                "zero point -1 is no uint8");
+                "zero point -1 does not fit into uint8");
   EXPECT_STATUS(QuantizedInput({1}, {}, 2), MACE_INVALID_ARGS,
                 "axis 2 for one scale");
   EXPECT_STATUS(QuantizedInput({1, 2}, {}, 4), MACE_INVALID_ARGS,
@@ -196,10 +196,12 @@ TEST(CheckModelStructureTest, QuantizationOfAllValuesIsChecked) {
   const MaceStatus status = Structure(builder);
   for (const char *text :
        {"constant 'float': it is float32", "constant 'packed': it is packed",
-        "'a' (T) has 1 output(s), but the quantization of 2",
-        "output 'z' is quantized by scale 2, but was made with scale 0.5",
-        "output 'x' is quantized by scale 0.5, but was made with nothing",
-        "state 'x' is quantized by nothing, but 'z', which it becomes, by "
+        "'a' (T) has 1 output(s), but quantizations for 2",
+        "output 'z' declares the quantization scale 2, but its tensor has "
+        "scale 0.5",
+        "output 'x' declares the quantization scale 0.5, but its tensor has "
+        "none",
+        "state 'x' has the quantization none, but 'z', its next value, has "
         "scale 0.5"}) {
     EXPECT_NE(status.information().find(text), std::string::npos)
         << text << " in " << status.information();
@@ -230,7 +232,7 @@ TEST(CheckModelStructureTest, PairsAreOfBfloat16AndOfEvenChannels) {
   EXPECT_STATUS(OneConstant({5, 1, 2, 3}, bf16, pairs, 1, 0, 192),
                 MACE_INVALID_ARGS, "takes 256 bytes");
   EXPECT_STATUS(OneConstant({5, 8}, DataType::kFloat16, pairs, 1, 0, 256),
-                MACE_INVALID_ARGS, "layout 2 is not for float16");
+                MACE_INVALID_ARGS, "layout 2 cannot store float16");
 }
 
 TEST(CheckModelStructureTest, ScalesComeWithInt8) {
@@ -249,11 +251,11 @@ TEST(CheckModelStructureTest, ScalesComeWithInt8) {
                 MACE_INVALID_ARGS, "too large");
   for (DataType type : {DataType::kFloat32, DataType::kUint8}) {
     EXPECT_STATUS(OneConstant({5, 8}, type, scaled, 1, 0, 192),
-                  MACE_INVALID_ARGS, "layout 3 is not for");
+                  MACE_INVALID_ARGS, "layout 3 cannot store");
   }
   EXPECT_STATUS(
       OneConstant({5, 8}, int8, ConstantLayout::kPackedO16, 1, 0, 128),
-      MACE_INVALID_ARGS, "layout 1 is not for int8");
+      MACE_INVALID_ARGS, "layout 1 cannot store int8");
 }
 
 TEST(CheckModelStructureTest, TheDataHasTheSizeTheModelSays) {

@@ -110,13 +110,13 @@ TEST(StatesTest, RefuseWhatCanNotBeOne) {
   };
   MaceStatus status = status_of(Accumulator().State("nothing", "y"));
   EXPECT_CODE(status, MACE_INVALID_ARGS);
-  EXPECT_MENTIONS(status, "state 'nothing' is no input");
+  EXPECT_MENTIONS(status, "state 'nothing' is not an input");
   status = status_of(Accumulator().State("x", "missing"));
   EXPECT_MENTIONS(status, "'missing', which no operator produces");
   status = status_of(Accumulator().State("sum", "y"));
-  EXPECT_MENTIONS(status, "input 'sum' is two states");
+  EXPECT_MENTIONS(status, "input 'sum' belongs to two states");
   status = status_of(Accumulator().State("x", "new_sum"));
-  EXPECT_MENTIONS(status, "two states become 'new_sum'");
+  EXPECT_MENTIONS(status, "two states have the next value 'new_sum'");
   ModelBuilder open;
   open.Input("x", {-1})
       .Operator("a", "TestAffine", {"x"}, {"y"})

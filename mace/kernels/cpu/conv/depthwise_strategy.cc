@@ -183,7 +183,7 @@ class SmallGroupsPlan final : public DepthwisePlan {
   MaceStatus TakePrepared(void *memory) override {
     if (memory == nullptr) {
       return OutOfResources("no memory for ", FilterBytes(),
-                            " bytes of a filter for groups of few channels");
+                            " bytes of its rearranged filter");
     }
     LayOut(static_cast<char *>(memory));
     *filter_ = memory;

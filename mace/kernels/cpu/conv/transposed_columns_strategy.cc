@@ -164,7 +164,7 @@ class ColumnsPlan final : public Plan {
   MaceStatus TakePrepared(void *memory) override {
     if (memory == nullptr) {
       return OutOfResources("no memory for ", constants_->Bytes(),
-                            " bytes of its filter in the order of use");
+                            " bytes of its rearranged filter");
     }
     constants_->LayOut(request_, memory);
     return MaceStatus();

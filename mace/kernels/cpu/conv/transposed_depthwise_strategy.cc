@@ -106,7 +106,7 @@ class TransposedDepthwisePlan final : public Plan {
   MaceStatus TakePrepared(void *memory) override {
     if (memory == nullptr) {
       return OutOfResources("no memory for ", filter_->Bytes(),
-                            " bytes of its filter in the order of use");
+                            " bytes of its rearranged filter");
     }
     filter_->LayOut(request_.filter, memory);
     return MaceStatus();

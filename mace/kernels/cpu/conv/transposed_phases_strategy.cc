@@ -141,7 +141,7 @@ class PhasesPlan final : public Plan {
   MaceStatus TakePrepared(void *memory) override {
     if (memory == nullptr) {
       return OutOfResources("no memory for ", filter_->bytes,
-                            " bytes of its filter in the order of use");
+                            " bytes of its rearranged filter");
     }
     filter_->LayOut(model_filter_, memory);
     return MaceStatus();

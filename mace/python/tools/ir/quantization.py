@@ -60,7 +60,7 @@ class Quantization:
         bounds = np.iinfo(dtype.numpy)
         outside = [z for z in self.zero_points if not bounds.min <= z <= bounds.max]
         if outside:
-            found.append(f"zero point {outside[0]} is no {dtype.value}")
+            found.append(f"zero point {outside[0]} does not fit into {dtype.value}")
         if self.per_tensor:
             if self.axis:
                 found.append(f"has axis {self.axis} for one scale")

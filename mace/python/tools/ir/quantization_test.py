@@ -30,7 +30,11 @@ _SCALES = Quantization((0.5, 1.0, 2.0), (0, 1, -1), axis=1)
         (Quantization((0.0,)), DataType.INT8, "scale 0.0 is not finite and above 0"),
         (Quantization((float("inf"),)), DataType.INT8, "scale inf is not finite"),
         (Quantization((1.0,), (1, 2)), DataType.INT8, "2 zero points for 1 scales"),
-        (Quantization((1.0,), (-1,)), DataType.UINT8, "zero point -1 is no uint8"),
+        (
+            Quantization((1.0,), (-1,)),
+            DataType.UINT8,
+            "zero point -1 does not fit into uint8",
+        ),
         (Quantization((1.0,), axis=1), DataType.INT8, "has axis 1 for one scale"),
         (Quantization((1.0, 2.0), axis=2), DataType.INT8, "axis 2 is none of 2"),
         (Quantization((1.0, 2.0), axis=1), DataType.INT8, "2 scales for 3 indices"),
