@@ -1,21 +1,22 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks of a product of bf16 numbers by the tiles of AMX: 2 x 2 of them, 32
-// rows by 32 columns, are summed at a time.
+// Blocks of a product of bf16 numbers with the tiles of AMX. 2 x 2 tiles of
+// sums, 32 rows by 32 columns, are computed at a time.
 //
-// A tile of the left side is loaded from the rows where they lie, as long as
-// they are equally far apart: neighbours in a row of an image. So the rows of a
-// block are cut into tiles where that ends (FindTiles), and
-// Arithmetic::pads_images keeps the border of an image from ending it. Rows
-// with strides between them are packed, since few of them would fill a tile.
+// A tile of the left operand is loaded directly from the rows if these are
+// equally far apart in memory, as neighbouring pixels of an image row are.
+// Therefore the rows of a block are divided into tiles of equally spaced rows
+// (FindTiles); Arithmetic::pads_images makes images have their padding in
+// memory, so that it does not interrupt the spacing. Rows with a stride between
+// them are packed, since otherwise few of them would form a tile.
 //
-// Two orders of work. Weights of one tap that fit L2 stay there while pairs of
-// tiles pass over all of them: results are written by whole rows, which memory
-// likes, and a pair of tiles stays in L1 (RunRows). Else a K-block of the
-// weights stays there while a group of tiles passes over it, and the next one
-// is fetched meanwhile; the sums of the group rest in memory of their own
-// (RunGroup).
+// There are two loop orders. Weights of one tap that fit L2 stay in L2 while
+// pairs of row tiles are multiplied by all of them: results are written as long
+// rows, which is fast, and a pair of tiles stays in L1 (RunRows). Otherwise a
+// K-block of the weights stays in cache while a group of row tiles is
+// multiplied by it, and the next K-block is prefetched; the sums of the group
+// are kept in a separate buffer between K-blocks (RunGroup).
 
 #include "mace/kernels/cpu/gemm/amx_product.h"
 #include "mace/kernels/cpu/gemm/amx_rows.h"
@@ -35,13 +36,15 @@ namespace mace::gemm::MACE_ISA {
 namespace {
 
 // A K-block of two panels is 40 x 32 x 32 numbers of 2 bytes: 80 KiB, more than
-// L1 holds. The sums of a group come and go once a K-block, so shorter ones
-// cost more than they save: measure kernels of 3x3 before changing it.
+// L1 holds. The sums of a group are loaded and stored once per K-block, which
+// costs more than shorter blocks would save: measure 3x3 kernels before you
+// change this.
 constexpr size_t kKBlockSteps = 40;
 constexpr size_t kGroupTiles = 8;
-// Of weights, for RunRows: a quarter of L2, as processors with AMX have it.
+// Weights for RunRows: a quarter of the L2 of processors with AMX.
 constexpr size_t kResidentBytes = 512 * 1024;
-// Of RunRows between writing results: 256 bytes of a row of bf16.
+// Panels that RunRows computes before it writes results: 256 bytes of a row of
+// bf16.
 constexpr size_t kRowPanels = 8;
 
 MACE_SIMD_INLINE sv::V LoadResult(const float *p, int n) {
@@ -65,8 +68,8 @@ MACE_SIMD_INLINE const uint16_t *WeightsOf(const Block &b) {
   return static_cast<const uint16_t *>(b.w);
 }
 
-// Sums of a tile and some panels, [panel][row][16], to the output by rows. T:
-// float, or uint16_t for bf16.
+// Writes the sums of a tile and some panels, [panel][row][16], to the output
+// row by row. T is float, or uint16_t for bf16.
 template <typename T>
 void FinishAs(const Block &b,
               T *to,
@@ -119,8 +122,8 @@ void Finish(const Block &b,
   }
 }
 
-// Where the weights after those of a product begin, if they are as many and in
-// the same order; beyond the last panel null.
+// The address of the weights that follow those of a product, if there are as
+// many in the same order; null after the last panel.
 const uint16_t *After(const Block &b,
                       const Product &p,
                       size_t panel,
@@ -136,7 +139,8 @@ const uint16_t *After(const Block &b,
   return WeightsOf(b) + (panel + panels) * p.panel_stride;
 }
 
-// What the products of a block have in common; sums have room for `panels`.
+// The fields that all products of a block share. There is room for the sums of
+// `panels` panels.
 Product ProductOf(const Block &b, size_t panels) {
   Product p = {};
   p.a = b.a;
@@ -150,7 +154,7 @@ Product ProductOf(const Block &b, size_t panels) {
   return p;
 }
 
-// Tiles of a group by one or two panels.
+// Multiplies the tiles of a group by one or two panels.
 void RunGroup(const Block &b,
               const Parts &parts,
               const RowTile *tiles,
@@ -194,7 +198,7 @@ void RunGroup(const Block &b,
   }
 }
 
-// Tiles by all panels, two tiles at a time.
+// Multiplies tiles by all panels, two tiles at a time.
 void RunRows(const Block &b,
              const Parts &parts,
              const RowTile *tiles,
@@ -263,8 +267,8 @@ void Run(const Block &b) {
 
 }  // namespace
 
-// All of K is one K-block to the caller: sums never rest in the output. Taps
-// that rows lack are multiplied, by the border of the image.
+// For the caller, all of K is one K-block: the output never holds partial sums.
+// Taps that a row lacks are multiplied too; they read the padding of the image.
 extern const Arithmetic kBf16Arithmetic;
 const Arithmetic kBf16Arithmetic = {
     "bf16 tiles",

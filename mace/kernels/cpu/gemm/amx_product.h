@@ -1,9 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One K-block by the tiles of AMX: up to two tiles of rows by up to two
-// panels, whose sums stay in registers meanwhile. Included by amx_gemm_isa.cc
-// only.
+// One K-block with the tiles of AMX: up to two tiles of rows times up to two
+// panels. The sums stay in registers. Included only by amx_gemm_isa.cc.
 
 #ifndef MACE_KERNELS_CPU_GEMM_AMX_PRODUCT_H_
 #define MACE_KERNELS_CPU_GEMM_AMX_PRODUCT_H_
@@ -34,7 +33,7 @@ enum Register {  // of row tile i and panel j
   kRight1,
 };
 
-// Tells the registers their shapes where these have changed.
+// Configures the shapes of the registers if they have changed.
 class Shapes {
  public:
   void Set(size_t rows0, size_t rows1, size_t step) {
@@ -81,7 +80,7 @@ struct Product {
   float *sums;         // [tile][panel][row][16]
   size_t tile_stride;  // of sums
   bool first;
-  const uint16_t *ahead;  // weights of a later K-block to fetch, or null
+  const uint16_t *ahead;  // weights of a later K-block to prefetch, or null
 };
 
 struct LeftTile {
@@ -106,7 +105,7 @@ MACE_SIMD_INLINE LeftTile LeftOf(const Product &p,
           p.step};
 }
 
-// The weights of one step, as many as are being multiplied.
+// Loads the weights of one step for kPanels panels.
 template <int kPanels>
 MACE_SIMD_INLINE void Fetch(const uint16_t *w, const Product &p) {
   constexpr size_t kLine = 32;  // numbers

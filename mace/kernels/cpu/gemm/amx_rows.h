@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a product by tiles is cut: K into steps, rows into tiles; and the packing
-// of rows in that order. Compiled by amx_gemm_isa.cc only.
+// How a product is divided into tiles: K into steps, rows into tiles; and the
+// packing of rows in that order. Included only by amx_gemm_isa.cc.
 
 #ifndef MACE_KERNELS_CPU_GEMM_AMX_ROWS_H_
 #define MACE_KERNELS_CPU_GEMM_AMX_ROWS_H_
@@ -23,10 +23,10 @@ inline constexpr size_t kChunkRows = 512;
 struct RowTile {
   size_t row;  // in the block
   size_t rows;
-  size_t done;  // the first of them that the tile before computes, too
+  size_t done;  // how many of the first rows the previous tile computes too
 };
 
-// A part of K of every tap, in equal steps of at most kTileDepth.
+// A part of K that exists in every tap, in equal steps of at most kTileDepth.
 struct Part {
   size_t k_begin;
   size_t steps;
@@ -38,9 +38,10 @@ struct Parts {
   int count;
 };
 
-// Equal steps for all of `depth` if a few more of them allow that (144 = 6 x
-// 24); else the rest comes after the whole tiles. That costs all sums another
-// way to memory and back, and the registers new shapes: about 4 steps.
+// Uses equal steps for all of `depth` if a few more steps allow that (144 = 6 x
+// 24); otherwise the remainder follows the whole tiles. A remainder costs about
+// 4 steps, because all sums are stored and loaded once more and the registers
+// are configured again.
 [[maybe_unused]] static Parts PartsOf(size_t depth, size_t taps) {
   const size_t least = (depth + kTileDepth - 1) / kTileDepth;
   for (size_t steps = least; steps <= least + least / 4 + 1; ++steps) {
@@ -53,9 +54,10 @@ struct Parts {
   return {{{0, whole, kTileDepth}, {whole * kTileDepth, 1, rest}}, 2};
 }
 
-// Cuts rows [begin, end) of a block into tiles of equally spaced ones; the
-// number of them. The distances are those of the first tap: the image has its
-// border, so a tap is as far from the first one in all rows.
+// Divides rows [begin, end) of a block into tiles of equally spaced rows and
+// returns the number of tiles. Only the distances in the first tap are checked:
+// the image has its padding in memory, so the distance between two taps is the
+// same for all rows.
 [[maybe_unused]] static size_t FindTiles(const Block &b,
                                          size_t begin,
                                          size_t end,
@@ -72,7 +74,8 @@ struct Parts {
   for (size_t m = 0; m < rows;) {
     size_t run_end = m + 1 < rows ? m + 2 : m + 1;
     while (run_end < rows && bends[run_end] == 0) ++run_end;
-    // As tall as each other, since new shapes cost more than rows done twice.
+    // All tiles get about the same height, since configuring the registers
+    // costs more than computing some rows twice.
     const size_t run = run_end - m;
     const size_t cuts = (run + kTileRows - 1) / kTileRows;
     const size_t tall = (run + cuts - 1) / cuts;
@@ -98,7 +101,7 @@ struct Parts {
   return count;
 }
 
-// One step of a row.
+// Packs one step of a row.
 MACE_SIMD_INLINE void PackStep(const float *from, size_t count, uint16_t *to) {
   if (count == kTileDepth) {
     sv::StoreHalfBits(to, sv::NarrowBf16Fast(sv::Load(from)));
@@ -119,7 +122,7 @@ MACE_SIMD_INLINE void PackStep(const uint16_t *from,
   }
 }
 
-// Tiles below each other; within a tile steps, within a step rows.
+// The order is tiles, then steps within a tile, then rows within a step.
 template <typename T>
 static void Pack(const void *const *a,
                  size_t rows,
@@ -142,7 +145,7 @@ static void Pack(const void *const *a,
           uint16_t *at = tile_to + part.k_begin * tile.rows + r * part.step;
           size_t k = part.k_begin;
           for (size_t s = 0; s < part.steps; ++s) {
-            // The last number of an odd count has no neighbour.
+            // With an odd count, the last number has no partner in its pair.
             const size_t end = k + part.step < count ? k + part.step : count;
             PackStep(from + k, end - k, at);
             if (end < k + part.step) at[part.step - 1] = 0;

@@ -1,15 +1,15 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The eight tile registers of AMX, by number. Compiled by amx_gemm_isa.cc only,
+// The eight tile registers of AMX, by number. Included only by amx_gemm_isa.cc,
 // which is compiled a second time with MACE_AMX_EMULATED for tests on
-// processors without them.
+// processors without AMX.
 //
 //   sums    [rows][16] of float
 //   left    [rows][depth] of bf16
 //   right   [depth / 2][16][2] of bf16: a panel of kBf16Pairs
 //
-// A register holds what Configure said last, which also makes all of them 0.
+// Configure defines the shapes of the registers and sets all of them to 0.
 
 #ifndef MACE_KERNELS_CPU_GEMM_AMX_TILE_H_
 #define MACE_KERNELS_CPU_GEMM_AMX_TILE_H_
@@ -27,7 +27,7 @@ inline constexpr size_t kTileRows = 16;
 inline constexpr size_t kTileDepth = 32;
 inline constexpr int kTileCount = 8;
 
-// As LDTILECFG reads it.
+// The layout that the instruction LDTILECFG reads.
 struct alignas(64) TileConfig {
   uint8_t palette = 1;
   uint8_t start_row = 0;
@@ -41,7 +41,8 @@ struct alignas(64) TileConfig {
 MACE_SIMD_INLINE void Configure(const TileConfig &config) {
   _tile_loadconfig(&config);
 }
-// Leaves the registers in the state that costs a change of threads nothing.
+// Leaves the registers in their initial state, so that the operating system
+// need not save them when it switches threads.
 MACE_SIMD_INLINE void ReleaseTiles() { _tile_release(); }
 template <int kTile>
 MACE_SIMD_INLINE void ClearTile() {
@@ -103,8 +104,8 @@ void StoreTile(void *to, ptrdiff_t stride) {
         t.bytes[r], t.row_bytes);
   }
 }
-// As the instruction: pairs ascending, subnormal numbers count as 0. An
-// operand that does not fit the others would trap.
+// Like the instruction: pairs in ascending order; subnormal numbers count as 0.
+// The instruction traps if the shapes of the operands do not match.
 template <int kSums, int kLeft, int kRight>
 void MultiplyTiles() {
   EmulatedTile &sums = emulated_tiles[kSums];

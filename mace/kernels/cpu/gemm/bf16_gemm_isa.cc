@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks of a product of bf16 numbers: as gemm_isa.cc cuts them, with a step of
-// two products where that has one.
+// Blocks of a product of bf16 numbers. The blocks are divided as in
+// gemm_isa.cc, but each step has two products instead of one.
 
 #include "mace/kernels/cpu/gemm/bf16_narrow.h"
 #include "mace/kernels/cpu/gemm/gemm.h"
@@ -27,15 +27,16 @@ constexpr size_t kSumColumns = kMaxGroupPanels * kPanelColumns;
 // Numbers of a pair of K for 16 columns.
 constexpr size_t kPairStep = 2 * kPanelColumns;
 
-// `tile` holds the part that is not about bf16: sums, epilogue, columns.
+// `tile` has the fields that do not depend on bf16: sums, epilogue, columns.
 struct Bf16Tile {
   Tile tile;
   const void *const *rows;  // row r of tap t: rows[t * tap_stride + r]
   const uint16_t *w;        // of the first panel
   size_t panel_stride;      // numbers from a panel to the next
-  const uint16_t *ahead;    // what a later tile reads; never null
-  size_t ahead_step;        // numbers per pair of K; 0: fetch nothing new
-  // Not null: where finished sums go as bf16, instead of tile.c.
+  const uint16_t *ahead;    // weights that a later tile reads; never null
+  size_t ahead_step;        // numbers per pair of K; 0: nothing new to prefetch
+  // If not null, the finished sums are written here as bf16, instead of to
+  // tile.c.
   uint16_t *c_half;
   size_t c_half_stride;
   const uint16_t *residual_half;  // of tile.residual_stride, or null
@@ -66,7 +67,7 @@ MACE_SIMD_INLINE bool IsWhole(int v, int columns) {
   return v < kVectors - 1 || columns == kVectors * sv::kLanes;
 }
 
-// As Finish, to bf16.
+// Like Finish, with results of bf16.
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void FinishHalf(sv::V (&acc)[kRows][kVectors],
                                  const Bf16Tile &t) {
@@ -170,13 +171,14 @@ constexpr Bf16Group kGroups[] = {
     {4, 6, kTiles4.of_rows},
 };
 
-// Never leaves a single panel behind: 5 = 3 + 2.
+// Never leaves a single panel for the end: 5 = 3 + 2.
 MACE_SIMD_INLINE const Bf16Group &GroupFor(size_t panels_left) {
   if (panels_left == 5) return kGroups[2];
   return kGroups[panels_left >= 4 ? 3 : panels_left - 1];
 }
 
-// Where the weights after this K-block begin; `panels` of them in parallel.
+// The weights that follow this K-block; the tiles prefetch `panels` panels of
+// them.
 struct NextWeights {
   const uint16_t *w;
   size_t panels;
@@ -205,7 +207,7 @@ MACE_SIMD_INLINE NextWeights WeightsAfter(const Block &b,
           GroupFor(b.panel_end - next).panels};
 }
 
-// One K-block of one group of columns, which rows pass over.
+// One K-block of one group of columns, and the rows computed so far.
 struct Pass {
   const Bf16Group &group;
   size_t panel;
@@ -246,8 +248,8 @@ void RunRows(const Block &b, const KBlockRows &range, Pass *pass) {
   const bool adds = range.last && b.epilogue.residual != nullptr;
   for (size_t m = range.begin; m < range.end; ++pass->tiles) {
     const size_t rows = NextTiles(range.end - m, group.max_rows).rows;
-    // The first tiles fetch a panel of the next K-block each, so that its first
-    // tile does not wait for L3.
+    // Each of the first tiles prefetches one panel of the next K-block, so that
+    // the first tile of that block need not wait for L3.
     const bool fetch = pass->tiles < pass->next.panels;
     t.ahead = fetch ? pass->next.w + pass->tiles * panel_numbers : t.w;
     t.ahead_step = fetch ? kPairStep : 0;
@@ -282,7 +284,7 @@ void Run(const Block &b) {
       const size_t column = (panel + i) * kPanelColumns;
       const size_t left = b.columns - column;
       const int n = left < kPanelColumns ? static_cast<int>(left) : sv::kLanes;
-      // -0 becomes 0: gemm_isa.cc.
+      // -0 becomes 0, as gemm_isa.cc explains.
       sv::Store(bias + i * kPanelColumns,
                 b.epilogue.bias == nullptr
                     ? sv::Zero()

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Arithmetic::narrow, narrow_padded and widen_row for bf16. Included by the
-// *_isa.cc of this family only.
+// Arithmetic::narrow, narrow_padded and widen_row for bf16. Included only by
+// the *_isa.cc files of this family.
 
 #ifndef MACE_KERNELS_CPU_GEMM_BF16_NARROW_H_
 #define MACE_KERNELS_CPU_GEMM_BF16_NARROW_H_
@@ -45,7 +45,7 @@ namespace sv = simd::MACE_ISA;
                                           uint16_t *to,
                                           size_t runs,
                                           size_t count) {
-  // Pixels of three channels, four at a time: the images that people take.
+  // Four pixels of three channels at a time, as in photos.
   if (count == 3) {
     for (; runs >= 4; runs -= 4, from += 12, to += 16) {
       const sv::V four = sv::SpreadThrees(sv::LoadN(from, 12));

@@ -1,18 +1,20 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of a few rows with a matrix B that is used where it lies.
+// Products of a few rows with a matrix B that is used in place.
 //
 //   C[m, n] = sum over k of A[m, k] * B[k, n]
 //
-// Every number of B meets only `rows` others, so that to pack B first would
-// take as long as the product. B is streamed in the order of memory instead,
-// and sums wait in L1: for B as [depth][columns] a few of its rows are added to
-// rows of C at a time; for B as [columns][depth] a result is a dot product.
+// Every number of B is multiplied by only `rows` other numbers, so packing B
+// first would take as long as the product itself. Instead B is read in memory
+// order, and the sums stay in L1. If B is [depth][columns], a few rows of B are
+// added to rows of C at a time; if B is [columns][depth], each result is a dot
+// product.
 //
-// Order of summation: with plain B, k ascending in one chain per output, which
-// are the bits of gemm.h; with transposed B, a chain per lane, then the lanes.
-// Neither depends on how columns are split.
+// Order of summation: if B is not transposed, k ascending in one chain per
+// output, with the same bits as gemm.h; if B is transposed, one chain per lane,
+// then the sum of the lanes. The order does not depend on how columns are
+// divided.
 // Aliasing: C must not overlap A or B.
 
 #ifndef MACE_KERNELS_CPU_GEMM_FEW_ROWS_H_
@@ -24,7 +26,7 @@
 
 namespace mace::gemm {
 
-// At most so many rows are faster this way than by packing, measured on Zen 5
+// Up to this many rows, this method is faster than packing; measured on Zen 5
 // with AVX-512.
 inline constexpr size_t kFewRows = 16;
 inline constexpr size_t kFewRowsTransposed = 4;
@@ -34,7 +36,7 @@ struct FewRows {
   size_t rows = 0;
   size_t depth = 0;
   const float *b = nullptr;
-  size_t b_stride = 0;  // floats from row to row of B as it lies
+  size_t b_stride = 0;  // floats from one row of B to the next in memory
   size_t column_begin = 0;
   size_t column_end = 0;
   float *c = nullptr;  // row 0, column 0

@@ -11,13 +11,13 @@ namespace sv = simd::MACE_ISA;
 
 namespace {
 
-// Rows of B added at a time, for two rows of C: so many values of A stay in
-// registers while columns run.
+// Rows of B that are added at a time to two rows of C: this many values of A
+// stay in registers while the loop runs over columns.
 constexpr size_t kSteps = sv::kRegisters == 32 ? 8 : 4;
 constexpr size_t kVectors = 2;  // independent chains for each row of C
 
-// Columns per pass: kSteps rows of B and all rows of C stay in L1. One or two
-// rows may be longer, which suits the processor's prefetching.
+// Columns per pass: kSteps rows of B and all rows of C stay in L1. With one or
+// two rows a pass may be longer, which helps the processor's prefetcher.
 constexpr size_t kColumns = 256;
 constexpr size_t kColumnsOfTwo = 1024;
 
@@ -130,7 +130,7 @@ void Run(const FewRows &p) {
   }
 }
 
-// kRows rows of A times kCount neighbouring columns.
+// kRows rows of A times kCount adjacent columns.
 template <size_t kRows, size_t kCount>
 MACE_SIMD_INLINE void Dots(const FewRows &p, size_t m, size_t column) {
   const float *a = p.a + m * p.depth;

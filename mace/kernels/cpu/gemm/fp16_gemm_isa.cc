@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks of a product of fp16 numbers: eight products per instruction, summed
-// in fp16 in chains, over a K-block, and K-blocks summed in float.
+// Blocks of a product of fp16 numbers: eight products per instruction. They are
+// summed in fp16, in chains, within a K-block; K-blocks are summed in float.
 
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/k_blocks.h"
@@ -15,14 +15,15 @@ namespace sv = simd::MACE_ISA;
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
-// About twice as many products of one tap are halved.
+// A depth of up to about twice this in one tap is divided into two equal
+// halves.
 constexpr size_t kFp16DepthBlock = 512;
 
 // 16 sums + 8 row vectors (eight k each) + the weights of two k: 28 of 32
 // registers, and 128 of 143 instructions of the loop multiply.
 constexpr int kMaxRows = 8;
 
-// Where sums come from and go to.
+// Where a part of K reads its initial sums and writes its results.
 enum class Part { kOnly, kFirst, kMiddle, kLast };
 
 struct Fp16Tile {
@@ -68,7 +69,7 @@ MACE_SIMD_INLINE const uint16_t *StepTwo(sv::VF16 (&acc)[kRows][2],
   return sv::Advance(w, 2 * kPanelColumns);
 }
 
-// `depth` products, from rows and weights that it moves on.
+// Adds `depth` products and advances the pointers to rows and weights.
 template <int kRows>
 MACE_SIMD_INLINE const uint16_t *RunPiece(sv::VF16 (&acc)[kRows][2],
                                           const uint16_t *(&a)[kRows],
@@ -99,7 +100,8 @@ MACE_SIMD_INLINE const uint16_t *RunPiece(sv::VF16 (&acc)[kRows][2],
   return w;
 }
 
-// Ends a chain: adds it to those before it, if there are any, and starts anew.
+// Ends a chain: adds it to the earlier chains, if there are any, and starts a
+// new one.
 template <int kRows>
 MACE_SIMD_INLINE void EndChain(sv::VF16 (&acc)[kRows][2],
                                bool first,
@@ -193,7 +195,7 @@ MACE_SIMD_INLINE void RunOne(const Fp16Tile &t) {
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
       a[r] = sv::Advance(static_cast<const uint16_t *>(rows[r]), t.k_begin);
     }
-    // A chain takes whole taps where these fit.
+    // A chain consists of whole taps if they fit.
     for (size_t left = t.depth; left != 0;) {
       const size_t piece = left < t.chain ? left : t.chain;
       if (piece > room) {
@@ -238,7 +240,7 @@ constexpr TileFunction kTiles[kMaxRows] = {
     &RunTiles<5>, &RunTiles<6>, &RunTiles<7>, &RunTiles<8>,
 };
 
-// A tile of a panel that has only `columns` columns, by way of a copy of its
+// A tile of a panel with only `columns` columns, computed in a copy of its
 // output.
 void RunPartial(TileFunction run, Fp16Tile t, size_t rows, size_t columns) {
   uint16_t results[kMaxRows * kPanelColumns] = {};
@@ -267,7 +269,7 @@ Part PartOf(const KBlockRows &rows) {
   return rows.first ? Part::kFirst : Part::kMiddle;
 }
 
-// Rows against one K-block of a panel.
+// Multiplies rows by one K-block of a panel.
 void RunRows(const Block &b,
              size_t panel,
              const KBlock &k,

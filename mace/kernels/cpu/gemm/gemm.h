@@ -6,29 +6,30 @@
 //   C[m, n] = act(bias[n] + sum over t, k of A(t, m)[k] * W[n, t * depth + k]
 //                 + residual[m, n])
 //
-// The rows of A are given by pointer, one per (tap, row): a matrix has one tap;
-// a convolution has KH * KW taps whose pointers lead into the image itself, so
-// nothing is unfolded. `act` is a clamp (none, relu, relu6, ...).
+// The rows of A are given by pointers, one per (tap, row). A matrix has one
+// tap; a convolution has KH * KW taps whose pointers point into the image, so
+// no unfolded copy (im2col) is needed. `act` is a clamp (none, relu, relu6,
+// ...).
 //
-// Weights are PACKED_O16: columns in panels of 16, [ceil(N / 16)][K][16] with
-// K = taps * depth, tap-major, columns beyond N zero. One layout serves every
-// ISA: 16 floats are one AVX-512 register and one cache line.
+// Weights are PACKED_O16: columns in panels of 16, [ceil(N / 16)][K][16] with K
+// = taps * depth, tap-major; columns beyond N are zero. All ISAs use the same
+// layout: 16 floats are one AVX-512 register and one cache line.
 //
 // kBf16Pairs is PACKED_O16_PAIRS: [ceil(N / 16)][K / 2][16][2], of bf16, with
-// `depth` even. Arithmetic of bf16 multiplies them as they are; float widens
-// them like the other 16-bit types.
+// an even `depth`. The bf16 arithmetic multiplies the pairs directly; float
+// arithmetic widens them like the other 16-bit types.
 //
 // kI8 is PACKED_O16_SCALED: every panel is 16 float scales, 16 float offsets
 // and then [K][16] of int8; weight [k][n] of a panel is scale[n] * q[k][n] +
-// offset[n]. Where there are several rows the panel is widened to these floats,
-// so that the sums have the bits which kF32 has for the same weights; a single
-// row is multiplied by q, its sums by the scale, and the sum of the row by the
-// offset.
+// offset[n]. With several rows, the panel is widened to these floats, so that
+// the sums have the same bits as with kF32 and the same weights. A single row
+// is multiplied by q directly; then its sums are multiplied by the scale, and
+// the sum of the row times the offset is added.
 //
-// kI8Fours is of another kind: integers that meet integers, [ceil(N / 16)]
-// [K / 4][16][4] of int8, K rounded up to fours; int8_gemm.h.
+// kI8Fours is for products of integers: [ceil(N / 16)][K / 4][16][4] of int8,
+// with K rounded up to a multiple of 4; see int8_gemm.h.
 //
-// What an Arithmetic reads and how it sums:
+// Types and order of summation of each Arithmetic:
 //
 //   float   rows, residual and results of float; weights of every type, widened
 //           where they are not float. Bias first, then K ascending in one chain
@@ -47,17 +48,18 @@
 //           exact modulo 2^32. Zero points of both operands, as sums of rows
 //           and columns; no bias, residual or clamp.
 //
-// None of this depends on the tile, block or thread count: splitting the work
-// never changes a bit of the result; the ISA may (fused or separate rounding).
+// The order does not depend on the tile, block or thread count: dividing the
+// work differently never changes a bit of the result. It may depend on the ISA
+// (fused or separate rounding).
 //
-// Non-goals: packing A (rows are channels-last, thus contiguous in K already;
-// measured on Zen 5 a 6x64 tile fed by plain row pointers sustains 123-126 of
-// about 128 GMAC/s; Armv7 does, see neon32_tile.h) and a K-split across threads
-// (it would change the bits).
+// Non-goals: packing A (rows are channels-last and therefore already contiguous
+// in K; on Zen 5 a 6x64 tile with plain row pointers reaches 123-126 of about
+// 128 GMAC/s; only Armv7 packs, see neon32_tile.h), and dividing K between
+// threads (it would change the bits).
 //
-// Aliasing: C must not overlap A, W or bias. residual may equal C if C is of 16
-// bits or K runs in a single K-block (Arithmetic::depth_block), else C holds
-// partial sums meanwhile.
+// Aliasing: C must not overlap A, W or bias. residual may equal C if C has
+// 16-bit elements or K is a single K-block (Arithmetic::depth_block); otherwise
+// C holds partial sums during the product.
 
 #ifndef MACE_KERNELS_CPU_GEMM_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_GEMM_H_
@@ -71,8 +73,8 @@ namespace mace::gemm {
 
 inline constexpr size_t kPanelColumns = 16;
 
-// Of what is multiplied by weights, of residuals and of results. kI8: int8 or
-// uint8.
+// Types of the numbers that are multiplied by weights, of residuals and of
+// results. kI8 means int8 or uint8.
 enum class Element { kF32, kI32, kF16, kBf16, kI8 };
 
 inline constexpr size_t ElementBytes(Element element) {
@@ -85,8 +87,8 @@ enum class WeightType { kF32, kF16, kBf16, kBf16Pairs, kI8, kI8Fours };
 // Bytes of the scales and offsets that every panel of kI8 begins with.
 inline constexpr size_t kScaleBytes = 2 * kPanelColumns * sizeof(float);
 
-// Bytes of one panel; `depth` is K, of kBf16Pairs rounded up to pairs and of
-// kI8Fours to fours.
+// Bytes of one panel; `depth` is K, rounded up to a multiple of 2 for
+// kBf16Pairs and of 4 for kI8Fours.
 inline constexpr size_t PanelBytes(WeightType type, size_t depth) {
   switch (type) {
     case WeightType::kF32:
@@ -105,10 +107,10 @@ inline constexpr size_t PanelCount(size_t columns) {
   return (columns + kPanelColumns - 1) / kPanelColumns;
 }
 
-// Of the columns of a product of integers, from column 0 of panel 0 on, whole
-// panels.
+// Values per column of a product of integers, from column 0 of panel 0, for
+// whole panels.
 struct IntegerColumns {
-  const uint32_t *sums = nullptr;   // of the packed weights, less K * zero
+  const uint32_t *sums = nullptr;  // sums of the packed weights, minus K * zero
   const uint32_t *zeros = nullptr;  // zero points of the packed weights
 };
 
@@ -131,11 +133,11 @@ struct TapRun {
   uint64_t taps = 0;
 };
 
-// All rows of a block in such runs, in order. The pointers of taps that a run
-// lacks lead to zeros, so that kernels may skip them or not: the sums are the
-// same as long as no weight is infinite or NaN. Every run reads a tap, there
-// are at most kMaxSkippedTaps.
-// None: all rows read all taps.
+// All rows of a block, divided into such runs, in order. The pointers of taps
+// that a run does not have point to zeros, so that kernels may either skip or
+// multiply them: the sums are equal as long as no weight is infinite or NaN.
+// Every run has at least one tap; there are at most kMaxSkippedTaps taps. If
+// `count` is 0, all rows read all taps.
 struct TapRuns {
   const TapRun *run = nullptr;
   size_t count = 0;
@@ -144,13 +146,13 @@ inline constexpr size_t kMaxSkippedTaps = 64;
 
 struct Block;
 
-// Products [k_begin, k_begin + count) of a panel of block.w as floats, to
-// [count][16]. Not for kF32, which is used where it lies.
+// Writes weights [k_begin, k_begin + count) of a panel of block.w as floats to
+// [count][16]. Not for kF32, whose weights are used in place.
 using WidenFunction = void (*)(
     const Block &block, size_t panel, size_t k_begin, size_t count, float *to);
 
-// Products of a chain of fp16. One that ends costs seven instructions for each
-// row of a tile, as against 286 of its 128 products.
+// Products per chain of fp16. Ending a chain costs seven instructions for each
+// row of a tile, compared with 286 instructions for its 128 products.
 inline constexpr size_t kFp16Chain = 128;
 
 // A block of rows times a range of panels.
@@ -173,34 +175,34 @@ struct Block {
   size_t columns = 0;  // of the whole product; the last panel may be partial
   size_t panel_begin = 0;
   size_t panel_end = 0;
-  // The first panel that the caller multiplies by next, or null. As many as
-  // here are fetched into cache meanwhile where w_type is kF32.
+  // The first panel that the caller multiplies next, or null. With kF32, as
+  // many panels as in this block are prefetched meanwhile.
   const void *next_w = nullptr;
   void *c = nullptr;  // row 0, column 0
   Element c_type = Element::kF32;
   size_t c_stride = 0;  // elements from row to row; more than `columns` writes
                         // into a part of a wider tensor (a concat)
   Epilogue epilogue;
-  // 64-byte aligned. Float: kScratchFloats, used only to widen weights, and for
-  // rows that are packed to meet them. Results of 16 bits: [rows][
-  // Arithmetic::sum_columns] for sums between K-blocks; not used if there is
-  // one.
+  // 64-byte aligned. For float: kScratchFloats, used only to widen weights and
+  // for rows that are packed to be multiplied by them. For results of 16 bits:
+  // [rows][Arithmetic::sum_columns], for sums between K-blocks; unused if there
+  // is only one K-block.
   float *scratch = nullptr;
   size_t chain = kFp16Chain;  // a multiple of 8
 };
 
-// A K-block of float has at most about this many products, so that one of the
-// widest column group, 512 x 64 floats = 128 KiB, stays in L2 while all rows of
-// the block pass over it. Between K-blocks the sums rest in C.
+// A K-block of float has at most about this many products per output, so that
+// the K-block of the widest column group, 512 x 64 floats = 128 KiB, stays in
+// L2 while it is multiplied by all rows of the block. Between K-blocks, C holds
+// the sums.
 inline constexpr size_t kDepthBlock = 512;
 inline constexpr size_t kMaxGroupPanels = 4;
 inline constexpr size_t kScratchFloats =
     kDepthBlock * kMaxGroupPanels * kPanelColumns;
 
-// y[n] = act(bias[n] + sum over k of x[k] * W[n, k] + residual[n]): one row of
-// floats, bound by the bandwidth of the weights, which are widened in
-// registers. Summation: four (AVX2: four, AVX-512: eight) interleaved chains
-// per output.
+// y[n] = act(bias[n] + sum over k of x[k] * W[n, k] + residual[n]) for one row
+// of floats. The time is limited by reading the weights, which are widened in
+// registers. Summation: four interleaved chains per output (AVX-512: eight).
 struct Vector {
   const float *x = nullptr;
   size_t depth = 0;
@@ -215,7 +217,7 @@ struct Vector {
 
 struct IntegerPacking;  // int8_gemm.h
 
-// How products are computed with the instructions of an ISA.
+// How products are computed with the instructions of one ISA.
 struct Arithmetic {
   const char *name;  // for reports; null: float
   Element element;   // of rows; float makes results of float, fp16 of fp16
@@ -227,19 +229,19 @@ struct Arithmetic {
                         // multiple of it waste nothing
   size_t depth_block;   // at most about so many products are a K-block
   size_t sum_columns;   // of Block::scratch, with results of 16 bits
-  // Between floats and `element`, to nearest even; subnormal numbers may become
-  // 0. Null unless bf16.
+  // Conversions between floats and `element`, rounding to nearest even;
+  // subnormal numbers may become 0. Null unless bf16.
   void (*narrow)(const float *from, uint16_t *to, size_t count) = nullptr;
   void (*widen_row)(const uint16_t *from, float *to, size_t count) = nullptr;
-  // For weights in pairs: `runs` of `count` numbers, an odd one, each followed
-  // by a 0.
+  // For weights in pairs: converts `runs` runs of `count` numbers, an odd
+  // count, and writes a 0 after each run.
   void (*narrow_padded)(const float *from,
                         uint16_t *to,
                         size_t runs,
                         size_t count) = nullptr;
-  // Not null: makes Block::packed of rows of `count` numbers of float (pack) or
-  // `element` (pack_half) with one tap, whose depth is `count` rounded up to
-  // pairs; `rows` times that.
+  // If not null: converts `rows` rows of `count` numbers of float (pack) or
+  // `element` (pack_half) with one tap to Block::packed. The packed depth of a
+  // row is `count` rounded up to an even number.
   void (*pack)(const void *const *a,
                size_t rows,
                size_t count,
@@ -248,17 +250,18 @@ struct Arithmetic {
                     size_t rows,
                     size_t count,
                     uint16_t *to) = nullptr;
-  // Whether rows must be equally far apart in all taps: an image gets its
-  // border by a copy, no row pointer leads to zeros elsewhere.
+  // Whether rows must be equally far apart in all taps. Then images are copied
+  // together with their padding, because row pointers must not point to a
+  // separate row of zeros.
   bool pads_images = false;
-  // Not null: of int8, how rows and panels are packed.
+  // int8 only, else null: how rows and panels are packed.
   const IntegerPacking *integers = nullptr;
   // Multiply-adds in the time that one of float takes on the same ISA, of large
   // products; for choosing between methods, and told where these differ in it.
   double rate = 1.0;
 };
 
-// What there are tables of, in this order.
+// The kinds of arithmetic that have tables, in the order of the tables.
 enum class ArithmeticKind {
   kFloat,        // weights of any type but kI8; every ISA has it
   kInt8Weights,  // float with weights kI8
@@ -267,19 +270,19 @@ enum class ArithmeticKind {
   kInt8,         // weights kI8Fours; every ISA has it
 };
 
-// All but float are parts of the library by themselves (optional_kernels.h).
+// All kinds except float can be left out of the library (optional_kernels.h).
 template <ArithmeticKind kKind>
 struct LinkedArithmetic {
   const Arithmetic *(*find)(CpuIsa isa);
 };
 
-// Null where the ISA has no such instructions, or they were not linked; never
-// for float and an ISA other than CpuIsa::kNone. May ask the operating system
-// for registers: PermittedIsa.
+// Null if the ISA has no such instructions, or if the kernels were not linked;
+// never null for float with an ISA other than CpuIsa::kNone. May request
+// registers from the operating system: see PermittedIsa.
 const Arithmetic *ArithmeticFor(ArithmeticKind kind, CpuIsa isa);
 
-// Processors of other families have none of bf16: what would call it is not
-// compiled there.
+// Processors of other architectures have no bf16 arithmetic; code that would
+// call it is not compiled for them.
 #if defined(__x86_64__)
 inline constexpr bool kBf16Exists = true;
 #else

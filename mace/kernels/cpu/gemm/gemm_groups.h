@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the columns of a product are cut: into groups of adjacent panels, each
-// with the tiles that cover it. Included by gemm_isa.cc only.
+// Divides the columns of a product into groups of adjacent panels, each with
+// the tiles that cover it. Included only by gemm_isa.cc.
 
 #ifndef MACE_KERNELS_CPU_GEMM_GEMM_GROUPS_H_
 #define MACE_KERNELS_CPU_GEMM_GEMM_GROUPS_H_
@@ -29,7 +29,7 @@ struct TileSet {
   constexpr TileSet() : of_rows{} { Fill(); }
 };
 
-// A way to cover `panels` adjacent panels: `steps` tiles side by side.
+// A way to cover `panels` adjacent panels with `steps` adjacent tiles.
 struct ColumnGroup {
   size_t panels;
   size_t steps;
@@ -38,11 +38,12 @@ struct ColumnGroup {
   const TileFunction *of_rows;
 };
 
-// Tallest tiles: accumulators + one weight vector per column vector + one
-// value of A must fit the registers. Measured on Zen 5, GMAC/s over ResNet and
-// MobileNet products: 6x64 114-126, 9x48 and 13x32 much the same, 14x32 (which
-// has no register left) 100-112, 12x16 78 (two loads feed only one FMA). So 64
-// columns where there are as many, and a lone panel only when it must be.
+// Tallest tiles: the sums, one weight vector per column vector and one value of
+// A must fit into the registers. Measured on Zen 5 in GMAC/s, over products of
+// ResNet and MobileNet: 6x64 114-126; 9x48 and 13x32 about the same; 14x32
+// (which leaves no register free) 100-112; 12x16 78 (two loads for a single
+// FMA). Therefore groups have 64 columns if possible, and a single panel only
+// if nothing else remains.
 #if defined(__AVX512F__)
 constexpr TileSet<4, 6> kTiles4;
 constexpr TileSet<3, 9> kTiles3;
@@ -55,7 +56,7 @@ constexpr ColumnGroup kGroups[] = {
     {4, 1, 64, 6, kTiles4.of_rows},
 };
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t panels_left) {
-  // Never leaves a single panel behind: 5 = 3 + 2.
+  // Never leaves a single panel for the end: 5 = 3 + 2.
   if (panels_left == 5) return kGroups[2];
   return kGroups[panels_left >= 4 ? 3 : panels_left - 1];
 }
@@ -64,8 +65,9 @@ constexpr TileSet<2, 6> kTiles;  // 12 sums + 2 weights + 1 value of 16
 constexpr ColumnGroup kGroup = {1, 1, 16, 6, kTiles.of_rows};
 MACE_SIMD_INLINE const ColumnGroup &GroupFor(size_t) { return kGroup; }
 #elif defined(__aarch64__)
-// 16 sums + 8 row vectors (four k each) + 2 x 4 weights of 32 registers. A
-// panel's four vectors come by one load: 128 of 143 instructions of the loop
+// 16 sums + 8 row vectors (four k each) + 2 x 4 weights use all 32 registers.
+// The four vectors of a panel are loaded by one instruction: 128 of 143
+// instructions of the loop
 // multiply, and llvm-mca gives it 2.0 multiply-adds per cycle on Neoverse N1
 // (the model nearest to Cortex-A76, whose peak is 2), 0.85 on Cortex-A55 and
 // 0.58 on A53 (peak 1). 8x8: 64 of 90; 1.99, 0.96, 0.42. 6x16: 96 of 139.

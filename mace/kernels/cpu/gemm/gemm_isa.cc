@@ -1,7 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocks of a product: K in blocks, columns in groups, rows in tiles.
+// Blocks of a product: K is divided into K-blocks, columns into groups, rows
+// into tiles.
 
 #include <type_traits>
 
@@ -42,7 +43,7 @@ void WidenPairs(const uint16_t *from, float *to, size_t count) {
   }
 }
 
-// Weights of a K-block as floats: in place, or widened to scratch.
+// The weights of a K-block as floats: in place, or widened into scratch memory.
 struct Weights {
   const float *w;
   size_t panel_stride;
@@ -87,9 +88,9 @@ Weights KBlockWeights(const Block &b,
   return {b.scratch, count};
 }
 
-// Weights that come next: while the rows pass over one K-block its first tiles
-// fetch the next one. Without it the first tile of each K-block waits for L3,
-// which is a quarter of the time where an image is 7x7.
+// The weights that are needed next: the first tiles of one K-block prefetch the
+// following K-block. Without this, the first tile of each K-block waits for L3,
+// which is a quarter of the time for images of 7x7 pixels.
 struct NextWeights {
   const float *w = nullptr;
   size_t panel_stride = 0;
@@ -122,8 +123,9 @@ struct NextWeights {
   return next;
 }
 
-// Gives tile number `index` of a K-block a panel to fetch, if one is left. The
-// address is never null: looking up one that no page holds takes long.
+// Returns the panel that tile number `index` of a K-block should prefetch, if
+// any is left. The address is never null: prefetching from an unmapped page is
+// slow.
 MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
                                  size_t index,
                                  Tile *t) {
@@ -133,7 +135,7 @@ MACE_SIMD_INLINE void FetchAhead(const NextWeights &next,
   t->ahead.step = fetch ? kPanelColumns : 0;
 }
 
-// Rows of a block, where they lie.
+// The rows of a block, used in place.
 struct RowsInPlace {
   MACE_SIMD_INLINE const void *const *At(const RowsInPlace &,
                                          const Block &b,
@@ -146,7 +148,8 @@ struct RowsInPlace {
   }
 };
 
-// Rows of a block from `begin` on, one K-block of them packed by four.
+// The rows of a block from `begin` on; one K-block of them is packed, four rows
+// at a time.
 struct PackedRows {
   size_t begin;
   const float *packed;
@@ -157,7 +160,7 @@ struct PackedRows {
                                    size_t m) {
     return rows.packed + (m - rows.begin) * k.taps * k.depth;
   }
-  // Whole tiles but for the last one.
+  // Tiles of full height, except the last one.
   MACE_SIMD_INLINE Heights Next(size_t left, size_t max_rows) {
     return left < max_rows ? Heights{left, 1}
                            : Heights{max_rows, left / max_rows};
@@ -166,7 +169,7 @@ struct PackedRows {
 
 using TileSource = std::conditional_t<kPacksRows, PackedRows, RowsInPlace>;
 
-// One K-block of one group of columns, which rows pass over.
+// One K-block of one group of columns, and the rows computed so far.
 struct Pass {
   const ColumnGroup &group;
   size_t panel;
@@ -197,8 +200,8 @@ void RunRows(const Block &b,
   t.clamp = range.last && b.epilogue.clamp;
   t.low = b.epilogue.low;
   t.high = b.epilogue.high;
-  // Tiles of one height go by one call, which saves up to a tenth of the time
-  // where K is short; unless something is done between them.
+  // Tiles of one height are computed by one call, which saves up to a tenth of
+  // the time if K is short, unless other work must be done between them.
   const size_t existing = b.columns - column;
   const bool one_by_one =
       (group.steps > 1 && !kPacksRows) ||
@@ -236,9 +239,9 @@ void RunRows(const Block &b,
   }
 }
 
-// The biases of a group's columns; zero beyond the last one. -0 becomes 0: sums
-// that begin with it stay as they are when 0 is added, so that a tap outside
-// the image may be skipped or not.
+// Collects the biases of a group's columns; zero beyond the last one. -0
+// becomes 0: adding 0 to a sum that starts with 0 does not change it, so that a
+// tap outside the image may be skipped or multiplied.
 MACE_SIMD_INLINE void GatherBias(
     const Epilogue &e, size_t columns, size_t first, size_t count, float *to) {
   if (e.bias == nullptr) {
@@ -262,15 +265,15 @@ MACE_SIMD_INLINE void GatherBias(
 #if defined(__arm__)
 namespace {
 
-// Rows that are packed at a time: of the longest K-block 16, which stay in the
-// first level of cache while all panels pass over them. Weights that must be
-// widened are widened for each such pass, so it has more rows then, in what the
-// weights leave of scratch.
+// Rows that are packed at a time: 16 of the longest K-block, which stay in L1
+// while they are multiplied by all panels. If weights must be widened, this
+// happens once per pass over the rows; then a pass has more rows, as many as
+// fit into the scratch memory that the weights leave.
 constexpr size_t kPackedFloats = 16 * kDepthBlock;
 constexpr size_t kWidenedFloats = kDepthBlock * kPanelColumns;
 
-// Rows [begin, end) of a K-block to `to`. The lanes of rows that miss in the
-// last four are never used.
+// Packs rows [begin, end) of a K-block into `to`. If the last group has fewer
+// than four rows, its other lanes are never used.
 void PackRows(
     const Block &b, const KBlock &k, size_t begin, size_t end, float *to) {
   for (size_t m = begin; m < end; m += kPackedRows) {
@@ -288,7 +291,8 @@ void PackRows(
   }
 }
 
-// All panels, for as many rows at a time as `floats` at `packed` hold.
+// Multiplies by all panels, for as many rows at a time as fit into `floats`
+// floats at `packed`.
 void RunPacked(const Block &b,
                const KExtent &extent,
                const KBlock &k,

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The register tile of the matrix product: kRows x (kVectors * kLanes) sums
-// stay in registers while K runs. Compiled by the *_isa.cc of this family
-// only.
+// stay in registers for all of K. Included only by the *_isa.cc files of this
+// family.
 
 #ifndef MACE_KERNELS_CPU_GEMM_GEMM_TILE_H_
 #define MACE_KERNELS_CPU_GEMM_GEMM_TILE_H_
@@ -23,28 +23,29 @@ namespace sv = simd::MACE_ISA;
 
 namespace mace::gemm::MACE_ISA {
 
-// Whether tiles multiply rows that were packed.
+// Whether tiles read packed rows.
 #if defined(__arm__)
 inline constexpr bool kPacksRows = true;
 #else
 inline constexpr bool kPacksRows = false;
 #endif
 
-// Lines to fetch while a tile runs, one per product of K; a step of 0: one and
-// the same. Two per product, which fetch all of four panels even in two tiles,
-// cost MobileNet v1 and v2 2 to 5 % of their time and bring others nothing.
+// Cache lines to prefetch while a tile runs, one per product of K; with a step
+// of 0, always the same line. Prefetching two lines per product, which would
+// fetch all of four panels even in two tiles, made MobileNet v1 and v2 2 to 5 %
+// slower and other networks no faster.
 struct Ahead {
   const float *at = nullptr;
   size_t step = 0;
 };
 
-// With kPacksRows [count][taps * depth][4]; else pointers, row r of tap t:
-// rows[t * tap_stride + r].
+// With kPacksRows: packed rows, [count][taps * depth][4]. Otherwise pointers;
+// row r of tap t is rows[t * tap_stride + r].
 using TileRows =
     std::conditional_t<kPacksRows, const float *, const void *const *>;
 
-// Tiles below each other over one K-block: `taps` segments of `depth`
-// products each.
+// `count` tiles one below the other, over one K-block: `taps` segments of
+// `depth` products each.
 struct Tile {
   size_t count;  // of tiles
   TileRows rows;
@@ -68,20 +69,21 @@ struct Tile {
 
 inline constexpr int kPanelWidth = 16;
 
-// Arithmetic::row_tile: rows of the tiles of a group of columns (gemm_isa.cc).
+// Arithmetic::row_tile: rows per tile of a group of columns (gemm_isa.cc).
 inline constexpr size_t kRowTile = sv::kLaneFma || kPacksRows ? 4 : 6;
 
-// Offset of column vector v of a tile from the tile's first weight.
+// The offset of column vector v of a tile from the tile's first weight.
 MACE_SIMD_INLINE size_t VectorOffset(int v, size_t panel_stride) {
   const int column = v * sv::kLanes;
   return static_cast<size_t>(column / kPanelWidth) * panel_stride +
          static_cast<size_t>(column % kPanelWidth);
 }
 
-// Every loop over rows and vectors must unroll, or the sums leave registers.
+// Every loop over rows and vectors must be unrolled; otherwise the sums do not
+// stay in registers.
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
-// One product of K for all sums, A broadcast from memory: the form for ISAs
+// Adds one product of K to all sums, with A broadcast from memory: for ISAs
 // that cannot multiply by a lane.
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void StepBroadcast(sv::V (&acc)[kRows][kVectors],
@@ -101,8 +103,8 @@ MACE_SIMD_INLINE void StepBroadcast(sv::V (&acc)[kRows][kVectors],
   }
 }
 
-// The same for a whole panel, whose vectors are adjacent, A from lane kLane of
-// the row vectors.
+// The same for a whole panel, whose vectors are adjacent, with A from lane
+// kLane of the row vectors.
 template <int kLane, int kRows>
 MACE_SIMD_INLINE const float *StepPanel(sv::V (&acc)[kRows][4],
                                         const sv::V (&x)[kRows],
@@ -127,7 +129,7 @@ MACE_SIMD_INLINE const float *StepFour(sv::V (&acc)[kRows][4],
   return StepPanel<3>(acc, x, w);
 }
 
-// Eight products: the loads of a row are a pair. Advances `a`.
+// Eight products; a row's values are loaded as a pair of vectors. Advances `a`.
 template <int kRows>
 MACE_SIMD_INLINE const float *StepEight(sv::V (&acc)[kRows][4],
                                         const float *(&a)[kRows],
@@ -143,8 +145,8 @@ MACE_SIMD_INLINE const float *StepEight(sv::V (&acc)[kRows][4],
   return StepFour(acc, y, w);
 }
 
-// Rounds of eight: of sixteen the compiler keeps more in flight than there are
-// registers.
+// Eight products per iteration: with sixteen, the compiler would need more
+// registers than there are.
 template <int kRows>
 MACE_SIMD_INLINE const float *RunTapOfPanel(sv::V (&acc)[kRows][4],
                                             const float *const (&rows)[kRows],
@@ -184,8 +186,8 @@ MACE_SIMD_INLINE const float *RunTap(sv::V (&acc)[kRows][kVectors],
   return w;
 }
 
-// Column vector v of kVectors at p. Where masks are cheap, the tile's last
-// vector may be partial; elsewhere tiles are whole (RunPartial).
+// Column vector v of kVectors at p. On ISAs with cheap masks, the tile's last
+// vector may be partial; on others tiles are always whole (RunPartial).
 template <int kVectors>
 MACE_SIMD_INLINE sv::V LoadColumns(const float *p, int v, int columns) {
   if (!sv::kCheapMasks || v < kVectors - 1) return sv::Load(p);
@@ -222,8 +224,8 @@ MACE_SIMD_INLINE void StoreRow(float *p,
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Begin(sv::V (&acc)[kRows][kVectors], const Tile &t) {
   if (t.init != nullptr) {
-    // Pointers that look different: where loads come in pairs, loading a row
-    // takes half as many instructions as copying it.
+    // Separate pointers, although some may be equal: on ISAs that load pairs of
+    // vectors, loading a row takes half as many instructions as copying it.
     const float *init[kRows];
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
       init[r] =
@@ -251,7 +253,7 @@ MACE_SIMD_INLINE void ClampSums(sv::V (&acc)[kRows][kVectors], const Tile &t) {
         acc[r][v] = sv::Max(acc[r][v], low);
       }
     }
-    // A rectifier has no upper bound.
+    // A ReLU has no upper bound.
     if (t.high < __builtin_inff()) {
       MACE_UNROLL for (int r = 0; r < kRows; ++r) {
         MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
@@ -281,8 +283,8 @@ MACE_SIMD_INLINE void Finish(sv::V (&acc)[kRows][kVectors], const Tile &t) {
   }
 }
 
-// The lines that the tile will add and store, so that they arrive while it
-// multiplies: a store to a line that lies in L3 holds up those behind it.
+// Prefetches the lines that the tile will add to and store, so that they arrive
+// while it multiplies: a store to a line in L3 delays the stores after it.
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void PrefetchOutputs(const Tile &t) {
   if constexpr (sv::kPrefetch) {
@@ -357,7 +359,8 @@ void RunTiles(const Tile &tiles) {
 
 using TileFunction = void (*)(const Tile &);
 
-// One tile of which not all columns exist, by way of a copy of its output.
+// One tile with fewer columns than vectors can hold, computed in a copy of its
+// output.
 inline constexpr size_t kMaxPartialRows = 8;
 inline constexpr size_t kMaxPartialColumns = 16;
 [[maybe_unused]] static void RunPartial(TileFunction run,

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One row times panels of weights: what all types of weights have in common.
-// Included by the *_isa.cc of this family only.
+// One row times panels of weights: the code that all types of weights share.
+// Included only by the *_isa.cc files of this family.
 
 #ifndef MACE_KERNELS_CPU_GEMM_GEMM_VECTOR_H_
 #define MACE_KERNELS_CPU_GEMM_GEMM_VECTOR_H_
@@ -21,8 +21,8 @@ inline constexpr int kChains = kPanelVectors == 1   ? 8
 
 using Chains = sv::V[kChains][kPanelVectors];
 
-// For every panel: multiply(panel, acc) adds its products to the chains; then
-// the epilogue.
+// For every panel, multiply(panel, acc) adds its products to the chains; then
+// the epilogue follows.
 template <typename MultiplyPanel>
 MACE_SIMD_INLINE void RunPanels(const Vector &x, MultiplyPanel multiply) {
   const sv::V low = sv::Set(x.epilogue.low);

@@ -9,18 +9,20 @@
 // in int32, exact modulo 2^32: the same numbers on every instruction set and
 // for any split of the work. Numbers of 32 bits wrap around, hence uint32_t.
 //
-// Both operands are packed as signed numbers: uint8 minus 128, which their zero
-// points take along. The zero points stay out of the loop over K:
+// Both operands are packed as signed numbers: 128 is subtracted from uint8
+// values and from their zero points. The loop over K does not need the zero
+// points:
 //
 //   C = S - a_zero[m] * (sum of B'[., n] - K * b_zero[n])
 //         - b_zero[n] * (sum of A'[m, .]),   S[m, n] = sum of A'[m, k] B'[k, n]
 //
-// B: panels kI8Fours, the same for every instruction set; K rounded up to fours
-// and columns beyond N are zero. A: rows of K rounded up to fours in a form of
-// the kernels' own, 1 or 2 bytes each. There is no split of K: a group of 32
-// columns stays in L2 up to K of some ten thousands.
+// B: panels kI8Fours, the same for every instruction set; K is rounded up to a
+// multiple of 4, and columns beyond N are zero. A: rows with K rounded up to a
+// multiple of 4, in a layout that each kernel defines, 1 or 2 bytes per
+// element. K is not divided: a group of 32 columns fits L2 up to a K of some
+// ten thousands.
 //
-// Aliasing: C must not overlap anything that is read.
+// Aliasing: C must not overlap any input.
 
 #ifndef MACE_KERNELS_CPU_GEMM_INT8_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_INT8_GEMM_H_
@@ -32,15 +34,16 @@
 
 namespace mace::gemm {
 
-// K in rows and panels.
+// K as stored in rows and panels.
 inline constexpr size_t DepthInFours(size_t depth) {
   return (depth + 3) / 4 * 4;
 }
 
-// Of the 8-bit operands: `flip` is 0x80 where they are uint8, else 0.
+// Packing of the 8-bit operands: `flip` is 0x80 if they are uint8, otherwise 0.
 struct IntegerPacking {
-  // Makes Block::packed and row_sums of `rows` rows of `depth` bytes, `stride`
-  // apart: rows * DepthInFours(depth) * row_element_bytes, and a sum per row.
+  // Packs `rows` rows of `depth` bytes, which are `stride` apart, into
+  // Block::packed (rows * DepthInFours(depth) * row_element_bytes), and writes
+  // one sum per row to Block::row_sums.
   void (*pack_rows)(const uint8_t *from,
                     size_t stride,
                     size_t rows,
@@ -48,8 +51,8 @@ struct IntegerPacking {
                     uint8_t flip,
                     void *to,
                     uint32_t *sums);
-  // One panel of at most 16 columns of [depth][columns], rows `stride` apart.
-  // `sums`: 16, of the packed numbers.
+  // Packs one panel of at most 16 columns of [depth][columns], whose rows are
+  // `stride` apart. `sums`: 16 sums of the packed numbers.
   void (*pack_panel)(const uint8_t *from,
                      size_t stride,
                      size_t depth,

@@ -12,7 +12,7 @@ namespace sv = simd::MACE_ISA;
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
-// What the rows hold more than the numbers that were packed.
+// The amount that is added to every packed number of the rows.
 constexpr uint32_t kRowOffset = sv::kDotUnsigned ? 128 : 0;
 
 constexpr size_t kPanelStep = kPanelColumns * sv::kDotFour;  // bytes
@@ -24,7 +24,7 @@ struct Tile {
   size_t column;
 };
 
-// Where a vector of columns begins in the panels.
+// The address of a vector of columns in the panels.
 MACE_SIMD_INLINE const int8_t *WeightsAt(const Block &b, size_t column) {
   return static_cast<const int8_t *>(b.w) +
          column / kPanelColumns * kPanelColumns * DepthInFours(b.depth) +
@@ -37,7 +37,7 @@ MACE_SIMD_INLINE sv::VU LoadUint(const uint32_t *p) {
   return v;
 }
 
-// The last vector may be partial, or nothing.
+// The last vector may be partial or empty.
 template <int kVectors>
 MACE_SIMD_INLINE void StoreRow(const sv::VU (&sums)[kVectors],
                                int32_t *c,
@@ -98,7 +98,7 @@ void RunTile(const Block &b, const Tile &t) {
   }
 }
 
-// All rows that are left, by tiles of at most kRows.
+// Computes all remaining rows in tiles of at most kRows.
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void RunRows(const Block &b, Tile t) {
   for (; t.row + kRows <= b.rows; t.row += kRows) {
@@ -191,7 +191,7 @@ MACE_SIMD_INLINE Row LoadRow(const uint8_t *from,
   return row;
 }
 
-// a[0] b[0] a[1] b[1] ...: of the first or the last eight.
+// a[0] b[0] a[1] b[1] ...: of the first or the last eight elements.
 #define MACE_INT8_ZIP(a, b, x)                                             \
   __builtin_shufflevector(a, b, (x), 16 + (x), (x) + 1, 17 + (x), (x) + 2, \
                           18 + (x), (x) + 3, 19 + (x), (x) + 4, 20 + (x),  \

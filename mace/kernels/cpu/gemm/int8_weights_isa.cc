@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products in float with weights of 8 bits, a scale and an offset per column:
-// four times fewer bytes to read than float where a row meets weights that lie
-// in memory.
+// Products in float with 8-bit weights that have a scale and an offset per
+// column. For a single row, whose weights come from memory, this reads four
+// times fewer bytes than float weights.
 
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
@@ -86,7 +86,7 @@ float Sum(const float *x, size_t count) {
   return sv::ReduceAdd(sums[0] + sums[1]);
 }
 
-// `sum`: of all x.
+// `sum`: the sum of all x.
 MACE_SIMD_INLINE void MultiplyInt8(const Vector &x,
                                    float sum,
                                    const Panel &panel,

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a product is cut: K into blocks, rows into tiles. Included by the
-// *_isa.cc of this family only.
+// How a product is divided: K into blocks, rows into tiles. Included only by
+// the *_isa.cc files of this family.
 
 #ifndef MACE_KERNELS_CPU_GEMM_K_BLOCKS_H_
 #define MACE_KERNELS_CPU_GEMM_K_BLOCKS_H_
@@ -15,11 +15,12 @@
 
 namespace mace::gemm::MACE_ISA {
 
-// Rows of the next tile when `left` remain: as even as possible, so that 49
-// rows by tiles of 6 are 4 x 6 + 5 x 5 and no tile is a sliver.
+// The height of the next tile when `left` rows remain. Heights are as equal as
+// possible: 49 rows with tiles of 6 are 4 x 6 + 5 x 5, so that no tile is very
+// low.
 struct Heights {
   size_t rows;
-  size_t count;  // of tiles in a row that have so many
+  size_t count;  // of consecutive tiles with this many rows
 };
 MACE_SIMD_INLINE Heights NextTiles(size_t left, size_t max_rows) {
   const size_t tiles = (left + max_rows - 1) / max_rows;
@@ -28,7 +29,7 @@ MACE_SIMD_INLINE Heights NextTiles(size_t left, size_t max_rows) {
   return {left / tiles + 1, longer};
 }
 
-// A part of K: of one tap, or whole taps.
+// A part of K: part of one tap, or whole taps.
 struct KBlock {
   size_t tap;      // first tap
   size_t taps;     // number of taps; 0: K has ended
@@ -36,13 +37,14 @@ struct KBlock {
   size_t depth;    // of every tap
 };
 
-// K is `taps` segments of `depth` products. A K-block has at most `block` of
-// them (about twice as many of one tap are halved).
+// K consists of `taps` segments of `depth` products. A K-block has at most
+// `block` of them; a remainder of up to about twice that in one tap is divided
+// into halves.
 struct KExtent {
   size_t taps;
   size_t depth;
   size_t block;
-  uint64_t used = 0;   // bit t: some row reads tap t; with tap runs alone
+  uint64_t used = 0;   // bit t: some row reads tap t; only with tap runs
   bool skips = false;  // unused taps; a K-block is of one tap then
 };
 
@@ -63,8 +65,8 @@ MACE_SIMD_INLINE KBlock KBlockAt(const KExtent &e, size_t tap, size_t k_begin) {
   if (tap == e.taps) return {e.taps, 0, 0, 0};
   if (e.depth >= e.block) {
     const size_t left = e.depth - k_begin;
-    // A short rest is taken along by halving: 600 = 300 + 300. An even half
-    // splits no pair.
+    // A remainder up to twice the block size is divided into halves: 600 = 300
+    // + 300. The size of a half is even, so that no pair is divided.
     const size_t depth = left <= e.block      ? left
                          : left < 2 * e.block ? (left + 3) / 4 * 2
                                               : e.block;
@@ -79,7 +81,7 @@ MACE_SIMD_INLINE KBlock FirstKBlock(const KExtent &e) {
   return KBlockAt(e, 0, 0);
 }
 
-// Where a K-block begins in the weights of a panel, in products.
+// The offset of a K-block in the weights of a panel, in products.
 MACE_SIMD_INLINE size_t OffsetOf(const KExtent &e, const KBlock &k) {
   return k.tap * e.depth + k.k_begin;
 }
@@ -101,8 +103,8 @@ MACE_SIMD_INLINE KBlock KBlockAfter(const KExtent &e, const KBlock &k) {
   return KBlockAt(e, k.tap + k.taps, 0);
 }
 
-// Rows [begin, end) that read a K-block; whether it is the first or the last
-// one that they read.
+// Rows [begin, end) that read a K-block, and whether it is the first or the
+// last one that they read.
 struct KBlockRows {
   size_t begin;
   size_t end;
@@ -128,7 +130,7 @@ MACE_SIMD_INLINE void ForRowsThatRead(const TapRuns &runs,
     if ((from_here & 1) == 0) continue;
     const bool first = k.k_begin == 0 && r.taps == from_here << k.tap;
     const bool last = from_here == 1 && EndsTaps(e, k);
-    // Neighbours go together, which makes taller tiles.
+    // Merging adjacent runs makes taller tiles.
     if (found.end == r.begin && found.first == first && found.last == last) {
       found.end = r.end;
       continue;

@@ -1,13 +1,13 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The inner loop of Armv7's tiles, on rows that were packed by four: with one
-// load for four products of K, 64 of 76 instructions of the loop multiply;
-// with rows where they lie it were 32 of 48. Included by gemm_tile.h only.
+// The inner loop of Armv7's tiles, on rows that were packed four at a time: one
+// load serves four products of K, and 64 of 76 instructions of the loop
+// multiply; with unpacked rows it was 32 of 48. Included only by gemm_tile.h.
 //
-// In assembly, since no compiler loads eight registers by one instruction. Of
-// the 16 vector registers 8 hold sums, q0 to q3 (the only ones besides q4 to q7
-// whose lanes can be multiplied by) rows, q4 to q7 weights.
+// Written in assembly, because no compiler loads eight registers with one
+// instruction. Of the 16 vector registers, 8 hold sums, q0 to q3 rows and q4 to
+// q7 weights (instructions can multiply by a lane of q0 to q7 only).
 
 #ifndef MACE_KERNELS_CPU_GEMM_NEON32_TILE_H_
 #define MACE_KERNELS_CPU_GEMM_NEON32_TILE_H_
@@ -21,7 +21,7 @@ namespace mace::gemm::MACE_ISA {
 // Rows that are packed together: [depth][kPackedRows].
 inline constexpr size_t kPackedRows = 4;
 
-// Products [0, depth) of four rows to [depth][4].
+// Writes products [0, depth) of four rows to [depth][4].
 MACE_SIMD_INLINE void PackFourRows(const float *const (&rows)[kPackedRows],
                                    size_t depth,
                                    float *to) {
@@ -50,9 +50,10 @@ MACE_SIMD_INLINE void PackFourRows(const float *const (&rows)[kPackedRows],
   }
 }
 
-// One product of K for one row (sums c0 and c1) or more; a01 and a23 are the
-// registers of the rows' values, w0 and w1 of the weights. Chained, with two
-// roundings: the fused form takes no lane.
+// One product of K for one row (sums c0 and c1); a01 and a23 are the registers
+// with the rows' values, w0 and w1 those with the weights. Uses the chained
+// form with two roundings, because the fused instruction cannot multiply by a
+// lane.
 #define MACE_ROW(c0, c1, a, lane, w0, w1)      \
   "vmla.f32 %q" #c0 ", " #w0 ", " #a "[" #lane \
   "]\n\t"                                      \
@@ -69,7 +70,7 @@ MACE_SIMD_INLINE void PackFourRows(const float *const (&rows)[kPackedRows],
 #define MACE_LOAD_EVEN_W "vld1.32 {d8-d11}, [%[w]], %[step]\n\t"
 #define MACE_LOAD_ODD_W "vld1.32 {d12-d15}, [%[w]], %[step]\n\t"
 
-// Rounds of eight products; weights are loaded a product ahead.
+// Eight products per iteration; weights are loaded one product ahead.
 #define MACE_EIGHT(rows)                                                  \
   "1:\n\t" MACE_LOAD_A MACE_LOAD_EVEN_W MACE_LOAD_ODD_W                   \
   "subs %[count], %[count], #1\n\t" rows(d0, d1, q4, q5) MACE_LOAD_EVEN_W \
@@ -96,8 +97,8 @@ MACE_SIMD_INLINE void PackFourRows(const float *const (&rows)[kPackedRows],
       : [step] "r"(kStep)                                            \
       : "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory")
 
-// acc[r][v] += a[k][r] * w[k][v] for all k; w: [depth] of stride 16. For the
-// last rows, which are fewer than four.
+// acc[r][v] += a[k][r] * w[k][v] for all k; w: [depth] with stride 16. For the
+// last rows, if fewer than four remain.
 template <int kRows>
 MACE_SIMD_INLINE void MultiplyPacked(sv::V (&acc)[kRows][2],
                                      const float *a,
@@ -119,7 +120,7 @@ MACE_SIMD_INLINE void MultiplyPacked(sv::V (&acc)[kRows][2],
   }
 }
 
-// Tiles of four rows and eight columns below each other.
+// Tiles of four rows and eight columns, one below the other.
 struct FourRows {
   size_t count;
   const float *packed;  // [count][depth][4]
@@ -142,13 +143,14 @@ struct FourRows {
 #define MACE_SUMS_4 \
   "+w"(s0), "+w"(s1), "+w"(s2), "+w"(s3), "+w"(s4), "+w"(s5), "+w"(s6), "+w"(s7)
 
-// Sums stay in q8 to q15, in this order, so that a row is loaded and stored by
-// one instruction: besides products a tile takes about 42 then, of 77.
+// Sums stay in q8 to q15, in this order, so that one instruction loads or
+// stores a row: apart from the products, a tile then takes about 42
+// instructions instead of 77.
 MACE_SIMD_INLINE void RunFourRows(const FourRows &t) {
   constexpr size_t kStep = 16 * sizeof(float);
   const size_t c_step = t.c_stride * sizeof(float);
   const size_t from_step = t.init != nullptr ? 0 : c_step;
-  // Whether it is no plain rectifier; known once, not compared for each tile.
+  // Whether there is an upper bound; computed once, not for each tile.
   int bounded = t.high < __builtin_inff() ? 1 : 0;
   __asm__("" : "+r"(bounded));
   const float *a = t.packed;
@@ -201,7 +203,7 @@ MACE_SIMD_INLINE void RunFourRows(const FourRows &t) {
         MACE_EACH_SUM(MACE_MIN)
       }
     }
-    // Leaves c at the next tile, as the products leave a.
+    // Advances c to the next tile, as the products advance a.
     __asm__ volatile(
         "vst1.32 {d16-d19}, [%[c]], %[step]\n\t"
         "vst1.32 {d20-d23}, [%[c]], %[step]\n\t"

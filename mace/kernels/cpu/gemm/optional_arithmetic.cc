@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Registers an arithmetic by being linked. Compiled once for each
-// (BUILD.bazel):
+// Registers an arithmetic if this file is linked. Compiled once for each
+// arithmetic (BUILD.bazel), with the macros
 //   MACE_ARITHMETIC_KIND    of ArithmeticKind
 //   MACE_ARITHMETIC_TABLES  which instruction sets have one (isa_table.h)
 //   MACE_ARITHMETIC_TABLE   its name in their namespaces
@@ -11,7 +11,7 @@
 #include "mace/kernels/cpu/isa_table.h"
 #include "mace/kernels/cpu/optional_kernels.h"
 
-// A level of macros in which the names above are replaced.
+// An additional macro level, so that the names above are replaced.
 #define MACE_DECLARE_ARITHMETICS(tables, table) \
   MACE_DECLARE_TABLES(tables, Arithmetic, table)
 #define MACE_FIND_ARITHMETIC(tables, isa, table) \

@@ -16,9 +16,9 @@ size_t PackedFloats(size_t depth, size_t columns) {
 
 namespace {
 
-// Whole panels whose columns lie side by side, all at once: what is read of a
-// row of B is then as long as can be. Rows may be far apart, too far for the
-// processor's own prefetching.
+// Packs several whole panels with adjacent columns together, so that long parts
+// of each row of B are read. Rows may be too far apart for the processor's
+// prefetcher.
 void PackNeighbours(const PackArgs &args,
                     size_t panel_begin,
                     size_t panel_end,
@@ -45,7 +45,7 @@ void PackPanels(const PackArgs &args,
                 size_t panel_begin,
                 size_t panel_end,
                 float *packed) {
-  // More panels at once would touch more pages than a processor remembers.
+  // More panels at once would need more pages than the TLB holds.
   constexpr size_t kTogether = 8;
   const size_t panel_floats = args.depth * kPanelColumns;
   if (args.column_stride == 1) {
@@ -85,7 +85,7 @@ void PackPanelsInPairs(const PackArgs &args,
                        size_t panel_begin,
                        size_t panel_end,
                        uint16_t *packed) {
-  // Pairs of floats, narrowed a few at a time while they are in L1.
+  // Pairs of floats are narrowed a few at a time, while they are in L1.
   constexpr size_t kRun = 64;
   float some[kRun * kPanelColumns];
   const size_t depth = (args.depth + 1) / 2 * 2;
@@ -104,7 +104,7 @@ void PackPanelsInPairs(const PackArgs &args,
         some[k / 2 * 2 * kPanelColumns + 2 * n + k % 2] =
             from[(k0 + k) * args.depth_stride + n * args.column_stride];
       };
-      // The inner loop reads what lies together.
+      // The inner loop reads adjacent elements.
       if (args.column_stride == 1) {
         for (size_t k = 0; k < filled; ++k) {
           for (size_t n = 0; n < count; ++n) place(k, n);

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Packing of weights into panels of 16 columns at run time, for products whose
-// second operand is computed (constants come packed from the model file).
+// Packs weights into panels of 16 columns at run time, for products whose
+// second operand is computed (constants are already packed in the model file).
 
 #ifndef MACE_KERNELS_CPU_GEMM_PACK_H_
 #define MACE_KERNELS_CPU_GEMM_PACK_H_
@@ -14,7 +14,7 @@
 
 namespace mace::gemm {
 
-// As transpose::Matrix, for elements of 4 bytes.
+// Like transpose::Matrix, for elements of 4 bytes.
 using TransposeFunction = void (*)(const void *x,
                                    size_t x_stride,
                                    void *y,
@@ -22,7 +22,7 @@ using TransposeFunction = void (*)(const void *x,
                                    size_t rows,
                                    size_t columns);
 
-// A matrix B of [depth, columns]; element (k, n) lies at
+// A matrix B of [depth, columns]; element (k, n) is at
 // b[k * depth_stride + n * column_stride]. One of the strides is 1.
 struct PackArgs {
   const float *b = nullptr;
@@ -30,11 +30,11 @@ struct PackArgs {
   size_t columns = 0;
   size_t depth_stride = 0;
   size_t column_stride = 0;
-  // Needed by PackPanels unless column_stride is 1.
+  // Required by PackPanels unless column_stride is 1.
   TransposeFunction transpose = nullptr;
 };
 
-// Floats that all panels of B take.
+// The number of floats in all panels of B.
 size_t PackedFloats(size_t depth, size_t columns);
 
 // Writes panels [panel_begin, panel_end) of B to their place in `packed`
@@ -44,11 +44,12 @@ void PackPanels(const PackArgs &args,
                 size_t panel_end,
                 float *packed);
 
-// The same in pairs of bf16 (kBf16Pairs): numbers of all panels, whose depth is
-// rounded up to an even one,
+// The same for pairs of bf16 (kBf16Pairs): the number of elements of all
+// panels, with the depth rounded up to an even number;
 size_t PackedPairNumbers(size_t depth, size_t columns);
 
-// and the panels, narrowed by arithmetic of bf16: [panels][depth / 2][16][2].
+// and the packing, which the bf16 arithmetic narrows: [panels][depth /
+// 2][16][2].
 void PackPanelsInPairs(const PackArgs &args,
                        const Arithmetic &bf16,
                        size_t panel_begin,

@@ -8,12 +8,13 @@
 namespace mace::gemm {
 namespace {
 
-// Packed columns of a task stay in L2 while the rows pass over them, and so
-// should the rows.
+// The packed columns of a task stay in L2 while they are multiplied by the
+// rows, and so should the rows.
 constexpr size_t kPackedBytes = 256 * 1024;
 constexpr size_t kRowBytes = 1024 * 1024;
 constexpr size_t kGroupColumns = kMaxGroupPanels * kPanelColumns;
-// Multiply-adds that are worth handing to a thread.
+// The least number of multiply-adds for which using another thread is
+// worthwhile.
 constexpr size_t kWorthwhile = 256 * 1024;
 constexpr size_t kPartsPerThread = 4;
 

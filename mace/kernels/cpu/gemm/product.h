@@ -1,12 +1,12 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of two computed matrices in float: what a task needs of B it packs
-// for itself, or uses where it lies, so that B is read once and nothing of its
-// size is written.
+// Products of two computed matrices in float. Each task packs the part of B
+// that it needs, or uses it in place, so that B is read once and no second
+// matrix of its size is written.
 //
-// Tasks are ranges of columns; they are independent and together compute every
-// output once. Results do not depend on their number.
+// A task computes a range of columns. Tasks are independent and together
+// compute every output once. Results do not depend on the number of tasks.
 
 #ifndef MACE_KERNELS_CPU_GEMM_PRODUCT_H_
 #define MACE_KERNELS_CPU_GEMM_PRODUCT_H_
@@ -38,14 +38,15 @@ struct ProductKernels {
 struct ProductPlan {
   ProductShape shape;
   ProductKernels kernels;
-  // kNone: so many rows that B is better packed once for all (conv/direct.h).
+  // kNone: there are so many rows that packing all of B once is faster
+  // (conv/direct.h).
   enum class Kind { kNone, kFewRows, kPacks } kind = Kind::kNone;
   size_t task_columns = 0;  // a multiple of kPanelColumns
   size_t tasks = 0;
   size_t scratch_bytes = 0;  // for each task that runs at the same time
 };
 
-// `products` of the shape will be run by so many threads.
+// `threads` threads will run `products` products of this shape.
 ProductPlan PlanProduct(const ProductShape &shape,
                         const ProductKernels &kernels,
                         int64_t products,
@@ -57,7 +58,7 @@ struct ProductArgs {
   float *c = nullptr;  // [rows][columns]
 };
 
-// scratch: plan.scratch_bytes, 64-byte aligned, for this call alone.
+// scratch: plan.scratch_bytes, 64-byte aligned, used only by this call.
 void RunProductTask(const ProductPlan &plan,
                     const ProductArgs &args,
                     size_t task,

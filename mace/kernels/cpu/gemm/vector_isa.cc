@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One row times panels of weights of floats or 16 bits.
+// One row times panels of float or 16-bit weights.
 
 #include "mace/kernels/cpu/gemm/gemm.h"
 #include "mace/kernels/cpu/gemm/gemm_tile.h"
@@ -14,7 +14,7 @@ void RunVector(const Vector &vector);  // for gemm_isa.cc
 
 namespace {
 
-// The products of one panel, w: [depth][16].
+// Adds the products of one panel, w: [depth][16].
 template <typename T, typename LoadWeights>
 MACE_SIMD_INLINE void Multiply(const Vector &x,
                                const T *w,
@@ -39,7 +39,7 @@ MACE_SIMD_INLINE void Multiply(const Vector &x,
   }
 }
 
-// The same of w: [depth / 2][16][2].
+// The same for w: [depth / 2][16][2].
 MACE_SIMD_INLINE void MultiplyPairs(const Vector &x,
                                     const uint16_t *w,
                                     Chains &acc) {

@@ -1,10 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// In float, tasks use B where it lies or pack their columns of it. Where there
-// are so many rows that these would be passed over too often, and for bf16
-// arithmetic, which narrows B meanwhile, B is packed as a whole, once per
-// matrix that it really has.
+// In float, each task uses B in place or packs its columns of B. If there are
+// so many rows that these would be read too often, and with bf16 arithmetic,
+// which must narrow B, all of B is packed once. A broadcast matrix is packed
+// only once.
 
 #include <algorithm>
 
@@ -29,7 +29,8 @@ struct FloatKernels {
   bool narrows() const { return arithmetic->element == gemm::Element::kBf16; }
 };
 
-// Items of `elements` copies each that are worth handing to a thread.
+// Items of `elements` copies each per grain, so that using another thread is
+// worthwhile.
 int64_t Grain(int64_t elements) {
   constexpr int64_t kWorthwhile = 16 * 1024;
   return std::max<int64_t>(1, kWorthwhile / elements);
@@ -64,14 +65,14 @@ class FloatPlan final : public Plan {
   }
   void MakePlan(int64_t call_rows, int threads);
 
-  // Where the matrix of A for a call begins.
+  // The offset of the matrix of A for a call.
   int64_t AMatrix(int64_t call) const {
     return MatrixOfBatch(sizes_.batches, sizes_.batches.a_step, call) *
            sizes_.rows * sizes_.depth;
   }
 
-  // Calls [begin, end) of product_; `whole` are the tensors from their start,
-  // but A is the matrix of the only call where it was transposed.
+  // Runs calls [begin, end) of product_. `whole` has pointers to the start of
+  // the tensors; but if A was transposed, to the matrix of the only call.
   void RunTasks(const gemm::ProductArgs &whole,
                 int64_t begin,
                 int64_t end,
@@ -94,7 +95,8 @@ FloatPlan::FloatPlan(const FloatKernels &kernels,
                      const Sizes &sizes,
                      int threads)
     : kernels_(kernels), sizes_(sizes) {
-  // With one B for all, the batches of an untransposed A are just more rows.
+  // If all batches use one B, the batches of an untransposed A are additional
+  // rows.
   calls_ = sizes.batches.count;
   int64_t call_rows = sizes.rows;
   if (sizes.batches.b_shared && !sizes.transposed_a &&
@@ -219,7 +221,7 @@ void FloatPlan::Pack(const float *b, void *packed, ThreadPool *pool) const {
 void FloatPlan::Transpose(const float *from,
                           float *to,
                           ThreadPool *pool) const {
-  // Cache lines of what is read.
+  // Whole cache lines of the input.
   constexpr int64_t kRows = 16;
   const int64_t rows = sizes_.rows;
   const int64_t depth = sizes_.depth;

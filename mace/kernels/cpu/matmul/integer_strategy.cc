@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A is packed in every run, in parallel with its sums, and so is B unless it is
-// constant. Then every task multiplies some rows by some columns.
+// Every run packs A and computes its row sums, in parallel, and also packs B
+// unless it is constant. Then every task multiplies some rows by some columns.
 
 #include <algorithm>
 
@@ -18,16 +18,16 @@ constexpr auto kColumns = static_cast<int64_t>(kPanelColumns);
 size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Rows of so many bytes that are worth handing to a thread.
+// Rows of `bytes` bytes per grain, so that using another thread is worthwhile.
 constexpr int64_t RowGrain(int64_t bytes) {
   constexpr int64_t kWorthwhile = 16 * 1024;
   return bytes >= kWorthwhile ? 1 : kWorthwhile / std::max<int64_t>(bytes, 1);
 }
 
-// What makes a number of that type one of int8, by exclusive or.
+// The value that converts a number to int8 by exclusive or.
 uint8_t Flip(bool is_unsigned) { return is_unsigned ? 0x80 : 0; }
 
-// Element `i` of a zero point, or its only one, as an int8 operand has it.
+// Element `i` of a zero point, or its only element, for an int8 operand.
 uint32_t ZeroAt(const Integers &integers, int64_t i) {
   uint8_t bits = 0;
   if (integers.zeros != nullptr) {
@@ -101,8 +101,8 @@ void PackB(const gemm::IntegerPacking &packing,
 
 class IntegerPlan final : public Plan {
  public:
-  // `arithmetic` and the memory of `prepared` outlive the plan; the latter is
-  // null where B is computed.
+  // `arithmetic` and the memory of `prepared` must outlive the plan; `prepared`
+  // is null if B is computed.
   IntegerPlan(const gemm::Arithmetic &arithmetic,
               const PackedB &prepared,
               const Sizes &sizes,
@@ -113,7 +113,7 @@ class IntegerPlan final : public Plan {
         batches_(sizes.batches),
         rows_(sizes.rows),
         all_rows_(sizes.a_matrices * sizes.rows) {
-    // With one B for all, the batches of A are just more rows.
+    // If all batches use one B, the batches of A are additional rows.
     calls_ = batches_.count;
     call_rows_ = rows_;
     if (batches_.b_shared && all_rows_ == calls_ * rows_) {
@@ -155,7 +155,7 @@ class IntegerPlan final : public Plan {
     char *a = nullptr;
     uint32_t *row_sums = nullptr;
     uint32_t *row_zeros = nullptr;
-    PackedB b;  // null where it is prepared
+    PackedB b;  // null if B is prepared
     uint32_t *column_sums = nullptr;
     uint32_t *column_zeros = nullptr;
     size_t bytes = 0;
@@ -167,7 +167,7 @@ class IntegerPlan final : public Plan {
            arithmetic_.integers->row_element_bytes;
   }
 
-  // Where everything lies in the scratch memory, or how much it is.
+  // Computes the addresses in the scratch memory, and its size.
   Scratch Lay(char *memory) const {
     Scratch s;
     const auto take = [&](size_t bytes) {
@@ -203,8 +203,8 @@ class IntegerPlan final : public Plan {
                       });
   }
 
-  // Tasks of so many rows that they stay in L2 while the columns pass over
-  // them; fewer, and fewer columns, where threads would be idle.
+  // A task has as many rows as stay in L2 while they are multiplied by the
+  // columns; fewer rows, and fewer columns, if threads would be idle otherwise.
   void Split(int threads) {
     constexpr int64_t kRowsInCache = 256 * 1024;
     constexpr int64_t kPartsPerThread = 4;
@@ -215,7 +215,8 @@ class IntegerPlan final : public Plan {
         tile;
     task_panels_ = b_.panels;
     if (threads <= 1) return;
-    // Multiply-adds that are worth handing to a thread.
+    // The least number of multiply-adds for which using another thread is
+    // worthwhile.
     constexpr int64_t kWorthwhile = 256 * 1024;
     const int64_t wanted = threads * kPartsPerThread;
     const int64_t row_tasks = calls_ * DivideUp(call_rows_, task_rows_);

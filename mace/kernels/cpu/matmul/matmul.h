@@ -1,11 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of matrices, [..., M, K] by [..., K, N], in any arithmetic, behind
-// one interface. An operator makes one strategy, and a plan of it for each
-// shape. A plan is a value: running it changes nothing in it, so that several
-// may run at the same time. Results have the same bits for any number of
-// threads.
+// Matrix products, [..., M, K] by [..., K, N], in any arithmetic, behind one
+// interface. An operator creates one strategy, and from it a plan for each
+// shape. Running a plan does not change it, so that several can run at the same
+// time. Results have the same bits for any number of threads.
 
 #ifndef MACE_KERNELS_CPU_MATMUL_MATMUL_H_
 #define MACE_KERNELS_CPU_MATMUL_MATMUL_H_
@@ -28,7 +27,7 @@ struct Sizes {
   int64_t rows = 0;
   int64_t depth = 0;
   int64_t columns = 0;
-  // Matrices are [K, M] and [N, K]; not of integers.
+  // If set, the matrices are [K, M] and [N, K]; not supported for integers.
   bool transposed_a = false;
   bool transposed_b = false;
   int64_t a_matrices = 0;
@@ -48,15 +47,16 @@ bool SizesOf(const Shape &a,
 // What is known of an operand of 8-bit integers.
 struct Integers {
   bool is_unsigned = false;
-  // Null for 0; else one zero point, or one for each row (A) or column (B).
+  // Null means 0; otherwise one zero point, or one for each row (A) or column
+  // (B).
   const uint8_t *zeros = nullptr;
   int64_t zero_count = 0;
 };
 
 struct Args {
   const void *a = nullptr;
-  const void *b = nullptr;  // not read where the strategy has prepared it
-  void *c = nullptr;        // overlaps nothing that is read
+  const void *b = nullptr;  // ignored if the strategy has prepared B
+  void *c = nullptr;        // must not overlap an input
   Integers a_integers;
   Integers b_integers;
 };
@@ -75,24 +75,25 @@ class Plan {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // Bytes that a constant B of this shape takes in the order of use; 0: it is
-  // used where it lies.
+  // The size in bytes of a prepared copy of a constant B of this shape; 0 if it
+  // is used in place.
   virtual size_t PreparedBytes(const Shape &) const { return 0; }
-  // Makes it, for all plans; `memory` (64-byte aligned) outlives them.
+  // Writes the prepared copy, which all plans use; `memory` (64-byte aligned)
+  // must outlive them.
   virtual void Prepare(const Shape & /*shape*/,
                        const void * /*b*/,
                        bool /*is_unsigned*/,
                        void * /*memory*/,
                        ThreadPool * /*pool*/) {}
-  // For sizes.Macs() > 0. The strategy outlives the plan.
+  // Requires sizes.Macs() > 0. The strategy must outlive the plan.
   virtual std::unique_ptr<Plan> MakePlan(const Sizes &sizes,
                                          int threads) const = 0;
 };
 
-// A, B and C of float; `arithmetic` is of float or bf16.
+// A, B and C are float; `arithmetic` is float or bf16.
 std::unique_ptr<Strategy> MakeFloat(const gemm::Arithmetic *arithmetic,
                                     CpuIsa isa);
-// A and B of 8-bit integers, C of int32; `arithmetic` is of int8.
+// A and B are 8-bit integers, C is int32; `arithmetic` is int8.
 std::unique_ptr<Strategy> MakeInteger(const gemm::Arithmetic *arithmetic);
 
 }  // namespace mace::matmul

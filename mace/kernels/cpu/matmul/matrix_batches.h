@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The batch dimensions of a product of matrices, [..., M, K] by [..., K, N],
-// which broadcast as NumPy's do.
+// The batch dimensions of a matrix product, [..., M, K] by [..., K, N], which
+// broadcast as in NumPy.
 
 #ifndef MACE_KERNELS_CPU_MATMUL_MATRIX_BATCHES_H_
 #define MACE_KERNELS_CPU_MATMUL_MATRIX_BATCHES_H_
@@ -15,7 +15,8 @@
 
 namespace mace::matmul {
 
-// The batch dimensions of both operands and how far each moves per step.
+// The batch dimensions of both operands, and the step of each operand per
+// dimension.
 struct MatrixBatches {
   size_t rank = 0;
   int64_t dims[Shape::kMaxRank] = {};
@@ -25,7 +26,8 @@ struct MatrixBatches {
   bool b_shared = true;  // every batch multiplies the same B
 };
 
-// False if the dimensions do not broadcast. Both have two or more.
+// Returns false if the dimensions do not broadcast. Both operands have at least
+// two dimensions.
 inline bool BroadcastMatrices(const Shape &a,
                               const Shape &b,
                               MatrixBatches *batches) {
@@ -51,7 +53,8 @@ inline bool BroadcastMatrices(const Shape &a,
   return true;
 }
 
-// Index of the operand's matrix for batch `index`; `step` is that operand's.
+// The index of the operand's matrix for batch `index`; `step` is that operand's
+// step.
 inline int64_t MatrixOfBatch(const MatrixBatches &batches,
                              const int64_t *step,
                              int64_t index) {

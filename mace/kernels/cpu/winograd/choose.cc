@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which method is fastest, by an estimate of its time.
+// Chooses the fastest method by an estimate of its time.
 
 #include <algorithm>
 
@@ -14,11 +14,12 @@ using Index = ptrdiff_t;
 
 constexpr Index kPanel = static_cast<Index>(gemm::kPanelColumns);
 
-// Transformed tiles and products of a block. Measured on Zen 5 with 1 MiB of
-// L2, 256 KiB to 1 MiB differ by less than the noise (3 %) on most layers,
-// since each point's products use only 1 / (t * t) of it at a time.
+// Size of the transformed tiles and products of a block. Measured on Zen 5 with
+// 1 MiB of L2: 256 KiB to 1 MiB differ by less than the noise (3 %) on most
+// layers, since the products of each point use only 1 / (t * t) of it at a
+// time.
 constexpr Index kBlockBytes = 512 * 1024;
-// Every block streams the whole transformed filter, or transforms it.
+// Every block reads, or transforms, the whole filter.
 constexpr Index kMinBlockTiles = 24;
 constexpr Index kMinBlockTilesEachRun = 64;
 constexpr Index kMaxBlockTiles = 256;
@@ -28,21 +29,23 @@ constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
 Index Points(int tile) { return Index{tile + 2} * (tile + 2); }
 
-// Costs in the time of one multiply-accumulate of a matrix product, fitted to
-// 23 layers of 16 to 512 channels and 4x4 to 224x224 pixels on one core of Zen
-// 5 with AVX-512 (127 GMAC/s, 1 MiB of L2); what they choose took at most 12 %
-// longer than the best of direct, 2 and 4.
+// Costs relative to the time of one multiply-accumulate of a matrix product.
+// They were fitted to 23 layers of 16 to 512 channels and 4x4 to 224x224 pixels
+// on one core of Zen 5 with AVX-512 (127 GMAC/s, 1 MiB of L2); the method that
+// they choose took at most 12 % longer than the best of direct, 2 and 4.
 //
-// A transform handles vectors as the product does, about 6 operations for each
-// of its t * t values per channel; a tile costs as much as 400 more for its
-// pointers and calls.
+// A transform uses vectors as wide as the product's, and takes about 6
+// operations for each of its t * t values per channel; pointers and calls cost
+// about 400 operations more per tile.
 constexpr double kTransformCost = 6.0;
 constexpr double kTileCost = 400.0;
-// A product of fewer rows is bound by loading weights into registers.
+// With fewer rows, the time of a product is limited by loading weights into
+// registers.
 constexpr double kMinRows = 4.0;
-// Streaming a filter costs little from L2 (2.4 MB: 1.2 per float) and up to 12
-// from memory (38 MB); linear in between. This weighs most on AVX-512, so
-// that slower cores take the larger filter a little less often than they could.
+// Reading a float of the filter costs little from L2 (2.4 MB: 1.2) and up to 12
+// from memory (38 MB); linear between the two. The cost matters most with
+// AVX-512, so slower cores choose the larger filter slightly less often than
+// would be best.
 constexpr double kMaxStreamCost = 10.0;
 constexpr double kStreamCostBytes = 2.0 * 1024 * 1024;
 
@@ -64,7 +67,7 @@ double FilterFloats(const conv::Shape &s, int tile) {
   return static_cast<double>(Points(tile) * s.in_c * RoundUp(s.out_c, kPanel));
 }
 
-// Of a filter that is transformed before the first run.
+// The cost with a filter that is transformed before the first run.
 double WinogradCost(const conv::Shape &s, int tile) {
   const Index count = TileCount(s, tile);
   const double tiles = static_cast<double>(count);
@@ -88,14 +91,16 @@ double DirectCost(const conv::Shape &s, double rate) {
   return (std::max(rows, kMinRows) * weights + StreamCost(weights)) / rate;
 }
 
-// Whether each run should transform the filter. That reads 9 of every t * t
-// floats, and costs kFilterCost for each of these in every block; otherwise all
-// come from memory once, since the layers in between leave little of them in
-// cache. With narrower vectors an operation takes longer and memory does not:
-// from 4 lanes on, transforming never pays.
+// Whether each run should transform the filter. This reads 9 of every t * t
+// floats, and costs kFilterCost for each of these in every block. Otherwise all
+// floats are read from memory once per run, since the layers in between leave
+// little of them in cache. With narrower vectors an operation takes longer but
+// memory is equally fast: with 4 lanes, transforming in each run is never
+// faster.
 constexpr double kFilterCost = 3.0;
 constexpr double kFullLanes = 16.0;
-// Less is neither much memory nor much to read. Threads that read at the same
+// Smaller filters need little memory and little time to read. Threads that read
+// at the same
 // time wait longer: with 2 of them on Zen 5, 52 layers of DenseNet-121, of 128
 // channels and 32 filters each (576 KiB, 29 MiB in all), took 0.91 times as
 // long by transforming, but with one thread 1.17 times.

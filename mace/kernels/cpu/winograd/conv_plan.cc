@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a convolution is cut into tasks.
+// Divides a convolution into tasks.
 
 #include <algorithm>
 
@@ -10,12 +10,12 @@
 namespace mace::winograd {
 namespace {
 
-// Products are made and transformed back for this many panels at a time, the
-// widest group of columns of the matrix kernels: what waits for the output
-// transform does not grow with the number of filters.
+// Products are computed and transformed back for this many panels at a time,
+// which is the widest group of columns of the matrix kernels. The buffer for
+// products therefore does not grow with the number of filters.
 constexpr Index kMaxGroup = static_cast<Index>(gemm::kMaxGroupPanels);
 
-// Where each run transforms the filter, the group is as wide as this allows.
+// If each run transforms the filter, the group is as wide as this size allows.
 constexpr Index kGroupFilterBytes = 1280 * 1024;
 
 Index Points(int tile) { return Index{tile + 2} * (tile + 2); }
@@ -47,21 +47,23 @@ void SplitPanels(ConvPlan *p, Index parts) {
   p->panel_blocks = DivideUp(p->panels, p->panel_block);
 }
 
-// Whether to split tiles, each part of which reads, or transforms, the whole
-// filter, and not columns, each part of which transforms the same tiles again.
+// Whether to divide tiles, so that each part reads or transforms the whole
+// filter, instead of columns, so that each part transforms all tiles.
 bool TilesAreCheaper(const ConvPlan &p, Index blocks) {
   constexpr Index kMinSplitTiles = 12;
   if (p.tiles / blocks < kMinSplitTiles) return false;
-  // A vector of the filter takes as long to transform as two of the image.
+  // Transforming a vector of the filter takes as long as two vectors of the
+  // image.
   return !p.each_run || p.panels * kPanel < 2 * p.tiles;
 }
 
-// Whether two tasks should share the points of a block. Where columns are split
-// both transform all tiles, and a product is left with few columns; where tiles
-// are split both transform the filter. Half the products come from another core
-// then, so they must be fewer than the inputs. On 2 threads of Zen 5 layers of
+// Whether two tasks should share the points of a block. If columns were
+// divided, both tasks would transform all tiles, and each product would have
+// few columns; if tiles were divided, both would transform the filter. When
+// points are shared, half of the products are read from another core's cache,
+// so there must be fewer products than inputs. On 2 threads of Zen 5, layers of
 // 128 channels and 32 filters took 0.83 times as long at 14x14 pixels, 0.82 at
-// 7x7 and 0.95 at 28x28, with what Fetch gains.
+// 7x7 and 0.95 at 28x28, including the gain of Fetch.
 bool HalvesAreCheaper(ConvPlan p) {
   if (!p.each_run || p.transforms->input[kFirstRows] == nullptr) return false;
   if (p.tile_blocks > 1 || p.tiles < 2) return false;
@@ -69,8 +71,7 @@ bool HalvesAreCheaper(ConvPlan p) {
   return GroupPanels(p) == p.panels && 2 * p.panels * kPanel <= p.shape.in_c;
 }
 
-// As many equal tasks for one thread as for another, once there are so few that
-// it matters.
+// Gives all threads equally many tasks of equal size if there are few tasks.
 void SplitForThreads(ConvPlan *p, int threads) {
   constexpr Index kEnoughTasks = 16;  // per thread
   if (threads <= 1 || p->tile_blocks >= kEnoughTasks * threads) return;
@@ -183,7 +184,8 @@ ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task) {
 conv::Region RegionOf(const ConvPlan &plan, ptrdiff_t task, ptrdiff_t index) {
   const conv::Shape &s = plan.shape;
   const Task at = LocateOutputs(plan, task);
-  // Tiles of the block that lie side by side, and one of their rows.
+  // Tiles of the block that are in the same row of tiles, and one of their
+  // pixel rows.
   const Index line = at.tile_begin / plan.tiles_w + index / plan.tile;
   const Index begin = std::max(at.tile_begin, line * plan.tiles_w);
   const Index end = std::min(at.tile_end, (line + 1) * plan.tiles_w);

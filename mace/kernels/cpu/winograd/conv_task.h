@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which part of a convolution a task has, and how its scratch is laid out.
-// Included by conv_plan.cc and conv_winograd.cc only.
+// The part of a convolution that a task computes, and the layout of its scratch
+// memory. Included only by conv_plan.cc and conv_winograd.cc.
 
 #ifndef MACE_KERNELS_CPU_WINOGRAD_CONV_TASK_H_
 #define MACE_KERNELS_CPU_WINOGRAD_CONV_TASK_H_
@@ -40,7 +40,7 @@ inline Index GroupElements(const ConvPlan &p) {
   return p.group_panels * kPanel;
 }
 
-// Parts of a task's scratch, in bytes. Points are those of its rows.
+// Parts of a task's scratch memory, in bytes. Its points are those of its rows.
 struct Scratch {
   size_t inputs;    // [points][tile_block][in_c]
   size_t products;  // [points][tile_block][columns of a group]; not with halves
@@ -67,8 +67,8 @@ struct Task {
 
 Task Locate(const ConvPlan &p, Index task);
 
-// What the task writes to the output: all of its block, or with halves half the
-// tiles of it, which may be none.
+// The region of the output that the task writes: all of its block, or with
+// halves half of the tiles, possibly none.
 Task LocateOutputs(const ConvPlan &p, Index task);
 
 inline Index PointBegin(const ConvPlan &p, const Task &task) {
@@ -78,7 +78,7 @@ inline Index PointEnd(const ConvPlan &p, const Task &task) {
   return Index{RowEnd(p.tile + 2, task.rows)} * (p.tile + 2);
 }
 
-// A tile's place in the output.
+// The position of a tile in the output.
 struct Place {
   Index n;
   Index h;

@@ -11,11 +11,12 @@
 namespace mace::winograd {
 namespace {
 
-// Of fp16 products: the output transform makes their errors larger than those
-// of a direct product.
+// For fp16 products. Shorter than in a direct product, because the output
+// transform increases errors.
 constexpr size_t kFp16Chain = 32;
 
-// Pointers to the pixels that a tile needs; `zeros` for those outside.
+// Pointers to the pixels that a tile needs; pixels outside the image point to
+// `zeros`.
 template <typename T>
 void PointAtPixels(const conv::Shape &s,
                    const Place &place,
@@ -39,9 +40,9 @@ void PointAtPixels(const conv::Shape &s,
   }
 }
 
-// Memory that is read soon: each call fetches one of `calls` parts of it. Into
-// the first level of cache, though most of it moves on to the second: Zen 5
-// drops what is fetched into the second alone while many lines are under way.
+// Memory that will be read soon: each call prefetches one of `calls` parts of
+// it. It is prefetched into L1, although most of it is then evicted to L2: Zen
+// 5 drops prefetches into L2 while many lines are in flight.
 struct Fetch {
   const char *at = nullptr;
   Index bytes = 0;
@@ -60,7 +61,7 @@ struct Fetch {
   }
 };
 
-// Of a panel of the filter as it is.
+// Bytes of a panel of the original filter.
 size_t PanelBytes(const ConvPlan &p) {
   const auto depth = static_cast<size_t>(p.shape.in_c);
   const bool pairs = p.weight_type == gemm::WeightType::kBf16Pairs;
@@ -68,9 +69,9 @@ size_t PanelBytes(const ConvPlan &p) {
                           9 * (pairs ? depth + depth % 2 : depth));
 }
 
-// The filter that a task of each_run transforms first. What other layers read
-// has put it out of the cache, and a task of few tiles would wait for it longer
-// than it computes.
+// The filter that a task with each_run transforms first. The data of other
+// layers has evicted it from the cache, and a task with few tiles would wait
+// for it longer than it computes.
 Fetch FirstFilter(const ConvPlan &p, const Task &task, const void *weights) {
   constexpr Index kMostBytes = 256 * 1024;
   Fetch fetch;
@@ -108,20 +109,21 @@ void TransformInputs(const ConvPlan &p,
   }
 }
 
-// Some panels, all points: [tiles, in_c] x [in_c, columns].
+// The product for some panels at all points: [tiles, in_c] x [in_c, columns].
 template <typename T>
 struct Group {
   Index panel = 0;
   Index panels = 0;
   Index columns = 0;
   const T *weights = nullptr;  // transformed, of the task's first point
-  // What is read after the group, or null, and how much of it; a product
-  // fetches as much as its own weights into cache.
+  // The data that is read after the group, or null, and its size; each product
+  // prefetches as much of it as its own weights.
   const char *next = nullptr;
   Index next_bytes = 0;
 };
 
-// From `panel` on, as many as are multiplied at a time.
+// Multiplies panels from `panel` on, as many as the arithmetic computes at a
+// time.
 template <typename T>
 Group<T> GroupAt(const ConvPlan &p, const Task &task, Index panel) {
   Group<T> group;
@@ -162,7 +164,7 @@ void Multiply(const ConvPlan &p,
   const T *w = group.weights;
   const Index bytes = group.panels * p.shape.in_c * kPanel *
                       static_cast<Index>(sizeof(T));  // of a point
-  // The last products fetch what follows the group.
+  // The last products prefetch the data that follows the group.
   const Index fetches =
       group.next == nullptr
           ? 0
@@ -222,8 +224,8 @@ void TransformOutputs(const ConvPlan &p,
   }
 }
 
-// Where the group's weights lie, transformed now if that is done in each run,
-// and what comes next.
+// Returns the group's transformed weights, transforming them first if each run
+// does so, and the data that follows.
 template <typename T>
 void FindWeights(const ConvPlan &p,
                  const Task &task,
@@ -261,7 +263,7 @@ void FindWeights(const ConvPlan &p,
                       std::min(p.group_panels, task.panel_end - end);
 }
 
-// Of a block, where two tasks make them.
+// Computes the products of a block that two tasks share.
 template <typename T, typename Byte>
 T *ProductsOf(const ConvPlan &p, const Task &task, Byte *shared) {
   return reinterpret_cast<T *>(shared + static_cast<size_t>(task.block) *

@@ -6,10 +6,10 @@
 // block, and the results are transformed back with bias, residual and clamp.
 //
 // As with conv::DirectPlan, tasks are independent, may run on any threads in
-// any order, and together write every output once. Results depend on neither
-// the number of tasks nor the number of threads. Where tasks make the products
-// of half the points each, there are as many again that transform these back,
-// once all the first ones are done.
+// any order, and together write every output once. Results depend neither on
+// the number of tasks nor on the number of threads. If two tasks share a block,
+// each computes the products of half of the points; after all of these tasks,
+// an equal number of output tasks transforms the products back.
 
 #ifndef MACE_KERNELS_CPU_WINOGRAD_CONV_WINOGRAD_H_
 #define MACE_KERNELS_CPU_WINOGRAD_CONV_WINOGRAD_H_
@@ -21,13 +21,13 @@
 
 namespace mace::winograd {
 
-// How a convolution runs.
+// How to compute a convolution.
 struct Method {
   int tile = 0;  // 2 or 4; 0: by the direct product
-  // Whether every run transforms the filter anew, a few panels at a time, into
-  // memory that stays in cache; else it is transformed before the first one,
-  // and what every run reads from memory is 4 (tile 4) or 1.8 times the filter.
-  // The bits of the results are the same.
+  // Whether every run transforms the filter again, a few panels at a time, into
+  // memory that stays in cache. Otherwise the filter is transformed before the
+  // first run, and every run reads 4 times (tile 4) or 1.8 times (tile 2) the
+  // size of the filter from memory. The results have the same bits.
   bool each_run = false;
 };
 
@@ -44,7 +44,8 @@ struct ChooseRequest {
 };
 Method Choose(const ChooseRequest &request);
 
-// Tiles that are computed at a time, by what should stay in cache.
+// The number of tiles that are computed at a time, chosen so that their data
+// stays in cache.
 ptrdiff_t BlockTiles(const conv::Shape &shape, const Method &method);
 
 struct ConvPlan {
@@ -67,8 +68,8 @@ struct ConvPlan {
   // Values of the transformed filter from a point to the next: of all panels,
   // with each_run of a group.
   size_t filter_stride = 0;
-  // Whether two tasks share the points of a block, and so its transforms of
-  // image and filter, instead of its tiles or columns.
+  // Whether two tasks share the points of a block, and so the transforms of
+  // image and filter, instead of dividing its tiles or columns.
   bool halves = false;
   ptrdiff_t tasks = 1;         // tile_blocks * panel_blocks, or twice as many
   ptrdiff_t output_tasks = 0;  // after those: as many with halves, else none
@@ -86,10 +87,10 @@ struct PlanRequest {
   int threads = 1;
 };
 
-// The functions below are linked where a model needs them; operators call them
-// by the table at the end.
+// The functions below are linked only if a model needs them; callers use the
+// table at the end.
 
-// The geometry must be one that Choose accepts.
+// The geometry must be one for which Choose returns a tile.
 ConvPlan PlanConv(const PlanRequest &request);
 
 // Values of the filter that is transformed before the first run, [t * t]
@@ -98,8 +99,8 @@ ConvPlan PlanConv(const PlanRequest &request);
 size_t FilterElements(const ConvPlan &plan);
 
 // args.weights is the transformed filter, or with each_run the filter itself,
-// PACKED_O16 of plan.weight_type; args.epilogue.residual may be the
-// output itself. scratch: plan.scratch_bytes, for this call alone; shared:
+// PACKED_O16 of plan.weight_type; args.epilogue.residual may equal the output.
+// scratch: plan.scratch_bytes, used only by this call; shared:
 // plan.shared_bytes, for all calls of a run; both 64-byte aligned.
 void RunConvTask(const ConvPlan &plan,
                  const conv::Args &args,
@@ -112,10 +113,10 @@ void RunOutputTask(const ConvPlan &plan,
                    ptrdiff_t task,
                    const void *shared);
 
-// What a task, with halves an output task, writes is one such region per row of
-// the output that its tiles cut: Regions(plan, task) of them.
+// A task (with halves: an output task) writes one region per row of tiles that
+// it covers: Regions(plan, task) regions.
 ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task);
-// Empty (row_begin == row_end) where the last tiles reach beyond the output.
+// Empty (row_begin == row_end) if the last tiles are outside the output.
 conv::Region RegionOf(const ConvPlan &plan, ptrdiff_t task, ptrdiff_t index);
 
 struct Part {
@@ -137,7 +138,7 @@ struct Part {
                             ptrdiff_t index);
 };
 
-// What transforms.cc registers; null in a library without.
+// The functions that transforms.cc registers; null if they are not linked.
 const Part *LinkedPart();
 
 }  // namespace mace::winograd

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a Winograd convolution should give: the definition in double precision,
-// and a bound of the error by way of the method's matrices.
+// The expected results of a Winograd convolution: the definition in double
+// precision, and an error bound computed from the method's matrices.
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,9 @@ namespace mace::winograd {
 
 namespace {
 
-// The matrices of the method, from its points: element-wise absolute values,
-// through which the bound follows the largest possible intermediate values.
+// The matrices of the method, computed from its points. Their element-wise
+// absolute values give the largest possible intermediate values, from which the
+// bound follows.
 struct Matrices {
   int t;
   std::vector<std::vector<double>> input;   // B', t x t
@@ -30,8 +31,8 @@ Matrices MakeMatrices(int tile) {
   Matrices x;
   x.t = t;
   x.output.assign(Size(tile), std::vector<double>(Size(t), 0.0));
-  // Coefficients of the product of (x - q) over all q but one; all for
-  // infinity, whose other rows are unit vectors.
+  // Coefficients of the product of (x - q) over all q except one; over all q
+  // for infinity. The other rows of infinity are unit vectors.
   for (int i = 0; i < t; ++i) {
     const bool infinity = i == t - 1;
     std::vector<double> polynomial = {1};

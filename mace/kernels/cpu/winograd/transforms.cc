@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Registers what computes by Winograd's method, by being linked.
+// Registers the code of Winograd's method if this file is linked.
 
 #include "mace/kernels/cpu/isa_table.h"
 #include "mace/kernels/cpu/optional_kernels.h"

@@ -8,9 +8,10 @@
 //   Y = A' [ sum over channels of (G g G') * (B' d B) ] A
 //
 // with an elementwise product in the middle: t * t multiplications for m * m
-// outputs instead of 9 * m * m, 2.25 times fewer for m = 2 and 4 times for
-// m = 4. The sums over channels are t * t matrix products (conv_winograd.h);
-// here are the three transforms, vectors running over channels.
+// outputs instead of 9 * m * m, which is 2.25 times fewer for m = 2 and 4 times
+// fewer for m = 4. The sums over channels are t * t matrix products
+// (conv_winograd.h). This file has the three transforms; vectors run over
+// channels.
 //
 // Points. m = 2: 0, 1, -1, infinity. m = 4: 0, +-3/4, +-3/2, infinity: every
 // constant of B' and A' is then exact in float. With random data in [-1, 1] and
@@ -24,8 +25,8 @@
 // of fp16 fp16; bf16 would lose too much. Filters are transformed in float in
 // any case.
 //
-// Every value is computed by one fixed order of operations, so that results do
-// not depend on how tiles are split among calls.
+// Every value is computed by a fixed order of operations, so that results do
+// not depend on how tiles are divided among calls.
 
 #ifndef MACE_KERNELS_CPU_WINOGRAD_WINOGRAD_H_
 #define MACE_KERNELS_CPU_WINOGRAD_WINOGRAD_H_
@@ -39,8 +40,8 @@ namespace mace::winograd {
 
 inline constexpr int kMaxPoints = 36;
 
-// Rows of a tile's t * t points: all, or half of them. For m = 4 a pair +-p,
-// whose rows share their arithmetic, lies in one half.
+// Rows of a tile's t * t points: all of them, or half. For m = 4, the rows of a
+// pair +-p, which share their arithmetic, are in the same half.
 enum Rows { kAllRows, kFirstRows, kLastRows };
 inline constexpr int kRowChoices = 3;
 
@@ -84,7 +85,7 @@ struct OutputArgs {
   const void *from = nullptr;  // of point 0; columns rounded up to 16 are read
   size_t from_stride = 0;      // values from a point to the next
   size_t columns = 0;
-  int rows = 0;  // of the tile's m that lie in the output
+  int rows = 0;  // of the tile's m rows, those inside the output
   int cols = 0;
   void *to = nullptr;
   size_t row_stride = 0;           // elements from an output row to the next
@@ -99,8 +100,8 @@ struct OutputArgs {
 };
 
 struct Transforms {
-  // By Rows; those of halves, which give the same bits, are null for an ISA of
-  // narrow vectors.
+  // Indexed by Rows. The kernels for halves, which give the same bits, are null
+  // for ISAs with narrow vectors.
   void (*filter[kRowChoices])(const FilterArgs &args);
   void (*input[kRowChoices])(const InputArgs &args);
   void (*output)(const OutputArgs &args);

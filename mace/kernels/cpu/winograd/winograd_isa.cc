@@ -1,7 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The transforms: a one-dimensional one, applied to columns, then to rows.
+// The transforms: a one-dimensional transform, applied to columns, then to
+// rows.
 
 #include <cstdint>
 
@@ -60,12 +61,12 @@ MACE_SIMD_INLINE fv::V LoadWeights(const FilterPanel &x, size_t at) {
                                           : fv::LoadBf16(from);
 }
 
-// Floats of each tap that are widened before they are transformed. One
-// transform for all types: unrolled for each it would be 5 KB more.
+// Floats of each tap that are widened before they are transformed. All types
+// share one transform: unrolled for each type, it would be 5 KB larger.
 constexpr size_t kRun = 128;
 
-// Weights [begin, begin + count) of every tap, to [9][kRun]; of pairs, which
-// lie in [channels / 2][16][2].
+// Converts weights [begin, begin + count) of every tap to [9][kRun]; for
+// weights in pairs, stored as [channels / 2][16][2].
 void WidenPairs(const FilterPanel &from,
                 size_t tap_stride,
                 size_t begin,
@@ -84,7 +85,7 @@ void WidenPairs(const FilterPanel &from,
   }
 }
 
-// The same of other types.
+// The same for the other types.
 void WidenRun(const FilterPanel &from,
               size_t tap_stride,
               size_t begin,
@@ -97,8 +98,8 @@ void WidenRun(const FilterPanel &from,
   }
 }
 
-// `count` weights of every tap, a vector at a time. The compiler drops the
-// arithmetic of the other rows.
+// Transforms `count` weights of every tap, a vector at a time. The compiler
+// removes the arithmetic of the other rows.
 template <typename Tile, Rows kRows>
 void FilterRun(const float *from,
                size_t tap_stride,
@@ -221,9 +222,9 @@ void Input(const InputArgs &args) {
 
 }  // namespace
 
-// With halves where each run may transform the filter, which does not pay with
-// narrow vectors: for NEON the compiler fuses other operations in halves than
-// in the whole, and so gives other bits.
+// Halves are only needed if runs may transform the filter, which is not
+// worthwhile with narrow vectors. On NEON they could not be used: the compiler
+// fuses other operations in a half than in the whole, which gives other bits.
 template <typename Tile>
 constexpr Transforms MakeTransforms() {
   Transforms x = {};

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Points to outputs: both transforms, bias, residual and clamp. Included by
-// winograd_isa.cc only.
+// From points to outputs: both transforms, bias, residual and clamp. Included
+// only by winograd_isa.cc.
 
 #ifndef MACE_KERNELS_CPU_WINOGRAD_WINOGRAD_OUTPUT_H_
 #define MACE_KERNELS_CPU_WINOGRAD_WINOGRAD_OUTPUT_H_
@@ -39,9 +39,10 @@ MACE_SIMD_INLINE void FinishPixel(
   }
 }
 
-// Whole vectors of columns: how many columns that were. For ISAs that can hold
-// a pointer to every row of points and of pixels: no address is computed inside
-// the loop. kWhole: all pixels of the tile lie in the output.
+// Computes whole vectors of columns and returns the number of columns. For ISAs
+// with enough registers for a pointer to every row of points and pixels, so
+// that the loop computes no addresses. kWhole: all pixels of the tile are
+// inside the output.
 template <typename Tile, bool kWhole>
 static size_t OutputVectors(const OutputArgs &args) {
   const OutputArgs x = args;  // a store cannot change the copy
@@ -63,7 +64,7 @@ static size_t OutputVectors(const OutputArgs &args) {
   }
   const sv::V low = sv::Set(x.low);
   const sv::V high = sv::Set(x.high);
-  const bool bounded = x.high < __builtin_inff();  // no plain rectifier
+  const bool bounded = x.high < __builtin_inff();  // not a plain ReLU
   size_t c = 0;
   for (; c + sv::kLanes <= x.columns; c += sv::kLanes) {
     sv::V columns[m][t];
@@ -115,9 +116,10 @@ static size_t OutputVectors(const OutputArgs &args) {
   return c;
 }
 
-// The same where registers are few but loads step by any distance. Between the
-// two transforms all rests in memory: a store and a load, where the compiler
-// would spill it by two instructions each.
+// The same for ISAs with few registers whose loads accept any offset.
+// Intermediate values are kept in memory between the two transforms: one store
+// and one load, instead of the two instructions each with which the compiler
+// would spill them.
 template <typename Tile, bool kWhole>
 static size_t StepOutputVectors(const OutputArgs &args) {
   const OutputArgs x = args;  // a store cannot change the copy
@@ -125,7 +127,7 @@ static size_t StepOutputVectors(const OutputArgs &args) {
   constexpr int m = Tile::kOutputs;
   alignas(16) Point kept[t * m * sv::kLanes];
   const size_t points = t * x.from_stride;  // from a row of points to the next
-  const bool bounded = x.high < __builtin_inff();  // no plain rectifier
+  const bool bounded = x.high < __builtin_inff();  // not a plain ReLU
   size_t c = 0;
   for (; c + sv::kLanes <= x.columns; c += sv::kLanes) {
     const Point *point = static_cast<const Point *>(x.from) + c;

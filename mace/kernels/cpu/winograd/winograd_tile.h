@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The one-dimensional transforms, by size of tile, and the addresses of points.
-// Included by the transforms of whole tiles only.
+// The one-dimensional transforms, by tile size, and the addresses of points.
+// Included only by the transforms of whole tiles.
 
 #ifndef MACE_KERNELS_CPU_WINOGRAD_WINOGRAD_TILE_H_
 #define MACE_KERNELS_CPU_WINOGRAD_WINOGRAD_TILE_H_
@@ -12,7 +12,8 @@
 
 #include "mace/kernels/cpu/simd_element.h"
 
-// Loops over rows, columns and points must unroll, or these leave registers.
+// Loops over rows, columns and points must be unrolled; otherwise the values do
+// not stay in registers.
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
 namespace mace::winograd::MACE_ISA {
