@@ -1,10 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where operators find the kernels whose activations are of 16 bits. These are
-// a part of the library of their own (half_kernels.cc, 40 KB on arm64), which
-// is linked with the operator Cast: without it nothing could convert what they
-// take and give, so a library for models in float32 has no use for them.
+// Gives operators the kernels for 16-bit activations. These are an optional
+// part of the library (half_kernels.cc, 40 KB on arm64), which is linked with
+// the operator Cast: without Cast, nothing could convert their inputs and
+// outputs, and models in float32 do not need them.
 
 #ifndef MACE_KERNELS_CPU_HALF_ARITHMETIC_H_
 #define MACE_KERNELS_CPU_HALF_ARITHMETIC_H_
@@ -21,26 +21,27 @@ namespace pool {
 struct Kernels;
 }
 
-// Both, or none. Products have tables of their own (gemm::ArithmeticFor), and
-// so has Winograd's method, which would lose too much of bf16.
+// Both are set, or none. Products have separate tables (gemm::ArithmeticFor),
+// and so has Winograd's method, which would lose too much accuracy in bf16.
 struct HalfTables {
   const dwconv::Kernels *dwconv = nullptr;
   const pool::Kernels *pool = nullptr;
 };
 
-// What half_kernels.cc registers. Called for float16 and bfloat16 alone.
+// The functions that half_kernels.cc registers. Called only for float16 and
+// bfloat16.
 struct HalfKernels {
   HalfTables (*find)(CpuIsa isa, Precision precision);
   bool (*exist)(const char *family, CpuIsa isa, Precision precision);
 };
 
-// Null ones for float32, and where the ISA has no such arithmetic or this
-// library no kernels.
+// The tables are null for float32, if the ISA has no such arithmetic, and if
+// this library was built without the kernels.
 HalfTables HalfTablesFor(CpuIsa isa, Precision precision);
 bool HalfKernelsAreLinked();
-// Whether a family of kernels has the arithmetic of that precision on the ISA,
-// by the name that signatures of operators call it: "gemm", "dwconv", "pool".
-// May ask the operating system for registers: PermittedIsa.
+// Whether a family of kernels has arithmetic of that precision on the ISA.
+// `family` is its name in operator signatures: "gemm", "dwconv", "pool". May
+// request registers from the operating system: see PermittedIsa.
 bool HalfKernelsExist(const char *family, CpuIsa isa, Precision precision);
 
 }  // namespace mace

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Registers the kernels for activations of 16 bits, by being linked.
+// Registers the kernels for 16-bit activations if this file is linked.
 
 #include <cstring>
 

@@ -37,13 +37,15 @@ bool Supports_avx512() {
 bool Supports_avx512_vnni() {
   return Supports_avx512() && __builtin_cpu_supports("avx512vnni") != 0;
 }
-// All processors that have the one have the other (since Cooper Lake, Zen 4).
+// Every processor with one of them also has the other (since Cooper Lake, Zen
+// 4).
 bool Supports_avx512_bf16() {
   return Supports_avx512_vnni() && __builtin_cpu_supports("avx512bf16") != 0;
 }
 #if defined(__x86_64__)
-// The tiles: parts 17 and 18 of the processor's extended state. Not asked for
-// by __builtin_cpu_supports, which says nothing about the operating system.
+// The tiles are parts 17 and 18 of the processor's extended state. Checked
+// here, because __builtin_cpu_supports does not check the operating system for
+// them.
 constexpr unsigned kTileState = (1u << 17) | (1u << 18);
 bool Supports_amx_bf16() {
   unsigned a, b, c, d;
@@ -74,7 +76,7 @@ bool MayUseTiles() { return false; }
 #elif defined(__aarch64__)
 bool Supports_neon() { return true; }  // Armv8-A always has Advanced SIMD
 bool Supports_neon_fp16() { return (getauxval(AT_HWCAP) & HWCAP_ASIMDHP) != 0; }
-// The other way round there are many: Cortex-A75 with fp16 alone.
+// The converse is not true: Cortex-A75 has fp16 only.
 bool Supports_neon_dotprod() {
   return Supports_neon_fp16() && (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
 }

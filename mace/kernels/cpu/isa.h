@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which instruction set the CPU kernels run with.
+// The instruction set that the CPU kernels use.
 //
 // Every kernel family under mace/kernels/cpu is one source that the build
 // compiles once per instruction set ("ISA") into a namespace of that name. The
@@ -11,9 +11,9 @@
 #ifndef MACE_KERNELS_CPU_ISA_H_
 #define MACE_KERNELS_CPU_ISA_H_
 
-// X(name) for every ISA that this target compiles every kernel family for,
-// lowest first. `name` is at once the namespace of the compiled copy, the
-// spelling that MACE_CPU_ISA accepts and the enumerator (hence lower case).
+// X(name) for every ISA for which this target compiles every kernel family,
+// lowest first. `name` is the namespace of the compiled copy, the value that
+// MACE_CPU_ISA accepts, and the enumerator (and therefore lower case).
 //
 // An extension, X(name, base), adds instructions of lower precision to a base.
 // Only the families that use them have a copy of that name (`extension` of
@@ -102,26 +102,28 @@ enum class CpuIsa {
 // "sse41", "avx512_bf16", "neon", ...; "none" for CpuIsa::kNone.
 const char *CpuIsaName(CpuIsa isa);
 
-// The highest compiled-in ISA that this processor and its operating system
-// support. Asks cpuid (x86) or the auxiliary vector (ARM) at every call.
+// The highest compiled ISA that this processor and its operating system
+// support. Each call reads cpuid (x86) or the auxiliary vector (ARM).
 CpuIsa BestCpuIsa();
 
-// Whether every kernel family has a copy of that name, thus no extension.
+// Whether every kernel family has a copy with that name, that is, whether `isa`
+// is not an extension.
 bool IsBase(CpuIsa isa);
 
-// Whether kernels of `isa` may use instructions for products of bf16.
+// Whether kernels of `isa` may use instructions for bf16 products.
 bool HasBf16(CpuIsa isa);
-// Likewise of fp16.
+// The same for fp16 arithmetic.
 bool HasFp16(CpuIsa isa);
 
 // Whether this processor can run kernels of `isa`.
 bool CpuSupports(CpuIsa isa);
 
-// `isa`, or the one below it if the operating system refuses what `isa` needs
-// permission for: the tiles of amx_bf16. Linux grants them to the whole process
-// for good, and from then on takes no alternate signal stack that is too small
-// to hold them (about 11 KiB); so this is called only when a model asks for
-// such arithmetic, and Linux refuses where a thread has a smaller one already.
+// Returns `isa`, or the next lower one if the operating system does not permit
+// `isa`. Only the tiles of amx_bf16 need permission. Linux grants it
+// permanently to the whole process; from then on it rejects alternate signal
+// stacks that are too small for the tiles (about 11 KiB), and it refuses
+// permission if a thread already has such a stack. So this function is called
+// only if a model uses such arithmetic.
 CpuIsa PermittedIsa(CpuIsa isa);
 
 enum class CpuIsaRequest {
@@ -139,11 +141,11 @@ struct CpuIsaChoice {
 // Resolves a requested name; null or "" requests nothing.
 CpuIsaChoice ChooseCpuIsa(const char *requested);
 
-// ChooseCpuIsa of the environment variable MACE_CPU_ISA. The caller warns when
-// the request was kUnknown or kUnsupported, naming kCpuIsaNames.
+// Calls ChooseCpuIsa with the environment variable MACE_CPU_ISA. If the request
+// is kUnknown or kUnsupported, the caller prints a warning with kCpuIsaNames.
 CpuIsaChoice ChooseCpuIsaFromEnv();
 
-// Every name ChooseCpuIsa knows on this target, for messages.
+// All names that ChooseCpuIsa accepts on this target, for messages.
 #define MACE_ISA_TEXT(name, base) #name " "
 inline constexpr char kCpuIsaNames[] =
     MACE_FOR_EACH_ISA_AND_BASE(MACE_ISA_TEXT);

@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a kernel family finds its table for an ISA. The source that
+// Finds the table of a kernel family for an ISA. The source that
 // mace_isa_library compiles defines a constant, the table, in the namespace of
-// each ISA; the family's own file chooses:
+// each ISA; another file of the family chooses:
 //
 //   namespace mace::pool {
 //
@@ -13,18 +13,18 @@
 //     return MACE_FIND_TABLE(BASE, isa, kKernels);
 //   }
 //
-// The first argument says which ISAs have a copy of the source; others find
-// null:
+// The first argument says which ISAs have a copy of the source; for others the
+// result is null:
 //
 //   BASE          without `extension`: every ISA, an extension its base's
 //   FP16          extension = "fp16": neon_dotprod runs that of neon_fp16
 //   INT8          extension = "int8": bf16's ISAs run that of avx512_vnni
-//   INT8_OR_BASE  two targets, with "int8" and without: the former if it has
-//   one BF16          extension = "bf16": amx_bf16 runs the vectors of
-//   avx512_bf16 BF16_AND_AMX  "bf16" and "amx": each has a copy of its own
+//   INT8_OR_BASE  two targets, with "int8" and without: the former if it exists
+//   BF16          extension = "bf16": amx_bf16 runs that of avx512_bf16
+//   BF16_AND_AMX  "bf16" and "amx": each has its own copy
 //
-// A function that names a table links its kernels: those of an extension, which
-// half_kernels.cc brings along or not, have functions of their own.
+// A function that names a table links its kernels. Kernels of an extension
+// therefore have separate functions, which are linked by half_kernels.cc.
 
 #ifndef MACE_KERNELS_CPU_ISA_TABLE_H_
 #define MACE_KERNELS_CPU_ISA_TABLE_H_

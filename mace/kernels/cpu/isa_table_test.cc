@@ -9,7 +9,7 @@
 
 namespace mace::isa_table_test {
 
-// Stands for the kernels of a family: one for every copy that there can be.
+// Stands for the kernels of a family, with one table for every possible copy.
 struct Table {
   const char *copy;
 };
@@ -22,7 +22,7 @@ struct Table {
 MACE_FOR_EACH_ISA_AND_BASE(MACE_DEFINE_COPY)
 #undef MACE_DEFINE_COPY
 
-// As a family has it, before the copies are known.
+// As in a family, before the copies are declared.
 MACE_DECLARE_TABLES(BASE, Table, kTable)
 MACE_DECLARE_TABLES(FP16, Table, kTable)
 MACE_DECLARE_TABLES(INT8, Table, kTable)

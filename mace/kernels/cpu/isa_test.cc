@@ -62,8 +62,8 @@ TEST(CpuIsa, EnvironmentVariable) {
   EXPECT_EQ(ChooseCpuIsaFromEnv().request, CpuIsaRequest::kNothing);
 }
 
-// One test per name, so that the list of skipped tests says whose kernels no
-// test of a kernel family has run.
+// One test per name, so that the list of skipped tests shows which kernels no
+// test has run.
 #define MACE_ISA_TEST(name, base)                                   \
   TEST(InstructionSet, name) {                                      \
     if (!CpuSupports(CpuIsa::name)) {                               \

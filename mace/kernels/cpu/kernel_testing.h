@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What kernel tests share: random data with a printed seed, the ISAs this
+// Shared code of kernel tests: random data with a printed seed, the ISAs this
 // machine can run, 16-bit storage, and comparison with a reference.
 
 #ifndef MACE_KERNELS_CPU_KERNEL_TESTING_H_
@@ -20,8 +20,8 @@
 
 namespace mace {
 
-// Every ISA compiled in that this machine supports; extensions, which run the
-// kernels of their base in most families, only below.
+// Every compiled ISA that this machine supports, without extensions, which run
+// the kernels of their base in most families.
 inline std::vector<CpuIsa> RunnableIsas() {
   std::vector<CpuIsa> isas;
 #define MACE_ISA_PUSH(name) \
@@ -31,8 +31,8 @@ inline std::vector<CpuIsa> RunnableIsas() {
   return isas;
 }
 
-// Those that a family of floats has kernels for, thus no extension for products
-// of integers.
+// The ISAs for which a family of float kernels has a copy, that is, without
+// extensions for integer products.
 inline std::vector<CpuIsa> RunnableFloatIsas() {
   std::vector<CpuIsa> isas = RunnableIsas();
 #define MACE_ISA_PUSH(name, base) \
@@ -58,8 +58,8 @@ class Random {
   explicit Random(uint32_t seed) : seed_(seed), engine_(Seed(seed)) {}
   uint32_t seed() const { return seed_; }
 
-  // In [low, high), by 24 bits. The distribution of <random> computes in long
-  // double, which emulated 64-bit ARM takes a microsecond for.
+  // In [low, high), from 24 random bits. The distribution of <random> uses long
+  // double, which takes a microsecond on emulated 64-bit ARM.
   float Uniform(float low, float high) {
     const auto unit = static_cast<float>(engine_() >> 8) * 0x1p-24f;
     return low + (high - low) * unit;
@@ -87,7 +87,8 @@ class Random {
   std::mt19937 engine_;
 };
 
-// 16-bit storage as the exporter writes it, by plain integer arithmetic.
+// 16-bit storage as the exporter writes it, computed with plain integer
+// arithmetic.
 inline uint16_t ToBf16(float x) {
   uint32_t w;
   std::memcpy(&w, &x, 4);
@@ -128,13 +129,13 @@ inline uint16_t ToF16(float x) {
   }
   const auto steps =
       static_cast<uint32_t>(std::nearbyint(std::ldexp(a, 11 - exponent)));
-  // steps in [1024, 2048]; 2048 carries into the exponent by itself.
+  // steps is in [1024, 2048]; 2048 carries into the exponent.
   return static_cast<uint16_t>(
       sign + ((static_cast<uint32_t>(exponent + 13) << 10) + steps));
 }
 
-// Rounds the weights of one column to scale * q + offset. `panel` begins with
-// 16 scales and 16 offsets, [count][16] of q follow.
+// Rounds the weights of one column to scale * q + offset. `panel` starts with
+// 16 scales and 16 offsets, followed by q, [count][16].
 inline void ToInt8Weights(float *w, size_t count, size_t column, char *panel) {
   float low = w[0];
   float high = w[0];
@@ -142,7 +143,7 @@ inline void ToInt8Weights(float *w, size_t count, size_t column, char *panel) {
     low = std::fmin(low, w[i]);
     high = std::fmax(high, w[i]);
   }
-  // Of eight bits each, so that no weight is rounded once more.
+  // Uses eight bits each, so that the weights are not rounded again.
   int exponent;
   std::frexp(std::fmax(high - low, 1e-30f), &exponent);
   const float scale = std::ldexp(1.0f, exponent - 8);
@@ -158,16 +159,16 @@ inline void ToInt8Weights(float *w, size_t count, size_t column, char *panel) {
   }
 }
 
-// Distance of neighbouring floats at `x`.
+// The distance between adjacent floats at `x`.
 inline double Ulp(double x) {
   const double magnitude = std::fabs(x);
   if (magnitude < 0x1p-126) return 0x1p-149;
   return std::ldexp(1.0, std::ilogb(magnitude) - 23);
 }
 
-// For functions of one number: every sign and exponent from `lowest` on with
-// mantissas spread over it, 0 and infinities; what lies around 0 once more in
-// even steps.
+// Test values for functions of one number: every sign and exponent from
+// `lowest` on with various mantissas, 0 and infinities, and evenly spaced
+// values around 0.
 inline std::vector<float> FloatsOfAllSizes(int lowest = -149) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> values = {0.0f, -0.0f, kInfinity, -kInfinity};
@@ -186,8 +187,9 @@ inline std::vector<float> FloatsOfAllSizes(int lowest = -149) {
   return values;
 }
 
-// |got - want| <= bound, NaN equal to NaN. `bound` follows from the sum of the
-// absolute products: a chain of k fused steps errs by at most k * 2^-24 of it.
+// |got - want| <= bound, and NaN equals NaN. `bound` follows from the sum of
+// the absolute products: the error of a chain of k fused steps is at most k *
+// 2^-24 of it.
 inline bool Near(double got, double want, double bound) {
   if (std::isnan(want)) return std::isnan(got);
   if (std::isinf(want)) return got == want;

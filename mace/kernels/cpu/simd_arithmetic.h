@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Arithmetic of float, of double where it takes more, and across lanes. Include
-// simd.h, which states the conventions.
+// Arithmetic in float, in double if more bits are needed, and across lanes.
+// Include simd.h, which states the conventions.
 
 #ifndef MACE_KERNELS_CPU_SIMD_ARITHMETIC_H_
 #define MACE_KERNELS_CPU_SIMD_ARITHMETIC_H_
@@ -15,11 +15,11 @@ namespace mace::simd::MACE_ISA {
 
 // ---- arithmetic ------------------------------------------------------------
 
-// a * b + c; fused where the ISA has it (not on sse41). Kernels are compiled
-// with -ffp-contract=fast, so this is the shape the compiler fuses.
+// a * b + c; fused if the ISA supports it (not on sse41). Kernels are compiled
+// with -ffp-contract=fast, which fuses this form.
 MACE_SIMD_INLINE V Fma(V a, V b, V c) { return a * b + c; }
 
-// acc + w * a[lane]; one instruction where kLaneFma, elsewhere a shuffle more.
+// acc + w * a[lane]; one instruction with kLaneFma, otherwise one more shuffle.
 #if defined(__aarch64__)
 inline constexpr bool kLaneFma = true;
 #else
@@ -113,7 +113,8 @@ MACE_SIMD_INLINE V Ceil(V x) {
   const V up = AsFloat(AsInt(t + 1.0f) | (AsInt(x) & INT32_MIN));
   return Select(t < x, up, t);
 }
-// Nearest, ties to even: adding 2^23 leaves no fraction bits to hold.
+// Rounds to nearest, ties to even: after adding 2^23 there are no bits left for
+// a fraction.
 MACE_SIMD_INLINE V Round(V x) {
   const V magic = Set(8388608.0f);
   V m = Abs(x) + magic;
@@ -135,7 +136,7 @@ MACE_SIMD_INLINE V Ceil(V x) { return __builtin_elementwise_ceil(x); }
 MACE_SIMD_INLINE V Round(V x) { return __builtin_elementwise_roundeven(x); }
 #endif
 
-// To int32, toward zero; |x| must be below 2^31. And back.
+// Conversion to int32, toward zero, where |x| must be below 2^31; and back.
 MACE_SIMD_INLINE VI ToInt(V x) { return __builtin_convertvector(x, VI); }
 MACE_SIMD_INLINE V ToFloat(VI x) { return __builtin_convertvector(x, V); }
 
@@ -145,7 +146,7 @@ MACE_SIMD_INLINE V ScaleByPowerOfTwo(V y, V n) {
 #if defined(__AVX512F__)
   return _mm512_scalef_ps(y, n);
 #else
-  // In two steps, since neither end of the range fits in one.
+  // In two steps, because one factor cannot represent either end of the range.
   const VI exponent = ToInt(Select(n != n, Zero(), n));
   const VI half = exponent >> 1;
   const VI rest = exponent - half;
@@ -154,7 +155,7 @@ MACE_SIMD_INLINE V ScaleByPowerOfTwo(V y, V n) {
 }
 
 // ---- double ----------------------------------------------------------------
-// For the few steps that need more than 24 bits. Armv7 has no vectors of it.
+// For the few steps that need more than 24 bits. Armv7 has no double vectors.
 
 #if !defined(__arm__)
 inline constexpr bool kHasDouble = true;
@@ -180,8 +181,8 @@ MACE_SIMD_INLINE VD SelectDouble(VL m, VD yes, VD no) {
 }
 
 // ---- across lanes ----------------------------------------------------------
-// A fixed tree: halves are folded onto each other until one lane is left, so
-// the result does not depend on anything but the ISA.
+// A fixed tree: the halves of a vector are combined until one lane is left, so
+// the result depends only on the ISA.
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
 #define MACE_SIMD_FOLD(name, step)                               \
@@ -226,7 +227,7 @@ MACE_SIMD_FOLD(ReduceMin, Min)
 
 // ---- sums in float ---------------------------------------------------------
 
-// Of many elements, where Element has too few bits for it.
+// Sums of many elements, if Element has too few bits for them.
 using Sum = V;
 MACE_SIMD_INLINE Sum ZeroSum() { return Zero(); }
 MACE_SIMD_INLINE Sum AddTo(Sum sum, V x) { return sum + x; }

@@ -1,11 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Images of bf16 under the names that simd.h has for float, for kernels that
-// exist for several types (simd_element.h): loads widen, stores narrow, and
-// what happens between them is float. For extensions of an ISA that narrow in
-// one instruction (avx512_bf16). simd.h's conventions hold; subnormal numbers
-// are stored as 0.
+// bf16 images with the same function names as in simd.h, for kernels that are
+// compiled for several types (simd_element.h): loads widen, stores narrow, and
+// all computation is in float. For extensions of an ISA that narrow in one
+// instruction (avx512_bf16). simd.h's conventions apply; subnormal numbers are
+// stored as 0.
 
 #ifndef MACE_KERNELS_CPU_SIMD_BF16_H_
 #define MACE_KERNELS_CPU_SIMD_BF16_H_

@@ -1,17 +1,17 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of 8-bit integers, summed by fours into 32 bits. A kernel source
-// includes it beside simd.h, whose conventions hold.
+// Products of 8-bit integers, four of which are added to a 32-bit sum. A kernel
+// source includes this beside simd.h, whose conventions apply.
 //
-// A lane of a DotSum is a column; a step multiplies four neighbours of K:
+// A lane of a DotSum is a column; a step multiplies four consecutive elements
+// of K:
 //
 //   lane n of sum += x[0] * w[n][0] + ... + x[3] * w[n][3]
 //
-// w are int8, 4 * kLanes of them. x are 8-bit integers too, but memory holds
-// them as the instructions want them (DotElement, PutDotFour): with an offset
-// of 128 where kDotUnsigned. Nothing saturates; sums wrap around as those of
-// uint32_t do.
+// w are int8, 4 * kLanes of them. x are 8-bit integers too, but stored in the
+// form that the instructions need (DotElement, PutDotFour): with an offset of
+// 128 if kDotUnsigned. There is no saturation; sums wrap around like uint32_t.
 
 #ifndef MACE_KERNELS_CPU_SIMD_DOT_H_
 #define MACE_KERNELS_CPU_SIMD_DOT_H_
@@ -55,8 +55,8 @@ MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
 
 #elif defined(__SSE4_1__)
 
-// Of 16-bit numbers in pairs, neighbours but one of K: those of w come of two
-// shifts, x are stored so. (The instruction for bytes saturates.)
+// Uses pairs of 16-bit numbers, elements k and k + 2: for w, two shifts extract
+// them; x is stored this way. (The instruction for bytes saturates.)
 using DotElement = int16_t;
 inline constexpr bool kDotUnsigned = false;
 typedef int16_t VDot16 __attribute__((vector_size(kLanes * 4)));
@@ -132,7 +132,7 @@ MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
 
 #else
 
-// Two sums per column. A product has 16 bits, but not the sum of two.
+// Two sums per column: a product fits 16 bits, but the sum of two does not.
 struct DotSum {
   int32x4_t low;
   int32x4_t high;
@@ -162,7 +162,7 @@ MACE_SIMD_INLINE VI DotLanes(DotSum sum) {
 #endif
 #endif
 
-// Four neighbours of K, as SetDot reads them.
+// Stores four consecutive elements of K in the form that SetDot reads.
 MACE_SIMD_INLINE void PutDotFour(DotElement *to, const int8_t (&x)[kDotFour]) {
 #if defined(__AVX512VNNI__)
   for (int i = 0; i < kDotFour; ++i) {

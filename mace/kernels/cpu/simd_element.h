@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// For kernel sources that are compiled for elements of float and, by the
-// extensions "fp16" and "bf16" with MACE_ELEMENT_F16 or MACE_ELEMENT_BF16
-// defined, once more for these: vectors of the element are
+// For kernel sources that are compiled for float elements and, with the
+// extensions "fp16" and "bf16" (MACE_ELEMENT_F16 or MACE_ELEMENT_BF16 is
+// defined), again for these types. Vectors of the element are in
 // simd::MACE_ISA::element, with the names of simd.h. Images are read and
 // written as Element, converted filters as Weight; everything else stays float.
 // What a method keeps between its steps is of simd::MACE_ISA::kept: fp16 for

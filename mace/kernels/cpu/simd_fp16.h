@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Vectors of fp16 with arithmetic, beside simd.h's of float: for extensions of
-// an ISA that have it (neon_fp16). simd.h's conventions hold.
+// fp16 vectors and arithmetic, in addition to the float ones of simd.h: for
+// extensions of an ISA that support it (neon_fp16). simd.h's conventions apply.
 
 #ifndef MACE_KERNELS_CPU_SIMD_FP16_H_
 #define MACE_KERNELS_CPU_SIMD_FP16_H_
@@ -15,7 +15,7 @@
 
 namespace mace::simd::MACE_ISA {
 
-// Not __fp16, with which the compiler would compute in float.
+// Not __fp16, for which the compiler would compute in float.
 typedef _Float16 VF16 __attribute__((vector_size(16)));
 inline constexpr int kF16Lanes = 8;
 
@@ -31,7 +31,7 @@ MACE_SIMD_INLINE void StoreVF16(uint16_t *p, VF16 v) {
 MACE_SIMD_INLINE VF16 SetVF16(const uint16_t *p) {
   return reinterpret_cast<VF16>(vld1q_dup_u16(p));
 }
-// Four adjacent vectors by one instruction.
+// Loads four adjacent vectors with one instruction.
 MACE_SIMD_INLINE void LoadFourF16(const uint16_t *p, VF16 (&v)[4]) {
   const uint16x8x4_t x = vld1q_u16_x4(p);
   v[0] = reinterpret_cast<VF16>(x.val[0]);
@@ -82,8 +82,8 @@ MACE_SIMD_INLINE VF16 NarrowTwo(V low, V high) {
 }
 MACE_SIMD_INLINE uint16_t NarrowOneF16(float x) { return NarrowF16(Set(x))[0]; }
 
-// The same under the names that simd.h has for float, for kernels that exist
-// for several types (simd_element.h).
+// The same with the names that simd.h has for float, for kernels that are
+// compiled for several types (simd_element.h).
 namespace half {
 
 using Element = uint16_t;

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Vectors of float and int32 from memory and back. Include simd.h, which states
-// the conventions.
+// Loads and stores of float and int32 vectors. Include simd.h, which states the
+// conventions.
 
 #ifndef MACE_KERNELS_CPU_SIMD_MEMORY_H_
 #define MACE_KERNELS_CPU_SIMD_MEMORY_H_
@@ -24,9 +24,9 @@ MACE_SIMD_INLINE V Load(const float *p) {
 MACE_SIMD_INLINE void Store(float *p, V v) {
   __builtin_memcpy(p, &v, sizeof(v));
 }
-// p + step, hidden from the optimiser: it then increments p where it loads
-// rather than to compute an address for every load (arm64's loads of several
-// vectors take no offset).
+// p + step, hidden from the optimiser, which then advances p with each load
+// instead of computing an address for every load (arm64's loads of several
+// vectors accept no offset).
 template <typename T>
 MACE_SIMD_INLINE T *Advance(T *p, size_t step) {
   p += step;
@@ -36,8 +36,8 @@ MACE_SIMD_INLINE T *Advance(T *p, size_t step) {
   return p;
 }
 
-// x, of whose value the optimiser knows nothing on arm64: it stays in a
-// register rather than being computed anew from another one.
+// x, with its value hidden from the optimiser on arm64: it stays in a register
+// instead of being recomputed from another value.
 MACE_SIMD_INLINE ptrdiff_t Opaque(ptrdiff_t x) {
 #if defined(__aarch64__)
   __asm__("" : "+r"(x));
@@ -52,15 +52,14 @@ inline constexpr bool kLoadsStep = true;
 inline constexpr bool kLoadsStep = false;
 #endif
 
-// p, of which the optimiser knows nothing: what is stored there stays in
-// memory.
+// p, hidden from the optimiser: values stored there stay in memory.
 template <typename T>
 MACE_SIMD_INLINE T *Hidden(T *p) {
   __asm__("" : "+r"(p));
   return p;
 }
 
-// Four adjacent vectors; one instruction where kLoadsFour.
+// Four adjacent vectors, loaded by one instruction if kLoadsFour.
 #if defined(__aarch64__)
 inline constexpr bool kLoadsFour = true;
 #else
@@ -107,7 +106,8 @@ MACE_SIMD_INLINE void StoreN(float *p, V v, int n) {
   _mm256_maskstore_ps(p, FirstLanes(n), v);
 }
 #else
-// Four lanes without masked moves: at most a pair and a single.
+// For ISAs with four lanes and no masked moves: at most a load of two elements
+// and one of a single element.
 MACE_SIMD_INLINE V LoadN(const float *p, int n) {
   if (n >= 4) return Load(p);
   V v = Zero();
@@ -148,21 +148,21 @@ MACE_SIMD_INLINE V Gather(const float *base, VI index) {
 #endif
 }
 
-// From floats, whatever Element is.
+// Loads floats, whatever Element is.
 MACE_SIMD_INLINE V LoadF32(const float *p) { return Load(p); }
 MACE_SIMD_INLINE V LoadF32N(const float *p, int n) { return LoadN(p, n); }
 MACE_SIMD_INLINE V LoadWeight(const Weight *p) { return Load(p); }
 MACE_SIMD_INLINE V LoadWeightN(const Weight *p, int n) { return LoadN(p, n); }
 MACE_SIMD_INLINE void StoreWeight(Weight *p, V v) { Store(p, v); }
 MACE_SIMD_INLINE void StoreWeightN(Weight *p, V v, int n) { StoreN(p, v, n); }
-// A vector of floats as so many elements.
+// Stores a vector of floats, rounded to Element.
 MACE_SIMD_INLINE void StoreRounded(Element *p, V v) { Store(p, v); }
 
 // ---- cache -----------------------------------------------------------------
 
-// Asks for the cache line at p, which need not be valid memory. Cores of ARM
-// prefetch well by themselves, and the instruction would cost them more than it
-// brings, so kPrefetch is false there and callers leave the code out.
+// Prefetches the cache line at p, which need not be valid memory. ARM cores
+// prefetch well by themselves; there the instruction costs more than it saves,
+// so kPrefetch is false and callers leave out the code.
 #if defined(__x86_64__) || defined(__i386__)
 inline constexpr bool kPrefetch = true;
 #else

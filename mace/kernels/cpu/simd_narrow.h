@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers that memory holds in 16 or 8 bits, as floats and back. Include
+// Conversion of 16-bit and 8-bit numbers in memory to floats and back. Include
 // simd.h, which states the conventions.
 
 #ifndef MACE_KERNELS_CPU_SIMD_NARROW_H_
@@ -81,8 +81,8 @@ MACE_SIMD_INLINE V WidenF16(VH h) {
   const VI is_special = (magnitude >= (VU{} + (0x7c00u << 13)));
   return AsFloat(((w & 0x8000u) << 16) | (is_special ? special : finite));
 }
-// Narrowing rounds to nearest even. Below 2^-14 adding 0.5, whose last place is
-// fp16's smallest subnormal, rounds and leaves the answer in the low bits.
+// Narrowing rounds to nearest even. Below 2^-14, adding 0.5, whose last bit is
+// fp16's smallest subnormal, rounds and leaves the result in the low bits.
 MACE_SIMD_INLINE VH NarrowF16(V x) {
   const VU w = AsUint(x);
   const VU a = w & 0x7fffffffu;
@@ -134,7 +134,7 @@ inline constexpr int kSixteenVectors = 16 / kLanes;
 MACE_SIMD_INLINE void LoadSixteenInt8(const int8_t *p,
                                       V (&v)[kSixteenVectors]) {
 #if defined(__ARM_NEON)
-  // One load, whose halves are widened by instructions for halves.
+  // One load; its halves are widened by instructions for halves.
   const int8x16_t bytes = vld1q_s8(p);
   const int16x8_t halves[2] = {vmovl_s8(vget_low_s8(bytes)),
                                vmovl_s8(vget_high_s8(bytes))};
@@ -148,7 +148,8 @@ MACE_SIMD_INLINE void LoadSixteenInt8(const int8_t *p,
 }
 
 // ---- pairs of bf16 ---------------------------------------------------------
-// A 32-bit lane holds two neighbours in memory, the earlier one below.
+// A 32-bit lane holds two numbers that are adjacent in memory, the first one in
+// the lower half.
 
 MACE_SIMD_INLINE VU LoadBf16Pairs(const uint16_t *p) {
   VU v;
@@ -165,13 +166,13 @@ MACE_SIMD_INLINE VU SetBf16Pair(const uint16_t *p) {
   __builtin_memcpy(&bits, p, sizeof(bits));
   return reinterpret_cast<VU>(_mm512_set1_epi32(bits));
 }
-// acc + the later products + the earlier ones, each step rounded to nearest;
+// acc + the second products + the first products, each step rounded to nearest;
 // subnormal numbers count as 0.
 MACE_SIMD_INLINE V DotBf16Pairs(V acc, VU a, VU b) {
   return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a),
                           reinterpret_cast<__m512bh>(b));
 }
-// The first 12 lanes in threes, each followed by a 0.
+// Spreads the first 12 lanes into groups of three, each followed by a 0.
 MACE_SIMD_INLINE V SpreadThrees(V x) {
   static_assert(kLanes == 16, "four times three and a 0");
   const VI from = {0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0};

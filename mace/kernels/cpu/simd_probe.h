@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// simd.h's functions behind plain arrays, for its test.
+// simd.h's functions with plain arrays as arguments, for its test.
 
 #ifndef MACE_KERNELS_CPU_SIMD_PROBE_H_
 #define MACE_KERNELS_CPU_SIMD_PROBE_H_

@@ -32,7 +32,7 @@ std::vector<Named> Probes() {
 
 size_t Lanes(const Probe &p) { return static_cast<size_t>(p.lanes); }
 
-// Equal, or both NaN; 0 and -0 differ.
+// Whether both are equal, or both NaN; 0 and -0 differ.
 bool Same(float a, float b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   return a == b && std::signbit(a) == std::signbit(b);
@@ -102,7 +102,8 @@ TEST(Simd, PartialAccessTouchesNothingElse) {
   for (const Named &isa : Probes()) {
     const Probe &p = *isa.probe;
     for (int n = 0; n <= p.lanes; ++n) {
-      // Exactly n elements on the heap: a sanitizer sees one access too many.
+      // Exactly n elements on the heap, so that the sanitizer detects an access
+      // beyond them.
       const std::vector<float> x = random.Floats(static_cast<size_t>(n));
       std::vector<float> y(Lanes(p) + 1, 7.0f);
       p.copy(x.data(), y.data(), n);
@@ -181,7 +182,8 @@ TEST(Simd, WidensEveryInt8) {
   }
 }
 
-// Every half, its neighbours and the ties between halves, and the extremes.
+// Every half-precision number, its neighbours, the ties between adjacent ones,
+// and the extremes.
 TEST(Simd, NarrowsToNearestEven) {
   for (const Named &isa : Probes()) {
     const Probe &p = *isa.probe;

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a vector is on each instruction set, and constants. Include simd.h,
+// Defines the vectors of each instruction set, and constants. Include simd.h,
 // which states the conventions.
 
 #ifndef MACE_KERNELS_CPU_SIMD_VECTOR_H_
@@ -22,8 +22,8 @@
 
 #define MACE_SIMD_INLINE static inline __attribute__((always_inline))
 
-// Vectors wider than a register (VD) are arguments of functions that are all
-// inlined: how they would be passed does not matter.
+// Vectors wider than a register (VD) are arguments only of functions that are
+// always inlined, so the calling convention does not matter.
 #pragma clang diagnostic ignored "-Wpsabi"
 
 namespace mace::simd::MACE_ISA {
@@ -55,14 +55,15 @@ inline constexpr int kGeneralRegisters = 16;
 inline constexpr int kGeneralRegisters = 14;
 #endif
 
-// Whether Max and Min give a NaN from either side.
+// Whether Max and Min return a NaN in either argument.
 #if defined(__ARM_NEON)
 inline constexpr bool kMaxKeepsNan = true;
 #else
 inline constexpr bool kMaxKeepsNan = false;
 #endif
 
-// What kernels that exist for several types (simd_element.h) read and write.
+// The type that kernels which are compiled for several types (simd_element.h)
+// read and write.
 using Element = float;
 using Weight = float;
 typedef float V __attribute__((vector_size(kLanes * 4)));
@@ -80,7 +81,7 @@ MACE_SIMD_INLINE VU AsUint(V x) { return reinterpret_cast<VU>(x); }
 MACE_SIMD_INLINE V AsFloat(VI x) { return reinterpret_cast<V>(x); }
 MACE_SIMD_INLINE V AsFloat(VU x) { return reinterpret_cast<V>(x); }
 
-// Not V{} + x: the compiler must keep that addition, which turns -0 into 0.
+// Not V{} + x: the compiler must keep such an addition, which turns -0 into 0.
 MACE_SIMD_INLINE V Set(float x) {
 #if defined(__AVX512F__)
   return _mm512_set1_ps(x);

@@ -1,11 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Elementary functions on vectors of float, for kernel sources (simd.h).
+// Elementary functions of float vectors, for kernel sources (simd.h).
 //
 // Errors in units in the last place (ulp) over the whole range, measured by
-// activation_test and eltwise_test on every ISA, with what each function does
-// at its edges:
+// activation_test and eltwise_test on every ISA, and the results at the limits:
 //
 //   Exp       2 ulp   overflow Inf, underflow through denormals to 0
 //   Expm1Neg  4 ulp   exp(x) - 1 for x <= 0
@@ -58,7 +57,7 @@ MACE_SIMD_INLINE V Exp(V x) {
   const V n = Round(in * 1.44269504f);
   V r = in - n * 0.693115234375f;
   r = r - n * 3.1946184945309415e-05f;
-  // As Expm1Small, but with a step less where the 1 need not stay apart.
+  // Like Expm1Small, with one step less, since the 1 need not be kept separate.
   V p = Set(0.0013952970039099455f);
   p = Fma(p, r, Set(0.008370321244001389f));
   p = Fma(p, r, Set(0.041666168719530106f));
@@ -104,7 +103,7 @@ MACE_SIMD_INLINE V Log(V x) {
   return Select(x >= Zero(), y, Set(__builtin_nanf("")));
 }
 
-// log(1 + e) for e in [0, 1]. What 1 + e rounds away is added back.
+// log(1 + e) for e in [0, 1]. The part that rounding 1 + e loses is added back.
 MACE_SIMD_INLINE V Log1pUnit(V e) {
   const V u = e + 1.0f;
   return Log(u) + (e - (u - 1.0f)) / u;
@@ -237,8 +236,8 @@ MACE_SIMD_INLINE V PerLane(float (*function)(float, float), V x, V y) {
   return z;
 }
 
-// Lanes beyond 6000 alone are the C library's, so that no result depends on
-// what lies beside it.
+// Only lanes beyond 6000 use the C library, so that no result depends on other
+// lanes.
 MACE_SIMD_INLINE V SinOr(V x, int32_t quarter, float (*exact)(float)) {
   const VI large = Abs(x) > Set(6000.0f);
   V y = SinQuarter(Select(large, Zero(), x), quarter);
@@ -274,14 +273,15 @@ MACE_SIMD_INLINE VD Log2Double(V x) {
   return FmaDouble(s * 2.8853900817779268, p, IntToDouble(exponent));
 }
 
-// 2^t; 0 and Inf where a float would be. The Taylor series of 2^r, |r| <= 1/2,
-// is cut after r^8: error 2e-10.
+// 2^t; 0 and Inf if a float would be. The Taylor series of 2^r, |r| <= 1/2,
+// ends with r^8: error 2e-10.
 MACE_SIMD_INLINE V Exp2Double(VD t) {
   const VD low = SetDouble(-200.0);
   const VD high = SetDouble(200.0);
   t = SelectDouble(reinterpret_cast<VL>(t < low), low, t);
   t = SelectDouble(reinterpret_cast<VL>(t > high), high, t);
-  // 1.5 * 2^52 leaves no bits for a fraction: the lowest bits are round(t).
+  // After adding 1.5 * 2^52, no bits are left for a fraction: the lowest bits
+  // are round(t).
   const VD magic = SetDouble(6755399441055744.0);
   const VD rounded = t + magic;
   const VD r = t - (rounded - magic);
@@ -304,7 +304,8 @@ MACE_SIMD_INLINE V Pow(V x, V y) {
   const V infinity = Set(__builtin_inff());
   const V one = Set(1.0f);
   const V a = Abs(x);
-  // Of 0 and Inf so large that any y but 0 gives 0 or Inf.
+  // For 0 and Inf the logarithm is so large that any y other than 0 gives 0 or
+  // Inf.
   VD log = Log2Double(a);
   const VD to_double = ToDouble(a);
   const VD huge = SetDouble(1e60);
@@ -323,14 +324,14 @@ MACE_SIMD_INLINE V Pow(V x, V y) {
   return Select(is_one, one, r);
 }
 
-// The remainder with the sign of the divisor, as Python's %, of one lane.
+// The remainder of one lane, with the sign of the divisor, like Python's %.
 static inline float FloorModOne(float a, float b) {
   const float m = fmodf(a, b);
   const bool other_sign = (m < 0) != (b < 0);
   return m != 0 && other_sign ? m + b : m;
 }
 
-// Below 2^29 a quotient times b is exact in double, and so is what is left.
+// Below 2^29, a quotient times b is exact in double, and so is the remainder.
 MACE_SIMD_INLINE V FloorMod(V a, V b) {
   if constexpr (!kHasDouble) return PerLane(&FloorModOne, a, b);
   const VD x = ToDouble(a);
@@ -350,8 +351,9 @@ MACE_SIMD_INLINE V FloorMod(V a, V b) {
 
 // ---- a function over an array ----------------------------------------------
 
-// The only machine code of f: where the compiler contracts a * b + c depends on
-// what surrounds it, so a second copy for tails could differ in the last bit.
+// The only machine code of f: whether the compiler fuses a * b + c depends on
+// the surrounding code, so a second copy for tails could differ in the last
+// bit.
 template <typename F>
 static __attribute__((noinline)) void MapWhole(const float *x,
                                                float *y,
@@ -363,7 +365,7 @@ static __attribute__((noinline)) void MapWhole(const float *x,
   }
 }
 
-// y[i] = f(x[i]), the same bits wherever a range begins and ends.
+// y[i] = f(x[i]), with the same bits wherever a range begins and ends.
 template <typename F>
 MACE_SIMD_INLINE void Map(const float *x, float *y, size_t n, F f) {
   const size_t whole = n / kLanes * kLanes;

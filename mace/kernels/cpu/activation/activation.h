@@ -39,7 +39,7 @@ struct Params {
 };
 
 struct Kernels {
-  // y[i] = f(x[i]) for i < n. y may be x.
+  // y[i] = f(x[i]) for i < n. y may equal x.
   void (*run)(const Params &params, const float *x, float *y, size_t n);
   // x, y: [rows][channels] dense; y = x < 0 ? slope[channel] * x : x.
   void (*prelu)(const float *x,

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The vector functions against the C library in double precision, over every
-// binade of float and at the edges, on every ISA.
+// Compares the vector functions with the C library in double precision, over
+// every binade of float and at the limits, on every ISA.
 
 #include "mace/kernels/cpu/activation/activation.h"
 
@@ -20,7 +20,7 @@ namespace {
 using activation::Kind;
 using activation::Params;
 
-// Armv7's NEON counts denormals as 0.
+// NEON of Armv7 treats denormals as 0.
 bool FlushesDenormals() {
 #if defined(__arm__)
   return true;
@@ -33,8 +33,8 @@ struct Function {
   const char *name;
   Params params;
   std::function<double(double)> reference;
-  double ulps;      // error allowed in units of the result's last place
-  double absolute;  // and beside it
+  double ulps;      // allowed error in units in the last place of the result
+  double absolute;  // absolute error allowed in addition
 };
 
 Params P(Kind kind, float limit = 0, float alpha = 0, float beta = 0) {
@@ -59,13 +59,14 @@ std::vector<Function> Functions() {
       {"tanh", P(Kind::kTanh), [](double x) { return std::tanh(x); }, 3, 0},
       {"elu", P(Kind::kElu, 0, 1),
        [](double x) { return x < 0 ? std::expm1(x) : x; }, 4, 0},
-      // alpha * x + beta may round twice: of values up to 1.
+      // alpha * x + beta may be rounded twice; the values are up to 1.
       {"hard_sigmoid", P(Kind::kHardSigmoid, 0, 0.2f, 0.5f),
        [](double x) {
          return std::fmin(std::fmax(double{0.2f} * x + 0.5, 0), 1);
        },
        1, 0x1p-24},
-      // The gate is absolutely exact to 2^-24; x scales its error by up to 3.
+      // The absolute error of the gate is at most 2^-24; x, up to 3, multiplies
+      // it.
       {"hard_swish", P(Kind::kHardSwish),
        [](double x) {
          return std::isinf(x) && x < 0
@@ -98,7 +99,7 @@ std::vector<Function> Functions() {
          return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)));
        },
        4, 0},
-      // The sum and the quotient round once each.
+      // The sum and the quotient are rounded once each.
       {"softsign", P(Kind::kSoftsign),
        [](double x) {
          return std::isinf(x) ? std::copysign(1, x) : x / (1 + std::fabs(x));
@@ -124,7 +125,8 @@ TEST(ActivationTest, AccurateOverTheWholeRange) {
           continue;
         }
         double allowed = f.absolute;
-        // A flushed factor, times the other: of SWISH, at most 104 by then.
+        // A denormal factor flushed to 0, times the other factor: for SWISH,
+        // which is at most 104 there.
         if (FlushesDenormals()) allowed += 104 * 0x1p-126;
         const double error = std::fabs(y[i] - want) - allowed;
         const double ulps = error / Ulp(want);
@@ -134,7 +136,7 @@ TEST(ActivationTest, AccurateOverTheWholeRange) {
           worst_y = y[i];
         }
       }
-      // Half an ulp is the rounding of the exact result itself.
+      // Half an ulp is the rounding error of the exact result itself.
       EXPECT_LE(worst, f.ulps) << CpuIsaName(isa) << " " << f.name << "("
                                << worst_x << ") = " << worst_y;
       std::printf("%-7s %-12s %.2f ulp\n", CpuIsaName(isa), f.name, worst);
@@ -155,8 +157,8 @@ TEST(ActivationTest, NanComesOutAsNan) {
   }
 }
 
-// Where a range begins must not matter to a single bit: tails and whole
-// vectors do the same arithmetic.
+// The bits must not depend on where a range begins: tails use the same
+// arithmetic as whole vectors.
 TEST(ActivationTest, TailsEqualWholeVectors) {
   Random random(3);
   const std::vector<float> x = random.Floats(64, -8, 8);

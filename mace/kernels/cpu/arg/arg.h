@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the extremes of floats are, over rows or columns.
+// Finds the positions of the extremes of floats, over rows or columns.
 
 #ifndef MACE_KERNELS_CPU_ARG_ARG_H_
 #define MACE_KERNELS_CPU_ARG_ARG_H_
@@ -13,23 +13,23 @@
 
 namespace mace::arg {
 
-// Which element is looked for, and which of several that are equal. A NaN is
-// more extreme than any number.
+// Which extreme is searched, and which of several equal elements is returned.
+// NaN is more extreme than any number.
 struct Wanted {
   bool smallest = false;
   bool last = false;
 };
 
 struct Kernels {
-  // index[c] = the r < rows that x[r * stride + c] is the extreme of,
-  // c < columns; rows is at least 1 and below 2^31.
+  // index[c] = the r < rows for which x[r * stride + c] is the extreme of
+  // column c < columns. rows is at least 1 and below 2^31.
   void (*rows)(Wanted wanted,
                const float *x,
                size_t stride,
                size_t rows,
                size_t columns,
                int32_t *index);
-  // Likewise of x[i], i < n.
+  // Returns the same for x[i], i < n.
   int32_t (*row)(Wanted wanted, const float *x, size_t n);
 };
 

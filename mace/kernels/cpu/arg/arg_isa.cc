@@ -11,8 +11,9 @@ namespace sv = simd::MACE_ISA;
 
 namespace {
 
-// Numbers as integers of the same order: the extreme wanted is the largest, -0
-// counts as 0 and any NaN is above all. None is within 2 of INT32_MIN.
+// Converts numbers to integers with the same order: the extreme that is
+// searched is the largest, -0 counts as 0, and NaN is above all numbers. No
+// integer is within 2 of INT32_MIN.
 MACE_SIMD_INLINE sv::VI Key(sv::V x, sv::V factor) {
   const sv::V v = x * factor + 0.0f;
   const sv::VI bits = sv::AsInt(v);
@@ -20,13 +21,14 @@ MACE_SIMD_INLINE sv::VI Key(sv::V x, sv::V factor) {
   return sv::SelectInt(sv::IsNan(v), sv::SetInt(INT32_MAX), key);
 }
 
-// What Key multiplies by.
+// The factor for Key.
 MACE_SIMD_INLINE sv::V FactorOf(Wanted wanted) {
   return sv::Set(wanted.smallest ? -1.0f : 1.0f);
 }
 
-// What lanes must exceed to be more extreme than those so far, and where these
-// were. Of equal elements the last counts where the bar is one lower.
+// The value that each lane must exceed to replace the extreme found so far, and
+// the place of that extreme. To return the last of equal elements, the value is
+// one lower.
 struct Extremes {
   sv::VI bar;
   sv::VI index;
@@ -34,7 +36,8 @@ struct Extremes {
 
 MACE_SIMD_INLINE int32_t TieOf(Wanted wanted) { return wanted.last ? 1 : 0; }
 
-// Takes the key at `place` of each lane in where it is more extreme.
+// Replaces the extreme of each lane in which the key at `place` is more
+// extreme.
 MACE_SIMD_INLINE void Consider(sv::VI key,
                                sv::VI place,
                                int32_t tie,
@@ -101,7 +104,7 @@ int32_t ArgRow(Wanted wanted, const float *x, size_t n) {
   }
   e = {Key(sv::Load(x), factor) - tie, sv::Iota()};
   for (size_t i = sv::kLanes; i < n; i += sv::kLanes) {
-    // Elements that come twice at the end come with the same place.
+    // The last elements may be read twice, with the same place.
     if (i + sv::kLanes > n) i = n - sv::kLanes;
     Consider(Key(sv::Load(x + i), factor), sv::Iota() + static_cast<int32_t>(i),
              tie, &e);

@@ -1,15 +1,15 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums of the columns that a product made for a transposed convolution, to the
-// places of its outputs ("col2im").
+// Adds up the columns that a product computed for a transposed convolution, at
+// the places of its outputs ("col2im").
 //
 //   to[t * to_step + x] = clamp(bias[x] + sum over k of
 //                               from[k][t * from_step + x])
 //   for t < count, x < length
 //
-// Order of summation: bias first, then k ascending; no split of the outputs
-// into calls changes a bit.
+// Order of summation: bias first, then k ascending. Dividing the outputs into
+// calls does not change a bit.
 
 #ifndef MACE_KERNELS_CPU_COL2IM_COL2IM_H_
 #define MACE_KERNELS_CPU_COL2IM_COL2IM_H_
@@ -20,16 +20,16 @@
 
 namespace mace::col2im {
 
-// Floats behind the last of every run of `from` and `bias` that may be read,
-// whatever they hold.
+// The number of floats after the end of every run of `from` and `bias` that may
+// be read; their values do not matter.
 inline constexpr size_t kSlack = 15;
 
 struct Runs {
   const float *const *from = nullptr;
-  size_t terms = 0;  // of `from`; may be 0
+  size_t terms = 0;  // of `from` in use; may be 0
   size_t from_step = 0;
   const float *bias = nullptr;  // [length]
-  float *to = nullptr;          // overlaps nothing that is read
+  float *to = nullptr;          // must not overlap an input
   size_t to_step = 0;
   size_t length = 0;
   size_t count = 0;

@@ -13,8 +13,8 @@ namespace {
 
 static_assert(kSlack >= sv::kLanes - 1);
 
-// Elements [x, x + kLanes) of every run, `n` of which are stored. kTerms: as
-// many terms; 0: any number.
+// Computes elements [x, x + kLanes) of every run and stores `n` of them. kTerms
+// is the number of terms; 0: any number.
 template <size_t kTerms>
 MACE_SIMD_INLINE void AddVector(const Runs &r, size_t x, size_t n) {
   const size_t terms = kTerms == 0 ? r.terms : kTerms;
@@ -47,7 +47,7 @@ void AddRuns(const Runs &r) {
 
 void Add(const Runs &r) {
   switch (r.terms) {
-    // As kernels of twice their stride have, and of up to it.
+    // The numbers of terms of kernels of up to twice their stride.
     case 4:
       return AddRuns<4>(r);
     case 2:

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An activation that is no clamp: a second pass over each part of an output, as
-// soon as that is finished and while it is in cache.
+// An activation that is not a clamp: a second pass over each part of an output
+// as soon as the part is computed, while it is in cache.
 
 #ifndef MACE_KERNELS_CPU_CONV_ACTIVATION_H_
 #define MACE_KERNELS_CPU_CONV_ACTIVATION_H_
@@ -15,7 +15,7 @@ namespace mace::conv {
 
 class OutputActivation {
  public:
-  // To `rows` runs of `columns` elements, `stride` apart.
+  // Applies it to `rows` runs of `columns` elements, which are `stride` apart.
   virtual void ApplyTo(void *results,
                        Element type,
                        ptrdiff_t rows,
@@ -26,7 +26,7 @@ class OutputActivation {
   ~OutputActivation() = default;
 };
 
-// To a region of args.output; nothing for null.
+// Applies `activation` to a region of args.output; does nothing if it is null.
 inline void Activate(const OutputActivation *activation,
                      const Args &args,
                      Element type,

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Outputs to which nothing is added.
+// Outputs of transposed convolutions that depend on no input.
 
 #ifndef MACE_KERNELS_CPU_CONV_BIAS_PIXELS_H_
 #define MACE_KERNELS_CPU_CONV_BIAS_PIXELS_H_
@@ -13,8 +13,8 @@
 
 namespace mace::conv {
 
-// The bias (null: zeros) and the clamp of `epilogue`, to `pixels` pixels of
-// `channels` floats, `stride` floats apart.
+// Writes the bias (null: zeros), clamped as in `epilogue`, to `pixels` pixels
+// of `channels` floats, which are `stride` floats apart.
 inline void FillWithBias(const gemm::Epilogue &epilogue,
                          ptrdiff_t pixels,
                          ptrdiff_t channels,

@@ -8,13 +8,13 @@
 namespace mace::conv {
 namespace {
 
-// As ColumnTerm, with the distance h instead of the input g - h.
+// Like ColumnTerm, with the distance h instead of the input g - h.
 struct Tap {
   int64_t tap;
   int64_t distance;
 };
 
-// Offsets [begin, end) of a stride.
+// Offsets [begin, end) within a stride.
 struct Segment {
   int64_t begin;
   int64_t end;
@@ -62,8 +62,8 @@ std::vector<ColumnPiece> ColumnPieces(const TransposedAxis &axis,
   const int64_t stride = axis.stride;
   std::vector<ColumnPiece> pieces;
   for (const Segment &segment : Segments(axis)) {
-    // Of the g that have outputs of the segment, those where anything changes:
-    // the range begins or ends within a run, an input begins or ends.
+    // The values of g at which the outputs of the segment change: the range
+    // begins or ends within a run, or an input begins or ends.
     const int64_t g_begin = std::max<int64_t>(0, low - segment.end + 1);
     const int64_t first = CeilDiv(g_begin, stride);
     const int64_t last = CeilDiv(std::max<int64_t>(0, high - segment.begin),

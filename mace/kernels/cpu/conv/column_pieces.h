@@ -1,13 +1,14 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which elements of the kernel and which inputs the outputs of a row of a
-// transposed convolution meet, as runs of outputs that are alike.
+// For the outputs of a row of a transposed convolution: which kernel elements
+// and which inputs each output is the sum of, as runs of outputs of the same
+// pattern.
 //
-// Output `o` lies at position o + pad_before = g * stride + b, b < stride; it
-// meets element k of the kernel if k * dilation = b + h * stride, by input
-// g - h. Neighbours whose elements are neighbours too, by the same inputs, are
-// one run, which repeats with every g.
+// Output `o` has the position o + pad_before = g * stride + b, with b < stride.
+// Kernel element k contributes to the output if k * dilation = b + h * stride,
+// multiplied by input g - h. Adjacent outputs with adjacent kernel elements and
+// the same inputs form a run, which repeats for every g.
 
 #ifndef MACE_KERNELS_CPU_CONV_COLUMN_PIECES_H_
 #define MACE_KERNELS_CPU_CONV_COLUMN_PIECES_H_
@@ -25,22 +26,23 @@ struct ColumnTerm {
   int64_t input;  // of the first of the piece's runs
 };
 
-// Run t < count is outputs [first + t * stride, ... + length); run 0 meets
-// `terms`, run t the inputs t further on.
+// Run t < count contains outputs [first + t * stride, ... + length). `terms`
+// are those of run 0; the inputs of run t are t further on.
 struct ColumnPiece {
   int64_t first = 0;
   int64_t length = 0;
   int64_t count = 0;
-  std::vector<ColumnTerm> terms;  // by rising tap; all inputs exist
+  std::vector<ColumnTerm> terms;  // by ascending tap; all inputs exist
 };
 
-// Of outputs [begin, end) of an axis with `inputs`; every output once.
+// The pieces of outputs [begin, end) of an axis with `inputs` inputs; every
+// output is in one piece.
 std::vector<ColumnPiece> ColumnPieces(const TransposedAxis &axis,
                                       int64_t inputs,
                                       int64_t begin,
                                       int64_t end);
 
-// The inputs that some output of [begin, end) meets or may lie between.
+// The range of the inputs of outputs [begin, end).
 struct InputRange {
   int64_t begin;
   int64_t end;  // not below begin

@@ -15,7 +15,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<int64_t, int64_t>>;  // element, input
 
-// Of every output what it meets, by trying all.
+// The kernel elements and inputs of every output, found by trying all.
 std::vector<Pairs> Naive(const TransposedAxis &axis,
                          int64_t inputs,
                          int64_t begin,
@@ -33,7 +33,8 @@ std::vector<Pairs> Naive(const TransposedAxis &axis,
   return met;
 }
 
-// The same from pieces; every output by one of them.
+// Checks that the pieces give the same, and that every output is in one of
+// them.
 void CheckPieces(const TransposedAxis &axis,
                  int64_t inputs,
                  int64_t begin,
@@ -83,7 +84,7 @@ TEST(ColumnPiecesTest, EveryOutputMeetsWhatItShould) {
             axis.pad_before = pad;
             const int64_t end = stride * (inputs - 1) +
                                 (kernel - 1) * dilation + 1 - pad +
-                                7;  // beyond the last that meets anything
+                                7;  // after the last output that has a term
             SCOPED_TRACE(testing::Message()
                          << "kernel " << kernel << " stride " << stride
                          << " dilation " << dilation << " pad " << pad
@@ -98,13 +99,14 @@ TEST(ColumnPiecesTest, EveryOutputMeetsWhatItShould) {
   }
 }
 
-// Few, long pieces are what makes them worth while.
+// The method is only fast with few, long pieces.
 TEST(ColumnPiecesTest, NeighboursAreOnePiece) {
   TransposedAxis axis;
   axis.kernel = 4;
   axis.stride = 2;
   axis.pad_before = 1;
-  // All but the outputs at both borders, which meet one input, or are cut.
+  // All outputs except those at both borders, which have one input or are
+  // clipped.
   const std::vector<ColumnPiece> pieces = ColumnPieces(axis, 32, 0, 64);
   ASSERT_EQ(pieces.size(), 3u);
   EXPECT_EQ(pieces[0].length, 1);

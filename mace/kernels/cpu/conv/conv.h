@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Convolution over NHWC images: the geometry, the tensors and the parts of the
-// output that all ways to compute one have in common.
+// Convolution of NHWC images: the geometry, the tensors and the parts of the
+// output, in the form that all strategies use.
 
 #ifndef MACE_KERNELS_CPU_CONV_CONV_H_
 #define MACE_KERNELS_CPU_CONV_CONV_H_
@@ -18,9 +18,9 @@ using gemm::Element;
 using gemm::ElementBytes;
 using gemm::WeightType;
 
-// All positive; pads may be 0, or negative where the first window begins inside
-// the image. in_c and out_c are multiples of groups. Pads below and to the
-// right follow from out_h and out_w.
+// All values are positive, except pads, which may be 0, or negative if the
+// first window begins inside the image. in_c and out_c are multiples of groups.
+// The pads at the bottom and on the right follow from out_h and out_w.
 struct Shape {
   ptrdiff_t batch = 1;
   ptrdiff_t in_h = 1;
@@ -40,7 +40,7 @@ struct Shape {
   ptrdiff_t groups = 1;
 };
 
-// [rows, depth] times [depth, columns].
+// The shape of a product of [rows, depth] and [depth, columns].
 Shape MatrixShape(ptrdiff_t rows, ptrdiff_t depth, ptrdiff_t columns);
 
 struct Args {
@@ -49,11 +49,12 @@ struct Args {
   void *output = nullptr;
   size_t output_stride = 0;  // elements from pixel to pixel, >= out_c
   gemm::Epilogue epilogue;   // bias: [out_c]
-  // Direct products: DirectPlan::staged_bytes, 64-byte aligned.
+  // For direct products: DirectPlan::staged_bytes, 64-byte aligned.
   void *staged = nullptr;
 };
 
-// A part of the output. A row is a pixel, counted through the batch.
+// A part of the output. A row is a pixel; pixels are counted through the whole
+// batch.
 struct Region {
   ptrdiff_t row_begin;
   ptrdiff_t row_end;

@@ -1,9 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Groups of few channels. A product would fill some lanes of its vectors only;
-// the kernels of ../dwconv run vectors over the outputs of all groups. They
-// read a depthwise filter as it lies; one in panels is laid out for them.
+// Groups of few channels. A product per group would use only some lanes of its
+// vectors; in the kernels of ../dwconv, vectors run over the outputs of all
+// groups. They read a depthwise filter in place; a packed filter is rearranged
+// for them.
 
 #include <algorithm>
 #include <atomic>
@@ -18,9 +19,10 @@
 namespace mace::conv {
 namespace {
 
-// A product uses as many of 16 lanes as a group has outputs. On Zen 5 with
-// AVX-512, 28x28 pixels of 96 channels, 3x3, it takes 218 microseconds with 4
-// channels per group and 157 with 8, which take 69 and 109 here.
+// With few outputs per group, a product uses only that many of 16 lanes. On Zen
+// 5 with AVX-512, a 3x3 convolution of 28x28 pixels and 96 channels takes 218
+// microseconds as a product with 4 channels per group and 157 with 8; with
+// these kernels it takes 69 and 109.
 constexpr ptrdiff_t kMostOutputs = 8;
 
 // With strides, fewer outputs pay for the copy. On Zen 3, 3x3 with stride 2 and
@@ -41,7 +43,8 @@ bool HasSmallGroups(const Shape &s) {
          s.dilation_w == 1;
 }
 
-// Once in a process: it is true of the library, not of one convolution.
+// Warns once per process, because the reason is the library, not one
+// convolution.
 void WarnOfMissingFiveWide() {
   static std::atomic<bool> warned{false};
   if (warned.exchange(true)) return;
@@ -52,16 +55,16 @@ void WarnOfMissingFiveWide() {
          "...`, or add -ops=FiveWide";
 }
 
-// Of one type of images.
+// The tables for one type of images.
 struct Tables {
   const dwconv::Kernels *kernels = nullptr;
   const dwconv::FiveWideKernels *five_wide = nullptr;
 };
 
-// By a filter as the kernels read it.
+// Uses a filter in the layout that kernels read.
 class DepthwisePlan : public Plan, private RowPlan {
  public:
-  // `type`: of the filter that kernels read.
+  // `type`: the type of the filter that kernels read.
   DepthwisePlan(const Request &request, const Tables &tables, WeightType type)
       : request_(request), kernels_(tables.kernels) {
     kernel_args_.shape = request.shape;
@@ -146,7 +149,7 @@ class DepthwisePlan : public Plan, private RowPlan {
 
   Request request_;
   const dwconv::Kernels *kernels_;
-  dwconv::Args kernel_args_;  // what is the same in all runs
+  dwconv::Args kernel_args_;  // the fields that are the same in all runs
   dwconv::Ranges ranges_;
   size_t thread_bytes_ = 0;
 };
@@ -167,10 +170,11 @@ void DepthwisePlan::Run(const Args &args,
       });
 }
 
-// By a filter in panels, laid out for the first plan.
+// Uses a packed filter, which is rearranged for the first plan.
 class SmallGroupsPlan final : public DepthwisePlan {
  public:
-  // `filter`: where the strategy keeps it in the order of use; null until then.
+  // `filter`: the strategy's pointer to the rearranged filter; null until it is
+  // prepared.
   SmallGroupsPlan(const Request &request,
                   const Tables &tables,
                   const void **filter)
@@ -189,7 +193,7 @@ class SmallGroupsPlan final : public DepthwisePlan {
     *filter_ = memory;
     return MaceStatus();
   }
-  // In bands, rows that two of them read would be copied twice; not tried.
+  // In bands, rows shared by two bands would be copied twice; not measured.
   const conv::RowPlan *rows() const override { return nullptr; }
 
  private:
@@ -197,7 +201,7 @@ class SmallGroupsPlan final : public DepthwisePlan {
   size_t FilterElementBytes() const {
     return ElementBytes(request().arithmetic->element);
   }
-  // Products of an output.
+  // Products per output.
   size_t Depth() const {
     const Shape &s = request().shape;
     return static_cast<size_t>(s.kernel_h * s.kernel_w * (s.in_c / s.groups));
@@ -211,11 +215,11 @@ class SmallGroupsPlan final : public DepthwisePlan {
   const void **filter_;
 };
 
-// From panels of a group, [K][16], to [K][outputs of all groups].
+// Converts the panels of a group, [K][16], to [K][outputs of all groups].
 void SmallGroupsPlan::LayOut(char *to) const {
   const WeightType type = request().weights;
   const Arithmetic &arithmetic = *request().arithmetic;
-  // As they lie, or widened to floats.
+  // Copied, or widened to floats.
   const bool widens =
       arithmetic.element != Element::kF16 && type != WeightType::kF32;
   const size_t element = FilterElementBytes();
@@ -259,7 +263,7 @@ class Depthwise final : public Strategy {
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
     const Tables tables = TablesOf(request.results);
-    // They take and give images of one type, and add no residual.
+    // The kernels read and write images of one type, and add no residual.
     if (tables.kernels == nullptr || request.residual ||
         request.image != request.results) {
       return nullptr;
@@ -267,7 +271,7 @@ class Depthwise final : public Strategy {
     if (request.layout == FilterLayout::kTaps) {
       return std::make_unique<DepthwisePlan>(request, tables, request.weights);
     }
-    // Pairs pad odd channels.
+    // Filters in pairs pad an odd number of channels.
     if (request.weights == WeightType::kBf16Pairs ||
         !HasSmallGroups(request.shape)) {
       return nullptr;

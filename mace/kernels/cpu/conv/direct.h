@@ -1,17 +1,18 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Convolution as a product by row pointers, which lead into the image itself;
-// and, as its 1x1 case, the product of a matrix with packed weights.
+// Convolution as a product with row pointers that point into the image; and, as
+// its 1x1 case, the product of a matrix with packed weights.
 //
-// A plan is made when shapes are known; its tasks are independent, may run on
-// any threads in any order and together compute every output once. Results do
+// A plan is made when shapes are known. Its tasks are independent, may run on
+// any threads in any order, and together compute every output once. Results do
 // not depend on the number of tasks.
 //
-// With weights of type kBf16Pairs every pixel's channels (of a group) are
-// padded to an even number. Where that changes the image, or where arithmetic
-// of bf16 reads it and it is of float, the image is copied once for all tasks:
-// staged. A task of a 1x1 kernel may pack what it needs of it instead.
+// With weights of type kBf16Pairs, the channels of every pixel (of a group) are
+// padded to an even number. If the image must be padded for this, or if it is
+// float and the arithmetic needs bf16, the image is copied once for all tasks
+// ("staged"). For a 1x1 kernel, each task may instead pack the part of the
+// image that it needs.
 
 #ifndef MACE_KERNELS_CPU_CONV_DIRECT_H_
 #define MACE_KERNELS_CPU_CONV_DIRECT_H_
@@ -24,26 +25,29 @@
 
 namespace mace::conv {
 
-// Whether the taps that lie outside the image are left out of sums: of none, of
-// whole rows of the output, or of each pixel for itself.
+// Whether taps outside the image are left out of the sums: never, for whole
+// rows of the output, or for each pixel separately.
 enum class TapSkipping { kNone, kRows, kPixels };
 
 struct DirectPlan {
-  Shape shape;  // of the staged image: channels to pairs, its border
+  Shape
+      shape;  // of the staged image: channels padded to pairs, padding included
   const Arithmetic *arithmetic = nullptr;
-  Element image = Element::kF32;    // as it comes
-  Element element = Element::kF32;  // that kernels read, of the staged image
-  Element results = Element::kF32;  // and of the residual
+  Element image = Element::kF32;  // type of the caller's image
+  Element element =
+      Element::kF32;  // type that kernels read; type of the staged image
+  Element results = Element::kF32;  // type of results and residual
   WeightType w_type = WeightType::kF32;
-  // How a patch of the image becomes taps: every pixel of the kernel one tap;
-  // every row of it (neighbouring pixels are contiguous: few channels would
-  // make the inner loop too short); or the whole patch (no tap is padded).
+  // How a patch of the image is divided into taps: one tap per pixel of the
+  // kernel; one tap per row of the kernel (adjacent pixels are contiguous; with
+  // few channels, taps of one pixel would make the inner loop too short); or
+  // one tap for the whole patch (only without padding).
   enum class Taps { kPixel, kRow, kPatch } tap_kind = Taps::kPixel;
   bool vector = false;  // one output row: Arithmetic::run_vector
   bool packs = false;   // every task packs its rows: Arithmetic::pack
   TapSkipping skipping = TapSkipping::kNone;
-  // Every sum is finished when it is first stored, so that epilogue.residual
-  // may be the output itself.
+  // Whether every sum is complete when it is first stored, so that
+  // epilogue.residual may equal the output.
   bool single_pass = false;
   ptrdiff_t taps = 1;
   ptrdiff_t depth = 1;
@@ -68,28 +72,28 @@ struct DirectRequest {
   Shape shape;
   WeightType w_type = WeightType::kF32;
   const Arithmetic *arithmetic = nullptr;  // one that takes these weights
-  // Arithmetic of float takes and gives float, of fp16 fp16, and of bf16 both
+  // Arithmetic of float reads and writes float, of fp16 fp16, and of bf16 both
   // float and bf16.
   Element image = Element::kF32;
   Element results = Element::kF32;  // and residual
   int threads = 1;
-  // Null, or what the plan of the whole image chose if this shape is some rows
-  // of it.
+  // Null, or the choice in the plan of the whole image if this shape is some
+  // rows of that image.
   const TapSkipping *skipping = nullptr;
 };
 DirectPlan PlanDirect(const DirectRequest &request);
 
-// Fills pixels [begin, end) of plan.staged_pixels; all of them before the first
-// task runs.
+// Fills pixels [begin, end) of plan.staged_pixels; all pixels must be filled
+// before the first task runs.
 void StagePixels(const DirectPlan &plan,
                  const Args &args,
                  ptrdiff_t begin,
                  ptrdiff_t end);
 
-// What a task computes.
+// The region of the output that a task computes.
 Region RegionOf(const DirectPlan &plan, ptrdiff_t task);
 
-// scratch: plan.scratch_bytes, 64-byte aligned, for this call alone.
+// scratch: plan.scratch_bytes, 64-byte aligned, used only by this call.
 void RunDirectTask(const DirectPlan &plan,
                    const Args &args,
                    ptrdiff_t task,

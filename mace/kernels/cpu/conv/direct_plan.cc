@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Plans of convolutions: taps, staging, blocks.
+// Plans of direct convolutions: taps, staging, blocks.
 
 #include <algorithm>
 
@@ -15,12 +15,12 @@ namespace {
 
 using Index = ptrdiff_t;
 
-// Below this many channels the taps of a kernel row are joined. The inner loop
-// then runs over kernel_w * channels products instead of channels.
+// With fewer channels than this, the taps of a kernel row are joined: the inner
+// loop then runs over kernel_w * channels products instead of channels.
 constexpr Index kFewChannels = 16;
 
-// The image rows of a block should stay in L2 while every panel passes over
-// them: half of 512 KiB, the smallest L2 we aim at.
+// The image rows of a block should stay in L2 while they are multiplied by
+// every panel: half of 512 KiB, the smallest L2 that is considered.
 constexpr Index kBlockBytes = 256 * 1024;
 constexpr Index kMinBlockRows = 64;  // amortises a pass over the weights
 constexpr Index kMaxBlockRows = 512;
@@ -30,7 +30,7 @@ constexpr Index kMaxEdgeBytes = 128 * 1024;
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
-// Whether windows begin elsewhere than in the first pixel, or leave the image.
+// Whether windows start outside the first pixel, or leave the image.
 bool IsPadded(const Shape &s) {
   const Index reach_h =
       (s.out_h - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
@@ -52,14 +52,15 @@ DirectPlan::Taps TapKind(const Shape &s) {
   return DirectPlan::Taps::kPixel;
 }
 
-// Whether kernels can't read the image as it lies.
+// Whether kernels cannot read the caller's image.
 bool MustStage(const DirectPlan &p, bool padded) {
   if (p.shape.in_c != p.channels * p.shape.groups) return true;  // pairs
   return p.image != p.element || (padded && p.arithmetic->pads_images);
 }
 
-// Whether tasks pack their rows: one tap of an image `s` of floats, of channels
-// without a pair, or of pixels with others between them.
+// Whether tasks pack their rows: for kernels with one tap, if the image `s` is
+// float, has an odd number of channels, or if pixels are skipped between its
+// rows.
 bool PacksRows(const DirectPlan &p, const Shape &s) {
   if (p.vector || p.arithmetic->pack == nullptr || p.taps != 1 || IsPadded(s)) {
     return false;
@@ -71,10 +72,10 @@ bool PacksRows(const DirectPlan &p, const Shape &s) {
          !(p.image == p.element && paired && adjoining);
 }
 
-// Rows per block by what must stay in cache.
+// Rows per block, limited by what must stay in cache.
 Index RowBlock(const DirectPlan &p) {
   const Shape &s = p.shape;
-  // Overlapping patches share pixels: a row brings stride x stride new ones.
+  // Overlapping patches share pixels: each row adds stride x stride new pixels.
   const Index fresh =
       std::min(s.kernel_h, s.stride_h) * std::min(s.kernel_w, s.stride_w);
   const Index row_bytes =
@@ -96,7 +97,7 @@ void SplitRows(DirectPlan *p, Index blocks) {
   p->row_blocks = DivideUp(p->rows, p->row_block);
 }
 
-// Takes the image's border into the image.
+// Makes the padding part of the image.
 void PadImage(Shape *s) {
   const Index reach_h =
       (s->out_h - 1) * s->stride_h + (s->kernel_h - 1) * s->dilation_h + 1;
@@ -154,8 +155,9 @@ DirectPlan PlanDirect(const DirectRequest &request) {
   p.panel_block = p.panels;
   p.vector = p.arithmetic->run_vector != nullptr && p.rows == 1 &&
              p.taps == 1 && !IsPadded(shape);
-  // One row is bound by the weights, which every arithmetic reads as fast: it
-  // stays float where the results are.
+  // The time for a single row is limited by reading the weights, which is
+  // equally fast in every arithmetic; so float is used if the results are
+  // float.
   if (!p.vector || p.results != Element::kF32)
     p.element = p.arithmetic->element;
   p.packs = PacksRows(p, shape);

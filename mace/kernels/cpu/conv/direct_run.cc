@@ -10,13 +10,14 @@ size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 size_t PerThread(const DirectPlan &plan) { return Align(plan.scratch_bytes); }
 
-// Pixels that are worth handing to a thread: 64 KiB of channels.
+// Pixels per grain, so that using another thread is worthwhile: 64 KiB of
+// channels.
 int64_t StageGrain(const DirectPlan &plan) {
   constexpr int64_t kFloats = 16 * 1024;
   return kFloats / plan.shape.in_c + 1;
 }
 
-// The staged image comes first in scratch.
+// The staged image is at the start of the scratch memory.
 Args WithStaged(const DirectPlan &plan, const Args &args, void *scratch) {
   Args own = args;
   if (plan.staged_pixels > 0) own.staged = scratch;

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// All tasks of a DirectPlan, on a thread pool or on the calling thread.
+// Runs all tasks of a DirectPlan, on a thread pool or on the calling thread.
 
 #ifndef MACE_KERNELS_CPU_CONV_DIRECT_RUN_H_
 #define MACE_KERNELS_CPU_CONV_DIRECT_RUN_H_
@@ -15,23 +15,23 @@
 
 namespace mace::conv {
 
-// For all threads of a pool; 64-byte aligned.
+// Scratch bytes for all threads of a pool; the memory must be 64-byte aligned.
 size_t DirectScratchBytes(const DirectPlan &plan, int threads);
 
-// `activation` may be null. args.staged is set here.
+// `activation` may be null. This function sets args.staged.
 void RunDirect(const DirectPlan &plan,
                const Args &args,
                const OutputActivation *activation,
                ThreadPool *pool,
                void *scratch);
 
-// With a plan and scratch for one thread.
+// Requires a plan and scratch memory for one thread.
 void RunDirectAlone(const DirectPlan &plan,
                     const Args &args,
                     const OutputActivation *activation,
                     void *scratch);
 
-// The kernel that a plan uses, for reports.
+// The name of the kernel that a plan uses, for reports.
 std::string DirectName(const DirectPlan &plan);
 
 }  // namespace mace::conv

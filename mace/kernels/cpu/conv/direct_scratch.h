@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the scratch of a task of a convolution is divided.
+// The layout of the scratch memory of a task of a direct convolution.
 
 #ifndef MACE_KERNELS_CPU_CONV_DIRECT_SCRATCH_H_
 #define MACE_KERNELS_CPU_CONV_DIRECT_SCRATCH_H_
@@ -12,19 +12,19 @@
 
 namespace mace::conv {
 
-// Where the parts begin, in bytes.
+// The offsets of the parts, in bytes.
 struct Scratch {
   size_t pointers;
   size_t runs;  // of taps
   size_t zeros;
   size_t edges;
   size_t packed;
-  size_t widened;  // weights; or sums, where these do not rest in the output
+  size_t widened;  // weights; or sums, if the output does not hold them
   size_t end;
 };
 Scratch LayOutScratch(const DirectPlan &plan);
 
-// The same for one row whose results are of 16 bits: it, the results and the
+// The same for a single row with 16-bit results: the row, the results and the
 // residual as floats.
 struct VectorScratch {
   size_t y;
@@ -33,10 +33,10 @@ struct VectorScratch {
 };
 VectorScratch LayOutVector(const DirectPlan &plan);
 
-// Of the numbers that row pointers lead to.
+// The type of the numbers that row pointers point to.
 Element RowElement(const DirectPlan &plan);
 
-// Whether every sum is finished when it first leaves the registers.
+// Whether every sum is complete when it is first stored.
 bool FitsOneKBlock(const DirectPlan &plan);
 
 }  // namespace mace::conv

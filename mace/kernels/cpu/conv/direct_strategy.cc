@@ -34,7 +34,7 @@ class PlanOfDirect final : public Plan, private RowPlan {
     RunDirect(plan_, args, activation, pool, scratch);
   }
 
-  // A single pixel would be computed by other kernels.
+  // For a single pixel, other kernels would be used.
   const RowPlan *rows() const override {
     return request_.shape.out_w > 1 ? this : nullptr;
   }
@@ -42,7 +42,7 @@ class PlanOfDirect final : public Plan, private RowPlan {
     const Shape &s = request_.shape;
     size_t bytes = 0;
     for (ptrdiff_t count = 1; count <= out_rows; ++count) {
-      // Whole, and with a border.
+      // The rows that a window covers, with padding.
       const ptrdiff_t reach =
           (count - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
       for (const ptrdiff_t in_rows : {reach, ptrdiff_t{1}}) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks of convolutions: blocks of rows and panels, by the kernels of the plan.
+// Tasks of direct convolutions: blocks of rows and panels.
 
 #include <algorithm>
 #include <cstring>
@@ -22,16 +22,16 @@ struct TaskIndex {
   Index panel_block;
 };
 
-// Rows change last: a thread whose tasks follow each other has some rows, all
-// their channels, as in operators that split pixels; what it reads is then in
-// the cache of the core that wrote it.
+// The row index changes slowest: a thread with consecutive tasks computes all
+// channels of some rows, like operators that divide pixels among threads. Then
+// the data that it reads is often in the cache of the core that wrote it.
 TaskIndex Locate(const DirectPlan &p, Index task) {
   const Index columns = p.shape.groups * p.panel_blocks;
   return {task % columns / p.panel_blocks, task / columns,
           task % p.panel_blocks};
 }
 
-// `count` elements after `at`.
+// Returns the address `count` elements after `at`.
 const char *Advance(const void *at, Element element, size_t count) {
   return static_cast<const char *>(at) + count * ElementBytes(element);
 }
@@ -39,8 +39,8 @@ char *Advance(void *at, Element element, size_t count) {
   return static_cast<char *>(at) + count * ElementBytes(element);
 }
 
-// What a task multiplies with and where the results go: a group's weights, the
-// task's panels, first row and column.
+// The weights and the destination of a task: a group's weights, the task's
+// panels, first row and first column.
 struct Target {
   const void *weights;
   const void *next_weights;  // of the task that usually follows, or null
@@ -86,8 +86,8 @@ Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
   return target;
 }
 
-// The image that kernels read, or pack rows of, at the first channel of a
-// group.
+// The image that kernels read, or whose rows are packed, at the first channel
+// of a group.
 const void *ImageOf(const DirectPlan &plan, const Args &args, Index group) {
   const Index channel = group * (plan.shape.in_c / plan.shape.groups);
   const bool staged = plan.staged_pixels > 0;
@@ -96,7 +96,7 @@ const void *ImageOf(const DirectPlan &plan, const Args &args, Index group) {
                  static_cast<size_t>(channel));
 }
 
-// The rows of a task, in its scratch.
+// Writes the row pointers of a task to its scratch memory.
 const void **MakeRows(const DirectPlan &plan,
                       const void *image,
                       const Region &region,
@@ -155,8 +155,8 @@ void RunBlock(const DirectPlan &plan,
   arithmetic.run(block);
 }
 
-// Where activations are of 16 bits, by way of floats: they are few beside the
-// weights.
+// Activations of 16 bits are converted to floats: they are few compared with
+// the weights.
 void RunVector(const DirectPlan &plan,
                const void *image,
                const Target &target,

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Convolution, matrix and vector products against sums in double precision,
-// over every ISA of this machine.
+// Compares convolutions, matrix products and vector products with sums in
+// double precision, on every ISA of this machine.
 
 #include "mace/kernels/cpu/conv/direct.h"
 
@@ -74,9 +74,9 @@ TEST(DirectConv, DepthAcrossKBlocks) {
 TEST(DirectConv, KernelsOfNetworks) {
   uint32_t seed = 200;
   std::vector<Shape> shapes = {
-      Square(23, 3, 7, 2, 3, 64),   // ResNet's first
-      Square(23, 3, 3, 2, 1, 32),   // MobileNet's first
-      Square(31, 3, 11, 4, 2, 24),  // AlexNet's first
+      Square(23, 3, 7, 2, 3, 64),   // ResNet's first layer
+      Square(23, 3, 3, 2, 1, 32),   // MobileNet's first layer
+      Square(31, 3, 11, 4, 2, 24),  // AlexNet's first layer
       Square(9, 64, 3, 1, 1, 64),  Square(9, 64, 3, 2, 1, 40),
       Square(7, 20, 5, 1, 2, 20),  Square(7, 128, 1, 2, 0, 96),
       Square(7, 70, 7, 1, 0, 50),   // the whole image: one row
@@ -99,11 +99,11 @@ TEST(DirectConv, KernelsOfNetworks) {
 TEST(DirectConv, TapsOutsideTheImage) {
   uint32_t seed = 250;
   std::vector<Shape> shapes = {
-      Dilated(16, 70, 12, 40),      // some outputs read some taps
-      Dilated(8, 80, 8, 24),        // one tap alone meets the image
+      Dilated(16, 70, 12, 40),      // some outputs read only some taps
+      Dilated(8, 80, 8, 24),        // only one tap is inside the image
       Dilated(7, 530, 2, 17),       // a tap longer than a K-block
-      Square(7, 128, 3, 1, 1, 33),  // a row of the border
-      Square(3, 64, 2, 1, 5, 16),   // outputs that meet nothing
+      Square(7, 128, 3, 1, 1, 33),  // a row of padding
+      Square(3, 64, 2, 1, 5, 16),   // outputs without any input
   };
   shapes.push_back(shapes[0]);
   shapes.back().batch = 2;
@@ -124,7 +124,7 @@ TEST(DirectConv, TapsOutsideTheImage) {
   }
 }
 
-// Also where the bias is -0, to which 0 would be added or not.
+// Also with a bias of -0, which adding 0 would change.
 TEST(DirectConv, SkippedTapsChangeNoBit) {
   constexpr TapSkipping kKinds[] = {TapSkipping::kRows, TapSkipping::kPixels};
   for (const Shape &shape :
@@ -154,7 +154,7 @@ TEST(DirectConv, SkippedTapsChangeNoBit) {
   }
 }
 
-// More rows than a group of tiles has, and steps of every kind.
+// More rows than a group of tiles has, and all kinds of steps.
 TEST(DirectConv, ManyTiles) {
   uint32_t seed = 300;
   std::vector<Shape> shapes = {
@@ -162,8 +162,8 @@ TEST(DirectConv, ManyTiles) {
       MatrixShape(67, 1400, 70),   Square(20, 38, 3, 1, 1, 40),
       Square(35, 16, 3, 2, 1, 18), Square(14, 96, 3, 1, 2, 48),
       Square(9, 80, 3, 1, 1, 24),   // steps of two lengths in many taps
-      MatrixShape(40, 30, 300),     // more columns than wait for their rows
-      MatrixShape(35, 2080, 130),   // more weights than stay
+      MatrixShape(40, 30, 300),     // more columns than the sums of a group
+      MatrixShape(35, 2080, 130),   // more weights than stay in cache
       Square(19, 40, 1, 2, 0, 20),  // rows far apart: packed
   };
   for (const Shape &shape : shapes) {
@@ -232,7 +232,7 @@ TEST(DirectConv, ThreadCountDoesNotChangeABit) {
         c.threads = 1;
         c.keeps_bf16 = !c.keeps_bf16;  // by turns
         const std::vector<float> one = RunAll(c, d, isa);
-        // Halves share their plan with floats; emulated ones take long.
+        // 16-bit types share their plan with float; emulated tiles are slow.
         const std::vector<int> counts = type == WeightType::kF32
                                             ? std::vector<int>{2, 3, 4, 8}
                                             : std::vector<int>{3};
@@ -279,7 +279,7 @@ TEST(DirectConv, SinglePassMayAddInPlace) {
   }
 }
 
-// Whatever the depth: sums rest elsewhere.
+// For any depth, because the sums are not kept in the output.
 TEST(DirectConv, Bf16ResultsMayReplaceTheirResidual) {
   for (ptrdiff_t depth : {64, 1100}) {
     for (ptrdiff_t rows : {1, 20, 40}) {
@@ -316,10 +316,10 @@ TEST(DirectConv, Bf16ResultsMayReplaceTheirResidual) {
   }
 }
 
-// One after the other, 2048 fifteens are added as sixteens in fp16 once their
-// sum has passed 8192. Chains end at 128 x 15 = 1920, up to where fp16 holds
-// all whole numbers; it holds the multiples of 1920 too, up to the four of a
-// K-block, and K-blocks are of float: nothing is rounded.
+// Added one after the other in fp16, 2048 numbers 15 are added as 16 once their
+// sum is above 8192. With chains the result is exact: chains end at 128 x 15 =
+// 1920, and fp16 has all whole numbers up to that; it also has the multiples of
+// 1920 up to the four of a K-block, and K-blocks are added in float.
 TEST(DirectConv, Fp16SumsAreOfShortChains) {
   for (CpuIsa isa : RunnableFloatIsas()) {
     for (const Shape &shape :
@@ -340,13 +340,13 @@ TEST(DirectConv, Fp16SumsAreOfShortChains) {
       d.residual.assign(pixels * 24, 0.0f);
       Pack(c, &d);
       const std::vector<float> out = RunAll(c, d, isa);
-      // The middle sees all taps.
+      // The pixel in the middle reads all taps.
       EXPECT_EQ(out[pixels / 2 * 24], 15.0f * static_cast<float>(depth));
     }
   }
 }
 
-// Several rows meet the very floats that the weights stand for.
+// With several rows, the weights are widened to exactly these floats.
 TEST(DirectConv, Int8WeightsGiveTheBitsOfTheirFloats) {
   for (const Shape &shape :
        {Square(9, 20, 3, 1, 1, 70), Square(12, 3, 3, 2, 1, 40),

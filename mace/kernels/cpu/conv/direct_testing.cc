@@ -19,9 +19,9 @@ namespace mace::conv {
 
 namespace {
 
-constexpr float kGuard = 12288.0f;  // fp16 and bf16 have it too
+constexpr float kGuard = 12288.0f;  // exact in fp16 and bf16, too
 
-// What computes with weights of that type.
+// The arithmetic for weights of that type.
 const Arithmetic *ArithmeticOf(const Kind &kind, WeightType type) {
   const Arithmetic *found = nullptr;
   if (type == WeightType::kBf16Pairs) {
@@ -39,7 +39,7 @@ const Arithmetic *ArithmeticOf(const Kind &kind, WeightType type) {
              : gemm::ArithmeticFor(gemm::ArithmeticKind::kFloat, kind.isa);
 }
 
-// Where weight i of [KH * KW][channels] lies within a panel of 16 columns.
+// The offset of weight i of [KH * KW][channels] in a panel of 16 columns.
 size_t PanelOffset(WeightType type, size_t i, size_t channels, size_t column) {
   if (type != WeightType::kBf16Pairs) return i * 16 + column;
   const size_t k = i / channels * (channels + channels % 2) + i % channels;
@@ -53,11 +53,11 @@ std::vector<float> Numbers(const Case &c, size_t count, Random *random) {
   return v;
 }
 
-// The clamp of the tests cuts off a good part of the results.
+// The clamp of the tests changes many of the results.
 constexpr float kLow = -0.25f;
 constexpr float kHigh = 0.75f;
 
-// Every pixel, in parts of odd sizes.
+// Stages every pixel, in parts of odd sizes.
 void StageAll(const DirectPlan &plan, const Args &args) {
   for (ptrdiff_t at = 0; at < plan.staged_pixels;) {
     const ptrdiff_t end = std::min(plan.staged_pixels, at + 37);
@@ -71,7 +71,7 @@ struct Expected {
   double bound;
 };
 
-// `input` is d.input, or that as bf16.
+// `input` is d.input, or d.input rounded to bf16.
 Expected Reference(const Case &c,
                    const Data &d,
                    const std::vector<float> &input,
@@ -107,7 +107,7 @@ Expected Reference(const Case &c,
     magnitude += std::fabs(r);
   }
   if (c.clamp) sum = std::min(std::max(sum, double{kLow}), double{kHigh});
-  // Two roundings per product (no fused form on sse41) and two more.
+  // Two roundings per product (sse41 has no fused form) and two more.
   const double steps =
       2.0 * static_cast<double>(s.kernel_h * s.kernel_w * channels) + 2.0;
   const double bound = steps * std::ldexp(magnitude, -24);
@@ -130,7 +130,8 @@ std::vector<Expected> References(const Case &c,
   return want;
 }
 
-// Whether `got` is as wanted, with nothing written between the rows.
+// Whether `got` has the expected values, and nothing was written between the
+// rows.
 bool Compare(const Case &c,
              const std::vector<Expected> &want,
              const std::vector<float> &got) {
@@ -160,7 +161,7 @@ void CheckOn(const std::vector<Kind> &isas, const Case &c, uint32_t seed) {
   Random random(seed);
   Data d = MakeData(c, &random);
   std::vector<float> rounded = d.input;
-  // Nothing is lost of whole numbers.
+  // Whole numbers are not rounded.
   const DirectPlan plan = PlanFor(c, isas.front());
   const bool as_it_is =
       plan.vector && plan.image == Element::kF32 && plan.staged_pixels == 0;

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Convolutions and products as data: a case, random numbers for it, its run by
-// the kernels of any ISA, and sums in double precision to compare with.
+// Convolutions and products as data: a case, random numbers for it, its run
+// with the kernels of any ISA, and sums in double precision to compare with.
 
 #ifndef MACE_KERNELS_CPU_CONV_DIRECT_TESTING_H_
 #define MACE_KERNELS_CPU_CONV_DIRECT_TESTING_H_
@@ -31,17 +31,17 @@ struct Case {
   bool clamp = false;
   size_t extra_stride = 0;
   int threads = 1;
-  // Whole numbers from -2 to 2, of which fp16 holds the sums of a K-block: only
-  // results of more than 2048 are rounded.
+  // Whole numbers from -2 to 2. fp16 can represent the sums of a K-block
+  // exactly; only results above 2048 are rounded.
   bool whole = false;
-  // Residual and output are bf16 where products are, the image too unless it is
-  // of floats.
+  // Residual and output are bf16 if the products are bf16; the image too,
+  // unless it is float.
   bool keeps_bf16 = false;
   bool of_floats = false;
-  const TapSkipping *skipping = nullptr;  // of PlanDirect
+  const TapSkipping *skipping = nullptr;  // argument of PlanDirect
 };
 
-// A matrix product is MatrixShape; a square image and filter are this.
+// A square image and filter; matrix products use MatrixShape.
 Shape Square(ptrdiff_t size,
              ptrdiff_t in_c,
              ptrdiff_t kernel,
@@ -49,14 +49,13 @@ Shape Square(ptrdiff_t size,
              ptrdiff_t pad,
              ptrdiff_t out_c);
 
-// The same of a kernel of 3x3 with its pixels apart, whose output has the size
-// of the image.
+// The same with a dilated 3x3 kernel, whose output has the size of the image.
 Shape Dilated(ptrdiff_t size,
               ptrdiff_t in_c,
               ptrdiff_t dilation,
               ptrdiff_t out_c);
 
-// Kernels of an instruction set, or those of amx_bf16 with emulated tiles.
+// The kernels of an instruction set, or those of amx_bf16 with emulated tiles.
 struct Kind {
   // NOLINTNEXTLINE(google-explicit-constructor): an ISA is a kind.
   Kind(CpuIsa of, bool with_emulation = false)
@@ -65,7 +64,7 @@ struct Kind {
   bool emulated;
 };
 
-// Those that this machine can run.
+// The kinds that this machine can run.
 std::vector<Kind> RunnableKinds();
 
 std::string Describe(const Case &c, const Kind &kind, uint32_t seed);
@@ -78,19 +77,18 @@ struct Data {
   std::vector<char> packed;
 };
 
-// [O][K] to [groups] panels of the storage type (WeightType); rounds
-// data->filter to what the storage holds.
+// Packs [O][K] into [groups] panels of the storage type (WeightType), and
+// rounds data->filter to the stored values.
 void Pack(const Case &c, Data *data);
 
 Data MakeData(const Case &c, Random *random);
 
-// Whether the case is about activations of bf16 and the kernels have products
-// of them.
+// Whether the case has bf16 activations and the kernels have bf16 products.
 bool KeepsBf16(const Case &c, const Kind &kind);
 
 DirectPlan PlanFor(const Case &c, const Kind &kind);
 
-// To bf16, or else to fp16.
+// Converts to bf16 or fp16.
 std::vector<uint16_t> AllToHalf(const std::vector<float> &values, bool bf16);
 
 struct FreeDeleter {
@@ -100,18 +98,19 @@ struct FreeDeleter {
 struct Memory {
   explicit Memory(size_t size)
       : bytes((size + 63) / 64 * 64 + 64), p(std::aligned_alloc(64, bytes)) {
-    std::memset(p.get(), 0xff, bytes);  // NaN, should anything leak
+    std::memset(p.get(), 0xff,
+                bytes);  // NaN, to detect reads of unwritten memory
   }
   size_t bytes;
   std::unique_ptr<void, FreeDeleter> p;
 };
 
-// All tasks, last first; the output, between whose rows nothing was written
-// (Check) and whose type is float whatever the case keeps.
+// Runs all tasks in reverse order and returns the output as float. Checks that
+// nothing was written between its rows.
 std::vector<float> RunAll(const Case &c, const Data &d, const Kind &kind);
 
-// Runs the case by every kind of kernels and compares: those in float, those in
-// 16 bits, and those that keep results of 16 bits.
+// Runs the case with every kind of kernels and compares: in float, in 16 bits,
+// and with 16-bit results.
 void Check(Case c, uint32_t seed);
 
 inline size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }

@@ -13,7 +13,7 @@ using Index = ptrdiff_t;
 
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 
-// Outputs of a task that lie in one row of one image.
+// Outputs of a task that are in one row of one image.
 struct Run {
   Index n;
   Index h;
@@ -22,7 +22,7 @@ struct Run {
   Index at;  // of w_begin, counted from the task's first output
 };
 
-// Calls function(Run) for all of [row_begin, row_begin + rows).
+// Calls function(Run) for all runs of [row_begin, row_begin + rows).
 template <typename Function>
 void ForEachRun(const Shape &s,
                 Index row_begin,
@@ -43,8 +43,8 @@ void ForEachRun(const Shape &s,
   }
 }
 
-// The output columns of a run for which column w * stride + offset lies in
-// [0, size): the padded ones before and after need no test of their own.
+// The output columns of a run for which column w * stride + offset is inside
+// [0, size): the columns before and after are padding, without a test for each.
 struct Inside {
   Index begin;
   Index end;
@@ -56,7 +56,8 @@ Inside InsideColumns(const Run &run, Index stride, Index offset, Index size) {
   return {begin, std::clamp(last, begin, run.w_end)};
 }
 
-// A matrix has thousands of rows per few products: this loop is vectorised.
+// A matrix has thousands of rows with few products each: this loop is
+// vectorised.
 void FillSteps(const void **to, Index count, const char *from, Index step) {
   for (Index i = 0; i < count; ++i) to[i] = from + i * step;
 }
@@ -65,7 +66,7 @@ void FillSame(const void **to, Index count, const void *value) {
   for (Index i = 0; i < count; ++i) to[i] = value;
 }
 
-// Where the input begins, and bytes of a pixel.
+// The start of the image, and the bytes of a pixel.
 struct Image {
   const char *at;
   Index pixel;
@@ -105,8 +106,8 @@ void PointAtPixels(const DirectPlan &p, const RowsTask &task) {
   });
 }
 
-// A tap is kernel_w neighbouring pixels. Where these leave the image to the
-// left or right, a copy with zeros is made.
+// A tap is kernel_w adjacent pixels. If some of them are outside the image on
+// the left or right, a copy with zeros is made.
 void PointAtPixelRows(const DirectPlan &p, const RowsTask &task) {
   const Shape &s = p.shape;
   const Image image = ImageOf(p, task);
@@ -150,7 +151,7 @@ void PointAtPixelRows(const DirectPlan &p, const RowsTask &task) {
   });
 }
 
-// out_w is 1 and nothing is padded.
+// Requires out_w to be 1, and no padding.
 void PointAtPatches(const DirectPlan &p, const RowsTask &task) {
   const Shape &s = p.shape;
   const Image image = ImageOf(p, task);

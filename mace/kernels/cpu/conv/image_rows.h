@@ -23,8 +23,8 @@ struct RowsTask {
   const void **pointers;
 };
 
-// Fills pointers[tap * rows + row]. What lies outside the image points at
-// zeros; a row of pixels that lies partly outside is copied to `edges`.
+// Fills pointers[tap * rows + row]. Pointers outside the image point to zeros;
+// a row of pixels that is partly outside is copied to `edges`.
 void PointAtRows(const DirectPlan &plan, const RowsTask &task);
 
 }  // namespace mace::conv

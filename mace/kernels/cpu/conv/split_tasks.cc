@@ -19,16 +19,16 @@ void SplitPanels(DirectPlan *p, Index blocks, Index grain) {
   p->panel_blocks = DivideUp(p->panels, p->panel_block);
 }
 
-// What a task of so many rows and panels takes, in products of one row and one
-// panel. A pass over the weights costs about as much as 4 rows (they come from
-// the second level of cache), finding the rows of the image half a panel.
+// The time of a task of `rows` rows and `panels` panels, in products of one row
+// and one panel. A pass over the weights costs about as much as 4 rows (they
+// are read from L2); finding the rows of the image costs half a panel.
 double TaskCost(Index rows, Index panels) {
   return (static_cast<double>(rows) + 4.0) *
          (static_cast<double>(panels) + 0.5);
 }
 
-// When the last of `threads` equal ones is done, if each takes the next task as
-// soon as it is free.
+// The time at which the last of `threads` equal threads is done, if each starts
+// the next task as soon as it is free.
 double Makespan(const DirectPlan &p, int threads) {
   constexpr int kMaxThreads = 64;
   double busy[kMaxThreads] = {};

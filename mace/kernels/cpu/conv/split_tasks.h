@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a convolution is cut into tasks for threads.
+// Divides a convolution into tasks for threads.
 
 #ifndef MACE_KERNELS_CPU_CONV_SPLIT_TASKS_H_
 #define MACE_KERNELS_CPU_CONV_SPLIT_TASKS_H_
@@ -12,10 +12,10 @@
 
 namespace mace::conv {
 
-// Cuts rows and columns of a plan, whose blocks are as large as the cache
-// allows, into a few tasks per thread (cores are not equally fast, and work on
-// other things too), such that equal threads would be done earliest. Small
-// products get as many as tiles allow.
+// Divides rows and columns of a plan, whose blocks are as large as the cache
+// allows, into a few tasks per thread (cores differ in speed, and do other work
+// too), so that threads of equal speed would finish earliest. Small products
+// get as many tasks as the tile size allows.
 void SplitForThreads(DirectPlan *p, int threads);
 
 }  // namespace mace::conv

@@ -18,8 +18,8 @@ struct Product {
   ptrdiff_t columns;
 };
 
-// Layers of Inception v3, ResNet-50 and MobileNet v2 as products, some of which
-// have few rows or a number of columns that does not divide well.
+// Layers of Inception v3, ResNet-50 and MobileNet v2 as products; some have few
+// rows or a number of columns that is hard to divide evenly.
 constexpr Product kProducts[] = {
     {289, 768, 192}, {289, 1344, 192}, {5329, 80, 192}, {3136, 24, 144},
     {196, 576, 96},  {196, 64, 384},   {784, 32, 192},  {12544, 16, 96},
@@ -35,7 +35,7 @@ DirectPlan Plan(const Product &p, int threads) {
   return PlanDirect(request);
 }
 
-// Products of rows and columns of the busiest thread, if each takes the next
+// Products of rows and columns of the busiest thread, if each starts the next
 // task as soon as it is free.
 double BusiestShare(const DirectPlan &plan, int threads) {
   std::vector<double> busy(static_cast<size_t>(threads), 0.0);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The copy of an image that products read: in 16 bits, with channels padded to
-// pairs, with its border.
+// pairs, and with its padding.
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,8 @@ using Index = ptrdiff_t;
 
 #define MACE_PLAIN_LOOP _Pragma("clang loop vectorize(disable) unroll(disable)")
 
-// `runs` of `count` numbers to runs of `padded`, the rest of each 0.
+// Copies `runs` runs of `count` numbers to runs of `padded` numbers, the last
+// of which are 0.
 template <typename T>
 void CopyRuns(const T *from, Index runs, Index count, Index padded, T *to) {
   if (count == padded) {
@@ -24,14 +25,14 @@ void CopyRuns(const T *from, Index runs, Index count, Index padded, T *to) {
     return;
   }
   for (Index i = 0; i < runs; ++i, from += count, to += padded) {
-    // Short, as the 3 channels of a picture: vectors would never be filled.
+    // Short runs, like the 3 channels of a photo, would not fill a vector.
     MACE_PLAIN_LOOP for (Index j = 0; j < count; ++j) to[j] = from[j];
     MACE_PLAIN_LOOP for (Index j = count; j < padded; ++j) to[j] = T{0};
   }
 }
 
-// `count` pixels, from number `pixel` of the image on, that follow each other
-// on both sides.
+// Copies `count` pixels, from number `pixel` of the image on, that are
+// contiguous in both images.
 void StageRun(const DirectPlan &plan,
               const Args &args,
               Index pixel,
@@ -74,7 +75,7 @@ void StagePixels(const DirectPlan &plan,
     return;
   }
   while (begin < end) {
-    // Some pixels of one row.
+    // Pixels of one row.
     const Index row = begin / s.in_w;
     const Index w_begin = begin % s.in_w;
     const Index w_end = std::min(s.in_w, w_begin + end - begin);

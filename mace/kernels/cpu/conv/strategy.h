@@ -1,26 +1,25 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The ways to compute a convolution, behind one interface. An operator makes
-// its strategies once; for each shape it takes the plan of the first one that
-// gives any:
+// The strategies to compute a convolution, with one interface. An operator
+// creates all strategies once; for each shape it uses the first one that
+// returns a plan:
 //
-//   Winograd       3x3 of stride 1, where fewer multiplications pay
+//   Winograd       3x3 of stride 1, if it is faster
 //   Depthwise      groups of few channels: vectors run over all groups
 //   Direct         every filter in panels: a product of rows that lie in the
 //                  image
 //
-// And those to compute a transposed one, float alone:
+// The strategies for transposed convolutions, only for float:
 //
 //   Columns        few outputs: one product, whose columns are then added up
 //   Depthwise      a depthwise filter: rows of outputs
 //   Phases         every filter in panels: a convolution per phase of outputs
 //
-// A plan is a value for one shape: running it changes nothing in it, so that
-// several may run at the same time. What strategies keep for all their plans is
-// the filter in another form. Which strategy is chosen depends on shapes and on
-// the deployment alone, never on the number of threads: results have the same
-// bits.
+// A plan is for one shape. Running it does not change it, so that several plans
+// can run at the same time. A strategy keeps the rearranged filter for all its
+// plans. The choice of a strategy depends only on shapes and on the deployment,
+// never on the number of threads, so results have the same bits.
 
 #ifndef MACE_KERNELS_CPU_CONV_STRATEGY_H_
 #define MACE_KERNELS_CPU_CONV_STRATEGY_H_
@@ -37,19 +36,20 @@
 
 namespace mace::conv {
 
-// Rows of one image that are computed by themselves.
+// Rows of one image that are computed separately.
 struct ImageRows {
-  ptrdiff_t in_rows = 1;  // that exist, from Args::input on
+  ptrdiff_t in_rows = 1;  // that exist, starting at Args::input
   ptrdiff_t out_rows = 1;
-  ptrdiff_t pad_top = 0;  // from the first window's first row to in_rows
+  ptrdiff_t pad_top =
+      0;  // from the first row of the first window to the first input row
 };
 
-// How to compute some rows at a time, on the calling thread.
+// Computes some rows at a time, on the calling thread.
 class RowPlan {
  public:
-  // For at most so many rows of the output.
+  // The scratch memory for at most `out_rows` rows of the output.
   virtual size_t RowScratchBytes(ptrdiff_t out_rows) const = 0;
-  // args: of these rows.
+  // args: the tensors, starting at these rows.
   virtual void RunRows(const ImageRows &rows,
                        const Args &args,
                        const OutputActivation *activation,
@@ -67,39 +67,42 @@ class Plan {
   virtual std::string Name() const = 0;
   // 64-byte aligned.
   virtual size_t ScratchBytes(int threads) const = 0;
-  // Whether Epilogue::residual may be the output itself.
+  // Whether Epilogue::residual may equal the output.
   virtual bool ResidualMayBeOutput() const = 0;
   // Whether Args::output_stride may be more than out_c.
   virtual bool OutputMayBeStrided() const { return true; }
-  // Memory for the filter in a form that no plan before has asked for; 0: none.
+  // The memory for a rearranged filter that no earlier plan has prepared; 0:
+  // none.
   virtual size_t PreparedBytes() const { return 0; }
-  // Takes it, before the first run; null: OUT_OF_RESOURCES, for the user.
+  // Uses this memory, before the first run; null: returns OUT_OF_RESOURCES with
+  // an error text.
   virtual MaceStatus TakePrepared(void * /*memory*/) { return MaceStatus(); }
-  // args.weights is the filter as the model has it. `activation`: null, or what
-  // follows the clamp of the epilogue.
+  // args.weights is the filter in the model's layout. `activation`: null, or
+  // the activation that follows the clamp of the epilogue.
   virtual void Run(const Args &args,
                    const OutputActivation *activation,
                    ThreadPool *pool,
                    void *scratch) const = 0;
-  // Null where rows cannot be computed by themselves with the same bits.
+  // Null if rows cannot be computed separately with the same bits.
   virtual const RowPlan *rows() const { return nullptr; }
 };
 
-// How Args::weights lies.
+// The layout of Args::weights.
 enum class FilterLayout {
   kPanels,  // [groups][panels][taps * depth][16], see WeightType
   kTaps,    // [taps][depth][out_c]: a depthwise filter; kF32, kF16 or kBf16
 };
 
 struct Request {
-  // Of a transposed convolution: pads are outputs dropped in front.
+  // For a transposed convolution, pads are the number of outputs dropped at the
+  // start.
   Shape shape;
-  const void *filter = nullptr;  // as Args::weights
+  const void *filter = nullptr;  // like Args::weights
   FilterLayout layout = FilterLayout::kPanels;
-  const float *bias = nullptr;  // as Epilogue::bias, a constant
+  const float *bias = nullptr;  // like Epilogue::bias, a constant
   WeightType weights = WeightType::kF32;
-  // Of a filter in panels: one that takes these weights. One of taps is
-  // multiplied in what its results are stored as (bf16: in float).
+  // For a packed filter: the arithmetic for these weights. A filter of taps is
+  // multiplied in the type of its results (bf16: in float).
   const Arithmetic *arithmetic = nullptr;
   Element image = Element::kF32;
   Element results = Element::kF32;
@@ -110,8 +113,8 @@ struct Request {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // Null where the convolution is not for this way, or another one is expected
-  // to be faster. The strategy outlives the plan.
+  // Null if the strategy does not support the convolution, or if another one is
+  // expected to be faster. The strategy must outlive the plan.
   virtual std::unique_ptr<Plan> MakePlan(const Request &request) = 0;
 };
 
@@ -124,14 +127,15 @@ std::unique_ptr<Strategy> MakeTransposedColumns(CpuIsa isa);
 std::unique_ptr<Strategy> MakeTransposedDepthwise(CpuIsa isa);
 std::unique_ptr<Strategy> MakeTransposedPhases();
 
-// All of them, for one filter.
+// All strategies, for one filter.
 class Strategies {
  public:
-  // Of convolutions, or of transposed ones.
+  // Creates those of convolutions, or of transposed convolutions.
   void Init(CpuIsa isa, int max_tile);
   void InitTransposed(CpuIsa isa);
-  // Of the first strategy that gives one. Null only for a filter of taps whose
-  // image and results are of different types, or of one without kernels.
+  // Returns the plan of the first strategy that supports the request. Null only
+  // for a filter of taps whose image and results have different types, or a
+  // type without kernels.
   std::unique_ptr<Plan> MakePlan(const Request &request) const;
 
  private:

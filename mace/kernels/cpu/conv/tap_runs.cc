@@ -10,14 +10,15 @@ namespace {
 
 using Index = ptrdiff_t;
 
-// Of fewer products per tap the sums would come and go too often.
+// With fewer products per tap, the sums would be loaded and stored too often.
 constexpr Index kMinDepth = 64;
-// A tile reads and writes its sums once for every K-block, which is then a tap:
-// so many products of it.
+// A tile reads and writes its sums once per K-block, which is then one tap;
+// this costs as much as this many products.
 constexpr double kSumCost = 4.0;
-// Fewer rows than this wait for the sums before theirs to be added.
+// With fewer rows than this, each addition waits for the previous one.
 constexpr double kMinTileRows = 4.0;
-// What is saved must be worth more than the sums.
+// Skipping taps must save more than the additional loads and stores of sums
+// cost.
 constexpr double kWorthwhile = 0.97;
 
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
@@ -48,7 +49,7 @@ Axis Horizontal(const Shape &s) {
   return {s.kernel_w, s.stride_w, s.dilation_w, s.pad_left, s.in_w, s.out_w};
 }
 
-// Those inside the image; one that is not where there are none.
+// The taps inside the image; if there are none, one that is outside.
 Taps Inside(const Axis &a, Index output) {
   const Index first = output * a.stride - a.pad;
   const Index begin = first >= 0 ? 0 : DivideUp(-first, a.dilation);
@@ -70,8 +71,8 @@ uint64_t Bits(const Shape &s, const Taps &rows, const Taps &columns) {
   return bits;
 }
 
-// Calls function(begin, end, taps) for outputs [begin, end) of an axis that
-// meet the same taps, all of the range.
+// Calls function(begin, end, taps) for all ranges of outputs [begin, end) of an
+// axis that have the same taps.
 template <typename Function>
 void ForEachSegment(const Axis &a, Index begin, Index end, Function function) {
   while (begin < end) {
@@ -83,7 +84,7 @@ void ForEachSegment(const Axis &a, Index begin, Index end, Function function) {
   }
 }
 
-// Of a tap for `rows` neighbouring rows, in products of one row.
+// The cost of a tap for `rows` adjacent rows, in products of one row.
 double TapCost(Index rows, Index row_tile, double depth) {
   const double tiles = static_cast<double>(DivideUp(rows, row_tile));
   const double tile_rows =

@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which taps of a convolution lie inside the image. A 3x3 kernel of dilation 12
-// over 16x16 pixels meets 2.25 of its 9 pixels on average, one of padding 1
-// over 7x7 pixels 7.4.
+// Finds the taps of a convolution that are inside the image. For a 3x3 kernel
+// with dilation 12 over 16x16 pixels, an output has 2.25 of its 9 taps inside
+// the image on average; with padding 1 over 7x7 pixels 7.4.
 
 #ifndef MACE_KERNELS_CPU_CONV_TAP_RUNS_H_
 #define MACE_KERNELS_CPU_CONV_TAP_RUNS_H_
@@ -14,11 +14,11 @@
 
 namespace mace::conv {
 
-// What takes least time for a plan whose taps are pixels.
+// The fastest choice for a plan whose taps are pixels.
 TapSkipping ChooseSkipping(const DirectPlan &plan);
 
-// The runs of rows [row_begin, row_end) with plan.skipping, counted from
-// row_begin; `runs` has room for as many as there are rows.
+// Returns the runs of rows [row_begin, row_end) with plan.skipping, counted
+// from row_begin; `runs` must have room for as many runs as there are rows.
 gemm::TapRuns FindTapRuns(const DirectPlan &plan,
                           ptrdiff_t row_begin,
                           ptrdiff_t row_end,

@@ -23,7 +23,8 @@ std::vector<TransposedPhase> TransposedPhases(const TransposedAxis &axis) {
     phase.dilation = axis.dilation / common;
     phase.last_tap = k;
     ++phase.taps;
-    // The input that output `first` meets with this element, the last so far.
+    // The input that this element contributes to output `first`; the last input
+    // so far.
     phase.pad = (shift - first) / stride;
   }
   int64_t taps = 0;

@@ -11,7 +11,7 @@
 namespace mace::conv {
 namespace {
 
-// (output, input, tap): what meets what.
+// (output, input, tap): which input contributes to which output by which tap.
 using Meetings = std::set<std::tuple<int64_t, int64_t, int64_t>>;
 
 Meetings ByDefinition(const TransposedAxis &axis, int64_t in, int64_t out) {

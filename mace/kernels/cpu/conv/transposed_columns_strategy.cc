@@ -1,18 +1,20 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A transposed convolution to few channels as one matrix product and sums: the
-// product makes, of every input pixel, what it adds to all outputs that it
-// meets, KH * KW * O columns; then every output adds up its own (col2im).
+// A transposed convolution with few output channels as one matrix product and
+// additions: for every input pixel, the product computes KH * KW * O columns,
+// its contributions to all outputs; then the contributions to each output are
+// added up (col2im).
 //
-// A convolution per phase (transposed_phases_strategy.cc) adds nothing up, but
-// its products have O columns, which fill a part of a panel of 16 only.
+// One convolution per phase (transposed_phases_strategy.cc) needs no additions,
+// but its products have only O columns, which fill only a part of a panel of
+// 16.
 //
-// A task makes a rectangle of outputs, row by row. It multiplies the rows of
-// input that come next, into a ring of as many rows as outputs meet at a time,
-// which stays in the second-level cache. What lies at its border, another task
-// multiplies too. Every product and every sum has one order, so that no split
-// of the work changes a bit.
+// A task computes a rectangle of outputs, row by row. It multiplies the next
+// rows of the input and stores the products in a ring buffer with as many rows
+// as an output needs, which stays in L2. Products at the border of a rectangle
+// are computed by both adjacent tasks. Every product and every sum has a fixed
+// order, so that dividing the work differently does not change a bit.
 
 #include <algorithm>
 #include <vector>
@@ -33,31 +35,32 @@ constexpr int64_t ToPanels(int64_t columns) {
   return CeilDiv(columns, kWidth) * kWidth;
 }
 
-// To store a product, load it again and add it, in multiplications. On Zen 5 it
-// is less than 13 of them almost always, with AVX-512 and AVX2, over 28x28
-// pixels of 4 to 128 channels to 3, 12, 13 and 21.
+// The cost of storing a product, loading it again and adding it, in
+// multiplications. On Zen 5, with AVX-512 and AVX2 and 28x28 pixels of 4 to 128
+// channels to 3, 12, 13 and 21, it is almost always less than 13.
 constexpr int64_t kSumCost = 8;
-// Of the products of a strip: half of a small second-level cache.
+// The size of the products of a strip: half of a small L2.
 constexpr int64_t kRingBytes = 256 * 1024;
-// Pixels of input: a narrower strip is mostly border, and the product of fewer
-// rows reads its weights too often.
+// Pixels of input per strip: most of a narrower strip would be computed twice,
+// and products of fewer rows would read their weights too often.
 constexpr int64_t kLeastPixels = 32;
 constexpr int64_t kRowsOfProduct = 96;
 
-// Rows of input that an output may meet, at most.
+// The largest number of input rows that contribute to an output.
 int64_t RowsMet(const TransposedAxis &axis) {
   return (axis.kernel - 1) * axis.dilation / axis.stride + 1;
 }
 
-// Whether it costs less than a convolution for each phase; looks at no shape of
-// the image, since the filter is laid out once. Never for several groups, whose
-// columns would lie apart.
+// Whether this strategy is faster than one convolution per phase. This does not
+// depend on the shape of the image, since the filter is rearranged only once.
+// Not for several groups, whose columns would not be adjacent.
 bool Pays(const Shape &s, const TransposedAxis (&axes)[2]) {
   if (s.groups != 1) return false;
   const int64_t taps = int64_t{s.kernel_h} * s.kernel_w;
   const int64_t pixel = ToPanels(taps * s.out_c);
   const int64_t met = RowsMet(axes[0]);
-  // A strip would be all border, or its ring leave the cache.
+  // Otherwise most of a strip would be computed twice, or its ring would not
+  // fit the cache.
   if (std::max(met, RowsMet(axes[1])) > kLeastPixels ||
       pixel * 4 * (met + 1) * kLeastPixels > 2 * kRingBytes) {
     return false;
@@ -65,7 +68,7 @@ bool Pays(const Shape &s, const TransposedAxis (&axes)[2]) {
   return pixel * (s.in_c + kSumCost) < taps * ToPanels(s.out_c) * s.in_c;
 }
 
-// Filter and bias of all plans, in the order of use.
+// The rearranged filter and bias of all plans.
 struct ColumnConstants {
   explicit ColumnConstants(const Shape &s)
       : depth(Size(s.in_c)),
@@ -92,8 +95,8 @@ size_t ColumnConstants::Bytes() const {
   return Align(columns * depth * sizeof(float)) + Align(bias * sizeof(float));
 }
 
-// From [O / 16][KH * KW][C][16], C rounded up to pairs where they are stored,
-// to [KH * KW * O / 16][C][16].
+// Converts [O / 16][KH * KW][C][16], where C is rounded up to an even number if
+// stored in pairs, to [KH * KW * O / 16][C][16].
 void ColumnConstants::LayOut(const Request &request, void *memory) {
   constexpr size_t kWidth = gemm::kPanelColumns;
   const WeightType type = request.weights;
@@ -146,7 +149,7 @@ void ColumnConstants::LayOut(const Request &request, void *memory) {
 
 class ColumnsPlan final : public Plan {
  public:
-  // `constants` belong to the strategy.
+  // `constants` belongs to the strategy.
   ColumnsPlan(const Request &request, CpuIsa isa, ColumnConstants *constants);
 
   std::string Name() const override { return "gemm and col2im"; }
@@ -156,7 +159,7 @@ class ColumnsPlan final : public Plan {
            Size(threads);
   }
   bool ResidualMayBeOutput() const override { return false; }
-  // Columns are added up to several pixels at a time.
+  // Columns are added up for several pixels at a time.
   bool OutputMayBeStrided() const override { return false; }
   size_t PreparedBytes() const override {
     return constants_->weights == nullptr ? constants_->Bytes() : 0;
@@ -175,7 +178,7 @@ class ColumnsPlan final : public Plan {
            void *scratch) const override;
 
  private:
-  // Columns of the output that a task makes.
+  // The columns of the output that a task computes.
   struct Strip {
     int64_t output_begin;
     int64_t output_end;
@@ -247,8 +250,9 @@ ColumnsPlan::ColumnsPlan(const Request &request,
       std::min<int64_t>(s.in_h, CeilDiv(kRowsOfProduct, strip_inputs_));
   ring_rows_ = std::min<int64_t>(s.in_h, met + row_chunk_ - 1);
 
-  // What lies at a border is multiplied twice: bands are at least four times
-  // as high as that where threads would otherwise be idle, once each.
+  // Rows at the border of a band are multiplied twice: bands are at least four
+  // times as high as these rows if this is needed to keep threads busy,
+  // otherwise each thread gets one band.
   const auto rest = static_cast<int64_t>(strips_.size()) * s.batch;
   const int64_t border = std::max<int64_t>(1, (met - 1) * axes[0].stride);
   const int threads = request.threads;
@@ -258,7 +262,7 @@ ColumnsPlan::ColumnsPlan(const Request &request,
                                std::min<int64_t>(idle, s.out_h), even);
 }
 
-// Rows [begin, end) of input, which lie in the ring side by side.
+// Multiplies rows [begin, end) of the input, which are adjacent in the ring.
 void ColumnsPlan::MultiplyRows(const Task &task,
                                int64_t begin,
                                int64_t end) const {
@@ -341,7 +345,7 @@ void ColumnsPlan::RunTask(Task *task,
   for (int64_t row = task->row_begin; row < task->row_end; ++row) {
     const int64_t needed = InputsMet(axis, inputs, row, row + 1).end;
     while (next < needed) {
-      // As many as may come before the ring begins again.
+      // As many rows as fit before the end of the ring.
       const int64_t end = std::min(
           {next + row_chunk_, rows.end, next - next % ring_rows_ + ring_rows_});
       MultiplyRows(*task, next, end);

@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A transposed depthwise convolution, one row of outputs at a time: outputs a
-// stride apart are a row of a depthwise convolution of stride 1
-// (transposed_axis.h), which the kernel writes to their places.
+// A transposed depthwise convolution, one row of outputs at a time. Outputs
+// that are a stride apart form a row of a depthwise convolution of stride 1
+// (transposed_axis.h); the kernel writes them directly to their places.
 
 #include <algorithm>
 #include <cstring>
@@ -25,8 +25,8 @@ size_t TapElementBytes(WeightType type) {
   return type == WeightType::kF32 ? sizeof(float) : sizeof(uint16_t);
 }
 
-// The filter of all plans: [phases of rows][phases of columns] filters of a
-// convolution.
+// The filter of all plans: [phases of rows][phases of columns] convolution
+// filters.
 struct DepthwiseFilter {
   explicit DepthwiseFilter(const Request &request)
       : tap_bytes(Size(request.shape.out_c) *
@@ -39,7 +39,7 @@ struct DepthwiseFilter {
     return Size(axes[0].kernel * axes[1].kernel) * tap_bytes;
   }
   void LayOut(const void *filter, void *memory);
-  // Bytes before the filter of a pair of phases.
+  // The offset in bytes of the filter of a pair of phases.
   size_t Offset(const TransposedPhase &row,
                 const TransposedPhase &column) const {
     return Size(row.taps_before * axes[1].kernel +
@@ -117,11 +117,11 @@ class TransposedDepthwisePlan final : public Plan {
            void *scratch) const override;
 
  private:
-  // Number `t` of the rows of a phase, with the columns of a phase.
+  // The shape of the t-th row of a phase, with the columns of a phase.
   Shape RowShape(const TransposedPhase &row,
                  const TransposedPhase &column,
                  int64_t t) const;
-  // Row `row` of the outputs, counted through the batch.
+  // Computes row `row` of the outputs, counted through the whole batch.
   void RunRow(const Args &args,
               const OutputActivation *activation,
               int64_t row,
@@ -194,7 +194,7 @@ void TransposedDepthwisePlan::Run(const Args &args,
                                   const OutputActivation *activation,
                                   ThreadPool *pool,
                                   void *scratch) const {
-  // Rows that are worth handing to a thread.
+  // Rows per grain, so that using another thread is worthwhile.
   constexpr int64_t kFloats = 16 * 1024;
   const Shape &s = request_.shape;
   pool->ParallelFor(

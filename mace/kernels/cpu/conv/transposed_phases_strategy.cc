@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A transposed convolution as matrix products: one convolution of stride 1 for
-// each phase of outputs (transposed_axis.h), by the elements of the filter that
-// these meet. Every output is a sum of its own, in one chain, so that no split
-// of the work changes a bit; nothing is scattered or added up afterwards.
+// each phase of the outputs (transposed_axis.h), with the filter elements of
+// that phase. Every output is one sum in one chain, so that dividing the work
+// differently does not change a bit, and no additions follow.
 //
-// A task of a phase makes its rows of outputs in scratch and copies them to
-// their places, which are a stride apart: a copy from the second-level cache
-// per KH * KW * C / stride^2 products.
+// A task of a phase computes its rows of outputs in scratch memory and copies
+// them to their places, which are a stride apart: one copy from L2 per KH * KW
+// * C / stride^2 products.
 
 #include <algorithm>
 #include <cstring>
@@ -30,7 +30,7 @@ size_t HeaderBytes(WeightType type) {
   return type == WeightType::kI8 ? gemm::kScaleBytes : 0;
 }
 
-// From [depth / 2][16][2], depth rounded up, to [depth][16].
+// Converts [depth / 2][16][2], with the depth rounded up, to [depth][16].
 void SplitPairs(const uint16_t *from, size_t depth, uint16_t *to) {
   for (size_t k = 0; k < depth; ++k) {
     for (size_t n = 0; n < gemm::kPanelColumns; ++n) {
@@ -41,7 +41,7 @@ void SplitPairs(const uint16_t *from, size_t depth, uint16_t *to) {
 
 // The filter of all plans, in the order of the phases.
 struct PhaseFilter {
-  // Of one pair of phases.
+  // The part of one pair of phases.
   struct Part {
     TransposedPhase row;
     TransposedPhase column;
@@ -57,7 +57,7 @@ struct PhaseFilter {
   std::vector<TransposedPhase> phases[2];
   size_t depth;            // channels of a group
   size_t panels;           // of all groups
-  bool has_unmet = false;  // phases that meet nothing
+  bool has_unmet = false;  // some phases have no filter elements
   std::vector<Part> parts;
   size_t bytes = 0;
   const char *laid_out = nullptr;  // null until needed
@@ -65,7 +65,8 @@ struct PhaseFilter {
 
 PhaseFilter::PhaseFilter(const Request &request)
     : stored_type(request.weights),
-      // What is copied anyway needs no pairs, which would pad odd channels.
+      // The filter is copied anyway, so pairs, which pad odd channels, are not
+      // needed.
       type(request.weights == WeightType::kBf16Pairs ? WeightType::kBf16
                                                      : request.weights) {
   const Shape &s = request.shape;
@@ -164,7 +165,7 @@ class PhasesPlan final : public Plan {
                const OutputActivation *activation,
                ptrdiff_t task,
                void *scratch) const;
-  // `pixel` is memory for one.
+  // `pixel`: memory for one pixel.
   void FillUnmet(const Args &args,
                  const OutputActivation *activation,
                  ThreadPool *pool,
@@ -231,8 +232,8 @@ void PhasesPlan::RunTask(const Phase &phase,
   Args own = args;
   own.weights = filter_->laid_out + phase.part->offset;
   own.output_stride = static_cast<size_t>(columns);
-  // A task writes its region alone: the image of the phase would begin here if
-  // the region lay in the tile.
+  // A task writes only its region. The address of the image of the phase is
+  // chosen so that the region is at the start of the tile.
   const auto before =
       static_cast<uintptr_t>(region.row_begin * columns + region.column_begin);
   own.output = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(tile) -
@@ -276,7 +277,7 @@ void PhasesPlan::FillUnmet(const Args &args,
     activation->ApplyTo(pixel, Element::kF32, 1, channels, channels);
   }
   const auto bytes = static_cast<size_t>(channels) * sizeof(float);
-  // Rows that are worth handing to a thread.
+  // Rows per grain, so that using another thread is worthwhile.
   constexpr int64_t kFloats = 16 * 1024;
   const int64_t row_floats = int64_t{shape_.out_w} * channels;
   pool->ParallelFor(

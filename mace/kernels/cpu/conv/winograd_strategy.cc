@@ -10,11 +10,12 @@
 namespace mace::conv {
 namespace {
 
-// Where nothing of the method is linked, its transforms count as of the widest
-// vectors: what those would take is worth a warning.
+// If no code of the method is linked, the widest vectors are assumed, to decide
+// whether a warning is worthwhile.
 constexpr int kMostLanes = 16;
 
-// Once in a process: it is true of the library, not of one convolution.
+// Warns once per process, because the reason is the library, not one
+// convolution.
 void WarnOfMissingTransforms() {
   static std::atomic<bool> warned{false};
   if (warned.exchange(true)) return;
@@ -24,7 +25,7 @@ void WarnOfMissingTransforms() {
                   "...`, or add -ops=Winograd";
 }
 
-// A filter transformed for one size of tiles.
+// A filter transformed for one tile size.
 struct TransformedFilter {
   void *memory = nullptr;  // null until needed
   bool filled = false;
@@ -62,8 +63,8 @@ class WinogradPlan final : public Plan {
     filter_->filled = false;
     return MaceStatus();
   }
-  // The first run for a tile transforms the filter, which is then still in the
-  // cache when it is read.
+  // The first run with a tile size transforms the filter, which is then still
+  // in cache when it is read.
   void Run(const Args &args,
            const OutputActivation *activation,
            ThreadPool *pool,

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Between float and other types of elements.
+// Conversions between float and other element types.
 
 #ifndef MACE_KERNELS_CPU_CONVERT_CONVERT_H_
 #define MACE_KERNELS_CPU_CONVERT_CONVERT_H_
@@ -15,7 +15,7 @@ namespace mace::convert {
 
 // `count` numbers each; `to` must not overlap `from`.
 struct HalfKernels {
-  // To nearest even; what is too large becomes infinite.
+  // Rounds to nearest even; numbers that are too large become infinite.
   void (*narrow)(const float *from, uint16_t *to, size_t count);
   void (*widen)(const uint16_t *from, float *to, size_t count);
 };
@@ -27,10 +27,11 @@ struct Kernels {
   void (*u8_to_f32)(const uint8_t *from, float *to, size_t count);
   void (*i8_to_f32)(const int8_t *from, float *to, size_t count);
   void (*i32_to_f32)(const int32_t *from, float *to, size_t count);
-  // Anything but 0 is 1.
+  // Anything other than 0 becomes 1.
   void (*bool_to_f32)(const uint8_t *from, float *to, size_t count);
 
-  // Towards zero; what is out of range becomes the closest number in it, NaN 0.
+  // Rounds towards zero; numbers out of range become the nearest number in
+  // range, NaN becomes 0.
   void (*f32_to_u8)(const float *from, uint8_t *to, size_t count);
   void (*f32_to_i8)(const float *from, int8_t *to, size_t count);
   void (*f32_to_i32)(const float *from, int32_t *to, size_t count);

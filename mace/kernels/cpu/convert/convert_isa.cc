@@ -12,7 +12,7 @@ namespace sv = simd::MACE_ISA;
 // Vectors per step.
 constexpr size_t kUnroll = 4;
 
-// The two formats, as arguments of templates.
+// The two formats, as template arguments.
 struct F16 {
   MACE_SIMD_INLINE sv::VH Narrow(sv::V x) { return sv::NarrowF16(x); }
   MACE_SIMD_INLINE sv::V Widen(sv::VH x) { return sv::WidenF16(x); }
@@ -58,7 +58,7 @@ void Widen(const uint16_t *from, float *to, size_t count) {
   }
 }
 
-// step(VFrom) -> VTo, vector by vector.
+// Applies step(VFrom) -> VTo to every vector.
 template <typename VFrom, typename VTo, typename From, typename To, typename F>
 MACE_SIMD_INLINE void ForEachVector(const From *from,
                                     To *to,

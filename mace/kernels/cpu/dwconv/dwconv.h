@@ -9,19 +9,19 @@
 //       * filter[i, j, d, g * M + m])
 //
 // where each of `groups` groups g has D = in_c / groups channels of the image
-// and M = out_c / groups outputs; plain depthwise convolution has 1 of both.
+// and M = out_c / groups outputs; in plain depthwise convolution both are 1.
 // Pixels outside the image count as 0; `act` is a clamp. Vectors run over all
-// outputs, so every kernel size, stride and padding is as regular as another;
-// up to 8 neighbouring outputs of a row share their loads.
+// outputs, so every kernel size, stride and padding is equally regular; up to 8
+// adjacent outputs of a row share their loads.
 //
-// With D or M other than 1 a band of the image is copied first, every pixel to
-// D pixels of as many channels as there are outputs: what remains is a plain
-// convolution by a filter D times as wide.
+// If D or M is not 1, a band of the image is copied first: every pixel becomes
+// D pixels, each with as many channels as there are outputs. The result is a
+// plain convolution with a filter that is D times as wide.
 //
 // Order of summation: bias, then i, j, d ascending, one chain per output, in
-// the type of Kernels::type. Image and output are of float, or of the 16 bits
-// that Fp16KernelsFor and Bf16KernelsFor name.
-// Aliasing: none between output and anything else.
+// the type Kernels::type. Image and output are float, or the 16-bit type of
+// Fp16KernelsFor and Bf16KernelsFor. Aliasing: the output must not overlap an
+// input.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_H_
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_H_
@@ -37,16 +37,17 @@ namespace mace::dwconv {
 using conv::Shape;
 using conv::WeightType;
 
-// Outputs of the columns [begin, end) of a row, where all columns of the filter
-// are inside the image. Geometry and strip are those of dwconv_strip.h.
+// Computes the outputs of columns [begin, end) of a row for which all columns
+// of the filter are inside the image. Geometry and strip are those of
+// dwconv_strip.h.
 using Middle = void (*)(const Shape &shape,
                         const void *geometry,
                         const void *strip,
                         ptrdiff_t begin,
                         ptrdiff_t end);
 
-// Code for filters that are 5 wide, by their stride, instead of that for all. A
-// library may be built without it, see FiveWideKernelsFor.
+// Code for filters that are 5 wide, by stride, which is faster than the general
+// code. A library may be built without it, see FiveWideKernelsFor.
 struct FiveWideKernels {
   Middle stride1;
   Middle stride2;
@@ -61,12 +62,12 @@ struct Args {
   void *output = nullptr;
   ptrdiff_t output_stride = 0;  // elements from pixel to pixel
   gemm::Epilogue epilogue;      // no residual
-  // Of the same table as the kernels; null: by the code for all.
+  // From the same table as the kernels; null: the general code is used.
   const FiveWideKernels *five_wide = nullptr;
 };
 
-// What one call computes: rows of outputs, counted through the batch
-// (batch * out_h of them), of some groups.
+// The part that one call computes: some groups of some rows of outputs; rows
+// are counted through the whole batch (batch * out_h of them).
 struct Range {
   ptrdiff_t row_begin = 0;
   ptrdiff_t row_end = 0;
@@ -76,29 +77,30 @@ struct Range {
 
 struct Kernels {
   // Parts that do not overlap may run at the same time. `scratch` has
-  // scratch_bytes(shape, type), 64-byte aligned, for this call alone.
+  // scratch_bytes(shape, type), is 64-byte aligned and used only by this call.
   void (*run)(const Args &args, const Range &range, void *scratch);
-  // What it multiplies in, kF32 or kF16. A filter of another type is converted
-  // to it by every call.
+  // The type of the multiplications, kF32 or kF16. Every call converts a filter
+  // of another type.
   WeightType type;
-  // Room for the converted filter and the copied band; 0 without either.
+  // Memory for the converted filter and the copied band; 0 if neither is
+  // needed.
   size_t (*scratch_bytes)(const Shape &shape, WeightType filter);
 };
 
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
 
-// Those for fp16; null for an ISA without arithmetic of it.
+// The kernels for fp16; null for an ISA without fp16 arithmetic.
 const Kernels *Fp16KernelsFor(CpuIsa isa);
-// Those for bf16, with sums of float; null for an ISA without instructions for
-// it.
+// The kernels for bf16, with sums in float; null for an ISA without bf16
+// instructions.
 const Kernels *Bf16KernelsFor(CpuIsa isa);
 
-// Those for images of that type; null for an ISA without, and where they were
-// not linked (optional_kernels.h).
+// The kernels for images of that type; null if the ISA has none, or if they
+// were not linked (optional_kernels.h).
 const FiveWideKernels *FiveWideKernelsFor(CpuIsa isa, gemm::Element element);
 
-// The parts that a library may have, for float and for 16 bits.
+// The optional parts of a library, for float and for 16 bits.
 struct FiveWidePart {
   const FiveWideKernels *(*f32)(CpuIsa isa);
 };

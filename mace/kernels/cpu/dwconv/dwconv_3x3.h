@@ -1,13 +1,13 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// 3x3 filters of stride 1 or 2 on ARM. Where both register files have about 32
-// registers (arm64) the filter stays in vector registers for all rows, the
-// distances between pixels in general ones. An output then costs 9
-// multiply-adds, 3.75 loads (stride 1) and little else. On Armv7 a row of the
-// filter is loaded with each row of the image, and pointers step from pixel to
-// pixel, which its loads do at no cost: 9 multiply-adds, 4.9 loads. Included by
-// dwconv_isa.cc and dwconv_strip.h only.
+// 3x3 filters of stride 1 or 2 on ARM. On arm64, with about 32 registers of
+// each kind, the filter stays in vector registers for all rows, and the
+// distances between pixels in general registers. An output then takes 9
+// multiply-adds, 3.75 loads (stride 1) and little else. On Armv7, a row of the
+// filter is loaded with each row of the image, and loads advance the pointers
+// from pixel to pixel at no cost: 9 multiply-adds, 4.9 loads. Included only by
+// dwconv_isa.cc and dwconv_strip.h.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_3X3_H_
@@ -18,7 +18,8 @@
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/simd_element.h"
 
-// Loops over rows, taps and outputs must unroll, or sums leave registers.
+// Loops over rows, taps and outputs must be unrolled; otherwise the sums do not
+// stay in registers.
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
 namespace mace::dwconv::MACE_ISA::fixed3x3 {
@@ -33,22 +34,23 @@ inline constexpr bool kKeepsFilter =
     sv::kRegisters >= 32 && sv::kGeneralRegisters > 16;
 inline constexpr bool kAvailable = kKeepsFilter || sv::kLoadsStep;
 
-// Outputs side by side, by stride: sums, 9 taps, bias, clamp and pixels fit 32
-// vector registers, and the pixels' offsets the general ones; or sums, 3 taps
-// and pixels fit 16. Rows are cut evenly, so fewer than kMin side by side occur
-// only in shorter rows.
+// Adjacent outputs that are computed together, by stride: sums, 9 taps, bias,
+// clamp and pixels fit 32 vector registers, and the pixels' offsets fit the
+// general registers; or sums, 3 taps and pixels fit 16. Rows are divided
+// evenly, so fewer than kMin outputs occur only in shorter rows.
 template <int kStride>
 inline constexpr int kMaxOutputs = kStride == 1 || !kKeepsFilter ? 8 : 4;
 template <int kStride>
 inline constexpr int kMinOutputs = kStride == 1 || !kKeepsFilter ? 4 : 2;
 
-// At most so many rows by one call: the pixels under them, 16 rows of 10 whose
-// cache lines the next three vectors of channels share, then stay in L1.
+// The largest number of rows per call: their pixels, 16 rows of 10, whose cache
+// lines the next three vectors of channels share, then stay in L1.
 inline constexpr Index kMaxRows = 16;
 
-// Some columns of outputs, at the channels of one vector. Strides in bytes.
+// Some columns of outputs, for the channels of one vector. Strides are in
+// bytes.
 struct Columns {
-  const char *image;     // under the first tap that is in the image
+  const char *image;     // pixel of the first tap that is inside the image
   const Weight *filter;  // that tap
   char *out;
   const float *bias;  // null for 0
@@ -65,8 +67,8 @@ struct Columns {
   bool right;  // the last one its last
 };
 
-// Whether there is code for the shape: one column outside the image at most,
-// and output_stride as that of the image.
+// Whether there is code for the shape: at most one column is outside the image
+// on each side, and output_stride equals the pixel stride of the image.
 MACE_SIMD_INLINE bool Fits(const Shape &s, Index output_stride) {
   const Index reach = (s.out_w - 1) * s.stride_w + 3 - s.pad_left;
   const Index least = s.stride_w == 1 ? kMinOutputs<1> : kMinOutputs<2>;
@@ -80,18 +82,19 @@ MACE_SIMD_INLINE const Element *At(const char *p, Index bytes) {
   return reinterpret_cast<const Element *>(p + bytes);
 }
 
-// kNone: all columns are in the image. kAny: the first output may have its
-// first column outside, the last one its last; that costs 6 instructions a row,
-// where code for each case would be 12 KB more in the library.
+// kNone: all columns are inside the image. kAny: the first column of the first
+// output and the last column of the last output may be outside; this costs 6
+// instructions per row, while separate code for each case would add 12 KB to
+// the library.
 enum class Edges { kNone, kAny };
 
 alignas(64) inline constexpr Element kZeroPixel[sv::kLanes] = {};
 
-// kRows kernel rows are in the image.
+// kRows kernel rows are inside the image.
 template <int kStride, int kRows, int kOutputs, Edges kEdges>
 void RunColumns(const Columns &c) {
   constexpr int kPixels = (kOutputs - 1) * kStride + 3;
-  // Multiples of the distance of pixels, each in a register of its own.
+  // Multiples of the distance between pixels, each in its own register.
   Index offsets[kPixels];
   offsets[0] = 0;
   MACE_UNROLL for (int q = 1; q < kPixels; ++q) {
@@ -109,7 +112,7 @@ void RunColumns(const Columns &c) {
   MACE_UNROLL for (int i = 0; i < kRows; ++i) {
     x[i] = c.image + i * c.image_row;
   }
-  // Where the first and the last pixel are from, which may be outside.
+  // The addresses of the first and the last pixel, which may be outside.
   const char *side[2][kRows];
   Index side_step[2];
   if constexpr (kEdges == Edges::kAny) {
@@ -138,7 +141,7 @@ void RunColumns(const Columns &c) {
           if (q == kPixels - 1) from = At(side[1][i], 0);
         }
         const sv::V pixel = sv::Load(from);
-        // Output t sees this pixel at tap q - t * kStride, ascending.
+        // For output t, this pixel is tap q - t * kStride; taps ascend.
         MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
           const int j = q - t * kStride;
           if (j >= 0 && j < 3) acc[t] = sv::Fma(pixel, taps[i][j], acc[t]);
@@ -162,7 +165,7 @@ void RunColumns(const Columns &c) {
   }
 }
 
-// The same where registers are few; `rows` kernel rows are in the image.
+// The same for few registers; `rows` kernel rows are inside the image.
 template <int kStride, int kOutputs>
 __attribute__((noinline)) void StepColumns(const Columns &columns, int rows) {
   constexpr int kPixels = (kOutputs - 1) * kStride + 3;
@@ -190,7 +193,7 @@ __attribute__((noinline)) void StepColumns(const Columns &columns, int rows) {
         if (q == kPixels - 1 && c.right) from = kZeroPixel;
         const sv::V pixel = sv::Load(from);
         x += c.pixel;
-        // Output t sees this pixel at tap q - t * kStride, ascending.
+        // For output t, this pixel is tap q - t * kStride; taps ascend.
         MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
           const int j = q - t * kStride;
           if (j >= 0 && j < 3) acc[t] = sv::Fma(pixel, taps[j], acc[t]);
@@ -231,20 +234,21 @@ constexpr Function Choose() {
   }
 }
 
-// Functions for a stride and a number of kernel rows.
+// The functions for a stride and a number of kernel rows.
 struct Table {
   Index stride;
   Index least;  // outputs
   Index most;
-  // By the number of outputs beyond the least, and whether an edge may be
-  // outside.
+  // Indexed by the number of outputs minus the least number, and by whether an
+  // edge may be outside.
   Function of[kMaxOutputs<1> - kMinOutputs<1> + 1][2];
 };
 
 template <int kStride, int kRows, int... kMore>
 constexpr Table MakeTable(std::integer_sequence<int, kMore...>) {
   constexpr int kMin = kMinOutputs<kStride>;
-  // Whole filters are the rule; rows at the top and the bottom are few.
+  // Most rows have the whole filter inside the image; only those at the top and
+  // the bottom do not.
   constexpr Edges kInner = kRows == 3 ? Edges::kNone : Edges::kAny;
   return {kStride,
           kMin,
@@ -259,8 +263,8 @@ inline constexpr Table kTable = MakeTable<kStride, kRows>(
                                kMaxOutputs<kStride> - kMinOutputs<kStride> +
                                    1>());
 
-// All columns of some rows of outputs, at channels [0, channels) from there on;
-// the last vector overlaps the one before it rather than being partial.
+// All columns of some rows of outputs, for channels [0, channels) from there
+// on; the last vector overlaps the one before it instead of being partial.
 struct Rows {
   Columns first;  // the first columns of channel 0
   Index out_w;
@@ -296,8 +300,8 @@ __attribute__((noinline)) inline void RunRows(const Rows &rows,
   }
 }
 
-// `taps` rows of the kernel are in the image; false if there is no code for so
-// few.
+// `taps` rows of the kernel are inside the image; returns false if there is no
+// code for so few.
 MACE_SIMD_INLINE bool Run(const Rows &rows, Index stride, Index taps) {
   if constexpr (kAvailable) {
     if (taps == 3) {

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a call does: the filter in the type that it multiplies in, and the rows
-// of outputs by the code that fits them.
+// The entry point: converts the filter to the type of the multiplications, and
+// computes each row of outputs with the fastest code for it.
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/dwconv/dwconv_3x3.h"
@@ -14,7 +14,7 @@
 namespace mace::dwconv::MACE_ISA {
 namespace {
 
-// Some numbers of the filter, from number `at` on.
+// Loads a vector of the filter from element `at` on.
 MACE_SIMD_INLINE sv::V LoadFilter(const Args &args, Index at, int n) {
   if (args.type == WeightType::kF32) {
     return sv::LoadF32N(static_cast<const float *>(args.filter) + at, n);
@@ -28,7 +28,7 @@ Index FilterElements(const Shape &s) {
   return s.kernel_h * s.kernel_w * Depth(s) * s.out_c;
 }
 
-// The filter as kOwnType.
+// Converts the filter to kOwnType.
 void Convert(const Args &args, const Range &range, Weight *to) {
   const Shape &s = args.shape;
   const Index begin = range.group_begin * Multiplier(s);
@@ -67,8 +67,8 @@ Strip MakeStrip(
   return s;
 }
 
-// Channels by vectors; the last vector overlaps the one before it
-// rather than being partial, unless there are fewer channels than lanes.
+// Loops over vectors of channels; the last vector overlaps the one before it
+// instead of being partial, unless there are fewer channels than lanes.
 void RunRow(const Args &args,
             const Geometry &g,
             const Row &row,
@@ -108,7 +108,8 @@ Row MakeRow(const Args &args,
   return row;
 }
 
-// Rows of outputs, from `first` on, that see the same rows of the kernel.
+// The number of rows of outputs, from `first` on, with the same rows of the
+// kernel inside the image.
 Index SameRows(const Shape &s, const Row &first, Index r, Index end) {
   const Index most =
       Min(fixed3x3::kMaxRows, Min(end - r, s.out_h - r % s.out_h));
@@ -121,7 +122,8 @@ Index SameRows(const Shape &s, const Row &first, Index r, Index end) {
   return count;
 }
 
-// The rows from r on by the code for 3x3 filters: how many it did.
+// Computes rows from r on with the code for 3x3 filters; returns how many it
+// computed.
 Index RunRows3x3(const Args &args,
                  const Geometry &g,
                  const Row &row,
@@ -160,8 +162,8 @@ Index RunRows3x3(const Args &args,
 constexpr WeightType kOwnType =
     sizeof(Weight) == sizeof(float) ? WeightType::kF32 : WeightType::kF16;
 
-// A group is a channel and an output. `tap`: elements from tap to
-// tap of the filter.
+// Each group has one channel and one output. `tap`: elements from tap to tap of
+// the filter.
 void RunPlain(const Args &args,
               const Range &range,
               const Weight *filter,
@@ -224,7 +226,7 @@ void RunSpreadGroups(const Args &args,
   for (Index row = range.row_begin; row < range.row_end;) {
     const Index h = row % s.out_h;
     const Index rows = Min(most, Min(s.out_h - h, range.row_end - row));
-    // Rows of the image under the band; where all lie outside, some one.
+    // Rows of the image under the band; if all are outside the image, any row.
     const Index top = h * s.stride_h - s.pad_top;
     const Index begin = Min(Max(top, 0), s.in_h - 1);
     const Index end = Max(begin + 1, Min(top + ReachOf(s, rows), s.in_h));
@@ -259,7 +261,7 @@ void RunSpread(const Args &args,
 
 Index Align(Index bytes) { return (bytes + 63) / 64 * 64; }
 
-// The converted filter comes first in scratch.
+// The converted filter is at the start of the scratch memory.
 Index ConvertedBytes(const Shape &shape, WeightType filter) {
   if (filter == kOwnType) return 0;
   return Align(FilterElements(shape) * static_cast<Index>(sizeof(Weight)));

@@ -1,16 +1,16 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// 3x3 kernels of stride 1 and 2 that slide down a band of rows: every row of
-// the image is loaded once and adds to all output rows that see it, whose sums
-// stay in registers until their last row came by. Included by dwconv_isa.cc
-// only.
+// 3x3 kernels of stride 1 and 2 that move down a band of rows: every row of the
+// image is loaded once and added to all output rows that need it. Their sums
+// stay in registers until their last input row has been added. Included only by
+// dwconv_isa.cc.
 //
-// Pixels of neighbouring columns lie as far apart as there are channels. With
-// 512 channels they share two sets of a 64-set cache of the first level, so a
-// row that is loaded again for the next output row comes from the second level:
-// three such loads per output bound the row-wise kernel, here 1.6 are left. On
-// Zen 5 layers of MobileNet v1 and v2 take 0.5 to 0.75 times as long.
+// The distance between adjacent columns is the number of channels. With 512
+// channels, the columns use only two sets of a 64-set L1 cache, so a row that
+// is loaded again for the next output row comes from L2: three such loads per
+// output limit the row-wise kernel; here 1.6 remain. On Zen 5, layers of
+// MobileNet v1 and v2 take 0.5 to 0.75 times as long.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_SLIDE_H_
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_SLIDE_H_
@@ -26,16 +26,16 @@ using sv::Element;
 using sv::Weight;
 using Index = ptrdiff_t;
 
-// Every loop over outputs, pixels and taps must unroll.
+// Every loop over outputs, pixels and taps must be unrolled.
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
 // 21 sums, 9 taps and a pixel fit 32 registers; and the sides of common images
 // (224 / 2^n) are multiples of 7.
 constexpr int kSlideWidth = 7;
-// Rows of outputs per pass: at most 2 rows of the image in 10 are loaded twice,
-// and the band stays in the second level for all channels.
+// Rows of outputs per pass: at most 2 of 10 image rows are loaded twice, and
+// the band stays in L2 for all channels.
 constexpr Index kSlideRows = 8;
-// Of the instruction sets with as many registers only AVX-512 was measured.
+// Of the instruction sets with enough registers, only AVX-512 was measured.
 constexpr bool kCanSlide = sv::kLanes >= 16;
 
 // A vector of channels in a band of rows, and some of its columns.
@@ -61,8 +61,8 @@ struct Slide {
 
 alignas(64) constexpr Element kZeroPixel[sv::kLanes] = {};
 
-// One image row: tap row t of the outputs acc[t] where bit t of kTapRows is
-// set, and a start from the bias for outputs that begin.
+// Adds one image row: tap row t to the outputs acc[t] if bit t of kTapRows is
+// set. Outputs that begin with this row start from the bias.
 template <int kStride, int kOutputs, int kTapRows>
 MACE_SIMD_INLINE void SlideRow(const Slide &s,
                                const sv::V (&taps)[9],
@@ -82,7 +82,8 @@ MACE_SIMD_INLINE void SlideRow(const Slide &s,
     const sv::V pixel = sv::Load(q == 0             ? left
                                  : q == kPixels - 1 ? right
                                                     : row + q * s.pixel);
-    // From the first output on, so that each takes its taps in ascending order.
+    // From the first output on, so that each output adds its taps in ascending
+    // order.
     MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
       const int j = q - t * kStride;
       if (j >= 0 && j < 3) {
@@ -109,7 +110,7 @@ MACE_SIMD_INLINE void SlideStore(const Slide &s,
   }
 }
 
-// The next output row begins: what was tap row i is now i + 1.
+// The next output row begins: tap row i becomes i + 1.
 template <int kOutputs>
 MACE_SIMD_INLINE void SlideDown(sv::V (&acc)[3][kOutputs]) {
   MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
@@ -118,7 +119,7 @@ MACE_SIMD_INLINE void SlideDown(sv::V (&acc)[3][kOutputs]) {
   }
 }
 
-// A walk over the image rows under the band.
+// Iterates over the image rows under the band.
 struct Walk {
   const Element *row;
   Index index;  // in the image
@@ -166,7 +167,7 @@ MACE_SIMD_INLINE void SlideOne(const Slide &s, const sv::V (&taps)[9]) {
   SlideStore<kOutputs>(s, s.rows - 1, acc[2]);
 }
 
-// Two image rows per output row; the last is the first of the next output.
+// Two image rows per output row; the last row is the first of the next output.
 template <int kOutputs>
 MACE_SIMD_INLINE void SlideTwo(const Slide &s, const sv::V (&taps)[9]) {
   sv::V acc[3][kOutputs];
@@ -208,8 +209,8 @@ constexpr SlideFunction kSlides[kSlideWidth] = {
     &SlideBlock<kStride, 4>, &SlideBlock<kStride, 5>, &SlideBlock<kStride, 6>,
     &SlideBlock<kStride, 7>};
 
-// Whether RunSlide computes this: columns outside the image are at most one on
-// each side, and whole vectors of channels.
+// Whether RunSlide supports this: at most one column outside the image on each
+// side, and whole vectors of channels.
 bool Slides(const Shape &s, Index channels) {
   const Index right = (s.out_w - 1) * s.stride_w + 3 - s.pad_left - s.in_w;
   return kCanSlide && s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
@@ -218,16 +219,16 @@ bool Slides(const Shape &s, Index channels) {
          right <= 1 && channels >= sv::kLanes;
 }
 
-// Pixels of the output that lie a multiple of this apart put the lines of a
-// vector of channels into two sets of a 64-set cache, where stores drive each
-// other out. Then results are collected for some vectors of channels and stored
-// pixel by pixel, to lines that follow each other. On Zen 5 layers of MobileNet
-// v1 with 512 and 1024 channels take 0.8 times as long; with 256 channels, or
-// with stride 2, where stores are rarer, nothing is won.
+// If the distance of output pixels is a multiple of this, the cache lines of a
+// vector of channels fall into two sets of a 64-set cache, where stores evict
+// each other. Then results are collected for several vectors of channels and
+// stored pixel by pixel, to consecutive lines. On Zen 5, layers of MobileNet v1
+// with 512 and 1024 channels take 0.8 times as long; with 256 channels, or with
+// stride 2, where stores are rarer, there is no gain.
 constexpr Index kFewSets = 2048 / sizeof(Element);
 constexpr Index kCollected = 4;  // vectors
 
-// What a vector of channels is multiplied by. `tap`, below: elements from tap
+// The filter values for a vector of channels. `tap`, below: elements from tap
 // to tap of the whole filter.
 struct alignas(64) SlideFilter {
   Weight taps[9 * sv::kLanes];
@@ -257,7 +258,7 @@ struct SlideGroup {
   SlideFilter filter[kCollected];
 };
 
-// Stores what lies in `from`, [rows][outputs][kCollected] vectors.
+// Stores the contents of `from`, [rows][outputs][kCollected] vectors.
 void StoreCollected(const SlideGroup &group,
                     const Element *from,
                     const Slide &s,
@@ -276,8 +277,8 @@ void StoreCollected(const SlideGroup &group,
   }
 }
 
-// Rows [row, row + slide->rows) of outputs, all columns. `slide` has what does
-// not depend on these.
+// Computes rows [row, row + slide->rows) of outputs, all columns. The other
+// fields of `slide` do not depend on these.
 void RunSlide(const Args &args,
               Index row,
               bool collect,
@@ -289,7 +290,7 @@ void RunSlide(const Args &args,
   const Index output_row = shape.out_w * args.output_stride;
   slide->first = row * shape.stride_h - shape.pad_top;
   for (Index w = 0; w < shape.out_w;) {
-    // As even as possible: 8 = 4 + 4 rather than 7 + 1.
+    // As even as possible: 8 = 4 + 4, not 7 + 1.
     const Index parts = (shape.out_w - w + kSlideWidth - 1) / kSlideWidth;
     const Index outputs = (shape.out_w - w + parts - 1) / parts;
     const Index column = w * shape.stride_w - shape.pad_left;
@@ -319,7 +320,7 @@ void RunSlide(const Args &args,
   }
 }
 
-// The last vector of channels overlaps the one before it rather than being
+// The last vector of channels overlaps the one before it instead of being
 // partial.
 void RunSlides(const Args &args,
                const Range &range,

@@ -1,10 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies of pixels in which channels and outputs stand one to one, for groups
-// of several channels or outputs: pixel [groups][depth] becomes `depth` pixels
-// [groups * multiplier], of which number d holds channel d of every group as
-// often as the group has outputs. Included by dwconv_isa.cc only.
+// For groups of several channels or outputs: copies pixels so that each output
+// channel has its own input channel. A pixel [groups][depth] becomes `depth`
+// pixels [groups * multiplier]; the d-th of these has channel d of every group,
+// repeated for every output of the group. Included only by dwconv_isa.cc.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_SPREAD_H_
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_SPREAD_H_
@@ -35,7 +35,7 @@ bool Spreads(const Shape &s) {
 Index Depth(const Shape &s) { return s.in_c / s.groups; }
 Index Multiplier(const Shape &s) { return s.out_c / s.groups; }
 
-// Image rows under so many rows of outputs.
+// The number of image rows that `rows` rows of outputs need.
 Index ReachOf(const Shape &s, Index rows) {
   return (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
 }
@@ -66,13 +66,14 @@ Index BandRows(const Shape &s) {
   return wanted < s.out_h ? wanted : s.out_h;
 }
 
-// Of the band, in elements.
+// The size of the band, in elements.
 Index BandElements(const Shape &s) {
   const Index reach = ReachOf(s, BandRows(s));
   return (reach < s.in_h ? reach : s.in_h) * SpreadRowElements(s);
 }
 
-// y[g * kTimes + m] = x[g * step]: a known count becomes shuffles.
+// y[g * kTimes + m] = x[g * step]: with a constant count the compiler uses
+// shuffles.
 template <Index kTimes>
 void RepeatKnown(const Element *__restrict x,
                  Index step,
@@ -84,7 +85,7 @@ void RepeatKnown(const Element *__restrict x,
     }
     return;
   }
-  // Few groups: a vector of them would cost more code than time.
+  // There are few groups: vector code would be large and save little time.
 #pragma clang loop vectorize(disable) unroll(disable)
   for (Index g = 0; g < groups; ++g) {
     const Element value = x[g * step];
@@ -110,7 +111,8 @@ void Repeat(
   }
 }
 
-// `groups` of every pixel of some image rows, from the first group on.
+// Copies `groups` groups of every pixel of some image rows, from the first
+// group on.
 void SpreadPixels(
     const Shape &s, const Element *x, Index pixels, Index groups, Element *y) {
   const Index depth = Depth(s);

@@ -1,10 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A strip of outputs: the channels of one vector in one row, of any kernel
-// size, stride and padding. Up to 8 outputs side by side share their loads;
-// where a column of the kernel lies outside the image, they go one by one.
-// Included by dwconv_isa.cc only.
+// A strip of outputs: the channels of one vector in one row, for any kernel
+// size, stride and padding. Up to 8 adjacent outputs share their loads; outputs
+// for which a column of the kernel is outside the image are computed one by
+// one. Included only by dwconv_isa.cc.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_STRIP_H_
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_STRIP_H_
@@ -23,8 +23,8 @@ using sv::Element;
 using sv::Weight;
 using Index = ptrdiff_t;
 
-// Outputs computed side by side: 8 sums, one filter row of at most 5 and one
-// pixel fit the 16 registers of the smaller ISAs.
+// Adjacent outputs that are computed together: 8 sums, one filter row of at
+// most 5 and one pixel fit the 16 registers of the smaller ISAs.
 constexpr int kMaxOutputs = 8;
 
 MACE_SIMD_INLINE Index Min(Index a, Index b) { return a < b ? a : b; }
@@ -33,7 +33,7 @@ MACE_SIMD_INLINE Index DivideUp(Index a, Index b) {
   return a <= 0 ? 0 : (a + b - 1) / b;
 }
 
-// Taps [begin, end) that fall inside [0, size) from `origin` on.
+// Taps [begin, end) that are inside [0, size), starting at `origin`.
 struct Taps {
   Index begin;
   Index end;
@@ -55,10 +55,10 @@ struct Strip {
   Element *out;  // output column 0 of this row, at the channel
   Index h0;      // image row under the first kernel row; may lie outside
   Taps rows;     // kernel rows inside the image
-  int lanes;     // valid channels; used by partial strips alone
+  int lanes;     // valid channels; used only by partial strips
 };
 
-// Strides in floats, and whatever else stays the same for all strips.
+// Strides in elements, and other values that are the same for all strips.
 struct Geometry {
   Index pixel;      // from pixel to pixel of the image
   Index image_row;  // from row to row
@@ -96,8 +96,8 @@ MACE_SIMD_INLINE void StoreOutputs(const Geometry &g,
   }
 }
 
-// kOutputs outputs from column w on, any kernel; `taps` are the kernel columns
-// inside the image for all of them.
+// Computes kOutputs outputs from column w on, for any kernel; `taps` are the
+// kernel columns that are inside the image for all of them.
 template <bool kFull, int kOutputs>
 MACE_SIMD_INLINE void RunAny(
     const Shape &shape, const Geometry &g, const Strip &s, Index w, Taps taps) {
@@ -121,8 +121,8 @@ MACE_SIMD_INLINE void RunAny(
   StoreOutputs<kFull>(g, s, w, acc);
 }
 
-// The same for a known kernel width and stride without dilation: a pixel is
-// loaded once for all outputs that it reaches.
+// The same for a constant kernel width and stride, without dilation: a pixel is
+// loaded once for all outputs that need it.
 template <int kKernel, int kStride, int kOutputs>
 MACE_SIMD_INLINE void RunFixed(const Shape &shape,
                                const Geometry &g,
@@ -143,8 +143,8 @@ MACE_SIMD_INLINE void RunFixed(const Shape &shape,
     MACE_UNROLL for (int q = 0; q < (kOutputs - 1) * kStride + kKernel; ++q) {
       const sv::V pixel = sv::Load(p);
       p += g.pixel;
-      // Output t sees this pixel at tap q - t * kStride. From the first t on,
-      // so that every output takes its taps in ascending order.
+      // For output t, this pixel is tap q - t * kStride. Outputs are in
+      // ascending order, so that every output adds its taps in ascending order.
       MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
         const int j = q - t * kStride;
         if (j >= 0 && j < kKernel) acc[t] = sv::Fma(pixel, v[j], acc[t]);
@@ -156,8 +156,8 @@ MACE_SIMD_INLINE void RunFixed(const Shape &shape,
   StoreOutputs<true>(g, s, w, acc);
 }
 
-// One of kMaxOutputs, ..., 1 outputs by a jump; `Body` is a class template
-// over the count.
+// Jumps to the code for kMaxOutputs, ..., 1 outputs; `Body` is a class template
+// with the count as its argument.
 template <template <int> class Body, typename... Args>
 MACE_SIMD_INLINE void Dispatch(Index outputs, const Args &...args) {
   switch (outputs) {
@@ -203,7 +203,7 @@ struct Fixed {
   };
 };
 
-// A Middle.
+// A function of type Middle.
 template <template <int> class Body>
 void RunMiddle(const Shape &shape,
                const void *geometry,
@@ -213,7 +213,7 @@ void RunMiddle(const Shape &shape,
   const Geometry &g = *static_cast<const Geometry *>(geometry);
   const Strip &s = *static_cast<const Strip *>(strip);
   while (begin < end) {
-    // As even as possible: 12 = 6 + 6 rather than 8 + 4.
+    // As even as possible: 12 = 6 + 6, not 8 + 4.
     const Index left = end - begin;
     const Index parts = (left + kMaxOutputs - 1) / kMaxOutputs;
     const Index outputs = (left + parts - 1) / parts;
@@ -224,7 +224,7 @@ void RunMiddle(const Shape &shape,
 
 inline Middle ChooseMiddle(const Shape &s, const FiveWideKernels *five_wide) {
   if (s.dilation_w == 1) {
-    // Where 3x3 filters have code of their own, what it does not fit is rare.
+    // If 3x3 filters have their own code, this code rarely computes them.
     if constexpr (!fixed3x3::kAvailable) {
       if (s.kernel_w == 3 && s.stride_w == 1)
         return &RunMiddle<Fixed<3, 1>::Body>;
@@ -239,7 +239,7 @@ inline Middle ChooseMiddle(const Shape &s, const FiveWideKernels *five_wide) {
   return &RunMiddle<AnyBody>;
 }
 
-// Output columns whose taps all lie inside the image.
+// Output columns whose taps are all inside the image.
 struct Columns {
   Index begin;
   Index end;

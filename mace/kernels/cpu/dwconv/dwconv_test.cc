@@ -126,8 +126,8 @@ TEST(DwConv, RandomGeometry) {
   }
 }
 
-// Where pixels of the output lie 2 KiB apart, also in 16 bits, some kernels
-// collect results.
+// If output pixels are 2 KiB apart, also in 16 bits, some kernels collect
+// results.
 TEST(DwConv, OutputsApartByManyChannels) {
   uint32_t seed = 2000;
   for (ptrdiff_t channels : {20, 64, 100, 512}) {
@@ -147,7 +147,7 @@ TEST(DwConv, OutputsApartByManyChannels) {
   }
 }
 
-// Several bands of rows, and counts that have code of their own.
+// Several bands of rows, and channel counts that have their own code.
 TEST(DwConv, GroupsOfSeveral) {
   uint32_t seed = 3000;
   for (ptrdiff_t depth : {1, 2, 4}) {

@@ -138,7 +138,8 @@ std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa) {
   for (ptrdiff_t row = 0; row < rows; row += c.row_part) {
     for (ptrdiff_t ch = 0; ch < s.groups; ch += c.group_part) {
       const Kernels *kernels = KernelsOf(c, isa);
-      // Every second part as in a library without them.
+      // Every second part runs without the optional code, as in a library
+      // without it.
       const bool linked = row / c.row_part % 2 == 0;
       args.five_wide =
           linked ? FiveWideKernelsFor(isa, ElementOf(c.stored)) : nullptr;
@@ -182,15 +183,15 @@ Expected Reference(const Case &c, const Data &d, ptrdiff_t pixel, ptrdiff_t o) {
     }
   }
   if (c.clamp) sum = std::min(std::max(sum, double{kLow}), double{kHigh});
-  // Two roundings per product where the ISA does not fuse; in fp16 those of
-  // filter and sum, also below its normal numbers.
+  // Two roundings per product if the ISA does not fuse; in fp16 also the
+  // rounding of filter and sum, including below its normal numbers.
   const double steps =
       2.0 * static_cast<double>(s.kernel_h * s.kernel_w * Depth(s)) + 2;
   if (c.stored == Stored::kF16) {
     return {sum, steps * (std::ldexp(magnitude, -11) + 0x1p-24)};
   }
   const double bound = steps * std::ldexp(magnitude, -24);
-  // Sums of bf16 are float.
+  // Sums of bf16 products are float.
   const bool rounded = c.stored == Stored::kBf16;
   return {sum, rounded ? bound + std::fabs(sum) * 0x1p-8 : bound};
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Cases of depthwise convolution, what they should give and what they do.
+// Test cases of depthwise convolution, their expected results, and their runs.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_DWCONV_TESTING_H_
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_TESTING_H_
@@ -16,15 +16,15 @@
 
 namespace mace::dwconv {
 
-// Between the pixels of the output.
+// The value between the pixels of the output.
 inline constexpr float kGuard = 12345.0f;
-// Cuts off a good part of the results.
+// Changes many of the results.
 inline constexpr float kLow = -0.25f;
 inline constexpr float kHigh = 0.75f;
 
 inline size_t Size(ptrdiff_t x) { return static_cast<size_t>(x); }
 
-// Of a group.
+// Channels per group.
 inline ptrdiff_t Depth(const Shape &s) { return s.in_c / s.groups; }
 inline ptrdiff_t Multiplier(const Shape &s) { return s.out_c / s.groups; }
 
@@ -32,7 +32,7 @@ enum class Stored { kFloat, kF16, kBf16 };
 inline constexpr Stored kAllStored[] = {Stored::kFloat, Stored::kF16,
                                         Stored::kBf16};
 
-// `x` as it comes back from such storage.
+// Returns `x` rounded to this storage type.
 float Rounded(Stored stored, float x);
 
 struct Case {
@@ -46,17 +46,17 @@ struct Case {
   Stored stored = Stored::kFloat;  // image and output
 };
 
-// An image of `groups` channels, all groups of one channel and one output.
+// An image of `groups` channels; each group has one channel and one output.
 Shape Square(ptrdiff_t size,
              ptrdiff_t groups,
              ptrdiff_t kernel,
              ptrdiff_t stride,
              ptrdiff_t pad);
 
-// The same with so many channels and outputs in each group.
+// Sets the channels and outputs of each group.
 void SetGroup(ptrdiff_t depth, ptrdiff_t multiplier, Shape *shape);
 
-// Those of this machine that can run a case.
+// The ISAs of this machine that can run a case.
 std::vector<CpuIsa> IsasFor(const Case &c);
 
 std::string Describe(const Case &c, CpuIsa isa, uint32_t seed);
@@ -71,8 +71,8 @@ struct Data {
 
 Data MakeData(const Case &c, Random *random);
 
-// In the parts that the case says. Pixels of the output are out_c +
-// extra_stride apart.
+// Runs the case in the parts that it specifies. Pixels of the output are out_c
+// + extra_stride apart.
 std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa);
 
 struct Expected {
@@ -80,7 +80,7 @@ struct Expected {
   double bound;
 };
 
-// By the definition, in double precision: output `o` of a pixel.
+// Output `o` of a pixel by the definition, in double precision.
 Expected Reference(const Case &c, const Data &d, ptrdiff_t pixel, ptrdiff_t o);
 
 }  // namespace mace::dwconv

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Links the code for filters 5 wide, on images of 16 bits.
+// Links the code for 5 wide filters and 16-bit images.
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 #include "mace/kernels/cpu/isa_table.h"

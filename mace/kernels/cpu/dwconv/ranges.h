@@ -1,10 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How a depthwise convolution is shared out: a few ranges per thread, all about
-// as large. Some rows of outputs, whose neighbours share input; where there are
-// too few rows also some cache lines of outputs, no fewer than 4: what is left
-// over from whole vectors costs as much as many of them.
+// Divides a depthwise convolution into a few ranges of about equal size per
+// thread. A range has some rows of outputs, since adjacent rows share input; if
+// there are too few rows, outputs are also divided, into parts of at least 4
+// cache lines: a remainder smaller than a vector costs as much as many whole
+// vectors.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_RANGES_H_
 #define MACE_KERNELS_CPU_DWCONV_RANGES_H_
@@ -27,7 +28,7 @@ struct Ranges {
 
 Ranges SplitRanges(const Shape &shape, int threads);
 
-// Number `index` of ranges.count().
+// The range number `index` of ranges.count().
 Range RangeOf(const Ranges &ranges, ptrdiff_t index);
 
 }  // namespace mace::dwconv

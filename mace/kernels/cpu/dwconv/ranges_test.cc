@@ -54,7 +54,7 @@ TEST(RangesTest, AreAboutAsLargeAsEachOther) {
           const ptrdiff_t width = r.group_end - r.group_begin;
           EXPECT_LE(height * ranges.row_parts, rows + ranges.row_parts);
           EXPECT_GE(height * ranges.row_parts, rows - ranges.row_parts);
-          // 16 more or less, and what is missing of the last 16.
+          // Widths differ by at most 16, and the last 16 may be incomplete.
           EXPECT_LE((width - 16) * ranges.group_parts, groups + 15);
           EXPECT_GE((width + 31) * ranges.group_parts, groups);
           EXPECT_EQ(r.group_begin % 16, 0);

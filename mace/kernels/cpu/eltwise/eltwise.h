@@ -65,8 +65,7 @@ struct Rows {
 };
 
 // NaN in either operand of kMin and kMax gives NaN; kPow has the special cases
-// of the C library. The result may be the very memory of an operand of its
-// shape.
+// of the C library. The result may equal an operand of its shape.
 struct Kernels {
   void (*binary)(
       Binary op, const Rows &rows, const float *a, const float *b, float *out);
@@ -88,9 +87,10 @@ struct Kernels {
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
 
-// int32 wraps around; kDiv truncates, kFloorDiv and kFloorMod floor; kPow with
-// a negative exponent is 0 unless the base is 1 or -1. False, leaving `out`
-// undefined, on a division by zero (0 to a negative power included).
+// int32 wraps around; kDiv truncates, kFloorDiv and kFloorMod round down; kPow
+// with a negative exponent is 0 unless the base is 1 or -1. On a division by
+// zero (including 0 to a negative power) it returns false and leaves `out`
+// undefined.
 bool BinaryInt(Binary op,
                const Rows &rows,
                const int32_t *a,
@@ -101,8 +101,8 @@ void CompareInt(Compare op,
                 const int32_t *a,
                 const int32_t *b,
                 uint8_t *out);
-// kNeg, kAbs, kSquare and kSign; kFloor, kCeil and kRound copy. False for the
-// others, which have no meaning on integers.
+// kNeg, kAbs, kSquare and kSign; kFloor, kCeil and kRound copy. Returns false
+// for the others, which are not defined for integers.
 bool UnaryInt(Unary op, const int32_t *x, int32_t *y, size_t n);
 
 }  // namespace mace::eltwise

@@ -1,7 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Integers are shapes and indices: few elements, plain loops.
+// Integer tensors are shapes and indices, with few elements; plain loops are
+// enough.
 
 #include "mace/kernels/cpu/eltwise/eltwise.h"
 

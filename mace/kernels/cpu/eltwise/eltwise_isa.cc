@@ -15,7 +15,7 @@ using sv::Map;
 
 typedef uint8_t VByte __attribute__((vector_size(sv::kLanes)));
 
-// How a row of results is stored: as floats or as bytes of 0 and 1.
+// Stores a vector of results: as floats, or as bytes of 0 and 1.
 MACE_SIMD_INLINE void Put(float *p, sv::V v) { sv::Store(p, v); }
 MACE_SIMD_INLINE void PutN(float *p, sv::V v, int n) { sv::StoreN(p, v, n); }
 MACE_SIMD_INLINE void PutN(uint8_t *p, sv::VI mask, int n) {

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions against the C library in double precision; binary arithmetic is
-// tested through the operator Eltwise.
+// Compares functions with the C library in double precision. Binary arithmetic
+// is tested through the operator Eltwise.
 
 #include "mace/kernels/cpu/eltwise/eltwise.h"
 
@@ -104,7 +104,7 @@ TEST(EltwiseTest, UnaryAccurateOverTheWholeRange) {
   }
 }
 
-// Every pair of some values that are special to some function.
+// Every pair of values that are special for some function.
 struct Pairs {
   Pairs() {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -166,8 +166,8 @@ void ExpectBinary(eltwise::Binary op,
   }
 }
 
-// Work is split anywhere, so a result must not depend on its neighbours, among
-// which are some that take another way.
+// Work can be divided anywhere, so a result must not depend on its neighbours,
+// not even on those that are computed by other code.
 TEST(EltwiseTest, ResultsDoNotDependOnTheirNeighbours) {
   Random random(23);
   std::vector<float> x = random.Floats(997, -50.0f, 50.0f);

@@ -11,7 +11,7 @@ namespace sv = simd::MACE_ISA;
 
 namespace {
 
-// base ^ -beta. The exponents of published networks need square roots only.
+// base ^ -beta. The exponents in published networks need only square roots.
 MACE_SIMD_INLINE sv::V Factor(sv::V base, float beta) {
   if (beta == 0.75f) {
     const sv::V root = sv::Sqrt(base);

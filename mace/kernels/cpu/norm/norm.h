@@ -3,10 +3,11 @@
 
 // Normalisation of columns by their mean and variance over rows.
 //
-// Few rows at a time are passed over while they are in L1, for the mean and for
-// the squared distances from it; these blocks are then merged about the mean of
-// the first. So memory is read once, nothing cancels as in the mean of squares
-// less the square of the mean, and large means are rounded once.
+// A few rows at a time are read twice while they are in L1: for their mean, and
+// for the squared distances from it. These blocks are then merged relative to
+// the mean of the first block. Memory is read only once, there is no
+// cancellation as in the mean of squares minus the square of the mean, and
+// large means are rounded only once.
 
 #ifndef MACE_KERNELS_CPU_NORM_NORM_H_
 #define MACE_KERNELS_CPU_NORM_NORM_H_
@@ -18,17 +19,17 @@
 namespace mace::norm {
 
 struct Kernels {
-  // mean[c] of x[r * stride + c], r < rows, and distances[c], the sum of
-  // (x - mean)^2; c < columns, rows > 0.
+  // mean[c] of x[r * stride + c] for r < rows, and distances[c], the sum of (x
+  // - mean)^2, for c < columns. Requires rows > 0.
   void (*moments)(const float *x,
                   size_t stride,
                   size_t rows,
                   size_t columns,
                   float *mean,
                   float *distances);
-  // Moments of all rows from those of blocks, [blocks][2][columns] with means
-  // before distances; into the first block. All blocks have block_rows rows,
-  // the last one last_rows.
+  // Merges the moments of all blocks, [blocks][2][columns] with means before
+  // distances, into the first block. All blocks have block_rows rows, except
+  // the last one, which has last_rows.
   void (*merge)(float *moments,
                 size_t blocks,
                 size_t block_rows,

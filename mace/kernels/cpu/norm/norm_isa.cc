@@ -12,8 +12,8 @@ namespace sv = simd::MACE_ISA;
 
 namespace {
 
-// Calls step(c, load, store) for vectors of columns; load(p) and store(p, v)
-// leave out columns that are not there.
+// Calls step(c, load, store) for every vector of columns; load(p) and store(p,
+// v) skip columns that do not exist.
 template <typename Step>
 MACE_SIMD_INLINE void ForColumns(size_t columns, Step step) {
   size_t c = 0;
@@ -30,7 +30,8 @@ MACE_SIMD_INLINE void ForColumns(size_t columns, Step step) {
   }
 }
 
-// Rows go to chains in turn, which hides the latency of an addition.
+// Rows are added to several chains in turn, which hides the latency of an
+// addition.
 constexpr size_t kChains = 4;
 
 template <typename Load, typename Take>
@@ -58,7 +59,7 @@ void Moments(const float *x,
     const sv::V about = SumRows(x + c, stride, rows, load,
                                 [](sv::V sum, sv::V v) { return sum + v; }) *
                         share;
-    // The sum of large numbers was rounded; what is left of it are small ones.
+    // The sum of large numbers was rounded; the remainders are small numbers.
     const sv::V missing =
         SumRows(x + c, stride, rows, load,
                 [about](sv::V sum, sv::V v) { return sum + (v - about); }) *
@@ -85,7 +86,8 @@ void Merge(float *moments,
   ForColumns(columns, [=](size_t c, auto load, auto store) {
     float *at = moments + c;
     const sv::V first = load(at);
-    // fold(sum, mean less the first one, distances, rows) over all blocks.
+    // Calls fold(sum, mean minus the first mean, distances, rows) for all
+    // blocks.
     const auto over_blocks = [=](auto fold) {
       sv::V sum = sv::Zero();
       for (size_t b = 0; b < blocks; ++b) {

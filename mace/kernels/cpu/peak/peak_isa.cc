@@ -9,25 +9,25 @@ namespace {
 
 namespace sv = simd::MACE_ISA;
 
-// A multiply-add takes 4 cycles on current cores, of which most start two per
-// cycle, some wide ARM cores four: 8 to 16 chains keep the units busy. One more
-// register holds the factor; the rest of a 16-register file is left to the
-// separate product of ISAs without fused multiply-add.
+// A multiply-add takes 4 cycles on current cores; most start two per cycle,
+// some wide ARM cores four. So 8 to 16 chains keep the units busy. One more
+// register holds the factor; on ISAs with 16 registers the others are left for
+// the separate product of a multiply-add that is not fused.
 constexpr int kChains = sv::kRegisters >= 32 ? 24 : 12;
-// So that the loop's own counting vanishes.
+// Makes the loop overhead negligible.
 constexpr int kUnroll = 8;
 
 constexpr float Start(int chain) {
   return 1.0f + 0.01f * static_cast<float>(chain);
 }
 
-// Adds to every chain a small part of the next one: the form that takes no copy
-// of a register, as ARM overwrites what is added to. The chains grow without a
-// denormal or NaN, in the end to infinity, which takes no longer.
+// Adds a small part of the next chain to every chain. This form needs no copy
+// of a register, although ARM overwrites the addend. The chains grow without a
+// denormal or NaN, finally to infinity, which takes no longer.
 float MultiplyAdd(int64_t rounds) {
   sv::V chain[kChains];
   for (int c = 0; c < kChains; ++c) chain[c] = sv::Set(Start(c));
-  // volatile: the compiler must not know it.
+  // volatile, so that the compiler does not know the value.
   volatile float factor = kPeakGrowth;
   const sv::V part = sv::Set(factor);
   for (int64_t r = 0; r < rounds; ++r) {

@@ -17,8 +17,8 @@ TEST(PeakTest, NoneHasNoKernels) {
   EXPECT_EQ(nullptr, KernelsFor(CpuIsa::kNone));
 }
 
-// The chains grow by as much as was added, so none was dropped by the compiler,
-// and no multiply-add is counted that did not run.
+// The chains grow by exactly what was added, so the compiler removed none of
+// them, and every counted multiply-add was executed.
 TEST(PeakTest, EveryCountedMultiplyAddRuns) {
   constexpr int kUnroll = 8;
   constexpr int kRounds = 1000;

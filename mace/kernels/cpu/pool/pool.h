@@ -28,8 +28,8 @@ struct Window {
 struct Kernels {
   // NaN in a window gives NaN.
   void (*max)(const Window &window, size_t channels, void *out);
-  // Sum / divisor, in float. Summed row by row, then over rows: the error grows
-  // with rows + columns, not with their product.
+  // Sum / divisor, in float. Elements are added row by row, then the rows: the
+  // error grows with rows + columns, not with their product.
   void (*average)(const Window &window,
                   float divisor,
                   size_t channels,
@@ -39,9 +39,9 @@ struct Kernels {
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
 
-// Those for fp16; null for an ISA without arithmetic of it.
+// The kernels for fp16; null for an ISA without fp16 arithmetic.
 const Kernels *Fp16KernelsFor(CpuIsa isa);
-// Likewise those for bf16.
+// The same for bf16.
 const Kernels *Bf16KernelsFor(CpuIsa isa);
 
 }  // namespace mace::pool

@@ -16,8 +16,8 @@ namespace {
 // of an addition.
 constexpr int kBlock = 4;
 
-// NaN from either side: of simd.h's Max the first argument's NaN survives, so
-// one in the maximum so far needs no care and one in the tap is selected.
+// A NaN on either side gives NaN: Max of simd.h returns a NaN in its first
+// argument, the maximum so far, and a NaN in the tap is selected here.
 MACE_SIMD_INLINE sv::V MaxOf(sv::V best, sv::V tap) {
   const sv::V larger = sv::Max(best, tap);
   if constexpr (sv::kMaxKeepsNan) return larger;

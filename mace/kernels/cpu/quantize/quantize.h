@@ -1,13 +1,14 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Between floats and the integers that stand for them:
+// Conversion between floats and quantized integers:
 //
 //   quantize:    y = saturate(round(x / scale) + zero)   ties to even
 //   dequantize:  y = (x - zero) * scale
 //
-// A NaN is quantized as 0. Rounding once each, so that every instruction set
-// gives the same numbers; x - zero is exact (of int32: modulo 2^32).
+// A NaN is quantized as 0. There is a single rounding, so that every
+// instruction set gives the same numbers; x - zero is exact (for int32: modulo
+// 2^32).
 
 #ifndef MACE_KERNELS_CPU_QUANTIZE_QUANTIZE_H_
 #define MACE_KERNELS_CPU_QUANTIZE_QUANTIZE_H_
@@ -19,8 +20,8 @@
 
 namespace mace::quantize {
 
-// `count` elements; `to` must not overlap `from`. `scales` and `zeros` hold one
-// number each for all elements, or one for each of them.
+// `count` elements; `to` must not overlap `from`. `scales` and `zeros` have one
+// number each for all elements, or one for each element.
 template <typename From, typename To>
 using Function = void (*)(const From *from,
                           To *to,

@@ -41,7 +41,7 @@ struct Scaling {
   sv::VI zero;
 };
 
-// step(x, Scaling) -> y, vector by vector.
+// Applies step(x, Scaling) -> y to every vector.
 template <bool kEach, typename From, typename To, typename F>
 MACE_SIMD_INLINE void ForEachVector(const From *from,
                                     To *to,

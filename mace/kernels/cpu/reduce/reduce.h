@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Folds of floats: sums, products and extremes over rows or columns.
+// Reductions of floats: sums, products and extremes over rows or columns.
 
 #ifndef MACE_KERNELS_CPU_REDUCE_REDUCE_H_
 #define MACE_KERNELS_CPU_REDUCE_REDUCE_H_
@@ -15,7 +15,7 @@ namespace mace::reduce {
 
 enum class Fold : uint8_t { kSum, kMax, kMin, kProduct, kSumSquare };
 
-// What `acc` starts from.
+// The initial value of `acc`.
 inline constexpr float Identity(Fold fold) {
   switch (fold) {
     case Fold::kMax:
@@ -29,8 +29,9 @@ inline constexpr float Identity(Fold fold) {
   }
 }
 
-// NaN anywhere gives NaN. Sums run in stretches that are added up in turn, so
-// that the error of n equal terms grows like n / 128 + 128 rather than n.
+// NaN anywhere gives NaN. Sums are computed in blocks, whose results are then
+// added, so that the error of n equal terms grows with n / 128 + 128 instead of
+// n.
 struct Kernels {
   // acc[c] = fold(acc[c], x[r * stride + c] for r < rows), c < columns.
   void (*rows)(Fold fold,

@@ -43,8 +43,8 @@ struct MinStep {
   MACE_SIMD_INLINE sv::V Merge(sv::V a, sv::V b) { return Take(a, b); }
 };
 
-// Folds `rows` rows of neighbouring vectors of columns into acc: several chains
-// hide the latency of an addition, and rows are read as they lie.
+// Folds `rows` rows of adjacent vectors of columns into acc: several chains
+// hide the latency of an addition, and rows are read in memory order.
 template <typename Step, int kVectors>
 MACE_SIMD_INLINE void FoldColumns(const float *x,
                                   size_t stride,
@@ -70,7 +70,7 @@ MACE_SIMD_INLINE void FoldColumns(const float *x,
   for (int v = 0; v < kVectors; ++v) sv::Store(acc + v * sv::kLanes, total[v]);
 }
 
-// The same of fewer columns than a vector has.
+// The same for fewer columns than a vector has lanes.
 template <typename Step>
 MACE_SIMD_INLINE void FoldLastColumns(
     const float *x, size_t stride, size_t rows, int left, float *acc) {
@@ -103,8 +103,8 @@ void FoldRows(
   }
 }
 
-// Lanes fold their own stretches; at the end lanes are folded one by one, in
-// order, which is the same for every split of the work.
+// Each lane folds its own elements; at the end, the lanes are folded one by
+// one, in an order that does not depend on how the work is divided.
 template <typename Step>
 void FoldRow(const float *x, size_t n, float *acc) {
   constexpr int kChains = 4;
@@ -138,7 +138,7 @@ void FoldRow(const float *x, size_t n, float *acc) {
   acc[0] = sum[0];
 }
 
-// Calls `with` an object of the fold's step.
+// Calls `with` with an object of the fold's step.
 template <typename With>
 MACE_SIMD_INLINE void Choose(Fold fold, With with) {
   switch (fold) {

@@ -1,15 +1,15 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Images of float resampled by weighted sums, one axis after the other: a row
-// of the input becomes a row of output width (`pixels` or `elements`), and
-// several of these become a row of the output (`blend`). An input row is
-// resampled once however many output rows need it, and all loops but the first
-// run over whole vectors whatever the number of channels.
+// Resizes float images with weighted sums, one axis after the other: a row of
+// the input becomes a row of output width (`pixels` or `elements`), and several
+// of these become a row of the output (`blend`). An input row is resized once,
+// however many output rows need it, and all loops except the first use whole
+// vectors for any number of channels.
 //
 // Along an axis of n elements, output x is the sum over k < taps of
 //   weights[x, k] * input[first[x] + k],   0 <= first[x] <= n - taps.
-// Nothing here overlaps.
+// Inputs and outputs must not overlap.
 
 #ifndef MACE_KERNELS_CPU_RESIZE_RESIZE_H_
 #define MACE_KERNELS_CPU_RESIZE_RESIZE_H_
@@ -21,7 +21,8 @@
 
 namespace mace::resize {
 
-// Elements that tables and rows for `elements` are padded to a multiple of.
+// Tables and rows for `elements` are padded to a multiple of this number of
+// elements.
 inline constexpr size_t kElementBlock = 16;
 
 // A row of pixels with `channels` elements each.
@@ -35,8 +36,8 @@ struct PixelRow {
   size_t taps = 0;
 };
 
-// The same with one entry of the tables per element of the output, for pixels
-// smaller than a vector.
+// The same with one table entry per element of the output, for pixels smaller
+// than a vector.
 struct ElementRow {
   const float *input = nullptr;
   size_t tap_stride = 0;           // elements from tap to tap: the channels
@@ -47,7 +48,7 @@ struct ElementRow {
 };
 
 struct Kernels {
-  // Floats in a vector: `elements` pays for fewer channels.
+  // Floats in a vector: with fewer channels than this, `elements` is faster.
   size_t lanes;
   // width * channels elements.
   void (*pixels)(const PixelRow &row, float *out);

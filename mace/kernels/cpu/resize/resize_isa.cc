@@ -19,10 +19,10 @@ MACE_SIMD_INLINE size_t TapCount(size_t taps) {
   return kTaps == kAnyTaps ? taps : static_cast<size_t>(kTaps);
 }
 
-// Sum of `taps` vectors: load(k) is the k-th, weight(k) its factor. More than
-// one are added to 0: of a sum of two products the compiler may round either
-// before it adds the other, and whole vectors and tails must have the same
-// bits.
+// The sum of `taps` vectors: load(k) is the k-th vector, weight(k) its factor.
+// Two or more taps are added to 0: in a sum of two products the compiler may
+// round either product before adding the other, but whole vectors and tails
+// must give the same bits.
 template <int kTaps, typename Load, typename Weight>
 MACE_SIMD_INLINE sv::V Sum(size_t taps, Load load, Weight weight) {
   if constexpr (kTaps == 1) return weight(0) * load(0);

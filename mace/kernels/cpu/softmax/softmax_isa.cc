@@ -11,12 +11,12 @@ namespace sv = simd::MACE_ISA;
 
 namespace {
 
-// Lanes below `left` of v, the others `other`.
+// Returns v in lanes below `left`, and `other` in the others.
 MACE_SIMD_INLINE sv::V FirstOr(sv::V v, int left, float other) {
   return sv::Select(sv::Iota() < sv::SetInt(left), v, sv::Set(other));
 }
 
-// A NaN may get lost here: it comes back through exp(NaN - max).
+// A NaN may be lost here, but exp(NaN - max) is NaN again.
 float RowMax(const float *x, size_t n) {
   // Several chains hide the latency of a maximum.
   constexpr size_t kChains = 4;
@@ -111,7 +111,7 @@ MACE_SIMD_INLINE void ColumnVector(
   }
   sv::V sum = sv::Zero();
   for (size_t i = 0; i < n;) {
-    // Stretches, so that the error does not grow with n.
+    // Sums are computed in blocks, so that the error does not grow with n.
     const size_t end = n - i < kStretch ? n : i + kStretch;
     sv::V part = sv::Zero();
     for (; i < end; ++i) {
@@ -135,8 +135,9 @@ MACE_SIMD_INLINE void ColumnVector(
   }
 }
 
-// Rows much shorter than a vector: kLanes of them at a time, turned so that
-// each is a lane. Lanes do not mix, so it does not matter which rows meet.
+// For rows much shorter than a vector: kLanes rows at a time are transposed, so
+// that each row is a lane. Lanes are independent, so results do not depend on
+// which rows are computed together.
 constexpr size_t kNarrow = sv::kLanes / 2;
 
 void NarrowRows(const float *x, float *y, size_t rows, size_t n, bool log) {

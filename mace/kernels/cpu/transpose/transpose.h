@@ -12,7 +12,8 @@
 namespace mace::transpose {
 
 // y[c * y_stride + r] = x[r * x_stride + c] for r < rows and c < columns;
-// strides count elements, which are moved without being looked at. No overlap.
+// strides count elements. Elements are copied bit by bit. x and y must not
+// overlap.
 using Matrix = void (*)(const void *x,
                         size_t x_stride,
                         void *y,

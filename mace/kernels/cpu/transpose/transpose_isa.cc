@@ -1,9 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A tile is as wide as 128 bits have elements, and as high as a register has:
-// each 128-bit lane is a square of its own, for which every ISA has the
-// shuffles. Twice the lanes halve the stores; four of them gain nothing more.
+// A tile has as many columns as 128 bits have elements, and as many rows as a
+// register has elements: each 128-bit lane is a separate square, which every
+// ISA can transpose with shuffles. Two lanes halve the number of stores; four
+// give no further gain.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,8 @@ namespace {
 constexpr size_t kLaneBytes = 16;
 constexpr size_t kMostLanes = simd::MACE_ISA::kLanes >= 8 ? 2 : 1;
 
-// Rows of a block: both the rows read and the columns written stay in L1 while
-// it is worked through.
+// Rows of a block: both the rows that are read and the columns that are written
+// stay in L1 for the whole block.
 constexpr size_t kBlock = 32;
 
 template <typename T, size_t kLanes>
@@ -29,8 +30,7 @@ struct Tile {
   static constexpr size_t kRows = kColumns * kLanes;
   typedef T Row __attribute__((vector_size(kLaneBytes * kLanes)));
 
-  // The first or the last halves of two registers, element by element in turn,
-  // lane by lane.
+  // Interleaves the first or the last halves of two registers, lane by lane.
   template <size_t kFrom, size_t... I>
   MACE_SIMD_INLINE Row Zip(Row a, Row b, std::index_sequence<I...>) {
     return __builtin_shufflevector(a, b,
@@ -69,8 +69,8 @@ struct Tile {
   }
 };
 
-// The rows from r on that fill tiles of so many lanes, of kColumns columns;
-// returns the first row that is left.
+// Transposes the rows from r on that fill tiles of kLanes lanes and kColumns
+// columns; returns the first remaining row.
 template <typename T, size_t kLanes>
 MACE_SIMD_INLINE size_t MoveTiles(
     const T *x, size_t x_stride, T *y, size_t y_stride, size_t r, size_t rows) {
@@ -109,8 +109,8 @@ void Block(const T *x,
   }
 }
 
-// Matrices of 2, 3 or 4 rows or columns without gaps, as of an image's colours
-// or of a channel shuffle: the compiler has instructions for these.
+// Matrices with 2, 3 or 4 rows or columns and no gaps, as for an image's
+// colours or a channel shuffle: the compiler has instructions for these.
 template <size_t kCount, typename T>
 void Interleave(const T *__restrict x,
                 size_t x_stride,
@@ -130,7 +130,7 @@ void Deinterleave(const T *__restrict x,
   }
 }
 
-// Whether it was such a matrix.
+// Returns whether it was such a matrix.
 template <size_t kCount, typename T>
 MACE_SIMD_INLINE bool MoveNarrow(const T *x,
                                  size_t x_stride,
