@@ -50,7 +50,7 @@ const LinkedModel *FindModel(const std::string &name,
   return nullptr;
 }
 
-// Nothing may be thrown into the application.
+// No exception may reach the application.
 template <typename Function>
 MaceStatus Guarded(const Function &function) {
   try {

@@ -22,7 +22,7 @@ using embedding::Bytes;
 using embedding::LinkedModel;
 using embedding::LinkedModels;
 
-// y = x + constant, whose one value tells the models apart.
+// y = x + constant; the constant distinguishes the models.
 struct Model {
   explicit Model(float constant) {
     core_test::ModelBuilder builder;
@@ -49,7 +49,7 @@ const Model &Second() {
   return model;
 }
 
-// At a multiple of 64, as generated code has it.
+// Aligned to 64 bytes, like generated code.
 struct alignas(64) Aligned {
   unsigned char bytes[256];
 };
@@ -122,7 +122,7 @@ TEST_F(EngineFactoryTest, RunsLinkedWeights) {
                                                kOutputs, config, &engine_);
   ASSERT_EQ(status, MaceStatus::MACE_SUCCESS) << status.information();
   EXPECT_EQ(RunOnce(engine_.get()), 11);
-  // They are used in place, so they are not free to go.
+  // The weights are used in place, so they must not be freed.
   bool unused = true;
   status = CreateMaceEngineFromCode("first", nullptr, 0, kInputs, kOutputs,
                                     config, &engine_, &unused);

@@ -25,7 +25,7 @@ void Print(std::FILE *stream,
     if (end == std::string::npos) break;
     begin = end + 1;
   }
-  // A killed or crashed run must not lose what it already said.
+  // If the program is killed or crashes, earlier output must not be lost.
   std::fflush(stream);
 }
 

@@ -211,7 +211,7 @@ std::string JsonReport(const Options &options,
                       {"least_round_trip_ns", m.peak.least_round_trip_ns},
                       {"most_round_trip_ns", m.peak.most_round_trip_ns}};
   }
-  // Names come from a model file and may be no UTF-8.
+  // Names come from a model file and may not be valid UTF-8.
   return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

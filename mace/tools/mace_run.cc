@@ -26,7 +26,7 @@ namespace mace {
 namespace tools {
 namespace {
 
-// Programs that collect times read these lines: their form is fixed. (MR-06)
+// Other programs parse these lines: their format must not change. (MR-06)
 void PrintTimes(const Measurements &measurements) {
   const RestartTimes &times = measurements.restarts.back();
   const double run_ms =

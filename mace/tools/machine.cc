@@ -29,12 +29,12 @@ namespace tools {
 namespace {
 
 constexpr int kRepeats = 5;
-// Three arrays of 64 MiB: more than the last-level cache of one socket's
-// share on every machine this was measured on, and half of what the smallest
-// board (512 MiB) can spare.
+// Three arrays of 64 MiB: more than the share of the last-level cache on every
+// machine that was measured, and half of the free memory of the smallest board
+// (512 MiB).
 constexpr size_t kStreamFloats = size_t{16} << 20;
-// Three arrays of 48 KiB: beyond the first cache level, within the second of
-// every core from Cortex-A72 (shared 1 MiB) on.
+// Three arrays of 48 KiB: more than L1, less than L2 of every core since
+// Cortex-A72 (1 MiB, shared).
 constexpr size_t kCacheFloats = size_t{12} << 10;
 constexpr int kCacheRepeats = 2000;
 constexpr int64_t kCapabilityMultiplyAdds = int64_t{1} << 28;
@@ -45,10 +45,11 @@ const peak::Kernels *Kernels() {
   return peak::KernelsFor(ChooseCpuIsaFromEnv().isa);
 }
 
-// The compiler must not drop a loop whose result nobody reads.
+// Prevents the compiler from removing a loop whose result is not used.
 std::atomic<float> sink{0};
 
-// Shortest time of `body(thread)` on all threads at once, in seconds.
+// The shortest time of `body(thread)`, run on all threads at the same time, in
+// seconds.
 double BestSeconds(int threads, const std::function<void(int)> &body) {
   double best = std::numeric_limits<double>::infinity();
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
@@ -67,23 +68,24 @@ double BestSeconds(int threads, const std::function<void(int)> &body) {
   return best;
 }
 
-// Milliseconds of so many multiply-adds on one thread.
+// The milliseconds of `multiply_adds` multiply-adds on one thread.
 double MultiplyAddMs(const peak::Kernels &kernels, int64_t multiply_adds) {
   const int64_t rounds = multiply_adds / kernels.multiply_adds_per_round;
   const double ms =
       1e3 * BestSeconds(1, [&](int) { sink = kernels.multiply_add(rounds); });
-  // The remainder that whole rounds leave out.
+  // Scaled up by the remainder of the division into rounds.
   return ms * static_cast<double>(multiply_adds) /
          static_cast<double>(rounds * kernels.multiply_adds_per_round);
 }
 
-// As MachinePeak's; of the fastest of some series, all within milliseconds.
+// As MachinePeak defines it; the fastest of several series, all within
+// milliseconds.
 double RoundTripNs() {
   constexpr int kTrips = 2000;
   constexpr int kSeries = 8;
   alignas(64) std::atomic<int> turn{0};
   const auto wait_for = [&turn](int value) {
-    // Where both threads are on one core, each has to make way.
+    // If both threads are on one core, each must yield.
     constexpr int kLooks = 4096;
     for (int look = 1; turn.load() != value; ++look) {
       if (look % kLooks == 0) std::this_thread::yield();
@@ -108,9 +110,9 @@ double RoundTripNs() {
   return best;
 }
 
-// Whether this is an emulated processor, or one as slow: it would take minutes
-// for what takes others a second, and does a part of it instead. `part_ms` is
-// the time of that part of kCapabilityMultiplyAdds.
+// Whether the processor is emulated, or equally slow: a measurement of a second
+// would take minutes, so only a part of it runs. `part_ms` is the time of that
+// part of kCapabilityMultiplyAdds.
 bool IsSlow(double part_ms) {
   return part_ms * kSlowPart > kLongestCapabilityMs;
 }
@@ -133,8 +135,8 @@ size_t ResidentBytes() {
 }
 
 size_t PeakResidentBytes() {
-  // Not getrusage: its maximum survives exec, so that a large parent process
-  // (the Python tools) would be counted as ours.
+  // getrusage is not used: its maximum includes that of the parent before exec,
+  // so a large parent process (the Python tools) would be counted.
   std::ifstream status("/proc/self/status");
   std::string line;
   while (std::getline(status, line)) {
@@ -165,7 +167,8 @@ MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak) {
   const bool slow =
       IsSlow(MultiplyAddMs(*kernels, kCapabilityMultiplyAdds / kSlowPart));
   const int64_t divisor = slow ? kSlowPart : 1;
-  // Several times what a busy system needs to move the threads apart.
+  // Several times as long as a busy system takes to move the threads to
+  // different cores.
   const int64_t rounds =
       8 * kCapabilityMultiplyAdds / divisor / kernels->multiply_adds_per_round;
   const int repeats = kCacheRepeats / static_cast<int>(divisor);
@@ -194,7 +197,7 @@ MaceStatus MeasurePeak(int threads, PeakLoops loops, MachinePeak *peak) {
       });
     }
     const double cache_seconds = BestSeconds(threads, [&](int t) {
-      // Three neighbouring arrays of this thread's own part.
+      // Three adjacent arrays in this thread's part.
       float *a = arrays.get() + 3 * part * static_cast<size_t>(t);
       for (int i = 0; i < repeats; ++i) {
         kernels->triad(a, a + kCacheFloats, 0.5f, a + 2 * kCacheFloats,
@@ -234,7 +237,7 @@ std::string ProcessorName() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   std::string line;
   while (std::getline(cpuinfo, line)) {
-    // x86, then what ARM kernels have instead.
+    // The key on x86, then the one in ARM kernels.
     for (const char *key : {"model name", "Hardware"}) {
       const size_t colon = line.find(": ");
       if (line.compare(0, std::strlen(key), key) == 0 &&

@@ -16,7 +16,7 @@ TEST(MachineTest, SeesMemoryThatIsTouched) {
   const size_t before = ResidentBytes();
   ASSERT_GT(before, 0u);
   std::unique_ptr<char[]> block(new char[kBytes]);
-  // volatile: a block that nobody reads would be optimised away.
+  // volatile: the compiler would remove an unused block.
   volatile char *bytes = block.get();
   for (size_t i = 0; i < kBytes; i += 1024) bytes[i] = 1;
   EXPECT_GE(ResidentBytes(), before + kBytes / 2);
@@ -42,7 +42,7 @@ TEST(MachineTest, MeasuringThePeakRaisesWhatIsKnown) {
   const size_t before = PeakResidentBytes();
   ASSERT_EQ(MeasurePeak(1, PeakLoops::kInCache, &peak),
             MaceStatus::MACE_SUCCESS);
-  // Far below the arrays of 192 MiB that stream.
+  // Much less than the arrays of 192 MiB that are streamed.
   EXPECT_LT(PeakResidentBytes(), before + (size_t{16} << 20));
   EXPECT_EQ(peak.gflops, 1e9);
   EXPECT_GT(peak.cache_gbytes_per_s, 0);

@@ -24,8 +24,8 @@ namespace {
 constexpr int kMaxRecoveries = 10;
 // Rounds of a benchmark section unless --round says more.
 constexpr int kBenchmarkRounds = 100;
-// A report has no use for more points, and a run of days must not fill the
-// memory it watches.
+// A report needs no more points, and a run of several days must not fill the
+// memory that it measures.
 constexpr size_t kMaxMemoryPoints = 2000;
 
 // `names`: "gpu+cpu".
@@ -49,7 +49,7 @@ MaceStatus ReadRuntimes(const std::string &names,
   return MaceStatus::MACE_SUCCESS;
 }
 
-// `text`: for the whole model, or "front=gpu+cpu,back=cpu" by subgraph.
+// `text`: for the whole model, or by subgraph: "front=gpu+cpu,back=cpu".
 MaceStatus SetRuntime(const std::string &text, MaceEngineConfig *config) {
   std::istringstream parts(text);
   for (std::string part; std::getline(parts, part, ',');) {
@@ -67,7 +67,7 @@ MaceStatus SetRuntime(const std::string &text, MaceEngineConfig *config) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-// Of the run, as far as there are cores.
+// The threads of the run, limited by the number of cores.
 int PeakThreads(const Options &options) {
   const int cores = UsableCores();
   return options.num_threads < 1 ? cores : std::min(options.num_threads, cores);
@@ -85,7 +85,7 @@ ModelRunner::ModelRunner(const Options &options)
     : options_(options), source_(options_) {
   const char *ratio = std::getenv("MACE_RUNTIME_FAILURE_RATIO");
   if (ratio != nullptr) failure_ratio_ = std::atof(ratio);
-  // With it every run fails the same way again.
+  // With this check, every run would fail in the same way again.
   const char *check = std::getenv("MACE_OUT_OF_RANGE_CHECK");
   may_recover_ = check == nullptr || std::string(check) != "1";
 }
@@ -103,7 +103,7 @@ MaceStatus ModelRunner::RunAll() {
   RecordMemory("inputs ready");
   measurements_.capability_ms = CapabilityMs();
   if (options_.measure_peak) {
-    // And again at the end: what else the machine does changes in between.
+    // Measured again at the end, because the load of the machine changes.
     MACE_TOOL_RETURN_IF_ERROR(MeasurePeak(
         PeakThreads(options_), PeakLoops::kInCache, &measurements_.peak));
   }
@@ -117,7 +117,7 @@ MaceStatus ModelRunner::RunAll() {
   measurements_.engine = engine_->GetStats();
   if (options_.benchmark) MACE_TOOL_RETURN_IF_ERROR(Benchmark());
   RecordMemory("end");
-  // Before the peak's own arrays.
+  // Read before the arrays of the peak measurement are allocated.
   measurements_.peak_resident_bytes = PeakResidentBytes();
   if (options_.measure_peak) {
     const int threads = PeakThreads(options_);
@@ -173,7 +173,7 @@ MaceStatus ModelRunner::LoadInputs() {
 }
 
 MaceStatus ModelRunner::CheckWeights() {
-  // By an engine of its own, so that the check is no part of any time.
+  // Uses a separate engine, so that the check does not affect times.
   MaceEngineConfig config;
   MACE_TOOL_RETURN_IF_ERROR(config.SetWeightsCheck(true));
   MACE_TOOL_RETURN_IF_ERROR(
@@ -226,8 +226,7 @@ MaceStatus ModelRunner::RunOneLife() {
   }
   measurements_.restarts.push_back(std::move(times));
   measurements_.placement = engine_->GetPlacement();
-  // Outputs are written first: whoever looks for the cause of a NaN needs
-  // them.
+  // Outputs are written first, because they help to find the cause of a NaN.
   if (!options_.output_file.empty()) MACE_TOOL_RETURN_IF_ERROR(WriteOutputs());
   return options_.out_of_range_check ? CheckFinite()
                                      : MaceStatus(MaceStatus::MACE_SUCCESS);
@@ -261,8 +260,8 @@ MaceStatus ModelRunner::RunSamples() {
 }
 
 MaceStatus ModelRunner::RunOnce(RunMetadata *metadata, double *ms) {
-  // Each run is a first one, so that its result does not depend on how many
-  // there were.
+  // Each run starts from zero states, so that its result does not depend on the
+  // number of earlier runs.
   MACE_TOOL_RETURN_IF_ERROR(engine_->ResetStates());
   const double begin = NowMs();
   MaceStatus status = engine_->Run(inputs_, &outputs_, metadata);
@@ -360,7 +359,7 @@ std::string ModelRunner::FindNonFiniteOperator() {
       return "input " + input.first + " already has such values";
     }
   }
-  // Outputs are already written, so running once more costs nothing.
+  // Outputs are already written, so the model can be run again.
   MaceStatus status = CreateEngine(/*check_operators=*/true);
   if (status == MaceStatus::MACE_SUCCESS) status = RunOnce(nullptr, nullptr);
   if (status == MaceStatus::MACE_SUCCESS) {

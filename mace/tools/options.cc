@@ -19,8 +19,8 @@ namespace mace {
 namespace tools {
 namespace {
 
-// A flag of a device that this program has no runtime for. It is accepted, as
-// scripts give it whatever the runtime, and answered with a warning.
+// A flag of a device for which this program has no runtime. Scripts pass these
+// flags for every runtime, so they are accepted with a warning.
 struct ForeignFlag {
   const char *name;
   const char *device;
@@ -77,13 +77,14 @@ bool ParseDataFormat(const std::string &text, DataFormat *format) {
   return true;
 }
 
-// One value may stand for all nodes. (DS-11)
+// One value may apply to all nodes. (DS-11)
 bool Spread(size_t count, std::vector<std::string> *values) {
   if (values->size() == 1) values->resize(count, values->front());
   return values->size() == count;
 }
 
-// Joins the flags of one side ("input" or "output"). Returns what is wrong.
+// Joins the flags of one side ("input" or "output"). Returns an error text, or
+// "".
 std::string JoinNodes(const std::string &side,
                       const NodeFlags &flags,
                       std::vector<TensorSpec> *specs) {
@@ -133,7 +134,7 @@ std::string JoinNodes(const std::string &side,
   return "";
 }
 
-// The help names a number by what it counts; CLI11 would add the bounds to it.
+// Shows a number's name in the help; CLI11 would add its bounds.
 template <typename T>
 CLI::Validator Within(T least, T most) {
   return CLI::Range(least, most).description("");
@@ -283,7 +284,7 @@ ParseOutcome Refuse(const std::string &message) {
   return {false, kExitBadRequest};
 }
 
-// Contradictions between flags that are fine each by itself; "" if none.
+// Finds contradictions between flags that are valid separately; "" if none.
 std::string CheckCombinations(const Options &options) {
   if (!options.input_dir.empty() && !options.input_file.empty()) {
     return "--input_dir and --input_file cannot be given together";
@@ -316,7 +317,7 @@ std::vector<std::string> SplitList(const std::string &text, char separator) {
 
 std::string ParseShapes(const std::string &text,
                         std::vector<std::vector<int64_t>> *shapes) {
-  // Larger tensors fit in no memory.
+  // Larger tensors do not fit into any memory.
   constexpr int64_t kMaxElements = int64_t{1} << 40;
   for (const std::string &part : SplitList(text, ':')) {
     std::vector<int64_t> shape;

@@ -73,7 +73,8 @@ TEST(OptionsTest, FlagsTakeTrueAndFalse) {
   EXPECT_TRUE(options.fake_warmup);
 }
 
-// Scripts give them whatever the runtime: the run goes on, and says so.
+// Scripts pass these flags for every runtime: there is a warning, and the run
+// continues.
 TEST(OptionsTest, FlagsOfOtherRuntimesAreAnsweredWithAWarning) {
   for (const char *flag :
        {"opencl_cache_full_path", "opencl_binary_file", "opencl_parameter_file",
@@ -108,7 +109,7 @@ TEST(OptionsTest, RefusalsNameTheFlag) {
   EXPECT_NE(std::string::npos, Refusal({"--input_dir=d"}).find("--output_dir"));
 }
 
-// Every flag says what it takes, not of which type of C++ that is.
+// The help of every flag names its value, not the C++ type of the value.
 TEST(OptionsTest, HelpNamesValues) {
   Options options;
   testing::internal::CaptureStdout();

@@ -91,7 +91,7 @@ TEST(StatisticsTest, PrintsTheSectionsWithPrefixAndUnits) {
   TwoRounds().Print();
   const std::string text = testing::internal::GetCapturedStdout();
   size_t position = 0;
-  // In this order, each after the one before.
+  // In this order.
   for (const char *piece :
        {"Warm Up", "std(us)",
         // first, curr, min, max, avg in ms; the deviation of 1 ms in us.

@@ -25,8 +25,8 @@ namespace mace {
 namespace tools {
 namespace {
 
-// Cache line and widest vector: kernels are fastest on such buffers, and the
-// engine may use them in place.
+// The size of a cache line and of the widest vector: kernels are fastest with
+// such buffers, and the engine may use them in place.
 constexpr size_t kAlignment = 64;
 
 struct FileCloser {
@@ -149,13 +149,13 @@ int64_t ElementCount(const std::vector<int64_t> &shape) {
 }
 
 MaceStatus MakeTensor(const TensorSpec &spec, MaceTensor *tensor) {
-  // In 64 bits: size_t of an armhf program would wrap around.
+  // 64 bits, because size_t of an armhf program would wrap around.
   const uint64_t wanted = static_cast<uint64_t>(ElementCount(spec.shape)) *
                           ElementSize(spec.data_type);
   const bool fits = wanted < SIZE_MAX - kAlignment;
   const size_t bytes = static_cast<size_t>(wanted);
   void *buffer = nullptr;
-  // One spare block, so that an empty tensor has a buffer, too.
+  // One additional block, so that an empty tensor has a buffer, too.
   if (!fits || posix_memalign(&buffer, kAlignment, bytes + kAlignment) != 0) {
     return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES,
                       "no memory for the " + std::to_string(wanted) +
@@ -169,7 +169,7 @@ MaceStatus MakeTensor(const TensorSpec &spec, MaceTensor *tensor) {
 
 void FillRandom(uint64_t seed, MaceTensor *tensor) {
   // mt19937_64 and this mapping give the same values with every library;
-  // std::uniform_real_distribution does not promise that.
+  // std::uniform_real_distribution may not.
   std::mt19937_64 generator(seed);
   const int64_t count = ElementCount(tensor->shape());
   void *data = tensor->raw_data().get();
@@ -279,7 +279,7 @@ MaceStatus ListSamples(const std::string &dir,
   }
   suffixes->clear();
   const std::string prefix = SanitizeName(inputs.front());
-  std::vector<std::string> longer;  // that start as the first input's does
+  std::vector<std::string> longer;  // names that start like the first input's
   for (const std::string &input : inputs) {
     const std::string name = SanitizeName(input);
     if (name.size() > prefix.size() && StartsWith(name, prefix)) {

@@ -40,7 +40,7 @@ TEST(TensorIoTest, SanitizesNames) {
 TEST(TensorIoTest, RefusesTensorsThatFitInNoMemory) {
   TensorSpec spec;
   spec.name = "huge";
-  // 2^63 bytes: more than any address space, however much is overcommitted.
+  // 2^63 bytes: more than any address space, even with overcommitted memory.
   spec.shape = {int64_t{1} << 31, int64_t{1} << 30};
   MaceTensor tensor;
   const MaceStatus status = MakeTensor(spec, &tensor);
@@ -77,7 +77,8 @@ TEST(TensorIoTest, RefusesFilesOfAnotherSize) {
 TEST(TensorIoTest, AFailedWriteLeavesNothing) {
   EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS,
             WriteFile(Scratch("no/such/folder/x"), "a", 1).code());
-  // The target is a folder: the rename fails, the temporary must go.
+  // The target is a folder: renaming fails, and the temporary file must be
+  // removed.
   const std::string folder = Scratch("folder");
   mkdir(folder.c_str(), 0755);
   EXPECT_EQ(MaceStatus::MACE_INVALID_ARGS, WriteFile(folder, "a", 1).code());
@@ -102,7 +103,7 @@ TEST(TensorIoTest, RandomValuesRepeatAndStayInRange) {
     EXPECT_LT(value, 1.0f);
     sum += value;
   }
-  // Six deviations of the mean of 1000 uniform values.
+  // Six standard deviations of the mean of 1000 uniform values.
   EXPECT_LT(std::abs(sum / 1000), 0.11);
   MaceTensor half = Make({1000}, IDataType::IDT_FLOAT16);
   FillRandom(7, &half);

@@ -10,7 +10,7 @@
 namespace mace {
 namespace {
 
-// Large blocks start where a huge page may.
+// Large blocks are aligned so that huge pages can be used.
 size_t AlignmentOf(size_t bytes) {
   return bytes >= kHugePage ? kHugePage : kMemoryAlignment;
 }

@@ -9,7 +9,8 @@
 namespace mace {
 namespace {
 
-// Eight bytes per step ("slicing by 8"): table k advances a byte by k more.
+// Eight bytes per step ("slicing by 8"): table k advances a byte by k further
+// bytes.
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
 Tables MakeTables() {
@@ -34,7 +35,7 @@ Tables MakeTables() {
 }  // namespace
 
 uint32_t Crc32(const void *data, size_t size) {
-  // Made when first needed, which is seldom: 8 KB less in the library.
+  // Created when first needed, which is rare: the library is 8 KB smaller.
   static const Tables kTables = MakeTables();
   const auto *bytes = static_cast<const unsigned char *>(data);
   uint32_t crc = 0xffffffffu;

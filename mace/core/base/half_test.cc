@@ -13,7 +13,7 @@
 namespace mace {
 namespace {
 
-// The value of a binary16 by its definition.
+// The value of a binary16 number by the definition.
 double HalfValue(uint16_t bits) {
   const int exponent = (bits >> 10) & 31;
   const int mantissa = bits & 1023;
@@ -43,7 +43,7 @@ TEST(HalfTest, KeepsInfinityAndNan) {
   EXPECT_TRUE(std::isnan(HalfToFloat(nan)));
 }
 
-// Between every two neighbours: just below, at, and just above the middle.
+// Between adjacent numbers: just below, at, and just above the middle.
 TEST(HalfTest, RoundsToNearestTiesToEven) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const auto low = static_cast<uint16_t>(bits);
@@ -68,7 +68,7 @@ TEST(Bfloat16Test, RoundsToNearestTiesToEven) {
   EXPECT_EQ(FloatToBfloat16(FloatFromBits(0x3f808001)), 0x3f81);
   EXPECT_EQ(FloatToBfloat16(std::numeric_limits<float>::max()), 0x7f80);
   EXPECT_TRUE(std::isnan(Bfloat16ToFloat(FloatToBfloat16(NAN))));
-  // A NaN whose upper mantissa is empty must not turn into infinity.
+  // A NaN whose upper mantissa bits are zero must not become infinity.
   EXPECT_TRUE(
       std::isnan(Bfloat16ToFloat(FloatToBfloat16(FloatFromBits(0x7f800001)))));
   for (uint32_t bits = 0; bits < 0x7f80; ++bits) {

@@ -68,7 +68,7 @@ std::atomic<LogSink> g_sink{DefaultSink};
 LogLevel ParseLogLevel(const char *text, LogLevel fallback) {
   if (text == nullptr || *text == '\0') return fallback;
   if (text[1] == '\0' && *text >= '0' && *text <= '4') {
-    // Documents say both "4 = FATAL" and that there are four levels.
+    // The documentation says both "4 = FATAL" and that there are four levels.
     return static_cast<LogLevel>(*text >= '3' ? 3 : *text - '0');
   }
   constexpr const char *kNames[] = {"INFO", "WARNING", "ERROR", "FATAL"};

@@ -1,8 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The levels are read from the environment once, at first use: each case is a
-// child process, and this program itself asks for no level.
+// The levels are read from the environment once, when they are first used.
+// Therefore each case is a child process, and this program itself does not read
+// a level.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -55,7 +56,7 @@ Levels LevelsWith(const char *log, const char *vlog) {
   return levels;
 }
 
-// What a process with these variables writes to the standard error stream.
+// The text that a process with these variables writes to standard error.
 std::string WrittenWith(const char *log, const char *vlog) {
   testing::internal::CaptureStderr();
   const pid_t child = fork();
@@ -71,7 +72,7 @@ std::string WrittenWith(const char *log, const char *vlog) {
   }
   waitpid(child, nullptr, 0);
   std::string text = testing::internal::GetCapturedStderr();
-  // Names and lines of files are another test's business.
+  // File names and line numbers are checked by another test.
   std::string words;
   for (size_t at = 0; at < text.size();) {
     const size_t end = text.find('\n', at);

@@ -35,7 +35,7 @@ size_t Distance(const std::string &a, const std::string &b) {
 std::string NearNames(const std::string &name,
                       const std::vector<std::string> &known) {
   constexpr size_t kShown = 5;
-  // Names are file contents: a hostile one must not cost quadratic time.
+  // Names come from files: a malicious name must not cost quadratic time.
   constexpr size_t kMaxLength = 200;
   std::vector<std::pair<size_t, size_t>> order;
   for (size_t i = 0; i < known.size(); ++i) {

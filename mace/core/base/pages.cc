@@ -41,16 +41,16 @@ uint64_t FreeHugePageBytes(const char *buddyinfo, size_t page_bytes) {
 
 namespace {
 
-// Of Linux 5.14, which headers may not know. Any earlier kernel refuses them.
+// Since Linux 5.14; headers may lack it. Earlier kernels return an error.
 constexpr int kPopulateRead = 22;
 constexpr int kPopulateWrite = 23;
-// Of Linux 6.1.
+// Since Linux 6.1.
 constexpr int kCollapse = 25;
 
-// Below this, a system call saves nothing worth having.
+// For smaller sizes, a system call saves almost nothing.
 constexpr size_t kMinBytes = 128 * 1024;
 
-// So that threads which are not equally fast end together.
+// Several pieces, so that threads of different speed finish at the same time.
 constexpr size_t kPiecesPerThread = 4;
 
 size_t PageBytes() {
@@ -59,19 +59,19 @@ size_t PageBytes() {
 }
 
 bool CanPopulate() {
-  // Of no bytes, the kernel checks the advice alone.
+  // With a length of 0, the kernel only checks whether it supports the advice.
   static const bool can = madvise(nullptr, 0, kPopulateWrite) == 0;
   return can;
 }
 
-// MADV_HUGEPAGE makes Linux read files in large pages since 5.18, which can't
-// be asked; this came soon after.
+// MADV_HUGEPAGE makes Linux read files in large pages since 5.18, which cannot
+// be queried; this advice was added soon after.
 bool ReadsFilesInHugePages() { return madvise(nullptr, 0, kCollapse) == 0; }
 
 void Populate(uintptr_t begin, uintptr_t end, int advice, ThreadPool *pool) {
   if (end <= begin || end - begin < kMinBytes || !CanPopulate()) return;
-  // Whole huge pages, a few times as many pieces as threads: a call costs time
-  // beyond its pages, and one thread needs no more than one.
+  // Whole huge pages, and a few times as many pieces as threads: each call
+  // takes some time itself, and a single thread needs only one call.
   const int threads = pool->thread_count();
   const size_t pieces = threads > 1 ? kPiecesPerThread * threads : 1;
   const size_t piece =
@@ -90,7 +90,7 @@ void Populate(uintptr_t begin, uintptr_t end, int advice, ThreadPool *pool) {
       });
 }
 
-// The huge pages that lie in the range as a whole.
+// The huge pages that are completely inside the range.
 struct HugeRange {
   HugeRange(void *data, size_t size) {
     const auto address = reinterpret_cast<uintptr_t>(data);
@@ -111,14 +111,14 @@ bool HasFreeHugePages(size_t bytes) {
   close(file);
   if (length <= 0) return false;
   text[length] = '\0';
-  // Others take some at the same time.
+  // Other processes may take some at the same time.
   return FreeHugePageBytes(text, PageBytes()) / 2 >= bytes;
 }
 
 }  // namespace
 
 void MapPagesToRead(const void *data, size_t bytes, ThreadPool *pool) {
-  // Whole pages, with what lies beside the range: reading changes nothing.
+  // Whole pages, including bytes outside the range: reading changes nothing.
   const size_t page = PageBytes();
   const auto begin = reinterpret_cast<uintptr_t>(data);
   const uintptr_t end = begin + bytes;
@@ -141,7 +141,7 @@ bool AdviseHugePages(void *data, size_t bytes) {
 
 void AdviseHugePagesLater(void *data, size_t bytes) {
   const HugeRange range(data, bytes);
-  // Pages that are not there yet would have to be made on the spot.
+  // Otherwise pages that do not exist yet would have to be created now.
   if (range.bytes != 0 && CanPopulate()) {
     madvise(range.begin, range.bytes, MADV_HUGEPAGE);
   }

@@ -60,7 +60,7 @@ TEST(ReadFileInHugePages, ReadsWhatIsInTheFile) {
                             static_cast<std::streamsize>(written.size()));
   const int file = open(path.c_str(), O_RDONLY);
   ASSERT_GE(file, 0);
-  // Not cached, so that it is read once more.
+  // Remove it from the cache, so that it is read again.
   fsync(file);
   posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
   void *data = mmap(nullptr, written.size(), PROT_READ, MAP_PRIVATE, file, 0);

@@ -30,7 +30,7 @@ TEST(ShapeTest, CheckedElementsRefusesWhatOverflows) {
   EXPECT_EQ(Shape({2, 3}).CheckedElements(), 6);
   EXPECT_EQ(Shape({2, -1}).CheckedElements(), -1);
   EXPECT_EQ(Shape({INT64_MAX, INT64_MAX}).CheckedElements(), -1);
-  // The zero comes last, after the product would have overflowed.
+  // The zero is last; before it, the product has overflowed.
   EXPECT_EQ(Shape({INT64_MAX, INT64_MAX, 0}).CheckedElements(), -1);
   EXPECT_EQ(Shape({7, 0, 7}).CheckedElements(), 0);
   EXPECT_EQ(Shape({7, 0, -7}).CheckedElements(), -1);

@@ -69,8 +69,8 @@ MaceStatus JoinStatus(MaceStatus::Code code,
 MaceStatus::MaceStatus() : code_(MACE_SUCCESS) {}
 MaceStatus::MaceStatus(Code code) : code_(code) {}
 
-// A message that can't be stored must not hide the code: out of memory is
-// exactly when this matters.
+// If the message can't be stored, the code must still be returned: this happens
+// exactly when memory runs out.
 MaceStatus::MaceStatus(Code code, std::string information) : code_(code) {
   try {
     message_ = std::make_shared<const std::string>(std::move(information));
@@ -119,7 +119,7 @@ MaceStatus CurrentExceptionStatus() {
   } catch (const std::bad_alloc &) {
     return MaceStatus(MaceStatus::MACE_OUT_OF_RESOURCES);
   } catch (const std::exception &error) {
-    // From the standard library alone, as this library does not throw.
+    // Only the standard library throws; this library does not.
     try {
       return RuntimeError("unexpected exception: ", error.what());
     } catch (...) {

@@ -24,7 +24,7 @@ namespace mace {
 namespace {
 
 // How long a thread looks for work before it sleeps. The next operator of a
-// network follows within some 10 us, and waking a sleeping thread takes 5 to
+// network follows within about 10 us, and waking a sleeping thread takes 5 to
 // 50 us; 2000 pauses are roughly 20 to 80 us.
 constexpr int kSpins = 2000;
 
@@ -36,15 +36,14 @@ inline void Pause() {
 #endif
 }
 
-// A range cut into chunks of at most `grain` items, each as large as any other
-// but for one unit and, where there are enough, as many for one thread as for
-// another. Where items are numbers and not rows a unit is what fills whole
-// cache lines.
+// A range divided into chunks of at most `grain` items. Chunk sizes differ by
+// at most one unit, and if there are enough chunks, all threads get equally
+// many. If items are numbers, not rows, a unit fills whole cache lines.
 struct Chunks {
   int64_t count = 0;   // items
   int64_t unit = 1;    // items
   int64_t size = 0;    // units of every chunk
-  int64_t larger = 0;  // chunks, the first ones, that have one more
+  int64_t larger = 0;  // the first `larger` chunks have one unit more
   int64_t chunks = 0;
 
   Chunks() = default;
@@ -70,15 +69,17 @@ bool BindThread(const cpu_set_t &set) {
   return sched_setaffinity(0, sizeof(set), &set) == 0;
 }
 
-// A call's items are cut into even chunks of at most `grain`, and the chunks
-// are dealt to the threads in equal runs; a thread that is done takes from the
-// others. So a thread sees the same part of the data in op after op as long as
-// all are equally fast, and big and little cores still finish together.
+// The items of a call are divided into equal chunks of at most `grain` items.
+// Each thread gets a contiguous run of equally many chunks; a thread that has
+// finished its run takes chunks from the others. So, as long as all threads are
+// equally fast, a thread processes the same part of the data in every operator,
+// and big and little cores still finish together.
 //
-// `state_` says whether there is a call to join: bit 0 open, the rest of the
-// low half counts the threads inside, the high half numbers the calls. A
-// thread enters only while the call is open, and the caller closes the call
-// before it waits, so it never waits for a thread that has yet to wake up.
+// `state_` says whether there is a call to join: bit 0 is set while it is open,
+// the other bits of the low half count the threads inside, the high half is the
+// number of the call. A thread enters only an open call, and the caller closes
+// the call before it waits, so that it never waits for a thread that has not
+// woken up yet.
 class Crew {
  public:
   using Callback = void (*)(void *, int64_t, int64_t, int);
@@ -86,17 +87,17 @@ class Crew {
   Crew() = default;
   Crew(const Crew &) = delete;
   Crew &operator=(const Crew &) = delete;
-  // Joins the workers: only in the process that started them.
+  // Joins the workers; only in the process that started them.
   ~Crew();
 
-  // Starts `threads` - 1 workers, on `cores` if they are `bound`. False when
-  // memory or a thread can't be had.
+  // Starts `threads` - 1 workers, on `cores` if they are `bound`. Returns false
+  // if memory or threads are not available.
   bool Start(int threads, const cpu_set_t &cores, bool bound);
 
-  // As ThreadPool::Dispatch, for more than `grain` items.
+  // Like ThreadPool::Dispatch, for more than `grain` items.
   void Dispatch(int64_t count, int64_t grain, void *target, Callback callback);
 
-  // For the list of crews whose threads stayed in the parent process.
+  // Next in the list of crews whose threads stayed in the parent process.
   Crew *next_abandoned = nullptr;
 
  private:
@@ -120,8 +121,8 @@ class Crew {
   }
 
   void WorkerLoop(int thread);
-  // Waits for a call other than `*seen` and stores its number there; false to
-  // stop.
+  // Waits for a call whose number is not `*seen`, and stores its number there;
+  // returns false if the thread should stop.
   bool WaitForCall(int thread, uint64_t *seen);
   void WakeSleepers();
   bool Enter(uint64_t call);
@@ -136,10 +137,11 @@ class Crew {
   };
 
   std::vector<std::thread> workers_;
-  std::vector<Sleep> sleeps_;  // of the worker with that number, from 1
+  std::vector<Sleep> sleeps_;  // by number of the worker, from 1
   std::vector<Share> shares_;
-  // What a call takes to join, in one cache line: fetching another one from the
-  // caller's core takes as long as many an operator's arithmetic.
+  // All data that joining a call needs, in one cache line: fetching another
+  // line from the caller's core takes as long as the arithmetic of many
+  // operators.
   alignas(kMemoryAlignment) std::atomic<uint64_t> state_{0};
   Job job_;
   // Calls do not write these.
@@ -157,7 +159,8 @@ class Crew {
 bool Crew::Start(int threads, const cpu_set_t &cores, bool bound) {
   cores_ = cores;
   bound_ = bound;
-  // With more threads than cores, a spinning thread keeps a working one out.
+  // With more threads than cores, a spinning thread prevents another one from
+  // working.
   if (threads > static_cast<int>(std::thread::hardware_concurrency())) {
     spins_ = 0;
   }
@@ -175,7 +178,7 @@ bool Crew::Start(int threads, const cpu_set_t &cores, bool bound) {
       workers_.emplace_back([this, i] { WorkerLoop(i); });
     }
   } catch (...) {  // std::bad_alloc, std::system_error
-    return false;  // the destructor joins those that did start
+    return false;  // the destructor joins the threads that were started
   }
   return true;
 }
@@ -204,12 +207,12 @@ void Crew::Dispatch(int64_t count,
     share.end = next;
   }
   const uint64_t call = CallOf(state_.load(std::memory_order_relaxed)) + 1;
-  // Sequentially consistent, as is the sleeper's counter: either the sleeper
-  // sees this call, or this thread sees the sleeper.
-  // An exchange, not a store: on aarch64 emulated by qemu 7.2 the pool hung
-  // with stores (2 of 2 repeated runs, within 5 rounds) and not with exchanges
-  // (40 of 40 rounds). Presumably a later load overtakes the store-release
-  // there, which the architecture forbids.
+  // Sequentially consistent, like the sleeper's counter: either the sleeper
+  // sees this call, or this thread sees the sleeper. An exchange, not a store:
+  // on aarch64 emulated by QEMU 7.2 the pool hung with stores (2 of 2 repeated
+  // runs, within 5 rounds) and not with exchanges (40 of 40 rounds). Presumably
+  // QEMU moves a later load before the store-release, which the architecture
+  // forbids.
   state_.exchange(call * kCall | kOpen);
   if (sleepers_.load() > 0) WakeSleepers();
   Work(0);
@@ -234,7 +237,7 @@ void Crew::Work(int thread) {
     const int owner = thread + i < threads ? thread + i : thread + i - threads;
     Share &share = shares_[owner];
     for (;;) {
-      // Looking first leaves the line with its owner once there is no more.
+      // Reading first leaves the cache line with its owner if no chunks remain.
       if (share.next.load(std::memory_order_relaxed) >= share.end) break;
       const int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
       if (chunk >= share.end) break;
@@ -315,7 +318,8 @@ void Crew::WorkerLoop(int thread) {
   }
 }
 
-// Crews inherited over fork(). Kept reachable and never freed: see SharedPool.
+// Crews inherited through fork(). They stay reachable and are never freed: see
+// SharedPool.
 std::atomic<Crew *> abandoned_crews{nullptr};
 
 void Abandon(Crew *crew) {
@@ -324,10 +328,11 @@ void Abandon(Crew *crew) {
   }
 }
 
-// A pool outlives fork(): the child has a copy of it, but none of its workers.
-// The copied threads can't be joined or detached, their locks may be held, and
-// a condition variable with waiters waits for them when it is destroyed. So the
-// child abandons all that the workers share, some KB, and starts its own.
+// A pool can be used after fork(): the child has a copy of it, but none of its
+// workers. The copied threads can't be joined or detached, their locks may be
+// held, and destroying a condition variable waits for its waiters. So the child
+// abandons everything that the workers share, some KB, and starts its own
+// workers.
 class SharedPool : public ThreadPool {
  public:
   explicit SharedPool(const ThreadPlacement &placement);
@@ -335,7 +340,7 @@ class SharedPool : public ThreadPool {
   SharedPool &operator=(const SharedPool &) = delete;
   ~SharedPool() override;
 
-  // False when memory or a thread can't be had.
+  // Returns false if memory or threads are not available.
   bool Start();
 
   int thread_count() const override { return threads_; }
@@ -354,7 +359,7 @@ class SharedPool : public ThreadPool {
   const int threads_;
   const bool bound_;
   cpu_set_t cores_;
-  // Null for one thread, and where the child of a fork can't start workers.
+  // Null with one thread, and if the child of a fork can't start workers.
   std::unique_ptr<Crew> crew_;
   pid_t process_ = getpid();
   bool warned_ = false;
@@ -373,7 +378,7 @@ SharedPool::SharedPool(const ThreadPlacement &placement)
 SharedPool::~SharedPool() { LeaveParent(); }
 
 bool SharedPool::Start() {
-  if (threads_ == 1) return true;  // and has nobody to wait for
+  if (threads_ == 1) return true;  // and there is no other thread to wait for
   try {
     auto crew = std::make_unique<Crew>();
     if (!crew->Start(threads_, cores_, bound_)) return false;

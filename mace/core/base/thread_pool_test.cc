@@ -46,10 +46,10 @@ TEST_P(ThreadPoolTest, CoversEveryItemOnceInPartsOfAtMostGrain) {
   }
 }
 
-// So that no thread waits for one that got a whole part more.
+// Otherwise threads would wait for the one with the largest part.
 TEST_P(ThreadPoolTest, PartsAreAboutAsLargeAsEachOther) {
   const int64_t threads = GetParam();
-  if (threads == 1) return;  // which takes the largest parts it may
+  if (threads == 1) return;  // which gets the largest parts possible
   const int64_t count = 196 * threads - 1;
   for (int64_t grain : {40, 60, 100, 195}) {
     std::atomic<int64_t> parts{0};
@@ -83,8 +83,8 @@ TEST_P(ThreadPoolTest, AThreadNumberIsNeverUsedTwiceAtOnce) {
   EXPECT_FALSE(clash);
 }
 
-// Plain memory, so that a data race or a call that returns early shows (the
-// thread sanitizer sees it even where the sums come out right).
+// Plain memory, so that a data race or a call that returns early is detected
+// (the thread sanitizer reports it even if the sums are correct).
 TEST_P(ThreadPoolTest, WritesAreVisibleAfterTheCallAndCallsFollowInOrder) {
   std::vector<int64_t> values(512, 0);
   for (int round = 0; round < 2000; ++round) {
@@ -145,7 +145,7 @@ TEST(ThreadPoolAffinityTest, NeverMakesMoreThreadsThanCores) {
   EXPECT_LE(pool->thread_count(), CPU_COUNT(&set));
 }
 
-// The worker's mask as it sees it, in calls for which it had to be woken.
+// The worker's affinity mask, read in calls for which it had to be woken.
 class SleepingWorkerTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -154,7 +154,8 @@ class SleepingWorkerTest : public ::testing::Test {
     pool_ = ThreadPool::CreateUnbound(2);
     ASSERT_NE(pool_, nullptr);
   }
-  // Calls `function` on the worker, after a pause in which it fell asleep.
+  // Calls `function` on the worker after a pause in which the worker fell
+  // asleep.
   template <typename Function>
   void OnWorker(Function function) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -183,7 +184,7 @@ TEST_F(SleepingWorkerTest, MayUseAllCoresOnceItRuns) {
 
 TEST_F(SleepingWorkerTest, MayUseAllCoresWhenCalledAgainBeforeItRuns) {
   for (int round = 0; round < 5; ++round) {
-    // The caller is done with all of these before the worker is awake.
+    // The caller completes all of these before the worker is awake.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     for (int i = 0; i < 3; ++i) pool_->ParallelFor(2, 1, [](auto...) {});
     cpu_set_t seen;

@@ -20,8 +20,8 @@ bool SetOwn(const cpu_set_t &set) {
 
 }  // namespace
 
-// By the kernel's number of the thread: pthread_setaffinity_np, of today's
-// headers, asks for glibc 2.34. False if no other core is left.
+// Uses the kernel's thread number: pthread_setaffinity_np of current headers
+// requires glibc 2.34. Returns false if no other core is left.
 bool WakePlacement::KeepOffThisCore() const {
   const int here = sched_getcpu();
   if (here < 0 || here >= CPU_SETSIZE) return false;
@@ -34,7 +34,7 @@ bool WakePlacement::KeepOffThisCore() const {
 void WakePlacement::Start(const cpu_set_t &cores, int threads, bool bound) {
   expected_ = cores;
   bound_ = bound;
-  // With fewer cores than threads some have to share one.
+  // With fewer cores than threads, some threads must share a core.
   active_ = CPU_COUNT(&cores) >= threads && CPU_COUNT(&cores) > 1;
 }
 
@@ -43,9 +43,9 @@ void WakePlacement::Enter() {
   thread_ = static_cast<pid_t>(syscall(SYS_gettid));
   base_ = expected_;
   if (!bound_) {
-    // A mask that someone chose stays. Where none did, the cores are those of
-    // the control group, which may get others in time; the mask of all cores
-    // means whatever these are.
+    // A mask that someone chose is kept. If nobody chose one, the cores are
+    // those of the control group, which may change over time; the mask of all
+    // cores stands for whatever the group has.
     cpu_set_t all;
     std::memset(&all, 0xff, sizeof(all));
     cpu_set_t found;
@@ -59,8 +59,8 @@ void WakePlacement::Enter() {
 }
 
 void WakePlacement::BeforeWake() {
-  // Calls may follow each other before the worker runs, and find the mask that
-  // the first of them set.
+  // Several calls may follow before the worker runs; later ones find the mask
+  // that the first one set.
   if (!active_ || moved_) return;
   cpu_set_t found;
   active_ = sched_getaffinity(thread_, sizeof(found), &found) == 0 &&

@@ -22,9 +22,9 @@
 namespace mace {
 namespace {
 
-// Writes a model as mace.proto has it; no message in it is longer than 127
-// bytes, and none is written but this one: hence no library, which would be
-// several KB more.
+// Writes a model in the format of mace.proto. All its messages are at most 127
+// bytes long, and only this model is written; therefore no library is used,
+// which would add several KB.
 class ModelWriter {
  public:
   void Number(int field, uint64_t value) {
@@ -36,7 +36,7 @@ class ModelWriter {
     for (; *text != '\0'; ++text) Byte(*text);
     End(begin);
   }
-  // The fields between them are those of a message.
+  // Fields that are written before the matching end belong to the message.
   size_t Begin(int field) {
     Byte(field << 3 | 2);
     Byte(0);
@@ -69,8 +69,9 @@ class ModelWriter {
   size_t size_ = 0;
 };
 
-// A block of MobileNet v2: wider by 1x1, 3x3 each channel on its own, narrower
-// by 1x1. 21 million multiply-accumulates.
+// A block of MobileNet v2: a 1x1 convolution to more channels, a 3x3 depthwise
+// convolution, a 1x1 convolution to fewer channels. 21 million
+// multiply-accumulates.
 constexpr int64_t kSize = 28;
 constexpr int64_t kNarrow = 64;
 constexpr int64_t kWide = 192;
@@ -135,12 +136,12 @@ class Workload {
   uint64_t data_size_ = 0;
 };
 
-// Sets the least time of a run in milliseconds. MACE_RUNTIME_ERROR if the
-// runtime does not run all of it.
+// Sets `least` to the least time of a run in milliseconds. MACE_RUNTIME_ERROR
+// if the runtime does not run all operators.
 MaceStatus Measure(RuntimeType runtime, float *least) {
   const Workload workload;
-  // Zeros: how long a product takes does not depend on its factors. The
-  // weights, then the tensors that go in and come out.
+  // Zeros: the time of a product does not depend on its factors. First the
+  // weights, then the input and output tensors.
   constexpr size_t kTensorBytes = kSize * kSize * kNarrow * sizeof(float);
   const auto data_size = static_cast<size_t>(workload.data_size());
   AlignedMemory memory;
@@ -215,7 +216,7 @@ Capability GetCapability(RuntimeType runtime_type,
       capability.float32_performance.exec_time = millis / cpu_float32_exec_time;
     }
   } catch (...) {
-    return Capability();  // no memory to find out
+    return Capability();  // no memory for the measurement
   }
   return capability;
 }

@@ -99,7 +99,7 @@ MaceStatus MaceEngine::Impl::ReadWishes(const EngineOptions &options) {
 
 MaceStatus MaceEngine::Impl::StartDevices(const EngineOptions &options) {
   MACE_RETURN_IF_ERROR(ReadWishes(options));
-  std::vector<DeviceType> asked = {CPU};  // the last, wherever it was named
+  std::vector<DeviceType> asked = {CPU};  // always last, wherever it was named
   for (const std::vector<DeviceType> &wish : wishes_) {
     for (DeviceType type : wish) {
       if (Contains(asked, type)) continue;
@@ -182,9 +182,9 @@ std::vector<Shape> MaceEngine::Impl::DeclaredShapes() const {
   return shapes;
 }
 
-// With shapes that the model declares, the largest where it has limits, all is
-// prepared here, which shows a model that contradicts itself when it is loaded,
-// not when it is first run.
+// If the model declares its input shapes, everything is prepared here (with
+// limits, for the largest shapes), so that a contradictory model is reported
+// when it is loaded, not in its first run.
 MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
   const Device *const ran = failed;
   const std::vector<Shape> shapes = DeclaredShapes();
@@ -212,7 +212,7 @@ MaceStatus MaceEngine::Impl::PlaceGraph(Device *failed, MaceStatus status) {
       status = made.status();
     }
   }
-  // What failed devices prepared goes before they do.
+  // Objects that failed devices prepared must be destroyed before the devices.
   placed_ = std::move(placed);
   left_out_ = std::move(left_out);
   for (size_t i = devices_.size(); i-- > 0;) {

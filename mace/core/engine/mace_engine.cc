@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The public entry points: each lets nothing but a MaceStatus out.
+// The public entry points: only a MaceStatus leaves them, never an exception.
 
 #include <utility>
 

@@ -43,8 +43,8 @@ std::unique_ptr<MaceEngineConfig::Impl> Copy(
 
 }  // namespace
 
-// Without memory impl_ is null; the setters and the creation of an engine then
-// say so. A constructor can't return a status, and must not throw.
+// If memory runs out, impl_ is null; the setters and the creation of an engine
+// then report it. A constructor can't return a status, and must not throw.
 
 MaceEngineConfig::MaceEngineConfig() : impl_(NewImpl(CPU)) {}
 MaceEngineConfig::MaceEngineConfig(DeviceType device_type)

@@ -18,9 +18,9 @@ int64_t Capacity(const std::vector<int64_t> &dims) {
 
 }  // namespace
 
-// A tensor without memory for its own description, or moved from, has no
-// impl_; it looks empty, and Run refuses it. A constructor can't return a
-// status, and must not throw.
+// A tensor has no impl_ if there was no memory for it, or if it was moved from;
+// it looks empty, and Run refuses it. A constructor can't return a status, and
+// must not throw.
 
 MaceTensor::MaceTensor() : impl_(new(std::nothrow) Impl()) {}
 

@@ -12,7 +12,7 @@
 namespace mace {
 namespace {
 
-// The dense tensor as the graph sees it, at an address of the host.
+// A dense tensor with the graph's order and type, at a host address.
 HostTensor PlainView(const Tensor &tensor, void *data) {
   HostTensor view;
   view.data = data;
@@ -22,7 +22,7 @@ HostTensor PlainView(const Tensor &tensor, void *data) {
   return view;
 }
 
-// Tells devices where a run begins and ends.
+// Notifies devices of the beginning and the end of a run.
 class RunScope {
  public:
   explicit RunScope(const std::vector<Device *> &devices) : devices_(devices) {

@@ -15,7 +15,7 @@
 namespace mace {
 namespace {
 
-// Null for a number that is no format.
+// Null if the number is not a format.
 const char *FormatName(DataFormat format) {
   switch (format) {
     case DataFormat::NHWC:
@@ -34,14 +34,14 @@ std::vector<std::string> InputNames(const Model &model) {
   return names;
 }
 
-// A MaceTensor that had no memory for its own description (see MaceTensor).
+// A MaceTensor without memory for its description (see MaceTensor).
 MaceStatus NoDescription(const char *kind, const std::string &name) {
   return OutOfResources(kind, " '", name,
                         "': there was no memory when its tensor was made, or "
                         "it was moved from");
 }
 
-// What input and output checks have in common.
+// Checks that inputs and outputs share.
 MaceStatus CheckCallerTensor(const char *kind,
                              const std::string &name,
                              const MaceTensor &given,
@@ -141,7 +141,7 @@ Result<Ports> Ports::Create(const Graph &graph,
 
   for (size_t i = 0; i < graph.requested_outputs(); ++i) {
     const int id = graph.outputs()[i];
-    // A name and its alias, or one name twice, are one output.
+    // A name and its alias, or the same name twice, are one output.
     const bool seen =
         std::any_of(ports.outputs_.begin(), ports.outputs_.end(),
                     [id](const OutputPort &port) { return port.tensor == id; });
@@ -206,7 +206,7 @@ MaceStatus Ports::MatchInputs(const CallerTensors &given,
   return found == given.size() ? MaceStatus() : WrongInputs(given);
 }
 
-// Success if what is there beside the inputs may be.
+// Returns success if all tensors other than the inputs may be ignored.
 MaceStatus Ports::WrongInputs(const CallerTensors &given) const {
   std::vector<std::string> names;
   for (const InputPort &port : inputs_) names.push_back(port.info->name);
@@ -240,7 +240,7 @@ MaceStatus Ports::WrongInputs(const CallerTensors &given) const {
                      "':", problems);
 }
 
-// `shape`: as the graph sees it.
+// `shape`: in the graph's order.
 MaceStatus Ports::CheckLimits(const ValueInfo &info, const Shape &shape) {
   if (info.largest_shape.rank() == 0) return MaceStatus::MACE_SUCCESS;
   const Shape largest = info.data_format == DataFormat::NCHW

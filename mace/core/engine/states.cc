@@ -86,7 +86,7 @@ void States::Commit() {
 
 void States::Reset() {
   for (Buffers &buffers : buffers_) {
-    // Nothing to clear, nor an address, where there are no elements.
+    // A state without elements has no address and nothing to clear.
     if (buffers.current.bytes() == 0) continue;
     std::memset(buffers.current.data(), 0, buffers.current.bytes());
   }

@@ -45,7 +45,8 @@ class Slicer {
   std::vector<bool> keep_;
 };
 
-// Whether one of the kept operators reads the input, or it is wanted itself.
+// Whether one of the kept operators reads the input, or the input itself is a
+// wanted output.
 bool Reads(const Model &model,
            const std::vector<bool> &kept,
            const std::vector<std::string> &wanted,
@@ -63,7 +64,7 @@ bool Reads(const Model &model,
   return false;
 }
 
-// Every tensor name of the model, and every alias, with the tensor it means.
+// Every tensor name and alias of the model, with the name of its tensor.
 std::unordered_map<std::string, std::string> AllNames(const Model &model) {
   std::unordered_map<std::string, std::string> names;
   for (const auto &input : model.inputs) names[input.name] = input.name;
@@ -83,7 +84,7 @@ std::unordered_map<std::string, std::string> AllNames(const Model &model) {
   return names;
 }
 
-// Names for a message about an unknown output: what people usually want first.
+// Names for a message about an unknown output, the most likely ones first.
 std::vector<std::string> OutputNames(const Model &model) {
   std::vector<std::string> names;
   for (const auto &output : model.outputs) names.push_back(output.name);
@@ -118,7 +119,7 @@ MaceStatus ResolveOutputs(const Model &model,
                      "' has no tensor that can be this output:", unknown);
 }
 
-// The tensors of a program by name.
+// The tensors of a graph by name.
 class TensorTable {
  public:
   TensorTable(const Model &model,
@@ -155,7 +156,7 @@ class TensorTable {
     return id;
   }
 
-  // Adds an input or a constant of the model at its first use.
+  // Adds an input or a constant of the model when it is first used.
   int Find(const std::string &name) {
     const auto found = ids_.find(name);
     if (found != ids_.end()) return found->second;
@@ -194,7 +195,7 @@ class TensorTable {
     entry.tensor.layout = info.layout;
     entry.tensor.groups = info.groups;
     entry.tensor.quantization = IfQuantized(info.quantization);
-    // Ops have read-only access by contract, and the mapping is read-only.
+    // Operators may only read constants, and the mapping is read-only.
     entry.tensor.data = const_cast<char *>(weights_ + info.offset);
   }
 
@@ -235,8 +236,8 @@ MaceStatus Graph::Build(const void *weights,
   MACE_RETURN_IF_ERROR(ResolveOutputs(model, outputs, &wanted));
   Slicer slicer(model);
   for (const std::string &name : wanted) slicer.Want(name);
-  // States that the wanted outputs depend on are kept up, and so are those that
-  // these depend on.
+  // States that the wanted outputs depend on are updated, and also the states
+  // that these depend on.
   std::vector<char> has_state(model.states.size(), 0);
   while (true) {
     const std::vector<bool> &kept = slicer.Slice();
@@ -253,7 +254,7 @@ MaceStatus Graph::Build(const void *weights,
   }
   const std::vector<bool> &keep = slicer.Slice();
 
-  // Room for all, so that none is moved while others are added.
+  // Reserves room for all, so that none is moved while others are added.
   size_t tensors = model.inputs.size() + model.constants.size();
   for (const OperatorDef &def : model.operators) tensors += def.outputs.size();
   tensors_.reserve(tensors);
@@ -270,7 +271,7 @@ MaceStatus Graph::Build(const void *weights,
           def.outputs[output].empty() ? -1 : table.AddOutput(def, output));
     }
   }
-  // Inputs and constants enter when something needs them.
+  // Inputs and constants are added when an operator needs them.
   for (GraphNode &node : nodes_) {
     node.inputs.reserve(node.def->inputs.size());
     for (const std::string &input : node.def->inputs) {
@@ -296,7 +297,7 @@ MaceStatus Graph::Build(const void *weights,
 
 void *PreparedConstants::Allocate(size_t bytes, size_t used) {
   AlignedMemory memory;
-  // One byte at least, so that null always means failure.
+  // At least one byte, so that null always means failure.
   if (!memory.Allocate(std::max<size_t>(bytes, 1))) return nullptr;
   blocks_.push_back(std::move(memory));
   bytes_ += used;

@@ -13,11 +13,11 @@
 namespace mace {
 namespace {
 
-// Largest output that is computed before the run: shapes and slices of shapes
-// are some ten numbers; 4 KiB leaves room for constants made from them.
+// The largest output that is computed before the run: shapes and slices of
+// shapes have about ten numbers; 4 KiB is enough for constants made from them.
 constexpr int64_t kMaxKnownBytes = 4096;
 
-// Bytes one tensor may have: half the address space, and 1 TiB at most.
+// The largest size of a tensor: half of the address space, and at most 1 TiB.
 constexpr int64_t kMaxTensorBytes =
     sizeof(void *) == 4 ? int64_t{INT32_MAX} : int64_t{1} << 40;
 
@@ -147,7 +147,7 @@ class ShapeInference {
     for (int id : node.outputs) {
       if (id < 0) continue;
       Tensor &tensor = shapes_->tensors[id];
-      // Whole cache lines, as everywhere else, and never null.
+      // Whole cache lines, like all other tensors, and never null.
       const size_t bytes =
           AlignUp(std::max<size_t>(1, static_cast<size_t>(tensor.bytes())));
       AlignedMemory memory;

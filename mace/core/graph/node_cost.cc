@@ -24,8 +24,8 @@ NodeCost EstimateCost(const Graph &graph,
     cost.bytes += static_cast<double>(shapes.StoredBytes(graph, id));
     const PortSchema &port =
         PortSchemaAt(node.schema->inputs, node.schema->input_count, i);
-    // A packed constant, [O, ...], is multiplied: each output is a sum over
-    // all dimensions but the first.
+    // A packed constant, [O, ...], is a filter: each output is a sum over all
+    // its dimensions except the first.
     const Shape &shape = shapes.tensors[id].shape;
     if (!port.packed || shape.rank() < 2 || shape[0] <= 0) continue;
     cost.macs = std::max(

@@ -51,7 +51,7 @@ class Placer {
   bool IsKnownNode(size_t node) const {
     return shapes_ != nullptr && shapes_->known_node[node] != 0;
   }
-  // Whether a tensor is made by another operator than a known one.
+  // Whether an operator computes the tensor during the run.
   bool IsMade(int tensor) const {
     return producer_[tensor] >= 0 &&
            !IsKnownNode(static_cast<size_t>(producer_[tensor]));
@@ -84,16 +84,16 @@ class Placer {
     }
   }
 
-  // The number of devices if it is not there.
+  // Returns the number of devices if there is no such device.
   size_t IndexOf(DeviceType type) const {
     size_t d = 0;
     while (d < devices_.size() && devices_[d]->type() != type) ++d;
     return d;
   }
 
-  // Greedy: what the present device can run goes first, so that segments are
-  // few; among those, the order of the file. With one device that is the file's
-  // order.
+  // Greedy: operators that the current device can run come first, so that there
+  // are few segments; otherwise in the order of the file. With one device, the
+  // result is the file's order.
   template <typename Begin, typename Add>
   void Schedule(Begin begin, Add add) const {
     const size_t count = graph_.nodes().size();
@@ -155,7 +155,8 @@ class Placer {
     return islands;
   }
 
-  // Estimated time of the copies around the nodes, which device `d` would run.
+  // The estimated time of the copies before and after the nodes, if device `d`
+  // runs them.
   double CopyNanos(const Island &island, int *copies) const {
     std::vector<char> inside(graph_.nodes().size(), 0);
     for (int node : island.nodes) inside[node] = 1;
@@ -184,7 +185,8 @@ class Placer {
     return nanos;
   }
 
-  // Gives the island that loses most back to the host. False if all gain.
+  // Moves the island that loses the most time to the host. Returns false if all
+  // islands save time.
   bool DeclineOneIsland() {
     const std::vector<Island> islands = FindIslands();
     double worst = 0;
@@ -241,9 +243,9 @@ class Placer {
         });
   }
 
-  // Copies, imports and exports, in the order of running.
+  // Finds copies, imports and exports, in execution order.
   void FindBorders() {
-    // Per device and tensor, whether it is there.
+    // Per device and tensor: whether the device has the tensor.
     std::vector<std::vector<char>> there(
         devices_.size(), std::vector<char>(graph_.tensors().size(), 0));
     for (Placement::Segment &segment : placement_.segments) {
@@ -267,7 +269,7 @@ class Placer {
       }
     }
     for (int id : graph_.outputs()) {
-      // What nobody computes, the host hands out.
+      // The host provides tensors that no operator computes.
       const size_t device = producer_[id] < 0 ? host_ : DeviceOf(id);
       placement_.output_devices.push_back(device);
       if (graph_.tensors()[id].tensor.is_constant) continue;
@@ -278,7 +280,7 @@ class Placer {
         partition.imports.push_back({id, 0});
         if (placement_.segments.empty() ||
             placement_.segments.front().device != device) {
-          // A segment without operators, before all others.
+          // An additional segment without operators, before all others.
           for (Placement::Segment &segment : placement_.segments) {
             if (segment.device == device) ++segment.index;
           }
@@ -316,7 +318,7 @@ class Placer {
     return next;
   }
 
-  // For the latest of its readers.
+  // The export is needed until the last of its readers.
   void Export(int id, size_t device, size_t until) {
     for (PartitionSpec::Border &border :
          placement_.partitions[device].exports) {

@@ -16,7 +16,7 @@ bool IsFloating(DataType type) {
          type == DataType::kBfloat16;
 }
 
-// Element types as storage plus the float they stand for.
+// Element types: their storage, and the conversion to float.
 struct Float32 {
   using Storage = float;
   static float Load(float value) { return value; }
@@ -46,8 +46,7 @@ struct Keep {
   static T Apply(T value) { return value; }
 };
 
-// A user's pointer need not be aligned to the element; these compile to plain
-// moves.
+// A user's pointer may be unaligned; these functions compile to plain moves.
 template <typename T>
 T LoadElement(const void *base, int64_t index) {
   T value;
@@ -74,8 +73,8 @@ void CopyInOrder(const BorderCopy &copy, ThreadPool *pool) {
       });
 }
 
-// [batch][rows][columns] to [batch][columns][rows], by tiles: one side of a
-// plain transposition always strides through a whole plane per element.
+// Transposes [batch][rows][columns] to [batch][columns][rows] in tiles: without
+// tiles, one side would move by a whole plane for every element.
 template <typename Element>
 void CopyTransposed(const BorderCopy &copy, ThreadPool *pool) {
   constexpr int64_t kTile = 32;
@@ -108,7 +107,7 @@ void CopyTransposed(const BorderCopy &copy, ThreadPool *pool) {
 
 template <typename Element>
 void Copy(const BorderCopy &copy, ThreadPool *pool) {
-  // A dimension of 0 leaves nothing to do, however large the others are.
+  // If a dimension is 0, nothing is copied, however large the others are.
   if (copy.shape.Elements() == 0) return;
   if (copy.order == BorderCopy::Order::kSame || copy.shape.rank() != 4) {
     CopyInOrder<Element>(copy, pool);

@@ -51,7 +51,7 @@ class BorderCopyTest : public ::testing::TestWithParam<int> {
   std::unique_ptr<ThreadPool> pool_;
 };
 
-// Every size of element, around the edges of a tile.
+// Every element size, around the edges of a tile.
 template <typename T>
 void MovesDimensions(DataType type, ThreadPool *pool) {
   for (const Shape &shape :
@@ -85,7 +85,7 @@ TEST_P(BorderCopyTest, MovesDimensionsOfEveryElementSize) {
   MovesDimensions<int64_t>(DataType::kInt64, pool_.get());
 }
 
-// Would take weeks if the loops ran over the dimensions that are not 0.
+// This would take weeks if the loops ran over the dimensions that are not 0.
 TEST_P(BorderCopyTest, CopiesNothingOfAnEmptyTensorAtOnce) {
   constexpr int64_t kMany = int64_t{1} << 50;
   float nothing = 7;

@@ -15,7 +15,8 @@
 namespace mace {
 namespace {
 
-// Requests that share one place because each takes over from the one before.
+// Requests that share one place, because each takes over the memory of the one
+// before.
 struct Block {
   size_t bytes = 0;
   int first = 0;
@@ -61,8 +62,9 @@ MaceStatus MakeBlocks(const std::vector<PlanRequest> &requests,
   return MaceStatus::MACE_SUCCESS;
 }
 
-// Lowest start of the tightest gap between `placed` (sorted by offset, all in
-// use together with the new block) that holds `bytes`; else their end.
+// The lowest offset in the smallest gap between `placed` (sorted by offset, all
+// in use at the same time as the new block) that has room for `bytes`;
+// otherwise the end of the last one.
 size_t BestGap(const std::vector<const Block *> &placed, size_t bytes) {
   size_t end = 0;
   size_t best_offset = 0;
@@ -84,9 +86,9 @@ size_t Steps(const Block &block) {
   return static_cast<size_t>(block.last - block.first) + 1;
 }
 
-// Which block is placed first. No order is best for all networks, so
-// they are tried until one meets the lower bound: the largest first, the
-// longest in use first, and two between.
+// The order in which blocks are placed. No order is best for all networks, so
+// several are tried until one reaches the lower bound: largest first, longest
+// in use first, and two mixed orders.
 using Order = double (*)(const Block &);
 constexpr Order kOrders[] = {
     [](const Block &block) { return static_cast<double>(block.bytes); },
@@ -101,7 +103,7 @@ constexpr Order kOrders[] = {
     [](const Block &block) { return static_cast<double>(Steps(block)); },
 };
 
-// Gives each block the tightest gap that is left; `arena` is what they span.
+// Assigns each block the smallest remaining gap; `arena` is the total size.
 MaceStatus PlaceBlocks(Order order, std::vector<Block> *blocks, size_t *arena) {
   std::vector<Block *> sorted;
   for (Block &block : *blocks) sorted.push_back(&block);
@@ -137,8 +139,8 @@ MaceStatus PlaceBlocks(Order order, std::vector<Block> *blocks, size_t *arena) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-// Bytes from the start of `request`'s outermost owner to it, and the owner. -1
-// if the owners do not end: that many steps through all requests.
+// The offset of `request` in its outermost owner, and the owner. -1 if the
+// owners form a cycle, that is, if there are more steps than requests.
 int OwnerOf(const std::vector<PlanRequest> &requests,
             size_t request,
             size_t *offset) {
@@ -153,7 +155,7 @@ int OwnerOf(const std::vector<PlanRequest> &requests,
   return -1;
 }
 
-// Gives every part its place in the memory of its owner, which has one.
+// Assigns every part its place in the memory of its owner.
 MaceStatus PlaceParts(const std::vector<PlanRequest> &requests,
                       std::vector<size_t> *offsets) {
   for (size_t i = 0; i < requests.size(); ++i) {
@@ -198,8 +200,8 @@ Result<MemoryPlan> PlanMemory(const std::vector<PlanRequest> &requests) {
 }
 
 size_t PlanLowerBound(const std::vector<PlanRequest> &requests) {
-  // Bytes that come into use before, and leave after, a step. A request that
-  // takes over memory counts from the step after.
+  // Bytes whose use begins before a step or ends after it. A request that takes
+  // over memory counts from the step after.
   std::map<int, std::pair<size_t, size_t>> changes;
   for (const PlanRequest &request : requests) {
     const int first =

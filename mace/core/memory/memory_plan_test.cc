@@ -33,7 +33,7 @@ TEST(MemoryPlanTest, OfNothingIsEmpty) {
 }
 
 TEST(MemoryPlanTest, AChainNeedsTwoNeighbours) {
-  // 0 -> 1 -> 2 -> 3, each 640 bytes, each read by the next step only.
+  // 0 -> 1 -> 2 -> 3, each with 640 bytes, each read only by the next step.
   const Requests chain = {
       {640, 0, 1, -1}, {640, 1, 2, -1}, {640, 2, 3, -1}, {640, 3, 4, -1}};
   EXPECT_EQ(Plan(chain).arena_bytes, 1280u);
@@ -47,7 +47,8 @@ TEST(MemoryPlanTest, InPlaceTensorsShareOneBlock) {
 }
 
 TEST(MemoryPlanTest, FillsTheTightestGap) {
-  // After the 1 KiB and 256 B blocks of step 0 end, 200 B go into the latter.
+  // After the blocks of 1 KiB and 256 bytes of step 0 end, 200 bytes are placed
+  // in the smaller gap.
   const Requests requests = {{1024, 0, 0, -1}, {512, 0, 9, -1},
                              {256, 0, 0, -1},  {128, 0, 9, -1},
                              {200, 1, 9, -1},  {1000, 1, 9, -1}};
@@ -113,12 +114,12 @@ TEST(VerifyPlanTest, FindsEveryFaultOfParts) {
            // In use when its owner is not.
            [](Requests *r) { (*r)[0].last = 4; },
            [](Requests *r) { (*r)[2].first = 1; },
-           // Runs that overlap, leave the owner, or have another stride.
+           // Runs that overlap, are outside the owner, or have another stride.
            [](Requests *r) { (*r)[0].run_bytes = 128; },
            [](Requests *r) { (*r)[1].bytes = 576; },
            [](Requests *r) { (*r)[0].stride_bytes = 128; },
            [](Requests *r) { (*r)[0].run_bytes = 0; },
-           // No part at all, so a stranger in the same memory.
+           // Not a part, and so another tensor in the same memory.
            [](Requests *r) { (*r)[0].part_of = -1; },
            [](Requests *r) { (*r)[1].part_of = 0; },
            [](Requests *r) { (*r)[1].part_of = 1; },
@@ -154,14 +155,14 @@ TEST(VerifyPlanTest, FindsEveryKindOfFault) {
   MemoryPlan missing = good;
   missing.offsets.pop_back();
   EXPECT_FALSE(IsOk(VerifyPlan(requests, missing)));
-  // The same place without leave to take over.
+  // The same place without permission to take it over.
   Requests strangers = requests;
   strangers[2].in_place_of = -1;
   EXPECT_FALSE(IsOk(VerifyPlan(strangers, good)));
 }
 
-// A network of random width: every step makes a tensor that lives for some
-// steps, needs scratch now and then, and works in place where it may.
+// A random network: every step creates a tensor that is used for some steps,
+// sometimes needs scratch memory, and works in place if it may.
 Requests RandomRequests(std::mt19937 *random) {
   const auto pick = [random](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(*random);
@@ -208,12 +209,12 @@ TEST(MemoryPlanPropertyTest, RandomNetworksAlwaysVerify) {
                                   static_cast<double>(bound));
     }
   }
-  // Not a promise, but a regression would show here first.
+  // Not guaranteed, but a regression would be noticed here first.
   EXPECT_LT(worst, 1.35);
   RecordProperty("worst_over_lower_bound", std::to_string(worst));
 }
 
-// What a plan without parts must satisfy, pair by pair.
+// The conditions for a plan without parts, checked pair by pair.
 bool IsSound(const Requests &requests, const MemoryPlan &plan) {
   for (size_t i = 0; i < requests.size(); ++i) {
     const PlanRequest &a = requests[i];

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// VerifyPlan, apart from the planner, whose code it must not share.
+// VerifyPlan. It must not share code with the planner.
 
 #include <iterator>
 #include <map>
@@ -43,8 +43,8 @@ class Verifier {
     return MaceStatus::MACE_SUCCESS;
   }
 
-  // Requests that are no parts, step by step: those in use at a step must not
-  // overlap, but for one that takes over the memory of another.
+  // Checks requests that are not parts, step by step: requests in use at the
+  // same step must not overlap, unless one takes over the memory of another.
   MaceStatus CheckWholes() const {
     std::vector<size_t> starts = WholesBy(&PlanRequest::first);
     std::vector<size_t> ends = WholesBy(&PlanRequest::last);
@@ -56,7 +56,8 @@ class Verifier {
            ++next_end) {
         in_use.erase(PlaceOf(ends[next_end]));
       }
-      // What takes over memory comes after all that begins beside it.
+      // A request that takes over memory comes after the others that begin at
+      // its step.
       size_t end = at;
       while (end < starts.size() && requests_[starts[end]].first == step) ++end;
       for (const bool takes_over : {false, true}) {
@@ -70,7 +71,8 @@ class Verifier {
     return MaceStatus::MACE_SUCCESS;
   }
 
-  // Parts of one whole against each other; each lies in its owner.
+  // Compares the parts of one request with each other; each must be inside its
+  // owner.
   MaceStatus CheckParts() const {
     for (const auto &[whole, parts] : parts_of_) {
       for (size_t i = 0; i < parts.size(); ++i) {
@@ -151,7 +153,7 @@ class Verifier {
     return i;
   }
 
-  // A request that is no part is one run.
+  // A request that is not a part is a single run.
   size_t RunOf(const PlanRequest &request) const {
     return request.part_of < 0 ? request.bytes : request.run_bytes;
   }
@@ -176,14 +178,14 @@ class Verifier {
       return false;
     }
     if (IsOneRun(owner)) return true;
-    // Every run of the part inside a run of the owner.
+    // Every run of the part must be inside a run of the owner.
     const size_t column = part.part_offset % owner.stride_bytes;
     return (IsOneRun(part) || part.stride_bytes == owner.stride_bytes) &&
            column + part.run_bytes <= owner.run_bytes;
   }
 
   bool IsPartOf(size_t i, size_t owner) const {
-    // A chain of owners is no longer than the list.
+    // A chain of owners cannot be longer than the list.
     for (size_t steps = 0; steps < requests_.size(); ++steps) {
       if (requests_[i].part_of < 0) return false;
       i = static_cast<size_t>(requests_[i].part_of);
@@ -193,7 +195,7 @@ class Verifier {
     return false;
   }
 
-  // Runs with one stride that lie in different columns.
+  // Whether the runs have the same stride and are in different columns.
   bool AreInterleaved(size_t i, size_t j) const {
     const PlanRequest &a = requests_[i];
     const PlanRequest &b = requests_[j];
@@ -222,7 +224,8 @@ class Verifier {
 
   const std::vector<PlanRequest> &requests_;
   const MemoryPlan &plan_;
-  // Per request with parts, also parts of parts: those with memory.
+  // For each request with parts: all its parts that have memory, including
+  // parts of parts.
   std::map<size_t, std::vector<size_t>> parts_of_;
 };
 

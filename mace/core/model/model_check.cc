@@ -19,7 +19,7 @@
 namespace mace {
 namespace {
 
-// Gathers problems; a hopeless model does not fill the screen.
+// Collects problems, at most as many as fit on a screen.
 class Problems {
  public:
   template <typename... Args>
@@ -120,7 +120,7 @@ void CheckLargestShape(const ValueInfo &input, Problems *problems) {
   }
 }
 
-// Finds how every value is quantized, and what is wrong with it.
+// Finds the quantization of every value and checks it.
 class QuantizationChecker {
  public:
   QuantizationChecker(const Model &model, Problems *problems)
@@ -151,10 +151,10 @@ class QuantizationChecker {
     return quantization.quantized() ? quantization.ToString() : "none";
   }
 
-  // Of the tensor of that name; there are few outputs and states.
+  // Returns that of a tensor; there are few outputs and states.
   Quantization Of(const std::string &name) const {
     for (const OperatorDef &def : model_.operators) {
-      // Where there are fewer, that is told.
+      // Too few quantizations are reported elsewhere.
       for (size_t i = 0;
            i < std::min(def.outputs.size(), def.output_quantization.size());
            ++i) {
@@ -209,7 +209,7 @@ class QuantizationChecker {
       problems_->Add(Label(def), " has ", def.outputs.size(),
                      " output(s), but quantizations for ", count);
     }
-    // Which type and shape they have comes out when shapes are inferred.
+    // Conditions on shapes and types are checked when shapes are inferred.
   }
 
   const Model &model_;
@@ -276,7 +276,7 @@ void CheckOperatorNames(const OperatorDef &def,
     }
   }
   for (const std::string &output : def.outputs) {
-    // Whether an absent output is allowed, the schema says.
+    // The schema says whether an output may be absent.
     if (!output.empty()) names->Produce(output, [&def] { return Label(def); });
   }
 }
@@ -287,7 +287,7 @@ const char *KindName(AttributeKind kind) {
   return index < 5 ? kNames[index] : "unknown";
 }
 
-// The port that stands for position `index`: its own, or a variadic last one.
+// The port at position `index`: its own, or the last one if that is variadic.
 const PortSchema *PortAt(const PortSchema *ports, size_t count, size_t index) {
   if (index < count) return &ports[index];
   if (count > 0 && ports[count - 1].variadic) return &ports[count - 1];
@@ -460,8 +460,8 @@ bool LayoutTakes(ConstantLayout layout, DataType type) {
 
 int64_t StoredBytes(const ConstantInfo &constant) {
   // Keeps every product below 2^63: elements times at most 8 bytes, times at
-  // most 16 for the padding of a block; pairs double 2 bytes, scales and
-  // offsets add 8 to each of at least one.
+  // most 16 for the padding of a block; pairs double 2 bytes, and scales and
+  // offsets add 8 bytes per element if each block has one element.
   constexpr int64_t kMaxElements = int64_t{1} << 48;
   const Shape &dims = constant.dims;
   const int64_t elements = dims.CheckedElements(kMaxElements);
@@ -478,7 +478,7 @@ int64_t StoredBytes(const ConstantInfo &constant) {
   }
   int64_t depth = elements / dims[0];
   if (constant.layout == ConstantLayout::kPackedO16Pairs) {
-    // The channels of each pixel are padded to pairs.
+    // The number of channels per pixel is rounded up to an even number.
     const int64_t channels = dims.back();
     if (channels > 0) depth = depth / channels * (channels + channels % 2);
   }

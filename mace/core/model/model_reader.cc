@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// protozero reports damage by exceptions: each becomes a status before it
-// leaves ReadModel.
+// protozero reports damage with exceptions; ReadModel converts each to a
+// status.
 
 #include "mace/core/model/model_reader.h"
 
@@ -328,7 +328,7 @@ MaceStatus ReadSubgraph(Fields fields, std::string *name) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-// Hints for other tools and devices are skipped.
+// Skips hints for other tools and devices.
 MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
   while (fields.Next()) {
     if (fields.tag() == kHintsDataType) {
@@ -420,8 +420,9 @@ MaceStatus ReadModelFields(Fields fields, Model *model) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-// A newer version may hold what this reader would call damage, so that the
-// version is looked at before the rest; it is the first field of the format.
+// A newer version may contain fields that this reader would call damaged, so
+// the version is read before everything else; it is the first field of the
+// format.
 MaceStatus CheckVersion(Fields fields) {
   uint32_t version = 0;
   while (fields.Next()) {
@@ -458,7 +459,7 @@ MaceStatus Read(const void *data, size_t size, Model *model) {
 }  // namespace
 
 MaceStatus CheckModelSize(size_t size) {
-  // No protobuf message is larger.
+  // The largest possible protobuf message.
   constexpr size_t kMaxModelBytes = 0x7fffffff;
   if (size <= kMaxModelBytes) return MaceStatus::MACE_SUCCESS;
   return InvalidArgs("the given size of the graph is ", size,

@@ -40,7 +40,7 @@ Result<Model> Read(const std::string &bytes) {
         << result.status().information();                                  \
   } while (false)
 
-// Everything the format has.
+// A model with all features of the format.
 ModelBuilder FullModel() {
   ModelBuilder model;
   model.Input("x", {1, -1, 2, 3}, DataType::kFloat32, DataFormat::NCHW, "in")
@@ -266,9 +266,9 @@ TEST(ModelReaderTest, RefusesValuesOutsideTheFormat) {
                  "attribute 'a' has no value");
 }
 
-// --- Damage: nothing may crash, whatever comes. ---
+// --- Damaged files: nothing may crash. ---
 
-// The whole way from bytes to an engine, and on to a run.
+// Loads the bytes into an engine and runs it.
 void Try(const std::string &graph, const std::string &weights) {
   std::unique_ptr<char[]> exact(new char[graph.size()]);
   std::memcpy(exact.get(), graph.data(), graph.size());

@@ -72,7 +72,7 @@ const OpRegistration *OpRegistration::Find(const std::string &type,
                                            DeviceType device) {
   for (const OpRegistration *entry = g_first; entry != nullptr;
        entry = entry->next_) {
-    // The first letter tells most apart; there is one search per operator.
+    // Most names differ in the first letter; there is one search per operator.
     if (entry->schema_->type[0] == type.c_str()[0] &&
         entry->device_ == device &&
         std::strcmp(entry->schema_->type, type.c_str()) == 0) {

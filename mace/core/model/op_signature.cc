@@ -45,7 +45,7 @@ bool Holds(const OpSignature &signature, const SignatureContext &context) {
     const ConstantCondition &condition = signature.constants[i];
     if (!Holds(condition, context.constant(condition.input))) return false;
   }
-  // Last, as it may ask the operating system.
+  // Checked last, because it may call the operating system.
   return signature.kernels == nullptr || context.HasKernels(signature.kernels);
 }
 

@@ -35,7 +35,7 @@ OpSignature Follows(uint32_t float32_constants) {
           nullptr, nullptr, 0,    nullptr, 0};
 }
 
-// What a test says of an operator.
+// The properties of an operator in a test.
 class Facts final : public SignatureContext {
  public:
   Precision precision() const override { return asked; }
@@ -106,7 +106,7 @@ TEST(OpSignatureTest, HoldsForConstantsStoredAsItSays) {
   OpSignature pairs = half;
   pairs.constants = kPairs;
   Facts facts;
-  EXPECT_FALSE(Holds(half, facts));  // there is none
+  EXPECT_FALSE(Holds(half, facts));  // there is no such constant
   facts.constants[1].data_type = DataType::kFloat16;
   EXPECT_TRUE(Holds(half, facts));
   EXPECT_FALSE(Holds(pairs, facts));
@@ -125,7 +125,7 @@ TEST(OpSignatureTest, HoldsForAttributes) {
   OpSignature block = nearest;
   block.attributes = kSmallBlock;
   Facts facts;
-  // By their defaults.
+  // With default values.
   EXPECT_TRUE(Holds(nearest, facts));
   EXPECT_FALSE(Holds(other, facts));
   EXPECT_FALSE(Holds(block, facts));
@@ -166,7 +166,7 @@ TEST(OpSignatureTest, WhoFollowsNeedsAllInputs) {
   EXPECT_TRUE(StoresOtherFloats(&signature, {kOther, kNone, kOther}));
   EXPECT_FALSE(StoresOtherFloats(&signature, {kOther, kFloat32}));
   EXPECT_FALSE(StoresOtherFloats(&signature, {kNone, kNone}));
-  // Constants of float32 where they are taken.
+  // float32 constants, if these are accepted.
   EXPECT_TRUE(StoresOtherFloats(&signature, {kOther, kConstant}));
   EXPECT_FALSE(StoresOtherFloats(&signature, {kConstant, kOther}));
   EXPECT_FALSE(StoresOtherFloats(&signature, {kNone, kConstant}));

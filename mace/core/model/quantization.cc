@@ -16,7 +16,7 @@ struct Bounds {
   int64_t high;
 };
 
-// Of the zero points; empty for types whose values are not quantized.
+// The range of zero points; empty for types whose values are not quantized.
 Bounds BoundsOf(DataType type) {
   switch (type) {
     case DataType::kInt8:
@@ -32,7 +32,7 @@ Bounds BoundsOf(DataType type) {
   }
 }
 
-// The first of them.
+// Lists the first values.
 template <typename T>
 std::string List(const std::vector<T> &values) {
   constexpr size_t kShown = 4;

@@ -10,9 +10,9 @@
 
 namespace {
 
-// Allocations until the one that fails; 0 when none is to fail.
+// The number of allocations until the one that fails; 0 if none should fail.
 std::atomic<int64_t> g_countdown{0};
-// Whether those after it fail, too.
+// Whether later allocations fail, too.
 std::atomic<bool> g_fail_on{false};
 std::atomic<bool> g_failed{false};
 

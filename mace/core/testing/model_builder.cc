@@ -260,7 +260,7 @@ std::string ModelBuilder::graph() const {
   tail.Varint(8, has_data_size_ ? data_size_ : weights_.size());
   tail.Varint(9, crc32_);
   if (has_winograd_) {
-    // Between hints that this reader has no use for.
+    // Surrounded by hints that this reader ignores.
     tail.Bytes(10, Message()
                        .Bytes(1, "cpu")
                        .Varint(2, winograd_)

@@ -1,11 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes every allocation of loading and of running a model fail, one after the
-// other: each time the call must come back with MACE_OUT_OF_RESOURCES, leak
-// nothing (the address sanitizer looks on), and leave an engine that works.
+// Makes every allocation of loading and running a model fail, one after the
+// other. Each time, the call must return MACE_OUT_OF_RESOURCES, must not leak
+// (the address sanitizer checks this), and must leave a working engine.
 //
-// The operators are those of core_test; test/allocation_failure has real ones.
+// The operators are those of core_test; test/allocation_failure uses real ones.
 
 #include <gtest/gtest.h>
 
@@ -30,8 +30,8 @@ using core_test::FailingAllocation;
 using core_test::ModelBuilder;
 using Tensors = std::map<std::string, MaceTensor>;
 
-// Branches, work in place, scratch, prepared memory, a value known before the
-// run, and conversions at the border.
+// A model with branches, in-place operators, scratch memory, prepared memory, a
+// value known before the run, and conversions of inputs and outputs.
 ModelBuilder TestModel() {
   ModelBuilder model;
   model.Input("x", {-1, 2, 2, 3})
@@ -100,7 +100,7 @@ struct Fixture {
 
 class AllocationFailureTest : public ::testing::TestWithParam<bool> {
  protected:
-  // Lines of the log need memory that is not part of the test.
+  // Log messages allocate memory that the test does not cover.
   void SetUp() override { SetMinVlogLevel(-1); }
 };
 
@@ -125,8 +125,8 @@ TEST_P(AllocationFailureTest, LoadComesBackWithAStatus) {
       break;
     }
     if (status == MaceStatus::MACE_SUCCESS) {
-      // The standard library's streams swallow a failure: a figure of the
-      // processor then counts as unknown, which costs no correctness.
+      // The standard library's streams ignore a failure: then a property of the
+      // processor is unknown, which does not affect correctness.
       ++tolerated;
       ASSERT_EQ(engine->Run(fixture.inputs, &fixture.outputs),
                 MaceStatus::MACE_SUCCESS);
@@ -137,7 +137,7 @@ TEST_P(AllocationFailureTest, LoadComesBackWithAStatus) {
         << "allocation " << n << ": " << status.information();
     ASSERT_EQ(engine, nullptr);
   }
-  // There was something to fail.
+  // Allocations that could fail.
   EXPECT_GT(n, 100);
   EXPECT_LT(tolerated, n / 10);
   EXPECT_LT(n, kMany);
@@ -150,7 +150,7 @@ TEST_P(AllocationFailureTest, RunComesBackWithAStatusAndTheEngineStillWorks) {
   ASSERT_EQ(fixture.Create(&engine), MaceStatus::MACE_SUCCESS);
   int64_t n = 1;
   for (; n < kMany; ++n) {
-    // Everything that a first run takes is taken again.
+    // All memory that the first run allocates is allocated again.
     ASSERT_EQ(engine->ReleaseIntermediateBuffer(), MaceStatus::MACE_SUCCESS);
     RunMetadata metadata;
     MaceStatus status;
@@ -178,7 +178,7 @@ TEST_P(AllocationFailureTest, RunComesBackWithAStatusAndTheEngineStillWorks) {
   EXPECT_LT(n, kMany);
 }
 
-// A fresh engine every time, so that the first inference of shapes is hit.
+// A new engine every time, so that the first inference of shapes is included.
 TEST_P(AllocationFailureTest, FirstRunComesBackWithAStatus) {
   Fixture fixture;
   int64_t n = 1;

@@ -74,7 +74,8 @@ class LayoutMaker {
   }
 
  private:
-  // What is copied in before the segment that begins at `step`.
+  // Adds the tensors that are copied in before the segment that begins at
+  // `step`.
   void AddImports(size_t step) {
     for (const PartitionSpec::Border &border : plan_.nodes_of->imports) {
       if (plan_.nodes_of->SegmentBegin(border.segment) != step ||
@@ -116,8 +117,8 @@ class LayoutMaker {
               : end;
       last_use_[id] = std::max(last_use_[id], step);
     }
-    // An owner is in use from the first to the last use of its parts, which
-    // were all made before it was.
+    // An owner is in use from the first to the last use of its parts, all of
+    // which are computed before it.
     for (int step = 0; step < end; ++step) {
       for (int id : plan_.nodes[step].outputs()) {
         if (id < 0) continue;
@@ -134,7 +135,7 @@ class LayoutMaker {
     }
   }
 
-  // The input whose place output `output` may take; -1 if none.
+  // The input whose memory output `output` may overwrite; -1 if none.
   int InPlaceInput(const PlannedNode &node, size_t output, int step) const {
     const int target = node.outputs()[output];
     if (external_[target] || parts_[target].owner >= 0) return -1;
@@ -154,7 +155,8 @@ class LayoutMaker {
     return -1;
   }
 
-  // Whether another operator of its chain reads rows of it between its own.
+  // Whether another operator of the chain reads rows of it between rows of this
+  // operator.
   bool IsReadByItsChain(int step, int id) const {
     const BandChain *chain = layout_.ChainAt(static_cast<size_t>(step));
     if (chain == nullptr) return false;
@@ -167,7 +169,7 @@ class LayoutMaker {
     return false;
   }
 
-  // A tensor may come in at two ports, one of which is read late.
+  // A tensor may be read by two ports, one of which is read late.
   static bool AllowedAtEveryPort(const PlannedNode &node,
                                  size_t output,
                                  int id) {
@@ -183,10 +185,11 @@ class LayoutMaker {
     return true;
   }
 
-  // Tensors that fill whole pages get a cache line more, or neighbours would
-  // start at the same place of a page. Processors compare the low 12 bits of a
-  // load's address with those of stores under way, and wait where they agree:
-  // depthwise convolution of 28x28x256 took 1.4 times as long on Zen 5.
+  // A tensor that fills whole pages gets one additional cache line; otherwise
+  // adjacent tensors would start at the same offset in a page. Processors
+  // compare the low 12 bits of a load's address with those of pending stores,
+  // and wait if they are equal: a depthwise convolution of 28x28x256 took 1.4
+  // times as long on Zen 5.
   static size_t Skew(int64_t bytes) {
     constexpr int64_t kPage = 4096;
     return bytes % kPage == 0 ? kMemoryAlignment : 0;
@@ -209,7 +212,7 @@ class LayoutMaker {
     layout_.requests.push_back(request);
   }
 
-  // Owners may come after their parts.
+  // An owner may come after its parts.
   void LinkParts() {
     for (size_t id = 0; id < parts_.size(); ++id) {
       const TensorPart &part = parts_[id];
@@ -233,11 +236,11 @@ class LayoutMaker {
   const size_t threads_;
   const std::vector<char> external_;  // and links
   std::vector<TensorPart> parts_;
-  // Steps at which the contents of a tensor, or of parts of it, begin and cease
-  // to matter; -1: before the run, and never.
+  // The steps at which the contents of a tensor, or of its parts, are first and
+  // last needed; -1: before the run, and never.
   std::vector<int> first_use_;
   std::vector<int> last_use_;
-  std::vector<int> last_part_use_;  // of the parts alone
+  std::vector<int> last_part_use_;  // of its parts only
   std::vector<char> taken_;
   ArenaLayout layout_;
 };

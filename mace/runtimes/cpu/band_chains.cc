@@ -11,22 +11,24 @@
 namespace mace {
 namespace {
 
-// A smaller tensor stays in the caches between two operators by itself, where
-// one thread runs both.
+// With one thread, a smaller tensor stays in the cache between two operators
+// anyway.
 constexpr int64_t kMinLinkBytes = 512 * 1024;
-// What a thread holds of all links: the smallest second level of cache that we
-// aim at. Lower bands lose more by what each begins anew, and by rows that
-// move, than they gain by staying in half of it.
+// The size of all links of a thread: the smallest L2 cache that is considered.
+// Lower bands would fit half of it, but the overhead per band and moving rows
+// would cost more than that saves.
 constexpr int64_t kLinkBytes = 512 * 1024;
-// Constants of a chain, which every band passes over, beside that.
+// The constants of a chain, all of which every band reads, in addition to the
+// links.
 constexpr int64_t kConstantBytes = 512 * 1024;
-// Pixels of every output that amortise a pass over constants and the moving of
-// rows that stay.
+// The least number of pixels of every output per band, so that reading the
+// constants and moving the kept rows is worthwhile.
 constexpr int64_t kMinBandPixels = 64;
-// Of the rows that a link holds, one in so many may be there for the next band:
-// each band moves them.
+// At most 1/kHeldPerKept of the rows in a link may be kept for the next band,
+// because each band moves them.
 constexpr int64_t kHeldPerKept = 6;
-// Multiply-accumulates done again where tasks meet, of those done once.
+// The largest share of multiply-accumulates that may be computed twice at the
+// borders of tasks.
 constexpr double kMostAgain = 0.06;
 
 constexpr int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -44,7 +46,8 @@ class ChainPlanner {
     }
   }
 
-  // Chooses tasks and bands. False if the chain would cost more than it saves.
+  // Chooses tasks and bands. Returns false if the chain would cost more than it
+  // saves.
   bool Pays() {
     const Shape &output = OutputOf(count_ - 1).shape;
     chain_.images = output[0];
@@ -52,7 +55,7 @@ class ChainPlanner {
     return ConstantBytes() <= kConstantBytes && ChooseTasks() && ChooseBand();
   }
 
-  // The rest, after Pays.
+  // Completes the chain, after Pays.
   const BandChain &Finish() {
     LayOutScratch();
     return chain_;
@@ -95,7 +98,8 @@ class ChainPlanner {
     }
   }
 
-  // Multiply-accumulates of an image; or rows, where nobody multiplies.
+  // The multiply-accumulates of an image; or its rows, if no operator
+  // multiplies.
   double Work(int64_t task_rows) {
     double per_row[BandChain::kMaxNodes];
     for (size_t i = 0; i < count_; ++i) {
@@ -112,8 +116,8 @@ class ChainPlanner {
     return work;
   }
 
-  // One for each thread: more would meet more often, where rows are computed
-  // twice. False if that is too much even so.
+  // One task per thread: with more tasks, more rows at their borders are
+  // computed twice. Returns false if even this is too much.
   bool ChooseTasks() {
     const int64_t wanted = DivideUp(threads_, chain_.images);
     chain_.task_rows = DivideUp(chain_.rows, std::min(wanted, chain_.rows));
@@ -122,11 +126,13 @@ class ChainPlanner {
            Work(chain_.task_rows) <= (1 + kMostAgain) * Work(chain_.rows);
   }
 
-  // Rows that each operator computes at once, and each link holds, at most.
+  // The largest number of rows that each operator computes at a time, and that
+  // each link holds.
   struct Most {
     int64_t made[BandChain::kMaxNodes] = {};
     int64_t held[BandChain::kMaxNodes] = {};
-    int64_t kept[BandChain::kMaxNodes] = {};  // of those, from the band before
+    int64_t kept[BandChain::kMaxNodes] =
+        {};  // of these, the rows of the previous band
 
     void Include(const BandWalk &walk, size_t count) {
       for (size_t i = 0; i < count; ++i) {
@@ -137,7 +143,8 @@ class ChainPlanner {
       }
     }
   };
-  // Of two bands in the middle of the image, where windows see most of it.
+  // The rows of two bands in the middle of the image, where padding covers the
+  // least of the windows.
   Most TwoBands(int64_t band_rows) const {
     const int64_t begin = std::max<int64_t>(chain_.rows / 2 - band_rows, 0);
     BandWalk walk(ops_, count_);
@@ -171,8 +178,9 @@ class ChainPlanner {
     return true;
   }
 
-  // The most rows for which the links fit the cache. Where not even one does,
-  // as in wide images, a pair still saves memory if it takes little of it.
+  // Chooses the largest number of rows for which the links fit the cache. If
+  // not even one row fits, as in wide images, a chain of two operators still
+  // saves memory if its link is small compared with the tensor.
   bool ChooseBand() {
     int64_t whole = 0;
     for (size_t i = 0; i + 1 < count_; ++i) whole += OutputOf(i).bytes();
@@ -204,8 +212,8 @@ class ChainPlanner {
       link.row_bytes = static_cast<size_t>(RowBytes(i));
       link.offset = offset;
       chain_.links.push_back(link);
-      // One more line, so that links begin at different places of a page, see
-      // arena_layout.cc.
+      // One additional line, so that links begin at different offsets in a
+      // page; see arena_layout.cc.
       offset += AlignUp(static_cast<size_t>(most.held[i]) * link.row_bytes) +
                 kMemoryAlignment;
     }
@@ -242,17 +250,18 @@ class ChainFinder {
   }
 
  private:
-  // Threads that meet after an operator which only moves or scales numbers wait
-  // for longer than its rows take that are computed twice. Measured with 2
-  // threads, ShuffleNet takes 0.99 of the time where their cores share a cache,
-  // and 0.94 where they do not.
+  // If an operator only moves or scales numbers, synchronising the threads
+  // after it takes longer than computing some of its rows twice. Measured with
+  // 2 threads: ShuffleNet takes 0.99 of the time if the cores share a cache,
+  // and 0.94 if they do not.
   bool IsWorthALink(const PlannedNode &node) const {
     if (threads_ > 1 && node.Macs() == 0) return true;
     const Tensor &output = plan_.tensors[node.outputs()[0]].tensor;
     return output.bytes() >= kMinLinkBytes;
   }
 
-  // next_[node]: the node that alone reads the output, where both run in bands.
+  // next_[node]: the only reader of the node's output, if both can run in
+  // bands.
   void FindReaders() {
     std::vector<int> readers(plan_.tensors.size(), 0);
     std::vector<int> reader(plan_.tensors.size(), -1);
@@ -289,8 +298,8 @@ class ChainFinder {
         std::upper_bound(ends.begin(), ends.end(), step) - ends.begin());
   }
 
-  // Cuts nodes that could all be joined into chains such that most bytes are
-  // between operators of a chain.
+  // Divides nodes that could all be joined into chains so that as many bytes as
+  // possible are inside chains.
   void Cut(const std::vector<int> &run) {
     struct Best {
       int64_t bytes = 0;  // of links up to here
@@ -337,7 +346,7 @@ void BandWalk::Next(const RowRange &band) {
   for (size_t i = count_; i-- > 0;) {
     Step &step = steps_[i];
     RowRange &held = held_[i];
-    // The last output is not kept: its bands follow each other.
+    // The rows of the last output are not kept: its bands follow each other.
     step.kept = {needed.begin, std::max(needed.begin, held.end)};
     if (i + 1 == count_ || held.empty()) {
       step.kept = {needed.begin, needed.begin};
@@ -345,7 +354,7 @@ void BandWalk::Next(const RowRange &band) {
     step.made = {step.kept.end, std::max(step.kept.end, needed.end)};
     held = {needed.begin, step.made.end};
     if (step.made.empty()) {
-      // Nor is there anything to do for those before it.
+      // The operators before it also have nothing to compute.
       for (size_t j = i; j-- > 0;) steps_[j] = Step();
       return;
     }

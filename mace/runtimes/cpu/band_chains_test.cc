@@ -15,7 +15,7 @@
 namespace mace {
 namespace {
 
-// Knows which rows it needs, and nothing else.
+// Only defines which rows it needs.
 class Windows final : public RowBands {
  public:
   Windows(std::mt19937 *engine, int64_t rows) {
@@ -44,7 +44,7 @@ class Windows final : public RowBands {
   int64_t outputs_ = 0;
 };
 
-// Follows a walk as a chain does, and notes which rows each link holds.
+// Follows a walk like a chain does, and records which rows each link holds.
 class Follower {
  public:
   explicit Follower(size_t count) : held_(count), made_(count) {}
@@ -59,13 +59,13 @@ class Follower {
       if (step.made.empty() && step.kept.empty()) continue;
       held_[i] = {step.kept.begin, step.made.end};
       if (step.made.empty()) continue;
-      // No row of a task twice.
+      // No row of a task is computed twice.
       if (!made_[i].empty()) {
         EXPECT_GE(step.made.begin, made_[i].end);
       }
       made_[i] = step.made;
       if (i == 0) continue;
-      // A link begins with the rows that are read.
+      // A link begins with the first row that is read.
       const RowRange needed = ops[i]->InputRows(step.made);
       EXPECT_EQ(needed.begin, held_[i - 1].begin);
       EXPECT_LE(needed.end, held_[i - 1].end);
@@ -116,7 +116,7 @@ TEST(BandWalkTest, EveryRowThatIsNeededIsMadeOnceAndStillThere) {
 }
 
 TEST(RowsUnderTest, RowsAreInsideTheImage) {
-  // Rows 0 and 3 see the padding alone.
+  // Rows 0 and 3 read only padding.
   const WindowAxis window = {3, 1, 2, 1, 2, 0, 0};
   EXPECT_EQ(RowsUnder(window, {0, 1}).begin, 0);
   EXPECT_EQ(RowsUnder(window, {0, 1}).end, 1);

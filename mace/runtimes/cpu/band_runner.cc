@@ -18,7 +18,8 @@ int64_t NanosNow() {
       .count();
 }
 
-// An image of a tensor that exists as a whole. Its rows lie `row_bytes` apart.
+// An image of a tensor that is stored as a whole; its rows are `row_bytes`
+// apart.
 struct WholeImage {
   char *data;
   int64_t row_bytes;
@@ -35,7 +36,7 @@ WholeImage ImageOf(const Tensor &tensor, int64_t image) {
   return whole;
 }
 
-// The tasks of one thread.
+// Runs the tasks of one thread.
 class BandRunner {
  public:
   BandRunner(const BandChain &chain,
@@ -112,7 +113,8 @@ class BandRunner {
     if (nanos_ != nullptr) nanos_[index] += NanosNow() - start;
   }
 
-  // Brings the rows that stay to the front; where the new ones go.
+  // Moves the rows that are kept to the front; returns the address for new
+  // rows.
   char *MoveLink(size_t index, const BandWalk::Step &step) {
     const BandLink &link = chain_.links[index];
     char *front = LinkAt(index);

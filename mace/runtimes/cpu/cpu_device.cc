@@ -20,16 +20,17 @@
 namespace mace {
 namespace {
 
-// Constants this close to each other are mapped as one.
+// Constants that are at most this far apart are mapped together.
 constexpr ptrdiff_t kMaxGap = 4096;
 
-// Rough, for the choice between devices: what one core of a phone of some years
-// ago does in a nanosecond.
+// A rough figure for the choice between devices: the multiply-adds per
+// nanosecond of one core of a phone that is several years old.
 constexpr double kMacsPerNano = 8;
 constexpr double kBytesPerNano = 8;
 constexpr double kOperatorNanos = 500;
 
-// Brings in what operators will read, and not what only others would.
+// Maps the pages of constants that operators of this graph read, and not those
+// of other constants.
 void MapConstants(const Graph &graph, ThreadPool *pool) {
   using Range = std::pair<const char *, const char *>;
   std::vector<Range> ranges;
@@ -56,7 +57,7 @@ void MapConstants(const Graph &graph, ThreadPool *pool) {
   map();
 }
 
-// What an operator sees that computes before the run.
+// The context of an operator that is computed before the run.
 class KnownPlanContext final : public PlanContext {
  public:
   KnownPlanContext(const GraphNode &node,

@@ -47,8 +47,9 @@ Result<std::unique_ptr<PreparedPartition>> CpuPartition::Prepare(
       std::make_unique<PreparedCpu>(this, std::move(plan)));
 }
 
-// In one block, so that many small filters share large pages. If there is no
-// memory for it, the first operator says so: it knows what would take less.
+// All are in one block, so that many small filters share large pages. If there
+// is no memory for the block, the first operator reports the error, because it
+// knows how to use less memory.
 MaceStatus CpuPartition::FillPrepared(
     const std::vector<PrepareRequest> &requests) {
   if (requests.empty()) return MaceStatus::MACE_SUCCESS;

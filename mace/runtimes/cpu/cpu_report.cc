@@ -12,7 +12,7 @@
 namespace mace {
 namespace {
 
-// Where element `index` lies, counted in elements.
+// The offset of element `index`, in elements.
 int64_t Place(const Tensor &tensor, int64_t index) {
   const int64_t length = tensor.row_length();
   return index / length * tensor.RowStride() + index % length;
@@ -106,7 +106,8 @@ void ReportTime(const PlannedNode &node,
   trace.metadata->op_stats.push_back(StatsOf(node, tensors, device, span));
 }
 
-// As if they had run one by one, in the time that all took.
+// Reports the times as if the operators had run one by one within the total
+// time.
 void ReportTimes(const BandChain &chain,
                  const std::vector<int64_t> &nanos,
                  const CpuPlan &plan,
@@ -143,7 +144,8 @@ MaceStatus CheckImport(const Tensor &input) {
                       Describe(input, bad));
 }
 
-// What an operator reads was checked when it was made, unless it is a constant.
+// The inputs of an operator were checked when they were computed, unless they
+// are constants.
 MaceStatus CheckOutputs(const PlannedNode &node,
                         const std::vector<PlannedTensor> &tensors) {
   for (int id : node.outputs()) {

@@ -69,7 +69,7 @@ TEST(EngineErrorTest, ChecksShapesBuffersAndTypes) {
   EXPECT_MENTIONS(run(MaceTensor(), Room(12)), "dimensions");
   EXPECT_MENTIONS(run(good, Room(11)), "12 elements");
   EXPECT_MENTIONS(run(good, MaceTensor({12}, nullptr)), "null buffer");
-  // What a program in C, or one that casts a number, may hand over.
+  // A program in C, or one that casts a number, may pass this.
   const auto no_format = static_cast<DataFormat>(7);
   EXPECT_MENTIONS(run(Floats({1, 2, 2, 3}, Ramp(12), no_format), Room(12)),
                   "input 'x' has the unknown data format 7");
@@ -91,7 +91,7 @@ TEST(EngineErrorTest, ChecksShapesBuffersAndTypes) {
   const MaceStatus mismatch = run(Floats({1, 1, 2, 3}, Ramp(6)), Room(12));
   EXPECT_CODE(mismatch, MACE_INVALID_ARGS);
   EXPECT_MENTIONS(mismatch, "operator 'add' (TestAdd)");
-  // And the engine still works.
+  // The engine still works.
   ASSERT_OK(run(good, Room(12)));
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Activations in 16 bits: where the engine puts conversions.
+// Activations in 16 bits: where the engine inserts conversions.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ ModelBuilder HalfModel() {
   return model;
 }
 
-// The types of the operators, in the order of running, by their descriptions.
+// The types of the operators in execution order, from their descriptions.
 std::vector<std::string> Types(const MaceEngine &engine) {
   std::vector<std::string> types;
   std::string text = engine.Explain();
@@ -80,7 +80,8 @@ TEST(EngineHalfTest, AllReadersShareAConversion) {
   EXPECT_EQ(RunOnce(made, {1, 3}, "e"), (std::vector<float>{33, 99}));
 }
 
-// What only follows stays in float32 unless all that it is given is float16.
+// An operator with follows_inputs stays in float32 unless all its inputs are
+// float16.
 TEST(EngineHalfTest, FollowersNeedAllInputs) {
   MadeEngine made = Make(HalfModel()
                              .Input("x", {1, 2})
@@ -95,7 +96,8 @@ TEST(EngineHalfTest, FollowersNeedAllInputs) {
   EXPECT_EQ(RunOnce(made, {1, 3}, "d"), (std::vector<float>{3, 9}));
 }
 
-// A constant does not count where its float32 is taken: as the second one.
+// A float32 constant does not matter if the signature accepts it, as for the
+// second input.
 TEST(EngineHalfTest, FollowersMayTakeConstantsInFloat) {
   MadeEngine made = Make(HalfModel()
                              .Input("x", {1, 2})
@@ -110,8 +112,8 @@ TEST(EngineHalfTest, FollowersMayTakeConstantsInFloat) {
   EXPECT_EQ(RunOnce(made, {1, 3}, "c"), (std::vector<float>{2, 6}));
 }
 
-// Also in the middle of the graph, by the model's names and with float32 unless
-// something else is asked for.
+// Also in the middle of the graph: outputs have the model's names, and are
+// float32 unless another type is requested.
 TEST(EngineHalfTest, OutputsKeepNameAndType) {
   MakeOptions options;
   options.outputs = {"a", "c"};
@@ -148,7 +150,7 @@ TEST(EngineHalfTest, ConvertsToBfloat16WhereTheModelAsksForIt) {
             (std::vector<float>{2, 512, 140288}));
 }
 
-// One that narrows by itself is given what there is.
+// An operator that converts float32 itself gets the tensor without a Cast.
 TEST(EngineHalfTest, PutsNoConversionWhereFloatsAreTaken) {
   MadeEngine made = Make(HalfModel()
                              .Input("x", {1, 2})

@@ -30,7 +30,8 @@ using core_test::Scale;
 using core_test::Tensors;
 using core_test::Values;
 
-// The tensor of that name in the report of an engine that has run.
+// Whether the tensor of that name was computed in place, from the report of an
+// engine that has run.
 bool InItsPlace(const MaceEngine &engine, const std::string &op) {
   const std::string text = engine.Explain();
   const size_t at = text.find("'" + op + "'");
@@ -134,7 +135,7 @@ TEST(EnginePartsTest, OutputsOfTheGraphAreDense) {
   EXPECT_EQ(memory, (std::vector<float>{-1, 2, 4, -1, -1, 2, 3, 4, 6}));
 }
 
-// Operators that are chosen at random read tensors that are chosen at random.
+// A graph of random operators that read random tensors.
 struct RandomGraph {
   ModelBuilder model;
   std::vector<std::string> names;
@@ -187,7 +188,7 @@ RandomGraph MakeRandomGraph(std::mt19937 *random) {
     graph.names.push_back(name);
     graph.widths.push_back(width);
   }
-  // Only one is wanted, so that most tensors are the engine's own.
+  // Only one output is wanted, so that most tensors belong to the engine.
   graph.model.Operator("last", "TestAffine", {graph.names.back()}, {"y"},
                        {Scale(1)});
   graph.model.Output("y");
@@ -203,7 +204,7 @@ TEST(EnginePartsPropertyTest, AnyGraphGivesWhatItGivesTensorByTensor) {
     const RandomGraph graph = MakeRandomGraph(&random);
     const std::vector<float> x = Ramp(12);
     const int64_t room = 4 * graph.widths.back();
-    // Every tensor in a buffer of its own: nothing is shared.
+    // Every tensor is in its own buffer: nothing is shared.
     MakeOptions options;
     options.outputs.assign(graph.names.begin() + 1, graph.names.end());
     options.outputs.push_back("y");

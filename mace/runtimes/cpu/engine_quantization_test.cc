@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the model file says of integers reaches the tensors of the graph, and is
-// held against their types and shapes.
+// The quantization in the model file is passed to the tensors of the graph, and
+// is checked against their types and shapes.
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(EngineQuantizationTest, TensorsCarryIt) {
 }
 
 TEST(EngineQuantizationTest, NothingIsQuantizedByItself) {
-  // What the operator makes is only what the model says of it.
+  // The quantization of the operator's output comes only from the model.
   MadeEngine made = Make(Moved(QuantizationMessage({0.5f}), ""));
   ASSERT_OK(made.status);
   EXPECT_EQ(made.engine->Explain().find("scale"), std::string::npos)

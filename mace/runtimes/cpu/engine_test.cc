@@ -54,7 +54,8 @@ TEST(EngineTest, CountsPreparedConstantsOnce) {
                .Operator("sum", "TestCumulative", {"y"}, {"z"})
                .Output("z"));
   ASSERT_OK(made.status);
-  // One float of Init; the other when the shape is known, however often.
+  // One float from Init, and one when the shape is known, however often that
+  // happens.
   EXPECT_EQ(made.engine->GetStats().prepared_bytes, 4u);
   for (int64_t size : {3, 5, 3}) {
     Tensors outputs = {{"z", Room(size)}};
@@ -119,7 +120,7 @@ TEST(EngineTest, AnInputMayBeAnOutput) {
   EXPECT_EQ(Values(outputs["x"]), Ramp(12));
 }
 
-// A convolution-free stand-in for a network with two outputs and an alias.
+// Stands for a network with two outputs and an alias.
 ModelBuilder Chain() {
   ModelBuilder model;
   model.Input("x", {-1, -1, -1, 2}, DataType::kFloat32, DataFormat::NHWC, "in")
@@ -149,7 +150,8 @@ TEST(EngineTest, ShapesMayChangeFromRunToRun) {
   }
 }
 
-// The last but one of its dimensions is at most 4, declared channels first.
+// Its second-to-last dimension is at most 4; the shape is declared channels
+// first.
 ModelBuilder Limited() {
   ModelBuilder model;
   model.LargestShape({1, 2, 3, 4})
@@ -165,7 +167,7 @@ TEST(EngineTest, ShapesStayWithinTheirLimit) {
   options.fake_warmup = true;
   MadeEngine made = Make(Limited(), options);
   ASSERT_OK(made.status);
-  // All that a run may take is there, and planned.
+  // All memory that a run may need is allocated and planned.
   const size_t arena = made.engine->GetStats().arena_bytes;
   EXPECT_GE(arena, 24 * sizeof(float));
   EXPECT_EQ(made.engine->Explain().find("shapes are not known"),
@@ -273,8 +275,8 @@ TEST(EngineTest, AcceptsUnalignedBuffers) {
   }
 }
 
-// The output's buffer is the input's: what is written early must not spoil
-// what is read late.
+// The output uses the input's buffer: early writes must not destroy values that
+// are read later.
 TEST(EngineTest, OutputMayOverlapAnInput) {
   MadeEngine made = Make(ModelBuilder()
                              .Input("x", {4})
@@ -352,8 +354,8 @@ TEST(EngineTest, InPlaceChainsNeedTheMemoryOfOneTensor) {
   Tensors outputs = {{"t10", Room(1024)}};
   ASSERT_OK(made.engine->Run({{"t0", Floats({1024}, Ramp(1024))}}, &outputs));
   EXPECT_EQ(Values(outputs["t10"])[3], 4096);
-  // Input and output lie in the user's memory. A whole page is followed by a
-  // line, see ArenaLayout.
+  // Input and output are in the user's memory. A whole page is followed by a
+  // cache line, see ArenaLayout.
   EXPECT_EQ(made.engine->GetStats().arena_bytes, 4096u + 64u);
   EXPECT_EQ(made.engine->GetStats().tensor_bytes, 11u * 4096);
 }
@@ -391,7 +393,7 @@ TEST(EngineTest, PupilSharesTheMemoryOfItsTutor) {
     EXPECT_EQ(tutor.engine->GetStats().arena_bytes,
               pupil.engine->GetStats().arena_bytes);
   }
-  // The memory outlives whichever engine goes first.
+  // The memory remains until both engines are gone, in any order.
   tutor.engine.reset();
   Tensors more = {{"z", Room(200)}};
   ASSERT_OK(pupil.engine->Run({{"x", Floats({1, 1, 1, 2}, {1, 2})}}, &more));
@@ -430,7 +432,7 @@ TEST(EngineTest, WeightsAreUsedInPlaceOrCopiedOnce) {
   }
 }
 
-// --- What a user can get wrong. ---
+// --- Errors of users ---
 
 }  // namespace
 }  // namespace mace

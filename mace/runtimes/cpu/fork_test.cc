@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Pools and engines that a process inherits over fork(): their threads stayed
+// Pools and engines that a process inherits through fork(); their threads stay
 // in the parent.
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ namespace {
 // How long a child may take before it counts as hanging.
 constexpr unsigned kLimitSeconds = 20;
 
-// Whether `function` ended, and well, in a child process.
+// Whether `function` ended successfully in a child process.
 template <typename Function>
 ::testing::AssertionResult SucceedsInChild(Function function) {
   std::fflush(nullptr);
@@ -58,8 +58,8 @@ template <typename Function>
              : ::testing::AssertionFailure() << "status " << status;
 }
 
-// Workers spin for some 100 us after a call, and sleep then: whether they did
-// decides what a child finds.
+// Workers spin for about 100 us after a call, and then sleep; the state of the
+// child depends on which of the two they did.
 void LetWorkersSleep() {
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
 }
@@ -80,12 +80,12 @@ class ForkTest : public ::testing::TestWithParam<bool> {
   }
 };
 
-// The process that calls it works on all of the pool's threads.
+// Whether the calling process uses all threads of the pool.
 bool WorksOnAllThreads(ThreadPool *pool) {
   std::vector<std::atomic<int>> items(pool->thread_count());
   std::atomic<int> arrived{0};
   pool->BindCaller();
-  // Each part waits for the others, so one thread can't take two.
+  // Each part waits for the others, so one thread cannot run two of them.
   pool->ParallelFor(pool->thread_count(), 1,
                     [&](int64_t begin, int64_t end, int) {
                       for (int64_t i = begin; i < end; ++i) ++items[i];

@@ -86,7 +86,7 @@ TEST_F(CApiTest, RunsAModel) {
 }
 
 TEST_F(CApiTest, ChecksWeightsOnRequest) {
-  // The builder's model says that the checksum is 0, which is not true.
+  // The builder's model says that the checksum is 0, which is wrong.
   mace_config *config = nullptr;
   ASSERT_EQ(mace_config_create(&config), MACE_OK);
   ASSERT_EQ(mace_config_set_weights_check(config, 1), MACE_OK);

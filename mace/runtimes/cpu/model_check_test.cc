@@ -140,7 +140,7 @@ MaceStatus QuantizedInput(const std::vector<float> &scales,
 TEST(CheckModelStructureTest, QuantizationFitsTheValue) {
   EXPECT_STATUS(QuantizedInput({0.5f}, {255}, 0), MACE_SUCCESS, "");
   EXPECT_STATUS(QuantizedInput({0.5f, 1}, {}, 3), MACE_SUCCESS, "");
-  // As many as a dimension that is not known may have.
+  // Any number is possible for an unknown dimension.
   EXPECT_STATUS(QuantizedInput({0.5f, 1}, {}, 1), MACE_SUCCESS, "");
   EXPECT_STATUS(QuantizedInput({0.5f}, {}, 0, DataType::kFloat32),
                 MACE_INVALID_ARGS, "input 'x': it is float32; quantized");
@@ -225,7 +225,8 @@ TEST(CheckModelStructureTest, PackedConstantsArePaddedByGroup) {
 TEST(CheckModelStructureTest, PairsAreOfBfloat16AndOfEvenChannels) {
   const auto pairs = ConstantLayout::kPackedO16Pairs;
   const auto bf16 = DataType::kBfloat16;
-  // Three channels of two pixels take four each, times 16 columns, 2 bytes.
+  // Three channels of two pixels are stored as four each, times 16 columns of 2
+  // bytes.
   EXPECT_STATUS(OneConstant({5, 1, 2, 3}, bf16, pairs, 1, 0, 256), MACE_SUCCESS,
                 "");
   EXPECT_STATUS(OneConstant({5, 8}, bf16, pairs, 1, 0, 256), MACE_SUCCESS, "");

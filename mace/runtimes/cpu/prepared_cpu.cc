@@ -20,11 +20,13 @@
 namespace mace {
 namespace {
 
-// A caller's buffer is used in place from the alignment on that malloc and new
-// give; below it, vector loads of kernels cross cache lines all the time.
+// A caller's buffer is used in place if it has at least the alignment that
+// malloc and new give; otherwise too many vector loads of kernels would cross
+// cache lines.
 constexpr size_t kInPlaceAlignment = alignof(std::max_align_t);
 
-// Placings for that many ways to use the caller's buffers are kept.
+// The number of placings that are kept, each for a different set of usable
+// caller's buffers.
 constexpr size_t kMaxPlacings = 4;
 
 bool Overlap(const HostTensor &a, const HostTensor &b) {
@@ -58,7 +60,7 @@ MaceStatus PreparedCpu::Bind(const std::vector<CallerTensor> &callers,
   return MaceStatus::MACE_SUCCESS;
 }
 
-// Which tensors lie in the caller's own buffers.
+// Finds the tensors that are in the caller's buffers.
 void PreparedCpu::ChooseExternal(const std::vector<CallerTensor> &callers) {
   external_.assign(plan_->tensors.size(), 0);
   const auto fits = [this](const HostTensor &host, int id) {
@@ -79,7 +81,7 @@ void PreparedCpu::ChooseExternal(const std::vector<CallerTensor> &callers) {
     if (caller.is_input) continue;
     const int id = nodes.export_of[caller.tensor];
     bool direct = plan_->tensors[id].made && fits(caller.host, id);
-    // An operator may still read what another one writes here.
+    // One operator may still read this buffer while another writes to it.
     for (const CallerTensor &other : callers) {
       if (!direct) break;
       direct = &other == &caller || other.host.data == nullptr ||
@@ -155,7 +157,7 @@ MaceStatus PreparedCpu::TakeArena(Arena *arena) {
     }
     MapNewMemory(memory->data(), bytes, pool_);
 #ifndef NDEBUG
-    // Not-a-number in every format: what reads before it writes will show.
+    // NaN in every format, so that reads of unwritten memory are noticed.
     std::memset(memory->data(), 0xff, bytes);
 #endif
   }
@@ -275,7 +277,7 @@ MaceStatus PreparedCpu::CheckImports(size_t segment) const {
 }
 
 std::vector<OperatorNote> PreparedCpu::Explain() const {
-  // Before the first run, the layout of one that finds all buffers usable.
+  // Before the first run, the layout if all caller's buffers can be used.
   if (!placings_.empty()) return ExplainPlan(*plan_, layout());
   return ExplainPlan(*plan_,
                      MakeLayout(std::vector<char>(plan_->tensors.size(), 0)));

@@ -38,7 +38,7 @@ class StorageTypes {
     nodes_.stored_as.resize(nodes_.tensor_count(), DataType::kUnknown);
     for (size_t id = 0; id < half_.size(); ++id) {
       if (half_[id]) nodes_.stored_as[id] = half_type_;
-      // Of a conversion back, whose source is of 16 bits.
+      // Whether the tensor is a conversion to float32.
       const bool widened = !half_[id] && id >= nodes_.graph_tensors;
       if (widened) nodes_.stored_as[id] = DataType::kFloat32;
     }
@@ -96,7 +96,7 @@ class StorageTypes {
       if (!half_[border.tensor]) continue;
       MACE_ASSIGN_OR_RETURN(nodes_.export_of[border.tensor],
                             As(border.tensor, false));
-      // Exports are known by the names that the model gives them.
+      // Exports keep the names of the model.
       nodes_.added[nodes_.export_of[border.tensor] - nodes_.graph_tensors]
           .name = graph_.tensors()[border.tensor].tensor.name;
     }

@@ -18,7 +18,7 @@ class PartFinder {
 
   std::vector<TensorPart> Find() {
     FindStrided();
-    // Owners first: a part of a part takes the outer one's stride.
+    // Owners come first: a part of a part uses the stride of the outer one.
     for (size_t step = plan_.nodes.size(); step-- > 0;) {
       const PlannedNode &node = plan_.nodes[step];
       if (node.known) continue;
@@ -32,8 +32,8 @@ class PartFinder {
   }
 
  private:
-  // Tensors whose rows may be apart: all who write or read them allow it, and
-  // nobody outside the graph does.
+  // Finds tensors whose rows may be strided: all operators that write or read
+  // them allow it, and they are not used outside the graph.
   void FindStrided() {
     for (const PlannedNode &node : plan_.nodes) {
       if (node.known) continue;
@@ -72,7 +72,7 @@ class PartFinder {
                        place.stride * size};
     const TensorPart &outer = parts_[owner];
     if (outer.owner >= 0 && outer.run != whole.bytes()) {
-      // The owner's rows are apart: this must be a part of each row.
+      // The owner's rows are strided: this must be a part of each row.
       if (part.stride != outer.run) return;
       part.stride = outer.stride;
     }

@@ -22,14 +22,14 @@ namespace {
 FakeDeviceSettings g_settings;
 int64_t g_calls = 0;
 
-// Every call of a device passes here.
+// Every call of a device calls this.
 MaceStatus Called(const char *what) {
   ++g_calls;
   if (g_calls != g_settings.failing_call) return MaceStatus();
   return RuntimeError("the fake device fails call ", g_calls, " (", what, ")");
 }
 
-// Faults but while a MemoryAccess lives.
+// Access faults except while a MemoryAccess exists.
 class FakeMemory final : public CpuMemory {
  public:
   ~FakeMemory() override { Unmap(); }
@@ -89,7 +89,7 @@ class FakePrepared final : public PreparedPartition {
     arena_ = arena;
     MemoryAccess access(arena);
     const MaceStatus status = cpu_->Bind({}, arena);
-    // What was just allocated is not closed yet.
+    // Newly allocated memory is still accessible.
     MemoryAccess again(arena);
     return status;
   }

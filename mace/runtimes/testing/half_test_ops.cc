@@ -33,7 +33,7 @@ constexpr PortSchema kCastIn[] = {Port("input", kFloat | kHalf)};
 constexpr PortSchema kCastOut[] = {Port("output", kFloat | kHalf)};
 constexpr AttributeSchema kCastAttributes[] = {{"to", AttributeKind::kString}};
 
-// They compute in 16 bits on every processor: no kernels are needed.
+// The operators compute in 16 bits on every processor: they need no kernels.
 constexpr OpSignature Signature(bool follows_inputs,
                                 uint32_t float32_inputs,
                                 uint32_t float32_constants) {

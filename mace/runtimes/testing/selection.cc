@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The operators that the library has: TestLeftOut and TestMissing exist, but
-// not in this program.
+// The list of operators that the library claims to have: TestLeftOut and
+// TestMissing exist, but not in this program.
 
 #include "mace/core/model/op.h"
 
@@ -10,7 +10,7 @@ namespace mace {
 namespace core_test {
 namespace {
 
-// As a library with some operators only has it.
+// Like a library with selected operators.
 constexpr const char *kAllTypes[] = {"TestAffine", "TestLeftOut",
                                      "TestMissing"};
 const OpSelection selection(kAllTypes, 3);

@@ -106,7 +106,7 @@ class TestFill final : public CpuOp {
 MACE_REGISTER_OP(TestShape, CPU, TestShape);
 MACE_REGISTER_OP(TestDouble, CPU, TestDouble);
 MACE_REGISTER_OP(TestFill, CPU, TestFill);
-// Known to the library, but not for the CPU.
+// Registered, but not for the CPU.
 MACE_REGISTER_OP(TestGpuOnly, GPU, TestShape);
 
 }  // namespace

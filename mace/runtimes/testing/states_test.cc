@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Values that a run leaves for the next one.
+// Values that a run keeps for the next run.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Declarations that the files of operators for tests share.
+// Declarations for the operators of these tests.
 
 #ifndef MACE_RUNTIMES_TESTING_TEST_OP_H_
 #define MACE_RUNTIMES_TESTING_TEST_OP_H_

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Operators for tests of the engine, small enough to see through:
+// Operators for tests of the engine, simple enough to check by hand:
 //
 //   TestAffine(x) = scale * x + offset, in place where it may
 //   TestAdd(x, y), in place of either
@@ -123,7 +123,7 @@ class TestAffine final : public CpuOp {
     scale_ = attributes.scale;
     offset_ = attributes.offset;
     winograd_ = context->hints().winograd;
-    // As an op that transforms a constant at load.
+    // Like an operator that transforms a constant at load.
     prepared_ = static_cast<float *>(context->AllocatePrepared(sizeof(float)));
     if (prepared_ == nullptr) return OutOfResources("no memory to prepare");
     *prepared_ = offset_;
@@ -183,7 +183,7 @@ class TestCumulative final : public CpuOp {
  public:
   MaceStatus Plan(PlanContext *context) override {
     context->RequestScratch(static_cast<size_t>(context->input(0)->bytes()));
-    // As an op that transforms a constant when it knows shapes.
+    // Like an operator that transforms a constant when shapes are known.
     if (start_ == nullptr) {
       context->RequestPrepared(sizeof(float), [this](void *memory) {
         if (memory == nullptr) return OutOfResources("no memory to prepare");

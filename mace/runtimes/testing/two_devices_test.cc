@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The engine on two devices, the second of which has memory of its own.
+// Tests of the engine with two devices; the second has its own memory.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +60,7 @@ TEST(TwoDevicesTest, GiveTheSameResultHoweverOperatorsAreSplit) {
   }
 }
 
-// As Diamond, in two parts.
+// Like Diamond, in two subgraphs.
 ModelBuilder TwoParts() {
   ModelBuilder model;
   model.Input("x", {1, 2, 2, 3})
@@ -143,7 +143,7 @@ TEST(SubgraphsTest, FailWithADeviceThatOneOfThemCannotDoWithout) {
   EXPECT_MENTIONS(status, "no HTA runtime");
 }
 
-// These programs have no Conv2D.
+// These test programs have no Conv2D.
 TEST(TwoDevicesTest, CannotBeTimedWithoutTheOperators) {
   const Capability capability = GetCapability(RT_CPU);
   EXPECT_TRUE(capability.supported);
@@ -284,8 +284,8 @@ TEST(TwoDevicesTest, ADeviceThatIsMissingIsLeftOutIfTheHostIsNamedToo) {
   EXPECT_MENTIONS(status, "HTA");
 }
 
-// Whatever call of the device fails, the result is right, and the device is out
-// of the game.
+// Whichever call of the device fails, the result is right, and the device is no
+// longer used.
 TEST(TwoDevicesTest, SurviveTheFailureOfEveryCall) {
   int64_t failures = 0;
   for (auto *takes : {TakesEverySecond, TakesOddNodes, TakesAll}) {
