@@ -16,9 +16,9 @@ The first form writes, for an operator `Conv2D`:
 * `enum Conv2DInput : size_t {...}` and `Conv2DOutput`: port numbers;
 * `kConv2DSchema`: the `OpSchema` that the graph checks models against.
 
-The third writes the names of all operators, for a library that has some only.
+The third writes the names of all operators, for libraries with selected operators.
 
-A declaration that is wrong stops the build with one message per mistake.
+An invalid declaration stops the build with one message per mistake.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _cpp_type(op: OpSchema, attribute: Attribute) -> str:
 
 
 def _literal(attribute: Attribute, cpp_type: str) -> str:
-    """What the member holds until the attribute is read."""
+    """The value of the member before the attribute is read."""
     kind, value = attribute.kind, attribute.default
     if kind is AttributeKind.ENUM:
         return f"{cpp_type}::{next(iter(attribute.values)) if value is None else value}"
@@ -301,7 +301,7 @@ def _bits(op: OpSchema, ports: Iterable[str]) -> str:
     bits = 0
     for name in ports:
         index = op.input_index(name)
-        # A variadic port stands for all inputs from its own on.
+        # A variadic port stands for all inputs from its position on.
         bits |= (~0 << index) & 0xFFFFFFFF if op.inputs[index].variadic else 1 << index
     return f"{bits:#x}u"
 

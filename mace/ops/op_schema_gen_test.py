@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the headers of operators hold; that they compile, Bazel shows."""
+"""Tests the contents of the generated headers; Bazel checks that they compile."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_signatures_are_rows(tmp_path: Path, enums: Path) -> None:
         f"    {{1, kAnyType, {pairs}}},",
         f'    {{DeviceType::CPU, {half}, false, 0x1u, 0x0u, "gemm", '
         f"{name}0Constants, 1, {name}0Attributes, 1}},",
-        # The variadic port and all behind it.
+        # The variadic port and all inputs after it.
         f"    {{DeviceType::CPU, {both}, true, 0x0u, 0xfffffffeu, nullptr, "
         f"{name}1Constants, 1, {name}1Attributes, 2}},",
         "    kTestOpSignatures, 2,",

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Activation, as the converter knows it."""
+"""The converter's rules for Activation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Activation(OpRules):
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         slope = op.get_input(1)
         if slope is not None and slope.shape != (1,):
-            return None  # by innermost dimension, which the transpose moves
+            return None  # the slopes are per innermost element, which moves
         return SunkTranspose(perm)
 
     def is_identity(self, op: Op) -> bool:

@@ -67,7 +67,7 @@ TEST(ActivationOpTest, EveryKindMatchesItsFormula) {
       const Value x = random.Floats(shape, -8, 8);
       std::vector<double> expected;
       for (const float v : x.floats()) expected.push_back(Apply(kind, v));
-      // The kernels' own test bounds each function far closer.
+      // The kernels' own test has a much smaller error bound for each function.
       ExpectFloats(OpCase("Activation")
                        .Input(x)
                        .String("activation", kind)

@@ -14,7 +14,7 @@ using op_test::OpCase;
 using op_test::Random;
 
 const bool kRegistered = [] {
-  // Classes of pixels, and of a picture.
+  // Classes of the pixels of an image, and of a whole image.
   for (const Shape &shape : {Shape{1, 257, 257, 21}, Shape{1, 1, 1, 1000}}) {
     for (const int64_t axis : {1, 3}) {
       RegisterOp(OpName("ARG_MAX", shape, "AXIS" + std::to_string(axis)),

@@ -62,7 +62,7 @@ void Check(const Value &x, int64_t axis) {
   }
 }
 
-// Whole numbers of a small range, so that there are ties.
+// Integers from a small range, so that there are ties.
 Value WithTies(Random *random, const Shape &shape) {
   std::vector<float> values;
   for (const int32_t x : random->Ints(shape, -3, 3).ints()) {

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cast, as the converter knows it."""
+"""The converter's rules for Cast."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Cast(OpRules):
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x, to = inputs[0], op.output.dtype
         if x.dtype.kind == "f" and not to.is_float and to is not DataType.BOOL:
-            # Out of the range of the type: the nearest end of it; NaN: 0.
+            # Values outside the type's range become its nearest value, NaN becomes 0.
             bounds = np.iinfo(to.numpy)
             x = np.clip(np.nan_to_num(np.trunc(x)), bounds.min, bounds.max)
         return [_in_bfloat16(x) if to is DataType.BFLOAT16 else x.astype(to.numpy)]
@@ -46,7 +46,7 @@ class Cast(OpRules):
 
 
 def _in_bfloat16(x: Array) -> Array:
-    """Rounded to nearest even; NumPy lacks the type, so it stays float32."""
+    """Rounds to nearest even; NumPy lacks bfloat16, so the type stays float32."""
     bits = np.asarray(x, np.float32).view(np.uint32)
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
     return np.asarray(np.where(np.isnan(x), x, rounded.view(np.float32)))

@@ -80,7 +80,7 @@ TEST(CastTest, LargeTensors) {
       Value::Floats({100003}, floats));
 }
 
-// Every number of elements after whole vectors, of every type.
+// Every number of elements after the last whole vector, for every type.
 TEST(CastTest, FloatsToAndFromEveryTypeAtEveryLength) {
   for (int64_t count = 1; count < 70; ++count) {
     const auto length = static_cast<size_t>(count);
@@ -130,7 +130,7 @@ TEST(CastTest, Errors) {
       MaceStatus::MACE_INVALID_ARGS, "FLOAT32");
 }
 
-// Whole vectors, their rests, and what has no place in 16 bits.
+// Whole vectors, remainders, and numbers that 16 bits cannot represent.
 void RoundsToNearestEven(DataType type) {
   const bool bf16 = type == DataType::kBfloat16;
   const char *name = bf16 ? "BFLOAT16" : "FLOAT16";

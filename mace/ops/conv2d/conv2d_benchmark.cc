@@ -75,7 +75,7 @@ constexpr Layer kLayers[] = {
     {14, 256, 3, 3, 1, 256, "fp16"},
     {14, 256, 1, 1, 1, 1024, "fp16"},
     {7, 960, 1, 1, 1, 160, "fp16"},
-    // Winograd, beside the same layers above
+    // Winograd's method for some of the layers above
     {56, 64, 3, 3, 1, 64, "float", 2},
     {56, 64, 3, 3, 1, 64, "float", 4},
     {28, 128, 3, 3, 1, 128, "float", 2},
@@ -90,7 +90,8 @@ constexpr Layer kLayers[] = {
     {28, 136, 1, 1, 1, 136, "float", 0, 4},
     {56, 128, 3, 3, 1, 128, "float", 0, 32},
     {14, 512, 3, 3, 1, 512, "float", 0, 32},
-    // DeepLabV3: its last layers and its pyramid, most of which lies outside
+    // DeepLabV3: its last layers, and its pyramid, most of whose taps are
+    // outside the image
     {16, 512, 3, 3, 1, 512, "float", 0, 1, 4},
     {16, 2048, 3, 3, 1, 256, "float", 0, 1, 12},
     {16, 2048, 3, 3, 1, 256, "float", 0, 1, 24},

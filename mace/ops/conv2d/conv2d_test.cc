@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The operator's contract; the arithmetic over many geometries is tested with
-// the kernel (mace/kernels/cpu/conv/direct_test.cc), filters and arithmetic
-// in few bits in conv2d_types_test.cc.
+// Tests the operator's contract. The arithmetic over many geometries is tested
+// with the kernel (mace/kernels/cpu/conv/direct_test.cc); 16-bit and 8-bit
+// filters and 16-bit arithmetic in conv2d_types_test.cc.
 
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST(Conv2DTest, Groups) {
 
 TEST(Conv2DTest, ResidualIsAddedBeforeTheActivation) {
   Random random(5);
-  for (int64_t channels : {24, 600}) {  // one pass over K, and two
+  for (int64_t channels : {24, 600}) {  // one pass over K, and two passes
     const Value x = random.Floats({1, 6, 6, channels}, -0.3f, 0.3f);
     const Value f = random.Floats({20, 1, 1, channels}, -0.3f, 0.3f);
     const Value b = random.Floats({20});
@@ -117,7 +117,7 @@ TEST(Conv2DTest, ResidualIsAddedBeforeTheActivation) {
 
 TEST(Conv2DTest, OtherActivationsFollowInASecondPass) {
   Random random(9);
-  // Several tasks for three threads, cut by rows and by columns.
+  // Several tasks for three threads, divided by rows and by columns.
   const Value x = random.Floats({1, 11, 9, 12});
   const Value f = random.Floats({150, 1, 1, 12});
   const Value r = random.Floats({1, 11, 9, 150});

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Filters of 16 and 8 bits, and arithmetic in 16.
+// Filters in 16 and 8 bits, and arithmetic in 16 bits.
 
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ TEST(Conv2DTypesTest, SixteenBitFilters) {
   }
 }
 
-// Multiples of 1/64 up to 1 are exact in bfloat16, so that nothing is rounded
-// but the sums, on processors with and without its arithmetic.
+// Multiples of 1/64 up to 1 are exact in bfloat16, so that only the sums are
+// rounded, on processors with and without bf16 arithmetic.
 Value ExactInBfloat16(Random *random, const Shape &shape) {
   std::vector<float> values;
   for (int32_t i : random->Ints(shape, -64, 64).ints()) {
@@ -92,8 +92,8 @@ TEST(Conv2DTypesTest, Bf16ArithmeticOfGroupsAndOfOneRow) {
                Convolve(x, whole, {}, NaiveConv()), kConvTolerance);
 }
 
-// With the deployment's hint activations are bf16 too: whole numbers lose
-// nothing but to the rounding of large results.
+// With this hint, activations are bf16 too: for integers, only large results
+// are rounded.
 TEST(Conv2DTypesTest, Bf16Activations) {
   Random random(18);
   auto whole = [&random](const Shape &shape) {
@@ -128,14 +128,14 @@ TEST(Conv2DTypesTest, Bf16Activations) {
       for (size_t i = 0; i < sums.size(); ++i) {
         sums[i] = 1.0 / (1.0 + std::exp(-want[i]));
       }
-      // Of a sum that was rounded; its slope is 1/4 at most.
+      // The activation of a rounded sum; its slope is at most 1/4.
       ExpectFloats(with_sigmoid.String("activation", "SIGMOID"), r.shape, sums,
                    {0.01, 0x1p-7});
     }
   }
 }
 
-// The operands are rounded to nearest even and nothing else is.
+// The operands are rounded to nearest even; nothing else is rounded.
 TEST(Conv2DTypesTest, Bf16ArithmeticRoundsItsInput) {
   const float third = 1.0f / 3.0f;
   const Value x = Value::Floats({1, 1, 2, 1}, {third, 1.0f});
@@ -150,7 +150,7 @@ TEST(Conv2DTypesTest, Bf16ArithmeticRoundsItsInput) {
   }
 }
 
-// Whole numbers, of which fp16 holds the sums of a K-block.
+// Integers; fp16 can represent the sums of a K-block exactly.
 TEST(Conv2DTypesTest, Fp16Arithmetic) {
   Random random(17);
   auto whole = [&random](const Shape &shape) {
@@ -179,7 +179,7 @@ TEST(Conv2DTypesTest, Fp16Arithmetic) {
     std::vector<double> sums = want;
     for (size_t i = 0; i < sums.size(); ++i) sums[i] += r.floats()[i];
     ExpectFloats(with_residual.Input(r), r.shape, sums, kConvTolerance);
-    // An activation that is no clamp is computed in float, and rounded.
+    // An activation that is not a clamp is computed in float, and rounded.
     OpCase with_sigmoid = op_case;
     for (size_t i = 0; i < sums.size(); ++i) {
       sums[i] = 1.0 / (1.0 + std::exp(-want[i]));
@@ -194,7 +194,7 @@ TEST(Conv2DTypesTest, Fp16Arithmetic) {
   }
 }
 
-// Storage in fp16 does not ask for its arithmetic.
+// fp16 storage does not imply fp16 arithmetic.
 TEST(Conv2DTypesTest, Fp16ArithmeticOnlyIfAskedFor) {
   Random random(18);
   const OpCase op_case =
@@ -221,7 +221,7 @@ TEST(Conv2DTypesTest, Int8Weights) {
     n.groups = groups;
     ExpectFloats(op_case, {2, 7, 6, 37 * groups}, Convolve(x, f, b.floats(), n),
                  kConvTolerance);
-    // Whatever the deployment computes in elsewhere.
+    // For any precision of the deployment.
     for (Precision type : {Precision::kFloat16, Precision::kBfloat16}) {
       op_case.ComputeIn(type);
       ExpectFloats(op_case, {2, 7, 6, 37 * groups},

@@ -23,7 +23,7 @@ using op_test::Value;
 
 constexpr const char *kName = "small groups";
 
-// 3x3 of some stride over one pixel of padding.
+// 3x3 with some stride and one pixel of padding.
 struct Problem {
   Problem(Random *random,
           int64_t groups,
@@ -103,7 +103,8 @@ TEST(SmallGroupsTest, EveryStorageAndActivation) {
   Random random(2);
   Problem p(&random, 24, 4, 4, 1);
   for (const DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
-    // Rounding a weight of at most 0.4 to 8 bits errs by 2^-9 of it.
+    // Rounding a weight of at most 0.4 to 8 bits has an error of up to 2^-9 of
+    // it.
     ExpectFloats(p.Make(type), p.OutputShape(), p.Sums(), {0.03, 0.0});
   }
   std::vector<double> relu;
@@ -122,7 +123,8 @@ TEST(SmallGroupsTest, EveryStorageAndActivation) {
   ExpectKernel(p.Attributes(scaled), true);
 }
 
-// In fp16 a sum of 37 numbers of at most 1 errs by less than 37 * 2^-11.
+// In fp16, the error of a sum of 37 numbers of at most 1 is less than 37 *
+// 2^-11.
 TEST(SmallGroupsTest, Fp16Arithmetic) {
   Random random(3);
   const Problem p(&random, 24, 4, 4, 1);
@@ -135,7 +137,7 @@ TEST(SmallGroupsTest, Fp16Arithmetic) {
   }
 }
 
-// What it does not do.
+// Convolutions that the strategy does not support.
 TEST(SmallGroupsTest, OthersAreProducts) {
   Random random(4);
   ExpectKernel(Problem(&random, 3, 16, 4, 1).Make(DataType::kFloat32), false);

@@ -1,7 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which convolutions go by Winograd's method, and that they stay the same.
+// Which convolutions use Winograd's method, and that their results are the
+// same.
 
 #include <gtest/gtest.h>
 
@@ -126,7 +127,7 @@ TEST(WinogradConvTest, OnlyWhereItApplies) {
   EXPECT_EQ(name(random.Floats({32, 5, 5, 32}), nullptr, 0), kDirectKernel);
 }
 
-// Another shape may want another tile; each transformed filter is kept.
+// Another shape may need another tile size; each transformed filter is kept.
 TEST(WinogradConvTest, FollowsTheShape) {
   Random random(13);
   const Value f = random.Floats({64, 3, 3, 64}, -0.2f, 0.2f);
@@ -150,9 +151,9 @@ TEST(WinogradConvTest, FollowsTheShape) {
   }
 }
 
-// A copy of a large filter would be most of the memory of a network. Narrow
-// vectors keep one all the same, since transforming takes them longer than
-// reading it.
+// A copy of a large filter would take most of the memory of a network. With
+// narrow vectors it is kept anyway, since transforming takes longer than
+// reading.
 TEST(WinogradConvTest, KeepsNoCopyOfALargeFilter) {
   Random random(21);
   const Value x = random.Floats({1, 9, 9, 128});
@@ -168,8 +169,8 @@ TEST(WinogradConvTest, KeepsNoCopyOfALargeFilter) {
   }
 }
 
-// So few tiles of so many channels that two threads make the products of half
-// the points each.
+// There are so few tiles with so many channels that each of two threads
+// computes the products of half of the points.
 TEST(WinogradConvTest, ActivatesWhatTwoThreadsMadeTogether) {
   Random random(22);
   const Value x = random.Floats({1, 16, 15, 160});

@@ -12,7 +12,8 @@
 
 namespace mace {
 
-// Kernels do not see the generated enumeration; both have one order.
+// Kernels do not use the generated enumeration; the order of both must be the
+// same.
 static_assert(static_cast<int>(activation::Kind::kNone) ==
               static_cast<int>(Activation::NONE));
 static_assert(static_cast<int>(activation::Kind::kPrelu) ==
@@ -20,7 +21,7 @@ static_assert(static_cast<int>(activation::Kind::kPrelu) ==
 static_assert(static_cast<int>(activation::Kind::kGeluTanh) ==
               static_cast<int>(Activation::GELU_TANH));
 
-// Takes activation, activation_limit, activation_alpha and activation_beta.
+// Reads activation, activation_limit, activation_alpha and activation_beta.
 template <typename Attributes>
 activation::Params ActivationParams(const Attributes &attributes) {
   activation::Params params;
@@ -31,7 +32,7 @@ activation::Params ActivationParams(const Attributes &attributes) {
   return params;
 }
 
-// INVALID_ARGS for PRELU, whose slopes only the op Activation takes.
+// INVALID_ARGS for PRELU, whose slopes only the operator Activation has.
 inline MaceStatus CheckFusedActivation(const OperatorDef &def,
                                        const activation::Params &params) {
   if (params.kind != activation::Kind::kPrelu) return MaceStatus();

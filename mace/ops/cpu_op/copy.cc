@@ -10,7 +10,8 @@ namespace mace {
 
 namespace {
 
-// Bytes per task: about what a core copies in the time a hand-over takes.
+// Bytes per task: about as much as a core copies in the time of starting a task
+// on another thread.
 constexpr int64_t kByteGrain = 65536;
 
 int64_t GrainFor(int64_t bytes) {

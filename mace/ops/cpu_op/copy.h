@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Moves of elements that operators without arithmetic are made of.
+// Copies of elements, for operators without arithmetic.
 
 #ifndef MACE_OPS_CPU_OP_COPY_H_
 #define MACE_OPS_CPU_OP_COPY_H_
@@ -13,11 +13,11 @@
 
 namespace mace {
 
-// Input 0 to output 0, unless they are the same memory.
+// Copies input 0 to output 0, unless they are the same memory.
 void CopyInputToOutput(RunContext *context);
 
-// `rows` runs of `bytes` each; run r from source + r * source_stride to target
-// + r * target_stride. No overlap.
+// Copies `rows` runs of `bytes` bytes; run r from source + r * source_stride to
+// target + r * target_stride. Source and target must not overlap.
 struct RowCopy {
   const uint8_t *source = nullptr;
   int64_t source_stride = 0;
@@ -28,9 +28,9 @@ struct RowCopy {
 };
 void CopyRows(ThreadPool *pool, const RowCopy &copy);
 
-// Several of as many rows each, row by row, so that a matrix put together from
-// parts, or cut into them, is passed over once. Parts whose source is their
-// target are left out.
+// Several copies with equal numbers of rows, row by row, so that a matrix that
+// is joined from parts, or divided into parts, is traversed once. Parts whose
+// source is their target are skipped.
 inline constexpr size_t kMaxParts = 8;
 void CopyParts(ThreadPool *pool, const RowCopy *parts, size_t count);
 
@@ -42,7 +42,7 @@ struct StridedView {
   int64_t block = 0;                      // bytes of one element of the array
 };
 
-// Gathers the view that starts at `source` into dense `target`.
+// Copies the view that starts at `source` into dense `target`.
 void CopyStrided(ThreadPool *pool,
                  const StridedView &view,
                  const uint8_t *source,

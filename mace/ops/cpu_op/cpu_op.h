@@ -49,11 +49,11 @@ class InitContext {
   virtual const Tensor *constant(size_t index) const = 0;
   // True if the port is connected at all.
   virtual bool has_input(size_t index) const = 0;
-  // Which copy of the kernels the operator calls.
+  // The instruction set of the kernels that the operator calls.
   virtual CpuIsa isa() const = 0;
   virtual ThreadPool *thread_pool() const = 0;
-  // Uninitialised memory, 64-byte aligned, that lives as long as the op; for
-  // transformed constants. Null when there is none left.
+  // Uninitialised memory for transformed constants, 64-byte aligned, which
+  // remains as long as the operator. Null if there is not enough memory.
   virtual void *AllocatePrepared(size_t bytes) = 0;
 
   // The attributes as the operator's own type.
@@ -63,16 +63,17 @@ class InitContext {
   }
 };
 
-// Where a tensor lies that is a part of another: as runs of `run` elements, the
-// first `offset` elements after the other's start, `stride` apart.
+// The place of a tensor that is a part of another one: runs of `run` elements,
+// `stride` elements apart; the first run starts `offset` elements after the
+// start of the other tensor.
 struct PartPlace {
   int64_t offset = 0;
   int64_t run = 0;
   int64_t stride = 0;
 };
 
-// What an operator makes of the shapes of its inputs for Run. Operators derive
-// their own; one that needs nothing has none.
+// The data for Run that an operator computes from the shapes of its inputs.
+// Operators derive their own class; an operator that needs no data has no plan.
 class OpPlan {
  public:
   virtual ~OpPlan() = default;
@@ -93,34 +94,35 @@ class PlanContext {
   virtual ~PlanContext() = default;
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
-  // With their shapes, and the types they are stored as. Null if absent. `data`
-  // is set for values that are known before the run alone.
+  // The tensor, with its shape and stored type. Null if absent. `data` is set
+  // only if the value is known before the run.
   virtual const Tensor *input(size_t index) const = 0;
   virtual const Tensor *output(size_t index) const = 0;
   // Bytes that Run gets in scratch(), 64-byte aligned, uninitialised.
   virtual void RequestScratch(size_t bytes) = 0;
-  // Output `output` may share memory with input `input` (same bytes) because
-  // the op reads each element before it writes it.
+  // Output `output` may share memory with input `input` (of the same size),
+  // because the operator reads each element before it writes it.
   virtual void AllowInPlace(size_t output, size_t input) = 0;
-  // Input `input` or output `output` may have its rows apart; Run follows
-  // Tensor::RowStride(). Without it the tensor is dense.
+  // The rows of input `input` or output `output` may be strided; Run uses
+  // Tensor::RowStride(). Otherwise the tensor is dense.
   virtual void AllowStridedInput(size_t input) = 0;
   virtual void AllowStridedOutput(size_t output) = 0;
-  // Input `input` is copied to `place` of output `output`, whatever the values,
-  // so that it may be computed there to begin with: Run finds it at that
-  // address if it was, and has nothing to copy.
+  // Input `input` is copied unchanged to `place` of output `output`, so that it
+  // may be computed there directly: in that case, Run finds it at that address
+  // and has nothing to copy.
   virtual void AllowPart(size_t output,
                          size_t input,
                          const PartPlace &place) = 0;
-  // Asks for memory as InitContext's, for constants whose best form depends on
-  // shapes. `fill` is called with it, or with null when there is none left,
-  // once all operators have planned and before any of them runs; its status is
-  // that of the plan. It is not called if an operator failed before. An op asks
-  // once for each form, not again whenever a shape changes.
+  // Requests memory like InitContext::AllocatePrepared, for constants whose
+  // best layout depends on shapes. `fill` is called with the memory, or with
+  // null if there is not enough, after all operators have planned and before
+  // any of them runs; its status becomes that of the plan. It is not called if
+  // an operator failed earlier. An operator requests each layout once, not for
+  // every shape.
   using Fill = std::function<MaceStatus(void *memory)>;
   virtual void RequestPrepared(size_t bytes, Fill fill) = 0;
   virtual ThreadPool *thread_pool() const = 0;
-  // Hands the plan over; Run gets it.
+  // Passes the plan to the engine; Run gets it.
   virtual void Keep(std::unique_ptr<OpPlan> plan) = 0;
 };
 
@@ -134,28 +136,28 @@ class RunContext {
   virtual Tensor *output(size_t index) const = 0;
   virtual void *scratch() const = 0;
   virtual ThreadPool *thread_pool() const = 0;
-  // What Plan handed over for these shapes; null if it was nothing.
+  // The plan that Plan kept for these shapes; null if it kept none.
   virtual const OpPlan *plan() const = 0;
 
-  // The same as the operator's own type of plan.
+  // The same, as the operator's own type of plan.
   template <typename PlanType>
   const PlanType &PlanAs() const {
     return *static_cast<const PlanType *>(plan());
   }
 };
 
-// The base of everything that is registered for the CPU.
+// The base class of all operators for the CPU.
 class CpuOp : public Op {
  public:
-  // Takes the name, the type, the ISA and the signature, then calls InitOp.
+  // Sets the name, the type, the ISA and the signature, then calls InitOp.
   MaceStatus Init(const OpSchema &schema, InitContext *context);
 
   virtual MaceStatus Plan(PlanContext *context) { return MaceStatus(); }
   virtual MaceStatus Run(RunContext *context) const = 0;
 
-  // After Init: in which type other than float32 the operator takes and gives
-  // what the model calls float, as its declaration says; null for none.
-  // Constants are what the model says in any case.
+  // After Init: the signature that applies, that is, the type other than
+  // float32 in which the operator reads and writes floats; null if none
+  // applies. Constants always have the type in the model.
   const OpSignature *signature() const { return signature_; }
 
  protected:
@@ -167,7 +169,7 @@ class CpuOp : public Op {
   MaceStatus Invalid(const Args &...args) const {
     return InvalidArgs("operator '", name_, "' (", type_, "): ", args...);
   }
-  // UNSUPPORTED, likewise.
+  // UNSUPPORTED, in the same form.
   template <typename... Args>
   MaceStatus NotSupported(const Args &...args) const {
     return Unsupported("operator '", name_, "' (", type_, "): ", args...);
@@ -175,9 +177,9 @@ class CpuOp : public Op {
 
   const std::string &name() const { return name_; }
   CpuIsa isa() const { return isa_; }
-  // The type in which the operator takes and gives floats, whatever is around
-  // it. An operator that follows its inputs learns from them; here it has
-  // float32.
+  // The type in which the operator reads and writes floats, whatever the types
+  // of other operators are. For an operator that follows its inputs it is
+  // float32; the actual type is that of its inputs.
   DataType float_type() const { return float_type_; }
 
  private:
@@ -189,7 +191,7 @@ class CpuOp : public Op {
 };
 
 // Elements per task of cheap elementwise work: 16 Ki elements take about as
-// many nanoseconds as handing a task to a thread.
+// long as starting a task on another thread.
 inline constexpr int64_t kElementGrain = 16384;
 
 // Rows of `columns` elements per task.

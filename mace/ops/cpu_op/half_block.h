@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// For operators that compute in float where activations are of 16 bits
+// For operators that compute in float but have 16-bit activations
 // (OpSignature::follows_inputs): they widen a block, compute, and narrow it, so
-// that no tensor of floats lies between them and their neighbours.
+// that no float tensor is stored between operators.
 
 #ifndef MACE_OPS_CPU_OP_HALF_BLOCK_H_
 #define MACE_OPS_CPU_OP_HALF_BLOCK_H_
@@ -16,13 +16,13 @@
 
 namespace mace {
 
-// Elements of a block: 2 KiB of floats on the stack for each operand, which
-// stay in the first cache.
+// Elements per block: 2 KiB of floats on the stack for each operand, which stay
+// in L1.
 inline constexpr int64_t kHalfBlock = 512;
 
-// Activations of 16 bits, where a model asks for them.
+// 16-bit activations, if the model uses them.
 struct HalfActivations {
-  const convert::HalfKernels *convert = nullptr;  // null: it does not
+  const convert::HalfKernels *convert = nullptr;  // null: it does not use them
 
   static HalfActivations Of(const DeploymentHints &hints, CpuIsa isa) {
     const convert::Kernels *kernels = convert::KernelsFor(isa);
@@ -37,7 +37,7 @@ inline bool IsHalf(DataType type) {
 }
 
 // y[i] = f(x)[i] for i < count. `compute` is called with (offset, block, n) for
-// every block, and replaces the n floats of it. y may be x.
+// every block, and replaces its n floats. y may equal x.
 template <typename F>
 void ForHalfBlocks(const convert::HalfKernels &kernels,
                    const uint16_t *x,

@@ -8,8 +8,9 @@
 
 namespace mace {
 
-// Pixels of an image that is a tensor, or some rows of one: where the first
-// lies, or some of its channels, and how many elements it is to the next.
+// The pixels of an image, which is a tensor or some rows of one: the address of
+// the first pixel, or of some of its channels, and the distance to the next in
+// elements.
 template <typename T>
 struct Pixels {
   T *data = nullptr;

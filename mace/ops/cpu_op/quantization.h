@@ -19,11 +19,12 @@ namespace mace {
 
 class QuantizationLoop {
  public:
-  // The shapes must have no problem.
+  // The shapes must be valid.
   QuantizationLoop(const Shape &shape, const Shape &scale, int64_t axis);
   size_t ScratchBytes() const;
 
-  // All elements; `scratch` has ScratchBytes() and the alignment of int32_t.
+  // Processes all elements; `scratch` has ScratchBytes() bytes and the
+  // alignment of int32_t.
   template <typename From, typename To>
   void Run(const quantize::Functions<From, To> &functions,
            const From *x,
@@ -38,7 +39,7 @@ class QuantizationLoop {
     pool->ParallelFor(
         elements_, kGrain, [&](int64_t begin, int64_t end, int /*thread*/) {
           while (begin < end) {
-            // Up to the end of what has the same scale, or of all scales.
+            // Up to the end of the elements with this scale, or of all scales.
             const int64_t at = begin / inner_ % length_;
             const int64_t row =
                 inner_ == 1 ? length_ - at : inner_ - begin % inner_;
@@ -54,14 +55,14 @@ class QuantizationLoop {
   }
 
  private:
-  // Elements that are worth handing to a thread.
+  // Elements per grain, so that using another thread is worthwhile.
   static constexpr int64_t kGrain = 16384;
 
   void Widen(const Tensor *zero, int32_t *to) const;
 
   int64_t elements_ = 0;
   int64_t length_ = 1;  // scales
-  int64_t inner_ = 1;   // neighbours that have the same one
+  int64_t inner_ = 1;   // consecutive elements with the same scale
 };
 
 }  // namespace mace

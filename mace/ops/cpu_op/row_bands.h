@@ -28,11 +28,12 @@ struct RowRange {
   bool empty() const { return end <= begin; }
 };
 
-// Where one call finds its input and leaves its output.
+// The addresses of the input and the output of one call.
 struct BandRun {
   int64_t image = 0;
   RowRange rows;  // of the output; not empty
-  // Row InputRows(rows).begin of that image of input 0, and the rows after it.
+  // The address of row InputRows(rows).begin of that image of input 0; the
+  // following rows come after it.
   const void *input = nullptr;
   int64_t input_stride = 0;   // elements from pixel to pixel
   void *output = nullptr;     // row rows.begin
@@ -42,22 +43,23 @@ struct BandRun {
 
 class RowBands {
  public:
-  // The rows of input 0 that `output` is computed from: at least one, inside
-  // the image. Neither end goes down when those of `output` go up.
+  // The rows of input 0 that the rows `output` depend on: at least one row,
+  // inside the image. If `output` begins or ends later, so does the result, or
+  // it stays the same.
   virtual RowRange InputRows(const RowRange &output) const = 0;
-  // For calls of at most `rows` rows, on one thread.
+  // The scratch memory for calls of at most `rows` rows, on one thread.
   virtual size_t BandScratchBytes(int64_t rows) const = 0;
-  // On the calling thread; others may run other bands at the same time. Of
-  // input 0 and output 0 the context has all but the data.
+  // Runs on the calling thread; other threads may run other bands at the same
+  // time. `context` has everything of input 0 and output 0 except the data.
   virtual void RunBand(const RunContext &context, const BandRun &run) const = 0;
 
  protected:
-  // An operator's, which is not deleted as this.
+  // Operators own this object; it is not deleted through this class.
   ~RowBands() = default;
 };
 
-// The rows of an image under windows, as RowBands::InputRows. Where all rows
-// lie outside the image, some one.
+// The rows of an image that windows read, as for RowBands::InputRows. If all
+// rows are outside the image, any row.
 RowRange RowsUnder(const WindowAxis &windows, const RowRange &output);
 
 }  // namespace mace

@@ -30,7 +30,7 @@ using op_test::TransposedShape;
 using op_test::Value;
 using op_test::WithGeometry;
 
-// Sums of at most a few hundred products of numbers below 1 in float32.
+// For sums of at most a few hundred products of numbers below 1 in float32.
 constexpr Tolerance kTolerance = {2e-5, 2e-5};
 
 OpCase WithAttributes(const OpCase &op_case, const Geometry &g) {
@@ -69,8 +69,8 @@ struct Problem {
   Value x, f, b;
 };
 
-// Kernels smaller than, as large as and larger than the stride; padding that
-// lets the first window begin inside the image.
+// Kernels smaller than, equal to and larger than the stride; padding with which
+// the first window begins inside the image.
 TEST(Deconv2DTest, KernelsAndStrides) {
   Random random(1);
   for (const int64_t kernel : {1, 2, 3, 4, 5}) {
@@ -83,7 +83,7 @@ TEST(Deconv2DTest, KernelsAndStrides) {
   }
 }
 
-// Height and width differ in everything, and so do the sides.
+// All parameters differ between height and width, and between the sides.
 Geometry Unequal() {
   Geometry g;
   g.strides[0] = 3;
@@ -100,7 +100,7 @@ TEST(Deconv2DTest, UnequalAxes) {
   Geometry g = Unequal();
   Problem(&random, {1, 4, 7, 5}, 33, 5, 2, g).Check();
   Problem(&random, {3, 1, 1, 5}, 3, 2, 7, g).Check();
-  g.output_padding[0] = 9;  // rows that nothing reaches
+  g.output_padding[0] = 9;  // rows that no input contributes to
   Problem(&random, {1, 4, 7, 20}, 4, 3, 3, g).Check();
 }
 
@@ -125,8 +125,8 @@ TEST(Deconv2DTest, Groups) {
   }
 }
 
-// Every way in which rows of a block are pointed at, sums that rest in the
-// output, many panels, one row.
+// Every way of computing the row pointers of a block, sums kept in the output,
+// many panels, one row.
 TEST(Deconv2DTest, Depths) {
   Random random(5);
   for (const int64_t channels : {1, 3, 16, 64, 300, 600}) {
@@ -140,7 +140,7 @@ TEST(Deconv2DTest, ManyRows) {
   Problem(&random, {1, 40, 33, 24}, 40, 3, 3, Strided(2, 1)).Check();
 }
 
-// Few channels: by columns of one product.
+// Few channels: one product for all columns.
 TEST(Deconv2DTest, FewChannels) {
   Random random(13);
   for (const int64_t outputs : {1, 2, 3, 5, 17}) {
@@ -163,7 +163,7 @@ TEST(Deconv2DTest, FewChannelsUnequalAxes) {
   Geometry g = Unequal();
   Problem(&random, {1, 4, 7, 45}, 3, 5, 2, g).Check();
   Problem(&random, {3, 1, 1, 45}, 3, 2, 7, g).Check();
-  g.output_padding[0] = 9;  // rows and columns that nothing reaches
+  g.output_padding[0] = 9;  // rows and columns that no input contributes to
   g.output_padding[1] = 8;
   Problem(&random, {1, 4, 7, 50}, 4, 3, 3, g).Check();
   g.strides[1] = 7;
@@ -178,7 +178,7 @@ TEST(Deconv2DTest, FewChannelsUnequalAxes) {
   }
 }
 
-// A ring of rows that begins again, several strips and bands.
+// A ring of rows that starts again, several strips and bands.
 TEST(Deconv2DTest, FewChannelsOfLargeImages) {
   Random random(15);
   Problem(&random, {1, 70, 37, 24}, 3, 4, 4, Strided(2, 1)).Check();
@@ -220,8 +220,7 @@ TEST(Deconv2DTest, WithoutBias) {
   }
 }
 
-// As the weights that are then stored, to the last bit of the tolerance of
-// float32.
+// Computed with the weights as stored; the tolerance is that of float32.
 void CheckStorage(Problem p) {
   const int64_t groups = p.geometry.groups;
   const Value exact = p.f;
@@ -249,7 +248,7 @@ TEST(Deconv2DTest, StorageIn16And8Bits) {
   CheckStorage(Problem(&random, {1, 6, 5, 2 * 9}, 2 * 20, 4, 3, g));
 }
 
-// The filter is laid out once, whatever the shapes.
+// The filter is rearranged once, for all shapes.
 TEST(Deconv2DTest, ShapesChange) {
   Random random(10);
   const Geometry g = Strided(2, 1);

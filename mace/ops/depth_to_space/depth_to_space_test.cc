@@ -47,7 +47,7 @@ TEST(DepthToSpaceTest, EveryOrder) {
                                    .Int("block", block)
                                    .String("order", order);
         ExpectValue(op_case, Value::Floats(wide, expected));
-        // Copied whatever they mean: integers too.
+        // Elements are copied whatever their type is: integers too.
         OpCase integers = op_case;
         integers.inputs[0].value.data_type = DataType::kInt32;
         Value moved = Value::Floats(wide, expected);

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""DepthwiseConv2d, as the converter knows it."""
+"""The converter's rules for DepthwiseConv2d."""
 
 from __future__ import annotations
 

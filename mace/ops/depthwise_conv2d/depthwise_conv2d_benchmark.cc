@@ -21,7 +21,7 @@ struct Layer {
   int64_t kernel;
   int64_t stride;
   int64_t multiplier = 1;
-  // "fp16": in float16 where the processor has it.
+  // "fp16": float16, if the processor supports it.
   const char *type = "float";
 };
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The operator's contract; the arithmetic over many geometries is tested with
-// the kernel (mace/kernels/cpu/dwconv/dwconv_test.cc).
+// Tests the operator's contract. The arithmetic over many geometries is tested
+// with the kernel (mace/kernels/cpu/dwconv/dwconv_test.cc).
 
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST(DepthwiseConv2dTest, MultiplierAndDilation) {
 
 TEST(DepthwiseConv2dTest, OtherActivationsFollowInASecondPass) {
   Random random(7);
-  // More channels than rows: three threads cut by both.
+  // More channels than rows: work for three threads is divided by both.
   const Value x = random.Floats({1, 4, 3, 150});
   const Value f = random.Floats({3, 3, 150, 2});
   std::vector<double> want = Sums(x, f, {}, NaiveConv());
@@ -169,7 +169,7 @@ TEST(DepthwiseConv2dTest, NamesWhatDoesNotFit) {
               MaceStatus::MACE_INVALID_ARGS, "[KH, KW, C, M]");
 }
 
-// Whole numbers, whose sums fp16 and bf16 hold: up to 9 * 9 + 3.
+// Integers whose sums fp16 and bf16 can represent: up to 9 * 9 + 3.
 TEST(DepthwiseConv2dTest, ArithmeticIn16Bits) {
   Random random(19);
   auto whole = [&random](const Shape &shape) {

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""DepthwiseDeconv2d, as the converter knows it."""
+"""The converter's rules for DepthwiseDeconv2d."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Learned upsampling of each channel.
+// Upsampling of each channel with a learned filter.
 
 #include <string>
 

@@ -30,7 +30,7 @@ using op_test::TransposedShape;
 using op_test::Value;
 using op_test::WithGeometry;
 
-// Sums of at most 25 products of numbers below 1 in float32.
+// For sums of at most 25 products of numbers below 1 in float32.
 constexpr Tolerance kTolerance = {1e-5, 1e-5};
 
 struct Problem {
@@ -89,7 +89,7 @@ TEST(DepthwiseDeconv2dTest, ChannelsAndMultipliers) {
   }
 }
 
-// Large enough for the code that 3x3 kernels of stride 1 have.
+// Large enough to use the code for 3x3 kernels of stride 1.
 TEST(DepthwiseDeconv2dTest, Slides) {
   Random random(3);
   Problem(&random, {1, 20, 21, 64}, 1, 3, 3, Strided(1, 1)).Check();
@@ -114,7 +114,8 @@ TEST(DepthwiseDeconv2dTest, UnequalAxes) {
 
 TEST(DepthwiseDeconv2dTest, Activations) {
   Random random(5);
-  // A stride beyond the kernel: the bias alone is activated, too.
+  // A stride larger than the kernel: some outputs are only the bias, which is
+  // activated too.
   const Problem p(&random, {2, 3, 3, 20}, 1, 2, 2, Strided(3, 0));
   std::vector<double> relu;
   std::vector<double> tanh;

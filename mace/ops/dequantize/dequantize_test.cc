@@ -26,8 +26,8 @@ Value Numbers(Random *random, DataType type, const Shape &shape) {
   return Value::Of(type, shape, v);
 }
 
-// Every axis of tensors whose rows and vectors have every length. Whole numbers
-// below 2^24 and one rounded product: the same bits everywhere.
+// Every axis of tensors with rows and vectors of every length. Integers below
+// 2^24 and one rounded product: the bits are the same everywhere.
 template <typename T>
 void CheckType(DataType type) {
   Random random(1);

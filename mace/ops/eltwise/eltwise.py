@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Eltwise, as the converter knows it."""
+"""The converter's rules for Eltwise."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "FLOOR_MOD": np.mod,
     **_COMPARISONS,
 }
-# What shapes are computed with.
+# The modes that are used to compute shapes.
 _OF_DIMENSIONS: dict[str, Callable[[int, int], int]] = {
     "ADD": operator.add,
     "SUB": operator.sub,
@@ -110,7 +110,7 @@ class Eltwise(OpRules):
         def both(a: Dim, b: Dim) -> Dim:
             if isinstance(a, int) and isinstance(b, int):
                 return function(a, b)
-            # What leaves a symbol as it is.
+            # The neutral element leaves a symbol unchanged.
             if b == neutral:
                 return a
             return b if a == neutral and mode != "SUB" else None

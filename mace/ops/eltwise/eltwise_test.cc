@@ -108,7 +108,7 @@ TEST(EltwiseOpTest, BroadcastsAsNumPyDoes) {
   }
 }
 
-// Operands and results of 16 bits, computed in float.
+// 16-bit operands and results, computed in float.
 void ExpectInHalf(const Pattern &pattern,
                   const Binary &binary,
                   bool bf16,
@@ -122,7 +122,7 @@ void ExpectInHalf(const Pattern &pattern,
     expected.push_back(binary.reference(a_values[Flat(pattern.a, index)],
                                         b_values[Flat(pattern.b, index)]));
   });
-  // Constants stay in float32.
+  // Constants remain float32.
   for (OpCase operands : {OpCase("Eltwise").Input(a).Input(b),
                           OpCase("Eltwise").Input(a).Constant(b),
                           OpCase("Eltwise").Constant(a).Input(b)}) {
@@ -142,7 +142,7 @@ TEST(EltwiseOpTest, BroadcastsNumbersOf16Bits) {
     for (const Binary &binary : kBinary) {
       const std::string mode = binary.mode;
       if (mode != "ADD" && mode != "SUB" && mode != "MUL" && mode != "MAX") {
-        continue;  // others could leave the range
+        continue;  // other modes could exceed the range
       }
       SCOPED_TRACE(mode);
       ExpectInHalf(pattern, binary, false, &random);

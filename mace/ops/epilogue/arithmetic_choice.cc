@@ -10,7 +10,7 @@ gemm::WeightType PackedWeightType(const Tensor &weights) {
     return gemm::WeightType::kBf16Pairs;
   }
   switch (weights.data_type) {
-    case DataType::kInt8:  // with scales: the only layout for it
+    case DataType::kInt8:  // with scales: the only layout for int8
       return gemm::WeightType::kI8;
     case DataType::kFloat16:
       return gemm::WeightType::kF16;
@@ -47,7 +47,7 @@ Result<const gemm::Arithmetic *> ChooseArithmetic(const InitContext &context,
       found = gemm::ArithmeticFor(gemm::ArithmeticKind::kBf16, isa);
       break;
     case gemm::WeightType::kF16:
-      // fp16 is also a way to store.
+      // fp16 is also a storage type.
       if (context.hints().precision == Precision::kFloat16) {
         found = gemm::ArithmeticFor(gemm::ArithmeticKind::kFp16, isa);
       }

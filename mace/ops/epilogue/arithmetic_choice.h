@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How an operator multiplies by packed weights: in which arithmetic, and where
-// its tensors lie.
+// Chooses how an operator multiplies by packed weights: the arithmetic, and the
+// addresses of its tensors.
 
 #ifndef MACE_OPS_EPILOGUE_ARITHMETIC_CHOICE_H_
 #define MACE_OPS_EPILOGUE_ARITHMETIC_CHOICE_H_
@@ -14,33 +14,33 @@
 
 namespace mace {
 
-// Of a packed constant, or of a depthwise filter, whose type the schema has
-// checked.
+// The type of a packed constant, or of a depthwise filter. The schema has
+// checked its element type.
 gemm::WeightType PackedWeightType(const Tensor &weights);
 
-// How an operator multiplies by the weights at that input, as the deployment
-// asks for, its processor allows and this library was built for: in float where
-// one of these says no. UNSUPPORTED if not even that was linked.
+// The arithmetic for the weights at that input: the one that the deployment
+// asks for, if the processor supports it and the library contains it; otherwise
+// float. UNSUPPORTED if not even that is linked.
 Result<const gemm::Arithmetic *> ChooseArithmetic(const InitContext &context,
                                                   size_t input,
                                                   CpuIsa isa);
-// The same among those whose activations are float.
+// The same, with float activations only.
 Result<const gemm::Arithmetic *> ChooseFloatArithmetic(
     const InitContext &context, size_t input, CpuIsa isa);
 
-// How an operator multiplies two matrices of float that are both computed.
+// The arithmetic for products of two computed float matrices.
 const gemm::Arithmetic *ChooseMatrixArithmetic(const InitContext &context,
                                                CpuIsa isa);
-// The same of 8-bit integers. UNSUPPORTED if this library has no kernels for
+// The same for 8-bit integers. UNSUPPORTED if this library has no kernels for
 // them.
 Result<const gemm::Arithmetic *> ChooseIntegerArithmetic(
     const InitContext &context, CpuIsa isa);
 
-// Of a type of activations.
+// The gemm element type of activations of a type.
 gemm::Element ElementOf(DataType type);
 
-// Where the activations of a product lie. Sets pointers, strides, bias and
-// clamp; `bias` and `residual` may be null.
+// The tensors of a product. Sets pointers, strides, bias and clamp; `bias` and
+// `residual` may be null.
 struct ConvTensors {
   const Tensor *input = nullptr;
   const Tensor *weights = nullptr;

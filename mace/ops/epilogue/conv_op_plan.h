@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The plan of an operator that is a convolution, whatever its strategy: Conv2D,
+// The plan of an operator that is a convolution, for any strategy: Conv2D,
 // DepthwiseConv2d, FullyConnected, and the transposed ones.
 
 #ifndef MACE_OPS_EPILOGUE_CONV_OP_PLAN_H_
@@ -21,7 +21,7 @@
 
 namespace mace {
 
-// Of the operators that have a plan of this kind; the output is number 0.
+// The input ports of operators with such a plan; the output is port 0.
 struct ConvPorts {
   static constexpr size_t kNone = SIZE_MAX;
   size_t input = 0;
@@ -32,19 +32,20 @@ struct ConvPorts {
 
 class ConvOpPlan final : public OpPlan, private RowBands {
  public:
-  // What all operators say of theirs. `activation` belongs to the operator,
-  // which outlives the plan.
+  // The settings of an operator. `activation` belongs to the operator, which
+  // outlives the plan.
   struct Settings {
     ConvPorts ports;
-    bool images = true;  // input and output are: rows can be told apart
+    bool images = true;  // input and output are images, whose rows can be
+                         // computed separately
     ConvPoolArgs geometry;
     int64_t macs = 0;
     const FusedActivation *activation = nullptr;
   };
 
-  // Of request.shape; makes the plan, unless the output has no elements, asks
-  // for its memory and hands it over. What `request` lacks of image, threads
-  // and residual is filled in.
+  // Makes the plan for request.shape, unless the output has no elements,
+  // requests its memory, and passes it to the engine. Sets the fields of
+  // `request` for image, threads and residual.
   static void Make(const Settings &settings,
                    const conv::Strategies &strategies,
                    conv::Request request,
@@ -70,16 +71,16 @@ class ConvOpPlan final : public OpPlan, private RowBands {
 
   const Settings settings_;
   const conv::Shape shape_;
-  const std::unique_ptr<conv::Plan> plan_;  // null: there are no outputs
+  const std::unique_ptr<conv::Plan> plan_;  // null: the output is empty
 };
 
-// The shape of a convolution over images.
+// The shape of a convolution of images.
 conv::Shape ConvShape(const Shape &input,
                       const Shape &output,
                       const WindowGeometry &windows,
                       int64_t groups);
 
-// The same of a transposed convolution.
+// The same for a transposed convolution.
 conv::Shape TransposedConvShape(const Shape &input,
                                 const Shape &output,
                                 const TransposedAxis (&axes)[2],

@@ -20,7 +20,7 @@ namespace mace {
 
 class FusedActivation final : public conv::OutputActivation {
  public:
-  // INVALID_ARGS, naming the operator, for parameters that make no sense.
+  // INVALID_ARGS, naming the operator, for invalid parameters.
   template <typename Attributes>
   MaceStatus Init(const OperatorDef &def,
                   const Attributes &attributes,
@@ -31,20 +31,20 @@ class FusedActivation final : public conv::OutputActivation {
                   const activation::Params &params,
                   CpuIsa isa);
 
-  // NONE, RELU and RELUX are a clamp (or nothing) that the kernel which makes
-  // the result applies in registers.
+  // NONE, RELU and RELUX are a clamp (or nothing), which the kernel applies to
+  // the result in registers.
   bool clamp() const { return clamp_; }
   float low() const { return 0.0f; }
   float high() const { return high_; }
 
-  // Everything else is a second pass over the part of the result that a task
-  // has just made: `rows` runs of `columns` floats, `stride` apart. Does
+  // Other activations are a second pass over the part of the result that a task
+  // has just computed: `rows` runs of `columns` floats, `stride` apart. Does
   // nothing for a clamp.
   void Apply(float *result,
              ptrdiff_t rows,
              ptrdiff_t columns,
              ptrdiff_t stride) const;
-  // The same for results of 16 bits; computed in float.
+  // The same for 16-bit results; computed in float.
   void Apply(uint16_t *result,
              DataType type,
              ptrdiff_t rows,
@@ -57,7 +57,8 @@ class FusedActivation final : public conv::OutputActivation {
                ptrdiff_t columns,
                ptrdiff_t stride) const override;
 
-  // For strategies of convolutions: this, or null where the clamp is all.
+  // For convolution strategies: this object, or null if the clamp is
+  // sufficient.
   const conv::OutputActivation *second_pass() const {
     return kernels_ == nullptr ? nullptr : this;
   }
@@ -70,8 +71,8 @@ class FusedActivation final : public conv::OutputActivation {
 
  private:
   activation::Params params_;
-  const activation::Kernels *kernels_ = nullptr;  // null if Apply has no work
-  const convert::Kernels *convert_ = nullptr;     // likewise
+  const activation::Kernels *kernels_ = nullptr;  // null if Apply does nothing
+  const convert::Kernels *convert_ = nullptr;     // null if Apply does nothing
   bool clamp_ = false;
   float high_ = 0.0f;
 };

@@ -20,7 +20,7 @@ void MatMulOpPlan::Make(const matmul::Strategy &strategy,
   context->Keep(std::make_unique<MatMulOpPlan>(sizes, std::move(plan)));
 }
 
-// Results of all arithmetics have 32 bits.
+// The results of all arithmetics have 32 bits.
 MatMulOpPlan::MatMulOpPlan(const matmul::Sizes &sizes,
                            std::unique_ptr<matmul::Plan> plan)
     : macs_(sizes.Macs()),
@@ -29,7 +29,7 @@ MatMulOpPlan::MatMulOpPlan(const matmul::Sizes &sizes,
 
 void MatMulOpPlan::Run(const matmul::Args &args, RunContext *context) const {
   if (plan_ == nullptr) {
-    // Sums of nothing.
+    // Sums without terms.
     if (output_bytes_ > 0) std::memset(args.c, 0, output_bytes_);
     return;
   }

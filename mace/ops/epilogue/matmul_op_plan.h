@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The plan of an operator that is a product of matrices, in any arithmetic:
-// MatMul, MatMulInteger.
+// The plan of an operator that is a matrix product, in any arithmetic: MatMul,
+// MatMulInteger.
 
 #ifndef MACE_OPS_EPILOGUE_MATMUL_OP_PLAN_H_
 #define MACE_OPS_EPILOGUE_MATMUL_OP_PLAN_H_
@@ -18,7 +18,7 @@ namespace mace {
 
 class MatMulOpPlan final : public OpPlan {
  public:
-  // Makes it, asks for its memory and hands it over.
+  // Makes the plan, requests its memory, and passes it to the engine.
   static void Make(const matmul::Strategy &strategy,
                    const matmul::Sizes &sizes,
                    PlanContext *context);

@@ -21,7 +21,8 @@ struct Layer {
 };
 
 constexpr Layer kLayers[] = {
-    // Classifiers; the weights of VGG's are far larger than the caches.
+    // Classifiers; the weights of VGG's classifier are much larger than the
+    // caches.
     {1, 1280, 1000},
     {1, 2048, 1000},
     {1, 2048, 1000, "half"},

@@ -24,7 +24,7 @@ using op_test::RunOptions;
 using op_test::Tolerance;
 using op_test::Value;
 
-// Sums of up to a few hundred products of at most 1.
+// For sums of up to a few hundred products of at most 1.
 constexpr Tolerance kTolerance = {2e-5, 2e-5};
 
 std::vector<double> Multiply(const Value &input,
@@ -126,7 +126,7 @@ TEST(FullyConnectedTest, SixteenBitWeights) {
   }
 }
 
-// Nothing is rounded but the sums: multiples of 1/64 are exact in bfloat16.
+// Only the sums are rounded: multiples of 1/64 are exact in bfloat16.
 TEST(FullyConnectedTest, Bf16Arithmetic) {
   Random random(8);
   auto exact = [&random](const Shape &shape) {
@@ -152,7 +152,7 @@ TEST(FullyConnectedTest, Bf16Arithmetic) {
   }
 }
 
-// Whole numbers, whose sums fp16 holds: up to 4 * 301.
+// Integers whose sums fp16 can represent: up to 4 * 301.
 TEST(FullyConnectedTest, Fp16Arithmetic) {
   Random random(7);
   auto whole = [&random](const Shape &shape) {

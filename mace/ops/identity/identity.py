@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Identity, as the converter knows it."""
+"""The converter's rules for Identity."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ class Identity(MovementRules):
         return True
 
     def known_outputs(self, op: Op) -> list[Constant] | None:
-        # The very constant, however large, with the recipe it is made by.
+        # The same constant, however large, with its recipe.
         constant = op.input(0).constant
         return None if constant is None else [constant]

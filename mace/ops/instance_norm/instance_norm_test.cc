@@ -64,23 +64,24 @@ TEST(InstanceNormTest, MatchesTheReference) {
       const Value x = random.Floats(shape, -3, 2);
       const Value scale = random.Floats({channels});
       const Value offset = random.Floats({channels});
-      // Roundings of a result up to 15, more of them where few rows are nearly
-      // equal and the factor is large.
+      // For rounding of results up to 15, with larger errors if a few rows are
+      // nearly equal and the factor is large.
       ExpectFloats(MakeCase(x, scale, offset).Float("epsilon", 1e-3f), shape,
                    Reference(x, scale, offset, 1e-3f), {1e-5, 2e-6});
     }
   }
 }
 
-// 40,000 rows are many blocks: the mean of squares less the square of the mean
-// would keep no digit of a deviation 10,000 times smaller than the mean.
+// 40,000 rows are many blocks: computing the mean of squares minus the square
+// of the mean would lose all digits of a deviation that is 10,000 times smaller
+// than the mean.
 TEST(InstanceNormTest, KeepsSmallDeviationsFromLargeMeans) {
   Random random(72);
   const Shape shape = {1, 200, 200, 5};
   const Value x = random.Floats(shape, 9999, 10001);
   const Value scale = Value::Floats({5}, std::vector<float>(5, 1.0f));
   const Value offset = Value::Floats({5}, std::vector<float>(5, 0.0f));
-  // Inputs are multiples of 2^-10 and so are means: 0.0017 deviations.
+  // Inputs and means are multiples of 2^-10, which is 0.0017 deviations.
   ExpectFloats(MakeCase(x, scale, offset), shape,
                Reference(x, scale, offset, 1e-5f), {2e-3, 0});
 }

@@ -82,7 +82,7 @@ TEST(MatMulTest, EveryTransposition) {
   }
 }
 
-// So many that B is packed once for all.
+// With so many rows, B is packed once for all tasks.
 TEST(MatMulTest, ManyRows) {
   Random random(5);
   for (bool ta : {false, true}) {
@@ -198,8 +198,8 @@ Value RoundedToBfloat16(const Value &value) {
   return Value::Floats(value.shape, floats);
 }
 
-// Both operands are rounded where the processor multiplies bf16; elsewhere none
-// is. Of operands that need no rounding, both give the same.
+// On processors with bf16 products, both operands are rounded; on others,
+// neither is. With operands that need no rounding, the results are the same.
 TEST(MatMulTest, Bf16Arithmetic) {
   Random random(21);
   for (bool ta : {false, true}) {

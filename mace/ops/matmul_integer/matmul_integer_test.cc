@@ -154,7 +154,7 @@ TEST(MatMulIntegerTest, NothingToMultiply) {
   run({2, 4}, {4, 0}, Value::Ints({2, 0}, {}));
 }
 
-// 33,026 products of 255 * 255 are more than 2^31.
+// 33,026 products of 255 * 255 exceed 2^31.
 TEST(MatMulIntegerTest, SumsWrapAround) {
   const int64_t depth = 33100;
   const std::vector<uint8_t> most(static_cast<size_t>(depth), 255);

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""OneHot, as the converter knows it."""
+"""The converter's rules for OneHot."""
 
 from __future__ import annotations
 

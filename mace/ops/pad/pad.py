@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pad, as the converter knows it."""
+"""The converter's rules for Pad."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Pad(OpRules):
         widths = np.reshape(np.array(op.attr("pads"), np.int64), (-1, 2))
         mode = op.attr("mode")
         if not len(widths):
-            return [inputs[0]]  # a scalar has no side
+            return [inputs[0]]  # a scalar has no axes
         if mode == "CONSTANT":
             return [np.pad(inputs[0], widths, constant_values=op.attr("value"))]
-        # NumPy's words for the others are ours.
+        # The other modes have the same names in NumPy.
         return [np.pad(inputs[0], widths, mode=mode.lower())]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
@@ -55,7 +55,7 @@ def _longer(dim: Dim, by: int) -> Dim:
 
 
 def _check_source(mode: str, dim: Dim, pad: int) -> None:
-    """Checks that what is repeated is there."""
+    """Checks that the elements to be repeated exist."""
     if mode == "CONSTANT" or not isinstance(dim, int) or pad == 0:
         return
     if mode == "EDGE" and dim == 0:

@@ -27,7 +27,7 @@ using op_test::RoundToHalf;
 using op_test::Value;
 
 int64_t Source(const std::string &mode, int64_t i, int64_t n) {
-  // Walks step by step from outside to inside.
+  // Moves step by step from outside to inside.
   if (i >= 0 && i < n) return i;
   if (mode == "CONSTANT") return -1;
   if (mode == "EDGE") return i < 0 ? 0 : n - 1;

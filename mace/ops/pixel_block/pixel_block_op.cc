@@ -36,8 +36,8 @@ void PixelBlockOp::MoveRows(ThreadPool *pool,
   const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
   const int64_t row = shape[3] / block_ * size;  // of one block
   const int64_t width = shape[2];
-  // The input in the order of the output: pixels and rows of a block change
-  // places.
+  // The input in the order of the output: pixels and rows of a block are
+  // exchanged.
   StridedView view;
   view.rank = 3;
   view.block = row;

@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What DepthToSpace and SpaceToDepth start from. A deep tensor,
-// [N, H, W, block * block * D], has in the channels of one pixel what a wide
-// one, [N, H * block, W * block, D], has in a block of pixels.
+// The base class of DepthToSpace and SpaceToDepth. The channels of one pixel of
+// a deep tensor, [N, H, W, block * block * D], are a block of pixels in a wide
+// tensor, [N, H * block, W * block, D].
 
 #ifndef MACE_OPS_PIXEL_BLOCK_PIXEL_BLOCK_OP_H_
 #define MACE_OPS_PIXEL_BLOCK_PIXEL_BLOCK_OP_H_
@@ -24,19 +24,19 @@ class PixelBlockOp : public CpuOp {
   enum class Output { kDeep, kWide };
   explicit PixelBlockOp(Output output) : output_(output) {}
 
-  // For InitOp.
+  // To be called by InitOp.
   void SetBlock(int64_t block, PixelBlockOrder order);
 
  private:
-  // The shape of whichever of the two is the deep one.
+  // The shape of the deep tensor.
   const Shape &DeepShape(const Tensor &input, const Tensor &output) const {
     return output_ == Output::kDeep ? output.shape : input.shape;
   }
-  // Whether the elements of a row of the block lie side by side in both.
+  // Whether the elements of a row of the block are adjacent in both tensors.
   bool MovesRows() const;
   void MoveRows(ThreadPool *pool, const Tensor &input, Tensor *output) const;
-  // Else those of one place in the block do in the wide tensor, and those of
-  // one channel in the deep one.
+  // Otherwise: in the wide tensor, elements at the same position in the block
+  // are adjacent; in the deep tensor, elements of the same channel.
   void Transpose(ThreadPool *pool, const Tensor &input, Tensor *output) const;
 
   const Output output_;

@@ -36,8 +36,8 @@ struct Pool {
   bool count_include_pad;
 };
 
-// By the definition, one output at a time. `before` is the padding before the
-// input; a tap counts as padding up to `after` behind it.
+// The definition, one output at a time. `before` is the padding before the
+// input; taps up to `after` elements after it count as padding.
 std::vector<double> Reference(const Pool &p,
                               const Value &x,
                               bool max,
@@ -120,7 +120,7 @@ TEST(PoolingTest, MatchesTheReference) {
       // At most 28 additions in a chain, of numbers up to 2.
       ExpectFloats(MakeCase(p, x, false), output,
                    Reference(p, x, false, output), {2e-6, 0});
-      // In 16 bits, of which everything but the average is exact; other
+      // In 16 bits, where everything except the average is exact; other
       // processors compute in float.
       for (bool bf16 : {false, true}) {
         const Value half = op_test::RoundToHalf(x, bf16);
@@ -140,8 +140,9 @@ TEST(PoolingTest, SamePadding) {
   for (const int64_t size : {5, 6}) {
     for (const bool lower : {false, true}) {
       const Value x = random.Floats({1, size, size, 5}, -3, -1);
-      // SAME of kernel 3, stride 2 over 6 needs one element: before the input
-      // only if lower; over 5 it needs one on each side.
+      // SAME with kernel 3 and stride 2 over 6 elements needs one element of
+      // padding: before the input only for SAME_LOWER; over 5 elements it needs
+      // one on each side.
       const int64_t before = size == 5 || lower ? 1 : 0;
       const int64_t after = size == 5 || !lower ? 1 : 0;
       const Pool p = {{1, size, size, 5},
@@ -166,7 +167,7 @@ TEST(PoolingTest, SamePadding) {
 }
 
 TEST(PoolingTest, AWindowOfPaddingAloneIsZero) {
-  // Taps at -1 and 1 of an input of one element.
+  // Taps at -1 and 1 of an input with one element.
   const Value x = Value::Floats({1, 1, 1, 2}, {-5, 7});
   for (const char *mode : {"MAX", "AVG"}) {
     ExpectFloats(OpCase("Pooling")

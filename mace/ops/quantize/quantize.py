@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Quantize, as the converter knows it."""
+"""The converter's rules for Quantize."""
 
 from __future__ import annotations
 

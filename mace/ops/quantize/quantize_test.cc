@@ -54,7 +54,7 @@ TEST(QuantizeTest, TiesToEvenAndSaturation) {
       Quantize(x, One(2), true),
       Value::Of<int8_t>(DataType::kInt8, {12},
                         {0, 0, 2, 0, -2, 127, 127, 127, -128, 127, -128, 0}));
-  // The zero point comes after rounding.
+  // The zero point is added after rounding.
   OpCase with_zero("Quantize");
   with_zero.Input(x).Input(One(2)).Input(
       Value::Of<uint8_t>(DataType::kUint8, Shape{}, {7}));
@@ -63,7 +63,7 @@ TEST(QuantizeTest, TiesToEvenAndSaturation) {
                                  {7, 7, 9, 7, 5, 255, 255, 255, 0, 255, 0, 7}));
 }
 
-// Rows and vectors of every length, scales by any axis.
+// Rows and vectors of every length, scales along every axis.
 TEST(QuantizeTest, EveryAxis) {
   Random random(1);
   for (const Shape &shape : {Shape{67}, Shape{3, 5}, Shape{3, 0},

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reduce, as the converter knows it."""
+"""The converter's rules for Reduce."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Reduce(OpRules):
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         axes = op.attr("axes")
         if not axes:
-            # All axes: the order plays no part.
+            # All axes are reduced, so their order does not matter.
             return SunkTranspose(perm if op.attr("keep_dims") else ())
         moved = sorted(perm[axis] for axis in axes)
         if op.attr("keep_dims"):

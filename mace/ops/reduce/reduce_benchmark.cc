@@ -39,7 +39,7 @@ const bool kRegistered = [] {
   for (const Case &c : cases) {
     Add("MEAN", c.shape, c.details, c.axes);
   }
-  // The modes that are not sums take other paths, in both directions.
+  // The modes other than sums use other code, in both directions.
   for (const char *mode : {"SUM", "MAX", "MIN", "PROD", "SUM_SQUARE", "L2"}) {
     Add(mode, {1, 112, 112, 64}, "HW", {1, 2});
     Add(mode, {1, 112, 112, 64}, "C", {3});

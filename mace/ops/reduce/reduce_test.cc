@@ -87,7 +87,7 @@ TEST(ReduceTest, EveryModeOverEverySetOfAxes) {
            {"MEAN", "SUM", "MAX", "MIN", "PROD", "SUM_SQUARE", "L2"}) {
         SCOPED_TRACE(shape.ToString() + " " + mode);
         for (const bool keep : {false, true}) {
-          // A product's relative error is an ulp per factor.
+          // The relative error of a product is one ulp per factor.
           const Tolerance tolerance = {
               1e-30, std::string(mode) == "PROD" ? 1e-4 : 2e-6};
           ExpectFloats(OpCase("Reduce")

@@ -10,10 +10,10 @@ namespace mace {
 
 namespace {
 
-// position / scale. From sizes the quotient is that of two exact integers, so
-// that what ought to be an element or half-way between two is. A given scale is
-// a float, mostly of a fraction that has none: a quotient which rounds to a
-// multiple of 1/2 as a float is taken to be it.
+// position / scale. If the sizes are given, this is the quotient of two exact
+// integers, so that exact elements and exact halves are found. A given scale is
+// a float, usually rounded from a fraction: if the quotient rounds to a
+// multiple of 1/2 as a float, that multiple is used.
 double Unscaled(const ResizeAxis &axis, double position) {
   if (axis.scale == 0) {
     return position * static_cast<double>(axis.input) /
@@ -30,7 +30,7 @@ double SourceOf(ResizeCoordinates coordinates,
   const auto x = static_cast<double>(i);
   const auto input = static_cast<double>(axis.input);
   const auto output = static_cast<double>(axis.output);
-  // Of the output before its size was rounded down.
+  // The width of the output before it was rounded down.
   const double width = axis.scale == 0 ? output : axis.scale * input;
   switch (coordinates) {
     case ResizeCoordinates::HALF_PIXEL:
@@ -64,7 +64,7 @@ int64_t Rounded(ResizeRounding rounding, double x) {
   return static_cast<int64_t>(std::ceil(x));
 }
 
-// Keys' cubic convolution kernel at distance d >= 0, of slope a at 1.
+// Keys' cubic convolution kernel at distance d >= 0, with slope a at 1.
 double Cubic(double a, double d) {
   if (d < 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
   if (d < 2) return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
@@ -86,7 +86,7 @@ void Weigh(const ResizeAttributes &attributes,
   const double scale = axis.scale != 0 ? axis.scale
                                        : static_cast<double>(axis.output) /
                                              static_cast<double>(axis.input);
-  // Of distances; less than 1 widens the kernel.
+  // The factor of distances; less than 1 widens the kernel.
   const double narrow = attributes.antialias ? std::min(scale, 1.0) : 1.0;
   const double reach = (cubic ? 2 : 1) / narrow;
   const auto low = static_cast<int64_t>(std::floor(x - reach)) + 1;

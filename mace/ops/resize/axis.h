@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the outputs of a resize lie along one axis, and what they are made of.
+// The input positions and weights of the outputs of a resize, along one axis.
 
 #ifndef MACE_OPS_RESIZE_AXIS_H_
 #define MACE_OPS_RESIZE_AXIS_H_

@@ -72,7 +72,7 @@ void CopyNearestRows(const ResizeTaps &rows,
     const int64_t from =
         row / output->shape[1] * input.shape[1] +
         rows.first[static_cast<size_t>(row % output->shape[1])];
-    if (dense && from == last) {  // the row before once more
+    if (dense && from == last) {  // the previous row again
       uint8_t *out = output->MutableAs<uint8_t>() + row * bytes;
       std::memcpy(out, out - bytes, static_cast<size_t>(bytes));
     } else {

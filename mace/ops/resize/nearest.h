@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Resize NEAREST: elements of any type, moved without being looked at.
+// Resize NEAREST: copies elements of any type.
 
 #ifndef MACE_OPS_RESIZE_NEAREST_H_
 #define MACE_OPS_RESIZE_NEAREST_H_
@@ -13,8 +13,9 @@
 
 namespace mace {
 
-// Rows [begin, end) of the output, counted over the batch. Both tensors are
-// [N, H, W, C], not empty, of one type; their pixels may lie apart.
+// Computes rows [begin, end) of the output, counted through the batch. Both
+// tensors are [N, H, W, C], not empty, and of one type; their pixels may be
+// strided.
 void CopyNearestRows(const ResizeTaps &rows,
                      const ResizeTaps &columns,
                      const Tensor &input,

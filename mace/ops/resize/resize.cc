@@ -9,7 +9,8 @@
 namespace mace {
 namespace {
 
-// Positions are int32, and exact as doubles between sizes.
+// Positions are int32, and doubles represent the positions between elements
+// exactly.
 constexpr int64_t kMostPixels = INT64_C(1) << 24;
 
 MaceStatus CheckAttributes(const ResizeAttributes &attributes,
@@ -62,7 +63,7 @@ MaceStatus WantedSize(const ResizeAttributes &attributes,
     } else if (!attributes.size.empty()) {
       size[axis] = attributes.size[axis];
     } else {
-      // In float, as frameworks do it: 10 * 0.7f is 7.
+      // In float, like frameworks: 10 * 0.7f is 7.
       const float scaled =
           std::floor(static_cast<float>(from) * attributes.scales[axis]);
       size[axis] = static_cast<int64_t>(std::min(scaled, 1e9f));

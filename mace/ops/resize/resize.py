@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Resize, as the converter knows it: one matrix of weights per axis."""
+"""The converter's rules for Resize: one matrix of weights per axis."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _resized(op: Op, x: Array, axis: int, output: int, scale: float | None) -> A
     if op.attr("antialias"):
         narrow = min(1.0, scale or output / length)
     weights = _weights(op, position, length, narrow)
-    # Elements without weight have no influence, not even Inf and NaN.
+    # Elements with weight 0 have no influence, not even Inf and NaN.
     moved = np.moveaxis(np.asarray(x, np.float64), axis, 0)
     rows = [
         np.tensordot(w[w != 0], moved[w != 0], 1) if moved.size else moved[:0]
@@ -109,7 +109,7 @@ def _resized(op: Op, x: Array, axis: int, output: int, scale: float | None) -> A
 
 
 def _positions(op: Op, length: int, output: int, scale: float | None) -> Array:
-    """Where the outputs lie in the input."""
+    """The positions of the outputs in the input."""
     i = np.arange(output, dtype=np.float64)
     width = output if scale is None else float(np.float32(scale)) * length
 
@@ -117,7 +117,7 @@ def _positions(op: Op, length: int, output: int, scale: float | None) -> Array:
         if scale is None:
             return position * length / output
         quotient = position / float(np.float32(scale))
-        # A scale is a float32, mostly of a fraction that has none.
+        # A scale is a float32, usually rounded from a fraction.
         rounded = quotient.astype(np.float32).astype(np.float64)
         return np.where(2 * rounded == np.floor(2 * rounded), rounded, quotient)
 
@@ -148,7 +148,7 @@ def _nearest(op: Op, position: Array, length: int) -> Array:
 
 
 def _weights(op: Op, position: Array, length: int, narrow: float) -> Array:
-    """[outputs, inputs]: what each input contributes."""
+    """[outputs, inputs]: the weight of each input."""
     cubic = op.attr("mode") == "CUBIC"
     reach = int(np.ceil((2 if cubic else 1) / narrow))
     low = np.floor(position).astype(np.int64)

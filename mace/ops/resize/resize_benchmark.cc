@@ -20,7 +20,7 @@ struct Image {
 };
 
 const bool kRegistered = [] {
-  // Feature maps of detectors and segmentation, a mask, a camera's picture.
+  // Feature maps of detectors and segmentation, a mask, a photo.
   const Image images[] = {{{1, 26, 26, 256}, 52, 52},
                           {{1, 33, 33, 256}, 129, 129},
                           {{1, 65, 65, 21}, 513, 513},

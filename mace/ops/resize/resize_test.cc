@@ -36,7 +36,7 @@ struct Setting {
   double cubic = -0.75;
 };
 
-// Along an axis of n elements that becomes m: where output i lies.
+// The position of output i along an axis of n elements that is resized to m.
 double Source(const std::string &coordinates, int64_t i, int64_t n, int64_t m) {
   const double scale = double(m) / double(n);
   if (coordinates == "ALIGN_CORNERS") {
@@ -45,7 +45,7 @@ double Source(const std::string &coordinates, int64_t i, int64_t n, int64_t m) {
   if (coordinates == "ASYMMETRIC") return double(i * n) / double(m);
   if (coordinates == "HALF_PIXEL_FLOOR") return (double(i) + 0.5) / scale;
   if (coordinates == "PYTORCH_HALF_PIXEL" && m == 1) return 0;
-  // Of integers, so that halves are exact.
+  // Computed from integers, so that halves are exact.
   return double((2 * i + 1) * n - m) / double(2 * m);
 }
 
@@ -58,7 +58,7 @@ double Kernel(const Setting &s, double d) {
   return 0;
 }
 
-// The weight of each of n elements in output i, by going over all integers
+// The weight of each of n elements in output i, found by trying all integers
 // that could be near.
 std::vector<double> Weights(const Setting &s, int64_t i, int64_t n, int64_t m) {
   std::vector<double> weights(static_cast<size_t>(n), 0.0);
@@ -125,7 +125,7 @@ OpCase MakeCase(const Setting &s, const Value &x) {
       .Float("cubic_coefficient", static_cast<float>(s.cubic));
 }
 
-// Weights and two rounds of sums in float.
+// For rounding of weights and of two sums in float.
 constexpr op_test::Tolerance kSums = {3e-6, 0};
 
 void Check(const Setting &s, const Value &x, int64_t height, int64_t width) {
@@ -200,7 +200,7 @@ TEST(ResizeTest, BordersAndAntialiasing) {
   }
 }
 
-// Half a pixel in size and more or less in position.
+// Half a pixel in size, and more or less in position.
 TEST(ResizeTest, Scales) {
   const Value x = Value::Floats({1, 1, 4, 1}, {1, 2, 3, 4});
   const OpCase linear = OpCase("Resize")
@@ -212,13 +212,13 @@ TEST(ResizeTest, Scales) {
   // 3 / (2.4 - 1) from element to element.
   ExpectFloats(OpCase(linear).String("coordinates", "ALIGN_CORNERS"),
                {1, 1, 2, 1}, {1, 1 + 3 / 1.4}, {1e-6, 0});
-  // 2 of 2.4 outputs, so half of 0.4 outputs is left out on either side.
+  // 2 of 2.4 outputs: half of 0.4 outputs is left out on either side.
   ExpectFloats(OpCase(linear).String("coordinates", "HALF_PIXEL_SYMMETRIC"),
                {1, 1, 2, 1},
                {1 + (2 * (1 - 2 / 2.4) + 0.5 / 0.6 - 0.5),
                 1 + (2 * (1 - 2 / 2.4) + 1.5 / 0.6 - 0.5)},
                {1e-6, 0});
-  // 10 * 0.7f is 7 in float; and element 3 k of a third is element k.
+  // 10 * 0.7f is 7 in float; and output 3 k of a scale of a third is input k.
   ExpectValue(
       OpCase("Resize")
           .Input(Value::Ints({1, 1, 10, 1}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}))
@@ -232,7 +232,7 @@ TEST(ResizeTest, Scales) {
                   .String("coordinates", "ASYMMETRIC")
                   .String("rounding", "FLOOR"),
               Value::Ints({1, 1, 2, 1}, {0, 3}));
-  // Both: 0.4 * 4 is 1.6, which a caller may round to 2.
+  // Scales and size: 0.4 * 4 is 1.6, which a caller may round to 2.
   ExpectFloats(OpCase("Resize")
                    .Input(x)
                    .Ints("size", {1, 2})
@@ -242,7 +242,7 @@ TEST(ResizeTest, Scales) {
                {1, 1, 2, 1}, {1, 3.5}, {1e-6, 0});
 }
 
-// The same session with other images: what was planned is planned anew.
+// The same session with other image sizes: the plan is made again.
 TEST(ResizeTest, SizesChangeBetweenRuns) {
   Random random(45);
   Setting s;
@@ -270,7 +270,7 @@ TEST(ResizeTest, SizesChangeBetweenRuns) {
   }
 }
 
-// An element without weight has no influence, not even as Inf or NaN.
+// An element with weight 0 has no influence, not even if it is Inf or NaN.
 TEST(ResizeTest, NanStaysInItsPlace) {
   const float nan = std::nanf("");
   ExpectFloats(OpCase("Resize")

@@ -61,7 +61,8 @@ TEST(SoftmaxTest, MatchesTheReferenceAlongEveryAxis) {
     for (size_t axis = 0; axis < shape.rank(); ++axis) {
       for (const bool log : {false, true}) {
         const Value x = random.Floats(shape, -20, 20);
-        // exp and the sum add an ulp or two each; log results are up to 45.
+        // exp and the sum have errors of an ulp or two each; logarithms are up
+        // to 45.
         ExpectFloats(OpCase("Softmax")
                          .Input(x)
                          .Int("axis", static_cast<int64_t>(axis))

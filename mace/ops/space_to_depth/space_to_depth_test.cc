@@ -46,7 +46,7 @@ TEST(SpaceToDepthTest, EveryOrder) {
                                    .Int("block", block)
                                    .String("order", order);
         ExpectValue(op_case, Value::Floats(deep, expected));
-        // Copied whatever they mean: integers too.
+        // Elements are copied whatever their type is: integers too.
         OpCase integers = op_case;
         integers.inputs[0].value.data_type = DataType::kInt32;
         Value moved = Value::Floats(deep, expected);

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Squeeze, as the converter knows it."""
+"""The converter's rules for Squeeze."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Squeeze(ReshapeRules):
             return super().quantization(op)
         axes = op.attr("axes") or [i for i, dim in enumerate(shape) if dim == 1]
         gone = {normalize_axis(axis, len(shape)) for axis in axes}
-        # The axis of several scales is not of length 1, and stays.
+        # An axis with several scales does not have length 1, and is kept.
         return [given.on_axis(given.axis - sum(axis < given.axis for axis in gone))]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:

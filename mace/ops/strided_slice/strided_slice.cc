@@ -11,8 +11,8 @@ namespace {
 // Python's slicing: begin and end count from the end when negative, and are
 // clamped to the elements there are.
 Cut CutAxis(int64_t size, int64_t begin, int64_t end, int64_t stride) {
-  // A step beyond the axis takes one element whatever its length; clamping
-  // it keeps the sums below from overflowing.
+  // A step larger than the axis takes one element, whatever the step is;
+  // limiting it prevents overflow of the sums below.
   stride = std::clamp(stride, -size - 1, size + 1);
   const int64_t lowest = stride > 0 ? 0 : -1;
   const int64_t highest = stride > 0 ? size : size - 1;

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""StridedSlice, as the converter knows it."""
+"""The converter's rules for StridedSlice."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class StridedSlice(MovementRules):
         return SunkTranspose(without_axes(perm, shrink) if shrink else perm, attrs)
 
     def is_identity(self, op: Op) -> bool:
-        # Any stride but 1 that keeps the length reverses the axis.
+        # Any stride other than 1 that keeps the length reverses the axis.
         forward = all(stride == 1 for stride in op.attr("strides"))
         shape = op.input(0).shape
         return forward and is_static(shape) and same_shape(shape, op.output.shape)
 
 
 def _slices(op: Op, rank: int) -> dict[int, slice]:
-    """Python's slice for each axis that is cut."""
+    """Python's slice for each axis that is sliced."""
     lists = [op.attr(n) for n in ("axes", "begins", "ends", "strides")]
     if len({len(entry) for entry in lists}) != 1:
         raise ValueError("axes, begins, ends and strides differ in length")
@@ -66,8 +66,8 @@ def _slices(op: Op, rank: int) -> dict[int, slice]:
     for axis, begin, end, stride in zip(*lists):
         if stride == 0:
             raise ValueError("a stride is 0")
-        # Walking backwards past the first element has no index in Python;
-        # the smallest 32-bit number stands for it.
+        # Python has no index for a backward slice that includes the first element; the
+        # smallest 32-bit number stands for it.
         stop = None if stride < 0 and end <= -(2**31) + 1 else end
         cuts[normalize_axis(axis, rank)] = slice(begin, stop, stride)
     if len(cuts) != len(lists[0]):

@@ -1,10 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What every registered operator owes, whatever it computes: a sound schema,
-// and for any operator that passes the schema either a status that names it or
-// outputs within the contract. Random shapes, types and attributes, hostile
-// ones included; run with sanitizers, this is the ops' fuzz test.
+// Tests that every registered operator must pass: a valid schema, and for any
+// case that passes the schema either a status that names the operator, or
+// outputs that satisfy the contract. Shapes, types and attributes are random
+// and may be invalid; with sanitizers, this is the fuzz test of operators.
 
 #include <gtest/gtest.h>
 
@@ -66,8 +66,8 @@ TEST(AllOpsTest, SchemasAreSound) {
   EXPECT_GT(types.size(), 20u);
 }
 
-// Where a processor has the instructions, the kernels that a signature names
-// are in the library: a family that does not exist would never be asked for.
+// If a processor has the instructions, the library contains the kernels that a
+// signature names: the signature of a misspelt family would never apply.
 TEST(AllOpsTest, SignaturesNameKernelsThatExist) {
   constexpr CpuIsa kIsas[] = {
 #define MACE_ISA_ENTRY(name, base) CpuIsa::name,
@@ -96,12 +96,13 @@ TEST(AllOpsTest, SignaturesNameKernelsThatExist) {
   EXPECT_GT(signatures, 15);
 }
 
-// Random floats lie within 4 of zero, weights within 1, and few sums have more
-// than a hundred terms: an order of summing is worth some 1e-6 of 400. A power
-// of a small difference (LocalResponseNorm) has larger relative errors.
+// Random floats are within 4 of zero, weights within 1, and few sums have more
+// than a hundred terms: a different order of summation changes a result by
+// about 1e-6 of 400. A power of a small difference (LocalResponseNorm) has
+// larger relative errors.
 constexpr op_test::Tolerance kOrderOfSums = {1e-5, 1e-4};
 
-// Terms of each sum that has packed weights.
+// The number of terms in each sum with packed weights.
 double TermsOf(const OpCase &op_case) {
   for (const CaseInput &input : op_case.inputs) {
     const Shape &shape = input.value.shape;
@@ -122,9 +123,9 @@ op_test::Tolerance ToleranceOf(const OpCase &op_case, CpuIsa isa) {
   if (!HasBf16(isa) || !HasLayout(op_case, ConstantLayout::kPackedO16Pairs)) {
     return kOrderOfSums;
   }
-  // Each activation, thus each term, which is 1.3 by mean square, is off by up
-  // to 2^-9 of itself, and such errors add up as their squares do: four times
-  // what is expected of them.
+  // Each activation, and therefore each term, whose root mean square is 1.3,
+  // has a relative error of up to 2^-9. The squares of such errors add up; the
+  // tolerance is four times the expected error.
   return {0.01 * std::sqrt(TermsOf(op_case)), 0.01};
 }
 
@@ -141,14 +142,14 @@ void ExpectClose(const Value &got,
   op_test::ExpectNear(got.floats(), {values.begin(), values.end()}, tolerance);
 }
 
-// How many threads a case runs with, drawn, and another number of them.
+// A random number of threads for a case, and a different one.
 std::pair<int, int> ThreadCounts(Random *random) {
   constexpr int kCounts[] = {1, 2, 3, 5};
   const int64_t first = random->Int(0, 3);
   return {kCounts[first], kCounts[(first + random->Int(1, 3)) % 4]};
 }
 
-// What deployments may ask for: half of all cases for nothing.
+// Adds random hints of a deployment; half of all cases have none.
 void AddHints(Random *random, OpCase *op_case) {
   constexpr Precision kPrecisions[] = {Precision::kFloat32, Precision::kFloat32,
                                        Precision::kBfloat16,
@@ -157,7 +158,8 @@ void AddHints(Random *random, OpCase *op_case) {
   op_case->Winograd(static_cast<int>(random->Int(0, 2)) * 2);
 }
 
-// On every instruction set in turn. How the work is split must not show.
+// On every instruction set in turn. Results must not depend on how work is
+// divided.
 TEST(AllOpsTest, HonourTheContractOnRandomCases) {
   constexpr int kCases = 2000;
   const std::vector<CpuIsa> isas = op_test::AvailableIsas();
@@ -195,7 +197,7 @@ TEST(AllOpsTest, HonourTheContractOnRandomCases) {
   }
 }
 
-// Each sums in its own order and has its own polynomials.
+// Each has its own order of summation and its own polynomials.
 TEST(AllOpsTest, InstructionSetsAgreeOnRandomCases) {
   constexpr int kCases = 1000;
   const std::vector<CpuIsa> isas = op_test::AvailableIsas();
@@ -229,9 +231,9 @@ TEST(AllOpsTest, InstructionSetsAgreeOnRandomCases) {
   }
 }
 
-// Small whole numbers instead of any: what operators make of them without
-// dividing is exact in 16 bits too, or rounded once. Those in 16 bits are any
-// bits so far, among them what float16 has no room for.
+// Replaces values by small integers: their results without division are exact
+// in 16 bits too, or rounded once. Random 16-bit values can have any bits,
+// including numbers that float16 cannot represent.
 void MakeWhole(OpCase *op_case) {
   for (CaseInput &input : op_case->inputs) {
     const DataType type = input.value.data_type;
@@ -256,10 +258,11 @@ void MakeWhole(OpCase *op_case) {
   }
 }
 
-// Operators that take activations in 16 bits give with them what they give in
-// float32. `rounding` is that of operators that make no sums; `per_term`, for
-// each term of a sum, which comes to 1.3 sqrt(n): every step is off by up to
-// half of that, 1.3 n times, and three times that.
+// Operators that support 16-bit activations give the same results with them as
+// in float32. `rounding` is the tolerance of operators without sums; `per_term`
+// is added for each term of a sum. A sum of n terms is about 1.3 sqrt(n); the
+// error of every step is up to half of the last place of that, in total 1.3 n
+// times as much; the tolerance is three times that.
 void CompareWithFloat(CpuIsa isa,
                       Precision precision,
                       double rounding,
@@ -310,7 +313,7 @@ TEST(AllOpsTest, GiveTheSameInFloat16) {
   if (isas == 0) GTEST_SKIP() << "no arithmetic in fp16 on this CPU";
 }
 
-// Sums are float, weights and what goes in and out bf16.
+// Sums are float; weights, inputs and outputs are bf16.
 TEST(AllOpsTest, GiveTheSameInBfloat16) {
   int isas = 0;
   for (CpuIsa isa : op_test::AvailableIsas()) {

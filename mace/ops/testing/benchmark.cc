@@ -16,7 +16,7 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, Function>>;
 
-// Registration happens before main, in any order: constructed at first use.
+// Registration happens before main, in any order: created at first use.
 Entries *AllEntries() {
   static Entries *entries = new Entries();
   return entries;
@@ -79,8 +79,8 @@ void State::Measure(int64_t input_bytes,
     return;
   }
   body();
-  // Doubles until a stretch takes 10 ms: enough for the clock, and the caches
-  // and frequency have settled.
+  // Doubles the iterations until they take 10 ms: enough for the clock's
+  // resolution, and the caches and the frequency have settled.
   int64_t iterations = 1;
   double elapsed = NanosecondsOf(iterations, body);
   while (elapsed < 1e7 && iterations < kMaxIterations) {

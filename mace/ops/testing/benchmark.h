@@ -9,7 +9,7 @@
 //         return op_test::OpCase("Softmax").Input(random->Floats(shape));
 //       });
 //
-// Those that differ in more than a shape call RegisterOp for each.
+// Benchmarks that differ in more than a shape call RegisterOp for each case.
 
 #ifndef MACE_OPS_TESTING_BENCHMARK_H_
 #define MACE_OPS_TESTING_BENCHMARK_H_
@@ -28,11 +28,12 @@ namespace mace::benchmark {
 struct Settings {
   int threads = 1;
   CpuIsa isa = CpuIsa::kNone;
-  // Call each body once, to see that it runs; what it takes says little.
+  // Call each body once, to check that it runs; its time means little.
   bool once = false;
 };
 
-// Chosen between these so that a benchmark takes about a second.
+// Limits of the number of iterations, which is chosen so that a benchmark takes
+// about a second.
 inline constexpr int64_t kMinIterations = 10;
 inline constexpr int64_t kMaxIterations = 1000000000;
 inline constexpr int64_t kTargetNanoseconds = 1000000000;
@@ -47,14 +48,15 @@ struct Measurement {
   int64_t macs = 0;         // per iteration; 0 if not meaningful
 };
 
-// Handed to a benchmark, which prepares its data and calls Measure once.
+// Passed to a benchmark, which prepares its data and calls Measure once.
 class State {
  public:
   explicit State(const Settings &settings) : settings_(settings) {}
   const Settings &settings() const { return settings_; }
 
-  // Times `body`: a few calls to warm up and to choose the iterations, then
-  // these; or one call, see Settings. Input bytes and macs are per call.
+  // Measures `body`: a few calls to warm up and to choose the number of
+  // iterations, then the iterations; or one call, see Settings. Input bytes and
+  // macs are per call.
   void Measure(int64_t input_bytes,
                int64_t macs,
                const std::function<void()> &body);
@@ -73,7 +75,7 @@ class State {
 using Function = std::function<void(State *)>;
 using MakeCase = std::function<op_test::OpCase(op_test::Random *)>;
 
-// Adds to the list that Run goes through; called before main.
+// Adds a benchmark for Run; called before main.
 void Register(const std::string &name, Function function);
 // One op, through its real Init, shape function and Plan; only Run is timed.
 void RegisterOp(const std::string &name, MakeCase make);
@@ -86,10 +88,10 @@ struct OpBenchmarks {
                op_test::OpCase (*make)(op_test::Random *, const Shape &));
 };
 
-// Weights at the next port of `op_case`, packed as `type` says, which is also
-// the one of OpName: "float"; "half", "bfloat16" or "int8" where they are
-// stored so; "fp16" or "bf16" where operators compute so, too, in
-// float32 on a processor without the arithmetic.
+// Adds packed weights at the next port of `op_case`. `type`, which is also used
+// in OpName: "float"; "half", "bfloat16" or "int8" for weights stored in these
+// types; "fp16" or "bf16" if operators also compute in them (in float32 on a
+// processor without the arithmetic).
 void AddWeights(const std::string &type,
                 const op_test::Value &plain,
                 int64_t groups,
@@ -116,7 +118,7 @@ std::string Line(const std::string &name,
                  size_t name_width,
                  const Measurement &measurement);
 
-// All that were registered, by name.
+// All registered benchmarks, by name.
 std::vector<std::pair<std::string, Function>> Registered();
 
 // Runs what the filter selects and prints the table to stdout. Returns the

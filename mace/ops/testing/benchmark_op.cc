@@ -21,7 +21,7 @@ using op_test::OpCase;
 
 constexpr uint32_t kSeed = 1;
 
-// One op with its memory.
+// One operator with its memory.
 class Subject {
  public:
   Subject(const OpCase &op_case, const Settings &settings)
@@ -73,7 +73,7 @@ class Subject {
   int64_t macs() const {
     return planned_->plan() == nullptr ? 0 : planned_->plan()->Macs();
   }
-  // Of what is computed, not of constants.
+  // Bytes of computed inputs, without constants.
   int64_t input_bytes() const {
     int64_t bytes = 0;
     for (const CaseInput &input : case_.inputs) {
@@ -111,7 +111,8 @@ class Subject {
     }
   }
 
-  // As the engine hands them to an operator that computes in 16 bits.
+  // Converts inputs as the engine does for an operator that computes in 16
+  // bits.
   void HalveInputs() {
     const DataType type = StorageType(case_.hints.precision);
     const bool bf16 = type == DataType::kBfloat16;

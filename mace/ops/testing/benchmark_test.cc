@@ -62,7 +62,7 @@ TEST(BenchmarkTest, PrintsTheDocumentedColumns) {
 TEST(BenchmarkTest, MeasuresAtLeastTheMinimum) {
   State state((Settings()));
   int64_t calls = 0;
-  // 1 ms each: a thousand iterations would be a second; no more than that.
+  // 1 ms each: a thousand iterations take a second, so there are no more.
   state.Measure(1, 1, [&calls] {
     ++calls;
     volatile int64_t sink = 0;

@@ -42,7 +42,7 @@ std::vector<CpuIsa> AvailableIsas() {
 
 namespace {
 
-// Dense, with rows apart, and in place of each input that it may.
+// Dense, with strided rows, and in place of each input that allows it.
 void ExpectSameInBands(const OpCase &op_case,
                        const OpResult &first,
                        RunOptions options) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The engine's side of cpu_op.h, for one op alone.
+// The engine's side of cpu_op.h, for a single operator.
 
 #ifndef MACE_OPS_TESTING_FAKE_CONTEXTS_H_
 #define MACE_OPS_TESTING_FAKE_CONTEXTS_H_
@@ -144,7 +144,7 @@ class FakePlanContext final : public PlanContext {
     for (const auto &fill : fills_) total += fill.first;
     return total;
   }
-  // After Plan, as the engine does.
+  // To be called after Plan, as in the engine.
   MaceStatus FillPrepared() {
     for (const auto &[bytes, fill] : fills_) {
       prepared_->push_back(std::make_unique<GuardedBuffer>(bytes));

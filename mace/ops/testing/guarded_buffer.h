@@ -9,11 +9,12 @@
 
 namespace mace::op_test {
 
-// Memory at a multiple of 64 bytes, as the engine's arena gives it, between
-// two zones that nobody may write. AddressSanitizer also reports reads there.
+// Memory aligned to 64 bytes, like the engine's arena, between two guard zones
+// that must not be written. AddressSanitizer also reports reads there.
 class GuardedBuffer {
  public:
-  // Filled with `poison`: 0xff is a NaN in every float type and -1 elsewhere.
+  // Filled with `poison`: 0xff is NaN in every float type and -1 in signed
+  // integers.
   explicit GuardedBuffer(size_t size, uint8_t poison = 0xff);
   ~GuardedBuffer();
   GuardedBuffer(const GuardedBuffer &) = delete;

@@ -30,8 +30,9 @@ void ForEachIndex(const Shape &shape, F f) {
   }
 }
 
-// Position of an index in a dense tensor. Axes of length 1 take any index, and
-// leading axes that the shape lacks are dropped: NumPy's broadcasting.
+// The position of an index in a dense tensor. Any index is valid for axes of
+// length 1, and leading axes that the shape does not have are ignored: NumPy's
+// broadcasting.
 inline int64_t Flat(const Shape &shape, const Index &index) {
   int64_t flat = 0;
   const size_t skip = index.size() - shape.rank();

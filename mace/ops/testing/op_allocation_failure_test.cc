@@ -1,11 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Each operator on its own, with every allocation of its creation, Init,
-// InferShapes, Plan and Run failing once: it ends with an error or
-// std::bad_alloc (which the engine turns into one), or gives the same result;
-// and leaks nothing, on which the address sanitizer looks. The allocations of
-// the test bench fail too.
+// Tests each operator separately and makes every allocation of its creation,
+// Init, InferShapes, Plan and Run fail once. The operator must return an error
+// or throw std::bad_alloc (which the engine converts to an error), or give the
+// same result, and must not leak, which the address sanitizer checks. The
+// allocations of the test code fail too.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ using op_test::OpResult;
 using op_test::Random;
 using op_test::RandomCase;
 
-// What a case came to while allocation `n` failed.
+// The outcome of a case in which allocation `n` failed.
 enum class Ending { kNoFailure, kThrown, kStatus, kSame, kWrong };
 
 Ending EndingOf(const OpCase &op_case, const OpResult &expected, int64_t n) {

@@ -109,7 +109,7 @@ OpCase &OpCase::Packed(const Value &plain, int64_t groups, DataType type) {
   const int64_t panels = (columns + kPanel - 1) / kPanel;
   const size_t count = static_cast<size_t>(groups * panels * depth * kPanel);
   std::vector<float> packed(count, 0.0f);
-  // Not over groups, of which there may be any number without outputs.
+  // Does not loop over groups: without outputs, their number may be arbitrary.
   for (int64_t o = 0; o < groups * columns; ++o) {
     const int64_t n = o % columns;
     const int64_t panel = o / columns * panels + n / kPanel;

@@ -105,27 +105,27 @@ struct OpCase {
     return Add(CaseInput::Kind::kConstant, value);
   }
   OpCase &NoInput() { return Add(CaseInput::Kind::kAbsent, Value()); }
-  // A filter or matrix of logical shape [O, ...], given plainly in row-major
-  // order [groups * (O / groups)][K] and stored in layout PACKED_O16 as `type`
+  // A filter or matrix of logical shape [O, ...], given in row-major order
+  // [groups * (O / groups)][K] and stored in layout PACKED_O16 as `type`
   // (float32, float16 or bfloat16; the values are rounded to it).
   OpCase &Packed(const Value &plain,
                  int64_t groups = 1,
                  DataType type = DataType::kFloat32);
-  // The same in layout PACKED_O16_SCALED; to `stored`, unless it is null, the
-  // values that the file then has.
+  // The same in layout PACKED_O16_SCALED. Unless `stored` is null, it receives
+  // the values that are stored.
   OpCase &PackedScaled(const Value &plain,
                        int64_t groups = 1,
                        Value *stored = nullptr);
   // The same, as bfloat16 in layout PACKED_O16_PAIRS.
   OpCase &PackedPairs(const Value &plain, int64_t groups = 1);
 
-  // The deployment's hint, 0 unless set.
+  // The deployment's hint; 0 unless set.
   OpCase &Winograd(int max_tile) {
     hints.winograd = max_tile;
     return *this;
   }
 
-  // The deployment's, float32 unless set.
+  // The deployment's precision; float32 unless set.
   OpCase &ComputeIn(Precision precision) {
     hints.precision = precision;
     return *this;
@@ -152,19 +152,19 @@ struct OpCase {
   }
 };
 
-// Float32 values in 16 bits.
+// float32 values, stored in 16 bits.
 Value InFloat16(const Value &floats);
 Value InBfloat16(const Value &floats);
 
 // Conversions between float and the 16-bit storage types, bit by bit and slow:
-// the reference for the kernels'. Narrowing rounds to nearest even.
+// the reference for the kernels. Narrowing rounds to nearest even.
 uint16_t NarrowToFloat16(float value);
 float WidenFloat16(uint16_t bits);
 uint16_t NarrowToBfloat16(float value);
 float WidenBfloat16(uint16_t bits);
 
-// The numbers of fp16, or bf16, next to floats; what a deployment file says to
-// compute in it; and the most that rounding to it changes, relatively.
+// Values rounded to fp16 or bf16; the precision that a deployment file names
+// for it; and the largest relative rounding error.
 Value RoundToHalf(const Value &x, bool bf16);
 inline Precision HalfPrecision(bool bf16) {
   return bf16 ? Precision::kBfloat16 : Precision::kFloat16;

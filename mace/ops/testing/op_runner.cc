@@ -59,10 +59,11 @@ class OpSession::Impl {
 
  private:
   MaceStatus Init();
-  // Whether the engine would have these activations in 16 bits.
+  // Whether the engine would store these activations in 16 bits.
   bool InHalf(const std::vector<CaseInput> &inputs) const;
   OpResult RunStored(const std::vector<CaseInput> &inputs);
-  // Binds tensors to the inputs; `known` leaves out values that appear at Run.
+  // Binds tensors to the inputs; `known` leaves out values that are set only
+  // for Run.
   void Bind(const std::vector<CaseInput> &inputs);
   void CheckUnchanged(const std::vector<CaseInput> &inputs, OpResult *result);
   MaceStatus InferShapes(std::vector<Tensor> *outputs, OpResult *result);
@@ -70,8 +71,8 @@ class OpSession::Impl {
   MaceStatus Compute(const FakePlanContext &planned,
                      std::vector<Tensor> *computed,
                      OpResult *result);
-  // Moves inputs, and the places that outputs will have, apart and into each
-  // other as the options say and the op allows.
+  // Makes inputs and outputs strided, or places them in each other, as the
+  // options say and the operator allows.
   void SpreadRows(const FakePlanContext &planned, std::vector<Tensor> *outputs);
   void PlaceParts(const FakePlanContext &planned, std::vector<Tensor> *outputs);
 
@@ -182,7 +183,7 @@ OpResult OpSession::Impl::Run(const std::vector<CaseInput> &inputs) {
   const bool bf16 = type == DataType::kBfloat16;
   std::vector<CaseInput> halves = inputs;
   for (CaseInput &input : halves) {
-    // Values that are known before the run are cast, too, and known then.
+    // Values that are known before the run are converted too, and remain known.
     const bool constant = input.kind == CaseInput::Kind::kConstant;
     if (constant || input.value.data_type != DataType::kFloat32) continue;
     input.value = bf16 ? InBfloat16(input.value) : InFloat16(input.value);
@@ -230,7 +231,7 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
 MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
                                         OpResult *result) {
   const OpSchema &schema = *OpRegistration::Find(case_.def.type, CPU)->schema();
-  // As the model has it: float, however it is stored.
+  // As in the model: float, however it is stored.
   const DataType half = StorageType(case_.hints.precision);
   std::vector<Tensor> logical = tensors_;
   std::vector<const Tensor *> inputs;
@@ -278,8 +279,8 @@ MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
   return MaceStatus();
 }
 
-// Plans are values: one for other shapes must not change the first. Whether
-// the operator takes these shapes does not matter.
+// Planning for other shapes must not change the first plan. It does not matter
+// whether the operator accepts these shapes.
 void OpSession::Impl::PlanForOthers() {
   std::vector<Tensor> others = tensors_;
   std::vector<const Tensor *> inputs;
@@ -299,7 +300,7 @@ void OpSession::Impl::PlanForOthers() {
     outputs[i].data_type = shaped.outputs()[i].data_type;
   }
   FakePlanContext planned(inputs, outputs, &pool_, &prepared_);
-  // A transformed constant is asked for once.
+  // A transformed constant is requested once.
   if (IsOk(op_->Plan(&planned))) planned.FillPrepared();
 }
 

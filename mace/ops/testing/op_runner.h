@@ -22,13 +22,14 @@ namespace mace::op_test {
 struct RunOptions {
   CpuIsa isa = BestCpuIsa();
   int threads = 1;
-  // Index of the AllowInPlace call of Plan to make use of; -1 for none.
+  // The index of the AllowInPlace call of Plan to use; -1 for none.
   int in_place = -1;
-  // Lay every input and output that may be with its rows apart.
+  // Make all inputs and outputs strided that may be.
   bool strided = false;
-  // Compute every input that may be a part of an output in its place there.
+  // Place every input that may be a part of an output in that output.
   bool parts = false;
-  // Compute bands of rows one by one, where the op can (row_bands.h).
+  // Compute bands of rows one by one, if the operator supports it
+  // (row_bands.h).
   bool bands = false;
 };
 
@@ -40,21 +41,23 @@ struct OpResult {
   bool may_be_strided = false;  // any input or output
   bool may_have_parts = false;
   bool may_run_in_bands = false;
-  size_t prepared_bytes = 0;  // asked for by this run's Plan
-  // Breaches of the contract of op.h, which no status excuses; empty if none.
+  size_t prepared_bytes = 0;  // requested by the Plan of this run
+  // Violations of the contract of cpu_op.h, which are errors whatever the
+  // status is; empty if none.
   std::string violation;
   std::string kernel_name;
   int64_t macs = 0;
 };
 
-// What the engine checks before an op sees an operator: ports, types,
-// constants, attribute kinds. INVALID_ARGS or UNSUPPORTED names all problems.
+// The engine's checks before an operator is created: ports, types, constants,
+// attribute kinds. INVALID_ARGS or UNSUPPORTED names all problems.
 MaceStatus CheckAgainstSchema(const OpSchema &schema, const OpCase &op_case);
 
-// An op that lives through several runs.
+// An operator that is used for several runs.
 class OpSession {
  public:
-  // Looks the type up among the registered CPU ops, checks the schema, Init.
+  // Finds the type among the registered CPU operators, checks the schema, and
+  // calls Init.
   OpSession(const OpCase &op_case, const RunOptions &options);
   ~OpSession();
 
@@ -77,8 +80,8 @@ OpResult RunOp(const OpCase &op_case, const RunOptions &options = RunOptions());
 // "isa avx2, 3 threads, in place -1, rows apart"
 std::string OptionsText(const RunOptions &options);
 
-// Expects, with EXPECT, that `other` honours the contract and came to the same
-// status and the same bits as `first`; `text` says what differed.
+// Expects that `other` satisfies the contract and has the same status and the
+// same bits as `first`; `text` says what differed between the runs.
 void ExpectSame(const OpResult &first,
                 const OpResult &other,
                 const std::string &text);
@@ -91,18 +94,18 @@ struct IsaResult {
 // The ISAs that this processor can run.
 std::vector<CpuIsa> AvailableIsas();
 
-// Runs the case on every available ISA; for each with 1 and 3 threads, in
-// place wherever the op allows it, and twice in one session. All of these must
-// succeed or fail alike and give the same bits (reported by EXPECT). One
-// result per ISA.
+// Runs the case on every available ISA, with 1 and 3 threads, in place wherever
+// the operator allows it, and twice in one session. All runs must succeed or
+// fail in the same way and give the same bits (checked with EXPECT). Returns
+// one result per ISA.
 std::vector<IsaResult> RunEverywhere(const OpCase &op_case);
 
-// From now on RunEverywhere runs each case once, by this: for a program that
-// runs the cases of the tests in one more way.
+// From now on, RunEverywhere calls `run` once for each case: for a program that
+// runs the cases of the tests in another way.
 void RunCasesBy(OpResult (*run)(const OpCase &op_case));
 
-// RunEverywhere must fail with `code` and a message that names the operator
-// and holds `text`.
+// RunEverywhere must fail with `code` and a message that names the operator and
+// contains `text`.
 void ExpectError(const OpCase &op_case,
                  MaceStatus::Code code,
                  const std::string &text);
@@ -119,13 +122,13 @@ void ExpectNear(const std::vector<float> &actual,
                 const std::vector<double> &expected,
                 const Tolerance &tolerance);
 
-// RunEverywhere, then shape and values of output 0 of every ISA.
+// Calls RunEverywhere, then checks shape and values of output 0 for every ISA.
 void ExpectFloats(const OpCase &op_case,
                   const Shape &shape,
                   const std::vector<double> &expected,
                   const Tolerance &tolerance);
 
-// Likewise for exact results of any type.
+// The same for exact results of any type.
 void ExpectValue(const OpCase &op_case, const Value &expected);
 void ExpectValues(const OpCase &op_case, const std::vector<Value> &expected);
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The harness must catch what it claims to catch: each op here breaks one rule
+// Tests that the harness finds violations: each operator here breaks one rule
 // of cpu_op.h.
 
 #include "mace/ops/testing/op_runner.h"
@@ -301,7 +301,7 @@ TEST(OpCaseTest, PacksInBlocksOf16) {
   EXPECT_EQ(packed[64], 34);  // group 1: o 17
 }
 
-// As random attributes have it: it used to take forever, or to divide by 0.
+// Random attributes contain this: it used to run forever, or to divide by 0.
 TEST(OpCaseTest, PacksNothingOfMoreGroupsThanOutputs) {
   for (const int64_t outputs : {0, 3}) {
     const Value plain = Value::Floats(

@@ -29,8 +29,8 @@ Shape RandomShape(Random *random) {
   for (int64_t i = 0; i < rank; ++i) {
     shape.Append(random->Int(0, 12) == 0 ? 0 : random->Int(1, 5));
   }
-  // Long enough for whole vectors, several at once, and for a tail; mostly the
-  // channels.
+  // Long enough for whole vectors, several at a time, and a remainder; usually
+  // for the channels.
   if (rank > 0 && rank <= 4 && random->Int(0, 2) == 0) {
     const int64_t axis =
         random->Int(0, 3) == 0 ? random->Int(0, rank - 1) : rank - 1;
@@ -56,8 +56,8 @@ Value RandomValue(DataType type, const Shape &shape, Random *random) {
   return value;
 }
 
-// Half of all cases are tame: small numbers and lists of one length, so that
-// operators with many constraints are reached too.
+// Half of all cases are simple: small numbers and lists of one length, so that
+// operators with many constraints run, too.
 struct Style {
   bool tame = false;
   int64_t list_length = 0;
@@ -77,7 +77,7 @@ int64_t RandomInteger(const Style &style, Random *random) {
   }
 }
 
-// Strings are enumerations; the error message lists the values.
+// Strings are enumerations; the error message lists their values.
 std::string RandomEnum(const OpCase &op_case,
                        const char *name,
                        Random *random) {
@@ -134,7 +134,7 @@ void AddAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
   }
 }
 
-// Up to `count` numbers behind `marker`, with commas between them.
+// Up to `count` numbers after `marker`, separated by commas.
 std::vector<int64_t> NumbersAfter(const std::string &text,
                                   const std::string &marker,
                                   size_t count) {
@@ -151,7 +151,7 @@ std::vector<int64_t> NumbersAfter(const std::string &text,
   return numbers;
 }
 
-// A valid value for an attribute of integers, by what an error says of it.
+// Finds a valid value for an integer attribute from the error message.
 void RepairAttribute(const std::string &problem,
                      const AttributeSchema &attribute,
                      size_t list_length,
@@ -185,7 +185,7 @@ void RepairAttribute(const std::string &problem,
   op_case->Ints(attribute.name, values);
 }
 
-// Does what the error says: whoever follows it gets to valid attributes.
+// Corrects attributes as the error message says, until they are valid.
 void RepairAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
   constexpr int kRounds = 3;
   const auto list_length = static_cast<size_t>(random->Int(1, 4));
@@ -232,7 +232,7 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
   OpCase op_case(
       schema.type,
       schema.output_count + static_cast<size_t>(many ? random->Int(0, 3) : 0));
-  // Operands that fit each other are more interesting than ones that don't.
+  // Operands with matching shapes are more useful than others.
   const Shape common = RandomShape(random);
   DataType type = DataType::kUnknown;
   int64_t outputs = 0;  // of a filter, once there is one

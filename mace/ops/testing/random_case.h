@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Cases of any operator, by its schema alone: random shapes, types and
-// attributes, hostile ones included. Many are no valid operator.
+// Cases of any operator, generated only from its schema: random shapes, types
+// and attributes, including malformed ones. Many cases are invalid.
 
 #ifndef MACE_OPS_TESTING_RANDOM_CASE_H_
 #define MACE_OPS_TESTING_RANDOM_CASE_H_
@@ -19,8 +19,8 @@ namespace mace::op_test {
 // All operators that are linked in.
 std::vector<const OpRegistration *> CpuOps();
 
-// An operator's own numbers, so that a new one does not change the cases of the
-// others.
+// Random numbers for one operator, so that a new operator does not change the
+// cases of the others.
 Random RandomOf(const OpRegistration &op, uint32_t seed);
 
 OpCase RandomCase(const OpSchema &schema, Random *random);

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tensors whose rows lie apart, with poison (guarded_buffer.h) between them.
+// Tensors with strided rows, with poison (guarded_buffer.h) between them.
 
 #ifndef MACE_OPS_TESTING_ROWS_APART_H_
 #define MACE_OPS_TESTING_ROWS_APART_H_
@@ -13,16 +13,16 @@
 
 namespace mace::op_test {
 
-// Elements between rows that are apart: no multiple of a vector.
+// Elements between strided rows: not a multiple of a vector.
 inline constexpr int64_t kRowGap = 5;
 
-// From the first element of the tensor to its last.
+// Bytes from the first element of the tensor to its last.
 size_t SpreadBytes(const Tensor &tensor);
 
-// Dense values to where the tensor lies.
+// Copies dense values into the tensor.
 void ScatterRows(const Tensor &tensor, const uint8_t *dense);
 
-// The reverse. False if something else than poison lies between the rows.
+// The reverse. Returns false if the poison between rows was overwritten.
 bool GatherRows(const Tensor &tensor, uint8_t *dense);
 
 }  // namespace mace::op_test

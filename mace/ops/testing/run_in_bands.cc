@@ -54,7 +54,7 @@ std::string CheckRows(const RowBands &bands, int64_t outputs, int64_t inputs) {
   return std::string();
 }
 
-// The rows, with the pixels as far apart as those of the tensor.
+// The rows, with the same distance between pixels as in the tensor.
 struct Rows {
   Rows(const Tensor &tensor, const uint8_t *data, const RowRange &rows)
       : size(DataTypeSize(tensor.data_type)),
@@ -95,7 +95,7 @@ std::string RunInBands(const RowBands &bands,
   const size_t output_row = RowBytes(*output);
   const size_t place_row =
       static_cast<size_t>(shape[2] * stride) * DataTypeSize(output->data_type);
-  // Nobody may read or write there.
+  // Must not be read or written.
   uint8_t nowhere = 0;
   input->data = &nowhere;
   output->data = &nowhere;

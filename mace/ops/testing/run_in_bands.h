@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs an operator as a chain would: band by band, each from the rows that it
-// asks for and no others.
+// Runs an operator as a chain would: band by band, each from only the rows that
+// it requested.
 
 #ifndef MACE_OPS_TESTING_RUN_IN_BANDS_H_
 #define MACE_OPS_TESTING_RUN_IN_BANDS_H_
@@ -15,10 +15,11 @@
 
 namespace mace::op_test {
 
-// In place of Op::Run. `inputs` and `outputs` are those of `context`. Bands of
-// random heights in random order; each finds its input, output (unless rows of
-// it are apart, or it lies in an input) and scratch between guard zones.
-// Returns which rule of row_bands.h was broken; empty if none.
+// Replaces Op::Run. `inputs` and `outputs` are those of `context`. Runs bands
+// of random heights in random order; the input, the output (unless its rows are
+// strided, or it is in an input) and the scratch memory of each band are
+// between guard zones. Returns the rule of row_bands.h that was broken; empty
+// if none.
 std::string RunInBands(const RowBands &bands,
                        const RunContext &context,
                        Tensor *input,

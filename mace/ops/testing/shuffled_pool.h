@@ -13,8 +13,9 @@
 
 namespace mace::op_test {
 
-// Parts of random size in random order on random threads, one at a time: what
-// depends on the split, the order or the thread shows in every run.
+// Runs parts of random size in random order on random threads, one at a time:
+// code that depends on the division, the order or the thread gives different
+// results in every run.
 class ShuffledPool final : public ThreadPool {
  public:
   explicit ShuffledPool(int threads) : threads_(threads), engine_(17) {}

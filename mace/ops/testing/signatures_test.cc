@@ -1,9 +1,10 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// In which types operators of a whole library take and give floats, on every
-// instruction set that has such arithmetic: declarations, conditions and
-// kernels together. Nothing runs, so that the processor need not have it.
+// Tests the types in which the operators of a whole library read and write
+// floats, on every instruction set with such arithmetic: declarations,
+// conditions and kernels together. Nothing runs, so the processor need not
+// support it.
 
 #include <gtest/gtest.h>
 
@@ -71,7 +72,7 @@ Stores After(const OpCase &op_case, CpuIsa isa, Precision precision) {
   return signature->follows_inputs ? Stores::kFollows : Stores::kComputes;
 }
 
-// Instruction sets with arithmetic of that precision.
+// The instruction sets with arithmetic of that precision.
 std::vector<CpuIsa> Having(Precision precision) {
   std::vector<CpuIsa> isas;
   for (CpuIsa isa : {
@@ -86,8 +87,8 @@ std::vector<CpuIsa> Having(Precision precision) {
   return isas;
 }
 
-// What it is for either precision where the processor has the arithmetic; and
-// for float32, nothing but that.
+// Expects these types for each precision if the instruction set has the
+// arithmetic, and none for float32.
 void ExpectStores(const OpCase &op_case, Stores fp16, Stores bf16) {
   SCOPED_TRACE(op_case.def.type);
   for (CpuIsa isa : Having(Precision::kFloat16)) {

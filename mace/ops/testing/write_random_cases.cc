@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes random cases of every operator with what the operator made of them,
-// for test/conformance/op_rules_test.py: it holds the converter's rules against
+// Writes random cases of every operator and their results, for
+// test/conformance/op_rules_test.py, which compares the converter's rules with
 // them.
 //
 //   write_random_cases FILE
@@ -32,16 +32,17 @@ using op_test::OpResult;
 using op_test::Random;
 using op_test::Value;
 
-// Of each operator: so many that it computes, or after kDraws draws at least
-// kFewest; so many that it refuses. Few random cases fit operators with many
-// constraints: InstanceNorm computes one of 3000.
+// Per operator: the number of cases that it computes, or, after kDraws
+// attempts, at least kFewest; and the number of cases that it refuses. Few
+// random cases are valid for operators with many constraints: InstanceNorm
+// computes one of 3000.
 constexpr int kComputed = 60;
 constexpr int kFewest = 12;
 constexpr int kRefused = 30;
 constexpr int kDraws = 3000;
 constexpr int kMostDraws = 60000;
-// A case with more elements than these shows nothing that a smaller one does
-// not.
+// A case with more elements than this shows nothing that a smaller one does not
+// show.
 constexpr int64_t kMaxElements = 1 << 15;
 
 int64_t GroupsOf(const OpCase &op_case) {
@@ -51,9 +52,9 @@ int64_t GroupsOf(const OpCase &op_case) {
   return 1;
 }
 
-// How weights are stored is no matter of the converter's rules: all of them
-// become float32, packed as the attribute `groups` asks for. `plain` gets the
-// values of every input as the converter has them.
+// The converter's rules do not depend on how weights are stored: all of them
+// become float32, packed for the attribute `groups`. `plain` gets the values of
+// every input as the converter has them.
 bool StoreInFloat(Random *random, OpCase *op_case, std::vector<Value> *plain) {
   const int64_t groups = GroupsOf(*op_case);
   for (CaseInput &input : op_case->inputs) {

@@ -27,7 +27,7 @@ using op_test::Random;
 using op_test::Tolerance;
 using op_test::Value;
 
-// Every permutation of shapes around the edges of tiles and blocks, by values
+// Every permutation of shapes around the edges of tiles and blocks, with values
 // that differ in every byte of an element.
 template <typename T>
 void ExpectEveryPermutation(DataType type) {
@@ -93,8 +93,8 @@ TEST(TransposeTest, TakesEveryElementType) {
   }
 }
 
-// As of the colours of an image, which have code of their own; with rests and
-// in several tasks.
+// As for the colours of an image, which have their own code; with remainders
+// and in several tasks.
 TEST(TransposeTest, FewChannels) {
   for (const int64_t channels : {2, 3, 4, 5}) {
     for (const int64_t pixels : {1, 19, 40000}) {

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where, as the converter knows it."""
+"""The converter's rules for Where."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ const OpBenchmarks benchmarks("WHERE",
                               "MASK_1_128_128",
                               {{12, 128, 128}},
                               [](Random *random, const Shape &scores) {
-                                // Attention to what came before.
+                                // A causal attention mask.
                                 std::vector<uint8_t> mask;
                                 for (int i = 0; i < 128 * 128; ++i)
                                   mask.push_back(i / 128 >= i % 128);

@@ -24,7 +24,7 @@ Value RandomBools(Random *random, const Shape &shape) {
   return Value::Bools(shape, values);
 }
 
-// Where element `at` of an output of shape `y` lies in `x`.
+// The position in `x` of element `at` of an output of shape `y`.
 size_t From(const Shape &x, const Shape &y, int64_t at) {
   int64_t index = 0;
   int64_t stride = 1;

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the tests of convolution compare with: its definition, in double.
+// The reference of convolution tests: the definition, in double.
 
 #ifndef MACE_OPS_WINDOW_CONV_TESTING_H_
 #define MACE_OPS_WINDOW_CONV_TESTING_H_
@@ -30,10 +30,11 @@ std::vector<double> Convolve(const Value &input,
                              const std::vector<float> &bias,
                              const NaiveConv &n);
 
-// A depthwise filter, [KH, KW, C, M], as that of C groups: [C * M, KH, KW, 1].
+// A depthwise filter, [KH, KW, C, M], as a filter of C groups: [C * M, KH, KW,
+// 1].
 Value AsGroups(const Value &depthwise);
 
-// Of values of at most 1 in sums of a few hundred products.
+// For sums of a few hundred products of values of at most 1.
 inline constexpr Tolerance kConvTolerance = {2e-5, 2e-5};
 
 }  // namespace mace::op_test

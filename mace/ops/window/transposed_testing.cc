@@ -35,7 +35,7 @@ Shape TransposedShape(const Shape &x,
   return y;
 }
 
-// Scatters every input.
+// Adds every input to the outputs that it contributes to.
 std::vector<double> ConvolveTransposed(const Value &input,
                                        const Value &filter,
                                        const std::vector<float> &bias,

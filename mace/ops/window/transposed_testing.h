@@ -1,8 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the tests of transposed convolutions compare with: the definition, in
-// double.
+// The reference of transposed convolution tests: the definition, in double.
 
 #ifndef MACE_OPS_WINDOW_TRANSPOSED_TESTING_H_
 #define MACE_OPS_WINDOW_TRANSPOSED_TESTING_H_
@@ -14,7 +13,8 @@
 
 namespace mace::op_test {
 
-// Pads, which are cut off the output: before in height and width, then after.
+// Pads are removed from the output: at the top and left, then at the bottom and
+// right.
 struct TransposedGeometry {
   int64_t strides[2] = {1, 1};
   int64_t pads[4] = {0, 0, 0, 0};
@@ -23,10 +23,11 @@ struct TransposedGeometry {
   int64_t groups = 1;
 };
 
-// The same in height and width, and on all sides.
+// The same values in height and width, and on all sides.
 TransposedGeometry Strided(int64_t stride, int64_t pad);
 
-// `op_case` with these attributes; not the groups, which not all have.
+// `op_case` with these attributes, without groups, which not all operators
+// have.
 OpCase WithGeometry(OpCase op_case, const TransposedGeometry &g);
 
 // x: [N, H, W, C]; f: [O, KH, KW, C / groups].

@@ -22,7 +22,7 @@ Result<int64_t> TransposedOutput(const char *axis_name,
                        " is out of range");
   }
   if (size == 0) return int64_t{0};
-  // Two products below 2^62 each.
+  // Two products, each below 2^62.
   const int64_t reach = axis.stride * (size - 1) + 1;
   const int64_t extent = (axis.kernel - 1) * axis.dilation;
   const int64_t pads = axis.pad_before + axis.pad_after - axis.output_padding;
@@ -40,7 +40,7 @@ ConvPoolArgs ReportTransposed(const TransposedAxis &rows,
                               const TransposedAxis &columns,
                               const Shape &kernels) {
   ConvPoolArgs args;
-  args.padding_type = -1;  // as the numbers say
+  args.padding_type = -1;  // explicit, as the numbers show
   for (const TransposedAxis *axis : {&rows, &columns}) {
     args.strides.push_back(static_cast<int>(axis->stride));
     args.dilations.push_back(static_cast<int>(axis->dilation));

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the windows of a transposed convolution lie.
+// Window positions of a transposed convolution.
 
 #ifndef MACE_OPS_WINDOW_TRANSPOSED_WINDOW_H_
 #define MACE_OPS_WINDOW_TRANSPOSED_WINDOW_H_
@@ -24,8 +24,8 @@ Result<int64_t> TransposedOutput(const char *axis_name,
                                  const TransposedAxis &axis,
                                  int64_t size);
 
-// Takes the attributes strides, pads, dilations and output_padding of an
-// operator; 0 is vertical, 1 horizontal.
+// Reads the attributes strides, pads, dilations and output_padding of an
+// operator; index 0 is vertical, 1 horizontal.
 template <typename Attributes>
 TransposedAxis MakeTransposedAxis(const Attributes &attributes,
                                   int index,

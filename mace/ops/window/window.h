@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the windows of convolution and pooling lie: output sizes and padding.
+// Window positions of convolution and pooling: output sizes and padding.
 
 #ifndef MACE_OPS_WINDOW_WINDOW_H_
 #define MACE_OPS_WINDOW_WINDOW_H_
@@ -14,7 +14,7 @@
 
 namespace mace {
 
-// A window as the attributes describe it. Index 0 is vertical, 1 horizontal.
+// A window as in the attributes. Index 0 is vertical, 1 horizontal.
 struct WindowSpec {
   int64_t kernel[2] = {1, 1};
   int64_t stride[2] = {1, 1};
@@ -33,15 +33,15 @@ struct WindowAxis {
   int64_t stride = 1;
   int64_t dilation = 1;
   int64_t pad_before = 0;
-  // Declared padding: what ceil_mode adds behind it is not in here.
+  // The declared padding, without the padding that ceil_mode adds.
   int64_t pad_after = 0;
   int64_t output = 0;
 
-  // Where a window begins; negative before the image.
+  // The position at which a window begins; negative before the image.
   int64_t Begin(int64_t window) const { return window * stride - pad_before; }
 };
 
-// As a window description and the size of an image have it; 0 is vertical.
+// The geometry for a window and an image size; index 0 is vertical.
 struct WindowGeometry {
   WindowAxis axis[2];
   Padding padding = Padding::VALID;
@@ -52,7 +52,7 @@ inline constexpr int64_t WindowExtent(int64_t kernel, int64_t dilation) {
   return (kernel - 1) * dilation + 1;
 }
 
-// Takes the attributes strides, padding, pads and dilations of an operator.
+// Reads the attributes strides, padding, pads and dilations of an operator.
 template <typename Attributes>
 WindowSpec MakeWindowSpec(const Attributes &attributes,
                           int64_t kernel_height,

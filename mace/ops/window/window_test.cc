@@ -37,7 +37,7 @@ TEST(WindowTest, KnownGeometries) {
       {7, 3, 1, 2, Padding::SAME, 0, 0, false, 7, 2, 2},
       {7, 3, 1, 2, Padding::VALID, 0, 0, false, 3, 0, 0},
       {5, 1, 2, 1, Padding::SAME, 0, 0, false, 3, 0, 0},
-      // A stride beyond the kernel leaves input unread, without padding.
+      // A stride larger than the kernel leaves inputs unread, without padding.
       {7, 1, 3, 1, Padding::SAME, 0, 0, false, 3, 0, 0},
       {112, 3, 2, 1, Padding::VALID, 0, 0, true, 56, 0, 0},
       {112, 3, 2, 1, Padding::VALID, 0, 0, false, 55, 0, 0},
@@ -60,7 +60,7 @@ TEST(WindowTest, KnownGeometries) {
   }
 }
 
-// Every window starts inside the input or the padding before it, and one more
+// Every window starts inside the input or the padding before it; one more
 // window would not.
 TEST(WindowTest, PropertyOverSmallSizes) {
   int checked = 0;
@@ -85,7 +85,7 @@ TEST(WindowTest, PropertyOverSmallSizes) {
               EXPECT_LE(last + kernel, size + pad);
               EXPECT_GT(last + stride + kernel, size + pad);
             } else {
-              // The next one starts too late, or adds nothing.
+              // The next one would start too late, or add nothing.
               EXPECT_TRUE(last + stride >= size || last + kernel >= size + pad);
             }
             ++checked;
