@@ -5,9 +5,9 @@
 // extensions "fp16" and "bf16" (MACE_ELEMENT_F16 or MACE_ELEMENT_BF16 is
 // defined), again for these types. Vectors of the element are in
 // simd::MACE_ISA::element, with the names of simd.h. Images are read and
-// written as Element, converted filters as Weight; everything else stays float.
-// What a method keeps between its steps is of simd::MACE_ISA::kept: fp16 for
-// images of fp16, and float for others.
+// written as Element, converted filters as Weight; everything else is float.
+// Intermediate values that a method stores have the type of
+// simd::MACE_ISA::kept: fp16 for fp16 images, otherwise float.
 
 #ifndef MACE_KERNELS_CPU_SIMD_ELEMENT_H_
 #define MACE_KERNELS_CPU_SIMD_ELEMENT_H_

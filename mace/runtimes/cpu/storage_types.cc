@@ -31,7 +31,8 @@ class StorageTypes {
       for (; next < ends[segment]; ++next) {
         MACE_RETURN_IF_ERROR(Add(std::move(nodes[next])));
       }
-      // Others may read what it exports as soon as this segment has ended.
+      // Other devices may read the exports of this segment as soon as it has
+      // ended.
       MACE_RETURN_IF_ERROR(ConvertExports());
       nodes_.segment_ends.push_back(nodes_.nodes.size());
     }

@@ -151,7 +151,7 @@ class Winograd final : public Strategy {
       return nullptr;
     }
     const winograd::Kernels *kernels = winograd::KernelsFor(isa_, image);
-    // What is transformed is no longer of the type of the weights.
+    // The transformed values do not have the type of the weights.
     const gemm::Arithmetic *arithmetic = gemm::ArithmeticFor(
         image == Element::kF16 ? gemm::ArithmeticKind::kFp16
                                : gemm::ArithmeticKind::kFloat,

@@ -256,8 +256,9 @@ struct Arithmetic {
   bool pads_images = false;
   // int8 only, else null: how rows and panels are packed.
   const IntegerPacking *integers = nullptr;
-  // Multiply-adds in the time that one of float takes on the same ISA, of large
-  // products; for choosing between methods, and told where these differ in it.
+  // The number of multiply-adds in the time of one float multiply-add on the
+  // same ISA, for large products. Used to choose between methods; set only if
+  // they differ in it.
   double rate = 1.0;
 };
 

@@ -83,7 +83,7 @@ double WinogradCost(const conv::Shape &s, int tile) {
          blocks * StreamCost(FilterFloats(s, tile));
 }
 
-// A faster product is one of smaller weights, which are streamed faster, too.
+// A faster product has smaller weights, which are also read faster.
 double DirectCost(const conv::Shape &s, double rate) {
   const double rows = static_cast<double>(s.batch * s.out_h * s.out_w);
   const double weights = 9.0 * static_cast<double>(s.in_c) *
@@ -100,10 +100,10 @@ double DirectCost(const conv::Shape &s, double rate) {
 constexpr double kFilterCost = 3.0;
 constexpr double kFullLanes = 16.0;
 // Smaller filters need little memory and little time to read. Threads that read
-// at the same
-// time wait longer: with 2 of them on Zen 5, 52 layers of DenseNet-121, of 128
-// channels and 32 filters each (576 KiB, 29 MiB in all), took 0.91 times as
-// long by transforming, but with one thread 1.17 times.
+// at the same time wait longer: with 2 of them on Zen 5, 52 layers of
+// DenseNet-121, of 128 channels and 32 filters each (576 KiB, 29 MiB in all),
+// took 0.91 times as long when they transformed the filter, but with one thread
+// 1.17 times.
 constexpr double kMinEachRunBytes = 1024.0 * 1024;
 constexpr double kMinEachRunBytesOfThreads = 512.0 * 1024;
 

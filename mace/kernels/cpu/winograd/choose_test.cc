@@ -30,7 +30,7 @@ TEST(Choose, StaysWithinTheHintAndTheGeometry) {
     EXPECT_EQ(tile(large, 0), 0);
     EXPECT_EQ(tile(large, 2), 2);
     EXPECT_EQ(tile(large, 4), 4);
-    // Nothing to share between one output and the next.
+    // Adjacent outputs share no inputs.
     EXPECT_EQ(tile(MakeCase(4, 1, 1, 256, 256, 1).shape, 4), 0);
     // Transforms cost more than three input channels can save.
     EXPECT_EQ(tile(MakeCase(4, 112, 112, 3, 32, 1).shape, 4), 0);
@@ -48,28 +48,29 @@ TEST(Choose, StaysWithinTheHintAndTheGeometry) {
   }
 }
 
-// Wide vectors wait for memory, narrow ones for arithmetic.
+// Wide vectors wait for memory, narrow ones for arithmetic operations.
 TEST(Choose, TransformsLargeFiltersInEachRunWhereMemoryIsSlower) {
   const conv::Shape small = MakeCase(4, 56, 56, 64, 64, 1).shape;
   const conv::Shape large = MakeCase(4, 14, 14, 256, 256, 1).shape;
   EXPECT_FALSE(ChooseFor(small, 4, 16, 1).each_run);
   EXPECT_TRUE(ChooseFor(large, 4, 16, 1).each_run);
   EXPECT_FALSE(ChooseFor(large, 4, 4, 1).each_run);
-  // Four tiles do not pay for transforming to 38 MB.
+  // With four tiles, transforming the filter to 38 MB is not worthwhile.
   EXPECT_EQ(ChooseFor(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16, 1).tile, 2);
-  // Threads share the memory; the method, and so the result, stays.
+  // Threads share the memory bandwidth; the method, and so the result, stays
+  // the same.
   const conv::Shape medium = MakeCase(4, 14, 14, 128, 32, 1).shape;
   EXPECT_FALSE(ChooseFor(medium, 4, 16, 1).each_run);
   EXPECT_TRUE(ChooseFor(medium, 4, 16, 2).each_run);
   EXPECT_EQ(ChooseFor(medium, 4, 16, 1).tile, ChooseFor(medium, 4, 16, 2).tile);
 }
 
-// bf16 is multiplied directly, points are in float.
+// The direct product is in bf16, points are in float.
 TEST(Choose, MakesFewerMultiplicationsOnlyWhereTheseAreNotMuchFaster) {
   const conv::Shape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
   EXPECT_EQ(ChooseFor(large, 4, 16, 1, 2.0).tile, 4);
   EXPECT_EQ(ChooseFor(large, 4, 16, 1, 16.0).tile, 0);
-  // The transforms of few channels cost what is saved.
+  // With few channels, the transforms cost as much as is saved.
   const conv::Shape few = MakeCase(4, 56, 56, 16, 16, 1).shape;
   EXPECT_EQ(ChooseFor(few, 4, 16, 1).tile, 4);
   EXPECT_EQ(ChooseFor(few, 4, 16, 1, 2.0).tile, 0);

@@ -21,18 +21,18 @@ inline constexpr Index kPanel = static_cast<Index>(gemm::kPanelColumns);
 constexpr Index DivideUp(Index a, Index b) { return (a + b - 1) / b; }
 constexpr Index RoundUp(Index a, Index b) { return DivideUp(a, b) * b; }
 
-// Of a value of what is transformed; one of the image is no larger.
+// Bytes of a transformed value; a value of the image is no larger.
 inline Index PointBytes(const ConvPlan &p) {
   return static_cast<Index>(gemm::ElementBytes(p.arithmetic->element));
 }
 
-// Values from a point to the next of `rows` rows.
+// Values from one point to the next, for `rows` rows.
 inline Index Stride(Index rows, Index row_length) {
   return static_cast<Index>(
       PointStride(static_cast<size_t>(rows * row_length / kPanel)));
 }
 
-// Values in a row of inputs and of products.
+// Values in a row of inputs and products.
 inline Index RowElements(const ConvPlan &p) {
   return RoundUp(p.shape.in_c, kPanel);
 }

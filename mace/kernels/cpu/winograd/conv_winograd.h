@@ -31,16 +31,17 @@ struct Method {
   bool each_run = false;
 };
 
-// What is expected to be fastest; no tile if that is the direct product, or if
-// the geometry is not for Winograd: 3x3, stride 1, no dilation, one group.
+// The method that is expected to be fastest. No tile means the direct product,
+// also if Winograd's method cannot compute the geometry: it needs 3x3, stride
+// 1, no dilation, one group.
 struct ChooseRequest {
   conv::Shape shape;
   int max_tile = 0;  // the largest to consider
   int lanes = 1;     // Kernels::lanes
-  // Multiply-adds that the direct product makes in the time of one of those of
-  // points: Arithmetic::rate of both, one over the other.
+  // The number of multiply-adds of the direct product in the time of one
+  // multiply-add of points: the ratio of both Arithmetic::rate.
   double direct_rate = 1.0;
-  int threads = 1;  // decides each_run alone, which changes no results
+  int threads = 1;  // affects only each_run, which does not change results
 };
 Method Choose(const ChooseRequest &request);
 
@@ -65,8 +66,8 @@ struct ConvPlan {
   ptrdiff_t panel_block = 1;
   ptrdiff_t panel_blocks = 1;
   ptrdiff_t group_panels = 1;  // that are multiplied at a time
-  // Values of the transformed filter from a point to the next: of all panels,
-  // with each_run of a group.
+  // Values of the transformed filter from one point to the next: of all panels,
+  // or with each_run of a group.
   size_t filter_stride = 0;
   // Whether two tasks share the points of a block, and so the transforms of
   // image and filter, instead of dividing its tiles or columns.
@@ -93,9 +94,8 @@ struct PlanRequest {
 // The geometry must be one for which Choose returns a tile.
 ConvPlan PlanConv(const PlanRequest &request);
 
-// Values of the filter that is transformed before the first run, [t * t]
-// points that lie filter_stride apart, [panels][in_c][16] each; 0 with
-// each_run.
+// Values of the filter that is transformed before the first run: [t * t] points
+// with a distance of filter_stride, [panels][in_c][16] each; 0 with each_run.
 size_t FilterElements(const ConvPlan &plan);
 
 // args.weights is the transformed filter, or with each_run the filter itself,

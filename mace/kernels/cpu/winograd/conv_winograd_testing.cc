@@ -17,7 +17,7 @@ struct FreeDeleter {
 };
 using Memory = std::unique_ptr<void, FreeDeleter>;
 
-// Filled with NaN, should anything leak.
+// Filled with NaN, to detect reads of unwritten memory.
 Memory Allocate(size_t bytes) {
   const size_t rounded = (bytes + 63) / 64 * 64 + 64;
   Memory memory(std::aligned_alloc(64, rounded));

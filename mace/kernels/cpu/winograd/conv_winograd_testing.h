@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Cases of Winograd convolution, what they should give and what they do.
+// Test cases of Winograd convolution, their expected results, and their runs.
 
 #ifndef MACE_KERNELS_CPU_WINOGRAD_CONV_WINOGRAD_TESTING_H_
 #define MACE_KERNELS_CPU_WINOGRAD_CONV_WINOGRAD_TESTING_H_
@@ -16,9 +16,9 @@
 
 namespace mace::winograd {
 
-// Between the pixels of the output.
+// The value between the pixels of the output.
 inline constexpr float kGuard = 12345.0f;
-// Cuts off a good part of the results.
+// Changes many of the results.
 inline constexpr float kLow = -0.25f;
 inline constexpr float kHigh = 0.75f;
 
@@ -33,8 +33,8 @@ struct Case {
   bool clamp = false;
   size_t extra_stride = 0;
   int threads = 1;
-  // Of input, residual and output; what is between them is fp16 for kF16, else
-  // float.
+  // Type of input, residual and output; intermediate values are fp16 for kF16,
+  // otherwise float.
   gemm::Element image = gemm::Element::kF32;
   bool each_run = false;
 };
@@ -49,10 +49,10 @@ Case MakeCase(int tile,
 
 std::string Describe(const Case &c, CpuIsa isa, uint32_t seed);
 
-// What a value becomes in an image.
+// Rounds a value to the type of an image.
 float Stored(gemm::Element type, float value);
 
-// Those of this machine that can run a case.
+// The ISAs of this machine that can run a case.
 std::vector<CpuIsa> IsasFor(const Case &c);
 
 struct Data {
@@ -67,7 +67,7 @@ Data MakeData(const Case &c, Random *random);
 
 ConvPlan MakePlan(const Case &c, CpuIsa isa);
 
-// All tasks of the plan, the last first. Pixels of the output are out_c +
+// Runs all tasks of the plan in reverse order. Pixels of the output are out_c +
 // extra_stride apart.
 std::vector<float> RunAll(const Case &c, const Data &d, CpuIsa isa);
 
@@ -76,11 +76,11 @@ struct Expected {
   std::vector<double> bound;
 };
 
-// A value that passes through s roundings errs by at most s * 2^-24 of the sum
-// of absolute values that enter it. Roundings: transforms of the input (two of
-// at most 5), of the filter (two of 4), of the output (two of 5), in_c
-// products and sums (two each where the ISA does not fuse), bias, residual. In
-// fp16 by s * 2^-11. With images of bf16 the result is rounded to them.
+// The error of a value after s roundings is at most s * 2^-24 of the sum of the
+// absolute values that it is computed from. Roundings: transforms of the input
+// (two of at most 5), of the filter (two of 4), of the output (two of 5), in_c
+// products and sums (two each if the ISA does not fuse), bias, residual. In
+// fp16: s * 2^-11. With bf16 images the result is rounded to bf16.
 Expected Reference(const Case &c, const Data &d);
 
 }  // namespace mace::winograd

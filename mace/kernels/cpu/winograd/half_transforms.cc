@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Registers the transforms of images of 16 bits, by being linked.
+// Registers the transforms of 16-bit images if this file is linked.
 
 #include "mace/kernels/cpu/isa_table.h"
 #include "mace/kernels/cpu/optional_kernels.h"

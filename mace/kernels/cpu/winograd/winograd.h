@@ -21,9 +21,9 @@
 // to 512 channels, no output differed by more than 2.3e-5 of the outputs' root
 // mean square (m = 2: 1.5e-5).
 //
-// Images are of float, fp16 or bf16. What is transformed is float, for images
-// of fp16 fp16; bf16 would lose too much. Filters are transformed in float in
-// any case.
+// Images are float, fp16 or bf16. Transformed values are float, but fp16 for
+// fp16 images; bf16 would lose too much accuracy. Filters are always
+// transformed in float.
 //
 // Every value is computed by a fixed order of operations, so that results do
 // not depend on how tiles are divided among calls.
@@ -61,13 +61,13 @@ struct FilterArgs {
   size_t panel_begin = 0;
   size_t panel_end = 0;
   void *to = nullptr;    // of the first point and panel_begin
-  size_t to_stride = 0;  // values from a point to the next, by PointStride
+  size_t to_stride = 0;  // values from one point to the next, by PointStride
 };
 
-// Values from a point to the next where `rows` rows of 16 lie in each: an odd
-// number of rows, so that the t * t streams of a transform spread over all sets
-// of the cache. With AVX-512 on Zen 5 a distance of a power of two costs two
-// thirds of the speed.
+// Values from one point to the next if each point has `rows` rows of 16: an odd
+// number of rows, so that the t * t streams of a transform use all sets of the
+// cache. With AVX-512 on Zen 5, a distance that is a power of two takes three
+// times as long.
 constexpr size_t PointStride(size_t rows) {
   return (rows | 1) * gemm::kPanelColumns;
 }
@@ -77,13 +77,13 @@ struct InputArgs {
   const void *const *pixels = nullptr;  // t * t, row by row: `channels` each
   size_t channels = 0;
   void *to = nullptr;    // of the first point; whole sixteens of channels
-  size_t to_stride = 0;  // values from a point to the next
+  size_t to_stride = 0;  // values from one point to the next
 };
 
 // One tile of products back to pixels.
 struct OutputArgs {
   const void *from = nullptr;  // of point 0; columns rounded up to 16 are read
-  size_t from_stride = 0;      // values from a point to the next
+  size_t from_stride = 0;      // values from one point to the next
   size_t columns = 0;
   int rows = 0;  // of the tile's m rows, those inside the output
   int cols = 0;
@@ -114,10 +114,11 @@ struct Kernels {
 };
 
 // For images of float, fp16 or bf16. Null for CpuIsa::kNone, for an ISA without
-// arithmetic of that type, and where they were not linked (optional_kernels.h).
+// arithmetic of that type, and if the kernels were not linked
+// (optional_kernels.h).
 const Kernels *KernelsFor(CpuIsa isa, gemm::Element image);
 
-// What half_transforms.cc registers: for images of fp16 and bf16.
+// The functions that half_transforms.cc registers, for fp16 and bf16 images.
 struct HalfPart {
   const Kernels *(*kernels_for)(CpuIsa isa, gemm::Element image);
 };

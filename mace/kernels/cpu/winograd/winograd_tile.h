@@ -20,7 +20,7 @@ namespace mace::winograd::MACE_ISA {
 
 namespace sv = simd::MACE_ISA::element;
 namespace fv = simd::MACE_ISA;        // of float: for filters
-namespace pv = simd::MACE_ISA::kept;  // of what is transformed
+namespace pv = simd::MACE_ISA::kept;  // of transformed values
 using sv::Element;                    // of images
 using Point = pv::Element;
 
@@ -108,7 +108,7 @@ MACE_SIMD_INLINE T *At(T *p, ptrdiff_t bytes) {
   return reinterpret_cast<T *>(reinterpret_cast<Byte *>(p) + bytes);
 }
 
-// Multiples of a distance of so many T in bytes, each in a register of its own.
+// Multiples of a distance of T, in bytes, each in its own register.
 template <typename T, int kCount>
 MACE_SIMD_INLINE void MakeOffsets(size_t distance, ptrdiff_t (&to)[kCount]) {
   MACE_UNROLL for (int i = 0; i < kCount; ++i) {
