@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the Android NDK that ANDROID_NDK_HOME names.
 
-`toolchains/android/ndk_repository.bzl` applies the same rules, for people
-who call Bazel themselves.
+`toolchains/android/ndk_repository.bzl` applies the same rules for direct calls of
+Bazel.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REVISION = re.compile(r"^\s*Pkg\.Revision\s*=\s*((\d+)\S*)", re.MULTILINE)
 
 
 class AndroidNdkError(MaceError):
-    """ANDROID_NDK_HOME names something that MACE cannot build with."""
+    """MACE cannot be built with the NDK that ANDROID_NDK_HOME names."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class AndroidNdk:
 
     @property
     def prebuilt(self) -> Path:
-        """The folder of its compiler."""
+        """The folder of the compiler."""
         return _prebuilt(self.home) / _HOST
 
 
@@ -53,10 +53,10 @@ def find_ndk(environment: Optional[Mapping[str, str]] = None) -> Optional[Androi
     """The NDK to build with; None if ANDROID_NDK_HOME is not set.
 
     Args:
-        environment: instead of this process's.
+        environment: used instead of this process's environment.
 
     Raises:
-        AndroidNdkError: it is set, and not to an NDK that will do.
+        AndroidNdkError: it names an NDK that cannot be used.
     """
     value = (os.environ if environment is None else environment).get(VARIABLE, "")
     if not value:

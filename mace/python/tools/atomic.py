@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writing files and folders so that a reader sees all of them or nothing.
+"""Writes files and folders completely or not at all.
 
 The new content is written to a hidden temporary file in the folder of its target
 and renamed at the end. If the body raises, including on Ctrl-C, the temporary file
@@ -32,7 +32,7 @@ from mace.python.tools.leftovers import (
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-# What a write fails with when the place, not the program, is at fault.
+# Errors of a write whose cause is the target folder or disk, not the program.
 _PLACE_ERRNOS = frozenset(
     {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 )
@@ -95,7 +95,7 @@ def atomic_write(
 
 
 def check_writable(folder: PathLike) -> None:
-    """Finds out before the work that its outputs will have a place.
+    """Checks before the work starts that its outputs can be written.
 
     Raises:
         OutputError: the folder cannot be made, or no file in it.
@@ -119,11 +119,10 @@ def check_writable(folder: PathLike) -> None:
 
 @contextlib.contextmanager
 def atomic_dir(path: PathLike) -> Iterator[Path]:
-    """Yields an empty folder that takes the place of `path` at the end.
+    """Yields an empty folder that replaces `path` at the end.
 
-    An existing folder `path` is replaced as a whole, so files of an earlier
-    run do not linger. The swap is two renames; if the second fails the first
-    is undone.
+    An existing folder `path` is replaced as a whole, so that no files of an earlier run
+    remain. This takes two renames; if the second fails, the first is undone.
 
     Raises:
         OutputError: the folder cannot be made or replaced, or it is full.

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which Bazel the user wants, and with which flags.
+"""The Bazel that the user selected, and its flags.
 
 Read from three environment variables, as `tools/run_bazel.sh` does for scripts:
 
@@ -42,7 +42,7 @@ class BazelCommand:
 
 
 def bazel_command(environment: Optional[Mapping[str, str]] = None) -> BazelCommand:
-    """The Bazel to call, whether or not it is there.
+    """The Bazel to call, whether or not it exists.
 
     Args:
         environment: instead of this process's.
@@ -60,7 +60,7 @@ def bazel_command(environment: Optional[Mapping[str, str]] = None) -> BazelComma
 
 
 def find_bazel(needed_for: str) -> BazelCommand:
-    """The Bazel to call.
+    """The Bazel to call, which must exist.
 
     Raises:
         MissingToolError: it is not there.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Emulated devices for tests, reached by the real adb and ssh.
 
-One farm for all rooms: two in one process would share an adb server.
+All packages share one farm: two in one process would share an adb server.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from test.device_farm.errors import FarmError
 from test.device_farm.farm import Farm, Running
 
 PHONES = ("mi6", "redmi_go")
-# With Android 6; connected for the tests that ask for it alone.
+# A phone with Android 6; only connected in tests that ask for it.
 OLD_PHONE = "nexus5"
 BOARDS = ("nanopi", "raspberry")
 
@@ -26,7 +26,7 @@ BOARDS = ("nanopi", "raspberry")
 def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
     """Two phones and an old one, and two boards where root runs the tests."""
     boards = BOARDS if os.geteuid() == 0 else ()
-    # Far from the ports of other farms on this computer.
+    # Different from the ports of other farms on this computer.
     first = 17555 + 20 * (os.getpid() % 300)
     folder = tmp_path_factory.mktemp("farm") / "farm"
     try:
@@ -47,7 +47,7 @@ def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
 
 @pytest.fixture
 def phones(farm: Farm) -> Iterator[list[Running]]:
-    """Both phones, connected; their troubles end with the test."""
+    """Both phones, connected; their faults end with the test."""
     found = farm.phones[: len(PHONES)]
     for phone in found:
         _adb("connect", phone)
@@ -58,7 +58,7 @@ def phones(farm: Farm) -> Iterator[list[Running]]:
 
 @pytest.fixture
 def old_phone(farm: Farm) -> Iterator[Running]:
-    """The phone with Android 6, which leaves with the test."""
+    """The phone with Android 6; it is disconnected after the test."""
     phone = farm.phones[-1]
     _adb("connect", phone)
     yield phone
@@ -77,7 +77,7 @@ def _adb(command: str, phone: Running) -> None:
 
 @pytest.fixture
 def boards(farm: Farm) -> Iterator[list[Running]]:
-    """Both boards; their troubles end with the test."""
+    """Both boards; their faults end with the test."""
     if not farm.boards:
         pytest.skip("boards of the farm need root")
     yield farm.boards

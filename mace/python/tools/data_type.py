@@ -1,8 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Element types and precisions: the one list of each on the Python side.
+"""Element types and precisions: the only lists of them in Python.
 
-`data_type_test.py` holds `mace.proto` and `mace/core` against them.
+`data_type_test.py` compares them with `mace.proto` and `mace/core`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class DataType(str, enum.Enum):
 
     @property
     def narrowed(self) -> DataType:
-        """The type in which MACE computes what a framework has in this one."""
+        """The type that MACE uses for values of this type."""
         if self.is_float:
             return DataType.FLOAT32
         if self in (DataType.BOOL, DataType.INT8, DataType.UINT8):
@@ -69,8 +69,8 @@ class DataType(str, enum.Enum):
     @property
     def numpy(self) -> np.dtype[Any]:
         """The NumPy type; BFLOAT16 has none and is held as FLOAT32."""
-        # Not at the top: Bazel generates headers from declarations on computers
-        # that have no NumPy.
+        # Imported here: Bazel generates headers from declarations on computers that do
+        # not have NumPy.
         import numpy as np
 
         if self is DataType.BFLOAT16:

@@ -32,7 +32,7 @@ class UsageError(MaceError):
 
 
 class MissingToolError(MaceError):
-    """A program or a Python package that the task needs is not there.
+    """A program or a Python package that the task needs is missing.
 
     Args:
         what: the thing that is missing, for example ``adb``.

@@ -13,20 +13,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
-# SIGINT last: once it may strike again, the others are as they were.
+# SIGINT is last: when it is enabled again, the others already are.
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
-# How long a child may take to end itself. Bazel waits for its compilers.
+# How long a child may take to end. Bazel waits for its compilers.
 _GRACE_S = 10.0
 
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[None]:
-    """Lets SIGINT and SIGTERM wait until the body has ended.
-
-    For steps that must all be done or none, short ones: nothing interrupts
-    them. In other threads than the main one it does nothing, as Python never
-    interrupts those.
+    """Delays SIGINT and SIGTERM until the body has ended. Use it for short steps that
+    must be done completely or not at all. It has no effect in threads other than the
+    main one, which Python never interrupts.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -36,7 +34,7 @@ def signals_held() -> Iterator[None]:
     def note(number: int, _: FrameType | None) -> None:
         came.append(number)
 
-    # None: set by no Python code, which could not put it back.
+    # None: the handler was not set by Python code and could not be restored.
     old = {number: signal.getsignal(number) for number in _SIGNALS}
     held = {number: handler for number, handler in old.items() if handler is not None}
     try:
@@ -56,9 +54,8 @@ def run_child(
     env: Mapping[str, str] | None = None,
     keep_output: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program that does not outlive us, nor do its own children.
-
-    It is asked to end when we are interrupted, and killed if it does not.
+    """Runs a program; the program and its children always end before this process. On
+    an interruption it is asked to end, and killed if it does not.
 
     Args:
         env: variables besides those we have.
@@ -77,8 +74,8 @@ def run_child(
         stderr=pipe,
         text=True,
         errors="replace",
-        # A group of its own: what we send reaches its children, and a Ctrl-C
-        # on the terminal reaches us alone.
+        # A separate group: our signals reach its children, and a Ctrl-C on the terminal
+        # reaches only us.
         start_new_session=True,
     ) as process:
         try:
@@ -94,6 +91,6 @@ def _end_group(process: subprocess.Popen[str]) -> None:
         os.killpg(process.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
-        # Also what the program itself left behind.
+        # Also kills processes that the program left behind.
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()

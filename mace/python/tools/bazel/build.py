@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls Bazel for one program and one ABI."""
+"""Builds one program for one ABI with Bazel."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """Names the folder the program is kept in."""
+        """The name of the folder in which the program is kept."""
         return (
             self.abi.value
             + ("-ndk" if self.ndk else "")
@@ -91,7 +91,7 @@ class Variant:
 def choose_variant(
     abi: Abi, debug: bool = False, address_sanitizer: bool = False
 ) -> Variant:
-    """How a program for an ABI is built here; says so where there is a choice.
+    """How a program for an ABI is built here; logs the choice if there is one.
 
     Raises:
         AndroidNdkError: ANDROID_NDK_HOME does not name an NDK that will do.

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs built with the address sanitizer: how they run, what they say."""
+"""Runs programs built with the address sanitizer, and reads their messages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import re
 
 _VARIABLE = "ASAN_OPTIONS"
 _OPTIONS = (
-    # A signal, as of any other crash: the status would be a program's own.
+    # End with a signal, like any crash; an exit status could be the program's own.
     "abort_on_error=1",
-    # MACE answers for memory that is not to be had.
+    # MACE itself handles allocations that fail.
     "allocator_may_return_null=1",
-    # Looking for leaks takes ptrace, which emulators and containers refuse.
+    # The search for leaks needs ptrace, which emulators and containers refuse.
     "detect_leaks=0",
 )
-# Bazel compiles in a folder that this names, for the same bytes anywhere.
+# Bazel compiles in a folder with this name, so that the bytes are the same anywhere.
 _FOLDER = "/proc/self/cwd/"
 _SUMMARY = re.compile(r"^SUMMARY: (AddressSanitizer: .*\S)\s*$", re.MULTILINE)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a program, runs it on all devices that match, brings results back."""
+"""Builds a program, runs it on all matching devices, copies results back."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ from mace.python.tools.terminal import Meter, print_text, show_progress
 
 _LOG = logging.getLogger(__name__)
 
-# Most capable first: without --target_abis each device gets what it runs best.
+# Most capable first: without --target_abis, each device uses the first that it can run.
 ANY_DEVICE = (Abi.ARM64_V8A, Abi.ARM64, Abi.ARMEABI_V7A, Abi.ARMHF)
 
 _PROGRAMS = PurePosixPath("bazel_run") / "bin"
 _RESULTS = SCRATCH / "results"
 
-# Hardware counters that every simpleperf and perf knows.
+# Hardware counters that every version of simpleperf and perf supports.
 _EVENTS = "cpu-cycles,instructions,cache-references,cache-misses,branch-misses"
 
 _CANNOT_START = (126, 127)
@@ -172,14 +172,14 @@ def _variant(abi: Abi, options: BazelRunOptions) -> Variant:
 
 @dataclass(frozen=True)
 class _Session:
-    """What the devices' threads share."""
+    """The data that the threads of all devices share."""
 
     label: str
     options: BazelRunOptions
     programs: Mapping[Abi, Path]
     console: Console
     meter: Meter
-    # One text at a time on the console.
+    # Held while a text is printed on the console.
     printing: threading.Lock
 
     @property
@@ -204,7 +204,7 @@ class _Session:
         except DeviceStoppedError:
             raise
         except DeviceError as error:
-            # It stays in use.
+            # The device stays in use.
             outcomes += [
                 Outcome(name, abi, None, str(error))
                 for abi in item.abis[len(outcomes) :]
@@ -212,7 +212,7 @@ class _Session:
         return outcomes
 
     def _attempt(self, item: FoundDevice, abi: Abi) -> tuple[Outcome, str]:
-        """One run; and why the device is of no use for the next, or nothing."""
+        """Runs once; also returns why the device cannot be used again, or None."""
         try:
             return self._run(item, abi), ""
         except DeviceStoppedError:
@@ -262,7 +262,7 @@ class _Session:
         return Outcome(item.properties.name, abi, status, message, tuple(files))
 
     def _step(self, item: FoundDevice, abi: Abi) -> Callable[[str], None]:
-        """Takes what is done with the program, for the display of progress."""
+        """Receives the current step, for the display of progress."""
         program = f"{self.name} ({abi.value})"
         return lambda what: self.meter.begin(item.properties.name, f"{what} {program}")
 
@@ -272,7 +272,7 @@ class _Session:
         return [find_profiler(item), "stat", "-e", _EVENTS]
 
     def _keep(self, item: FoundDevice, abi: Abi, result: CommandResult) -> list[Path]:
-        """Writes the log, and brings results back where there are any."""
+        """Writes the log, and copies results back if there are any."""
         files = [self._path(item, abi, ".log")]
         if result.status > 128 or result.status in _CANNOT_START or result.timed_out:
             write_log(files[0], item.device, item.properties.name, result.output)

@@ -38,7 +38,8 @@ exit status: 0 it ended with 0 on every device; 1 it did not; 2 the request is
 wrong, or no device matches.
 """
 
-# What a release chooses when it runs, and earlier ones when they were built.
+# Options that are now chosen at run time, and that earlier versions chose at build
+# time.
 _OLD_SWITCHES = (
     "--enable_neon",
     "--enable_quantize",
@@ -85,7 +86,7 @@ def _run(arguments: list[str]) -> int:
 def _print_outcomes(console: Console, target: str, outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         if outcome.status is None:
-            # In one piece: a narrow column of the table is hard to search.
+            # As one unwrapped text: a narrow column of the table is hard to search.
             console.print(
                 f"{target} on {outcome.device} ({outcome.abi.value}): FAILED, "
                 f"{outcome.message}",
@@ -110,7 +111,7 @@ def _print_outcomes(console: Console, target: str, outcomes: Sequence[Outcome]) 
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """All flags; a person's guide is docs/user/run_on_phone.md."""
+    """All flags; docs/user/run_on_phone.md explains them."""
     parser = flags.FlagParser(
         prog=_PROGRAM,
         description="Builds a C++ test or benchmark and runs it on devices.",

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tool with a stand-in for Bazel."""
+"""Fixtures: the tool with a stand-in for Bazel."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stand]:
     monkeypatch.setenv("PATH", made.path, prepend=":")
     for name in ("BAZEL", "BAZEL_STARTUP_FLAGS", "BAZEL_FLAGS", "ANDROID_NDK_HOME"):
         monkeypatch.delenv(name, raising=False)
-    # No devices.yml of somebody who works here.
+    # Do not read a developer's devices.yml.
     monkeypatch.chdir(tmp_path)
     yield made

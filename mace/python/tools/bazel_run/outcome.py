@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What tests and benchmarks printed, as figures."""
+"""Reads figures from the output of tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class TestFigures:
 
 
 def test_figures(output: str) -> TestFigures | None:
-    """None when the output is not a finished googletest program's."""
+    """Reads the output; None if it is not that of a finished googletest program."""
     ran = _RAN.search(output)
     if ran is None:
         return None
     passed = _PASSED.search(output)
     skipped = _SKIPPED.search(output)
-    # A failure is told when it happens and once more at the end.
+    # googletest prints a failure when it happens, and again at the end.
     failed = tuple(dict.fromkeys(_FAILED.findall(output[ran.end() :])))
     return TestFigures(
         ran=int(ran[1]),

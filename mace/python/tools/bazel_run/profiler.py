@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What counts hardware events on a device: simpleperf, or perf on boards."""
+"""Profilers that count hardware events on a device: simpleperf; perf on boards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.devices import DeviceError, FoundDevice
 
 _PUSHED = PurePosixPath("bazel_run") / "simpleperf"
-# Where people put it by hand.
+# The usual place of a manual installation.
 _BY_HAND = "/data/local/tmp/simpleperf"
 _NDK_FOLDERS = {Abi.ARM64_V8A: "arm64", Abi.ARMEABI_V7A: "arm"}
 

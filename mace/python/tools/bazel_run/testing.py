@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for Bazel.
 
-What it builds are shell scripts, which run wherever they are sent. The real Bazel
-and the native tests have their turn in test/devices.
+Its programs are shell scripts, which run on any device. test/devices uses the real
+Bazel and the native tests.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Stand:
 
     @property
     def path(self) -> str:
-        """Goes before the PATH."""
+        """The folder to put before PATH."""
         return str(self._tools)
 
     def tool(self, name: str, text: str) -> None:
@@ -50,11 +50,11 @@ class Stand:
         )
 
     def fails(self) -> None:
-        """Lets builds end with an error."""
+        """Makes builds fail."""
         self._write_bazel('echo "ERROR: no such package some/room" >&2; exit 1\n')
 
     def builds(self, text: str, shell: str = "/bin/sh", size: int = 0) -> None:
-        """Says what the target is: a script, of at least `size` bytes."""
+        """Sets the program of the target: a script of at least `size` bytes."""
         path = self._bin / "some" / "room" / "look"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"#!{shell}\n{text}\nexit\n" + "#" * size)
@@ -75,5 +75,5 @@ class Stand:
         return self.run("--run_target=True", "--target_abis=host", *flags)
 
     def log(self, place: str = "host_host") -> str:
-        """What was written of a run."""
+        """The log of a run."""
         return (self.output / f"look_{place}.log").read_text()

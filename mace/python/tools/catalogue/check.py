@@ -40,7 +40,7 @@ def attribute_problems(
 
 
 def attribute_problem(attribute: Attribute, value: AttributeValue) -> str:
-    """What is wrong with one value, '' if nothing."""
+    """The error in one value, '' if there is none."""
     if not _right_kind(attribute.kind, value):
         return f"must be {attribute.kind.value}, not {value!r}"
     if attribute.kind is AttributeKind.ENUM:
@@ -78,5 +78,5 @@ def _right_kind(kind: AttributeKind, value: AttributeValue) -> bool:
 
 
 def _is_int(value: object) -> bool:
-    # bool is a subclass of int, but true is no size.
+    # bool is a subclass of int, but true is not a number.
     return isinstance(value, int) and not isinstance(value, bool)

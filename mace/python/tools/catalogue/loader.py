@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the operator declarations into their typed form.
 
-The only reader of them: the converter's catalogue, the documentation and the
-generator of C++ headers (`mace/ops/op_schema_gen.py`) all use it. Bazel runs
-the last with nothing but PyYAML installed.
+This is the only reader: the converter's catalogue, the documentation and the generator
+of C++ headers (`mace/ops/op_schema_gen.py`) all use it. Bazel runs the generator with
+only PyYAML installed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from mace.python.tools.catalogue.signatures import read_signatures
 from mace.python.tools.data_type import DataType
 from mace.python.tools.errors import MaceError
 
-# mace/ops, seen from mace/python/tools/catalogue.
+# mace/ops, relative to mace/python/tools/catalogue.
 OPS_DIR = Path(__file__).resolve().parents[3] / "ops"
 
 _DATA_TYPES = {dtype.value: dtype for dtype in DataType if dtype.in_models}

@@ -31,7 +31,7 @@ class AttributeKind(str, enum.Enum):
 
 @dataclass(frozen=True)
 class Enumeration:
-    """Words that attributes of several operators accept.
+    """Words that several operators' attributes accept.
 
     Attributes:
         name: as declarations and C++ call it.

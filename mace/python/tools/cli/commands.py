@@ -81,7 +81,9 @@ def explain(args: argparse.Namespace) -> int:
 
 
 def build(args: argparse.Namespace) -> int:
-    """The library and the models, as the first versions built them in one."""
+    """Builds the library and converts the models, as a command of the first versions
+    did.
+    """
     _LOG.info(
         "build is now two commands: converter.py convert --config=%s, then "
         "bash tools/build-standalone-lib.sh; doing both",
@@ -90,7 +92,7 @@ def build(args: argparse.Namespace) -> int:
     given = read_options(CommandOptions, args)
     options = ConvertOptions(**dataclasses.asdict(given))
     deployment = _load(args)
-    # A library that cannot be built shall not cost a conversion.
+    # If the library cannot be built, the conversion must still succeed.
     _build_library(deployment, args, "-check")
     from mace.python.tools.convert.convert import convert_deployment
 
@@ -128,7 +130,7 @@ def _load(args: argparse.Namespace) -> Deployment:
 def _build_library(
     deployment: Deployment, args: argparse.Namespace, *more: str
 ) -> None:
-    """Builds libmace for the deployment's ABIs, with all runtimes there are."""
+    """Builds libmace for the deployment's ABIs, with all available runtimes."""
     bash = shutil.which("bash")
     if bash is None:
         raise MissingToolError("bash", "building the library", "apt install bash")

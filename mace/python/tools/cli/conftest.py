@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The real program for tests."""
+"""Fixtures that run the real program."""
 
 from __future__ import annotations
 

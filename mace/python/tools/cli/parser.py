@@ -33,7 +33,7 @@ COMMANDS = {
     "new-op": "write the files of a new operator, for developers of MACE",
 }
 
-# How argparse begins to tell of required flags that are not given.
+# The beginning of argparse's message about missing required flags.
 _MISSING = "the following arguments are required: "
 
 _EXAMPLES = """\
@@ -74,7 +74,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             words = _without_problem(words, error)
             problems.append(error.reason)
     if any(text.startswith("argument --config:") for text in problems):
-        # It was there, and wrong; that was told.
+        # The flag was given with a wrong value, which was already reported.
         problems = [text for text in problems if not text.startswith(_MISSING)]
     command = commands[argv[0]]
     problems += _unknown_flags(command, rest)
@@ -118,7 +118,7 @@ def _check_command(argv: Sequence[str]) -> None:
 
 
 def _without_problem(words: Sequence[str], error: flags.FlagError) -> list[str]:
-    """A command line without the problem that was found in it."""
+    """Removes the problem that was found from a command line."""
     if error.reason.startswith(_MISSING):
         missing = error.reason[len(_MISSING) :].split(", ")
         return [*words, *(f"{flag}=absent" for flag in missing)]
@@ -136,7 +136,7 @@ def _without_problem(words: Sequence[str], error: flags.FlagError) -> list[str]:
         if not (dropping or is_value):
             kept.append(word)
     if len(kept) == len(words):
-        # Nothing to take away: tell what is known.
+        # Nothing can be removed: report the problems found so far.
         raise error
     return kept
 
@@ -151,7 +151,7 @@ def _unknown_flags(parser: argparse.ArgumentParser, rest: Sequence[str]) -> list
     parts: list[str] = []
     for word in rest:
         if not word.startswith("-"):
-            # The value of an unknown flag, or a stray word.
+            # The value of an unknown flag, or an unexpected word.
             if not parts:
                 parts.append(f"unexpected argument {word!r}")
             continue
@@ -187,7 +187,7 @@ def _make_parser(
         sub = subparsers.add_parser(name, help=text, description=_sentence(text))
         commands[name] = sub
         if name not in ("doctor", "new-op"):
-            # argparse would list all flags twice, here without their meaning.
+            # argparse would list all flags here a second time, without their meaning.
             sub.usage = f"{PROGRAM} {name} --config=FILE [FLAG ...]"
         if name == command:
             builders[name](sub)
@@ -219,7 +219,7 @@ def _add_messages(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_deployment(parser: argparse.ArgumentParser) -> None:
-    """The deployment file, and flags that take the place of its values."""
+    """Adds the deployment file, and the flags that replace its values."""
     # Imported here: the doctor must work when pydantic is missing.
     from mace.python.tools.config.deployment import Deployment
     from mace.python.tools.config.keys import keys_of

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the converted models of a deployment lie."""
+"""Paths of the converted models of a deployment."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def model_places(
 
 def linked_package(deployment: Deployment, codegen_dir: Path = CODEGEN_DIR) -> Path:
     """The folder of the generated Bazel package."""
-    # Bazel's labels take fewer characters than file names.
+    # Bazel labels allow fewer characters than file names.
     name = re.sub(r"[^0-9A-Za-z._-]", "_", deployment.library_name)
     return codegen_dir / "libraries" / name

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from mace.python.tools.codegen.places import ModelPlaces
 from mace.python.tools.errors import UsageError
 
-# Headers of the application that are not generated.
+# Names of headers that are not generated.
 _TAKEN = ("mace", "mace_c", "mace_engine_factory")
 _ROOT = Path(__file__).resolve().parents[4]
 _FACTORY = _ROOT / "mace" / "public" / "mace_engine_factory.h"
@@ -34,7 +34,7 @@ class LinkedModel:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuses names whose headers would take the place of MACE's.
+    """Refuses names whose headers would replace those of MACE.
 
     Raises:
         UsageError: lists them.
@@ -64,7 +64,7 @@ def write_sources(
     entries = [_entry(model) for model in models]
     for name in ("BUILD.bazel", "models.cc", "models.S"):
         template = environment.get_template(f"{name}.jinja2")
-        # The path by which the assembler finds the bytes, as Bazel sees it.
+        # The path at which the assembler finds the bytes when Bazel calls it.
         folder = f"mace/codegen/libraries/{package.name}"
         _write(stage(package / name), template.render(models=entries, folder=folder))
     template = environment.get_template("model.h.jinja2")
@@ -81,7 +81,7 @@ def _entry(model: LinkedModel) -> dict[str, Any]:
     def ports(values: Any) -> list[dict[str, Any]]:
         return [{"name": v.alias or v.name, "shape": list(v.shape)} for v in values]
 
-    # Which the application does not give.
+    # States are not given by the application.
     states = {state.input for state in model.message.states}
     inputs = [v for v in model.message.inputs if v.name not in states]
     return {
@@ -107,7 +107,7 @@ def _environment() -> Environment:
 
 def cpp_literal(text: str) -> str:
     """A C++ string literal with the UTF-8 bytes of a text."""
-    # Octal escapes end after three digits, whatever follows.
+    # An octal escape ends after three digits, whatever follows it.
     return (
         '"'
         + "".join(

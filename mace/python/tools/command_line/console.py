@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where messages go: the standard error stream, in colour on a terminal.
+"""Prints messages to standard error, in colour on a terminal.
 
 Works without the `rich` package as well, as the doctor must be able to say
 that it is missing.
@@ -32,7 +32,7 @@ class ConsoleHandler(logging.Handler):
         try:
             show(record.getMessage(), record.levelno)
         except BrokenPipeError:
-            # Nobody reads; the command itself goes on.
+            # The reader has gone; the command continues.
             return
         except Exception:
             self.handleError(record)
@@ -44,7 +44,7 @@ def show(message: str, level: int) -> None:
     stream = sys.stderr
     style = _STYLES.get(level, "")
     if not style or not _wants_colour(stream):
-        # A file or pipe gets plain text that greps well.
+        # A file or pipe gets plain text, which is easy to search.
         stream.write(_encodable(text, stream) + "\n")
         stream.flush()
         return
@@ -56,14 +56,14 @@ def show(message: str, level: int) -> None:
     console = Console(file=stream, soft_wrap=True)
     with console.capture() as coloured:
         console.print(text, style=style, markup=False, highlight=False, emoji=False)
-    # Not by rich itself: it would write past a display of progress.
+    # Not printed by rich itself, which would write past a display of progress.
     stream.write(coloured.get())
     stream.flush()
 
 
 @contextlib.contextmanager
 def logging_to_console() -> Iterator[None]:
-    """Sends our log to the console, and leaves logging as it was found."""
+    """Sends our log to the console; restores the logging configuration at the end."""
     logger = logging.getLogger("mace")
     before = (logger.handlers, logger.propagate, logger.level)
     logger.handlers, logger.propagate = [ConsoleHandler()], False
@@ -76,7 +76,7 @@ def logging_to_console() -> Iterator[None]:
 
 
 def set_verbose(verbose: bool) -> None:
-    """Whether each step is told, or only what matters."""
+    """Sets whether every step is printed, or only important messages."""
     logging.getLogger("mace").setLevel(logging.DEBUG if verbose else logging.INFO)
 
 

@@ -17,12 +17,12 @@ _EnumT = TypeVar("_EnumT", bound=enum.IntEnum)
 _TRUE_WORDS = frozenset({"1", "true", "yes", "on", "t", "y"})
 _FALSE_WORDS = frozenset({"0", "false", "no", "off", "f", "n"})
 
-# Where actions collect what to tell about old spellings.
+# The attribute in which actions collect notes about old spellings.
 NOTES_DEST = "old_spelling_notes"
 
 
 class FlagError(UsageError):
-    """What argparse says of a command line; `reason` without the program."""
+    """An error of argparse; `reason` is its text without the program name."""
 
     def __init__(self, prog: str, reason: str) -> None:
         super().__init__(f"{prog}: {reason} (see {prog} -h)")
@@ -34,7 +34,7 @@ class FlagParser(argparse.ArgumentParser):
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        # Abbreviations would turn a new flag into a break of old scripts.
+        # With abbreviations, a new flag could break old scripts.
         super().__init__(allow_abbrev=False, **kwargs)
 
     def error(self, message: str) -> NoReturn:
@@ -115,14 +115,14 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def path(text: str) -> Path:
-    """A path; the empty text is not the working directory."""
+    """A path; the empty text is an error, not the working directory."""
     if not text or "\0" in text:
         raise argparse.ArgumentTypeError("found an empty path")
     return Path(text).expanduser()
 
 
 def int_or_none(text: str) -> int | None:
-    """The number, or None if it is none."""
+    """The number, or None if the text is not a number."""
     try:
         return int(text)
     except ValueError:
@@ -157,14 +157,14 @@ def add_device_yml(group: argparse._ActionsContainer) -> None:
 class OldFlag(argparse.Action):
     """A flag of an earlier version.
 
-    Stores its value under the present flag's name (`dest`), or nowhere when
-    the flag has no meaning any more, and notes `advice` for a warning.
+    Stores its value under the current flag's name (`dest`), or nowhere if the flag no
+    longer has a meaning, and keeps `advice` for a warning.
     """
 
     def __init__(
         self, option_strings: Sequence[str], dest: str, advice: str, **kwargs: Any
     ) -> None:
-        # SUPPRESS: the present flag's own default must stand.
+        # SUPPRESS: the default of the current flag must apply.
         kwargs["default"] = argparse.SUPPRESS
         super().__init__(option_strings, dest, **kwargs)
         self._advice = advice

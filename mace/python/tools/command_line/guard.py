@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a program's body to an exit status: errors become messages.
+"""Runs a program's body; converts errors to messages and an exit status.
 
 0: done. 1: done, and the result is not good enough (validation), or a defect
 of MACE. 2: the request or what it names cannot be used. 130, 143: interrupted.
@@ -24,7 +24,7 @@ from mace.python.tools.errors import MaceError
 
 _INTERRUPTED = 128 + signal.SIGINT
 _TERMINATED = 128 + signal.SIGTERM
-# What a shell reports for a program whose reader went away.
+# The exit status that a shell reports if the reader of a pipe has gone.
 _BROKEN_PIPE = 141
 
 
@@ -39,7 +39,7 @@ def guarded(arguments: list[str], run: Callable[[list[str]], int]) -> int:
             try:
                 return run(arguments)
             finally:
-                # Here, and not at exit, a reader that went away can be told.
+                # Flush here, not at exit, so that a missing reader can be handled.
                 sys.stdout.flush()
     except MaceError as error:
         console.show(str(error), logging.ERROR)
@@ -66,7 +66,7 @@ def guarded(arguments: list[str], run: Callable[[list[str]], int]) -> int:
 
 @contextlib.contextmanager
 def _signals_raise() -> Iterator[None]:
-    """From here on Ctrl-C and SIGTERM unwind, so that files are removed."""
+    """In the body, Ctrl-C and SIGTERM raise exceptions, so that files are removed."""
 
     def terminate(number: int, frame: FrameType | None) -> None:
         raise _TerminatedError
@@ -74,10 +74,10 @@ def _signals_raise() -> Iterator[None]:
     try:
         old = signal.signal(signal.SIGTERM, terminate)
     except ValueError:
-        # Not the main thread: whoever runs us there handles signals.
+        # Not the main thread: the caller handles signals.
         yield
         return
-    # The doors had left it to the system. One that is ignored stays so.
+    # The entry points use the default action. An ignored signal stays ignored.
     ends_at_once = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
     if ends_at_once:
         signal.signal(signal.SIGINT, signal.default_int_handler)

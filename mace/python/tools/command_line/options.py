@@ -6,9 +6,9 @@
     class RunOptions(CommandOptions):
         round: int = flag(1, "how often to run", integer(1), metavar="N")
 
-`add_options` makes a parser's flags of the fields, `read_options` the
-dataclass of what was parsed, and `config.effect` tells from the same
-declaration what a flag cannot do.
+`add_options` adds a flag for each field to a parser, `read_options` creates the
+dataclass from the parsed flags, and `config.effect` uses the same declaration to report
+what a flag cannot do.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mace.python.tools.command_line import flags
 from mace.python.tools.config.effect import Asked, Command, Effect, Rule, no_effect
 from mace.python.tools.config.vocabulary import ModelFormat, Runtime
 
-# Where converted models, libraries and reports go unless told otherwise.
+# The default folder of converted models, libraries and reports.
 DEFAULT_BUILD_DIR = Path("build")
 
 _OptionsT = TypeVar("_OptionsT", bound="CommandOptions")
@@ -82,7 +82,7 @@ def flag(
     effect = Effect(on=on or {}, rules=rules)
     shown = default if isinstance(default, (int, float, str)) else None
     if shown is not None and not isinstance(shown, bool) and "default" not in text:
-        # As one writes it: of an enum the number.
+        # In the form that users write: the number of an enum.
         text += f" (default {int(shown) if isinstance(shown, int) else shown})"
     if effect.text() and not group.description:
         text += f"; {effect.text()}"

@@ -20,7 +20,7 @@ from mace.python.tools.errors import UsageError
 
 _PROGRAM = "debug.py"
 
-# What `run` and `bazel_adb_run.py` build, and what the library script does.
+# The folders of programs built by `run`, `bazel_adb_run.py` and the library script.
 _SYMBOLS = (Path("build") / "bin", Path("build") / "lib")
 
 _EXAMPLES = """\
@@ -125,7 +125,7 @@ def _memory(args: argparse.Namespace) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """All commands; a person's guide is docs/user/debugging.md."""
+    """All commands; docs/user/debugging.md explains them."""
     parser = flags.FlagParser(
         prog=_PROGRAM,
         description="Looks at programs on devices.",

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A program for the debugging commands to look at."""
+"""Fixtures: a program for the debugging commands."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ from mace.python.tools.debug.testing import compile_look
 
 @pytest.fixture(scope="package")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """For 64-bit ARM, static, with lines."""
+    """A static program for 64-bit ARM, with line numbers."""
     return compile_look(tmp_path_factory.mktemp("program"), "-g")

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a program or library says about itself, as LLVM's tools read it."""
+"""Reads the headers of programs and libraries with LLVM's tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SETUP = "bash tools/setup.sh --for build"
 
 
 class ElfError(MaceError):
-    """A file is no program or library."""
+    """The file is not a program or library."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ElfFile:
 
 
 def find_llvm_tool(name: str, needed_for: str) -> str:
-    """The path of a program of LLVM: that of PATH, else the NDK's.
+    """The path of an LLVM program: from PATH, otherwise from the NDK.
 
     Raises:
         MissingToolError: there is none.

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A debugger on this computer, its program on a device."""
+"""Runs gdb on this computer for a program on a device."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FOLDER = PurePosixPath("debug")
 _START_S = 20.0
 _SETTLE_S = 0.5
 
-# What a dynamic program of Android has loaded by the time it starts.
+# The libraries that a dynamic Android program has loaded when it starts.
 _SYSTEM_LIBRARIES = ("libc.so", "libm.so", "libdl.so", "liblog.so")
 _NDK_SERVERS = {Abi.ARM64_V8A: "android-arm64", Abi.ARMEABI_V7A: "android-arm"}
 
@@ -93,7 +93,7 @@ class _Session:
 
     @property
     def pushed(self) -> list[tuple[Path, PurePosixPath]]:
-        """What the device needs: a file here, and its place there."""
+        """The files to copy to the device: local path and path on the device."""
         files = []
         if self.options.attach is None:
             files.append((self.program.path, self.remote_program))
@@ -103,13 +103,13 @@ class _Session:
 
     @property
     def folder(self) -> Path:
-        """Local, for what comes from the device."""
+        """The local folder for files from the device."""
         name = re.sub(r"[^0-9A-Za-z.+-]", "_", self.item.properties.name)
         return self.options.target.folder / name
 
     @property
     def libraries(self) -> list[PurePosixPath]:
-        """Of the device, that gdb has to know."""
+        """The libraries of the device that gdb needs."""
         if not self.program.interpreter.startswith("/system/"):
             return []
         bits = "lib64" if "64" in self.program.machine else "lib"
@@ -117,11 +117,11 @@ class _Session:
         return [PurePosixPath(path) for path in (self.program.interpreter, *paths)]
 
     def local(self, library: PurePosixPath) -> Path:
-        """Where a library of the device is kept here."""
+        """The local path of a library of the device."""
         return self.folder / "sysroot" / str(library)[1:]
 
     def start(self) -> tuple[list[str], dict[str, str]]:
-        """The command on the device that waits for gdb, and its environment."""
+        """The command that waits for gdb on the device, and its environment."""
         options, port = self.options, self.options.port
         program = [f"./{self.remote_program}", *options.arguments]
         if options.server == "qemu":
@@ -136,7 +136,7 @@ class _Session:
         return [*server, *program], path
 
     def gdb(self, program: str) -> list[str]:
-        """The command here."""
+        """The command on this computer."""
         words = [program, "-q", "-nx" if self.options.batch else "-q"]
         words += ["-ex", "set pagination off"]
         if self.libraries:
@@ -154,7 +154,7 @@ class _Session:
 
 
 def debug(options: GdbOptions) -> tuple[int, list[str]]:
-    """Holds one session; returns gdb's exit status and the lines of a dry run.
+    """Runs one session; returns gdb's exit status and the lines of a dry run.
 
     Raises:
         MissingToolError: there is no gdb for the device's processor.
@@ -194,7 +194,7 @@ def _find_gdb(abi: Abi) -> str:
             return path
     ndk = find_ndk()
     if ndk is not None and abi is not Abi.HOST:
-        # Until r23.
+        # NDKs up to r23.
         own = ndk.home / "prebuilt" / "linux-x86_64" / "bin" / "gdb"
         if own.is_file():
             return str(own)
@@ -206,7 +206,7 @@ def _find_gdb(abi: Abi) -> str:
 def _find_server(
     item: FoundDevice, options: GdbOptions
 ) -> tuple[PurePosixPath | None, Path | None]:
-    """The gdbserver on the device, and the file it is a copy of."""
+    """The gdbserver on the device, and the local file of which it is a copy."""
     if options.server == "qemu":
         return None, None
     local = options.server_file
@@ -237,7 +237,7 @@ def _find_server(
 
 
 def _lines(session: _Session, gdb: str) -> list[str]:
-    """The session as a person would type it."""
+    """The commands that a user could type for the session."""
     ways, device = session.reach, session.device
     command, env = session.start()
     exports = "".join(f"{key}={shlex.quote(value)} " for key, value in env.items())
@@ -284,7 +284,7 @@ def _hold(session: _Session, gdb: str) -> int:
 
 
 class _Run(threading.Thread):
-    """The program, which runs while gdb does."""
+    """The program, running together with gdb."""
 
     def __init__(
         self, device: Device, command: Sequence[str], env: Mapping[str, str]
@@ -311,7 +311,7 @@ def _started(session: _Session) -> Iterator[_Run]:
     try:
         yield run
     finally:
-        # gdb has ended the program, or let it go on; it must not outlive us.
+        # gdb has ended or released the program, which must not outlive this process.
         run.join(2.0)
         if run.is_alive():
             session.device.stop()
@@ -332,7 +332,7 @@ def _forwarded(ways: Reach) -> Iterator[None]:
 
 
 def _wait(session: _Session, run: _Run) -> None:
-    """Until the server on the device listens.
+    """Waits until the server on the device listens.
 
     Raises:
         DeviceError: it ended instead, with what it said.
@@ -345,7 +345,7 @@ def _wait(session: _Session, run: _Run) -> None:
             said = run.result.output.strip() if run.result is not None else run.error
             raise DeviceError(f"{shlex.join(session.start()[0])} ended: {said}")
         if shell_output(session.device, f"{listens} && echo yes").strip() == "yes":
-            # gdbserver listens first and finds out then that it cannot attach.
+            # gdbserver listens before it finds out that it cannot attach.
             run.join(_SETTLE_S if session.options.attach is not None else 0.0)
             if run.is_alive():
                 return

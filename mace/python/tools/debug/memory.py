@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much memory a program takes while it runs on a device."""
+"""Measures the memory of a program that runs on a device."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MemoryOptions:
 
 @dataclass(frozen=True)
 class Sample:
-    """One look at one process; sizes in KiB.
+    """One sample of one process; sizes in KiB.
 
     Attributes:
         resident: physical memory it has now.
@@ -56,9 +56,7 @@ class Sample:
 
 
 def watch(options: MemoryOptions, show: Callable[[str], None]) -> dict[str, Sample]:
-    """Watches the processes on all matching devices until they end.
-
-    Neither waits for the device nor disturbs who is using it.
+    """Samples the processes on all matching devices until they end.
 
     Returns:
         the last sample of each process, by "device/pid".
@@ -103,7 +101,7 @@ def _watch(
 
 
 def look(device: Device, process: str) -> list[Sample]:
-    """All processes of a name, now."""
+    """All processes of that name, now."""
     output = shell_output(device, _SCRIPT.format(name=process))
     samples: list[dict[str, int]] = []
     for key, value in _FIELD.findall(output):
@@ -114,7 +112,7 @@ def look(device: Device, process: str) -> list[Sample]:
     return [
         Sample(one["pid"], one["VmRSS:"], one["VmHWM:"], one.get("Threads:", 0))
         for one in samples
-        # One that ended between two commands has no sizes.
+        # A process that ended between two commands has no sizes.
         if "VmRSS:" in one and "VmHWM:" in one
     ]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a port of a device is reached, and what a person would type for it."""
+"""Forwards ports of a device, and gives the equivalent commands for users."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Reach:
     prefix: str = ""
 
     def shell_line(self, script: str) -> str:
-        """What starts a script there."""
+        """The command that starts a script on the device."""
         return f"{self.shell} {shlex.quote(script)}"
 
     def push_line(self, local: Path, remote: PurePosixPath) -> str:
-        """What copies a file there."""
+        """The command that copies a file to the device."""
         return f"{self.copy} {shlex.quote(str(local))} {self.prefix}{remote}"
 
     def pull_line(self, remote: PurePosixPath, local: Path) -> str:
-        """What copies a file from there."""
+        """The command that copies a file from the device."""
         return f"{self.fetch} {self.prefix}{remote} {shlex.quote(str(local))}"
 
 

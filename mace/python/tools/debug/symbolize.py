@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Backtraces from a device: addresses become functions and source lines."""
+"""Converts the addresses of backtraces from a device to functions and source lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ADVICE = (
 
 
 class SymbolizeError(MaceError):
-    """There is no backtrace, or nothing that explains it."""
+    """The text has no backtrace, or no file has symbols for it."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _frame(line: str) -> Iterator[Frame]:
 
 
 def read_symbols(paths: Iterable[Path]) -> Symbols:
-    """Files, and those in folders; what is no program or library is left out.
+    """The files, and all programs and libraries in the folders.
 
     Raises:
         SymbolizeError: a path does not exist.

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The device that a debugging command means."""
+"""Finds the device for a debugging command."""
 
 from __future__ import annotations
 
@@ -93,9 +93,8 @@ def one_device(options: TargetOptions) -> Iterator[FoundDevice]:
 
 
 def shell_output(device: Device, script: str) -> str:
-    """What a shell script prints there.
-
-    Also while the device is somebody else's: nothing of ours is touched.
+    """Returns the output of a shell script on the device. Works while another process
+    uses the device, because it does not use our files there.
     """
     if isinstance(device, RemoteDevice):
         return device.shell(script).output

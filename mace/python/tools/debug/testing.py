@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# Line numbers count: the tests ask for them.
+# Do not change line numbers: the tests check them.
 _LOOK = """\
 #include <stdio.h>
 #include <stdlib.h>

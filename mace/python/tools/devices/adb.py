@@ -18,12 +18,12 @@ from mace.python.tools.devices.device import (
 )
 from mace.python.tools.devices.remote import BOOT_ID, PROBE_LIMIT_S, RemoteDevice
 
-# Documented: debuggers and profilers are told of it, too.
+# This path is documented; debuggers and profilers use it, too.
 WORK_DIR = PurePosixPath("/data/local/tmp/mace_run")
 
 _ABIS = {"arm64-v8a": Abi.ARM64_V8A, "armeabi-v7a": Abi.ARMEABI_V7A}
 
-# Vendors name their SoC in different places; the first is what most use.
+# Vendors use different properties for their SoC; the most common one is first.
 _SOC_KEYS = (
     "ro.board.platform",
     "ro.soc.model",
@@ -76,13 +76,13 @@ class AdbDevice(RemoteDevice):
         return WORK_DIR
 
     def probe(self) -> DeviceProperties:
-        # All at once: a call per property takes longer than all the rest.
+        # One call for all: separate calls would take longer than everything else.
         script = f"getprop; cat {BOOT_ID} 2>/dev/null"
         told = self.shell(script, limit_s=PROBE_LIMIT_S).output
         found = dict(_PROPERTY.findall(told))
         self._name = found.get(_MODEL_KEY) or self._serial
-        # By USB it has another serial than in the network, and a cheap one may
-        # share its own with others.
+        # Over USB a phone has another serial than in the network, and cheap phones may
+        # share a serial.
         boot = _BOOT.search(told)
         serial = found.get(_SERIAL_KEY) or self._serial
         self._identity = f"phone:{serial}:{boot[0] if boot else ''}"
@@ -105,7 +105,7 @@ class AdbDevice(RemoteDevice):
         )
 
     def _is_back(self) -> bool:
-        # It is offline until it is connected anew.
+        # The device is offline until it is connected again.
         return self._adb.revive(self._serial)
 
     def system_log(self) -> str:
@@ -115,7 +115,7 @@ class AdbDevice(RemoteDevice):
             return ""
 
     def client_command(self) -> list[str]:
-        """adb, told which device is meant."""
+        """The adb command line that selects this device."""
         return self._command()
 
     def _shell_command(self, script: str) -> list[str]:

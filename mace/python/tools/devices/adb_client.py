@@ -17,7 +17,7 @@ from mace.python.tools.devices.process import (
 )
 from mace.python.tools.errors import MissingToolError
 
-# What the documentation of earlier versions demands, too.
+# Also the minimum in the documentation of earlier versions.
 MINIMUM = (1, 0, 32)
 
 _LIMIT_S = 30.0
@@ -25,7 +25,7 @@ _LIMIT_S = 30.0
 _SETTLE_S = 3.0
 _INSTALL = "sudo apt install adb, or the platform-tools of the Android SDK"
 
-# What a state of `adb devices` asks of the user.
+# Advice for each state in `adb devices`.
 _ADVICE = {
     "unauthorized": "allow USB debugging for this computer on its screen",
     "offline": "it does not answer; plug it in again or restart it",
@@ -39,17 +39,17 @@ _ADVICE = {
 }
 
 _ADDRESS = re.compile(r"^[^\s,]+:\d+$")
-# Phones with wireless debugging, which adb finds by itself.
+# Phones with wireless debugging, which adb finds automatically.
 _SERVICE = "._tcp"
 
 
 def is_address(serial: str) -> bool:
-    """Whether it is a place in the network, to which adb may connect."""
+    """Whether it is a network address to which adb may connect."""
     return _ADDRESS.match(serial) is not None
 
 
 def in_network(serial: str) -> bool:
-    """Whether the device is there rather than at USB, or an emulator."""
+    """Whether the device is in the network, not on USB and not an emulator."""
     return is_address(serial) or serial.rstrip(".").endswith(_SERVICE)
 
 
@@ -84,7 +84,7 @@ class AdbClient:
         Raises:
             DeviceError: adb or its server does not work.
         """
-        # The server must not be a child that holds our pipe.
+        # Start the server separately: as a child it would keep our pipe open.
         started = self.call("start-server")
         if started.status != 0:
             raise DeviceError(
@@ -177,7 +177,7 @@ def find_adb() -> AdbClient:
 
 
 def explain(text: str, serial: str) -> str:
-    """An error of adb in words that say what to do."""
+    """Explains an error of adb and says what to do."""
     for word, advice in (
         ("unauthorized", _ADVICE["unauthorized"]),
         ("device offline", "it went offline; plug it in again or restart it"),
@@ -203,7 +203,7 @@ def explain(text: str, serial: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """The first line that says something."""
+    """The first line that is not empty."""
     for line in text.splitlines():
         if line.strip() and not line.startswith("* daemon"):
             return line.strip().removeprefix("adb: ").removeprefix("error: ")

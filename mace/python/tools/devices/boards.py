@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The file that lists boards reached by ssh: `devices.yml`."""
+"""Reads `devices.yml`, the list of boards that are reached by ssh."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.config.yaml_source import read_yaml
 from mace.python.tools.devices.device import DeviceError
 
-# Looked for in the working directory when no file is named.
+# Used if it is in the working directory and no file is named.
 DEFAULT_FILE = Path("devices.yml")
 
 # Those of deployment files, and what kernels and Debian say.
@@ -88,7 +88,7 @@ def read_boards(path: Path) -> list[Board]:
 
 
 def _one_or_list(value: Any) -> Any:
-    """A single value stands for a list of it; "a, b" for two."""
+    """A single value stands for a list of one; "a, b" for a list of two."""
     if isinstance(value, str):
         return [word.strip() for word in value.split(",") if word.strip()]
     return value
@@ -105,7 +105,7 @@ _Text = Annotated[
     str,
     pydantic.StringConstraints(strip_whitespace=True, min_length=1),
 ]
-# ssh takes a word that begins with a dash for a flag.
+# ssh would take a word that begins with a dash for a flag.
 _Word = Annotated[
     str,
     pydantic.StringConstraints(
@@ -156,7 +156,7 @@ def _board(name: str, entry: _Entry, path: Path) -> Board:
 
 
 def _file(name: str, key: str, value: str, path: Path) -> Path | None:
-    """A file the list names; relative to the list."""
+    """A file that the list names, relative to the list."""
     if not value:
         return None
     file = path.resolve().parent / Path(value).expanduser()

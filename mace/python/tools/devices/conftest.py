@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Devices of the farm from both sides, and programs for them."""
+"""Fixtures: devices of the farm, and programs for them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Rig:
 
 @pytest.fixture(params=[PHONES[0], OLD_PHONE, *BOARDS])
 def rig(request: pytest.FixtureRequest, farm: Farm) -> Iterator[Rig]:
-    """Two phones and two boards in turn, as unlike as can be."""
+    """Two phones and two boards in turn, as different as possible."""
     name = request.param
     device: RemoteDevice
     if name not in BOARDS:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of a device, independent of how it is reached."""
+"""The interface of a device, independent of the connection."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pathlib import Path, PurePosixPath
 from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.errors import MaceError
 
-# Below `Device.work_dir`: what one run needs and nobody afterwards.
+# The folder in `Device.work_dir` for files that only one run needs.
 SCRATCH = PurePosixPath(".scratch")
 
-# What programs and systems say when a file does not fit.
+# Messages of programs and systems if a file does not fit.
 NO_SPACE = re.compile(r"no space left|disk quota exceeded", re.IGNORECASE)
 
 
 class DeviceError(MaceError):
-    """A device is gone, refuses, or lacks what a command needs.
+    """A device has disconnected, refuses, or lacks what a command needs.
 
     Attributes:
         output: of the program that ran there, as far as it came.
@@ -34,7 +34,7 @@ class DeviceError(MaceError):
 
 
 class DeviceLostError(DeviceError):
-    """The connection to a device ended in the middle of something."""
+    """The connection to a device ended in the middle of an operation."""
 
 
 class DeviceFullError(DeviceError):
@@ -42,11 +42,11 @@ class DeviceFullError(DeviceError):
 
 
 class DeviceUnsuitedError(DeviceError):
-    """A device answers and is none that our programs run on."""
+    """A device answers, but cannot run our programs."""
 
 
 class DeviceStoppedError(DeviceError):
-    """`Device.stop` ended what the device was doing."""
+    """`Device.stop` ended the current operation."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Device(abc.ABC):
     @property
     @abc.abstractmethod
     def address(self) -> str:
-        """What its driver reaches it by, unique among all devices."""
+        """The address that the driver uses, unique among all devices."""
 
     @property
     def identity(self) -> str:
@@ -116,7 +116,7 @@ class Device(abc.ABC):
 
     @property
     def label(self) -> str:
-        """The device in messages: its name, where it is known, and its address."""
+        """The device in messages: its name, if known, and its address."""
         return self.address
 
     @property
@@ -126,7 +126,7 @@ class Device(abc.ABC):
 
     @abc.abstractmethod
     def probe(self) -> DeviceProperties:
-        """Checks that the device answers and asks what it is.
+        """Checks that the device answers, and reads its properties.
 
         Changes nothing that another process may be using.
         """
@@ -187,7 +187,7 @@ class Device(abc.ABC):
         return self._stop
 
     def stop(self) -> None:
-        """Ends what the device is doing, now and from now on.
+        """Ends the current operation, and all later ones.
 
         A program that runs is ended, and the call that waits for it, or for
         any other command, raises `DeviceStoppedError`.
@@ -195,13 +195,13 @@ class Device(abc.ABC):
         self._stop.set()
 
     def full(self, what: str) -> DeviceFullError:
-        """The error that `what` found no space left."""
+        """The error if `what` found no space left."""
         return DeviceFullError(
             f"{what}: no space left on the device; {self._space_advice()}"
         )
 
     def _space_advice(self) -> str:
-        """How much there is, and what to do."""
+        """The free space, and what the user can do."""
         return "free some"
 
     def clean_up(self) -> None:

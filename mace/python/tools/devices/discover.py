@@ -65,7 +65,7 @@ class DeviceQuery:
 
 @dataclass(frozen=True)
 class FoundDevice:
-    """A device that answers, and those of the wanted ABIs it runs."""
+    """A device that answers, and the wanted ABIs that it runs."""
 
     device: Device
     properties: DeviceProperties
@@ -74,7 +74,7 @@ class FoundDevice:
 
 @dataclass(frozen=True)
 class SilentDevice:
-    """A device that was meant and cannot be used.
+    """A wanted device that cannot be used.
 
     It is listed, plugged in or named in `DeviceQuery.wanted`, and it does not
     answer, is not ready or is not there at all.
@@ -99,7 +99,7 @@ class Devices:
 
 
 def find_devices(query: DeviceQuery) -> Devices:
-    """The devices that match, each under a name of its own.
+    """Finds the matching devices and gives each a unique name.
 
     A connection to each is open; `close_all` ends it. Devices that were meant
     and cannot be used are told apart, unless there are no others.
@@ -121,7 +121,7 @@ def find_devices(query: DeviceQuery) -> Devices:
     if not result.found:
         raise search.nothing_found()
     if RANDOM in query.socs:
-        # Any one will do: those that are off or missing are not missed.
+        # One device is enough, so devices that are off or missing are not reported.
         _choose_one(result)
     else:
         search.tell_the_rest()
@@ -144,7 +144,7 @@ def _add_boards(survey: Survey, query: DeviceQuery) -> None:
 
 
 class _Search:
-    """What answered a query, and why the rest did not."""
+    """The devices that answered a query, and why the others did not match."""
 
     def __init__(self, query: DeviceQuery, survey: Survey) -> None:
         self.result = Devices()
@@ -155,7 +155,7 @@ class _Search:
         self._told: set[str] = set()
 
     def judge(self, answers: Sequence[DeviceProperties | MaceError]) -> None:
-        """Takes devices that match; keeps in mind why the others do not."""
+        """Adds a device if it matches; otherwise records why it does not."""
         for candidate, answer in zip(self._survey.candidates, answers):
             if isinstance(answer, MaceError):
                 self._note(candidate, answer)
@@ -179,7 +179,7 @@ class _Search:
         self._seen.append(Seen(names, line))
 
     def _use_each_phone_once(self) -> None:
-        """By the way that was named, else by USB; by both only if both were."""
+        """Keeps each phone once: the connection that was named, otherwise USB."""
         wanted = set(self._query.wanted)
         phones = [one for one in self.result.found if isinstance(one.device, AdbDevice)]
         phones.sort(key=lambda one: _rank(one, wanted))
@@ -195,7 +195,7 @@ class _Search:
     def _note(self, candidate: Candidate, error: MaceError) -> None:
         named = bool(set(candidate.names) & set(self._query.wanted))
         unsuited = isinstance(error, DeviceUnsuitedError) and not named
-        # The name of a phone that does not answer is not known.
+        # The name of a phone that does not answer is unknown.
         if unsuited or not self._is_meant(candidate.names):
             self._seen.append(Seen(candidate.names, str(error)))
             _LOG.warning("%s", error)
@@ -207,7 +207,7 @@ class _Search:
         return not self._query.wanted or bool(set(names) & set(self._query.wanted))
 
     def tell_the_rest(self) -> None:
-        """Completes `Devices.silent`; warns of what else is not run on."""
+        """Completes `Devices.silent`; warns of other devices that are not used."""
         query, result = self._query, self.result
         for trouble in self._troubles:
             if trouble.names:
@@ -230,7 +230,7 @@ class _Search:
                 _LOG.warning("%s: %s", abi.value, self._remedy(abi))
 
     def nothing_found(self) -> MaceError:
-        """What there is instead, and what to do."""
+        """The error if no device matches: lists other devices, and what to do."""
         query = self._query
         if len(self._troubles) == 1 and not self._seen:
             (trouble,) = self._troubles
@@ -260,7 +260,7 @@ class _Search:
         )
 
     def _remedy(self, abi: Abi) -> str:
-        """What to do to have a device for an ABI."""
+        """How to get a device for an ABI."""
         for trouble in self._troubles:
             if not trouble.names and abi in trouble.abis:
                 return str(trouble.error)
@@ -288,7 +288,7 @@ def _choose_one(result: Devices) -> None:
 
 
 def _no_device(abi: Abi) -> str:
-    """What to do to have one."""
+    """How to get a device."""
     if abi.is_android:
         return (
             "no such phone; plug one in (adb devices lists it), or give "
@@ -303,7 +303,7 @@ def _no_device(abi: Abi) -> str:
 
 
 def _with_own_names(found: list[FoundDevice]) -> list[FoundDevice]:
-    """Devices of one model get their serial into the name."""
+    """Adds the serial to the names of devices of the same model."""
     names = [item.properties.name for item in found]
     result = []
     for item in found:

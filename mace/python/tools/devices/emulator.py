@@ -25,7 +25,7 @@ class _Target:
     sysroot: str
 
 
-# The sysroots that the distribution's cross compilers bring.
+# The sysroots of the distribution's cross compilers.
 _TARGETS = {
     Abi.ARM64: _Target("qemu-aarch64", "/usr/aarch64-linux-gnu"),
     Abi.ARMHF: _Target("qemu-arm", "/usr/arm-linux-gnueabihf"),
@@ -53,7 +53,7 @@ class EmulatorDevice(HostDevice):
 
     def probe(self) -> DeviceProperties:
         name = self._target.emulator
-        # The static build has the same options.
+        # The static build of QEMU has the same options.
         found = shutil.which(name) or shutil.which(f"{name}-static")
         if found is None or not Path(self._target.sysroot).is_dir():
             missing = name if found is None else self._target.sysroot

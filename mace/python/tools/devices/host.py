@@ -53,7 +53,7 @@ class HostDevice(Device):
         self.make_folder(SCRATCH)
 
     def probe(self) -> DeviceProperties:
-        # Not `prepare`: another process may be at work there.
+        # Not `prepare`: another process may be using the folder.
         self._make_work_dir()
         return DeviceProperties(
             name="host",
@@ -69,7 +69,7 @@ class HostDevice(Device):
             with contextlib.suppress(FileNotFoundError):
                 target.unlink()
             try:
-                # Weights are hundreds of megabytes: no second copy of them.
+                # A link: weights have hundreds of megabytes, so they are not copied.
                 os.link(local.resolve(), target)
             except OSError:
                 shutil.copy2(local, target)

@@ -13,7 +13,7 @@ from mace.python.tools.devices.lock import device_lock
 
 @contextlib.contextmanager
 def device_lease(device: Device) -> Iterator[None]:
-    """Holds the device's lock; after `Device.stop`, cleans up before it goes.
+    """Holds the device's lock; after `Device.stop`, cleans up before it is released.
 
     Raises:
         DeviceError: it stays in use; says by whom.

@@ -35,14 +35,14 @@ from mace.python.tools.errors import UsageError
 
 _LOG = logging.getLogger(__name__)
 
-# How long to wait for a device that another process uses.
+# How long to wait for a device that another process uses, in seconds.
 DEFAULT_WAIT_S = 1800.0
 _POLL_S = 0.2
 
 # The sticky bit keeps users from removing each other's files.
 _FOLDER_MODE = 0o1777
 _FILE_MODE = 0o644
-# A file of another user may be a FIFO, at which a plain open waits.
+# Another user's file may be a FIFO, and a plain open would wait.
 _OPEN_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MAX_HOLDER_BYTES = 1000
 
@@ -90,7 +90,7 @@ def device_lock(
 
 @dataclass(frozen=True)
 class _Folder:
-    """The opened folder of locks; `path` is for messages alone."""
+    """The opened folder of locks; `path` is used only in messages."""
 
     path: Path
     descriptor: int
@@ -115,7 +115,7 @@ class _DeviceLock:
         return f"{self.stem}.lock"
 
     def acquire(self, stop: threading.Event | None, wait_s: float) -> int:
-        """Waits for the lock; returns the file whose closing gives it back."""
+        """Waits for the lock; returns the file; closing it releases the lock."""
         end = time.monotonic() + wait_s
         told = False
         while True:
@@ -176,12 +176,12 @@ class _DeviceLock:
             )
         except FileExistsError:
             return os.open(self._name, os.O_RDONLY | _OPEN_FLAGS, dir_fd=place)
-        # Whatever the umask says: others have to open it.
+        # Independent of the umask: other users have to open the file.
         os.fchmod(file, _FILE_MODE)
         return file
 
     def write_holder(self) -> None:
-        """Tells whoever waits who has the device; does without if it cannot."""
+        """Writes who uses the device, for others that wait; ignores errors."""
         program = Path(sys.argv[0]).name or "python"
         text = (
             f"{program} of {_user()} (process {os.getpid()}) "
@@ -204,7 +204,7 @@ class _DeviceLock:
             os.unlink(self._holder_name(os.getuid()), dir_fd=self.folder.descriptor)
 
     def _holder_name(self, user: int) -> str:
-        # One for each user: in a sticky folder nobody can replace another's.
+        # One per user: in a sticky folder, users cannot replace each other's files.
         return f"{self.stem}.{user}.holder"
 
     def _read_holder(self) -> str:
@@ -225,7 +225,7 @@ class _DeviceLock:
                 status = os.fstat(file)
                 if stat.S_ISREG(status.st_mode) and status.st_uid == user:
                     text = stream.read(_MAX_HOLDER_BYTES).decode("utf-8", "replace")
-                    # Whoever wrote it must not steer a terminal.
+                    # Another user may have written the text: remove control characters.
                     return "".join(c for c in text if c.isprintable())
         return ""
 
@@ -246,7 +246,7 @@ def _open_folder(path: Path) -> _Folder:
             path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         )
     except OSError as error:
-        # Linux says of a symbolic link that it is not a folder.
+        # For a symbolic link, Linux reports that it is not a folder.
         linked = error.errno in (errno.ELOOP, errno.ENOTDIR) and path.is_symlink()
         reason = "it is a symbolic link" if linked else error.strerror
         raise DeviceError(
@@ -279,7 +279,7 @@ def _open_folder(path: Path) -> _Folder:
 
 def _file_stem(identity: str) -> str:
     readable = re.sub(r"[^0-9A-Za-z.-]", "_", identity)[:60]
-    # Two may be alike but for such characters.
+    # Names may differ only in the characters that are replaced.
     digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
     return f"{readable}.{digest}"
 
@@ -306,7 +306,7 @@ def _default_wait() -> float:
         seconds = float(text)
     except ValueError:
         seconds = -1.0
-    # What is no number (nan) is not above 0 either.
+    # Also refuses NaN.
     if not 0 <= seconds < math.inf:
         raise UsageError(
             f"MACE_DEVICE_WAIT_S={text}: accepted: seconds, 0 or more, to wait for a "

@@ -19,7 +19,7 @@ from mace.python.tools.devices.device import SCRATCH
 
 _FILE = ".manifest"
 _BLOCK = 1 << 20
-# Toybox, BusyBox and GNU know this form.
+# Toybox, BusyBox and GNU support this form.
 _STAT = "stat -c %s:%Y"
 
 
@@ -33,7 +33,7 @@ def file_digest(path: Path) -> str:
 
 
 class Manifest:
-    """Our copy of a device's list; valid while the device is locked for us."""
+    """Our copy of a device's list; valid while we hold the device's lock."""
 
     def __init__(self) -> None:
         self._digests: dict[str, str] = {}
@@ -43,18 +43,18 @@ class Manifest:
         return self._digests.get(str(path)) == digest
 
     def add(self, path: PurePosixPath, digest: str) -> None:
-        """After `place_script` has run."""
+        """Adds a file; call it after `place_script` has run."""
         self._digests[str(path)] = digest
 
     def forget(self, path: PurePosixPath) -> None:
-        """What is at or below the path is no longer known."""
+        """Removes the entries at or below the path."""
         name = str(path)
         for known in list(self._digests):
             if known == name or known.startswith(f"{name}/"):
                 del self._digests[known]
 
     def read_script(self) -> str:
-        """Prints the lines that still hold; `load` reads them."""
+        """The script that prints the valid lines, for `load`."""
         return (
             f"[ ! -f {_FILE} ] || while read -r h s p; do\n"
             f'[ "$({_STAT} "$p" 2>/dev/null)" != "$s" ] || echo "$h $p"\n'
@@ -62,7 +62,7 @@ class Manifest:
         )
 
     def load(self, text: str) -> None:
-        """Takes over what `read_script` printed."""
+        """Reads the output of `read_script`."""
         self._digests.clear()
         for line in text.splitlines():
             digest, _, path = line.partition(" ")
@@ -76,15 +76,15 @@ class Manifest:
         digest: str,
         executable: bool,
     ) -> str:
-        """Moves a file that has arrived to its place; prints its size."""
+        """The script that moves a received file to its place and prints its size."""
         name = shlex.quote(str(path))
         mode = "755" if executable else "644"
         place = f"mkdir -p {shlex.quote(str(path.parent))} && chmod {mode} {part} &&\n"
         if SCRATCH in path.parents:
-            # Gone before anybody could ask for it again.
+            # Such a file is removed before it could be used again.
             return f"{place}mv -f {part} {name} && wc -c <{name} | tr -d ' '"
-        # The path is compared as the end of the line, not as a pattern. A full
-        # disk must not cost the list.
+        # The path is compared with the end of the line, not as a pattern. A full disk
+        # must not destroy the list.
         keep = (
             f'while read -r h s p; do [ "$p" = {name} ] || echo "$h $s $p" || '
             "exit 9; done"
@@ -93,7 +93,7 @@ class Manifest:
             f"{place}{{ [ ! -f {_FILE} ] || {{ {keep} <{_FILE} >{part}.list && "
             f"mv -f {part}.list {_FILE}; }}; }} &&\n"
             f"mv -f {part} {name} &&\n"
-            # Without `stat` the line never counts, and the file comes again.
+            # Without `stat`, the line is never valid, and the file is copied again.
             f'z=$({_STAT} {name} 2>/dev/null) || z="$(wc -c <{name} | tr -d " "):"\n'
             f"echo {digest} $z {name} >>{_FILE} &&\n"
             'echo "${z%%:*}"'

@@ -20,7 +20,7 @@ from mace.python.tools.devices.device import SCRATCH
 
 LOG = SCRATCH / "memory"
 
-# $1: seconds between samples. grep is on every Android since 4.3, awk is not.
+# $1: seconds between samples. Every Android since 4.3 has grep, but not awk.
 _SCRIPT = f"""\
 n=$1; shift
 : >{LOG}
@@ -70,7 +70,7 @@ def watched(command: Sequence[str], seconds: int) -> list[str]:
 
 
 def parse_samples(text: str) -> list[MemorySample]:
-    """The samples of a LOG; one that the program's end cut short is left out."""
+    """The samples of a LOG; an incomplete last sample is ignored."""
     samples: list[MemorySample] = []
     start: float | None = None
     for block in text.split("@ ")[1:]:

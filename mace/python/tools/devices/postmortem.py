@@ -15,9 +15,9 @@ from mace.python.tools.devices.device import (
 
 
 def trouble_of(device: Device) -> str:
-    """Why a device that failed is of no use for the next program.
+    """Why a device that failed cannot be used for the next program.
 
-    Empty if it answers (again) and is tidy.
+    Empty if it answers (again) and has been cleaned up.
 
     Raises:
         DeviceStoppedError: `Device.stop` was called.
@@ -32,7 +32,7 @@ def trouble_of(device: Device) -> str:
 
 
 def write_log(path: Path, device: Device, name: str, output: str) -> None:
-    """Keeps what a program said, and its system where that still answers.
+    """Saves a program's output, and the system log if the device still answers.
 
     Args:
         name: of the device.

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-# How long a program may take to end itself when asked to.
+# How long a program may take to end after it was asked to.
 _GRACE_S = 2.0
-# How often a running program is looked after: the delay of an interruption.
+# The interval of checks of a running program, and so the delay of an interruption.
 _POLL_S = 0.1
 
 
@@ -81,7 +81,7 @@ def run_process(request: ProcessRequest) -> ProcessResult:
         stderr=subprocess.PIPE if request.split_errors else subprocess.STDOUT,
         text=True,
         errors="replace",
-        # Its own group: an end reaches its children, and Ctrl-C only us.
+        # A separate group: ending it includes its children, and Ctrl-C reaches only us.
         start_new_session=True,
     )
     stdin, process.stdin = process.stdin, None  # communicate() would close it
@@ -133,11 +133,11 @@ def _size(path: Path) -> int:
 def _end(
     process: subprocess.Popen[str], stdin: IO[str] | None
 ) -> tuple[str, str | None]:
-    """Ends a program and its children; returns what it said until then."""
+    """Ends a program and its children; returns its output."""
     if stdin is not None:
         with contextlib.suppress(OSError):
             stdin.close()
-        # Twice the time: the other side ends its program first.
+        # Twice the time: the other side first ends its program.
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.communicate(timeout=2 * _GRACE_S)
     for kind in (signal.SIGTERM, signal.SIGKILL):

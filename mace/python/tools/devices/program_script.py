@@ -15,10 +15,10 @@ from pathlib import PurePosixPath
 
 from mace.python.tools.devices.device import SCRATCH
 
-# Holds the process, or process group, of the program that runs.
+# Contains the process, or process group, of the running program.
 _RUNNING = SCRATCH / "running"
 
-# Unquoted in the script, as the shell asks for.
+# The name is not quoted in the script, as the shell requires.
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 # Ends the program's group when input ends. Without setsid there is no group.
@@ -44,7 +44,7 @@ exec 3<&-
 rm -f {running}
 (exit $s)"""
 
-# In the work folder: ends what `run` has started.
+# Run in the work folder; ends the program that `run` has started.
 END = f"[ ! -f {_RUNNING} ] || kill -9 $(cat {_RUNNING}); rm -f {_RUNNING}"
 
 

@@ -37,18 +37,18 @@ from mace.python.tools.devices.process import (
     run_process,
 )
 
-# Another one after each start of a machine, the same for all who log in.
+# Changes with each boot of a machine; the same for all users.
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
-# A short break of the connection is no reason to give a device up.
+# A device is not given up after a short break of the connection.
 SETTLE_S = 3.0
-# A shell command of ours takes milliseconds; a device that needs longer hangs.
-# Whoever asks which devices there are waits for all of them.
+# A shell command of ours takes milliseconds; a device that takes longer hangs. Listing
+# all devices waits for each of them.
 PROBE_LIMIT_S = 20.0
 _COMMAND_LIMIT_S = 60.0
 _CLEAN_UP_LIMIT_S = 5.0
-# 100 MB at 1 MB/s, which a slow link still manages, and twice that.
+# Twice the time of 1 MB/s, which even a slow connection reaches.
 _SECONDS_PER_BYTE = 2e-6
-# Linux takes 128 KiB per argument; quoting again may double the length.
+# Linux accepts 128 KiB per argument; quoting may double the length.
 _LONGEST_SCRIPT = 60_000
 
 
@@ -63,9 +63,8 @@ class ShellResult:
 
 
 class RemoteDevice(Device):
-    """A device behind a client program.
-
-    Derived classes say how the client is called and what its errors mean.
+    """A device that is reached by a client program. Derived classes define how the
+    client is called and what its errors mean.
     """
 
     def __init__(self) -> None:
@@ -86,7 +85,7 @@ class RemoteDevice(Device):
 
     @abc.abstractmethod
     def _explain(self, text: str) -> str:
-        """What the client's error means and how to mend it, in one line."""
+        """The meaning of a client's error and what to do, in one line."""
 
     # Device.
 
@@ -132,7 +131,7 @@ class RemoteDevice(Device):
                 raise self._push_error(local, size, sent)
             script = self._manifest.place_script(part, remote, digest, executable)
             placed = self.shell(self._in_work_dir(script))
-            # A device may close a connection that it calls complete.
+            # A connection may close early although the device reports success.
             arrived = placed.output.strip()
             if placed.status != 0 or arrived != str(size):
                 raise self._place_error(local, size, placed)
@@ -212,7 +211,7 @@ class RemoteDevice(Device):
         self._end_program(clean=True)
 
     def _is_back(self) -> bool:
-        """Whether a device that was lost answers again, or does so soon."""
+        """Whether a device that was lost answers again within a short time."""
         end = time.monotonic() + SETTLE_S
         while time.monotonic() < end:
             with contextlib.suppress(DeviceLostError):
@@ -236,7 +235,7 @@ class RemoteDevice(Device):
             DeviceStoppedError: `stop` was called.
         """
         token = f"MACE_STATUS_{secrets.token_hex(4)}"
-        # In a subshell, so that an `exit` does not skip the last line.
+        # In a subshell, so that `exit` does not skip the last line.
         whole = f"(\n{script}\n)\nprintf '\\n%s=%s\\n' {token} $?"
         try:
             result = self._client(self._shell_command(whole), limit_s, hold_stdin)
@@ -268,7 +267,7 @@ class RemoteDevice(Device):
     def _before_send(
         self, remote: PurePosixPath, part: PurePosixPath, size: int
     ) -> None:
-        """Prepares the place a file is sent to."""
+        """Prepares the target of a file that is sent."""
         return
 
     def _client(
@@ -309,7 +308,7 @@ class RemoteDevice(Device):
         error = self._failure(what, text, sent.status)
         if isinstance(error, DeviceFullError):
             return error
-        # SFTP has no word for it: "Failure".
+        # SFTP only reports "Failure".
         free = self._free_bytes()
         if free is not None and free < size:
             return self._failure(what, "no space left", sent.status)
@@ -328,9 +327,9 @@ class RemoteDevice(Device):
         return advice if free is None else f"{_shown(free)} are free, {advice}"
 
     def _free_bytes(self) -> int | None:
-        """None when the device does not tell."""
+        """The free bytes; None if the device does not report them."""
         try:
-            # Without what an unfinished copy has taken.
+            # The space of an unfinished copy does not count as free.
             told = self.shell(
                 self._in_work_dir(f"rm -rf {SCRATCH}/*; df -k . | tail -n 1"),
                 limit_s=_CLEAN_UP_LIMIT_S,
@@ -343,20 +342,19 @@ class RemoteDevice(Device):
         return 1024 * int(columns[-3])
 
     def _end_program(self, clean: bool = False) -> None:
-        """Ends a program that closing its client's input may not have ended.
-
-        Android before 7 does not tell that the input has ended.
+        """Ends a program that may still run after its client's input was closed:
+        Android before 7 does not report the end of the input.
         """
         script = program_script.END
         if clean:
             script += f"; rm -rf {SCRATCH}/*"
         command = self._shell_command(self._in_work_dir(script))
-        # Not through `_client`: this must happen although `stop` was called.
+        # Not through `_client`: this must run even after `stop`.
         with contextlib.suppress(OSError):
             run_process(ProcessRequest(command, time_limit_s=_CLEAN_UP_LIMIT_S))
 
     def _discard(self, part: PurePosixPath) -> None:
-        """Removes what an unfinished copy left; the next probe does it, too."""
+        """Removes the rest of an unfinished copy; the next probe does so, too."""
         if self._stop.is_set():
             return
         try:
@@ -365,7 +363,7 @@ class RemoteDevice(Device):
             return
 
     def _script_file(self, script: str) -> str:
-        """A script too long for a command line, as a file on the device."""
+        """Copies a script that is too long for a command line to the device."""
         with tempfile.TemporaryDirectory(prefix="mace_script_") as folder:
             local = Path(folder) / "script"
             local.write_text(script + "\n", encoding="utf-8")
@@ -376,5 +374,5 @@ class RemoteDevice(Device):
 
 
 def _shown(size: int) -> str:
-    """So many bytes, in words."""
+    """A number of bytes as text."""
     return f"{size} bytes" if size < 50_000 else f"{size / 1e6:.1f} MB"

@@ -25,7 +25,7 @@ from mace.python.tools.devices.process import ProcessRequest, run_process
 from mace.python.tools.devices.remote import BOOT_ID, PROBE_LIMIT_S, RemoteDevice
 from mace.python.tools.errors import MissingToolError
 
-# What the kernel (`uname -m`) can run.
+# The ABIs that a kernel (`uname -m`) can run.
 _MACHINES = {
     "aarch64": (Abi.ARM64, Abi.ARMHF),
     "armv8l": (Abi.ARMHF,),
@@ -33,20 +33,20 @@ _MACHINES = {
     "x86_64": (Abi.HOST,),
 }
 
-# From this size on a changed file is sent as its difference to the old one.
+# For larger files, only the difference to the old file is sent.
 _DELTA_BYTES = 1 << 20
 
 _OPTIONS = {
-    # A question on the terminal would hang us: errors instead.
+    # Report errors instead of asking on the terminal, where nobody would answer.
     "BatchMode": "yes",
     "StrictHostKeyChecking": "accept-new",
     "ConnectTimeout": "10",
-    # A board that vanished is noticed after 15 s.
+    # A lost board is noticed after 15 s.
     "ServerAliveInterval": "5",
     "ServerAliveCountMax": "3",
     "LogLevel": "ERROR",
     "ControlMaster": "auto",
-    # Ends the shared connection should nobody be left to do it.
+    # Ends the shared connection if this process could not.
     "ControlPersist": "60",
 }
 
@@ -104,7 +104,8 @@ class SshDevice(RemoteDevice):
         lines = known.output.strip().split("\n")
         *before, folder, machine, boot_id, host_name, rsync = lines
         if boot_id != "-":
-            # Several logins share it; containers of one machine do not.
+            # Logins to one machine have this in common, but not the containers of a
+            # machine.
             self._identity = f"board:{host_name}:{boot_id}"
         self._work_dir = PurePosixPath(folder)
         self._rsync = rsync == "yes" and shutil.which("rsync") is not None
@@ -135,11 +136,11 @@ class SshDevice(RemoteDevice):
         self._control = ""
 
     def control_command(self, *words: str) -> list[str]:
-        """Asks the connection that is open to do something (`ssh -O`)."""
+        """The command that controls the open connection (`ssh -O`)."""
         return ["ssh", *self._flags(), "-O", *words, self._destination]
 
     def login_words(self) -> tuple[list[str], str]:
-        """The flags and the name by which a person logs in, with ssh or scp."""
+        """The flags and the name with which a user logs in, with ssh or scp."""
         board = self._board
         flags = [] if board.port == 22 else ["-o", f"Port={board.port}"]
         if board.identity is not None:
@@ -163,7 +164,7 @@ class SshDevice(RemoteDevice):
             raise DeviceError(text) from error
 
     def _check_machine(self, machine: str) -> None:
-        """The file's target_abis must be true."""
+        """Checks that the file's target_abis are correct."""
         runs = _MACHINES.get(machine)
         wrong = [
             abi for abi in self._board.abis if runs is not None and abi not in runs
@@ -192,7 +193,7 @@ class SshDevice(RemoteDevice):
         return words
 
     def _shell_command(self, script: str) -> list[str]:
-        # The login shell may be any; ours is sh.
+        # The login shell may be any shell; our scripts are for sh.
         command = f"exec sh -c {shlex.quote(script)}"
         return ["ssh", "-T", *self._flags(), self._destination, command]
 
@@ -200,8 +201,8 @@ class SshDevice(RemoteDevice):
         target = f"{self._destination}:{remote}"
         if not self._rsync:
             return ["scp", "-q", *self._flags(), str(local.resolve()), target]
-        # Without --ignore-times a file of the same size and second is taken for
-        # the same.
+        # Without --ignore-times, a file with the same size and time in seconds would be
+        # treated as unchanged.
         connection = shlex.join(["ssh", *self._flags()])
         source = str(local.resolve())
         return [
@@ -216,7 +217,7 @@ class SshDevice(RemoteDevice):
         ]
 
     def _receive_command(self, remote: PurePosixPath, local: Path) -> list[str]:
-        # `ssh` gives the exact status, and its output may be any bytes.
+        # `ssh` returns the exact status, and the output may contain any bytes.
         command = self._shell_command(f"cat {shlex.quote(str(remote))}")
         return ["sh", "-c", f"{shlex.join(command)} >{shlex.quote(str(local))}"]
 

@@ -25,7 +25,7 @@ from mace.python.tools.devices.host import HostDevice
 from mace.python.tools.devices.ssh import SshDevice
 from mace.python.tools.errors import MaceError
 
-# Names of devices of this computer.
+# Names of the devices on this computer.
 HOST, EMULATOR = "host", "qemu"
 
 
@@ -45,7 +45,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Seen:
-    """A device that is there and not looked at, or of no use.
+    """A device that exists, but was not queried or cannot be used.
 
     Attributes:
         line: what it is, and why.
@@ -57,7 +57,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Trouble:
-    """Something that is meant, or needed to reach it, and does not work.
+    """A problem with a wanted device, or with a program needed to reach it.
 
     Attributes:
         names: of the device; none: all phones.
@@ -71,7 +71,7 @@ class Trouble:
 
 @dataclass
 class Survey:
-    """What is there for some ABIs and names.
+    """The devices for some ABIs and names.
 
     Attributes:
         abis: wanted.
@@ -87,7 +87,7 @@ class Survey:
     refused: dict[str, str] = field(default_factory=dict)
 
     def absent(self, told: Iterable[str] = ()) -> list[str]:
-        """Wanted names that nothing here has.
+        """Wanted names that no device has.
 
         Args:
             told: further names, by which devices called themselves.
@@ -123,7 +123,7 @@ class Survey:
         for board in read_boards(path):
             names = (board.name, board.address, f"{board.address}:{board.port}")
             abis = tuple(abi for abi in self.abis if abi in board.abis)
-            # One that cannot match is not called up: it may well be off.
+            # A board that cannot match is not contacted: it may be switched off.
             if abis and (not self.wanted or set(names) & set(self.wanted)):
                 self._candidate(SshDevice(board), names, abis)
             else:
@@ -132,7 +132,7 @@ class Survey:
     def add_phones(self) -> None:
         """Phones that adb lists, and those in the network that are wanted.
 
-        Nobody asks adb when all wanted devices are known already.
+        adb is not called if all wanted devices are already known.
         """
         abis = tuple(abi for abi in self.abis if abi.is_android)
         if not abis or (self.wanted and not self.absent()):
@@ -177,7 +177,7 @@ class Survey:
 def probe_all(
     candidates: Sequence[Candidate],
 ) -> list[DeviceProperties | MaceError]:
-    """Asks all devices at once what they are; for each its answer, or why not.
+    """Queries all devices at the same time; returns each device's answer or error.
 
     Those that did not answer are closed; after any other exception all are.
     """

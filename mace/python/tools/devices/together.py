@@ -20,11 +20,11 @@ def on_each_device(
 ) -> list[_T]:
     """What `work` returns for each device, in their order.
 
-    Devices are worked on at the same time, but for those that share this
-    computer's processor: they would spoil each other's times and take turns.
+    Devices work at the same time, except those that share this computer's processor,
+    which take turns because they would affect each other's times.
 
-    When `work` raises, or Ctrl-C comes, all devices are stopped and the first
-    exception is raised once none works any more.
+    If `work` raises, or on Ctrl-C, all devices are stopped, and the first exception is
+    raised after all have ended.
     """
     here = threading.Lock()
 

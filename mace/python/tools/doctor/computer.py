@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The doctor's access to the computer; tests pass an imitation."""
+"""The doctor's access to the computer; tests replace it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Optional, Tuple
 
 Version = Tuple[int, ...]
 
-# No program needs longer to say its version; a broken one may hang.
+# Every program can print its version in this time; a broken one may hang.
 _TIME_LIMIT_S = 10
 _VERSION = re.compile(r"\d+(?:\.\d+)+|\d+")
 
@@ -69,7 +69,7 @@ class Computer:
         return shutil.which(program, path=self.variable("PATH"))
 
     def output(self, command: Sequence[str]) -> Optional[str]:
-        """All that a program prints; None if it cannot run or fails."""
+        """The whole output of a program; None if it cannot run or fails."""
         program = self.which(command[0])
         if program is None:
             return None

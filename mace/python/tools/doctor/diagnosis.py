@@ -16,7 +16,7 @@ from mace.python.tools.doctor.tasks import Task, included, read_tasks
 
 
 class State(enum.Enum):
-    """How one piece stands."""
+    """The state of one piece."""
 
     GOOD = "ok"
     MISSING = "missing"
@@ -49,7 +49,7 @@ class Diagnosis:
 
     @property
     def problems(self) -> List[Finding]:
-        """What keeps the task from running."""
+        """The findings that prevent the task."""
         bad = (State.MISSING, State.UNFIT)
         return [finding for finding in self.findings if finding.state in bad]
 
@@ -106,7 +106,7 @@ def _spares(requirement: Requirement, task: str, computer: Computer) -> bool:
 
 
 def diagnose(task: str, computer: Computer) -> Diagnosis:
-    """Looks at everything; judges by what the task needs."""
+    """Checks everything, and decides which pieces the task needs."""
     tasks = read_tasks(computer.root)
     pieces = requirements(computer.root)
     wanted = included(tasks, task)

@@ -25,7 +25,7 @@ BAZEL_BELOW = (8,)  # Bazel 8 reads no WORKSPACE file
 
 @dataclass(frozen=True)
 class Found:
-    """What a probe saw.
+    """The result of a probe.
 
     Attributes:
         good: whether it will do.
@@ -80,7 +80,7 @@ def program(
 def bazel(computer: Computer) -> Found:
     """The chosen Bazel, which has to read a WORKSPACE file.
 
-    Debian's own calls itself "no_version", but its package has one.
+    Debian's own Bazel reports its version as "no_version", but its package has one.
     """
     name = bazel_command(computer.variables).program
     found = program(name, BAZEL_MINIMUM, BAZEL_BELOW)(computer)
@@ -137,13 +137,13 @@ def ndk(computer: Computer) -> Found:
     except AndroidNdkError as error:
         return Found(False, str(error).partition(";")[0])
     if found is None:
-        # Phones run the static program that needs none.
+        # The static program for phones does not need an NDK.
         return Found(True, f"none, {VARIABLE} is not set")
     return Found(True, found.revision)
 
 
 def set_ndk(computer: Computer) -> Found:
-    """The same, where none will not do."""
+    """The same, but an NDK is required."""
     found = ndk(computer)
     return Found(found.good and bool(computer.variables.get(VARIABLE)), found.text)
 

@@ -57,7 +57,9 @@ class Requirement:
 
 @dataclass(frozen=True)
 class _Piece:
-    """What a package of the distribution brings."""
+    """The program or file that shows that a package of the distribution is
+    installed.
+    """
 
     name: str
     group: str
@@ -155,7 +157,7 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     ),
     "gdbserver": (_Piece("gdbserver", _DEVICES, program("gdbserver", pattern=r"\) ")),),
 }
-# An Android NDK brings the libraries of programs for phones.
+# An Android NDK contains the libraries for phone programs.
 _SPARED: Dict[str, Mapping[str, Probe]] = {
     "g++-aarch64-linux-gnu": {"phone": probes.set_ndk},
     "g++-arm-linux-gnueabihf": {"phone": probes.set_ndk},
@@ -190,7 +192,7 @@ def _installed(package: Listed) -> Iterator[Requirement]:
 
 
 def _others() -> Tuple[Requirement, ...]:
-    """What tools/setup.sh does not install: it is a choice."""
+    """Optional pieces, which tools/setup.sh does not install."""
     install = "sudo apt-get install "
     return (
         Requirement(

@@ -29,9 +29,9 @@ _LOG = logging.getLogger(__name__)
 
 # Cache lines and the widest vectors; mace/proto/README.md requires it.
 ALIGNMENT = 64
-# What is written at a time, a multiple of the large pages of processors (2 MiB).
-# Linux keeps in memory what one call wrote in pages as large as that allows, and
-# maps these: 17 MB in 0.01 ms instead of 0.3 (6.18, ext4).
+# Bytes that are written at a time: a multiple of the processor's large pages (2 MiB).
+# Linux keeps the data of one call in pages as large as its size allows, and can then
+# map these: 17 MB in 0.01 ms instead of 0.3 (6.18, ext4).
 WRITE_BYTES = 32 << 20
 
 
@@ -56,9 +56,8 @@ class Form:
         return Layout.PACKED_O16_PAIRS if in_pairs else Layout.PACKED_O16
 
     def blocks(self, array: Array, noise: Noise) -> Iterator[Array]:
-        """The elements as they are stored, in the order of the file.
-
-        What 8 bits lose is added to `noise`.
+        """The elements as they are stored, in the order of the file. The loss of 8-bit
+        storage is added to `noise`.
         """
         if self.layout is Layout.PACKED_O16_SCALED:
             yield from pack_o16_scaled(array, self.groups, noise)
@@ -91,7 +90,7 @@ class PlannedConstant:
 
 @dataclass(frozen=True)
 class WrittenConstant:
-    """A constant and where it lies in the data file.
+    """A constant and its place in the data file.
 
     Attributes:
         noise: what 8 bits lost; None in other types.
@@ -106,7 +105,7 @@ class WrittenConstant:
 
 
 class ConstantPlan:
-    """Every constant that operators read, once for each form they want."""
+    """All constants that operators read, once per layout."""
 
     def __init__(
         self,
@@ -131,7 +130,7 @@ class ConstantPlan:
         return iter(self._by_form.values())
 
     def name(self, op: Op, index: int) -> str:
-        """Name in the file of the constant at an input of `op`."""
+        """The name in the file of the constant at an input of `op`."""
         value = op.input(index)
         return self._by_form[value, self._form(op, index, value)].name
 
@@ -166,7 +165,7 @@ class ConstantPlan:
 class DataFile:
     """Writes constants one after the other, aligned.
 
-    The stream gets WRITE_BYTES at a time; `finish` hands over the rest.
+    The stream gets WRITE_BYTES at a time; `finish` writes the rest.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -209,7 +208,7 @@ class DataFile:
         self._put(flat.data)
 
     def finish(self) -> None:
-        """Writes what still waits for more."""
+        """Writes the remaining bytes."""
         self._stream.write(self._waiting)
         self._waiting = bytearray()
 

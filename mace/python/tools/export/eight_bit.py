@@ -25,15 +25,15 @@ import numpy as np
 from mace.python.tools.export.packing import BLOCK, pack_o16, unpack_o16
 from mace.python.tools.ir.dtypes import Array
 
-# Smaller tensors gain less than a page of memory. Where a channel has few
-# weights, its scale and offset (8 bytes) take much of what is gained.
+# For smaller tensors, less than a page of memory would be saved. If a channel has few
+# weights, its scale and offset (8 bytes) take much of what is saved.
 SMALLEST = 1024
 SMALLEST_CHANNEL = 32
 
 
 @dataclass
 class Noise:
-    """What rounding to 8 bits does to a tensor: sums of squares."""
+    """The rounding error of storing a tensor in 8 bits: sums of squares."""
 
     signal: float = 0.0
     noise: float = 0.0
@@ -112,7 +112,7 @@ def quantize(rows: Array) -> tuple[Array, Array]:
 
 
 def dequantize(scaling: Array, q: Array) -> Array:
-    """The weights [O, K] that `quantize` left, as kernels see them."""
+    """The weights [O, K] from the result of `quantize`, as kernels compute them."""
     scales, offsets = scaling[:, :, None].astype(np.float64)
     return np.asarray((scales * q + offsets).astype(np.float32))
 

@@ -25,14 +25,14 @@ from mace.python.tools.ir.subgraphs import assign_rest
 from mace.python.tools.ir.verify import op_problems
 from mace.python.tools.proto import load_proto
 
-# The first versions whose readers know a layout (mace/proto/README.md).
+# The first format versions that have a layout (mace/proto/README.md).
 FORMAT_VERSIONS = {
     Layout.PLAIN: 1,
     Layout.PACKED_O16: 1,
     Layout.PACKED_O16_PAIRS: 2,
     Layout.PACKED_O16_SCALED: 3,
 }
-# And of states.
+# The first version that has states.
 _STATES_VERSION = 4
 _PROTO = "mace/proto/mace.proto"
 _PYPROJECT = Path(__file__).resolve().parents[4] / "pyproject.toml"
@@ -44,7 +44,7 @@ class ExportError(MaceError):
 
 @dataclass(frozen=True)
 class InputSignature:
-    """What the application sees of an input or output.
+    """An input or output as the application uses it.
 
     Its element type is the graph's: the engine converts between floating types.
 
@@ -175,7 +175,7 @@ def export_model(
             for path, sha256 in options.external_sources
             if not options.obfuscate
         ],
-        # Names of inputs and outputs are those of the deployment.
+        # The deployment gives the names of inputs and outputs.
         states=[
             proto.State(input=name, output=becomes)
             for name, becomes in options.states.items()
@@ -197,7 +197,7 @@ def check_supported(graph: Graph) -> None:
 
 
 def version() -> str:
-    """The version of MACE that converts."""
+    """The version of MACE that converted the model."""
     found = re.search(
         r'^version = "([^"]+)"', _PYPROJECT.read_text(encoding="utf-8"), re.MULTILINE
     )
@@ -287,7 +287,7 @@ def _attribute(proto: Any, op: Op, name: str) -> Any:
     elif kind is AttributeKind.FLOAT:
         result.f = value
     elif kind is AttributeKind.INTS:
-        # Set even if empty: an absent oneof would be no value at all.
+        # Set even if the list is empty: an absent oneof would mean no value.
         result.ints.SetInParent()
         result.ints.values.extend(value)
     elif kind is AttributeKind.FLOATS:

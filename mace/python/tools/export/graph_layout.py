@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Places the nodes of a directed acyclic graph in layers, top to bottom.
 
-The usual three steps (Sugiyama): longest-path layers, barycentre sweeps
-against crossings, and x positions that pull nodes towards their neighbours.
-Edges over several layers get a bend in each, so that they pass beside nodes
-and not through them.
+The usual three steps (Sugiyama): longest-path layers, barycentre sweeps against
+crossings, and x positions that move nodes towards their neighbours. An edge that passes
+a layer gets a bend in it, so that it passes beside nodes and not through them.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# More sweeps moved nothing on the networks of the conformance tests.
+# With more sweeps, nothing moved in the networks of the conformance tests.
 _SWEEPS = 8
 _GAP_X = 24.0
 _GAP_Y = 44.0
-# Width that the bend of a passing edge takes.
+# The width reserved for the bend of a passing edge.
 _BEND = 12.0
 
 
@@ -124,10 +123,9 @@ class _Layout:
                 self._spread(row, wanted)
 
     def _spread(self, row: Sequence[int], wanted: Sequence[float]) -> None:
-        """Keeps the order and the distances, and stays near `wanted`.
-
-        The mean of a placement pushed from the left and one pushed from the
-        right keeps the distances, for both do.
+        """Keeps the order and the distances, and stays near `wanted`. The mean of a
+        placement pushed from the left and one pushed from the right keeps the
+        distances, because both do.
         """
         left, right = list(wanted), list(wanted)
         for i in range(1, len(row)):
@@ -176,7 +174,7 @@ class _Layout:
         points = [(source.x, source.y + source.height / 2)]
         for bend in chain[1:-1]:
             row, x = self._layer[bend], self._x[bend] + shift
-            # Straight down past the nodes of that layer.
+            # Vertical past the nodes of that layer.
             points += [(x, tops[row]), (x, tops[row] + heights[row])]
         return [*points, (target.x, target.y - target.height / 2)]
 

@@ -22,7 +22,7 @@ from mace.python.tools.proto import load_proto
 _TEMPLATE = Path(__file__).with_name("graph_page.html.jinja2")
 _CHARACTER = 6.6
 _LINE = 15.0
-# What a node may show of a long attribute or shape list.
+# The longest attribute or shape list that a node shows.
 _LONGEST_LINE = 44
 # Borders of operators, by device: the dark colours of Okabe and Ito, which
 # colour-blind people tell apart.
@@ -65,10 +65,10 @@ class _Node:
     title: str
     lines: tuple[str, ...]
     kind: str
-    # Of the outputs.
+    # The shapes of the outputs.
     shape: str
     details: dict[str, Any]
-    # '' for what is no operator, and where it is not known.
+    # '' if it is not an operator, or if the device is unknown.
     device: str = ""
 
     @property
@@ -80,7 +80,7 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Edge:
-    """A tensor on its way from one node to another.
+    """An edge: a tensor between two nodes.
 
     Attributes:
         copy: what to say of it where it is copied between devices.
@@ -130,7 +130,7 @@ def graph_page(model: Any, places: GraphPlaces | None = None) -> str:
         counts=counts.most_common(),
         colour=_colour,
         devices=[(device, count, borders[device]) for device, count in devices.items()],
-        # Within a script element only '</' could end it early.
+        # In a script element, only '</' could end it early.
         details=json.dumps([node.details for node in nodes]).replace("</", "<\\/"),
     )
 
@@ -167,7 +167,7 @@ def _copy(places: GraphPlaces, tensor: str, source: _Node, target: _Node) -> str
 
 
 def _border(kind: str, value: Any, becomes: str = "") -> _Node:
-    """An input or output; `becomes`: of an input that is a state."""
+    """An input or output; `becomes`: for a state, the name of its next value."""
     shape = f"{_dims(value.shape)} {_enum('DataFormat', value.data_format)[3:]}"
     details = {
         "name": value.name,
@@ -214,7 +214,7 @@ def _operator(op: Any, constants: dict[str, Any], place: OperatorPlace | None) -
 
 
 def _path(route: Sequence[tuple[float, float]]) -> str:
-    """A curve through the points that leaves and arrives upright."""
+    """A curve through the points, vertical at both ends."""
     x, y = route[0]
     parts = [f"M{x:.1f},{y:.1f}"]
     for to_x, to_y in route[1:]:
@@ -227,10 +227,10 @@ def _path(route: Sequence[tuple[float, float]]) -> str:
 
 
 def _colour(kind: str) -> str:
-    """A pale colour that depends on the type alone."""
+    """A pale colour that depends only on the type."""
     if kind in ("Input", "Output"):
         return "#ffffff"
-    # Steps of the golden angle set any few neighbouring numbers far apart.
+    # With steps of the golden angle, consecutive numbers have very different colours.
     number = sorted(default_catalogue().ops).index(kind)
     hue = number * 137.508 % 360 / 360
     rgb = colorsys.hls_to_rgb(hue, 0.86, 0.65)

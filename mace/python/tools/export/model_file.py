@@ -129,7 +129,7 @@ def read_model_file(places: ModelPlaces) -> ModelFile:
     }
     message = read_message(graph_path)
     if not message.inputs or not message.outputs:
-        # An empty file is a message, too.
+        # An empty file would be a valid message.
         raise ModelFileError(
             f"{graph_path} is no MACE model: it has no inputs or no outputs; "
             "convert it again"
@@ -211,7 +211,7 @@ def _value(value: Any, types: dict[int, str]) -> TensorInfo:
 
 
 def read_quantization(message: Any) -> Quantization | None:
-    """What a message `mace.Quantization` says; None if it has no scales."""
+    """The quantization in a message `mace.Quantization`; None if it has no scales."""
     if not message.scales:
         return None
     return Quantization(tuple(message.scales), tuple(message.zero_points), message.axis)
@@ -223,7 +223,7 @@ def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
         outputs.append(
             TensorInfo(
                 name=name,
-                # Shapes and types are hints a file need not have.
+                # Shapes and types are optional in the file.
                 shape=tuple(op.output_shapes[i].dims)
                 if i < len(op.output_shapes)
                 else (-1,),
@@ -240,7 +240,7 @@ def _operator(op: Any, types: dict[int, str]) -> OperatorInfo:
 
 
 def attribute_value(op_type: str, attr: Any) -> Any:
-    """An attribute of an operator of the model file, as the graph has it."""
+    """An attribute of an operator in the model file, in the graph's form."""
     kind = attr.WhichOneof("value")
     value = getattr(attr, kind or "i")
     if kind in ("ints", "floats"):

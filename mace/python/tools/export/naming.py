@@ -7,7 +7,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-# Enough that a thousand names collide once in a million models.
+# With this many digits, a collision in a thousand names happens once in a million
+# models.
 _DIGITS = 8
 
 

@@ -44,7 +44,7 @@ PARTS = {
 
 
 class SelectionError(MaceError):
-    """Models or operators of a selection are not what they should be."""
+    """The models or operators of a selection are invalid."""
 
 
 def model_types(path: Path) -> set[str]:
@@ -70,7 +70,7 @@ def model_types(path: Path) -> set[str]:
     kernels = _kernels(message)
     types |= kernels if message.hints.winograd else kernels - {WINOGRAD}
     if _precision(path, message.hints.data_type).computes_in_half:
-        # The engine converts by it, and brings kernels for 16 bits along.
+        # The engine uses it for conversions, and it links kernels for 16 bits.
         types.add("Cast")
     return types
 
@@ -86,7 +86,7 @@ def _precision(path: Path, data_type: str) -> Precision:
 
 
 def _kernels(message: Any) -> set[str]:
-    """What the rooms say of the operators' kernels, see `OpRules.kernels`."""
+    """The kernels that the operators' rules name, see `OpRules.kernels`."""
     known = default_catalogue().ops
     shapes = {constant.name: tuple(constant.dims) for constant in message.constants}
     return {
@@ -98,7 +98,7 @@ def _kernels(message: Any) -> set[str]:
 
 
 def _op(operator: Any, shapes: Mapping[str, tuple[int, ...]]) -> Op:
-    """The operator, alone; of its constants it has the shapes only."""
+    """The operator in a graph of its own; its constants have only shapes."""
     graph = Graph("selection", "mace")
     values: dict[str, Value] = {}
     for name in filter(None, dict.fromkeys(operator.inputs)):
@@ -140,7 +140,7 @@ def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ..
 
 
 def _sources(room: Path) -> Iterable[Path]:
-    # As mace/ops/rooms.bzl has it: a room without sources is declared only.
+    # As in mace/ops/rooms.bzl: a folder without sources only has a declaration.
     return (
         path
         for path in room.glob("*.cc")

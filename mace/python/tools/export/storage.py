@@ -21,20 +21,20 @@ class Storage(str, enum.Enum):
     INT8 = "int8"
 
 
-# Smaller weights gain less than a page of memory and lose digits.
+# For smaller weights, less than a page of memory would be saved, and digits lost.
 SMALLEST_HALF = 1024
 
 
 def fits(array: Array, storage: Storage) -> bool:
-    """Whether every number stays what it is to the precision of that type.
+    """Whether rounding to that type makes no number infinite.
 
     bfloat16 has the exponent of float32, but rounding up the largest numbers
     overflows it too.
     """
-    # Two passes over the array rather than a copy of it.
+    # Two passes over the array instead of a copy.
     largest = float(max(array.max(initial=0), -array.min(initial=0)))
     if not np.isfinite(largest):
-        # 16 bits keep infinities and NaN; a scale of them says nothing.
+        # 16-bit types can store infinities and NaN; a scale for them is meaningless.
         return storage is not Storage.INT8
     limits = {
         Storage.FLOAT32: np.inf,
@@ -47,8 +47,7 @@ def fits(array: Array, storage: Storage) -> bool:
 
 def encode(array: Array, storage: Storage) -> Array:
     """float32 numbers as float32, float16 or bfloat16, rounded to nearest even.
-
-    bfloat16 comes as uint16.
+    bfloat16 is returned as uint16.
     """
     single = np.asarray(array, np.float32)
     if storage is Storage.FLOAT32:

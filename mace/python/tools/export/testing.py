@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a written model back into a graph, for tests.
 
-Independent of the exporter's own bookkeeping: everything comes from the bytes
-of the two files, as the specification (`mace/proto/README.md`) lays them out.
+Independent of the exporter's data structures: everything is read from the bytes of the
+two files according to the specification (`mace/proto/README.md`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mace.python.tools.proto import load_proto
 
 
 def read_model(message: bytes, data: bytes) -> Graph:
-    """The graph of a model; shapes are inferred anew."""
+    """The graph of a model; shapes are inferred again."""
     proto = load_proto("mace/proto/mace.proto")
     model = proto.Model.FromString(message)
     assert len(data) == model.data_size
@@ -52,7 +52,7 @@ def read_model(message: bytes, data: bytes) -> Graph:
         inputs = [values[name] if name else None for name in op.inputs]
         attrs = {attr.name: attribute_value(op.type, attr) for attr in op.attributes}
         update_outputs(graph.add_op(op.type, inputs, outputs, attrs, op.name))
-        # As the file says, not as it would be inferred.
+        # The value in the file, not the inferred one.
         for index, value in enumerate(outputs):
             stored = op.output_quantization[index : index + 1]
             value.quantization = read_quantization(stored[0]) if stored else None

@@ -17,27 +17,29 @@ _LOG = logging.getLogger(__name__)
 ATTEMPTS = 3
 # Waits between attempts: 1 s, 2 s.
 BACKOFF_SECONDS = 1.0
-# To connect, and between two received blocks.
+# Limits for connecting, and for the time between two received blocks.
 TIMEOUT_SECONDS = (10.0, 60.0)
-# For all attempts together: a server may send a byte now and then for ever.
+# Limit for all attempts together: a server may send single bytes slowly forever.
 LONGEST_SECONDS = 2 * 3600.0
-# Models are at most 2 GiB, and their weights in files of their own some more.
+# Models have at most 2 GiB, and their weights in separate files some more.
 LARGEST_BYTES = 16 << 30
 _BLOCK_BYTES = 1 << 18
-# Answers after which another attempt may succeed.
+# Responses after which another attempt may succeed.
 _PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class DownloadError(Exception):
-    """The address gave no complete answer; the text says why."""
+    """The download failed; the text says why."""
 
 
 class _LimitError(Exception):
-    """The answer is too large or takes too long; another one would, too."""
+    """The response is too large or takes too long; another attempt would be the
+    same.
+    """
 
 
 def download(url: str, stream: IO[bytes]) -> None:
-    """Writes what `url` answers into `stream`, from its beginning.
+    """Downloads `url` into `stream`, from its beginning.
 
     Raises:
         DownloadError: after `ATTEMPTS` attempts, or at once when another one
@@ -69,8 +71,8 @@ def _receive(url: str, stream: IO[bytes], end: float) -> None:
         total = int(text) if text.isdecimal() else 0
         _check_size(total)
         with _progress_bar(total) as tell:
-            # What has arrived, so that the time is looked at however slowly it
-            # does; `iter_content` waits for a whole block.
+            # Reads what has arrived, so that the time limit is checked even if the
+            # connection is slow; `iter_content` waits for a whole block.
             while block := response.raw.read1(_BLOCK_BYTES, decode_content=True):
                 _check_size(stream.tell() + len(block))
                 if time.monotonic() > end:
@@ -91,7 +93,7 @@ def _check_size(size: int) -> None:
 
 
 def _attempt(url: str, stream: IO[bytes], end: float) -> tuple[str | None, bool]:
-    """One attempt: (None, _) for success, else (why not, hopeless?)."""
+    """One attempt; returns (None, _) on success, else (reason, whether to give up)."""
     import requests
     from requests import exceptions
     from urllib3 import exceptions as transport
@@ -121,7 +123,7 @@ def _attempt(url: str, stream: IO[bytes], end: float) -> tuple[str | None, bool]
     except requests.RequestException as error:
         return f"download failed: {_innermost(error)}", True
     except ValueError as error:
-        # What requests and urllib3 say of addresses they cannot parse.
+        # The error of requests and urllib3 for addresses that they cannot parse.
         return f"is not a valid address: {error}", True
     return None, False
 
@@ -134,7 +136,7 @@ def _phrase(status: int) -> str:
 
 
 def _innermost(error: BaseException) -> str:
-    """The cause that says most: requests wraps the system's error deeply."""
+    """The most informative cause: requests wraps the system's error several times."""
     seen = 0
     while seen < 10:
         cause = error.__cause__ or error.__context__
@@ -150,7 +152,7 @@ def _innermost(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def _progress_bar(total: int) -> Iterator[Callable[[int], None]]:
-    """Yields what is told how many bytes have come."""
+    """Yields a function that is called with the number of received bytes."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

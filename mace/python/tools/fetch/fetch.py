@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds, downloads and verifies the files that deployments name.
 
-A file with a checksum is always verified before use, wherever it comes from.
-Downloads are kept under ``~/.cache/mace`` (or ``$MACE_CACHE``), so a second
-run needs no network. A folder with copies that were obtained some other way can
-replace the network: ``$MACE_MODEL_MIRROR/<sha256>``.
+The checksum of a file, if given, is always checked before use, whatever the source.
+Downloads are kept under ``~/.cache/mace`` (or ``$MACE_CACHE``), so that a second run
+needs no network. A folder with copies can replace the network:
+``$MACE_MODEL_MIRROR/<sha256>``.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _LOG = logging.getLogger(__name__)
 CACHE_VARIABLE = "MACE_CACHE"
 MIRROR_VARIABLE = "MACE_MODEL_MIRROR"
 _DEFAULT_CACHE = Path("~/.cache/mace")
-# Read size for checksums: beyond it the speed of SHA-256 is the limit.
+# Block size for checksums: with larger blocks, SHA-256 itself is the limit.
 _BLOCK_BYTES = 1 << 20
 
 
 class FetchError(MaceError):
-    """A named file is missing, unreachable or not what its checksum says."""
+    """A named file is missing, unreachable or does not match its checksum."""
 
     def __init__(self, ref: FileRef, reason: str) -> None:
         where = f"{ref.key}: " if ref.key else ""
@@ -164,7 +164,7 @@ def _from_cache_or_network(ref: FileRef, places: _Places) -> Path:
         raise OutputError(target.parent, error) from error
     from filelock import FileLock
 
-    # Two commands that need one file download it once.
+    # If two commands need the same file, only one downloads it.
     with FileLock(target.parent / ".lock"):
         if target.is_file():
             if ref.sha256 is None or file_sha256(ref, target) == ref.sha256:
@@ -193,7 +193,7 @@ def _download(ref: FileRef, target: Path, places: _Places) -> None:
 
 
 def _cache_name(ref: FileRef) -> Path:
-    """Path in the cache: by content when that is known, else by address."""
+    """The path in the cache: by checksum if it is known, otherwise by address."""
     name = unquote(urlsplit(ref.location).path).rpartition("/")[2]
     # The name is only for people and for suffixes; it must be a safe one.
     name = re.sub(r"[^A-Za-z0-9._-]", "_", name)[-80:].lstrip(".") or "file"

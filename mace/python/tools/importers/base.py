@@ -21,8 +21,7 @@ from mace.python.tools.ir.verify import op_problems
 
 _PACKAGE = "mace.python.tools.importers"
 
-# Casts to other types round or wrap around as the types in which MACE computes
-# do not.
+# Casts to other types would round or wrap around differently in MACE's types.
 CAST_TARGETS = frozenset(
     {
         DataType.BOOL,
@@ -121,9 +120,8 @@ def available_importers() -> list[str]:
 def user_to_framework(
     shape: tuple[int, ...], user: DataFormat, framework: DataFormat
 ) -> tuple[int, ...]:
-    """A rank-4 shape in the user's order, turned into the framework's.
-
-    Other ranks and NONE are left alone.
+    """Converts a rank-4 shape from the user's order to the framework's. Other ranks and
+    NONE are not changed.
     """
     formats = (user, framework)
     if len(shape) != 4 or DataFormat.NONE in formats or user is framework:
@@ -133,7 +131,7 @@ def user_to_framework(
 
 
 def framework_format(user: DataFormat, framework: DataFormat) -> DataFormat:
-    """What to say in `GraphBuilder.input` and `.output` as data format."""
+    """The data format for `GraphBuilder.input` and `.output`."""
     return DataFormat.NONE if user is DataFormat.NONE else framework
 
 
@@ -169,7 +167,7 @@ class UnsupportedNodesError(UnsupportedError):
 
 
 class UnsupportedNodes:
-    """Collects what cannot be converted, so that one message reports all of it."""
+    """Collects nodes that cannot be converted, to report all in one message."""
 
     def __init__(self, model: str) -> None:
         self._model = model
@@ -180,10 +178,8 @@ class UnsupportedNodes:
         self._nodes.append(UnsupportedNode(node, op, reason, hint))
 
     def add_unfit(self, graph: Graph) -> None:
-        """Notes what is left of the import and no operator takes.
-
-        Element types are judged at the end, as what only leads to constants may
-        be of any.
+        """Checks the element types of the imported graph. This is done at the end,
+        because types of values that only lead to constants do not matter.
         """
         for op in graph.ops:
             problems = op_problems(op)
@@ -199,7 +195,7 @@ class UnsupportedNodes:
             raise UnsupportedNodesError(self._model, self._nodes)
 
 
-# Begins the reason for a node that contradicts its operator's specification.
+# The beginning of the reason for a node that violates its operator's specification.
 MALFORMED = "malformed node: "
 
 
@@ -216,8 +212,8 @@ class UnsupportedNodeError(Exception):
         self.hint = hint
 
 
-# What a handler fails with, in Python's or NumPy's words, at a node whose inputs
-# or numbers contradict each other (a shape of 2**40).
+# Python and NumPy exceptions of handlers at nodes whose inputs or numbers contradict
+# each other (for example a shape of 2**40).
 MALFORMED_NODE_ERRORS = (
     ArithmeticError,
     AttributeError,
@@ -241,10 +237,9 @@ H = TypeVar("H", bound=Callable[..., None])
 
 
 class HandlerTable(Generic[H]):
-    """Handlers by framework operator type, registered by decorator.
-
-    The modules of `package` are imported when the first handler is asked for, so
-    that handlers of another operator are a new file and no list is edited.
+    """Handlers by framework operator type, registered with a decorator. The modules of
+    `package` are imported when the first handler is needed, so that a new file is
+    enough to add handlers.
     """
 
     def __init__(self, package: str) -> None:
@@ -306,13 +301,13 @@ def unknown_tensor(
 
 
 def nearest_names(name: str, known: Iterable[str], count: int = 5) -> list[str]:
-    """Up to `count` known names that `name` was probably meant to be."""
+    """Up to `count` known names that are similar to `name`."""
     by_fold: dict[str, str] = {}
     for candidate in known:
         by_fold.setdefault(candidate.lower(), candidate)
     wanted = name.lower()
     near = difflib.get_close_matches(wanted, by_fold, count, cutoff=0.5)
-    # A part of the name is a common mistake that similarity underrates.
+    # Users often give a part of the name, which similarity underrates.
     near += [f for f in by_fold if wanted in f and f not in near]
     return [by_fold[f] for f in near[:count]]
 

@@ -13,7 +13,7 @@ from typing import Union
 
 Buffer = Union[bytes, mmap.mmap]
 
-# Where the marks are, the marks, and what to tell whoever gave the file.
+# Offsets of magic bytes, the bytes, and advice for the user.
 _MARKS: tuple[tuple[int, tuple[bytes, ...], str], ...] = (
     (0, (b"PK\x03\x04", b"PK\x05\x06"), "a zip archive: unpack it, name what is in it"),
     (0, (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd"), "compressed: unpack it"),
@@ -30,13 +30,13 @@ _MARKS: tuple[tuple[int, tuple[bytes, ...], str], ...] = (
 
 
 def map_file(path: Path) -> Buffer:
-    """The bytes of a regular file, mapped where its file system can.
+    """The bytes of a regular file, mapped if its file system supports it.
 
     Raises:
         OSError: it cannot be read, or is a folder, pipe or device, which may have
             no end.
     """
-    # A pipe would otherwise wait for its writer before anything can be asked.
+    # Without O_NONBLOCK, opening a pipe would wait for its writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -48,7 +48,7 @@ def map_file(path: Path) -> Buffer:
 
 
 def other_format(path: Path) -> str:
-    """What else the file seems to be, with what helps; '' if that is unknown."""
+    """The actual format of the file, with advice; '' if it is unknown."""
     with path.open("rb") as stream:
         head = stream.read(512)
     for at, marks, meaning in _MARKS:

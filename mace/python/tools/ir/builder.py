@@ -25,14 +25,12 @@ from mace.python.tools.ir.verify import declaration_problems
 
 
 def narrow(array: Array) -> Array:
-    """`array` in the type MACE computes in.
-
-    64-bit integers saturate: frameworks write 'to the end' as the largest
-    one.
+    """`array` in the type that MACE uses. 64-bit integers saturate: frameworks write
+    'to the end' as the largest integer.
     """
     wanted = DataType.of(array.dtype).narrowed
     if wanted is DataType.of(array.dtype):
-        # Big-endian files would otherwise pass for native ones.
+        # Otherwise big-endian arrays would be taken for native ones.
         return array.astype(array.dtype.newbyteorder("="), copy=False)
     if wanted is DataType.INT32:
         bounds = np.iinfo(np.int32)
@@ -42,7 +40,7 @@ def narrow(array: Array) -> Array:
 
 
 class GraphBuilder:
-    """Adds operators to a graph, inferring and folding as it goes."""
+    """Adds operators to a graph; infers shapes and folds constants immediately."""
 
     def __init__(self, name: str, framework: str) -> None:
         self.graph = Graph(name, framework)

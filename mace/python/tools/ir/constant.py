@@ -18,8 +18,8 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array, DataType
 
-# Up to this many elements a recipe is run at once: small constants are read
-# again and again by the passes, and cost nothing to keep.
+# A recipe for up to this many elements is run immediately: passes read small constants
+# often, and keeping them costs little.
 _EAGER_ELEMENTS = 1 << 16
 
 
@@ -30,7 +30,7 @@ class Constant:
     shape: tuple[int, ...]
     dtype: DataType
     make: Callable[[], Array]
-    # What `multiplied` made this from.
+    # The factors of `multiplied`.
     product: tuple[Constant, Array] | None = None
 
     @classmethod

@@ -12,6 +12,6 @@ from mace.python.tools.data_type import DataType
 
 __all__ = ["Array", "DataType"]
 
-# The element type differs from array to array, and NumPy's stubs cannot say
-# more than this without a type parameter on every function.
+# The element type differs between arrays; NumPy's stubs cannot express more without a
+# type parameter on every function.
 Array = np.ndarray[Any, np.dtype[Any]]

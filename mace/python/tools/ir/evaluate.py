@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs operators and graphs in plain NumPy.
 
-Slow and simple on purpose: the passes are tested against it, and it folds
+Slow and simple on purpose: it is the reference for tests of passes, and it folds
 constants. The formulas are in the operators' folders.
 """
 
@@ -18,7 +18,7 @@ from mace.python.tools.ir.op_rules import rules_of
 
 
 def evaluate_op(op: Op, inputs: Sequence[Array | None]) -> list[Array]:
-    """The outputs of one operator, in the types that inference gave them."""
+    """The outputs of one operator, in the inferred types."""
     rules = rules_of(op.type)
     with np.errstate(all="ignore"):
         results = rules.evaluate(op, inputs)

@@ -13,16 +13,15 @@ from mace.python.tools.ir.graph import Graph, Op
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.shapes import product, static
 
-# Results above this many elements are kept only if they do not blow up their
-# operands; a broadcast filled tensor would otherwise inflate the model file.
+# Results with more elements are kept only if they are not larger than the operands; a
+# broadcast filled tensor would otherwise inflate the model file.
 _ALWAYS_FOLD_ELEMENTS = 1 << 16
 _LARGEST_GROWTH = 4
 
 
 def fold_op(graph: Graph, op: Op) -> bool:
-    """Turns the outputs of `op` into constants if they are known.
-
-    Large results are not computed now but when they are asked for.
+    """Converts the outputs of `op` to constants if they are known. Large results are
+    computed only when they are needed.
     """
     known = rules_of(op.type).known_outputs(op)
     if known is not None:
@@ -42,8 +41,8 @@ def fold_op(graph: Graph, op: Op) -> bool:
     try:
         results = _results(op, small=after <= _ALWAYS_FOLD_ELEMENTS)
     except (ArithmeticError, IndexError, ValueError):
-        # No value here means none at run time either, where the operator says
-        # so if its result is needed.
+        # If the operator reports that the value cannot be computed, it would fail at
+        # run time too, unless its result is not needed.
         return False
     graph.make_constants(op, results)
     return True
@@ -51,7 +50,7 @@ def fold_op(graph: Graph, op: Op) -> bool:
 
 def _results(op: Op, small: bool) -> list[Constant]:
     sources = [v.constant if v else None for v in op.inputs]
-    # The operator leaves the graph; the recipe keeps a copy of what it needs.
+    # The operator is removed from the graph; the recipe keeps a copy of what it needs.
     frozen = Op(op.name, op.type, op.attrs)
     frozen._outputs = list(op.outputs)
 

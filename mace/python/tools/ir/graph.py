@@ -64,7 +64,9 @@ class Graph:
         return op in self._ops
 
     def unique_name(self, wanted: str) -> str:
-        """`wanted`, with a number appended if a value or operator has it."""
+        """`wanted`, with a number appended if a value or operator already has that
+        name.
+        """
         name, count = wanted, 0
         while name in self._values or name in self._op_names:
             count += 1
@@ -118,7 +120,7 @@ class Graph:
         return op
 
     def _free_op_name(self, wanted: str) -> str:
-        # An operator may be called as its output is, as in most frameworks.
+        # An operator may have the same name as its output, as in most frameworks.
         name, count = wanted, 0
         while name in self._op_names:
             count += 1
@@ -155,15 +157,14 @@ class Graph:
         self._values[name] = value
 
     def replace_uses(self, old: Value, new: Value) -> None:
-        """Lets every reader of `old` read `new`. Outputs stay as they are."""
+        """Makes every reader of `old` read `new`. Outputs are not changed."""
         for op, index in list(old.uses):
             op.set_input(index, new)
 
     def take_outputs(self, old: Op, new: Op) -> None:
-        """Lets `new`, which has no outputs, produce what `old` produced.
-
-        `old` is removed. Names, sources and being an output of the model
-        belong to the values and therefore survive.
+        """Makes `new`, which has no outputs, the producer of the outputs of `old`,
+        which is removed. Names and sources belong to the values and are kept; outputs
+        of the model remain outputs.
         """
         outputs = list(old.outputs)
         self.remove_op(old)
@@ -172,7 +173,7 @@ class Graph:
         new._outputs = outputs
 
     def replace_output(self, op: Op, old: Value, new: Value) -> None:
-        """Lets `op` make `new` in the place of `old`, which loses its producer."""
+        """Makes `op` produce `new` instead of `old`, which loses its producer."""
         if new.producer is not None or new.is_constant:
             raise GraphError(f"{new.name} has a producer already")
         op._outputs[op._outputs.index(old)] = new
@@ -185,7 +186,7 @@ class Graph:
         inputs: Sequence[Value | None],
         attrs: Mapping[str, Any] | None = None,
     ) -> Op:
-        """Puts a new operator in the place of `old`, under its name."""
+        """Replaces `old` by a new operator with the same name."""
         outputs, name = list(old.outputs), old.name
         self.remove_op(old)
         new = self.add_op(op_type, inputs, outputs, attrs, name)
@@ -193,9 +194,8 @@ class Graph:
         return new
 
     def merge_into(self, first: Op, second: Op) -> None:
-        """Lets `first` produce the output of `second`, its only reader.
-
-        For fusions: `second` and the value between are removed.
+        """Makes `first` produce the output of `second`, its only reader. For fusions:
+        `second` and the value between them are removed.
         """
         between, result = first.output, second.output
         self.remove_op(second)
@@ -233,7 +233,7 @@ class Graph:
         return True
 
     def make_constants(self, op: Op, data: Sequence[Array | Constant]) -> None:
-        """Turns the outputs of an operator into constants and removes it."""
+        """Converts the outputs of an operator to constants and removes it."""
         outputs = op.outputs
         self.remove_op(op)
         for value, entry in zip(outputs, data):
@@ -253,7 +253,9 @@ class Graph:
         self._ops = ordered
 
     def prune(self) -> int:
-        """Removes what no output needs; inputs stay. Returns how many ops."""
+        """Removes everything that no output needs, except inputs. Returns the number
+        of removed operators.
+        """
         needed: set[Op] = set()
         stack = [v.producer for v in self.outputs if v.producer is not None]
         while stack:
@@ -273,7 +275,7 @@ class Graph:
 
 
 def _visit(root: Op, ordered: dict[Op, None]) -> None:
-    # Depth first without recursion: graphs are deeper than Python's stack.
+    # Depth first, without recursion: graphs are deeper than Python's stack.
     path: dict[Op, None] = {}
     stack: list[tuple[Op, bool]] = [(root, False)]
     while stack:

@@ -12,7 +12,7 @@ from mace.python.tools.ir.shapes import MAX_RANK, format_shape
 
 
 class ShapeError(MaceError):
-    """The inputs of an operator do not fit each other or its attributes."""
+    """The inputs of an operator do not match each other or its attributes."""
 
 
 def infer_op(op: Op) -> list[OutputType]:
@@ -39,14 +39,15 @@ def infer_op(op: Op) -> list[OutputType]:
 
 
 def update_outputs(op: Op) -> None:
-    """Writes what `infer_op` finds into the outputs of `op`."""
+    """Writes the result of `infer_op` to the outputs of `op`."""
     for value, found in zip(op.outputs, infer_op(op)):
         value.dtype, value.shape = found.dtype, found.shape
     for value, quantization in zip(op.outputs, infer_quantization(op)):
-        # What the framework's model said counts where the operator knows nothing.
+        # If the operator's rules say nothing, the quantization of the framework's model
+        # applies.
         value.quantization = quantization or value.quantization
 
 
 def infer_quantization(op: Op) -> list[Quantization | None]:
-    """How each output is quantized as its producer knows; None: it does not."""
+    """The quantization of each output by the rules of its producer; None if unknown."""
     return rules_of(op.type).quantization(op)

@@ -14,7 +14,7 @@ def to_channels_last(rank: int) -> tuple[int, ...]:
 
 
 def to_channels_first(rank: int) -> tuple[int, ...]:
-    """Moves the last axis, the channels, behind the batch."""
+    """Moves the last axis, the channels, after the batch."""
     return (0, rank - 1, *range(1, rank - 1))
 
 

@@ -18,7 +18,7 @@ from mace.python.tools.ir.shapes import Shape
 
 
 class GraphError(Exception):
-    """The graph was edited wrongly: a defect of an importer or a pass."""
+    """An invalid edit of the graph: a defect of an importer or a pass."""
 
 
 class DataFormat(str, enum.Enum):
@@ -116,14 +116,14 @@ class Op:
         return self._outputs[0]
 
     def input(self, index: int) -> Value:
-        """An input that must be there."""
+        """An input that must be connected."""
         value = self.get_input(index)
         if value is None:
             raise GraphError(f"{self.name} has no input {index}")
         return value
 
     def get_input(self, index: int) -> Value | None:
-        """An input, None if it is left out."""
+        """An input, None if it is not connected."""
         return self._inputs[index] if index < len(self._inputs) else None
 
     def attr(self, name: str) -> Any:

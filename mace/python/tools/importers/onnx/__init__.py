@@ -5,8 +5,8 @@
 from mace.python.tools.interruption import signals_held
 
 with signals_held():
-    # Its C++ part ends the process when an exception passes through it, as
-    # Ctrl-C would be one.
+    # Imported early: its C++ part ends the process if an exception such as Ctrl-C
+    # passes through it.
     import onnx  # noqa: F401
 
 from mace.python.tools.importers.onnx.importer import import_model

@@ -22,7 +22,7 @@ from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.shapes import static
 
-# Results differ from run to run, so no single one may be frozen.
+# Their results differ from run to run, so they must not become constants.
 _RANDOM = frozenset(
     {
         "Bernoulli",
@@ -34,10 +34,11 @@ _RANDOM = frozenset(
     }
 )
 
-# Their results depend on the elements, but are no larger than the input.
+# The shapes of their results depend on the elements, but they are never larger than the
+# input.
 _NEVER_GROWS = frozenset({"Compress", "NonZero", "Unique"})
 
-# Anything larger is no shape or table, and would be stored in the model.
+# Anything larger is not a shape or table, and would be stored in the model.
 _LARGEST_RESULT = 1 << 24
 
 
@@ -64,7 +65,7 @@ def fold_node(
 
 
 def _as_onnx(array: Array) -> Array:
-    # The builder narrowed what ONNX computes in 64 bits.
+    # The builder has narrowed values that ONNX computes in 64 bits.
     return array.astype(np.int64) if array.dtype == np.int32 else array
 
 
@@ -90,8 +91,8 @@ def evaluate_node(
         with np.errstate(all="ignore"):
             arrays = ReferenceEvaluator(model).run(names, dict(feeds))
     except Exception:
-        # Whatever the evaluator says, the node is not computed here; it is
-        # reported with the reason its handler gave.
+        # Whatever the error is, the node is not computed here; it is reported with the
+        # reason from its handler.
         return None
     if not all(_is_numeric(array) for array in arrays):
         return None
@@ -99,9 +100,8 @@ def evaluate_node(
 
 
 def _is_small(model: onnx.ModelProto, feeds: Mapping[str, Array]) -> bool:
-    """Whether the results are known to be small before they are computed.
-
-    A few numbers (the end of a range, a shape) can ask for any size.
+    """Whether the results are known to be small before they are computed. A few numbers
+    (the end of a range, a shape) can request any size.
     """
     sized = onnx.ModelProto()
     sized.CopyFrom(model)

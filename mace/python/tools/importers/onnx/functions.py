@@ -12,7 +12,7 @@ from mace.python.tools.importers.onnx.mapped_file import MappedModel
 
 
 def inline_functions(model: MappedModel) -> onnx.ModelProto:
-    """The model without calls of its own functions.
+    """The model, with calls of its own functions replaced by their nodes.
 
     Raises:
         ImportModelError: the functions contradict each other.

@@ -50,7 +50,7 @@ def import_model(request: ImportRequest) -> Graph:
 
 
 class _GraphImporter:
-    """Walks the nodes that the outputs need."""
+    """Imports the nodes that the outputs need."""
 
     def __init__(
         self, request: ImportRequest, scope: Scope, reader: TensorReader
@@ -91,7 +91,7 @@ class _GraphImporter:
         handler = HANDLERS.find(proto.op_type) if _is_onnx(proto.domain) else None
         skipped = any(name in self._unknown for name in proto.input)
         if skipped and handler is not None:
-            # Nobody can judge it before what it reads is supported.
+            # It cannot be checked until the nodes that it reads are supported.
             self._unknown.update(proto.output)
             return
         try:
@@ -107,9 +107,9 @@ class _GraphImporter:
             self._unsupported.add(_label(proto), _type(proto), str(reason), hint)
 
     def _check(self, proto: onnx.NodeProto) -> None:
-        """Refuses what contradicts the operator's own specification."""
+        """Refuses nodes that violate the operator's own specification."""
         if any(entry.g.node or entry.graphs for entry in proto.attribute):
-            # The checker wants to know every tensor around a subgraph.
+            # The checker needs to know every tensor outside a subgraph.
             return
         try:
             onnx.checker.check_node(_without_data(proto), self._scope.checker)
@@ -129,7 +129,7 @@ class _GraphImporter:
         reason = _no_handler(proto)
         if handler is not None:
             try:
-                # Infinite and undefined numbers are the model's own affair.
+                # Infinities and NaN are allowed in a model.
                 with np.errstate(all="ignore"):
                     handler(node)
                 return node.results
@@ -146,7 +146,7 @@ class _GraphImporter:
         return folded
 
     def _free_names(self, proto: onnx.NodeProto) -> None:
-        """Moves helper values out of the way of the node's own names."""
+        """Renames helper values that have one of the node's own names."""
         graph = self._builder.graph
         for name in filter(None, proto.output):
             if name in self._values or list(proto.output).count(name) > 1:
@@ -159,7 +159,7 @@ class _GraphImporter:
                 )
 
     def _discard(self, proto: onnx.NodeProto) -> None:
-        """Forgets outputs that a handler made before it gave up."""
+        """Removes outputs that a handler created before it failed."""
         graph = self._builder.graph
         for name in proto.output:
             value = graph.values.get(name)
@@ -200,9 +200,8 @@ def _named(proto: onnx.NodeProto) -> Iterator[str]:
 
 
 def _without_data(proto: onnx.NodeProto) -> onnx.NodeProto:
-    """The node without tensors whose bytes lie elsewhere (mapped_file.py).
-
-    The checker would look for their file; TensorReader judges them.
+    """The node without tensors whose bytes are in other files (mapped_file.py). The
+    checker would look for the files; TensorReader checks them.
     """
     if not any(_is_external(entry.t) for entry in proto.attribute):
         return proto

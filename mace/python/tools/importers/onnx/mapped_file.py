@@ -23,14 +23,14 @@ from google.protobuf.message import DecodeError, Message
 from mace.python.tools.importers.base import ImportModelError
 from mace.python.tools.importers.model_file import Buffer, map_file, other_format
 
-# The note's location: no file can be called so. A model that said it would read
-# its own bytes.
+# The location in our entries: no file can have this name. A model that contains it
+# would read its own bytes.
 THIS_FILE = "\0this file"
 
-# Smaller weights are cheaper to parse than to cut out.
+# Smaller weights are faster to parse than to remove.
 _SMALLEST_CUT = 4096
 
-# From a model to its large fields, by field numbers of onnx.proto. The last
+# The path from a model to its large fields, by field numbers of onnx.proto. The last
 # number is TensorProto.raw_data.
 _RAW_DATA = 9
 _Tree = Union[int, "dict[int, _Tree]"]
@@ -46,7 +46,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 @dataclass(frozen=True)
 class MappedModel:
-    """A parsed model whose large weights are notes.
+    """A parsed model; entries for external data replace its large weights.
 
     Attributes:
         path: of the file.
@@ -72,7 +72,7 @@ def read_model(path: Path) -> MappedModel:
     try:
         reduced = b"".join(_cut(buffer, 0, len(buffer), _TREE))
     except _WireError:
-        # Damaged. Protobuf will see it too, and say so.
+        # The file is damaged. Protobuf will report it.
         reduced = bytes(buffer)
     proto = onnx.ModelProto()
     try:
@@ -100,7 +100,7 @@ def _map(path: Path) -> Buffer:
 
 
 def _is_text(message: Message) -> bool:
-    """Whether every string is UTF-8; protobuf hands out bytes where not."""
+    """Whether every string is UTF-8; protobuf returns bytes for others."""
     for field, value in message.ListFields():
         if field.type == FieldDescriptor.TYPE_STRING:
             single = isinstance(value, (str, bytes))
@@ -179,7 +179,7 @@ def _varint(value: int) -> bytes:
 
 
 def _note(offset: int, length: int) -> bytes:
-    """The fields of a TensorProto that say where its bytes are."""
+    """The TensorProto fields that give the place of its bytes."""
     entries = (("location", THIS_FILE), ("offset", offset), ("length", length))
     note = onnx.TensorProto(data_location=onnx.TensorProto.EXTERNAL)
     for key, value in entries:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One ONNX node as its handler sees it."""
+"""One ONNX node, as passed to its handler."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Node:
     def integers_of(
         self, name: str, index: int, since: int, default: Sequence[int] | None = None
     ) -> list[int] | None:
-        """What was an attribute and became an input in operator set `since`."""
+        """The integers of an attribute that became an input in operator set `since`."""
         if self.opset < since:
             if not self.has(name):
                 return None if default is None else list(default)
@@ -270,7 +270,7 @@ class Node:
         return self.builder.graph.add_constant(f"{self.label}/constant", array)
 
     def lazy(self, constant: Constant, suffix: str) -> Value:
-        """A helper constant that is computed when asked for."""
+        """A helper constant that is computed when it is needed."""
         return self.builder.graph.add_constant(f"{self.label}/{suffix}", constant)
 
     def _op(

@@ -42,11 +42,11 @@ DEFAULT_PASSES = (
 
 _REQUIREMENTS = "setup/requirements-onnx-optimizer.txt"
 
-# Protobuf writes no message above this, so the package cannot work on one.
+# The largest message of protobuf, and so of the package.
 _LARGEST_FILE = 2**31 - 1
 
-# The package is compiled code that a damaged model can bring down; in a
-# process of its own it takes nobody with it.
+# The package is compiled code, which a damaged model can crash; therefore it runs in a
+# separate process.
 _CHILD = """
 import sys, onnx, onnxoptimizer
 model = onnx.load(sys.argv[1])
@@ -69,7 +69,7 @@ class OptimizeReport:
 
 
 def available_passes() -> list[str]:
-    """The passes that the installed package knows, sorted."""
+    """The passes of the installed package, sorted."""
     _require_package()
     import onnxoptimizer
 
@@ -128,10 +128,9 @@ def _require_package() -> None:
 
 
 def _self_contained(source: Path) -> onnx.ModelProto:
-    """The model with its external data, and weights that are no inputs.
-
-    Up to IR version 3 every weight was an input that a caller could replace;
-    a weight that may change can be fused with nothing.
+    """The model with its external data, in which weights are not inputs. Up to IR
+    version 3, every weight was an input that a caller could replace, and such a weight
+    cannot be fused.
     """
     try:
         model = onnx.load(str(source))
@@ -148,7 +147,7 @@ def _self_contained(source: Path) -> onnx.ModelProto:
 
 
 def _fold_weights(model: onnx.ModelProto) -> None:
-    """Computes what fusing leaves behind: arithmetic on weights."""
+    """Computes arithmetic on weights, which remains after fusing."""
     graph = model.graph
     known = {tensor.name: tensor for tensor in graph.initializer}
     opset = next((o.version for o in model.opset_import if o.domain == ""), 1)
@@ -176,7 +175,7 @@ def _fold_weights(model: onnx.ModelProto) -> None:
 
 
 def _run(source: Path, plain: Path, result: Path, passes: Sequence[str]) -> None:
-    # -I and the working folder: nothing beside the model is imported.
+    # With -I and this working folder, no module in the model's folder is imported.
     done = subprocess.run(
         [sys.executable, "-I", "-c", _CHILD, str(plain), str(result), *passes],
         capture_output=True,

@@ -29,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """All flags; a person's guide is docs/user/onnx.md."""
+    """All flags; docs/user/onnx.md explains them."""
     parser = flags.FlagParser(
         prog="onnx_optimizer.py",
         description="Simplifies an ONNX file before it is converted.",

@@ -96,7 +96,7 @@ def _opsets(model: MappedModel) -> dict[str, int]:
     for entry in model.proto.opset_import:
         domain = "" if entry.domain == "ai.onnx" else entry.domain
         versions[domain] = entry.version
-    # The format before IR version 3 had one set and no field for it.
+    # Before IR version 3, there was only one set, and no field for it.
     versions.setdefault("", 1)
     newest = onnx.defs.onnx_opset_version()
     if not 1 <= versions[""] <= newest:
@@ -122,7 +122,7 @@ def _check_names(
     graph = model.proto.graph
     inputs = _free_inputs(graph, initializers)
     outputs = [value.name for value in graph.output]
-    # The model's own come first: they are what is meant most often.
+    # The model's own names come first: users mean them most often.
     known = dict.fromkeys([*inputs, *outputs, *producers, *initializers])
     known.update(dict.fromkeys(value.name for value in graph.input))
     problems = []
@@ -157,7 +157,7 @@ def _needed_nodes(
     initializers: Mapping[str, onnx.TensorProto],
     producers: Mapping[str, onnx.NodeProto],
 ) -> tuple[tuple[onnx.NodeProto, ...], list[str]]:
-    """The nodes between inputs and outputs, and the tensors nothing makes."""
+    """The nodes between inputs and outputs, and the tensors that no node produces."""
     given = {spec.name for spec in request.inputs}
     ordered: dict[int, onnx.NodeProto] = {}
     missing: dict[str, None] = {}

@@ -38,12 +38,12 @@ ELEMENT_TYPES = {
     _T.BOOL: DataType.BOOL,
 }
 
-# Smaller ones are read at once: they are axes, shapes and scalars.
+# Smaller tensors are read immediately: they are axes, shapes and scalars.
 _EAGER_ELEMENTS = 1 << 12
 
 
 class TensorReader:
-    """Makes constants of the tensors of one model.
+    """Creates constants from the tensors of one model.
 
     External files are mapped once and shared by the tensors in them.
     """
@@ -146,8 +146,8 @@ class TensorReader:
     def _map(self, location: str, what: str) -> Buffer:
         folder = self._model.path.parent.resolve()
         path = self._external_path(location)
-        # A model is data from elsewhere: it may name files beside it, not
-        # files of the user, neither directly nor through a link.
+        # Models may come from untrusted sources: they may name files in their own
+        # folder, but not other files of the user, neither directly nor through a link.
         relative = Path(location)
         inside = not relative.is_absolute() and ".." not in relative.parts
         if not location or "\0" in location or not inside:
@@ -183,7 +183,7 @@ class TensorReader:
 
 
 def element_type_name(number: int) -> str:
-    """'FLOAT8E5M2' for its number."""
+    """The name of an element type number, for example 'FLOAT8E5M2'."""
     known = {value: name for name, value in _T.DataType.items()}
     return str(known.get(number, f"number {number}"))
 

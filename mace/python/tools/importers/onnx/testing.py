@@ -63,7 +63,7 @@ def _info(name: str, array: Array) -> onnx.ValueInfoProto:
 def request_for(
     path: Path, inputs: Mapping[str, Array], outputs: Sequence[str]
 ) -> ImportRequest:
-    """Asks for whole tensors as ONNX has them."""
+    """A request for whole tensors in ONNX's order."""
     return ImportRequest(
         "model",
         path,
@@ -81,7 +81,7 @@ def import_proto(
     outputs: Sequence[str],
     folder: Path,
 ) -> Graph:
-    """Imports a model by way of a file."""
+    """Imports a model through a file."""
     path = folder / "model.onnx"
     path.write_bytes(model.SerializeToString())
     return import_model(request_for(path, inputs, outputs))
@@ -98,7 +98,7 @@ def run_mace(
 
 
 def run_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array]:
-    """The outputs of onnxruntime; skips the test if it is not there."""
+    """The outputs of onnxruntime; skips the test if it is not installed."""
     ort = pytest.importorskip("onnxruntime")
     options = ort.SessionOptions()
     options.log_severity_level = 4
@@ -113,7 +113,7 @@ def run_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list
 def assert_same(
     found: Sequence[Array], wanted: Sequence[Array], rtol: float = 1e-5
 ) -> None:
-    """Equal but for the rounding of a few float32 operations."""
+    """Checks that they are equal except for rounding of a few float32 operations."""
     assert len(found) == len(wanted)
     for ours, theirs in zip(found, wanted):
         expected: Any = narrow(np.asarray(theirs))

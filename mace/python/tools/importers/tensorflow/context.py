@@ -59,7 +59,7 @@ class Context:
         suffix: str,
         **attrs: Any,
     ) -> Value:
-        """Adds an operator on the way that TensorFlow does not have."""
+        """Adds a helper operator that TensorFlow does not have."""
         name = f"{self.node.name}/{suffix}"
         return self.builder.one(op_type, inputs, None, attrs, name)
 

@@ -51,7 +51,7 @@ def import_model(request: ImportRequest) -> Graph:
 
 
 class _Import:
-    """One import: the file's nodes and the values made of them so far."""
+    """One import: the file's nodes and the values created from them so far."""
 
     def __init__(self, request: ImportRequest, nodes: dict[str, Node]) -> None:
         self.request = request
@@ -172,11 +172,11 @@ class _Import:
         for source in node.inputs:
             value = self.values.get(source)
             if value is None:
-                return  # follows from a node that is already in the table
+                return  # caused by a node that is already in the table
             inputs.append(value)
         context = Context(node, self.builder, inputs)
         try:
-            # Infinite and undefined numbers are the model's own affair.
+            # Infinities and NaN are allowed in a model.
             with np.errstate(all="ignore"):
                 handler(context)
         except UnsupportedNodeError as error:

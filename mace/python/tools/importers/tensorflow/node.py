@@ -13,7 +13,7 @@ import numpy as np
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.ir.dtypes import Array, DataType
 
-# By the number of TensorFlow's enumeration; the types that a model can hold.
+# The types that a model can have, by the number in TensorFlow's enumeration.
 ELEMENT_TYPES = {
     1: DataType.FLOAT32,
     2: DataType.FLOAT64,
@@ -114,8 +114,8 @@ class Node:
         return decode_tensor(self.attrs["value"].tensor)
 
 
-# A few bytes may say how large a constant is that one value fills. No protobuf
-# message, so no frozen graph, is larger.
+# A few bytes can describe a large constant that one value fills. No protobuf message,
+# and so no frozen graph, is larger than this.
 _LARGEST_CONSTANT_BYTES = 2**31 - 1
 
 _VALUE_FIELDS = {
@@ -180,7 +180,7 @@ def _from_values(
             f"constant of {count} elements holds {len(array)}, and all of them would "
             "be larger than any frozen graph: the file is damaged"
         )
-    # The last value fills the rest; none at all means zeros.
+    # The last value fills the rest; without values, all are zeros.
     fill = array[-1] if len(array) else stored.type(0)
     whole = np.full(count, fill, stored)
     whole[: len(array)] = array

@@ -22,7 +22,7 @@ SEED = 20261121
 
 
 class Family:
-    """One file of `handlers/`, and what its tests have tried.
+    """One file of `handlers/`, and the operators that its tests have compared.
 
     Args:
         name: of the file, without its ending.
@@ -68,12 +68,12 @@ class Family:
             np.testing.assert_allclose(got, wanted, tolerance, tolerance)
 
     def assert_all_tried(self) -> None:
-        """At the end: what has a handler here was compared with TensorFlow."""
+        """Checks, after the tests, that every handler was compared with TensorFlow."""
         assert handlers_by_family()[self._name] - self._tried == set()
 
 
 def handlers_by_family() -> dict[str, set[str]]:
-    """The types that each file has handlers of."""
+    """The types for which each file has handlers."""
     found: dict[str, set[str]] = {}
     for op_type in HANDLERS.types():
         module = getattr(HANDLERS.find(op_type), "__module__", "")
@@ -82,7 +82,7 @@ def handlers_by_family() -> dict[str, set[str]]:
 
 
 def rand(*shape: int, low: float = -2.0, high: float = 2.0) -> Array:
-    """Seeded numbers, even in [low, high)."""
+    """Random numbers from a fixed seed, uniform in [low, high)."""
     rng = np.random.default_rng(SEED + len(shape))
     return rng.uniform(low, high, shape).astype(np.float32)
 

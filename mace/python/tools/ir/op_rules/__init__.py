@@ -1,8 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the converter knows of each operator, and what the operators share.
-
-The rules of an operator are in its room, `mace/ops/<op>/<op>.py`; see README.md.
+"""The interface of the converter's operator rules, and code that the rules share. The
+rules of an operator are in its folder, `mace/ops/<op>/<op>.py`; see README.md.
 """
 
 from mace.python.tools.ir.op_rules.base import (

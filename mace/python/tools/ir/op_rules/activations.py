@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise non-linearities, which many operators end in."""
+"""Elementwise non-linearities, which many operators apply to their results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a room tells the converter of its operator."""
+"""The interface of an operator's rules for the converter."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OutputType:
 
 @dataclass(frozen=True)
 class SunkTranspose:
-    """An operator that computes before a transpose what it computed after it.
+    """An operator that now runs before a transpose, instead of after it.
 
     Attributes:
         output_perm: the transpose of its outputs.
@@ -53,18 +53,17 @@ class OpRules(abc.ABC):
     opportunities: the default is right for any operator.
     """
 
-    # Inputs that have channels, whose axis the attribute `data_format` tells until
-    # the pass `channels_last` has run. Empty: the operator is not bound to a
-    # layout.
+    # Inputs that have channels. The attribute `data_format` gives their axis until the
+    # pass `channels_last` has run. Empty: the operator does not depend on the layout.
     layout_inputs: ClassVar[tuple[int, ...]] = ()
 
-    # Whether all inputs have the axes of the output; if not, the first has.
+    # Whether all inputs have the axes of the output; otherwise only the first one.
     inputs_share_axes: ClassVar[bool] = False
 
-    # Whether inputs broadcast to each other as NumPy's do.
+    # Whether inputs broadcast to each other, as in NumPy.
     broadcasts: ClassVar[bool] = False
 
-    # Whether the output is the first input in another shape.
+    # Whether the output is the first input with another shape.
     only_reshapes: ClassVar[bool] = False
 
     def kernels(self, op: Op) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from mace.python.tools.ir.shapes import compatible
 
 
 def infer_by_channel(op: Op) -> list[OutputType]:
-    """The type of an operator whose inputs 1 and 2 have a number per channel."""
+    """The type of an operator whose inputs 1 and 2 have one number per channel."""
     x = op.input(0)
     if x.shape is not None:
         if not x.shape:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What convolutions share, depthwise or not, transposed or not."""
+"""Code shared by convolutions, depthwise or not, transposed or not."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def is_five_wide(op: Op) -> bool:
     width, depth = (dim if isinstance(dim, int) else 0 for dim in columns)
     stride = int(op.attr("strides")[1])
     if op.type == "DepthwiseDeconv2d":
-        # Every phase has its share of the columns.
+        # The columns are divided among the phases.
         return 5 in (width // stride, -(-width // stride))
     return width * depth == 5 and stride <= 2 and op.attr("dilations")[1] == 1
 
 
 class Convolution(OpRules):
-    """A room of a convolution derives from this and adds its formula."""
+    """The base class of the rules of convolutions; each adds its formula."""
 
     layout_inputs: ClassVar[tuple[int, ...]] = (0,)
 
-    # Filters are [height, width, channels, multiplier], of others [out, height,
-    # width, depth].
+    # Filters are [height, width, channels, multiplier]; those of other convolutions are
+    # [out, height, width, depth].
     is_depthwise: ClassVar[bool] = False
 
     # Each input element spreads over a window of the output.

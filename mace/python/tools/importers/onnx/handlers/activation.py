@@ -112,7 +112,7 @@ def _celu(node: Node) -> None:
 def _thresholded_relu(node: Node) -> None:
     x = node.input(0)
     alpha = node.scalar(node.real("alpha", 1.0), x)
-    # max(x, alpha) is x where the mask is 1, and finite where it is 0.
+    # max(x, alpha) equals x if the mask is 1, and is finite if it is 0.
     mask = eltwise(node, "GREATER", x, alpha)
     mask = node.make("Cast", [mask], {"to": "FLOAT32"})
     node.emit("Eltwise", [eltwise(node, "MAX", x, alpha), mask], {"mode": "MUL"})
@@ -159,7 +159,7 @@ def _slope_axis(node: Node, slope: Value, rank: int) -> tuple[int | None, Any]:
     array = slope.numpy()
     shape = array.shape
     if node.opset < 7 and len(shape) == 1 and rank > 1:
-        # Then the slopes were by channel, wherever that is.
+        # Then the slopes are per channel, wherever the channel axis is.
         return 1, array
     if array.size == 1:
         return 0, array.reshape(-1)
@@ -167,7 +167,7 @@ def _slope_axis(node: Node, slope: Value, rank: int) -> tuple[int | None, Any]:
     if len(long) != 1 or len(shape) > rank:
         return None, None
     axis = long[0] + rank - len(shape)
-    # A slope for one channel broadcast over many is no slope by channel.
+    # One slope that is broadcast over many channels is not a slope per channel.
     return axis, np.ascontiguousarray(array.reshape(-1))
 
 
@@ -180,8 +180,8 @@ def _prelu_by_channel(node: Node, x: Value, values: Any, axis: int, rank: int) -
     if axis == rank - 1:
         node.emit("Activation", [x, slope], attrs)
         return
-    # The operator takes slopes by the innermost dimension. The pass that puts
-    # channels last cancels these transposes.
+    # The operator needs slopes for the innermost dimension. The pass that puts channels
+    # last cancels these transposes.
     there = [a for a in range(rank) if a != axis] + [axis]
     back = [there.index(a) for a in range(rank)]
     turned = node.make("Transpose", [x], {"perm": there})

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that join, cut, pick and pad."""
+"""Operators that join, slice, select and pad."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.graph import Value
 
-# More copies than this are one operator each; nothing sensible asks for them.
+# Each copy becomes an operator; no real model has more than this.
 _MOST_COPIES = 256
-# What is left of the lowest 64-bit integer, give or take one.
+# The lowest 64-bit integer after narrowing, with a tolerance of one.
 _LOWEST = -(2**31) + 1
 
 
 @HANDLERS.register("Concat")
 def _concat(node: Node) -> None:
     values = [node.input(index) for index in range(len(node.inputs))]
-    # Operator sets before 4 gave the axis a default.
+    # Before operator set 4, the attribute axis had a default.
     axis = node.axis(node.integer("axis", 1), len(node.shape(values[0])))
     if len(values) == 1:
         node.set_output(0, values[0])
@@ -51,7 +51,7 @@ def _split_sizes(node: Node, count: int, length: Any) -> list[int]:
         )
     if node.opset < 18 or not isinstance(length, int) or length % count == 0:
         return []
-    # The last part is what is left.
+    # The last part gets the rest.
     chunk = -(-length // count)
     return [*([chunk] * (count - 1)), length - chunk * (count - 1)]
 
@@ -88,13 +88,13 @@ def _slice(node: Node) -> None:
 
 
 def _first_backwards(begin: int, length: Any) -> int:
-    """Where a slice with a negative step begins.
-
-    Before the first element ONNX means the first one, a StridedSlice none.
+    """The begin of a slice with a negative step. If it is before the first element,
+    ONNX uses the first one, but StridedSlice uses none.
     """
     if isinstance(length, int):
         return max(begin, -length)
-    # "From the end" is what exporters write for a length they do not know.
+    # Exporters write the lowest integer for "from the end" if they do not know a
+    # length.
     return 0 if begin <= _LOWEST else begin
 
 
@@ -174,7 +174,7 @@ def _pads(node: Node, rank: int) -> tuple[list[int], float]:
 
 
 def _cut(node: Node, x: Value, pairs: list[tuple[int, int]]) -> Value:
-    """Takes away what negative pads ask for."""
+    """Removes the elements that negative pads cut off."""
     cuts = [(axis, a, b) for axis, (a, b) in enumerate(pairs) if a < 0 or b < 0]
     attrs = {
         "axes": [axis for axis, _, _ in cuts],

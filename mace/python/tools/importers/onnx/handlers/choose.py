@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements chosen by a condition or an index."""
+"""Elements selected by a condition or an index."""
 
 from __future__ import annotations
 

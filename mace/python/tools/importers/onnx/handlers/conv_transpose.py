@@ -69,16 +69,16 @@ def _borders(node: Node, x: Value, window: Window) -> dict[str, Any]:
         total = max(past + added[axis], 0)
         if wanted[axis] is not None:
             added[axis] = total - past
-        # Without output_shape a kernel shorter than the stride leaves the output
-        # short of stride times the input, as in ONNX Runtime.
-        # The specification names SAME_UPPER alone; all else is as SAME_LOWER.
+        # Without output_shape, a kernel shorter than the stride makes the output
+        # shorter than stride times the input, as in ONNX Runtime. The specification
+        # treats SAME_UPPER specially; all other values are like SAME_LOWER.
         before = total // 2 if auto == "SAME_UPPER" else total - total // 2
         pads[axis], pads[axis + 2] = before, total - before
     return {"pads": pads, "output_padding": added}
 
 
 def _past(x: Value, window: Window, axis: int, wanted: int | None) -> int:
-    """How far an output without padding reaches past the wanted one."""
+    """How much longer an output without padding is than the wanted one."""
     stride: int = window.attrs["strides"][axis]
     extent: int = (window.kernel[axis] - 1) * window.attrs["dilations"][axis] + 1
     if wanted is None:  # stride times the input's size

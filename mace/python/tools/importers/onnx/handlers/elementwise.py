@@ -55,7 +55,7 @@ def _tan(node: Node) -> None:
 def _binary(node: Node) -> None:
     a, b = node.input(0), lined_up(node)
     if node.type == "Pow" and a.dtype is not b.dtype:
-        # The exponent may have a type of its own; the result has the base's.
+        # The exponent may have another type; the result has the type of the base.
         if a.dtype is not DataType.FLOAT32:
             raise UnsupportedNodeError(
                 f"{a.dtype.value} to the power of {b.dtype.value}"
@@ -65,9 +65,8 @@ def _binary(node: Node) -> None:
 
 
 def lined_up(node: Node) -> Value:
-    """The second operand, as NumPy's rules broadcast it.
-
-    Before operator set 7 the attribute axis said where its dimensions belong.
+    """The second operand, in a shape that broadcasts by NumPy's rules. Before operator
+    set 7, the attribute axis gave the position of its dimensions.
     """
     a, b = node.input(0), node.input(1)
     if node.opset >= 7 or not node.flag("broadcast", False):
@@ -104,7 +103,7 @@ def _many(node: Node) -> None:
 
 @HANDLERS.register("Mod")
 def _mod(node: Node) -> None:
-    # fmod takes the sign of the dividend, FLOOR_MOD that of the divisor.
+    # fmod has the sign of the dividend, FLOOR_MOD that of the divisor.
     if node.flag("fmod", False):
         raise UnsupportedNodeError("fmod is 1; 0 is supported")
     inputs = [node.input(0), node.input(1)]
@@ -176,7 +175,7 @@ def _bounds(node: Node) -> tuple[Value | float | None, Value | float | None]:
 def _clip_computed(
     node: Node, x: Value, low: Value | float | None, high: Value | float | None
 ) -> None:
-    # The order matters where low is above high: the result is high then.
+    # The order matters if low is above high: then the result is high.
     steps = [
         (bound if isinstance(bound, Value) else node.scalar(bound, x), mode)
         for bound, mode in ((low, "MAX"), (high, "MIN"))

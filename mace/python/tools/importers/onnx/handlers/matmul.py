@@ -11,10 +11,8 @@ from mace.python.tools.ir.graph import Value
 
 
 def as_matrices(node: Node) -> tuple[Value, Value, list[int]]:
-    """Both operands with two dimensions or more.
-
-    A vector is a row on the left, a column on the right, and the dimension it
-    lent disappears from the result.
+    """Both operands with at least two dimensions. A vector becomes a row on the left
+    and a column on the right; the added dimension is removed from the result.
 
     Returns:
         The operands, and the axes of their product that must go.

@@ -68,7 +68,7 @@ def _computed_parameters(
 
 @dataclass(frozen=True)
 class Moments:
-    """What standardising a tensor computes.
+    """Intermediate values of standardising a tensor.
 
     Attributes:
         mean: over the axes, which are kept with length 1.
@@ -86,7 +86,7 @@ class Moments:
 
 
 def moments(node: Node, x: Value, axes: Sequence[int], epsilon: float) -> Moments:
-    """Of x over some axes."""
+    """The moments of x over some axes."""
     mean = node.make("Reduce", [x], {"mode": "MEAN", "axes": axes, "keep_dims": True})
     centred = eltwise(node, "SUB", x, mean)
     below = eltwise(
@@ -103,7 +103,7 @@ def _mean_square(node: Node, x: Value, axes: Sequence[int]) -> Value:
     if len(known) < len(dims):
         square = eltwise(node, "SQUARE", x)
         return node.make("Reduce", [square], {"mode": "MEAN", **keep})
-    # A pass less over x.
+    # This saves one pass over x.
     total = node.make("Reduce", [x], {"mode": "SUM_SQUARE", **keep})
     return eltwise(node, "DIV", total, node.scalar(math.prod(known), x))
 
@@ -141,7 +141,7 @@ def _group_normalization(node: Node) -> None:
     grouped = node.make("Reshape", [x], {"shape": [0, groups, -1]})
     result = moments(node, grouped, [2], node.real("epsilon", 1e-5)).result(node)
     if node.opset < 21:
-        # Scale and bias were by group.
+        # Scale and bias are per group.
         scale, bias = (
             node.make("Reshape", [node.input(i)], {"shape": [-1, 1]}) for i in (1, 2)
         )
@@ -205,7 +205,7 @@ def _lp_normalization(node: Node) -> None:
         norm = node.make("Reduce", [x], {"mode": "L2", **keep})
     else:
         norm = node.make("Reduce", [eltwise(node, "ABS", x)], {"mode": "SUM", **keep})
-    # A norm of 0 leaves zeros, as onnxruntime does.
+    # If the norm is 0, the result is 0, as in onnxruntime.
     smallest = node.scalar(float(np.finfo(np.float32).tiny), x)
     node.emit("Eltwise", [x, eltwise(node, "MAX", norm, smallest)], {"mode": "DIV"})
 
@@ -242,8 +242,8 @@ def _softmax(node: Node) -> None:
         axis = node.axis(node.integer("axis", -1), rank)
         node.emit("Softmax", [x], {"axis": axis, "log": log})
         return
-    # The input was seen as a matrix: all dimensions from the axis on share
-    # one sum. If they are 1 but for one, that is a softmax over this one.
+    # The input is treated as a matrix: all dimensions from the axis on share one sum.
+    # If all of them except one are 1, this is a softmax over that one.
     axis = node.axis(node.integer("axis", 1), rank) if rank > 1 else 0
     long = [a for a in range(axis, rank) if dims[a] != 1]
     if len(long) <= 1:

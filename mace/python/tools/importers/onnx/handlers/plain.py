@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Constants, casts and operators that do nothing in inference."""
+"""Constants, casts and operators that have no effect in inference."""
 
 from __future__ import annotations
 

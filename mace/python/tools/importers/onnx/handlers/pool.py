@@ -31,7 +31,7 @@ def _global_pool(node: Node) -> None:
     rank = len(node.shape(node.input(0)))
     modes = {"GlobalAveragePool": "MEAN", "GlobalMaxPool": "MAX", "GlobalLpPool": "L2"}
     if node.type == "GlobalLpPool":
-        # Operator set 1 had a float here.
+        # In operator set 1, this is a float.
         power = node.real("p", 2.0) if node.opset < 2 else node.integer("p", 2)
         if power != 2:
             raise UnsupportedNodeError(f"p is {power}; 2 is supported")

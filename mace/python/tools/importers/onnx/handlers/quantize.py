@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Integers of 8 bits that stand for numbers, and products of them."""
+"""8-bit quantized integers, and products of them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _dynamic_quantize(node: Node) -> None:
     low = extreme("MIN")
     span = of("SUB", extreme("MAX"), low)
     step = of("DIV", span, node.literal(_LEVELS))
-    # Of nothing but zeros: any scale will do but 0.
+    # If all values are zero, any scale except 0 is right.
     scale = node.make("Where", [of("EQUAL", span, nothing), node.literal(1.0), step])
     steps = of("ROUND", of("DIV", of("SUB", nothing, low), scale))
     zero = node.make("Cast", [steps], {"to": "UINT8"})

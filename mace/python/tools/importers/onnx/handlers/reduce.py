@@ -25,7 +25,7 @@ _AXES_INPUT_SINCE_SUM = 13
 
 
 def _axes(node: Node) -> list[int] | None:
-    """Axes counted from the front; None: nothing is reduced."""
+    """Axes, counted from the front; None: nothing is reduced."""
     since = _AXES_INPUT_SINCE_SUM if node.type == "ReduceSum" else _AXES_INPUT_SINCE
     rank = len(node.shape(node.input(0)))
     axes = node.integers_of("axes", 1, since, default=[]) or []
@@ -79,7 +79,7 @@ def _log_sum_exp(node: Node) -> None:
     if not axes:
         node.set_output(0, x)
         return
-    # Without the largest value taken out, exp overflows at 88.
+    # Without subtracting the largest value, exp overflows at 88.
     keep = {"axes": axes, "keep_dims": True}
     top = node.make("Reduce", [x], {"mode": "MAX", **keep})
     shifted = node.make("Eltwise", [x, top], {"mode": "SUB"})

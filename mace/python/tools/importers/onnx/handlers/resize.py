@@ -1,8 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Images in another size.
-
-MACE resizes height and width. What ONNX resizes besides must keep its length.
+"""Resizing of images. MACE resizes height and width; the length of other dimensions
+must not change.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _ROUNDING = {
 @HANDLERS.register("Upsample")
 def _upsample(node: Node) -> None:
     if node.opset < 7:
-        # Operator set 1 had height and width as attributes.
+        # In operator set 1, height and width are attributes.
         scales = [1.0, 1.0, node.real("height_scale", 1), node.real("width_scale", 1)]
     elif node.opset < 9:
         scales = [float(v) for v in node.attribute_value("scales")]
@@ -94,7 +93,7 @@ def _choice(node: Node, name: str, default: str, known: Mapping[str, str]) -> st
 
 
 def _old(node: Node, scales: Sequence[float], mode: str) -> None:
-    """Before there were coordinates; what was meant is what onnxruntime does."""
+    """Versions without coordinates; onnxruntime's behaviour defines them."""
     attrs: dict[str, Any] = {"mode": mode, "coordinates": "ASYMMETRIC"}
     if mode == "CUBIC":
         raise UnsupportedNodeError("mode 'cubic' before operator set 11")
@@ -132,7 +131,7 @@ def _by_sizes(
         raise UnsupportedNodeError(f"resizes a dimension of length 0 ({list(dims)})")
     ratios = [size / dims[a] for a, size in zip(axes, sizes)]
     scale = min(ratios) if policy == "not_larger" else max(ratios)
-    # Halves go up.
+    # Halves are rounded up.
     kept = {a: int(np.floor(scale * dims[a] + 0.5)) for a in axes}
     _emit(node, kept, dict.fromkeys(axes, float(np.float32(scale))), attrs)
 
@@ -140,7 +139,7 @@ def _by_sizes(
 def _by_computed_sizes(
     node: Node, axes: Sequence[int], sizes: Value, attrs: dict[str, Any]
 ) -> None:
-    """Sizes that follow from the shapes of inputs, which the run knows."""
+    """Sizes computed from the shapes of inputs, which are known in the run."""
     x = node.input(0)
     if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
         raise UnsupportedNodeError(
@@ -186,7 +185,7 @@ def _emit(
     scales: Mapping[int, float],
     attrs: dict[str, Any],
 ) -> None:
-    """Emits the operator, given a size, a scale or both for each axis."""
+    """Emits the operator, with a size, a scale or both for each axis."""
     x = node.input(0)
     shape = node.shape(x)
     resized = {

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators that change a shape, and the shape as a tensor."""
+"""Operators that change a shape, and that return the shape as a tensor."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from mace.python.tools.importers.onnx.node import HANDLERS, STATIC_HINT, Node
 from mace.python.tools.importers.onnx.window import NCHW
 from mace.python.tools.ir.dtypes import DataType
 
-# More elements in one constant than any network has; a damaged shape asks for
-# more.
+# No network has a constant with more elements; a damaged shape may ask for them.
 _LARGEST_FILLED = 1 << 28
 
-# An expansion at run time stores as many ones in the model.
+# An expansion at run time stores this many ones in the model.
 _LARGEST_ONES = 1 << 22
 
-# A wider range than any dimension: "to the end" in both directions.
+# Larger than any dimension: "to the end" in both directions.
 _END = 2**31 - 1
 
 
@@ -68,7 +67,7 @@ def _flatten(node: Node) -> None:
 def _squeeze(node: Node) -> None:
     axes = node.integers_of("axes", 1, since=13, default=[])
     if not axes:
-        # Which dimensions are 1 must not depend on the run.
+        # Which dimensions are 1 must be known before the run.
         node.static_shape(node.input(0))
     node.emit("Squeeze", [node.input(0)], {"axes": axes})
 
@@ -108,7 +107,7 @@ def _shape(node: Node) -> None:
     if end <= start:
         node.set_output(0, node.literal(np.empty(0), DataType.INT32))
         return
-    # Only the dimensions that are asked for need to be known.
+    # Only the requested dimensions must be known.
     dims = node.shape(x)[start:end]
     if all(isinstance(dim, int) for dim in dims):
         node.set_output(0, node.literal(dims, DataType.INT32))
@@ -132,7 +131,7 @@ def _expand(node: Node) -> None:
     rank = max(len(dims), len(wanted))
     padded = (1,) * (rank - len(dims)) + tuple(dims)
     target = [1] * (rank - len(wanted)) + wanted
-    # Multiplying by ones broadcasts; only the dimensions that grow count.
+    # Multiplying by ones broadcasts; only dimensions that grow matter.
     ones = [
         new if old == 1 or not isinstance(old, int) else 1
         for old, new in zip(padded, target)
@@ -157,7 +156,7 @@ def _constant_of_shape(node: Node) -> None:
         raise UnsupportedNodeError(f"shape {shape} has a negative dimension")
     if math.prod(shape) > _LARGEST_FILLED:
         raise UnsupportedNodeError(f"a constant of the shape {shape} is too large")
-    # One element, seen many times.
+    # One element, repeated by a view.
     view = np.broadcast_to(np.asarray(scalar), shape)
     node.set_output(0, node.builder.constant(f"{node.label}/filled", view))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that move, cut and join tensors."""
+"""Nodes that move, slice and join tensors."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from mace.python.tools.ir.graph import Value
 
 @HANDLERS.register("Reshape")
 def reshape(context: Context) -> None:
-    """By a known shape, or by one computed from shapes at run time."""
+    """Reshapes to a known shape, or to one computed from shapes at run time."""
     shape = context.input(1)
     if shape.is_constant:
-        # TensorFlow's 0 is an empty dimension, not a copied one.
+        # In TensorFlow, 0 means an empty dimension, not a copied one.
         context.emit(
             "Reshape",
             [context.input(0)],
@@ -48,7 +48,7 @@ def transpose(context: Context) -> None:
 
 @HANDLERS.register("ConcatV2", "Concat")
 def concat(context: Context) -> None:
-    """Joins along an axis, which comes last (ConcatV2) or first."""
+    """Joins along an axis, which is the last input (ConcatV2) or the first."""
     if context.node.op == "Concat":
         axis, values = context.ints(0, "axis"), context.inputs[1:]
     else:
@@ -68,7 +68,7 @@ def pack(context: Context) -> None:
 
 @HANDLERS.register("Unpack")
 def unpack(context: Context) -> None:
-    """Parts along an axis, which then goes."""
+    """Splits along an axis, which is removed."""
     axis = context.node.integer("axis")
     count = context.node.integer("num")
     if count == 1:
@@ -81,13 +81,13 @@ def unpack(context: Context) -> None:
 
 @HANDLERS.register("Split")
 def split(context: Context) -> None:
-    """Equal parts; the axis is input 0."""
+    """Splits into equal parts; the axis is input 0."""
     _split_node(context, 1, context.ints(0, "axis")[0], [])
 
 
 @HANDLERS.register("SplitV")
 def split_v(context: Context) -> None:
-    """Parts of given sizes, of which one may be -1."""
+    """Splits into parts of given sizes, one of which may be -1."""
     axis = context.ints(2, "axis")[0]
     sizes = context.ints(1, "size_splits")
     if -1 in sizes:
@@ -140,7 +140,7 @@ def _squeezed(context: Context, index: int, value: Value, axis: int) -> None:
 
 @HANDLERS.register("Pad", "PadV2", "MirrorPad")
 def pad(context: Context) -> None:
-    """Constant or mirrored elements around the tensor."""
+    """Adds constant or mirrored elements around the tensor."""
     attrs: dict[str, object] = {"pads": context.ints(1, "paddings")}
     if context.node.op == "MirrorPad":
         attrs["mode"] = context.node.string("mode")
@@ -152,7 +152,7 @@ def pad(context: Context) -> None:
 
 @HANDLERS.register("Slice")
 def slice_(context: Context) -> None:
-    """A block that begins somewhere and has some size; -1 is the rest."""
+    """Extracts a block with a given begin and size; size -1 means the rest."""
     begins, sizes = context.ints(1, "begin"), context.ints(2, "size")
     ends = [
         np.iinfo(np.int32).max if size == -1 else begin + size
@@ -229,7 +229,7 @@ def strided_slice(context: Context) -> None:
 
 @HANDLERS.register("ReverseV2")
 def reverse(context: Context) -> None:
-    """The elements of some axes in the opposite order."""
+    """Reverses the elements along some axes."""
     rank = context.rank(0)
     axes = sorted(axis % rank for axis in context.ints(1, "axis"))
     if not axes:
@@ -283,7 +283,7 @@ def shape(context: Context) -> None:
 
 @HANDLERS.register("Size", "Rank")
 def size(context: Context) -> None:
-    """Numbers about a shape, which must be known."""
+    """Numbers computed from a shape, which must be known."""
     dims = context.input(0).shape
     if dims is None or not all(isinstance(dim, int) for dim in dims):
         raise UnsupportedNodeError("shape of the input is not known")
@@ -296,7 +296,7 @@ def size(context: Context) -> None:
 
 @HANDLERS.register("Gather", "GatherV2")
 def gather(context: Context) -> None:
-    """Slices by index along an axis."""
+    """Selects slices by index along an axis."""
     if context.node.integer("batch_dims"):
         raise UnsupportedNodeError("batch_dims is not 0")
     v2 = context.node.op == "GatherV2"
@@ -306,7 +306,7 @@ def gather(context: Context) -> None:
 
 @HANDLERS.register("Mean", "Sum", "Max", "Min", "Prod")
 def reduce(context: Context) -> None:
-    """Folds the axes that input 1 names."""
+    """Reduces the axes that input 1 names."""
     axes = context.ints(1, "reduction_indices")
     if not axes:  # TensorFlow's empty list folds nothing
         context.results[0] = context.builder.alias(
@@ -324,7 +324,7 @@ def reduce(context: Context) -> None:
 
 @HANDLERS.register("ArgMax", "ArgMin")
 def arg(context: Context) -> None:
-    """Where along an axis, which then goes, the extreme is; 64 bits become 32."""
+    """The index of the extreme along an axis, which is removed; 64 bits become 32."""
     axis = context.ints(1, "dimension")[0]
     axis += context.rank(0) if axis < 0 else 0
     mode = "MAX" if context.node.op == "ArgMax" else "MIN"

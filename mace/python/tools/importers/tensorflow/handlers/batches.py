@@ -14,7 +14,9 @@ from mace.python.tools.ir.shapes import static
 
 @HANDLERS.register("SpaceToBatchND")
 def space_to_batch(context: Context) -> None:
-    """Padded, then image b of the batch is every block-th pixel from b on."""
+    """Pads; then image b of the batch has every block-th pixel, starting with pixel
+    b.
+    """
     blocks, pads = _blocks_and_edges(context, "paddings")
     value = context.input(0)
     rank = context.rank(0)
@@ -42,7 +44,7 @@ def space_to_batch(context: Context) -> None:
 
 @HANDLERS.register("BatchToSpaceND")
 def batch_to_space(context: Context) -> None:
-    """The way back from SpaceToBatchND; then the edges are cut off."""
+    """The reverse of SpaceToBatchND; then the edges are cut off."""
     blocks, crops = _blocks_and_edges(context, "crops")
     value = context.input(0)
     dims = _dims(context, value)
@@ -77,7 +79,7 @@ def batch_to_space(context: Context) -> None:
 
 
 def _blocks_and_edges(context: Context, what: str) -> tuple[list[int], list[int]]:
-    """The block of every axis, and elements before and after, axis by axis."""
+    """The block size of every axis, and the elements before and after, axis by axis."""
     blocks, edges = context.ints(1, "block_shape"), context.ints(2, what)
     if any(block < 1 for block in blocks) or any(edge < 0 for edge in edges):
         raise UnsupportedNodeError(f"block_shape {blocks} with {what} {edges}")

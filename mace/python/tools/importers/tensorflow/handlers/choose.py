@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elements chosen by a condition or an index."""
+"""Elements selected by a condition or an index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def select_v2(context: Context) -> None:
 
 @HANDLERS.register("Select")
 def select(context: Context) -> None:
-    """As SelectV2; but a vector chooses among the first axis."""
+    """Like SelectV2, but a vector selects along the first axis."""
     condition = context.input(0)
     rank = context.rank(1)
     if context.rank(0) == 1 and rank > 1:
@@ -27,7 +27,7 @@ def select(context: Context) -> None:
 
 @HANDLERS.register("OneHot")
 def one_hot(context: Context) -> None:
-    """Indices outside of the depth are nowhere."""
+    """Indices outside of the depth give no 1."""
     depth = context.ints(1, "depth")
     if len(depth) != 1:
         raise UnsupportedNodeError(f"depth has {len(depth)} elements, not 1")

@@ -56,7 +56,7 @@ def conv2d(context: Context) -> None:
 
 @HANDLERS.register("DepthwiseConv2dNative")
 def depthwise_conv2d(context: Context) -> None:
-    """[KH, KW, C, M] filters, as ours."""
+    """[KH, KW, C, M] filters, like those of MACE."""
     attrs = window_attrs(context)
     attrs["dilations"] = spatial(context, "dilations")
     context.emit("DepthwiseConv2d", [context.input(0), _filter(context, None)], **attrs)
@@ -80,10 +80,8 @@ def transposed_depthwise(context: Context) -> None:
 
 
 def _transposed_attrs(context: Context, filter_shape: Shape | None) -> dict[str, Any]:
-    """Strides, dilations, pads and output padding.
-
-    The node is the gradient of a convolution, whose input has the size that the
-    node is told; its padding is that of this convolution.
+    """Strides, dilations, pads and output padding. The node is the gradient of a
+    convolution whose input has the given size; its padding is that of the convolution.
     """
     attrs = window_attrs(context)
     attrs["dilations"] = spatial(context, "dilations")
@@ -96,7 +94,7 @@ def _transposed_attrs(context: Context, filter_shape: Shape | None) -> dict[str,
             f"height and width of {context.input(2).name} are not known",
             "give fixed input_shapes",
         )
-    # Some writers give height and width alone.
+    # Some programs write only height and width.
     sizes = wanted if len(wanted) == 2 else [wanted[h], wanted[w]]
     added = []
     for i, axis in enumerate((h, w)):

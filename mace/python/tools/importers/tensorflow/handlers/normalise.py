@@ -27,7 +27,7 @@ def bias_add(context: Context) -> None:
 
 @HANDLERS.register("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def fused_batch_norm(context: Context) -> None:
-    """Inference form: the moving statistics are inputs 3 and 4."""
+    """The form for inference: inputs 3 and 4 are the moving statistics."""
     if context.node.flag("is_training", True):
         raise UnsupportedNodeError(
             "is_training is set: statistics of the batch are needed",

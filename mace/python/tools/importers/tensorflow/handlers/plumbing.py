@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that hold or pass on tensors."""
+"""Nodes that contain tensors or pass them on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def const(context: Context) -> None:
     "EnsureShape",
 )
 def identity(context: Context) -> None:
-    """Nothing to do in inference."""
+    """Has no effect in inference."""
     context.results[0] = context.builder.alias(context.input(0), context.output_name())
 
 
@@ -43,7 +43,7 @@ def identity_n(context: Context) -> None:
 
 @HANDLERS.register("NoOp")
 def no_op(context: Context) -> None:
-    """Orders other nodes in training; has no outputs."""
+    """Only orders other nodes in training; it has no outputs."""
 
 
 @HANDLERS.register("Fill")

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pooling and what else looks at neighbours."""
+"""Pooling and local response normalisation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mace.python.tools.importers.tensorflow.handlers.window import (
 
 @HANDLERS.register("MaxPool", "AvgPool")
 def pool(context: Context) -> None:
-    """Averages leave the padding out, as ours do by default."""
+    """Averages do not count padding, like those of MACE by default."""
     context.emit(
         "Pooling",
         [context.input(0)],
@@ -25,7 +25,7 @@ def pool(context: Context) -> None:
 
 @HANDLERS.register("LRN")
 def local_response_norm(context: Context) -> None:
-    """TensorFlow's alpha multiplies the plain sum, as ours does."""
+    """TensorFlow's alpha multiplies the plain sum, as in MACE."""
     radius = context.node.integer("depth_radius", 5)
     context.emit(
         "LocalResponseNorm",

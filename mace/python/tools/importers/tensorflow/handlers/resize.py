@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Images in another size, and channels that become pixels."""
+"""Resizing of images, and channels that become pixels."""
 
 from __future__ import annotations
 
@@ -18,19 +18,17 @@ def bilinear(context: Context) -> None:
 
 @HANDLERS.register("ResizeNearestNeighbor")
 def nearest_neighbor(context: Context) -> None:
-    """The pixel below the position; with aligned corners the closest."""
+    """The pixel below the position; with aligned corners the nearest one."""
     aligned = context.node.flag("align_corners")
     _emit(context, "NEAREST", {"rounding": "PREFER_CEIL" if aligned else "FLOOR"})
 
 
 @HANDLERS.register("ResizeBicubic")
 def bicubic(context: Context) -> None:
-    """Cubic convolution of 4 x 4 pixels.
-
-    With half_pixel_centers TensorFlow takes Keys' kernel and pixels of the image
-    alone; without, a steeper one that repeats the border. It looks the kernel up
-    in a table of 1024 steps, of which results differ by up to 8e-4 of the range
-    of the pixels; MACE computes it.
+    """Cubic convolution of 4 x 4 pixels. With half_pixel_centers, TensorFlow uses Keys'
+    kernel and only pixels of the image; without it, a steeper kernel and repeated
+    border pixels. TensorFlow reads the kernel from a table of 1024 steps, so results
+    differ from MACE's, which are computed, by up to 8e-4 of the range of the pixels.
     """
     half = context.node.flag("half_pixel_centers")
     attrs: dict[str, object] = {
@@ -42,7 +40,7 @@ def bicubic(context: Context) -> None:
 
 @HANDLERS.register("DepthToSpace", "SpaceToDepth")
 def blocks(context: Context) -> None:
-    """Between channels and blocks of pixels."""
+    """Moves elements between channels and blocks of pixels."""
     attrs = {"data_format": "NCHW"} if context.is_nchw() else {}
     block = context.node.integer("block_size")
     context.emit(context.node.op, [context.input(0)], block=block, **attrs)
