@@ -1,3 +1,3 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of MACE beside other engines."""
+"""Benchmarks of MACE, alone and compared with other engines."""

@@ -1,14 +1,14 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of intermediate tensors beside the least that any plan needs.
+"""Memory of intermediate tensors compared with the minimum that any plan needs.
 
     python -m benchmarks.arena [--models NAME ...] [--threads N]
 
-The bound is what is alive at the same time at the worst moment of a run: no
-order of offsets can do with less. Both numbers are the engine's, from its log;
-scratch memory of operators, which grows with the threads, is in both. Nothing
-is timed, so other programs do no harm. The exit status is 1 if a network is
-further from its bound than --limit.
+The bound is the largest number of bytes that are in use at the same time in a run; no
+plan can be smaller. Both numbers come from the engine's log; both contain the scratch
+memory of operators, which grows with the threads. Nothing is timed, so other programs
+do not disturb. The exit status is 1 if a network exceeds its bound by more than
+--limit.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from benchmarks.runner import MACE_RUN, model_arguments, require_program
 from benchmarks.tables import Table
 
 _PLANNED = re.compile(r"planned (\d+) tensors into (\d+) bytes \(lower bound (\d+)\)")
-# Networks of today come to 1.000; a planner that loses this is to be looked at.
+# Current networks reach 1.000; a planner that does not needs attention.
 LIMIT = 1.01
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the engine said of its plan, in bytes."""
+    """The plan in the engine's log, in bytes."""
 
     tensors: int
     arena: int
@@ -43,7 +43,7 @@ class Plan:
 
     @property
     def ratio(self) -> float:
-        """How much larger than it must be."""
+        """The size relative to the bound."""
         return self.arena / max(self.bound, 1)
 
 

@@ -1,12 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators in bands of rows beside the same ones, one after the other.
+"""Operators in bands of rows, compared with running them one after the other.
 
     python -m benchmarks.bands [--models mobilenet_v1 ...] [--threads 1 2]
 
-Both sides are engines of one library, with and without `MACE_ROW_BANDS=0`, and
-take turns; their answers must have the same bits. The memory is that of
-intermediate tensors, by the engine's log.
+Both sides are engines of one library, with and without `MACE_ROW_BANDS=0`, and run in
+turns; their outputs must have the same bits. The memory is that of intermediate tensors
+in the engine's log.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.runner import MACE_RUN, require_program
 from benchmarks.tables import Table
 from benchmarks.timing import Times, interleave
 
-# Those of which much runs in bands.
+# Networks of which large parts run in bands.
 _NETWORKS = (
     "mobilenet_v1",
     "mobilenet_v2",

@@ -24,7 +24,7 @@ _JOINED = (
 
 
 def _run(name: str, threads: int, data_type: str | None, bands: str, out: Path) -> int:
-    """Writes the answer, and returns how many operators hand over bands."""
+    """Writes the output, and returns how many operators can run in bands."""
     network = make_network(name)
     arguments = model_arguments(network)
     if data_type is not None:

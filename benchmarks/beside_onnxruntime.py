@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What programs share that run MACE and ONNX Runtime in turns."""
+"""Code shared by programs that run MACE and ONNX Runtime in turns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Row:
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> Row:
-        """The row that `asdict` made these fields of; others are left alone."""
+        """The row from fields that `asdict` wrote; other fields are ignored."""
         return cls(
             fields["name"],
             fields["error"],
@@ -42,12 +42,12 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Least time of MACE over that of ONNX Runtime."""
+        """The minimum time of MACE divided by that of ONNX Runtime."""
         return self.mace.minimum / self.onnxruntime.minimum
 
     @property
     def ratio_of_medians(self) -> float:
-        """The same of the median times."""
+        """The same for the median times."""
         return self.mace.median / self.onnxruntime.median
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time and peak memory of a conversion, beside the size of its model file.
+"""Time and peak memory of a conversion, compared with the size of its model file.
 
     python -m benchmarks.convert [--model resnet50]
 
@@ -56,8 +56,8 @@ def deployment(network: Network) -> str:
     )
 
 
-# A process of its own starts the converter: the kernel counts into a child's
-# peak what its parent held when it was forked.
+# The converter is started from a small process: the kernel includes in a child's peak
+# the memory of its parent at the fork.
 _MEASURE = """
 import resource, subprocess, sys, time
 start = time.perf_counter()

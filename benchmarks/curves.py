@@ -40,7 +40,7 @@ SIZES = (128, 160, 192, 224, 256, 320)
 
 @dataclass(frozen=True)
 class Point:
-    """A row: its network, and how much work it is beside the first row.
+    """A row: its network, and its amount of work compared with the first row.
 
     Attributes:
         work: images or pixels.
@@ -54,7 +54,7 @@ class Point:
 
 
 def points(model: str, curve: str) -> list[Point]:
-    """The rows of a curve; none for what the network cannot do."""
+    """The rows of a curve; none if the network does not support it."""
     plain = make_network(model)
     if curve == "threads":
         counts = range(1, len(os.sched_getaffinity(0)) + 1)
@@ -85,7 +85,7 @@ def measure(library: Library, rows: list[Point], seconds: float) -> list[Times]:
 
 
 def round_trip(mace_run: Path, network: Network) -> tuple[float, float]:
-    """Least and most ns in which a cache line goes to another core and back."""
+    """Minimum and maximum time in ns of a cache line to another core and back."""
     command = [str(mace_run), *model_arguments(network)]
     result, _ = report(command, ["--measure_peak", "--num_threads=2"])
     peak = result["peak"]
@@ -95,7 +95,7 @@ def round_trip(mace_run: Path, network: Network) -> tuple[float, float]:
 def efficiency(
     work: list[float], threads: list[int], times: list[Times]
 ) -> list[float]:
-    """Work per thread and time, beside that of the first point."""
+    """Work per thread and time, relative to the first point."""
     rates = [w / t / time.minimum for w, t, time in zip(work, threads, times)]
     return [rate / rates[0] for rate in rates]
 

@@ -46,7 +46,7 @@ _OVERHEAD_US = 30.0
 
 @dataclass(frozen=True)
 class Size:
-    """Of a decoder."""
+    """The dimensions of a decoder."""
 
     name: str
     layers: int = 6
@@ -63,7 +63,7 @@ SIZES = (
 
 
 class _Writer:
-    """Nodes and weights of one decoder."""
+    """Collects the nodes and weights of one decoder."""
 
     def __init__(self, size: Size) -> None:
         self.size = size
@@ -236,7 +236,7 @@ def convert(size: Size) -> Path:
 
 
 class _Mace:
-    """One engine; its caches are its own."""
+    """One engine, with its own caches."""
 
     def __init__(self, library: Library, size: Size, model: Path) -> None:
         self.token, self.position = (np.zeros((1, 1), np.int32) for _ in range(2))
@@ -254,13 +254,13 @@ class _Mace:
         self._call()
 
     def nothing(self, token: int, position: int) -> None:
-        """All but the run: a call into the library that does nothing."""
+        """The call without the run: a call into the library that does nothing."""
         self.token[0, 0], self.position[0, 0] = token, position
         assert self._library.version
 
 
 class _OnnxRuntime:
-    """A session, and two sets of caches that change places."""
+    """A session, and two sets of caches that are exchanged after each token."""
 
     def __init__(self, size: Size, path: Path) -> None:
         options = onnxruntime.SessionOptions()
@@ -300,7 +300,7 @@ class _OnnxRuntime:
 
 
 def measure(library: Library, size: Size, tokens: int) -> dict[str, Any]:
-    """Both sides, token by token, by turns.
+    """Runs both sides in turns, token by token.
 
     Returns:
         least and median microseconds of a token, the largest difference of
@@ -314,7 +314,7 @@ def measure(library: Library, size: Size, tokens: int) -> dict[str, Any]:
     times: dict[str, list[float]] = {"MACE": [], "ONNX Runtime": []}
     difference, resident = 0.0, 0
     with mace.engine:
-        # More tokens than the cache has rows: the last row is written again.
+        # If there are more tokens than rows in the cache, the last row is overwritten.
         for index in range(tokens):
             at = int(rng.integers(size.vocabulary)), min(index, size.cache - 1)
             times["MACE"].append(microseconds(mace, *at))

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a run on a device takes beyond `mace_run` itself.
+"""How much longer a run on a device takes than `mace_run` itself.
 
     python -m benchmarks.device_overhead [--rounds 7]
 
@@ -62,7 +62,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Times:
-    """Of one device, in seconds."""
+    """The times of one device, in seconds."""
 
     command: list[float]
     mace_run: float
@@ -91,7 +91,7 @@ def places(farm: Farm) -> list[Place]:
 
 
 def call(place: Place) -> float:
-    """Runs the command; its wall time."""
+    """Runs the command and returns its wall time."""
     begin = time.perf_counter()
     done = subprocess.run(
         place.command,
@@ -108,7 +108,7 @@ def call(place: Place) -> float:
 
 
 def starts(item: FoundDevice, count: int) -> float:
-    """Wall time of so many starts of mace_run in one shell of the device."""
+    """The wall time of several starts of mace_run in one shell of the device."""
     script = (
         f"i=0; while [ $i -lt {count} ]; do {_MACE_RUN} || exit 1; i=$((i+1)); done"
     )
@@ -154,7 +154,7 @@ def main() -> int:
             for phone in farm.phones:
                 connect = ["adb", "connect", phone.address]
                 subprocess.run(connect, env=farm.env, check=True, capture_output=True)
-            # What searches for devices here shall see these phones, too.
+            # The search for devices in this process must find these phones.
             os.environ.update(farm.variables)
             found = {one.name: measure(one, args.rounds) for one in places(farm)}
     _show(found, args.rounds)

@@ -47,7 +47,7 @@ class Counts:
         return self.multiply_adds / self.total if self.total else 0.0
 
     def per_run(self, fewer: Counts, runs: int) -> Counts:
-        """What one of `runs` more runs costs than the run of `fewer`."""
+        """The counts of one inference, from runs with different numbers of them."""
         return Counts(
             *((getattr(self, name) - getattr(fewer, name)) / runs for name in CLASSES)
         )
@@ -106,7 +106,7 @@ class Execution:
 
 
 def parse(lines: Iterable[str]) -> Execution:
-    """Reads what the plugin wrote.
+    """Parses the plugin's output.
 
     Raises:
         ValueError: it is cut off: the emulated program was killed.

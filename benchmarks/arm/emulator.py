@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs ARM programs in QEMU and counts what they execute."""
+"""Runs ARM programs in QEMU and counts their instructions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _COMPILERS = ("clang-19", "clang", "cc")
 
 
 class EmulationError(Exception):
-    """The program could not be counted; the message says why."""
+    """The instructions could not be counted; the message says why."""
 
 
 @dataclass(frozen=True)
 class Cpu:
-    """A processor as QEMU names it.
+    """A processor, by its name in QEMU.
 
     Attributes:
         emulator: the program; the static build of QEMU loads no plugins.
@@ -42,9 +42,9 @@ class Cpu:
 _CPUS = {
     "cortex-a76": Cpu("cortex-a76"),
     "cortex-a53": Cpu("cortex-a53"),
-    # All that QEMU can do, for the plugin's test.
+    # All features of QEMU, for the plugin's test.
     "max": Cpu("max"),
-    # Armv7: totals only.
+    # Armv7: only totals are counted.
     "cortex-a15": Cpu("cortex-a15", "qemu-arm", Path("/usr/arm-linux-gnueabihf")),
 }
 CPUS = MappingProxyType(_CPUS)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin against a program whose instructions are known."""
+"""Tests the plugin with a program whose instructions are known."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _LOOP = (
     ("subs x0, x0, #1", "integer"),
     ("b.ne 1b", "branch"),
 )
-# No libraries: between marks, only what is written here is executed.
+# Without libraries, only these instructions are executed between marks.
 _SOURCE = """
 .globl _start
 _start:
@@ -113,8 +113,8 @@ def test_counts_every_class_exactly(compiler: str, tmp_path: Path) -> None:
     expected = dict.fromkeys(CLASSES, 0)
     for _, name in _LOOP:
         expected[name] += _REPEATS
-    # From a mark to the next: the system call with what prepares it, and the
-    # end of the outer loop.
+    # From one mark to the next: the system call and its preparation, and the end of the
+    # outer loop.
     expected["integer"] += 5
     expected["branch"] += 2
     assert len(execution.marks) == 3

@@ -23,7 +23,8 @@ from mace.python.tools.validate import Metrics, compute_metrics
 
 Array = NDArray[np.float32]
 PEERS_ROOT = ROOT / "build/arm-peers"
-# Engine: file format. Those with fp16 arithmetic are compared among themselves.
+# The file format of each engine. Engines with fp16 arithmetic are compared only with
+# each other.
 PEERS = {
     "onnxruntime": "onnx",
     "litert": "tflite",
@@ -32,9 +33,9 @@ PEERS = {
     "ncnn_fp16": "ncnn",
     "mnn_fp16": "mnn",
 }
-# MACE's rows: `data_type`.
+# `data_type` in MACE's rows.
 MACE = {"mace": "fp32_fp32", "mace_fp16": "fp16_fp16"}
-# Where these compute in single precision.
+# On these processors, they compute in single precision.
 LACKS_FP16 = ("cortex-a53", "cortex-a15")
 _RUNS = 1
 
@@ -43,10 +44,8 @@ _FEATURES = "fp asimd evtstrm aes pmull sha1 sha2 crc32 cpuid"
 
 @dataclass(frozen=True)
 class _Guest:
-    """What /proc/cpuinfo says on a processor, and for which packages it is.
-
-    QEMU shows the guest what the host says, from which engines would choose
-    other kernels or crash.
+    """The /proc/cpuinfo of a processor, and the ABI of its packages. QEMU shows the
+    host's file to the guest; with it, engines would choose other kernels or crash.
     """
 
     abi: str
@@ -79,7 +78,7 @@ _GUESTS = {
         "half thumb fastmult vfp edsp neon vfpv3 tls vfpv4 idiva idivt vfpd32 lpae",
     ),
 }
-# Engines with packages for an ABI.
+# The engines with packages for each ABI.
 _PACKAGED = {"arm64": tuple(PEERS), "armhf": ("ncnn",)}
 
 
@@ -89,7 +88,9 @@ def is_packaged(engine: str, cpu: str) -> bool:
 
 
 def missing_packages(cpus: Iterable[str]) -> list[str]:
-    """What to do before other engines can be counted on these processors."""
+    """What must be installed before other engines can be counted on these
+    processors.
+    """
     missing = {
         _GUESTS[cpu].abi
         for cpu in cpus
@@ -116,7 +117,7 @@ class Measurement:
 
 
 def reference_output(network: Network) -> Array:
-    """What ONNX Runtime answers on this computer."""
+    """The output of ONNX Runtime on this computer."""
     session = onnxruntime.InferenceSession(
         str(network.onnx), providers=["CPUExecutionProvider"]
     )
@@ -134,7 +135,7 @@ def measure_mace(
     data_type: str = "fp32_fp32",
     hottest: int = 0,
 ) -> Measurement:
-    """Counts what `mace_run` does for one inference more.
+    """Counts the instructions of one more inference of `mace_run`.
 
     Raises:
         EmulationError: it failed.
@@ -229,7 +230,7 @@ def _file_name(tensor: str) -> str:
 
 
 def _view(cpu: str) -> Path:
-    """The guest's root as a program on this processor sees it."""
+    """The guest's root folder for a program on this processor."""
     view = DIRECTORY / "arm" / cpu
     guest = _GUESTS.get(cpu)
     if guest is None:

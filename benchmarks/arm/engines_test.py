@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an emulated processor sees, without running it."""
+"""Tests the environment of an emulated processor, without running it."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def main() -> None:
         _mark()
     np.save(request["output"], adapter.output())
     sys.stdout.flush()
-    # Some engines crash while they are taken down, which is not measured.
+    # Some engines crash at exit, which is not measured.
     os._exit(0)
 
 

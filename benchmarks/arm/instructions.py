@@ -1,11 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions per inference on ARM, beside other engines.
+"""Instructions per inference on ARM, compared with other engines.
 
     python -m benchmarks.arm.instructions --mace_run PROGRAM
 
-What was counted before is not counted again, as long as program, engines and
-network are the same: build/benchmarks/arm/instructions.json keeps it.
+Counts are saved in build/benchmarks/arm/instructions.json and reused as long as
+program, engines and network are unchanged.
 
 Exit status 1 if MACE failed or its output is wrong, see verdict.py.
 """
@@ -62,7 +62,7 @@ _PRODUCTS = {
 
 
 def tables(data: Any) -> list[Table]:
-    """Of a record of this program."""
+    """The tables of a record of this program."""
     return scores.tables(data)
 
 
@@ -101,7 +101,7 @@ class _Case:
     program: Path  # mace_run
 
     def stamp(self) -> str:
-        """Of all that decides what is counted."""
+        """A checksum of everything that affects the count."""
         files = [self.network.onnx]
         if self.engine in MACE:
             files += [self.network.mace.with_suffix(".pb"), self.program]
@@ -114,7 +114,7 @@ class _Case:
 
 
 class _Kept:
-    """Rows by stamp, in a file: what was counted before is not counted again."""
+    """Saved rows by stamp, in a file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -125,7 +125,7 @@ class _Kept:
             rows: dict[str, Any] = json.loads(self._path.read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return {}
-        # Rows of an older form lack what MACE's are judged by.
+        # Rows in an older format lack what MACE's result is checked with.
         return {
             stamp: row
             for stamp, row in rows.items()
@@ -133,14 +133,14 @@ class _Kept:
         }
 
     def measure(self, case: _Case) -> dict[str, Any]:
-        """A row of the results; one that failed says why, and is not kept."""
+        """A row of the results; a row of a failure says why, and is not saved."""
         stamp = case.stamp()
         if stamp not in self._rows:
             row = _measure(case)
             sys.stderr.write(json.dumps(row) + "\n")
             if "failed" in row:
                 return row
-            # Others may count at the same time.
+            # Other processes may be counting at the same time.
             self._rows = {**self._stored(), **self._rows, stamp: row}
             with atomic_write(self._path, "w") as stream:
                 stream.write(json.dumps(self._rows, indent=1))
@@ -169,7 +169,7 @@ def _runs_on(engine: str, cpu: str) -> bool:
 
 
 def _versions(engines: list[str]) -> dict[str, str]:
-    """Of the other engines, as setup.sh installs them."""
+    """The versions of the other engines, as setup.sh installs them."""
     pinned = dict(
         line.split("==")
         for line in _LIST.read_text(encoding="utf-8").splitlines()
@@ -217,7 +217,7 @@ def _require(missing: list[str]) -> None:
 
 
 def _programs(programs: list[Path], cpus: list[str] | None) -> dict[str, Path]:
-    """The program of each processor to count on."""
+    """The program for each processor."""
     found = {cpu: program for program in programs for cpu in _cpus_of(program)}
     for cpu in cpus or ():
         if cpu not in found:

@@ -1,14 +1,13 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The hottest loops of a network against the peak of ARM cores, by llvm-mca.
+"""The hottest loops of a network compared with the peak of ARM cores, by llvm-mca.
 
     python -m benchmarks.arm.loops --mace_run PROGRAM --network mobilenet_v1
 
-The loops are taken from a run under the emulator, so they are what the library
-really executes. llvm-mca simulates issue and latency with all loads in L1; a
-core's peak is what it says of multiply-adds alone. Its model for Cortex-A76 and
-X1 is that of A57; Neoverse N1 and V1, the same cores made for servers, have
-models of their own.
+The loops come from a run in the emulator, so they are what the library really executes.
+llvm-mca simulates issue and latency with all loads in L1; a core's peak is its result
+for multiply-adds alone. Its model for Cortex-A76 and X1 is that of A57; Neoverse N1 and
+V1, which are the same cores for servers, have their own models.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from benchmarks.networks import NAMES, make_network
 from benchmarks.record import add_arguments, recorder
 from benchmarks.tables import Table
 
-# As llvm-mca names them: in-order ones, A76-class and X1-class.
+# Names in llvm-mca: in-order cores, A76-class and X1-class.
 CORES = ("cortex-a53", "cortex-a55", "neoverse-n1", "neoverse-v1")
 # fmla v0.4s, v24.4s, v25.4s and so on: more than any core has in flight.
 _SUMS = tuple(0x4E39CF00 | register for register in range(24))
@@ -45,7 +44,7 @@ class AnalysisError(Exception):
 
 @dataclass(frozen=True)
 class Loop:
-    """A hot block, and its multiply-adds over a core's peak, by core."""
+    """A hot block, and its multiply-adds relative to each core's peak."""
 
     block: Block
     of_peak: dict[str, float]
@@ -63,11 +62,10 @@ def analyse(block: Block) -> Loop:
 
 
 def hottest_loops(blocks: Iterable[Block], count: int) -> list[Block]:
-    """Blocks with multiply-adds that are executed again and again.
-
-    The emulator translates a block anew where it is entered in its middle or
-    after its page was dropped: equal ones are joined. It cuts long code into
-    several blocks: those that a loop runs through are one here.
+    """Blocks with multiply-adds that are executed repeatedly. The emulator translates a
+    block again if it is entered in its middle or after its page was dropped: equal
+    blocks are joined. It divides long code into several blocks: those that a loop runs
+    through are joined to one.
     """
     joined: dict[tuple[int, tuple[int, ...]], Block] = {}
     for block in blocks:
@@ -85,7 +83,7 @@ def hottest_loops(blocks: Iterable[Block], count: int) -> list[Block]:
 
 
 def _whole(block: Block, at: Mapping[int, Block]) -> Block:
-    """The block with those that follow it, up to a branch."""
+    """The block joined with those after it, up to a branch."""
     while block.words and not _is_branch(block.words[-1]):
         following = at.get(block.address + 4 * block.size)
         if following is None or not following.words:
@@ -156,7 +154,7 @@ def _peak(core: str) -> float:
 
 
 def tables(data: dict[str, Any]) -> list[Table]:
-    """One per network: its hottest loops, and what of a core's peak they reach."""
+    """One table per network: its hottest loops, and the share of each core's peak."""
     made = []
     for name, loops in data["networks"].items():
         title = f"{name}: multiply-adds of a core's peak in the hottest loops"

@@ -51,7 +51,7 @@ def test_independent_sums_reach_the_peak_of_every_core() -> None:
     loop = analyse(_block(_WORDS))
     for core in CORES:
         assert 0.6 < loop.of_peak[core] <= 1.01, core
-    # The same sum again and again waits for itself.
+    # A sum that is always added to must wait for itself.
     chain = analyse(_block((*(_SUMS[:1] * 20), *_WORDS[20:])))
     for core in CORES:
         assert chain.of_peak[core] < loop.of_peak[core] / 2, core

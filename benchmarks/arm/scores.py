@@ -9,8 +9,8 @@ from typing import Any
 from benchmarks.tables import Table
 
 Row = dict[str, Any]
-# How tables name engines, in their order. Those with arithmetic of fp16 are
-# compared among themselves.
+# Names of engines in tables, in order. Engines with fp16 arithmetic are compared only
+# with each other.
 _LABELS = {
     "mace": "MACE",
     "ncnn": "ncnn",
@@ -26,7 +26,7 @@ _NONE = "-"
 
 
 def tables(data: dict[str, list[Row]]) -> list[Table]:
-    """A table per processor: engines below each other, networks side by side.
+    """A table per processor, with a row per engine and a column per network.
 
     Args:
         data: `rows`, each with cpu, engine, network, and what was counted:

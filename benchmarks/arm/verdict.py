@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether what was counted computed the right output."""
+"""Checks whether the counted program computed the right output."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from mace.python.tools.validate import similarity_threshold
 def failure(row: dict[str, Any]) -> str:
     """Why a row of MACE's fails; empty if it passes, or is another engine's.
 
-    Sums in single precision differ by their order alone, so they are held to a
-    part of the largest output. Arithmetic of 16 bits rounds every operand, and a
-    deep network adds that up: it is judged as `mace run --validate` judges it.
+    Sums in single precision differ only by their order, so their error must be small
+    relative to the largest output. 16-bit arithmetic rounds every operand, and the
+    errors add up in a deep network: it is judged like in `converter.py run --validate`.
     """
     if row["engine"] not in MACE:
         return ""
@@ -32,7 +32,7 @@ def _why(row: dict[str, Any]) -> str:
     if Precision(MACE[row["engine"]]).computes_in_half:
         least = similarity_threshold(Runtime.CPU, {}, quantized=False, rounded=True)
         similarity = row["similarity"]
-        # The negation holds for outputs that are no numbers, too.
+        # The negation is also right for NaN.
         if not similarity >= least:
             return f"cosine similarity {similarity:.6f} is below {least:g}"
     elif not row["error"] <= TOLERANCE:

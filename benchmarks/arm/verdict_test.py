@@ -19,7 +19,7 @@ def _row(engine: str, **more: Any) -> dict[str, Any]:
     "row",
     [
         _row("mace", error=9e-5),
-        # Rounded operands: wrong in single elements, right as a whole.
+        # With rounded operands, single elements are wrong but the whole is right.
         _row("mace_fp16", error=0.05, similarity=0.9951),
         _row("ncnn_fp16", error=0.3, similarity=0.9),
     ],

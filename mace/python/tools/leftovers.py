@@ -32,12 +32,12 @@ def hidden_name(target: Path, kind: str, mark: str | None = None) -> Path:
         kind: the ending.
         mark: of the names that belong together; None: a new one.
     """
-    # Capped because a file name is at most 255 bytes on common file systems.
+    # Limited, because file names have at most 255 bytes on common file systems.
     return target.with_name(f".{target.name[:100]}.{mark or new_mark()}.{kind}")
 
 
 def new_mark() -> str:
-    """What no other writer has in its hidden names."""
+    """A text that no other writer has in its hidden names."""
     return f"{os.getpid()}.{secrets.token_hex(4)}"
 
 
@@ -52,7 +52,7 @@ def make_held_file(path: Path) -> int:
 
 
 def make_held_folder(path: Path) -> int:
-    """As `make_held_file`, for a folder."""
+    """Like `make_held_file`, for a folder."""
     while True:
         path.mkdir()
         with contextlib.suppress(FileNotFoundError):
@@ -63,10 +63,10 @@ def make_held_folder(path: Path) -> int:
 
 
 def _held(descriptor: int, path: Path) -> bool:
-    """Locks a new file; False if somebody removed it before that."""
-    # Some file systems have no locks. Nothing is removed there.
+    """Locks a new file; returns False if another process removed it before."""
+    # Some file systems have no locks. Leftovers are not removed there.
     with contextlib.suppress(OSError):
-        # Whoever takes it for a leftover holds it for a moment, to remove it.
+        # A process that takes it for a leftover locks it for a moment, to remove it.
         fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
@@ -75,7 +75,7 @@ def _held(descriptor: int, path: Path) -> bool:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Removes what killed writers of `target` left beside it.
+    """Removes the files that killed writers of `target` left beside it.
 
     If they had moved the old target away and not put the new one in its place, the
     old one is put back. What cannot be removed stays.
@@ -92,7 +92,7 @@ def remove_leftovers(target: Path) -> None:
 
 def _remove(target: Path, mark: str, kind: str) -> None:
     leftover = hidden_name(target, kind, mark)
-    # Its writer holds the new file, which may have got its final name by now.
+    # The writer holds the new file, which may already have its final name.
     written = hidden_name(target, TEMPORARY, mark)
     with contextlib.suppress(OSError), _not_held(written, target):
         if kind == OLD and not target.exists():

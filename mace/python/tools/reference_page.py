@@ -23,7 +23,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def page_parser(module: str, summary: str) -> argparse.ArgumentParser:
-    """The flags of a module that prints a page."""
+    """The command-line parser of a module that prints a page."""
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=summary)
     parser.add_argument(
         "--output", type=Path, help="file to write; standard output if left out"

@@ -7,12 +7,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-# A value longer than this is cut in messages.
+# Longer values are shortened in messages.
 _SHOWN_VALUE_LENGTH = 60
 
 
 def shown(value: object) -> str:
-    """`value` as a message quotes it: short, on one line."""
+    """`value` as quoted in messages: short, on one line."""
     text = str(value)
     if len(text) > _SHOWN_VALUE_LENGTH:
         text = text[: _SHOWN_VALUE_LENGTH - 3] + "..."
@@ -20,7 +20,7 @@ def shown(value: object) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that `word` was most likely meant to be, if any."""
+    """The known word that is most similar to `word`, if any."""
     # 0.6 is difflib's own default: far enough for a dropped or doubled letter
     # in a short key, near enough not to propose an unrelated one.
     # Input of any length comes in; the match is quadratic, so cut it.

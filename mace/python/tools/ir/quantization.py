@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the integers of a value stand for."""
+"""The meaning of the integers of a value."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class Quantization:
         return len(self.scales) == 1
 
     def permuted(self, perm: tuple[int, ...]) -> Quantization:
-        """Of the value whose axis i is axis `perm[i]` of this one's."""
+        """The quantization of the value whose axis i is axis `perm[i]` of this
+        one's.
+        """
         return self if self.per_tensor else self.on_axis(perm.index(self.axis))
 
     def on_axis(self, axis: int) -> Quantization:
@@ -44,7 +46,7 @@ class Quantization:
         return replace(self, axis=axis)
 
     def problems(self, dtype: DataType, shape: Shape | None) -> list[str]:
-        """What keeps a value of that type and shape from being quantized so."""
+        """Why a value of that type and shape cannot have this quantization."""
         if dtype not in QUANTIZED_TYPES:
             return [f"{dtype.value} is no type of quantized values"]
         if not self.scales:

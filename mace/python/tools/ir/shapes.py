@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Optional, Union
 
-# As many as a tensor of the runtime has (Shape::kMaxRank).
+# The largest rank of a tensor in the runtime (Shape::kMaxRank).
 MAX_RANK = 8
 
 Dim = Optional[Union[int, str]]
@@ -79,7 +79,7 @@ def normalize_axis(axis: int, rank: int) -> int:
 
 
 def broadcast(a: Shape, b: Shape) -> Shape:
-    """The shape two operands broadcast to, as NumPy's do.
+    """The shape to which two operands broadcast, as in NumPy.
 
     Raises:
         ValueError: two known dimensions differ and neither is 1.
@@ -97,7 +97,7 @@ def _broadcast_dim(x: Dim, y: Dim, a: Shape, b: Shape) -> Dim:
         return x
     if isinstance(x, int) and isinstance(y, int):
         raise ValueError(f"{format_shape(a)} and {format_shape(b)} differ")
-    # A known length above 1 decides; the unknown one must be it or 1.
+    # A known length above 1 decides; the unknown one must be equal to it or 1.
     if isinstance(x, int):
         return x
     if isinstance(y, int):

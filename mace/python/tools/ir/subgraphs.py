@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Named parts of a graph, for which an application can choose devices.
 
-A deployment file describes a part by the tensors that go in and come out. The
-parts are told apart before the passes, which may join operators across a border:
-the joined one then belongs to the part of the first.
+A deployment file describes a part by its input and output tensors. Operators are
+assigned to parts before the passes run. A pass may join operators of different parts;
+the result then belongs to the part of the first.
 """
 
 from __future__ import annotations
@@ -31,10 +31,8 @@ class SubgraphSpec:
 
 
 def assign_subgraphs(graph: Graph, specs: Sequence[SubgraphSpec]) -> None:
-    """Says of every operator which part it belongs to.
-
-    An operator that several parts need, as they have it between their inputs and
-    outputs, belongs to the first of them.
+    """Assigns every operator to a part. An operator that several parts contain between
+    their inputs and outputs belongs to the first of these.
 
     Raises:
         GraphError: lists the tensors that the graph does not have.
@@ -59,7 +57,7 @@ def assign_subgraphs(graph: Graph, specs: Sequence[SubgraphSpec]) -> None:
 
 
 def _between(stop: set[Value], outputs: Sequence[Value]) -> list[Op]:
-    """The operators that the outputs need, up to those that make `stop`."""
+    """The operators that the outputs need, excluding those before `stop`."""
     found: dict[Op, None] = {}
     stack = [value for value in outputs if value not in stop]
     while stack:
@@ -72,7 +70,7 @@ def _between(stop: set[Value], outputs: Sequence[Value]) -> list[Op]:
 
 
 def assign_rest(graph: Graph) -> None:
-    """Puts operators that passes added into the part of a neighbour."""
+    """Assigns operators that passes have added to the part of a neighbour."""
     if not graph.subgraphs:
         return
     graph.sort()

@@ -38,7 +38,7 @@ def verify(graph: Graph) -> None:
 
 
 def op_problems(op: Op) -> list[str]:
-    """Where an operator departs from its declaration, types included."""
+    """The differences between an operator and its declaration, including types."""
     problems = declaration_problems(op)
     if op.type not in default_catalogue():
         return problems
@@ -57,7 +57,7 @@ def op_problems(op: Op) -> list[str]:
                     + " or ".join(dtype.value for dtype in port.types)
                 )
             elif port.packed and not value.dtype.is_float:
-                # 8 bits are a way to store floats.
+                # 8 bits are only a storage type for floats.
                 problems.append(f"{side} {port.name!r} is {value.dtype.value}")
             elif port.constant and not value.is_constant:
                 problems.append(f"{side} {port.name!r} must be a constant")
@@ -65,7 +65,7 @@ def op_problems(op: Op) -> list[str]:
 
 
 def declaration_problems(op: Op) -> list[str]:
-    """What is wrong with the attributes, or the number of inputs and outputs."""
+    """The errors in the attributes and the numbers of inputs and outputs."""
     catalogue = default_catalogue()
     if op.type not in catalogue:
         return ["is not in the operator catalogue"]

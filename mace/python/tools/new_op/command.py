@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the files and says what to do with them; 0."""
-    # Here, so that the help needs no package.
+    # Imported here, so that the help needs no packages.
     from mace.python.tools.new_op.room import NewOp
 
     op = NewOp(args.name, args.onnx)

@@ -23,7 +23,7 @@ _HANDLERS = Path("mace", "python", "tools", "importers", "onnx", "handlers")
 
 @dataclass(frozen=True)
 class NewOp:
-    """An operator that is to be.
+    """A new operator.
 
     Attributes:
         op_type: its name in models, 'OneHot'.
@@ -40,7 +40,7 @@ class NewOp:
         return re.sub(r"(?<=[A-Z])(?=[A-Z][a-z])", "_", words).lower()
 
     def check(self, root: Path) -> None:
-        """Refuses names that a checkout has already, or that cannot be.
+        """Refuses names that already exist in a checkout, and invalid names.
 
         Raises:
             UsageError: says which name, and why.
@@ -124,7 +124,7 @@ class NewOp:
 
 
 def _bazel_targets(root: Path) -> set[str]:
-    """Names that the package mace/ops has targets of beside those of rooms."""
+    """Names of targets in the package mace/ops that do not belong to operators."""
     names: set[str] = set()
     for file in ("BUILD.bazel", "rooms.bzl"):
         text = (root / _OPS / file).read_text(encoding="utf-8")

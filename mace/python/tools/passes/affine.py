@@ -16,7 +16,7 @@ from mace.python.tools.passes.match import has_activation, per_channel
 
 @dataclass(frozen=True)
 class Affine:
-    """What an operator does to each innermost element, in float64."""
+    """The scale and offset of an operator for each innermost element, in float64."""
 
     source: Value
     scale: Array
@@ -24,7 +24,7 @@ class Affine:
 
 
 def affine_of(op: Op) -> Affine | None:
-    """The affine map that `op` is, None if it is none."""
+    """The affine map that `op` computes; None if it computes something else."""
     if op.type not in ("BatchNorm", "Eltwise") or has_activation(op):
         return None
     shape = op.output.shape
@@ -45,7 +45,7 @@ def _eltwise(op: Op, channels: int) -> Affine | None:
         return None
     source, other = (b, a) if a.is_constant else (a, b)
     constant = per_channel(other, channels)
-    # A constant that widens its partner is no map of it.
+    # If the constant widens the other operand, the operator is not such a map.
     if constant is None or not same_shape(source.shape, op.output.shape):
         return None
     one, zero = np.ones(channels), np.zeros(channels)

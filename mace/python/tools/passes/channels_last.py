@@ -75,11 +75,10 @@ def _wrap(graph: Graph, op: Op) -> None:
 def insert_transpose_after(
     graph: Graph, value: Value, inner: tuple[int, ...], outer: tuple[int, ...]
 ) -> None:
-    """Lets the producer of `value` make it permuted by `inner`.
-
-    `value` itself becomes the output of a Transpose by `outer`, the inverse,
-    and keeps its name, so that readers and model outputs notice nothing. The
-    framework's name goes to the inner value, which remains.
+    """Makes the producer of `value` compute it permuted by `inner`. `value` itself
+    becomes the output of a Transpose by `outer`, the inverse, and keeps its name, so
+    that readers and model outputs are not affected. The framework's name moves to the
+    inner value, which remains.
     """
     op = value.producer
     assert op is not None
@@ -118,5 +117,5 @@ def _turn_output(graph: Graph, value: Value) -> None:
     graph.formats[name] = DataFormat.NHWC
     producer = value.producer
     if producer is not None and producer.type == "Identity":
-        # It stood between an input and an output; now a Transpose does.
+        # The Identity between an input and an output is replaced by a Transpose.
         graph.bypass(producer)

@@ -67,7 +67,7 @@ def _bound(graph: Graph, op: Op, mode: str) -> tuple[Value, float] | None:
         number, other = scalar(op.get_input(index)), op.get_input(1 - index)
         if number is None or other is None or other.is_constant:
             continue
-        # A bound of more axes than its partner would add axes.
+        # A bound with more axes than the other operand would add axes.
         if other.rank == op.output.rank:
             return other, number
     return None

@@ -22,7 +22,7 @@ class Depthwise(Pass):
             if op.type not in _DEPTHWISE or op.attr("groups") == 1:
                 continue
             constant = op.input(1).constant
-            # A residual input has no place in a depthwise convolution.
+            # A depthwise convolution has no residual input.
             if constant is None or constant.shape[3] != 1 or op.get_input(3):
                 continue
             _rewrite(graph, op)
@@ -35,8 +35,8 @@ def _rewrite(graph: Graph, op: Op) -> None:
     assert constant is not None
     out, kh, kw, _ = constant.shape
     channels = op.attr("groups")
-    # Output channel o = c * M + m in both operators, so [O, KH, KW, 1] only
-    # needs its first axis moved back and split.
+    # The output channel is o = c * M + m in both operators, so the first axis of [O,
+    # KH, KW, 1] only has to be moved to the end and split.
     shape = (kh, kw, channels, out // channels)
     moved = constant.map(lambda w: w[..., 0].transpose(1, 2, 0).reshape(shape), shape)
     attrs = {name: value for name, value in op.attrs.items() if name != "groups"}

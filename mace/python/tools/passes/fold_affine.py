@@ -22,7 +22,7 @@ _WITH_FILTER = _DEPTHWISE | {"Conv2D", "Deconv2D", "FullyConnected"}
 
 
 class FoldAffine(Pass):
-    """Affine operators into convolution, FullyConnected or BatchNorm."""
+    """Folds affine operators into convolution, FullyConnected or BatchNorm."""
 
     name = "fold_affine"
     requires = (

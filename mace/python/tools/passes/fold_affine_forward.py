@@ -22,7 +22,7 @@ _TYPES = frozenset({"Conv2D", "DepthwiseConv2d", "FullyConnected"})
 
 
 class FoldAffineForward(Pass):
-    """Affine operators into the filter that reads them."""
+    """Folds affine operators into the filter that reads them."""
 
     name = "fold_affine_forward"
     requires = ("fold_affine",)
@@ -74,7 +74,7 @@ def _fold(graph: Graph, op: Op, affine: Affine) -> None:
 
 
 def _by_filter(op: Op, constant: Constant, per_input: Array) -> Array:
-    """One number per input channel, lined up with the filter's axes."""
+    """One number per input channel, in the shape of the filter's axes."""
     if op.type == "DepthwiseConv2d":
         return per_input.reshape(-1, 1)
     if op.type == "FullyConnected":

@@ -12,7 +12,7 @@ from mace.python.tools.passes.base import Pass
 
 
 class FoldConstants(Pass):
-    """Also turns a computed shape of a Reshape into its attribute."""
+    """Also converts a computed shape of a Reshape to its attribute."""
 
     name = "fold_constants"
     requires = ("remove_no_ops",)

@@ -44,8 +44,8 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     inner, flat_size = static(shape[1:]), flat[1]
     if inner is None or perm[0] != 0 or not same_dim(shape[0], flat[0]):
         return False
-    # Columns are ordered as the axes 1.. of the transposed tensor; back[i] is
-    # where axis i + 1 of the tensor before the transpose went.
+    # The columns are in the order of axes 1.. of the transposed tensor; back[i] is the
+    # position of axis i + 1 of the original tensor.
     back = np.argsort(perm[1:])
     order = (0, *(int(axis) + 1 for axis in back))
     outs = constant.shape[0]
@@ -57,10 +57,10 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     flattened = graph.add_value(name, flatten.output.dtype, flat)
     moved_axes = [axis for axis in perm[1:] if shape[perm.index(axis)] != 1]
     if moved_axes == sorted(moved_axes):
-        # No element changes its place: still the framework's tensor.
+        # No element moves, so it still has the values of the framework's tensor.
         flattened.source = flatten.output.source
     graph.add_op(
-        # 0 keeps the batch even if that is known only at run time.
+        # 0 copies the batch, even if it is known only at run time.
         "Reshape",
         [turn.input(0)],
         [flattened],

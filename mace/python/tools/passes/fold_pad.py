@@ -17,7 +17,7 @@ from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import producer
 
 _NOT_NEGATIVE = frozenset({"RELU", "RELUX", "SIGMOID", "HARD_SIGMOID", "SOFTPLUS"})
-# Below any float32 that a network computes in earnest.
+# Less than any float32 in a real network.
 _LOWEST = -3.4e38
 
 
@@ -45,8 +45,7 @@ def _rewrite(op: Op) -> bool:
     own = _own_pads(op)
     if own is None:
         return False
-    # Pad says before and after, axis by axis; the operator top, left, bottom,
-    # right.
+    # Pad has before and after for each axis; the operator has top, left, bottom, right.
     added = (pads[2], pads[4], pads[3], pads[5])
     total = tuple(a + b for a, b in zip(own, added))
     attrs = _attrs(op, pad, own, total)
@@ -82,14 +81,14 @@ def _kernel(op: Op) -> tuple[int, int]:
 def _attrs(
     op: Op, pad: Op, own: tuple[int, ...], total: tuple[int, ...]
 ) -> dict[str, Any] | None:
-    """What else changes; None if the padding means something else."""
+    """Other attributes that change; None if the padding has another meaning."""
     value = pad.attr("value")
     if op.type != "Pooling":
         return {} if value == 0 else None
     if op.attr("ceil_mode"):
         return None
     if op.attr("mode") == "AVG":
-        # The operator's own padding, if it is not counted, must not become so.
+        # Padding of the operator that is not counted must remain uncounted.
         counted = op.attr("count_include_pad") or not any(own)
         return {"count_include_pad": True} if value == 0 and counted else None
     extents = [

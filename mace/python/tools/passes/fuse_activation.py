@@ -28,7 +28,7 @@ class FuseActivation(Pass):
             before = op.input(0).producer
             if before is None or only_reader(graph, op.input(0)) is not op:
                 continue
-            # The slopes of PRELU are an input that others do not have.
+            # The slopes of PRELU are an input, which other operators do not have.
             if not _takes_activation(before) or op.get_input(1) is not None:
                 continue
             before.attrs.update(activation_attrs(op))  # type: ignore[arg-type]

@@ -38,8 +38,8 @@ def _rewrite(graph: Graph, op: Op, place: dict[Op, int]) -> bool:
     ]
     if not choices:
         return False
-    # The later convolution: by then the other operand has been computed, so
-    # no tensor lives longer than before.
+    # The later convolution: the other operand is then already computed, so no tensor is
+    # needed longer than before.
     conv, other = max(choices, key=lambda choice: place.get(choice[0], 0))
     graph.merge_into(conv, op)
     conv.set_input(_RESIDUAL, other)

@@ -36,7 +36,7 @@ def _covers_all(op: Op) -> bool:
             return False
         if axis.extent < axis.before + size:
             return False
-        # Counted padding would make the mean smaller.
+        # If padding is counted, the mean is smaller.
         if op.attr("count_include_pad") and axis.before + axis.after:
             return False
     return True

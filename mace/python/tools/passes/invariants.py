@@ -11,7 +11,7 @@ from mace.python.tools.ir.op_rules.images import DATA_FORMAT
 
 
 def _no_identities(graph: Graph) -> list[str]:
-    """Identity is left only between the model's inputs, constants and outputs."""
+    """Identity remains only between the model's inputs, constants and outputs."""
     return [
         f"{op.name} is an Identity that does nothing"
         for op in graph.ops
@@ -20,7 +20,7 @@ def _no_identities(graph: Graph) -> list[str]:
 
 
 def _channels_last(graph: Graph) -> list[str]:
-    """No operator and no border of the model has channels first."""
+    """No operator, input or output has channels first."""
     problems = [
         f"{op.name} still has a {DATA_FORMAT}"
         for op in graph.ops

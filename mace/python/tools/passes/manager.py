@@ -27,15 +27,15 @@ from mace.python.tools.passes.invariants import INVARIANTS
 _LOG = logging.getLogger(__name__)
 _PACKAGE = "mace.python.tools.passes"
 
-# A rewrite can make room for another. Each round must shrink or simplify the
-# graph, so a few suffice; the bound turns two passes that undo each other
-# into an error instead of a hang.
+# A rewrite can enable another one. Each round must shrink or simplify the graph, so a
+# few rounds are enough; with this limit, two passes that undo each other cause an error
+# instead of an endless loop.
 _MAX_ROUNDS = 10
 
 
 @dataclass(frozen=True)
 class PassReport:
-    """What one run of a pass did."""
+    """The result of one run of a pass."""
 
     name: str
     rewrites: int
@@ -56,7 +56,7 @@ def all_passes() -> tuple[Pass, ...]:
             item()
             for item in vars(module).values()
             if inspect.isclass(item)
-            # Before Python 3.11 list[int] claims to be a class.
+            # Before Python 3.11, list[int] is reported to be a class.
             and get_origin(item) is None
             and issubclass(item, Pass)
             and not inspect.isabstract(item)
@@ -148,7 +148,7 @@ class PassManager:
 def optimize(
     graph: Graph, dump_dir: Path | None = None, chosen: Sequence[str] = ()
 ) -> list[PassReport]:
-    """Runs every pass over `graph`, or only the chosen and the indispensable."""
+    """Runs all passes over `graph`, or only the selected and the required ones."""
     return PassManager(choose(chosen) if chosen else None, dump_dir).run(graph)
 
 

@@ -20,7 +20,9 @@ FUSED_ACTIVATION = (
 
 
 def only_reader(graph: Graph, value: Value) -> Op | None:
-    """The operator that alone reads `value`, once; None if there is more."""
+    """The operator that is the only reader of `value` and reads it once; otherwise
+    None.
+    """
     if len(value.uses) != 1 or value in graph.outputs:
         return None
     return value.uses[0][0]
@@ -44,7 +46,7 @@ def activation_attrs(op: Op) -> dict[str, object]:
 
 
 def scalar(value: Value | None) -> float | None:
-    """The finite number that a constant holds, None if it holds no such one."""
+    """The finite number in a constant; None if there is no such number."""
     if value is None or value.constant is None or value.constant.size != 1:
         return None
     number = float(value.numpy().reshape(-1)[0])
@@ -84,7 +86,7 @@ def other_operand(op: Op, value: Value) -> Value | None:
 
 
 def per_channel(value: Value | None, channels: int) -> Array | None:
-    """A constant as one float64 number per innermost element, if it is that."""
+    """A constant as one float64 number per innermost element; None if it is not."""
     if value is None or value.constant is None or not value.dtype.is_float:
         return None
     shape = value.constant.shape

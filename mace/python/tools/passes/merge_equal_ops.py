@@ -21,7 +21,7 @@ class MergeEqualOps(Pass):
             inputs = tuple(id(value) for value in op.inputs)
             key = (op.type, inputs, len(op.outputs), tuple(sorted(op.attrs.items())))
             first = seen.setdefault(key, op)
-            # Outputs of the model keep their own producer and their names.
+            # Outputs of the model keep their producers and names.
             if first is op or any(v in graph.outputs for v in op.outputs):
                 continue
             for mine, value in zip(first.outputs, op.outputs):

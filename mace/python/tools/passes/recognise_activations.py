@@ -60,7 +60,7 @@ _Found = tuple[Value, dict[str, Any]]
 
 
 def _operands(op: Op | None) -> Iterator[tuple[Value, Value]]:
-    """The operands of a binary operator, both ways round."""
+    """The operands of a binary operator, in both orders."""
     if op is not None and op.get_input(1) is not None:
         yield op.input(0), op.input(1)
         yield op.input(1), op.input(0)
@@ -141,7 +141,7 @@ def _hard_swish(op: Op) -> _Found | None:
 
 
 def _gelu(op: Op) -> _Found | None:
-    # The half may stand at any of the three factors.
+    # Any of the three factors may be the one with 0.5.
     for a, b in _operands(_product(op.output)):
         found = _gelu_gate(b)
         if found is not None and _by_constant(a, 0.5) is found[0]:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Removes operators whose output is their input."""
+"""Removes operators whose output equals their input."""
 
 from __future__ import annotations
 

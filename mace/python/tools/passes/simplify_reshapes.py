@@ -45,7 +45,7 @@ def _turn(graph: Graph, op: Op) -> bool:
 
 
 def _join(op: Op) -> bool:
-    """Reads what the reshape before reads, if one Reshape can do both."""
+    """Reads the input of the previous reshape, if one Reshape can do both."""
     if not rules_of(op.type).only_reshapes or op.get_input(1) is not None:
         return False
     before = op.input(0).producer
@@ -65,7 +65,7 @@ def _join(op: Op) -> bool:
 def reshape_attribute(
     source: tuple[Dim, ...] | None, target: Sequence[Dim]
 ) -> tuple[int, ...] | None:
-    """The attribute `shape` that makes `target` of `source` in every run.
+    """The attribute `shape` with which Reshape gives `target` in every run.
 
     None if there is none: at most one dimension may be left to infer.
     """

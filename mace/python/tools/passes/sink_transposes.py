@@ -28,7 +28,7 @@ class SinkTransposes(Pass):
         total = 0
         while True:
             count = 0
-            # Producers first: a transpose sinks as far as it can in one go.
+            # Producers first: a transpose then moves as far as it can in one round.
             for op in graph.ops:
                 if op not in graph:
                     continue
@@ -114,7 +114,7 @@ def _operands(graph: Graph, op: Op, perm: Perm) -> bool:
             new.append(value)
             pending.append(port)
             added += product(value.shape or (None,)) or saved + 1
-    # A mere move from one operand to the other would go on for ever.
+    # Otherwise transposes could move between operands forever.
     if added >= saved:
         return False
     for port in pending:
@@ -129,20 +129,20 @@ def _operands(graph: Graph, op: Op, perm: Perm) -> bool:
 
 
 def _is_single(value: Value) -> bool:
-    """A constant of one element and no more axes than one fits any layout."""
+    """A constant of one element, with at most one axis, fits any layout."""
     constant = value.constant
     return constant is not None and constant.size == 1 and len(constant.shape) <= 1
 
 
 def _turned_constant(graph: Graph, op: Op, value: Value, perm: Perm) -> Value:
-    """The constant as the operator needs it before the transpose."""
+    """The constant that the operator needs before the transpose."""
     assert value.constant is not None
     shape = (1,) * (len(perm) - len(value.constant.shape)) + value.constant.shape
     back = inverse(perm)
     turned = tuple(shape[axis] for axis in back)
     if rules_of(op.type).broadcasts:
-        # Leading ones broadcast anyway; without them a constant per channel
-        # is easy to recognise.
+        # Leading dimensions of 1 broadcast anyway; without them, a constant per channel
+        # is easier to recognise.
         while len(turned) > 1 and turned[0] == 1:
             turned = turned[1:]
     constant = value.constant.map(
@@ -156,7 +156,7 @@ def _turned_constant(graph: Graph, op: Op, value: Value, perm: Perm) -> Value:
 
 
 def _move_below(graph: Graph, op: Op, value: Value, sunk: SunkTranspose) -> None:
-    """Puts the transpose after `op`: `value` keeps its name and readers."""
+    """Moves the transpose after `op`: `value` keeps its name and readers."""
     perm = sunk.output_perm
     if perm == tuple(range(len(perm))):
         return

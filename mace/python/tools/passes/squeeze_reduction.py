@@ -14,7 +14,7 @@ from mace.python.tools.passes.match import only_reader
 
 
 class SqueezeReduction(Pass):
-    """Reduce with keep_dims, then a removal of its axes, to one Reduce."""
+    """Converts a Reduce with keep_dims and the removal of its axes to one Reduce."""
 
     name = "squeeze_reduction"
     requires = ("simplify_reshapes",)

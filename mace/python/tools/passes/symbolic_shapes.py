@@ -26,12 +26,12 @@ from mace.python.tools.ir.op_rules.movement import symbols
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.simplify_reshapes import reshape_attribute
 
-# Shapes are short; a long integer tensor is data.
+# Shapes are short; a longer integer tensor contains data.
 _LONGEST = 64
 
 
 class SymbolicShapes(Pass):
-    """Reshape by a computed shape to Reshape by an attribute."""
+    """Converts a Reshape by a computed shape to a Reshape by an attribute."""
 
     name = "symbolic_shapes"
     requires = ("fold_constants",)
@@ -71,7 +71,7 @@ def _attribute(
         if 0 in dims:
             return None
         return reshape_attribute(source, dims)
-    # With one dimension left to infer, the others must be numbers or copies.
+    # If one dimension is inferred, the others must be numbers or copies.
     wanted: list[int] = []
     for axis, dim in enumerate(dims):
         if isinstance(dim, int):
@@ -90,7 +90,7 @@ def _follow(op: Op, known: dict[Value, Array]) -> None:
     if len(op.outputs) != 1:
         return
     elements = [_elements(value, known) for value in op.inputs]
-    # Of constants alone it would have been folded.
+    # If it depended only on constants, it would have been folded.
     if any(array is not None for array in elements) and not any(
         value in known for value in op.inputs
     ):

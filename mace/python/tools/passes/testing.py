@@ -23,8 +23,8 @@ from mace.python.tools.passes.manager import PassManager
 
 Build = Callable[[GraphBuilder, np.random.Generator], None]
 
-# Weights are rounded to float32 once more often than before; sums of a few
-# hundred products keep five digits.
+# Weights are rounded to float32 once more than before; sums of a few hundred products
+# keep five digits.
 _TOLERANCE = 2e-5
 
 
@@ -64,7 +64,7 @@ def _compare(before: Graph, after: Graph, seed: int) -> None:
     rng = np.random.default_rng(seed + 1)
     inputs = {}
     for value in before.inputs:
-        # An unknown dimension is tried with 2.
+        # An unknown dimension is 2.
         shape = [d if isinstance(d, int) else 2 for d in value.shape or ()]
         array = rng.standard_normal(shape) * 3
         inputs[value.name] = array.astype(value.dtype.numpy)
@@ -80,7 +80,7 @@ def _compare(before: Graph, after: Graph, seed: int) -> None:
         assert want.dtype == have.dtype and want.shape == have.shape
         known = static(value.shape)
         assert known is None or known == have.shape
-        # Infinities and NaN are results too.
+        # Infinities and NaN are valid results too.
         scale = max(float(np.abs(want[np.isfinite(want)]).max(initial=0)), 1e-3)
         np.testing.assert_allclose(
             have, want, rtol=0, atol=_TOLERANCE * scale, err_msg=f"seed {seed}"

@@ -16,10 +16,9 @@ _PORT = 1
 
 
 class TransposeIntoMatmul(Pass):
-    """Transpose of the last two axes, then MatMul, to one MatMul.
-
-    Of a Transpose that moves more axes, as the keys of attention, the rest
-    stays: it moves whole rows.
+    """Converts a Transpose of the last two axes, followed by MatMul, to one MatMul. If
+    a Transpose moves more axes, as for the keys of attention, a Transpose of the other
+    axes remains, which moves whole rows.
     """
 
     name = "transpose_into_matmul"

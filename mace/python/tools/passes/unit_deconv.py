@@ -14,7 +14,7 @@ from mace.python.tools.passes.base import Pass
 
 
 class UnitDeconv(Pass):
-    """Deconv2D of stride 1 to Conv2D."""
+    """Converts Deconv2D of stride 1 to Conv2D."""
 
     name = "unit_deconv"
     requires = ("fold_constants",)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles a `.proto` file to descriptors and makes classes of them."""
+"""Compiles a `.proto` file to descriptors and creates classes from them."""
 
 from __future__ import annotations
 

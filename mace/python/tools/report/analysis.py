@@ -154,10 +154,9 @@ def _op(
 
 
 def _live_bytes(ops: list[Any], model: ModelFile) -> tuple[int, ...]:
-    """Bytes of operator outputs that exist while each operator runs.
-
-    A tensor lives from the operator that makes it to the last that reads it;
-    an output of the model to the end.
+    """Bytes of the operator outputs that are in use while each operator runs. A tensor
+    is in use from the operator that computes it to the last that reads it; an output of
+    the model to the end.
     """
     by_name = {op.name: op for op in model.operators}
     kept = {tensor.name for tensor in model.outputs}

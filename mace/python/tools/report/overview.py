@@ -101,7 +101,7 @@ def _row(run: ModelRun, folder: Path) -> Row:
 
 
 def _wrong(run: ModelRun) -> str:
-    """Each output that is not good enough, with what is wrong; empty if none."""
+    """Each output that fails, with the reason; empty if none fails."""
     return "\n".join(f"{c.name}: {c.failure}" for c in run.comparisons if not c.passed)
 
 

@@ -103,7 +103,7 @@ def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
 
 
 def _ms(time: float) -> str:
-    # Four digits tell all that a measurement holds.
+    # A measurement has no more than four significant digits.
     return f"{time:.3f} ms" if time < 10 else f"{time:.1f} ms"
 
 

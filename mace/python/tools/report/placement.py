@@ -78,7 +78,7 @@ class Placement:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many operators each device has, in the order of running."""
+        """How many operators each device runs, in execution order."""
         return collections.Counter(op.device for op in self.operators)
 
     @property
@@ -87,21 +87,21 @@ class Placement:
 
     @property
     def estimated_us(self) -> float | None:
-        """Of all operators, if it is known of each."""
+        """The sum for all operators, if all have an estimate."""
         return _sum([op.estimated_us for op in self.operators])
 
     @property
     def measured_us(self) -> float | None:
-        """Of all operators, if each was measured."""
+        """The sum for all operators, if all were measured."""
         return _sum([op.measured_us for op in self.operators])
 
     def copies_before(self, index: int) -> tuple[Copy, ...]:
-        """What is copied right before an operator runs."""
+        """The copies right before an operator runs."""
         return tuple(copy for copy in self.copies if copy.before == index)
 
 
 def placement_of(report: Mapping[str, Any]) -> Placement | None:
-    """The placement of a run; None when it ended before there was one."""
+    """The placement of a run; None if the run ended before there was one."""
     found = report.get("placement")
     if found is None or not found["operators"]:
         return None
@@ -146,7 +146,7 @@ def _graph_place(op: PlacedOperator) -> OperatorPlace:
 
 
 def _measured(report: Mapping[str, Any]) -> dict[tuple[str, str], list[float]]:
-    """Average times in us by name and type, in the order of running."""
+    """Average times in us by name and type, in execution order."""
     times = collections.defaultdict(list)
     for op in report.get("benchmark", {}).get("ops", ()):
         times[op["name"], op["type"]].append(1e3 * op["avg_ms"])
@@ -156,7 +156,7 @@ def _measured(report: Mapping[str, Any]) -> dict[tuple[str, str], list[float]]:
 def _operator(
     index: int, op: Mapping[str, Any], measured: dict[tuple[str, str], list[float]]
 ) -> PlacedOperator:
-    # Names may be given twice, or be empty: each takes the next of its times.
+    # Names may be empty or occur twice: each operator gets the next time of its name.
     times = measured.get((op["name"], op["type"]))
     return PlacedOperator(
         index=index,

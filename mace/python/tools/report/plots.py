@@ -13,8 +13,8 @@ from mace.python.tools.report.analysis import Analysis, OpFigures, TypeFigures
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, told apart with any kind of colour vision; types
-# beyond these share the last.
+# Okabe and Ito's colours, which are distinguishable with any kind of colour vision;
+# further types share the last colour.
 _COLOURS = (
     "#0072b2",
     "#e69f00",
@@ -27,7 +27,7 @@ _COLOURS = (
 )
 _INK = "#1f2933"
 _LONGEST = 20
-# Above so many operators the names under their bars would be unreadable.
+# With more operators, the names under the bars would be unreadable.
 _MOST_LABELS = 40
 
 _STYLE = {
@@ -48,7 +48,7 @@ _STYLE = {
 
 
 def type_colours(analysis: Analysis) -> dict[str, str]:
-    """One colour per operator type, the longest running first."""
+    """One colour per operator type, starting with the type that takes the most time."""
     last = len(_COLOURS) - 1
     return {t.type: _COLOURS[min(i, last)] for i, t in enumerate(analysis.types)}
 
@@ -109,7 +109,7 @@ def live_memory(analysis: Analysis, arena_bytes: int) -> str:
 
     def draw(axes: Axes) -> None:
         mega = [live / 1e6 for live in analysis.live_bytes]
-        # In the order of the run, each as wide as its operator takes.
+        # In execution order; the width is the time of the operator.
         starts = [op.start_ms for op in analysis.ops]
         end = analysis.ops[-1].start_ms + analysis.ops[-1].last_ms
         axes.stairs(mega, [*starts, max(end, starts[-1])], fill=True, color="#56b4e9")
@@ -160,7 +160,7 @@ def process_memory(timeline: Sequence[Mapping[str, Any]]) -> str:
 
 
 def roofline(analysis: Analysis) -> str:
-    """Operators against what arithmetic and memory allow.
+    """Operators compared with the limits of arithmetic and memory.
 
     Empty without a measured peak or without multiply-accumulates.
     """
@@ -191,7 +191,7 @@ def roofline(analysis: Analysis) -> str:
                 color=_INK,
                 linewidth=1.3,
             )
-            # Beside the slope, a little below the ridge.
+            # To the right of the slope, slightly below the ridge.
             axes.annotate(
                 f"{label} {bandwidth:.0f} GB/s",
                 (ridge / 1.5, peak.gflops / 1.5),
@@ -216,7 +216,8 @@ def roofline(analysis: Analysis) -> str:
             axes.scatter(
                 [op.intensity for op in chosen],
                 [op.gflops for op in chosen],
-                # The area tells the time, so that what matters is seen first.
+                # The area shows the time, so that the important operators are seen
+                # first.
                 s=[18 + 220 * op.avg_ms / largest for op in chosen],
                 color=colours[name],
                 alpha=0.65,
@@ -268,7 +269,7 @@ def _bars(
     rows: Sequence[OpFigures | TypeFigures],
     names: Sequence[str],
 ) -> None:
-    """A horizontal bar and its share for each, the first on top."""
+    """A horizontal bar and its share for each, with the first at the top."""
     colours = type_colours(analysis)
     positions = range(len(rows))
     axes.barh(
@@ -309,7 +310,8 @@ def _legend(axes: Axes, colours: Mapping[str, str]) -> None:
 
 
 def _svg(draw: Callable[[Axes], None], size: tuple[float, float]) -> str:
-    # The object interface: pyplot would keep state and pick a window system.
+    # The object interface is used because pyplot keeps state and selects a window
+    # system.
     import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -325,7 +327,7 @@ def _svg(draw: Callable[[Axes], None], size: tuple[float, float]) -> str:
 
 
 def _short(name: str, most: int) -> str:
-    """The end of a long name, which tells layers apart."""
+    """The end of a long name, in which layers differ."""
     # A dollar sign would start a formula.
     name = name.replace("$", r"\$")
     return name if len(name) <= most else "\u2026" + name[-most + 1 :]

@@ -16,7 +16,7 @@ from mace.python.tools.validate import Comparison
 
 @dataclass(frozen=True)
 class Times:
-    """Of one start of the program, in ms."""
+    """The times of one start of the program, in ms."""
 
     capability: float
     init: float
@@ -26,7 +26,7 @@ class Times:
 
 @dataclass(frozen=True)
 class LayerComparison:
-    """A layer against the framework's tensor of the same meaning."""
+    """A layer, compared with the framework's corresponding tensor."""
 
     index: int
     operator: str
@@ -69,9 +69,8 @@ class ModelRun:
 
     @property
     def passed(self) -> bool:
-        """Ran, and every compared output is good enough.
-
-        Layers are for finding the cause and do not decide.
+        """Whether it ran and every compared output passes. Layers help to find causes
+        and do not affect the result.
         """
         return not self.failure and all(c.passed for c in self.comparisons)
 
@@ -88,11 +87,9 @@ class RunReport:
 
 
 def worst_layer(layers: tuple[LayerComparison, ...]) -> LayerComparison | None:
-    """The least similar one; the first whose values are no numbers, if any.
-
-    One that could not be had says nothing about the others and is none.
-    Similarity is the measure for the verdict, but differs only in its last
-    digits between good layers: there SQNR decides.
+    """The least similar layer; the first one with NaN or infinity, if any. Layers that
+    could not be computed are ignored. The verdict depends on the similarity; but good
+    layers differ only in its last digits, so here SQNR decides.
     """
 
     def badness(layer: LayerComparison) -> tuple[float, float]:

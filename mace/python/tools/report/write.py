@@ -55,9 +55,8 @@ def write_reports(folder: Path, run: ModelRun, model: ModelFile) -> list[Path]:
 
 
 def report_stem(run: ModelRun) -> str:
-    """How the files of a run begin.
-
-    The ABI is part of it unless the device's name tells: a phone has two.
+    """The common prefix of the files of a run. It contains the ABI unless the device's
+    name is sufficient: a phone has two ABIs.
     """
     device = run.device
     if run.abi.value not in device:
@@ -66,9 +65,8 @@ def report_stem(run: ModelRun) -> str:
 
 
 def run_json(run: ModelRun) -> dict[str, Any]:
-    """Everything about a run, fit for JSON.
-
-    A number that JSON does not know becomes the text 'nan', 'inf' or '-inf'.
+    """All data of a run in a form for JSON. Numbers that JSON cannot represent become
+    the texts 'nan', 'inf' or '-inf'.
     """
     return {
         "model": run.model,

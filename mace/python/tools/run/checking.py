@@ -40,13 +40,13 @@ _FRAMEWORKS = {
     Platform.TENSORFLOW: "tensorflow",
 }
 
-# Layers are fetched in groups whose tensors together take no more than this.
+# Layers are fetched in groups; the tensors of a group have at most this size.
 _LAYER_GROUP_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the outputs should be, in the framework's layout.
+    """The expected outputs, in the framework's layout.
 
     Attributes:
         outputs: by name in the deployment file.
@@ -69,7 +69,7 @@ class Layer:
 
     @property
     def port(self) -> Port:
-        """As MACE holds it: no order of dimensions is asked for."""
+        """The tensor in MACE's own order of dimensions."""
         return Port(
             self.tensor.name,
             self.tensor.shape,
@@ -84,7 +84,7 @@ def expected_outputs(
     inputs: Mapping[str, Array],
     layers: Sequence[Layer],
 ) -> Expected:
-    """Runs the original model, unless files give all that is needed.
+    """Runs the original model, unless files contain all expected tensors.
 
     Args:
         inputs: in the user's layout.
@@ -121,7 +121,7 @@ def expected_outputs(
 
 
 def least_similarity(model: ModelConfig, runtime: Runtime) -> float:
-    """The cosine similarity from which a tensor of the model passes."""
+    """The least cosine similarity with which a tensor of the model passes."""
     subgraph = model.whole
     return similarity_threshold(
         runtime,
@@ -209,7 +209,7 @@ def named_layers(model: ModelConfig, model_file: ModelFile) -> list[Layer]:
     }
     layers, problems = [], []
     for check in model.whole.checks:
-        # TensorFlow's first output of a node is the node's name, too.
+        # The name of a TensorFlow node also names its first output.
         layer = by_source.get(check.name) or by_source.get(f"{check.name}:0")
         if layer is None:
             near = nearest_names(check.name, by_source)
@@ -234,14 +234,14 @@ def named_layers(model: ModelConfig, model_file: ModelFile) -> list[Layer]:
 
 
 def _same_size(declared: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    """Whether two shapes, of whatever order, hold as many elements."""
+    """Whether two shapes have equally many elements, in any order."""
     if any(dim < 0 for dim in declared):
         return True
     return int(np.prod(declared)) == int(np.prod(shape))
 
 
 def layer_groups(layers: Sequence[Layer]) -> Iterator[list[Layer]]:
-    """Splits layers so that one run need not hold all their tensors."""
+    """Divides layers into groups, so that one run need not hold all their tensors."""
     group: list[Layer] = []
     size = 0
     for layer in layers:
@@ -293,13 +293,13 @@ def _framework(model: ModelConfig) -> str:
 
 
 def _format(model_file: ModelFile, name: str, declared: DataFormat) -> DataFormat:
-    """The converter writes NONE where a tensor is no image."""
+    """The data format; the converter writes NONE if a tensor is not an image."""
     tensor = model_file.output(name)
     return declared if tensor is None else tensor.data_format
 
 
 def _plain(array: Array) -> Array:
-    """Without types that NumPy's files, and frameworks, do not know."""
+    """Converts types that NumPy files and frameworks do not support."""
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 

@@ -30,7 +30,7 @@ from mace.python.tools.validate.log_csv import write_log
 
 _LOG = logging.getLogger(__name__)
 
-# The documented path of log.csv names the runtime's folder like this.
+# The name of the runtime's folder in the documented path of log.csv.
 _LOG_ALIAS = "runtime_in_yaml"
 
 
@@ -49,7 +49,7 @@ class DeploymentRuns:
 def run_deployment(
     deployment: Deployment, options: RunOptions, console: Console | None = None
 ) -> RunReport:
-    """Runs, and as the options ask validates, benchmarks and reports.
+    """Runs the deployment; validates, benchmarks and reports as the options say.
 
     Args:
         console: where results are printed; None: standard output.
@@ -67,7 +67,8 @@ def run_deployment(
         check_writable(options.output_dir)
     if options.validate:
         check_writable(_log_dir(deployment, options) / Runtime.CPU.value)
-    # The one that exists; `check_effects` has told of others that are asked for.
+    # The only existing runtime; `check_effects` has reported others that were
+    # requested.
     runtimes = {name: {"": Runtime.CPU} for name in deployment.models}
     done = run_models(deployment, options, console, runtimes)
     runs = done.runs
@@ -159,7 +160,7 @@ def _write_overview(
 
 
 def _write_logs(deployment: Deployment, options: RunOptions, report: RunReport) -> None:
-    """`log.csv` of each runtime, layers and outputs of all models."""
+    """Writes `log.csv` of each runtime, with the layers and outputs of all models."""
     folder = _log_dir(deployment, options)
     several = len(report.runs) > len({run.runtime for run in report.runs})
     for runtime in dict.fromkeys(run.runtime for run in report.runs):
@@ -178,8 +179,8 @@ def _write_logs(deployment: Deployment, options: RunOptions, report: RunReport) 
 
 
 def _link(link: Path, target: str) -> None:
-    """Makes the literal spelling of the documented path work, too."""
-    # A convenience: some file systems know no links.
+    """Makes the documented path work literally, too."""
+    # Optional: some file systems do not support links.
     with contextlib.suppress(OSError):
         if link.is_symlink():
             link.unlink()

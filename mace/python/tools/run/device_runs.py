@@ -34,29 +34,29 @@ from mace.python.tools.terminal import Meter, print_text, show_progress
 
 @dataclass(frozen=True)
 class Job:
-    """What every device does once for each of its ABIs."""
+    """The work of every device, once for each of its ABIs."""
 
     model: PreparedModel
     runtimes: Mapping[str, Runtime]
 
     @property
     def runtime(self) -> Runtime:
-        """Of the model, or of its first subgraph."""
+        """The runtime of the model, or of its first subgraph."""
         return next(iter(self.runtimes.values()))
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What the devices' threads share."""
+    """The data that the threads of all devices share."""
 
     jobs: Sequence[Job]
     programs: Mapping[Abi, Path]
     log_dir: Path
     options: RunOptions
     console: Console
-    # One text at a time on the console.
+    # Held while a text is printed on the console.
     printing: threading.Lock
-    # Whether there is more than one device and ABI.
+    # Whether there are several devices or ABIs.
     several: bool
 
 
@@ -70,7 +70,7 @@ def run_on_devices(
 ) -> list[ModelRun]:
     """Runs every job on every device, for each of its ABIs.
 
-    A device that fails keeps no other from its work: its runs have a failure.
+    If a device fails, the others continue; its runs have a failure.
 
     Args:
         programs: `mace_run` for each ABI of a device.
@@ -126,7 +126,7 @@ def _device_runs(item: FoundDevice, plan: _Plan, meter: Meter) -> list[ModelRun]
     except DeviceStoppedError:
         raise
     except DeviceError as error:
-        # It is in use, or it cannot be prepared.
+        # The device is in use, or it cannot be prepared.
         runs += [_failed(item, abi, job, str(error)) for abi, job in todo[len(runs) :]]
         _show(runs[-1], plan)
     return runs
@@ -135,7 +135,7 @@ def _device_runs(item: FoundDevice, plan: _Plan, meter: Meter) -> list[ModelRun]
 def _attempt(
     item: FoundDevice, abi: Abi, job: Job, plan: _Plan
 ) -> tuple[ModelRun, str]:
-    """One run; and why the device is of no use for the next, or nothing."""
+    """Runs once; also returns why the device cannot be used again, or None."""
     place = Place(item.device, item.properties, abi, job.runtimes, plan.log_dir)
     options = plan.options
     if plan.several and options.output_dir is not None:
@@ -150,7 +150,7 @@ def _attempt(
             print_text(plan.console, text)
 
     try:
-        # Also finds out whether a device that was lost is back.
+        # This also checks whether a device that was lost is back.
         item.device.prepare()
         item.device.push(plan.programs[abi], PROGRAM)
         return run_model(job.model, place, options, show), ""

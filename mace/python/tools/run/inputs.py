@@ -27,7 +27,7 @@ _DEFAULT_RANGE = (-1.0, 1.0)
 
 
 class InputDataError(MaceError):
-    """A file with values cannot be used for the tensor it was given for."""
+    """A file with values does not match its tensor."""
 
 
 def element_type(data_type: str) -> np.dtype[Any]:
@@ -104,10 +104,9 @@ def _read(path: Path, ref: FileRef, data_type: DataType) -> Array:
 
 
 def _fit(array: Array, shape: tuple[int, ...]) -> Array | None:
-    """The array in that shape; -1 fits any dimension. None if it cannot be.
-
-    Dimensions of 1 may be missing (an image saved without its batch), and a
-    raw file has no shape at all.
+    """The array in that shape; -1 matches any dimension. None if it does not fit.
+    Dimensions of 1 may be missing (an image saved without its batch), and a raw file
+    has no shape.
     """
     if len(array.shape) == len(shape) and all(
         want in (-1, have) for want, have in zip(shape, array.shape)
@@ -131,7 +130,7 @@ def _random(info: BorderTensor, seed: int) -> Array:
         low, high = info.range or _DEFAULT_RANGE
         values = generator.uniform(low, high, shape)
     else:
-        # Without a range, indices that are valid in any table of two rows.
+        # Without a range: indices that are valid in any table with at least two rows.
         low, high = info.range or (0.0, 1.0)
         values = generator.integers(
             int(np.ceil(low)), int(np.floor(high)), shape, endpoint=True

@@ -37,17 +37,17 @@ Array = npt.NDArray[Any]
 PROGRAM = PurePosixPath("mace_run")
 
 _BAD_REQUEST = 2
-# Given by the shell that starts it: a program for another ABI, for example.
+# Exit statuses of the shell that starts the program, for example for another ABI.
 _CANNOT_EXECUTE, _NOT_FOUND = 126, 127
 
 
 class RunnerError(MaceError):
-    """`mace_run` refused what it was given."""
+    """`mace_run` refused the model or a flag."""
 
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output as `mace_run` is told of it."""
+    """An input or output, as passed to `mace_run`."""
 
     name: str
     shape: tuple[int, ...]
@@ -104,7 +104,7 @@ class Answer:
 
 
 def run_on_device(device: Device, request: Request, options: RunOptions) -> Answer:
-    """Pushes, runs, pulls; leaves only program and model on the device.
+    """Pushes, runs and pulls; only program and model remain on the device.
 
     Raises:
         RunnerError: the model or a flag is refused.
@@ -140,7 +140,7 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
                 error.output = result.output
                 raise
         except BaseException:
-            # What went wrong matters more than a device that is gone.
+            # The error matters more than a device that disconnects afterwards.
             with contextlib.suppress(DeviceError):
                 device.remove(exchange)
             raise
@@ -174,7 +174,7 @@ def _push_inputs(
 def _model_files(
     model: ModelFile, folder: PurePosixPath
 ) -> dict[str, tuple[Path, PurePosixPath]]:
-    """Flags that name a file of the model, with the file here and there."""
+    """Flags that name a file of the model, with the paths here and on the device."""
     files = {}
     if not model.graph_linked:
         files["model_file"] = (model.graph_path, folder / "model.pb")
@@ -292,7 +292,7 @@ def _pull_outputs(
     local: Path,
     exchange: PurePosixPath,
 ) -> dict[str, Array]:
-    # The shape of this run, which may be another than the declared one.
+    # The shape in this run, which may differ from the declared one.
     shapes = {item["name"]: tuple(item["shape"]) for item in report["outputs"]}
     outputs = {}
     for port in request.outputs:
@@ -304,7 +304,7 @@ def _pull_outputs(
 
 
 def _errors(text: str) -> str:
-    """The error lines of the program without prefix; its last words if none."""
+    """The program's error lines without prefix; if there are none, its last lines."""
     summary = sanitizer_summary(text)
     if summary:
         return summary

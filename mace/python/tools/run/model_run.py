@@ -40,7 +40,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class PreparedModel:
-    """A model with all that does not depend on the device.
+    """A model, with everything that does not depend on the device.
 
     Attributes:
         layers: chosen by --layers, for finding a cause.
@@ -74,14 +74,14 @@ class Place:
 
     @property
     def runtime(self) -> Runtime:
-        """Of the model, or of its first subgraph."""
+        """The runtime of the model, or of its first subgraph."""
         return next(iter(self.runtimes.values()))
 
 
 def prepare_model(
     deployment: Deployment, model: ModelConfig, options: RunOptions
 ) -> PreparedModel:
-    """Reads the converted model and gets all that is the same on every device.
+    """Reads the converted model and everything that is the same on every device.
 
     Raises:
         MaceError: it is not converted, or a file that it needs is missing.
@@ -128,7 +128,7 @@ def run_model(
     options: RunOptions,
     show: Callable[[str], None],
 ) -> ModelRun:
-    """Runs a model, and as the options ask compares what it computes.
+    """Runs a model, and compares its results as the options say.
 
     Args:
         show: takes what the program printed.
@@ -167,7 +167,9 @@ def _starts(
     show: Callable[[str], None],
     run: ModelRun,
 ) -> tuple[ModelRun, Answer]:
-    """Starts the program as often as asked; figures of all, the last one's answer."""
+    """Starts the program as often as requested; returns all figures and the last
+    answer.
+    """
     request = _request(model, place.runtimes, options)
     times: list[Times] = []
     memory: list[MemorySample] = []
@@ -203,9 +205,8 @@ def _look_for_the_cause(
     answer: Answer,
     run: ModelRun,
 ) -> ModelRun:
-    """A failed run with the layers that were asked for, where they can be had.
-
-    NaN in an output fails a run; which layer has it first is what `--layers` is for.
+    """Adds the requested layers to a failed run, if they can be computed. A NaN in an
+    output makes a run fail; `--layers` shows which layer has the first one.
     """
     if model.expected is None or not answer.started:
         return run
@@ -224,7 +225,7 @@ def _wrong_abi(place: Place, answer: Answer) -> str:
 
 
 def with_log(failure: str, model: str, place: Place, output: str, of: str = "") -> str:
-    """A failure with where to read on: all that program and system said.
+    """A failure, with the path of a log with all output of the program and the system.
 
     Args:
         of: tells the file from others of the model, device and ABI.
@@ -267,13 +268,15 @@ def _input_ports(model: PreparedModel) -> list[tuple[Port, Array]]:
 
 
 def _output_port(model: PreparedModel, tensor: TensorInfo) -> Port:
-    """Its buffer: the framework's result tells the size best, then the file."""
+    """The buffer of an output: its size comes from the framework's result, or the
+    file.
+    """
     shape = tensor.shape
     if not tensor.is_static:
         declared = {o.name: o.shape for o in model.config.whole.outputs}
         shape = declared.get(tensor.name, shape)
     if any(dim < 0 for dim in shape) and model.expected is not None:
-        # Only its size matters: the run tells the shape.
+        # Only the size matters: the run reports the shape.
         shape = (int(model.expected.outputs[tensor.name].size),)
         return Port(tensor.name, shape, tensor.data_type, tensor.data_format)
     if any(dim < 0 for dim in shape):
@@ -292,7 +295,7 @@ def _compare(
     answer: Answer,
     run: ModelRun,
 ) -> ModelRun:
-    """Outputs, check_tensors and layers against the framework's."""
+    """Compares outputs, check_tensors and layers with the framework's."""
     outputs = checking.compare_outputs(
         model.config, model.file, place.runtime, expected, answer.outputs
     )
@@ -319,7 +322,7 @@ def _compare_layers(
     place: Place,
     options: RunOptions,
 ) -> tuple[tuple[LayerComparison, ...], str]:
-    """Runs the model for its inner tensors and compares them.
+    """Runs the model for intermediate tensors and compares them.
 
     Args:
         what: what the layers are, for messages.
@@ -361,9 +364,9 @@ def _fetch_layers(
         runtimes=place.runtimes,
         inputs=_input_ports(model),
         outputs=[layer.port for layer in layers],
-        # A layer with NaN is what one looks for.
+        # The purpose may be to find a layer with NaN.
         out_of_range_check=False,
-        # The run for the outputs did it.
+        # Already checked in the run for the outputs.
         check_weights=False,
     )
     return run_on_device(place.device, request, options)

@@ -98,7 +98,7 @@ _ON_GPU = {Runtime.GPU: "the run"}
 _ON_ACCELERATOR = dict.fromkeys(_ACCELERATORS, "the compiled model")
 _ON_APU = {Runtime.APU: "the run"}
 
-# What a sample of --input_dir is not: it is run once, its outputs are kept.
+# Options that do not apply to samples of --input_dir, which are run once.
 _NOT_WITH_SAMPLES = ("validate", "benchmark", "round", "restart_round", "report")
 
 
@@ -160,7 +160,7 @@ class RunOptions(CommandOptions):
         group=_RUN,
         metavar="DIR",
     )
-    # A hung program must not hang us.
+    # Limits the time of a program that hangs.
     time_limit: int = flag(
         4 * 3600,
         "time limit of each start of mace_run",

@@ -23,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 _ROOT = Path(__file__).resolve().parents[4]
 _TARGET = "//mace/tools:mace_run"
 
-# What the program is made of; the rest of the tree does not change it.
+# The sources of the program; other folders do not change it.
 _SOURCE_FOLDERS = (
     "core",
     "embedding",
@@ -72,7 +72,7 @@ def find_program(
             path,
         )
         return path
-    # The target may be in use: a new file takes its place.
+    # The target may be in use: it is replaced by a new file.
     with atomic_write(path) as stream, open(source, "rb") as binary:
         shutil.copyfileobj(binary, stream)
     path.chmod(0o755)
@@ -94,7 +94,7 @@ def _place(folder: Path, variant: Variant) -> Path:
 
 
 def _compiler(variant: Variant) -> str:
-    """What makes a program beside its sources; empty where there is no choice."""
+    """The variable part of a build besides the sources; empty if there is no choice."""
     ndk = find_ndk() if variant.ndk else None
     return "" if ndk is None else f"{ndk.home.resolve()} {ndk.revision}\n"
 
@@ -107,7 +107,7 @@ def _is_current(path: Path, newest: float, made_by: str) -> bool:
 
 
 def _stamp(path: Path) -> Path:
-    """Holds which NDK made the program: its files may well be older."""
+    """The file that says which NDK built the program: the NDK's files may be older."""
     return path.with_name(f"{path.name}.ndk")
 
 

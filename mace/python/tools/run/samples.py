@@ -30,12 +30,12 @@ _LOG = logging.getLogger(__name__)
 
 Array = npt.NDArray[Any]
 
-# Of a folder of bad samples, as many are told one by one.
+# The most bad samples of a folder that are listed one by one.
 _MOST_PROBLEMS = 10
 
 
 class SampleRunner:
-    """Runs a model again and again on one device.
+    """Runs a model repeatedly on one device.
 
     Args:
         runtimes: where on the device it runs, see `Request`.
@@ -92,7 +92,9 @@ class SampleRunner:
         return answer.outputs
 
     def _batches(self, inputs: Mapping[str, Array]) -> tuple[int, int]:
-        """First dimension fed, and the one the model was converted for."""
+        """The first dimension of the given inputs, and the one of the converted
+        model.
+        """
         first = self._model.inputs[0]
         shape = inputs[first.name].shape
         if not shape or not first.shape:
@@ -101,7 +103,7 @@ class SampleRunner:
 
 
 def _with_batch(shape: tuple[int, ...], declared: int, batch: int) -> tuple[int, ...]:
-    """An output's buffer grows with the batch."""
+    """The size of an output's buffer for this batch."""
     if shape and shape[0] in (declared, -1):
         return (batch, *shape[1:])
     return shape
@@ -178,7 +180,7 @@ def run_scripts(subgraph: SubgraphConfig, runner: SampleRunner) -> dict[str, str
 def _suffixes(folder: Path, model: ModelFile) -> list[str]:
     names = [_file_name(tensor.name) for tensor in model.inputs]
     prefix = names[0]
-    # A file that starts with several inputs' names is of the longest of them.
+    # If a file name starts with several inputs' names, the longest one counts.
     longer = tuple(name for name in names if name.startswith(prefix) and name != prefix)
     if not folder.is_dir():
         raise UsageError(f"--input_dir={folder}: no such folder")
@@ -201,11 +203,11 @@ def _sample_path(folder: Path, tensor: TensorInfo, suffix: str) -> Path:
 
 
 def _problem(path: Path, tensor: TensorInfo) -> str:
-    """What forbids to read a tensor from a raw file; nothing if all is well."""
+    """Why a tensor cannot be read from a raw file; None if it can."""
     wanted = f"{tensor.data_type} values of shape {list(tensor.shape)}"
     if not path.is_file():
         return f"{path}: no such file; it should hold {wanted}"
-    # One dimension may be told by the size of the file.
+    # One unknown dimension can be computed from the size of the file.
     known = math.prod(dim for dim in tensor.shape if dim >= 0)
     open_dims = sum(dim < 0 for dim in tensor.shape)
     if open_dims > 1:

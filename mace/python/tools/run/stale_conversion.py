@@ -23,9 +23,8 @@ _LOG = logging.getLogger(__name__)
 
 
 def check_current(file: ModelFile, model: ModelConfig) -> None:
-    """Compares a converted model with what its deployment says by now.
-
-    Warns of what another conversion would change.
+    """Compares a converted model with its current deployment file. Warns of differences
+    that another conversion would remove.
 
     Raises:
         ModelFileError: the deployment names other inputs or outputs.
@@ -67,7 +66,7 @@ def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
     infos: list[BorderTensor] = [*subgraph.inputs, *subgraph.outputs]
     for info in infos:
         was = tensors[info.name].data_format
-        # The converter writes NONE where a tensor is no image.
+        # The converter writes NONE if a tensor is not an image.
         if was is not DataFormat.NONE and info.data_format is not was:
             yield f"{info.name} is {info.data_format.value}, was {was.value}"
     for info in subgraph.inputs:
@@ -91,7 +90,7 @@ def _all_inputs(file: ModelFile) -> tuple[TensorInfo, ...]:
 
 
 def _settings(model: ModelConfig, file: ModelFile) -> Iterator[str]:
-    # Zeros are not in the file; a model without any hint is from elsewhere.
+    # Zeros are not stored; a model without any hint was not written by this converter.
     if not file.hints:
         return
     for name, value in model.hints().items():
@@ -119,7 +118,7 @@ def _changed_sources(model: ModelConfig, file: ModelFile) -> Iterator[str]:
 
 
 def _path(ref: FileRef) -> Path | None:
-    """Where it is; a file to download is not worth it, a lost one no obstacle."""
+    """The local path; None if the file would have to be downloaded or is missing."""
     if ref.is_url:
         return None
     return next((path for path in ref.candidates if path.is_file()), None)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The output at the end of a run: validation results, layers, one table."""
+"""Prints the end of a run: validation results, layers, one table."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def print_summary(console: Console, report: RunReport) -> None:
     table = Table(
         title="Summary", box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True
     )
-    # Headings of two lines, so that a terminal of 80 columns has room for words.
+    # Headings with two lines, so that words fit a terminal of 80 columns.
     table.add_column("model", overflow="fold", min_width=12)
     table.add_column("device", overflow="fold", min_width=6)
     table.add_column("runtime", no_wrap=True)

@@ -7,21 +7,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-# What a message of the runner begins with, warnings and errors left as they are.
+# The prefix of the runner's messages, except warnings and errors.
 _SOURCE = re.compile(r"^I \w+\.cc:\d+ ")
 _RULE = re.compile(r"[-=]+")
 _TITLE = re.compile(r" {2,}\S.*")
 _BETWEEN = "  "
-# What the further lines of a folded row begin with.
+# The indentation of the further lines of a folded row.
 _INDENT = " " * 4
 
 
 def fit_text(text: str, width: int) -> str:
     """Fits text to a width without losing what it says.
 
-    Lines do without the source they come from, titles and rules end at the
-    border, and a row of a table that is too wide takes several lines, its
-    heading just as many. Other lines are left to the terminal.
+    Removes the source from lines, cuts titles and rules at the border, and prints a row
+    that is too wide on several lines, like its heading. Other lines are not changed.
     """
     lines = [_SOURCE.sub("", line) for line in text.splitlines()]
     return "".join(f"{line}\n" for line in _fitted(lines, width))
@@ -41,7 +40,9 @@ def _fitted(lines: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _table(lines: Sequence[str], begin: int) -> Sequence[str]:
-    """The heading, rule and rows that begin at a line; empty if none do."""
+    """The heading, rule and rows that begin at a line; empty if no table begins
+    there.
+    """
     if not lines[begin].startswith("| "):
         return ()
     end = begin
@@ -54,7 +55,7 @@ def _table(lines: Sequence[str], begin: int) -> Sequence[str]:
 
 
 def _folded(table: Sequence[str], width: int) -> Iterator[str]:
-    # The heading says where columns begin; a cell may hold any character.
+    # The heading shows where columns begin; a cell may contain any character.
     borders = [i for i, sign in enumerate(table[0]) if sign == "|"]
     rows = [
         [line[a + 1 : b].strip() for a, b in zip(borders, borders[1:])]
@@ -63,7 +64,7 @@ def _folded(table: Sequence[str], width: int) -> Iterator[str]:
     ]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     groups = _groups(widths, width)
-    # Names are read from the left, figures from the right.
+    # Names are left-aligned, figures right-aligned.
     left = [not any(row[i][:1].isdigit() for row in rows) for i in range(len(widths))]
     for index, row in enumerate(rows):
         if index == 1:
@@ -77,7 +78,7 @@ def _folded(table: Sequence[str], width: int) -> Iterator[str]:
 
 
 def _groups(widths: Sequence[int], width: int) -> list[list[int]]:
-    """Columns that share a line."""
+    """Groups of columns that fit on one line."""
     groups: list[list[int]] = [[]]
     used = 0
     for column, cells in enumerate(widths):
@@ -91,7 +92,7 @@ def _groups(widths: Sequence[int], width: int) -> list[list[int]]:
 
 
 def _fit(line: str, width: int) -> str:
-    """Decoration made to fit; what says something is left to the terminal."""
+    """Shortens decoration; other text is not changed."""
     if len(line) > width and _RULE.fullmatch(line):
         return line[:width]
     if len(line) > width and _TITLE.fullmatch(line):

@@ -20,13 +20,13 @@ from rich.progress import (
 
 
 class Meter(Protocol):
-    """Is told what happens on the devices; from any thread."""
+    """Receives events of the devices, from any thread."""
 
     def begin(self, device: str, what: str) -> None:
-        """`device` now does this."""
+        """`device` now does this step."""
 
     def done(self, device: str) -> None:
-        """`device` has done one more of its jobs."""
+        """`device` has completed a job."""
 
 
 class _Silent:
@@ -54,17 +54,16 @@ class _Bars:
 
 @contextlib.contextmanager
 def show_progress(jobs: Mapping[str, int], results: Console) -> Iterator[Meter]:
-    """A display of the number of jobs of each device, on a terminal only.
-
-    What is printed meanwhile, on the console of results or as a message, appears
-    above it; it is gone in the end.
+    """Displays the number of completed jobs of each device, only on a terminal. Results
+    and messages that are printed meanwhile appear above the display, which is removed
+    at the end.
 
     Args:
         jobs: by device.
         results: where results are printed.
     """
-    # One terminal must have one writer: a second one would not know of the lines
-    # to be moved. Only results that go elsewhere leave standard error to us.
+    # A terminal must have one writer: a second one would not move the lines of the
+    # display. Only if results go elsewhere, the display may write to standard error.
     console = results if results.is_terminal else Console(stderr=True)
     if not console.is_terminal:
         yield _Silent()

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The console that results go to."""
+"""The console for results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 
 from mace.python.tools.terminal.fitting import fit_text
 
-# Columns of output that goes to a file or a pipe.
+# The width of output to a file or a pipe.
 _WIDTH = 150
 
 
@@ -20,12 +20,11 @@ def make_console(stream: TextIO) -> Console:
 
 
 def print_text(console: Console, text: str) -> None:
-    """Prints the text of a program, neither wrapped nor coloured.
-
-    Files and pipes get it as it is, terminals as it fits.
+    """Prints the output of a program without wrapping or colour. It is not changed for
+    files and pipes, but fitted to terminals.
     """
     if not console.is_terminal:
-        # Not through rich, which leaves out control characters.
+        # Not printed by rich, which removes control characters.
         console.file.write(text)
         console.file.flush()
         return

@@ -13,10 +13,10 @@ import numpy as np
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.validate.metrics import Array, Metrics, compute_metrics
 
-# Least cosine similarity that counts as equal, unless the deployment file's
-# validation_threshold says otherwise (DS-08). The GPU computes in half
-# precision, the CPU where data_type asks for it, and weights may have eight
-# bits; computing in these loses more.
+# The least cosine similarity that passes, unless the deployment file's
+# validation_threshold says otherwise (DS-08). It is lower for half precision (on the
+# GPU, and on the CPU if data_type asks for it) and 8-bit weights, which lose more
+# accuracy.
 _DEFAULTS: Mapping[Runtime, float] = {
     Runtime.CPU: 0.999,
     Runtime.GPU: 0.995,
@@ -52,7 +52,7 @@ class Comparison:
 
     @classmethod
     def of_nothing(cls, name: str, threshold: float) -> Comparison:
-        """The verdict on a tensor that MACE did not give."""
+        """The verdict on a tensor that MACE did not return."""
         failure = "not computed: its run failed"
         return cls(name, _NO_METRICS, threshold, failure, computed=False)
 
@@ -61,7 +61,7 @@ class Comparison:
         return not self.failure
 
     def line(self) -> str:
-        """The line a user reads, one per output."""
+        """The line that is printed for an output."""
         if not self.computed:
             return f"{self.name}: FAILED, {self.failure}"
         m = self.metrics
@@ -104,9 +104,8 @@ def compare_tensor(
     threshold: float,
     class_axis: int = -1,
 ) -> Comparison:
-    """Compares `actual` (MACE) with `expected` (the framework).
-
-    A value that is no number fails, wherever it comes from.
+    """Compares `actual` (MACE) with `expected` (the framework). NaN or infinity fails,
+    in either of the two.
     """
     if expected.shape != actual.shape:
         return Comparison(
@@ -135,7 +134,7 @@ def _failure(expected: Array, actual: Array, metrics: Metrics, threshold: float)
 
 
 def _number(value: float) -> str:
-    """Compact, but never scientific for the sizes one meets."""
+    """Compact, without an exponent for usual sizes."""
     if math.isnan(value) or math.isinf(value):
         return str(value)
     return f"{value:.3f}" if abs(value) < 1e6 else f"{value:.3e}"

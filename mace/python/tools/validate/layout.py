@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 
 
 def framework_format(platform: Platform) -> DataFormat:
-    """Where a framework has its channels."""
+    """The position of a framework's channels."""
     if platform in (Platform.TENSORFLOW, Platform.KERAS):
         return DataFormat.NHWC
     return DataFormat.NCHW
@@ -35,16 +35,15 @@ def convert(array: Array, source: DataFormat, target: DataFormat) -> Array:
 
 
 def class_axis(rank: int, data_format: DataFormat) -> int:
-    """The dimension in which classes compete, for pixel accuracy."""
+    """The dimension of the classes, for pixel accuracy."""
     return 1 if rank == 4 and data_format is DataFormat.NCHW else -1
 
 
 def candidates(array: Array, shape: tuple[int, ...]) -> list[Array]:
-    """The ways in which `array`, an inner tensor of MACE, may have `shape`.
-
-    Whether an inner tensor had its channels moved is not recorded in the model
-    file; the shapes nearly always tell. Where all three dimensions are equal
-    both ways are possible, and the caller takes the better one.
+    """The ways in which `array`, an intermediate tensor of MACE, can be converted to
+    `shape`. The model file does not say whether the channels of an intermediate tensor
+    were moved; the shapes almost always show it. If all three dimensions are equal,
+    both ways are possible, and the caller uses the better one.
     """
     found = []
     if array.shape == shape:

@@ -78,11 +78,11 @@ def compute_metrics(expected: Array, actual: Array, class_axis: int = -1) -> Met
 
 
 def cosine_similarity(expected: Array, actual: Array) -> float:
-    """Two zero (or empty) tensors are alike; a zero and another one are not."""
+    """Two zero (or empty) tensors are equal; a zero tensor and another one are not."""
     x = np.asarray(expected, dtype=np.float64).ravel()
     y = np.asarray(actual, dtype=np.float64).ravel()
-    # Scaled first: the square of a large float32 is fine in float64, the
-    # square of a float64 near its limits would not be.
+    # Scaled first: the square of a large float32 is finite in float64, but the square
+    # of a very large float64 is not.
     x_scale, y_scale = _largest(x), _largest(y)
     if x_scale == 0 or y_scale == 0:
         return 1.0 if x_scale == y_scale else 0.0

@@ -18,7 +18,7 @@ DATA_FORMAT = "data_format"
 
 
 def data_format(op: Op) -> DataFormat:
-    """How a layout-bound operator reads its rank-4 input."""
+    """The data format of the rank-4 input of a layout-bound operator."""
     return DataFormat(op.attrs.get(DATA_FORMAT, "NHWC"))
 
 
@@ -56,7 +56,7 @@ _Evaluate = Callable[[_Rules, Op, "Sequence[Any]"], "list[Array]"]
 
 
 def evaluate_in_nhwc(function: _Evaluate[_Rules]) -> _Evaluate[_Rules]:
-    """Lets an `evaluate` that is written for NHWC serve NCHW too."""
+    """Makes an `evaluate` that is written for NHWC work for NCHW, too."""
 
     @functools.wraps(function)
     def wrapper(self: _Rules, op: Op, inputs: Sequence[Any]) -> list[Array]:

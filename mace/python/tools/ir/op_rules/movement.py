@@ -27,7 +27,7 @@ class MovementRules(OpRules):
     def _moved(
         self, op: Op, arrays: Sequence[Array], parameters: Sequence[Array]
     ) -> Array:
-        """Moves any elements by moving their numbers.
+        """Finds out where elements go by moving numbers in their place.
 
         Args:
             op: the operator.
@@ -45,13 +45,13 @@ class MovementRules(OpRules):
 
 
 class ReshapeRules(MovementRules):
-    """The output is the first input in another shape."""
+    """The output is the first input with another shape."""
 
     only_reshapes = True
 
     def quantization(self, op: Op) -> list[Quantization | None]:
         given = op.input(0).quantization
-        # Where the axis of several scales went, each operator knows.
+        # With several scales, each operator knows where their axis went.
         return [given if given is not None and given.per_tensor else None]
 
     def is_identity(self, op: Op) -> bool:

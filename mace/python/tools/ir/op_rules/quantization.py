@@ -54,10 +54,9 @@ def quantized_shape(op: Op, dtype: DataType) -> Shape | None:
 
 
 def constant_quantization(op: Op) -> Quantization | None:
-    """What scale and zero point of the operator say, if they are known numbers.
-
-    None also for scales that no value can have (0, infinite): the operator
-    computes with them nevertheless, as the framework does.
+    """The quantization by the operator's scale and zero point, if these are known. None
+    also for scales that no value can have (0, infinite): the operator uses them
+    nevertheless, like the framework.
     """
     scale, zero = op.input(1), op.get_input(2)
     if not scale.is_constant or (zero is not None and not zero.is_constant):

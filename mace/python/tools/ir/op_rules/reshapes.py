@@ -10,7 +10,7 @@ from mace.python.tools.ir.shapes import Dim, Shape, product
 
 
 def reshaped(shape: Shape | None, wanted: Sequence[int], allow_zero: bool) -> Shape:
-    """The shape that Reshape makes of `shape`."""
+    """The output shape of Reshape for an input of shape `shape`."""
     result: list[Dim] = []
     for axis, dim in enumerate(wanted):
         if dim == 0 and not allow_zero:
@@ -36,7 +36,7 @@ def _inferred(
     rest = [dim for axis, dim in enumerate(result) if axis != hole]
     if shape is None:
         return None
-    # Symbols and unknowns copied from the input cancel against it.
+    # Symbols and unknown dimensions that are copied from the input cancel.
     own = list(shape)
     for dim in [d for d in rest if isinstance(d, str)]:
         if dim in own:

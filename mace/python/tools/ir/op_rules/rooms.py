@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the rules in the rooms: no list names an operator."""
+"""Finds the rules in the operators' folders; there is no list of operators."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from mace.python.tools.ir.shapes import Dim
 
 
 def transposed_size(op: Op, index: int, kernel: int, size: Dim) -> Dim:
-    """What a transposed convolution makes of the height (0) or width (1)."""
+    """The output height (0) or width (1) of a transposed convolution."""
     if not isinstance(size, int):
         return None
     pads = op.attr("pads")
@@ -44,7 +44,7 @@ def scatter(op: Op, inputs: Sequence[Any], filters: Array, groups: int) -> Array
     outs, kernel, depth = filters.shape[0], filters.shape[1:3], filters.shape[3]
     size = [transposed_size(op, i, kernel[i], x.shape[i + 1]) or 0 for i in range(2)]
     strides, dilations, pads = op.attr("strides"), op.attr("dilations"), op.attr("pads")
-    # Everything that the inputs reach, and at least what is kept.
+    # The range that the inputs contribute to, and at least the part that is kept.
     whole = [
         max(
             strides[i] * (x.shape[i + 1] - 1) + (kernel[i] - 1) * dilations[i] + 1,

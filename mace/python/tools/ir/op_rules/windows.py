@@ -18,7 +18,7 @@ from mace.python.tools.ir.shapes import Dim, compatible, format_shape
 
 @dataclass(frozen=True)
 class Axis:
-    """A window along one axis: how long, how far apart, how padded."""
+    """The windows along one axis: length, distance, padding."""
 
     kernel: int
     stride: int
@@ -45,7 +45,7 @@ class Axis:
             )
         count = room // self.stride + 1
         if ceil_mode:
-            # What would start in the padding after the input is dropped.
+            # A window that would start in the padding after the input is dropped.
             starting_before_end = (size + self.before - 1) // self.stride + 1
             count = min(-(-room // self.stride) + 1, starting_before_end)
         return count
@@ -150,7 +150,7 @@ def check_bias(op: Op, channels: int) -> None:
 
 
 def windows_over(op: Op, x: Array, kernel: Sequence[int]) -> tuple[Axis, Axis]:
-    """The vertical and horizontal window over an NHWC array."""
+    """The vertical and the horizontal window for an NHWC array."""
     rows, columns = window_axes(op, kernel, x.shape[1:3])
     assert rows is not None and columns is not None
     return rows, columns
@@ -169,10 +169,10 @@ def image_size(
 def taps(
     x: Array, rows: Axis, columns: Axis, out: Sequence[int], fill: float
 ) -> Iterator[tuple[int, int, Array]]:
-    """For each position in the window, the input elements it meets."""
+    """For each position in the window, the input elements at that position."""
     if 0 in out:
         return
-    # Far enough for windows that ceil_mode adds.
+    # Long enough for the windows that ceil_mode adds.
     far = [
         (out[i] - 1) * axis.stride + axis.extent
         for i, axis in enumerate((rows, columns))
@@ -197,7 +197,7 @@ def taps(
 
 
 def finished(op: Op, result: Array, inputs: Sequence[Any]) -> Array:
-    """A convolution with its bias, its residual and its activation."""
+    """Completes a convolution: adds bias and residual, applies the activation."""
     for extra in inputs[2:4]:
         if extra is not None:
             result = result + extra

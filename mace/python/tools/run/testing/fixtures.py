@@ -21,7 +21,7 @@ _ROOT = Path(__file__).resolve().parents[5]
 
 @pytest.fixture(scope="session")
 def mace_run() -> Path:
-    """mace_run for this computer, built if need be."""
+    """mace_run for this computer, built if necessary."""
     try:
         return find_program(Abi.HOST, RunOptions(build_dir=_ROOT / "build"))
     except MissingToolError as error:
@@ -30,12 +30,12 @@ def mace_run() -> Path:
 
 @pytest.fixture
 def build_dir(mace_run: Path, tmp_path: Path) -> Path:
-    """An empty build folder that has the program."""
+    """An empty build folder that contains the program."""
     folder = tmp_path / "build"
     program = folder / "bin" / "host" / "mace_run"
     program.parent.mkdir(parents=True)
     shutil.copy2(mace_run, program)
-    # The copy must not count as older than the sources.
+    # The copy must not be older than the sources.
     os.utime(program)
     return folder
 

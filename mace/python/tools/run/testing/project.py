@@ -50,7 +50,7 @@ MODEL = """
 
 
 def _onnx_model(path: Path) -> None:
-    """Two 1x1 convolutions with ReLU between, channels first: [1, 4, 6, 5]."""
+    """Two 1x1 convolutions with a ReLU between them, channels first: [1, 4, 6, 5]."""
     graph = helper.make_graph(
         [
             helper.make_node("Conv", ["x", "w0", "b0"], ["c0"], name="conv0"),

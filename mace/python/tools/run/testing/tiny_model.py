@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A model file written field by field, so that tests depend on no converter."""
+"""Writes a model file field by field, so that tests do not depend on the converter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BLOCK = 16
 def write_dense_model(
     folder: Path, weights: Sequence[Array], name: str = "tiny"
 ) -> ModelFile:
-    """A chain of fully connected layers `fc0`, `fc1`, ... with ReLU between.
+    """A chain of fully connected layers `fc0`, `fc1`, ..., with ReLU between them.
 
     Input `x` is [1, K of the first], the output is `y`; the tensor between
     layers i and i + 1 is `h<i>`, in the source framework `source/h<i>`.

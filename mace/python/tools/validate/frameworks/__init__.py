@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Running a model in the framework it came from, in a process of its own."""
+"""Runs a model in its original framework, in a separate process."""
 
 from __future__ import annotations
 

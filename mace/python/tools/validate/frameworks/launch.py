@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the child process in which a framework runs.
 
-Frameworks take long to load, write to standard error as they like, keep
-gigabytes after a run and may crash. None of that must reach the process that
-talks to the user.
+Frameworks load slowly, write to standard error, keep gigabytes after a run and may
+crash. A child process keeps this away from the process that the user runs.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _ROOT = Path(__file__).resolve().parents[5]
 # Framework -> extra of the Python project that installs it.
 _EXTRAS = {"onnxruntime": "validate", "tensorflow": "tensorflow"}
 
-# The longest a reference run may take before it is taken for hung.
+# The time limit of a reference run; after it, the run counts as hung.
 _TIME_LIMIT_S = 1800.0
 
 _LAST_LINES = 12
@@ -83,7 +82,7 @@ def _require(framework: str) -> None:
 
 def _write_request(request: ReferenceRequest, folder: Path) -> None:
     names = list(request.inputs)
-    # Tensor names are no safe archive members: numbers stand for them.
+    # Tensor names may be invalid as names in an archive, so numbers are used.
     arrays = {f"t{i}": request.inputs[name] for i, name in enumerate(names)}
     np.savez(folder / "inputs.npz", **arrays)  # type: ignore[arg-type]
     text = json.dumps(

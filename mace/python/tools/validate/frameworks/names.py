@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Telling a user which tensor names are near a wrong one."""
+"""Suggests tensor names that are similar to a wrong one."""
 
 from __future__ import annotations
 

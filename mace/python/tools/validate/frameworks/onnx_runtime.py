@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX models in ONNX Runtime. Runs in the child process only."""
+"""Runs ONNX models in ONNX Runtime. Used only in the child process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(request: ReferenceRequest) -> ReferenceResult:
     wanted += [name for name in request.optional_outputs if name in known]
     wanted = list(dict.fromkeys(wanted))
     _cut(model.graph, list(request.inputs), wanted)
-    # Inputs asked for as outputs cannot be fetched; they are what was fed.
+    # Inputs cannot be fetched as outputs; their values are those passed.
     fed = {name: request.inputs[name] for name in wanted if name in request.inputs}
     fetched = [name for name in wanted if name not in fed]
 
@@ -75,7 +75,7 @@ def _tensor_names(graph: Any) -> set[str]:
 
 
 def _cut(graph: Any, inputs: list[str], outputs: list[str]) -> None:
-    """Reduces the graph to what leads from `inputs` to `outputs`."""
+    """Reduces the graph to the nodes between `inputs` and `outputs`."""
     import onnx
 
     producer = {name: node for node in graph.node for name in node.output}
@@ -134,7 +134,7 @@ def _cut(graph: Any, inputs: list[str], outputs: list[str]) -> None:
             info.CopyFrom(old_outputs[name])
         info.name = name
         new_outputs.append(info)
-    # The runtime refuses an initializer that nothing reads any more.
+    # The runtime refuses an initializer that no node reads.
     for i in reversed(range(len(graph.initializer))):
         if graph.initializer[i].name not in needed:
             del graph.initializer[i]

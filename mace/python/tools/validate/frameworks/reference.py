@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a framework is asked for and what it answers."""
+"""The request to a framework, and its response."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class ReferenceRequest:
 
 @dataclass(frozen=True)
 class ReferenceResult:
-    """Tensors by the names they were asked for, in the framework's layout."""
+    """Tensors by the requested names, in the framework's layout."""
 
     tensors: dict[str, Array] = field(default_factory=dict)
     version: str = ""
 
 
-# What a framework's module offers: `run`, executed in the child process. It
-# raises FrameworkError for what the user can change.
+# The interface of a framework's module: `run`, executed in the child process. It raises
+# FrameworkError for problems that the user can solve.
 Runner = Callable[[ReferenceRequest], ReferenceResult]

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Frozen GraphDefs in TensorFlow. Runs in the child process only."""
+"""Runs frozen GraphDefs in TensorFlow. Used only in the child process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mace.python.tools.validate.frameworks.reference import (
 
 def run(request: ReferenceRequest) -> ReferenceResult:
     """Runs a GraphDef; inputs and outputs may be inner tensors."""
-    # Its start-up notes, and kernels whose rounding differs from run to run.
+    # Hides messages at start; avoids kernels whose rounding differs from run to run.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The child process: reads a request from a folder, answers into it."""
+"""The child process: reads a request from a folder and writes the response to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MODULES = {
 
 
 def main(folder: Path) -> None:
-    """Carries out the request; a `FrameworkError` becomes the answer."""
+    """Executes the request; a `FrameworkError` becomes the response."""
     raw = json.loads((folder / "request.json").read_text(encoding="utf-8"))
     with np.load(folder / "inputs.npz", allow_pickle=False) as archive:
         inputs = {name: archive[f"t{i}"] for i, name in enumerate(raw["inputs"])}
