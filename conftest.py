@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What holds for every test of this repository."""
+"""Settings for all tests of this repository."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`libmace.so` from Python, by the C interface (mace/public/mace_c.h)."""
+"""Calls `libmace.so` from Python through the C interface (mace/public/mace_c.h)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Library:
 
     @property
     def version(self) -> str:
-        """As `MaceVersion`."""
+        """Calls `MaceVersion`."""
         return bytes(self._c.mace_version()).decode()
 
     def check(self, code: int) -> None:
@@ -109,13 +109,13 @@ class Engine:
         self._c.mace_engine_destroy(self._handle)
 
     def reset_states(self) -> None:
-        """As `MaceEngine::ResetStates`."""
+        """Calls `MaceEngine::ResetStates`."""
         self._library.check(self._c.mace_engine_reset_states(self._handle))
 
     def bind(
         self, name: str, image: NDArray[np.float32], output: str, result: NDArray[Any]
     ) -> Bound:
-        """Prepares calls with one NHWC input and one output, both in place."""
+        """Prepares calls with one NHWC input and one output, both used in place."""
         return self.bind_all({name: image}, {output: result})
 
     def bind_all(
@@ -124,7 +124,7 @@ class Engine:
         outputs: Mapping[str, NDArray[Any]],
         images: bool = True,
     ) -> Bound:
-        """Prepares calls with arrays by tensor name, all of them in place.
+        """Prepares calls with arrays by tensor name, all used in place.
 
         Args:
             inputs: every input of the model.
@@ -135,7 +135,7 @@ class Engine:
 
 
 class Bound:
-    """A call without per-call preparation: what an application would time."""
+    """A call without preparation, which is what an application would time."""
 
     def __init__(
         self,

@@ -4,13 +4,13 @@
 
     python -m benchmarks.load [--cold] [--models resnet50 ...]
 
-MACE uses the weights where the file is mapped; so creating an engine, even
-running it, must not take memory of the size of the weights. Anonymous memory
-is what a process cannot share or drop: copies would be there. What Winograd
-layers keep beside the weights is there too, hence a row without them. The
-engines are measured in turns, each in a fresh process, because an allocator
-keeps what an earlier engine gave back. `--cold` drops the files of the model
-from the page cache before each, as if the machine had just started.
+MACE uses the weights in the mapped file; so creating an engine, and even running it,
+must not take memory of the size of the weights. Anonymous memory is memory that a
+process cannot share or drop: it would contain copies. It also contains transformed
+filters of Winograd's method, therefore there is a row without that method. The engines
+are measured in turns, each in a fresh process, because an allocator keeps the memory of
+an earlier engine. `--cold` drops the files of the model from the page cache before each
+measurement, as after a start of the machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from benchmarks.tables import Table
 
 PEER = "onnxruntime"
 ENGINES = ("mace", "mace, winograd 0", PEER)
-# What a probe finds, as a head of a table.
+# The values of a probe, with their headings.
 _COLUMNS = {
     "create": "created, ms",
     "first": "and first result, ms",
@@ -48,8 +48,8 @@ _COLUMNS = {
 def anonymous_bytes() -> int:
     """Memory of this process that is not backed by a file.
 
-    What the allocator holds in reserve is given back first, so that it cannot
-    serve an engine unseen.
+    First returns the allocator's reserve to the system, which an engine could use
+    unnoticed.
     """
     ctypes.CDLL(None).malloc_trim(0)
     for line in Path("/proc/self/smaps_rollup").read_text().splitlines():
@@ -59,9 +59,9 @@ def anonymous_bytes() -> int:
 
 
 def drop_cached(path: Path) -> None:
-    """Lets the system forget what it has read of a file."""
+    """Makes the system drop what it has cached of a file."""
     with path.open("rb") as file:
-        os.fsync(file.fileno())  # what is not written yet has to stay
+        os.fsync(file.fileno())  # unwritten data cannot be dropped
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
@@ -100,7 +100,7 @@ def probe(engine: str, network: Network, cold: bool) -> dict[str, float]:
 
 
 def measure(name: str, rounds: int, cold: bool) -> dict[str, Any]:
-    """Probes of all engines with one network, each in a process of its own."""
+    """Probes all engines with one network, each in a separate process."""
     samples: dict[str, list[dict[str, float]]] = {engine: [] for engine in ENGINES}
     network = make_network(name)
     for engine in ENGINES:
@@ -120,7 +120,7 @@ def measure(name: str, rounds: int, cold: bool) -> dict[str, Any]:
 
 
 def _tile(engine: str) -> int | None:
-    """What the deployment file says of Winograd."""
+    """The value of `winograd` in the deployment file."""
     return 0 if engine.endswith("0") else None
 
 

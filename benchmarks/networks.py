@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Networks to measure: an ONNX file, and the MACE model made of it."""
+"""Networks for benchmarks: an ONNX file, and the MACE model converted from it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from test.conformance.models.light import LIGHT_MODELS, make_light_model, smooth
 from test.conformance.models.onnx_builder import INPUT, OUTPUT
 
 ROOT = Path(__file__).resolve().parents[1]
-# All that a user has to write; what it leaves out is measured as MACE chooses
-# it. fp32 unless asked otherwise, since the other engines compute in that.
+# The keys that a user must write; all others have their defaults. fp32 unless requested
+# otherwise, since the other engines compute in fp32.
 _DEPLOYMENT = """
 library_name: measured
 target_abis: [host]
@@ -71,26 +71,26 @@ class Network:
         return rng.standard_normal(self.input_shape, dtype=np.float32)
 
     def output_shape(self) -> tuple[int, ...]:
-        """As the ONNX file has it (NCHW)."""
+        """The output shape of the ONNX file (NCHW)."""
         graph = onnx.load(str(self.onnx), load_external_data=False).graph
         dims = graph.output[0].type.tensor_type.shape.dim
         return tuple(dim.dim_value for dim in dims)
 
     def mace_image(self) -> NDArray[np.float32]:
-        """`image()` as MACE reads it (NHWC)."""
+        """`image()` in MACE's order (NHWC)."""
         return np.ascontiguousarray(self.image().transpose(0, 2, 3, 1))
 
     def mace_output_shape(self) -> tuple[int, ...]:
-        """`output_shape()` as MACE writes it (NHWC)."""
+        """`output_shape()` in MACE's order (NHWC)."""
         return channels_last(self.output_shape())
 
 
 def channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """NCHW as NHWC; a shape of another rank as it is."""
+    """Converts NCHW to NHWC; a shape of another rank is not changed."""
     return (shape[0], *shape[2:], shape[1]) if len(shape) == 4 else shape
 
 
-# Those that the peers' scoreboard compares, and other tables with it.
+# The networks of the peers' scoreboard and of other tables.
 MEASURED = (
     "mobilenet_v1",
     "mobilenet_v2",
@@ -163,7 +163,7 @@ def make_variant(
 
 
 def _options(data_type: str, winograd: int | None) -> ExportOptions:
-    """What the converter passes on for a deployment that sets nothing more."""
+    """The converter's options for a deployment without further keys."""
     text = _DEPLOYMENT.format(data_type=data_type)
     options = export_options(load_deployment_text(text).models["network"])
     hints = dict(options.hints)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A small ONNX graph that `operators.py` measures, and what makes one."""
+"""A small ONNX graph that `operators.py` measures, and functions that build one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def tensors(constants: Constants) -> list[onnx.TensorProto]:
 
 
 def then_cast(case: Case, *types: int) -> Case:
-    """The case, its output cast to the types in turn, the last of them float."""
+    """The case with its output cast to each of the types, the last of which is
+    float.
+    """
     (node,) = case.nodes
     names = [*(f"t{i}" for i, _ in enumerate(types)), case.outputs[0]]
     first = onnx.NodeProto()
@@ -83,7 +85,9 @@ def then_cast(case: Case, *types: int) -> Case:
 
 
 def floats(*shape: int) -> NDArray[np.float32]:
-    """Seeded weights whose products with inputs neither grow nor vanish."""
+    """Random weights from a fixed seed; products with inputs neither grow nor
+    vanish.
+    """
     deviation = float(np.prod(shape[1:])) ** -0.5
     return np.random.default_rng(1).normal(0, deviation, shape).astype(np.float32)
 

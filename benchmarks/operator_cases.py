@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `operators.py` measures: operators at shapes that networks have."""
+"""The cases of `operators.py`: operators with shapes from real networks."""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def _reductions() -> list[Case]:
 
 
 def _resize(name: str, shape: Shape, size: tuple[int, int], mode: str) -> Case:
-    """Half-pixel coordinates, but of aligned corners where the name says so."""
+    """Half-pixel coordinates, or aligned corners if the name says so."""
     corners = "corners" in name
     node = helper.make_node(
         "Resize",
@@ -317,7 +317,8 @@ def _resizes() -> list[Case]:
         ),
         _resize(
             "resize bilinear, photo of 3 channels",
-            # Distances that are exact in float: else weights differ by rounding.
+            # Distances that are exact in float; otherwise weights would differ by
+            # rounding.
             (1, 3, 448, 672),
             (224, 224),
             "linear",

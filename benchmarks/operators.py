@@ -1,13 +1,13 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Single operators beside ONNX Runtime, fp32, at shapes that networks have.
+"""Single operators compared with ONNX Runtime, fp32, at shapes of real networks.
 
     python -m benchmarks.operators [--filter softmax] [--threads 1]
 
-Each is an ONNX model of its own, usually of one node, that both engines run in
-turns from and to memory of the caller, arrays that begin at a cache line. Images
-are NHWC for MACE and NCHW for ONNX Runtime, as each takes them. A ratio below 1
-means that MACE is faster. Outputs are compared first.
+Each is a separate ONNX model, usually of one node. Both engines run it in turns with
+the caller's memory, in arrays that begin at a cache line. Images are NHWC for MACE and
+NCHW for ONNX Runtime, the preferred order of each. A ratio below 1 means that MACE is
+faster. Outputs are compared first.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Array = NDArray[np.float32]
 
 
 def write_onnx(case: Case, path: Path) -> None:
-    """The model of a case as ONNX Runtime reads it."""
+    """The model of a case for ONNX Runtime."""
     graph = helper.make_graph(
         list(case.nodes),
         "operator",
@@ -101,7 +101,7 @@ def _channels_last(case: Case, array: Array) -> Array:
 
 
 def _aligned(array: Array) -> Array:
-    """A copy that begins at a cache line, as the engines' own memory does."""
+    """A copy that begins at a cache line, like the engines' own memory."""
     bytes_ = np.empty(array.nbytes + _CACHE_LINE, np.uint8)
     skip = -bytes_.ctypes.data % _CACHE_LINE
     copy = bytes_[skip : skip + array.nbytes].view(array.dtype).reshape(array.shape)
@@ -128,7 +128,7 @@ def measure(library: Library, case: Case, threads: int, seconds: float) -> Row:
     }
     session = open_session(source, threads)
     wanted = dict(zip(case.outputs, session.run(list(case.outputs), feeds)))
-    # Results are written to arrays made beforehand, as MACE's are.
+    # Results are written to preallocated arrays, like those of MACE.
     binding = session.io_binding()
     for name, array in feeds.items():
         binding.bind_cpu_input(name, array)

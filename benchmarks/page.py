@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the kept results on the page, or says that they are not there.
+"""Writes the tables of saved records to the page, or checks that they are there.
 
     python -m benchmarks.page [--check]
 
@@ -9,11 +9,11 @@ docs/development/benchmarks.md has places between two comments:
     <!-- results: NAME [TABLE ...] -->
     <!-- end of results -->
 
-Between them go the tables of benchmarks/results/NAME.json: all, or those that are
-named, if they have rows; and a line where nothing is measured yet. The word `chart`
+The tables of benchmarks/results/NAME.json are written between them: all tables, or the
+named ones, that have rows; and a line if nothing has been measured. The word `chart`
 stands for a picture beside the page, which the program's `draw(record, path, source)`
-makes. With --check nothing is written, and the exit status is 1 if a place is not as
-its record has it, or if the page shows no place of a record.
+draws. With --check nothing is written, and the exit status is 1 if a place differs from
+its record, or if a record has no place on the page.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ Read = Callable[[str], Record]
 
 
 def digest(kept: Record) -> str:
-    """What a picture of a record carries, to be known as its picture."""
+    """The checksum in a picture that shows from which record it was drawn."""
     text = json.dumps(asdict(kept), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def fill(text: str, read: Read = record.read) -> str:
-    """The page with every place as its record has it.
+    """The page with every place filled from its record.
 
     Raises:
         RecordError: a place names a table that its record does not have, or
@@ -87,7 +87,7 @@ def _body(name: str, wanted: list[str], kept: Record) -> str:
 
 
 def shown(text: str) -> dict[str, set[str]]:
-    """Names of the records on the page, with the tables that are named."""
+    """Names of the records on the page, with the named tables."""
     found: dict[str, set[str]] = {}
     for match in _PLACE.finditer(text):
         name, *tables = match["words"].split()
@@ -96,12 +96,12 @@ def shown(text: str) -> dict[str, set[str]]:
 
 
 def picture(name: str) -> Path:
-    """Where the chart of a record goes."""
+    """The path of a record's chart."""
     return PAGE.with_name(f"{name}.png")
 
 
 def picture_source(path: Path) -> str:
-    """What a picture carries to be known by, see digest(); empty without."""
+    """The checksum in a picture, see digest(); empty if there is none."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -112,7 +112,7 @@ def picture_source(path: Path) -> str:
 
 
 def problems(text: str, read: Read = record.read) -> list[str]:
-    """What differs between the page and the records."""
+    """The differences between the page and the records."""
     wrong = []
     if fill(text, read) != text:
         wrong.append(f"{PAGE.name} is not as benchmarks/results has it")

@@ -1,11 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Results that are kept: what a page may show, and where it comes from.
-
-A program that measures has `--record NAME`, which keeps what it measured as
-`benchmarks/results/NAME.json`, with the machine, the day and the commit. It has
-a function `tables(data)` too, which makes tables of that. `benchmarks.page`
-puts these on the page; so no figure is there that was typed.
+"""Saved results for the page, with their origin. A program that measures has `--record
+NAME`, which saves its measurements as `benchmarks/results/NAME.json`, with the machine,
+the date and the commit. Its function `tables(data)` makes tables of them.
+`benchmarks.page` writes these to the page, so that no figure is typed by hand.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from mace.python.tools.atomic import atomic_write
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks/results"
 _NAME = re.compile(r"[a-z0-9_]+")
-# Changes of these do not change what is measured.
+# Changes to these files do not affect measurements.
 _NO_CODE = (":!docs", ":!benchmarks/results", ":!*.md")
 
 
@@ -41,7 +39,7 @@ class RecordError(Exception):
 
 
 class NoRecordError(RecordError):
-    """It is not there."""
+    """The record does not exist."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +63,12 @@ class Record:
     data: Any
 
     def tables(self) -> list[Table]:
-        """As the program shows them."""
+        """The tables, as the program prints them."""
         made: list[Table] = importlib.import_module(self.program).tables(self.data)
         return made
 
     def origin(self) -> str:
-        """A line that says what the figures were measured with."""
+        """A line that names the origin of the figures."""
         versions = [f"{name} {version}" for name, version in self.versions.items()]
         parts = [
             f"`{self.program}`",
@@ -82,7 +80,7 @@ class Record:
 
 
 def read(name: str, folder: Path = RESULTS) -> Record:
-    """A kept record. RecordError if it is not there or none."""
+    """Reads a record. RecordError if it is missing or invalid."""
     path = folder / f"{name}.json"
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
@@ -96,7 +94,7 @@ def read(name: str, folder: Path = RESULTS) -> Record:
 
 
 def write(record: Record, path: Path) -> None:
-    """Keeps a record."""
+    """Saves a record."""
     with atomic_write(path, "w") as stream:
         stream.write(json.dumps(asdict(record), indent=1) + "\n")
 
@@ -108,7 +106,7 @@ def machine() -> str:
         key, _, value = line.partition(":")
         info.setdefault(key.strip(), value.strip())
     name = info.get("model name") or platform.machine()
-    # Clouds call several generations by one name.
+    # Clouds use one name for several generations of processors.
     if "cpu family" in info and "model" in info:
         name += f" (family {info['cpu family']}, model {info['model']})"
     count = len(os.sched_getaffinity(0))
@@ -116,7 +114,7 @@ def machine() -> str:
 
 
 def commit() -> str:
-    """Of the sources here, with "+" if they were changed. Empty without git."""
+    """The commit of the sources, with "+" if they were changed. Empty without git."""
     head = _git("rev-parse", "--short=10", "HEAD")
     if head is None:
         return ""
@@ -137,13 +135,13 @@ def _git(*arguments: str) -> str | None:
 
 
 def _console() -> Console:
-    """A file takes lines of any width; most tables fit in this one."""
+    """A console; for files its width is one in which most tables fit."""
     return Console() if sys.stdout.isatty() else Console(width=160)
 
 
 @dataclass(frozen=True)
 class Recorder:
-    """Shows what a program measured, and keeps it if that was asked for.
+    """Prints measurements, and saves them if this was requested.
 
     Attributes:
         program: the module that measures.
@@ -158,7 +156,7 @@ class Recorder:
 
     def finish(self, data: Any, versions: Mapping[str, str] | None = None) -> Record:
         """Prints the tables of `data`, and writes the record."""
-        # Through JSON, so that a page sees exactly what is printed now.
+        # Converted through JSON, so that the page gets exactly what is printed now.
         record = Record(
             self.program,
             machine(),
@@ -176,7 +174,7 @@ class Recorder:
 
 
 def _rounded(data: Any) -> Any:
-    """Seven digits are more than any table shows."""
+    """Rounds to seven digits, which are more than any table shows."""
     if isinstance(data, float):
         return float(f"{data:.7g}")
     if isinstance(data, dict):
@@ -187,7 +185,7 @@ def _rounded(data: Any) -> Any:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds what `recorder` reads."""
+    """Adds the arguments that `recorder` reads."""
     group = parser.add_argument_group("keeping the figures for the page")
     group.add_argument(
         "--record",
@@ -224,11 +222,11 @@ def recorder(
 
 
 def refuse(message: str) -> NoReturn:
-    """Ends the program: its request is wrong."""
+    """Ends the program with an error in the request."""
     sys.stderr.write(message + "\n")
     raise SystemExit(2)
 
 
 def names(folder: Path = RESULTS) -> Iterable[str]:
-    """Of all records that are kept."""
+    """The names of all saved records."""
     return sorted(path.stem for path in folder.glob("*.json"))

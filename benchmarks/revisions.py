@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two revisions of MACE side by side, in turns, on the same model files.
+"""Compares two revisions of MACE, in turns, on the same model files.
 
     python -m benchmarks.revisions --before COMMIT [--after COMMIT]
 
@@ -31,7 +31,7 @@ from mace.python.tools.bazel_command import bazel_command
 
 _TARGET = "//mace/tools:mace_run"
 _TREES = ROOT / "build/benchmarks/revisions"
-# What is compared: title, and how the ratio is made of the samples.
+# The compared values: title, and the function that computes the ratio.
 _MEASURES = {
     "create": "create ms",
     "first": "first result ms",
@@ -42,7 +42,7 @@ _MEASURES = {
 
 @dataclass(frozen=True)
 class Sample:
-    """One process: milliseconds, and MiB."""
+    """The measurements of one process, in milliseconds and MiB."""
 
     create: float
     first: float
@@ -73,11 +73,11 @@ def _output(*command: str) -> str:
 
 
 def sample(program: Path, network: Network, threads: int, runs: int) -> Sample:
-    """One process that makes an engine and runs it."""
+    """Runs one process that creates an engine and runs it."""
     flags = [
         f"--num_threads={threads}",
         f"--round={runs}",
-        # As an application runs it: chains of operators, no look at weights.
+        # Like an application: chains of operators, no checks of values.
         "--out_of_range_check=false",
         "--check_weights=false",
     ]
@@ -98,10 +98,10 @@ def compare(
     rounds: int,
     runs: int,
 ) -> dict[str, list[Sample]]:
-    """Samples of both, taken in turns."""
+    """Samples of both revisions, taken in turns."""
     samples: dict[str, list[Sample]] = {name: [] for name in programs}
     for number in range(rounds):
-        # Neither is always the one that follows the other.
+        # Alternates which revision runs first.
         order = list(programs)[:: 1 if number % 2 == 0 else -1]
         for name in order:
             samples[name].append(sample(programs[name], network, threads, runs))
@@ -109,7 +109,7 @@ def compare(
 
 
 def figures(samples: Sequence[Sample], measure: str) -> tuple[float, float]:
-    """Minimum and median; every inference counts as one."""
+    """Minimum and median; every inference counts separately."""
     if measure == "run":
         values = [value for one in samples for value in one.run]
     else:
@@ -134,7 +134,7 @@ def _parse() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Measures and prints; 1 if --limit is not held."""
+    """Measures and prints; returns 1 if --limit is exceeded."""
     args = _parse()
     programs = {"before": build(args.before), "after": build(args.after)}
     sizes = {name: path.stat().st_size for name, path in programs.items()}

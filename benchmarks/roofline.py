@@ -1,19 +1,18 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where each operator of a network stands below the processor's peak.
+"""The rate of each operator of a network compared with the processor's peak.
 
     python -m benchmarks.roofline [--model resnet50] [--threads 1] [--winograd 0]
 
-`mace_run` measures the peak rates of multiply-adds and of memory in the same
-process as the operators. `of peak` is what an operator reaches of the rate of
-multiply-adds. It can't take less than the longer of the two times that the
-peaks allow for its multiply-adds and for the bytes that it must read and
-write: `bound` says which, `of bound` how near it came. Winograd convolutions
-do fewer multiply-adds than are counted, and may exceed 100 % of both.
+`mace_run` measures the peak rates of multiply-adds and of memory in the same process as
+the operators. `of peak` is the share of the peak rate of multiply-adds that an operator
+reaches. The time of an operator is at least the longer of two times: the one for its
+multiply-adds and the one for the bytes that it must read and write, both at peak rate.
+`bound` names the longer one, `of bound` is the share of its rate. Winograd convolutions
+need fewer multiply-adds than are counted, and may exceed 100 % of both.
 
-Other work of the computer slows the measurement of a peak as it does all else:
-while direct convolutions are faster than the peak, more processes are measured.
-
+Other work of the computer slows down the measurement of a peak, too: while direct
+convolutions are faster than the peak, more processes are measured.
 With --require SHARE the exit status is 1 if a direct convolution (neither
 Winograd nor depthwise) of at least --large million multiply-adds has less of
 the peak. Several processes are measured; each operator counts by its least time,
@@ -40,25 +39,25 @@ _EXPLAINED = re.compile(
     r"^I \S+ \d+ \w+ '(?P<name>.*)' [A-Z]+ (?P<kernel>.*?) ?\b[a-z]+\d+\[", re.MULTILINE
 )
 LARGE_MMAC = 50.0
-# A direct convolution can be no faster than the peak, but for the clock's moods.
+# A direct convolution cannot exceed the peak, except if the clock rate changes.
 _ABOVE_PEAK = 1.03
 _MOST_PROCESSES = 12
 
 
 @dataclass(frozen=True)
 class Peak:
-    """What the processor reaches, per ms."""
+    """The peak rates of the processor, per ms."""
 
     macs: float
-    # What lies in the caches is read faster than from memory: the rate of
-    # data that fits them bounds from below.
+    # Data in the caches is read faster than from memory: the lower bound uses the rate
+    # of data that fits the caches.
     cache_bytes: float
     memory_bytes: float
 
 
 @dataclass(frozen=True)
 class Row:
-    """An operator, and its least time.
+    """An operator, and its minimum time.
 
     Attributes:
         kernel: what computes it, as `--explain` has it; may be empty.
@@ -84,18 +83,18 @@ class Row:
         return self.macs / self.ms / peak.macs
 
     def bound(self, peak: Peak) -> tuple[str, float]:
-        """What would limit it at the peak, and the least time that allows."""
+        """The limiting resource at the peak rates, and the least time."""
         compute, memory = self.macs / peak.macs, self.bytes / peak.cache_bytes
         return ("compute", compute) if compute >= memory else ("memory", memory)
 
 
 def kernels(log: str) -> dict[str, str]:
-    """The kernel of each operator, from what `--explain` wrote."""
+    """The kernel of each operator, from the output of `--explain`."""
     return {found["name"]: found["kernel"] for found in _EXPLAINED.finditer(log)}
 
 
 def rows(report: dict[str, Any], log: str = "") -> list[Row]:
-    """Operators of a report that `mace_run --report_json` wrote."""
+    """Operators in a report of `mace_run --report_json`."""
     chosen = kernels(log)
     return [
         Row(
@@ -127,12 +126,12 @@ def _dims(shape: Iterable[int]) -> str:
 
 
 def least(runs: list[list[Row]]) -> list[Row]:
-    """Each operator with its least time of all runs."""
+    """Each operator with its minimum time of all runs."""
     return [min(same, key=lambda row: row.ms) for same in zip(*runs)]
 
 
 def grouped(found: Iterable[Row]) -> list[list[Row]]:
-    """Operators that do the same work, in the order of the first ones."""
+    """Groups operators that do the same work, in the order of the first ones."""
     return _by(found, lambda row: (row.kind, row.kernel, row.output, row.filter))
 
 
@@ -144,7 +143,7 @@ def _by(found: Iterable[Row], key: Callable[[Row], object]) -> list[list[Row]]:
 
 
 def large_direct(found: Iterable[Row], mmac: float) -> list[Row]:
-    """Those that a processor's peak is to be reached by."""
+    """The operators for which the required share of the peak applies."""
     return [row for row in found if row.direct and row.macs >= mmac * 1e6]
 
 
@@ -333,7 +332,7 @@ def main() -> int:
 
 
 def missed(found: list[Row], peak: Peak, share: float | None) -> int:
-    """Exit status; tells which have less than the share."""
+    """The exit status; prints which operators are below the share."""
     if share is None:
         return 0
     slow = [row for row in found if row.of_peak(peak) < share]

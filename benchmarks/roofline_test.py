@@ -101,7 +101,7 @@ def test_rows_of_equal_work_are_one() -> None:
         *("2", "60.0", "0.900", "66.7"),
         *("66.7%", "67%"),
     )
-    # The slowest of them is what a limit is for.
+    # The limit applies to the slowest of them.
     assert direct.rows == [
         ("gemm", "1x4", "4x1x1x8", "2", "60.0", "0.900", "66.7", "66.7%", "60.0%")
     ]
@@ -123,5 +123,5 @@ def test_a_share_of_the_peak_is_required(capsys: pytest.CaptureFixture[str]) -> 
     assert missed(found, _PEAK, 0.8) == 0
     assert missed(found, _PEAK, 0.85) == 1
     assert "gemm 1x4, filter 4x1x1x8: 80.0%" in capsys.readouterr().err
-    # Nothing that large is no proof.
+    # If no operator is large enough, nothing is shown, which is a failure.
     assert missed([], _PEAK, 0.85) == 1

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`mace_run`, where a benchmark needs what the program itself tells."""
+"""Runs `mace_run`, for benchmarks that need its own output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MACE_RUN = ROOT / "bazel-bin/mace/tools/mace_run"
 
 
 def require_program(program: Path) -> None:
-    """Exit status 2 with what to do unless the program is there."""
+    """Ends with status 2 and advice unless the program exists."""
     if not program.exists():
         sys.stderr.write(
             f"{program} is missing: bazel build //mace/tools:mace_run, or name "
@@ -28,7 +28,7 @@ def require_program(program: Path) -> None:
 
 
 def model_arguments(network: Network) -> list[str]:
-    """What names a model, its input and its output."""
+    """The arguments for a model, its input and its output."""
 
     def text(shape: tuple[int, ...]) -> str:
         return ",".join(map(str, shape))
@@ -45,7 +45,7 @@ def model_arguments(network: Network) -> list[str]:
 
 
 def report(command: Sequence[str], flags: Sequence[str]) -> tuple[dict[str, Any], str]:
-    """Runs it once: what `--report_json` holds, and what it printed.
+    """Runs it once; returns the report of `--report_json`, and the output.
 
     Raises:
         SystemExit: it failed, with its own message, or cannot be started.
@@ -57,7 +57,7 @@ def report(command: Sequence[str], flags: Sequence[str]) -> tuple[dict[str, Any]
             done = subprocess.run(
                 arguments, capture_output=True, text=True, check=False
             )
-        except OSError as error:  # for another processor, say
+        except OSError as error:  # for another processor, for example
             raise SystemExit(f"{command[0]}: {error.strerror}") from None
         if done.returncode != 0:
             raise SystemExit(done.stderr)

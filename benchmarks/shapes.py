@@ -1,15 +1,15 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Input shapes that change from run to run, beside one that stays.
+"""Input shapes that change from run to run, compared with a constant shape.
 
     python -m benchmarks.shapes [--rounds 2000] [--record NAME]
 
-A small convolutional network (so small that the engine's own time shows) runs on
-eight sizes of image. Each is timed twice, by turns: in a row, and when the other
-seven come between. The engine keeps what it prepared for the last eight shapes, so
-that to come back to one should cost nothing; the exit status is 1 when it costs
-more than 5 us a run. With a ninth shape each run prepares again: that time is told
-for comparison. The resident memory is compared between the second round of the
+A small convolutional network (so small that the engine's own time is visible) runs on
+eight sizes of image. Each size is timed twice, in turns: in consecutive runs, and with
+the other seven sizes in between. The engine keeps what it prepared for the last eight
+shapes, so that using one of them again should cost nothing; the exit status is 1 if it
+costs more than 5 us per run. With a ninth shape, each run prepares again: that time is
+printed for comparison. The resident memory is compared between the second round of the
 eight shapes and the last.
 """
 
@@ -39,7 +39,7 @@ _FOLDER = ROOT / "build/benchmarks"
 _LIMIT_US = 5.0
 _CHANNELS = 8
 _LAYERS = 6
-# Of what an engine keeps.
+# The number of shapes for which an engine keeps its preparation.
 _SHAPES = 8
 _SIZES = tuple(range(8, 8 + _SHAPES + 1))
 _DEPLOYMENT = """
@@ -62,7 +62,7 @@ models:
 
 
 def make_model() -> Path:
-    """Converts the network; path of the MACE model without suffix."""
+    """Converts the network; returns the path of the MACE model without suffix."""
     rng = np.random.default_rng(1)
     nodes, weights, name = [], [], "x"
     for layer in range(_LAYERS):
@@ -95,13 +95,13 @@ def _bind(engine: Engine, size: int) -> Bound:
 
 def measure(library: Library, rounds: int) -> dict[str, Any]:
     """Microseconds of each size, three times, and the growth of memory."""
-    # Arrays, which do not grow as lists would.
+    # Arrays, which do not grow, unlike lists.
     few = rounds // 10
     alone = np.zeros((_SHAPES, rounds // _SHAPES, _SHAPES))
     turns = np.zeros((_SHAPES, rounds))
     beyond = np.zeros((_SHAPES + 1, few))
     for samples in (alone, turns, beyond):
-        samples.fill(0)  # so that their pages are there
+        samples.fill(0)  # so that their pages are mapped
     resident = 0
     with library.engine(make_model(), threads=1) as engine:
         calls = [_bind(engine, size) for size in _SIZES]

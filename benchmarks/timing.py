@@ -17,7 +17,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Times:
-    """Milliseconds of one side."""
+    """The times of one side, in milliseconds."""
 
     minimum: float
     median: float

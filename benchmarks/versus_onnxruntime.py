@@ -1,12 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time per inference beside ONNX Runtime, fp32.
+"""Time per inference compared with ONNX Runtime, fp32.
 
     python -m benchmarks.versus_onnxruntime [--threads 1] [--models NAME ...]
 
-Both engines are in one process, have the same weights and input, and take
-turns. A ratio below 1 means that MACE is faster. Outputs are compared first:
-numbers of engines that disagree would mean nothing.
+Both engines run in one process, in turns, with the same weights and input. A ratio
+below 1 means that MACE is faster. Outputs are compared first, because times of engines
+with different results would be meaningless.
 """
 
 from __future__ import annotations

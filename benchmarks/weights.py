@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Weights stored in 32, 16 and 8 bits: time, size and answers.
+"""Weights stored in 32, 16 and 8 bits: time, size and outputs.
 
     python -m benchmarks.weights [--models mobilenet_v2 ...] [--threads 1]
 
@@ -31,8 +31,8 @@ from mace.python.tools.export.storage import Storage
 from mace.python.tools.ir import DataType, Graph, GraphBuilder
 from mace.python.tools.validate.metrics import compute_metrics
 
-# Rows, K, outputs: the classifier of ResNet-50; a layer of VGG and one of a
-# transformer, which exceed most caches; and several rows of the latter.
+# Rows, K, outputs: the classifier of ResNet-50; layers of VGG and of a transformer,
+# which exceed most caches; and several rows of the latter.
 LAYERS = ((1, 2048, 1000), (1, 4096, 4096), (1, 3072, 12288), (16, 3072, 12288))
 _STORED = {
     "float32": ExportOptions(),
@@ -58,7 +58,7 @@ class Case:
 
 
 def layer(rows: int, depth: int, columns: int) -> Case:
-    """A fully connected layer with weights as training starts from."""
+    """A fully connected layer with weights as at the start of training."""
     rng = np.random.default_rng(0)
     weights = rng.standard_normal((columns, depth)).astype(np.float32) / depth**0.5
     name = f"fully_connected_{rows}x{depth}x{columns}"
@@ -102,7 +102,7 @@ def network(name: str) -> Case:
 def measure(
     case: Case, library: Library, threads: int, seconds: float
 ) -> dict[str, tuple[Times, NDArray[np.float32]]]:
-    """Times and answers, by what the weights are stored in."""
+    """Times and outputs, by storage type of the weights."""
     calls, results = {}, {}
     with ExitStack() as engines:
         for stored, path in case.models.items():
@@ -116,7 +116,7 @@ def measure(
 
 
 def compare(case: Case, library: Library, threads: int, seconds: float) -> Any:
-    """Times, size and answers, by what the weights are stored in."""
+    """Times, size and outputs, by storage type of the weights."""
     found = measure(case, library, threads, seconds)
     whole = found["float32"][1]
     rows = {

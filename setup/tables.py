@@ -18,7 +18,7 @@ from typing import Dict, List, Optional, Tuple
 _ROOT = Path(__file__).resolve().parents[1]
 _TASK = re.compile(r"^  ([a-z]+) {2,}\S", re.MULTILINE)
 _TITLES = {"apt": "Packages of the distribution", "pip": "Python packages"}
-# The one that means all others.
+# The task that includes all others.
 _ALL = "all"
 
 # Kind and name of a package.
@@ -43,7 +43,7 @@ def tasks() -> List[str]:
 
 
 def packages(task: str) -> Dict[Package, str]:
-    """What a task needs, and what each is good for."""
+    """The packages of a task, and the use of each."""
     found: Dict[Package, str] = {}
     for line in _setup("--for", task, "--list").splitlines():
         kind, name, use = line.split(None, 2)

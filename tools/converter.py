@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts, runs, validates and benchmarks models: see ``-h``.
 
-A thin door: it finds a Python that has the packages the tools need (this one,
-or .venv of this checkout) and hands over to mace/python/tools/cli. It avoids
-new syntax, so that an old Python still gets to say that it is too old.
+It finds a Python with the packages that the tools need (this one, or .venv of this
+checkout) and calls mace/python/tools/cli. It uses no new syntax, so that an old Python
+can report that it is too old.
 """
 
 import _signal  # what `signal` is made of; that one takes long to import
 
-# Nothing is to be tidied up yet: Ctrl-C ends this at once, without a traceback.
+# Nothing must be cleaned up yet, so Ctrl-C ends this immediately, without a traceback.
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
@@ -49,7 +49,7 @@ def _missing() -> "list[str]":
 
 
 def _enter_venv() -> None:
-    """Starts over in .venv, unless this is it or there is none."""
+    """Starts again in .venv, unless this is it or it does not exist."""
     python = os.path.join(_VENV, "bin", "python")
     if os.path.realpath(sys.prefix) == os.path.realpath(_VENV):
         return

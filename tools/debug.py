@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looks at programs on devices (gdb, logcat, symbolize, memory): see ``-h``.
 
-A thin door to mace/python/tools/debug.
+The entry point of mace/python/tools/debug.
 """
 
 from __future__ import annotations
 
 import _signal  # what `signal` is made of; that one takes long to import
 
-# Nothing is to be tidied up yet: Ctrl-C ends this at once, without a traceback.
+# Nothing must be cleaned up yet, so Ctrl-C ends this immediately, without a traceback.
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the thin entry points beside it share."""
+"""Code shared by the entry points in this folder."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _VENV = os.environ.get("MACE_VENV") or os.path.join(_ROOT, ".venv")
 def run_room(room: str, script: str) -> int:
     """Runs ``main`` of a module below mace/python/tools; its exit status.
 
-    Starts over in the virtual environment of the checkout if this Python lacks
-    a package that the room needs.
+    Starts again in the virtual environment of the checkout if this Python lacks a
+    package.
 
     Args:
         room: its dotted name.

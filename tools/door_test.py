@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The thin entry points, started by a Python without packages."""
+"""Tests the entry points with a Python without packages."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_ctrl_c_at_the_start_shows_no_traceback(
         capture_output=True,
         text=True,
         check=False,
-        # Not ignored, whoever started the tests.
+        # SIGINT is not ignored, whoever started the tests.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert started.returncode == status

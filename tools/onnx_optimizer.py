@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simplifies an ONNX file before it is converted: see ``-h``.
 
-A thin door to mace/python/tools/importers/onnx/optimizer_command.py.
+The entry point of mace/python/tools/importers/onnx/optimizer_command.py.
 """
 
 from __future__ import annotations
 
 import _signal  # what `signal` is made of; that one takes long to import
 
-# Nothing is to be tidied up yet: Ctrl-C ends this at once, without a traceback.
+# Nothing must be cleaned up yet, so Ctrl-C ends this immediately, without a traceback.
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 

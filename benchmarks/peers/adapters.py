@@ -1,11 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each engine behind the same three steps: import, create, run.
-
-Used inside a worker process only. An adapter does what an application that
-cares for speed would do: buffers are bound once where the engine allows it,
-and a run takes a float array to a float array. fp32 is asked for where an
-engine would otherwise choose.
+"""Gives all engines the same three steps: import, create, run. Used only in a worker
+process. An adapter works like an application that needs speed: buffers are bound once
+if the engine allows it, and a run takes a float array and returns a float array. fp32
+is requested if an engine would otherwise use another precision.
 """
 
 from __future__ import annotations
@@ -125,7 +123,7 @@ class OnnxRuntime(Adapter):
 
 
 class OpenVino(Adapter):
-    """Asked for fp32, as the other engines compute."""
+    """Configured for fp32, in which the other engines compute."""
 
     hints: dict[str, Any] = {"INFERENCE_PRECISION_HINT": "f32"}  # noqa: RUF012
 
@@ -157,7 +155,7 @@ class OpenVino(Adapter):
 
 
 class OpenVinoDefault(OpenVino):
-    """Left to choose its precision."""
+    """Chooses its precision itself."""
 
     hints: dict[str, Any] = {}  # noqa: RUF012
 
@@ -169,7 +167,7 @@ class LiteRt(Adapter):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        # LiteRT imports OpenVINO where it finds it, and would pay for it.
+        # LiteRT imports OpenVINO if it finds it, which would take time.
         sys.modules["openvino"] = None  # type: ignore[assignment]
         self._library = import_module("ai_edge_litert.interpreter")
         self._image = job.image
@@ -189,7 +187,7 @@ class LiteRt(Adapter):
         self._result = self._interpreter.get_tensor(self._output)
 
     def output(self) -> Array:
-        # Only outputs of 1x1 are written by tflite.py: both orders are one.
+        # tflite.py writes only outputs of 1x1, for which both orders are equal.
         return np.asarray(self._result, np.float32).ravel()
 
 
@@ -199,7 +197,7 @@ class Ncnn(Adapter):
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         self._library = import_module("ncnn")
-        # A Mat of an array does not keep it alive; a clone has its own.
+        # A Mat made from an array does not keep the array alive; a clone has a copy.
         self._image = self._library.Mat(job.image[0]).clone()
 
     def create(self) -> Callable[[], None]:
@@ -231,7 +229,7 @@ class Ncnn(Adapter):
 
 
 class NcnnHalf(Ncnn):
-    """In fp16 where the CPU has it."""
+    """In fp16, if the CPU supports it."""
 
     half = True
 
@@ -278,7 +276,7 @@ class Mnn(Adapter):
 
 
 class MnnHalf(Mnn):
-    """In fp16 where the CPU has it."""
+    """In fp16, if the CPU supports it."""
 
     precision = "low"
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The scoreboard as a picture."""
+"""Draws the scoreboard as a picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from benchmarks.peers.results import (
 
 matplotlib.use("Agg")
 
-# MACE stands out; the others are told apart by hue at equal strength.
+# MACE has a strong colour; the others differ in hue at equal strength.
 _COLORS = {
     "mace": "#d1495b",
     "mace_bf16": "#e7a2ab",
@@ -36,7 +36,7 @@ _COLORS = {
 # Keeps a number readable where the line of the best peer crosses it.
 _BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 _INK, _FAINT = "#333333", "#dddddd"
-# A bar longer than this is cut, with its value written on it.
+# A longer bar is cut off, and its value is written on it.
 _LIMIT = 2.5
 
 

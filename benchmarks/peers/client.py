@@ -1,10 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The other end of a worker: starts the process, asks, and holds it still.
-
-A worker that is not asked is stopped by a signal. Otherwise the threads of
-one engine, which some let spin long after a run, would take the cores of the
-next.
+"""The parent of a worker: starts the process, sends requests, and stops it between
+them. A worker that waits for a request is stopped by a signal. Otherwise the threads of
+one engine, which may spin long after a run, would use cores that the next engine needs.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-# Longer than any engine takes for a request on a slow machine.
+# Longer than any engine takes for a request, even on a slow machine.
 TIMEOUT_SECONDS = 300.0
 
 
@@ -53,7 +51,7 @@ class Client:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # A stopped process ends only by SIGKILL; there is nothing to save.
+        # A stopped process ends only by SIGKILL; it has nothing to save.
         self._process.kill()
         self._process.communicate()
 
@@ -84,8 +82,8 @@ class Client:
         if not line:
             raise WorkerError(self._ending())
         self._process.send_signal(signal.SIGSTOP)
-        # Returns when all its threads stand still. WNOWAIT leaves the status
-        # of one that ended to subprocess.
+        # Returns when all its threads have stopped. WNOWAIT leaves the status of a
+        # process that ended to subprocess.
         how = os.WSTOPPED | os.WEXITED | os.WNOWAIT
         os.waitid(os.P_PID, self._process.pid, how)
         self._stopped = True

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A worker process with ONNX Runtime, as the engine that tests have anyway."""
+"""Tests a worker process with ONNX Runtime, which tests need anyway."""
 
 from __future__ import annotations
 

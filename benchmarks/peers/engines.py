@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The engines that are compared, without loading any of them."""
+"""Lists the compared engines, without loading any of them."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _ENGINES = {
     "mace_bf16": Engine(
         "MACE bf16", "mace_bf16", "", fp32=False, rival="openvino_default"
     ),
-    # What OpenVINO does unless told otherwise: bf16 where the CPU has it.
+    # OpenVINO's default: bf16 if the CPU supports it.
     "openvino_default": Engine("OpenVINO default", "onnx", "openvino", fp32=False),
 }
 ENGINES = MappingProxyType(_ENGINES)
-# The answer that the others must give.
+# The engine whose outputs are the reference.
 REFERENCE = "onnxruntime"
 
 
 def product(engine: str) -> str:
-    """What an engine is a configuration of, as people read it."""
+    """The product of which an engine is a configuration, for people."""
     package = ENGINES[engine].package
     return next(e.label for e in ENGINES.values() if e.package == package)

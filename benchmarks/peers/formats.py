@@ -1,9 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One network in the format of each engine, all made of the same ONNX file.
-
-Files are made once and found again under build/benchmarks/peers, named after
-what they were made of.
+"""One network in the format of each engine, all made from the same ONNX file. Files are
+made once and kept in build/benchmarks/peers, with names that contain a checksum of
+their source.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class FormatError(Exception):
 
 
 def require_engines() -> None:
-    """SystemExit unless setup.sh installed the engines it now lists."""
+    """SystemExit unless setup.sh has installed the engines in its current list."""
     installed = VENV / "installed.txt"
     wanted = HERE / "requirements.txt"
     if not installed.is_file() or installed.read_bytes() != wanted.read_bytes():
@@ -70,7 +69,7 @@ def make_model(network: Network, form: str) -> Path:
 
 
 def _plain_onnx(network: Network) -> Path:
-    """The ONNX file, said so that every reader understands it alike.
+    """The ONNX file, in a form that all readers interpret in the same way.
 
     ONNX before IR version 4 lists weights among the inputs of the graph, and
     some engines then ask for them. Softmax before opset 13 has axis 1 unless
@@ -103,7 +102,7 @@ def _plain_onnx(network: Network) -> Path:
 
 
 def _call(command: list[str], folder: Path, name: str) -> str:
-    """Runs a converter and returns what it wrote."""
+    """Runs a converter and returns its output."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -130,10 +129,10 @@ def _ncnn(source: Path, folder: Path) -> None:
     programs = list(VENV.glob("lib/python*/site-packages/pnnx/pnnx"))
     if not programs:
         raise FormatError("the pnnx package has no program for this computer")
-    # It writes all its results beside its input.
+    # pnnx writes all its results beside its input.
     shutil.copyfile(source, folder / "network.onnx")
     text = _call([str(programs[0]), "network.onnx", "fp16=0"], folder, "pnnx")
-    # It writes what it cannot translate as layers that ncnn does not have.
+    # pnnx writes what it cannot translate as layers that ncnn does not have.
     left = sorted(set(re.findall(r"^ignore (\S+) \S+ param", text, re.MULTILINE)))
     if left:
         raise FormatError(f"pnnx cannot translate {', '.join(left)}")

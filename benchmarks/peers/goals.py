@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What MACE wants to reach beside its peers, and whether a scoreboard shows it."""
+"""MACE's goals in comparison with the peers, and whether a scoreboard reaches them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from benchmarks.tables import Table
 
 TOLERANCE = 1e-4  # of the largest output
 MACE = "mace"
-# The one network whose memory is judged; the table of memory has them all.
+# The network whose memory has a goal; the table of memory has all networks.
 MEMORY_NETWORK = "mobilenet_v1"
-# A value, and the case that it is of.
+# A value, and the case in which it was measured.
 _Found = Tuple[float, str]
 
 
@@ -53,7 +53,7 @@ class Goal:
 
 
 def goals(board: Scoreboard) -> list[Goal]:
-    """All of them, in the order that they are told."""
+    """All goals, in the order in which they are printed."""
     times, firsts = _ratios(board, time_ms), _ratios(board, first_ms)
     memory = _ratios(board, memory_mb, MEMORY_NETWORK)
     errors = [(c.error, c.network) for c in board.of(MACE) if c.error is not None]
@@ -83,7 +83,7 @@ def goals(board: Scoreboard) -> list[Goal]:
 
 
 def _ratios(board: Scoreboard, measure: Measure, network: str = "") -> list[_Found]:
-    """MACE's, of one network or all."""
+    """MACE's ratios, for one network or all."""
     return [
         (ratio, f"{cell.network}, {threads_text(cell.threads)}")
         for cell in board.of(MACE)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, and the ratios that follow from it."""
+"""The measurements, and the ratios computed from them."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Cell:
 
     @property
     def case(self) -> tuple[str, int]:
-        """Which cells it is compared with."""
+        """The key of the cells with which it is compared."""
         return self.network, self.threads
 
 
 @dataclass(frozen=True)
 class Duel:
-    """An engine beside its rival, with one number of threads.
+    """An engine compared with its rival, for one number of threads.
 
     Attributes:
         networks: the ratio of their best times, by network.
@@ -146,7 +146,7 @@ class Scoreboard:
         return geometric_mean(ratio for ratio in ratios if ratio is not None)
 
     def duels(self) -> list[Duel]:
-        """Of the engines that have a rival, where both were timed."""
+        """The duels of engines that have a rival, if both were timed."""
         cells = {(*cell.case, cell.engine): cell for cell in self.timed()}
         found = []
         for threads in sorted({cell.threads for cell in self.cells}):
@@ -164,14 +164,14 @@ class Scoreboard:
         return found
 
     def data(self) -> dict[str, Any]:
-        """What is measured, for JSON; the ratios follow from it."""
+        """The measurements, for JSON; ratios are computed from them."""
         return {"seed": self.seed, "cells": [asdict(cell) for cell in self.cells]}
 
     @staticmethod
     def of_data(
         data: dict[str, Any], machine: str, versions: dict[str, str]
     ) -> Scoreboard:
-        """What `data()` was made of."""
+        """The scoreboard from the result of `data()`."""
         cells = [
             Cell(
                 **{
@@ -186,7 +186,7 @@ class Scoreboard:
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:
-    """None for no values."""
+    """The geometric mean; None if there are no values."""
     logarithms = [math.log(value) for value in values]
     if not logarithms:
         return None

@@ -118,7 +118,7 @@ def test_goals_are_held_against_the_worst_cell(board: Scoreboard) -> None:
     assert (worst.value, worst.case, worst.met) == (4.5, "b, 1 thread", False)
     error = found["largest difference from ONNX Runtime"]
     assert (error.value, error.met) == (0.0, True)
-    # One number of threads says nothing of a second one.
+    # With one number of threads, the gain of a second thread is unknown.
     assert found["1 thread / 2 threads, worst"].met is None
     cells = [_cell("mace", 3.7), _cell("mace", 2.0, threads=2)]
     (speedup,) = (

@@ -1,12 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""MACE beside ONNX Runtime, OpenVINO, LiteRT, ncnn and MNN.
+"""MACE compared with ONNX Runtime, OpenVINO, LiteRT, ncnn and MNN.
 
     bash benchmarks/peers/setup.sh
     python -m benchmarks.peers.scoreboard [--threads 1 2] [--models NAME ...]
 
-Every engine gets the same weights and the same input, must give the answer of
-ONNX Runtime, and is then timed in turns with the others. See README.md here.
+Every engine gets the same weights and the same input, must return the outputs of ONNX
+Runtime, and is then timed in turns with the others. See README.md here.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from benchmarks.tables import Table
 from benchmarks.timing import Times
 
 _RESULT = DIRECTORY / "peers/scoreboard.json"
-# Beyond this an engine did not compute the network, and is not timed.
+# With a larger error, an engine did not compute the network, and is not timed.
 _WRONG = 1e-2
 SEED = 0  # of the order of turns
 _BURST_MS = 200.0  # of one engine's turn
@@ -61,7 +61,7 @@ _BURST_MS = 200.0  # of one engine's turn
 
 @dataclass
 class _Side:
-    """An engine while its network is measured."""
+    """An engine during the measurement of its network."""
 
     engine: str
     threads: int
@@ -76,7 +76,7 @@ class _Side:
 
     @property
     def name(self) -> str:
-        """Of files that are its own."""
+        """The prefix of its own files."""
         return f"{self.engine}-{self.threads}"
 
     def fail(self, reason: str) -> None:
@@ -87,8 +87,8 @@ class _Side:
 class Measurement:
     """One network with all engines, at each number of threads.
 
-    All take turns, those with one and with more threads too: what a second
-    thread brings is a ratio as well.
+    All engines run in turns, with one and with more threads, because the gain of a
+    second thread is a ratio as well.
     """
 
     def __init__(
@@ -130,7 +130,9 @@ class Measurement:
         return self._folder / f"{side.name}.npy"
 
     def _load(self, side: _Side, stack: contextlib.ExitStack | None) -> None:
-        """In a fresh process, which is kept if there is a stack for it."""
+        """Loads the engine in a fresh process, which is kept if there is a stack for
+        it.
+        """
         client = Client(PYTHON, side.engine, self._folder / f"{side.name}.log")
         with contextlib.ExitStack() as own:
             (stack or own).enter_context(client)
@@ -222,7 +224,7 @@ def tables(data: Any) -> list[Table]:
 
 def draw(kept: Record, path: Path, source: str) -> None:
     """The chart of a record, see chart.py."""
-    # Needed for a picture only, and slow to import.
+    # Needed only for a picture, and slow to import.
     from benchmarks.peers.chart import draw as draw_chart
 
     board = Scoreboard.of_data(kept.data, kept.machine, kept.versions)
@@ -230,7 +232,7 @@ def draw(kept: Record, path: Path, source: str) -> None:
 
 
 def others(output: Recorder, board: Scoreboard, models: list[str]) -> list[Cell]:
-    """Cells of the record that is there, of networks that are not measured now.
+    """Cells of the existing record, for networks that are not measured now.
 
     Raises:
         SystemExit: with status 2, they were not measured alike.

@@ -128,12 +128,12 @@ def _by_network(
 
 
 def _mark(cell: Cell) -> str:
-    """Of a cell that is never the best peer's."""
+    """The mark of a cell that is never the best peer's."""
     return " *" if cell.reason else ""
 
 
 def _speedups(board: Scoreboard) -> Table:
-    """Engines side by side; empty for a single number of threads."""
+    """Speed-ups of all engines; empty for a single number of threads."""
     found = {engine: board.speedups(engine) for engine in ENGINES}
     engines = [engine for engine in ENGINES if found[engine]]
     labels = [ENGINES[engine].label for engine in engines]
@@ -173,7 +173,7 @@ def _means(board: Scoreboard) -> Table:
 
 
 def _duels(board: Scoreboard) -> Table:
-    """Engines that do not compute in fp32, each beside its rival."""
+    """Engines that do not compute in fp32, each compared with its rival."""
     columns = ("network", "threads", "ms", "rival's ms", "min", "median")
     cells = {(cell.case, cell.engine): cell for cell in board.timed()}
     duels = board.duels()

@@ -1,13 +1,13 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an ONNX image network as a LiteRT model: same graph, same weights.
+"""Converts an ONNX image network to a LiteRT model: same graph, same weights.
 
     python -m benchmarks.peers.tflite IN.onnx OUT.tflite
 
-Node by node as TensorFlow operations with channels last, as a TensorFlow user
-would have written them; its converter then fuses what it fuses. Values of
-ONNX rank N with channels second are held with channels last. Serves the
-networks of benchmarks/networks.py; any other node is refused by name.
+Nodes are converted one by one to TensorFlow operations with channels last, as a
+TensorFlow user would write them; TensorFlow's converter then fuses some of them. Values
+of ONNX rank N with channels second are stored with channels last. Supports the networks
+of benchmarks/networks.py; other nodes are refused by name.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _padding(size: Sequence[int], kernel: Sequence[int], a: Attributes) -> Any:
 
 
 def _inside(size: int, kernel: int, stride: int, pads: list[int]) -> NDArray[Any]:
-    """How much of the kernel lies on the input, for each output, on one axis."""
+    """How many kernel elements are inside the input, for each output, on one axis."""
     starts = np.arange(0, size + sum(pads) - kernel + 1, stride) - pads[0]
     return np.minimum(starts + kernel, size) - np.maximum(starts, 0)
 
@@ -157,8 +157,8 @@ class Translator:
         x = self.values[node.input[0]]
         padding = _padding(x.shape[1:3], a["kernel_shape"], a)
         if not isinstance(padding, str):
-            # 0 is as good as -infinity where nothing is below it, and PAD is
-            # faster than PADV2.
+            # 0 is as good as -infinity if no value is negative, and PAD is faster than
+            # PADV2.
             least = 0.0 if node.input[0] in self._nonnegative else x.dtype.min
             x = tf.pad(x, [[0, 0], *padding, [0, 0]], constant_values=least)
             padding = "VALID"
@@ -177,7 +177,8 @@ class Translator:
         result = tf.nn.avg_pool2d(padded, kernel, strides, "VALID")
         if count:
             return result
-        # ONNX divides by what is inside only: a constant share of the kernel.
+        # ONNX divides by the elements inside only, which is a constant share of the
+        # kernel.
         rows, columns = (
             _inside(x.shape[1 + i], kernel[i], strides[i], padding[i]) for i in (0, 1)
         )
@@ -216,7 +217,7 @@ class Translator:
         x = self.values[node.input[0]]
         if len(shape) == 2:
             return self._to_rank_2(x)
-        # Splits or joins channels; the spatial axes stay as they are.
+        # Splits or joins channels; the spatial axes do not change.
         spatial = list(x.shape[1:3])
         if shape[-2:] == spatial:
             return tf.reshape(x, [x.shape[0], *spatial, *shape[1:-2]])

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What tflite.py writes, against ONNX Runtime."""
+"""Compares the models that tflite.py writes with ONNX Runtime."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A process with one engine, which does as it is told line by line.
+"""A process with one engine, which executes requests line by line.
 
     python -m benchmarks.peers.worker ENGINE
 
@@ -50,7 +50,7 @@ class Worker:
         self._adapter: Adapter | None = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Does what a request says."""
+        """Executes a request."""
         if request["do"] == "load":
             return self._load(request)
         if request["do"] == "run":
@@ -70,8 +70,8 @@ class Worker:
         )
         base = resident_mb("VmRSS")
         self._adapter = adapter = self._adapter_class(job)
-        # 5 resets VmHWM: importing a package is not part of the peak, but
-        # what it leaves resident is.
+        # 5 resets VmHWM: importing a package is not part of the peak, but memory that
+        # it still uses is.
         Path("/proc/self/clear_refs").write_text("5")
         start = time.perf_counter()
         self._run = adapter.create()
@@ -79,7 +79,7 @@ class Worker:
         end = time.perf_counter()
         peak = resident_mb("VmHWM")
         np.save(request["output"], adapter.output())
-        # No collection may fall into a measurement.
+        # No garbage collection during a measurement.
         gc.collect()
         gc.disable()
         return {
@@ -110,7 +110,7 @@ def serve(engine: str, requests: TextIO, answers: TextIO) -> None:
             break
         try:
             answer = worker.answer(request)
-        # Whatever an engine raises is its result.
+        # Any exception of an engine is its result.
         except Exception as error:
             message = " ".join(str(error).split())
             answer = {"error": f"{type(error).__name__}: {message}"[:400]}
@@ -119,12 +119,12 @@ def serve(engine: str, requests: TextIO, answers: TextIO) -> None:
 
 
 def main() -> None:
-    # Engines write to standard output as they like; answers have their own.
+    # Engines may write to standard output, so answers use another descriptor.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     serve(sys.argv[1], sys.stdin, answers)
     answers.close()
-    # Some engines crash while the interpreter is taken apart.
+    # Some engines crash at exit.
     os._exit(0)
 
 

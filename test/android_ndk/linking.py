@@ -1,9 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What programs for the stand-in are linked with.
-
-Libraries whose names have no versions, as Android's, start files, and the
-compiler's runtime.
+"""The libraries, start files and compiler's runtime with which programs of the stand-in
+are linked. As on Android, the names of libraries have no versions.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ API = 21
 def libraries(folder: Path, target: Target) -> None:
     level = folder / str(API)
     level.mkdir(parents=True)
-    # glibc keeps some of libc in its loader.
+    # In glibc, the loader contains some functions of libc.
     loader = _exported(target.root / "lib" / target.loader)
     for name, real in LIBRARIES.items():
         names = _exported(target.root / "lib" / real)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libmace and mace_run for Android, built by a stand-in for the NDK.
 
-Slow: all of the library is compiled once per test of an ABI.
+Slow: every test of an ABI compiles the whole library.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ _RUNTIME = re.compile(
 
 @dataclass(frozen=True)
 class Build:
-    """What Bazel made for one ABI."""
+    """The files that Bazel built for one ABI."""
 
     target: Target
     folder: Path
@@ -175,16 +175,16 @@ def test_machine_pages_and_libraries(build: Build) -> None:
         needed = set(re.findall(r"\(NEEDED\) .*\[(.*)\]", text))
         assert needed <= _LIBRARIES
         assert "liblog.so" in needed
-        # Android refuses code that the loader has to change.
+        # Android refuses code with text relocations.
         assert "TEXTREL" not in text
-        # Nor does it know versions of symbols that are not its own.
+        # Android does not support versions of symbols of other libraries.
         assert "(VERNEED)" not in text
     program = _readelf("--program-headers", build.program)
     assert "/system/bin/linker" in program
 
 
 def test_build_id(build: Build) -> None:
-    """By which crash reports and symbols find each other."""
+    """Crash reports find symbols by the build id."""
     for file in (build.library, build.program):
         assert re.search(r"Build ID: [0-9a-f]{40}", _readelf("--notes", file))
 
@@ -216,13 +216,13 @@ def test_imports_what_android_5_has(build: Build) -> None:
 
 
 def test_has_variables_of_threads_without_the_loader(build: Build) -> None:
-    """Android's knows them from version 10 on only."""
+    """Android's loader supports thread-local variables only since version 10."""
     names = _names(build.library, "--defined-only")
     assert [name for name in names if re.match(r"__emutls_v\..*mace", name)]
 
 
 def test_floats_go_through_integer_registers(build: Build) -> None:
-    """Android's 32-bit ABI, unlike that of armhf."""
+    """As in Android's 32-bit ABI, unlike armhf."""
     if build.target.abi != "armeabi-v7a":
         pytest.skip("64-bit ARM has one way")
     assert "Tag_ABI_VFP_args" not in _readelf("--arch-specific", build.library)

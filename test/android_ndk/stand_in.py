@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a folder that looks like an Android NDK, of the cross compilers here.
+"""Creates a folder that looks like an Android NDK from the cross compilers here.
 
     python -m test.android_ndk.stand_in FOLDER [--layout r21|r25|r27] [--clang NAME]
 
@@ -25,7 +25,7 @@ from test.android_ndk.linking import libgcc, libraries, runtime
 from test.android_ndk.targets import TARGETS, Target, newest
 
 LAYOUTS = {"r21": "21.4.7075529", "r25": "25.2.9519653", "r27": "27.2.12479018"}
-# Where clang keeps its headers and its runtime.
+# The places of clang's headers and runtime.
 _RESOURCES = {
     "r21": "lib64/clang/9.0.8",
     "r25": "lib64/clang/14.0.7",
@@ -48,7 +48,7 @@ int __android_log_write(int prio, const char *tag, const char *text);
 #endif
 """
 
-# The driver of a real NDK knows these places by itself.
+# The compiler driver of a real NDK knows these paths.
 _WRAPPER = """\
 #!/bin/sh
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -58,7 +58,7 @@ exec {clang} --sysroot="$here/sysroot" -resource-dir="$here/{resources}" {runtim
 
 
 class StandInError(Exception):
-    """A piece of the cross compilers is missing here."""
+    """A part of the cross compilers is not installed."""
 
 
 def make(folder: Path, layout: str = "r25", clang: str = "clang-19") -> None:
@@ -125,7 +125,7 @@ def _resources(prebuilt: Path, layout: str, clang: str) -> Path:
 
 def _programs(prebuilt: Path, layout: str, clang: str, resources: Path) -> None:
     folder = prebuilt / "bin"
-    # r21 and r22 had libgcc alone.
+    # r21 and r22 had only libgcc.
     runtime = "--rtlib=compiler-rt --unwindlib=libunwind"
     if layout == "r21":
         runtime = "--rtlib=libgcc"
@@ -147,7 +147,9 @@ def _programs(prebuilt: Path, layout: str, clang: str, resources: Path) -> None:
 
 
 def _cxx_headers(include: Path) -> None:
-    """One set for all targets, as the NDK has it: what differs is chosen there."""
+    """One set of headers for all targets, as in the NDK; the headers contain the
+    differences.
+    """
     generic = newest(TARGETS["arm64-v8a"].root / "include" / "c++")
     v1 = include / "c++" / "v1"
     v1.mkdir(parents=True)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How near a network's answer must be to that of its framework."""
+"""How close a network's outputs must be to those of its framework."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ MAX_RELATIVE_ERROR = 1e-3
 
 
 def assert_close(found: Array, wanted: Array) -> None:
-    """The bounds that every network keeps on every ABI.
-
-    The relative error is that of the tensor's scale; probabilities, which are
-    never 0, keep the bound element by element, too.
+    """The error bounds for all networks on all ABIs. The relative error refers to the
+    largest value of the tensor; for probabilities, which are never 0, the bound also
+    holds for each element.
     """
     assert found.shape == wanted.shape
     metrics = compute_metrics(wanted, found)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Converting a model of 100 MB must fit a small computer and a short wait."""
+"""Tests that converting a model of 100 MB needs little memory and time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from test.conformance.models.light import LIGHT_MODELS, make_light_model
 
 _ROOT = Path(__file__).resolve().parents[2]
 _MOST_SECONDS = 10.0
-# Peak memory over the size of the model file: one copy mapped from the file,
-# and room for the interpreter, the packages and the largest weights.
+# Peak memory divided by the size of the model file: one mapped copy of the file, the
+# interpreter, the packages and the largest weights.
 _MOST_MEMORY = 3.0
 
-# The command, then what it took. Time on the processor, of all threads: time on
-# the clock would also be that of whatever else the computer does. The kernel's
-# account of the process, as what wait4 tells includes the memory of this process
-# at the moment it starts the child.
+# Runs the command, then reports its cost. Processor time of all threads is measured,
+# because wall time would include other work of the computer. The memory comes from the
+# kernel's account of the process, because the result of wait4 includes the memory of
+# this process when it starts the child.
 _CONVERT = """
 import sys, time
 from mace.python.tools.cli.main import main

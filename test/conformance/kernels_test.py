@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels that a room names for an operator are those that it may take."""
+"""Tests that the kernels named by an operator's rules are those that it may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.op_rules import WINOGRAD, rules_of
 from test.conformance.native import native
 
-# Enough channels and pixels that Winograd's method pays wherever it can compute.
+# Enough channels and pixels for Winograd's method to be chosen if it is possible.
 _CHANNELS, _SIZE = 64, 56
 
 

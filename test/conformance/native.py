@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an IR graph in the native engine, by `mace_run`, on any ABI.
+"""Runs an IR graph in the native engine, with `mace_run`, on any ABI.
 
 The programs come from Bazel; a test that needs one says `native("host")`,
 which builds it if it is out of date. ARM programs run in qemu.
@@ -47,7 +47,7 @@ ABIS = tuple(_EMULATORS)
 
 
 class NativeError(Exception):
-    """mace_run failed; the message is what it printed."""
+    """mace_run failed; the message is its output."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Native:
 
     command: tuple[str, ...]
     arguments: tuple[str, ...] = ()
-    # How the weights are written; the border is this class's own business.
+    # How weights are written; this class sets inputs and outputs.
     export: ExportOptions = field(default_factory=ExportOptions)
 
     def __call__(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -80,7 +80,7 @@ class Native:
             }
 
     def kernels(self, graph: Graph, feeds: Mapping[str, Array]) -> dict[str, str]:
-        """By operator the kernel that the engine takes for it."""
+        """The kernel that the engine uses for each operator."""
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "report.json"
             self._run(Path(name), graph, feeds, f"--report_json={path}")
@@ -91,7 +91,7 @@ class Native:
     def _run(
         self, folder: Path, graph: Graph, feeds: Mapping[str, Array], *more: str
     ) -> dict[str, tuple[int, ...]]:
-        """Runs a graph on files in `folder`; the shapes of its outputs."""
+        """Runs a graph on files in `folder`; returns the shapes of its outputs."""
         formats = _export(graph, self.export, folder)
         for value in graph.inputs:
             path = folder / f"in_{_file_name(value.name)}"
@@ -120,7 +120,7 @@ class Native:
 
 
 def native(abi: str, *arguments: str) -> Native:
-    """The native executor of an ABI, built now if it is out of date.
+    """The native executor of an ABI; builds it if it is out of date.
 
     Args:
         abi: one of ABIS.
@@ -140,7 +140,7 @@ def two_devices(*arguments: str) -> Native:
 
 @functools.cache
 def built(target: str, abi: str = "host") -> Path:
-    """The program of a Bazel target, built now if it is out of date."""
+    """The program of a Bazel target; builds it if it is out of date."""
     bazel = bazel_command()
     configs = [] if abi == "host" else [f"--config={abi}"]
     subprocess.run(
@@ -170,7 +170,7 @@ def _export(
     nchw = InputSignature(DataFormat.NCHW)
     options = replace(
         options,
-        # As a deployment file that says nothing.
+        # The default of a deployment file.
         hints={"winograd": 4, **options.hints},
         inputs={v.name: nchw for v in graph.inputs},
         outputs={v.name: nchw for v in graph.outputs},
@@ -187,7 +187,9 @@ def _export(
 def _output_shapes(
     graph: Graph, feeds: Mapping[str, Array], formats: Mapping[str, DataFormat]
 ) -> dict[str, tuple[int, ...]]:
-    """Shapes in the user's order; those that depend on the run, by running."""
+    """Output shapes in the user's order; shapes that depend on the run come from a
+    run.
+    """
     shapes = {v.name: static(v.shape) for v in graph.outputs}
     if None in shapes.values():
         inner = {

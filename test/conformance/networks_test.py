@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real networks, from their file to the native engine, on every ABI.
 
-Each answer is compared with that of the framework the network came from:
-cosine similarity at least 0.99999, largest error at most 1e-3 of the largest
-value. On this computer all networks run; in the emulated ARM ones, where an
-instruction takes 20 to 50 times as long, those of few operations. On this computer
-each also runs on two devices by turns, to the same bits.
+Each output is compared with that of the network's framework: cosine similarity at least
+0.99999, largest error at most 1e-3 of the largest value. On this computer all networks
+run; on emulated ARM devices, where an instruction takes 20 to 50 times as long, only
+networks with few operations. On this computer each network also runs on two devices in
+turns, with the same bits.
 """
 
 from __future__ import annotations
@@ -100,7 +100,9 @@ def test_tensorflow_network_on_arm(name: str, abi: str) -> None:
 def test_every_instruction_set_is_close(
     isa: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each sums in its own order; those above the best one here are that one."""
+    """Each instruction set has its own order of summation; those above the best one
+    of this computer are skipped.
+    """
     monkeypatch.setenv("MACE_CPU_ISA", isa)
     check_light("shufflenet", "host")
 
@@ -128,7 +130,7 @@ def test_the_number_of_threads_changes_no_bit(name: str, data_type: str) -> None
 @pytest.mark.parametrize("isa", ["", "avx2"])
 @pytest.mark.parametrize("name", ["mobilenet_v1", "mobilenet_v2"])
 def test_bf16_arithmetic(name: str, isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """bf16_bf16 on this computer, and in float32 as on one without bf16."""
+    """bf16_bf16 on this computer, and in float32 as on a processor without bf16."""
     if isa:
         monkeypatch.setenv("MACE_CPU_ISA", isa)
     found = _built_answer(name, "host", data_type="bf16")
@@ -166,7 +168,7 @@ def test_fp16_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_eight_bit_weights(name: str, abi: str) -> None:
-    """The engine computes what the stored weights say, and that is near enough."""
+    """The engine computes with the stored weights, and the result is close enough."""
     found = _built_answer(name, abi, data_type="int8")
     assert_similar(found, _built_reference(name), 0.999)
 
@@ -244,7 +246,7 @@ def _mace(
     *arguments: str,
     data_type: str = "fp32",
 ) -> Array:
-    """One answer; the image is given in NCHW, whatever the framework's order."""
+    """The outputs of MACE; the image is NCHW, whatever the framework's order is."""
     require_emulator(abi)
     graph = _imported(framework, path, input_name, nchw.shape, output_name)
     run = replace(native(abi, *arguments), export=EXPORTS[data_type])
@@ -258,7 +260,7 @@ def _mace(
 def _on_two_devices(
     graph: Graph, feeds: Mapping[str, Array], data_type: str
 ) -> dict[str, Array]:
-    """What the engine gives where a second device takes every second operator."""
+    """The outputs if a second device runs every second operator."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         run = two_devices(f"--report_json={report}")

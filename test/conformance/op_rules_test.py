@@ -1,10 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the converter knows of each operator is what the operator does.
-
-A native program runs random cases of every operator, hostile ones included, and
-writes down what came of them. Each room's rules (`mace/ops/<op>/<op>.py`) are held
-against that: types, shapes and values, what is refused, transposes, channels first.
+"""Compares the converter's rules for each operator with the native operator. A native
+program runs random cases of every operator, including malformed ones, and writes the
+results. The rules (`mace/ops/<op>/<op>.py`) are compared with them: types, shapes and
+values, errors, transposes, channels first.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ from test.conformance.native import built
 _TARGET = "//mace/ops/testing:write_random_cases"
 _SUCCESS, _OUT_OF_RESOURCES = 0, 2
 
-# As AllOpsTest has it, where instruction sets are compared: floats lie within 4 of
-# zero, weights within 1, and few sums have more than a hundred terms.
+# As in AllOpsTest, which compares instruction sets: floats are within 4 of zero,
+# weights within 1, and few sums have more than a hundred terms.
 _ABSOLUTE, _RELATIVE = 1e-5, 1e-4
 
 _EVERY_OP = pytest.mark.parametrize("op_type", sorted(default_catalogue().ops))
@@ -62,7 +61,7 @@ class _Tensor:
 
 @dataclass(frozen=True)
 class _Case:
-    """One case, and what the native operator made of it."""
+    """One case, and the result of the native operator."""
 
     op_type: str
     attributes: Mapping[str, Any]
@@ -74,7 +73,7 @@ class _Case:
 
     @property
     def arrays(self) -> list[Array | None]:
-        """The inputs as a formula takes them."""
+        """The inputs in the form for a formula."""
         found = [None if x.kind == "absent" else x.array for x in self.inputs]
         while found and found[-1] is None:
             found.pop()
@@ -87,7 +86,7 @@ class _Case:
         shape: Callable[[Array], Any] = np.shape,
         constant: Sequence[str] = ("constant", "known"),
     ) -> Op:
-        """The operator in a graph of its own, whose outputs are not inferred.
+        """The operator in a separate graph, whose outputs are not inferred.
 
         Args:
             attributes: instead of its own.
@@ -182,8 +181,8 @@ def _computed(op_type: str) -> list[_Case]:
 
 
 def _has_wild_weights(case: _Case) -> bool:
-    # Those in 16 bits are any bits. What an infinite weight makes of padding depends
-    # on whether the padding is multiplied at all, which no operator promises.
+    # 16-bit values can have any bits. The product of an infinite weight and padding
+    # depends on whether padding is multiplied at all, which no operator guarantees.
     return any(
         x.kind == "constant" and x.dtype.is_float and not np.isfinite(x.array).all()
         for x in case.inputs
@@ -209,7 +208,7 @@ def _assert_close(
     if not np.issubdtype(wanted.dtype, np.floating):
         np.testing.assert_array_equal(found, wanted, err_msg=str(what))
         return
-    # Constants in 16 bits are any bits, and large ones cancel.
+    # 16-bit constants can have any bits, and large ones cancel.
     largest = np.abs(wanted[np.isfinite(wanted)]).max(initial=1)
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = _ABSOLUTE * largest + _RELATIVE * np.abs(wanted) + spread
@@ -224,7 +223,7 @@ def _assert_close(
 
 
 def _spread(case: _Case, op: Op, found: Sequence[Array]) -> list[Array | float]:
-    """What a rounding of the inputs makes of the outputs, several times."""
+    """The change of the outputs if the inputs are rounded, computed several times."""
     with np.errstate(invalid="ignore", over="ignore"):
         moved = [
             x * np.float32(1 + 2**-22) if x is not None and x.dtype == np.float32 else x
@@ -281,14 +280,14 @@ def test_what_the_operator_refuses_is_refused(op_type: str) -> None:
 
 
 def _is_refused(case: _Case) -> bool:
-    # Indices that are computed are known when they are folded; what must be a
-    # constant is refused because it is none.
+    # Computed indices are known when they are folded; an input that must be a constant
+    # is refused because it is not one.
     everything = ("computed", "known", "constant")
     return any(_op_is_refused(case.op(constant=c)) for c in (everything, ["constant"]))
 
 
 def _op_is_refused(op: Op) -> bool:
-    # As the importers do it: attributes first, then types, then what depends on both.
+    # In the order of the importers: attributes, then types, then conditions on both.
     if any("attribute" in problem for problem in op_problems(op)):
         return True
     try:
@@ -315,7 +314,7 @@ def test_a_transpose_moves_behind_it(op_type: str) -> None:
         sunk = rules.sink_transpose(case.op(), perm)
         if sunk is None:
             continue
-        # The inputs are what the transpose gives; op' gets what it is given.
+        # The inputs are the results of the transpose; op' gets the transpose's inputs.
         back = np.argsort(perm)
         arrays = [
             array.transpose(back) if i in moved and array is not None else array
@@ -380,7 +379,7 @@ def test_dimensions_are_followed_as_they_are_computed(op_type: str) -> None:
 
 
 def _followed(op_type: str) -> Iterator[tuple[_Case, Array]]:
-    """Cases on integers, and what the symbolic rule makes of their elements."""
+    """Cases with integers, and the results of the symbolic rule for their elements."""
     for case in _computed(op_type):
         integers = all(x.dtype is DataType.INT32 for x in case.inputs if x.array.size)
         if len(case.outputs) != 1 or not (integers or op_type == "Shape"):

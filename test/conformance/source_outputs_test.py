@@ -1,9 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator of a converted model says truly which tensor it computes.
-
-Layer by layer validation relies on `source_outputs`; here each of them is
-compared with the tensor of that name in onnxruntime.
+"""Checks `source_outputs` of every operator of a converted model. Layer by layer
+validation relies on them; here each tensor is compared with the tensor of that name in
+onnxruntime.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from test.conformance.models.light import LIGHT_MODELS, light_input, make_light_
 
 ort = pytest.importorskip("onnxruntime", reason="it computes the expected tensors")
 
-# float32 sums in onnxruntime against float64 ones in the reference.
+# For float32 sums in onnxruntime and float64 sums in the reference.
 _TOLERANCE = 1e-4
 
 

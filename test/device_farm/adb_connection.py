@@ -22,7 +22,7 @@ from test.device_farm.faults import SeveredError
 
 _LOG = logging.getLogger(__name__)
 
-_VERSION = 0x01000001  # from this one on, nobody checks the sums
+_VERSION = 0x01000001  # since this version, the sums are not checked
 _MAX_PAYLOAD = 1 << 20
 _OLD_MAX_PAYLOAD = 4096
 _TOKEN, _TOKEN_BYTES = 1, 20
@@ -38,7 +38,7 @@ class StreamClosedError(Exception):
 
 
 class Services(abc.ABC):
-    """What a connection asks of its phone."""
+    """What a connection needs from its phone."""
 
     @abc.abstractmethod
     def banner(self) -> str:
@@ -46,7 +46,7 @@ class Services(abc.ABC):
 
     @abc.abstractmethod
     def authorizes(self) -> bool:
-        """Whether it trusts the computer."""
+        """Whether it trusts the connecting computer."""
 
     @abc.abstractmethod
     def answers(self) -> bool:
@@ -54,7 +54,9 @@ class Services(abc.ABC):
 
     @abc.abstractmethod
     def service(self, name: str) -> Optional[Callable[[Stream], None]]:
-        """What serves a new stream, in a thread of its own; None: unknown."""
+        """The function that serves a new stream in its own thread; None: unknown
+        service.
+        """
 
 
 class Connection:
@@ -87,9 +89,8 @@ class Connection:
             self._socket.sendall(head + data)
 
     def greet(self) -> None:
-        """Says who we are, once, if the host waits for it and we want to.
-
-        Said again, it would end all streams.
+        """Sends the banner, once, if the host waits for it and this device should
+        answer. A second banner would end all streams.
         """
         if self._greeted or not self._waited_for:
             return
@@ -141,8 +142,8 @@ class Connection:
                 self.packet("AUTH", _TOKEN, 0, bytes(_TOKEN_BYTES))
             self.greet()
         elif name == "AUTH":
-            # A signature (2) is tried and not known; the key itself (3) waits for
-            # somebody to confirm it on the phone.
+            # A signature (2) is checked and is unknown; the key itself (3) waits until
+            # somebody confirms it on the phone.
             if first == 2 and not self._services.authorizes():
                 self.packet("AUTH", _TOKEN, 0, bytes(_TOKEN_BYTES))
             self.greet()
@@ -177,12 +178,12 @@ class Connection:
                     self.packet("CLSE", stream.id, stream.remote)
 
     def forget(self, stream: Stream) -> None:
-        """Takes a stream off the list."""
+        """Removes a stream from the list."""
         self._streams.pop(stream.id, None)
 
 
 class Stream:
-    """One stream of bytes each way."""
+    """One stream of bytes in each direction."""
 
     def __init__(self, connection: Connection, number: int, remote: int) -> None:
         self.id = number
@@ -196,7 +197,7 @@ class Stream:
         self._rest: Bytes = b""
 
     def handle(self, name: str, data: Bytes) -> None:
-        """Takes a packet of this stream."""
+        """Handles a packet of this stream."""
         if name == "WRTE":
             self._inbox.put(data)
         elif name == "OKAY":
@@ -205,7 +206,7 @@ class Stream:
             self.peer_closed()
 
     def peer_closed(self) -> None:
-        """Ends the stream from the other side."""
+        """Called when the other side ends the stream."""
         self._closed = True
         self._connection.forget(self)
         self._inbox.put(None)
@@ -228,7 +229,7 @@ class Stream:
                 self._connection.packet("WRTE", self.id, self.remote, part)
 
     def chunk(self) -> Bytes:
-        """The next bytes, as many as came together.
+        """The next bytes, as many as arrived together.
 
         Raises:
             StreamClosedError: there are no more.
@@ -240,12 +241,12 @@ class Stream:
         if taken is None:
             self._inbox.put(None)
             raise StreamClosedError
-        # Only now: the host shall not send faster than we use it up.
+        # Sent only now: the host must not send faster than data is used.
         self._connection.packet("OKAY", self.id, self.remote)
         return taken
 
     def exactly(self, size: int) -> bytes:
-        """So many bytes.
+        """Exactly this many bytes.
 
         Raises:
             StreamClosedError: there are fewer.

@@ -54,7 +54,7 @@ class ShellSession:
         self._input: Optional[IO[bytes]] = None
 
     def serve(self, command: Sequence[str], env: Mapping[str, str]) -> int:
-        """Runs the program to its end; its status as a shell gives it."""
+        """Runs the program to its end; returns its status as a shell does."""
         outputs = self._start(command, env)
         self._stream.on_close = self._hang_up
         threading.Thread(target=self._feed, daemon=True).start()
@@ -68,7 +68,7 @@ class ShellSession:
             pump.join()
         assert self._process is not None
         status = self._process.wait()
-        # nsenter dies of the signal that its program died of.
+        # nsenter dies of the same signal as its program.
         status = status if status >= 0 else 128 - status
         if self._packets:
             self._stream.send(struct.pack("<BIB", _EXIT, 1, status & 0xFF))
@@ -107,9 +107,8 @@ class ShellSession:
         return outputs
 
     def _hang_up(self) -> None:
-        """What adbd does when the host is gone: the shell is told, no more.
-
-        A program that the shell started goes on, as on a phone.
+        """Behaves like adbd when the host is gone: only the shell is notified. A
+        program that the shell started continues, as on a phone.
         """
         assert self._process is not None
         for pid in children(self._process.pid):
@@ -137,7 +136,7 @@ class ShellSession:
 
     def _write(self, data: bytes | bytearray) -> None:
         assert self._input is not None
-        # What follows the end of the input, or goes to a program that ended, is lost.
+        # Data after the end of the input, or for a program that ended, is lost.
         with contextlib.suppress(BrokenPipeError, ValueError):
             self._input.write(data)
             self._input.flush()

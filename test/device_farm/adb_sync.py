@@ -16,7 +16,7 @@ from test.device_farm.adb_connection import Stream
 from test.device_farm.faults import Faults
 
 _BLOCK = 65536
-# A path is at most this long for adb.
+# The longest path for adb.
 _MAX_PATH = 1024
 
 
@@ -149,7 +149,8 @@ class SyncService:
                     link += data
                 elif trouble is None:
                     trouble = _write(output, data)
-            # Also after an error the host is heard out, or it would not listen.
+            # Even after an error, all data of the host is read; otherwise the host
+            # would not read the answer.
             if trouble is None:
                 self._finish(output, target, mode, link, size)
         except OSError as error:

@@ -68,8 +68,7 @@ echo '--------- beginning of main'
 [ $dump = yes ] && exec tail -n $lines $log
 exec tail -n $lines -f $log
 """
-# What a process holds for itself and its share of the rest. Under an emulator
-# that includes the emulator.
+# The memory of a process, and its share of common memory. It includes the emulator.
 _DUMPSYS = r"""#!/system/bin/sh
 [ "$1" = meminfo ] || { echo "Can't find service: $1" >&2; exit 1; }
 pss() { awk '/^Pss:/ {print $2}' /proc/$1/smaps_rollup 2>/dev/null; }
@@ -99,7 +98,7 @@ done | sort -rn | awk '{
 echo
 awk '/MemTotal/ {printf "Total RAM: %dK\n", $2}' /proc/meminfo
 """
-# In the words of Android's shell.
+# The message of Android's shell.
 _REFUSAL = """#!/system/bin/sh
 bits=64
 [ "$(od -An -tu1 -j4 -N1 "$1" | tr -d ' ')" = 2 ] || bits=32

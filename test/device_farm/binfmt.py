@@ -1,10 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who starts the emulator of a device's programs: the kernel's binfmt_misc.
-
-Since Linux 6.7 each device has a binfmt_misc of its own, and the computer's is not
-changed. On older kernels the computer's own serves, if it starts ARM programs; a
-device that is meant to refuse 64-bit programs then runs them.
+"""Registers the emulator of a device's programs with the kernel's binfmt_misc. Since
+Linux 6.7 each device has its own binfmt_misc, and the computer's is not changed. On
+older kernels the computer's own is used, if it starts ARM programs; then a device that
+should refuse 64-bit programs runs them.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import List
 
 from test.device_farm.errors import FarmError
 
-# Chooses: "own" or "computer"; without it the first one that works.
+# Selects "own" or "computer"; if it is not set, the first one that works.
 VARIABLE = "MACE_FARM_BINFMT"
 _CHOICES = ("", "own", "computer")
 _FOLDER = "/proc/sys/fs/binfmt_misc"
@@ -57,7 +56,7 @@ ARM32 = Machine("arm", r"\x01", r"\x28", "arm-linux-gnueabihf")
 
 
 def choice() -> str:
-    """What the environment asks for.
+    """The choice in the environment.
 
     Raises:
         FarmError: there is no such choice.
@@ -69,7 +68,7 @@ def choice() -> str:
 
 
 def rule(machine: Machine, program: str, flags: str) -> str:
-    """A line for binfmt_misc's file register."""
+    """A line for the file `register` of binfmt_misc."""
     return _REGISTER % (
         f"qemu-{machine.name}",
         machine.elf_class,
@@ -80,7 +79,7 @@ def rule(machine: Machine, program: str, flags: str) -> str:
 
 
 def private_rules(machines: Sequence[Machine], refusal: str) -> str:
-    """Shell commands that give a device a binfmt_misc of its own.
+    """Shell commands that create a separate binfmt_misc for a device.
 
     Args:
         machines: whose programs it executes.
@@ -98,7 +97,7 @@ def private_rules(machines: Sequence[Machine], refusal: str) -> str:
 
 
 def not_started(machines: Sequence[Machine]) -> List[str]:
-    """Those whose programs the computer's own binfmt_misc does not start anywhere."""
+    """The machines whose programs the computer's own binfmt_misc does not start."""
     missing = []
     for machine in machines:
         try:
@@ -119,7 +118,7 @@ _ADVICE = (
 
 
 def not_started_text(missing: Sequence[str]) -> str:
-    """What to change when the computer's own has to serve and does not."""
+    """Advice if the computer's own must be used but does not start the programs."""
     names = " and ".join(missing)
     return (
         f"{VARIABLE}=computer, and the binfmt_misc of this computer does not start "
@@ -128,7 +127,7 @@ def not_started_text(missing: Sequence[str]) -> str:
 
 
 def no_private_text(trouble: str) -> str:
-    """What to change when a device cannot have one of its own."""
+    """Advice if a device cannot have its own."""
     return (
         f"Linux {os.uname().release} gives a user namespace no binfmt_misc of its own "
         f"({trouble}); that takes 6.7 or newer. Or let the computer's own run ARM "

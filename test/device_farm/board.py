@@ -1,9 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A board: a real sshd whose logins land in a container where its programs run.
-
-Each connection has an sshd of its own (as under inetd), and this process stands
-between it and the host, so that it can count, slow down and cut.
+"""A board: a real sshd; logins run in a container with the board's programs. Each
+connection has its own sshd (as with inetd). This process is between it and the host, so
+that it can count, delay and cut data.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from test.device_farm.profile import Profile
 
 SSHD = "/usr/sbin/sshd"
 _BLOCK = 65536
-# Inside, where no folder of this computer is in the way.
+# In the container, at a path that no folder of this computer hides.
 _INSIDE = "/run/farm"
 # The key of the farm, and those that the user added on the board.
 _KEYS = f"{_INSIDE}/ssh/authorized_keys {_INSIDE}/root/home/%u/.ssh/authorized_keys"
@@ -141,7 +140,7 @@ class Board(Device):
             )
 
     def _hangs(self, connection: socket.socket) -> bool:
-        """Holds the connection as long as the fault lasts; whether it did."""
+        """Holds the connection while the fault lasts; returns whether it did."""
         held = False
         while self.faults.get("hang") is not None and connection in self._sockets:
             held = True

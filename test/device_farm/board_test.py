@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Boards, by the OpenSSH client programs and rsync."""
+"""Tests boards with the OpenSSH client programs and rsync."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def test_64_bit_board_runs_both(
     assert nanopi.scp(probes[bits], f"HERE:probe{bits}").returncode == 0
     assert nanopi.shell(f"./probe{bits}") == f"{bits}-bit, 6 processors\n"
     assert nanopi(f"./probe{bits} crash; exit $?").returncode == 128 + 6
-    # As any sshd: a shell that becomes its last program dies of its signal, and
-    # the client cannot tell that from a lost connection.
+    # As with any sshd: a shell that replaced itself with its last program dies of the
+    # program's signal, and the client cannot distinguish that from a lost connection.
     assert nanopi(f"./probe{bits} crash").returncode == 255
 
 
@@ -82,7 +82,7 @@ def test_x86_board(up_squared: Ssh, probes: Dict[int, Path], tmp_path: Path) -> 
         subprocess.run([*compiler, source, "-o", tmp_path / name], check=True)
         assert up_squared.scp(tmp_path / name, f"HERE:{name}").returncode == 0
     assert up_squared.shell("./fixed").startswith("64-bit, ")
-    # It has no libraries, as a system with another C library has not ours.
+    # The device has none of our libraries, like a system with another C library.
     assert up_squared("./dynamic").returncode == 127
     assert up_squared.scp(probes[64], "HERE:arm").returncode == 0
     done = up_squared("./arm")
@@ -106,7 +106,7 @@ def test_rsync(farm: Farm, nanopi: Ssh, raspberry: Ssh, tmp_path: Path) -> None:
     assert nanopi.shell("sha256sum sub/a").split()[0] == digest
     before = nanopi.board.status()["push"]
     assert run([*command, "nanopi:sub/"], farm).returncode == 0
-    # The second time, only the talk about it.
+    # The second transfer contains only the protocol, not the file.
     assert nanopi.board.status()["push"] - before < 20_000
     done = run([*command, "raspberry:"], farm)
     assert done.returncode != 0

@@ -33,7 +33,7 @@ def cache_folder() -> Path:
 
 
 def find_busybox(architecture: str) -> Path:
-    """A static busybox for `arm64`, `armhf` or `amd64`, fetched if need be.
+    """A static busybox for `arm64`, `armhf` or `amd64`; downloads it if necessary.
 
     MACE_FARM_BUSYBOX_ARM64, _ARMHF and _AMD64 name others.
 
@@ -68,7 +68,7 @@ def _check(path: Path, architecture: str, variable: str) -> None:
 
 
 def _private_lists(folder: Path, architecture: str) -> List[str]:
-    """Options that let apt know another architecture, for this call alone."""
+    """Options with which apt accepts another architecture, for this call only."""
     (folder / "lists" / "partial").mkdir(parents=True)
     (folder / "archives" / "partial").mkdir(parents=True)
     (folder / "status").touch()
@@ -84,7 +84,7 @@ def _private_lists(folder: Path, architecture: str) -> List[str]:
 
 
 def _apt(arguments: List[str], folder: Path) -> str:
-    """Runs apt-get; its complaint, or nothing."""
+    """Runs apt-get; returns its error, or ''."""
     try:
         done = subprocess.run(
             ["apt-get", "-q", *arguments],
@@ -125,7 +125,7 @@ def _unpacked(architecture: str, folder: Path) -> Path:
     trouble = _apt(["download", package], folder)
     if trouble:
         options = _private_lists(folder / "apt", architecture)
-        # Its status speaks for all lists, also for those we do not need.
+        # The status includes all lists, also those that are not needed.
         _apt([*options, "update"], folder)
         trouble = _apt([*options, "download", package], folder)
     if trouble:

@@ -24,8 +24,8 @@ _TRIPLES = {
 }
 # A minute and a half on two cores.
 _TIME_LIMIT_S = 900
-# Beside make's defaults. TC needs older kernel headers, and the hash by x86
-# instructions is for x86 alone; a packed help text needs more programs.
+# In addition to make's defaults. TC needs older kernel headers, and hashing with x86
+# instructions works only on x86; a compressed help text needs more programs.
 _CHOICES = {
     "STATIC": "y",
     "TC": "n",
@@ -40,7 +40,7 @@ _FIELD = re.compile(r"^Types:.*$", re.MULTILINE)
 
 
 def missing_programs(architecture: str) -> List[str]:
-    """What a build needs and this computer lacks."""
+    """The programs that a build needs and this computer lacks."""
     programs = ["make", _BUILT_BY, f"{_TRIPLES[architecture]}-gcc"]
     return [name for name in programs if not shutil.which(name)]
 
@@ -103,7 +103,7 @@ def _make(tree: Path, arguments: List[str]) -> None:
             status = subprocess.run(
                 ["make", *arguments],
                 cwd=tree,
-                # Answers to what defconfig leaves open: the default.
+                # Answers questions that defconfig leaves open with their defaults.
                 input=b"\n" * 1000,
                 stdout=stream,
                 stderr=stream,

@@ -1,8 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The inside of a device: a root folder in namespaces where its programs run.
-
-ARM programs run by qemu-user, see binfmt.py; those for x86-64 as they are.
+"""The inside of a device: a root folder in namespaces, in which its programs run. ARM
+programs run with qemu-user, see binfmt.py; x86-64 programs run directly.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from test.device_farm.errors import FarmError
 _ALL_IDS = "0 0 65536"
 _HOST_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _MAX_LINKS = 40  # as Linux
-# A program of the device that is run in the place of those it cannot execute.
+# A program of the device that is started instead of programs that it cannot execute.
 REFUSAL = "/farm/not_executable"
 _SETUP = r"""
 mount --make-rprivate /
@@ -114,10 +113,11 @@ def _library_mounts(plan: Plan) -> str:
 
 
 def setup_script(plan: Plan, private_binfmt: bool) -> str:
-    """The shell commands that turn new namespaces into the device."""
+    """The shell commands that convert new namespaces to the device."""
     lines = [f"R={shlex.quote(str(plan.root))}\n", _SETUP]
     if private_binfmt:
-        # A device's shell would take what it cannot execute for a script.
+        # Otherwise the device's shell would run a program it cannot execute as a
+        # script.
         lines.append(binfmt.private_rules(plan.machines, REFUSAL))
     lines.append(_library_mounts(plan))
     for one in plan.storage:
@@ -168,7 +168,7 @@ class Container:
         self._pid_namespace = os.readlink(f"/proc/{self.pid}/ns/pid")
 
     def _try(self, private_binfmt: bool) -> str:
-        """Starts it; what is in the way, or nothing."""
+        """Tries to start it; returns the obstacle, or ''."""
         # Without owners, uid= of a mount would name users that do not exist.
         plan = self.plan if self.all_ids else _without_owners(self.plan)
         process = subprocess.Popen(
@@ -211,7 +211,7 @@ class Container:
         return process.stdout.readline()
 
     def stop(self) -> None:
-        """Ends it and all that runs in it."""
+        """Ends it and all its programs."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -224,7 +224,7 @@ class Container:
 
     def inside(self, *command: str) -> List[str]:
         """A command of this computer, in the device's namespaces."""
-        # By their paths: what is run may be given the device's PATH.
+        # Absolute paths, because the command may get the device's PATH.
         return [
             _program("nsenter"),
             f"--target={self.pid}",
@@ -260,7 +260,7 @@ class Container:
             raise FarmError(f"{self.plan.name}: {done.stderr.strip()}")
 
     def kill_all(self) -> None:
-        """Ends all that runs in it, but for its first process."""
+        """Ends all its processes except the first one."""
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 inside = os.readlink(path / "ns/pid") == self._pid_namespace
@@ -268,7 +268,7 @@ class Container:
                     os.kill(int(path.name), signal.SIGKILL)
 
     def limit_storage(self, free_bytes: Optional[int]) -> None:
-        """Leaves so much space in every storage; None: all of it again."""
+        """Limits the free space in every storage; None: no limit."""
         for one in self.plan.storage:
             size = one.size_mb << 20
             if free_bytes is not None:
@@ -316,7 +316,7 @@ class Container:
 
 
 def act_as(user: int) -> None:
-    """Lets this thread, and it alone, touch files with a user's rights."""
+    """Gives only this thread the rights of a user for files."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.setfsgid(user)
     libc.setfsuid(user)
@@ -330,7 +330,7 @@ def _without_owners(plan: Plan) -> Plan:
 
 
 def explain(trouble: str) -> str:
-    """What to change when a container does not start."""
+    """Advice if a container does not start."""
     if "binfmt_misc" in trouble:
         return binfmt.no_private_text(trouble)
     if (

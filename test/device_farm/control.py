@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the farm talks to a running device: one line of JSON each way."""
+"""The connection between the farm and a device: one line of JSON in each direction."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ControlServer:
 
 
 def ask(folder: Path, request: Dict[str, Any]) -> Dict[str, Any]:
-    """Asks the device that owns a folder; its status afterwards.
+    """Sends a request to the device with this folder; returns its status afterwards.
 
     Raises:
         FarmError: it does not run, or refuses.

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What phones and boards have in common: a container behind a port, with faults."""
+"""Code shared by phones and boards: a container behind a port, with faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from test.device_farm.profile import Profile
 
 @dataclass(frozen=True)
 class Spec:
-    """One device to be.
+    """A device to be started.
 
     Attributes:
         name: unique in the farm.
@@ -59,7 +59,7 @@ class Device(abc.ABC):
 
     @abc.abstractmethod
     def plan(self) -> Plan:
-        """What its container is made of; makes the root folder."""
+        """The plan of its container; also creates the root folder."""
 
     @abc.abstractmethod
     def serve(self, connection: socket.socket) -> None:
@@ -83,17 +83,17 @@ class Device(abc.ABC):
         self._ended.wait()
 
     def end(self) -> None:
-        """Lets `wait` return."""
+        """Makes `wait` return."""
         self._ended.set()
 
     def shut_down(self) -> None:
-        """Closes the port and ends all that runs in it."""
+        """Closes the port and ends all its programs."""
         self._listener.pause()
         self.drop_connections()
         self.container.stop()
 
     def sever(self, away_s: Optional[float]) -> None:
-        """Is unreachable for a while; what runs on it goes on."""
+        """Disconnects for a while; its programs continue."""
         self._severed += 1
         self._listener.pause()
         self.drop_connections()
@@ -106,14 +106,14 @@ class Device(abc.ABC):
         self._timer.start()
 
     def reboot(self, away_s: Optional[float] = 1) -> None:
-        """Goes away, and all that runs on it ends; its files stay."""
+        """Disconnects and ends all its programs; its files stay."""
         self.sever(None)
         self.container.kill_all()
         if away_s is not None:
             self._come_back(away_s)
 
     def set_fault(self, fault: Fault) -> None:
-        """Gives it a trouble."""
+        """Sets a fault."""
         if fault.kind == "crash":
             self.reboot(fault.away_s)
             return
@@ -123,7 +123,7 @@ class Device(abc.ABC):
         self.fault_changed()
 
     def clear_faults(self) -> None:
-        """Ends all troubles; it is reachable again."""
+        """Ends all faults; the device can be reached again."""
         was_full = self.faults.get("full") is not None
         self.faults.clear()
         if was_full:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a user of the farm may be told."""
+"""The errors that a user of the farm sees."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Starts devices, says how to reach them and ends them.
+"""Starts devices, gives their addresses, and stops them.
 
 with Farm(folder, phones=["mi6"], boards=["nanopi"]) as farm:
     subprocess.run(["adb", "connect", farm.phones[0].address], env=farm.env)
@@ -32,13 +32,13 @@ from test.device_farm.errors import FarmError
 from test.device_farm.listener import LOOPBACK
 from test.device_farm.profile import Profile, find_profile
 
-# The adb server looks for emulators at the odd ports 5555 to 5585 by itself.
+# The adb server automatically looks for emulators at odd ports from 5555 to 5585.
 ADB_PORT = 15555
 SSH_PORT = 15022
-# Ports that are taken are passed over.
+# The number of ports that are tried; those in use are skipped.
 _PORTS_TRIED = 200
 _STOP_S = 5
-# In a folder that is the farm's to empty.
+# Marks a folder that the farm may empty.
 _MARK = ".device_farm"
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,11 +73,11 @@ class Running:
         return f"{LOOPBACK}:{self.spec.port}"
 
     def fault(self, kind: str, **values: Any) -> Dict[str, Any]:
-        """Gives it a trouble (see faults.Fault); its status."""
+        """Sets a fault (see faults.Fault); returns its status."""
         return ask(self.folder, {"do": "fault", "kind": kind, **values})
 
     def clear(self) -> Dict[str, Any]:
-        """Ends its troubles; its status."""
+        """Ends its faults; returns its status."""
         return ask(self.folder, {"do": "clear"})
 
     def status(self) -> Dict[str, Any]:
@@ -134,17 +134,17 @@ class Farm:
 
     @property
     def env(self) -> Dict[str, str]:
-        """The environment in which adb knows these phones and no others."""
+        """The environment in which adb sees only these phones."""
         return {**os.environ, **self.variables}
 
     @property
     def variables(self) -> Dict[str, str]:
-        """What is special in that environment."""
+        """The variables that differ in that environment."""
         if not self.phones:
             return {}
         return {
             "ANDROID_ADB_SERVER_PORT": str(self.adb_server_port),
-            # No search for emulators, nor for phones that somebody works with.
+            # Do not search for emulators, or for phones that somebody is using.
             "ADB_LOCAL_TRANSPORT_MAX_PORT": "5553",
         }
 
@@ -159,7 +159,7 @@ class Farm:
         return self.folder / "devices.yml"
 
     def start(self) -> None:
-        """Starts all devices; none stays when one fails.
+        """Starts all devices; if one fails, stops all.
 
         Raises:
             FarmError: something is missing, or one does not start.
@@ -179,8 +179,8 @@ class Farm:
                 self._await(spec, process)
                 self.devices.append(Running(spec, profile, process.pid))
             if self.phones:
-                # Ours alone, as the phone's is. The server itself starts with the
-                # first client, perhaps much later.
+                # Only for this farm, like the port of the phone. The server itself
+                # starts with the first client, perhaps much later.
                 self.adb_server_port = self.phones[0].spec.port - 1
                 (self.folder / _MARK).write_text(str(self.adb_server_port))
             self._write_ssh_files()
@@ -189,7 +189,7 @@ class Farm:
             raise
 
     def _take_folder(self) -> None:
-        """Makes the folder ours and empty, if nobody else's files are in it."""
+        """Creates or empties the folder, unless it contains other files."""
         other = "choose another folder with --folder"
         try:
             self.folder.parent.mkdir(parents=True, exist_ok=True)
@@ -326,7 +326,7 @@ def stop_adb_server(port: int) -> None:
     with socket.socket() as one:
         if one.connect_ex((LOOPBACK, port)):
             return
-        # What the client's kill-server sends.
+        # The same message as the client's kill-server.
         with contextlib.suppress(OSError):
             one.settimeout(2)
             one.sendall(b"0009host:kill")

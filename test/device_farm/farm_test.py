@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The life of a farm: its commands, its errors, and that nothing is left of it."""
+"""Tests the life of a farm: its commands, its errors, and that nothing remains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from test.device_farm.profile import find_profile, load_profile, profile_names
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 60
 FIRST_PORT = 26555 + 20 * (os.getpid() % 400)
-# A time that nobody else sleeps.
+# A time that no other process uses.
 SLEEP = f"sleep 5{os.getpid()}"
 
 
@@ -146,7 +146,7 @@ def test_nothing_outlives_a_killed_farm(cli: Cli) -> None:
     os.kill(state["pid"], signal.SIGKILL)
     assert _wait(lambda: not cli.pids()), cli.pids()
     assert cli("status").returncode == 2
-    # The next one takes the place of what was left.
+    # The next farm removes what was left.
     cli.up("--phones", "1")
 
 
@@ -358,5 +358,5 @@ def test_setup_on_an_older_kernel(tmp_path: Path) -> None:
     assert script.count("binfmt_misc/register") == 2
     assert ":qemu-arm:" in script
     assert container.REFUSAL in script
-    # The computer's own binfmt_misc is not touched.
+    # The computer's own binfmt_misc is not changed.
     assert "binfmt_misc" not in container.setup_script(plan, private_binfmt=False)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Troubles that a device is told to have, for the tests of those who use it."""
+"""Faults of devices, for the tests of programs that use devices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FaultKind = Literal[
 
 
 class SeveredError(Exception):
-    """The connection is gone: a fault asked for it."""
+    """A fault has cut the connection."""
 
 
 class Fault(BaseModel):
@@ -50,7 +50,7 @@ class Fault(BaseModel):
 
 
 class Faults:
-    """The troubles a device has at the moment, and what it has moved so far.
+    """The current faults of a device, and counts of its transfers.
 
     Threads of many connections use it.
     """
@@ -90,7 +90,7 @@ class Faults:
             return {**self._moved, "run": self._runs}
 
     def passed(self, activity: Activity, size: int) -> None:
-        """To be called before so many bytes of a push or pull move on.
+        """To be called before this many bytes of a push or pull are passed on.
 
         Raises:
             SeveredError: they will not.

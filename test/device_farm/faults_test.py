@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every fault, as the client programs meet it, and that the device recovers."""
+"""Tests every fault with the client programs, and that the device recovers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_phone_goes_away_during_a_push(mi6: Adb, big: Path) -> None:
     assert done.returncode != 0
     assert "error" in done.stdout + done.stderr
     _is_well(mi6)
-    # As on a phone, what came stays.
+    # As on a phone, the part that arrived stays.
     assert int(mi6.shell(f"stat -c %s {WORK}/big")) < SIZE
     assert mi6("push", big, f"{WORK}/big").returncode == 0
     assert int(mi6.shell(f"stat -c %s {WORK}/big")) == SIZE
@@ -67,7 +67,7 @@ def test_phone_goes_away_during_a_run(mi6: Adb) -> None:
     # The client does not fail, so a driver has to look for the end itself.
     assert done.stdout == "begun\n"
     _is_well(mi6)
-    # What ran goes on: only the connection was lost.
+    # Programs continue: only the connection was lost.
     assert "sleep 30" in mi6.shell("ps")
     mi6.shell("pkill -f 'sleep 30'")
 
@@ -167,7 +167,7 @@ def test_fault_of_one_phone_is_not_the_others(mi6: Adb, redmi: Adb, big: Path) -
 
 
 def _tells_of_a_lost_connection(done: subprocess.CompletedProcess[str]) -> None:
-    # Which of the two processes of scp notices first is chance.
+    # It is random which of the two processes of scp notices the fault first.
     assert done.returncode != 0
     words = ("closed", "lost connection", "Connection reset")
     assert any(word in done.stderr for word in words), done

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that end with the one that started them, and how to tell them apart."""
+"""Ends processes with their parent, and identifies processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def die_with(parent: int) -> None:
-    """Lets the kernel kill this process when its parent is gone.
+    """Makes the kernel kill this process when its parent ends.
 
     Args:
         parent: process that started this one; if it is gone already, so are we.
@@ -28,7 +28,7 @@ def die_with(parent: int) -> None:
 def start_time(pid: int) -> Optional[str]:
     """When a process started, in ticks since boot; None if there is none.
 
-    A pid is given again to a new process some day; with this it is unique.
+    A pid may be reused for another process; together with this it is unique.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

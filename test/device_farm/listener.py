@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A port on loopback that can go away and come back."""
+"""A port on the loopback interface that can be closed and reopened."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Listener:
         threading.Thread(target=self._accept, args=(opened,), daemon=True).start()
 
     def pause(self) -> None:
-        """Closes the port: whoever connects is refused."""
+        """Closes the port: connections are refused."""
         with self._lock:
             opened, self._socket = self._socket, None
         if opened is not None:
             with contextlib.suppress(OSError):
-                # Wakes the thread that accepts; to close alone would not.
+                # Wakes the thread that accepts connections; closing alone would not.
                 opened.shutdown(socket.SHUT_RDWR)
             opened.close()
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the namespaces of one device and stays as their first process.
+"""Creates the namespaces of one device and stays as their first process.
 
 A program, not a module: it imports the standard library only, so that it starts
 fast. The process that started it reads its standard output, line by line:
@@ -37,7 +37,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def _die_with(parent: int) -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    # A parent outside of our pid namespace looks like 0.
+    # The pid of a parent outside of our pid namespace is 0.
     if os.getppid() not in (parent, 0):
         os._exit(1)
 
@@ -92,7 +92,7 @@ def _first_process(name: str, script: str, report: int) -> None:
         os.write(report, str(error).encode())
         os._exit(1)
     os.close(report)
-    # The reader of our standard output must see its end when the parent goes.
+    # The reader of our standard output must see its end when the parent ends.
     null = os.open("/dev/null", os.O_RDWR)
     for stream in (0, 1):
         os.dup2(null, stream)
@@ -115,7 +115,7 @@ def main() -> int:
     uid, gid = os.getuid(), os.getgid()
     try:
         _unshare()
-        # The kernel forgets the wish when a process changes what it may do.
+        # The kernel drops this setting when the privileges of a process change.
         _die_with(int(parent))
         if mapping == "one":
             _map_one(uid, gid)

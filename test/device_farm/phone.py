@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A phone: adbd's services over an Android-like container."""
+"""A phone: adbd's services for an Android-like container."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from test.device_farm.profile import Profile
 _LOG = logging.getLogger(__name__)
 
 _SIGNALS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 11: "SIGSEGV"}
-# A service that answers is done when the host has read the answer; then only may
-# the connection go.
+# A service has ended only when the host has read the answer; the connection must stay
+# open until then.
 _FAREWELL_S = 0.2
 
 Serve = Callable[[Stream], None]
@@ -132,8 +132,8 @@ class Phone(Device, Services):
 
     def _shell(self, stream: Stream, command: str, flags: Sequence[str]) -> None:
         packets = "v2" in flags
-        # Version 2 says so. Version 1 gives a terminal to who names no command, and
-        # before Android 7, which brought version 2, to everybody.
+        # Version 2 requests a terminal explicitly. Version 1 uses a terminal if no
+        # command is given; before Android 7, which introduced version 2, always.
         is_old = "shell_v2" not in self.profile.features
         terminal = "pty" in flags or (not packets and (is_old or not command))
         self._run(ShellSession(stream, packets, terminal), stream, command)
@@ -173,8 +173,8 @@ class Phone(Device, Services):
         SyncService(stream, self.container.host_path, self.faults, owner).serve()
 
     def _forward(self, stream: Stream, port: str) -> None:
-        # The phone has a network of its own; whoever wants to reach a port of it
-        # has to be inside.
+        # The phone has its own network, so a process that connects to its ports must
+        # run inside.
         command = self._command(["/system/bin/nc", LOOPBACK, port])
         ShellSession(stream, packets=False, merge=False).serve(command, ENVIRONMENT)
 

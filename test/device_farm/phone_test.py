@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Phones, by the unmodified adb client."""
+"""Tests phones with the unmodified adb client."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def test_status_and_both_outputs(mi6: Adb) -> None:
 
 
 def test_old_phone(nexus5: Adb, tmp_path: Path) -> None:
-    """Before Android 7 a shell is a terminal, and keeps its status for itself."""
+    """Before Android 7, a shell always has a terminal and does not return its
+    status.
+    """
     assert nexus5("features").stdout == ""
     done = nexus5("shell", "echo out; echo err >&2; [ -t 1 ]; echo $?; exit 37")
     assert (done.stdout, done.stderr) == ("out\nerr\n0\n", "")
@@ -234,7 +236,7 @@ def test_same_port_on_two_phones(farm: Farm, mi6: Adb, redmi: Adb) -> None:
 
 
 def _read_from(port: int) -> bytes:
-    """What a port of a phone says, once somebody listens there."""
+    """The data that a port of a phone sends, once a program listens there."""
     end = time.monotonic() + LIMIT_S
     while time.monotonic() < end:
         with socket.create_connection(("127.0.0.1", port), LIMIT_S) as one:
@@ -295,7 +297,7 @@ def test_reboot_ends_programs_and_keeps_files(farm: Farm, pixel: Adb) -> None:
 
 
 def test_program_goes_on_when_the_client_is_killed(farm: Farm, mi6: Adb) -> None:
-    # As on a phone: whoever drives one has to end what he started.
+    # As on a phone: the client must end the programs that it started.
     with subprocess.Popen(
         ["adb", "-s", mi6.phone.address, "shell", "sleep 77 & echo on; wait"],
         env=farm.env,

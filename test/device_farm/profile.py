@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The devices that the farm can play, one YAML file each in profiles/."""
+"""The devices that the farm can emulate, one YAML file each in profiles/."""
 
 from __future__ import annotations
 
@@ -95,7 +95,9 @@ class Profile(BaseModel):
 
     @property
     def architecture(self) -> str:
-        """Of its own programs, as Debian calls it: arm64, armhf or amd64."""
+        """The architecture of its own programs, by Debian's names: arm64, armhf or
+        amd64.
+        """
         if self.is_64_bit:
             return "arm64"
         return "armhf" if self.is_32_bit else "amd64"
@@ -120,7 +122,7 @@ def load_profile(path: Path) -> Profile:
 
 
 def profile_names(kind: Kind) -> List[str]:
-    """The profiles of a kind, in the order in which the farm takes them."""
+    """The profiles of a kind, in the order in which the farm uses them."""
     found = [load_profile(path) for path in sorted(_FOLDER.glob("*.yaml"))]
     return [profile.name for profile in found if profile.kind == kind]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the farm needs of this computer; all that is missing is told at once."""
+"""The farm's requirements on this computer; reports everything that is missing."""
 
 from __future__ import annotations
 

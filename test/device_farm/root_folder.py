@@ -20,7 +20,7 @@ pidof printf ps pwd readlink realpath rm rmdir sed seq setsid sh sha1sum sha256s
 sha512sum sleep sort stat stty sync tail tar taskset tee test time timeout top
 touch tr true truncate tty uname uniq uptime usleep vi watch wc which whoami xargs yes
 """
-# What Debian's busybox lacks of toybox and procps.
+# Commands of toybox and procps that Debian's busybox lacks.
 _PGREP = r"""#!SHELL
 field=comm signal=TERM exact=
 while [ $# -gt 1 ]; do
@@ -38,7 +38,7 @@ found=1
 for folder in /proc/[0-9]*; do
   pid=${folder#/proc/}
   [ "$pid" != $$ ] || continue
-  # Its own children come and go meanwhile.
+  # The children of this script appear and disappear meanwhile.
   text=$(tr '\0' ' ' <"$folder/$field" 2>/dev/null)
   case $text in *"${0##*/}"*) continue ;; esac
   printf '%s' "${text% }" | grep -Eq -- "$1" || continue
@@ -50,7 +50,7 @@ for folder in /proc/[0-9]*; do
 done
 exit $found
 """
-# busybox calls the other name of test this.
+# busybox needs this second name of test.
 _BRACKET = "["
 
 
@@ -72,8 +72,8 @@ def make_root(
     for name in (tools, "dev", "proc", "sys", "farm", *libraries, *folders):
         (root / name).mkdir(parents=True, exist_ok=True)
     busybox = find_busybox(profile.architecture)
-    # Its shell prefers what busybox itself can do to a program of the same name, and
-    # boards have a dpkg of ours. The new name keeps the sorted table sorted.
+    # Its shell prefers busybox's own commands to programs of the same name, but boards
+    # need our dpkg. The new name keeps the table sorted.
     data = busybox.read_bytes().replace(b"\0dpkg\0", b"\0dpkf\0")
     (root / tools / "busybox").write_bytes(data)
     (root / tools / "busybox").chmod(0o755)
@@ -106,7 +106,7 @@ def write_files(base: Path, files: Mapping[str, object]) -> None:
 def _write_system_files(folder: Path, profile: Profile) -> None:
     cores = profile.cores
     (folder / "cpuinfo").write_text(_cpuinfo(profile), encoding="ascii")
-    # Each device was switched on by itself, also those of another farm.
+    # Each device has its own boot id, also those of other farms.
     (folder / "boot_id").write_text(f"{uuid.uuid4()}\n", encoding="ascii")
     total = profile.memory_mb * 1024
     (folder / "meminfo").write_text(

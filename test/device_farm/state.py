@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a farm in the background writes down, so that others find it."""
+"""The state file of a farm in the background, through which other processes find it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class State:
 
 
 def write_state(farm: Farm) -> None:
-    """Writes down a farm of this process."""
+    """Writes the state of a farm of this process."""
     devices: List[Dict[str, Any]] = [
         {
             "spec": one.spec.as_json(),

@@ -1,3 +1,3 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The tools on phones and boards, as their users call them."""
+"""Runs the tools on phones and boards, as users do."""

@@ -43,7 +43,7 @@ _LONGEST = (
 
 @pytest.fixture(scope="module", autouse=True)
 def bazel() -> None:
-    """There is nothing to run without Bazel."""
+    """Skips the tests if Bazel is missing."""
     try:
         find_bazel("the tests")
     except MissingToolError as error:
@@ -155,7 +155,7 @@ def test_benchmarks(farm: Farm, tmp_path: Path) -> None:
 
 
 def test_the_address_sanitizer(farm: Farm, tmp_path: Path) -> None:
-    """A float too many, found by programs of both ABIs on a board."""
+    """A read of one float too many is found by programs of both ABIs on a board."""
     if not farm.boards:
         pytest.skip("boards of the farm need root")
     target = "//toolchains/test:overflow"

@@ -42,7 +42,7 @@ def farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
 
 @pytest.fixture(autouse=True)
 def well(farm: Farm) -> Iterator[None]:
-    """Phones are connected, and all troubles end with the test."""
+    """Phones are connected, and all faults end with the test."""
     for phone in farm.phones:
         subprocess.run(
             ["adb", "connect", phone.address],
@@ -82,7 +82,7 @@ def convert(config: str, build_dir: Path) -> None:
 
 
 def give_programs(build_dir: Path, programs: dict[Abi, Path]) -> None:
-    """Puts programs where `converter.py run` looks for them."""
+    """Copies programs to the place where `converter.py run` looks for them."""
     for abi, program in programs.items():
         path = build_dir / "bin" / abi.value / "mace_run"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ def give_programs(build_dir: Path, programs: dict[Abi, Path]) -> None:
 def tool(
     farm: Farm, converted: Path, programs: dict[Abi, Path], tmp_path: Path
 ) -> Tool:
-    """The digits and all programs in a folder that the test may change."""
+    """The digits and all programs in a folder that the test may modify."""
     build_dir = tmp_path / "build"
     model = build_dir / "digits" / "model"
     model.parent.mkdir(parents=True)

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever happens: a message, an exit status, a tidy device that works again."""
+"""Tests that any fault leads to a message, an exit status and a usable device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from test.device_farm.farm import Farm
 from test.devices.programs import make_program
 from test.devices.tool import Ended, Inside, Place, Tool, await_that, finish
 
-# What stays on a device, so that it need not be sent again.
+# Files that stay on a device, so that they need not be copied again.
 STAYS = {"./digits/model.data", "./digits/model.pb", "./mace_run"}
 # So do the programs and models of other tests.
 _STAYS = re.compile(r"\./(mace_run|\w+/model\.(pb|data)|bazel_run/bin/\w+)")
@@ -39,14 +39,14 @@ def _is_usable(tool: Tool, place: Place) -> None:
 
 
 def _log(tool: Tool, ended: Ended) -> str:
-    """What is kept of the one run that failed; the message names the file."""
+    """The log of the run that failed; the message names the file."""
     (log,) = (tool.build_dir / "digits/run/logs").iterdir()
     assert f"log: {log}" in ended.text
     return log.read_text()
 
 
 def _running(tool: Tool, place: Place, *flags: str) -> subprocess.Popen[str]:
-    """A run that goes on until something happens to it."""
+    """A run that continues until a fault occurs."""
     process = tool.start(*place.flags, FOREVER, *flags)
     try:
         await_that(lambda: place.inside.runs() or process.poll() is not None)
@@ -75,7 +75,7 @@ def test_lost_in_a_run(tool: Tool, place: Place, kind: str) -> None:
     process = _running(tool, place)
     await_that(lambda: "./.scratch/begun" in place.inside.files())
     place.inside.shell("log -t test words of the system 2>/dev/null")
-    # A lost connection leaves the program without its client; a crash ends both.
+    # A lost connection leaves the program running; a crash ends both.
     if kind == "crash":
         place.running.fault("crash", away_s=1)
     else:
@@ -85,7 +85,7 @@ def test_lost_in_a_run(tool: Tool, place: Place, kind: str) -> None:
     assert ended.status == 1
     assert f"lost {place.name}" in ended.text
     assert "(while ./mace_run ran)" in ended.text
-    # What it had said, and the system once it was back.
+    # The program's output, and the system log once the device was back.
     said, _, system = _log(tool, ended).partition(f"--- log of {place.name} ---\n")
     assert said == "begun\n"
     if place.running.spec.kind == "phone":
@@ -106,7 +106,7 @@ def test_lost_in_a_pull(tool: Tool, place: Place) -> None:
 
 
 def test_devices_that_hang(tool: Tool, farm: Farm) -> None:
-    """They are waited for at the same time, and not for long."""
+    """Devices that hang are waited for at the same time, and not for long."""
     for device in farm.devices:
         device.fault("hang")
     begin = time.monotonic()
@@ -121,7 +121,7 @@ def test_devices_that_hang(tool: Tool, farm: Farm) -> None:
 
 
 def test_devices_with_slow_links(tool: Tool, farm: Farm) -> None:
-    """Three megabytes take three seconds, and that is no reason to give up."""
+    """Three megabytes take three seconds, which must not be treated as a failure."""
     for device in farm.devices:
         inside = Inside(farm, device)
         inside.shell("rm -rf /data/local/tmp/mace_run $HOME/mace_run")
@@ -140,7 +140,7 @@ def test_gone_for_good(tool: Tool, place: Place) -> None:
     assert ended.status == 1
     assert f"lost {place.name}" in ended.text
     place.running.clear()
-    # Nobody could clean up; the next run does.
+    # The device could not be cleaned up; the next run does it.
     assert tool.run(*place.flags).status == 0
     _is_usable(tool, place)
 
@@ -158,7 +158,7 @@ def test_full(tool: Tool, place: Place) -> None:
 
 
 def test_full_in_a_run(tool: Tool, place: Place) -> None:
-    """There is room for the inputs alone."""
+    """There is room only for the inputs."""
     assert tool.run(*place.flags).status == 0
     pushed = place.running.status()["push"]
     place.running.fault("full", free_bytes=4096)
@@ -171,7 +171,7 @@ def test_full_in_a_run(tool: Tool, place: Place) -> None:
     assert "No space left on device" in _log(tool, ended)
     place.running.clear()
     _is_usable(tool, place)
-    # Program and model are still known to be there.
+    # Program and model are still on the device.
     assert place.running.status()["push"] - pushed < 100_000
 
 
@@ -183,7 +183,7 @@ def test_another_abi(tool: Tool, farm: Farm) -> None:
 
 
 def test_a_program_that_the_device_cannot_execute(tool: Tool, farm: Farm) -> None:
-    """As if the phone lied about its ABIs."""
+    """As if the phone reported wrong ABIs."""
     wide = tool.build_dir / "bin" / "arm64-v8a" / "mace_run"
     wide.replace(tool.build_dir / "bin" / "armeabi-v7a" / "mace_run")
     ended = tool.run("--target_abis=armeabi-v7a", "--devices_to_run=Redmi Go")
@@ -208,7 +208,7 @@ def test_a_device_that_stays_in_use(tool: Tool, place: Place) -> None:
     other = tool.run(*place.flags, env={"MACE_DEVICE_WAIT_S": "0"})
     assert other.status == 1
     assert "is in use by converter.py of" in other.text
-    # The one that has it is not disturbed.
+    # The process that uses the device is not disturbed.
     assert place.inside.runs()
     process.send_signal(signal.SIGINT)
     assert finish(process).status == 130
@@ -297,14 +297,14 @@ def test_a_killed_tool_leaves_no_program_behind(tool: Tool, place: Place) -> Non
     process.kill()
     finish(process)
     await_that(lambda: not place.inside.runs())
-    # The next run clears what is left of this one's files.
+    # The next run removes the remaining files of this one.
     ended = tool.run(*place.flags)
     assert ended.status == 0, ended.text
     _is_tidy(place)
 
 
 def test_one_of_several_fails(tool: Tool, place: Place, farm: Farm) -> None:
-    """The others go on, and the combined report says who failed and why."""
+    """The others continue, and the combined report says which device failed and why."""
     make_program("segfault", tool.build_dir / "bin" / place.abi.value / "mace_run")
     ended = tool.run(
         "--target_abis=arm64-v8a,armeabi-v7a,arm64,armhf", "--validate", "--report"

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every option that concerns devices reaches the program there."""
+"""Tests that every option that concerns devices takes effect on the device."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_rounds_threads_and_logs(tool: Tool, place: Place) -> None:
     assert ended.status == 0, ended.text
     # Once for each start of the program.
     assert ended.text.count("capability(CPU)") == 2
-    # Level 2 says what each operator took, level 1 does not.
+    # Level 2 prints the time of each operator, level 1 does not.
     assert "cpu_report.cc" in ended.text
     (run,) = _report(tool)
     options = run["mace_run"]["options"]
@@ -116,7 +116,7 @@ def test_boards_of_a_file(tool: Tool, farm: Farm) -> None:
 
 
 def test_a_board_that_is_another_machine(tool: Tool, farm: Farm) -> None:
-    """Its entry says x86-64; the board does not."""
+    """The entry says x86-64, but the board is not."""
     if not farm.boards:
         pytest.skip("boards of the farm need root")
     text = farm.devices_yml.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""ARM programs that take the place of `mace_run` and end badly."""
+"""ARM programs that replace `mace_run` and fail."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 _SOURCES = {
     "segfault": "volatile int *p = 0; *p = 1; return 0;",
     "abort": "abort();",
-    # The file tells that it has spoken.
+    # The file shows that the program has started.
     "hang": 'fclose(fopen(".scratch/begun", "w")); for (;;) pause();',
 }
 _TRIPLES = {"arm64": "aarch64-linux-gnu", "arm": "arm-linux-gnueabihf"}

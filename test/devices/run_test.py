@@ -44,7 +44,7 @@ def _check_report(folder: Path, model: str, farm: Farm) -> None:
         assert float(row["similarity"]) >= 0.99999
         assert float(row["run_ms"]) > 0
         assert int(row["peak_memory"]) > 1_000_000
-        # QEMU emulates all that a processor of the architecture may have.
+        # QEMU emulates all features of the architecture.
         assert row["isa"] == ("neon_dotprod" if "arm64" in row["abi"] else "neon")
         assert (folder / row["page"]).is_file()
     content = json.loads((folder / "all_runs.json").read_text(encoding="utf-8"))
@@ -68,7 +68,7 @@ def test_digits(tool: Tool, farm: Farm) -> None:
 
 
 def test_x86_board(tool: Tool, farm: Farm) -> None:
-    """One without any of the libraries that this computer has."""
+    """A board without any of the libraries of this computer."""
     if not farm.boards:
         pytest.skip("boards of the farm need root")
     flags = ("--target_abis=host", "--devices_to_run=up_squared", "--validate")
@@ -131,7 +131,7 @@ def _large_model(path: Path) -> None:
 def test_a_large_file_is_sent_once(
     farm: Farm, programs: dict[Abi, Path], tmp_path: Path
 ) -> None:
-    """100 MB of weights: the second run moves none of them."""
+    """100 MB of weights: the second run copies none of them."""
     _large_model(tmp_path / "large.onnx")
     config = tmp_path / "large.yml"
     config.write_text(_LARGE.format(path=tmp_path / "large.onnx"), encoding="utf-8")

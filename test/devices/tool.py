@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`converter.py` as a process of its own, and what it leaves on a device."""
+"""Runs `converter.py` as a separate process; inspects what it leaves on a device."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def finish(process: subprocess.Popen[str], limit_s: float = LIMIT_S) -> Ended:
 
 
 def driver(farm: Farm, running: Running) -> RemoteDevice:
-    """Our own way to a device of the farm."""
+    """A driver of our own for a device of the farm."""
     if running.spec.kind == "phone":
         return AdbDevice(find_adb(), running.address)
     listed = {board.name: board for board in read_boards(farm.devices_yml)}
@@ -100,7 +100,7 @@ def driver(farm: Farm, running: Running) -> RemoteDevice:
 
 
 def await_that(true: Callable[[], bool], limit_s: float = 40.0) -> None:
-    """Looks again and again; fails if it stays false."""
+    """Checks a condition repeatedly; fails if it stays false."""
     end = time.monotonic() + limit_s
     while not true():
         assert time.monotonic() < end, "waited in vain"
@@ -108,7 +108,7 @@ def await_that(true: Callable[[], bool], limit_s: float = 40.0) -> None:
 
 
 class Inside:
-    """A device seen from inside, by a driver of our own."""
+    """A device, inspected from inside with a driver of our own."""
 
     def __init__(self, farm: Farm, running: Running) -> None:
         self.farm = farm
@@ -120,7 +120,7 @@ class Inside:
         self.device.close()
 
     def shell(self, script: str) -> str:
-        """What a command prints; tried again while the device is away."""
+        """The output of a command; repeated while the device is disconnected."""
         end = time.monotonic() + 20
         while True:
             try:
@@ -136,13 +136,14 @@ class Inside:
             self.device._adb.revive(self.device._serial)
 
     def runs(self, program: str = "mace_run") -> bool:
-        """Whether such a program is there at this moment."""
+        """Whether such a program is running now."""
         listed = self.shell("ps -ef 2>/dev/null || ps").splitlines()
-        # Neither the shell that was given its name nor a dead one.
+        # Excludes the shell with the program's name in its arguments, and dead
+        # processes.
         return any(f"./{program}" in line and "sh -c" not in line for line in listed)
 
     def files(self) -> list[str]:
-        """All files in our folder there, but for the list of them."""
+        """All files in our folder on the device, except the list of them."""
         folder = "/data/local/tmp/mace_run"
         if not isinstance(self.device, AdbDevice):
             folder = "mace_run"
@@ -151,7 +152,7 @@ class Inside:
 
 
 class Place:
-    """A device from all sides.
+    """A device with everything to control and inspect it.
 
     Attributes:
         running: gives it trouble.
@@ -171,7 +172,9 @@ class Place:
         )
 
     def start_another_program(self) -> None:
-        """What a fault "during run" waits for; it may well lose the connection."""
+        """Starts the program that a fault "during run" waits for; the connection may
+        be lost.
+        """
         farm = self.inside.farm
         client = ["adb", "-s", self.running.address, "shell"]
         if self.running.spec.kind == "board":

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the commands that the documentation shows, and who runs them.
+"""Finds the commands in the documentation, and how they are run.
 
 A fenced block of the language ``bash`` is run on this computer unless an HTML
 comment right before it says otherwise:
@@ -26,20 +26,20 @@ ROOT = Path(__file__).resolve().parents[2]
 COMPUTER = "computer"
 PLACES = (COMPUTER, "phone", "board", "new-board")
 KEYS = ("run-on", "run-by", "not-run")
-# Of a reason: fewer words excuse nothing.
+# The least number of words in a reason.
 _REASON_WORDS = 4
 _MARKER = re.compile(r"^<!--\s*([\w-]+):(.*?)-->\s*$", re.DOTALL)
-# Shells that would escape the net under another name.
+# Names of other shells, whose blocks would not be run.
 _OTHER_NAMES = ("sh", "shell", "console", "shell-session", "zsh")
 
 
 class MarkerError(ValueError):
-    """A block whose marker says nothing that can be obeyed."""
+    """A block has an invalid marker."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Commands that a page shows.
+    """A block of commands on a page.
 
     Attributes:
         page: the file, relative to the root of the checkout.
@@ -57,7 +57,7 @@ class Block:
 
     @property
     def name(self) -> str:
-        """Where it is, as editors understand it."""
+        """Its place, in a form that editors understand."""
         return f"{self.page}:{self.line}"
 
     def commands(self) -> List[str]:
@@ -75,7 +75,7 @@ class _Marker:
 
     @classmethod
     def of(cls, token: Token, page: str) -> Optional[_Marker]:
-        """The marker that a token is, if it is one."""
+        """The marker in a token, if there is one."""
         found = _MARKER.match(token.content) if token.type == "html_block" else None
         if found is None:
             return None
@@ -124,7 +124,7 @@ def blocks_of(page: str, text: str) -> Iterator[Block]:
 
 
 def pages(root: Path = ROOT) -> Sequence[str]:
-    """All pages in Markdown that git knows or would add."""
+    """All Markdown pages that git tracks or would add."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
         cwd=root,

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What continuous integration runs: the scripts, and the commands in them."""
+"""The scripts that continuous integration runs, and their commands."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Dict, List
 from test.docs.blocks import Block
 from tools.quality.test_steps import steps
 
-# Where it all begins.
+# The first script.
 _FIRST = ".ci/run"
 _STEPS = "tools/test.sh"
-# Spellings of one command: a reader's, and a script's that cannot rely on PATH.
+# Equivalent spellings of a command: for readers, and for scripts that do not use PATH.
 _SAME = (
     (re.compile(r"^(?:\S*\.venv\}?/bin/)?python3? "), "python "),
     (re.compile(r"^exec "), ""),
@@ -31,10 +31,8 @@ def _plain(command: str) -> str:
 
 
 def scripts(root: Path) -> Dict[str, List[str]]:
-    """Each script that CI runs, with its commands.
-
-    Those are the ones that .ci/run names, and so on; the steps of tools/test.sh
-    are its commands, too.
+    """Each script that CI runs, with its commands: those that .ci/run names, those that
+    these name, and so on; the steps of tools/test.sh count as its commands.
     """
     found: Dict[str, List[str]] = {}
     waiting = [_FIRST]
@@ -53,7 +51,7 @@ def scripts(root: Path) -> Dict[str, List[str]]:
 
 
 def problem_of(block: Block, root: Path) -> str:
-    """Why a block's run-by is not true; empty if it is."""
+    """Why a block's run-by is wrong; empty if it is right."""
     known = scripts(root)
     if block.value not in known:
         names = ", ".join(sorted(known))

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every command that README and documentation show."""
+"""Runs every command in README files and the documentation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def blocks(key: str) -> List[Block]:
 
 
 class Session:
-    """The places that were needed so far, and what pages exported there."""
+    """The places that were needed so far, and the variables that pages exported
+    there.
+    """
 
     def __init__(self, stack: contextlib.ExitStack) -> None:
         self._stack = stack
@@ -60,7 +62,7 @@ def session() -> Iterator[Session]:
     def end(*_: object) -> None:
         pytest.exit("ended from outside")
 
-    # Farm, block and files in the checkout would outlive a plain SIGTERM.
+    # After a plain SIGTERM, the farm, the block and files in the checkout would remain.
     before = signal.signal(signal.SIGTERM, end)
     with contextlib.ExitStack() as stack:
         yield Session(stack)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the commands of the documentation run, and how.
 
-All of them run in the root of the checkout, as the documentation tells its
-readers, with the virtual environment entered. What the pages call your own
-(`my_model.yml`, `devices.yml`) is there while they run.
+All blocks run in the root of the checkout, as the documentation says, with the virtual
+environment activated. The files that pages describe as the reader's own
+(`my_model.yml`, `devices.yml`) exist meanwhile.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from typing import Dict, List
 from test.device_farm.farm import Farm
 from test.docs.blocks import ROOT, Block
 
-# Of one block; several times what the slowest takes with cold caches.
+# The time limit of a block: several times the slowest one with cold caches.
 _TIME_LIMIT_S = 600
 _EXAMPLE = ROOT / "mace" / "examples"
-# What the pages name and a reader has, by what stands for it here.
+# The reader's files on pages, and the files used instead.
 _STAND_INS = {
     "my_model.yml": _EXAMPLE / "digits" / "digits.yml",
     "model.onnx": _EXAMPLE / "digits" / "digits.onnx",
     "app.cc": _EXAMPLE / "cpp" / "example.cc",
 }
-# What a reader does with a password, it does with the farm's key.
+# Uses the farm's key where a reader would type a password.
 _SSH = """#!/bin/sh
 key=$HOME/.ssh/id_rsa
 case "$*" in *authorized_keys*) key={farm}/ssh/id_ed25519 ;; esac
@@ -41,7 +41,7 @@ exec {ssh} -F none -o User=pi -o HostName=127.0.0.1 -o Port={port} \\
   -o IdentityFile="$key" -o IdentitiesOnly=yes -o BatchMode=yes \\
   -o UserKnownHostsFile={farm}/ssh/known_hosts "$@"
 """
-# For computers where root has no sudo because it needs none.
+# For computers where root has no sudo because it is not needed.
 _SUDO = '#!/bin/sh\nexec "$@"\n'
 
 
@@ -69,8 +69,8 @@ class Result:
 
 
 def run(block: Block, variables: Mapping[str, str]) -> Result:
-    """Runs a block to its first failing command, and ends what it leaves."""
-    # Its own last command, so that a failure is not hidden.
+    """Runs a block to its first failing command, and ends all its processes."""
+    # Our command follows on a separate line, so that a failure is not hidden.
     script = f'{block.text}\nenv -0 >"$1"\n'
     with tempfile.TemporaryDirectory(prefix="mace_docs_") as folder:
         left, log = Path(folder) / "env", Path(folder) / "log"
@@ -102,14 +102,14 @@ def run(block: Block, variables: Mapping[str, str]) -> Result:
 
 @contextlib.contextmanager
 def present(files: Mapping[str, Path], root: Path = ROOT) -> Iterator[None]:
-    """Puts files into the root of the checkout, and takes them away.
+    """Copies files into the root of the checkout, and removes them at the end.
 
     Raises:
         FileExistsError: one is there and is another; nothing was touched.
     """
     for name, source in files.items():
         there = root / name
-        # One that a killed run left is the same.
+        # A file left by a killed run is identical.
         if there.exists() and there.read_bytes() != source.read_bytes():
             raise FileExistsError(
                 f"{name} in the root of the checkout is not the tests': move it away"
@@ -141,7 +141,7 @@ def computer() -> Iterator[Place]:
 
 @contextlib.contextmanager
 def phone() -> Iterator[Place]:
-    """This computer with one phone plugged in, of the farm."""
+    """This computer, with one phone of the farm connected."""
     with computer() as place, tempfile.TemporaryDirectory() as folder:
         with Farm(Path(folder) / "farm", phones=["mi6"]) as farm:
             place.variables.update(farm.variables)
@@ -162,7 +162,7 @@ def board() -> Iterator[Place]:
 
 @contextlib.contextmanager
 def new_board() -> Iterator[Place]:
-    """This computer, a key of its own, and a board at 10.0.0.1 that does not know it.
+    """This computer, a new key, and a board at 10.0.0.1 that does not accept it yet.
 
     The board is one of the farm; needs root.
     """

@@ -1,9 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An operator is added as docs/development/adding_an_op.md says: by new files only.
-
-It is added to a copy of the checkout, where it is built, converted and run. The
-command writes the files, and the formula is changed as a developer would.
+"""Adds an operator as docs/development/adding_an_op.md says: by new files only. It is
+added to a copy of the checkout, where it is built, converted and run. The command
+writes the files, and the test changes the formula as a developer would.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _OP = NewOp("Asinh", onnx="Asinh")
 _ROOM = Path("mace/ops/asinh")
 _HANDLERS = Path("mace/python/tools/importers/onnx/handlers")
 
-# What a developer changes in what `new-op` writes: file, before, after.
+# The changes of a developer to the files of `new-op`: file, before, after.
 _CHANGES = (
     ("asinh.op.yaml", "input * factor", "asinh(input)"),
     (
@@ -71,7 +70,7 @@ models:
 
 
 class _Checkout:
-    """A copy of this checkout, without what git ignores."""
+    """A copy of this checkout, without files that git ignores."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "checkout"
@@ -89,11 +88,11 @@ class _Checkout:
             shutil.copy2(_ROOT / path, target, follow_symlinks=False)
 
     def python(self, *arguments: str) -> str:
-        """Runs Python in the copy; what it printed."""
+        """Runs Python in the copy; returns its output."""
         return self._run([sys.executable, *arguments])
 
     def bazel(self, command: str, *arguments: str) -> str:
-        """Runs Bazel in the copy; what it printed."""
+        """Runs Bazel in the copy; returns its output."""
         return self._run(self._bazel.words(command, *arguments))
 
     def _run(self, command: list[str]) -> str:
@@ -110,7 +109,7 @@ class _Checkout:
         return ended.stdout
 
     def digests(self) -> dict[Path, str]:
-        """What is in each source file."""
+        """The checksum of each source file."""
         return {
             path.relative_to(self.root): hashlib.sha256(path.read_bytes()).hexdigest()
             for path in self.root.rglob("*")
@@ -123,7 +122,7 @@ class _Checkout:
         """Ends the server of Bazel and removes the copy, which is large."""
         if (self.root.parent / "bazel").exists():
             self.bazel("shutdown")
-            # Bazel writes its outputs without the right to change them.
+            # Bazel removes write permissions from its outputs.
             subprocess.run(["chmod", "-R", "u+w", str(self.root.parent)], check=True)
         shutil.rmtree(self.root.parent)
 
@@ -151,7 +150,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Checkout]:
 
 @pytest.fixture(scope="module")
 def added(before: _Checkout) -> _Checkout:
-    """The copy with the operator, which only new files have brought."""
+    """The copy with the operator, added only by new files."""
     sources = before.digests()
     before.python("tools/converter.py", "new-op", _OP.op_type, f"--onnx={_OP.onnx}")
     for name, old, new in _CHANGES:

@@ -1,8 +1,7 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of the native side depend one way, and Bazel holds them to it.
-
-The order is that of docs/development/architecture.md.
+"""Tests that dependencies between the native side's rooms have one direction. The order
+is that of docs/development/architecture.md.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def _targets(room: str) -> str:
 
 @functools.cache
 def _query(expression: str) -> list[str]:
-    # The user's flags are for builds; a query knows few of them.
+    # The user's flags are for builds; a query supports few of them.
     bazel = replace(bazel_command(), flags=())
     if shutil.which(bazel.program) is None:
         pytest.skip(f"{bazel.program} is not installed")
@@ -60,7 +59,7 @@ def _query(expression: str) -> list[str]:
 
 @pytest.mark.parametrize("room", _ROOMS)
 def test_a_room_uses_only_those_below(room: str) -> None:
-    # Tests may use more: those of the model's reader create an engine.
+    # Tests may use more: tests of the model's reader create an engine.
     library = f"attr(testonly, 0, {_targets(room)})"
     used = f"kind(' rule$', filter('^//mace', deps({library})))"
     allowed = ("public", room, *_ROOMS[room])

@@ -32,7 +32,7 @@ COLUMNS = 10
 
 @dataclass(frozen=True)
 class Sample:
-    """An image, what it shows, and what the model says."""
+    """An image, its digit, and the model's output."""
 
     pixels: Array
     truth: int
@@ -41,7 +41,7 @@ class Sample:
 
 
 def load_images(folder: Path) -> tuple[Array, list[int]]:
-    """Images [N, 8, 8, 1] in [0, 1], and the digits their names tell."""
+    """Images [N, 8, 8, 1] in [0, 1], and the digits in their names."""
     files = sorted(folder.glob("*_is_[0-9].png"))
     if not files:
         raise SystemExit(f"no images (<number>_is_<digit>.png) in {folder}")

@@ -1,6 +1,8 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Real architectures with seeded weights, for tests and benchmarks."""
+"""Real architectures with random weights from a fixed seed, for tests and
+benchmarks.
+"""
 
 from __future__ import annotations
 

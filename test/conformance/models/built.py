@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Networks that are written here layer by layer, as ONNX files."""
+"""Networks that are built here layer by layer, as ONNX files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The seeded networks are worth comparing: every image has its own answer."""
+"""Tests that the seeded networks return different outputs for different images."""
 
 from __future__ import annotations
 

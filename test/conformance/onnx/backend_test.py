@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every case of ONNX's conformance suite is right or refused, never wrong."""
+"""Tests that every case of ONNX's conformance suite is correct or refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mace.python.tools.importers.onnx.node import HANDLERS
 from test.conformance.onnx.cases import KINDS, Case, load_cases
 from test.conformance.onnx.runner import Result, Verdict, run_case
 
-# Below the counts of today by a little, so that losing an operator fails.
+# Slightly less than the current counts, so that losing an operator fails.
 _FEWEST_PASSED = {
     "node": 900,
     "pytorch-converted": 66,
@@ -51,7 +51,7 @@ def test_every_handler_passes_a_case() -> None:
         if result.verdict is Verdict.PASSED
         for op_type in case.op_types
     }
-    # What the suite has no case for, the test of the handler's file must try.
+    # Operators without a case in the suite must be tested by their handler's test.
     untried = [op for op in HANDLERS.types() if op not in passed and not _tried(op)]
     assert not untried
 

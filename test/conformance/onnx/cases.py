@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The cases that the `onnx` package brings along."""
+"""The cases that the `onnx` package contains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import onnx
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# 'real' are the light models, which have a test of their own.
+# 'real' are the light models, which have their own test.
 KINDS = ("node", "pytorch-converted", "pytorch-operator", "simple")
 
 

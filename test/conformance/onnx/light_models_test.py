@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The nine real networks of the `onnx` package give their own answers.
+"""Tests the outputs of the nine real networks of the `onnx` package.
 
 In the NumPy reference, as rewritten by the passes; natively they run in
 ../networks_test.py.
@@ -33,7 +33,7 @@ _SEED = 20
 
 
 def run_network(name: str, path: Path, x: Array) -> Array:
-    """The network through import, passes and the NumPy reference."""
+    """Runs the network through import, passes and the NumPy reference."""
     info = LIGHT_MODELS[name]
     n, c, h, w = info.input_shape
     graph = import_model(
@@ -63,7 +63,7 @@ def test_shipped_network_gives_its_shipped_output(name: str) -> None:
     path = light_source(name)
     expected = path.with_name(f"{path.stem}_output_0.pb").read_bytes()
     wanted = onnx.numpy_helper.to_array(onnx.TensorProto.FromString(expected))
-    # The input that onnx.backend.test made these outputs with.
+    # The input with which onnx.backend.test computed these outputs.
     shape = LIGHT_MODELS[name].input_shape
     count = int(np.prod(shape))
     x = (np.arange(count).reshape(shape) / count).astype(np.float32)

@@ -20,7 +20,7 @@ from test.conformance.native import Native, native
 from test.conformance.onnx.cases import KINDS, Case, load_cases
 from test.conformance.onnx.runner import Executor, Verdict, run_case
 
-# By what the kernel calls them.
+# ISA names, by the names in the kernel's cpuinfo.
 _ISAS = {"sse41": "sse4_1", "avx2": "avx2", "avx512": "avx512f"}
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""ONNX Runtime, whose answers the tests take for true."""
+"""ONNX Runtime, whose outputs are the reference of the tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from mace.python.tools.ir.dtypes import Array
 def run_onnxruntime(
     path: Path, outputs: Sequence[str], feeds: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """The outputs of a model by name; skips the test where there is none."""
+    """The outputs of a model by name; skips the test if onnxruntime is not
+    installed.
+    """
     ort = pytest.importorskip("onnxruntime", reason="it is the reference here")
     options = ort.SessionOptions()
     options.log_severity_level = 3

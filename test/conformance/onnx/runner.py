@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one conformance case through import, passes and an executor.
 
-Many cases pass as an input of the model what every real model has as a
-constant: filters, axes, shapes. MACE refuses those at run time, so a case is
-tried as it is and then with inputs frozen into initializers, by rule:
+In many cases, filters, axes or shapes are inputs of the model, although they are
+constants in real models. MACE refuses them at run time, so a case is tried unchanged
+and then with inputs converted to initializers, in this order:
 
 1. as it is;
 2. integer and boolean inputs after the first frozen (axes, shapes, indices);
@@ -85,7 +85,7 @@ def run_case(case: Case, executor: Executor | None = None) -> Result:
 
 
 def _not_for_mace(case: Case) -> str:
-    """Why the arrays of a case cannot be represented, '' if they can."""
+    """Why MACE cannot represent the arrays of a case, '' if it can."""
     for array in (*case.inputs, *case.outputs):
         if array is None:
             return "a value is no tensor"
@@ -149,7 +149,7 @@ def _format(array: Array) -> DataFormat:
 def _compare_both(
     case: Case, graph: Graph, frozen: frozenset[int], executor: Executor
 ) -> str:
-    """What differs, before the passes and after; '' if nothing does."""
+    """The differences, before the passes and after; '' if there are none."""
     feeds = {
         case.model.graph.input[index].name: narrow(array)
         for index, array in enumerate(case.inputs)
@@ -165,7 +165,7 @@ def _compare_both(
 
 
 def run_reference(graph: Graph, feeds: Mapping[str, Array]) -> dict[str, Array]:
-    """The reference executor behind the framework's order of dimensions."""
+    """The reference executor with the framework's order of dimensions."""
     turned = {
         name: array.transpose(NCHW_TO_NHWC)
         if graph.formats.get(name) is DataFormat.NHWC
@@ -185,8 +185,8 @@ def _compare(case: Case, results: Mapping[str, Array]) -> str:
     names = {a.dtype.name for a in (*case.inputs, *case.outputs) if a is not None}
     for half, bits in (("float16", 11), ("bfloat16", 8)):
         if half in names:
-            # The expected values were rounded to so many bits at every step;
-            # MACE computes in float32.
+            # The expected values were rounded to this many bits at every step; MACE
+            # computes in float32.
             rtol, atol = (max(t, 2.0 ** (2 - bits)) for t in (rtol, atol))
     for value, expected in zip(case.model.graph.output, case.outputs):
         assert expected is not None
