@@ -24,9 +24,12 @@ MACE = "mace"
 
 
 def tables(board: Scoreboard) -> list[Table]:
-    """Every cell; times, first results and memory by
-    network; what a second thread brings; means; engines beside their rivals; why
-    engines are missing or do not count; and goals."""
+    """All tables of a scoreboard.
+
+    Every cell; times, first results and memory by network; the gain of a second
+    thread; means; engines compared with their rivals; why engines are missing or do
+    not count; and goals.
+    """
     return [
         _cells(board),
         _by_network(board, "time", "ms per inference, fp32", _time, time_ms),
@@ -174,11 +177,12 @@ def _means(board: Scoreboard) -> Table:
 
 def _duels(board: Scoreboard) -> Table:
     """Engines that do not compute in fp32, each compared with its rival."""
-    columns = ("network", "threads", "ms", "rival's ms", "min", "median")
+    columns = ("network", "threads", "ms", "reference ms", "min", "median")
     cells = {(cell.case, cell.engine): cell for cell in board.timed()}
     duels = board.duels()
     names = {
-        f"{ENGINES[d.engine].label} beside {ENGINES[d.rival].label}" for d in duels
+        f"{ENGINES[d.engine].label} compared with {ENGINES[d.rival].label}"
+        for d in duels
     }
     title = f"{', '.join(sorted(names))}; ms are minimum (median), then their ratios"
     table = Table("bf16", title, columns)
@@ -198,7 +202,7 @@ def _duels(board: Scoreboard) -> Table:
 def _remarks(board: Scoreboard) -> Table:
     table = Table(
         "remarks",
-        "cells without a time, and (*) cells that are no best peer's",
+        "cells without a time, and (*) cells that are never the best peer",
         ("engine", "network", "threads", "why"),
         labels=4,
     )
