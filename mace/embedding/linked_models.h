@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The models that are linked into a program, as generated code lists them.
+// The models that are linked into a program, as listed in generated code.
 
 #ifndef MACE_EMBEDDING_LINKED_MODELS_H_
 #define MACE_EMBEDDING_LINKED_MODELS_H_

@@ -92,7 +92,7 @@ size_t Count(const std::string &text, const std::string &what) {
 constexpr int64_t kRoom = 1 << 21;
 constexpr char kJoined[] = " in bands for ";
 
-// `joined`: operators at least that hand over bands.
+// `joined`: the least number of operators that can run in bands.
 void ExpectSameBits(Network *network, size_t joined) {
   const std::string output = network->last();
   network->model().Output(output);

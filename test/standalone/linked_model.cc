@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An application with a model linked in: linked_model [WEIGHTS-FILE]. It runs
-// an image of one colour through the classifier in all ways that the factory
-// has, which must agree, and refuses what is not there.
+// An application with a model linked in: linked_model [WEIGHTS-FILE]. It
+// classifies an image of one colour in all ways that the factory offers, whose
+// results must agree, and checks the errors for missing models and weights.
 
 #include <cmath>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// model_file GRAPH WEIGHTS OUTPUT: an application outside of Bazel that runs
-// the MobileNet of link_test.sh on a picture of stripes and writes its
+// model_file GRAPH WEIGHTS OUTPUT: an application built without Bazel, which
+// runs the MobileNet of link_test.sh on an image of stripes and writes its
 // probabilities.
 
 #include <cmath>

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An application outside of Bazel: the library loads, answers, and reports a
-// file that is no model as an error instead of ending the process.
+// An application built without Bazel: checks that the library loads and runs,
+// and reports an invalid file as an error instead of ending the process.
 
 #include <cstdio>
 #include <map>

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What runtimes can do on this machine, found out by running a small model.
+// Measures the runtimes of this machine by running a small model.
 
 #include <chrono>
 #include <cstdint>

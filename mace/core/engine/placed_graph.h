@@ -28,8 +28,8 @@ struct PreparedRun {
   std::vector<Shape> inputs;  // of graph.inputs()
   std::unique_ptr<GraphShapes> shapes;
   std::vector<std::unique_ptr<PreparedPartition>> partitions;  // per device
-  // Per segment: the copies to make before it, without tensors that nobody
-  // reads.
+  // Per segment: the copies to make before it, without tensors that are
+  // never read.
   std::vector<std::vector<Placement::Copy>> copies;
 };
 

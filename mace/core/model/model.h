@@ -27,7 +27,7 @@ struct ValueInfo {
   DataFormat data_format = DataFormat::NONE;
   std::string alias;
   Quantization quantization;
-  Shape largest_shape;  // likewise; [] if there is no limit
+  Shape largest_shape;  // the same with upper limits; [] if there are none
 };
 
 struct ConstantInfo {

@@ -20,7 +20,7 @@ struct Quantization {
   std::vector<float> scales;
   // As many as scales; none if all are 0.
   std::vector<int64_t> zero_points;
-  // Of the value as it lies inside the model; 0 for one scale.
+  // The axis of the value in the model's layout; 0 for one scale.
   int64_t axis = 0;
 
   bool quantized() const {

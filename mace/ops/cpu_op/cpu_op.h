@@ -15,9 +15,9 @@
 // function, which all devices share, after Init and before Plan: Init must not
 // rely on it.
 //
-// An operator keeps nothing that depends on shapes but constants transformed
-// for them (PlanContext::RequestPrepared): plans for several sets of shapes
-// exist at the same time, and any of them may be run next.
+// The only thing that an operator may store for particular shapes is a constant
+// transformed for them (PlanContext::RequestPrepared): plans for several sets
+// of shapes exist at the same time, and any of them may run next.
 
 #ifndef MACE_OPS_CPU_OP_CPU_OP_H_
 #define MACE_OPS_CPU_OP_CPU_OP_H_

@@ -1,12 +1,13 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator offers whose output can be computed some rows at a time.
-// Operators that follow each other may then run in bands: what lies between
-// them never exists as a whole; see mace/runtimes/cpu/band_chains.h.
+// The interface of operators whose output can be computed some rows at a time.
+// Such operators may run in bands if they follow each other: then the tensors
+// between them are never stored as a whole; see
+// mace/runtimes/cpu/band_chains.h.
 //
 // Input 0 and output 0 are images, [N, H, W, C]; a row is one index of H in one
-// image. Bits do not depend on how rows are cut into bands.
+// image. The bits of results do not depend on how rows are divided into bands.
 
 #ifndef MACE_OPS_CPU_OP_ROW_BANDS_H_
 #define MACE_OPS_CPU_OP_ROW_BANDS_H_

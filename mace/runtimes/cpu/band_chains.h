@@ -11,9 +11,9 @@
 //
 // For each band, every operator computes those rows needed by the next operator
 // that do not exist yet. Rows that the windows of two bands share are kept for
-// the next band, so that rows are computed twice only where two tasks meet.
-// Results are bit-identical to those of operators that run one by one, for any
-// choice of chains, bands and tasks.
+// the next band, so that only rows at the border of two tasks are computed
+// twice. Results are bit-identical to those of operators that run one by one,
+// for any choice of chains, bands and tasks.
 
 #ifndef MACE_RUNTIMES_CPU_BAND_CHAINS_H_
 #define MACE_RUNTIMES_CPU_BAND_CHAINS_H_

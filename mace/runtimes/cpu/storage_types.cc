@@ -154,7 +154,7 @@ class StorageTypes {
   CpuNodes &nodes_;
   const DataType half_type_;
   std::vector<char> half_;      // per tensor
-  std::vector<int> converted_;  // likewise: the one of the other type, or -1
+  std::vector<int> converted_;  // per tensor: the one of the other type, or -1
 };
 
 }  // namespace

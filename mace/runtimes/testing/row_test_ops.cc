@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Operators for tests of rows that lie apart, and of parts computed in place:
+// Operators for tests of strided rows, and of parts computed in place:
 //
 //   TestJoin(xs...): joined along the last axis; rows may be apart
 //   TestSplit(x): equal parts of the last dimension, as many as there are

@@ -1,7 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program for a device: says for what it was built, or does as it is told.
+// A program for a device: prints for which ABI it was built, or executes a
+// command.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 //
 //   Winograd       3x3 of stride 1, if it is faster
 //   Depthwise      groups of few channels: vectors run over all groups
-//   Direct         every filter in panels: a product of rows that lie in the
-//                  image
+//   Direct         every filter in panels: a product of image rows that are
+//                  read in place
 //
 // The strategies for transposed convolutions, only for float:
 //

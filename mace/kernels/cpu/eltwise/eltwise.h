@@ -53,8 +53,8 @@ enum class Unary : uint8_t {
   kCos,
 };
 
-// A matrix of results. Element (r, c) of an operand lies at
-// r * row_stride + (scalar ? 0 : c); the result is dense.
+// A matrix of results. Element (r, c) of an operand is at r * row_stride +
+// (scalar ? 0 : c); the result is dense.
 struct Rows {
   size_t rows = 1;
   size_t columns = 0;

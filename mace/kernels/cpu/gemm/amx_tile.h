@@ -48,7 +48,7 @@ template <int kTile>
 MACE_SIMD_INLINE void ClearTile() {
   _tile_zero(kTile);
 }
-// `stride`: bytes from row to row, wherever they lie.
+// `stride`: bytes from row to row.
 template <int kTile>
 MACE_SIMD_INLINE void LoadTile(const void *from, ptrdiff_t stride) {
   _tile_loadd(kTile, from, static_cast<size_t>(stride));

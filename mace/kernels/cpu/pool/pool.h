@@ -14,8 +14,8 @@
 
 namespace mace::pool {
 
-// The taps of the window that lie inside the image; at least one. Tap (r, c)
-// is at first + r * row_stride + c * column_stride, `channels` elements.
+// The taps of the window that are inside the image; at least one. Tap (r, c) is
+// at first + r * row_stride + c * column_stride, `channels` elements.
 struct Window {
   const void *first = nullptr;
   size_t rows = 0;
