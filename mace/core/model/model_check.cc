@@ -196,7 +196,7 @@ class QuantizationChecker {
     };
     if (constant.quantization.quantized() &&
         constant.layout != ConstantLayout::kPlain) {
-      AddProblem(who, "the constant is packed, which only floats can be");
+      AddProblem(who, "it is packed, which only floats can be");
       return;
     }
     AddProblem(who, constant.quantization.ProblemWith(constant.data_type));

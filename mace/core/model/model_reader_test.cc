@@ -228,9 +228,10 @@ TEST(ModelReaderTest, RefusesWhatIsNoModel) {
   EXPECT_EQ(ReadModel(nullptr, 0).status().code(),
             MaceStatus::MACE_INVALID_ARGS);
   EXPECT_DAMAGED(ModelBuilder().Version(0).graph(), "no format version");
-  EXPECT_DAMAGED(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16), "no model");
-  EXPECT_DAMAGED(std::string(100, '\0'), "no model");
-  EXPECT_DAMAGED(std::string(100, '\xff'), "no model");
+  EXPECT_DAMAGED(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16),
+                 "not a MACE model");
+  EXPECT_DAMAGED(std::string(100, '\0'), "not a MACE model");
+  EXPECT_DAMAGED(std::string(100, '\xff'), "not a MACE model");
 }
 
 TEST(ModelReaderTest, RefusesASizeThatNoModelHas) {

@@ -316,7 +316,7 @@ TEST(ResizeTest, Errors) {
   ExpectError(OpCase("Resize")
                   .Input(Value::Floats({1, 0, 3, 1}, {}))
                   .Ints("size", {2, 2}),
-              invalid, "height of 0");
+              invalid, "the height from 0");
 }
 
 }  // namespace

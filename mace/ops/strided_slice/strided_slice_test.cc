@@ -112,8 +112,8 @@ TEST(StridedSliceTest, Errors) {
     ExpectError(op_case, MaceStatus::MACE_INVALID_ARGS, text);
   };
   bad(Cut(x, 0, 1, 0), "stride is 0");
-  bad(Cut(x, 0, 2, 1).Ints("shrink_axes", {0}), "axis 0 to drop");
-  bad(Cut(x, 0, 1, 1).Ints("shrink_axes", {1}), "axis 1 to drop");
+  bad(Cut(x, 0, 2, 1).Ints("shrink_axes", {0}), "axis 0 cannot be dropped");
+  bad(Cut(x, 0, 1, 1).Ints("shrink_axes", {1}), "axis 1 cannot be dropped");
   bad(OpCase("StridedSlice")
           .Input(x)
           .Ints("axes", {0, 0})
