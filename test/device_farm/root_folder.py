@@ -50,7 +50,7 @@ for folder in /proc/[0-9]*; do
 done
 exit $found
 """
-# busybox needs this second name of test.
+# The second name of the applet test.
 _BRACKET = "["
 
 
