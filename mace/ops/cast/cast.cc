@@ -41,7 +41,7 @@ MaceStatus InferCastShapes(const CastAttributes &attributes,
   if (half && to != from && to != DataType::kFloat32 &&
       from != DataType::kFloat32) {
     return Unsupported("no conversion from ", DataTypeName(from), " to ",
-                       DataTypeName(to), "; go by way of float32");
+                       DataTypeName(to), "; convert to float32 first");
   }
   return SetOutput(context, 0, input->shape, to);
 }

@@ -9,7 +9,7 @@ MaceStatus InferChannelShuffleShapes(const ChannelShuffleAttributes &attributes,
                                      ShapeContext *context) {
   const Tensor *input = context->input(kChannelShuffleInputInput);
   if (input->shape.rank() != 4 || input->shape[3] % attributes.groups != 0) {
-    return InvalidArgs("takes [N, H, W, C] with C divisible by groups = ",
+    return InvalidArgs("expects [N, H, W, C] with C divisible by groups = ",
                        attributes.groups, ", not ", input->shape.ToString());
   }
   return SetOutput(context, 0, input->shape, input->data_type);

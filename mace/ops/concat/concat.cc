@@ -28,8 +28,8 @@ MaceStatus InferConcatShapes(const ConcatAttributes &attributes,
     }
     if (!fits) {
       return InvalidArgs("input ", i, " has the shape ",
-                         input->shape.ToString(), ", which does not fit to ",
-                         first->shape.ToString(), " beside axis ", axis);
+                         input->shape.ToString(), ", which does not match ",
+                         first->shape.ToString(), " in all axes but ", axis);
     }
     // Sizes of single tensors are below 2^40 elements: no overflow.
     shape[axis] += input->shape[axis];

@@ -12,7 +12,7 @@ MaceStatus InferDepthToSpaceShapes(const DepthToSpaceAttributes &attributes,
   const int64_t block = attributes.block;
   if (shape.rank() != 4 || shape[3] % (block * block) != 0) {
     return InvalidArgs(
-        "takes [N, H, W, C] with C divisible by block * block = ",
+        "expects [N, H, W, C] with C divisible by block * block = ",
         block * block, ", not ", shape.ToString());
   }
   return SetOutput(context, 0,

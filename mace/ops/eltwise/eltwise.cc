@@ -47,7 +47,7 @@ MaceStatus InferEltwiseShapes(const EltwiseAttributes &attributes,
     return InvalidArgs("an activation can only be applied to float32 results");
   }
   if (!floats && !TakesInt32(mode)) {
-    return Unsupported("mode ", mode_name, " does not take int32");
+    return Unsupported("mode ", mode_name, " does not support int32");
   }
   Shape shape;
   if (!BroadcastShapes(a->shape, b->shape, &shape)) {

@@ -12,7 +12,7 @@ MaceStatus InferInstanceNormShapes(
   const Shape &scale = context->input(kInstanceNormScaleInput)->shape;
   const Shape &offset = context->input(kInstanceNormOffsetInput)->shape;
   if (shape.rank() < 3) {
-    return InvalidArgs("takes [N, ..., C] of at least 3 dimensions, not ",
+    return InvalidArgs("expects [N, ..., C] of at least 3 dimensions, not ",
                        shape.ToString());
   }
   const Shape channels = {shape.back()};

@@ -10,7 +10,7 @@ MaceStatus InferLocalResponseNormShapes(
   const Tensor *input = context->input(kLocalResponseNormInputInput);
   const Shape &shape = input->shape;
   if (shape.rank() != 4) {
-    return InvalidArgs("takes [N, H, W, C], not ", shape.ToString());
+    return InvalidArgs("expects [N, H, W, C], not ", shape.ToString());
   }
   return SetOutput(context, 0, shape, input->data_type);
 }

@@ -36,7 +36,7 @@ class MatMulIntegerOp final : public CpuOp {
     if (memory == nullptr) {
       return OutOfResources("operator '", name(),
                             "' (MatMulInteger): no memory for ", bytes,
-                            " bytes of its constant b in the order of use");
+                            " bytes of its rearranged constant b");
     }
     products_->Prepare(b->shape, b->data, b->data_type == DataType::kUint8,
                        memory, context->thread_pool());

@@ -10,7 +10,7 @@ MaceStatus InferPoolingShapes(const PoolingAttributes &attributes,
   const Tensor *input = context->input(kPoolingInputInput);
   const Shape &shape = input->shape;
   if (shape.rank() != 4) {
-    return InvalidArgs("takes [N, H, W, C], not ", shape.ToString());
+    return InvalidArgs("expects [N, H, W, C], not ", shape.ToString());
   }
   MACE_ASSIGN_OR_RETURN(const WindowGeometry geometry,
                         PoolingWindow(attributes, shape));

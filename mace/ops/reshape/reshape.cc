@@ -72,8 +72,8 @@ MaceStatus Resolve(const Shape &from,
   if (inferred >= 0 && known > 0 && elements % known == 0) {
     (*to)[inferred] = elements / known;
   } else if (inferred >= 0 || known != elements) {
-    return InvalidArgs("cannot give ", elements, " elements, shape ",
-                       from.ToString(), ", the shape ", wanted.ToString());
+    return InvalidArgs("cannot reshape ", from.ToString(), " (", elements,
+                       " elements) to ", wanted.ToString());
   }
   return MaceStatus();
 }

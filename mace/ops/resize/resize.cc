@@ -34,8 +34,8 @@ MaceStatus CheckAttributes(const ResizeAttributes &attributes,
   }
   for (const float scale : scales) {
     if (!(scale > 0) || std::isinf(scale)) {
-      return InvalidArgs("scales holds ", scale,
-                         "; scales are above 0 and finite");
+      return InvalidArgs("scales has ", scale,
+                         "; scales must be finite and above 0");
     }
   }
   return MaceStatus();
@@ -70,12 +70,12 @@ MaceStatus WantedSize(const ResizeAttributes &attributes,
     }
     const char *name = axis == 0 ? "height" : "width";
     if (size[axis] < 0 || size[axis] > kMostPixels || from > kMostPixels) {
-      return InvalidArgs("cannot make a ", name, " of ", from, " one of ",
-                         size[axis], "; lengths are within [0, ", kMostPixels,
+      return InvalidArgs("cannot resize the ", name, " from ", from, " to ",
+                         size[axis], "; it must be within [0, ", kMostPixels,
                          "]");
     }
     if (from == 0 && size[axis] > 0) {
-      return InvalidArgs("cannot make a ", name, " of 0 one of ", size[axis]);
+      return InvalidArgs("cannot resize the ", name, " from 0 to ", size[axis]);
     }
     if (attributes.scales.empty() || size[axis] == 0) continue;
     const double scaled = static_cast<double>(attributes.scales[axis]) *
@@ -96,13 +96,13 @@ MaceStatus InferResizeShapes(const ResizeAttributes &attributes,
   const Tensor *input = context->input(kResizeInputInput);
   const Shape &shape = input->shape;
   if (shape.rank() != 4) {
-    return InvalidArgs("takes [N, H, W, C], not ", shape.ToString());
+    return InvalidArgs("expects [N, H, W, C], not ", shape.ToString());
   }
   if (input->data_type == DataType::kInt32 &&
       attributes.mode != ResizeMode::NEAREST) {
     return Unsupported("mode ",
                        kResizeModeNames[static_cast<int>(attributes.mode)],
-                       " does not take int32");
+                       " does not support int32");
   }
   MACE_RETURN_IF_ERROR(CheckAttributes(attributes, *context));
   int64_t size[2] = {};

@@ -110,7 +110,8 @@ MaceStatus ResizeOp::PlanAxes(const Shape &input,
   const int64_t channels = output[3];
   const int64_t width = output[2] * channels;
   if (std::max(width, input[2] * channels) > kMostRowElements) {
-    return NotSupported("rows of more than ", kMostRowElements, " elements");
+    return NotSupported("rows must have at most ", kMostRowElements,
+                        " elements");
   }
   if (channels < static_cast<int64_t>(kernels_->lanes))
     plan->PlanElements(channels);
@@ -119,8 +120,9 @@ MaceStatus ResizeOp::PlanAxes(const Shape &input,
   const int64_t entry = sizeof(float) * plan->row_floats + sizeof(int64_t) +
                         sizeof(const float *);
   if (plan->rows.taps > kMostScratch / entry) {
-    return NotSupported("needs ", plan->rows.taps, " rows of ", width,
-                        " elements at a time");
+    return NotSupported("a row of the output depends on ", plan->rows.taps,
+                        " rows of ", width,
+                        " elements, too many for its scratch memory");
   }
   plan->work_bytes = RoundUp(plan->rows.taps * entry, 64);
   return MaceStatus();

@@ -11,8 +11,9 @@ MaceStatus InferSpaceToDepthShapes(const SpaceToDepthAttributes &attributes,
   const Shape &shape = input.shape;
   const int64_t block = attributes.block;
   if (shape.rank() != 4 || shape[1] % block != 0 || shape[2] % block != 0) {
-    return InvalidArgs("takes [N, H, W, C] with H and W divisible by block = ",
-                       block, ", not ", shape.ToString());
+    return InvalidArgs(
+        "expects [N, H, W, C] with H and W divisible by block = ", block,
+        ", not ", shape.ToString());
   }
   return SetOutput(
       context, 0,

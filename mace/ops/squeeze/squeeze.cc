@@ -13,9 +13,10 @@ MaceStatus InferSqueezeShapes(const SqueezeAttributes &attributes,
   for (const int64_t given : attributes.axes) {
     const int64_t axis = input->shape.NormalizeAxis(given);
     if (axis < 0 || input->shape[axis] != 1) {
-      return InvalidArgs("axis ", given,
-                         " to remove is not a dimension of length 1 of ",
-                         input->shape.ToString());
+      return InvalidArgs(
+          "axis ", given,
+          " cannot be removed: it is not an axis of length 1 of ",
+          input->shape.ToString());
     }
     drop[axis] = true;
   }

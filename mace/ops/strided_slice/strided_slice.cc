@@ -51,7 +51,7 @@ MaceStatus InferStridedSliceShapes(const StridedSliceAttributes &attributes,
     return InvalidArgs("axes, begins, ends and strides have ", count, ", ",
                        attributes.begins.size(), ", ", attributes.ends.size(),
                        " and ", attributes.strides.size(),
-                       " values; they must have as many");
+                       " values; all must have the same number");
   }
   for (const int64_t stride : attributes.strides) {
     if (stride == 0) return InvalidArgs("a stride is 0");
@@ -71,10 +71,10 @@ MaceStatus InferStridedSliceShapes(const StridedSliceAttributes &attributes,
   bool shrink[Shape::kMaxRank] = {};
   for (const int64_t axis : attributes.shrink_axes) {
     if (axis >= static_cast<int64_t>(shape.rank()) || cuts[axis].length != 1) {
-      return InvalidArgs("axis ", axis,
-                         " to drop has not the length 1 after "
-                         "slicing the shape ",
-                         shape.ToString());
+      return InvalidArgs(
+          "axis ", axis,
+          " cannot be dropped: its length is not 1 after slicing the shape ",
+          shape.ToString());
     }
     shrink[axis] = true;
   }

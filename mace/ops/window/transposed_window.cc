@@ -27,11 +27,12 @@ Result<int64_t> TransposedOutput(const char *axis_name,
   const int64_t extent = (axis.kernel - 1) * axis.dilation;
   const int64_t pads = axis.pad_before + axis.pad_after - axis.output_padding;
   if (reach > kLimit || extent > kLimit || !within(reach + extent - pads, 1)) {
-    return InvalidArgs(
-        "an input ", axis_name, " of ", size, " with kernel ", axis.kernel,
-        ", stride ", axis.stride, ", dilation ", axis.dilation, ", padding ",
-        axis.pad_before, " + ", axis.pad_after, " and output padding ",
-        axis.output_padding, " makes an output of no possible size");
+    return InvalidArgs("an input ", axis_name, " of ", size, " with kernel ",
+                       axis.kernel, ", stride ", axis.stride, ", dilation ",
+                       axis.dilation, ", padding ", axis.pad_before, " + ",
+                       axis.pad_after, " and output padding ",
+                       axis.output_padding,
+                       " gives an output size that is negative or too large");
   }
   return reach + extent - pads;
 }
