@@ -207,7 +207,7 @@ class Measurement:
 
 
 def versions(library: Library, engines: list[str]) -> dict[str, str]:
-    """By product, see engines.py."""
+    """The versions by product, see engines.py."""
     sites = [str(path) for path in VENV.glob("lib/python*/site-packages")]
     found = {d.metadata["Name"].lower(): d.version for d in distributions(path=sites)}
     packages = {product(name): ENGINES[name].package.lower() for name in engines}

@@ -31,7 +31,8 @@ MaceStatus SetOutput(ShapeContext *context,
                      size_t index,
                      const Shape &shape,
                      DataType data_type) {
-  // What fits an index of this processor, in bytes of the widest type.
+  // The largest number of elements whose byte offsets fit an index of this
+  // processor, for the widest type.
   constexpr int64_t kLimit =
       std::min<int64_t>(INT64_C(1) << 40, PTRDIFF_MAX / 8);
   if (shape.CheckedElements(kLimit) < 0) {

@@ -77,7 +77,7 @@ class ShapeContext {
                          DataType data_type) = 0;
 };
 
-// Sets an output after checking that its size can be computed with.
+// Sets an output, after checking that its size does not overflow.
 MaceStatus SetOutput(ShapeContext *context,
                      size_t index,
                      const Shape &shape,

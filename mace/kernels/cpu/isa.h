@@ -16,16 +16,16 @@
 // MACE_CPU_ISA accepts, and the enumerator (and therefore lower case).
 //
 // An extension, X(name, base), adds instructions of lower precision to a base.
-// Only the families that use them have a copy of that name (`extension` of
-// mace_isa_library); the others run the base's. isa.bzl lists the same names.
-// MACE_FOR_EACH_ISA_AND_BASE takes an ISA for its own base. An extension has
-// the instructions of those before it, so that all names form one order;
-// MACE_FOR_EACH_FP16_ISA and MACE_FOR_EACH_INT8_ISA, X(name, copy), say whose
-// copy runs where an ISA has such instructions. What follows X is handed on to
-// it behind those two.
+// Only the families that use them have a copy with its name (`extension` of
+// mace_isa_library); the others run the base's copy. isa.bzl lists the same
+// names. In MACE_FOR_EACH_ISA_AND_BASE, an ISA is its own base. An extension
+// includes the instructions of those before it, so that all names have one
+// order. MACE_FOR_EACH_FP16_ISA and MACE_FOR_EACH_INT8_ISA, X(name, copy), give
+// the copy that an ISA with such instructions runs. Further arguments are
+// passed to X after these two.
 //
-// MACE_WITHOUT_AVX512 is set for tests that could not run the kernels which it
-// leaves out (runnable_isas_only of isa.bzl).
+// MACE_WITHOUT_AVX512 is defined for tests on computers that cannot run the
+// AVX-512 kernels; it leaves them out (runnable_isas_only of isa.bzl).
 #if (defined(__x86_64__) || defined(__i386__)) && defined(MACE_WITHOUT_AVX512)
 #define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2)
 #define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \

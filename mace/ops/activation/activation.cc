@@ -15,7 +15,7 @@ MaceStatus InferActivationShapes(const ActivationAttributes &attributes,
                              : "only PRELU takes the input slope");
   }
   if (prelu) {
-    // None for an input without channels.
+    // Null for an input without channels.
     if (slope->shape.rank() != 1) {
       return InvalidArgs("slope has the shape ", slope->shape.ToString(),
                          ", not [C] or [1]");

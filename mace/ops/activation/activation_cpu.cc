@@ -72,8 +72,8 @@ class ActivationOp final : public CpuOp {
   }
 
  private:
-  // Activations of 16 bits, computed in float. Without slopes, rows that lie
-  // together are one.
+  // Activations of 16 bits, computed in float. Without slopes, contiguous rows
+  // are treated as one.
   void RunHalf(RunContext *context, const Tensor *input, Tensor *output) const {
     const bool prelu = params_.kind == activation::Kind::kPrelu;
     const float *slope =
@@ -105,7 +105,7 @@ class ActivationOp final : public CpuOp {
         });
   }
 
-  // Rows that are apart, one at a time.
+  // Computes strided rows one at a time.
   void RunRows(RunContext *context, const Tensor *input, Tensor *output) const {
     const int64_t channels = input->row_length();
     const float *x = input->As<float>();

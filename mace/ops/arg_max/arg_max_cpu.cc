@@ -12,7 +12,7 @@ namespace mace {
 
 namespace {
 
-// Columns per task where the axis is not the last one: whole vectors.
+// Columns per task if the axis is not the last one: whole vectors.
 constexpr int64_t kColumnBlock = 256;
 
 class ArgMaxOp final : public CpuOp {

@@ -52,7 +52,7 @@ class BatchNormOp final : public CpuOp {
   }
 
  private:
-  // The plan for images: the operator can run in bands of their rows.
+  // The plan for images, which can run in bands of their rows.
   class InBands final : public OpPlan, private RowBands {
    public:
     explicit InBands(const BatchNormOp *op) : op_(op) {}
@@ -80,7 +80,7 @@ class BatchNormOp final : public CpuOp {
     const float *scale = context.input(kBatchNormScaleInput)->As<float>();
     const float *offset = context.input(kBatchNormOffsetInput)->As<float>();
     const int64_t channels = context.input(kBatchNormInputInput)->shape.back();
-    // Dense pixels are one run, others a run each.
+    // Dense pixels form one run; otherwise each pixel is a run.
     const bool dense = x.stride == channels && y.stride == channels;
     const int64_t pixels = dense ? end - begin : 1;
     const auto count = static_cast<size_t>(channels);

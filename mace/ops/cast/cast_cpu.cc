@@ -15,8 +15,8 @@ struct Bool {
   uint8_t value;
 };
 
-// Between integers the low bits stay; to bool is "not zero". What is or becomes
-// a number of another kind is the kernels'.
+// Between integers, the low bits are kept; conversion to bool gives "not zero".
+// Kernels do the conversions from and to floats.
 template <typename To, typename From>
 struct Convert {
   static To Of(From x) { return static_cast<To>(x); }
@@ -55,8 +55,8 @@ void RunParts(ThreadPool *pool,
                     });
 }
 
-// Calls function(x, y, count) for parts of the elements. There is one for each
-// pair of types, hence as little code as can be.
+// Calls function(x, y, count) for parts of the elements. It is instantiated for
+// each pair of types, so it contains as little code as possible.
 template <typename From, typename To, typename Function>
 void ForParts(ThreadPool *pool,
               const Tensor *input,
@@ -80,7 +80,7 @@ void ConvertAll(ThreadPool *pool, const Tensor *input, Tensor *output) {
                      });
 }
 
-// Between types of which neither is a float, and from float to bool.
+// Between types other than float, and from float to bool.
 template <typename From>
 void ConvertFrom(ThreadPool *pool, const Tensor *input, Tensor *output) {
   switch (output->data_type) {
@@ -93,7 +93,7 @@ void ConvertFrom(ThreadPool *pool, const Tensor *input, Tensor *output) {
     case DataType::kBool:
       return ConvertAll<From, Bool>(pool, input, output);
     default:
-      return;  // the schema has no other type
+      return;  // the schema allows no other type
   }
 }
 

@@ -65,7 +65,7 @@ class ChannelShuffleOp final : public CpuOp {
     const ChannelShuffleOp *op_;
   };
 
-  // `input` says what the pixels at `x` are.
+  // `input` describes the pixels at `x`.
   void Shuffle(const Tensor &input,
                const Pixels<const uint8_t> &x,
                const Pixels<uint8_t> &y,

@@ -31,7 +31,7 @@ MaceStatus InferConcatShapes(const ConcatAttributes &attributes,
                          input->shape.ToString(), ", which does not match ",
                          first->shape.ToString(), " in all axes but ", axis);
     }
-    // Sizes of single tensors are below 2^40 elements: no overflow.
+    // A tensor has less than 2^40 elements, so this cannot overflow.
     shape[axis] += input->shape[axis];
   }
   return SetOutput(context, 0, shape, first->data_type);

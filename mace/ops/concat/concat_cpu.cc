@@ -51,7 +51,7 @@ class ConcatOp final : public CpuOp {
     for (size_t i = 0; i < context->input_count(); ++i) {
       const Tensor *input = context->input(i);
       copy.bytes = input->shape[axis] * inner;
-      // The target itself where it was computed in its place.
+      // The source equals the target if the input was computed in place.
       copy.source = input->As<uint8_t>();
       copy.source_stride = of_rows ? input->RowStride() * size : copy.bytes;
       parts[count++] = copy;
@@ -65,7 +65,7 @@ class ConcatOp final : public CpuOp {
   }
 
  private:
-  // `output` has the rank of the inputs.
+  // `output` has the same rank as the inputs.
   size_t AxisOf(const Shape &output) const {
     return static_cast<size_t>(output.NormalizeAxis(attributes_.axis));
   }

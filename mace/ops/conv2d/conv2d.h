@@ -9,7 +9,7 @@
 
 namespace mace {
 
-// Where the windows of a filter of that shape lie over the input.
+// The positions of the windows of a filter of that shape in the input.
 inline Result<WindowGeometry> Conv2DWindow(const Conv2DAttributes &attributes,
                                            const Shape &input,
                                            const Shape &filter) {

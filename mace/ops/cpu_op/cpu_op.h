@@ -3,11 +3,11 @@
 //
 // An operator on the CPU, in three steps:
 //
-//   Init  once: take the attributes, choose kernels;
-//   Plan  for each new set of input shapes, once all shapes are known: all that
-//         Run needs to know, as a value that the caller keeps;
-//   Run   every time: compute. Neither allocates nor fails for anything that
-//         the steps before could have seen.
+//   Init  once: read attributes, choose kernels;
+//   Plan  for each new set of input shapes, once all shapes are known: the data
+//         for Run, as a value that the caller keeps;
+//   Run   every time: compute. It must not allocate, and must not fail for a
+//         reason that earlier steps could have detected.
 //
 // Before Init the engine has checked the operator against its schema: port
 // counts, element types, which inputs are constant, and its attributes. The

@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What Quantize and Dequantize share: how the elements of a tensor meet its
-// scales and zero points.
+// Code shared by Quantize and Dequantize: the loop over elements with the same
+// scale and zero point.
 
 #ifndef MACE_OPS_CPU_OP_QUANTIZATION_H_
 #define MACE_OPS_CPU_OP_QUANTIZATION_H_

@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The operators whose output has the elements of input 0, in their order, under
-// another shape. Where the plan allows they cost nothing: the output is the
-// memory of the input.
+// The base class of operators whose output has the elements of input 0, in the
+// same order, with another shape. If the plan allows, they cost nothing: the
+// output is the memory of the input.
 
 #ifndef MACE_OPS_CPU_OP_SHAPE_ONLY_OP_H_
 #define MACE_OPS_CPU_OP_SHAPE_ONLY_OP_H_

@@ -30,7 +30,7 @@ class DequantizeOp final : public CpuOp {
       case DataType::kInt8:
         RunAs(kernels.from_i8, context);
         break;
-      default:  // the schema has no other type
+      default:  // the schema allows no other type
         RunAs(kernels.from_i32, context);
         break;
     }

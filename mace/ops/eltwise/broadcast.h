@@ -11,9 +11,10 @@
 
 namespace mace {
 
-// The loops over two operands that broadcast, with as few axes as it takes:
-// axes of length 1 are gone and axes that both operands step through alike are
-// joined. Strides count elements; 0 repeats the operand.
+// The loops over two operands that broadcast, with as few axes as possible:
+// axes of length 1 are removed, and adjacent axes are joined if both operands
+// step through them in the same way. Strides count elements; 0 repeats the
+// operand.
 struct BroadcastPlan {
   size_t rank = 0;
   int64_t dims[Shape::kMaxRank] = {};
@@ -21,7 +22,7 @@ struct BroadcastPlan {
   int64_t b_strides[Shape::kMaxRank] = {};
 };
 
-// `output` is what BroadcastShapes (mace/ops/shape_rules) gave.
+// `output` is the result of BroadcastShapes (mace/ops/shape_rules).
 BroadcastPlan PlanBroadcast(const Shape &a,
                             const Shape &b,
                             const Shape &output);

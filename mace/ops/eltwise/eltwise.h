@@ -1,8 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The kinds of modes that Eltwise has, in the order of their declaration: of
-// two operands, of two with a truth value as the result, of one.
+// The kinds of modes of Eltwise, in the order of their declaration: modes with
+// two operands, comparisons of two operands, and modes with one operand.
 
 #ifndef MACE_OPS_ELTWISE_ELTWISE_H_
 #define MACE_OPS_ELTWISE_ELTWISE_H_

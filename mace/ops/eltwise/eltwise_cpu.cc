@@ -33,7 +33,7 @@ struct Operands {
   Tensor *output;
 };
 
-// The loops over two operands: at least one, even for single elements.
+// The loops over two operands; at least one loop, even for single elements.
 class EltwisePlan final : public OpPlan {
  public:
   explicit EltwisePlan(const BroadcastPlan &loops) : loops_(loops) {
@@ -63,21 +63,22 @@ class EltwiseOp final : public CpuOp {
   MaceStatus RunUnary(const Tensor *input,
                       Tensor *output,
                       ThreadPool *pool) const;
-  // One block of results of two operands. False on a division by zero.
+  // Computes one block of results of two operands. Returns false on a division
+  // by zero.
   bool RunRows(const eltwise::Rows &rows,
                const Operands &operands,
                int64_t a_offset,
                int64_t b_offset,
                int64_t offset) const;
-  // RunRows where results are of 16 bits, and at least one operand: computed in
-  // float.
+  // Like RunRows, if the results and at least one operand have 16 bits:
+  // computed in float.
   void RunHalfRows(const eltwise::Rows &rows,
                    const Operands &operands,
                    int64_t a_offset,
                    int64_t b_offset,
                    int64_t offset) const;
-  // The `count` numbers from `offset` on in float: where they lie, or widened
-  // to the block.
+  // Returns `count` numbers from `offset` on in float: in place, or widened
+  // into the block.
   const float *Floats(const Tensor &x,
                       int64_t offset,
                       size_t count,
@@ -86,7 +87,8 @@ class EltwiseOp final : public CpuOp {
     half_.convert->widen(x.As<uint16_t>() + offset, block, count);
     return block;
   }
-  // Rows [begin, end) of the loops, columns [column, column + columns).
+  // Computes rows [begin, end) of the loops, columns [column, column +
+  // columns).
   bool RunRange(const BroadcastPlan &loops,
                 const Operands &operands,
                 int64_t begin,
@@ -117,7 +119,7 @@ MaceStatus EltwiseOp::InitOp(InitContext *context) {
 
 MaceStatus EltwiseOp::Plan(PlanContext *context) {
   const Tensor *output = context->output(0);
-  // Beside activations of 16 bits, constants are of float32.
+  // With 16-bit activations, constants are float32.
   const auto replaceable = [output](const Tensor *x) {
     return x->data_type == output->data_type &&
            x->elements() == output->elements();
@@ -250,7 +252,7 @@ bool EltwiseOp::RunRange(const BroadcastPlan &loops,
                          int64_t columns) const {
   const size_t last = loops.rank - 1;
   const int64_t width = loops.dims[last];
-  // Rows that follow each other in the axis before the last go in one call.
+  // Consecutive rows of the second-to-last axis are computed by one call.
   const bool has_rows = loops.rank > 1;
   const int64_t run = has_rows ? loops.dims[last - 1] : 1;
   eltwise::Rows rows;

@@ -15,12 +15,12 @@ namespace mace {
 
 namespace {
 
-// Of a block whose moments are found in one call: about what half of an L1
-// holds. Blocks depend on nothing but the shape, and so do the bits.
+// Floats of a block whose moments are computed by one call: about half of L1.
+// Blocks depend only on the shape, and so do the bits.
 constexpr int64_t kBlockFloats = 4096;
 constexpr int64_t kMinBlockRows = 8;
 
-// How an input that is not empty is divided.
+// How a non-empty input is divided.
 struct Blocks {
   explicit Blocks(const Shape &shape)
       : images(shape[0]),
@@ -70,7 +70,7 @@ class InstanceNormOp final : public CpuOp {
     const Blocks cut(input->shape);
     const float *x = input->As<float>();
     const int64_t stride = input->RowStride();
-    // Mean and distances of block b of image i: row i * cut.blocks + b.
+    // Mean and distances of block b of image i are in row i * cut.blocks + b.
     float *moments = static_cast<float *>(context->scratch());
     ThreadPool *pool = context->thread_pool();
     pool->ParallelFor(
@@ -96,8 +96,8 @@ class InstanceNormOp final : public CpuOp {
   }
 
  private:
-  // Merges the blocks of an image into its first and makes the distances there
-  // the factor of (x - mean).
+  // Merges the blocks of an image into its first one and converts the distances
+  // there to the factor of (x - mean).
   void Finish(const Blocks &cut, float *moments, const float *scale) const {
     float *distances = moments + cut.channels;
     kernels_->merge(moments, static_cast<size_t>(cut.blocks),

@@ -54,7 +54,7 @@ class LocalResponseNormOp final : public CpuOp {
 
  private:
   lrn::Params ParamsOf(int64_t channels) const {
-    // Neighbours beyond the channels there are count nothing.
+    // Channels that do not exist count as 0.
     const int64_t most = std::max<int64_t>(0, channels - 1);
     lrn::Params params;
     params.before = static_cast<size_t>(std::min(attributes_.before, most));
@@ -65,7 +65,8 @@ class LocalResponseNormOp final : public CpuOp {
     return params;
   }
 
-  // Floats of scratch per thread: whole cache lines, against false sharing.
+  // Floats of scratch memory per thread: whole cache lines, to avoid false
+  // sharing.
   static size_t ScratchStride(const lrn::Params &params, int64_t channels) {
     const size_t floats =
         params.before + static_cast<size_t>(channels) + params.after;

@@ -1,7 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Both operands are computed; a product with a constant is FullyConnected.
+// Both operands are computed; a product with a constant matrix is
+// FullyConnected.
 
 #include <memory>
 

@@ -10,9 +10,9 @@ MaceStatus InferOneHotShapes(const OneHotAttributes &attributes,
   const Tensor &indices = *context->input(kOneHotIndicesInput);
   const Tensor &values = *context->input(kOneHotValuesInput);
   if (values.shape != Shape{2}) {
-    return InvalidArgs(
-        "values has shape ", values.shape.ToString(),
-        "; expected [2]: the value elsewhere, then the value at the index");
+    return InvalidArgs("values has shape ", values.shape.ToString(),
+                       "; expected [2]: the value elsewhere, then the value at "
+                       "the index");
   }
   const auto rank = static_cast<int64_t>(indices.shape.rank());
   if (rank + 1 > static_cast<int64_t>(Shape::kMaxRank)) {

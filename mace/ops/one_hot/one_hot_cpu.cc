@@ -26,7 +26,7 @@ class OneHotOp final : public CpuOp {
     const Shape &shape = context->output(0)->shape;
     const auto axis =
         static_cast<size_t>(shape.NormalizeAxis(attributes_.axis));
-    // Indices behind the new axis.
+    // Indices after the new axis.
     const int64_t inner = shape.Elements(axis + 1, shape.rank());
     const bool wrap = attributes_.wrap;
     const uint32_t off = values[0];

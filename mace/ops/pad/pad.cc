@@ -8,7 +8,7 @@
 namespace mace {
 namespace {
 
-// Keeps sums of dimensions far from overflowing.
+// Prevents overflow of sums of dimensions.
 constexpr int64_t kMostPadding = INT64_C(1) << 40;
 
 // Of an axis with n elements.

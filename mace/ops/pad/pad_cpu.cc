@@ -13,8 +13,8 @@ namespace mace {
 
 namespace {
 
-// Position in an axis of n elements that output position i (counted from the
-// first element of the input) takes its value from; -1 for the constant.
+// The position in an axis of n elements from which output position i (counted
+// from the first element of the input) takes its value; -1 for the constant.
 int64_t SourceOf(PadMode mode, int64_t i, int64_t n) {
   if (i >= 0 && i < n) return i;
   switch (mode) {
@@ -30,7 +30,7 @@ int64_t SourceOf(PadMode mode, int64_t i, int64_t n) {
   return -1;
 }
 
-// The bits that fill four bytes of the output.
+// The bits of four bytes of the constant.
 uint32_t FillBits(DataType type, float value, const HalfActivations &half) {
   uint32_t bits = 0;
   if (IsHalf(type)) {
@@ -66,7 +66,7 @@ class PadOp final : public CpuOp {
   HalfActivations half_;
 };
 
-// Rows along the innermost axis with padding; what lies inside it is a block.
+// Rows along the innermost padded axis; the axes inside it form a block.
 struct Rows {
   const uint8_t *input;
   uint8_t *output;

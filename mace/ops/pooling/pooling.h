@@ -9,7 +9,7 @@
 
 namespace mace {
 
-// Where the windows lie over an input [N, H, W, C].
+// The positions of the windows in an input [N, H, W, C].
 inline Result<WindowGeometry> PoolingWindow(const PoolingAttributes &attributes,
                                             const Shape &input) {
   WindowSpec spec =

@@ -17,8 +17,8 @@ namespace mace {
 
 namespace {
 
-// Channels per task when there are few output rows, as in a global average:
-// whole vectors of every ISA.
+// Channels per task if there are few output rows, as in a global average: whole
+// vectors on every ISA.
 constexpr int64_t kChannelBlock = 128;
 constexpr int64_t kFewRows = 8;
 
@@ -49,7 +49,7 @@ Taps TapsOf(const WindowAxis &axis, int64_t window) {
   return taps;
 }
 
-// What attributes and the instruction set decide.
+// Settings that depend on the attributes and the instruction set.
 struct PoolingSettings {
   const pool::Kernels &KernelsOf(const Tensor &input) const {
     return input.data_type == DataType::kFloat32 ? *kernels : *half_kernels;
@@ -86,8 +86,8 @@ class PoolingPlan final : public OpPlan, private RowBands {
   size_t BandScratchBytes(int64_t) const override { return 0; }
   void RunBand(const RunContext &context, const BandRun &run) const override;
 
-  // Row `row` of an image's output to `y`, from `x`, which begins at row
-  // `first` of the image; `size` bytes an element.
+  // Computes row `row` of an image's output at `y`, from `x`, which begins at
+  // row `first` of the image; an element has `size` bytes.
   void RunRow(const pool::Kernels &kernels,
               const Pixels<const uint8_t> &x,
               int64_t first,
@@ -110,7 +110,7 @@ void PoolingPlan::Run(RunContext *context) const {
   const int64_t rows = output_[0] * output_[1];
   const int64_t block = rows < kFewRows ? kChannelBlock : channels;
   const int64_t blocks = CeilDivide(channels, block);
-  // Reads of the input decide the cost.
+  // The time depends mainly on reading the input.
   const int64_t row_cost =
       output_[2] * geometry_.axis[0].kernel * geometry_.axis[1].kernel * block;
   const pool::Kernels &kernels = settings_.KernelsOf(*input);

@@ -29,7 +29,7 @@ MaceStatus InferReduceShapes(const ReduceAttributes &attributes,
   const Shape &shape = input->shape;
   bool folds[Shape::kMaxRank];
   MACE_RETURN_IF_ERROR(FindFolds(attributes, shape, folds));
-  bool folds_none = false;  // there are no elements behind a result
+  bool folds_none = false;  // a result has no elements
   Shape output;
   for (size_t i = 0; i < shape.rank(); ++i) {
     folds_none |= folds[i] && shape[i] == 0;

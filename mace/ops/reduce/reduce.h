@@ -8,8 +8,8 @@
 
 namespace mace {
 
-// Which axes of `shape` are folded. INVALID_ARGS for axes that it does not
-// have.
+// Finds the axes of `shape` that are reduced. INVALID_ARGS for axes that it
+// does not have.
 MaceStatus FindFolds(const ReduceAttributes &attributes,
                      const Shape &shape,
                      bool (&folds)[Shape::kMaxRank]);

@@ -14,10 +14,10 @@ namespace mace {
 
 namespace {
 
-// Kept columns per task: whole vectors of every ISA.
+// Kept columns per task: whole vectors on every ISA.
 constexpr int64_t kColumnBlock = 256;
 
-// A few axes with their strides in the input, in elements.
+// Several axes with their strides in the input, in elements.
 struct Axes {
   size_t rank = 0;
   int64_t dims[Shape::kMaxRank] = {};
@@ -61,12 +61,12 @@ reduce::Fold FoldOf(ReduceMode mode) {
   return reduce::Fold::kSum;
 }
 
-// Which axes are folded. Neighbouring axes of one kind are joined; the
-// innermost ones are the rows that one call folds, and their columns.
+// Which axes are reduced. Adjacent axes of the same kind are joined; the
+// innermost ones are the rows that one call reduces, and their columns.
 struct ReducePlan final : public OpPlan {
   ReducePlan(const Shape &shape, const bool (&folds)[Shape::kMaxRank]);
 
-  int64_t folded_count = 1;  // elements behind each result
+  int64_t folded_count = 1;  // elements per result
   Axes kept;                 // outer axes of the output
   Axes folded;               // outer axes that are folded
   int64_t inner_folded = 1;  // elements folded in one call: rows above
@@ -98,7 +98,7 @@ ReducePlan::ReducePlan(const Shape &shape,
     inner_folded = groups[--count].dim;
     stride *= inner_folded;
   }
-  // Outermost first, so strides are found from the inside.
+  // Axes are stored outermost first, so strides are computed from the inside.
   int64_t strides[Shape::kMaxRank];
   for (size_t i = count; i-- > 0;) {
     strides[i] = stride;
@@ -122,7 +122,7 @@ class ReduceOp final : public CpuOp {
   MaceStatus Run(RunContext *context) const override;
 
  private:
-  // Results [begin, end) of the columns of one position of `kept`.
+  // Computes results [begin, end) of the columns of one position of `kept`.
   void RunColumns(const ReducePlan &plan,
                   const float *x,
                   int64_t begin,

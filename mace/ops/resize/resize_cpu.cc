@@ -23,11 +23,11 @@ constexpr int64_t kTasksPerThread = 4;
 
 int64_t RoundUp(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
-// Which rows and columns of the input each row and column of the output is made
-// of.
+// The rows and columns of the input from which each row and column of the
+// output is computed.
 struct ResizePlan final : public OpPlan {
-  // What one thread works in: the latest input rows at output width, the row of
-  // the input in each place, and what `blend` gets.
+  // The scratch memory of one thread: the latest input rows at output width,
+  // the input row in each place, and the arguments of `blend`.
   struct Work {
     float *rows;
     int64_t *in_place;
@@ -46,7 +46,7 @@ struct ResizePlan final : public OpPlan {
   const resize::Kernels *kernels = nullptr;
   ResizeTaps rows;
   ResizeTaps columns;
-  // Of every element of a row, for few channels; else empty.
+  // For every element of a row if there are few channels, otherwise empty.
   std::vector<int32_t> element_first;
   std::vector<float> element_weights;
   int64_t row_floats = 0;  // of a row in Work
@@ -83,7 +83,7 @@ MaceStatus ResizeOp::Plan(PlanContext *context) {
   auto plan = std::make_unique<ResizePlan>();
   plan->kernels = kernels_;
   MACE_RETURN_IF_ERROR(PlanAxes(input, output, plan.get()));
-  // `elements` reads dense rows.
+  // `elements` needs dense rows.
   if (plan->element_first.empty()) {
     context->AllowStridedInput(kResizeInputInput);
   }
@@ -189,7 +189,7 @@ void ResizePlan::RunRow(const Tensor *input,
   const auto y = static_cast<size_t>(row % output->shape[1]);
   const float *weights =
       rows.weights.data() + y * static_cast<size_t>(rows.taps);
-  // Rows of weight 0 on either side only fill the table.
+  // Rows of weight 0 on either side only pad the table.
   int64_t begin = 0;
   int64_t end = rows.taps;
   while (end - begin > 1 && weights[begin] == 0) ++begin;
@@ -237,8 +237,9 @@ MaceStatus ResizeOp::Run(RunContext *context) const {
         });
     return MaceStatus();
   }
-  // The first row of a task resamples all it needs, those after it what is new:
-  // few long tasks, yet enough of them for threads of different speed.
+  // The first row of a task resizes all input rows that it needs, later rows
+  // only the new ones: tasks are therefore long, but there are enough of them
+  // for threads of different speed.
   const int64_t grain =
       std::max(RowGrain(width * (plan.rows.taps + plan.columns.taps)),
                rows / (kTasksPerThread * pool->thread_count()));

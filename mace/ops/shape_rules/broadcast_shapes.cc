@@ -10,8 +10,8 @@
 namespace mace {
 namespace {
 
-// Length of the axis that is `back` axes from the innermost; 1 if there is
-// none.
+// The length of the axis that is `back` axes from the innermost one; 1 if there
+// is none.
 int64_t DimFromBack(const Shape &shape, size_t back) {
   return back < shape.rank() ? shape[shape.rank() - 1 - back] : 1;
 }

@@ -8,12 +8,12 @@
 
 namespace mace {
 
-// NumPy's broadcasting of two shapes. False if they do not fit.
+// Broadcasts two shapes like NumPy. Returns false if they do not fit.
 bool BroadcastShapes(const Shape &a, const Shape &b, Shape *output);
 
-// The shape of a product of matrices, [..., M, K] by [..., K, N], whose other
-// dimensions broadcast; the last two of a transposed operand change places.
-// False if the operands cannot be multiplied.
+// The shape of the matrix product of [..., M, K] and [..., K, N], whose other
+// dimensions broadcast; the last two dimensions of a transposed operand are
+// swapped. Returns false if the operands cannot be multiplied.
 bool MatMulShape(const Shape &a,
                  const Shape &b,
                  bool transpose_a,

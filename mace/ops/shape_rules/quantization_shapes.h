@@ -11,8 +11,8 @@
 
 namespace mace {
 
-// An empty text, or what is wrong with the scale or the zero point of a tensor
-// of that shape. `zero` may be null; it is of type `type` otherwise.
+// The error in the scale or the zero point of a tensor of that shape; empty if
+// there is none. `zero` may be null; otherwise its type is `type`.
 std::string QuantizationProblem(const Shape &shape,
                                 const Tensor &scale,
                                 const Tensor *zero,

@@ -12,8 +12,8 @@ namespace mace {
 
 namespace {
 
-// Neighbouring columns per task when the axis is not the innermost: whole
-// vectors of every ISA.
+// Adjacent columns per task if the axis is not the innermost one: whole vectors
+// on every ISA.
 constexpr int64_t kColumnBlock = 256;
 
 class SoftmaxOp final : public CpuOp {
@@ -42,7 +42,7 @@ class SoftmaxOp final : public CpuOp {
     const int64_t inner = shape.Elements(axis + 1, shape.rank());
     const softmax::Kernels *kernels = kernels_;
     const bool log = attributes_.log;
-    // An exponential costs about as much as 4 plain elements.
+    // An exponential takes about as long as 4 simple elements.
     constexpr int64_t kCost = 4;
     if (inner == 1) {
       context->thread_pool()->ParallelFor(

@@ -8,8 +8,8 @@
 namespace mace {
 namespace {
 
-// Python's slicing: begin and end count from the end when negative, and are
-// clamped to the elements there are.
+// Python's slicing: negative begin and end count from the end, and both are
+// limited to the existing elements.
 Cut CutAxis(int64_t size, int64_t begin, int64_t end, int64_t stride) {
   // A step larger than the axis takes one element, whatever the step is;
   // limiting it prevents overflow of the sums below.
@@ -73,7 +73,8 @@ MaceStatus InferStridedSliceShapes(const StridedSliceAttributes &attributes,
     if (axis >= static_cast<int64_t>(shape.rank()) || cuts[axis].length != 1) {
       return InvalidArgs(
           "axis ", axis,
-          " cannot be dropped: its length is not 1 after slicing the shape ",
+          " cannot be dropped: its length is not 1 after slicing "
+          "the shape ",
           shape.ToString());
     }
     shrink[axis] = true;

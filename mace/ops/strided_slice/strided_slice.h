@@ -8,14 +8,14 @@
 
 namespace mace {
 
-// What remains of one axis.
+// The remaining part of one axis.
 struct Cut {
   int64_t begin = 0;
   int64_t stride = 1;
   int64_t length = 0;
 };
 
-// The attributes fit the shape.
+// The attributes must be valid for the shape.
 void FindCuts(const StridedSliceAttributes &attributes,
               const Shape &shape,
               Cut (&cuts)[Shape::kMaxRank]);

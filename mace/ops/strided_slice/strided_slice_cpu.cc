@@ -12,14 +12,14 @@ namespace mace {
 
 namespace {
 
-// Where the elements of the output lie in the input.
+// The positions of the output's elements in the input.
 class SlicePlan final : public OpPlan {
  public:
-  // Of elements of `size` bytes; the output has some.
+  // For elements of `size` bytes; the output is not empty.
   SlicePlan(const Shape &shape, const Cut *cuts, int64_t size) {
     view_.block = size;
-    // Innermost axes that are kept whole are one block; the next one, if it
-    // is cut without a step, is a longer block.
+    // The innermost axes that are complete form one block; if the next axis is
+    // sliced with step 1, it becomes part of the block.
     size_t rank = shape.rank();
     while (rank > 0 && cuts[rank - 1].length == shape[rank - 1] &&
            cuts[rank - 1].stride == 1) {

@@ -77,7 +77,8 @@ using MakeCase = std::function<op_test::OpCase(op_test::Random *)>;
 
 // Adds a benchmark for Run; called before main.
 void Register(const std::string &name, Function function);
-// One op, through its real Init, shape function and Plan; only Run is timed.
+// One operator, through its real Init, shape function and Plan; only Run is
+// timed.
 void RegisterOp(const std::string &name, MakeCase make);
 
 // Registers one for each of the shapes, as OpName(op, shape, details).

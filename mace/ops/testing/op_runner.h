@@ -1,10 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs one operator through its real Init, shape function, Plan and Run, in a
-// world that is as unfriendly as the contract of op.h allows: poisoned outputs
-// and scratch between guard zones, exactly sized inputs that must not change,
-// work split into uneven parts that come in random order on random threads.
+// Runs one operator through its real Init, shape function, Plan and Run, under
+// the worst conditions that the contract of cpu_op.h allows: poisoned outputs
+// and scratch memory between guard zones, inputs of the exact size that must
+// not change, work divided into uneven parts that run in random order on random
+// threads.
 
 #ifndef MACE_OPS_TESTING_OP_RUNNER_H_
 #define MACE_OPS_TESTING_OP_RUNNER_H_
@@ -61,9 +62,9 @@ class OpSession {
   OpSession(const OpCase &op_case, const RunOptions &options);
   ~OpSession();
 
-  // Shape function, Plan and Run with the inputs of the case, or with others of
-  // which only those that are not constant may differ. Outputs larger than
-  // kMaxOutputBytes are an error of the test, not of the op.
+  // Calls the shape function, Plan and Run with the inputs of the case, or with
+  // others, of which only computed ones may differ. Outputs larger than
+  // kMaxOutputBytes are an error of the test, not of the operator.
   OpResult Run();
   OpResult Run(const std::vector<CaseInput> &inputs);
 

@@ -14,21 +14,21 @@ namespace mace {
 
 namespace {
 
-// Elements of a matrix per task, about; both its sides in whole tiles.
+// About this many elements of a matrix per task; both sides in whole tiles.
 constexpr int64_t kBlockElements = 16384;
 constexpr int64_t kSideBlock = 64;
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// How much of a side of n elements belongs to a task if the other side has
-// `other`.
+// How many of the n elements of a side belong to a task if the other side has
+// `other` elements.
 int64_t BlockOf(int64_t n, int64_t other) {
   const int64_t wanted = kBlockElements / std::min(other, kSideBlock);
   return std::min(n, DivideUp(wanted, kSideBlock) * kSideBlock);
 }
 
 // The output's axes with the input's strides in elements, without axes of
-// length 1 and with neighbours that stay neighbours joined.
+// length 1; adjacent axes that stay adjacent are joined.
 class TransposePlan final : public OpPlan {
  public:
   TransposePlan(const Shape &shape, const AttributeList<int64_t> &perm) {
@@ -72,8 +72,8 @@ class TransposeOp final : public CpuOp {
 
  private:
   // The innermost axis of the input is axis `unit_axis` of the output, and not
-  // its last: matrices of that axis and the last, one per position of the
-  // others. An element has `size` bytes.
+  // its last one: transposes matrices of that axis and the last one, one for
+  // each position of the others. An element has `size` bytes.
   void RunMatrices(RunContext *context, size_t unit_axis, int64_t size) const;
   transpose::Matrix MatrixOf(int64_t size) const;
 
@@ -152,7 +152,7 @@ MaceStatus TransposeOp::Run(RunContext *context) const {
       return MaceStatus();
     }
   }
-  // The innermost axis stays where it is: runs of it are blocks.
+  // The innermost axis stays the innermost one: its runs are blocks.
   view.block = size;
   if (view.rank > 0) view.block *= view.dims[--view.rank];
   for (size_t i = 0; i < view.rank; ++i) view.strides[i] *= size;

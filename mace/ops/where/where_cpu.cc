@@ -14,15 +14,15 @@ namespace {
 
 constexpr size_t kOperands = 3;  // condition, a, b
 
-// The loops, with as few axes as it takes. Strides count elements; 0 repeats.
+// The loops, with as few axes as possible. Strides count elements; 0 repeats.
 struct Loops {
   size_t rank = 0;
   int64_t dims[Shape::kMaxRank] = {};
   int64_t strides[kOperands][Shape::kMaxRank] = {};
 };
 
-// Both values have 4 bytes, whatever their type. A stride is 0 or 1: known
-// ones let the compiler vectorise.
+// Both values have 4 bytes, whatever their type is. A stride is 0 or 1:
+// constant strides let the compiler vectorise.
 template <bool kCondition, bool kA, bool kB>
 void Choose(const uint8_t *condition,
             const uint32_t *a,
@@ -36,7 +36,7 @@ void Choose(const uint8_t *condition,
 
 using ChooseFunction = void (*)(
     const uint8_t *, const uint32_t *, const uint32_t *, int64_t, uint32_t *);
-// By condition * 4 + a * 2 + b.
+// Indexed by condition * 4 + a * 2 + b.
 constexpr ChooseFunction kChoose[] = {
     &Choose<false, false, false>, &Choose<false, false, true>,
     &Choose<false, true, false>,  &Choose<false, true, true>,
@@ -44,15 +44,15 @@ constexpr ChooseFunction kChoose[] = {
     &Choose<true, true, false>,   &Choose<true, true, true>,
 };
 
-// Of an axis of the output.
+// The length of an axis of the output.
 int64_t DimOf(const Shape &shape, size_t axis, size_t rank) {
   const size_t missing = rank - shape.rank();
   return axis < missing ? 1 : shape[axis - missing];
 }
 
 Loops LoopsOf(const Tensor *const *inputs, const Shape &output) {
-  // From the innermost axis on; an axis joins the one inside it where every
-  // operand goes on from there.
+  // From the innermost axis on; an axis is joined to the one inside it if every
+  // operand is contiguous there.
   Loops inner;  // in reverse
   for (size_t axis = output.rank(); axis-- > 0;) {
     if (output[axis] == 1) continue;
@@ -104,7 +104,7 @@ class WherePlan final : public OpPlan {
                    loops_.strides[2][last]];
   }
 
-  // Where the operands of an output lie.
+  // The positions of the operands of an output.
   void Locate(int64_t row, int64_t column, int64_t (&at)[kOperands]) const {
     const size_t last = loops_.rank - 1;
     for (size_t i = 0; i < kOperands; ++i) {

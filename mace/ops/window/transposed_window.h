@@ -18,7 +18,7 @@ namespace mace {
 using conv::TransposedAxis;
 
 // stride * (size - 1) + extent of the kernel - pads + output_padding for an
-// input of `size` > 0; of 0 for one of 0. INVALID_ARGS naming
+// input of `size` > 0; 0 for an input of size 0. INVALID_ARGS naming
 // `axis_name` unless the result is in [1, 2^31).
 Result<int64_t> TransposedOutput(const char *axis_name,
                                  const TransposedAxis &axis,

@@ -69,10 +69,10 @@ WindowSpec MakeWindowSpec(const Attributes &attributes,
   return spec;
 }
 
-// Output size and padding over an input of height x width, or INVALID_ARGS
-// naming the axis when no window fits or a number is out of range: sizes must
-// be in [0, 2^31), kernels, strides and dilations in [1, 2^31) and pads in [0,
-// 2^31), so that nothing here overflows. An empty input has an empty output.
+// Output size and padding for an input of height x width. INVALID_ARGS naming
+// the axis if no window fits or a number is out of range: sizes must be in [0,
+// 2^31), kernels, strides and dilations in [1, 2^31) and pads in [0, 2^31), so
+// that nothing here overflows. An empty input has an empty output.
 Result<WindowGeometry> ComputeWindow(const WindowSpec &spec,
                                      int64_t height,
                                      int64_t width);

@@ -258,7 +258,7 @@ CpuPartitionOptions CpuDevice::PartitionOptions(const Graph &graph) {
     }
     ParsedAttributes attributes;
     MACE_RETURN_IF_ERROR(attributes.Parse(*entry->schema(), def));
-    // It reads one tensor, which is no constant.
+    // The operator reads one tensor, which is not a constant.
     return MakeOp(graph, def, attributes.get(),
                   {static_cast<int>(graph.tensors().size())});
   };
@@ -272,7 +272,7 @@ Result<std::unique_ptr<Op>> CpuDevice::MakeOp(const Graph &graph,
   const OpRegistration &registration = *OpRegistration::Find(def.type, CPU);
   std::unique_ptr<Op> op = registration.factory()();
   CpuInitContext context(this, graph, def, attributes, inputs);
-  // All that is registered for the CPU is one.
+  // All operators that are registered for the CPU are CpuOps.
   MACE_RETURN_IF_ERROR(AtOperator(def, static_cast<CpuOp *>(op.get())->Init(
                                            *registration.schema(), &context)));
   return op;

@@ -78,9 +78,9 @@ std::vector<Function> Functions() {
       {"swish", P(Kind::kSwish),
        [=](double x) { return std::isinf(x) && x < 0 ? 0 : x * sigmoid(x); }, 5,
        104 * 0x1p-150},
-      // x > 0 is rounded when what is left of it is subtracted; beyond 6 that
-      // counts as 6e-9. 2 ulp of the exponent, at most 2^5, scale a tail that
-      // is at most 0.17.
+      // For x > 0, the rounding error of x minus its tail counts; beyond 6 the
+      // tail is 6e-9. An error of 2 ulp in the exponent, which is at most 2^5,
+      // scales a tail of at most 0.17.
       {"gelu", P(Kind::kGelu),
        [](double x) {
          return std::isinf(x) && x < 0

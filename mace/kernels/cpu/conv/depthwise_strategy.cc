@@ -38,7 +38,7 @@ bool HasSmallGroups(const Shape &s) {
   if (s.stride_w > 1 && std::min(channels, outputs) >= kLeastOfStridedProduct) {
     return false;
   }
-  // A kernel that skips pixels cannot become a wider one without gaps.
+  // A dilated kernel cannot be converted to a wider kernel without gaps.
   return s.groups > 1 && outputs <= kMostOutputs && channels <= kMostOutputs &&
          s.dilation_w == 1;
 }

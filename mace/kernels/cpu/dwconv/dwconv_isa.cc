@@ -198,8 +198,8 @@ void RunPlain(const Args &args,
   }
 }
 
-// Band by band of rows, each a plain convolution of its copy; of at most
-// BandGroups groups.
+// Computes band after band of rows, each as a plain convolution of its copy,
+// for at most BandGroups groups.
 void RunSpreadGroups(const Args &args,
                      const Range &range,
                      const Weight *filter,

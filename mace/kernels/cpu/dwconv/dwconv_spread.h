@@ -19,10 +19,11 @@ namespace sv = simd::MACE_ISA::element;
 using sv::Element;
 using Index = ptrdiff_t;
 
-// A copied band should stay in the second level of cache while it is used; but
-// fewer rows would be copied anew for their neighbours too often. So a band has
-// only as many groups as leave room for these rows. Two vectors of AVX-512 are
-// the least that keeps copying a pixel cheap.
+// A copied band should stay in L2 while it is used; but with fewer rows than
+// kMinBandRows, too many rows would be copied again for the next band. A band
+// therefore has only as many groups as leave room for these rows, but at least
+// kMinBandOutputs outputs: with less than two vectors of AVX-512, copying a
+// pixel would be expensive.
 constexpr Index kBandBytes = 256 * 1024;
 constexpr Index kMinBandRows = 4;
 constexpr Index kMinBandOutputs = 32;

@@ -44,7 +44,7 @@ bool SizesOf(const Shape &a,
              bool transposed_b,
              Sizes *sizes);
 
-// What is known of an operand of 8-bit integers.
+// Properties of an operand of 8-bit integers.
 struct Integers {
   bool is_unsigned = false;
   // Null means 0; otherwise one zero point, or one for each row (A) or column

@@ -207,9 +207,9 @@ TEST(ConvWinograd, FiltersTransformedInEachRun) {
   }
 }
 
-// Two threads share the points of blocks that are too small to be shared in
-// another way. How a type's filter is read does not depend on the image's size:
-// the large one, with nine tenths of the work, is for one type only.
+// Two threads share the points of blocks that are too small to be divided in
+// another way. How the filter of a type is read does not depend on the size of
+// the image: the large one, with nine tenths of the work, is for one type only.
 TEST(ConvWinograd, HalvesOfThePoints) {
   uint32_t seed = 300;
   for (int tile : {2, 4}) {
