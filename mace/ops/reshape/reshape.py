@@ -9,10 +9,14 @@ from typing import Any
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OutputType
+from mace.python.tools.ir.op_rules import OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.movement import ReshapeRules
-from mace.python.tools.ir.op_rules.reshapes import reshaped
-from mace.python.tools.ir.shapes import format_shape, to_ints
+from mace.python.tools.ir.op_rules.reshapes import (
+    reshape_attribute,
+    reshape_before_transpose,
+    reshaped,
+)
+from mace.python.tools.ir.shapes import format_shape, permute, to_ints
 
 
 class Reshape(ReshapeRules):
@@ -39,6 +43,20 @@ class Reshape(ReshapeRules):
         wanted = inputs[1].tolist() if len(inputs) > 1 else op.attr("shape")
         shape = reshaped(x.shape, wanted, op.attr("allow_zero"))
         return [x.reshape(to_ints(shape))]
+
+    def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
+        turned, target = op.input(0).shape, op.output.shape
+        if turned is None or target is None or op.get_input(1) is not None:
+            return None
+        source = permute(turned, tuple(perm.index(axis) for axis in range(len(perm))))
+        found = reshape_before_transpose(source, perm, target)
+        if found is None:
+            return None
+        made, output_perm = found
+        shape = reshape_attribute(source, made)
+        if shape is None:
+            return None
+        return SunkTranspose(output_perm, {"shape": shape, "allow_zero": False})
 
     def symbolic(self, op: Op, inputs: Sequence[Array | None]) -> Array | None:
         return super().symbolic(op, inputs) if len(inputs) == 1 else None

@@ -9,12 +9,9 @@ Reshape cannot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from mace.python.tools.ir import Dim, Graph, Op
+from mace.python.tools.ir import Graph, Op
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.op_rules.reshapes import reshaped
-from mace.python.tools.ir.shapes import same_shape
+from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
 from mace.python.tools.passes.base import Pass
 
 
@@ -60,32 +57,3 @@ def _join(op: Op) -> bool:
     op.set_attr("shape", wanted)
     op.set_inputs([source])
     return True
-
-
-def reshape_attribute(
-    source: tuple[Dim, ...] | None, target: Sequence[Dim]
-) -> tuple[int, ...] | None:
-    """The attribute `shape` with which Reshape gives `target` in every run.
-
-    None if there is none: at most one dimension may be left to infer.
-    """
-    wanted: list[int] = []
-    for axis, dim in enumerate(target):
-        if isinstance(dim, int) and dim > 0:
-            wanted.append(dim)
-        elif (
-            dim is not None
-            and source is not None
-            and axis < len(source)
-            and (source[axis] == dim)
-        ):
-            wanted.append(0)
-        else:
-            wanted.append(-1)
-    if wanted.count(-1) > 1:
-        return None
-    try:
-        made = reshaped(source, wanted, allow_zero=False)
-    except ValueError:
-        return None
-    return tuple(wanted) if same_shape(made, tuple(target)) else None

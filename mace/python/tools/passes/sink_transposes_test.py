@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mace.python.tools.ir import DataFormat, DataType, GraphBuilder, Value
+from mace.python.tools.ir import DataFormat, DataType, Dim, GraphBuilder, Value
 from mace.python.tools.passes.testing import random, rewrite, types
 
 _LAST, _FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
@@ -90,6 +90,54 @@ def test_transpose_passes_operators_that_drop_axes(
         b.output(_turn(b, y, back), "y")
 
     assert types(rewrite(build))["Transpose"] == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "perm", "target", "back"),
+    [
+        # The tokens of an image, and back.
+        ((2, 4, 6, 3), _FIRST, (2, 3, 24), [0, 2, 1]),
+        ((2, 24, 3), [0, 2, 1], (2, 3, 4, 6), _LAST),
+        ((1, 4, 6, 3), _FIRST, (3, 24), [1, 0]),
+        ((2, 4, 1, 3), _FIRST, (2, 3, 1, 2, 2), [0, 3, 4, 1, 2]),
+        # Batch and channels part, and heads.
+        ((2, 5, 6), [0, 2, 1], (1, 2, 2, 3, 5), [0, 1, 4, 2, 3]),
+        (("n", 4, 6, 3), _FIRST, (-1, 3, 24), [0, 2, 1]),
+        ((1, 24, 6), [0, 2, 1], (1, 6, 4, 6), _LAST),
+    ],
+)
+def test_transpose_passes_reshapes_of_neighbours(
+    source: tuple[Dim, ...], perm: list[int], target: tuple[int, ...], back: list[int]
+) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, source)
+        attrs = {"shape": list(target)}
+        y = b.one("Reshape", [_turn(b, x, perm)], None, attrs, "op")
+        b.output(_turn(b, y, back), "y")
+
+    assert types(rewrite(build)) == {"Reshape": 1}
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        # Channels last, flattened channels first.
+        ((2, 4, 6, 3), (2, 72)),
+        ((2, 4, 6, 3), (6, 24)),
+        ((2, 4, 6, 3), (2, 12, 6)),
+        ((2, 4, 6, 3), (2, 9, 8)),
+    ],
+)
+def test_transpose_stays_before_other_reshapes(
+    source: tuple[int, ...], target: tuple[int, ...]
+) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, source)
+        attrs = {"shape": list(target)}
+        b.output(b.one("Reshape", [_turn(b, x, _FIRST)], None, attrs, "op"), "y")
+
+    result = rewrite(build)
+    assert [op.type for op in result.ops] == ["Transpose", "Reshape"]
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (4, 1), (3, 1, 1), (1, 3, 4, 1)])

@@ -23,8 +23,8 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.infer import update_outputs
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.movement import symbols
+from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
 from mace.python.tools.passes.base import Pass
-from mace.python.tools.passes.simplify_reshapes import reshape_attribute
 
 # Shapes are short; a longer integer tensor contains data.
 _LONGEST = 64

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mace.python.tools.ir.shapes import Dim, Shape, product
+from mace.python.tools.ir.op_rules.base import Perm
+from mace.python.tools.ir.shapes import Dim, Shape, product, same_shape
 
 
 def reshaped(shape: Shape | None, wanted: Sequence[int], allow_zero: bool) -> Shape:
@@ -54,3 +55,108 @@ def _inferred(
     if above % below:
         raise ValueError(f"{total or above} elements are no multiple of {below}")
     return above // below
+
+
+def reshape_attribute(
+    source: tuple[Dim, ...] | None, target: Sequence[Dim]
+) -> tuple[int, ...] | None:
+    """The attribute `shape` with which Reshape gives `target` in every run.
+
+    None if there is none: at most one dimension may be left to infer.
+    """
+    wanted: list[int] = []
+    for axis, dim in enumerate(target):
+        if isinstance(dim, int) and dim > 0:
+            wanted.append(dim)
+        elif (
+            dim is not None
+            and source is not None
+            and axis < len(source)
+            and (source[axis] == dim)
+        ):
+            wanted.append(0)
+        else:
+            wanted.append(-1)
+    if wanted.count(-1) > 1:
+        return None
+    try:
+        made = reshaped(source, wanted, allow_zero=False)
+    except ValueError:
+        return None
+    return tuple(wanted) if same_shape(made, tuple(target)) else None
+
+
+def reshape_before_transpose(
+    source: Shape, perm: Perm, target: Shape
+) -> tuple[Shape, Perm] | None:
+    """Another order for a transpose and the reshape that follows it.
+
+    A reshape merges and splits dimensions within groups of neighbours. If those of
+    each group are neighbours before the transpose too, in the same order, the reshape
+    can come first.
+
+    Args:
+        source: the shape before the transpose.
+        perm: of the transpose.
+        target: the shape after the reshape.
+
+    Returns:
+        The shape to reshape `source` to, and the permutation that makes `target` of
+        it; None if there are none.
+    """
+    groups = _groups(tuple(source[axis] for axis in perm), target)
+    if groups is None or 0 in source:
+        return None
+    # Where a dimension of 1 lies does not matter: it stays with its group, and those
+    # in front of all groups stay there.
+    order = [axis for axis, dim in enumerate(source) if dim != 1]
+    found: list[tuple[int, list[int]]] = []
+    for before, after in groups:
+        axes = [perm[i] for i in before if source[perm[i]] != 1]
+        begin = order.index(axes[0]) if axes else -1
+        if axes and order[begin : begin + len(axes)] != axes:
+            return None
+        found.append((begin, after))
+    first = [axis for _, after in sorted(found) for axis in after]
+    made = tuple(target[axis] for axis in first)
+    return made, tuple(first.index(axis) for axis in range(len(target)))
+
+
+def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]] | None:
+    """The smallest groups of neighbours with equally many elements in both.
+
+    Dimensions of 1 go with the group in front of them; without one, they are a group.
+    """
+    groups: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(before) or j < len(after):
+        mine, yours = [i], [j]
+        if i == len(before) or j == len(after):
+            return None
+        # Dimensions known only at run time must be alone on both sides.
+        while not _equal(before, mine, after, yours):
+            sides = (product(before[k] for k in mine), product(after[k] for k in yours))
+            if sides[0] is None or sides[1] is None:
+                return None
+            if sides[0] < sides[1]:
+                mine.append(mine[-1] + 1)
+            else:
+                yours.append(yours[-1] + 1)
+            if mine[-1] == len(before) or yours[-1] == len(after):
+                return None
+        i, j = mine[-1] + 1, yours[-1] + 1
+        while i < len(before) and before[i] == 1:
+            mine.append(i)
+            i += 1
+        while j < len(after) and after[j] == 1:
+            yours.append(j)
+            j += 1
+        groups.append((mine, yours))
+    return groups
+
+
+def _equal(before: Shape, mine: list[int], after: Shape, yours: list[int]) -> bool:
+    if len(mine) == len(yours) == 1 and before[mine[0]] == after[yours[0]]:
+        return before[mine[0]] is not None
+    elements = product(before[k] for k in mine)
+    return elements is not None and elements == product(after[k] for k in yours)
