@@ -45,7 +45,9 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "regnety_400mf": (1, 3, 224, 224),
     "resnext50_32x4d": (1, 3, 224, 224),
     "segformer_b0": (1, 3, 224, 224),
+    "swin_tiny": (1, 3, 224, 224),
     "t5_blocks": (1, 48, 512),
+    "unet_resnet18": (1, 3, 256, 256),
 }
 _ENGINES = {
     "fp32": ["mace", REFERENCE, "openvino"],

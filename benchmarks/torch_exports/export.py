@@ -105,6 +105,13 @@ def _t5() -> nn.Module:
     return _FirstOutput(T5EncoderModel(config), "inputs_embeds")
 
 
+def _unet() -> nn.Module:
+    from segmentation_models_pytorch import Unet
+
+    network: nn.Module = Unet("resnet18", encoder_weights=None)
+    return network
+
+
 _PHOTO = (1, 3, 224, 224)
 # DeepLabV3's maps are 1/8 of its input: 16x16 here, less than its dilations of 12
 # to 36 reach. The blocks of language models are the first two of a network.
@@ -116,7 +123,9 @@ RECIPES = {
     "regnety_400mf": _Recipe(_PHOTO, _timm("regnety_004")),
     "resnext50_32x4d": _Recipe(_PHOTO, _timm("resnext50_32x4d")),
     "segformer_b0": _Recipe(_PHOTO, _segformer),
+    "swin_tiny": _Recipe(_PHOTO, _timm("swin_tiny_patch4_window7_224")),
     "t5_blocks": _Recipe((1, TOKENS, 512), _t5),
+    "unet_resnet18": _Recipe((1, 3, 256, 256), _unet),
 }
 
 
