@@ -1,17 +1,18 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exports of PyTorch networks beside ONNX Runtime and OpenVINO.
+"""Compares exports of PyTorch networks with ONNX Runtime and OpenVINO.
 
     bash benchmarks/peers/setup.sh
     bash benchmarks/torch_exports/setup.sh
     python -m benchmarks.exports [--threads 1] [--models NAME ...]
 
-The files are what `torch.onnx.export` makes of networks of torchvision, timm and
-Transformers, with seeded weights (`torch_exports/export.py`), and MACE's models
-what its converter makes of these files with nothing said but input and output.
-Engines are compared with ONNX Runtime first and then take turns, see
-`peers/README.md`. The ratio is that of least times, MACE's over the faster of the two
-others'; with `--data_type bf16`, MACE's bf16 over what OpenVINO chooses by default.
+`torch.onnx.export` writes the files from networks of torchvision, timm and Transformers
+with seeded weights (`torch_exports/export.py`). MACE's converter gets these files
+with no settings except input and output. The outputs of all engines are compared with
+ONNX Runtime first; then the engines run in turns, see `peers/README.md`. The ratio is
+MACE's minimum time divided by that of the faster of the two others; with
+`--data_type bf16`, the time of MACE in bf16 divided by that of OpenVINO with its
+default type.
 """
 
 from __future__ import annotations
@@ -53,12 +54,12 @@ _ENGINES = {
     "fp32": ["mace", REFERENCE, "openvino"],
     "bf16": [REFERENCE, "mace_bf16", "openvino_default"],
 }
-# Of those of the scoreboard: what it measures of few engines.
+# The tables of the scoreboard that make sense for few engines.
 _TABLES = ("time", "means", "bf16", "remarks")
 
 
 def require_exporter() -> None:
-    """SystemExit unless setup.sh installed what it now lists."""
+    """Raises SystemExit unless setup.sh installed the current requirements."""
     installed, wanted = _VENV / "installed.txt", _HERE / "requirements.txt"
     if not installed.is_file() or installed.read_bytes() != wanted.read_bytes():
         sys.stderr.write("PyTorch is missing: bash benchmarks/torch_exports/setup.sh\n")
@@ -90,7 +91,7 @@ def make_export(name: str) -> Network:
 
 
 def tables(data: Any) -> list[Table]:
-    """Times by network, and what engines failed or differ."""
+    """Times by network, failures of engines, and differences of outputs."""
     found = score_tables(Scoreboard.of_data(data, "", {}))
     return [table for table in found if table.name in _TABLES]
 

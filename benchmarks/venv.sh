@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by the scripts that install what benchmarks need apart from .venv, so
-# that it does not decide the versions that MACE's own tools see.
+# Sourced by the scripts that install packages for benchmarks. They are kept
+# separate from .venv, so that they do not change the package versions of MACE's
+# own tools.
 
 fail() {
   printf '%s: %s\n' "$0" "$*" >&2
@@ -12,7 +13,7 @@ fail() {
 
 # make_venv VENV REQUIREMENTS
 #
-# Installs exactly the list REQUIREMENTS (--no-deps) into VENV, from nothing.
+# Installs exactly the list REQUIREMENTS (--no-deps) into a new VENV.
 # Does nothing if VENV has that list already. MACE_PYTHON names the Python.
 make_venv() {
   local venv=$1 requirements=$2 python=${MACE_PYTHON:-python3}

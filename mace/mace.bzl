@@ -34,8 +34,8 @@ MACE_KERNEL_COPTS = MACE_COPTS + [
     "-fno-trapping-math",
 ]
 
-# Less work for the compiler under sanitizers, and no coverage for fuzzers, which
-# run no kernels.
+# Less work for the compiler under sanitizers, and no coverage instrumentation for
+# fuzzers, which run no kernels.
 MACE_KERNEL_FEATURES = [
     "kernel_code",
     "-fuzzable",

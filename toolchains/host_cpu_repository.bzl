@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the processor of this computer can run."""
+"""Detects the instruction sets of this computer's processor."""
 
-# Without one of them no kernel for AVX-512 runs (mace/kernels/cpu/isa.cc).
+# AVX-512 kernels need all of these (mace/kernels/cpu/isa.cc).
 _AVX512 = ["avx512f", "avx512bw", "avx512dq", "avx512vl"]
 
 def _host_cpu_repository_impl(ctx):

@@ -4,9 +4,9 @@
 
     build/exports-venv/bin/python benchmarks/torch_exports/export.py NAME FILE
 
-The file is what `torch.onnx.export` makes of the library's own code. Weights are
-seeded, not trained. Runs in the environment that setup.sh makes, and imports nothing
-of MACE. The inputs and outputs are called `input` and `output`.
+`torch.onnx.export` exports the library's own code. Weights are random from a fixed
+seed, not trained. The program runs in the environment that setup.sh creates, and
+imports nothing from MACE. The inputs and outputs are called `input` and `output`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOKENS = 48
 
 
 class _FirstOutput(nn.Module):
-    """A network called with one positional or named input; its first result."""
+    """Calls a network with one positional or named input; returns its first result."""
 
     def __init__(
         self, network: nn.Module, key: str = "", result: str | int = 0
@@ -41,11 +41,11 @@ class _FirstOutput(nn.Module):
 
 @dataclass(frozen=True)
 class _Recipe:
-    """How to make a network.
+    """How to create a network.
 
     Attributes:
-        shape: of its input.
-        make: the network without its seeded weights.
+        shape: the shape of its input.
+        make: creates the network, before _spread changes its weights.
     """
 
     shape: tuple[int, ...]
@@ -113,8 +113,9 @@ def _unet() -> nn.Module:
 
 
 _PHOTO = (1, 3, 224, 224)
-# DeepLabV3's maps are 1/8 of its input: 16x16 here, less than its dilations of 12
-# to 36 reach. The blocks of language models are the first two of a network.
+# DeepLabV3's feature maps have 1/8 of the size of its input, here 16x16, which is less
+# than the reach of its dilated kernels (dilations 12 to 36). The blocks of language
+# models are the first two of a network.
 RECIPES = {
     "deeplabv3_resnet50": _Recipe((1, 3, 128, 128), _deeplab),
     "efficientformerv2_s0": _Recipe(_PHOTO, _timm("efficientformerv2_s0")),
@@ -132,8 +133,8 @@ RECIPES = {
 def _declare_torchvision() -> None:
     """Lets torchvision be imported without its compiled operators.
 
-    The package index has them for CUDA only; what importing it says of the two below
-    fails where they are not there. No network here uses any.
+    The package index has these operators for CUDA only; importing torchvision fails if
+    the two below are not declared. No network here uses them.
     """
     library = torch.library.Library("torchvision", "DEF")
     for name in ("nms", "qnms"):
@@ -141,15 +142,15 @@ def _declare_torchvision() -> None:
     _LIBRARIES.append(library)
 
 
-# A definition lives as long as its library.
+# A definition exists as long as its library object.
 _LIBRARIES: list[torch.library.Library] = []
 
 
 def _spread(network: nn.Module) -> None:
-    """Replaces what a new network has all alike, which would hide mistakes.
+    """Replaces tensors whose elements are all equal, which would hide mistakes.
 
-    Scales and offsets of normalisations are 1 and 0 at first, and scales of
-    residual branches 1e-5.
+    In a new network, scales and offsets of normalisations are 1 and 0, and scales of
+    residual branches are 1e-5.
     """
     for name, value in [*network.named_parameters(), *network.named_buffers()]:
         if not value.is_floating_point() or value.numel() < 2:

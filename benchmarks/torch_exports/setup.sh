@@ -4,9 +4,9 @@
 #
 # Usage: bash benchmarks/torch_exports/setup.sh
 #
-# Installs PyTorch and the libraries of networks that requirements.txt lists into
-# build/exports-venv, apart from .venv. Does nothing if they are there.
-# MACE_PYTHON names the Python to use.
+# Installs PyTorch and the network libraries in requirements.txt into
+# build/exports-venv, which is separate from .venv. Does nothing if they are already
+# installed. MACE_PYTHON names the Python to use.
 
 set -euo pipefail
 

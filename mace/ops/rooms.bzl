@@ -42,8 +42,8 @@ load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
 _GENERATE = "$(location :op_schema_gen) --op $(location {op}/{op}.op.yaml) " + \
             "--enums $(location op_enums.yaml) --out $@"
 
-# Sources of a runtime that has its own tool chain or library: another library
-# of such files, for each room that has one, with :<op>_shapes.
+# Sources for runtimes with their own toolchain or library. A room that has such
+# files needs another library for them, which depends on :<op>_shapes.
 _OTHER_RUNTIMES = [
     "_hexagon.cc",
     "_opencl.cc",

@@ -23,8 +23,8 @@ from test.devices.tool import ROOT, Ended, Inside, await_that, finish
 ALL = "arm64-v8a,armeabi-v7a,arm64,armhf"
 # Builds are part of it.
 LIMIT_S = 1500.0
-# Two thirds of the time of all 200 in emulation, on each of five places. Steps `arm64`
-# and `armhf` run them, from the same objects.
+# These tests take two thirds of the time of all 200 in emulation, on each of five
+# devices. Steps `arm64` and `armhf` run them, from the same objects.
 _LONGEST = (
     "ActivationOpTest.EveryKindMatchesItsFormula",
     "ConcatTest.JoinsAlongEveryAxis",

@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the files of an operator include is what its declaration says.
+"""The files of an operator include the kernels that its declaration names.
 
-Every room may include every family of kernels as far as Bazel is concerned: without a
-BUILD file or a list, a room has nothing that Bazel could read its own families from.
+Bazel lets every room include every family of kernels: a room has no BUILD file or list
+from which Bazel could read its own families.
 """
 
 from __future__ import annotations

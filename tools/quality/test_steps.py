@@ -108,7 +108,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
         name: str, summary: str, *targets: str, config: str = "", cpu: str = ""
     ) -> Step:
         flags = [f"--config={config or name}"]
-        # Programs that are no test, of benchmarks mainly, are built for the host.
+        # Programs that are not tests, mainly benchmarks, are built for the host.
         if targets != ("//...",):
             flags.append("--build_tests_only")
         if cpu:

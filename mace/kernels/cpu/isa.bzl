@@ -68,7 +68,7 @@ For tests under sanitizers: a kernel takes long to compile there, and one that t
 tests can't run shows nothing that another build doesn't.""",
 )
 
-# Of the library with isa.h: what is left out (see there).
+# Defines for the library with isa.h: the kernels to leave out (see isa.h).
 RUNNABLE_ISA_DEFINES = select({
     "//conditions:default": [],
     "//mace/kernels/cpu:runnable_x86_64": [] if HAS_AVX512 else ["MACE_WITHOUT_AVX512"],

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CumSum, as the converter knows it."""
+"""The converter's rules for CumSum."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CumSum(OpRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x, axis = np.asarray(inputs[0]), op.attr("axis")
-        # Integers keep their type, and with it the overflow of the runtime.
+        # Integers keep their type, so they overflow as in the runtime.
         dtype = np.float64 if x.dtype.kind == "f" else x.dtype
         x = np.moveaxis(x, axis, 0)
         if op.attr("reverse"):

@@ -14,7 +14,7 @@ OpCase CaseOf(Random *random, const Shape &shape, int64_t axis) {
   return OpCase("CumSum").Input(random->Floats(shape)).Int("axis", axis);
 }
 
-// Sums of probabilities, as top-p sampling needs them.
+// Sums of probabilities, for top-p sampling.
 const OpBenchmarks rows("CUM_SUM",
                         "LAST",
                         {{1, 32000}, {64, 1024}},

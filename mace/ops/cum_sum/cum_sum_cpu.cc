@@ -12,12 +12,12 @@
 namespace mace {
 namespace {
 
-// Neighbouring sums per task where the axis is not the innermost: 1 KiB on the
-// stack, whole vectors of every ISA.
+// Adjacent sums per task if the axis is not the innermost one: 1 KiB on the
+// stack, whole vectors on every ISA.
 constexpr int64_t kColumnBlock = 256;
 static_assert(kColumnBlock <= kHalfBlock);
 
-// How to walk along the axis, in elements.
+// The path along the axis, in elements.
 struct Walk {
   int64_t length = 0;
   int64_t first = 0;
@@ -25,7 +25,7 @@ struct Walk {
   bool exclusive = false;
 };
 
-// Goes on from `sum` and returns the last sum. T is float, or uint32_t for
+// Continues from `sum` and returns the last sum. T is float, or uint32_t for
 // integers, whose sums are modulo 2^32. y may be x.
 template <typename T>
 T SumAlong(const Walk &walk, const T *x, T *y, T sum) {
@@ -38,7 +38,7 @@ T SumAlong(const Walk &walk, const T *x, T *y, T sum) {
   return sum;
 }
 
-// One element of each of `count` sums.
+// Adds one element to each of `count` sums.
 template <typename T>
 void SumStep(bool exclusive, const T *x, T *y, T *sums, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
@@ -48,7 +48,7 @@ void SumStep(bool exclusive, const T *x, T *y, T *sums, int64_t count) {
   }
 }
 
-// `count` sums whose elements are neighbours.
+// Computes `count` sums of adjacent columns.
 template <typename T>
 void SumColumns(const Walk &walk, const T *x, T *y, int64_t count) {
   if (count == 1) {
@@ -62,7 +62,8 @@ void SumColumns(const Walk &walk, const T *x, T *y, int64_t count) {
   }
 }
 
-// As SumColumns: each sum is a float, and is rounded when it is stored.
+// Like SumColumns, for 16-bit elements: sums are floats, and are rounded when
+// they are stored.
 void SumHalfColumns(const convert::HalfKernels &convert,
                     const Walk &walk,
                     const uint16_t *x,
@@ -79,7 +80,7 @@ void SumHalfColumns(const convert::HalfKernels &convert,
   }
 }
 
-// One sum whose elements are neighbours themselves.
+// Computes one sum along the innermost axis.
 void SumHalfRow(const convert::HalfKernels &convert,
                 const Walk &walk,
                 const uint16_t *x,
@@ -139,7 +140,7 @@ class CumSumOp final : public CpuOp {
   }
 
  private:
-  // `count` sums, the first of them in the slice that begins at element `at`.
+  // Computes `count` sums; the first one begins at element `at`.
   void Sum(const Walk &walk,
            const Tensor *input,
            int64_t at,

@@ -25,7 +25,7 @@ struct Sums {
   bool reverse;
 };
 
-// Adds up what comes before each element, one by one.
+// Adds all elements before each element, one after the other.
 template <typename Result, typename T>
 std::vector<Result> Expected(const Shape &shape,
                              const Sums &sums,
@@ -55,10 +55,11 @@ OpCase CaseOf(const Value &x, const Sums &sums) {
       .Int("reverse", sums.reverse ? 1 : 0);
 }
 
-// Calls `check` with every axis of several shapes in all four ways.
+// Calls `check` with every axis of several shapes, and all four combinations of
+// exclusive and reverse.
 template <typename Check>
 void ForEachCase(Check &&check) {
-  // An axis of one and of no elements, rows and columns of more than a block.
+  // Axes of one element and of none, rows and columns longer than a block.
   for (const Shape &shape :
        {Shape{7}, Shape{2, 3, 5, 33}, Shape{3, 300}, Shape{2, 1, 4},
         Shape{3, 0, 2}, Shape{1, 700}, Shape{20, 40, 30}}) {
@@ -77,8 +78,8 @@ TEST(CumSumOpTest, AddsFloats) {
   Random random(1);
   ForEachCase([&](const Shape &shape, const Sums &sums) {
     const Value x = random.Floats(shape);
-    // Of 700 numbers within 1, whose sums are below 100: each addition is off
-    // by up to 2^-18.
+    // Sums of up to 700 numbers in [-1, 1] are below 100 here, so each addition
+    // has an error of up to 2^-18.
     ExpectFloats(CaseOf(x, sums), shape,
                  Expected<double>(shape, sums, x.floats()), {700 * 0x1p-18, 0});
   });
@@ -124,7 +125,8 @@ TEST(CumSumOpTest, CountsAxesFromTheEnd) {
                {1, 2, 3, 5, 7, 9}, {0, 0});
 }
 
-// A sum that has become infinite or no number stays so, and none before it.
+// After a sum is infinite or NaN, all later sums are too; earlier sums are not
+// affected.
 TEST(CumSumOpTest, InfinityGoesForward) {
   const double inf = HUGE_VAL;
   const Value x = Value::Floats({4}, {1, HUGE_VALF, 2, -HUGE_VALF});

@@ -7,7 +7,7 @@ namespace mace {
 
 namespace {
 
-// Of the scale or the offset, which may be missing.
+// Checks the scale or the offset, which may be null.
 MaceStatus Check(const char *name, const Tensor *tensor, const Shape &row) {
   if (tensor == nullptr || tensor->shape == row) return MaceStatus();
   return InvalidArgs(name, " has the shape ", tensor->shape.ToString(),

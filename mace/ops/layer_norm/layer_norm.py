@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""LayerNorm, as the converter knows it."""
+"""The converter's rules for LayerNorm."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ class LayerNorm(OpRules):
         return [y if offset is None else y + offset]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
-        # Only if it leaves the innermost dimension where it is.
+        # Only if the transpose does not move the innermost dimension.
         return SunkTranspose(perm, {}) if perm[-1] == len(perm) - 1 else None

@@ -73,7 +73,7 @@ class LayerNormOp final : public CpuOp {
   }
 
  private:
-  // Whole cache lines, against false sharing.
+  // Whole cache lines, to avoid false sharing.
   static size_t RowFloats(const Shape &shape) {
     return (static_cast<size_t>(shape.back()) + 15) / 16 * 16;
   }

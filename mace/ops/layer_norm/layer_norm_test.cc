@@ -67,8 +67,8 @@ TEST(LayerNormTest, MatchesTheReference) {
         const Value x = random.Floats(shape, -3, 2);
         const Value scale = random.Floats({n});
         const Value offset = random.Floats({n});
-        // Roundings of a result up to 30; more of them where a row is nearly
-        // constant and the factor is large.
+        // Rounding errors of results up to 30; they are larger if a row is
+        // nearly constant and the factor is therefore large.
         ExpectFloats(
             MakeCase(x, subtract_mean).Constant(scale).Constant(offset), shape,
             Reference(x, {scale.floats(), offset.floats()}, 1e-3f,
@@ -101,7 +101,7 @@ TEST(LayerNormTest, ComputesInFloatForSixteenBits) {
   }
 }
 
-// The mean of squares less the square of the mean would keep no digit.
+// The mean of squares minus the square of the mean would have no correct digit.
 TEST(LayerNormTest, KeepsSmallDeviationsFromLargeMeans) {
   Random random(93);
   const Shape shape = {3, 1000};

@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What devices share of an operator needs none of them: this program has the
-// schemas and shape functions of some rooms, and no implementation of any
-// operator.
+// The code of an operator that devices share does not depend on any device:
+// this program contains the schemas and shape functions of some rooms, but no
+// implementation of any operator.
 
 #include <gtest/gtest.h>
 

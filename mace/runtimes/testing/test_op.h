@@ -34,7 +34,7 @@ constexpr OpSchema WithShapes(OpSchema schema) {
   schema.infer_shapes = &CallShapeFunction<A, kInfer>;
   return schema;
 }
-// The same of an operator without attributes.
+// The same for an operator without attributes.
 template <MaceStatus (*kInfer)(const OpAttributes &, ShapeContext *)>
 constexpr OpSchema WithShapes(OpSchema schema) {
   schema.infer_shapes = kInfer;

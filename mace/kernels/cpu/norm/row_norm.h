@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Normalisation of rows, each by itself:
+// Normalises each row separately:
 //
 //   y = (x - mean) / sqrt(variance + epsilon) * scale + offset
 //
@@ -9,9 +9,10 @@
 //
 //   y = x / sqrt(mean of x^2 + epsilon) * scale + offset
 //
-// A row is read three times, from L1 as a rule. Squares are of distances from
-// the mean, whose own rounding is found with them and taken off: so rows whose
-// elements are far from 0 and near each other keep their digits.
+// A row is read three times, usually from L1. The variance is computed from the
+// distances to the mean; the rounding error of the mean is computed in the same
+// pass and corrected. The result is therefore accurate even if the elements of
+// a row are far from 0 and close to each other.
 
 #ifndef MACE_KERNELS_CPU_NORM_ROW_NORM_H_
 #define MACE_KERNELS_CPU_NORM_ROW_NORM_H_

@@ -13,7 +13,8 @@ namespace sv = simd::MACE_ISA;
 
 namespace {
 
-// Vectors take turns, which hides the latency of an addition.
+// Consecutive vectors go to different sums, which hides the latency of an
+// addition.
 constexpr size_t kChains = 4;
 
 struct Sums {
@@ -25,7 +26,7 @@ MACE_SIMD_INLINE float Fold(const sv::V (&chains)[kChains]) {
   return sv::ReduceAdd((chains[0] + chains[1]) + (chains[2] + chains[3]));
 }
 
-// Sums of x - about and, unless they are not asked for, of their squares.
+// Sums of x - about and, if kSquares, of the squares of these differences.
 template <bool kSquares>
 MACE_SIMD_INLINE Sums Add(const float *x, size_t n, float about) {
   const sv::V shift = sv::Set(about);
@@ -49,9 +50,9 @@ MACE_SIMD_INLINE Sums Add(const float *x, size_t n, float about) {
   return sums;
 }
 
-// What a row is multiplied by, and its mean in two parts: the second is what
-// the first, a float, was rounded by. Where elements are far larger than their
-// distances, that is no less than these.
+// The factor of a row, and its mean in two parts: `missing` is the rounding
+// error of `mean`. If elements are much larger than their distances from each
+// other, this error can be as large as the distances.
 struct Moments {
   float mean = 0;
   float missing = 0;

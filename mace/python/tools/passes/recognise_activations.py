@@ -176,7 +176,7 @@ def _plus_cube(value: Value | None) -> Value | None:
     for x, cube in _operands(eltwise(value, "ADD")):
         if _power(_by_constant(cube, 0.044715), 3) is x:
             return x
-        # The factor may stand within the product, too.
+        # The factor may also be inside the product.
         for a, b in _operands(_product(cube)):
             if a is x and _power(_by_constant(b, 0.044715), 2) is x:
                 return x
@@ -190,7 +190,7 @@ def _plus_cube(value: Value | None) -> Value | None:
 
 
 def _power(value: Value | None, exponent: int) -> Value | None:
-    """x if `value` is x^2 or x^3, as simplify_powers leaves it."""
+    """x if `value` is x^2 or x^3, in the form that simplify_powers produces."""
     if exponent == 2:
         op = eltwise(value, "SQUARE")
         return None if op is None else op.input(0)

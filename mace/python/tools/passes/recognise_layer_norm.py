@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds normalisations over the innermost dimension in the operators they are made of.
+"""Replaces arithmetic that normalises the innermost dimension by LayerNorm.
 
 c = x - mean(x), v = mean(c^2)
 c / sqrt(v + epsilon)                           > LayerNorm
@@ -9,8 +9,8 @@ x * f + (offset - mean(x) * f), f = scale / sqrt(v + epsilon)
                                                 > LayerNorm, scale, offset
 LayerNorm * scale + offset                      > LayerNorm, scale, offset
 
-Frameworks write the reciprocal square root and the mean of squares in several ways,
-and TensorFlow the third line.
+Frameworks express the reciprocal square root and the mean of squares in several ways;
+TensorFlow uses the third form.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from mace.python.tools.passes.match import (
 
 
 class RecogniseLayerNorm(Pass):
-    """Arithmetic to LayerNorm."""
+    """Converts arithmetic to LayerNorm."""
 
     name = "recognise_layer_norm"
-    # Before transposes sink through the parts, and another dimension is innermost.
+    # Must run before transposes move past these operators and make another dimension
+    # the innermost one.
     requires = ("simplify_powers", "symbolic_shapes")
 
     def run(self, graph: Graph) -> int:
@@ -52,8 +53,8 @@ class _Inverse:
     """1 / sqrt(mean(squared^2) + epsilon).
 
     Attributes:
-        squared: whose squares are averaged.
-        mean: subtracted from it within the square; None if nothing is.
+        squared: the value whose squares are averaged.
+        mean: the mean that is subtracted before squaring; None if there is none.
         scale: a factor that follows; None if there is none.
     """
 
@@ -89,7 +90,7 @@ def _replace(
 
 
 def _row(graph: Graph, value: Value | None, x: Value) -> Value | None:
-    """A constant in the shape of the innermost dimension of x."""
+    """The constant with the shape of the innermost dimension of x."""
     if value is None or value.constant is None:
         return None
     assert x.shape is not None
@@ -100,7 +101,7 @@ def _row(graph: Graph, value: Value | None, x: Value) -> Value | None:
 
 
 def _fits(value: Value | None, x: Value) -> bool:
-    """Whether a constant has one element for each of the innermost dimension."""
+    """Whether a constant has one value per element of the innermost dimension."""
     if value is None or value.constant is None or not value.dtype.is_float:
         return False
     shape = value.constant.shape
@@ -119,7 +120,7 @@ def _pairs(op: Op | None) -> Iterator[tuple[Value, Value]]:
 
 
 def _normalised(op: Op) -> Iterator[tuple[Value, _Inverse]]:
-    """What `op` multiplies by an inverse, or divides by its reciprocal."""
+    """Values that `op` multiplies by an inverse, or divides by its reciprocal."""
     if eltwise(op.output, "MUL") is op:
         for value, factor in _pairs(op):
             inverse = _inverse(factor, value)
@@ -133,7 +134,7 @@ def _normalised(op: Op) -> Iterator[tuple[Value, _Inverse]]:
 
 
 def _inverse(value: Value, x: Value) -> _Inverse | None:
-    """The reciprocal square root, with or without a scale of rows of x."""
+    """The reciprocal square root, with or without a scale for rows of x."""
     plain = eltwise(value, "RSQRT")
     if plain is not None:
         return _over(plain.input(0))
@@ -156,7 +157,7 @@ def _inverse(value: Value, x: Value) -> _Inverse | None:
 
 
 def _over(value: Value) -> _Inverse | None:
-    """The variance, or mean of squares, and what is added to it."""
+    """The variance, or mean of squares, and the epsilon that is added to it."""
     for variance, added in _pairs(eltwise(value, "ADD")):
         epsilon = scalar(added)
         if epsilon is None:
@@ -176,7 +177,7 @@ def _over(value: Value) -> _Inverse | None:
 
 
 def _reduced(value: Value | None, mode: str) -> Value | None:
-    """What is reduced over the innermost dimension, which stays as 1."""
+    """The value that is reduced over the innermost dimension, keeping it as 1."""
     op = producer(value, "Reduce")
     if op is None or op.attr("mode") != mode or not op.attr("keep_dims"):
         return None
@@ -192,7 +193,7 @@ def _mean(value: Value | None) -> Value | None:
 
 
 def _mean_of_squares(value: Value) -> Value | None:
-    """x if `value` is the sum of squares of x over their number."""
+    """x if `value` is the sum of squares of x divided by their number."""
     quotient, product = eltwise(value, "DIV"), eltwise(value, "MUL")
     if quotient is not None:
         pairs = [(quotient.input(0), quotient.get_input(1))]
@@ -210,7 +211,7 @@ def _mean_of_squares(value: Value) -> Value | None:
 
 
 def _centred(value: Value, inverse: _Inverse) -> Value | None:
-    """x if `value`, times the inverse, is what LayerNorm makes of x."""
+    """x if `value` times the inverse is LayerNorm of x."""
     difference = eltwise(value, "SUB")
     own_mean = difference is not None and _mean(difference.get_input(1))
     if difference is not None and own_mean is difference.input(0):
@@ -252,7 +253,7 @@ def _is_centred(inverse: _Inverse, x: Value) -> bool:
 
 
 def _affine(graph: Graph, op: Op) -> bool:
-    """A scale or an offset into the LayerNorm before it."""
+    """Moves a scale or an offset into the LayerNorm before it."""
     mode = op.attr("mode")
     port = {"MUL": 1, "ADD": 2}.get(mode)
     if port is None or eltwise(op.output, mode) is not op:
@@ -261,7 +262,7 @@ def _affine(graph: Graph, op: Op) -> bool:
         norm = producer(value, "LayerNorm")
         if norm is None or only_reader(graph, value) is not op:
             continue
-        # What is scaled after an offset is another formula.
+        # A scale after an offset is a different formula.
         free = norm.get_input(port) is None and norm.get_input(2) is None
         if free and _fits(row, value):
             norm.set_input(port, _row(graph, row, value))

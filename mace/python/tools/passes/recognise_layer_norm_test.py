@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Normalisations over the innermost dimension, as frameworks write them."""
+"""Normalisations over the innermost dimension, as frameworks express them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _centred(b: GraphBuilder, x: Value) -> Value:
 
 
 def _by_power_and_division(b: GraphBuilder, x: Value) -> Value:
-    """As exports before operator set 17 have it."""
+    """The form in exports before operator set 17."""
     c = _centred(b, x)
     variance = _reduce(b, _eltwise(b, "POW", c, _number(b, 2)))
     return _eltwise(b, "DIV", c, _eltwise(b, "SQRT", _plus_epsilon(b, variance)))
@@ -51,7 +51,7 @@ def _by_rsqrt(b: GraphBuilder, x: Value) -> Value:
 
 
 def _by_sum_of_squares(b: GraphBuilder, x: Value) -> Value:
-    """As our own importer writes it."""
+    """The form that MACE's importer produces."""
     c = _centred(b, x)
     total = _reduce(b, c, "SUM_SQUARE")
     variance = _eltwise(b, "DIV", total, _number(b, _WIDTH))
@@ -66,7 +66,7 @@ def _by_reciprocal(b: GraphBuilder, x: Value) -> Value:
 
 
 def _rms(b: GraphBuilder, x: Value) -> Value:
-    """As LLaMA and T5 have it."""
+    """The form in LLaMA and T5."""
     mean = _reduce(b, _eltwise(b, "POW", x, _number(b, 2)))
     root = _eltwise(b, "SQRT", _plus_epsilon(b, mean))
     return _eltwise(b, "MUL", x, _eltwise(b, "DIV", _number(b, 1), root))
@@ -169,7 +169,7 @@ def _by_another_count(b: GraphBuilder, x: Value) -> Value:
 
 
 def _without_the_mean_of_squares(b: GraphBuilder, x: Value) -> Value:
-    """The mean is subtracted, but not from what is squared."""
+    """The mean is subtracted, but not from the value that is squared."""
     mean = _reduce(b, _eltwise(b, "SQUARE", x))
     inverse = _eltwise(b, "RSQRT", _plus_epsilon(b, mean))
     return _eltwise(b, "MUL", _centred(b, x), inverse)

@@ -1,12 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Powers by small whole numbers as products.
+"""Replaces powers with small integer exponents by products.
 
 x ^ 2, x * x    > SQUARE x
 x ^ 3           > x * SQUARE x
 
-A power takes 20 times as long, and what recognises an operator in several need not
-know all ways to say it.
+A power takes 20 times as long, and passes that recognise groups of operators then have
+to know only one form.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _rewrite(graph: Graph, op: Op) -> bool:
         graph.replace_op(op, "Eltwise", [x], {"mode": "SQUARE"})
         return True
     exponent = scalar(other) if op.attr("mode") == "POW" else None
-    # A constant of more dimensions would widen the result.
+    # A constant of higher rank would raise the rank of the result.
     if exponent not in (2.0, 3.0) or x.rank != op.output.rank:
         return False
     if exponent == 2.0:

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CumSum computes what onnxruntime computes."""
+"""CumSum compared with onnxruntime."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _mod(node: Node) -> None:
 
 @HANDLERS.register("IsNaN")
 def _is_nan(node: Node) -> None:
-    # NaN alone differs from itself.
+    # Only NaN differs from itself.
     x = node.input(0)
     node.emit("Eltwise", [x, x], {"mode": "NOT_EQUAL"})
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise operators against onnxruntime, where values matter."""
+"""Elementwise operators compared with onnxruntime, for special values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mace.python.tools.importers.onnx.testing import (
 
 
 def test_is_nan_finds_nan_alone(tmp_path: Path) -> None:
-    """As exports of attention replace rows that a mask left empty."""
+    """Exports of attention use IsNaN to replace rows that are fully masked."""
     values = [np.nan, 0.0, -1.0, np.inf, -np.inf, -np.nan]
     feeds = {"x": np.array([values], np.float32), "z": np.zeros(1, np.float32)}
     nodes = [

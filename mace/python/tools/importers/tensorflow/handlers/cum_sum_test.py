@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cumsum, against TensorFlow."""
+"""Cumsum compared with TensorFlow."""
 
 from __future__ import annotations
 
