@@ -10,12 +10,12 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-readonly here venv=$here/../../build/peers-venv
+readonly here engines=$here/../../build/peers-venv
 # shellcheck source=benchmarks/venv.sh
 source "$here/../venv.sh"
 
 [[ $# -eq 0 ]] || fail "takes no arguments, found '$1'"
-make_venv "$venv" "$here/requirements.txt"
+make_venv "$engines" "$here/requirements.txt"
 # These scripts install a logging package and report each use to a server.
 # formats.py calls the converter below them.
-rm -f "$venv"/bin/{mnn,mnnconvert,mnnquant}
+rm -f "$engines"/bin/{mnn,mnnconvert,mnnquant}
