@@ -200,7 +200,7 @@ std::string JsonReport(const Options &options,
       {"outputs", TensorsJson(runner.outputs())},
       {"non_finite", m.non_finite.empty() ? Json() : Json(m.non_finite)},
       {"memory", MemoryJson(m)},
-      {"placement", PlacementJson(m.placement)},
+      {"placement", PlacementJson(runner.Placement())},
   };
   if (options.benchmark) report["benchmark"] = BenchmarkJson(m);
   if (options.measure_peak) {

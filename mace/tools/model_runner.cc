@@ -225,7 +225,6 @@ MaceStatus ModelRunner::RunOneLife() {
     }
   }
   measurements_.restarts.push_back(std::move(times));
-  measurements_.placement = engine_->GetPlacement();
   // Outputs are written first, because they help to find the cause of a NaN.
   if (!options_.output_file.empty()) MACE_TOOL_RETURN_IF_ERROR(WriteOutputs());
   return options_.out_of_range_check ? CheckFinite()

@@ -34,7 +34,6 @@ struct Measurements {
   std::vector<RestartTimes> restarts;
   double capability_ms = 0;
   EngineStats engine = {};
-  EnginePlacement placement;
   std::vector<MemoryPoint> memory;
   size_t peak_resident_bytes = 0;
   int recoveries = 0;
@@ -59,6 +58,11 @@ class ModelRunner {
 
   const Measurements &measurements() const { return measurements_; }
   const TensorMap &outputs() const { return outputs_; }
+  // Of the last engine; empty if none was created. Asked for after the runs,
+  // because the answer needs memory that is not the runs'.
+  EnginePlacement Placement() const {
+    return engine_ == nullptr ? EnginePlacement() : engine_->GetPlacement();
+  }
 
  private:
   MaceStatus PrepareTensors();
