@@ -38,7 +38,7 @@ class Conv2D(Convolution):
         filters = op.get_input(1)
         if op.attr("groups") > 1 and is_five_wide(op):
             return (FIVE_WIDE,)
-        steps = (*op.attr("strides"), *op.attr("dilations"), op.attr("groups"))
+        steps = (*op.attr("strides"), op.attr("groups"))
         is_3x3 = (
             filters is not None
             and filters.shape is not None

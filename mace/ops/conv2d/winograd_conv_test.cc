@@ -79,6 +79,28 @@ TEST(WinogradConvTest, WithinTheHint) {
   }
 }
 
+TEST(WinogradConvTest, WithDilation) {
+  Random random(9);
+  WinogradCase c(&random);
+  c.n.dilation[0] = c.n.pads[0] = c.n.pads[2] = 2;
+  c.n.dilation[1] = c.n.pads[1] = c.n.pads[3] = 3;
+  std::vector<double> leaky = Convolve(c.x, c.f, c.b.floats(), c.n);
+  const std::vector<float> residual = c.r.floats();
+  for (size_t i = 0; i < leaky.size(); ++i) {
+    leaky[i] += residual[i];
+    if (leaky[i] < 0) leaky[i] *= 0.125;
+  }
+  for (int hint : {2, 4}) {
+    const OpCase op_case = c.Make(hint)
+                               .Ints("dilations", {2, 3})
+                               .String("activation", "LEAKY_RELU")
+                               .Float("activation_alpha", 0.125f);
+    EXPECT_EQ(op_test::RunOp(op_case).kernel_name,
+              hint == 2 ? kDirectKernel : "winograd4x4");
+    ExpectFloats(op_case, c.r.shape, leaky, kConvTolerance);
+  }
+}
+
 TEST(WinogradConvTest, FromSixteenBitFilters) {
   Random random(11);
   const Value x = random.Floats({2, 13, 9, 32});
@@ -123,7 +145,8 @@ TEST(WinogradConvTest, OnlyWhereItApplies) {
   };
   EXPECT_EQ(name(f, nullptr, 0), "winograd4x4");
   EXPECT_EQ(name(f, "strides", 2), kDirectKernel);
-  EXPECT_EQ(name(f, "dilations", 2), kDirectKernel);
+  EXPECT_EQ(name(f, "dilations", 2), "winograd4x4");
+  EXPECT_EQ(name(f, "dilations", 9), kDirectKernel);
   EXPECT_EQ(name(random.Floats({32, 5, 5, 32}), nullptr, 0), kDirectKernel);
 }
 

@@ -36,7 +36,6 @@ TEST(Choose, StaysWithinTheHintAndTheGeometry) {
     EXPECT_EQ(tile(MakeCase(4, 112, 112, 3, 32, 1).shape, 4), 0);
     for (ptrdiff_t conv::Shape::*field :
          {&conv::Shape::stride_h, &conv::Shape::stride_w,
-          &conv::Shape::dilation_h, &conv::Shape::dilation_w,
           &conv::Shape::groups}) {
       conv::Shape other = large;
       other.*field = 2;
@@ -45,6 +44,26 @@ TEST(Choose, StaysWithinTheHintAndTheGeometry) {
     conv::Shape wide = large;
     wide.kernel_w = 5;
     EXPECT_EQ(tile(wide, 4), 0);
+  }
+}
+
+conv::Shape Dilated(ptrdiff_t size, ptrdiff_t channels, ptrdiff_t dilation) {
+  conv::Shape s = MakeCase(4, size, size, channels, channels, 1).shape;
+  s.dilation_h = s.dilation_w = s.pad_top = s.pad_left = dilation;
+  return s;
+}
+
+// The layers of DeepLabV3 at 128x128 pixels.
+TEST(Choose, CountsTilesOfAllPhasesAndTapsInsideTheImage) {
+  for (int lanes : {4, 8, 16}) {
+    const auto tile = [&](const conv::Shape &shape) {
+      return ChooseFor(shape, 4, lanes, 1).tile;
+    };
+    EXPECT_EQ(tile(Dilated(16, 256, 2)), 4);
+    EXPECT_EQ(tile(Dilated(16, 512, 4)), 4);
+    // Each phase has one or two outputs per axis, and most taps are outside.
+    EXPECT_EQ(tile(Dilated(16, 512, 12)), 0);
+    EXPECT_EQ(tile(Dilated(16, 512, 24)), 0);
   }
 }
 

@@ -153,9 +153,10 @@ ConvPlan PlanConv(const PlanRequest &request) {
       p.tile == 2 ? &request.kernels->tile2 : &request.kernels->tile4;
   p.image = request.image;
   p.arithmetic = request.arithmetic;
-  p.tiles_h = DivideUp(p.shape.out_h, p.tile);
-  p.tiles_w = DivideUp(p.shape.out_w, p.tile);
-  p.tiles = p.shape.batch * p.tiles_h * p.tiles_w;
+  p.phases = p.shape.dilation_h * p.shape.dilation_w;
+  p.tiles_h = DivideUp(DivideUp(p.shape.out_h, p.shape.dilation_h), p.tile);
+  p.tiles_w = DivideUp(DivideUp(p.shape.out_w, p.shape.dilation_w), p.tile);
+  p.tiles = p.shape.batch * p.phases * p.tiles_h * p.tiles_w;
   p.panels = DivideUp(p.shape.out_c, kPanel);
   p.panel_block = p.panels;
   SplitTiles(&p, DivideUp(p.tiles, BlockTiles(p.shape, request.method)));
@@ -176,6 +177,9 @@ ConvPlan PlanConv(const PlanRequest &request) {
 ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task) {
   const Task at = LocateOutputs(plan, task);
   if (at.tile_begin == at.tile_end) return 0;
+  if (plan.phases > 1) {
+    return (at.tile_end - at.tile_begin) * plan.tile * plan.tile;
+  }
   const Index first = at.tile_begin / plan.tiles_w;
   const Index last = (at.tile_end - 1) / plan.tiles_w;
   return (last - first + 1) * plan.tile;
@@ -184,6 +188,18 @@ ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task) {
 conv::Region RegionOf(const ConvPlan &plan, ptrdiff_t task, ptrdiff_t index) {
   const conv::Shape &s = plan.shape;
   const Task at = LocateOutputs(plan, task);
+  conv::Region r;
+  r.column_begin = at.panel_begin * kPanel;
+  r.column_end = std::min(s.out_c, at.panel_end * kPanel);
+  if (plan.phases > 1) {
+    const Index pixels = Index{plan.tile} * plan.tile;
+    const Place place = PlaceOf(plan, at.tile_begin + index / pixels);
+    const Index h = place.h + index % pixels / plan.tile * s.dilation_h;
+    const Index w = place.w + index % plan.tile * s.dilation_w;
+    r.row_begin = (place.n * s.out_h + h) * s.out_w + w;
+    r.row_end = r.row_begin + (h < s.out_h && w < s.out_w ? 1 : 0);
+    return r;
+  }
   // Tiles of the block that are in the same row of tiles, and one of their
   // pixel rows.
   const Index line = at.tile_begin / plan.tiles_w + index / plan.tile;
@@ -191,9 +207,6 @@ conv::Region RegionOf(const ConvPlan &plan, ptrdiff_t task, ptrdiff_t index) {
   const Index end = std::min(at.tile_end, (line + 1) * plan.tiles_w);
   const Place place = PlaceOf(plan, begin);
   const Index h = place.h + index % plan.tile;
-  conv::Region r;
-  r.column_begin = at.panel_begin * kPanel;
-  r.column_end = std::min(s.out_c, at.panel_end * kPanel);
   r.row_begin = (place.n * s.out_h + h) * s.out_w + place.w;
   r.row_end = r.row_begin;
   if (h < s.out_h) {

@@ -7,6 +7,7 @@
 #ifndef MACE_KERNELS_CPU_WINOGRAD_CONV_TASK_H_
 #define MACE_KERNELS_CPU_WINOGRAD_CONV_TASK_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -78,7 +79,8 @@ inline Index PointEnd(const ConvPlan &p, const Task &task) {
   return Index{RowEnd(p.tile + 2, task.rows)} * (p.tile + 2);
 }
 
-// The position of a tile in the output.
+// The position of a tile's first pixel in the output; the next ones are
+// shape.dilation_h and dilation_w pixels apart.
 struct Place {
   Index n;
   Index h;
@@ -86,8 +88,22 @@ struct Place {
 };
 
 inline Place PlaceOf(const ConvPlan &p, Index tile) {
-  return {tile / (p.tiles_h * p.tiles_w), tile / p.tiles_w % p.tiles_h * p.tile,
-          tile % p.tiles_w * p.tile};
+  Place place = {tile / (p.tiles_h * p.tiles_w),
+                 tile / p.tiles_w % p.tiles_h * p.tile,
+                 tile % p.tiles_w * p.tile};
+  if (p.phases == 1) return place;
+  const Index rows = p.shape.dilation_h;
+  const Index columns = p.shape.dilation_w;
+  place.h = place.h * rows + place.n / columns % rows;
+  place.w = place.w * columns + place.n % columns;
+  place.n /= p.phases;
+  return place;
+}
+
+// How many of a tile's rows, or columns, are inside the output: `first` is the
+// first, and the next ones are `step` apart. None if `first` is not.
+inline Index Inside(Index tile, Index first, Index step, Index size) {
+  return first < size ? std::min(tile, DivideUp(size - first, step)) : 0;
 }
 
 }  // namespace mace::winograd

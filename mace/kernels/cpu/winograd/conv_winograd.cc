@@ -26,14 +26,14 @@ void PointAtPixels(const conv::Shape &s,
                    const void **pixels) {
   const Index w0 = place.w - s.pad_left;
   for (Index i = 0; i < edge; ++i, pixels += edge) {
-    const Index h = place.h - s.pad_top + i;
+    const Index h = place.h - s.pad_top + i * s.dilation_h;
     if (h < 0 || h >= s.in_h) {
       for (Index j = 0; j < edge; ++j) pixels[j] = zeros;
       continue;
     }
     const Index row = (place.n * s.in_h + h) * s.in_w;
     for (Index j = 0; j < edge; ++j) {
-      const Index w = w0 + j;
+      const Index w = w0 + j * s.dilation_w;
       const bool inside = w >= 0 && w < s.in_w;
       pixels[j] = inside ? input + (row + w) * s.in_c : zeros;
     }
@@ -200,27 +200,32 @@ void TransformOutputs(const ConvPlan &p,
   OutputArgs out;
   out.from_stride = static_cast<size_t>(Stride(p.tile_block, GroupElements(p)));
   out.columns = static_cast<size_t>(group.columns);
-  out.pixel_stride = args.output_stride;
-  out.row_stride = static_cast<size_t>(s.out_w) * args.output_stride;
-  out.residual_pixel_stride = e.residual_stride;
-  out.residual_row_stride = static_cast<size_t>(s.out_w) * e.residual_stride;
+  const auto row_pixels = static_cast<size_t>(s.out_w * s.dilation_h);
+  const auto column_pixels = static_cast<size_t>(s.dilation_w);
+  out.pixel_stride = column_pixels * args.output_stride;
+  out.row_stride = row_pixels * args.output_stride;
+  out.residual_pixel_stride = column_pixels * e.residual_stride;
+  out.residual_row_stride = row_pixels * e.residual_stride;
   out.bias = e.bias == nullptr ? nullptr : e.bias + column;
   out.clamp = e.clamp;
   out.low = e.low;
   out.high = e.high;
-  for (Index tile = task.tile_begin; tile < task.tile_end; ++tile) {
+  for (Index tile = task.tile_begin; tile < task.tile_end;
+       ++tile, products += GroupElements(p)) {
     const Place place = PlaceOf(p, tile);
+    const Index rows = Inside(p.tile, place.h, s.dilation_h, s.out_h);
+    const Index columns = Inside(p.tile, place.w, s.dilation_w, s.out_w);
+    if (rows == 0 || columns == 0) continue;
     const size_t pixel =
         static_cast<size_t>((place.n * s.out_h + place.h) * s.out_w + place.w);
-    out.rows = static_cast<int>(std::min<Index>(p.tile, s.out_h - place.h));
-    out.cols = static_cast<int>(std::min<Index>(p.tile, s.out_w - place.w));
+    out.rows = static_cast<int>(rows);
+    out.cols = static_cast<int>(columns);
     out.from = products;
     out.to = output + pixel * args.output_stride + column;
     if (residual != nullptr) {
       out.residual = residual + pixel * e.residual_stride + column;
     }
     p.transforms->output(out);
-    products += GroupElements(p);
   }
 }
 

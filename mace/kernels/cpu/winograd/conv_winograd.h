@@ -5,6 +5,10 @@
 // the image are transformed, t * t matrix products run over all tiles of a
 // block, and the results are transformed back with bias, residual and clamp.
 //
+// A convolution with dilations (h, w) is h * w convolutions without dilation:
+// each computes every h-th row and every w-th column of the output from such
+// rows and columns of the image. These are its phases.
+//
 // As with conv::DirectPlan, tasks are independent, may run on any threads in
 // any order, and together write every output once. Results depend neither on
 // the number of tasks nor on the number of threads. If two tasks share a block,
@@ -33,7 +37,7 @@ struct Method {
 
 // The method that is expected to be fastest. No tile means the direct product,
 // also if Winograd's method cannot compute the geometry: it needs 3x3, stride
-// 1, no dilation, one group.
+// 1, one group.
 struct ChooseRequest {
   conv::Shape shape;
   int max_tile = 0;  // the largest to consider
@@ -57,9 +61,10 @@ struct ConvPlan {
   const Transforms *transforms = nullptr;
   gemm::Element image = gemm::Element::kF32;     // of input and output
   const gemm::Arithmetic *arithmetic = nullptr;  // of points: float or fp16
-  ptrdiff_t tiles_h = 1;
+  ptrdiff_t phases = 1;
+  ptrdiff_t tiles_h = 1;  // of a phase
   ptrdiff_t tiles_w = 1;
-  ptrdiff_t tiles = 1;  // of the batch
+  ptrdiff_t tiles = 1;  // of all phases and images
   ptrdiff_t tile_block = 1;
   ptrdiff_t tile_blocks = 1;
   ptrdiff_t panels = 1;
@@ -114,7 +119,7 @@ void RunOutputTask(const ConvPlan &plan,
                    const void *shared);
 
 // A task (with halves: an output task) writes one region per row of tiles that
-// it covers: Regions(plan, task) regions.
+// it covers, or with dilation one per pixel: Regions(plan, task) regions.
 ptrdiff_t Regions(const ConvPlan &plan, ptrdiff_t task);
 // Empty (row_begin == row_end) if the last tiles are outside the output.
 conv::Region RegionOf(const ConvPlan &plan, ptrdiff_t task, ptrdiff_t index);

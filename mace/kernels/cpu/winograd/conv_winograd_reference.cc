@@ -98,8 +98,8 @@ double Direct(const Case &c,
   double sum = c.bias ? d.bias[Size(o)] : 0.0;
   for (ptrdiff_t tap = 0; tap < 9; ++tap) {
     for (ptrdiff_t ch = 0; ch < s.in_c; ++ch) {
-      sum += InputAt(c, d, n, h - s.pad_top + tap / 3, w - s.pad_left + tap % 3,
-                     ch) *
+      sum += InputAt(c, d, n, h - s.pad_top + tap / 3 * s.dilation_h,
+                     w - s.pad_left + tap % 3 * s.dilation_w, ch) *
              d.filter[Size((o * 9 + tap) * s.in_c + ch)];
     }
   }
@@ -107,6 +107,19 @@ double Direct(const Case &c,
     sum += d.residual[Size(((n * s.out_h + h) * s.out_w + w) * s.out_c + o)];
   }
   return c.clamp ? std::min(std::max(sum, double{kLow}), double{kHigh}) : sum;
+}
+
+// Of all tiles of an axis, phase by phase.
+std::vector<ptrdiff_t> TileBegins(int tile,
+                                  ptrdiff_t dilation,
+                                  ptrdiff_t size) {
+  std::vector<ptrdiff_t> begins;
+  for (ptrdiff_t phase = 0; phase < dilation; ++phase) {
+    for (ptrdiff_t i = phase; i < size; i += tile * dilation) {
+      begins.push_back(i);
+    }
+  }
+  return begins;
 }
 
 }  // namespace
@@ -128,14 +141,15 @@ Expected Reference(const Case &c, const Data &d) {
     filters.push_back(Amplify(x.filter, g, 3));
   }
   for (ptrdiff_t n = 0; n < s.batch; ++n) {
-    for (ptrdiff_t h = 0; h < s.out_h; h += c.tile) {
-      for (ptrdiff_t w = 0; w < s.out_w; w += c.tile) {
+    for (ptrdiff_t h : TileBegins(c.tile, s.dilation_h, s.out_h)) {
+      for (ptrdiff_t w : TileBegins(c.tile, s.dilation_w, s.out_w)) {
         std::vector<std::vector<double>> inputs;
         for (ptrdiff_t ch = 0; ch < s.in_c; ++ch) {
           std::vector<double> image;
           for (ptrdiff_t i = 0; i < x.t * x.t; ++i) {
-            image.push_back(InputAt(c, d, n, h - s.pad_top + i / x.t,
-                                    w - s.pad_left + i % x.t, ch));
+            image.push_back(
+                InputAt(c, d, n, h - s.pad_top + i / x.t * s.dilation_h,
+                        w - s.pad_left + i % x.t * s.dilation_w, ch));
           }
           inputs.push_back(Amplify(x.input, image, Size(x.t)));
         }
@@ -149,8 +163,8 @@ Expected Reference(const Case &c, const Data &d) {
           }
           const std::vector<double> y = Amplify(x.output, product, Size(x.t));
           for (ptrdiff_t i = 0; i < c.tile * c.tile; ++i) {
-            const ptrdiff_t oh = h + i / c.tile;
-            const ptrdiff_t ow = w + i % c.tile;
+            const ptrdiff_t oh = h + i / c.tile * s.dilation_h;
+            const ptrdiff_t ow = w + i % c.tile * s.dilation_w;
             if (oh >= s.out_h || ow >= s.out_w) continue;
             const size_t at =
                 Size(((n * s.out_h + oh) * s.out_w + ow) * s.out_c + o);

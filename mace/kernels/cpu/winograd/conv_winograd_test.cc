@@ -112,6 +112,35 @@ TEST(ConvWinograd, RandomGeometry) {
   }
 }
 
+// Also dilations larger than the image, whose last phases are empty.
+TEST(ConvWinograd, Dilations) {
+  Random random(7);
+  uint32_t seed = 400;
+  for (int tile : {2, 4}) {
+    for (ptrdiff_t rows : {1, 2, 4, 12}) {
+      for (ptrdiff_t columns : {1, 2, 5}) {
+        Case c = MakeCase(tile, random.Int(3, 11), random.Int(3, 11),
+                          random.Int(1, 20), random.Int(1, 40), 0);
+        conv::Shape &s = c.shape;
+        s.batch = random.Int(1, 2);
+        s.dilation_h = rows;
+        s.dilation_w = columns;
+        s.pad_top = random.Int(rows / 2, rows);
+        s.pad_left = columns;
+        s.out_h = s.in_h + 2 * (s.pad_top - rows) + random.Int(0, 1);
+        s.out_w = s.in_w + random.Int(0, 1);
+        if (s.out_h < 1) s.out_h = 1;
+        c.residual = random.Int(0, 1) == 0;
+        c.clamp = random.Int(0, 1) == 0;
+        c.extra_stride = Size(random.Int(0, 1) * 3);
+        c.threads = static_cast<int>(random.Int(1, 4));
+        Check(c, seed++);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 // The error as users see it: the largest error divided by the root mean square
 // of the outputs, which is far below the worst-case bound above. Measured 6e-6
 // and 1.2e-5 on a 28x28 layer of 128 channels; in fp16 0.011 and 0.049 on this
@@ -270,6 +299,12 @@ TEST(ConvWinograd, RegionsCoverTheOutput) {
       c.threads = threads;
       CheckRegions(c);
     }
+    Case dilated = MakeCase(tile, 7, 18, 8, 40, 1);
+    dilated.shape.batch = 2;
+    dilated.shape.dilation_h = 3;
+    dilated.shape.dilation_w = 2;
+    dilated.threads = 3;
+    CheckRegions(dilated);
     Case halves = MakeCase(tile, 5, 11, 64, 20, 1);
     halves.each_run = true;
     for (int threads : {2, 4, 8}) {

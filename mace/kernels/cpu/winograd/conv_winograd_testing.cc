@@ -97,7 +97,7 @@ std::string Describe(const Case &c, CpuIsa isa, uint32_t seed) {
   const conv::Shape &s = c.shape;
   std::string text = std::string(CpuIsaName(isa)) + " shape";
   for (ptrdiff_t v : {s.batch, s.in_h, s.in_w, s.in_c, s.pad_top, s.pad_left,
-                      s.out_h, s.out_w, s.out_c}) {
+                      s.out_h, s.out_w, s.out_c, s.dilation_h, s.dilation_w}) {
     text += " " + std::to_string(v);
   }
   return text + " tile " + std::to_string(c.tile) + " type " +
