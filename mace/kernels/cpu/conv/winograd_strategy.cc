@@ -161,7 +161,6 @@ class Winograd final : public Strategy {
     choice.max_tile = max_tile_;
     choice.lanes = kernels == nullptr ? kMostLanes : kernels->lanes;
     choice.direct_rate = request.arithmetic->rate / arithmetic->rate;
-    choice.threads = request.threads;
     const winograd::Method method = winograd::Choose(choice);
     if (method.tile == 0) return nullptr;
     if (kernels == nullptr) {

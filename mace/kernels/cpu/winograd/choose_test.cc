@@ -10,14 +10,12 @@ namespace {
 Method ChooseFor(const conv::Shape &shape,
                  int max_tile,
                  int lanes,
-                 int threads,
                  double direct_rate = 1.0) {
   ChooseRequest request;
   request.shape = shape;
   request.max_tile = max_tile;
   request.lanes = lanes;
   request.direct_rate = direct_rate;
-  request.threads = threads;
   return Choose(request);
 }
 
@@ -25,7 +23,7 @@ TEST(Choose, StaysWithinTheHintAndTheGeometry) {
   const conv::Shape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
   for (int lanes : {4, 8, 16}) {
     const auto tile = [&](const conv::Shape &shape, int max_tile) {
-      return ChooseFor(shape, max_tile, lanes, 1).tile;
+      return ChooseFor(shape, max_tile, lanes).tile;
     };
     EXPECT_EQ(tile(large, 0), 0);
     EXPECT_EQ(tile(large, 2), 2);
@@ -57,7 +55,7 @@ conv::Shape Dilated(ptrdiff_t size, ptrdiff_t channels, ptrdiff_t dilation) {
 TEST(Choose, CountsTilesOfAllPhasesAndTapsInsideTheImage) {
   for (int lanes : {4, 8, 16}) {
     const auto tile = [&](const conv::Shape &shape) {
-      return ChooseFor(shape, 4, lanes, 1).tile;
+      return ChooseFor(shape, 4, lanes).tile;
     };
     EXPECT_EQ(tile(Dilated(16, 256, 2)), 4);
     EXPECT_EQ(tile(Dilated(16, 512, 4)), 4);
@@ -71,28 +69,23 @@ TEST(Choose, CountsTilesOfAllPhasesAndTapsInsideTheImage) {
 TEST(Choose, TransformsLargeFiltersInEachRunWhereMemoryIsSlower) {
   const conv::Shape small = MakeCase(4, 56, 56, 64, 64, 1).shape;
   const conv::Shape large = MakeCase(4, 14, 14, 256, 256, 1).shape;
-  EXPECT_FALSE(ChooseFor(small, 4, 16, 1).each_run);
-  EXPECT_TRUE(ChooseFor(large, 4, 16, 1).each_run);
-  EXPECT_FALSE(ChooseFor(large, 4, 4, 1).each_run);
+  EXPECT_FALSE(ChooseFor(small, 4, 16).each_run);
+  EXPECT_TRUE(ChooseFor(large, 4, 16).each_run);
+  EXPECT_FALSE(ChooseFor(large, 4, 4).each_run);
   // With four tiles, transforming the filter to 38 MB is not worthwhile.
-  EXPECT_EQ(ChooseFor(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16, 1).tile, 2);
-  // Threads share the memory bandwidth; the method, and so the result, stays
-  // the same.
-  const conv::Shape medium = MakeCase(4, 14, 14, 128, 32, 1).shape;
-  EXPECT_FALSE(ChooseFor(medium, 4, 16, 1).each_run);
-  EXPECT_TRUE(ChooseFor(medium, 4, 16, 2).each_run);
-  EXPECT_EQ(ChooseFor(medium, 4, 16, 1).tile, ChooseFor(medium, 4, 16, 2).tile);
+  EXPECT_EQ(ChooseFor(MakeCase(4, 7, 7, 512, 512, 1).shape, 4, 16).tile, 2);
+  EXPECT_TRUE(ChooseFor(MakeCase(4, 14, 14, 128, 32, 1).shape, 4, 16).each_run);
 }
 
 // The direct product is in bf16, points are in float.
 TEST(Choose, MakesFewerMultiplicationsOnlyWhereTheseAreNotMuchFaster) {
   const conv::Shape large = MakeCase(4, 56, 56, 64, 64, 1).shape;
-  EXPECT_EQ(ChooseFor(large, 4, 16, 1, 2.0).tile, 4);
-  EXPECT_EQ(ChooseFor(large, 4, 16, 1, 16.0).tile, 0);
+  EXPECT_EQ(ChooseFor(large, 4, 16, 2.0).tile, 4);
+  EXPECT_EQ(ChooseFor(large, 4, 16, 16.0).tile, 0);
   // With few channels, the transforms cost as much as is saved.
   const conv::Shape few = MakeCase(4, 56, 56, 16, 16, 1).shape;
-  EXPECT_EQ(ChooseFor(few, 4, 16, 1).tile, 4);
-  EXPECT_EQ(ChooseFor(few, 4, 16, 1, 2.0).tile, 0);
+  EXPECT_EQ(ChooseFor(few, 4, 16).tile, 4);
+  EXPECT_EQ(ChooseFor(few, 4, 16, 2.0).tile, 0);
 }
 
 }  // namespace

@@ -45,7 +45,6 @@ struct ChooseRequest {
   // The number of multiply-adds of the direct product in the time of one
   // multiply-add of points: the ratio of both Arithmetic::rate.
   double direct_rate = 1.0;
-  int threads = 1;  // affects only each_run, which does not change results
 };
 Method Choose(const ChooseRequest &request);
 
