@@ -112,33 +112,47 @@ struct KBlockRows {
   bool last;
 };
 
-// Calls run(KBlockRows) for all rows that read the K-block.
+// Finds the rows that read a K-block, in ranges as long as possible, because
+// they make taller tiles. `next` counts the runs passed over; returns false
+// after the last range.
+inline bool FindRows(const TapRuns &runs,
+                     const KExtent &e,
+                     const KBlock &k,
+                     size_t *next,
+                     KBlockRows *found) {
+  *found = {0, 0, false, false};
+  for (; *next < runs.count; ++*next) {
+    const TapRun &r = runs.run[*next];
+    const uint64_t from_here = r.taps >> k.tap;
+    if ((from_here & 1) == 0) continue;
+    const bool first = k.k_begin == 0 && r.taps == from_here << k.tap;
+    const bool last = from_here == 1 && EndsTaps(e, k);
+    if (found->end == 0) {
+      *found = {r.begin, r.end, first, last};
+    } else if (found->end == r.begin && found->first == first &&
+               found->last == last) {
+      found->end = r.end;
+    } else {
+      break;
+    }
+  }
+  return found->end > 0;
+}
+
+// Calls run(KBlockRows) for all rows that read the K-block. The call stands
+// once, so that it is inlined: a product of few rows takes little longer.
 template <typename Run>
 MACE_SIMD_INLINE void ForRowsThatRead(const TapRuns &runs,
                                       size_t rows,
                                       const KExtent &e,
                                       const KBlock &k,
                                       Run run) {
-  if (runs.count == 0) {
-    run(KBlockRows{0, rows, IsFirst(k), IsLast(e, k)});
-    return;
-  }
-  KBlockRows found = {0, 0, false, false};
-  for (size_t i = 0; i < runs.count; ++i) {
-    const TapRun &r = runs.run[i];
-    const uint64_t from_here = r.taps >> k.tap;
-    if ((from_here & 1) == 0) continue;
-    const bool first = k.k_begin == 0 && r.taps == from_here << k.tap;
-    const bool last = from_here == 1 && EndsTaps(e, k);
-    // Merging adjacent runs makes taller tiles.
-    if (found.end == r.begin && found.first == first && found.last == last) {
-      found.end = r.end;
-      continue;
-    }
-    if (found.begin < found.end) run(found);
-    found = {r.begin, r.end, first, last};
-  }
-  if (found.begin < found.end) run(found);
+  KBlockRows range = {0, rows, IsFirst(k), IsLast(e, k)};
+  size_t next = 0;
+  if (runs.count > 0 && !FindRows(runs, e, k, &next, &range)) return;
+  do {
+    run(range);
+  } while (next < runs.count && FindRows(runs, e, k, &next, &range));
 }
 
 }  // namespace mace::gemm::MACE_ISA
