@@ -36,6 +36,7 @@ from mace.python.tools.catalogue import (
     DataType,
     Enumerations,
     OpSchema,
+    Packing,
     Port,
     Signature,
     load_enums,
@@ -59,6 +60,11 @@ _CPP_TYPES = {
     AttributeKind.STRING: "std::string_view",
     AttributeKind.INTS: "AttributeList<int64_t>",
     AttributeKind.FLOATS: "AttributeList<float>",
+}
+_LAYOUTS = {
+    None: "kPlainLayout",
+    Packing.FILTER: "kFilterLayouts",
+    Packing.INTEGER_MATRICES: "kIntegerMatrixLayouts",
 }
 _LICENCE = (
     "// Copyright 2026 The MACE Authors\n// SPDX-License-Identifier: Apache-2.0\n"
@@ -213,11 +219,13 @@ def _ports(op_type: str, side: str, ports: Iterable[Port]) -> list[str]:
     lines += [f"inline constexpr PortSchema k{op_type}{side}s[] = {{"]
     for port in ports:
         bits = _types(port.types)
-        flags = ", ".join(
-            "true" if flag else "false"
-            for flag in (port.optional, port.constant, port.packed, port.variadic)
+        optional, constant, variadic = (
+            str(flag).lower() for flag in (port.optional, port.constant, port.variadic)
         )
-        lines.append(f'    {{"{port.name}", {bits}, {flags}}},')
+        lines.append(
+            f'    {{"{port.name}", {bits}, {optional}, {constant}, '
+            f"{_LAYOUTS[port.packed]}, {variadic}}},"
+        )
     lines += ["};", ""]
     return lines
 

@@ -75,13 +75,21 @@ def test_attributes_have_types_defaults_and_a_reader(
 
 
 def test_ports_have_numbers_types_and_properties(tmp_path: Path, enums: Path) -> None:
-    text = _header(tmp_path, enums, _OP)
+    packed = """\
+  - {name: k, types: [float32], constant: true, packed: filter}
+  - {name: b, types: [int8], packed: integer_matrices}
+  - {name: rest,"""
+    text = _header(tmp_path, enums, _OP.replace("  - {name: rest,", packed))
     both = "DataTypeBit(DataType::kFloat32) | DataTypeBit(DataType::kBfloat16)"
     for line in (
         "enum TestOpInput : size_t {\n  kTestOpLeftSideInput = 0,",
-        f'    {{"left_side", {both}, false, false, false, false}},',
-        '    {"rest", DataTypeBit(DataType::kBool), true, true, false, true},',
-        '    "TestOp",\n    kTestOpInputs, 2,\n    kTestOpOutputs, 1,',
+        f'    {{"left_side", {both}, false, false, kPlainLayout, false}},',
+        '    {"rest", DataTypeBit(DataType::kBool), true, true, kPlainLayout, true},',
+        '    {"k", DataTypeBit(DataType::kFloat32), false, true, '
+        "kFilterLayouts, false},",
+        '    {"b", DataTypeBit(DataType::kInt8), false, false, '
+        "kIntegerMatrixLayouts, false},",
+        '    "TestOp",\n    kTestOpInputs, 4,\n    kTestOpOutputs, 1,',
     ):
         assert line + "\n" in text
 

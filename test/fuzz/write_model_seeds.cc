@@ -137,17 +137,25 @@ ModelBuilder Quantized() {
   const std::vector<int8_t> weights = {1, 2, 3, 4, 5, 6};
   ModelBuilder model;
   const uint64_t offset = model.AppendWeights(weights.data(), weights.size());
+  // A block of 16 columns and 4 rows, and its sums.
+  const std::vector<int8_t> block(16 * (4 + sizeof(int32_t)), 0);
+  const uint64_t packed = model.AppendWeights(block.data(), block.size());
   model.Quantized({whole})
       .Input("x", {4, 2}, DataType::kInt8, DataFormat::NONE)
       .Quantized({by_channel})
       .RawConstant("w", {2, 3}, DataType::kInt8, ConstantLayout::kPlain, 0,
                    offset, weights.size())
+      .Quantized({by_channel})
+      .RawConstant("p", {2, 3}, DataType::kInt8,
+                   ConstantLayout::kPackedN16Fours, 0, packed, block.size())
       .Quantized({whole})
       .Operator("identity", "Identity", {"x"}, {"i"})
       .Operator("matmul", "MatMulInteger", {"i", "w"}, {"y"})
+      .Operator("packed", "MatMulInteger", {"i", "p"}, {"z"})
       .Quantized({whole})
       .Output("i", DataFormat::NONE)
-      .Output("y", DataFormat::NONE);
+      .Output("y", DataFormat::NONE)
+      .Output("z", DataFormat::NONE);
   return model;
 }
 

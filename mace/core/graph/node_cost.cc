@@ -6,6 +6,18 @@
 #include <algorithm>
 
 namespace mace {
+namespace {
+
+// The products in each output, if the port is for weights: all dimensions of a
+// filter [O, ...] except the first, or the rows of matrices [..., K, N].
+int64_t Terms(const PortSchema &port, const Shape &shape) {
+  const size_t rank = shape.rank();
+  if (rank < 2 || shape[0] <= 0) return 0;
+  if (port.layouts == kFilterLayouts) return shape.Elements(1, rank);
+  return port.layouts == kIntegerMatrixLayouts ? shape[rank - 2] : 0;
+}
+
+}  // namespace
 
 NodeCost EstimateCost(const Graph &graph,
                       size_t index,
@@ -24,13 +36,9 @@ NodeCost EstimateCost(const Graph &graph,
     cost.bytes += static_cast<double>(shapes.StoredBytes(graph, id));
     const PortSchema &port =
         PortSchemaAt(node.schema->inputs, node.schema->input_count, i);
-    // A packed constant, [O, ...], is a filter: each output is a sum over all
-    // its dimensions except the first.
     const Shape &shape = shapes.tensors[id].shape;
-    if (!port.packed || shape.rank() < 2 || shape[0] <= 0) continue;
-    cost.macs = std::max(
-        cost.macs,
-        outputs * static_cast<double>(shape.Elements(1, shape.rank())));
+    cost.macs =
+        std::max(cost.macs, outputs * static_cast<double>(Terms(port, shape)));
   }
   return cost;
 }

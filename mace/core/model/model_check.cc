@@ -195,8 +195,8 @@ class QuantizationChecker {
       return MakeString("constant '", constant.name, "'");
     };
     if (constant.quantization.quantized() &&
-        constant.layout != ConstantLayout::kPlain) {
-      AddProblem(who, "it is packed, which only floats can be");
+        (LayoutBit(constant.layout) & kFilterLayouts) != 0) {
+      AddProblem(who, "it is packed as a filter of floats");
       return;
     }
     AddProblem(who, constant.quantization.ProblemWith(constant.data_type));
@@ -285,6 +285,12 @@ const char *KindName(AttributeKind kind) {
   constexpr const char *kNames[] = {"int", "float", "string", "ints", "floats"};
   const auto index = static_cast<size_t>(kind);
   return index < 5 ? kNames[index] : "unknown";
+}
+
+const char *PackingName(uint32_t layouts) {
+  if (layouts == kPlainLayout) return "plain";
+  return layouts == kFilterLayouts ? "packed as a filter"
+                                   : "plain or packed as matrices";
 }
 
 // The port at position `index`: its own, or the last one if that is variadic.
@@ -401,12 +407,11 @@ class OperatorChecker {
                      DataTypeName(constant.data_type), "; input '", port->name,
                      "' takes ", DataTypeNames(port->data_types));
       }
-      const bool packed = IsPacked(constant.layout);
-      if (packed != port->packed) {
-        invalid_.Add(Label(def), ": constant '", constant.name,
-                     packed ? "' is packed, input '" : "' is plain, input '",
-                     port->name,
-                     packed ? "' must be plain" : "' must be packed");
+      if ((LayoutBit(constant.layout) & port->layouts) == 0) {
+        invalid_.Add(Label(def), ": constant '", constant.name, "' is ",
+                     IsPacked(constant.layout) ? "packed" : "plain",
+                     ", input '", port->name, "' must be ",
+                     PackingName(port->layouts));
       }
     }
   }
@@ -454,6 +459,8 @@ bool LayoutTakes(ConstantLayout layout, DataType type) {
       return type == DataType::kBfloat16;
     case ConstantLayout::kPackedO16Scaled:
       return type == DataType::kInt8;
+    case ConstantLayout::kPackedN16Fours:
+      return type == DataType::kInt8 || type == DataType::kUint8;
   }
   return false;
 }
@@ -461,7 +468,8 @@ bool LayoutTakes(ConstantLayout layout, DataType type) {
 int64_t StoredBytes(const ConstantInfo &constant) {
   // Keeps every product below 2^63: elements times at most 8 bytes, times at
   // most 16 for the padding of a block; pairs double 2 bytes, and scales and
-  // offsets add 8 bytes per element if each block has one element.
+  // offsets, or fours and sums, add 8 bytes per element if each block has one
+  // element.
   constexpr int64_t kMaxElements = int64_t{1} << 48;
   const Shape &dims = constant.dims;
   const int64_t elements = dims.CheckedElements(kMaxElements);
@@ -470,6 +478,13 @@ int64_t StoredBytes(const ConstantInfo &constant) {
   if (elements < 0) return -1;
   if (constant.layout == ConstantLayout::kPlain) {
     return elements * element_size;
+  }
+  if (constant.layout == ConstantLayout::kPackedN16Fours) {
+    if (dims.rank() < 2 || elements == 0) return -1;
+    const int64_t matrices = dims.Elements(0, dims.rank() - 2);
+    const int64_t depth = (dims[dims.rank() - 2] + 3) / 4 * 4;
+    const int64_t sum_bytes = sizeof(int32_t);
+    return matrices * ((dims.back() + 15) / 16) * 16 * (depth + sum_bytes);
   }
   const int64_t groups = constant.groups;
   if ((dims.rank() != 4 && dims.rank() != 2) || groups < 1 || dims[0] < 1 ||

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "mace/core/base/status.h"
+#include "mace/core/model/tensor.h"
 
 namespace mace {
 
@@ -21,6 +22,17 @@ struct OperatorDef;
 
 enum class AttributeKind : uint8_t { kInt, kFloat, kString, kInts, kFloats };
 
+// LayoutBit of each layout that a constant may have: elements in order; the
+// filter of a convolution or a fully connected layer; matrices of integers,
+// which are not packed in files before version 5.
+inline constexpr uint8_t kPlainLayout = LayoutBit(ConstantLayout::kPlain);
+inline constexpr uint8_t kFilterLayouts =
+    LayoutBit(ConstantLayout::kPackedO16) |
+    LayoutBit(ConstantLayout::kPackedO16Pairs) |
+    LayoutBit(ConstantLayout::kPackedO16Scaled);
+inline constexpr uint8_t kIntegerMatrixLayouts =
+    kPlainLayout | LayoutBit(ConstantLayout::kPackedN16Fours);
+
 struct PortSchema {
   const char *name;
   // Bit (1 << DataType) for each element type the port takes.
@@ -28,8 +40,9 @@ struct PortSchema {
   bool optional;
   // Must be a constant of the model.
   bool constant;
-  // Constant must have layout PACKED_O16.
-  bool packed;
+  // LayoutBit of each layout that a constant here may have. One byte: a library
+  // has a hundred ports and more.
+  uint8_t layouts;
   // Last port only: stands for one or more tensors.
   bool variadic;
 };

@@ -22,9 +22,6 @@
 
 namespace mace {
 
-constexpr uint32_t LayoutBit(ConstantLayout layout) {
-  return 1u << static_cast<uint32_t>(layout);
-}
 inline constexpr uint32_t kAnyType = ~0u;
 inline constexpr uint32_t kAnyLayout = ~0u;
 

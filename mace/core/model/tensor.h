@@ -18,7 +18,11 @@ enum class ConstantLayout : uint8_t {
   kPackedO16 = 1,
   kPackedO16Pairs = 2,
   kPackedO16Scaled = 3,
+  kPackedN16Fours = 4,
 };
+constexpr uint32_t LayoutBit(ConstantLayout layout) {
+  return 1u << static_cast<uint32_t>(layout);
+}
 inline constexpr bool IsPacked(ConstantLayout layout) {
   return layout != ConstantLayout::kPlain;
 }

@@ -51,7 +51,7 @@ const bool registered = [] {
           OpCase op_case("MatMulInteger");
           op_case.Input(Bytes<uint8_t>(random, DataType::kUint8,
                                        {p.batch, p.rows, p.depth}, 0));
-          p.constant ? op_case.Constant(b) : op_case.Input(b);
+          p.constant ? op_case.PackedMatrices(b) : op_case.Input(b);
           return op_case.Input(
               Value::Of<uint8_t>(DataType::kUint8, Shape{}, {131}));
         });

@@ -28,18 +28,10 @@ class MatMulIntegerOp final : public CpuOp {
                           ChooseIntegerArithmetic(*context, isa()));
     products_ = matmul::MakeInteger(arithmetic);
     const Tensor *b = context->constant(kMatMulIntegerBInput);
-    if (b == nullptr || b->shape.rank() < 2 || b->elements() == 0) {
-      return MaceStatus();  // the shape function refuses it
+    // A plain one, of a file before version 5, is packed in each run.
+    if (b != nullptr && IsPacked(b->layout)) {
+      products_->UsePacked(b->shape, b->data);
     }
-    const size_t bytes = products_->PreparedBytes(b->shape);
-    void *memory = context->AllocatePrepared(bytes);
-    if (memory == nullptr) {
-      return OutOfResources("operator '", name(),
-                            "' (MatMulInteger): no memory for ", bytes,
-                            " bytes of its rearranged constant b");
-    }
-    products_->Prepare(b->shape, b->data, b->data_type == DataType::kUint8,
-                       memory, context->thread_pool());
     return MaceStatus();
   }
 

@@ -91,6 +91,12 @@ TEST(MatMulIntegerTest, EveryTypeAndZeroPoint) {
                         .Constant(a_zero)
                         .Constant(b_zero),
                     want);
+        ExpectValue(OpCase("MatMulInteger")
+                        .Input(a)
+                        .PackedMatrices(b)
+                        .Constant(a_zero)
+                        .Constant(b_zero),
+                    want);
         ExpectValue(
             OpCase("MatMulInteger").Input(a).Input(b).NoInput().Input(b_zero),
             Multiply(a, b, kNoZero, b_zero, {19, 45}, {{0, 0}}));
@@ -109,15 +115,19 @@ TEST(MatMulIntegerTest, LargeOnes) {
     const Value a = Bytes(&random, DataType::kUint8, {size[0], size[1]});
     const Value b = Bytes(&random, DataType::kInt8, {size[1], size[2]});
     const Value zero = Value::Of<uint8_t>(DataType::kUint8, Shape{}, {131});
-    ExpectValue(OpCase("MatMulInteger").Input(a).Constant(b).Input(zero),
-                Multiply(a, b, zero, kNoZero, {size[0], size[2]}, {{0, 0}}));
+    const Value want =
+        Multiply(a, b, zero, kNoZero, {size[0], size[2]}, {{0, 0}});
+    ExpectValue(OpCase("MatMulInteger").Input(a).Constant(b).Input(zero), want);
+    ExpectValue(OpCase("MatMulInteger").Input(a).PackedMatrices(b).Input(zero),
+                want);
   }
 }
 
 TEST(MatMulIntegerTest, Batches) {
   Random random(3);
   const auto type = DataType::kUint8;
-  for (bool constant : {false, true}) {
+  enum { kComputed, kConstant, kPacked };
+  for (int kind : {kComputed, kConstant, kPacked}) {
     const auto check = [&](const Shape &a_shape, const Shape &b_shape,
                            const Shape &output,
                            const std::vector<std::pair<int64_t, int64_t>> &of) {
@@ -127,7 +137,9 @@ TEST(MatMulIntegerTest, Batches) {
       const Value b_zero = Bytes(&random, type, {7});
       OpCase op_case("MatMulInteger");
       op_case.Input(a);
-      constant ? op_case.Constant(b) : op_case.Input(b);
+      if (kind == kComputed) op_case.Input(b);
+      if (kind == kConstant) op_case.Constant(b);
+      if (kind == kPacked) op_case.PackedMatrices(b);
       ExpectValue(op_case.Input(a_zero).Input(b_zero),
                   Multiply(a, b, a_zero, b_zero, output, of));
     };
@@ -166,11 +178,27 @@ TEST(MatMulIntegerTest, SumsWrapAround) {
       Value::Ints({1, 1}, {static_cast<int32_t>(static_cast<uint32_t>(sum))}));
 }
 
+// A packed constant is used where it is.
+TEST(MatMulIntegerTest, ConstantsAreNotCopied) {
+  Random random(7);
+  const Value a = Bytes(&random, DataType::kUint8, {3, 6});
+  const Value b = Bytes(&random, DataType::kInt8, {6, 20});
+  OpCase op_case("MatMulInteger");
+  op_case.Input(a).PackedMatrices(b);
+  OpSession session(op_case, RunOptions());
+  const OpResult result = session.Run(op_case.inputs);
+  ASSERT_TRUE(IsOk(result.status)) << result.status.information();
+  EXPECT_EQ(result.init_prepared_bytes, 0u);
+  EXPECT_EQ(result.prepared_bytes, 0u);
+  EXPECT_EQ(result.outputs[0].ints(),
+            Multiply(a, b, kNoZero, kNoZero, {3, 20}, {{0, 0}}).ints());
+}
+
 TEST(MatMulIntegerTest, OtherShapesInOneSession) {
   Random random(5);
   const Value b = Bytes(&random, DataType::kInt8, {6, 20});
   OpCase op_case("MatMulInteger");
-  op_case.Input(Bytes(&random, DataType::kUint8, {2, 6})).Constant(b);
+  op_case.Input(Bytes(&random, DataType::kUint8, {2, 6})).PackedMatrices(b);
   OpSession session(op_case, RunOptions());
   for (int64_t rows : {2, 33, 1}) {
     auto inputs = op_case.inputs;

@@ -45,7 +45,8 @@ void CheckPorts(const PortSchema *ports, size_t count, const char *type) {
     if (ports[i].variadic) {
       EXPECT_EQ(i + 1, count);
     }
-    if (ports[i].packed) {
+    // A filter is never computed.
+    if ((ports[i].layouts & kPlainLayout) == 0) {
       EXPECT_TRUE(ports[i].constant);
     }
   }
@@ -106,7 +107,8 @@ constexpr op_test::Tolerance kOrderOfSums = {1e-5, 1e-4};
 double TermsOf(const OpCase &op_case) {
   for (const CaseInput &input : op_case.inputs) {
     const Shape &shape = input.value.shape;
-    if (input.layout != ConstantLayout::kPlain && shape.Elements() > 0) {
+    if ((LayoutBit(input.layout) & kFilterLayouts) != 0 &&
+        shape.Elements() > 0) {
       return static_cast<double>(shape.Elements() / shape[0]);
     }
   }

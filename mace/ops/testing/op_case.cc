@@ -208,6 +208,43 @@ OpCase &OpCase::PackedScaled(const Value &plain,
   return *this;
 }
 
+OpCase &OpCase::PackedMatrices(const Value &plain) {
+  constexpr int64_t kPanel = 16;
+  constexpr int64_t kFour = 4;
+  const Shape &shape = plain.shape;
+  const int64_t matrices = shape.Elements(0, shape.rank() - 2);
+  const int64_t depth = shape[shape.rank() - 2];
+  const int64_t columns = shape.back();
+  const int64_t panels = (columns + kPanel - 1) / kPanel;
+  const int64_t fours = (depth + kFour - 1) / kFour;
+  std::vector<uint8_t> packed(
+      static_cast<size_t>(matrices * panels * fours * kPanel * kFour));
+  std::vector<int32_t> sums(static_cast<size_t>(matrices * panels * kPanel));
+  const int64_t offset = plain.data_type == DataType::kUint8 ? 128 : 0;
+  for (int64_t i = 0; i < shape.Elements(); ++i) {
+    const int64_t n = i % columns;
+    const int64_t k = i / columns % depth;
+    const int64_t panel = i / columns / depth * panels + n / kPanel;
+    const int64_t four = (panel * fours + k / kFour) * kPanel + n % kPanel;
+    const auto byte =
+        static_cast<uint8_t>(plain.bytes[static_cast<size_t>(i)] - offset);
+    packed[static_cast<size_t>(four * kFour + k % kFour)] = byte;
+    sums[static_cast<size_t>(panel * kPanel + n % kPanel)] +=
+        static_cast<int8_t>(byte);
+  }
+  CaseInput input;
+  input.kind = CaseInput::Kind::kConstant;
+  input.layout = ConstantLayout::kPackedN16Fours;
+  input.value.data_type = plain.data_type;
+  input.value.shape = shape;
+  input.value.bytes = packed;
+  const auto *sum_bytes = reinterpret_cast<const uint8_t *>(sums.data());
+  input.value.bytes.insert(input.value.bytes.end(), sum_bytes,
+                           sum_bytes + sums.size() * sizeof(int32_t));
+  inputs.push_back(input);
+  return *this;
+}
+
 Value InFloat16(const Value &floats) {
   std::vector<uint16_t> bits;
   for (float x : floats.floats()) bits.push_back(NarrowToFloat16(x));

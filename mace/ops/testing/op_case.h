@@ -119,6 +119,10 @@ struct OpCase {
   // The same, as bfloat16 in layout PACKED_O16_PAIRS.
   OpCase &PackedPairs(const Value &plain, int64_t groups = 1);
 
+  // Matrices [..., K, N] of int8 or uint8, given in row-major order, in layout
+  // PACKED_N16_FOURS.
+  OpCase &PackedMatrices(const Value &plain);
+
   // The deployment's hint; 0 unless set.
   OpCase &Winograd(int max_tile) {
     hints.winograd = max_tile;

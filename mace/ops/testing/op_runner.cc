@@ -87,6 +87,7 @@ class OpSession::Impl {
   bool half_ = false;  // activations declared float32 are of 16 bits
   Buffers constants_;
   Buffers prepared_;
+  size_t init_prepared_bytes_ = 0;
   Buffers values_;
   Buffers spread_;  // tensors with rows apart
   std::vector<Tensor> tensors_;
@@ -112,7 +113,9 @@ MaceStatus OpSession::Impl::Init() {
   op_.reset(static_cast<CpuOp *>(registration->factory()().release()));
   FakeInitContext context(case_.def, attributes_.get(), tensors_, case_.inputs,
                           case_.hints, options_.isa, &pool_, &prepared_);
-  return op_->Init(*registration->schema(), &context);
+  const MaceStatus status = op_->Init(*registration->schema(), &context);
+  for (const auto &buffer : prepared_) init_prepared_bytes_ += buffer->size();
+  return status;
 }
 
 void OpSession::Impl::Bind(const std::vector<CaseInput> &inputs) {
@@ -215,6 +218,7 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
   result.may_be_strided =
       !planned.strided_inputs().empty() || !planned.strided_outputs().empty();
   result.may_have_parts = !planned.parts().empty();
+  result.init_prepared_bytes = init_prepared_bytes_;
   result.prepared_bytes = planned.prepared_bytes();
   if (!IsOk(result.status)) return result;
   PlanForOthers();

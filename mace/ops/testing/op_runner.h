@@ -42,7 +42,9 @@ struct OpResult {
   bool may_be_strided = false;  // any input or output
   bool may_have_parts = false;
   bool may_run_in_bands = false;
-  size_t prepared_bytes = 0;  // requested by the Plan of this run
+  // Memory for transformed constants: of Init, and of the Plan of this run.
+  size_t init_prepared_bytes = 0;
+  size_t prepared_bytes = 0;
   // Violations of the contract of cpu_op.h, which are errors whatever the
   // status is; empty if none.
   std::string violation;

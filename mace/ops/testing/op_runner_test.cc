@@ -25,7 +25,7 @@ using op_test::RunOptions;
 using op_test::Value;
 
 constexpr PortSchema kPorts[] = {
-    {"x", DataTypeBit(DataType::kFloat32), false, false, false, false}};
+    {"x", DataTypeBit(DataType::kFloat32), false, false, kPlainLayout, false}};
 constexpr AttributeSchema kAttributes[] = {{"fault", AttributeKind::kInt}};
 enum Fault {
   kNone,

@@ -246,7 +246,8 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
       }
       Shape shape = random->Int(0, 2) == 0 ? RandomShape(random) : common;
       const bool many_axes = random->Int(0, 3) == 0;
-      if (port.packed && random->Int(0, 2) != 0) {
+      const bool filter = (port.layouts & kPlainLayout) == 0;
+      if (filter && random->Int(0, 2) != 0) {
         outputs = random->Int(1, many_axes ? 40 : 4);
         shape = {outputs, common.back()};
         if ((random->Int(0, 3) == 0) != (common.rank() == 4)) {
@@ -254,7 +255,7 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
           shape = {outputs, side, random->Int(1, 3), common.back()};
         }
       }
-      if (port.constant && !port.packed && random->Int(0, 2) != 0) {
+      if (port.constant && !filter && random->Int(0, 2) != 0) {
         shape = {outputs > 0 ? outputs : common.back()};
         if (many_axes) shape = {1, 2, common.back(), 1};  // a depthwise filter
       }
@@ -262,7 +263,7 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
       if (!keep || random->Int(0, 9) == 0) {
         type = RandomType(port.data_types, random);
       }
-      if (port.packed) {
+      if (filter) {
         Shape plain = shape;
         while (plain.rank() < 2) plain.Append(1);
         if (type == DataType::kInt8) {
@@ -275,6 +276,9 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
         }
       } else if (port.constant) {
         op_case.Constant(RandomValue(type, shape, random));
+      } else if ((port.layouts & ~kPlainLayout) != 0 && shape.rank() >= 2 &&
+                 shape.Elements() > 0 && random->Int(0, 2) == 0) {
+        op_case.PackedMatrices(RandomValue(type, shape, random));
       } else if (random->Int(0, 2) == 0) {
         op_case.Known(RandomValue(type, shape, random));
       } else {

@@ -24,9 +24,8 @@ std::string InputProblem(const PortSchema &port, const CaseInput &input) {
   }
   const bool constant = input.kind == CaseInput::Kind::kConstant;
   if (port.constant && !constant) return "must be a constant";
-  const bool packed = IsPacked(input.layout);
-  if (port.packed != packed) {
-    return port.packed ? "must be packed" : "must not be packed";
+  if ((LayoutBit(input.layout) & port.layouts) == 0) {
+    return IsPacked(input.layout) ? "must not be packed so" : "must be packed";
   }
   return "";
 }

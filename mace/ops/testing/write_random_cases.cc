@@ -52,15 +52,28 @@ int64_t GroupsOf(const OpCase &op_case) {
   return 1;
 }
 
-// The converter's rules do not depend on how weights are stored: all of them
-// become float32, packed for the attribute `groups`. `plain` gets the values of
-// every input as the converter has them.
-bool StoreInFloat(Random *random, OpCase *op_case, std::vector<Value> *plain) {
+// The converter's rules do not depend on how weights are stored: filters become
+// float32, packed for the attribute `groups`. `plain` gets the values of every
+// input as the converter has them.
+bool StoreAsConverted(Random *random,
+                      OpCase *op_case,
+                      std::vector<Value> *plain) {
   const int64_t groups = GroupsOf(*op_case);
   for (CaseInput &input : op_case->inputs) {
     plain->push_back(input.value);
     if (!IsPacked(input.layout)) continue;
     const Shape &shape = input.value.shape;
+    if (input.layout == ConstantLayout::kPackedN16Fours) {
+      std::vector<uint8_t> bytes;
+      for (int64_t i = 0; i < shape.Elements(); ++i) {
+        bytes.push_back(static_cast<uint8_t>(random->Int(0, 255)));
+      }
+      plain->back() = Value::Of(input.value.data_type, shape, bytes);
+      OpCase packed(op_case->def.type);
+      packed.PackedMatrices(plain->back());
+      input = packed.inputs.front();
+      continue;
+    }
     if (shape.rank() < 2 || groups < 1) return false;
     if (groups > 1 && (groups > shape[0] || shape[0] % groups != 0))
       return false;
@@ -145,7 +158,7 @@ void WriteCases(const OpRegistration &op, Random *random, std::ofstream *file) {
     if (enough || (i >= kDraws && computed >= kFewest)) break;
     OpCase op_case = op_test::RandomCase(*op.schema(), random);
     std::vector<Value> plain;
-    if (!StoreInFloat(random, &op_case, &plain)) continue;
+    if (!StoreAsConverted(random, &op_case, &plain)) continue;
     if (Elements(plain) > kMaxElements) continue;
     const OpResult result = op_test::RunOp(op_case);
     if (Elements(result.outputs) > kMaxElements) continue;

@@ -259,6 +259,27 @@ TEST(CheckModelStructureTest, ScalesComeWithInt8) {
       MACE_INVALID_ARGS, "layout 1 cannot store int8");
 }
 
+TEST(CheckModelStructureTest, FoursAreOfMatricesOfBytes) {
+  const auto fours = ConstantLayout::kPackedN16Fours;
+  // 2 matrices of two blocks of 16 columns, each with 8 rows and a sum of 4
+  // bytes.
+  for (DataType type : {DataType::kInt8, DataType::kUint8}) {
+    EXPECT_STATUS(OneConstant({2, 5, 17}, type, fours, 0, 0, 768), MACE_SUCCESS,
+                  "");
+  }
+  const auto int8 = DataType::kInt8;
+  EXPECT_STATUS(OneConstant({4, 16}, int8, fours, 0, 0, 64), MACE_INVALID_ARGS,
+                "takes 128 bytes");
+  EXPECT_STATUS(OneConstant({64}, int8, fours, 0, 0, 64), MACE_INVALID_ARGS,
+                "cannot be packed");
+  EXPECT_STATUS(OneConstant({1 << 30, 0, 16}, int8, fours, 0, 0, 0),
+                MACE_INVALID_ARGS, "cannot be packed");
+  EXPECT_STATUS(OneConstant({1 << 30, 1 << 30}, int8, fours, 0, 0, 0),
+                MACE_INVALID_ARGS, "too large");
+  EXPECT_STATUS(OneConstant({4, 16}, DataType::kInt32, fours, 0, 0, 128),
+                MACE_INVALID_ARGS, "layout 4 cannot store int32");
+}
+
 TEST(CheckModelStructureTest, TheDataHasTheSizeTheModelSays) {
   EXPECT_STATUS(Structure(ModelBuilder().DataSize(100)), MACE_INVALID_ARGS,
                 "100 bytes, but was given 0");

@@ -24,10 +24,10 @@ namespace {
 constexpr uint32_t kHalf =
     DataTypeBit(DataType::kFloat16) | DataTypeBit(DataType::kBfloat16);
 
-constexpr PortSchema kHalfIn[] = {Port("x", kFloat),
-                                  {"y", kFloat, true, false, false, false}};
+constexpr PortSchema kHalfIn[] = {
+    Port("x", kFloat), {"y", kFloat, true, false, kPlainLayout, false}};
 constexpr PortSchema kMoveIn[] = {
-    {"xs", kFloat | kInt, false, false, false, true}};
+    {"xs", kFloat | kInt, false, false, kPlainLayout, true}};
 constexpr PortSchema kMoveOut[] = {Port("output", kFloat | kInt)};
 constexpr PortSchema kCastIn[] = {Port("input", kFloat | kHalf)};
 constexpr PortSchema kCastOut[] = {Port("output", kFloat | kHalf)};

@@ -15,9 +15,10 @@ namespace mace {
 namespace core_test {
 namespace {
 
-constexpr PortSchema kManyIn[] = {{"xs", kFloat, false, false, false, true}};
+constexpr PortSchema kManyIn[] = {
+    {"xs", kFloat, false, false, kPlainLayout, true}};
 constexpr PortSchema kFloatsOut[] = {
-    {"outputs", kFloat, false, false, false, true}};
+    {"outputs", kFloat, false, false, kPlainLayout, true}};
 
 MaceStatus JoinShapes(const OpAttributes &, ShapeContext *context) {
   Shape shape = context->input(0)->shape;

@@ -16,7 +16,7 @@ inline constexpr uint32_t kInt = DataTypeBit(DataType::kInt32);
 
 // A required port of one tensor.
 constexpr PortSchema Port(const char *name, uint32_t types) {
-  return {name, types, false, false, false, false};
+  return {name, types, false, false, kPlainLayout, false};
 }
 
 inline constexpr PortSchema kFloatIn[] = {Port("x", kFloat)};

@@ -25,7 +25,7 @@ namespace {
 
 constexpr PortSchema kFloatsIn[] = {Port("x", kFloat), Port("y", kFloat)};
 constexpr PortSchema kPackedIn[] = {
-    Port("x", kFloat), {"filter", kFloat, false, true, true, false}};
+    Port("x", kFloat), {"filter", kFloat, false, true, kFilterLayouts, false}};
 
 constexpr AttributeSchema kAffineAttributes[] = {
     {"scale", AttributeKind::kFloat}, {"offset", AttributeKind::kFloat}};

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Every run packs A and computes its row sums, in parallel, and also packs B
-// unless it is constant. Then every task multiplies some rows by some columns.
+// unless it is a packed constant. Then every task multiplies some rows by some
+// columns.
 
 #include <algorithm>
 
@@ -39,11 +40,12 @@ uint32_t ZeroAt(const Integers &integers, int64_t i) {
 
 // All matrices of B in panels, and the sums of their columns.
 struct PackedB {
-  int8_t *panels = nullptr;
-  uint32_t *sums = nullptr;
+  const int8_t *panels = nullptr;
+  const uint32_t *sums = nullptr;
 };
 
-// The sizes of B, and of its panels.
+// B in layout PACKED_N16_FOURS: the panels of all matrices, then the sums of
+// their columns.
 struct LayoutOfB {
   LayoutOfB(int64_t matrix_count, int64_t matrix_depth, int64_t matrix_columns)
       : depth(matrix_depth),
@@ -56,15 +58,14 @@ struct LayoutOfB {
                             gemm::DepthInFours(static_cast<size_t>(depth)));
   }
   size_t Panels() const { return static_cast<size_t>(matrices * panels); }
+  size_t SumsOffset() const { return Panels() * PanelBytes(); }
   size_t Bytes() const {
-    return Align(Panels() * PanelBytes()) +
-           Panels() * kPanelColumns * sizeof(uint32_t);
+    return SumsOffset() + Panels() * kPanelColumns * sizeof(uint32_t);
   }
-  PackedB At(void *memory) const {
-    if (memory == nullptr) return PackedB();
-    char *at = static_cast<char *>(memory);
-    return {reinterpret_cast<int8_t *>(at),
-            reinterpret_cast<uint32_t *>(at + Align(Panels() * PanelBytes()))};
+  PackedB At(const void *memory) const {
+    const char *at = static_cast<const char *>(memory);
+    return {reinterpret_cast<const int8_t *>(at),
+            reinterpret_cast<const uint32_t *>(at + SumsOffset())};
   }
 
   int64_t depth;
@@ -77,9 +78,11 @@ void PackB(const gemm::IntegerPacking &packing,
            const void *b,
            bool is_unsigned,
            const LayoutOfB &layout,
-           const PackedB &to,
+           void *memory,
            ThreadPool *pool) {
   const auto *from = static_cast<const uint8_t *>(b);
+  auto *to = static_cast<int8_t *>(memory);
+  auto *sums = reinterpret_cast<uint32_t *>(to + layout.SumsOffset());
   const uint8_t flip = Flip(is_unsigned);
   const int64_t panels = layout.panels;
   const int64_t columns = layout.columns;
@@ -93,22 +96,22 @@ void PackB(const gemm::IntegerPacking &packing,
               from + i / panels * depth * columns + column,
               static_cast<size_t>(columns), static_cast<size_t>(depth),
               static_cast<size_t>(std::min(kColumns, columns - column)), flip,
-              to.panels + static_cast<size_t>(i) * layout.PanelBytes(),
-              to.sums + i * kColumns);
+              to + static_cast<size_t>(i) * layout.PanelBytes(),
+              sums + i * kColumns);
         }
       });
 }
 
 class IntegerPlan final : public Plan {
  public:
-  // `arithmetic` and the memory of `prepared` must outlive the plan; `prepared`
-  // is null if B is computed.
+  // `arithmetic` and the memory of `constant` must outlive the plan; `constant`
+  // is null if B is not a packed constant.
   IntegerPlan(const gemm::Arithmetic &arithmetic,
-              const PackedB &prepared,
+              const PackedB &constant,
               const Sizes &sizes,
               int threads)
       : arithmetic_(arithmetic),
-        prepared_(prepared),
+        constant_(constant),
         b_(sizes.b_matrices, sizes.depth, sizes.columns),
         batches_(sizes.batches),
         rows_(sizes.rows),
@@ -130,10 +133,11 @@ class IntegerPlan final : public Plan {
   void Run(const Args &args, ThreadPool *pool, void *memory) const override {
     const Scratch s = Lay(static_cast<char *>(memory));
     PackA(args, s, pool);
-    if (prepared_.panels == nullptr) {
+    if (s.b != nullptr) {
       PackB(*arithmetic_.integers, args.b, args.b_integers.is_unsigned, b_, s.b,
             pool);
     }
+    const PackedB packed = s.b != nullptr ? b_.At(s.b) : constant_;
     for (int64_t m = 0; m < all_rows_; ++m) {
       s.row_zeros[m] = ZeroAt(args.a_integers, m % rows_);
     }
@@ -141,13 +145,12 @@ class IntegerPlan final : public Plan {
     for (int64_t n = 0; n < padded_columns; ++n) {
       s.column_zeros[n] = n < b_.columns ? ZeroAt(args.b_integers, n) : 0;
     }
-    const uint32_t *sums =
-        prepared_.panels == nullptr ? s.b.sums : prepared_.sums;
     for (int64_t i = 0; i < b_.matrices * padded_columns; ++i) {
-      s.column_sums[i] = sums[i] - static_cast<uint32_t>(b_.depth) *
-                                       s.column_zeros[i % padded_columns];
+      s.column_sums[i] =
+          packed.sums[i] -
+          static_cast<uint32_t>(b_.depth) * s.column_zeros[i % padded_columns];
     }
-    Multiply(s, static_cast<int32_t *>(args.c), pool);
+    Multiply(s, packed, static_cast<int32_t *>(args.c), pool);
   }
 
  private:
@@ -155,7 +158,7 @@ class IntegerPlan final : public Plan {
     char *a = nullptr;
     uint32_t *row_sums = nullptr;
     uint32_t *row_zeros = nullptr;
-    PackedB b;  // null if B is prepared
+    char *b = nullptr;  // stays null if B is a packed constant
     uint32_t *column_sums = nullptr;
     uint32_t *column_zeros = nullptr;
     size_t bytes = 0;
@@ -182,7 +185,7 @@ class IntegerPlan final : public Plan {
     s.a = take(rows * RowBytes());
     s.row_sums = take_numbers(rows);
     s.row_zeros = take_numbers(rows);
-    if (prepared_.panels == nullptr) s.b = b_.At(take(b_.Bytes()));
+    if (constant_.panels == nullptr) s.b = take(b_.Bytes());
     s.column_sums = take_numbers(b_.Panels() * kPanelColumns);
     s.column_zeros =
         take_numbers(static_cast<size_t>(b_.panels) * kPanelColumns);
@@ -238,10 +241,12 @@ class IntegerPlan final : public Plan {
     task_rows_ = std::min(task_rows_, tiles * tile);
   }
 
-  void Multiply(const Scratch &s, int32_t *c, ThreadPool *pool) const {
+  void Multiply(const Scratch &s,
+                const PackedB &packed,
+                int32_t *c,
+                ThreadPool *pool) const {
     const int64_t row_tasks = DivideUp(call_rows_, task_rows_);
     const int64_t panel_tasks = DivideUp(b_.panels, task_panels_);
-    const PackedB &packed = prepared_.panels == nullptr ? s.b : prepared_;
     pool->ParallelFor(
         calls_ * row_tasks * panel_tasks, 1,
         [&](int64_t begin, int64_t end, int /*thread*/) {
@@ -279,7 +284,7 @@ class IntegerPlan final : public Plan {
   }
 
   const gemm::Arithmetic &arithmetic_;
-  const PackedB prepared_;
+  const PackedB constant_;
   const LayoutOfB b_;
   const MatrixBatches batches_;
   const int64_t rows_;      // of a matrix
@@ -295,31 +300,20 @@ class Integer final : public Strategy {
   explicit Integer(const gemm::Arithmetic *arithmetic)
       : arithmetic_(*arithmetic) {}
 
-  size_t PreparedBytes(const Shape &b) const override {
-    return LayoutOf(b).Bytes();
-  }
-  void Prepare(const Shape &shape,
-               const void *b,
-               bool is_unsigned,
-               void *memory,
-               ThreadPool *pool) override {
-    const LayoutOfB layout = LayoutOf(shape);
-    prepared_ = layout.At(memory);
-    PackB(*arithmetic_.integers, b, is_unsigned, layout, prepared_, pool);
+  void UsePacked(const Shape &b, const void *packed) override {
+    constant_ =
+        LayoutOfB(b.Elements(0, b.rank() - 2), b[b.rank() - 2], b.back())
+            .At(packed);
   }
   std::unique_ptr<Plan> MakePlan(const Sizes &sizes,
                                  int threads) const override {
-    return std::make_unique<IntegerPlan>(arithmetic_, prepared_, sizes,
+    return std::make_unique<IntegerPlan>(arithmetic_, constant_, sizes,
                                          threads);
   }
 
  private:
-  static LayoutOfB LayoutOf(const Shape &b) {
-    return {b.Elements(0, b.rank() - 2), b[b.rank() - 2], b.back()};
-  }
-
   const gemm::Arithmetic &arithmetic_;
-  PackedB prepared_;  // null: B is computed
+  PackedB constant_;  // null: B is packed in each run
 };
 
 }  // namespace

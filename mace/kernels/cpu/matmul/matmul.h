@@ -55,7 +55,7 @@ struct Integers {
 
 struct Args {
   const void *a = nullptr;
-  const void *b = nullptr;  // ignored if the strategy has prepared B
+  const void *b = nullptr;  // ignored if the strategy has B packed
   void *c = nullptr;        // must not overlap an input
   Integers a_integers;
   Integers b_integers;
@@ -75,16 +75,9 @@ class Plan {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // The size in bytes of a prepared copy of a constant B of this shape; 0 if it
-  // is used in place.
-  virtual size_t PreparedBytes(const Shape &) const { return 0; }
-  // Writes the prepared copy, which all plans use; `memory` (64-byte aligned)
-  // must outlive them.
-  virtual void Prepare(const Shape & /*shape*/,
-                       const void * /*b*/,
-                       bool /*is_unsigned*/,
-                       void * /*memory*/,
-                       ThreadPool * /*pool*/) {}
+  // All plans use this constant B of integers, of `shape`. `packed` has layout
+  // PACKED_N16_FOURS, is 64-byte aligned and must outlive them.
+  virtual void UsePacked(const Shape & /*shape*/, const void * /*packed*/) {}
   // Requires sizes.Macs() > 0. The strategy must outlive the plan.
   virtual std::unique_ptr<Plan> MakePlan(const Sizes &sizes,
                                          int threads) const = 0;

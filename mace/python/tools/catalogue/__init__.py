@@ -18,6 +18,7 @@ from mace.python.tools.catalogue.schema import (
     Catalogue,
     Enumeration,
     OpSchema,
+    Packing,
     Port,
     Signature,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Enumeration",
     "Enumerations",
     "OpSchema",
+    "Packing",
     "Port",
     "Signature",
     "attribute_problems",

@@ -59,6 +59,7 @@ def test_source_tree_is_valid_and_complete() -> None:
         {"attributes": {"a": {"type": "enum", "default": "X"}}},
         {"inputs": [{"name": "x", "types": ["float31"]}]},
         {"cpu_kernels": "softmax"},
+        {"inputs": [{"name": "x", "types": ["int8"], "packed": True}]},
         {
             "inputs": [
                 {"name": "x", "types": ["bool"], "variadic": True},

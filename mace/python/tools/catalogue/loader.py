@@ -25,6 +25,7 @@ from mace.python.tools.catalogue.schema import (
     Catalogue,
     Enumeration,
     OpSchema,
+    Packing,
     Port,
 )
 from mace.python.tools.catalogue.signatures import read_signatures
@@ -198,10 +199,21 @@ def _port(raw: dict[str, Any], where: str, problems: list[str]) -> Port:
         types=tuple(_DATA_TYPES[name] for name in types if name in _DATA_TYPES),
         optional=bool(raw.get("optional", False)),
         constant=bool(raw.get("constant", False)),
-        packed=bool(raw.get("packed", False)),
+        packed=_packing(raw.get("packed"), where, problems),
         variadic=bool(raw.get("variadic", False)),
         doc=str(raw.get("doc", "")),
     )
+
+
+def _packing(raw: Any, where: str, problems: list[str]) -> Packing | None:
+    if raw is None:
+        return None
+    try:
+        return Packing(raw)
+    except ValueError:
+        known = ", ".join(packing.value for packing in Packing)
+        problems.append(f"{where}: unknown packing {raw!r}; known: {known}")
+        return None
 
 
 def _attribute(

@@ -43,6 +43,15 @@ class Enumeration:
     values: Mapping[str, str]
 
 
+class Packing(str, enum.Enum):
+    """How the converter packs a constant at a port (`mace.proto`, ConstantLayout)."""
+
+    # CL_PACKED_O16, CL_PACKED_O16_PAIRS or CL_PACKED_O16_SCALED.
+    FILTER = "filter"
+    # CL_PACKED_N16_FOURS; CL_PLAIN if it is empty.
+    INTEGER_MATRICES = "integer_matrices"
+
+
 @dataclass(frozen=True)
 class Port:
     """An input or output of an operator."""
@@ -52,8 +61,8 @@ class Port:
     optional: bool = False
     # Must be a constant of the model.
     constant: bool = False
-    # Constant is stored in blocks of 16 output channels.
-    packed: bool = False
+    # None: constants are stored with their elements in order.
+    packed: Packing | None = None
     # Last port only: stands for one or more tensors.
     variadic: bool = False
     doc: str = ""

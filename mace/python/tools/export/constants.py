@@ -12,9 +12,14 @@ from typing import IO
 
 import numpy as np
 
-from mace.python.tools.catalogue import Port, default_catalogue
+from mace.python.tools.catalogue import Packing, Port, default_catalogue
 from mace.python.tools.export.eight_bit import Noise, is_large, pack_o16_scaled
-from mace.python.tools.export.packing import Layout, pack_o16, pack_o16_pairs
+from mace.python.tools.export.packing import (
+    Layout,
+    pack_n16_fours,
+    pack_o16,
+    pack_o16_pairs,
+)
 from mace.python.tools.export.storage import (
     SMALLEST_HALF,
     Storage,
@@ -39,7 +44,7 @@ WRITE_BYTES = 32 << 20
 class Form:
     """How a constant is stored."""
 
-    packed: bool
+    packed: Packing | None
     groups: int
     storage: Storage
     # Only bfloat16 is stored in pairs.
@@ -48,8 +53,10 @@ class Form:
     @property
     def layout(self) -> Layout:
         """Its layout in the file."""
-        if not self.packed:
+        if self.packed is None:
             return Layout.PLAIN
+        if self.packed is Packing.INTEGER_MATRICES:
+            return Layout.PACKED_N16_FOURS
         if self.storage is Storage.INT8:
             return Layout.PACKED_O16_SCALED
         in_pairs = self.pairs and self.storage is Storage.BFLOAT16
@@ -69,6 +76,8 @@ class Form:
     def _parts(self, array: Array) -> Iterator[Array]:
         if self.layout is Layout.PLAIN:
             return iter([array])
+        if self.layout is Layout.PACKED_N16_FOURS:
+            return pack_n16_fours(array)
         pack = pack_o16 if self.layout is Layout.PACKED_O16 else pack_o16_pairs
         return pack(array, self.groups)
 
@@ -147,19 +156,29 @@ class ConstantPlan:
 
     def _form(self, op: Op, index: int, value: Value) -> Form:
         port = default_catalogue()[op.type].input_port(index)
-        grouped = port.packed and "groups" in default_catalogue()[op.type].attributes
+        packed = _packing(port, value)
+        grouped = packed and "groups" in default_catalogue()[op.type].attributes
         groups = op.attr("groups") if grouped else 1
-        return Form(port.packed, groups, self._stored_as(port, value), self._pairs)
+        return Form(packed, groups, self._stored_as(port, value), self._pairs)
 
     def _stored_as(self, port: Port, value: Value) -> Storage:
         assert value.constant is not None
         small = value.constant.size < self._smallest
         if value.dtype is not DataType.FLOAT32 or small:
             return Storage.FLOAT32
-        eight_bit = self._eight_bit and port.packed and Storage.INT8.value in port.types
-        if eight_bit and is_large(value.constant.shape):
+        filter_in_8_bits = port.packed is Packing.FILTER and self._eight_bit
+        may_be_int8 = filter_in_8_bits and Storage.INT8.value in port.types
+        if may_be_int8 and is_large(value.constant.shape):
             return Storage.INT8
         return self._storage if self._storage.value in port.types else Storage.FLOAT32
+
+
+def _packing(port: Port, value: Value) -> Packing | None:
+    assert value.constant is not None
+    # Matrices without elements have no blocks.
+    if port.packed is Packing.INTEGER_MATRICES and value.constant.size == 0:
+        return None
+    return port.packed
 
 
 class DataFile:

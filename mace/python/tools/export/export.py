@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from mace.python.tools.catalogue import AttributeKind, default_catalogue
+from mace.python.tools.catalogue import AttributeKind, Packing, default_catalogue
 from mace.python.tools.errors import MaceError
 from mace.python.tools.export.constants import ConstantPlan, DataFile, WrittenConstant
 from mace.python.tools.export.eight_bit import StoredInEightBits
@@ -31,6 +31,7 @@ FORMAT_VERSIONS = {
     Layout.PACKED_O16: 1,
     Layout.PACKED_O16_PAIRS: 2,
     Layout.PACKED_O16_SCALED: 3,
+    Layout.PACKED_N16_FOURS: 5,
 }
 # The first version that has states.
 _STATES_VERSION = 4
@@ -305,7 +306,7 @@ def _constant(proto: Any, entry: WrittenConstant, names: Names) -> Any:
         dims=entry.planned.constant.shape,
         data_type=data_type_number(proto, entry.dtype),
         layout=getattr(proto, f"CL_{entry.layout.name}"),
-        groups=form.groups if form.packed else 0,
+        groups=form.groups if form.packed is Packing.FILTER else 0,
         offset=entry.offset,
         size=entry.size,
         quantization=_quantization(proto, entry.planned.value),

@@ -27,8 +27,10 @@ from mace.python.tools.export.graph_page import (
 from mace.python.tools.export.graph_text import graph_text
 from mace.python.tools.export.model_file import read_quantization
 from mace.python.tools.export.packing import (
+    pack_n16_fours,
     pack_o16,
     pack_o16_pairs,
+    unpack_n16_fours,
     unpack_o16,
     unpack_o16_pairs,
 )
@@ -262,6 +264,63 @@ def test_pairs_follow_the_specification(out: int, groups: int, channels: int) ->
     np.testing.assert_array_equal(
         unpack_o16_pairs(packed, filters.shape, groups), filters
     )
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("shape", [(4, 16), (7, 33), (2, 3, 5, 1)])
+def test_fours_follow_the_specification(dtype: Any, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    bounds = np.iinfo(dtype)
+    plain = rng.integers(bounds.min, bounds.max + 1, shape).astype(dtype)
+    depth, columns = shape[-2:]
+    panels, fours = -(-columns // 16), -(-depth // 4)
+    parts = list(pack_n16_fours(plain))
+    count = len(parts) // 2
+    packed = np.stack(parts[:count]).reshape(-1, panels, fours, 16, 4)
+    sums = np.stack(parts[count:]).reshape(-1, panels, 16)
+    assert packed.dtype == np.int8
+    assert sums.dtype == np.int32
+    signed = plain.astype(np.int32) - (128 if dtype is np.uint8 else 0)
+    for i, matrix in enumerate(signed.reshape(-1, depth, columns)):
+        for k, n in np.ndindex(depth, columns):
+            assert packed[i, n // 16, k // 4, n % 16, k % 4] == matrix[k, n]
+        by_column = sums[i].reshape(-1)
+        np.testing.assert_array_equal(by_column[:columns], matrix.sum(axis=0))
+        assert not by_column[columns:].any()
+    assert np.count_nonzero(packed) == np.count_nonzero(signed)
+    raw = b"".join(part.tobytes() for part in parts)
+    found = unpack_n16_fours(raw, shape, DataType.of(plain.dtype))
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, plain)
+
+
+def test_matrices_of_integers_are_packed_unless_another_operator_reads_them() -> None:
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.UINT8, (5, 7))
+    w = b.constant("w", np.arange(-40, 44, dtype=np.int8).reshape(7, 12))
+    empty = b.constant("empty", np.zeros((7, 0), np.int8))
+    scale = b.input("scale", DataType.FLOAT32, (1,))
+    b.output(b.one("MatMulInteger", [x, w], "y"), "y")
+    b.output(b.one("MatMulInteger", [x, empty], "e"), "e")
+    b.output(b.one("Dequantize", [w, scale], "d"), "d")
+    exported, data = _export(b.graph)
+    proto = load_proto("mace/proto/mace.proto")
+    stored = {c.name: (c.layout, c.size) for c in exported.model.constants}
+    # Eight rows of 16 columns, and their sums.
+    assert stored == {
+        "w": (proto.CL_PACKED_N16_FOURS, 8 * 16 + 4 * 16),
+        "w#1": (proto.CL_PLAIN, 7 * 12),
+        "empty": (proto.CL_PLAIN, 0),
+    }
+    assert exported.model.format_version == 5
+    inputs: dict[str, Any] = {
+        "x": np.arange(35, dtype=np.uint8).reshape(5, 7),
+        "scale": np.array([0.5], np.float32),
+    }
+    expected = run_graph(b.graph, inputs)
+    found = run_graph(_read(exported, data), inputs)
+    for name in ("y", "e", "d"):
+        np.testing.assert_array_equal(found[name], expected[name])
 
 
 def test_bf16_arithmetic_stores_bfloat16_in_pairs() -> None:

@@ -14,7 +14,12 @@ import numpy as np
 
 from mace.python.tools.export.eight_bit import unpack_o16_scaled
 from mace.python.tools.export.model_file import attribute_value, read_quantization
-from mace.python.tools.export.packing import BLOCK, unpack_o16, unpack_o16_pairs
+from mace.python.tools.export.packing import (
+    BLOCK,
+    unpack_n16_fours,
+    unpack_o16,
+    unpack_o16_pairs,
+)
 from mace.python.tools.ir import DataFormat, DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.infer import update_outputs
@@ -72,6 +77,9 @@ def _decode(proto: Any, constant: Any, data: bytes, model_version: int) -> Array
     if constant.layout == proto.CL_PACKED_O16_SCALED:
         assert name == "INT8" and model_version == 3
         return unpack_o16_scaled(raw, tuple(constant.dims), constant.groups or 1)
+    if constant.layout == proto.CL_PACKED_N16_FOURS:
+        assert model_version >= 5
+        return unpack_n16_fours(raw, tuple(constant.dims), DataType[name])
     if name == "BFLOAT16":
         bits = np.frombuffer(raw, "<u2").astype(np.uint32) << np.uint32(16)
         flat = bits.view(np.float32)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mace.python.tools.catalogue import attribute_problems, default_catalogue
+from mace.python.tools.catalogue import Packing, attribute_problems, default_catalogue
 from mace.python.tools.ir.graph import Graph, GraphError, Op
 from mace.python.tools.ir.infer import ShapeError, infer_op, infer_quantization
 from mace.python.tools.ir.op_rules import rules_of
@@ -56,7 +56,7 @@ def op_problems(op: Op) -> list[str]:
                     f"{side} {port.name!r} is {value.dtype.value}, takes "
                     + " or ".join(dtype.value for dtype in port.types)
                 )
-            elif port.packed and not value.dtype.is_float:
+            elif port.packed is Packing.FILTER and not value.dtype.is_float:
                 # 8 bits are only a storage type for floats.
                 problems.append(f"{side} {port.name!r} is {value.dtype.value}")
             elif port.constant and not value.is_constant:
