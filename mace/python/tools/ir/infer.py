@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mace.python.tools.errors import MaceError
-from mace.python.tools.ir.graph import Op
+from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OutputType, rules_of
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import MAX_RANK, format_shape
@@ -51,3 +51,12 @@ def update_outputs(op: Op) -> None:
 def infer_quantization(op: Op) -> list[Quantization | None]:
     """The quantization of each output by the rules of its producer; None if unknown."""
     return rules_of(op.type).quantization(op)
+
+
+def state_quantization(value: Value, quantization: Quantization) -> None:
+    """Sets what the integers of a value stand for, and of what operators move of it."""
+    value.quantization = quantization
+    for op, _ in value.uses:
+        for output, known in zip(op.outputs, infer_quantization(op)):
+            if known is not None and known != output.quantization:
+                state_quantization(output, known)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.ir.dtypes import Array, DataType
-from mace.python.tools.ir.node import Op
+from mace.python.tools.ir.node import Op, Value
 from mace.python.tools.ir.op_rules.base import Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.transposes import sink_along_axis
 from mace.python.tools.ir.quantization import Quantization
@@ -54,22 +54,35 @@ def quantized_shape(op: Op, dtype: DataType) -> Shape | None:
 
 
 def constant_quantization(op: Op) -> Quantization | None:
-    """The quantization by the operator's scale and zero point, if these are known. None
-    also for scales that no value can have (0, infinite): the operator uses them
+    """That of the output, by the operator's scale and zero point."""
+    return known_quantization(op.output, op.input(1), op.get_input(2), op.attr("axis"))
+
+
+def known_quantization(
+    value: Value, scale: Value, zero: Value | None, axis: int
+) -> Quantization | None:
+    """The quantization of `value` by that scale and zero point, if these are known.
+
+    None also for scales that no value can have (0, infinite): operators use them
     nevertheless, like the framework.
+
+    Args:
+        value: of the shape that the scales are for.
+        scale: one, or one for each index of `axis`.
+        zero: as many; None if all are 0.
+        axis: may count from the end; ignored for one scale.
     """
-    scale, zero = op.input(1), op.get_input(2)
     if not scale.is_constant or (zero is not None and not zero.is_constant):
         return None
     scales = tuple(scale.numpy().reshape(-1).tolist())
     zeros = () if zero is None else tuple(zero.numpy().reshape(-1).tolist())
-    axis, shape = 0, op.input(0).shape
-    if len(scales) > 1:
-        if shape is None:
-            return None
-        axis = normalize_axis(op.attr("axis"), len(shape))
+    if len(scales) == 1:
+        axis = 0
+    elif value.shape is None:
+        return None
+    else:
+        axis = normalize_axis(axis, len(value.shape))
     found = Quantization(scales, zeros if any(zeros) else (), axis)
-    value = op.output
     return None if found.problems(value.dtype, value.shape) else found
 
 

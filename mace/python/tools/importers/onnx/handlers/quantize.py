@@ -12,6 +12,8 @@ from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.importers.onnx.tensors import ELEMENT_TYPES, element_type_name
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
+from mace.python.tools.ir.infer import state_quantization
+from mace.python.tools.ir.op_rules.quantization import known_quantization
 
 _EIGHT_BITS = (DataType.UINT8, DataType.INT8)
 _LEVELS = 255.0
@@ -45,6 +47,12 @@ def _dequantize(node: Node) -> None:
     if number not in (0, onnx.TensorProto.FLOAT):
         raise UnsupportedNodeError(f"dequantizes to {element_type_name(number)}")
     scale, zero, axis = _quantization(node, x)
+    # The float constant that follows does not say it, but another reader may need it.
+    # If two nodes say different things, the first one counts.
+    if x.is_constant and x.quantization is None:
+        stated = known_quantization(x, scale, zero, axis)
+        if stated is not None:
+            state_quantization(x, stated)
     node.emit("Dequantize", [x, scale, zero], {"axis": axis})
 
 

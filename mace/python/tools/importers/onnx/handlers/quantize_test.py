@@ -21,6 +21,7 @@ from mace.python.tools.importers.onnx.testing import (
     run_mace,
     run_onnxruntime,
 )
+from mace.python.tools.ir import Quantization
 from mace.python.tools.ir.dtypes import Array
 
 _TYPES = (np.uint8, np.int8)
@@ -144,6 +145,30 @@ def test_dequantized_constants_become_floats(tmp_path: Path) -> None:
     # Not beside onnxruntime, which rounds x too here.
     wanted = x["x"] @ (weights["w"] * weights["s"])
     assert_same(run_mace(model, x, tmp_path), [wanted])
+
+
+def test_dequantized_constants_say_what_they_stand_for(tmp_path: Path) -> None:
+    make = onnx.helper.make_node
+    nodes = [
+        make("DequantizeLinear", ["w", "s", "z"], ["f"], axis=-1),
+        make("MatMul", ["x", "f"], ["y"]),
+        make("MatMulInteger", ["i", "w", "", "z"], ["j"]),
+    ]
+    inputs = {"x": normal(3, 7), "i": _bytes(np.uint8, 5, 7)}
+    zeros = np.array([3, -4, 0], np.int8)
+    weights = {
+        "w": _bytes(np.int8, 7, 3),
+        "s": np.array([0.5, 0.25, 2], np.float32),
+        "z": zeros,
+    }
+    model = make_model(nodes, inputs, ["y", "j"], weights)
+    graph = import_proto(model, inputs, ["y", "j"], tmp_path)
+    stated = Quantization((0.5, 0.25, 2.0), (3, -4, 0), axis=1)
+    assert graph.values["w"].quantization == stated
+    assert [op.type for op in graph.ops] == ["MatMul", "MatMulInteger"]
+    wide = weights["w"].astype(np.int32) - zeros
+    wanted = [inputs["x"] @ (wide * weights["s"]), inputs["i"].astype(np.int32) @ wide]
+    assert_same(run_mace(model, inputs, tmp_path), wanted)
 
 
 _A = _bytes(np.uint8, 5, 7)
