@@ -63,15 +63,16 @@ class Subject {
     MACE_RETURN_IF_ERROR(op_->Plan(planned_.get()));
     MACE_RETURN_IF_ERROR(planned_->FillPrepared());
     run_ = std::make_unique<op_test::FakeRunContext>(
-        bound_, &outputs_, Allocate(planned_->scratch_bytes()),
-        planned_->plan(), pool_.get());
+        bound_, &outputs_, Allocate(planned_->record().scratch_bytes),
+        planned_->record().plan.get(), pool_.get());
     return op_->Run(run_.get());
   }
 
   void Run() { op_->Run(run_.get()); }
 
   int64_t macs() const {
-    return planned_->plan() == nullptr ? 0 : planned_->plan()->Macs();
+    const OpPlan *plan = planned_->record().plan.get();
+    return plan == nullptr ? 0 : plan->Macs();
   }
   // Bytes of computed inputs, without constants.
   int64_t input_bytes() const {

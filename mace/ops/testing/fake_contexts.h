@@ -7,13 +7,12 @@
 #define MACE_OPS_TESTING_FAKE_CONTEXTS_H_
 
 #include <memory>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "mace/core/model/op.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/plan_record.h"
 #include "mace/ops/testing/guarded_buffer.h"
 #include "mace/ops/testing/op_case.h"
 
@@ -107,13 +106,16 @@ class FakeShapeContext final : public ShapeContext {
   const std::vector<const Tensor *> &inputs_;
 };
 
-class FakePlanContext final : public PlanContext {
+class FakePlanContext final : public RecordingPlanContext {
  public:
   FakePlanContext(const std::vector<const Tensor *> &inputs,
                   const std::vector<Tensor> &outputs,
                   ThreadPool *pool,
                   Buffers *prepared)
-      : inputs_(inputs), outputs_(outputs), pool_(pool), prepared_(prepared) {}
+      : RecordingPlanContext(pool, &record_),
+        inputs_(inputs),
+        outputs_(outputs),
+        prepared_(prepared) {}
 
   size_t input_count() const override { return inputs_.size(); }
   size_t output_count() const override { return outputs_.size(); }
@@ -123,65 +125,26 @@ class FakePlanContext final : public PlanContext {
   const Tensor *output(size_t index) const override {
     return index < outputs_.size() ? &outputs_[index] : nullptr;
   }
-  void RequestScratch(size_t bytes) override { scratch_ = bytes; }
-  void AllowInPlace(size_t output, size_t input) override {
-    in_place_.emplace_back(output, input);
-  }
-  void AllowStridedInput(size_t input) override {
-    strided_inputs_.insert(input);
-  }
-  void AllowStridedOutput(size_t output) override {
-    strided_outputs_.insert(output);
-  }
-  void AllowPart(size_t output, size_t input, const PartPlace &place) override {
-    parts_.push_back({output, input, place});
-  }
-  void RequestPrepared(size_t bytes, Fill fill) override {
-    fills_.emplace_back(bytes, std::move(fill));
-  }
+
+  const PlanRecord &record() const { return record_; }
   size_t prepared_bytes() const {
     size_t total = 0;
-    for (const auto &fill : fills_) total += fill.first;
+    for (const auto &request : record_.prepared) total += request.first;
     return total;
   }
   // To be called after Plan, as in the engine.
   MaceStatus FillPrepared() {
-    for (const auto &[bytes, fill] : fills_) {
+    for (const auto &[bytes, fill] : record_.prepared) {
       prepared_->push_back(std::make_unique<GuardedBuffer>(bytes));
       MACE_RETURN_IF_ERROR(fill(prepared_->back()->data()));
     }
     return MaceStatus();
   }
-  ThreadPool *thread_pool() const override { return pool_; }
-  void Keep(std::unique_ptr<OpPlan> plan) override { plan_ = std::move(plan); }
-
-  const OpPlan *plan() const { return plan_.get(); }
-  size_t scratch_bytes() const { return scratch_; }
-  // (output, input) of every AllowInPlace.
-  const std::vector<std::pair<size_t, size_t>> &in_place() const {
-    return in_place_;
-  }
-
-  struct Part {
-    size_t output;
-    size_t input;
-    PartPlace place;
-  };
-  const std::vector<Part> &parts() const { return parts_; }
-  const std::set<size_t> &strided_inputs() const { return strided_inputs_; }
-  const std::set<size_t> &strided_outputs() const { return strided_outputs_; }
 
  private:
-  std::set<size_t> strided_inputs_;
-  std::set<size_t> strided_outputs_;
-  std::vector<Part> parts_;
-  size_t scratch_ = 0;
-  std::vector<std::pair<size_t, size_t>> in_place_;
-  std::vector<std::pair<size_t, Fill>> fills_;
-  std::unique_ptr<OpPlan> plan_;
+  PlanRecord record_;
   const std::vector<const Tensor *> &inputs_;
   const std::vector<Tensor> &outputs_;
-  ThreadPool *pool_;
   Buffers *prepared_;
 };
 

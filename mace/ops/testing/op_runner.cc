@@ -214,15 +214,14 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
   FakePlanContext planned(bound_, outputs, &pool_, &prepared_);
   result.status = op_->Plan(&planned);
   if (IsOk(result.status)) result.status = planned.FillPrepared();
-  result.in_place = planned.in_place();
-  result.may_be_strided =
-      !planned.strided_inputs().empty() || !planned.strided_outputs().empty();
-  result.may_have_parts = !planned.parts().empty();
+  result.in_place = planned.record().in_place;
+  result.may_be_strided = !planned.record().strided.empty();
+  result.may_have_parts = !planned.record().parts.empty();
   result.init_prepared_bytes = init_prepared_bytes_;
   result.prepared_bytes = planned.prepared_bytes();
   if (!IsOk(result.status)) return result;
   PlanForOthers();
-  if (const OpPlan *plan = planned.plan(); plan != nullptr) {
+  if (const OpPlan *plan = planned.record().plan.get(); plan != nullptr) {
     result.may_run_in_bands = plan->row_bands() != nullptr;
     result.macs = plan->Macs();
     result.kernel_name = plan->KernelName();
@@ -340,18 +339,19 @@ MaceStatus OpSession::Impl::Compute(const FakePlanContext &planned,
   if (options_.strided) SpreadRows(planned, &outputs);
   if (options_.parts) PlaceParts(planned, &outputs);
 
-  if (planned.scratch_bytes() > static_cast<size_t>(kMaxOutputBytes)) {
+  if (planned.record().scratch_bytes > static_cast<size_t>(kMaxOutputBytes)) {
     return OutOfResources("the scratch memory is too large for a test");
   }
-  GuardedBuffer scratch(planned.scratch_bytes());
-  FakeRunContext context(bound_, &outputs,
-                         planned.scratch_bytes() > 0 ? scratch.data() : nullptr,
-                         planned.plan(), &pool_);
+  GuardedBuffer scratch(planned.record().scratch_bytes);
+  FakeRunContext context(
+      bound_, &outputs,
+      planned.record().scratch_bytes > 0 ? scratch.data() : nullptr,
+      planned.record().plan.get(), &pool_);
   MaceStatus status;
   if (options_.bands && result->may_run_in_bands) {
     const std::string wrong =
-        RunInBands(*planned.plan()->row_bands(), context, &tensors_[0],
-                   &outputs[0], options_.in_place >= 0);
+        RunInBands(*planned.record().plan.get()->row_bands(), context,
+                   &tensors_[0], &outputs[0], options_.in_place >= 0);
     if (!wrong.empty()) result->violation = wrong;
   } else {
     status = op_->Run(&context);
@@ -388,8 +388,9 @@ void OpSession::Impl::SpreadRows(const FakePlanContext &planned,
     spread_.push_back(std::make_unique<GuardedBuffer>(SpreadBytes(*tensor)));
     return spread_.back()->data();
   };
-  for (size_t i : planned.strided_inputs()) {
-    if (i >= values_.size() || values_[i] == nullptr ||
+  const PlanRecord &record = planned.record();
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (!record.MayBeStrided(i) || values_[i] == nullptr ||
         tensors_[i].elements() == 0) {
       continue;
     }
@@ -397,22 +398,23 @@ void OpSession::Impl::SpreadRows(const FakePlanContext &planned,
     tensors_[i].data = move(&tensors_[i]);
     ScatterRows(tensors_[i], dense);
   }
-  for (size_t i : planned.strided_outputs()) {
+  for (size_t i = 0; i < outputs->size(); ++i) {
     Tensor &output = (*outputs)[i];
-    if (output.elements() > 0) output.data = move(&output);
+    const bool strided = record.MayBeStrided(planned.input_count() + i);
+    if (strided && output.elements() > 0) output.data = move(&output);
   }
 }
 
 void OpSession::Impl::PlaceParts(const FakePlanContext &planned,
                                  std::vector<Tensor> *outputs) {
-  for (const FakePlanContext::Part &part : planned.parts()) {
+  for (const PlanRecord::Part &part : planned.record().parts) {
     const Tensor &whole = (*outputs)[part.output];
     Tensor &tensor = tensors_[part.input];
     if (values_[part.input] == nullptr || tensor.elements() == 0) continue;
     const bool one_run = part.place.run == tensor.elements();
     const bool of_rows = part.place.run == tensor.row_length() &&
                          part.place.stride == whole.row_length() &&
-                         planned.strided_inputs().count(part.input) > 0;
+                         planned.record().MayBeStrided(part.input);
     if (!of_rows && (!one_run || whole.row_stride != 0)) continue;
     tensor.row_stride = of_rows ? whole.RowStride() : 0;
     tensor.data = static_cast<uint8_t *>(whole.data) +

@@ -16,6 +16,7 @@
 #include "mace/core/graph/node_cost.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/plan_record.h"
 
 namespace mace {
 namespace {
@@ -58,12 +59,13 @@ void MapConstants(const Graph &graph, ThreadPool *pool) {
 }
 
 // The context of an operator that is computed before the run.
-class KnownPlanContext final : public PlanContext {
+class KnownPlanContext final : public RecordingPlanContext {
  public:
   KnownPlanContext(const GraphNode &node,
                    std::vector<Tensor> *tensors,
-                   ThreadPool *pool)
-      : node_(node), tensors_(tensors), pool_(pool) {}
+                   ThreadPool *pool,
+                   PlanRecord *record)
+      : RecordingPlanContext(pool, record), node_(node), tensors_(tensors) {}
 
   size_t input_count() const override { return node_.inputs.size(); }
   size_t output_count() const override { return node_.outputs.size(); }
@@ -73,37 +75,24 @@ class KnownPlanContext final : public PlanContext {
   const Tensor *output(size_t index) const override {
     return TensorAt(*tensors_, node_.outputs, index);
   }
-  void RequestScratch(size_t bytes) override { scratch_bytes_ = bytes; }
-  void AllowInPlace(size_t, size_t) override {}
-  void AllowStridedInput(size_t) override {}
-  void AllowStridedOutput(size_t) override {}
-  void AllowPart(size_t, size_t, const PartPlace &) override {}
-  void RequestPrepared(size_t bytes, Fill fill) override {
-    fills_.emplace_back(bytes, std::move(fill));
-  }
-  ThreadPool *thread_pool() const override { return pool_; }
-  void Keep(std::unique_ptr<OpPlan> plan) override { plan_ = std::move(plan); }
-
-  size_t scratch_bytes() const { return scratch_bytes_; }
-  const OpPlan *plan() const { return plan_.get(); }
-  std::vector<std::pair<size_t, Fill>> &fills() { return fills_; }
 
  private:
   const GraphNode &node_;
   std::vector<Tensor> *tensors_;
-  ThreadPool *pool_;
-  size_t scratch_bytes_ = 0;
-  std::unique_ptr<OpPlan> plan_;
-  std::vector<std::pair<size_t, Fill>> fills_;
 };
 
 class KnownRunContext final : public RunContext {
  public:
   KnownRunContext(const GraphNode &node,
                   std::vector<Tensor> *tensors,
-                  const KnownPlanContext &planned,
-                  void *scratch)
-      : node_(node), tensors_(tensors), planned_(planned), scratch_(scratch) {}
+                  const OpPlan *plan,
+                  void *scratch,
+                  ThreadPool *pool)
+      : node_(node),
+        tensors_(tensors),
+        plan_(plan),
+        scratch_(scratch),
+        pool_(pool) {}
 
   size_t input_count() const override { return node_.inputs.size(); }
   size_t output_count() const override { return node_.outputs.size(); }
@@ -114,14 +103,15 @@ class KnownRunContext final : public RunContext {
     return TensorAt(*tensors_, node_.outputs, index);
   }
   void *scratch() const override { return scratch_; }
-  ThreadPool *thread_pool() const override { return planned_.thread_pool(); }
-  const OpPlan *plan() const override { return planned_.plan(); }
+  ThreadPool *thread_pool() const override { return pool_; }
+  const OpPlan *plan() const override { return plan_; }
 
  private:
   const GraphNode &node_;
   std::vector<Tensor> *tensors_;
-  const KnownPlanContext &planned_;
+  const OpPlan *plan_;
   void *scratch_;
+  ThreadPool *pool_;
 };
 
 }  // namespace
@@ -300,17 +290,19 @@ MaceStatus CpuDevice::Compute(const Graph &graph,
   const FlushSubnormals flush;
   const GraphNode &node = graph.nodes()[node_index];
   auto *op = static_cast<CpuOp *>(node.op.get());
-  KnownPlanContext planned(node, tensors, pool_.get());
+  PlanRecord record;
+  KnownPlanContext planned(node, tensors, pool_.get(), &record);
   MACE_RETURN_IF_ERROR(op->Plan(&planned));
-  for (auto &[bytes, fill] : planned.fills()) {
+  for (auto &[bytes, fill] : record.prepared) {
     MACE_RETURN_IF_ERROR(fill(graph.prepared()->Allocate(bytes, bytes)));
   }
   AlignedMemory scratch;
-  if (!scratch.Allocate(planned.scratch_bytes())) {
-    return OutOfResources("no memory for ", planned.scratch_bytes(),
+  if (!scratch.Allocate(record.scratch_bytes)) {
+    return OutOfResources("no memory for ", record.scratch_bytes,
                           " bytes of scratch");
   }
-  KnownRunContext context(node, tensors, planned, scratch.data());
+  KnownRunContext context(node, tensors, record.plan.get(), scratch.data(),
+                          pool_.get());
   return op->Run(&context);
 }
 

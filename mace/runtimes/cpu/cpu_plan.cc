@@ -8,69 +8,44 @@
 namespace mace {
 namespace {
 
-class NodePlanContext final : public PlanContext {
+class NodePlanContext final : public RecordingPlanContext {
  public:
   NodePlanContext(PlannedNode *node,
                   const std::vector<PlannedTensor> &tensors,
-                  ThreadPool *pool,
-                  std::vector<PrepareRequest> *requests)
-      : node_(node), tensors_(tensors), pool_(pool), requests_(requests) {}
+                  ThreadPool *pool)
+      : RecordingPlanContext(pool, node), node_(*node), tensors_(tensors) {}
 
-  size_t input_count() const override { return node_->inputs().size(); }
-  size_t output_count() const override { return node_->outputs().size(); }
+  size_t input_count() const override { return node_.inputs().size(); }
+  size_t output_count() const override { return node_.outputs().size(); }
   const Tensor *input(size_t index) const override {
-    return At(node_->inputs(), index);
+    return At(node_.inputs(), index);
   }
   const Tensor *output(size_t index) const override {
-    return At(node_->outputs(), index);
-  }
-  void RequestScratch(size_t bytes) override { node_->scratch_bytes = bytes; }
-  void AllowInPlace(size_t output, size_t input) override {
-    node_->in_place.emplace_back(output, input);
-  }
-  void AllowStridedInput(size_t input) override {
-    if (input < input_count()) AllowStrided(input);
-  }
-  void AllowStridedOutput(size_t output) override {
-    if (output < output_count()) AllowStrided(input_count() + output);
-  }
-  void AllowPart(size_t output, size_t input, const PartPlace &place) override {
-    if (output < output_count() && input < input_count()) {
-      node_->parts.push_back({output, input, place});
-    }
-  }
-  void RequestPrepared(size_t bytes, Fill fill) override {
-    requests_->push_back({node_->node, bytes, std::move(fill)});
-  }
-  ThreadPool *thread_pool() const override { return pool_; }
-  void Keep(std::unique_ptr<OpPlan> plan) override {
-    node_->plan = std::move(plan);
+    return At(node_.outputs(), index);
   }
 
  private:
-  void AllowStrided(size_t port) {
-    if (node_->strided.empty()) {
-      node_->strided.resize(input_count() + output_count());
-    }
-    node_->strided[port] = 1;
-  }
   const Tensor *At(const std::vector<int> &ports, size_t index) const {
     const PlannedTensor *entry = TensorAt(tensors_, ports, index);
     return entry == nullptr ? nullptr : &entry->tensor;
   }
 
-  PlannedNode *node_;
+  const PlannedNode &node_;
   const std::vector<PlannedTensor> &tensors_;
-  ThreadPool *pool_;
-  std::vector<PrepareRequest> *requests_;
 };
 
 MaceStatus PlanNode(PlannedNode *node,
                     const std::vector<PlannedTensor> &tensors,
                     ThreadPool *pool,
                     std::vector<PrepareRequest> *requests) {
-  NodePlanContext context(node, tensors, pool, requests);
-  return AtOperator(*node->node->def, node->node->op->Plan(&context));
+  NodePlanContext context(node, tensors, pool);
+  MACE_RETURN_IF_ERROR(
+      AtOperator(*node->node->def, node->node->op->Plan(&context)));
+  for (auto &[bytes, fill] : node->prepared) {
+    requests->push_back({node->node, bytes, std::move(fill)});
+  }
+  node->prepared.clear();
+  return MaceStatus();
 }
 
 void FillTensors(const CpuNodes &nodes,

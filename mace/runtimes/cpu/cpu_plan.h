@@ -20,6 +20,7 @@
 #include "mace/core/graph/graph_shapes.h"
 #include "mace/core/model/tensor.h"
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/plan_record.h"
 
 namespace mace {
 
@@ -75,20 +76,9 @@ struct PlannedTensor {
   int64_t stored_bytes = 0;
 };
 
-struct PlannedNode {
+struct PlannedNode : PlanRecord {
   const CpuNode *node = nullptr;
   bool known = false;  // computed before the run, and not run again
-  std::unique_ptr<OpPlan> plan;
-  size_t scratch_bytes = 0;
-  std::vector<std::pair<size_t, size_t>> in_place;  // (output, input)
-  struct Part {
-    size_t output;
-    size_t input;
-    PartPlace place;
-  };
-  std::vector<Part> parts;
-  // Per input, then per output: whether rows may be strided. Empty if none may.
-  std::vector<char> strided;
   // Set before the run.
   void *scratch = nullptr;
 

@@ -40,7 +40,7 @@ class PartFinder {
       size_t port = 0;
       for (const auto *ids : {&node.inputs(), &node.outputs()}) {
         for (int id : *ids) {
-          if (node.strided.empty() || node.strided[port] == 0) Refuse(id);
+          if (!node.MayBeStrided(port)) Refuse(id);
           ++port;
         }
       }
