@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/ops/batch_norm/batch_norm_schema.h"
+#include "mace/ops/shape_rules/fused_activation_rule.h"
 
 namespace mace {
 
-MaceStatus InferBatchNormShapes(const BatchNormAttributes & /*attributes*/,
+MaceStatus InferBatchNormShapes(const BatchNormAttributes &attributes,
                                 ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(attributes.activation));
   const Tensor *input = context->input(kBatchNormInputInput);
   const Shape &scale = context->input(kBatchNormScaleInput)->shape;
   const Shape &offset = context->input(kBatchNormOffsetInput)->shape;

@@ -22,7 +22,7 @@ class BatchNormOp final : public CpuOp {
     activation_ = ActivationParams(attributes);
     eltwise_ = eltwise::KernelsFor(isa());
     activations_ = activation::KernelsFor(isa());
-    return CheckFusedActivation(context->def(), activation_);
+    return MaceStatus();
   }
 
   MaceStatus Plan(PlanContext *context) override {

@@ -6,11 +6,13 @@
 #include <string>
 
 #include "mace/ops/shape_rules/filter_constants.h"
+#include "mace/ops/shape_rules/fused_activation_rule.h"
 
 namespace mace {
 
 MaceStatus InferConv2DShapes(const Conv2DAttributes &attributes,
                              ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(attributes.activation));
   const Shape &input = context->input(kConv2DInputInput)->shape;
   const Tensor &constant = *context->input(kConv2DFilterInput);
   const std::string wrong = WrongConvConstants(

@@ -32,15 +32,6 @@ activation::Params ActivationParams(const Attributes &attributes) {
   return params;
 }
 
-// INVALID_ARGS for PRELU, whose slopes only the operator Activation has.
-inline MaceStatus CheckFusedActivation(const OperatorDef &def,
-                                       const activation::Params &params) {
-  if (params.kind != activation::Kind::kPrelu) return MaceStatus();
-  return InvalidArgs("operator '", def.name, "' (", def.type,
-                     "): activation PRELU cannot be fused; use an operator "
-                     "Activation with slopes");
-}
-
 }  // namespace mace
 
 #endif  // MACE_OPS_CPU_OP_ACTIVATION_PARAMS_H_

@@ -5,12 +5,14 @@
 
 #include "mace/ops/deconv2d/deconv2d_schema.h"
 #include "mace/ops/shape_rules/filter_constants.h"
+#include "mace/ops/shape_rules/fused_activation_rule.h"
 #include "mace/ops/window/transposed_window.h"
 
 namespace mace {
 
 MaceStatus InferDeconv2DShapes(const Deconv2DAttributes &attributes,
                                ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(attributes.activation));
   const Tensor &filter = *context->input(kDeconv2DFilterInput);
   const std::string wrong = WrongConvConstants(
       filter, context->input(kDeconv2DBiasInput), attributes.groups);

@@ -6,11 +6,13 @@
 #include <string>
 
 #include "mace/ops/shape_rules/filter_constants.h"
+#include "mace/ops/shape_rules/fused_activation_rule.h"
 
 namespace mace {
 
 MaceStatus InferDepthwiseConv2dShapes(
     const DepthwiseConv2dAttributes &attributes, ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(attributes.activation));
   const Shape &input = context->input(kDepthwiseConv2dInputInput)->shape;
   const Tensor &constant = *context->input(kDepthwiseConv2dFilterInput);
   const std::string wrong = WrongDepthwiseConstants(

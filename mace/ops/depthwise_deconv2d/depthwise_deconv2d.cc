@@ -5,12 +5,14 @@
 
 #include "mace/ops/depthwise_deconv2d/depthwise_deconv2d_schema.h"
 #include "mace/ops/shape_rules/filter_constants.h"
+#include "mace/ops/shape_rules/fused_activation_rule.h"
 #include "mace/ops/window/transposed_window.h"
 
 namespace mace {
 
 MaceStatus InferDepthwiseDeconv2dShapes(
     const DepthwiseDeconv2dAttributes &attributes, ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(attributes.activation));
   const Tensor &filter = *context->input(kDepthwiseDeconv2dFilterInput);
   const std::string wrong = WrongDepthwiseConstants(
       filter, context->input(kDepthwiseDeconv2dBiasInput));

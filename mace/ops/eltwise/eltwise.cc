@@ -4,6 +4,7 @@
 #include "mace/ops/eltwise/eltwise.h"
 
 #include "mace/ops/shape_rules/broadcast_shapes.h"
+#include "mace/ops/shape_rules/fused_activation_rule.h"
 
 namespace mace {
 namespace {
@@ -27,6 +28,7 @@ bool TakesInt32(EltwiseMode mode) {
 
 MaceStatus InferEltwiseShapes(const EltwiseAttributes &attributes,
                               ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(attributes.activation));
   const EltwiseMode mode = attributes.mode;
   const char *mode_name = kEltwiseModeNames[static_cast<int>(mode)];
   const Tensor *a = context->input(kEltwiseAInput);

@@ -11,7 +11,6 @@ namespace mace {
 MaceStatus FusedActivation::Init(const OperatorDef &def,
                                  const activation::Params &params,
                                  CpuIsa isa) {
-  MACE_RETURN_IF_ERROR(CheckFusedActivation(def, params));
   params_ = params;
   switch (params.kind) {
     case activation::Kind::kNone:

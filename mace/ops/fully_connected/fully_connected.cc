@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/ops/fully_connected/fully_connected_schema.h"
+#include "mace/ops/shape_rules/fused_activation_rule.h"
 
 namespace mace {
 
-MaceStatus InferFullyConnectedShapes(
-    const FullyConnectedAttributes & /*attributes*/, ShapeContext *context) {
+MaceStatus InferFullyConnectedShapes(const FullyConnectedAttributes &attributes,
+                                     ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(attributes.activation));
   const Shape &input = context->input(kFullyConnectedInputInput)->shape;
   const Tensor &weights = *context->input(kFullyConnectedWeightsInput);
   const Tensor *bias = context->input(kFullyConnectedBiasInput);

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/ops/instance_norm/instance_norm_schema.h"
+#include "mace/ops/shape_rules/fused_activation_rule.h"
 
 namespace mace {
 
-MaceStatus InferInstanceNormShapes(
-    const InstanceNormAttributes & /*attributes*/, ShapeContext *context) {
+MaceStatus InferInstanceNormShapes(const InstanceNormAttributes &attributes,
+                                   ShapeContext *context) {
+  MACE_RETURN_IF_ERROR(CheckFusedActivation(attributes.activation));
   const Tensor *input = context->input(kInstanceNormInputInput);
   const Shape &shape = input->shape;
   const Shape &scale = context->input(kInstanceNormScaleInput)->shape;

@@ -49,7 +49,7 @@ class InstanceNormOp final : public CpuOp {
     activation_ = ActivationParams(attributes);
     kernels_ = norm::KernelsFor(isa());
     activations_ = activation::KernelsFor(isa());
-    return CheckFusedActivation(context->def(), activation_);
+    return MaceStatus();
   }
 
   MaceStatus Plan(PlanContext *context) override {

@@ -84,5 +84,21 @@ TEST(SharedTest, RefusesWhatNoDeviceCanCompute) {
             std::string::npos);
 }
 
+TEST(SharedTest, NoDeviceFusesPrelu) {
+  const Tensor input = Plain({1, 5, 5, 8});
+  Tensor filter = Plain({16, 3, 3, 8});
+  filter.is_constant = true;
+  OperatorDef def;
+  AttributeValue activation;
+  activation.name = "activation";
+  activation.kind = AttributeKind::kString;
+  activation.s = "PRELU";
+  def.attributes = {activation};
+  const Inferred conv = Infer(kConv2DSchema, def, {&input, &filter});
+  EXPECT_EQ(conv.status.code(), MaceStatus::MACE_INVALID_ARGS);
+  EXPECT_NE(conv.status.information().find("PRELU cannot be fused"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace mace
