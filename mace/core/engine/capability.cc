@@ -207,13 +207,15 @@ Capability GetCapability(RuntimeType runtime_type,
                          float cpu_float32_exec_time) {
   Capability capability;
   try {
-    const auto device = static_cast<DeviceType>(runtime_type);
-    capability.supported =
-        DeviceRegistration::Create(device, EngineOptions()).ok();
-    if (!capability.supported) return capability;
     float millis = 0;
-    if (IsOk(Measure(runtime_type, &millis))) {
+    capability.supported = IsOk(Measure(runtime_type, &millis));
+    if (capability.supported) {
       capability.float32_performance.exec_time = millis / cpu_float32_exec_time;
+    } else {
+      // The device may be fine, and only lack the operators.
+      const auto device = static_cast<DeviceType>(runtime_type);
+      capability.supported =
+          DeviceRegistration::Create(device, EngineOptions()).ok();
     }
   } catch (...) {
     return Capability();  // no memory for the measurement
