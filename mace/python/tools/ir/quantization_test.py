@@ -16,6 +16,7 @@ from mace.python.tools.ir import (
     Quantization,
     Value,
 )
+from mace.python.tools.ir.infer import state_quantization
 from mace.python.tools.ir.text import to_text
 from mace.python.tools.ir.verify import verify
 
@@ -98,6 +99,18 @@ def test_constants_that_are_computed_keep_it() -> None:
     q = b.one("Quantize", [x, scale], "q", {"to": "UINT8"})
     assert q.is_constant and q.numpy().tolist() == [2, 4]
     assert q.quantization == Quantization((0.5,))
+
+
+def test_what_is_stated_of_a_value_is_stated_of_what_is_moved_of_it() -> None:
+    b = GraphBuilder("net", "onnx")
+    x = b.input("x", DataType.INT8, (2, 3))
+    turned = b.one("Transpose", [x], "t", {"perm": [1, 0]})
+    longer = b.one("ExpandDims", [turned], "l", {"axes": [0]})
+    b.output(longer, "l")
+    state_quantization(x, _SCALES)
+    assert turned.quantization == _SCALES.on_axis(0)
+    assert longer.quantization == _SCALES.on_axis(1)
+    verify(b.graph)
 
 
 def test_verify_finds_what_contradicts_the_producer() -> None:
