@@ -186,10 +186,7 @@ class SmallGroupsPlan final : public DepthwisePlan {
     return *filter_ == nullptr ? FilterBytes() : 0;
   }
   MaceStatus TakePrepared(void *memory) override {
-    if (memory == nullptr) {
-      return OutOfResources("no memory for ", FilterBytes(),
-                            " bytes of its rearranged filter");
-    }
+    MACE_RETURN_IF_ERROR(CheckPrepared(memory, FilterBytes()));
     LayOut(static_cast<char *>(memory));
     *filter_ = memory;
     return MaceStatus();

@@ -5,6 +5,12 @@
 
 namespace mace::conv {
 
+MaceStatus CheckPrepared(const void *memory, size_t bytes) {
+  if (memory != nullptr) return MaceStatus();
+  return OutOfResources("no memory for ", bytes,
+                        " bytes of its rearranged filter");
+}
+
 void Strategies::Init(CpuIsa isa, int max_tile) {
   in_order_[0] = MakeWinograd(isa, max_tile);
   in_order_[1] = MakeDepthwise(isa);

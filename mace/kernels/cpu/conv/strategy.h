@@ -87,6 +87,10 @@ class Plan {
   virtual const RowPlan *rows() const { return nullptr; }
 };
 
+// For Plan::TakePrepared: OUT_OF_RESOURCES if `memory`, of `bytes` bytes for
+// the rearranged filter, is null.
+MaceStatus CheckPrepared(const void *memory, size_t bytes);
+
 // The layout of Args::weights.
 enum class FilterLayout {
   kPanels,  // [groups][panels][taps * depth][16], see WeightType

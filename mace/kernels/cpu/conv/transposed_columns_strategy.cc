@@ -165,10 +165,7 @@ class ColumnsPlan final : public Plan {
     return constants_->weights == nullptr ? constants_->Bytes() : 0;
   }
   MaceStatus TakePrepared(void *memory) override {
-    if (memory == nullptr) {
-      return OutOfResources("no memory for ", constants_->Bytes(),
-                            " bytes of its rearranged filter");
-    }
+    MACE_RETURN_IF_ERROR(CheckPrepared(memory, constants_->Bytes()));
     constants_->LayOut(request_, memory);
     return MaceStatus();
   }

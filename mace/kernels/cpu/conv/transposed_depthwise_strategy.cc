@@ -104,10 +104,7 @@ class TransposedDepthwisePlan final : public Plan {
     return filter_->laid_out == nullptr ? filter_->Bytes() : 0;
   }
   MaceStatus TakePrepared(void *memory) override {
-    if (memory == nullptr) {
-      return OutOfResources("no memory for ", filter_->Bytes(),
-                            " bytes of its rearranged filter");
-    }
+    MACE_RETURN_IF_ERROR(CheckPrepared(memory, filter_->Bytes()));
     filter_->LayOut(request_.filter, memory);
     return MaceStatus();
   }

@@ -140,10 +140,7 @@ class PhasesPlan final : public Plan {
     return filter_->laid_out == nullptr ? filter_->bytes : 0;
   }
   MaceStatus TakePrepared(void *memory) override {
-    if (memory == nullptr) {
-      return OutOfResources("no memory for ", filter_->bytes,
-                            " bytes of its rearranged filter");
-    }
+    MACE_RETURN_IF_ERROR(CheckPrepared(memory, filter_->bytes));
     filter_->LayOut(model_filter_, memory);
     return MaceStatus();
   }
