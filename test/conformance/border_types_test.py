@@ -28,7 +28,18 @@ from test.conformance.onnx.reference import run_onnxruntime
 _SEED = 7
 # Around the tiles of 16, 8, 4 and 2 elements.
 _SHAPE = (2, 19, 5, 7)
-_TYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32")
+_TYPES = (
+    "bool",
+    "uint8",
+    "int8",
+    "uint16",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+)
 
 
 def _write_model(path: Path, kind: str) -> None:

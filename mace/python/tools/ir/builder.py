@@ -10,6 +10,7 @@ of a reshape) even if the framework computes it with a chain of nodes.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,10 +24,18 @@ from mace.python.tools.ir.infer import ShapeError, update_outputs
 from mace.python.tools.ir.shapes import Shape
 from mace.python.tools.ir.verify import declaration_problems
 
+_LOG = logging.getLogger(__name__)
 
-def narrow(array: Array) -> Array:
-    """`array` in the type that MACE uses. 64-bit integers saturate: frameworks write
-    'to the end' as the largest integer.
+
+def narrow(array: Array, what: str = "a constant") -> Array:
+    """`array` in the type that MACE uses.
+
+    Integers saturate: frameworks write 'to the end' as the largest integer. Numbers
+    of double precision beyond float32 become infinite, with a warning.
+
+    Args:
+        array: of any type that `DataType` names.
+        what: it is, for the warning.
     """
     wanted = DataType.of(array.dtype).narrowed
     if wanted is DataType.of(array.dtype):
@@ -36,7 +45,15 @@ def narrow(array: Array) -> Array:
         bounds = np.iinfo(np.int32)
         low = 0 if array.dtype.kind == "u" else bounds.min
         array = np.clip(array, low, bounds.max)
-    return array.astype(wanted.numpy)
+    with np.errstate(over="ignore"):
+        narrowed = array.astype(wanted.numpy)
+    is_double = array.dtype == np.float64
+    if is_double and np.any(np.isinf(narrowed) & np.isfinite(array)):
+        _LOG.warning(
+            "%s holds numbers of float64 that float32 cannot; they become infinite",
+            what,
+        )
+    return narrowed
 
 
 class GraphBuilder:

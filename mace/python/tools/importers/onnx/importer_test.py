@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -220,6 +221,21 @@ def test_element_types_of_weights(dtype: str, tmp_path: Path) -> None:
         model.graph.initializer.append(tensor)
         (found,) = run_mace(model, inputs, tmp_path)
         np.testing.assert_allclose(found, inputs["x"] + values, rtol=1e-6)
+
+
+def test_doubles_beyond_float32_become_infinite_and_say_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    mask = np.array([0.5, -1e300, -np.inf])
+    cast = onnx.helper.make_node("Cast", ["w"], ["f"], to=onnx.TensorProto.FLOAT)
+    add = onnx.helper.make_node("Add", ["x", "f"], ["y"])
+    inputs = {"x": normal(3)}
+    model = make_model([cast, add], inputs, ["y"], {"w": mask})
+    with caplog.at_level(logging.WARNING):
+        (found,) = run_mace(model, inputs, tmp_path)
+    assert found[1:].tolist() == [-np.inf, -np.inf]
+    (message,) = caplog.messages
+    assert "'w' holds numbers of float64 that float32 cannot" in message
 
 
 def _external(folder: Path, **changes: str) -> onnx.ModelProto:

@@ -81,11 +81,11 @@ class TensorReader:
             )
         read = self._reader(tensor, dtype, shape, what)
         if math.prod(shape) <= _EAGER_ELEMENTS:
-            return Constant.of(narrow(read()))
+            return Constant.of(narrow(read(), what))
         target = dtype.narrowed
         if target is dtype:
             return Constant(shape, dtype, read)
-        return Constant(shape, target, lambda: narrow(read()))
+        return Constant(shape, target, lambda: narrow(read(), what))
 
     def _reader(
         self,
