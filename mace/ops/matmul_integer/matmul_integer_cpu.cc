@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "mace/core/base/logging.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/arithmetic_choice.h"
 #include "mace/ops/epilogue/matmul_op_plan.h"
@@ -28,9 +29,13 @@ class MatMulIntegerOp final : public CpuOp {
                           ChooseIntegerArithmetic(*context, isa()));
     products_ = matmul::MakeInteger(arithmetic);
     const Tensor *b = context->constant(kMatMulIntegerBInput);
-    // A plain one, of a file before version 5, is packed in each run.
     if (b != nullptr && IsPacked(b->layout)) {
       products_->UsePacked(b->shape, b->data);
+    } else if (b != nullptr) {
+      LOG(WARNING) << context->def().name
+                   << ": each run packs the constant b, because the model file "
+                      "was written before format version 5; convert the model "
+                      "again to make it faster";
     }
     return MaceStatus();
   }
