@@ -40,6 +40,19 @@ def has_activation(op: Op) -> bool:
     return bool(op.attrs.get("activation", "NONE") != "NONE")
 
 
+def is_pointwise(op: Op) -> bool:
+    """Whether a Conv2D multiplies each pixel by a constant matrix."""
+    shape = op.input(1).shape
+    return (
+        op.input(1).is_constant
+        and shape is not None
+        and shape[1:3] == (1, 1)
+        and op.attr("groups") == 1
+        and tuple(op.attr("strides")) == (1, 1)
+        and not (op.attr("padding") == "EXPLICIT" and any(op.attr("pads")))
+    )
+
+
 def activation_attrs(op: Op) -> dict[str, object]:
     """The attributes that describe the activation of `op`."""
     return {name: op.attrs[name] for name in FUSED_ACTIVATION if name in op.attrs}
