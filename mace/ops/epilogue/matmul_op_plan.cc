@@ -20,11 +20,12 @@ void MatMulOpPlan::Make(const matmul::Strategy &strategy,
   context->Keep(std::make_unique<MatMulOpPlan>(sizes, std::move(plan)));
 }
 
-// The results of all arithmetics have 32 bits.
 MatMulOpPlan::MatMulOpPlan(const matmul::Sizes &sizes,
                            std::unique_ptr<matmul::Plan> plan)
     : macs_(sizes.Macs()),
-      output_bytes_(static_cast<size_t>(sizes.Outputs()) * sizeof(uint32_t)),
+      // Integers have results of 32 bits, as float has.
+      output_bytes_(static_cast<size_t>(sizes.Outputs()) *
+                    gemm::ElementBytes(sizes.c_type)),
       plan_(std::move(plan)) {}
 
 void MatMulOpPlan::Run(const matmul::Args &args, RunContext *context) const {

@@ -3,6 +3,8 @@
 
 #include "mace/ops/layer_norm/layer_norm_schema.h"
 
+#include <algorithm>
+
 #include "mace/kernels/cpu/norm/row_norm.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/half_block.h"
@@ -25,7 +27,7 @@ class LayerNormOp final : public CpuOp {
     if (IsHalf(input->data_type)) {
       context->RequestScratch(
           static_cast<size_t>(context->thread_pool()->thread_count()) *
-          RowFloats(input->shape) * sizeof(float));
+          BlockFloats(input->shape) * sizeof(float));
     }
     context->AllowInPlace(0, 0);
     context->AllowStridedInput(kLayerNormInputInput);
@@ -59,23 +61,32 @@ class LayerNormOp final : public CpuOp {
                           static_cast<size_t>(end - begin));
             return;
           }
-          float *row =
-              scratch + static_cast<size_t>(thread) * RowFloats(input->shape);
-          for (int64_t i = begin; i < end; ++i) {
-            half_.convert->widen(input->As<uint16_t>() + i * x_stride, row,
-                                 norm.n);
-            kernels_->run(norm, row, norm.n, row, norm.n, 1);
-            half_.convert->narrow(
-                row, output->MutableAs<uint16_t>() + i * y_stride, norm.n);
+          float *block =
+              scratch + static_cast<size_t>(thread) * BlockFloats(input->shape);
+          const bool dense = x_stride == n && y_stride == n;
+          const int64_t rows = dense ? BlockRows(n) : 1;
+          for (int64_t i = begin; i < end; i += rows) {
+            const auto now = static_cast<size_t>(std::min(rows, end - i));
+            half_.convert->widen(input->As<uint16_t>() + i * x_stride, block,
+                                 now * norm.n);
+            kernels_->run(norm, block, norm.n, block, norm.n, now);
+            half_.convert->narrow(block,
+                                  output->MutableAs<uint16_t>() + i * y_stride,
+                                  now * norm.n);
           }
         });
     return MaceStatus();
   }
 
  private:
+  // Rows that are widened, normalised and narrowed together.
+  static int64_t BlockRows(int64_t n) {
+    return std::max<int64_t>(1, kHalfBlock / std::max<int64_t>(1, n));
+  }
   // Whole cache lines, to avoid false sharing.
-  static size_t RowFloats(const Shape &shape) {
-    return (static_cast<size_t>(shape.back()) + 15) / 16 * 16;
+  static size_t BlockFloats(const Shape &shape) {
+    const int64_t n = shape.back();
+    return (static_cast<size_t>(BlockRows(n) * n) + 15) / 16 * 16;
   }
 
   static const float *DataOf(const Tensor *tensor) {

@@ -25,8 +25,13 @@ class MatMulOp final : public CpuOp {
 
   MaceStatus Plan(PlanContext *context) override {
     matmul::Sizes sizes;
-    Multiply(context->input(kMatMulAInput)->shape,
-             context->input(kMatMulBInput)->shape, &sizes);
+    const Tensor &a = *context->input(kMatMulAInput);
+    const Tensor &b = *context->input(kMatMulBInput);
+    matmul::SizesOf(a.shape, b.shape, attributes_.transpose_a,
+                    attributes_.transpose_b, &sizes);
+    sizes.a_type = ElementOf(a.data_type);
+    sizes.b_type = ElementOf(b.data_type);
+    sizes.c_type = ElementOf(float_type());
     MatMulOpPlan::Make(*products_, sizes, context);
     return MaceStatus();
   }
@@ -41,11 +46,6 @@ class MatMulOp final : public CpuOp {
   }
 
  private:
-  bool Multiply(const Shape &a, const Shape &b, matmul::Sizes *sizes) const {
-    return matmul::SizesOf(a, b, attributes_.transpose_a,
-                           attributes_.transpose_b, sizes);
-  }
-
   MatMulAttributes attributes_;
   std::unique_ptr<matmul::Strategy> products_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/half_block.h"
 #include "mace/ops/resize/axis.h"
 #include "mace/ops/resize/nearest.h"
 #include "mace/ops/resize/resize_schema.h"
@@ -27,9 +28,11 @@ int64_t RoundUp(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 // output is computed.
 struct ResizePlan final : public OpPlan {
   // The scratch memory of one thread: the latest input rows at output width,
-  // the input row in each place, and the arguments of `blend`.
+  // the input row in each place, and the arguments of `blend`; with 16-bit
+  // images, an input row in float.
   struct Work {
     float *rows;
+    float *widened;
     int64_t *in_place;
     const float **wanted;
   };
@@ -37,20 +40,31 @@ struct ResizePlan final : public OpPlan {
   // Fills element_first and element_weights.
   void PlanElements(int64_t channels);
   Work WorkOf(void *scratch, int thread) const;
-  void ResampleRow(const Tensor *input, int64_t row, float *out) const;
+  void ResampleRow(const Tensor *input,
+                   int64_t row,
+                   const Work &work,
+                   float *out) const;
+  // out[i] = the sum of weights[k] * from[k][i], i < count; advances `from`.
+  void BlendHalf(const float **from,
+                 const float *weights,
+                 size_t taps,
+                 int64_t count,
+                 uint16_t *out) const;
   void RunRow(const Tensor *input,
               int64_t row,
               const Work &work,
               Tensor *output) const;
 
   const resize::Kernels *kernels = nullptr;
+  const convert::HalfKernels *half = nullptr;  // null: images of float
   ResizeTaps rows;
   ResizeTaps columns;
   // For every element of a row if there are few channels, otherwise empty.
   std::vector<int32_t> element_first;
   std::vector<float> element_weights;
-  int64_t row_floats = 0;  // of a row in Work
-  int64_t work_bytes = 0;  // of a thread
+  int64_t row_floats = 0;      // of a row in Work
+  int64_t widened_floats = 0;  // of Work::widened
+  int64_t work_bytes = 0;      // of a thread
 };
 
 class ResizeOp final : public CpuOp {
@@ -67,11 +81,13 @@ class ResizeOp final : public CpuOp {
 
   ResizeAttributes attributes_;
   const resize::Kernels *kernels_ = nullptr;
+  HalfActivations half_;
 };
 
 MaceStatus ResizeOp::InitOp(InitContext *context) {
   attributes_ = context->AttributesAs<ResizeAttributes>();
   kernels_ = resize::KernelsFor(isa());
+  half_ = HalfActivations::Of(context->hints(), isa());
   return MaceStatus();
 }
 
@@ -82,6 +98,9 @@ MaceStatus ResizeOp::Plan(PlanContext *context) {
   if (output.Elements() == 0) return MaceStatus();
   auto plan = std::make_unique<ResizePlan>();
   plan->kernels = kernels_;
+  if (IsHalf(context->input(kResizeInputInput)->data_type)) {
+    plan->half = half_.convert;
+  }
   MACE_RETURN_IF_ERROR(PlanAxes(input, output, plan.get()));
   // `elements` needs dense rows.
   if (plan->element_first.empty()) {
@@ -124,7 +143,11 @@ MaceStatus ResizeOp::PlanAxes(const Shape &input,
                         " rows of ", width,
                         " elements, too many for its scratch memory");
   }
-  plan->work_bytes = RoundUp(plan->rows.taps * entry, 64);
+  if (plan->half != nullptr) {
+    plan->widened_floats = RoundUp(input[2] * channels, 16);
+  }
+  plan->work_bytes = RoundUp(plan->rows.taps * entry, 64) +
+                     plan->widened_floats * static_cast<int64_t>(sizeof(float));
   return MaceStatus();
 }
 
@@ -148,7 +171,8 @@ void ResizePlan::PlanElements(int64_t channels) {
 ResizePlan::Work ResizePlan::WorkOf(void *scratch, int thread) const {
   uint8_t *const at = static_cast<uint8_t *>(scratch) + thread * work_bytes;
   Work work;
-  work.rows = reinterpret_cast<float *>(at);
+  work.widened = reinterpret_cast<float *>(at);
+  work.rows = work.widened + widened_floats;
   work.in_place =
       reinterpret_cast<int64_t *>(work.rows + rows.taps * row_floats);
   work.wanted = reinterpret_cast<const float **>(work.in_place + rows.taps);
@@ -157,9 +181,24 @@ ResizePlan::Work ResizePlan::WorkOf(void *scratch, int thread) const {
 
 void ResizePlan::ResampleRow(const Tensor *input,
                              int64_t row,
+                             const Work &work,
                              float *out) const {
-  const int64_t pixel = input->RowStride();
-  const float *from = input->As<float>() + row * input->shape[2] * pixel;
+  const int64_t width = input->shape[2];
+  const int64_t channels = input->shape[3];
+  int64_t pixel = input->RowStride();
+  const int64_t offset = row * width * pixel;
+  const float *from = work.widened;
+  if (half == nullptr) {
+    from = input->As<float>() + offset;
+  } else {
+    const uint16_t *pixels = input->As<uint16_t>() + offset;
+    const int64_t run = pixel == channels ? width : 1;
+    for (int64_t x = 0; x < width; x += run) {
+      half->widen(pixels + x * pixel, work.widened + x * channels,
+                  static_cast<size_t>(run * channels));
+    }
+    pixel = channels;
+  }
   if (!element_first.empty()) {
     resize::ElementRow elements;
     elements.input = from;
@@ -182,6 +221,21 @@ void ResizePlan::ResampleRow(const Tensor *input,
   kernels->pixels(pixels, out);
 }
 
+void ResizePlan::BlendHalf(const float **from,
+                           const float *weights,
+                           size_t taps,
+                           int64_t count,
+                           uint16_t *out) const {
+  alignas(64) float block[kHalfBlock];
+  for (int64_t at = 0; at < count; at += kHalfBlock) {
+    const int64_t left = std::min(kHalfBlock, count - at);
+    const auto n = static_cast<size_t>(left);
+    kernels->blend(from, weights, taps, n, block);
+    half->narrow(block, out + at, n);
+    for (size_t k = 0; k < taps; ++k) from[k] += left;
+  }
+}
+
 void ResizePlan::RunRow(const Tensor *input,
                         int64_t row,
                         const Work &work,
@@ -200,7 +254,7 @@ void ResizePlan::RunRow(const Tensor *input,
     const int64_t place = (first + k) % rows.taps;
     float *at = work.rows + place * row_floats;
     if (work.in_place[place] != first + k) {
-      ResampleRow(input, first + k, at);
+      ResampleRow(input, first + k, work, at);
       work.in_place[place] = first + k;
     }
     work.wanted[k] = at;
@@ -208,9 +262,18 @@ void ResizePlan::RunRow(const Tensor *input,
   const auto taps = static_cast<size_t>(end - begin);
   const int64_t channels = output->shape[3];
   const int64_t stride = output->RowStride();
-  float *out = output->MutableAs<float>() + row * output->shape[2] * stride;
+  const int64_t offset = row * output->shape[2] * stride;
   const float **wanted = work.wanted + begin;
   weights += begin;
+  if (half != nullptr) {
+    uint16_t *out = output->MutableAs<uint16_t>() + offset;
+    const int64_t run = stride == channels ? output->shape[2] : 1;
+    for (int64_t x = 0; x < output->shape[2]; x += run, out += stride) {
+      BlendHalf(wanted, weights, taps, run * channels, out);
+    }
+    return;
+  }
+  float *out = output->MutableAs<float>() + offset;
   if (stride == channels) {
     kernels->blend(wanted, weights, taps,
                    static_cast<size_t>(output->shape[2] * channels), out);

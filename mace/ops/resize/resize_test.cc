@@ -168,6 +168,25 @@ TEST(ResizeTest, EveryNumberOfChannels) {
   }
 }
 
+TEST(ResizeTest, ComputesInFloatForSixteenBits) {
+  Random random(46);
+  for (const bool bf16 : {false, true}) {
+    for (const char *mode : {"LINEAR", "CUBIC"}) {
+      for (const int64_t channels : {3, 40, 600}) {
+        Setting s;
+        s.mode = mode;
+        const Value x =
+            op_test::RoundToHalf(random.Floats({2, 4, 3, channels}), bf16);
+        ExpectFloats(MakeCase(s, x)
+                         .Ints("size", {7, 5})
+                         .ComputeIn(op_test::HalfPrecision(bf16)),
+                     {2, 7, 5, channels}, Reference(s, x, 7, 5),
+                     {kSums.absolute, op_test::HalfError(bf16)});
+      }
+    }
+  }
+}
+
 TEST(ResizeTest, EveryRounding) {
   Random random(43);
   for (const char *rounding :

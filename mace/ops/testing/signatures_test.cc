@@ -142,8 +142,13 @@ TEST(SignaturesTest, OthersComputeInAnyOrFollow) {
                kFollows, kFollows);
   ExpectStores(OpCase("Concat").Input(Zeros(kImage)).Int("axis", 3), kFollows,
                kFollows);
-  ExpectStores(OpCase("Softmax").Input(Zeros(kImage)), Stores::kFloat32,
-               Stores::kFloat32);
+  ExpectStores(OpCase("Softmax").Input(Zeros(kImage)), kFollows, kFollows);
+  ExpectStores(OpCase("Resize").Input(Zeros(kImage)).Ints("size", {8, 8}),
+               kFollows, kFollows);
+  ExpectStores(OpCase("MatMul").Input(Zeros({2, 8})).Input(Zeros({8, 3})),
+               Stores::kFloat32, Stores::kComputes);
+  ExpectStores(OpCase("LocalResponseNorm").Input(Zeros(kImage)),
+               Stores::kFloat32, Stores::kFloat32);
 }
 
 TEST(SignaturesTest, AttributesDecideWhoFollows) {
@@ -157,14 +162,6 @@ TEST(SignaturesTest, AttributesDecideWhoFollows) {
   };
   ExpectStores(eltwise("ADD"), kFollows, kFollows);
   ExpectStores(eltwise("LESS"), kFloat32, kFloat32);
-  const auto resize = [](const char *mode) {
-    return OpCase("Resize")
-        .Input(Zeros(kImage))
-        .String("mode", mode)
-        .Ints("size", {8, 8});
-  };
-  ExpectStores(resize("NEAREST"), kFollows, kFollows);
-  ExpectStores(resize("LINEAR"), kFloat32, kFloat32);
   const auto blocks = [](const char *order, int64_t block) {
     return OpCase("DepthToSpace")
         .Input(Zeros(kImage))

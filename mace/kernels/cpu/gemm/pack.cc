@@ -25,7 +25,8 @@ void PackNeighbours(const PackArgs &args,
                     float *packed) {
   constexpr size_t kAhead = 16;  // rows
   const size_t panel_floats = args.depth * kPanelColumns;
-  const float *from = args.b + panel_begin * kPanelColumns;
+  const float *from =
+      static_cast<const float *>(args.b) + panel_begin * kPanelColumns;
   for (size_t k = 0; k < args.depth; ++k, from += args.depth_stride) {
     const float *ahead =
         from + (k + kAhead < args.depth ? kAhead * args.depth_stride : 0);
@@ -60,7 +61,8 @@ void PackPanels(const PackArgs &args,
     float *to = packed + panel * panel_floats;
     const size_t first = panel * kPanelColumns;
     const size_t count = std::min(kPanelColumns, args.columns - first);
-    const float *from = args.b + first * args.column_stride;
+    const float *from =
+        static_cast<const float *>(args.b) + first * args.column_stride;
     if (count < kPanelColumns) {
       std::memset(to, 0, panel_floats * sizeof(float));
     }
@@ -80,41 +82,110 @@ size_t PackedPairNumbers(size_t depth, size_t columns) {
   return PackedFloats((depth + 1) / 2 * 2, columns);
 }
 
+namespace {
+
+// Elements of K that are packed at a time, while they are in L1.
+constexpr size_t kPairRun = 64;
+static_assert(kPairRun % 2 == 0);
+
+// Writes `count` elements from `offset` of B as bf16.
+void CopyInHalf(const PackArgs &args,
+                const Arithmetic &bf16,
+                size_t offset,
+                size_t count,
+                uint16_t *to) {
+  if (args.b_type == Element::kF32) {
+    bf16.narrow(static_cast<const float *>(args.b) + offset, to, count);
+    return;
+  }
+  std::memcpy(to, static_cast<const uint16_t *>(args.b) + offset,
+              count * sizeof(uint16_t));
+}
+
+// A part of a panel: columns [column, column + columns), K [k, k + depth).
+struct PairBlock {
+  size_t column;
+  size_t columns;  // at most kPanelColumns
+  size_t k;
+  size_t depth;  // at most kPairRun
+};
+
+// Rows of B are contiguous: joins the elements of two rows to pairs.
+void PackPairsOfRows(const PackArgs &args,
+                     const Arithmetic &bf16,
+                     const PairBlock &block,
+                     uint16_t *to) {
+  const bool in_place =
+      args.b_type != Element::kF32 && block.columns == kPanelColumns;
+  alignas(32) uint16_t copies[2][kPanelColumns] = {};
+  const auto row = [&](size_t i, size_t k) -> const uint16_t * {
+    const size_t at = (block.k + k) * args.depth_stride + block.column;
+    if (k < block.depth && in_place) {
+      return static_cast<const uint16_t *>(args.b) + at;
+    }
+    if (k < block.depth) {
+      CopyInHalf(args, bf16, at, block.columns, copies[i]);
+    } else {
+      std::memset(copies[i], 0, sizeof(copies[i]));
+    }
+    return copies[i];
+  };
+  for (size_t k = 0; k < block.depth; k += 2, to += 2 * kPanelColumns) {
+    const uint16_t *even = row(0, k);
+    const uint16_t *odd = row(1, k + 1);
+    for (size_t n = 0; n < kPanelColumns; ++n) {
+      to[2 * n] = even[n];
+      to[2 * n + 1] = odd[n];
+    }
+  }
+}
+
+// Columns of B are contiguous, so that pairs of B are, too: a transposition of
+// elements of 4 bytes.
+void PackPairsOfColumns(const PackArgs &args,
+                        const Arithmetic &bf16,
+                        const PairBlock &block,
+                        uint16_t *to) {
+  const size_t pairs = (block.depth + 1) / 2;
+  const size_t at = block.column * args.column_stride + block.k;
+  if (block.columns < kPanelColumns) {
+    std::memset(to, 0, pairs * 2 * kPanelColumns * sizeof(uint16_t));
+  }
+  const bool in_place = args.b_type != Element::kF32 &&
+                        args.column_stride % 2 == 0 && block.depth % 2 == 0;
+  if (in_place) {
+    args.transpose(static_cast<const uint16_t *>(args.b) + at,
+                   args.column_stride / 2, to, kPanelColumns, block.columns,
+                   pairs);
+    return;
+  }
+  alignas(64) uint16_t columns[kPanelColumns][kPairRun];
+  for (size_t n = 0; n < block.columns; ++n) {
+    CopyInHalf(args, bf16, at + n * args.column_stride, block.depth,
+               columns[n]);
+    if (block.depth % 2 != 0) columns[n][block.depth] = 0;
+  }
+  args.transpose(columns, kPairRun / 2, to, kPanelColumns, block.columns,
+                 pairs);
+}
+
+}  // namespace
+
 void PackPanelsInPairs(const PackArgs &args,
                        const Arithmetic &bf16,
                        size_t panel_begin,
                        size_t panel_end,
                        uint16_t *packed) {
-  // Pairs of floats are narrowed a few at a time, while they are in L1.
-  constexpr size_t kRun = 64;
-  float some[kRun * kPanelColumns];
   const size_t depth = (args.depth + 1) / 2 * 2;
   for (size_t panel = panel_begin; panel < panel_end; ++panel) {
     uint16_t *to = packed + panel * depth * kPanelColumns;
-    const size_t first = panel * kPanelColumns;
-    const size_t count = std::min(kPanelColumns, args.columns - first);
-    const float *from = args.b + first * args.column_stride;
-    for (size_t k0 = 0; k0 < depth; k0 += kRun) {
-      const size_t run = std::min(kRun, depth - k0);
-      const size_t filled = std::min(run, args.depth - k0);
-      if (count < kPanelColumns || filled < run) {
-        std::memset(some, 0, run * kPanelColumns * sizeof(float));
-      }
-      auto place = [&](size_t k, size_t n) {
-        some[k / 2 * 2 * kPanelColumns + 2 * n + k % 2] =
-            from[(k0 + k) * args.depth_stride + n * args.column_stride];
-      };
-      // The inner loop reads adjacent elements.
-      if (args.column_stride == 1) {
-        for (size_t k = 0; k < filled; ++k) {
-          for (size_t n = 0; n < count; ++n) place(k, n);
-        }
-      } else {
-        for (size_t n = 0; n < count; ++n) {
-          for (size_t k = 0; k < filled; ++k) place(k, n);
-        }
-      }
-      bf16.narrow(some, to + k0 * kPanelColumns, run * kPanelColumns);
+    PairBlock block;
+    block.column = panel * kPanelColumns;
+    block.columns = std::min(kPanelColumns, args.columns - block.column);
+    for (block.k = 0; block.k < args.depth; block.k += kPairRun) {
+      block.depth = std::min(kPairRun, args.depth - block.k);
+      (args.column_stride == 1 ? PackPairsOfRows : PackPairsOfColumns)(
+          args, bf16, block, to + block.k * kPanelColumns);
     }
   }
 }

@@ -25,12 +25,13 @@ using TransposeFunction = void (*)(const void *x,
 // A matrix B of [depth, columns]; element (k, n) is at
 // b[k * depth_stride + n * column_stride]. One of the strides is 1.
 struct PackArgs {
-  const float *b = nullptr;
+  const void *b = nullptr;
+  Element b_type = Element::kF32;  // PackPanelsInPairs also takes kBf16
   size_t depth = 0;
   size_t columns = 0;
   size_t depth_stride = 0;
   size_t column_stride = 0;
-  // Required by PackPanels unless column_stride is 1.
+  // Required unless column_stride is 1.
   TransposeFunction transpose = nullptr;
 };
 
@@ -48,8 +49,8 @@ void PackPanels(const PackArgs &args,
 // panels, with the depth rounded up to an even number;
 size_t PackedPairNumbers(size_t depth, size_t columns);
 
-// and the packing, which the bf16 arithmetic narrows: [panels][depth /
-// 2][16][2].
+// and the packing, to [panels][depth / 2][16][2]; the bf16 arithmetic narrows
+// floats.
 void PackPanelsInPairs(const PackArgs &args,
                        const Arithmetic &bf16,
                        size_t panel_begin,

@@ -3,6 +3,7 @@
 
 #include "mace/kernels/cpu/gemm/pack.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -52,13 +53,22 @@ TEST(PackPanelsInPairs, PlainAndTransposed) {
     for (size_t columns : {1, 16, 17, 40}) {
       for (size_t depth : {1, 5, 64, 131}) {
         const std::vector<float> b = random.Floats(depth * columns);
-        for (bool transposed : {false, true}) {
+        std::vector<uint16_t> b_half(b.size());
+        std::transform(b.begin(), b.end(), b_half.begin(), ToBf16);
+        for (int kind = 0; kind < 4; ++kind) {
+          const bool transposed = kind % 2 != 0;
           PackArgs args;
-          args.b = b.data();
+          if (kind < 2) {
+            args.b = b.data();
+          } else {
+            args.b = b_half.data();
+            args.b_type = Element::kBf16;
+          }
           args.depth = depth;
           args.columns = columns;
           args.depth_stride = transposed ? 1 : columns;
           args.column_stride = transposed ? depth : 1;
+          args.transpose = transpose::KernelsFor(isa)->matrix32;
           const size_t even = (depth + 1) / 2 * 2;
           const size_t panels = PanelCount(columns);
           ASSERT_EQ(PackedPairNumbers(depth, columns), panels * even * 16);

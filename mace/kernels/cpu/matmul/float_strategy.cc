@@ -20,14 +20,43 @@ namespace {
 
 size_t Align(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 constexpr size_t Size(int64_t x) { return static_cast<size_t>(x); }
+constexpr int64_t SizeOf(gemm::Element element) {
+  return static_cast<int64_t>(gemm::ElementBytes(element));
+}
 
 struct FloatKernels {
   const gemm::Arithmetic *arithmetic = nullptr;
   const gemm::FewRowsKernels *few_rows = nullptr;
-  transpose::Matrix transpose = nullptr;
+  const transpose::Kernels *transpose = nullptr;
 
-  bool narrows() const { return arithmetic->element == gemm::Element::kBf16; }
+  bool narrows() const {
+    return gemm::kBf16Exists && arithmetic->element == gemm::Element::kBf16;
+  }
 };
+
+// Rows are often shorter than what a call of memcpy costs.
+void CopyRow(const uint16_t *from, size_t count, uint16_t *to) {
+  constexpr size_t kStep = 16;
+  if (count < kStep) {
+    for (size_t i = 0; i < count; ++i) to[i] = from[i];
+    return;
+  }
+  for (size_t i = 0; i + kStep <= count; i += kStep) {
+    __builtin_memcpy(to + i, from + i, kStep * sizeof(uint16_t));
+  }
+  // Overlaps the step before.
+  __builtin_memcpy(to + count - kStep, from + count - kStep,
+                   kStep * sizeof(uint16_t));
+}
+
+// product_ is only for floats.
+gemm::ProductArgs ProductOf(const char *a, const char *b, char *c) {
+  gemm::ProductArgs args;
+  args.a = reinterpret_cast<const float *>(a);
+  args.b = reinterpret_cast<const float *>(b);
+  args.c = reinterpret_cast<float *>(c);
+  return args;
+}
 
 // Items of `elements` copies each per grain, so that using another thread is
 // worthwhile.
@@ -60,10 +89,13 @@ class FloatPlan final : public Plan {
   void Run(const Args &args, ThreadPool *pool, void *memory) const override;
 
  private:
+  bool PreparesRows() const {
+    return sizes_.transposed_a || a_depth_ != sizes_.depth;
+  }
   bool InTasks() const {
     return product_.kind != gemm::ProductPlan::Kind::kNone;
   }
-  void MakePlan(int64_t call_rows, int threads);
+  void MakePlan(int threads);
 
   // The offset of the matrix of A for a call.
   int64_t AMatrix(int64_t call) const {
@@ -78,13 +110,18 @@ class FloatPlan final : public Plan {
                 int64_t end,
                 char *scratch,
                 ThreadPool *pool) const;
-  void Pack(const float *b, void *packed, ThreadPool *pool) const;
-  // [K, M] to [M, K].
-  void Transpose(const float *from, float *to, ThreadPool *pool) const;
+  void Pack(const char *b, void *packed, ThreadPool *pool) const;
+  // Writes a matrix of A to `to` with rows of a_depth_ elements: transposes it
+  // if necessary.
+  void PrepareRows(const char *from, char *to, ThreadPool *pool) const;
 
   const FloatKernels kernels_;
   const Sizes sizes_;
+  const int64_t a_size_;  // bytes of an element of A
+  int64_t a_depth_;  // elements of its rows: even if the caller's are bf16, as
+                     // the products read pairs
   int64_t calls_ = 0;          // products to run
+  int64_t call_rows_ = 0;      // of A, in each
   gemm::ProductPlan product_;  // or, where it is none:
   conv::DirectPlan direct_;
   size_t packed_bytes_ = 0;
@@ -94,40 +131,46 @@ class FloatPlan final : public Plan {
 FloatPlan::FloatPlan(const FloatKernels &kernels,
                      const Sizes &sizes,
                      int threads)
-    : kernels_(kernels), sizes_(sizes) {
+    : kernels_(kernels),
+      sizes_(sizes),
+      a_size_(SizeOf(sizes.a_type)),
+      a_depth_(sizes.depth) {
   // If all batches use one B, the batches of an untransposed A are additional
   // rows.
   calls_ = sizes.batches.count;
-  int64_t call_rows = sizes.rows;
+  call_rows_ = sizes.rows;
   if (sizes.batches.b_shared && !sizes.transposed_a &&
       sizes.a_matrices == calls_) {
-    call_rows *= calls_;
+    call_rows_ *= calls_;
     calls_ = 1;
   }
-  if (sizes.transposed_a) {
-    a_bytes_ = Align(Size(sizes.rows * sizes.depth) * sizeof(float));
+  if (kernels.narrows() && sizes.a_type != gemm::Element::kF32) {
+    a_depth_ = (sizes.depth + 1) / 2 * 2;
   }
-  MakePlan(call_rows, threads);
+  if (PreparesRows()) a_bytes_ = Align(Size(call_rows_ * a_depth_ * a_size_));
+  MakePlan(threads);
 }
 
-void FloatPlan::MakePlan(int64_t call_rows, int threads) {
+void FloatPlan::MakePlan(int threads) {
   const size_t depth = Size(sizes_.depth);
   const size_t columns = Size(sizes_.columns);
   const bool narrows = kernels_.narrows();
   if (!narrows) {
     product_ = gemm::PlanProduct(
-        {Size(call_rows), depth, columns, sizes_.transposed_b},
-        {kernels_.arithmetic, kernels_.few_rows, kernels_.transpose}, calls_,
-        threads);
+        {Size(call_rows_), depth, columns, sizes_.transposed_b},
+        {kernels_.arithmetic, kernels_.few_rows, kernels_.transpose->matrix32},
+        calls_, threads);
     if (InTasks()) return;
   }
   conv::DirectRequest request;
-  request.shape = conv::MatrixShape(static_cast<ptrdiff_t>(call_rows),
-                                    static_cast<ptrdiff_t>(sizes_.depth),
+  request.shape = conv::MatrixShape(static_cast<ptrdiff_t>(call_rows_),
+                                    static_cast<ptrdiff_t>(a_depth_),
                                     static_cast<ptrdiff_t>(sizes_.columns));
   request.w_type =
       narrows ? gemm::WeightType::kBf16Pairs : gemm::WeightType::kF32;
   request.arithmetic = kernels_.arithmetic;
+  request.image = sizes_.a_type;
+  request.results = sizes_.c_type;
   request.threads = threads;
   direct_ = conv::PlanDirect(request);
   packed_bytes_ =
@@ -136,38 +179,40 @@ void FloatPlan::MakePlan(int64_t call_rows, int threads) {
 }
 
 void FloatPlan::Run(const Args &args, ThreadPool *pool, void *memory) const {
-  const auto *a = static_cast<const float *>(args.a);
-  const auto *b = static_cast<const float *>(args.b);
-  auto *c = static_cast<float *>(args.c);
+  const auto *a = static_cast<const char *>(args.a);
+  const auto *b = static_cast<const char *>(args.b);
+  auto *c = static_cast<char *>(args.c);
   char *scratch = static_cast<char *>(memory);
-  float *a_rows = reinterpret_cast<float *>(scratch);
+  char *a_rows = scratch;
   scratch += a_bytes_;
   const bool in_tasks = InTasks();
   if (in_tasks && !sizes_.transposed_a) {
-    RunTasks({a, b, c}, 0, calls_, scratch, pool);
+    RunTasks(ProductOf(a, b, c), 0, calls_, scratch, pool);
     return;
   }
   int64_t packed_matrix = -1;
   for (int64_t call = 0; call < calls_; ++call) {
-    const float *a_matrix = a + AMatrix(call);
-    if (sizes_.transposed_a) {
-      Transpose(a_matrix, a_rows, pool);
+    const char *a_matrix = a + AMatrix(call) * a_size_;
+    if (PreparesRows()) {
+      PrepareRows(a_matrix, a_rows, pool);
       a_matrix = a_rows;
     }
     if (in_tasks) {
-      RunTasks({a_matrix, b, c}, call, call + 1, scratch, pool);
+      RunTasks(ProductOf(a_matrix, b, c), call, call + 1, scratch, pool);
       continue;
     }
     const int64_t b_matrix =
         MatrixOfBatch(sizes_.batches, sizes_.batches.b_step, call);
     if (b_matrix != packed_matrix) {
-      Pack(b + b_matrix * sizes_.depth * sizes_.columns, scratch, pool);
+      Pack(b + b_matrix * sizes_.depth * sizes_.columns * SizeOf(sizes_.b_type),
+           scratch, pool);
       packed_matrix = b_matrix;
     }
     conv::Args own;
     own.input = a_matrix;
     own.weights = scratch;
-    own.output = c + call * sizes_.rows * sizes_.columns;
+    own.output =
+        c + call * sizes_.rows * sizes_.columns * SizeOf(sizes_.c_type);
     own.output_stride = Size(sizes_.columns);
     conv::RunDirect(direct_, own, nullptr, pool, scratch + packed_bytes_);
   }
@@ -196,14 +241,15 @@ void FloatPlan::RunTasks(const gemm::ProductArgs &whole,
       });
 }
 
-void FloatPlan::Pack(const float *b, void *packed, ThreadPool *pool) const {
+void FloatPlan::Pack(const char *b, void *packed, ThreadPool *pool) const {
   gemm::PackArgs args;
   args.b = b;
+  args.b_type = sizes_.b_type;
   args.depth = Size(sizes_.depth);
   args.columns = Size(sizes_.columns);
   args.depth_stride = sizes_.transposed_b ? 1 : args.columns;
   args.column_stride = sizes_.transposed_b ? args.depth : 1;
-  args.transpose = kernels_.transpose;
+  args.transpose = kernels_.transpose->matrix32;
   const int64_t panels = static_cast<int64_t>(gemm::PanelCount(args.columns));
   pool->ParallelFor(
       panels, Grain(sizes_.depth * 16), [&](int64_t begin, int64_t end, int) {
@@ -218,28 +264,42 @@ void FloatPlan::Pack(const float *b, void *packed, ThreadPool *pool) const {
       });
 }
 
-void FloatPlan::Transpose(const float *from,
-                          float *to,
-                          ThreadPool *pool) const {
-  // Whole cache lines of the input.
+void FloatPlan::PrepareRows(const char *from,
+                            char *to,
+                            ThreadPool *pool) const {
+  // Whole cache lines of the input, if it is transposed.
   constexpr int64_t kRows = 16;
-  const int64_t rows = sizes_.rows;
+  const transpose::Matrix transpose = a_size_ == sizeof(float)
+                                          ? kernels_.transpose->matrix32
+                                          : kernels_.transpose->matrix16;
+  const int64_t rows = call_rows_;
   const int64_t depth = sizes_.depth;
-  pool->ParallelFor((rows + kRows - 1) / kRows, Grain(depth * kRows),
-                    [&](int64_t begin, int64_t end, int) {
-                      const int64_t first = begin * kRows;
-                      const int64_t count = std::min(rows, end * kRows) - first;
-                      kernels_.transpose(from + first, Size(rows),
-                                         to + first * depth, Size(depth),
-                                         Size(depth), Size(count));
-                    });
+  pool->ParallelFor(
+      (rows + kRows - 1) / kRows, Grain(depth * kRows),
+      [&](int64_t begin, int64_t end, int) {
+        const int64_t first = begin * kRows;
+        const int64_t count = std::min(rows, end * kRows) - first;
+        char *own = to + first * a_depth_ * a_size_;
+        if (sizes_.transposed_a) {
+          transpose(from + first * a_size_, Size(rows), own, Size(a_depth_),
+                    Size(depth), Size(count));
+        }
+        if (a_depth_ == depth) return;
+        auto *row = reinterpret_cast<uint16_t *>(own);
+        const auto *source =
+            reinterpret_cast<const uint16_t *>(from) + first * depth;
+        for (int64_t i = 0; i < count; ++i, row += a_depth_, source += depth) {
+          if (!sizes_.transposed_a) CopyRow(source, Size(depth), row);
+          row[depth] = 0;
+        }
+      });
 }
 
 class Float final : public Strategy {
  public:
   Float(const gemm::Arithmetic *arithmetic, CpuIsa isa)
       : kernels_{arithmetic, gemm::FewRowsKernelsFor(isa),
-                 transpose::KernelsFor(isa)->matrix32} {}
+                 transpose::KernelsFor(isa)} {}
 
   std::unique_ptr<Plan> MakePlan(const Sizes &sizes,
                                  int threads) const override {

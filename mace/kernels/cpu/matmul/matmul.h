@@ -32,6 +32,10 @@ struct Sizes {
   bool transposed_b = false;
   int64_t a_matrices = 0;
   int64_t b_matrices = 0;
+  // Types of the operands and of C; with bf16 arithmetic, each may be kBf16.
+  gemm::Element a_type = gemm::Element::kF32;
+  gemm::Element b_type = gemm::Element::kF32;
+  gemm::Element c_type = gemm::Element::kF32;
 
   int64_t Outputs() const { return batches.count * rows * columns; }
   int64_t Macs() const { return Outputs() * depth; }
@@ -83,7 +87,7 @@ class Strategy {
                                          int threads) const = 0;
 };
 
-// A, B and C are float; `arithmetic` is float or bf16.
+// A, B and C are float, or bf16 if `arithmetic` is bf16.
 std::unique_ptr<Strategy> MakeFloat(const gemm::Arithmetic *arithmetic,
                                     CpuIsa isa);
 // A and B are 8-bit integers, C is int32; `arithmetic` is int8.

@@ -5,6 +5,8 @@
 
 #include "mace/kernels/cpu/vector_math.h"
 
+#define MACE_UNROLL _Pragma("clang loop unroll(full)")
+
 namespace mace::softmax::MACE_ISA {
 
 namespace sv = simd::MACE_ISA;
@@ -86,6 +88,57 @@ void LongRows(const float *x, float *y, size_t rows, size_t n, bool log) {
   }
 }
 
+// Rows of up to kShortVectors vectors stay in registers. With vectors of 4
+// elements, few rows are so short.
+constexpr bool kHasShortRows = sv::kLanes >= 8;
+constexpr size_t kShortVectors = 4;
+
+// The sum or maximum of all vectors.
+template <int kVectors, typename F>
+MACE_SIMD_INLINE sv::V FoldAll(const sv::V (&v)[kVectors], F f) {
+  if constexpr (kVectors == 2) return f(v[0], v[1]);
+  if constexpr (kVectors == 3) return f(f(v[0], v[1]), v[2]);
+  if constexpr (kVectors == 4) return f(f(v[0], v[1]), f(v[2], v[3]));
+}
+
+// Rows of at least kLanes and more than (kVectors - 1) * kLanes elements. The
+// last vector is the last kLanes elements of the row and overlaps the one
+// before: a store of part of a vector would delay the load of the next row,
+// because processors compare their addresses as if they were whole.
+template <int kVectors>
+void ShortRows(const float *x, float *y, size_t rows, size_t n, bool log) {
+  constexpr int kLast = kVectors - 1;
+  const auto at = [n](int k) {
+    return k < kLast ? static_cast<size_t>(k * sv::kLanes) : n - sv::kLanes;
+  };
+  const sv::VI is_new =
+      sv::Iota() >= sv::SetInt(kVectors * sv::kLanes - static_cast<int>(n));
+  for (size_t row = 0; row < rows; ++row, x += n, y += n) {
+    sv::V v[kVectors];
+    MACE_UNROLL for (int k = 0; k < kVectors; ++k) v[k] = sv::Load(x + at(k));
+    const sv::V max = sv::Set(sv::ReduceMax(
+        FoldAll<kVectors>(v, [](sv::V a, sv::V b) { return sv::Max(a, b); })));
+    sv::V e[kVectors];
+    MACE_UNROLL for (int k = 0; k < kVectors; ++k) {
+      v[k] = v[k] - max;
+      e[k] = sv::Exp(v[k]);
+    }
+    const sv::V last = e[kLast];
+    e[kLast] = sv::Select(is_new, last, sv::Zero());
+    const float sum = sv::ReduceAdd(
+        FoldAll<kVectors>(e, [](sv::V a, sv::V b) { return a + b; }));
+    e[kLast] = last;
+    if (log) {
+      const sv::V log_sum = sv::Log(sv::Set(sum));
+      MACE_UNROLL for (int k = 0; k < kVectors; ++k) e[k] = v[k] - log_sum;
+    } else {
+      const sv::V scale = sv::Set(1.0f / sum);
+      MACE_UNROLL for (int k = 0; k < kVectors; ++k) e[k] = e[k] * scale;
+    }
+    MACE_UNROLL for (int k = 0; k < kVectors; ++k) sv::Store(y + at(k), e[k]);
+  }
+}
+
 constexpr size_t kStretch = 128;
 
 // One vector of neighbouring columns.
@@ -160,10 +213,82 @@ void NarrowRows(const float *x, float *y, size_t rows, size_t n, bool log) {
 }
 
 void Rows(const float *x, float *y, size_t rows, size_t n, bool log) {
-  if (n <= kNarrow) {
-    NarrowRows(x, y, rows, n, log);
+  if (n <= kNarrow) return NarrowRows(x, y, rows, n, log);
+  if constexpr (kHasShortRows) {
+    switch ((n + sv::kLanes - 1) / sv::kLanes) {
+      case 2:
+        return ShortRows<2>(x, y, rows, n, log);
+      case 3:
+        return ShortRows<3>(x, y, rows, n, log);
+      case kShortVectors:
+        return ShortRows<kShortVectors>(x, y, rows, n, log);
+      default:
+        break;
+    }
+  }
+  LongRows(x, y, rows, n, log);
+}
+
+// The lanes of v that belong to the same column, combined: lane l to column
+// l % columns.
+template <typename F>
+MACE_SIMD_INLINE sv::V FoldColumns(sv::V v, size_t columns, F f) {
+  alignas(64) float lanes[sv::kLanes];
+  sv::Store(lanes, v);
+  for (size_t c = 0; c < columns; ++c) {
+    float all = lanes[c];
+    for (size_t l = c + columns; l < sv::kLanes; l += columns) {
+      all = f(all, lanes[l]);
+    }
+    for (size_t l = c; l < sv::kLanes; l += columns) lanes[l] = all;
+  }
+  return sv::Load(lanes);
+}
+
+// All columns of a dense matrix with so few that several of its rows are one
+// vector; kLanes is a multiple of `columns`. Stores of one row each, parts of
+// vectors, would delay the loads of the next one as in ShortRows.
+[[maybe_unused]] void DenseColumns(
+    const float *x, float *y, size_t n, size_t columns, bool log) {
+  const size_t count = n * columns;
+  const size_t whole = count / sv::kLanes * sv::kLanes;
+  const int left = static_cast<int>(count - whole);
+  sv::V max = sv::Set(-__builtin_inff());
+  for (size_t i = 0; i < whole; i += sv::kLanes) {
+    max = sv::Max(max, sv::Load(x + i));
+  }
+  if (left > 0) {
+    max = sv::Max(max,
+                  FirstOr(sv::LoadN(x + whole, left), left, -__builtin_inff()));
+  }
+  max = FoldColumns(max, columns, [](float a, float b) {
+    // A NaN may be lost here, as in RowMax.
+    return a > b ? a : b;
+  });
+  sv::V sum = sv::Zero();
+  for (size_t i = 0; i < whole;) {
+    const size_t end =
+        whole - i < kStretch * sv::kLanes ? whole : i + kStretch * sv::kLanes;
+    sv::V part = sv::Zero();
+    for (; i < end; i += sv::kLanes) {
+      const sv::V e = sv::Exp(sv::Load(x + i) - max);
+      part = part + e;
+      if (!log) sv::Store(y + i, e);
+    }
+    sum = sum + part;
+  }
+  if (left > 0) {
+    const sv::V e = sv::Exp(sv::LoadN(x + whole, left) - max);
+    sum = sum + FirstOr(e, left, 0.0f);
+    if (!log) sv::StoreN(y + whole, e, left);
+  }
+  sum = FoldColumns(sum, columns, [](float a, float b) { return a + b; });
+  if (log) {
+    const sv::V log_sum = sv::Log(sum);
+    Map(x, y, count, [=](sv::V v) { return v - max - log_sum; });
   } else {
-    LongRows(x, y, rows, n, log);
+    const sv::V scale = 1.0f / sum;
+    Map(y, y, count, [=](sv::V v) { return v * scale; });
   }
 }
 
@@ -173,6 +298,12 @@ void Columns(const float *x,
              size_t stride,
              size_t columns,
              bool log) {
+  if constexpr (kHasShortRows) {
+    if (stride == columns && columns < sv::kLanes &&
+        sv::kLanes % columns == 0) {
+      return DenseColumns(x, y, n, columns, log);
+    }
+  }
   size_t c = 0;
   for (; c + sv::kLanes <= columns; c += sv::kLanes) {
     ColumnVector<true>(x + c, y + c, n, stride, sv::kLanes, log);
