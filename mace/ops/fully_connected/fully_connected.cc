@@ -30,6 +30,11 @@ MaceStatus InferFullyConnectedShapes(const FullyConnectedAttributes &attributes,
   }
   Shape output = input;
   output[output.rank() - 1] = weights.shape[0];
+  const Tensor *residual = context->input(kFullyConnectedResidualInput);
+  if (residual != nullptr && residual->shape != output) {
+    return InvalidArgs("residual has shape ", residual->shape.ToString(),
+                       " but the output ", output.ToString());
+  }
   return SetOutput(context, kFullyConnectedOutputOutput, output,
                    DataType::kFloat32);
 }

@@ -13,7 +13,7 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
-from mace.python.tools.ir.shapes import compatible
+from mace.python.tools.ir.shapes import compatible, format_shape
 
 
 class FullyConnected(OpRules):
@@ -32,11 +32,16 @@ class FullyConnected(OpRules):
             return [OutputType(x.dtype, None)]
         if not x.shape or not compatible(x.shape[-1:], (depth,)):
             raise ValueError(f"the innermost dimension must be {depth}")
-        return [OutputType(x.dtype, (*x.shape[:-1], out))]
+        shape = (*x.shape[:-1], out)
+        residual = op.get_input(3)
+        if residual is not None and not compatible(residual.shape, shape):
+            raise ValueError(f"the residual must be {format_shape(shape)}")
+        return [OutputType(x.dtype, shape)]
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x, weights = (np.asarray(i, np.float64) for i in inputs[:2])
         result = x @ weights.T
-        if len(inputs) > 2:
-            result = result + inputs[2]
+        for added in inputs[2:]:  # bias and residual
+            if added is not None:
+                result = result + added
         return [activate(op, result)]

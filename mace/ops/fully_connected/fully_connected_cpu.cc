@@ -27,6 +27,7 @@ class FullyConnectedOp final : public CpuOp {
     const Shape &input = context->input(kFullyConnectedInputInput)->shape;
     const Tensor &weights = *context->input(kFullyConnectedWeightsInput);
     const int64_t rows = input.Elements(0, input.rank() - 1);
+    context->AllowStridedInput(kFullyConnectedResidualInput);
     conv::Request request;
     request.shape = conv::MatrixShape(static_cast<ptrdiff_t>(rows),
                                       static_cast<ptrdiff_t>(weights.shape[1]),
@@ -35,7 +36,7 @@ class FullyConnectedOp final : public CpuOp {
     request.results = ElementOf(type_);
     ConvOpPlan::Settings settings;
     settings.ports = {kFullyConnectedInputInput, kFullyConnectedWeightsInput,
-                      kFullyConnectedBiasInput};
+                      kFullyConnectedBiasInput, kFullyConnectedResidualInput};
     settings.images = false;
     settings.macs = rows * weights.shape.Elements();
     settings.activation = &activation_;

@@ -152,6 +152,44 @@ TEST(FullyConnectedTest, Bf16Arithmetic) {
   }
 }
 
+// All numbers are multiples of 1/64 or of 1/4, and exact in 16 bits.
+TEST(FullyConnectedTest, AddsAResidualBeforeTheActivation) {
+  Random random(9);
+  auto exact = [&random](const Shape &shape, int32_t most, float unit) {
+    std::vector<float> values;
+    for (int32_t i : random.Ints(shape, -most, most).ints()) {
+      values.push_back(static_cast<float>(i) * unit);
+    }
+    return Value::Floats(shape, values);
+  };
+  // 1100 is more than a K-block.
+  for (int64_t depth : {33, 1100}) {
+    for (int64_t rows : {1, 7}) {
+      const Value x = exact({2, rows, depth}, 8, 1.0f / 64);
+      const Value w = exact({50, depth}, 8, 1.0f / 64);
+      const Value b = exact({50}, 16, 0.25f);
+      const Value residual = exact({2, rows, 50}, 16, 0.25f);
+      const std::vector<float> added = residual.floats();
+      std::vector<double> expected = Multiply(x, w, b.floats());
+      for (size_t i = 0; i < expected.size(); ++i) {
+        expected[i] = std::max(expected[i] + added[i], 0.0);
+      }
+      const auto finished = [&](OpCase op_case) {
+        return op_case.Constant(b).Input(residual).String("activation", "RELU");
+      };
+      const auto product = [&] { return OpCase("FullyConnected").Input(x); };
+      ExpectFloats(finished(product().Packed(w)), residual.shape, expected,
+                   kTolerance);
+      ExpectFloats(
+          finished(product().PackedPairs(w)).ComputeIn(Precision::kBfloat16),
+          residual.shape, expected, {1e-5, 0x1p-8});
+      ExpectFloats(finished(product().Packed(w, 1, DataType::kFloat16))
+                       .ComputeIn(Precision::kFloat16),
+                   residual.shape, expected, {0.02, 0x1p-8});
+    }
+  }
+}
+
 // Integers whose sums fp16 can represent: up to 4 * 301.
 TEST(FullyConnectedTest, Fp16Arithmetic) {
   Random random(7);
@@ -215,6 +253,12 @@ TEST(FullyConnectedTest, NamesWhatDoesNotFit) {
                   .Input(random.Floats({2, 24}))
                   .Packed(random.Floats({8, 4, 6})),
               MaceStatus::MACE_INVALID_ARGS, "expected [O, K]");
+  ExpectError(OpCase("FullyConnected")
+                  .Input(random.Floats({2, 24}))
+                  .Packed(w)
+                  .Constant(random.Floats({8}))
+                  .Input(random.Floats({1, 8})),
+              MaceStatus::MACE_INVALID_ARGS, "[2, 8]");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fuses the addition of a residual block's shortcut into its convolution."""
+"""Fuses the addition of a residual block's shortcut into its last product."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RESIDUAL = 3
 
 
 class FuseResidual(Pass):
-    """Conv2D followed by a sum of equal shapes to Conv2D with residual."""
+    """Conv2D or FullyConnected, and a sum of equal shapes, to one with residual."""
 
     name = "fuse_residual"
     requires = ("fold_affine_forward",)
@@ -32,28 +32,28 @@ def _rewrite(graph: Graph, op: Op, place: dict[Op, int]) -> bool:
     if has_activation(op) or a is b:
         return False
     choices = [
-        (conv, other)
-        for conv, other in ((_convolution(graph, a), b), (_convolution(graph, b), a))
-        if conv is not None and _fits(conv, other)
+        (product, other)
+        for product, other in ((_product(graph, a), b), (_product(graph, b), a))
+        if product is not None and _fits(product, other)
     ]
     if not choices:
         return False
-    # The later convolution: the other operand is then already computed, so no tensor is
+    # The later product: the other operand is then already computed, so no tensor is
     # needed longer than before.
-    conv, other = max(choices, key=lambda choice: place.get(choice[0], 0))
-    graph.merge_into(conv, op)
-    conv.set_input(_RESIDUAL, other)
+    product, other = max(choices, key=lambda choice: place.get(choice[0], 0))
+    graph.merge_into(product, op)
+    product.set_input(_RESIDUAL, other)
     return True
 
 
-def _convolution(graph: Graph, value: Value) -> Op | None:
-    conv = producer(value, "Conv2D")
-    if conv is None or conv.get_input(_RESIDUAL) is not None:
+def _product(graph: Graph, value: Value) -> Op | None:
+    op = producer(value, "Conv2D") or producer(value, "FullyConnected")
+    if op is None or op.get_input(_RESIDUAL) is not None:
         return None
-    if has_activation(conv) or only_reader(graph, value) is None:
+    if has_activation(op) or only_reader(graph, value) is None:
         return None
-    return conv
+    return op
 
 
-def _fits(conv: Op, other: Value) -> bool:
-    return not other.is_constant and same_shape(conv.output.shape, other.shape)
+def _fits(product: Op, other: Value) -> bool:
+    return not other.is_constant and same_shape(product.output.shape, other.shape)

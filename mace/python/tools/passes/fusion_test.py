@@ -168,6 +168,18 @@ def test_residual_block_is_two_convolutions() -> None:
     assert graph.ops[1].input(3) is graph.inputs[0]
 
 
+def test_residual_of_a_matrix_product() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b, 2, 5, 8)
+        w = b.constant("w", random(rng, 8, 8))
+        y = b.one("MatMul", [x, w], None, None, "matmul")
+        y = _eltwise(b, "ADD", y, b.constant("b", random(rng, 8)))
+        b.output(_eltwise(b, "ADD", y, x), "y")
+
+    op = _only(build, "FullyConnected")
+    assert op.get_input(2) is not None and op.get_input(3) is op.input(0)
+
+
 def test_residual_of_two_convolutions_joins_the_later() -> None:
     def build(b: GraphBuilder, rng: np.random.Generator) -> None:
         x = _input(b)
