@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mace.python.tools.ir import Graph, Op, Value
+from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
 from mace.python.tools.ir.shapes import same_shape
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import has_activation, only_reader, producer
@@ -13,7 +14,9 @@ _RESIDUAL = 3
 
 
 class FuseResidual(Pass):
-    """Conv2D or FullyConnected, and a sum of equal shapes, to one with residual."""
+    """Conv2D or FullyConnected, perhaps Reshape, and a sum of equal shapes to one
+    with residual.
+    """
 
     name = "fuse_residual"
     requires = ("fold_affine_forward",)
@@ -32,21 +35,33 @@ def _rewrite(graph: Graph, op: Op, place: dict[Op, int]) -> bool:
     if has_activation(op) or a is b:
         return False
     choices = [
-        (product, other)
-        for product, other in ((_product(graph, a), b), (_product(graph, b), a))
-        if product is not None and _fits(product, other)
+        (product, value, other)
+        for value, other in ((a, b), (b, a))
+        for product in [_product(graph, value)]
+        if product is not None and _fits(product, value, other)
     ]
     if not choices:
         return False
     # The later product: the other operand is then already computed, so no tensor is
     # needed longer than before.
-    product, other = max(choices, key=lambda choice: place.get(choice[0], 0))
-    graph.merge_into(product, op)
+    product, value, other = max(choices, key=lambda choice: place.get(choice[0], 0))
+    last = value.producer
+    assert last is not None
+    if last is not product:  # a Reshape
+        other = _reshaped(graph, other, product.output)
+        product.output.source = None
+    graph.merge_into(last, op)
     product.set_input(_RESIDUAL, other)
     return True
 
 
 def _product(graph: Graph, value: Value) -> Op | None:
+    """The product that makes `value`, perhaps with another shape."""
+    if only_reader(graph, value) is None:
+        return None
+    reshape = producer(value, "Reshape")
+    if reshape is not None:
+        value = reshape.input(0)
     op = producer(value, "Conv2D") or producer(value, "FullyConnected")
     if op is None or op.get_input(_RESIDUAL) is not None:
         return None
@@ -55,5 +70,16 @@ def _product(graph: Graph, value: Value) -> Op | None:
     return op
 
 
-def _fits(product: Op, other: Value) -> bool:
-    return not other.is_constant and same_shape(product.output.shape, other.shape)
+def _fits(product: Op, value: Value, other: Value) -> bool:
+    if other.is_constant or not same_shape(value.shape, other.shape):
+        return False
+    shape = product.output.shape
+    return shape is not None and reshape_attribute(other.shape, shape) is not None
+
+
+def _reshaped(graph: Graph, other: Value, like: Value) -> Value:
+    name = graph.unique_name(f"{other.name}/residual")
+    made = graph.add_value(name, other.dtype, like.shape)
+    shape = reshape_attribute(other.shape, like.shape or ())
+    graph.add_op("Reshape", [other], [made], {"shape": shape}, name)
+    return made

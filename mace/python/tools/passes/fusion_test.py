@@ -180,6 +180,18 @@ def test_residual_of_a_matrix_product() -> None:
     assert op.get_input(2) is not None and op.get_input(3) is op.input(0)
 
 
+def test_residual_of_a_reshaped_matrix_product() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b, 1, 5, 8)
+        y = b.one("Reshape", [x], None, {"shape": [5, 8]}, "rows")
+        y = b.one("MatMul", [y, b.constant("w", random(rng, 8, 8))], None, None, "mm")
+        y = b.one("Reshape", [y], None, {"shape": [1, 5, 8]}, "back")
+        b.output(_eltwise(b, "ADD", x, y), "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {"FullyConnected": 1, "Reshape": 2}
+
+
 def test_residual_of_two_convolutions_joins_the_later() -> None:
     def build(b: GraphBuilder, rng: np.random.Generator) -> None:
         x = _input(b)
