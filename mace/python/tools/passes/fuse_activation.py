@@ -15,7 +15,7 @@ from mace.python.tools.passes.match import (
 
 
 class FuseActivation(Pass):
-    """Activation into any operator that declares the attribute."""
+    """Activation, perhaps after Reshape, into any operator with the attribute."""
 
     name = "fuse_activation"
     requires = ("fuse_residual",)
@@ -25,16 +25,28 @@ class FuseActivation(Pass):
         for op in graph.ops:
             if op not in graph or op.type != "Activation":
                 continue
-            before = op.input(0).producer
-            if before is None or only_reader(graph, op.input(0)) is not op:
+            last = op.input(0).producer
+            if last is None or only_reader(graph, op.input(0)) is not op:
                 continue
+            before = _before_reshape(graph, last)
             # The slopes of PRELU are an input, which other operators do not have.
-            if not _takes_activation(before) or op.get_input(1) is not None:
+            if before is None or op.get_input(1) is not None:
+                continue
+            if not _takes_activation(before):
                 continue
             before.attrs.update(activation_attrs(op))  # type: ignore[arg-type]
-            graph.merge_into(before, op)
+            if before is not last:
+                before.output.source = None
+            graph.merge_into(last, op)
             count += 1
         return count
+
+
+def _before_reshape(graph: Graph, op: Op) -> Op | None:
+    """The operator itself, or the one before if it is a Reshape."""
+    if op.type != "Reshape":
+        return op
+    return op.input(0).producer if only_reader(graph, op.input(0)) is op else None
 
 
 def _takes_activation(op: Op) -> bool:

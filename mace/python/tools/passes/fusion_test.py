@@ -216,6 +216,17 @@ def test_residual_that_broadcasts_stays_a_sum() -> None:
     assert types(rewrite(build))["Eltwise"] == 1
 
 
+def test_activation_fuses_through_a_reshape() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _conv(b, rng, _input(b))
+        y = b.one("Reshape", [y], None, {"shape": [2, 20, 6]}, "reshape")
+        b.output(_act(b, y, "GELU"), "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {"Conv2D": 1, "Reshape": 1}
+    assert graph.ops[0].attr("activation") == "GELU"
+
+
 def test_activation_with_slopes_stays() -> None:
     def build(b: GraphBuilder, rng: np.random.Generator) -> None:
         y = _conv(b, rng, _input(b))
