@@ -14,6 +14,7 @@
 //   Erf       4 ulp   +-1 beyond 3.95
 //   Softplus  4 ulp
 //   Gelu, GeluTanh  5e-7 absolute, 4 ulp above 1
+//   GeluBf16  1.3e-4 of the result
 //   Sin, Cos  2e-7 absolute; beyond 6000 those of the C library
 //   Pow       1 ulp   all special cases as in C; on Armv7 the C library's
 //   FloorMod  1 ulp   the remainder with the sign of the divisor
@@ -191,6 +192,27 @@ MACE_SIMD_INLINE V Gelu(V x) {
   p = Fma(p, t, Set(-0.45916205644607544f));
   p = Fma(p, t, Set(-1.1511110067367554f));
   return Max(x, Zero()) - t * Exp2Neg(Fma(p, t, Set(-1.0f)));
+}
+
+// The same for results of bf16: fewer steps, error 1.3e-4 of the result.
+MACE_SIMD_INLINE V GeluBf16(V x) {
+  const V t = GeluArgument(x);
+  V p = Set(2.3433234673575498e-05f);
+  p = Fma(p, t, Set(-0.0006197390612214804f));
+  p = Fma(p, t, Set(0.007260350976139307f));
+  p = Fma(p, t, Set(-0.05141860619187355f));
+  p = Fma(p, t, Set(-0.46086356043815613f));
+  p = Fma(p, t, Set(-1.1504803895950317f));
+  p = Fma(p, t, Set(-1.0f));
+  const V magic = Set(12582912.0f);
+  const V shifted = p + magic;
+  const V r = p - (shifted - magic);
+  V e = Set(0.0551716648042202f);
+  e = Fma(e, r, Set(0.2426111251115799f));
+  e = Fma(e, r, Set(0.6932609677314758f));
+  e = Fma(e, r, Set(0.9999280571937561f));
+  const V q = AsFloat(AsInt(e) + (AsInt(shifted) << 23));
+  return Fma(-t, q, Max(x, Zero()));
 }
 
 // x / 2 (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), is x sigmoid(2 u):

@@ -19,6 +19,7 @@ class ActivationOp final : public CpuOp {
     params_ = ActivationParams(attributes);
     kernels_ = activation::KernelsFor(isa());
     half_ = HalfActivations::Of(context->hints(), isa());
+    bf16_kernels_ = activation::Bf16KernelsFor(isa());
     const Tensor *slope = context->constant(kActivationSlopeInput);
     const bool prelu = params_.kind == activation::Kind::kPrelu;
     if (prelu && slope != nullptr && slope->elements() == 1) {
@@ -78,6 +79,9 @@ class ActivationOp final : public CpuOp {
     const bool prelu = params_.kind == activation::Kind::kPrelu;
     const float *slope =
         prelu ? context->input(kActivationSlopeInput)->As<float>() : nullptr;
+    const bool gelu = input->data_type == DataType::kBfloat16 &&
+                      bf16_kernels_ != nullptr &&
+                      params_.kind == activation::Kind::kGelu;
     const bool dense = input->row_stride == 0 && output->row_stride == 0;
     const int64_t row_length =
         dense && !prelu ? kHalfBlock : input->row_length();
@@ -92,6 +96,11 @@ class ActivationOp final : public CpuOp {
           for (int64_t row = begin; row < end; ++row) {
             const int64_t count =
                 std::min(row_length, elements - row * row_length);
+            if (gelu) {
+              bf16_kernels_->gelu(x + row * x_stride, y + row * y_stride,
+                                  static_cast<size_t>(count));
+              continue;
+            }
             ForHalfBlocks(*half_.convert, x + row * x_stride,
                           y + row * y_stride, count,
                           [&](int64_t at, float *block, size_t n) {
@@ -133,6 +142,7 @@ class ActivationOp final : public CpuOp {
   activation::Params params_;
   const activation::Kernels *kernels_ = nullptr;
   HalfActivations half_;
+  const activation::Bf16Kernels *bf16_kernels_ = nullptr;  // may be null
 };
 
 }  // namespace

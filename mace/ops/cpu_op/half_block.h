@@ -25,10 +25,14 @@ struct HalfActivations {
   const convert::HalfKernels *convert = nullptr;  // null: it does not use them
 
   static HalfActivations Of(const DeploymentHints &hints, CpuIsa isa) {
-    const convert::Kernels *kernels = convert::KernelsFor(isa);
-    if (hints.precision == Precision::kFloat16) return {&kernels->f16};
-    if (hints.precision == Precision::kBfloat16) return {&kernels->bf16};
-    return {};
+    switch (hints.precision) {
+      case Precision::kFloat16:
+        return {&convert::KernelsFor(isa)->f16};
+      case Precision::kBfloat16:
+        return {convert::Bf16ActivationsFor(isa)};
+      default:
+        return {};
+    }
   }
 };
 

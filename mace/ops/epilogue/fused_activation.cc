@@ -31,7 +31,9 @@ MaceStatus FusedActivation::Init(const OperatorDef &def,
       return MaceStatus();
     default:
       kernels_ = activation::KernelsFor(isa);
-      convert_ = convert::KernelsFor(isa);
+      fp16_ = &convert::KernelsFor(isa)->f16;
+      bf16_ = convert::Bf16ActivationsFor(isa);
+      bf16_kernels_ = activation::Bf16KernelsFor(isa);
       return MaceStatus();
   }
 }
@@ -61,10 +63,18 @@ void FusedActivation::Apply(uint16_t *result,
     columns *= rows;
     rows = 1;
   }
+  if (type == DataType::kBfloat16 && bf16_kernels_ != nullptr &&
+      params_.kind == activation::Kind::kGelu) {
+    for (ptrdiff_t row = 0; row < rows; ++row) {
+      uint16_t *run = result + row * stride;
+      bf16_kernels_->gelu(run, run, static_cast<size_t>(columns));
+    }
+    return;
+  }
   constexpr ptrdiff_t kAtOnce = 512;
   float some[kAtOnce];
   const convert::HalfKernels &of =
-      type == DataType::kBfloat16 ? convert_->bf16 : convert_->f16;
+      type == DataType::kBfloat16 ? *bf16_ : *fp16_;
   for (ptrdiff_t row = 0; row < rows; ++row) {
     for (ptrdiff_t at = 0; at < columns; at += kAtOnce) {
       uint16_t *run = result + row * stride + at;

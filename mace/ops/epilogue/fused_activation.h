@@ -72,7 +72,10 @@ class FusedActivation final : public conv::OutputActivation {
  private:
   activation::Params params_;
   const activation::Kernels *kernels_ = nullptr;  // null if Apply does nothing
-  const convert::Kernels *convert_ = nullptr;     // null if Apply does nothing
+  // Likewise.
+  const convert::HalfKernels *fp16_ = nullptr;
+  const convert::HalfKernels *bf16_ = nullptr;
+  const activation::Bf16Kernels *bf16_kernels_ = nullptr;  // may be null
   bool clamp_ = false;
   float high_ = 0.0f;
 };

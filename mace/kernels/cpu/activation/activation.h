@@ -52,6 +52,15 @@ struct Kernels {
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
 
+// For numbers of bf16, without conversions to float in memory; y may equal x.
+struct Bf16Kernels {
+  // kGelu, to 1.3e-4 of the result, before it is rounded to 2^-8 of it.
+  void (*gelu)(const uint16_t *x, uint16_t *y, size_t n);
+};
+
+// Null if the ISA has no instructions for bf16.
+const Bf16Kernels *Bf16KernelsFor(CpuIsa isa);
+
 }  // namespace mace::activation
 
 #endif  // MACE_KERNELS_CPU_ACTIVATION_ACTIVATION_H_

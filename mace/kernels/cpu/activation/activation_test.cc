@@ -196,5 +196,41 @@ TEST(ActivationTest, PreluTakesASlopePerChannel) {
   }
 }
 
+// Every number of bf16. The results are rounded to 2^-8 of them.
+TEST(ActivationTest, GeluOfBf16) {
+  for (CpuIsa isa : RunnableIsasAndExtensions()) {
+    const activation::Bf16Kernels *kernels = activation::Bf16KernelsFor(isa);
+    if (kernels == nullptr) continue;
+    std::vector<uint16_t> x(65536);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
+    std::vector<uint16_t> y(x.size() + 1, 0xdead);
+    kernels->gelu(x.data(), y.data(), x.size());
+    EXPECT_EQ(y.back(), 0xdead);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double value = double{FromBf16(x[i])};
+      const double found = double{FromBf16(y[i])};
+      if (std::isnan(value)) {
+        EXPECT_TRUE(std::isnan(found)) << i;
+        continue;
+      }
+      const double want = std::isinf(value) && value < 0
+                              ? 0.0
+                              : value / 2 * std::erfc(-value / std::sqrt(2.0));
+      if (want == found) continue;  // Inf
+      // Below -6, the result is less than 1e-8.
+      EXPECT_NEAR(found, want, std::fabs(want) * (0x1p-8 + 1.4e-4) + 1e-8)
+          << value;
+    }
+    // Tails have the same bits.
+    for (size_t count : {1, 15, 17, 31}) {
+      std::vector<uint16_t> part(x.begin() + 0x3f80, x.begin() + 0x3f80 + 32);
+      kernels->gelu(part.data(), part.data(), count);
+      for (size_t i = 0; i < part.size(); ++i) {
+        EXPECT_EQ(part[i], i < count ? y[0x3f80 + i] : x[0x3f80 + i]);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mace

@@ -40,6 +40,11 @@ struct Kernels {
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
 
+// The conversions between float and bf16 for activations, which are faster on
+// some ISAs than those of Kernels: subnormal numbers may become 0, as in
+// products of bf16. Never null for an ISA other than CpuIsa::kNone.
+const HalfKernels *Bf16ActivationsFor(CpuIsa isa);
+
 }  // namespace mace::convert
 
 #endif  // MACE_KERNELS_CPU_CONVERT_CONVERT_H_

@@ -269,9 +269,10 @@ void FloatPlan::PrepareRows(const char *from,
                             ThreadPool *pool) const {
   // Whole cache lines of the input, if it is transposed.
   constexpr int64_t kRows = 16;
-  const transpose::Matrix transpose = a_size_ == sizeof(float)
-                                          ? kernels_.transpose->matrix32
-                                          : kernels_.transpose->matrix16;
+  const transpose::Matrix transpose =
+      !gemm::kBf16Exists || a_size_ == sizeof(float)
+          ? kernels_.transpose->matrix32
+          : kernels_.transpose->matrix16;
   const int64_t rows = call_rows_;
   const int64_t depth = sizes_.depth;
   pool->ParallelFor(
@@ -284,7 +285,7 @@ void FloatPlan::PrepareRows(const char *from,
           transpose(from + first * a_size_, Size(rows), own, Size(a_depth_),
                     Size(depth), Size(count));
         }
-        if (a_depth_ == depth) return;
+        if (!gemm::kBf16Exists || a_depth_ == depth) return;
         auto *row = reinterpret_cast<uint16_t *>(own);
         const auto *source =
             reinterpret_cast<const uint16_t *>(from) + first * depth;
