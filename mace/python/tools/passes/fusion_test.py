@@ -170,7 +170,7 @@ def test_residual_block_is_two_convolutions() -> None:
 
 def test_residual_of_a_matrix_product() -> None:
     def build(b: GraphBuilder, rng: np.random.Generator) -> None:
-        x = _input(b, 2, 5, 8)
+        x = _input(b, 2, 70, 8)
         w = b.constant("w", random(rng, 8, 8))
         y = b.one("MatMul", [x, w], None, None, "matmul")
         y = _eltwise(b, "ADD", y, b.constant("b", random(rng, 8)))
@@ -180,12 +180,22 @@ def test_residual_of_a_matrix_product() -> None:
     assert op.get_input(2) is not None and op.get_input(3) is op.input(0)
 
 
+def test_residual_of_a_matrix_product_of_few_rows_stays_a_sum() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b, 2, 5, 8)
+        w = b.constant("w", random(rng, 8, 8))
+        y = b.one("MatMul", [x, w], None, None, "matmul")
+        b.output(_eltwise(b, "ADD", y, x), "y")
+
+    assert types(rewrite(build)) == {"FullyConnected": 1, "Eltwise": 1}
+
+
 def test_residual_of_a_reshaped_matrix_product() -> None:
     def build(b: GraphBuilder, rng: np.random.Generator) -> None:
-        x = _input(b, 1, 5, 8)
-        y = b.one("Reshape", [x], None, {"shape": [5, 8]}, "rows")
+        x = _input(b, 1, 140, 8)
+        y = b.one("Reshape", [x], None, {"shape": [140, 8]}, "rows")
         y = b.one("MatMul", [y, b.constant("w", random(rng, 8, 8))], None, None, "mm")
-        y = b.one("Reshape", [y], None, {"shape": [1, 5, 8]}, "back")
+        y = b.one("Reshape", [y], None, {"shape": [1, 140, 8]}, "back")
         b.output(_eltwise(b, "ADD", x, y), "y")
 
     graph = rewrite(build)
