@@ -166,6 +166,13 @@ MACE_SIMD_INLINE VU SetBf16Pair(const uint16_t *p) {
   __builtin_memcpy(&bits, p, sizeof(bits));
   return reinterpret_cast<VU>(_mm512_set1_epi32(bits));
 }
+// Of the 8 pairs at p, the one that each lane selects.
+MACE_SIMD_INLINE VU SpreadBf16Pairs(const uint16_t *p, VI lanes) {
+  __m256i pairs;
+  __builtin_memcpy(&pairs, p, sizeof(pairs));
+  return reinterpret_cast<VU>(_mm512_permutexvar_epi32(
+      reinterpret_cast<__m512i>(lanes), _mm512_zextsi256_si512(pairs)));
+}
 // acc + the second products + the first products, each step rounded to nearest;
 // subnormal numbers count as 0.
 MACE_SIMD_INLINE V DotBf16Pairs(V acc, VU a, VU b) {

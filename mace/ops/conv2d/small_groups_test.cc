@@ -137,6 +137,44 @@ TEST(SmallGroupsTest, Fp16Arithmetic) {
   }
 }
 
+Value WholeNumbers(Random *random, const Shape &shape) {
+  std::vector<float> values;
+  for (const int32_t x : random->Ints(shape, -1, 1).ints()) {
+    values.push_back(static_cast<float>(x));
+  }
+  return Value::Floats(shape, values);
+}
+
+// Sums of whole numbers up to 256 are exact in bf16.
+TEST(SmallGroupsTest, Bf16Arithmetic) {
+  struct Kind {
+    int64_t groups;
+    int64_t channels;
+    int64_t stride;
+    bool small;
+  };
+  Random random(6);
+  for (const Kind &kind :
+       {Kind{7, 4, 1, true}, Kind{5, 8, 1, true}, Kind{5, 8, 2, true},
+        Kind{3, 16, 2, true}, Kind{2, 24, 1, true}, Kind{2, 24, 2, false},
+        Kind{5, 3, 1, false}, Kind{1, 8, 1, false}}) {
+    Problem p(&random, kind.groups, kind.channels, kind.channels, kind.stride);
+    p.x = WholeNumbers(&random, p.x.shape);
+    p.f = WholeNumbers(&random, p.f.shape);
+    p.b = WholeNumbers(&random, p.b.shape);
+    const OpCase op_case =
+        p.Attributes(OpCase("Conv2D").Input(p.x).PackedPairs(p.f, kind.groups))
+            .ComputeIn(Precision::kBfloat16);
+    ExpectFloats(op_case, p.OutputShape(), p.Sums(), kConvTolerance);
+    for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
+      // AMX keeps its products.
+      if (CpuIsaName(result.isa) != std::string("avx512_bf16")) continue;
+      EXPECT_EQ(result.result.kernel_name == "small groups in bf16", kind.small)
+          << result.result.kernel_name;
+    }
+  }
+}
+
 // Convolutions that the strategy does not support.
 TEST(SmallGroupsTest, OthersAreProducts) {
   Random random(4);

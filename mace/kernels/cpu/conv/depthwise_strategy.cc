@@ -13,6 +13,7 @@
 #include "mace/core/base/logging.h"
 #include "mace/kernels/cpu/conv/strategy.h"
 #include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/dwconv/pair_groups.h"
 #include "mace/kernels/cpu/dwconv/ranges.h"
 #include "mace/kernels/cpu/half_arithmetic.h"
 
@@ -43,6 +44,9 @@ bool HasSmallGroups(const Shape &s) {
   return s.groups > 1 && outputs <= kMostOutputs && channels <= kMostOutputs &&
          s.dilation_w == 1;
 }
+
+// Arithmetic::rate of the kernels for groups of bf16.
+constexpr double kPairRate = 2.0;
 
 // Warns once per process, because the reason is the library, not one
 // convolution.
@@ -249,6 +253,36 @@ void SmallGroupsPlan::LayOut(char *to) const {
   }
 }
 
+// Uses a filter of pairs of bf16, which is rearranged for the first plan.
+class PairGroupsPlan final : public DepthwisePlan {
+ public:
+  PairGroupsPlan(const Request &request,
+                 const Tables &tables,
+                 const void **filter)
+      : DepthwisePlan(request, tables, WeightType::kBf16Pairs),
+        filter_(filter) {}
+
+  std::string Name() const override { return NameOf("small groups"); }
+  size_t PreparedBytes() const override {
+    return *filter_ == nullptr ? dwconv::PairFilterBytes(request().shape) : 0;
+  }
+  MaceStatus TakePrepared(void *memory) override {
+    if (memory == nullptr) {
+      return OutOfResources("no memory for ",
+                            dwconv::PairFilterBytes(request().shape),
+                            " bytes of its rearranged filter");
+    }
+    dwconv::LayOutPairs(request().shape, request().filter, memory);
+    *filter_ = memory;
+    return MaceStatus();
+  }
+
+ private:
+  const void *Filter(const Args &) const override { return *filter_; }
+
+  const void **filter_;
+};
+
 class Depthwise final : public Strategy {
  public:
   explicit Depthwise(CpuIsa isa)
@@ -257,7 +291,11 @@ class Depthwise final : public Strategy {
         fp16_{HalfTablesFor(isa, Precision::kFloat16).dwconv,
               dwconv::FiveWideKernelsFor(isa, Element::kF16)},
         bf16_{HalfTablesFor(isa, Precision::kBfloat16).dwconv,
-              dwconv::FiveWideKernelsFor(isa, Element::kBf16)} {}
+              dwconv::FiveWideKernelsFor(isa, Element::kBf16)} {
+    if constexpr (gemm::kBf16Exists) {
+      pairs_.kernels = dwconv::PairGroupKernelsFor(isa);
+    }
+  }
 
   std::unique_ptr<Plan> MakePlan(const Request &request) override {
     const Tables tables = TablesOf(request.results);
@@ -269,11 +307,11 @@ class Depthwise final : public Strategy {
     if (request.layout == FilterLayout::kTaps) {
       return std::make_unique<DepthwisePlan>(request, tables, request.weights);
     }
-    // Filters in pairs pad an odd number of channels.
-    if (request.weights == WeightType::kBf16Pairs ||
-        !HasSmallGroups(request.shape)) {
+    if (request.weights == WeightType::kBf16Pairs) {
+      if constexpr (gemm::kBf16Exists) return MakePairGroups(request);
       return nullptr;
     }
+    if (!HasSmallGroups(request.shape)) return nullptr;
     return std::make_unique<SmallGroupsPlan>(request, tables, &filter_);
   }
 
@@ -291,9 +329,20 @@ class Depthwise final : public Strategy {
     }
   }
 
+  std::unique_ptr<Plan> MakePairGroups(const Request &request) {
+    // Not instead of AMX, whose tiles have a higher rate: not measured.
+    if (pairs_.kernels == nullptr || request.arithmetic->rate > kPairRate ||
+        request.image != Element::kBf16 ||
+        !dwconv::FitsPairGroups(request.shape)) {
+      return nullptr;
+    }
+    return std::make_unique<PairGroupsPlan>(request, pairs_, &filter_);
+  }
+
   const Tables float_;
   const Tables fp16_;
   const Tables bf16_;
+  Tables pairs_;  // for groups of bf16
   const void *filter_ = nullptr;
 };
 

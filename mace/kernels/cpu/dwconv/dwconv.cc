@@ -3,6 +3,7 @@
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
 
+#include "mace/kernels/cpu/dwconv/pair_groups.h"
 #include "mace/kernels/cpu/isa_table.h"
 #include "mace/kernels/cpu/optional_kernels.h"
 
@@ -11,6 +12,7 @@ namespace mace::dwconv {
 MACE_DECLARE_TABLES(BASE, Kernels, kKernels)
 MACE_DECLARE_TABLES(FP16, Kernels, kKernels)
 MACE_DECLARE_TABLES(BF16, Kernels, kKernels)
+MACE_DECLARE_TABLES(BF16, Kernels, kPairGroupKernels)
 
 const Kernels *KernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(BASE, isa, kKernels);
@@ -22,6 +24,10 @@ const Kernels *Fp16KernelsFor(CpuIsa isa) {
 
 const Kernels *Bf16KernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(BF16, isa, kKernels);
+}
+
+const Kernels *PairGroupKernelsFor(CpuIsa isa) {
+  return MACE_FIND_TABLE(BF16, isa, kPairGroupKernels);
 }
 
 const FiveWideKernels *FiveWideKernelsFor(CpuIsa isa, gemm::Element element) {

@@ -1,10 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// 3x3 kernels of stride 1 and 2 that move down a band of rows: every row of the
-// image is loaded once and added to all output rows that need it. Their sums
-// stay in registers until their last input row has been added. Included only by
-// dwconv_isa.cc.
+// The walk down a band of rows (slide_walk.h) for one channel per output.
+// Included only by dwconv_isa.cc.
 //
 // The distance between adjacent columns is the number of channels. With 512
 // channels, the columns use only two sets of a 64-set L1 cache, so a row that
@@ -16,207 +14,75 @@
 #define MACE_KERNELS_CPU_DWCONV_DWCONV_SLIDE_H_
 
 #include "mace/kernels/cpu/dwconv/dwconv.h"
+#include "mace/kernels/cpu/dwconv/slide_walk.h"
 #include "mace/kernels/cpu/simd_element.h"
 
 namespace mace::dwconv::MACE_ISA {
 namespace {
 
-namespace sv = simd::MACE_ISA::element;
-using sv::Element;
-using sv::Weight;
-using Index = ptrdiff_t;
-
-// Every loop over outputs, pixels and taps must be unrolled.
-#define MACE_UNROLL _Pragma("clang loop unroll(full)")
-
-// 21 sums, 9 taps and a pixel fit 32 registers; and the sides of common images
-// (224 / 2^n) are multiples of 7.
-constexpr int kSlideWidth = 7;
-// Rows of outputs per pass: at most 2 of 10 image rows are loaded twice, and
-// the band stays in L2 for all channels.
-constexpr Index kSlideRows = 8;
-// Of the instruction sets with enough registers, only AVX-512 was measured.
-constexpr bool kCanSlide = sv::kLanes >= 16;
-
-// A vector of channels in a band of rows, and some of its columns.
-struct Slide {
-  const Element *row;  // first image row under the band, first column under
-                       // the block; may lie outside
-  Index first;         // of that row in the image
-  Index image_rows;    // of the image
-  Index rows;          // outputs
-  Index pixel;         // elements from pixel to pixel of the image,
-  Index image_row;     // from row to row,
-  Index output;        // from pixel to pixel of the output,
-  Index output_row;    // and from row to row
-  bool left_inside;    // whether the first and the last column under the block
-  bool right_inside;   // lie inside the image
-  Element *out;
-  const Weight *taps;  // [9][kLanes]
-  const Weight *bias;  // [kLanes]
-  bool clamp;
-  const Weight *low;  // [kLanes]
-  const Weight *high;
-};
-
 alignas(64) constexpr Element kZeroPixel[sv::kLanes] = {};
 
-// Adds one image row: tap row t to the outputs acc[t] if bit t of kTapRows is
-// set. Outputs that begin with this row start from the bias.
-template <int kStride, int kOutputs, int kTapRows>
-MACE_SIMD_INLINE void SlideRow(const Slide &s,
-                               const sv::V (&taps)[9],
-                               const Element *row,
-                               bool inside,
-                               sv::V (&acc)[3][kOutputs]) {
-  if constexpr ((kTapRows & 1) != 0) {
-    MACE_UNROLL for (int t = 0; t < kOutputs; ++t) acc[0][t] =
-        sv::LoadWeight(s.bias);
-  }
-  if (!inside) return;
-  constexpr int kPixels = (kOutputs - 1) * kStride + 3;
-  const Element *left = s.left_inside ? row : kZeroPixel;
-  const Element *right =
-      s.right_inside ? row + (kPixels - 1) * s.pixel : kZeroPixel;
-  MACE_UNROLL for (int q = 0; q < kPixels; ++q) {
-    const sv::V pixel = sv::Load(q == 0             ? left
-                                 : q == kPixels - 1 ? right
-                                                    : row + q * s.pixel);
-    // From the first output on, so that each output adds its taps in ascending
-    // order.
-    MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
-      const int j = q - t * kStride;
-      if (j >= 0 && j < 3) {
-        MACE_UNROLL for (int i = 0; i < 3; ++i) {
-          if ((kTapRows >> i & 1) != 0) {
-            acc[i][t] = sv::Fma(pixel, taps[i * 3 + j], acc[i][t]);
+// The filter of a vector of channels, in registers.
+struct ChannelTaps {
+  sv::V tap[9];
+
+  template <int kStride, int kOutputs, int kTapRows>
+  MACE_SIMD_INLINE void Add(const Slide &s,
+                            const ChannelTaps &taps,
+                            const Element *row,
+                            sv::V (&acc)[3][kOutputs]) {
+    constexpr int kPixels = (kOutputs - 1) * kStride + 3;
+    const Element *left = s.left_inside ? row : kZeroPixel;
+    const Element *right =
+        s.right_inside ? row + (kPixels - 1) * s.pixel : kZeroPixel;
+    MACE_UNROLL for (int q = 0; q < kPixels; ++q) {
+      const sv::V pixel = sv::Load(q == 0             ? left
+                                   : q == kPixels - 1 ? right
+                                                      : row + q * s.pixel);
+      // From the first output on, so that each output adds its taps in
+      // ascending order.
+      MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
+        const int j = q - t * kStride;
+        if (j >= 0 && j < 3) {
+          MACE_UNROLL for (int i = 0; i < 3; ++i) {
+            if ((kTapRows >> i & 1) != 0) {
+              acc[i][t] = sv::Fma(pixel, taps.tap[i * 3 + j], acc[i][t]);
+            }
           }
         }
       }
     }
   }
-}
-
-template <int kOutputs>
-MACE_SIMD_INLINE void SlideStore(const Slide &s,
-                                 Index row,
-                                 const sv::V (&acc)[kOutputs]) {
-  Element *out = s.out + row * s.output_row;
-  MACE_UNROLL for (int t = 0; t < kOutputs; ++t, out += s.output) {
-    sv::V x = acc[t];
-    if (s.clamp)
-      x = sv::Clamp(x, sv::LoadWeight(s.low), sv::LoadWeight(s.high));
-    sv::Store(out, x);
-  }
-}
-
-// The next output row begins: tap row i becomes i + 1.
-template <int kOutputs>
-MACE_SIMD_INLINE void SlideDown(sv::V (&acc)[3][kOutputs]) {
-  MACE_UNROLL for (int t = 0; t < kOutputs; ++t) {
-    acc[2][t] = acc[1][t];
-    acc[1][t] = acc[0][t];
-  }
-}
-
-// Iterates over the image rows under the band.
-struct Walk {
-  const Element *row;
-  Index index;  // in the image
-  Index step;
-  Index end;
-
-  MACE_SIMD_INLINE bool Inside(const Walk &w) {
-    return w.index >= 0 && w.index < w.end;
-  }
-  MACE_SIMD_INLINE void Next(Walk *w) {
-    w->row += w->step;
-    ++w->index;
-  }
 };
 
-template <int kOutputs>
-MACE_SIMD_INLINE void SlideOne(const Slide &s, const sv::V (&taps)[9]) {
-  sv::V acc[3][kOutputs];
-  Walk w = {s.row, s.first, s.image_row, s.image_rows};
-  SlideRow<1, kOutputs, 1>(s, taps, w.row, Walk::Inside(w), acc);
-  SlideDown(acc);
-  Walk::Next(&w);
-  if (s.rows == 1) {
-    SlideRow<1, kOutputs, 2>(s, taps, w.row, Walk::Inside(w), acc);
-    SlideDown(acc);
-    Walk::Next(&w);
-    SlideRow<1, kOutputs, 4>(s, taps, w.row, Walk::Inside(w), acc);
-    SlideStore<kOutputs>(s, 0, acc[2]);
-    return;
-  }
-  SlideRow<1, kOutputs, 3>(s, taps, w.row, Walk::Inside(w), acc);
-  SlideDown(acc);
-  Walk::Next(&w);
-  for (Index r = 2; r < s.rows; ++r) {
-    SlideRow<1, kOutputs, 7>(s, taps, w.row, Walk::Inside(w), acc);
-    SlideStore<kOutputs>(s, r - 2, acc[2]);
-    SlideDown(acc);
-    Walk::Next(&w);
-  }
-  SlideRow<1, kOutputs, 6>(s, taps, w.row, Walk::Inside(w), acc);
-  SlideStore<kOutputs>(s, s.rows - 2, acc[2]);
-  SlideDown(acc);
-  Walk::Next(&w);
-  SlideRow<1, kOutputs, 4>(s, taps, w.row, Walk::Inside(w), acc);
-  SlideStore<kOutputs>(s, s.rows - 1, acc[2]);
-}
-
-// Two image rows per output row; the last row is the first of the next output.
-template <int kOutputs>
-MACE_SIMD_INLINE void SlideTwo(const Slide &s, const sv::V (&taps)[9]) {
-  sv::V acc[3][kOutputs];
-  Walk w = {s.row, s.first, s.image_row, s.image_rows};
-  SlideRow<2, kOutputs, 1>(s, taps, w.row, Walk::Inside(w), acc);
-  for (Index r = 0;; ++r) {
-    Walk::Next(&w);
-    SlideDown(acc);
-    SlideRow<2, kOutputs, 2>(s, taps, w.row, Walk::Inside(w), acc);
-    Walk::Next(&w);
-    SlideDown(acc);
-    if (r == s.rows - 1) {
-      SlideRow<2, kOutputs, 4>(s, taps, w.row, Walk::Inside(w), acc);
-      SlideStore<kOutputs>(s, r, acc[2]);
-      return;
-    }
-    SlideRow<2, kOutputs, 5>(s, taps, w.row, Walk::Inside(w), acc);
-    SlideStore<kOutputs>(s, r, acc[2]);
-  }
-}
+struct ChannelSlide {
+  Slide walk;
+  const Weight *taps;  // [9][kLanes]
+};
 
 template <int kStride, int kOutputs>
-void SlideBlock(const Slide &s) {
-  sv::V taps[9];
+void SlideBlock(const ChannelSlide &s) {
+  ChannelTaps taps;
   MACE_UNROLL for (int i = 0; i < 9; ++i) {
-    taps[i] = sv::LoadWeight(s.taps + i * sv::kLanes);
+    taps.tap[i] = sv::LoadWeight(s.taps + i * sv::kLanes);
   }
   if constexpr (kStride == 1) {
-    SlideOne<kOutputs>(s, taps);
+    SlideOne<kOutputs>(s.walk, taps);
   } else {
-    SlideTwo<kOutputs>(s, taps);
+    SlideTwo<kOutputs>(s.walk, taps);
   }
 }
 
-using SlideFunction = void (*)(const Slide &);
+using SlideFunction = void (*)(const ChannelSlide &);
 template <int kStride>
 constexpr SlideFunction kSlides[kSlideWidth] = {
     &SlideBlock<kStride, 1>, &SlideBlock<kStride, 2>, &SlideBlock<kStride, 3>,
     &SlideBlock<kStride, 4>, &SlideBlock<kStride, 5>, &SlideBlock<kStride, 6>,
     &SlideBlock<kStride, 7>};
 
-// Whether RunSlide supports this: at most one column outside the image on each
-// side, and whole vectors of channels.
+// Whether RunSlide supports this: whole vectors of channels.
 bool Slides(const Shape &s, Index channels) {
-  const Index right = (s.out_w - 1) * s.stride_w + 3 - s.pad_left - s.in_w;
-  return kCanSlide && s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 &&
-         s.dilation_w == 1 && s.stride_h == s.stride_w &&
-         (s.stride_w == 1 || s.stride_w == 2) && s.pad_left <= 1 &&
-         right <= 1 && channels >= sv::kLanes;
+  return Walks(s) && channels >= sv::kLanes;
 }
 
 // If the distance of output pixels is a multiple of this, the cache lines of a
@@ -277,13 +143,14 @@ void StoreCollected(const SlideGroup &group,
   }
 }
 
-// Computes rows [row, row + slide->rows) of outputs, all columns. The other
-// fields of `slide` do not depend on these.
+// Computes rows [row, row + channels->walk.rows) of outputs, all columns. The
+// other fields of `channels` do not depend on these.
 void RunSlide(const Args &args,
               Index row,
               bool collect,
               const SlideGroup &group,
-              Slide *slide) {
+              ChannelSlide *channels) {
+  Slide *slide = &channels->walk;
   const Shape &shape = args.shape;
   alignas(64)
       Element collected[kSlideRows * kSlideWidth * kCollected * sv::kLanes];
@@ -308,9 +175,9 @@ void RunSlide(const Args &args,
       slide->row = image + group.channel[v];
       slide->out =
           collect ? collected + v * sv::kLanes : out + group.channel[v];
-      slide->taps = group.filter[v].taps;
+      channels->taps = group.filter[v].taps;
       slide->bias = group.filter[v].bias;
-      run(*slide);
+      run(*channels);
     }
     if (collect) {
       StoreCollected(group, collected, *slide, outputs, args.output_stride, out,
@@ -330,7 +197,8 @@ void RunSlides(const Args &args,
   alignas(64) Weight bounds[2 * sv::kLanes];
   sv::StoreWeight(bounds, sv::Set(args.epilogue.low));
   sv::StoreWeight(bounds + sv::kLanes, sv::Set(args.epilogue.high));
-  Slide slide = {};
+  ChannelSlide channels = {};
+  Slide &slide = channels.walk;
   slide.image_rows = shape.in_h;
   slide.pixel = shape.in_c;
   slide.image_row = shape.in_w * shape.in_c;
@@ -360,7 +228,7 @@ void RunSlides(const Args &args,
         group.channel[group.vectors++] = at;
         c += sv::kLanes;
       }
-      RunSlide(args, row % shape.out_h, collect, group, &slide);
+      RunSlide(args, row % shape.out_h, collect, group, &channels);
     }
   }
 }
