@@ -182,27 +182,40 @@ void EltwiseOp::RunHalfRows(const eltwise::Rows &rows,
   alignas(64) float b_block[kHalfBlock];
   alignas(64) float results[kHalfBlock];
   const auto binary = static_cast<eltwise::Binary>(mode_);
-  const auto columns = static_cast<int64_t>(rows.columns);
-  auto *output = operands.output->MutableAs<uint16_t>();
+  using Index = ptrdiff_t;
+  constexpr Index kBlock = kHalfBlock;
+  const auto columns = static_cast<Index>(rows.columns);
+  auto a_at = static_cast<Index>(a_offset);
+  auto b_at = static_cast<Index>(b_offset);
+  auto *output = operands.output->MutableAs<uint16_t>() + offset;
+  // Short rows share a block, if the rows of both operands fit one, too.
+  const bool fit = columns <= kBlock && rows.a_row_stride <= columns &&
+                   rows.b_row_stride <= columns;
+  const size_t most = fit ? static_cast<size_t>(kBlock / columns) : 1;
   eltwise::Rows block = rows;
-  block.rows = 1;
-  for (size_t row = 0; row < rows.rows; ++row, offset += columns) {
-    for (int64_t at = 0; at < columns; at += kHalfBlock) {
-      const int64_t left = std::min(kHalfBlock, columns - at);
-      const auto n = static_cast<size_t>(left);
-      block.columns = n;
-      const float *x = rows.a_scalar
-                           ? Floats(*operands.a, a_offset, 1, a_block)
-                           : Floats(*operands.a, a_offset + at, n, a_block);
-      const float *y = rows.b_scalar
-                           ? Floats(*operands.b, b_offset, 1, b_block)
-                           : Floats(*operands.b, b_offset + at, n, b_block);
+  for (size_t row = 0; row < rows.rows; row += block.rows) {
+    block.rows = std::min(most, rows.rows - row);
+    const auto count = static_cast<Index>(block.rows);
+    for (Index at = 0; at < columns; at += kBlock) {
+      const Index left = std::min(kBlock, columns - at);
+      block.columns = static_cast<size_t>(left);
+      // Elements from the block's first one to its last.
+      const Index a_reach =
+          (count - 1) * rows.a_row_stride + (rows.a_scalar ? 1 : left);
+      const Index b_reach =
+          (count - 1) * rows.b_row_stride + (rows.b_scalar ? 1 : left);
+      const float *x = Floats(*operands.a, a_at + (rows.a_scalar ? 0 : at),
+                              static_cast<size_t>(a_reach), a_block);
+      const float *y = Floats(*operands.b, b_at + (rows.b_scalar ? 0 : at),
+                              static_cast<size_t>(b_reach), b_block);
       kernels_->binary(binary, block, x, y, results);
-      Activate(results, left);
-      half_.convert->narrow(results, output + offset + at, n);
+      Activate(results, count * left);
+      half_.convert->narrow(results, output + at,
+                            static_cast<size_t>(count * left));
     }
-    a_offset += rows.a_row_stride;
-    b_offset += rows.b_row_stride;
+    a_at += count * rows.a_row_stride;
+    b_at += count * rows.b_row_stride;
+    output += count * columns;
   }
 }
 

@@ -137,6 +137,11 @@ TEST(EltwiseOpTest, BroadcastsNumbersOf16Bits) {
   std::vector<Pattern> patterns = Patterns();
   patterns.push_back({{3, 1100}, {1100}, {3, 1100}});
   patterns.push_back({{3, 1}, {3, 1100}, {3, 1100}});
+  // Several rows in a block
+  patterns.push_back({{2, 5, 9, 48}, {2, 1, 1, 48}, {2, 5, 9, 48}});
+  patterns.push_back({{45, 48}, {45, 1}, {45, 48}});
+  patterns.push_back({{19, 2, 48}, {19, 1, 48}, {19, 2, 48}});
+  patterns.push_back({{2, 19, 30}, {2, 19, 1}, {2, 19, 30}});
   for (const Pattern &pattern : patterns) {
     SCOPED_TRACE(pattern.a.ToString() + " " + pattern.b.ToString());
     for (const Binary &binary : kBinary) {
