@@ -251,6 +251,8 @@ def mace_op_rooms(
         mace_cc_binary(
             name = op + "_benchmark",
             testonly = True,
+            # For work on this op alone; //... runs ops_benchmark_test.
+            tags = ["manual"],
             deps = [
                 ":%s_benchmark_cases" % op,
                 benchmark_main,

@@ -109,8 +109,8 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
     ) -> Step:
         flags = [f"--config={config or name}"]
         # Programs that are not tests, mainly benchmarks, are built for the host.
-        if targets != ("//...",):
-            flags.append("--build_tests_only")
+        if targets == ("//...",):
+            flags.append("--nobuild_tests_only")
         if cpu:
             flags.append(f"--test_env=MACE_QEMU_CPU={cpu}")
         events = f"build/test/{name}.events.json"
