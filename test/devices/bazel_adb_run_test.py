@@ -19,26 +19,11 @@ from mace.python.tools.bazel_command import find_bazel
 from mace.python.tools.errors import MissingToolError
 from test.device_farm.farm import Farm
 from test.devices.tool import ROOT, Ended, Inside, await_that, finish
+from tools.quality.test_steps import LONGEST_OPS_TESTS
 
 ALL = "arm64-v8a,armeabi-v7a,arm64,armhf"
 # Builds are part of it.
 LIMIT_S = 1500.0
-# These tests take two thirds of the time of all 200 in emulation, on each of five
-# devices. Steps `arm64` and `armhf` run them, from the same objects.
-_LONGEST = (
-    "ActivationOpTest.EveryKindMatchesItsFormula",
-    "ConcatTest.JoinsAlongEveryAxis",
-    "Conv2DTypesTest.Bf16Activations",
-    "Conv2DTypesTest.Fp16Arithmetic",
-    "Deconv2DTest.FewChannels",
-    "Deconv2DTest.FewChannelsOfLargeImages",
-    "EltwiseOpTest.BroadcastsNumbersOf16Bits",
-    "MatMulIntegerTest.LargeOnes",
-    "MatMulTest.ManyRows",
-    "PoolingTest.MatchesTheReference",
-    "ReduceTest.EveryModeOverEverySetOfAxes",
-    "ResizeTest.EveryNumberOfChannels",
-)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -88,7 +73,7 @@ def test_all_operators_on_every_abi(farm: Farm, tmp_path: Path) -> None:
         farm,
         tmp_path,
         "//mace/ops:ops_test",
-        f"--gtest_filter=-{':'.join(_LONGEST)}",
+        f"--gtest_filter=-{':'.join(LONGEST_OPS_TESTS)}",
         f"--target_abis={ALL}",
     )
     assert ended.status == 0, ended.text
