@@ -99,6 +99,14 @@ enum class CpuIsa {
 #undef MACE_ISA_ENUM
 };
 
+// Whether an ISA that is compiled in has arithmetic of fp16 or bf16. If none
+// has, no activation has 16 bits, and code for them is left out.
+#define MACE_COUNT_ISA(name, base) +1
+inline constexpr bool kHalfArithmeticExists =
+    (0 MACE_FOR_EACH_FP16_EXTENSION(MACE_COUNT_ISA)
+         MACE_FOR_EACH_BF16_EXTENSION(MACE_COUNT_ISA)) > 0;
+#undef MACE_COUNT_ISA
+
 // "sse41", "avx512_bf16", "neon", ...; "none" for CpuIsa::kNone.
 const char *CpuIsaName(CpuIsa isa);
 

@@ -37,7 +37,8 @@ struct HalfActivations {
 };
 
 inline bool IsHalf(DataType type) {
-  return type == DataType::kFloat16 || type == DataType::kBfloat16;
+  return kHalfArithmeticExists &&
+         (type == DataType::kFloat16 || type == DataType::kBfloat16);
 }
 
 // y[i] = f(x)[i] for i < count. `compute` is called with (offset, block, n) for
