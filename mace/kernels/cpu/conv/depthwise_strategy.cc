@@ -45,9 +45,6 @@ bool HasSmallGroups(const Shape &s) {
          s.dilation_w == 1;
 }
 
-// Arithmetic::rate of the kernels for groups of bf16.
-constexpr double kPairRate = 2.0;
-
 // Warns once per process, because the reason is the library, not one
 // convolution.
 void WarnOfMissingFiveWide() {
@@ -330,9 +327,7 @@ class Depthwise final : public Strategy {
   }
 
   std::unique_ptr<Plan> MakePairGroups(const Request &request) {
-    // Not instead of AMX, whose tiles have a higher rate: not measured.
-    if (pairs_.kernels == nullptr || request.arithmetic->rate > kPairRate ||
-        request.image != Element::kBf16 ||
+    if (pairs_.kernels == nullptr || request.image != Element::kBf16 ||
         !dwconv::FitsPairGroups(request.shape)) {
       return nullptr;
     }
