@@ -136,9 +136,30 @@ class Workload {
   uint64_t data_size_ = 0;
 };
 
-// Sets `least` to the least time of a run in milliseconds. MACE_RUNTIME_ERROR
-// if the runtime does not run all operators.
-MaceStatus Measure(RuntimeType runtime, float *least) {
+bool IsLinked(DeviceType device) {
+  const DeviceRegistration *entry = DeviceRegistration::first();
+  while (entry != nullptr && entry->type() != device) entry = entry->next();
+  return entry != nullptr;
+}
+
+bool HasStarted(const EnginePlacement &placement, DeviceType device) {
+  for (const DeviceRefusal &refusal : placement.left_out) {
+    if (refusal.device == device) return false;
+  }
+  return true;
+}
+
+bool RunsAll(const EnginePlacement &placement, DeviceType device) {
+  for (const OperatorPlacement &place : placement.operators) {
+    if (place.device != device) return false;
+  }
+  return true;
+}
+
+// Sets whether the runtime is supported, and if it runs all operators, the
+// least time of a run in milliseconds. Fails if the operators do not run at
+// all, which says nothing about the runtime.
+MaceStatus Measure(RuntimeType runtime, Capability *capability) {
   const Workload workload;
   // Zeros: the time of a product does not depend on its factors. First the
   // weights, then the input and output tensors.
@@ -152,15 +173,16 @@ MaceStatus Measure(RuntimeType runtime, float *least) {
   std::memset(data, 0, memory.bytes());
 
   MaceEngineConfig config;
-  MACE_RETURN_IF_ERROR(config.SetRuntimeType(runtime));
+  MACE_RETURN_IF_ERROR(config.SetRuntimeTypes({runtime, RT_CPU}));
   std::shared_ptr<MaceEngine> engine;
   MACE_RETURN_IF_ERROR(CreateMaceEngineFromProto(
       workload.model().bytes(), workload.model().size(), data, data_size, {},
       {}, config, &engine));
-  for (const OperatorPlacement &place : engine->GetPlacement().operators) {
-    if (place.device != static_cast<DeviceType>(runtime)) {
-      return MaceStatus::MACE_RUNTIME_ERROR;
-    }
+  const EnginePlacement placement = engine->GetPlacement();
+  const auto device = static_cast<DeviceType>(runtime);
+  capability->supported = HasStarted(placement, device);
+  if (!capability->supported || !RunsAll(placement, device)) {
+    return MaceStatus();
   }
 
   std::map<std::string, MaceTensor> tensors[2];
@@ -171,6 +193,7 @@ MaceStatus Measure(RuntimeType runtime, float *least) {
                    std::shared_ptr<void>(std::shared_ptr<void>(),
                                          data + data_size + i * kTensorBytes)));
   }
+  float *least = &capability->float32_performance.exec_time;
   constexpr int kRuns = 6;  // the first prepares
   for (int i = 0; i < kRuns; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -206,13 +229,13 @@ MaceStatus GetRuntimeTypes(std::vector<RuntimeType> *runtime_types) {
 Capability GetCapability(RuntimeType runtime_type,
                          float cpu_float32_exec_time) {
   Capability capability;
+  if (!IsLinked(static_cast<DeviceType>(runtime_type))) return capability;
   try {
-    float millis = 0;
-    capability.supported = IsOk(Measure(runtime_type, &millis));
-    if (capability.supported) {
-      capability.float32_performance.exec_time = millis / cpu_float32_exec_time;
+    float *time = &capability.float32_performance.exec_time;
+    if (IsOk(Measure(runtime_type, &capability))) {
+      if (*time > 0) *time /= cpu_float32_exec_time;
     } else {
-      // The device may be fine, and only lack the operators.
+      *time = -1;
       const auto device = static_cast<DeviceType>(runtime_type);
       capability.supported =
           DeviceRegistration::Create(device, EngineOptions()).ok();
