@@ -140,7 +140,7 @@ def _extra(row: dict[str, Any]) -> float:
 
 
 def tables(data: Any) -> list[Table]:
-    """One row for each size."""
+    """One row for each size; and the memory."""
     sides = ("in a row", "by turns", "nine by turns")
     table = Table(
         "shapes",
@@ -153,7 +153,9 @@ def tables(data: Any) -> list[Table]:
             *(f"{row[s]['minimum']:.1f} ({row[s]['median']:.1f})" for s in sides),
             f"{_extra(row):+.1f}",
         )
-    return [table]
+    memory = Table("memory", "resident memory", ("grown after the first round, bytes",))
+    memory.add(str(data["grown_bytes"]))
+    return [table, memory]
 
 
 def main() -> None:

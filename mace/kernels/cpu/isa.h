@@ -99,12 +99,15 @@ enum class CpuIsa {
 #undef MACE_ISA_ENUM
 };
 
-// Whether an ISA that is compiled in has arithmetic of fp16 or bf16. If none
-// has, no activation has 16 bits, and code for them is left out.
+// Whether an ISA that is compiled in has arithmetic of bf16, or of fp16 or
+// bf16. If none has, activations never have that type, and code for them is
+// left out.
 #define MACE_COUNT_ISA(name, base) +1
+inline constexpr bool kBf16ArithmeticExists =
+    (0 MACE_FOR_EACH_BF16_EXTENSION(MACE_COUNT_ISA)) > 0;
 inline constexpr bool kHalfArithmeticExists =
-    (0 MACE_FOR_EACH_FP16_EXTENSION(MACE_COUNT_ISA)
-         MACE_FOR_EACH_BF16_EXTENSION(MACE_COUNT_ISA)) > 0;
+    kBf16ArithmeticExists ||
+    (0 MACE_FOR_EACH_FP16_EXTENSION(MACE_COUNT_ISA)) > 0;
 #undef MACE_COUNT_ISA
 
 // "sse41", "avx512_bf16", "neon", ...; "none" for CpuIsa::kNone.

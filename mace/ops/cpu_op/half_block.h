@@ -41,6 +41,10 @@ inline bool IsHalf(DataType type) {
          (type == DataType::kFloat16 || type == DataType::kBfloat16);
 }
 
+inline bool IsBf16(DataType type) {
+  return kBf16ArithmeticExists && type == DataType::kBfloat16;
+}
+
 // y[i] = f(x)[i] for i < count. `compute` is called with (offset, block, n) for
 // every block, and replaces its n floats. y may equal x.
 template <typename F>

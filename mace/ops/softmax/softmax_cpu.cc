@@ -13,25 +13,49 @@ namespace mace {
 
 namespace {
 
-// Adjacent columns per task if the axis is not the innermost one: whole vectors
-// on every ISA.
+// Elements per task if the axis is the innermost one, as whole rows.
+constexpr int64_t kRowBlock = 2048;
+// Adjacent columns per task otherwise: whole vectors on every ISA.
 constexpr int64_t kColumnBlock = 256;
-
-// With 16-bit activations, columns per task: their floats are in scratch
-// memory.
+// With activations of bf16: their floats are in scratch memory.
 constexpr int64_t kHalfColumnBlock = 64;
 
-// The shape of the input: [outer, n, inner], where n is the axis.
-struct Extents {
-  Extents(const Shape &shape, int64_t axis_attribute) {
+// An exponential takes about as long as 4 simple elements.
+constexpr int64_t kCost = 4;
+
+// Divides the input, [outer, n, inner], where n is the axis, into tasks of
+// whole rows, or of adjacent columns.
+struct Tasks {
+  Tasks(const Tensor &input, int64_t axis_attribute)
+      : half(IsBf16(input.data_type)) {
+    const Shape &shape = input.shape;
     const auto axis = static_cast<size_t>(shape.NormalizeAxis(axis_attribute));
     n = shape[axis];
     outer = shape.Elements(0, axis);
     inner = shape.Elements(axis + 1, shape.rank());
+    if (inner == 1) {
+      rows = std::max<int64_t>(1, (half ? kHalfBlock : kRowBlock) / n);
+      blocks = (outer + rows - 1) / rows;
+      count = blocks;
+    } else {
+      columns = std::min(inner, half ? kHalfColumnBlock : kColumnBlock);
+      blocks = (inner + columns - 1) / columns;
+      count = outer * blocks;
+    }
   }
+
+  int64_t TaskElements() const { return n * rows * columns; }
+  // Floats of a thread, in whole cache lines.
+  int64_t HalfFloats() const { return (TaskElements() + 15) / 16 * 16; }
+
+  bool half;
   int64_t outer;
   int64_t n;
   int64_t inner;
+  int64_t rows = 1;     // of a task
+  int64_t columns = 1;  // of a task
+  int64_t blocks;       // of rows in the input, or of columns in a row
+  int64_t count;
 };
 
 class SoftmaxOp final : public CpuOp {
@@ -46,11 +70,11 @@ class SoftmaxOp final : public CpuOp {
   MaceStatus Plan(PlanContext *context) override {
     context->AllowInPlace(0, 0);
     const Tensor *input = context->input(kSoftmaxInputInput);
-    if (IsHalf(input->data_type) && input->elements() > 0) {
-      const Extents extents(input->shape, attributes_.axis);
+    if (IsBf16(input->data_type) && input->elements() > 0) {
+      const Tasks tasks(*input, attributes_.axis);
       context->RequestScratch(
           static_cast<size_t>(context->thread_pool()->thread_count() *
-                              HalfFloats(extents)) *
+                              tasks.HalfFloats()) *
           sizeof(float));
     }
     return MaceStatus();
@@ -59,119 +83,71 @@ class SoftmaxOp final : public CpuOp {
   MaceStatus Run(RunContext *context) const override {
     const Tensor *input = context->input(kSoftmaxInputInput);
     if (input->elements() == 0) return MaceStatus();
-    const Extents extents(input->shape, attributes_.axis);
-    if (IsHalf(input->data_type)) {
-      RunHalf(context, extents);
-    } else {
-      RunFloat(context, extents);
-    }
+    const Tasks tasks(*input, attributes_.axis);
+    const void *x = input->data;
+    void *y = context->output(0)->data;
+    auto *scratch = static_cast<float *>(context->scratch());
+    context->thread_pool()->ParallelFor(
+        tasks.count, RowGrain(tasks.TaskElements() * kCost),
+        [=](int64_t begin, int64_t end, int thread) {
+          for (int64_t task = begin; task < end; ++task) {
+            if (kBf16ArithmeticExists && tasks.half) {
+              RunHalf(tasks, task, static_cast<const uint16_t *>(x),
+                      static_cast<uint16_t *>(y),
+                      scratch + thread * tasks.HalfFloats());
+            } else {
+              RunFloat(tasks, task, static_cast<const float *>(x),
+                       static_cast<float *>(y));
+            }
+          }
+        });
     return MaceStatus();
   }
 
  private:
-  // An exponential takes about as long as 4 simple elements.
-  static constexpr int64_t kCost = 4;
-
-  // Columns of a task; 1 if the axis is the innermost one.
-  static int64_t HalfColumns(const Extents &e) {
-    return std::min(e.inner, kHalfColumnBlock);
-  }
-  // Floats of a thread, in whole cache lines.
-  static int64_t HalfFloats(const Extents &e) {
-    return (std::max(kHalfBlock, e.n * HalfColumns(e)) + 15) / 16 * 16;
-  }
-
-  void RunFloat(RunContext *context, const Extents &e) const {
-    const float *x = context->input(kSoftmaxInputInput)->As<float>();
-    float *y = context->output(0)->MutableAs<float>();
-    const bool log = attributes_.log;
-    if (e.inner == 1) {
-      context->thread_pool()->ParallelFor(
-          e.outer, RowGrain(e.n * kCost),
-          [=](int64_t begin, int64_t end, int /*thread*/) {
-            kernels_->rows(x + begin * e.n, y + begin * e.n,
-                           static_cast<size_t>(end - begin),
-                           static_cast<size_t>(e.n), log);
-          });
+  void RunFloat(const Tasks &t, int64_t task, const float *x, float *y) const {
+    const auto n = static_cast<size_t>(t.n);
+    if (t.inner == 1) {
+      const int64_t row = task * t.rows;
+      kernels_->rows(x + row * t.n, y + row * t.n,
+                     static_cast<size_t>(std::min(t.rows, t.outer - row)), n,
+                     attributes_.log);
       return;
     }
-    const int64_t blocks = (e.inner + kColumnBlock - 1) / kColumnBlock;
-    context->thread_pool()->ParallelFor(
-        e.outer * blocks,
-        RowGrain(e.n * std::min(e.inner, kColumnBlock) * kCost),
-        [=](int64_t begin, int64_t end, int /*thread*/) {
-          for (int64_t item = begin; item < end; ++item) {
-            const int64_t column = item % blocks * kColumnBlock;
-            const int64_t at = item / blocks * e.n * e.inner + column;
-            kernels_->columns(
-                x + at, y + at, static_cast<size_t>(e.n),
-                static_cast<size_t>(e.inner),
-                static_cast<size_t>(std::min(e.inner - column, kColumnBlock)),
-                log);
-          }
-        });
+    const int64_t column = task % t.blocks * t.columns;
+    const int64_t at = task / t.blocks * t.n * t.inner + column;
+    kernels_->columns(
+        x + at, y + at, n, static_cast<size_t>(t.inner),
+        static_cast<size_t>(std::min(t.inner - column, t.columns)),
+        attributes_.log);
   }
 
-  // Activations of 16 bits, computed in float.
-  void RunHalf(RunContext *context, const Extents &e) const {
-    const uint16_t *x = context->input(kSoftmaxInputInput)->As<uint16_t>();
-    uint16_t *y = context->output(0)->MutableAs<uint16_t>();
-    auto *scratch = static_cast<float *>(context->scratch());
-    const int64_t floats = HalfFloats(e);
-    if (e.inner == 1) {
-      const int64_t rows = std::max<int64_t>(1, kHalfBlock / e.n);
-      context->thread_pool()->ParallelFor(
-          e.outer, RowGrain(e.n * kCost),
-          [=](int64_t begin, int64_t end, int thread) {
-            for (int64_t row = begin; row < end; row += rows) {
-              RunHalfRows(x + row * e.n, y + row * e.n,
-                          std::min(rows, end - row), e.n,
-                          scratch + thread * floats);
-            }
-          });
+  // Activations of bf16, computed in float.
+  void RunHalf(const Tasks &t,
+               int64_t task,
+               const uint16_t *x,
+               uint16_t *y,
+               float *block) const {
+    const auto n = static_cast<size_t>(t.n);
+    if (t.inner == 1) {
+      const int64_t row = task * t.rows;
+      const auto rows = static_cast<size_t>(std::min(t.rows, t.outer - row));
+      half_.convert->widen(x + row * t.n, block, rows * n);
+      kernels_->rows(block, block, rows, n, attributes_.log);
+      half_.convert->narrow(block, y + row * t.n, rows * n);
       return;
     }
-    const int64_t width = HalfColumns(e);
-    const int64_t blocks = (e.inner + width - 1) / width;
-    context->thread_pool()->ParallelFor(
-        e.outer * blocks, RowGrain(e.n * width * kCost),
-        [=](int64_t begin, int64_t end, int thread) {
-          for (int64_t item = begin; item < end; ++item) {
-            const int64_t column = item % blocks * width;
-            const int64_t at = item / blocks * e.n * e.inner + column;
-            RunHalfColumns(
-                x + at, y + at, e,
-                static_cast<size_t>(std::min(e.inner - column, width)),
-                scratch + thread * floats);
-          }
-        });
-  }
-
-  void RunHalfRows(const uint16_t *x,
-                   uint16_t *y,
-                   int64_t rows,
-                   int64_t n,
-                   float *block) const {
-    const auto count = static_cast<size_t>(rows * n);
-    half_.convert->widen(x, block, count);
-    kernels_->rows(block, block, static_cast<size_t>(rows),
-                   static_cast<size_t>(n), attributes_.log);
-    half_.convert->narrow(block, y, count);
-  }
-
-  void RunHalfColumns(const uint16_t *x,
-                      uint16_t *y,
-                      const Extents &e,
-                      size_t columns,
-                      float *block) const {
-    const auto n = static_cast<size_t>(e.n);
-    const auto stride = static_cast<size_t>(e.inner);
+    const int64_t column = task % t.blocks * t.columns;
+    const auto columns =
+        static_cast<size_t>(std::min(t.inner - column, t.columns));
+    const int64_t at = task / t.blocks * t.n * t.inner + column;
+    const auto stride = static_cast<size_t>(t.inner);
     for (size_t i = 0; i < n; ++i) {
-      half_.convert->widen(x + i * stride, block + i * columns, columns);
+      half_.convert->widen(x + at + i * stride, block + i * columns, columns);
     }
     kernels_->columns(block, block, n, columns, columns, attributes_.log);
     for (size_t i = 0; i < n; ++i) {
-      half_.convert->narrow(block + i * columns, y + i * stride, columns);
+      half_.convert->narrow(block + i * columns, y + at + i * stride, columns);
     }
   }
 

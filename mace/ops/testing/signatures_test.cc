@@ -142,7 +142,8 @@ TEST(SignaturesTest, OthersComputeInAnyOrFollow) {
                kFollows, kFollows);
   ExpectStores(OpCase("Concat").Input(Zeros(kImage)).Int("axis", 3), kFollows,
                kFollows);
-  ExpectStores(OpCase("Softmax").Input(Zeros(kImage)), kFollows, kFollows);
+  ExpectStores(OpCase("Softmax").Input(Zeros(kImage)), Stores::kFloat32,
+               kFollows);
   ExpectStores(OpCase("Resize").Input(Zeros(kImage)).Ints("size", {8, 8}),
                kFollows, kFollows);
   ExpectStores(OpCase("MatMul").Input(Zeros({2, 8})).Input(Zeros({8, 3})),

@@ -115,11 +115,11 @@ struct KBlockRows {
 // Finds the rows that read a K-block, in ranges as long as possible, because
 // they make taller tiles. `next` counts the runs passed over; returns false
 // after the last range.
-inline bool FindRows(const TapRuns &runs,
-                     const KExtent &e,
-                     const KBlock &k,
-                     size_t *next,
-                     KBlockRows *found) {
+__attribute__((noinline)) inline bool FindRows(const TapRuns &runs,
+                                               const KExtent &e,
+                                               const KBlock &k,
+                                               size_t *next,
+                                               KBlockRows *found) {
   *found = {0, 0, false, false};
   for (; *next < runs.count; ++*next) {
     const TapRun &r = runs.run[*next];
@@ -149,10 +149,10 @@ MACE_SIMD_INLINE void ForRowsThatRead(const TapRuns &runs,
                                       Run run) {
   KBlockRows range = {0, rows, IsFirst(k), IsLast(e, k)};
   size_t next = 0;
-  if (runs.count > 0 && !FindRows(runs, e, k, &next, &range)) return;
-  do {
+  while (runs.count == 0 || FindRows(runs, e, k, &next, &range)) {
     run(range);
-  } while (next < runs.count && FindRows(runs, e, k, &next, &range));
+    if (next == runs.count) return;
+  }
 }
 
 }  // namespace mace::gemm::MACE_ISA

@@ -278,6 +278,7 @@ def test_progress_bar_on_a_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     fetch(server.url("ok/net.onnx"), _SHA256, tmp_path)
     assert "512.0/512.0 kB" in capsys.readouterr().err
 
