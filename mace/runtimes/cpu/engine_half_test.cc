@@ -144,8 +144,9 @@ TEST(EngineHalfTest, ConvertsToBfloat16WhereTheModelAsksForIt) {
                              .Output("b"));
   ASSERT_OK(made.status);
   EXPECT_NE(made.engine->Explain().find(" bfloat16["), std::string::npos);
+  // The output is not rounded by the operator that makes it.
   EXPECT_EQ(Types(*made.engine),
-            (Names{"Cast/16", "TestHalf/16", "TestMove/16", "Cast"}));
+            (Names{"Cast/16", "TestHalf/16", "Cast", "TestMove"}));
   EXPECT_EQ(RunOnce(made, {1, 257, 70000}, "b"),
             (std::vector<float>{2, 512, 140288}));
 }

@@ -19,7 +19,15 @@ class StorageTypes {
         nodes_(*nodes),
         half_type_(StorageType(graph.hints().precision)),
         half_(nodes->tensor_count(), 0),
-        converted_(nodes->tensor_count(), -1) {}
+        converted_(nodes->tensor_count(), -1),
+        last_(nodes->graph_tensors, 0) {
+    for (int id : graph.outputs()) last_[id] = 1;
+    for (const GraphNode &node : graph.nodes()) {
+      for (int id : node.inputs) {
+        if (id >= 0) last_[id] = 0;
+      }
+    }
+  }
 
   MaceStatus Choose() {
     std::vector<CpuNode> nodes = std::move(nodes_.nodes);
@@ -55,11 +63,19 @@ class StorageTypes {
            graph_.tensors()[id].tensor.is_constant;
   }
 
+  bool MakesOnlyLast(const CpuNode &node) const {
+    return std::all_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
+      return id < 0 || last_[static_cast<size_t>(id)] != 0;
+    });
+  }
+
   MaceStatus Add(CpuNode node) {
     const OpSchema &schema = SchemaOf(node);
     const OpSignature *signature = node.op->signature();
     const std::vector<FloatStorage> stored = StorageOf(node, schema);
-    const bool in_half = StoresOtherFloats(signature, stored);
+    // What only the caller reads is not rounded first.
+    const bool in_half = StoresOtherFloats(signature, stored) &&
+                         !(signature->follows_inputs && MakesOnlyLast(node));
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int id = node.inputs[i];
       if (id < 0 || IsConstant(id)) continue;
@@ -155,6 +171,8 @@ class StorageTypes {
   const DataType half_type_;
   std::vector<char> half_;      // per tensor
   std::vector<int> converted_;  // per tensor: the one of the other type, or -1
+  // Per tensor of the graph: whether it is an output that no operator reads.
+  std::vector<char> last_;
 };
 
 }  // namespace
