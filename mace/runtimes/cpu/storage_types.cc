@@ -19,15 +19,7 @@ class StorageTypes {
         nodes_(*nodes),
         half_type_(StorageType(graph.hints().precision)),
         half_(nodes->tensor_count(), 0),
-        converted_(nodes->tensor_count(), -1),
-        last_(nodes->graph_tensors, 0) {
-    for (int id : graph.outputs()) last_[id] = 1;
-    for (const GraphNode &node : graph.nodes()) {
-      for (int id : node.inputs) {
-        if (id >= 0) last_[id] = 0;
-      }
-    }
-  }
+        converted_(nodes->tensor_count(), -1) {}
 
   MaceStatus Choose() {
     std::vector<CpuNode> nodes = std::move(nodes_.nodes);
@@ -63,10 +55,14 @@ class StorageTypes {
            graph_.tensors()[id].tensor.is_constant;
   }
 
-  bool MakesOnlyLast(const CpuNode &node) const {
-    return std::all_of(node.outputs.begin(), node.outputs.end(), [&](int id) {
-      return id < 0 || last_[static_cast<size_t>(id)] != 0;
-    });
+  // By an operator, on any device.
+  bool IsRead(int id) const {
+    for (const GraphNode &node : graph_.nodes()) {
+      for (int input : node.inputs) {
+        if (input == id) return true;
+      }
+    }
+    return false;
   }
 
   MaceStatus Add(CpuNode node) {
@@ -74,8 +70,9 @@ class StorageTypes {
     const OpSignature *signature = node.op->signature();
     const std::vector<FloatStorage> stored = StorageOf(node, schema);
     // What only the caller reads is not rounded first.
-    const bool in_half = StoresOtherFloats(signature, stored) &&
-                         !(signature->follows_inputs && MakesOnlyLast(node));
+    const bool in_half =
+        StoresOtherFloats(signature, stored) &&
+        !(signature->follows_inputs && !IsRead(node.outputs[0]));
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const int id = node.inputs[i];
       if (id < 0 || IsConstant(id)) continue;
@@ -171,8 +168,6 @@ class StorageTypes {
   const DataType half_type_;
   std::vector<char> half_;      // per tensor
   std::vector<int> converted_;  // per tensor: the one of the other type, or -1
-  // Per tensor of the graph: whether it is an output that no operator reads.
-  std::vector<char> last_;
 };
 
 }  // namespace
