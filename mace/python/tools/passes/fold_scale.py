@@ -17,11 +17,14 @@ from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.passes.affine import affine_of
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.fold_affine import scale_outputs
-from mace.python.tools.passes.match import has_activation, only_reader
+from mace.python.tools.passes.match import (
+    RESIDUAL,
+    has_activation,
+    only_reader,
+)
 
 _MOVES = frozenset({"ExpandDims", "Reshape", "Squeeze", "Transpose"})
 _PRODUCTS = frozenset({"Conv2D", "DepthwiseConv2d", "FullyConnected"})
-_RESIDUAL = 3
 
 
 class FoldScale(Pass):
@@ -80,5 +83,5 @@ def _can_be_scaled(op: Op) -> bool:
     return (
         op.type in _PRODUCTS
         and not has_activation(op)
-        and op.get_input(_RESIDUAL) is None
+        and op.get_input(RESIDUAL) is None
     )

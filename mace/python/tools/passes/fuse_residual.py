@@ -8,9 +8,12 @@ from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
 from mace.python.tools.ir.shapes import product, same_shape
 from mace.python.tools.passes.base import Pass
-from mace.python.tools.passes.match import has_activation, only_reader, producer
-
-_RESIDUAL = 3
+from mace.python.tools.passes.match import (
+    RESIDUAL,
+    has_activation,
+    only_reader,
+    producer,
+)
 
 # The time of a matrix product of few rows is that of reading its weights, and reading a
 # residual meanwhile takes longer than an addition afterwards: in a product of 48 rows
@@ -56,7 +59,7 @@ def _rewrite(graph: Graph, op: Op, place: dict[Op, int]) -> bool:
         other = _reshaped(graph, other, chosen.output)
         chosen.output.source = None
     graph.merge_into(last, op)
-    chosen.set_input(_RESIDUAL, other)
+    chosen.set_input(RESIDUAL, other)
     return True
 
 
@@ -68,7 +71,7 @@ def _product(graph: Graph, value: Value) -> Op | None:
     if reshape is not None:
         value = reshape.input(0)
     op = producer(value, "Conv2D") or producer(value, "FullyConnected")
-    if op is None or op.get_input(_RESIDUAL) is not None:
+    if op is None or op.get_input(RESIDUAL) is not None:
         return None
     if has_activation(op) or only_reader(graph, value) is None:
         return None

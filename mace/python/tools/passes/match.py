@@ -18,6 +18,9 @@ FUSED_ACTIVATION = (
     "activation_beta",
 )
 
+# The input of Conv2D and FullyConnected that is added to the result.
+RESIDUAL = 3
+
 
 def only_reader(graph: Graph, value: Value) -> Op | None:
     """The operator that is the only reader of `value` and reads it once; otherwise

@@ -17,13 +17,12 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import (
+    RESIDUAL,
     has_activation,
     is_pointwise,
     only_reader,
     producer,
 )
-
-_RESIDUAL = 3
 
 
 class MergeProducts(Pass):
@@ -52,7 +51,7 @@ def _rewrite(graph: Graph, second: Op) -> bool:
     first = between.producer
     if first is None or not _is_product(first) or only_reader(graph, between) is None:
         return False
-    if has_activation(first) or first.get_input(_RESIDUAL) is not None:
+    if has_activation(first) or first.get_input(RESIDUAL) is not None:
         return False
     weights = [op.input(1).constant for op in (first, second)]
     if weights[0] is None or weights[1] is None:

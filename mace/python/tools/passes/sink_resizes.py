@@ -20,9 +20,12 @@ from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.ir.infer import update_outputs
 from mace.python.tools.ir.shapes import normalize_axis, product
 from mace.python.tools.passes.base import Pass
-from mace.python.tools.passes.match import is_pointwise, only_reader, producer
-
-_RESIDUAL = 3
+from mace.python.tools.passes.match import (
+    RESIDUAL,
+    is_pointwise,
+    only_reader,
+    producer,
+)
 
 # Resizing or adding an element takes as long as about this many multiply-adds.
 _ELEMENT_MACS = 32
@@ -49,7 +52,7 @@ class _Part:
 
 def _rewrite(graph: Graph, conv: Op) -> bool:
     join = producer(conv.input(0), "Concat")
-    if join is None or not is_pointwise(conv) or conv.get_input(_RESIDUAL) is not None:
+    if join is None or not is_pointwise(conv) or conv.get_input(RESIDUAL) is not None:
         return False
     if only_reader(graph, join.output) is not conv:
         return False

@@ -21,9 +21,11 @@ from mace.python.tools.ir.infer import update_outputs
 from mace.python.tools.ir.op_rules.reshapes import reshape_attribute
 from mace.python.tools.ir.shapes import normalize_axis, static
 from mace.python.tools.passes.base import Pass
-from mace.python.tools.passes.match import activation_attrs, only_reader
-
-_RESIDUAL = 3
+from mace.python.tools.passes.match import (
+    RESIDUAL,
+    activation_attrs,
+    only_reader,
+)
 
 # Weights are packed in panels of so many columns; a partial panel takes as long as a
 # whole one.
@@ -40,7 +42,7 @@ class SplitProducts(Pass):
         return sum(
             _rewrite(graph, op)
             for op in graph.ops
-            if op.type == "FullyConnected" and op.get_input(_RESIDUAL) is None
+            if op.type == "FullyConnected" and op.get_input(RESIDUAL) is None
         )
 
 
