@@ -136,12 +136,6 @@ class Workload {
   uint64_t data_size_ = 0;
 };
 
-bool IsLinked(DeviceType device) {
-  const DeviceRegistration *entry = DeviceRegistration::first();
-  while (entry != nullptr && entry->type() != device) entry = entry->next();
-  return entry != nullptr;
-}
-
 bool HasStarted(const EnginePlacement &placement, DeviceType device) {
   for (const DeviceRefusal &refusal : placement.left_out) {
     if (refusal.device == device) return false;
@@ -229,14 +223,14 @@ MaceStatus GetRuntimeTypes(std::vector<RuntimeType> *runtime_types) {
 Capability GetCapability(RuntimeType runtime_type,
                          float cpu_float32_exec_time) {
   Capability capability;
-  if (!IsLinked(static_cast<DeviceType>(runtime_type))) return capability;
+  const auto device = static_cast<DeviceType>(runtime_type);
+  if (DeviceRegistration::Find(device) == nullptr) return capability;
   try {
     float *time = &capability.float32_performance.exec_time;
     if (IsOk(Measure(runtime_type, &capability))) {
       if (*time > 0) *time /= cpu_float32_exec_time;
     } else {
       *time = -1;
-      const auto device = static_cast<DeviceType>(runtime_type);
       capability.supported =
           DeviceRegistration::Create(device, EngineOptions()).ok();
     }

@@ -60,8 +60,8 @@ bool Fits(const conv::Shape &s) {
 
 Index TileCount(const conv::Shape &s, int tile) {
   return s.batch * s.dilation_h * s.dilation_w *
-         DivideUp(DivideUp(s.out_h, s.dilation_h), tile) *
-         DivideUp(DivideUp(s.out_w, s.dilation_w), tile);
+         TilesOf(s.out_h, s.dilation_h, tile) *
+         TilesOf(s.out_w, s.dilation_w, tile);
 }
 
 double FilterFloats(const conv::Shape &s, int tile) {

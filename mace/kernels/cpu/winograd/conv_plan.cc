@@ -154,8 +154,8 @@ ConvPlan PlanConv(const PlanRequest &request) {
   p.image = request.image;
   p.arithmetic = request.arithmetic;
   p.phases = p.shape.dilation_h * p.shape.dilation_w;
-  p.tiles_h = DivideUp(DivideUp(p.shape.out_h, p.shape.dilation_h), p.tile);
-  p.tiles_w = DivideUp(DivideUp(p.shape.out_w, p.shape.dilation_w), p.tile);
+  p.tiles_h = TilesOf(p.shape.out_h, p.shape.dilation_h, p.tile);
+  p.tiles_w = TilesOf(p.shape.out_w, p.shape.dilation_w, p.tile);
   p.tiles = p.shape.batch * p.phases * p.tiles_h * p.tiles_w;
   p.panels = DivideUp(p.shape.out_c, kPanel);
   p.panel_block = p.panels;

@@ -48,6 +48,12 @@ struct ChooseRequest {
 };
 Method Choose(const ChooseRequest &request);
 
+// The number of tiles of one axis of a phase.
+constexpr ptrdiff_t TilesOf(ptrdiff_t out, ptrdiff_t dilation, int tile) {
+  const ptrdiff_t outputs = (out + dilation - 1) / dilation;
+  return (outputs + tile - 1) / tile;
+}
+
 // The number of tiles that are computed at a time, chosen so that their data
 // stays in cache.
 ptrdiff_t BlockTiles(const conv::Shape &shape, const Method &method);
