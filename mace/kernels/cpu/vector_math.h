@@ -159,19 +159,28 @@ MACE_SIMD_INLINE V Erf(V x) {
   return Select(Abs(x) < Set(1.0f), small, CopySign(large, x));
 }
 
-// 2^x for -40 <= x <= 0, error 1e-7 of it. 1.5 * 2^23 leaves no bits for a
+// 2^x = 2^round(x) * 2^r for -40 <= x <= 0. 1.5 * 2^23 leaves no bits for a
 // fraction: the lowest bits of the sum are round(x), and move to the exponent.
-MACE_SIMD_INLINE V Exp2Neg(V x) {
+MACE_SIMD_INLINE V Exp2Rest(V x, V *shifted) {
   const V magic = Set(12582912.0f);
-  const V shifted = x + magic;
-  const V r = x - (shifted - magic);
+  *shifted = x + magic;
+  return x - (*shifted - magic);
+}
+MACE_SIMD_INLINE V Exp2Scale(V p, V shifted) {
+  return AsFloat(AsInt(p) + (AsInt(shifted) << 23));
+}
+
+// 2^x for -40 <= x <= 0, error 1e-7 of it.
+MACE_SIMD_INLINE V Exp2Neg(V x) {
+  V shifted;
+  const V r = Exp2Rest(x, &shifted);
   V p = Set(0.0013276450335979462f);
   p = Fma(p, r, Set(0.009675540961325169f));
   p = Fma(p, r, Set(0.05550713464617729f));
   p = Fma(p, r, Set(0.24022120237350464f));
   p = Fma(p, r, Set(0.6931469440460205f));
   p = Fma(p, r, Set(1.0000001192092896f));
-  return AsFloat(AsInt(p) + (AsInt(shifted) << 23));
+  return Exp2Scale(p, shifted);
 }
 
 // Where |x| Q(|x|) ends, for both functions below: under 1e-8 from there on.
@@ -204,15 +213,13 @@ MACE_SIMD_INLINE V GeluBf16(V x) {
   p = Fma(p, t, Set(-0.46086356043815613f));
   p = Fma(p, t, Set(-1.1504803895950317f));
   p = Fma(p, t, Set(-1.0f));
-  const V magic = Set(12582912.0f);
-  const V shifted = p + magic;
-  const V r = p - (shifted - magic);
+  V shifted;
+  const V r = Exp2Rest(p, &shifted);
   V e = Set(0.0551716648042202f);
   e = Fma(e, r, Set(0.2426111251115799f));
   e = Fma(e, r, Set(0.6932609677314758f));
   e = Fma(e, r, Set(0.9999280571937561f));
-  const V q = AsFloat(AsInt(e) + (AsInt(shifted) << 23));
-  return Fma(-t, q, Max(x, Zero()));
+  return Fma(-t, Exp2Scale(e, shifted), Max(x, Zero()));
 }
 
 // x / 2 (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), is x sigmoid(2 u):

@@ -10,36 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "mace/kernels/cpu/bf16_rows.h"
 #include "mace/kernels/cpu/simd.h"
 
 namespace mace::gemm::MACE_ISA {
 
 namespace sv = simd::MACE_ISA;
 
-[[maybe_unused]] static void Narrow(const float *from,
-                                    uint16_t *to,
-                                    size_t count) {
-  size_t i = 0;
-  for (; i + sv::kLanes <= count; i += sv::kLanes) {
-    sv::StoreHalfBits(to + i, sv::NarrowBf16Fast(sv::Load(from + i)));
-  }
-  const int rest = static_cast<int>(count - i);
-  if (rest > 0) {
-    sv::StoreHalfBitsN(to + i, sv::NarrowBf16Fast(sv::LoadN(from + i, rest)),
-                       rest);
-  }
-}
-
-[[maybe_unused]] static void WidenRow(const uint16_t *from,
-                                      float *to,
-                                      size_t count) {
-  size_t i = 0;
-  for (; i + sv::kLanes <= count; i += sv::kLanes) {
-    sv::Store(to + i, sv::LoadBf16(from + i));
-  }
-  const int rest = static_cast<int>(count - i);
-  if (rest > 0) sv::StoreN(to + i, sv::LoadBf16N(from + i, rest), rest);
-}
+using simd::MACE_ISA::Narrow;
+using simd::MACE_ISA::WidenRow;
 
 [[maybe_unused]] static void NarrowPadded(const float *from,
                                           uint16_t *to,
