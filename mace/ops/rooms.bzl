@@ -12,6 +12,7 @@ is in no list: a new operator is new files only. A room holds
                             where a device needs more of it. No kernel can be
                             included; without <op>.cc the operator is only declared
     <op>_cpu.cc             how the CPU computes it, with the other *.cc and *.h
+    <op>_opencl.cc, *.cl    how a GPU computes it; optional
     *_test.cc               its tests, with googletest
     *_testing.cc, .h        what several of them share
     *_benchmark.cc          its benchmarks
@@ -21,10 +22,11 @@ and becomes
     :<op>_schema            the generated header mace/ops/<op>/<op>_schema.h
     :<op>_shapes            what all devices share
     :<op>                   the operator on the CPU, registered by being linked
+    :<op>_opencl            the operator on GPUs, likewise
     :<op>_test              the tests of this room
     :<op>_benchmark         the benchmarks of this room
 
-All rooms together are :ops, :ops_test and :ops_benchmark (the latter two, as
+All rooms together are :ops, :opencl_ops, :ops_test and :ops_benchmark (the latter two, as
 libraries: :ops_test_cases and :ops_benchmark_cases). A library with some
 operators only comes of
 
@@ -38,6 +40,7 @@ they belong to.
 """
 
 load("//mace:mace.bzl", "mace_cc_binary", "mace_cc_library", "mace_cc_test")
+load("//mace/kernels/opencl:cl.bzl", "embed_cl")
 
 _GENERATE = "$(location :op_schema_gen) --op $(location {op}/{op}.op.yaml) " + \
             "--enums $(location op_enums.yaml) --out $@"
@@ -133,9 +136,35 @@ def _schema(op, deps):
         deps = deps,
     )
 
+def _opencl_room(op, deps):
+    """The operator on GPUs; returns its label, or None."""
+    source = op + "/" + op + "_opencl.cc"
+    kernels = _room_files(op, "*.cl")
+    if not native.glob([source], allow_empty = True):
+        if kernels:
+            fail("mace/ops/%s: there are OpenCL kernels, but no %s_opencl.cc" % (op, op))
+        return None
+    for kernel in kernels:
+        embed_cl(
+            name = kernel.replace("/", "_").replace(".", "_") + "_embedded",
+            src = kernel,
+        )
+    mace_cc_library(
+        name = op + "_opencl",
+        srcs = [source] + [kernel.replace(".cl", "_cl.h") for kernel in kernels],
+        alwayslink = True,
+        features = ["small_code"],
+        deps = deps + [
+            ":%s_schema" % op,
+            ":%s_shapes" % op,
+        ],
+    )
+    return ":%s_opencl" % op
+
 def mace_op_rooms(
         shape_deps,
         cpu_deps,
+        opencl_deps,
         parts,
         small,
         test_deps,
@@ -146,6 +175,7 @@ def mace_op_rooms(
     Args:
       shape_deps: what the shape function of an operator may include.
       cpu_deps: what an operator on the CPU may include besides.
+      opencl_deps: what an operator on GPUs may include besides.
       parts: kernels that register themselves, for some models only -> the
         rooms and parts that they belong to; none for those that are named.
       small: rooms whose loops over elements are all in kernels: what they have
@@ -157,6 +187,7 @@ def mace_op_rooms(
     deps = shape_deps + cpu_deps
     declarations = native.glob(["*/*.op.yaml"])
     rooms = []
+    opencl_rooms = {}
     tests = []
     benchmarks = []
     schemas = []
@@ -217,6 +248,9 @@ def mace_op_rooms(
                 ":%s_shapes" % op,
             ],
         )
+        opencl_room = _opencl_room(op, shape_deps + opencl_deps)
+        if opencl_room:
+            opencl_rooms[opencl_room] = op
         tests.append(":%s_test_cases" % op)
         mace_cc_library(
             name = op + "_test_cases",
@@ -284,6 +318,13 @@ def mace_op_rooms(
         name = "ops",
         left_out = ":left_out",
         parts = {part: " ".join(to) for part, to in parts.items()},
+        rooms = rooms,
+        selection = ":only",
+    )
+    linked_rooms(
+        name = "opencl_ops",
+        left_out = ":left_out",
+        parts = opencl_rooms,
         rooms = rooms,
         selection = ":only",
     )

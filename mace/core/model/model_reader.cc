@@ -335,6 +335,7 @@ MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
       std::string data_type;
       MACE_RETURN_IF_ERROR(fields.Bytes(&data_type));
       MACE_ASSIGN_OR_RETURN(hints->precision, ParsePrecision(data_type));
+      hints->half_storage = data_type == "fp16_fp32";
       continue;
     }
     if (fields.tag() != kHintsWinograd) {

@@ -59,6 +59,8 @@ struct DeploymentHints {
   // Precision of activations and arithmetic, where the device and the operator
   // support it.
   Precision precision = Precision::kFloat32;
+  // A device that computes in float32 may store activations as float16.
+  bool half_storage = false;
 };
 
 class ShapeContext {

@@ -1,0 +1,208 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operator on the GPU. It makes no call of OpenCL: for each set of shapes it
+// describes the kernels to launch as values, and the runtime
+// (mace/runtimes/opencl) chooses storage, compiles, binds memory and launches.
+
+#ifndef MACE_OPS_OPENCL_OP_OPENCL_OP_H_
+#define MACE_OPS_OPENCL_OP_OPENCL_OP_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mace/core/model/op.h"
+#include "mace/kernels/opencl/cl_source.h"
+#include "mace/ops/op_enums.h"
+
+namespace mace {
+
+enum class GpuFamily : uint8_t {
+  kOther,
+  kAdreno,
+  kMali,
+  kPowerVr,
+  kNvidia,
+  kIntel,
+  kAmd,
+  kCpu,  // an OpenCL driver for CPUs
+};
+
+// What kernels need to know of the GPU.
+struct GpuTraits {
+  GpuFamily family = GpuFamily::kOther;
+  int compute_units = 1;
+  size_t local_bytes = 0;  // of a work group
+  size_t max_work_group = 1;
+  // Activations are stored as half; otherwise as float.
+  bool half_storage = false;
+  // Kernels compute in half, for which the device has cl_khr_fp16.
+  bool half_arithmetic = false;
+  // Activations are images where they fit.
+  bool images = false;
+};
+
+// A tensor as kernels see it: rank 4 is [N, H, W, C], rank 3 is [N, 1, W, C],
+// rank 2 is [N, 1, 1, C], rank 1 is [1, 1, 1, C]; the first dimensions of
+// higher ranks are joined to N. Elements keep their order.
+struct GpuDims {
+  int64_t n = 1;
+  int64_t h = 1;
+  int64_t w = 1;
+  int64_t c = 1;
+
+  static GpuDims Of(const Shape &shape);
+  int64_t blocks() const { return (c + 3) / 4; }  // of four channels
+  int64_t rows() const { return n * h; }
+  int64_t pixels() const { return n * h * w; }
+  bool operator==(const GpuDims &other) const {
+    return n == other.n && h == other.h && w == other.w && c == other.c;
+  }
+};
+
+// One argument of a kernel.
+struct LaunchArgument {
+  enum class Kind : uint8_t {
+    kInput,     // tensor at an input port
+    kOutput,    // tensor at an output port
+    kScratch,   // tensor between two launches of the operator
+    kConstant,  // elements of the constant at an input port, as they are stored
+    kInt,
+    kInts2,
+    kInts4,
+    kFloat,
+    kFloats4,
+    kLocal,  // bytes of local memory
+  };
+  Kind kind;
+  const char *name = nullptr;  // in the kernel; null for a number
+  size_t index = 0;            // of the port or scratch tensor
+  std::array<int32_t, 4> ints = {};
+  std::array<float, 4> floats = {};
+  size_t bytes = 0;
+};
+
+// One launch of a kernel. The arguments are added in the order of the kernel's
+// parameters; an input, output or scratch tensor is two parameters, IN or OUT
+// of tensor.clh.
+class Launch {
+ public:
+  // `kernel` is a function of `source`. KERNEL_<kernel> is defined, so that a
+  // source of several kernels compiles one of them.
+  Launch(const ClSource &source, const char *kernel)
+      : source_(&source), kernel_(kernel) {}
+
+  // -D name=value
+  Launch &Define(const std::string &name, int64_t value);
+  Launch &Define(const std::string &name, const std::string &value);
+  Launch &Define(const std::string &name) { return Define(name, 1); }
+
+  // A constant or known value at an input port is a dense tensor.
+  Launch &Input(const char *name, size_t port);
+  Launch &Output(const char *name, size_t port = 0);
+  // `index`: what OpenclPlanContext::Scratch returned. The kernel may read it
+  // (IN) or write it (OUT).
+  Launch &Scratch(const char *name, size_t index);
+  // For CONST of tensor.clh. The elements are in the order of the model file;
+  // after the last one, the buffer has zeros up to a multiple of 64 bytes.
+  Launch &Constant(const char *name, size_t port);
+  Launch &Int(int64_t value);
+  Launch &Ints2(int64_t a, int64_t b);
+  Launch &Ints(int64_t a, int64_t b, int64_t c, int64_t d);
+  Launch &Float(float value);
+  Launch &Floats(float a, float b, float c, float d);
+  Launch &Local(size_t bytes);
+
+  // ACT_ARG of activation.clh, and its macro.
+  Launch &Activation(mace::Activation activation,
+                     float limit,
+                     float alpha,
+                     float beta);
+  // The same, of the attributes of an operator.
+  template <typename Attributes>
+  Launch &ActivationOf(const Attributes &a) {
+    return Activation(a.activation, a.activation_limit, a.activation_alpha,
+                      a.activation_beta);
+  }
+
+  // The number of work items. The runtime rounds x and y up to whole work
+  // groups, so that a kernel checks them; z is never rounded.
+  Launch &Items(int64_t x, int64_t y = 1, int64_t z = 1);
+  // The size of work groups, if it is not left to the runtime. The kernel must
+  // then have reqd_work_group_size, of macros.
+  Launch &WorkGroup(int64_t x, int64_t y = 1, int64_t z = 1);
+
+  const ClSource &source() const { return *source_; }
+  const char *kernel() const { return kernel_; }
+  // " -D a=1 -D b=2", without storage.
+  const std::string &defines() const { return defines_; }
+  const std::vector<LaunchArgument> &arguments() const { return arguments_; }
+  const std::array<int64_t, 3> &items() const { return items_; }
+  // All 0: left to the runtime.
+  const std::array<int64_t, 3> &work_group() const { return work_group_; }
+
+ private:
+  LaunchArgument &Add(LaunchArgument::Kind kind, const char *name = nullptr);
+
+  const ClSource *source_;
+  const char *kernel_;
+  std::string defines_;
+  std::vector<LaunchArgument> arguments_;
+  std::array<int64_t, 3> items_ = {1, 1, 1};
+  std::array<int64_t, 3> work_group_ = {0, 0, 0};
+};
+
+// An operator with the shapes of one run.
+class OpenclPlanContext {
+ public:
+  virtual ~OpenclPlanContext() = default;
+  virtual const OperatorDef &def() const = 0;
+  virtual const OpAttributes &attributes() const = 0;
+  virtual const DeploymentHints &hints() const = 0;
+  virtual const GpuTraits &gpu() const = 0;
+  virtual size_t input_count() const = 0;
+  virtual size_t output_count() const = 0;
+  // Null if absent. `data` is set if the value is known before the run.
+  virtual const Tensor *input(size_t port) const = 0;
+  virtual const Tensor *output(size_t port) const = 0;
+  // Whether the output could be the same memory as the input, whose elements it
+  // has in the same order.
+  virtual bool CanAlias(size_t output, size_t input) const = 0;
+  // Makes it so: no launch writes the output.
+  virtual void Alias(size_t output, size_t input) = 0;
+  // A tensor that lives during the launches of this operator, stored like
+  // activations, or as float where `in_float`.
+  virtual size_t Scratch(const GpuDims &dims, bool in_float = false) = 0;
+  virtual void Add(Launch launch) = 0;
+
+  template <typename Attributes>
+  const Attributes &AttributesAs() const {
+    return static_cast<const Attributes &>(attributes());
+  }
+  GpuDims InputDims(size_t port) const {
+    return GpuDims::Of(input(port)->shape);
+  }
+  GpuDims OutputDims(size_t port = 0) const {
+    return GpuDims::Of(output(port)->shape);
+  }
+};
+
+// The base class of all operators for the GPU. They have no state.
+class OpenclOp : public Op {
+ public:
+  // Adds launches for these shapes; none if the outputs have no elements (the
+  // runtime does not call it then). MACE_UNSUPPORTED, with the reason as the
+  // rest of a sentence ("it takes at most 4 dimensions"), if the GPU can't run
+  // the operator; this is also called to find that out.
+  virtual MaceStatus Plan(OpenclPlanContext *context) const = 0;
+  // Whether computed inputs and outputs may be int32 (storage BI or DI of
+  // tensor.clh); otherwise the runtime refuses them.
+  virtual bool TakesIntegers() const { return false; }
+};
+
+}  // namespace mace
+
+#endif  // MACE_OPS_OPENCL_OP_OPENCL_OP_H_

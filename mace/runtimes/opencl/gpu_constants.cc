@@ -1,0 +1,107 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/opencl/gpu_constants.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "mace/core/base/half.h"
+
+namespace mace {
+namespace {
+
+// [blocks][K / 2][16][2] of bfloat16 -> [blocks][K][16] of float32, without the
+// zero that pads an odd last dimension.
+std::vector<float> FromPairs(const Tensor &tensor, size_t stored_bytes) {
+  const auto *from = tensor.As<uint16_t>();
+  const int64_t inner = tensor.shape.back();
+  const int64_t padded = (inner + 1) / 2 * 2;
+  const int64_t outer = tensor.shape.Elements(1, tensor.shape.rank() - 1);
+  const int64_t k_stored = outer * padded;
+  const auto blocks =
+      static_cast<int64_t>(stored_bytes / sizeof(uint16_t)) / (k_stored * 16);
+  std::vector<float> to(static_cast<size_t>(blocks * outer * inner * 16));
+  size_t at = 0;
+  for (int64_t block = 0; block < blocks; ++block) {
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t i = 0; i < inner; ++i) {
+        const int64_t k = o * padded + i;
+        const uint16_t *pair = from + (block * k_stored + k / 2 * 2) * 16;
+        for (int64_t lane = 0; lane < 16; ++lane) {
+          to[at++] = Bfloat16ToFloat(pair[lane * 2 + k % 2]);
+        }
+      }
+    }
+  }
+  return to;
+}
+
+}  // namespace
+
+Result<ClMemory> UploadConstant(const OpenclRuntime &runtime,
+                                cl_command_queue queue,
+                                const Tensor &tensor,
+                                size_t stored_bytes,
+                                size_t *device_bytes) {
+  std::vector<float> widened;
+  const void *data = tensor.data;
+  size_t bytes = stored_bytes;
+  if (tensor.data_type == DataType::kBfloat16) {
+    if (tensor.layout == ConstantLayout::kPackedO16Pairs) {
+      widened = FromPairs(tensor, stored_bytes);
+    } else {
+      const auto *from = tensor.As<uint16_t>();
+      for (size_t i = 0; i < stored_bytes / sizeof(uint16_t); ++i) {
+        widened.push_back(Bfloat16ToFloat(from[i]));
+      }
+    }
+    data = widened.data();
+    bytes = widened.size() * sizeof(float);
+  }
+  const ClApi &api = runtime.api();
+  constexpr size_t kRound = 64;
+  const size_t room =
+      (bytes + kConstantPadding + kRound - 1) / kRound * kRound;
+  cl_int error = CL_SUCCESS;
+  ClMemory buffer(api.clCreateBuffer(runtime.context(), CL_MEM_READ_ONLY, room,
+                                     nullptr, &error),
+                  api.clReleaseMemObject);
+  MACE_CL_CHECK("clCreateBuffer",
+                MakeString("constant '", tensor.name, "', ", room, " bytes"),
+                error);
+  if (bytes > 0) {
+    MACE_CL_CHECK("clEnqueueWriteBuffer", tensor.name,
+                  api.clEnqueueWriteBuffer(queue, buffer.get(), CL_FALSE, 0,
+                                           bytes, data, 0, nullptr, nullptr));
+  }
+  static constexpr char kZeros[kConstantPadding + kRound] = {};
+  MACE_CL_CHECK(
+      "clEnqueueWriteBuffer", tensor.name,
+      api.clEnqueueWriteBuffer(queue, buffer.get(), CL_FALSE, bytes,
+                               room - bytes, kZeros, 0, nullptr, nullptr));
+  if (!widened.empty()) {
+    MACE_CL_CHECK("clFinish", tensor.name, api.clFinish(queue));
+  }
+  *device_bytes += room;
+  return buffer;
+}
+
+Result<cl_mem> GpuConstants::Get(const OpenclRuntime &runtime,
+                                 cl_command_queue queue,
+                                 const Graph &graph,
+                                 int tensor) {
+  const auto found = buffers_.find(tensor);
+  if (found != buffers_.end()) return found->second.get();
+  const GraphTensor &entry = graph.tensors()[static_cast<size_t>(tensor)];
+  MACE_ASSIGN_OR_RETURN(
+      ClMemory buffer,
+      UploadConstant(runtime, queue, entry.tensor,
+                     static_cast<size_t>(entry.stored_bytes), &bytes_));
+  const cl_mem memory = buffer.get();
+  buffers_.emplace(tensor, std::move(buffer));
+  return memory;
+}
+
+}  // namespace mace

@@ -1,0 +1,90 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/opencl/opencl_memory.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace mace {
+namespace {
+
+// A number of its own for each state of each memory.
+int64_t NextGeneration() {
+  static std::atomic<int64_t> next{0};
+  return ++next;
+}
+
+}  // namespace
+
+size_t OpenclMemory::bytes() const {
+  size_t total = buffer_bytes_;
+  for (const Image &image : images_) {
+    total += image.size.width * image.size.height * 4 *
+             DataTypeSize(image.size.element);
+  }
+  return total;
+}
+
+MaceStatus OpenclMemory::Take(const OpenclPlan &plan) {
+  MACE_RETURN_IF_ERROR(TakeBuffer(plan.memory.arena_bytes));
+  if (images_.size() < plan.images.size()) images_.resize(plan.images.size());
+  for (size_t i = 0; i < plan.images.size(); ++i) {
+    MACE_RETURN_IF_ERROR(TakeImage(plan.images[i], &images_[i]));
+  }
+  if (generation_ == 0) generation_ = NextGeneration();
+  return MaceStatus();
+}
+
+MaceStatus OpenclMemory::TakeBuffer(size_t bytes) {
+  if (bytes <= buffer_bytes_) return MaceStatus();
+  const ClApi &api = runtime_->api();
+  buffer_.Reset();
+  buffer_bytes_ = 0;
+  generation_ = NextGeneration();
+  cl_int error = CL_SUCCESS;
+  buffer_ = ClMemory(api.clCreateBuffer(runtime_->context(), CL_MEM_READ_WRITE,
+                                        bytes, nullptr, &error),
+                     api.clReleaseMemObject);
+  MACE_CL_CHECK("clCreateBuffer",
+                MakeString("intermediate tensors, ", bytes, " bytes"), error);
+  buffer_bytes_ = bytes;
+  return MaceStatus();
+}
+
+MaceStatus OpenclMemory::TakeImage(const ImageSlot &wanted, Image *image) {
+  ImageSlot size = wanted;
+  if (image->memory && image->size.element == wanted.element) {
+    if (image->size.width >= wanted.width &&
+        image->size.height >= wanted.height) {
+      return MaceStatus();
+    }
+    size.width = std::max(size.width, image->size.width);
+    size.height = std::max(size.height, image->size.height);
+  }
+  const ClApi &api = runtime_->api();
+  image->memory.Reset();
+  image->size = ImageSlot();
+  generation_ = NextGeneration();
+  cl_image_format format = {};
+  format.image_channel_order = CL_RGBA;
+  format.image_channel_data_type =
+      size.element == DataType::kFloat16 ? CL_HALF_FLOAT : CL_FLOAT;
+  cl_image_desc desc = {};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = size.width;
+  desc.image_height = size.height;
+  cl_int error = CL_SUCCESS;
+  image->memory =
+      ClMemory(api.clCreateImage(runtime_->context(), CL_MEM_READ_WRITE,
+                                 &format, &desc, nullptr, &error),
+               api.clReleaseMemObject);
+  MACE_CL_CHECK("clCreateImage",
+                MakeString("intermediate tensors, ", size.width, "x",
+                           size.height, " pixels"),
+                error);
+  image->size = size;
+  return MaceStatus();
+}
+
+}  // namespace mace

@@ -1,0 +1,52 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifndef MACE_RUNTIMES_OPENCL_OPENCL_MEMORY_H_
+#define MACE_RUNTIMES_OPENCL_OPENCL_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mace/core/base/status.h"
+#include "mace/core/memory/arena.h"
+#include "mace/runtimes/opencl/cl_api.h"
+#include "mace/runtimes/opencl/opencl_plan.h"
+#include "mace/runtimes/opencl/opencl_runtime.h"
+
+namespace mace {
+
+// The intermediate tensors on the GPU: one buffer that is divided, and images.
+class OpenclMemory final : public DeviceMemory {
+ public:
+  explicit OpenclMemory(std::shared_ptr<OpenclRuntime> runtime)
+      : runtime_(std::move(runtime)) {}
+
+  size_t bytes() const override;
+  // Grows the memory to what the plan needs. What was made of it before must
+  // then be made again, which generation() tells.
+  MaceStatus Take(const OpenclPlan &plan);
+  int64_t generation() const { return generation_; }
+  cl_mem buffer() const { return buffer_.get(); }
+  cl_mem image(size_t slot) const { return images_[slot].memory.get(); }
+
+ private:
+  struct Image {
+    ImageSlot size;
+    ClMemory memory;
+  };
+
+  MaceStatus TakeBuffer(size_t bytes);
+  MaceStatus TakeImage(const ImageSlot &wanted, Image *image);
+
+  std::shared_ptr<OpenclRuntime> runtime_;
+  ClMemory buffer_;
+  size_t buffer_bytes_ = 0;
+  std::vector<Image> images_;
+  int64_t generation_ = 0;
+};
+
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_OPENCL_OPENCL_MEMORY_H_

@@ -1,0 +1,99 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The launches of a partition for one set of shapes, and how each tensor is
+// stored. Nothing here calls the driver.
+
+#ifndef MACE_RUNTIMES_OPENCL_OPENCL_PLAN_H_
+#define MACE_RUNTIMES_OPENCL_OPENCL_PLAN_H_
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "mace/core/base/status.h"
+#include "mace/core/graph/device.h"
+#include "mace/core/graph/graph.h"
+#include "mace/core/graph/graph_shapes.h"
+#include "mace/core/memory/memory_plan.h"
+#include "mace/ops/opencl_op/opencl_op.h"
+#include "mace/runtimes/opencl/gpu_tensor.h"
+#include "mace/runtimes/opencl/opencl_runtime.h"
+
+namespace mace {
+
+struct PlannedLaunch {
+  Launch launch;
+  int node;        // of the graph
+  size_t segment;  // of the partition
+  // Per argument: the tensor of the plan, or -1.
+  std::vector<int> tensors;
+  ProgramKey program;
+};
+
+// Tensors that share one image.
+struct ImageSlot {
+  DataType element = DataType::kFloat16;
+  size_t width = 0;
+  size_t height = 0;
+};
+
+struct OpenclPlan {
+  std::vector<GpuTensor> tensors;
+  // Per tensor of the graph: that of the plan; -1 for none.
+  std::vector<int> tensor_of;
+  std::vector<PlannedLaunch> launches;
+  // The first launch of each segment, and the number of launches.
+  std::vector<size_t> begin;
+  // Memory. Per tensor of the plan: its request, or its image; -1 for none, for
+  // aliases and for constants.
+  std::vector<int> request_of;
+  std::vector<int> image_of;
+  std::vector<PlanRequest> requests;
+  MemoryPlan memory;
+  std::vector<ImageSlot> images;
+
+  const GpuTensor &Root(int tensor) const {
+    const int alias = tensors[static_cast<size_t>(tensor)].alias_of;
+    return tensors[static_cast<size_t>(alias < 0 ? tensor : alias)];
+  }
+  int RootIndex(int tensor) const {
+    const int alias = tensors[static_cast<size_t>(tensor)].alias_of;
+    return alias < 0 ? tensor : alias;
+  }
+};
+
+// The choices that a partition makes for its graph.
+struct OpenclPlanOptions {
+  const GpuDevice *device = nullptr;
+  GpuTraits traits;  // of the device, as the model's hints ask
+};
+
+// `dense`: per tensor of the graph, the storage of a tensor that is copied to or
+// from the host; others choose theirs.
+struct BorderStorage {
+  int tensor;
+  GpuStorage storage;
+  bool operator==(const BorderStorage &other) const {
+    return tensor == other.tensor && storage == other.storage;
+  }
+};
+
+// MACE_UNSUPPORTED names the operator that the GPU can't run with these shapes.
+Result<OpenclPlan> PlanOpencl(const Graph &graph,
+                              const PartitionSpec &spec,
+                              const GraphShapes &shapes,
+                              const OpenclPlanOptions &options,
+                              const std::vector<BorderStorage> &border);
+
+// Whether the GPU can run one operator, and what it would launch. `shapes` may
+// be null; then only its type is known.
+Result<std::vector<Launch>> TryOpenclNode(const Graph &graph,
+                                          size_t node,
+                                          const GraphShapes *shapes,
+                                          const OpenclPlanOptions &options);
+
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_OPENCL_OPENCL_PLAN_H_

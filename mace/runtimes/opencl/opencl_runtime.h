@@ -1,0 +1,97 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The GPU of this machine and its programs, which all engines of a process
+// share.
+
+#ifndef MACE_RUNTIMES_OPENCL_OPENCL_RUNTIME_H_
+#define MACE_RUNTIMES_OPENCL_OPENCL_RUNTIME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "mace/core/base/status.h"
+#include "mace/kernels/opencl/cl_source.h"
+#include "mace/ops/opencl_op/opencl_op.h"
+#include "mace/runtimes/opencl/cl_api.h"
+
+namespace mace {
+
+// The device that was chosen, and its limits.
+struct GpuDevice {
+  cl_platform_id platform = nullptr;
+  cl_device_id id = nullptr;
+  std::string name;
+  std::string vendor;
+  std::string version;         // "OpenCL 3.0 CUDA"
+  std::string driver_version;  // "580.159.04"
+  std::string extensions;
+  // Without the choices that depend on the model.
+  GpuTraits traits;
+  bool image_support = false;
+  size_t image_width = 0;
+  size_t image_height = 0;
+  size_t max_allocation = 0;
+  size_t max_items[3] = {1, 1, 1};
+  // Sub-buffers begin at multiples of this number of bytes.
+  size_t alignment = 64;
+  // The GPU reads the host's memory.
+  bool unified_memory = false;
+
+  bool HasExtension(const char *name) const;
+};
+
+// A program: a source with the macros that the host defines.
+struct ProgramKey {
+  const ClSource *source = nullptr;
+  std::string options;
+
+  bool operator<(const ProgramKey &other) const {
+    if (source != other.source) return source < other.source;
+    return options < other.options;
+  }
+};
+
+class OpenclRuntime {
+ public:
+  // Chooses a GPU, or else a CPU, of the first platform that has one. Returns
+  // the runtime that another engine uses, if there is one. MACE_UNSUPPORTED says
+  // what was found instead.
+  static Result<std::shared_ptr<OpenclRuntime>> Get();
+  ~OpenclRuntime();
+
+  const ClApi &api() const { return *api_; }
+  const GpuDevice &device() const { return device_; }
+  cl_context context() const { return context_.get(); }
+
+  // Compiles, in parallel, the programs that are not there yet. A status names
+  // the source and quotes the compiler.
+  MaceStatus Build(const std::vector<ProgramKey> &keys);
+  // A kernel of a program that was built.
+  Result<ClKernel> MakeKernel(const ProgramKey &key, const char *name);
+
+  // The text that is compiled: the includes, each once, and the source.
+  static std::string TextOf(const ClSource &source);
+
+ private:
+  OpenclRuntime() = default;
+  OpenclRuntime(const OpenclRuntime &) = delete;
+  MaceStatus Start();
+  MaceStatus ChooseDevice();
+  Result<ClProgram> Compile(const ProgramKey &key) const;
+
+  std::shared_ptr<const ClApi> api_;
+  GpuDevice device_;
+  ClContext context_;
+  std::mutex mutex_;
+  std::map<ProgramKey, ClProgram> programs_;  // guarded by mutex_
+};
+
+}  // namespace mace
+
+#endif  // MACE_RUNTIMES_OPENCL_OPENCL_RUNTIME_H_

@@ -1,0 +1,143 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs the cases of the operators' tests as models of one operator on the GPU.
+// In float, its result is held to what the test expects; with half storage, to
+// the CPU's result. Every case runs with buffers and with images.
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "mace/core/base/precision.h"
+#include "mace/ops/testing/op_runner.h"
+#include "mace/public/mace.h"
+#include "mace/runtimes/opencl/opencl_runtime.h"
+#include "test/case_models/case_model.h"
+
+namespace mace {
+namespace {
+
+using op_test::OpCase;
+using op_test::OpResult;
+using op_test::Value;
+
+// Of half storage, relative to the largest element: an element of the input and
+// one of the output are rounded, by 2^-11 each.
+constexpr double kHalfError = 4e-3;
+
+struct TypeCount {
+  int on_gpu = 0;
+  std::map<std::string, int> refusals;  // reason -> cases
+};
+
+std::map<std::string, TypeCount> g_counts;
+
+void ExpectCloseInHalf(const OpResult &actual,
+                       const OpResult &wanted,
+                       const std::string &name) {
+  ASSERT_EQ(actual.outputs.size(), wanted.outputs.size()) << name;
+  for (size_t i = 0; i < wanted.outputs.size(); ++i) {
+    const Value &w = wanted.outputs[i];
+    const Value &a = actual.outputs[i];
+    EXPECT_EQ(a.shape, w.shape) << name;
+    if (w.data_type != DataType::kFloat32) continue;
+    const std::vector<float> x = a.floats();
+    const std::vector<float> y = w.floats();
+    double largest = 0;
+    for (float v : y) {
+      if (std::isfinite(v)) largest = std::fmax(largest, std::fabs(v));
+    }
+    // What half can't hold becomes infinite or 0.
+    if (largest > 60000) continue;
+    double worst = 0;
+    for (size_t k = 0; k < y.size(); ++k) {
+      if (!std::isfinite(y[k])) continue;
+      const double error = std::fabs(static_cast<double>(x[k]) - y[k]);
+      worst = std::isnan(error) ? error : std::fmax(worst, error);
+      if (std::isnan(error)) break;
+    }
+    EXPECT_LE(worst, kHalfError * largest + 1e-6) << name << ", output " << i;
+  }
+}
+
+OpResult RunOnGpu(const OpCase &op_case) {
+  OpResult direct = op_test::RunOp(op_case);
+  // A model in 16 bits has inputs of floats, which the engine stores.
+  const bool in_float = op_case.hints.precision == Precision::kFloat32;
+  // Nobody can say how much room the results of such a run would need.
+  const bool has_results = direct.outputs.size() == op_case.outputs;
+  if (!in_float || !has_results || !IsOk(direct.status)) return direct;
+  OpResult result;
+  const struct {
+    const char *storage;
+    const char *data_type;
+    bool wrap;
+  } runs[] = {
+      {"image", "fp16_fp32", true},
+      {"buffer", "fp16_fp32", true},
+      {"image", "", true},
+      {"buffer", "", true},
+      {"buffer", "", false},
+  };
+  for (const auto &[storage, data_type, wrap] : runs) {
+    {
+      setenv("MACE_OPENCL_STORAGE", storage, 1);
+      OperatorPlacement placement;
+      placement.device = DeviceType::CPU;
+      result = case_models::RunModel(op_case, direct, RuntimeType::RT_OPENCL,
+                                     data_type, wrap, &placement);
+      TypeCount &count = g_counts[op_case.def.type];
+      if (placement.device != DeviceType::GPU) {
+        const std::string reason =
+            placement.refusals.empty() ? "" : placement.refusals.back().reason;
+        ++count.refusals[reason];
+        return result;
+      }
+      ++count.on_gpu;
+      if (data_type[0] != '\0' && IsOk(result.status)) {
+        ExpectCloseInHalf(result, direct,
+                          op_case.def.type + " in half, " + storage);
+      }
+    }
+  }
+  return result;
+}
+
+class EveryCase final : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    setenv("MACE_OPENCL_PLACE_ALL", "1", 1);
+    auto runtime = OpenclRuntime::Get();
+    ASSERT_TRUE(runtime.ok()) << runtime.status().information();
+    runtime_ = runtime.value();
+    std::printf("on %s, %s, driver %s\n", runtime_->device().name.c_str(),
+                runtime_->device().version.c_str(),
+                runtime_->device().driver_version.c_str());
+    op_test::RunCasesBy(RunOnGpu);
+  }
+  void TearDown() override {
+    for (const auto &[type, count] : g_counts) {
+      std::printf("%s: %d runs on the GPU\n", type.c_str(), count.on_gpu);
+      for (const auto &[reason, cases] : count.refusals) {
+        std::printf("  %d case(s) on the CPU: %s\n", cases, reason.c_str());
+      }
+    }
+    runtime_ = nullptr;
+  }
+
+ private:
+  // Programs are compiled once for all cases.
+  std::shared_ptr<OpenclRuntime> runtime_;
+};
+
+const ::testing::Environment *const every_case =
+    ::testing::AddGlobalTestEnvironment(new EveryCase);
+
+}  // namespace
+}  // namespace mace
