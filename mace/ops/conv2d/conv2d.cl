@@ -3,6 +3,7 @@
 
 #include "mace/kernels/opencl/tensor.clh"
 #include "mace/kernels/opencl/activation.clh"
+#include "mace/kernels/opencl/epilogue.clh"
 
 // Shapes and windows of a convolution. Filters are CL_PACKED_O16:
 // [groups][ceil(O / groups / 16)][KH * KW * I][16], I = C / groups.
@@ -10,21 +11,6 @@
 // window  (KH, KW, I, O / groups)
 // step    (vertical stride, horizontal stride, vertical dilation, horizontal)
 // border  (top, left: rows and columns of padding)
-
-#ifdef HAS_RESIDUAL
-#define RESIDUAL_ARG IN(residual),
-#define ADD_RESIDUAL(v, y, x, c) ((v) + READ(residual, y, x, c))
-#else
-#define RESIDUAL_ARG
-#define ADD_RESIDUAL(v, y, x, c) (v)
-#endif
-#ifdef HAS_BIAS
-#define BIAS_ARG CONST(bias),
-#define BIAS(c) LOAD4(bias, c)
-#else
-#define BIAS_ARG
-#define BIAS(c) ((real4)(0))
-#endif
 
 #ifdef KERNEL_conv2d
 // Every item computes PIXELS neighbours in a row for one block of channels.

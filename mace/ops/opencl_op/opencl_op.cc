@@ -23,6 +23,7 @@ LaunchArgument &Launch::Add(LaunchArgument::Kind kind, const char *name) {
   arguments_.emplace_back();
   arguments_.back().kind = kind;
   arguments_.back().name = name;
+  arguments_.back().node = node_;
   return arguments_.back();
 }
 
@@ -52,6 +53,14 @@ Launch &Launch::Scratch(const char *name, size_t index) {
 
 Launch &Launch::Constant(const char *name, size_t port) {
   Add(LaunchArgument::Kind::kConstant, name).index = port;
+  return *this;
+}
+
+Launch &Launch::Constant(const char *name,
+                         size_t port,
+                         const ConstantForm &form) {
+  Constant(name, port);
+  arguments_.back().form = &form;
   return *this;
 }
 
@@ -95,6 +104,28 @@ Launch &Launch::Activation(mace::Activation activation,
   Define(std::string("ACT_") +
          kActivationNames[static_cast<size_t>(activation)]);
   return Floats(limit, alpha, beta, 0);
+}
+
+namespace {
+
+const OpenclFusionRegistration *g_first_fusion = nullptr;
+
+}  // namespace
+
+OpenclFusionRegistration::OpenclFusionRegistration(
+    const char *first, const char *second, OpenclFusion::Factory factory)
+    : first_(first), second_(second), factory_(factory), next_(g_first_fusion) {
+  g_first_fusion = this;
+}
+
+const OpenclFusionRegistration *OpenclFusionRegistration::Find(
+    const std::string &first, const std::string &second) {
+  const OpenclFusionRegistration *fusion = g_first_fusion;
+  while (fusion != nullptr &&
+         (first != fusion->first_ || second != fusion->second_)) {
+    fusion = fusion->next_;
+  }
+  return fusion;
 }
 
 Launch &Launch::Items(int64_t x, int64_t y, int64_t z) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct GpuTraits {
   bool half_arithmetic = false;
   // Activations are images where they fit.
   bool images = false;
+  // The compiler takes PTX with mma.sync of half (NVIDIA, compute capability
+  // 8).
+  bool ptx_mma = false;
 };
 
 // A tensor as kernels see it: rank 4 is [N, H, W, C], rank 3 is [N, 1, W, C],
@@ -63,6 +67,14 @@ struct GpuDims {
   }
 };
 
+// Another order of the elements of a constant, which the runtime makes once for
+// each constant, before it copies them to the GPU. Objects are static.
+struct ConstantForm {
+  const char *name;
+  // `constant` has data, in any of the types and layouts of its port.
+  MaceStatus (*make)(const Tensor &constant, std::vector<uint8_t> *bytes);
+};
+
 // One argument of a kernel.
 struct LaunchArgument {
   enum class Kind : uint8_t {
@@ -80,6 +92,8 @@ struct LaunchArgument {
   Kind kind;
   const char *name = nullptr;  // in the kernel; null for a number
   size_t index = 0;            // of the port or scratch tensor
+  size_t node = 0;             // whose port it is, of operators that are fused
+  const ConstantForm *form = nullptr;  // null: as it is stored
   std::array<int32_t, 4> ints = {};
   std::array<float, 4> floats = {};
   size_t bytes = 0;
@@ -109,6 +123,14 @@ class Launch {
   // For CONST of tensor.clh. The elements are in the order of the model file;
   // after the last one, the buffer has zeros up to a multiple of 64 bytes.
   Launch &Constant(const char *name, size_t port);
+  // In another form; the kernel declares the pointer.
+  Launch &Constant(const char *name, size_t port, const ConstantForm &form);
+  // The following ports are those of operator `node` of operators that are
+  // fused.
+  Launch &Of(size_t node) {
+    node_ = node;
+    return *this;
+  }
   Launch &Int(int64_t value);
   Launch &Ints2(int64_t a, int64_t b);
   Launch &Ints(int64_t a, int64_t b, int64_t c, int64_t d);
@@ -149,6 +171,7 @@ class Launch {
 
   const ClSource *source_;
   const char *kernel_;
+  size_t node_ = 0;
   std::string defines_;
   std::vector<LaunchArgument> arguments_;
   std::array<int64_t, 3> items_ = {1, 1, 1};
@@ -165,7 +188,8 @@ class OpenclPlanContext {
   virtual const GpuTraits &gpu() const = 0;
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
-  // Null if absent. `data` is set if the value is known before the run.
+  // Null if absent. `data` is set for constants and for values that are known
+  // before the run.
   virtual const Tensor *input(size_t port) const = 0;
   virtual const Tensor *output(size_t port) const = 0;
   // Whether the output could be the same memory as the input, whose elements it
@@ -188,6 +212,40 @@ class OpenclPlanContext {
   GpuDims OutputDims(size_t port = 0) const {
     return GpuDims::Of(output(port)->shape);
   }
+};
+
+// Two operators that one kernel computes, so that the tensor between them is
+// not stored: nothing else reads it.
+class OpenclFusion {
+ public:
+  using Factory = std::unique_ptr<OpenclFusion> (*)();
+  OpenclFusion() = default;
+  virtual ~OpenclFusion() = default;
+  // Adds launches to `second`, whose arguments say of which operator they are
+  // (Launch::Of). MACE_UNSUPPORTED: the operators run one after the other. The
+  // output of the first is input `port` of the second.
+  virtual MaceStatus Plan(const OpenclPlanContext &first,
+                          size_t port,
+                          OpenclPlanContext *second) const = 0;
+};
+
+// A list of static objects, as OpRegistration. `first` and `second` are the
+// names of operator types.
+class OpenclFusionRegistration {
+ public:
+  OpenclFusionRegistration(const char *first,
+                           const char *second,
+                           OpenclFusion::Factory factory);
+  // Null if no kernel computes these two types.
+  static const OpenclFusionRegistration *Find(const std::string &first,
+                                              const std::string &second);
+  OpenclFusion::Factory factory() const { return factory_; }
+
+ private:
+  const char *first_;
+  const char *second_;
+  OpenclFusion::Factory factory_;
+  const OpenclFusionRegistration *next_;
 };
 
 // The base class of all operators for the GPU. They have no state.

@@ -10,7 +10,6 @@
 namespace mace {
 namespace {
 
-
 // In the order in which they are tried. Android's vendors put the driver where
 // their own GPU library is; some apps may only open it by its full path.
 const char *const kLibraries[] = {
@@ -40,16 +39,13 @@ const char *const kLibraries[] = {
     "libGLES_mali.so",
     "libPVROCL.so",
 #else
-    "libOpenCL.so.1",
-    "libmali.so.1",
-    "libmali.so",
-    "libPVROCL.so.1",
+    "libOpenCL.so.1", "libmali.so.1", "libmali.so", "libPVROCL.so.1",
 #endif
 };
 
 // The first function that the library lacks; null if it has all of them.
 const char *FindFunctions(void *library, ClApi *api) {
-#define MACE_CL_FIND(name)                                              \
+#define MACE_CL_FIND(name)                                                \
   api->name = reinterpret_cast<decltype(&::name)>(dlsym(library, #name)); \
   if (api->name == nullptr) return #name;
   MACE_CL_FUNCTIONS(MACE_CL_FIND)
@@ -60,8 +56,7 @@ const char *FindFunctions(void *library, ClApi *api) {
 // Pixel phones and some cars have a driver whose functions must be enabled.
 void EnableDriver(void *library) {
   using Enable = void (*)();
-  const auto enable =
-      reinterpret_cast<Enable>(dlsym(library, "enableOpenCL"));
+  const auto enable = reinterpret_cast<Enable>(dlsym(library, "enableOpenCL"));
   if (enable != nullptr) enable();
 }
 
@@ -125,40 +120,23 @@ std::string ClErrorName(cl_int error) {
       "CL_MISALIGNED_SUB_BUFFER_OFFSET",
       "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST"};
   static constexpr const char *kInvalid[] = {
-      "CL_INVALID_VALUE",
-      "CL_INVALID_DEVICE_TYPE",
-      "CL_INVALID_PLATFORM",
-      "CL_INVALID_DEVICE",
-      "CL_INVALID_CONTEXT",
-      "CL_INVALID_QUEUE_PROPERTIES",
-      "CL_INVALID_COMMAND_QUEUE",
-      "CL_INVALID_HOST_PTR",
-      "CL_INVALID_MEM_OBJECT",
-      "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR",
-      "CL_INVALID_IMAGE_SIZE",
-      "CL_INVALID_SAMPLER",
-      "CL_INVALID_BINARY",
-      "CL_INVALID_BUILD_OPTIONS",
-      "CL_INVALID_PROGRAM",
-      "CL_INVALID_PROGRAM_EXECUTABLE",
-      "CL_INVALID_KERNEL_NAME",
-      "CL_INVALID_KERNEL_DEFINITION",
-      "CL_INVALID_KERNEL",
-      "CL_INVALID_ARG_INDEX",
-      "CL_INVALID_ARG_VALUE",
-      "CL_INVALID_ARG_SIZE",
-      "CL_INVALID_KERNEL_ARGS",
-      "CL_INVALID_WORK_DIMENSION",
-      "CL_INVALID_WORK_GROUP_SIZE",
-      "CL_INVALID_WORK_ITEM_SIZE",
-      "CL_INVALID_GLOBAL_OFFSET",
-      "CL_INVALID_EVENT_WAIT_LIST",
-      "CL_INVALID_EVENT",
-      "CL_INVALID_OPERATION",
-      "CL_INVALID_GL_OBJECT",
-      "CL_INVALID_BUFFER_SIZE",
-      "CL_INVALID_MIP_LEVEL",
-      "CL_INVALID_GLOBAL_WORK_SIZE"};
+      "CL_INVALID_VALUE",           "CL_INVALID_DEVICE_TYPE",
+      "CL_INVALID_PLATFORM",        "CL_INVALID_DEVICE",
+      "CL_INVALID_CONTEXT",         "CL_INVALID_QUEUE_PROPERTIES",
+      "CL_INVALID_COMMAND_QUEUE",   "CL_INVALID_HOST_PTR",
+      "CL_INVALID_MEM_OBJECT",      "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR",
+      "CL_INVALID_IMAGE_SIZE",      "CL_INVALID_SAMPLER",
+      "CL_INVALID_BINARY",          "CL_INVALID_BUILD_OPTIONS",
+      "CL_INVALID_PROGRAM",         "CL_INVALID_PROGRAM_EXECUTABLE",
+      "CL_INVALID_KERNEL_NAME",     "CL_INVALID_KERNEL_DEFINITION",
+      "CL_INVALID_KERNEL",          "CL_INVALID_ARG_INDEX",
+      "CL_INVALID_ARG_VALUE",       "CL_INVALID_ARG_SIZE",
+      "CL_INVALID_KERNEL_ARGS",     "CL_INVALID_WORK_DIMENSION",
+      "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_WORK_ITEM_SIZE",
+      "CL_INVALID_GLOBAL_OFFSET",   "CL_INVALID_EVENT_WAIT_LIST",
+      "CL_INVALID_EVENT",           "CL_INVALID_OPERATION",
+      "CL_INVALID_GL_OBJECT",       "CL_INVALID_BUFFER_SIZE",
+      "CL_INVALID_MIP_LEVEL",       "CL_INVALID_GLOBAL_WORK_SIZE"};
   constexpr int kFirstCount = sizeof(kFirst) / sizeof(kFirst[0]);
   constexpr int kInvalidCount = sizeof(kInvalid) / sizeof(kInvalid[0]);
   constexpr int kFirstInvalid = 30;

@@ -21,38 +21,38 @@
 namespace mace {
 
 // The functions of OpenCL 1.2 that the runtime calls.
-#define MACE_CL_FUNCTIONS(X) \
-  X(clGetPlatformIDs) \
-  X(clGetPlatformInfo) \
-  X(clGetDeviceIDs) \
-  X(clGetDeviceInfo) \
-  X(clCreateContext) \
-  X(clReleaseContext) \
-  X(clCreateCommandQueue) \
-  X(clReleaseCommandQueue) \
-  X(clCreateBuffer) \
-  X(clCreateSubBuffer) \
-  X(clCreateImage) \
-  X(clReleaseMemObject) \
+#define MACE_CL_FUNCTIONS(X)   \
+  X(clGetPlatformIDs)          \
+  X(clGetPlatformInfo)         \
+  X(clGetDeviceIDs)            \
+  X(clGetDeviceInfo)           \
+  X(clCreateContext)           \
+  X(clReleaseContext)          \
+  X(clCreateCommandQueue)      \
+  X(clReleaseCommandQueue)     \
+  X(clCreateBuffer)            \
+                               \
+  X(clCreateImage)             \
+  X(clReleaseMemObject)        \
   X(clCreateProgramWithSource) \
   X(clCreateProgramWithBinary) \
-  X(clBuildProgram) \
-  X(clGetProgramBuildInfo) \
-  X(clGetProgramInfo) \
-  X(clReleaseProgram) \
-  X(clCreateKernel) \
-  X(clReleaseKernel) \
-  X(clSetKernelArg) \
-  X(clGetKernelWorkGroupInfo) \
-  X(clEnqueueNDRangeKernel) \
-  X(clEnqueueWriteBuffer) \
-  X(clEnqueueReadBuffer) \
-  X(clEnqueueMapBuffer) \
-  X(clEnqueueUnmapMemObject) \
-  X(clFlush) \
-  X(clFinish) \
-  X(clWaitForEvents) \
-  X(clGetEventProfilingInfo) \
+  X(clBuildProgram)            \
+  X(clGetProgramBuildInfo)     \
+  X(clGetProgramInfo)          \
+  X(clReleaseProgram)          \
+  X(clCreateKernel)            \
+  X(clReleaseKernel)           \
+  X(clSetKernelArg)            \
+  X(clGetKernelWorkGroupInfo)  \
+  X(clEnqueueNDRangeKernel)    \
+  X(clEnqueueWriteBuffer)      \
+  X(clEnqueueReadBuffer)       \
+  X(clEnqueueMapBuffer)        \
+  X(clEnqueueUnmapMemObject)   \
+  X(clFlush)                   \
+  X(clFinish)                  \
+  X(clWaitForEvents)           \
+  X(clGetEventProfilingInfo)   \
   X(clReleaseEvent)
 
 struct ClApi {
@@ -63,9 +63,9 @@ struct ClApi {
 };
 
 // Opens MACE_OPENCL_LIBRARY of the environment, or the first library of the
-// usual names (Linux and the vendors of Android devices) that has all functions.
-// MACE_UNSUPPORTED says which names were tried and what was wrong with each. A
-// library is never closed: drivers do not survive that.
+// usual names (Linux and the vendors of Android devices) that has all
+// functions. MACE_UNSUPPORTED says which names were tried and what was wrong
+// with each. A library is never closed: drivers do not survive that.
 Result<std::shared_ptr<const ClApi>> OpenClApi();
 
 // "CL_OUT_OF_RESOURCES (-5)"
@@ -77,19 +77,19 @@ MaceStatus ClError(const char *call, cl_int error, const std::string &what);
 
 // Returns from the calling function if the OpenCL call fails; `what` is
 // evaluated then only.
-#define MACE_CL_CHECK(call, what, expression)                    \
-  do {                                                           \
-    const cl_int mace_cl_error_ = (expression);                  \
-    if (mace_cl_error_ != CL_SUCCESS) {                          \
-      return ::mace::ClError(call, mace_cl_error_, what);        \
-    }                                                            \
+#define MACE_CL_CHECK(call, what, expression)             \
+  do {                                                    \
+    const cl_int mace_cl_error_ = (expression);           \
+    if (mace_cl_error_ != CL_SUCCESS) {                   \
+      return ::mace::ClError(call, mace_cl_error_, what); \
+    }                                                     \
   } while (false)
 
 // Owns an object of the driver.
 template <typename T>
 class ClHandle {
  public:
-  using Release = cl_int (CL_API_CALL *)(T);
+  using Release = cl_int(CL_API_CALL *)(T);
 
   ClHandle() = default;
   ClHandle(T object, Release release) : object_(object), release_(release) {}

@@ -38,32 +38,48 @@ std::vector<float> FromPairs(const Tensor &tensor, size_t stored_bytes) {
   return to;
 }
 
+std::vector<float> Widen(const Tensor &tensor, size_t stored_bytes) {
+  if (tensor.layout == ConstantLayout::kPackedO16Pairs) {
+    return FromPairs(tensor, stored_bytes);
+  }
+  std::vector<float> to(stored_bytes / sizeof(uint16_t));
+  for (size_t i = 0; i < to.size(); ++i) {
+    to[i] = Bfloat16ToFloat(tensor.As<uint16_t>()[i]);
+  }
+  return to;
+}
+
 }  // namespace
 
-Result<ClMemory> UploadConstant(const OpenclRuntime &runtime,
-                                cl_command_queue queue,
-                                const Tensor &tensor,
-                                size_t stored_bytes,
-                                size_t *device_bytes) {
-  std::vector<float> widened;
-  const void *data = tensor.data;
+Result<ClMemory> GpuConstants::Upload(const OpenclRuntime &runtime,
+                                      cl_command_queue queue,
+                                      const Tensor &tensor,
+                                      size_t stored_bytes,
+                                      const ConstantForm *form) {
+  Tensor from = tensor;
   size_t bytes = stored_bytes;
+  std::vector<float> widened;
   if (tensor.data_type == DataType::kBfloat16) {
-    if (tensor.layout == ConstantLayout::kPackedO16Pairs) {
-      widened = FromPairs(tensor, stored_bytes);
-    } else {
-      const auto *from = tensor.As<uint16_t>();
-      for (size_t i = 0; i < stored_bytes / sizeof(uint16_t); ++i) {
-        widened.push_back(Bfloat16ToFloat(from[i]));
-      }
-    }
-    data = widened.data();
+    widened = Widen(tensor, stored_bytes);
+    from.data = widened.data();
+    from.data_type = DataType::kFloat32;
+    if (IsPacked(tensor.layout)) from.layout = ConstantLayout::kPackedO16;
     bytes = widened.size() * sizeof(float);
+  }
+  if (form != nullptr || !widened.empty()) {
+    staging_.emplace_back();
+    if (form != nullptr) {
+      MACE_RETURN_IF_ERROR(form->make(from, &staging_.back()));
+    } else {
+      const auto *begin = reinterpret_cast<const uint8_t *>(widened.data());
+      staging_.back().assign(begin, begin + bytes);
+    }
+    from.data = staging_.back().data();
+    bytes = staging_.back().size();
   }
   const ClApi &api = runtime.api();
   constexpr size_t kRound = 64;
-  const size_t room =
-      (bytes + kConstantPadding + kRound - 1) / kRound * kRound;
+  const size_t room = (bytes + kConstantPadding + kRound - 1) / kRound * kRound;
   cl_int error = CL_SUCCESS;
   ClMemory buffer(api.clCreateBuffer(runtime.context(), CL_MEM_READ_ONLY, room,
                                      nullptr, &error),
@@ -72,35 +88,34 @@ Result<ClMemory> UploadConstant(const OpenclRuntime &runtime,
                 MakeString("constant '", tensor.name, "', ", room, " bytes"),
                 error);
   if (bytes > 0) {
-    MACE_CL_CHECK("clEnqueueWriteBuffer", tensor.name,
-                  api.clEnqueueWriteBuffer(queue, buffer.get(), CL_FALSE, 0,
-                                           bytes, data, 0, nullptr, nullptr));
+    MACE_CL_CHECK(
+        "clEnqueueWriteBuffer", tensor.name,
+        api.clEnqueueWriteBuffer(queue, buffer.get(), CL_FALSE, 0, bytes,
+                                 from.data, 0, nullptr, nullptr));
   }
   static constexpr char kZeros[kConstantPadding + kRound] = {};
   MACE_CL_CHECK(
       "clEnqueueWriteBuffer", tensor.name,
       api.clEnqueueWriteBuffer(queue, buffer.get(), CL_FALSE, bytes,
                                room - bytes, kZeros, 0, nullptr, nullptr));
-  if (!widened.empty()) {
-    MACE_CL_CHECK("clFinish", tensor.name, api.clFinish(queue));
-  }
-  *device_bytes += room;
+  bytes_ += room;
   return buffer;
 }
 
 Result<cl_mem> GpuConstants::Get(const OpenclRuntime &runtime,
                                  cl_command_queue queue,
                                  const Graph &graph,
-                                 int tensor) {
-  const auto found = buffers_.find(tensor);
+                                 int tensor,
+                                 const ConstantForm *form) {
+  const std::pair<int, const ConstantForm *> key(tensor, form);
+  const auto found = buffers_.find(key);
   if (found != buffers_.end()) return found->second.get();
   const GraphTensor &entry = graph.tensors()[static_cast<size_t>(tensor)];
-  MACE_ASSIGN_OR_RETURN(
-      ClMemory buffer,
-      UploadConstant(runtime, queue, entry.tensor,
-                     static_cast<size_t>(entry.stored_bytes), &bytes_));
+  MACE_ASSIGN_OR_RETURN(ClMemory buffer,
+                        Upload(runtime, queue, entry.tensor,
+                               static_cast<size_t>(entry.stored_bytes), form));
   const cl_mem memory = buffer.get();
-  buffers_.emplace(tensor, std::move(buffer));
+  buffers_.emplace(key, std::move(buffer));
   return memory;
 }
 

@@ -5,11 +5,15 @@
 #define MACE_RUNTIMES_OPENCL_GPU_CONSTANTS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "mace/core/base/status.h"
 #include "mace/core/graph/graph.h"
 #include "mace/core/model/tensor.h"
+#include "mace/ops/opencl_op/opencl_op.h"
 #include "mace/runtimes/opencl/cl_api.h"
 #include "mace/runtimes/opencl/opencl_runtime.h"
 
@@ -19,26 +23,31 @@ namespace mace {
 // blocks.
 inline constexpr size_t kConstantPadding = 16;
 
-// Copies elements to a new buffer, as they are stored, except for bfloat16,
-// which becomes float32, and pairs of it, which also become CL_PACKED_O16. The
-// elements must remain until the queue has finished.
-Result<ClMemory> UploadConstant(const OpenclRuntime &runtime,
-                                cl_command_queue queue,
-                                const Tensor &tensor,
-                                size_t stored_bytes,
-                                size_t *device_bytes);
-
 // The constants of a model on the GPU, each copied when it is first needed.
 class GpuConstants {
  public:
+  // A constant of the graph in that form, or, if `form` is null, as it is
+  // stored; except for bfloat16, which becomes float32, and pairs of it, which
+  // become CL_PACKED_O16. The copy is made when the queue has finished.
   Result<cl_mem> Get(const OpenclRuntime &runtime,
                      cl_command_queue queue,
                      const Graph &graph,
-                     int tensor);
+                     int tensor,
+                     const ConstantForm *form);
+  // Copies a value that is no constant of the graph.
+  Result<ClMemory> Upload(const OpenclRuntime &runtime,
+                          cl_command_queue queue,
+                          const Tensor &tensor,
+                          size_t stored_bytes,
+                          const ConstantForm *form);
+  // After the queue has finished.
+  void ReleaseStaging() { staging_.clear(); }
   size_t bytes() const { return bytes_; }
 
  private:
-  std::map<int, ClMemory> buffers_;
+  std::map<std::pair<int, const ConstantForm *>, ClMemory> buffers_;
+  // What is copied, and was made for that.
+  std::vector<std::vector<uint8_t>> staging_;
   size_t bytes_ = 0;
 };
 

@@ -34,9 +34,7 @@ const char *StorageCode(GpuStorage storage) { return EntryOf(storage).code; }
 
 const char *StorageText(GpuStorage storage) { return EntryOf(storage).text; }
 
-DataType StorageElement(GpuStorage storage) {
-  return EntryOf(storage).element;
-}
+DataType StorageElement(GpuStorage storage) { return EntryOf(storage).element; }
 
 size_t GpuTensor::Bytes() const {
   const int64_t channels = IsPadded(storage) ? 4 * dims.blocks() : dims.c;

@@ -37,8 +37,7 @@ constexpr bool IsImage(GpuStorage storage) {
 }
 constexpr bool IsDense(GpuStorage storage) {
   return storage == GpuStorage::kDenseFloat ||
-         storage == GpuStorage::kDenseHalf ||
-         storage == GpuStorage::kDenseInt;
+         storage == GpuStorage::kDenseHalf || storage == GpuStorage::kDenseInt;
 }
 // Buffers whose channels are padded to whole blocks.
 constexpr bool IsPadded(GpuStorage storage) {

@@ -39,15 +39,17 @@ MaceStatus OpenclMemory::Take(const OpenclPlan &plan) {
 MaceStatus OpenclMemory::TakeBuffer(size_t bytes) {
   if (bytes <= buffer_bytes_) return MaceStatus();
   const ClApi &api = runtime_->api();
-  buffer_.Reset();
+  buffer_ = nullptr;
   buffer_bytes_ = 0;
   generation_ = NextGeneration();
   cl_int error = CL_SUCCESS;
-  buffer_ = ClMemory(api.clCreateBuffer(runtime_->context(), CL_MEM_READ_WRITE,
-                                        bytes, nullptr, &error),
-                     api.clReleaseMemObject);
+  auto buffer = std::make_shared<const ClMemory>(
+      api.clCreateBuffer(runtime_->context(), CL_MEM_READ_WRITE, bytes, nullptr,
+                         &error),
+      api.clReleaseMemObject);
   MACE_CL_CHECK("clCreateBuffer",
                 MakeString("intermediate tensors, ", bytes, " bytes"), error);
+  buffer_ = std::move(buffer);
   buffer_bytes_ = bytes;
   return MaceStatus();
 }

@@ -28,7 +28,12 @@ class OpenclMemory final : public DeviceMemory {
   // then be made again, which generation() tells.
   MaceStatus Take(const OpenclPlan &plan);
   int64_t generation() const { return generation_; }
-  cl_mem buffer() const { return buffer_.get(); }
+  // Null if no tensor is in a buffer.
+  cl_mem buffer() const {
+    return buffer_ == nullptr ? nullptr : buffer_->get();
+  }
+  // Kernels have it as an argument; not all drivers keep it for them.
+  std::shared_ptr<const ClMemory> shared_buffer() const { return buffer_; }
   cl_mem image(size_t slot) const { return images_[slot].memory.get(); }
 
  private:
@@ -41,7 +46,7 @@ class OpenclMemory final : public DeviceMemory {
   MaceStatus TakeImage(const ImageSlot &wanted, Image *image);
 
   std::shared_ptr<OpenclRuntime> runtime_;
-  ClMemory buffer_;
+  std::shared_ptr<const ClMemory> buffer_;
   size_t buffer_bytes_ = 0;
   std::vector<Image> images_;
   int64_t generation_ = 0;

@@ -37,8 +37,43 @@ Result<GpuStorage> StorageOfConstant(const Tensor &tensor) {
   }
 }
 
+class Planner;
+
+// One operator, as it sees its tensors.
+class NodeContext final : public OpenclPlanContext {
+ public:
+  NodeContext(Planner *planner, size_t node) : planner_(planner), node_(node) {}
+
+  const OperatorDef &def() const override { return *node().def; }
+  const OpAttributes &attributes() const override {
+    return node().attributes.get();
+  }
+  const DeploymentHints &hints() const override;
+  const GpuTraits &gpu() const override;
+  size_t input_count() const override { return node().inputs.size(); }
+  size_t output_count() const override { return node().outputs.size(); }
+  const Tensor *input(size_t port) const override;
+  const Tensor *output(size_t port) const override;
+  bool CanAlias(size_t output, size_t input) const override;
+  void Alias(size_t output, size_t input) override;
+  size_t Scratch(const GpuDims &dims, bool in_float) override;
+  void Add(Launch launch) override { launches_.push_back(std::move(launch)); }
+
+  const GraphNode &node() const;
+  size_t index() const { return node_; }
+  std::vector<Launch> TakeLaunches() { return std::move(launches_); }
+  // The tensor of the plan of each scratch tensor.
+  const std::vector<int> &scratch() const { return scratch_; }
+
+ private:
+  Planner *planner_;
+  size_t node_;
+  std::vector<int> scratch_;
+  std::vector<Launch> launches_;
+};
+
 // Plans the operators of a partition one after the other.
-class Planner final : public OpenclPlanContext {
+class Planner {
  public:
   Planner(const Graph &graph,
           const GraphShapes &shapes,
@@ -55,44 +90,47 @@ class Planner final : public OpenclPlanContext {
     }
   }
   MaceStatus PlanNode(size_t node, size_t segment);
+  // Plans two operators as one, if there is a kernel for that.
+  bool PlanPair(size_t first, size_t second, size_t port, size_t segment);
   OpenclPlan &plan() { return plan_; }
 
-  const OperatorDef &def() const override { return *node().def; }
-  const OpAttributes &attributes() const override {
-    return node().attributes.get();
-  }
-  const DeploymentHints &hints() const override { return graph_.hints(); }
-  const GpuTraits &gpu() const override { return options_.traits; }
-  size_t input_count() const override { return node().inputs.size(); }
-  size_t output_count() const override { return node().outputs.size(); }
-  const Tensor *input(size_t port) const override {
-    return TensorAt(shapes_.tensors, node().inputs, port);
-  }
-  const Tensor *output(size_t port) const override {
-    return TensorAt(shapes_.tensors, node().outputs, port);
-  }
-  bool CanAlias(size_t output, size_t input) const override;
-  void Alias(size_t output, size_t input) override;
-  size_t Scratch(const GpuDims &dims, bool in_float) override;
-  void Add(Launch launch) override { added_.push_back(std::move(launch)); }
-
  private:
-  const GraphNode &node() const { return graph_.nodes()[node_]; }
+  friend class NodeContext;
+
   GpuStorage Preferred(const GpuDims &dims, bool in_float) const;
   int AddTensor(int id);
-  MaceStatus CheckTypes(const OpenclOp &op) const;
-  MaceStatus AddPorts();
-  Result<int> TensorOf(const LaunchArgument &argument) const;
-  MaceStatus Finish(Launch launch, size_t segment);
+  MaceStatus CheckTypes(const NodeContext &context, bool integers) const;
+  void AddPorts(const GraphNode &node);
+  void SetSegment(const GraphNode &node, size_t segment);
+  Result<int> TensorOf(const LaunchArgument &argument,
+                       const std::vector<const NodeContext *> &nodes) const;
+  MaceStatus Finish(Launch launch,
+                    const std::vector<const NodeContext *> &nodes,
+                    size_t segment);
 
   const Graph &graph_;
   const GraphShapes &shapes_;
   const OpenclPlanOptions &options_;
   OpenclPlan plan_;
-  size_t node_ = 0;
-  std::vector<int> scratch_;  // of this operator
-  std::vector<Launch> added_;
 };
+
+const GraphNode &NodeContext::node() const {
+  return planner_->graph_.nodes()[node_];
+}
+
+const DeploymentHints &NodeContext::hints() const {
+  return planner_->graph_.hints();
+}
+
+const GpuTraits &NodeContext::gpu() const { return planner_->options_.traits; }
+
+const Tensor *NodeContext::input(size_t port) const {
+  return TensorAt(planner_->shapes_.tensors, node().inputs, port);
+}
+
+const Tensor *NodeContext::output(size_t port) const {
+  return TensorAt(planner_->shapes_.tensors, node().outputs, port);
+}
 
 // Images where the device prefers them and they are not too large.
 GpuStorage Planner::Preferred(const GpuDims &dims, bool in_float) const {
@@ -122,8 +160,8 @@ int Planner::AddTensor(int id) {
   return index;
 }
 
-MaceStatus Planner::CheckTypes(const OpenclOp &op) const {
-  const bool integers = op.TakesIntegers();
+MaceStatus Planner::CheckTypes(const NodeContext &context,
+                               bool integers) const {
   const auto check = [&](const Tensor *tensor, const char *verb) -> MaceStatus {
     if (tensor == nullptr) return MaceStatus();
     if (tensor->shape.CheckedElements(kMaxElements) < 0) {
@@ -136,59 +174,84 @@ MaceStatus Planner::CheckTypes(const OpenclOp &op) const {
                        integers ? " float32 and int32" : " float32", ", not ",
                        DataTypeName(tensor->data_type));
   };
-  for (size_t i = 0; i < input_count(); ++i) {
-    MACE_RETURN_IF_ERROR(check(input(i), "takes"));
+  for (size_t i = 0; i < context.input_count(); ++i) {
+    MACE_RETURN_IF_ERROR(check(context.input(i), "takes"));
   }
-  for (size_t i = 0; i < output_count(); ++i) {
-    MACE_RETURN_IF_ERROR(check(output(i), "gives"));
+  for (size_t i = 0; i < context.output_count(); ++i) {
+    MACE_RETURN_IF_ERROR(check(context.output(i), "gives"));
   }
   return MaceStatus();
 }
 
-// The tensors of the operator.
-MaceStatus Planner::AddPorts() {
-  for (const std::vector<int> *ports : {&node().inputs, &node().outputs}) {
+// The tensors of an operator.
+void Planner::AddPorts(const GraphNode &node) {
+  for (const std::vector<int> *ports : {&node.inputs, &node.outputs}) {
     for (int id : *ports) {
       if (id < 0) continue;
       const Tensor &tensor = shapes_.tensors[static_cast<size_t>(id)];
       const int index = AddTensor(id);
-      if (tensor.data == nullptr) continue;
-      plan_.tensors[index].is_constant = true;
+      if (tensor.data != nullptr) plan_.tensors[index].is_constant = true;
     }
   }
-  return MaceStatus();
+}
+
+void Planner::SetSegment(const GraphNode &node, size_t segment) {
+  for (int id : node.outputs) {
+    if (id >= 0) plan_.tensors[plan_.tensor_of[id]].segment = segment;
+  }
 }
 
 MaceStatus Planner::PlanNode(size_t index, size_t segment) {
-  node_ = index;
-  scratch_.clear();
-  added_.clear();
+  NodeContext context(this, index);
   const OpRegistration *registration =
-      OpRegistration::Find(def().type, DeviceType::GPU);
+      OpRegistration::Find(context.def().type, DeviceType::GPU);
   if (registration == nullptr) {
-    return Unsupported("this library has no GPU kernels for ", def().type);
+    return Unsupported("this library has no GPU kernels for ",
+                       context.def().type);
   }
   const std::unique_ptr<Op> made = registration->factory()();
   const auto &op = static_cast<const OpenclOp &>(*made);
-  MACE_RETURN_IF_ERROR(CheckTypes(op));
-  MACE_RETURN_IF_ERROR(AddPorts());
+  MACE_RETURN_IF_ERROR(CheckTypes(context, op.TakesIntegers()));
+  AddPorts(context.node());
   bool empty = true;
-  for (size_t i = 0; i < output_count(); ++i) {
-    if (output(i) != nullptr && output(i)->elements() > 0) empty = false;
+  for (size_t i = 0; i < context.output_count(); ++i) {
+    const Tensor *output = context.output(i);
+    if (output != nullptr && output->elements() > 0) empty = false;
   }
   if (empty) return MaceStatus();
-  MACE_RETURN_IF_ERROR(op.Plan(this));
-  for (int id : node().outputs) {
-    if (id >= 0) plan_.tensors[plan_.tensor_of[id]].segment = segment;
-  }
-  std::vector<Launch> added = std::move(added_);
-  for (Launch &launch : added) {
-    MACE_RETURN_IF_ERROR(Finish(std::move(launch), segment));
+  MACE_RETURN_IF_ERROR(op.Plan(&context));
+  SetSegment(context.node(), segment);
+  for (Launch &launch : context.TakeLaunches()) {
+    MACE_RETURN_IF_ERROR(Finish(std::move(launch), {&context}, segment));
   }
   return MaceStatus();
 }
 
-bool Planner::CanAlias(size_t output, size_t input) const {
+bool Planner::PlanPair(size_t first,
+                       size_t second,
+                       size_t port,
+                       size_t segment) {
+  NodeContext one(this, first);
+  NodeContext two(this, second);
+  const OpenclFusionRegistration *registration =
+      OpenclFusionRegistration::Find(one.def().type, two.def().type);
+  if (registration == nullptr || !IsOk(CheckTypes(one, false)) ||
+      !IsOk(CheckTypes(two, false)) || two.output(0)->elements() == 0) {
+    return false;
+  }
+  AddPorts(one.node());
+  AddPorts(two.node());
+  if (!IsOk(registration->factory()()->Plan(one, port, &two))) return false;
+  SetSegment(one.node(), segment);
+  SetSegment(two.node(), segment);
+  for (Launch &launch : two.TakeLaunches()) {
+    if (!IsOk(Finish(std::move(launch), {&one, &two}, segment))) return false;
+  }
+  return true;
+}
+
+bool NodeContext::CanAlias(size_t output, size_t input) const {
+  const OpenclPlan &plan_ = planner_->plan_;
   const int from_id = node().inputs[input];
   const int to_id = node().outputs[output];
   if (from_id < 0 || to_id < 0) return false;
@@ -211,24 +274,28 @@ bool Planner::CanAlias(size_t output, size_t input) const {
          (source.dims.c % 4 == 0 && target.dims.c % 4 == 0);
 }
 
-void Planner::Alias(size_t output, size_t input) {
+void NodeContext::Alias(size_t output, size_t input) {
+  OpenclPlan &plan_ = planner_->plan_;
   const int from = plan_.tensor_of[node().inputs[input]];
   const int to = plan_.tensor_of[node().outputs[output]];
   plan_.tensors[to].alias_of = plan_.RootIndex(from);
   plan_.tensors[to].storage = plan_.tensors[from].storage;
 }
 
-size_t Planner::Scratch(const GpuDims &dims, bool in_float) {
+size_t NodeContext::Scratch(const GpuDims &dims, bool in_float) {
   GpuTensor tensor;
   tensor.dims = dims;
-  tensor.storage = Preferred(dims, in_float);
-  scratch_.push_back(static_cast<int>(plan_.tensors.size()));
-  plan_.tensors.push_back(tensor);
+  tensor.storage = planner_->Preferred(dims, in_float);
+  scratch_.push_back(static_cast<int>(planner_->plan_.tensors.size()));
+  planner_->plan_.tensors.push_back(tensor);
   return scratch_.size() - 1;
 }
 
 // The tensor of an argument; -1 if it has none.
-Result<int> Planner::TensorOf(const LaunchArgument &argument) const {
+Result<int> Planner::TensorOf(
+    const LaunchArgument &argument,
+    const std::vector<const NodeContext *> &nodes) const {
+  const NodeContext &context = *nodes[argument.node];
   const auto at = [&](const std::vector<int> &ports) -> Result<int> {
     if (argument.index >= ports.size() || ports[argument.index] < 0) {
       return RuntimeError("kernel argument '", argument.name, "' is of port ",
@@ -239,26 +306,30 @@ Result<int> Planner::TensorOf(const LaunchArgument &argument) const {
   switch (argument.kind) {
     case LaunchArgument::Kind::kInput:
     case LaunchArgument::Kind::kConstant:
-      return at(node().inputs);
+      return at(context.node().inputs);
     case LaunchArgument::Kind::kOutput:
-      return at(node().outputs);
+      return at(context.node().outputs);
     case LaunchArgument::Kind::kScratch:
-      return scratch_[argument.index];
+      return context.scratch()[argument.index];
     default:
       return -1;
   }
 }
 
-MaceStatus Planner::Finish(Launch launch, size_t segment) {
-  PlannedLaunch planned = {
-      std::move(launch), static_cast<int>(node_), segment, {}, {}};
+MaceStatus Planner::Finish(Launch launch,
+                           const std::vector<const NodeContext *> &nodes,
+                           size_t segment) {
+  PlannedLaunch planned = {std::move(launch), {}, segment, {}, {}};
+  for (const NodeContext *context : nodes) {
+    planned.nodes.push_back(static_cast<int>(context->index()));
+  }
   const int step = static_cast<int>(plan_.launches.size());
   for (const LaunchArgument &argument : planned.launch.arguments()) {
-    MACE_ASSIGN_OR_RETURN(const int index, TensorOf(argument));
+    MACE_ASSIGN_OR_RETURN(const int index, TensorOf(argument, nodes));
     planned.tensors.push_back(index);
     if (index < 0) continue;
     GpuTensor &root = plan_.tensors[plan_.RootIndex(index)];
-    if (root.is_constant) {
+    if (root.is_constant && argument.form == nullptr) {
       const Tensor &tensor = shapes_.tensors[static_cast<size_t>(root.id)];
       MACE_ASSIGN_OR_RETURN(root.storage, StorageOfConstant(tensor));
     }
@@ -279,7 +350,7 @@ std::string OptionsOf(const OpenclPlan &plan,
   if (half_arithmetic) options += " -D REAL_HALF";
   const auto &arguments = planned.launch.arguments();
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (planned.tensors[i] < 0) continue;
+    if (planned.tensors[i] < 0 || arguments[i].form != nullptr) continue;
     const GpuTensor &tensor = plan.tensors[planned.tensors[i]];
     const bool constant = arguments[i].kind == LaunchArgument::Kind::kConstant;
     const bool half = tensor.storage == GpuStorage::kDenseHalf;
@@ -315,7 +386,7 @@ void ExtendBorder(const PartitionSpec &spec, OpenclPlan *plan) {
 
 // Buffers share one block of memory, images are used again by others of their
 // type.
-MaceStatus PlanMemoryOf(const GpuDevice &device, OpenclPlan *plan) {
+MaceStatus PlanMemoryOf(OpenclPlan *plan) {
   plan->request_of.assign(plan->tensors.size(), -1);
   plan->image_of.assign(plan->tensors.size(), -1);
   std::vector<int> images;
@@ -330,8 +401,7 @@ MaceStatus PlanMemoryOf(const GpuDevice &device, OpenclPlan *plan) {
       continue;
     }
     PlanRequest request;
-    const size_t a = device.alignment;
-    request.bytes = (tensor.Bytes() + a - 1) / a * a;
+    request.bytes = tensor.Bytes();
     request.first = tensor.first;
     request.last = tensor.last;
     plan->request_of[i] = static_cast<int>(plan->requests.size());
@@ -381,6 +451,49 @@ MaceStatus PlanMemoryOf(const GpuDevice &device, OpenclPlan *plan) {
   return MaceStatus();
 }
 
+// The operator of the same segment that alone reads the only output of `node`,
+// and all of whose other inputs are computed before it; -1 if there is none.
+int OnlyReader(const Graph &graph,
+               const PartitionSpec &spec,
+               const std::vector<int> &segment,
+               int node,
+               size_t *port) {
+  const GraphNode &entry = graph.nodes()[static_cast<size_t>(node)];
+  if (entry.outputs.size() != 1 || entry.outputs[0] < 0) return -1;
+  const int id = entry.outputs[0];
+  for (const PartitionSpec::Border &border : spec.exports) {
+    if (border.tensor == id) return -1;
+  }
+  int reader = -1;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const std::vector<int> &inputs = graph.nodes()[i].inputs;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k] != id) continue;
+      if (reader >= 0) return -1;
+      reader = static_cast<int>(i);
+      *port = k;
+    }
+  }
+  if (reader < 0) return -1;
+  // It takes the place of `node`: no operator between them computes what it
+  // reads.
+  bool after = false;
+  for (int other : segment) {
+    if (other == reader) return after ? reader : -1;
+    if (other == node) {
+      after = true;
+      continue;
+    }
+    if (!after) continue;
+    for (int output : graph.nodes()[static_cast<size_t>(other)].outputs) {
+      for (int input : graph.nodes()[static_cast<size_t>(reader)].inputs) {
+        if (output >= 0 && output == input) return -1;
+      }
+    }
+  }
+  return -1;
+}
+
 }  // namespace
 
 Result<OpenclPlan> PlanOpencl(const Graph &graph,
@@ -391,10 +504,21 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   Planner planner(graph, shapes, options);
   planner.SetBorder(border);
   OpenclPlan &plan = planner.plan();
+  std::vector<char> done(graph.nodes().size(), 0);
   for (size_t segment = 0; segment < spec.segments.size(); ++segment) {
     plan.begin.push_back(plan.launches.size());
-    for (int node : spec.segments[segment]) {
-      if (shapes.known_node[static_cast<size_t>(node)]) continue;
+    const std::vector<int> &nodes = spec.segments[segment];
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const int node = nodes[i];
+      if (shapes.known_node[static_cast<size_t>(node)] || done[node]) continue;
+      size_t port = 0;
+      const int next = OnlyReader(graph, spec, nodes, node, &port);
+      if (next >= 0 &&
+          planner.PlanPair(static_cast<size_t>(node), static_cast<size_t>(next),
+                           port, segment)) {
+        done[next] = 1;
+        continue;
+      }
       const MaceStatus status =
           planner.PlanNode(static_cast<size_t>(node), segment);
       if (!IsOk(status)) {
@@ -414,7 +538,7 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
     launch.program.options =
         OptionsOf(plan, launch, options.traits.half_arithmetic);
   }
-  MACE_RETURN_IF_ERROR(PlanMemoryOf(*options.device, &plan));
+  MACE_RETURN_IF_ERROR(PlanMemoryOf(&plan));
   return std::move(plan);
 }
 

@@ -25,7 +25,8 @@ namespace mace {
 
 struct PlannedLaunch {
   Launch launch;
-  int node;        // of the graph
+  // Of the graph: the operator, or those that are computed together.
+  std::vector<int> nodes;
   size_t segment;  // of the partition
   // Per argument: the tensor of the plan, or -1.
   std::vector<int> tensors;
@@ -70,8 +71,8 @@ struct OpenclPlanOptions {
   GpuTraits traits;  // of the device, as the model's hints ask
 };
 
-// `dense`: per tensor of the graph, the storage of a tensor that is copied to or
-// from the host; others choose theirs.
+// `dense`: per tensor of the graph, the storage of a tensor that is copied to
+// or from the host; others choose theirs.
 struct BorderStorage {
   int tensor;
   GpuStorage storage;

@@ -49,26 +49,37 @@ MaceStatus Query(const ClApi &api,
   return MaceStatus();
 }
 
+int64_t MillisSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now() - start)
+      .count();
+}
+
 std::string Lower(std::string text) {
   for (char &letter : text) {
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    letter =
+        static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   }
   return text;
 }
 
 GpuFamily FamilyOf(const GpuDevice &device, cl_device_type type) {
   if ((type & CL_DEVICE_TYPE_CPU) != 0) return GpuFamily::kCpu;
-  const std::string text = Lower(device.vendor + " " + device.name + " " +
-                                 device.version);
+  const std::string text =
+      Lower(device.vendor + " " + device.name + " " + device.version);
   const struct {
     const char *word;
     GpuFamily family;
   } words[] = {
-      {"adreno", GpuFamily::kAdreno},   {"qualcomm", GpuFamily::kAdreno},
-      {"mali", GpuFamily::kMali},       {"powervr", GpuFamily::kPowerVr},
+      {"adreno", GpuFamily::kAdreno},
+      {"qualcomm", GpuFamily::kAdreno},
+      {"mali", GpuFamily::kMali},
+      {"powervr", GpuFamily::kPowerVr},
       {"imagination", GpuFamily::kPowerVr},
-      {"nvidia", GpuFamily::kNvidia},   {"intel", GpuFamily::kIntel},
-      {"advanced micro", GpuFamily::kAmd}, {"amd", GpuFamily::kAmd},
+      {"nvidia", GpuFamily::kNvidia},
+      {"intel", GpuFamily::kIntel},
+      {"advanced micro", GpuFamily::kAmd},
+      {"amd", GpuFamily::kAmd},
   };
   for (const auto &entry : words) {
     if (text.find(entry.word) != std::string::npos) return entry.family;
@@ -86,7 +97,9 @@ int VersionNumber(const std::string &version) {
   return major * 100 + minor;
 }
 
-MaceStatus ReadDevice(const ClApi &api, cl_device_type type, GpuDevice *device) {
+MaceStatus ReadDevice(const ClApi &api,
+                      cl_device_type type,
+                      GpuDevice *device) {
   const cl_device_id id = device->id;
   MACE_ASSIGN_OR_RETURN(device->name, DeviceText(api, id, CL_DEVICE_NAME));
   MACE_ASSIGN_OR_RETURN(device->vendor, DeviceText(api, id, CL_DEVICE_VENDOR));
@@ -104,9 +117,16 @@ MaceStatus ReadDevice(const ClApi &api, cl_device_type type, GpuDevice *device) 
   cl_ulong local = 0;
   MACE_RETURN_IF_ERROR(Query(api, id, CL_DEVICE_LOCAL_MEM_SIZE, &local));
   traits.local_bytes = static_cast<size_t>(local);
-  MACE_RETURN_IF_ERROR(Query(api, id, CL_DEVICE_MAX_WORK_GROUP_SIZE,
-                             &traits.max_work_group));
+  MACE_RETURN_IF_ERROR(
+      Query(api, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, &traits.max_work_group));
   traits.half_arithmetic = device->HasExtension("cl_khr_fp16");
+  if (traits.family == GpuFamily::kNvidia &&
+      device->HasExtension("cl_nv_device_attribute_query")) {
+    constexpr cl_device_info kComputeCapabilityMajor = 0x4000;
+    cl_uint major = 0;
+    MACE_RETURN_IF_ERROR(Query(api, id, kComputeCapabilityMajor, &major));
+    traits.ptx_mma = major >= 8;
+  }
   MACE_CL_CHECK("clGetDeviceInfo", "CL_DEVICE_MAX_WORK_ITEM_SIZES",
                 api.clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES,
                                     sizeof(device->max_items),
@@ -115,10 +135,6 @@ MaceStatus ReadDevice(const ClApi &api, cl_device_type type, GpuDevice *device) 
   MACE_RETURN_IF_ERROR(
       Query(api, id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &allocation));
   device->max_allocation = static_cast<size_t>(allocation);
-  cl_uint align_bits = 0;
-  MACE_RETURN_IF_ERROR(
-      Query(api, id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, &align_bits));
-  device->alignment = std::max<size_t>(64, align_bits / 8);
   cl_bool flag = CL_FALSE;
   MACE_RETURN_IF_ERROR(Query(api, id, CL_DEVICE_HOST_UNIFIED_MEMORY, &flag));
   device->unified_memory = flag != CL_FALSE;
@@ -130,10 +146,10 @@ MaceStatus ReadDevice(const ClApi &api, cl_device_type type, GpuDevice *device) 
     MACE_RETURN_IF_ERROR(
         Query(api, id, CL_DEVICE_IMAGE2D_MAX_HEIGHT, &device->image_height));
   }
-  traits.images = device->image_support &&
-                  (traits.family == GpuFamily::kAdreno ||
-                   traits.family == GpuFamily::kMali ||
-                   traits.family == GpuFamily::kPowerVr);
+  traits.images =
+      device->image_support && (traits.family == GpuFamily::kAdreno ||
+                                traits.family == GpuFamily::kMali ||
+                                traits.family == GpuFamily::kPowerVr);
   return MaceStatus();
 }
 
@@ -174,9 +190,9 @@ MaceStatus OpenclRuntime::Start() {
   MACE_ASSIGN_OR_RETURN(api_, OpenClApi());
   MACE_RETURN_IF_ERROR(ChooseDevice());
   cl_int error = CL_SUCCESS;
-  context_ = ClContext(api_->clCreateContext(nullptr, 1, &device_.id, nullptr,
-                                             nullptr, &error),
-                       api_->clReleaseContext);
+  context_ = ClContext(
+      api_->clCreateContext(nullptr, 1, &device_.id, nullptr, nullptr, &error),
+      api_->clReleaseContext);
   MACE_CL_CHECK("clCreateContext", device_.name, error);
   VLOG(1) << "GPU: " << device_.name << ", " << device_.version << ", driver "
           << device_.driver_version << ", " << device_.traits.compute_units
@@ -214,12 +230,13 @@ MaceStatus OpenclRuntime::ChooseDevice() {
         device_ = std::move(device);
         return MaceStatus();
       }
-      found += (found.empty() ? "" : "; ") + device.name + " has " +
-               device.version;
+      found +=
+          (found.empty() ? "" : "; ") + device.name + " has " + device.version;
     }
   }
-  return Unsupported("no OpenCL device of version 1.2 or later: ",
-                     found.empty() ? "there is neither a GPU nor a CPU" : found);
+  return Unsupported(
+      "no OpenCL device of version 1.2 or later: ",
+      found.empty() ? "there is neither a GPU nor a CPU" : found);
 }
 
 std::string OpenclRuntime::TextOf(const ClSource &source) {
@@ -239,8 +256,11 @@ Result<ClProgram> OpenclRuntime::Compile(const ProgramKey &key) const {
                     api_->clReleaseProgram);
   MACE_CL_CHECK("clCreateProgramWithSource", key.source->name, error);
   const std::string options = kOptions + key.options;
+  const auto start = std::chrono::steady_clock::now();
   error = api_->clBuildProgram(program.get(), 1, &device_.id, options.c_str(),
                                nullptr, nullptr);
+  VLOG(2) << "compiled " << key.source->name << ".cl," << key.options << " in "
+          << MillisSince(start) << " ms";
   if (error == CL_SUCCESS) return program;
   std::string log;
   size_t bytes = 0;
@@ -294,9 +314,9 @@ MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys) {
       }
     }
   };
-  const unsigned wanted =
-      std::min({kMaxCompilers, std::max(1u, std::thread::hardware_concurrency()),
-                static_cast<unsigned>(missing.size())});
+  const unsigned wanted = std::min(
+      {kMaxCompilers, std::max(1u, std::thread::hardware_concurrency()),
+       static_cast<unsigned>(missing.size())});
   std::vector<std::thread> threads;
   threads.reserve(wanted);
   try {
@@ -311,10 +331,7 @@ MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys) {
     programs_.emplace(missing[i], std::move(built[i]));
   }
   VLOG(1) << "compiled " << missing.size() << " OpenCL programs in "
-          << std::chrono::duration_cast<std::chrono::milliseconds>(
-                 std::chrono::steady_clock::now() - start)
-                 .count()
-          << " ms";
+          << MillisSince(start) << " ms";
   return MaceStatus();
 }
 

@@ -38,8 +38,6 @@ struct GpuDevice {
   size_t image_height = 0;
   size_t max_allocation = 0;
   size_t max_items[3] = {1, 1, 1};
-  // Sub-buffers begin at multiples of this number of bytes.
-  size_t alignment = 64;
   // The GPU reads the host's memory.
   bool unified_memory = false;
 
@@ -60,8 +58,8 @@ struct ProgramKey {
 class OpenclRuntime {
  public:
   // Chooses a GPU, or else a CPU, of the first platform that has one. Returns
-  // the runtime that another engine uses, if there is one. MACE_UNSUPPORTED says
-  // what was found instead.
+  // the runtime that another engine uses, if there is one. MACE_UNSUPPORTED
+  // says what was found instead.
   static Result<std::shared_ptr<OpenclRuntime>> Get();
   ~OpenclRuntime();
 

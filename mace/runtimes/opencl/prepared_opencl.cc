@@ -32,6 +32,17 @@ size_t ElementBytes(const GpuTensor &tensor) {
          DataTypeSize(StorageElement(tensor.storage));
 }
 
+// The offset of a tensor in the buffer of all tensors, in bytes.
+size_t OffsetOf(const OpenclPlan &plan, int tensor) {
+  const int request = plan.request_of[plan.RootIndex(tensor)];
+  return request < 0 ? 0 : plan.memory.offsets[request];
+}
+
+// Of what the kernel's pointer points to: four elements of a padded buffer.
+size_t UnitBytes(GpuStorage storage) {
+  return DataTypeSize(StorageElement(storage)) * (IsPadded(storage) ? 4 : 1);
+}
+
 // A work group for that many items, with powers of two; the third divides the
 // number of items.
 std::array<int64_t, 3> ChooseGroup(const std::array<int64_t, 3> &items) {
@@ -134,43 +145,54 @@ MaceStatus PreparedOpencl::MakeVariant(std::vector<BorderStorage> border) {
   for (const PlannedLaunch &launch : variant.plan.launches) {
     programs.push_back(launch.program);
   }
-  MACE_RETURN_IF_ERROR(UploadKnown(variant.plan));
   MACE_RETURN_IF_ERROR(runtime->Build(programs));
+  MACE_RETURN_IF_ERROR(UploadConstants(variant.plan));
   for (const PlannedLaunch &planned : variant.plan.launches) {
     variant.launches.emplace_back();
     MACE_RETURN_IF_ERROR(
-        AtOperator(*partition_->graph().nodes()[planned.node].def,
+        AtOperator(*partition_->graph().nodes()[planned.nodes.back()].def,
                    MakeLaunch(planned, &variant.launches.back())));
   }
-  MACE_CL_CHECK("clFinish", "constants", api_.clFinish(device->queue()));
   variants_.splice(variants_.begin(), made);
   if (variants_.size() > kMaxVariants) variants_.pop_back();
   return MaceStatus();
 }
 
 // Copies constants, and values that follow from shapes.
-MaceStatus PreparedOpencl::UploadKnown(const OpenclPlan &plan) {
-  OpenclDevice *device = partition_->device();
-  const Graph &graph = partition_->graph();
-  for (const GpuTensor &tensor : plan.tensors) {
-    if (!tensor.is_constant || tensor.first < 0) continue;
-    const Tensor &value = shapes_.tensors[static_cast<size_t>(tensor.id)];
-    if (value.is_constant) {
-      MACE_RETURN_IF_ERROR(
-          partition_->constants()
-              ->Get(*device->runtime(), device->queue(), graph, tensor.id)
-              .status());
-      continue;
+MaceStatus PreparedOpencl::UploadConstants(const OpenclPlan &plan) {
+  for (const PlannedLaunch &planned : plan.launches) {
+    const auto &arguments = planned.launch.arguments();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (planned.tensors[i] < 0) continue;
+      const GpuTensor &root = plan.Root(planned.tensors[i]);
+      if (!root.is_constant) continue;
+      MACE_RETURN_IF_ERROR(ConstantMemory(root.id, arguments[i].form).status());
     }
-    if (known_.count(tensor.id) != 0) continue;
-    size_t bytes = 0;
-    MACE_ASSIGN_OR_RETURN(
-        ClMemory buffer,
-        UploadConstant(*device->runtime(), device->queue(), value,
-                       static_cast<size_t>(value.bytes()), &bytes));
-    known_.emplace(tensor.id, std::move(buffer));
   }
+  MACE_CL_CHECK("clFinish", "constants",
+                api_.clFinish(partition_->device()->queue()));
+  partition_->constants()->ReleaseStaging();
   return MaceStatus();
+}
+
+Result<cl_mem> PreparedOpencl::ConstantMemory(int tensor,
+                                              const ConstantForm *form) {
+  OpenclDevice *device = partition_->device();
+  GpuConstants *constants = partition_->constants();
+  const Tensor &value = shapes_.tensors[static_cast<size_t>(tensor)];
+  if (value.is_constant) {
+    return constants->Get(*device->runtime(), device->queue(),
+                          partition_->graph(), tensor, form);
+  }
+  const auto found = known_.find(tensor);
+  if (found != known_.end()) return found->second.get();
+  MACE_ASSIGN_OR_RETURN(
+      ClMemory buffer,
+      constants->Upload(*device->runtime(), device->queue(), value,
+                        static_cast<size_t>(value.bytes()), form));
+  const cl_mem memory = buffer.get();
+  known_.emplace(tensor, std::move(buffer));
+  return memory;
 }
 
 MaceStatus PreparedOpencl::MakeLaunch(const PlannedLaunch &planned,
@@ -243,28 +265,11 @@ MaceStatus PreparedOpencl::BindMemory(Variant *variant,
                                       const OpenclMemory &memory) {
   const OpenclPlan &plan = variant->plan;
   variant->generation = 0;
-  variant->buffers.clear();
-  variant->buffers.resize(plan.tensors.size());
-  for (size_t i = 0; i < plan.tensors.size(); ++i) {
-    const int request = plan.request_of[i];
-    if (request < 0) continue;
-    cl_buffer_region region = {};
-    region.origin = plan.memory.offsets[request];
-    region.size = plan.requests[request].bytes;
-    cl_int error = CL_SUCCESS;
-    variant->buffers[i] = ClMemory(
-        api_.clCreateSubBuffer(memory.buffer(), CL_MEM_READ_WRITE,
-                               CL_BUFFER_CREATE_TYPE_REGION, &region, &error),
-        api_.clReleaseMemObject);
-    MACE_CL_CHECK(
-        "clCreateSubBuffer",
-        MakeString("offset ", region.origin, ", ", region.size, " bytes"),
-        error);
-  }
+  variant->arena = memory.shared_buffer();
   for (size_t i = 0; i < plan.launches.size(); ++i) {
-    MACE_RETURN_IF_ERROR(
-        AtOperator(*partition_->graph().nodes()[plan.launches[i].node].def,
-                   BindLaunch(*variant, memory, i)));
+    MACE_RETURN_IF_ERROR(AtOperator(
+        *partition_->graph().nodes()[plan.launches[i].nodes.back()].def,
+        BindLaunch(*variant, memory, i)));
   }
   variant->generation = memory.generation();
   return MaceStatus();
@@ -272,19 +277,14 @@ MaceStatus PreparedOpencl::BindMemory(Variant *variant,
 
 Result<cl_mem> PreparedOpencl::MemoryOf(const Variant &variant,
                                         const OpenclMemory &memory,
-                                        int tensor) {
+                                        int tensor,
+                                        const ConstantForm *form) {
   const int root = variant.plan.RootIndex(tensor);
   const GpuTensor &entry = variant.plan.tensors[root];
-  if (entry.is_constant) {
-    const auto known = known_.find(entry.id);
-    if (known != known_.end()) return known->second.get();
-    OpenclDevice *device = partition_->device();
-    return partition_->constants()->Get(*device->runtime(), device->queue(),
-                                        partition_->graph(), entry.id);
-  }
+  if (entry.is_constant) return ConstantMemory(entry.id, form);
   const int image = variant.plan.image_of[root];
   if (image >= 0) return memory.image(static_cast<size_t>(image));
-  return variant.buffers[root].get();
+  return memory.buffer();
 }
 
 MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
@@ -306,9 +306,15 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
     const int tensor = planned.tensors[i];
     if (tensor >= 0) {
       MACE_ASSIGN_OR_RETURN(const cl_mem object,
-                            MemoryOf(variant, memory, tensor));
+                            MemoryOf(variant, memory, tensor, argument.form));
       MACE_RETURN_IF_ERROR(set(sizeof(object), &object));
       if (argument.kind == LaunchArgument::Kind::kConstant) continue;
+      const GpuTensor &root = variant.plan.Root(tensor);
+      if (!IsImage(root.storage)) {
+        const auto offset = static_cast<cl_int>(OffsetOf(variant.plan, tensor) /
+                                                UnitBytes(root.storage));
+        MACE_RETURN_IF_ERROR(set(sizeof(offset), &offset));
+      }
       const GpuDims &d = variant.plan.tensors[tensor].dims;
       const cl_int4 dims = {{static_cast<cl_int>(d.h), static_cast<cl_int>(d.w),
                              static_cast<cl_int>(d.blocks()),
@@ -368,9 +374,7 @@ MaceStatus PreparedOpencl::CopyIn(int tensor, const HostTensor &from) {
   if (index < 0) return MaceStatus();
   const GpuTensor &entry = variant.plan.tensors[index];
   const size_t bytes = ElementBytes(entry);
-  if (bytes == 0 || variant.buffers[index].get() == nullptr) {
-    return MaceStatus();
-  }
+  if (bytes == 0) return MaceStatus();
   MACE_ASSIGN_OR_RETURN(Staging * staging, StagingOf(tensor, bytes));
   const bool nchw = entry.storage == GpuStorage::kNchwFloat;
   CopyAtBorder(
@@ -378,11 +382,12 @@ MaceStatus PreparedOpencl::CopyIn(int tensor, const HostTensor &from) {
        shapes_.tensors[static_cast<size_t>(tensor)].shape,
        OrderOf(from.nchw, nchw)},
       partition_->device()->pool());
-  MACE_CL_CHECK(
-      "clEnqueueWriteBuffer", shapes_.tensors[static_cast<size_t>(tensor)].name,
-      api_.clEnqueueWriteBuffer(partition_->device()->queue(),
-                                variant.buffers[index].get(), CL_FALSE, 0,
-                                bytes, staging->data, 0, nullptr, nullptr));
+  MACE_CL_CHECK("clEnqueueWriteBuffer",
+                shapes_.tensors[static_cast<size_t>(tensor)].name,
+                api_.clEnqueueWriteBuffer(partition_->device()->queue(),
+                                          variant.arena->get(), CL_FALSE,
+                                          OffsetOf(variant.plan, index), bytes,
+                                          staging->data, 0, nullptr, nullptr));
   return MaceStatus();
 }
 
@@ -403,7 +408,8 @@ MaceStatus PreparedOpencl::CopyOut(int tensor, const HostTensor &to) {
 std::string PreparedOpencl::Describe(size_t launch) const {
   const PlannedLaunch &planned = variants_.front().plan.launches[launch];
   return MakeString("kernel ", planned.launch.kernel(), " of operator '",
-                    partition_->graph().nodes()[planned.node].def->name, "'");
+                    partition_->graph().nodes()[planned.nodes.back()].def->name,
+                    "'");
 }
 
 MaceStatus PreparedOpencl::EnqueueLaunch(const BoundLaunch &launch,
@@ -445,14 +451,13 @@ MaceStatus PreparedOpencl::ReadExports(size_t segment) {
     const GpuTensor &entry = variant.plan.tensors[index];
     const size_t bytes = ElementBytes(entry);
     if (entry.segment != segment || entry.is_constant || bytes == 0) continue;
-    const int root = variant.plan.RootIndex(index);
     MACE_ASSIGN_OR_RETURN(Staging * staging, StagingOf(border.tensor, bytes));
-    MACE_CL_CHECK(
-        "clEnqueueReadBuffer",
-        shapes_.tensors[static_cast<size_t>(border.tensor)].name,
-        api_.clEnqueueReadBuffer(partition_->device()->queue(),
-                                 variant.buffers[root].get(), CL_FALSE, 0,
-                                 bytes, staging->data, 0, nullptr, nullptr));
+    MACE_CL_CHECK("clEnqueueReadBuffer",
+                  shapes_.tensors[static_cast<size_t>(border.tensor)].name,
+                  api_.clEnqueueReadBuffer(partition_->device()->queue(),
+                                           variant.arena->get(), CL_FALSE,
+                                           OffsetOf(variant.plan, index), bytes,
+                                           staging->data, 0, nullptr, nullptr));
   }
   return MaceStatus();
 }
@@ -489,7 +494,7 @@ MaceStatus PreparedOpencl::EnqueueTimed(size_t begin,
     }
     if (i == begin) first = times[0];
     const PlannedLaunch &planned = variant.plan.launches[i];
-    const GraphNode &node = graph.nodes()[planned.node];
+    const GraphNode &node = graph.nodes()[planned.nodes.back()];
     OperatorStats stats = {};
     stats.operator_name = node.def->name;
     stats.type = node.def->type;
@@ -502,7 +507,7 @@ MaceStatus PreparedOpencl::EnqueueTimed(size_t begin,
     if (trace.metadata == nullptr) continue;
     std::vector<OperatorStats> &all = trace.metadata->op_stats;
     const bool same =
-        i > begin && variant.plan.launches[i - 1].node == planned.node;
+        i > begin && variant.plan.launches[i - 1].nodes == planned.nodes;
     if (same) {
       all.back().stats.end_micros = stats.stats.end_micros;
       all.back().stats.duration_nanos += stats.stats.duration_nanos;
@@ -514,7 +519,7 @@ MaceStatus PreparedOpencl::EnqueueTimed(size_t begin,
       stats.output_shape.emplace_back(shape.begin(), shape.end());
     }
     const NodeCost cost =
-        EstimateCost(graph, static_cast<size_t>(planned.node), shapes_);
+        EstimateCost(graph, static_cast<size_t>(planned.nodes.back()), shapes_);
     stats.macs = static_cast<int64_t>(cost.macs);
     stats.bytes = static_cast<int64_t>(cost.bytes);
     all.push_back(std::move(stats));
@@ -542,8 +547,16 @@ std::vector<OperatorNote> PreparedOpencl::Explain() const {
       note.segment = segment;
       size_t launches = 0;
       for (const PlannedLaunch &planned : variant.plan.launches) {
-        if (planned.node != node) continue;
+        if (std::find(planned.nodes.begin(), planned.nodes.end(), node) ==
+            planned.nodes.end()) {
+          continue;
+        }
         ++launches;
+        if (node != planned.nodes.back()) {
+          note.remark =
+              MakeString("computed with '",
+                         graph.nodes()[planned.nodes.back()].def->name, "'");
+        }
         if (!note.kernel.empty()) note.kernel += " + ";
         note.kernel += planned.launch.kernel();
       }

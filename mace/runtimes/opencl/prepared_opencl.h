@@ -54,8 +54,7 @@ class PreparedOpencl final : public PreparedPartition {
     OpenclPlan plan;
     std::vector<BoundLaunch> launches;
     int64_t generation = 0;  // of the memory that is bound
-    // Per tensor of the plan; null where it is an image or has no memory.
-    std::vector<ClMemory> buffers;
+    std::shared_ptr<const ClMemory> arena;
   };
   // Memory that the host can access, for the copies of one tensor.
   struct Staging {
@@ -68,7 +67,8 @@ class PreparedOpencl final : public PreparedPartition {
       const std::vector<CallerTensor> &callers) const;
   GpuStorage BorderStorageOf(int tensor, bool nchw) const;
   MaceStatus MakeVariant(std::vector<BorderStorage> border);
-  MaceStatus UploadKnown(const OpenclPlan &plan);
+  MaceStatus UploadConstants(const OpenclPlan &plan);
+  Result<cl_mem> ConstantMemory(int tensor, const ConstantForm *form);
   MaceStatus MakeLaunch(const PlannedLaunch &planned, BoundLaunch *bound);
   MaceStatus BindMemory(Variant *variant, const OpenclMemory &memory);
   MaceStatus BindLaunch(const Variant &variant,
@@ -76,14 +76,15 @@ class PreparedOpencl final : public PreparedPartition {
                         size_t index);
   Result<cl_mem> MemoryOf(const Variant &variant,
                           const OpenclMemory &memory,
-                          int tensor);
+                          int tensor,
+                          const ConstantForm *form);
   Result<Staging *> StagingOf(int tensor, size_t bytes);
   MaceStatus ReadExports(size_t segment);
   MaceStatus EnqueueTimed(size_t begin, size_t end, const RunTrace &trace);
   MaceStatus EnqueueLaunch(const BoundLaunch &launch,
-                     size_t index,
-                     cl_command_queue queue,
-                     cl_event *event);
+                           size_t index,
+                           cl_command_queue queue,
+                           cl_event *event);
   std::string Describe(size_t launch) const;
 
   OpenclPartition *partition_;
