@@ -1,9 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/kernels/opencl/conv_mma_cl.h"
 #include "mace/ops/conv2d/conv2d.h"
 #include "mace/ops/conv2d/conv2d_cl.h"
-#include "mace/ops/conv2d/conv2d_mma_cl.h"
 #include "mace/ops/opencl_op/mma_conv.h"
 #include "mace/ops/opencl_op/opencl_op.h"
 
@@ -24,10 +24,7 @@ void AddTensors(const OpenclPlanContext &context, Launch *launch) {
   if (context.input(kConv2DBiasInput) != nullptr) {
     launch->Define("HAS_BIAS").Constant("bias", kConv2DBiasInput);
   }
-  if (context.input(kConv2DResidualInput) != nullptr) {
-    launch->Define("HAS_RESIDUAL").Input("residual", kConv2DResidualInput);
-  }
-  launch->Output("output");
+  launch->Residual(context, kConv2DResidualInput).Output("output");
 }
 
 void AddWindow(const WindowGeometry &window, Launch *launch) {
@@ -52,7 +49,7 @@ Launch PlanMma(const Conv &conv, const OpenclPlanContext &context) {
   const WindowAxis &h = conv.window.axis[1];
   const GpuDims out = context.OutputDims();
   const int64_t chunks = (conv.in_group + 31) / 32;
-  Launch launch(kConv2dMmaCl, "conv2d_mma");
+  Launch launch(kConvMmaCl, "conv_mma");
   launch.Define("TAIL_8", conv.in_group % 8 == 0 ? 0 : 1);
   if (IsPointwise(conv.window)) launch.Define("POINTWISE");
   launch.Input("input", kConv2DInputInput)
@@ -61,9 +58,8 @@ Launch PlanMma(const Conv &conv, const OpenclPlanContext &context) {
   launch.ActivationOf(conv.attributes)
       .Ints(v.kernel, h.kernel, chunks, out.pixels());
   AddWindow(conv.window, &launch);
-  SetMmaTiles(ChooseMmaTiles(context.gpu(), out.c, out.pixels(),
-                             v.kernel * h.kernel * chunks, false),
-              out.c, out.pixels(), &launch);
+  DivideMma(context.gpu(), out.c, out.pixels(), v.kernel * h.kernel * chunks,
+            false, &launch);
   return launch;
 }
 

@@ -4,6 +4,7 @@
 #include "mace/ops/opencl_op/mma_conv.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "mace/core/base/half.h"
@@ -57,71 +58,89 @@ MaceStatus MakeMmaFilter(const Tensor &filter, std::vector<uint8_t> *bytes) {
   return MaceStatus();
 }
 
+// Warps of a work group.
+constexpr int kWarps = 8;
+
+int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// How many warps a work group has in each direction, and how many tiles of 8
+// pixels a warp computes.
+struct Division {
+  int tiles;
+  int warps_o;
+  int warps_p;
+  int warps_k;
+};
+
+// A model of the time of the slowest multiprocessor, in cycles, fitted to
+// measurements of an H200: a warp waits for its loads, and a multiprocessor can
+// hide that behind other warps.
+double Cycles(const GpuTraits &gpu,
+              int64_t blocks,
+              int64_t pixels,
+              int64_t steps,
+              bool depthwise,
+              const Division &d) {
+  constexpr double kLatency =
+      600;                      // of a step: loads that wait for nothing else
+  constexpr double kStep = 32;  // of issue, with the weights
+  constexpr double kTile = 20;
+  constexpr double kDepthwise = 160;  // of a tile
+  constexpr double kSplit = 120;
+  const auto groups =
+      static_cast<double>(DivideUp(pixels, int64_t{8} * d.tiles * d.warps_p) *
+                          DivideUp(blocks, d.warps_o));
+  const auto rounds = static_cast<double>(DivideUp(steps, d.warps_k));
+  double issue = kStep + kTile * d.tiles;
+  if (depthwise) {
+    issue += kDepthwise * static_cast<double>(DivideUp(d.tiles, d.warps_o));
+  }
+  const double groups_of_one =
+      std::ceil(groups / static_cast<double>(gpu.compute_units));
+  // Four schedulers issue the warps of a multiprocessor.
+  const double busy = groups_of_one * kWarps / 4 * issue * rounds;
+  const double latency = (depthwise ? 2 : 1) * kLatency * rounds;
+  double cycles = std::max(busy, latency) + 0.2 * std::min(busy, latency);
+  if (d.warps_k > 1) cycles += kSplit + 16 * d.warps_k;
+  return cycles;
+}
+
 }  // namespace
 
 const ConstantForm kMmaFilter = {"mma", MakeMmaFilter};
 
-MmaTiles ChooseMmaTiles(const GpuTraits &gpu,
-                        int64_t channels,
-                        int64_t pixels,
-                        int64_t steps,
-                        bool shared) {
-  // A model of the time of the slowest multiprocessor, in cycles; measured on
-  // an H200. Sums of up to 4 tiles fit 48 KB of local memory with 8 warps.
-  constexpr double kStepCycles = 60;
-  constexpr double kTileCycles = 24;
-  constexpr double kSplitCycles = 150;
-  constexpr double kWarpsAtOnce = 16;
+void DivideMma(const GpuTraits &gpu,
+               int64_t channels,
+               int64_t pixels,
+               int64_t steps,
+               bool depthwise,
+               Launch *launch) {
   const int64_t blocks = (channels + kBlock - 1) / kBlock;
-  MmaTiles best;
-  double best_cycles = 0;
-  for (int tiles : {1, 2, 4}) {
-    for (int warps_k : {1, 2, 4, 8}) {
-      if (warps_k > 1 && steps < warps_k) continue;
-      const int64_t tiles_p = (pixels + 8 * tiles - 1) / (8 * tiles);
-      for (int warps_o : {1, 2, 4, 8}) {
-        if (warps_o > 1 && (!shared || blocks < warps_o)) continue;
-        if (warps_o * warps_k > 8) continue;
-        const int64_t blocks_o = (blocks + warps_o - 1) / warps_o;
-        const double groups = static_cast<double>(tiles_p * blocks_o);
-        const double warps = groups * warps_o * warps_k;
-        const double per_sm = warps / gpu.compute_units;
-        const double rounds =
-            static_cast<double>((steps + warps_k - 1) / warps_k);
-        double step = kStepCycles + kTileCycles * tiles;
-        if (shared) step += 400.0 * ((tiles + warps_o - 1) / warps_o);
-        double cycles = rounds * step * std::max(1.0, per_sm / kWarpsAtOnce);
-        if (warps_k > 1) cycles += kSplitCycles + 20 * warps_k;
-        if (best_cycles == 0 || cycles < best_cycles) {
-          best_cycles = cycles;
-          best = {tiles, warps_o, 1, warps_k};
-        }
+  int tiles = 1;
+  int warps_o = 1;
+  int warps_k = kWarps;
+  double best = 0;
+  for (int t : {1, 4}) {
+    for (int o = 1; o <= kWarps; o *= 2) {
+      for (int k = 1; o * k <= kWarps; k *= 2) {
+        const int p = kWarps / (o * k);
+        const double cycles =
+            Cycles(gpu, blocks, pixels, steps, depthwise, {t, o, p, k});
+        if (best != 0 && cycles >= best) continue;
+        best = cycles;
+        tiles = t;
+        warps_o = o;
+        warps_k = k;
       }
     }
   }
-  // Without shared pixels, warps of neighbouring channels in a work group find
-  // the same pixels in its cache.
-  while (!shared && best.warps_o * best.warps_k < 4 &&
-         blocks >= 2 * best.warps_o) {
-    best.warps_o *= 2;
-  }
-  return best;
-}
-
-void SetMmaTiles(const MmaTiles &tiles,
-                 int64_t channels,
-                 int64_t pixels,
-                 Launch *launch) {
-  const int64_t blocks = (channels + kBlock - 1) / kBlock;
-  const int64_t warps = tiles.warps_o * tiles.warps_p * tiles.warps_k;
-  const int64_t group_pixels = 8 * tiles.tiles * tiles.warps_p;
-  launch->Define("TILES", tiles.tiles)
-      .Define("WARPS_O", tiles.warps_o)
-      .Define("WARPS_P", tiles.warps_p)
-      .Define("WARPS_K", tiles.warps_k)
-      .Items((pixels + group_pixels - 1) / group_pixels * 32,
-             (blocks + tiles.warps_o - 1) / tiles.warps_o * warps)
-      .WorkGroup(32, warps);
+  const int warps_p = kWarps / (warps_o * warps_k);
+  const int64_t group_pixels = 8 * tiles * warps_p;
+  launch->Define("TILES", tiles)
+      .Ints(warps_o, warps_p, warps_k, 0)
+      .Items(DivideUp(pixels, group_pixels) * 32,
+             DivideUp(blocks, warps_o) * kWarps)
+      .WorkGroup(32, kWarps);
 }
 
 }  // namespace mace

@@ -20,28 +20,15 @@ namespace mace {
 // one group.
 extern const ConstantForm kMmaFilter;
 
-// How many warps a work group has in each direction, and how many pixels a warp
-// computes.
-struct MmaTiles {
-  int tiles = 1;  // of 8 pixels
-  int warps_o = 1;
-  int warps_p = 1;
-  int warps_k = 1;
-};
-
-// `steps`: KH * KW * ceil(I / 32). `shared`: the warps of a work group share
-// their pixels, which takes local memory.
-MmaTiles ChooseMmaTiles(const GpuTraits &gpu,
-                        int64_t channels,
-                        int64_t pixels,
-                        int64_t steps,
-                        bool shared);
-
-// Adds the macros of the tiles and the numbers of items.
-void SetMmaTiles(const MmaTiles &tiles,
-                 int64_t channels,
-                 int64_t pixels,
-                 Launch *launch);
+// Adds the macro TILES, the argument `split`, and the numbers of items.
+// `steps`: KH * KW * ceil(I / 32). `depthwise`: a step begins with a depthwise
+// convolution, which the warps of the same pixels share.
+void DivideMma(const GpuTraits &gpu,
+               int64_t channels,
+               int64_t pixels,
+               int64_t steps,
+               bool depthwise,
+               Launch *launch);
 
 }  // namespace mace
 

@@ -3,6 +3,8 @@
 
 #include "mace/ops/opencl_op/opencl_op.h"
 
+#include <limits>
+
 namespace mace {
 
 GpuDims GpuDims::Of(const Shape &shape) {
@@ -56,6 +58,18 @@ Launch &Launch::Constant(const char *name, size_t port) {
   return *this;
 }
 
+Launch &Launch::Residual(const OpenclPlanContext &context, size_t port) {
+  const bool is_there = context.input(port) != nullptr;
+  if (is_there) {
+    Input("residual", port);
+  } else if (context.gpu().images) {
+    Input("residual", 0);  // a kernel must not read the image that it writes
+  } else {
+    Output("residual");
+  }
+  return Int(is_there ? 1 : 0);
+}
+
 Launch &Launch::Constant(const char *name,
                          size_t port,
                          const ConstantForm &form) {
@@ -97,13 +111,26 @@ Launch &Launch::Local(size_t bytes) {
   return *this;
 }
 
-Launch &Launch::Activation(mace::Activation activation,
-                           float limit,
-                           float alpha,
-                           float beta) {
-  Define(std::string("ACT_") +
-         kActivationNames[static_cast<size_t>(activation)]);
-  return Floats(limit, alpha, beta, 0);
+Launch &Launch::AddActivation(Activation activation,
+                              float limit,
+                              float alpha,
+                              float beta,
+                              const char *macro) {
+  // One program for the four that are x < 0 ? alpha * x : min(x, limit).
+  constexpr float kNoLimit = std::numeric_limits<float>::infinity();
+  switch (activation) {
+    case Activation::NONE:
+      return Define(macro, "LINEAR").Floats(kNoLimit, 1, 0, 0);
+    case Activation::RELU:
+      return Define(macro, "LINEAR").Floats(kNoLimit, 0, 0, 0);
+    case Activation::RELUX:
+      return Define(macro, "LINEAR").Floats(limit, 0, 0, 0);
+    case Activation::LEAKY_RELU:
+      return Define(macro, "LINEAR").Floats(kNoLimit, alpha, 0, 0);
+    default:
+      return Define(macro, kActivationNames[static_cast<size_t>(activation)])
+          .Floats(limit, alpha, beta, 0);
+  }
 }
 
 namespace {

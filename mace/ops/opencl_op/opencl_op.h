@@ -99,6 +99,8 @@ struct LaunchArgument {
   size_t bytes = 0;
 };
 
+class OpenclPlanContext;
+
 // One launch of a kernel. The arguments are added in the order of the kernel's
 // parameters; an input, output or scratch tensor is two parameters, IN or OUT
 // of tensor.clh.
@@ -112,7 +114,10 @@ class Launch {
   // -D name=value
   Launch &Define(const std::string &name, int64_t value);
   Launch &Define(const std::string &name, const std::string &value);
-  Launch &Define(const std::string &name) { return Define(name, 1); }
+  Launch &Define(const std::string &name, const char *value) {
+    return Define(name, std::string(value));
+  }
+  Launch &Define(const std::string &name) { return Define(name, int64_t{1}); }
 
   // A constant or known value at an input port is a dense tensor.
   Launch &Input(const char *name, size_t port);
@@ -138,16 +143,21 @@ class Launch {
   Launch &Floats(float a, float b, float c, float d);
   Launch &Local(size_t bytes);
 
+  // RESIDUAL_ARG of epilogue.clh: the tensor at that port; another one, which is
+  // not read, if there is none.
+  Launch &Residual(const OpenclPlanContext &context, size_t port);
+
   // ACT_ARG of activation.clh, and its macro.
-  Launch &Activation(mace::Activation activation,
-                     float limit,
-                     float alpha,
-                     float beta);
+  Launch &AddActivation(Activation activation,
+                        float limit,
+                        float alpha,
+                        float beta,
+                        const char *macro = "ACT");
   // The same, of the attributes of an operator.
   template <typename Attributes>
   Launch &ActivationOf(const Attributes &a) {
-    return Activation(a.activation, a.activation_limit, a.activation_alpha,
-                      a.activation_beta);
+    return AddActivation(a.activation, a.activation_limit, a.activation_alpha,
+                         a.activation_beta);
   }
 
   // The number of work items. The runtime rounds x and y up to whole work

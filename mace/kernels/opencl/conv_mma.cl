@@ -7,8 +7,8 @@
 #include "mace/kernels/opencl/epilogue.clh"
 
 // A convolution by matrix units. A warp computes 32 output channels of
-// 8 * TILES pixels. A work group has WARPS_O x WARPS_P x WARPS_K warps: next to
-// each other in channels, in pixels, and WARPS_K that divide the input channels
+// 8 * TILES pixels. The 8 warps of a work group are divided (split: O, P, K): next
+// to each other in channels, in pixels, and those that divide the input channels
 // and taps and add their sums in local memory.
 //
 // window  (KH, KW, ceil(I / 32), pixels of the output)
@@ -20,50 +20,41 @@
 //
 // Work groups: x over pixels, y over output channels.
 
-#define WARPS (WARPS_O * WARPS_P * WARPS_K)
+#define WARPS 8
 
 #ifdef DEPTHWISE
-#define DEPTHWISE_ARGS CONST(dw_filter), CONST(dw_bias), const float4 dw_act,
+#define DEPTHWISE_ARGS CONST(dw_filter), CONST(dw_bias), const float4 dw_params,
 
 float4 unpack_bits(uint2 bits) { return unpack_half(as_ushort4(bits)); }
-
-float4 activate_depthwise(float4 v, float4 p) {
-#if defined(DW_RELU)
-  return fmax(v, 0.0f);
-#elif defined(DW_RELUX)
-  return fmin(fmax(v, 0.0f), p.x);
-#elif defined(DW_HARD_SWISH)
-  return v * fmin(fmax(v * (1.0f / 6.0f) + 0.5f, 0.0f), 1.0f);
-#elif defined(DW_SWISH)
-  return v / (1.0f + exp(-v));
-#else
-  return v;
-#endif
-}
 #else
 #define DEPTHWISE_ARGS
 #endif
 
 __attribute__((reqd_work_group_size(32, WARPS, 1)))
-__kernel void conv2d_mma(IN(input), DEPTHWISE_ARGS
+__kernel void conv_mma(IN(input), DEPTHWISE_ARGS
                          __global const uint4 *restrict filter,
                          BIAS_ARG RESIDUAL_ARG OUT(output), ACT_ARG,
                          const int4 window, const int4 step,
-                         const int2 border) {
+                         const int2 border, const int4 split) {
+  const int warps_o = split.x;
+  const int warps_p = split.y;
+  const int warps_k = split.z;
   const int lane = get_local_id(0);
   const int warp = get_local_id(1);
-  const int warp_k = warp % WARPS_K;
-  const int warp_p = warp / WARPS_K % WARPS_P;
-  const int warp_o = warp / (WARPS_K * WARPS_P);
+  const int warp_k = warp % warps_k;
+  const int warp_p = warp / warps_k % warps_p;
+  const int warp_o = warp / (warps_k * warps_p);
   const int channel_blocks = (output_dims.w + 31) / 32;
-  const int channel_block = get_group_id(1) * WARPS_O + warp_o;
+  const int channel_block = get_group_id(1) * warps_o + warp_o;
   // A warp without channels computes those of another, and writes nothing.
   const int filter_block = min(channel_block, channel_blocks - 1);
   const int first_pixel =
-      (get_group_id(0) * WARPS_P + warp_p) * (8 * TILES);
+      (get_group_id(0) * warps_p + warp_p) * (8 * TILES);
   const int pixels = window.w;
   const int lane_block = 2 * (lane % 4);
 
+  // Sums of the warps, and before that what they share.
+  __local float4 memory[WARPS * 2 * TILES * 32];
   MmaSums sums[TILES];
 #pragma unroll
   for (int i = 0; i < TILES; ++i) {
@@ -82,11 +73,11 @@ __kernel void conv2d_mma(IN(input), DEPTHWISE_ARGS
 #ifdef DEPTHWISE
   // The warps of the same pixels and input channels share what each of them
   // computes of the depthwise convolution.
-  __local uint4 shared[2][WARPS_P * WARPS_K][TILES][32];
-  const int shared_part = warp_p * WARPS_K + warp_k;
-  const int rounds = (steps + WARPS_K - 1) / WARPS_K;
+  __local uint4 *shared = (__local uint4 *)memory;  // [2][WARPS][TILES][32]
+  const int shared_part = warp_p * warps_k + warp_k;
+  const int rounds = (steps + warps_k - 1) / warps_k;
   for (int round = 0; round < rounds; ++round) {
-    const int k = round * WARPS_K + warp_k;
+    const int k = round * warps_k + warp_k;
     uint4 w[4];
     if (k < steps) {
 #pragma unroll
@@ -94,7 +85,7 @@ __kernel void conv2d_mma(IN(input), DEPTHWISE_ARGS
         w[s] = filter[((filter_first + k) * 4 + s) * 32 + lane];
       }
     }
-    for (int i = warp_o; i < TILES; i += WARPS_O) {
+    for (int i = warp_o; i < TILES; i += warps_o) {
       const int p = first_pixel + 8 * i + lane / 4;
       const int block = k * 8 + lane_block;
       uint4 bits = (uint4)(0);
@@ -123,22 +114,24 @@ __kernel void conv2d_mma(IN(input), DEPTHWISE_ARGS
           }
         }
         bits = (uint4)(
-            as_uint2(pack_half(activate_depthwise(low, dw_act))),
-            as_uint2(pack_half(activate_depthwise(high, dw_act))));
+            as_uint2(pack_half(ACTIVATE_AS(DW, low, dw_params))),
+            as_uint2(pack_half(ACTIVATE_AS(DW, high, dw_params))));
       }
-      shared[round % 2][shared_part][i][lane] = bits;
+      shared[((round % 2 * WARPS + shared_part) * TILES + i) * 32 + lane] =
+          bits;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (k < steps) {
 #pragma unroll
       for (int i = 0; i < TILES; ++i) {
-        const uint4 b = shared[round % 2][shared_part][i][lane];
+        const uint4 b =
+            shared[((round % 2 * WARPS + shared_part) * TILES + i) * 32 + lane];
         MMA_ACCUMULATE(sums[i], w, b);
       }
     }
   }
 #else
-  const int per_warp = (steps + WARPS_K - 1) / WARPS_K;
+  const int per_warp = (steps + warps_k - 1) / warps_k;
   const int begin = warp_k * per_warp;
   const int end = min(steps, begin + per_warp);
 #ifdef POINTWISE
@@ -211,26 +204,29 @@ __kernel void conv2d_mma(IN(input), DEPTHWISE_ARGS
 #endif
 #endif
 
-#if WARPS_K > 1
-  __local float4 partial[WARPS][2 * TILES][32];
-#pragma unroll
-  for (int i = 0; i < TILES; ++i) {
-    partial[warp][2 * i][lane] = sums[i].low;
-    partial[warp][2 * i + 1][lane] = sums[i].high;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
+  if (warps_k > 1) {
+#ifdef DEPTHWISE
+    barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 #pragma unroll
-  for (int i = 0; i < TILES; ++i) {
-#if WARPS_K > 1
-    if (i % WARPS_K != warp_k) continue;
-    sums[i].low = (float4)(0);
-    sums[i].high = (float4)(0);
-    for (int other = 0; other < WARPS_K; ++other) {
-      sums[i].low += partial[warp - warp_k + other][2 * i][lane];
-      sums[i].high += partial[warp - warp_k + other][2 * i + 1][lane];
+    for (int i = 0; i < TILES; ++i) {
+      memory[(warp * 2 * TILES + 2 * i) * 32 + lane] = sums[i].low;
+      memory[(warp * 2 * TILES + 2 * i + 1) * 32 + lane] = sums[i].high;
     }
-#endif
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+#pragma unroll
+  for (int i = 0; i < TILES; ++i) {
+    if (warps_k > 1) {
+      if (i % warps_k != warp_k) continue;
+      sums[i].low = (float4)(0);
+      sums[i].high = (float4)(0);
+      for (int other = 0; other < warps_k; ++other) {
+        const int at = ((warp - warp_k + other) * 2 * TILES + 2 * i) * 32 + lane;
+        sums[i].low += memory[at];
+        sums[i].high += memory[at + 32];
+      }
+    }
     const int c = channel_block * 8 + lane / 4;
     if (c >= output_dims.z) continue;
 #pragma unroll
