@@ -4,42 +4,7 @@
 #include "mace/kernels/opencl/tensor.clh"
 #include "mace/kernels/opencl/activation.clh"
 #include "mace/kernels/opencl/epilogue.clh"
-
-// Filters are [KH, KW, C, M], in other words [KH, KW, output channels].
-// ALIGNED: the number of output channels is a multiple of four.
-#ifdef ALIGNED
-#define WEIGHTS(tap) LOAD4(filter, (tap) * output_dims.z + c)
-#else
-#define WEIGHTS(tap) LOAD4_AT(filter, (tap) * output_dims.w + 4 * c)
-#endif
-
-// The inputs of four output channels. EXPAND: M is not 1, so that they come
-// from one or two blocks.
-#ifdef EXPAND
-real lane_of(real4 a, real4 b, int lane) {
-  const real4 v = lane < 4 ? a : b;
-  const int i = lane & 3;
-  return i < 2 ? (i == 0 ? v.x : v.y) : (i == 2 ? v.z : v.w);
-}
-real4 expand(real4 a, real4 b, int4 lanes) {
-  return (real4)(lane_of(a, b, lanes.x), lane_of(a, b, lanes.y),
-                 lane_of(a, b, lanes.z), lane_of(a, b, lanes.w));
-}
-#define MULTIPLIER_ARG , const int multiplier
-#define FIND_INPUTS                                                       \
-  const int4 sources = min((int4)(4 * c, 4 * c + 1, 4 * c + 2, 4 * c + 3) / \
-                               multiplier,                                \
-                           (int4)(input_dims.w - 1));                     \
-  const int first = sources.x / 4;                                        \
-  const int second = sources.w / 4;                                       \
-  const int4 lanes = sources - 4 * first;
-#define READ_INPUTS(row, col)              \
-  expand(READ(input, row, col, first), READ(input, row, col, second), lanes)
-#else
-#define MULTIPLIER_ARG
-#define FIND_INPUTS
-#define READ_INPUTS(row, col) READ(input, row, col, c)
-#endif
+#include "mace/kernels/opencl/depthwise.clh"
 
 #ifdef KERNEL_depthwise_unrolled
 // Small windows without dilation. Every item computes COLUMNS neighbours in a
