@@ -3,6 +3,8 @@
 
 #include "mace/ops/opencl_op/opencl_op.h"
 
+#include <utility>
+
 namespace mace {
 
 GpuDims GpuDims::Of(const Shape &shape) {
@@ -80,6 +82,12 @@ Launch &Launch::Float(float value) {
 
 Launch &Launch::Floats(float a, float b, float c, float d) {
   Add(LaunchArgument::Kind::kFloats4).floats = {a, b, c, d};
+  return *this;
+}
+
+Launch &Launch::Table(const char *name, std::vector<int32_t> values) {
+  Add(LaunchArgument::Kind::kTable, name).table =
+      std::make_shared<const std::vector<int32_t>>(std::move(values));
   return *this;
 }
 

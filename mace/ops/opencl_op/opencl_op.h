@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,7 @@ struct LaunchArgument {
     kInts4,
     kFloat,
     kFloats4,
+    kTable,  // numbers that follow from shapes and attributes
     kLocal,  // bytes of local memory
   };
   Kind kind;
@@ -82,6 +84,7 @@ struct LaunchArgument {
   size_t index = 0;            // of the port or scratch tensor
   std::array<int32_t, 4> ints = {};
   std::array<float, 4> floats = {};
+  std::shared_ptr<const std::vector<int32_t>> table;
   size_t bytes = 0;
 };
 
@@ -114,6 +117,9 @@ class Launch {
   Launch &Ints(int64_t a, int64_t b, int64_t c, int64_t d);
   Launch &Float(float value);
   Launch &Floats(float a, float b, float c, float d);
+  // For TABLE of tensor.clh; at least one value. They are copied to the GPU
+  // once for each set of shapes.
+  Launch &Table(const char *name, std::vector<int32_t> values);
   Launch &Local(size_t bytes);
 
   // ACT_ARG of activation.clh, and its macro.

@@ -47,6 +47,7 @@ class PreparedOpencl final : public PreparedPartition {
     ClKernel kernel;
     std::array<size_t, 3> global;
     std::array<size_t, 3> local;
+    std::vector<ClMemory> tables;  // per kTable argument
   };
   // A plan with its kernels, for one storage of inputs and outputs.
   struct Variant {
@@ -69,6 +70,7 @@ class PreparedOpencl final : public PreparedPartition {
   GpuStorage BorderStorageOf(int tensor, bool nchw) const;
   MaceStatus MakeVariant(std::vector<BorderStorage> border);
   MaceStatus UploadKnown(const OpenclPlan &plan);
+  MaceStatus MakeTables(const PlannedLaunch &planned, BoundLaunch *bound);
   MaceStatus MakeLaunch(const PlannedLaunch &planned, BoundLaunch *bound);
   MaceStatus BindMemory(Variant *variant, const OpenclMemory &memory);
   MaceStatus BindLaunch(const Variant &variant,
