@@ -16,9 +16,6 @@ class Conv2DOpencl final : public OpenclOp {
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<Conv2DAttributes>();
     const Tensor &filter = *context->input(kConv2DFilterInput);
-    if (filter.data_type == DataType::kInt8) {
-      return Unsupported("its weights are 8-bit integers");
-    }
     MACE_ASSIGN_OR_RETURN(
         const WindowGeometry window,
         Conv2DWindow(attributes, context->input(kConv2DInputInput)->shape,
