@@ -38,7 +38,9 @@ __kernel void conv2d(IN(input), CONST(filter), BIAS_ARG RESIDUAL_ARG OUT(output)
   const int first_in = group * (window.z / 4);
   const int full = window.z / 4;
   const int k_count = window.x * window.y * window.z;
-  int weight = (group * group_blocks + in_group / 4) * k_count * 4 + in_group % 4;
+  PACKED(filter, start, group * group_blocks + in_group / 4, in_group % 4,
+         k_count);
+  int weight = start;
 
   real4 sum[PIXELS];
   for (int p = 0; p < PIXELS; ++p) sum[p] = BIAS(c);
@@ -120,8 +122,9 @@ __kernel void conv2d_groups(IN(input), CONST(filter),
   for (int lane = 0; lane < 4 && 4 * c + lane < output_dims.w; ++lane) {
     const int group = (4 * c + lane) / window.w;
     const int in_group = 4 * c + lane - group * window.w;
-    int weight = (group * group_blocks + in_group / 16) * k_count * 16 +
-                 in_group % 16;
+    PACKED(filter, start, group * group_blocks + in_group / 16,
+           in_group % 16 / 4, k_count);
+    int weight = start;
     for (int ky = 0; ky < window.x; ++ky) {
       const int in_y = in_y0 + ky * step.z;
       for (int kx = 0; kx < window.y; ++kx) {
@@ -132,14 +135,14 @@ __kernel void conv2d_groups(IN(input), CONST(filter),
           const int channel = group * window.z + i;
           const real4 v = READ(input, n * input_dims.x + in_y, in_x,
                                channel / 4);
-          const real4 w = LOAD4(filter, (weight + i * 16) / 4);
+          const real4 w = LOAD4(filter, weight + i * 4);
           const int a = channel % 4;
           const int b = in_group % 4;
           const real in = a < 2 ? (a == 0 ? v.x : v.y) : (a == 2 ? v.z : v.w);
           const real by = b < 2 ? (b == 0 ? w.x : w.y) : (b == 2 ? w.z : w.w);
           sums[lane] += in * by;
         }
-        weight += window.z * 16;
+        weight += window.z * 4;
       }
     }
   }

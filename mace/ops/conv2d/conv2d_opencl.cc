@@ -89,9 +89,6 @@ class Conv2DOpencl final : public OpenclOp {
  public:
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const Tensor &filter = *context->input(kConv2DFilterInput);
-    if (filter.data_type == DataType::kInt8) {
-      return Unsupported("its weights are 8-bit integers");
-    }
     const auto &attributes = context->AttributesAs<Conv2DAttributes>();
     Conv conv = {
         attributes, {}, filter.shape[3], filter.shape[0] / attributes.groups};
@@ -100,7 +97,9 @@ class Conv2DOpencl final : public OpenclOp {
         Conv2DWindow(attributes, context->input(kConv2DInputInput)->shape,
                      filter.shape));
     const GpuTraits &gpu = context->gpu();
-    const bool mma = gpu.ptx_mma && gpu.half_storage && attributes.groups == 1;
+    const bool mma = gpu.ptx_mma && gpu.half_storage &&
+                     attributes.groups == 1 &&
+                     filter.data_type != DataType::kInt8;
     context->Add(mma ? PlanMma(conv, *context) : PlanDirect(conv, *context));
     return MaceStatus();
   }

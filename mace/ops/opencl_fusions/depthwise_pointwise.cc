@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A depthwise convolution and the 1x1 convolution of its output, by matrix
-// units: each work group computes the depthwise convolution of its pixels, which
-// costs little compared with the products, and does not store it.
+// units: each work group computes the depthwise convolution of its pixels,
+// which costs little compared with the products, and does not store it.
 
 #include "mace/kernels/opencl/conv_mma_cl.h"
 #include "mace/ops/conv2d/conv2d.h"
-#include "mace/ops/depthwise_conv2d/depthwise_conv2d_schema.h"
+#include "mace/ops/depthwise_conv2d/depthwise_conv2d.h"
 #include "mace/ops/opencl_op/mma_conv.h"
 #include "mace/ops/opencl_op/opencl_op.h"
-#include "mace/ops/window/window.h"
 
 namespace mace {
 namespace {
@@ -47,9 +46,7 @@ class DepthwisePointwise final : public OpenclFusion {
     const Shape &input = first.input(kDepthwiseConv2dInputInput)->shape;
     MACE_ASSIGN_OR_RETURN(
         const WindowGeometry window,
-        ComputeWindow(MakeWindowSpec(depthwise, dw_filter.shape[0],
-                                     dw_filter.shape[1]),
-                      input[1], input[2]));
+        DepthwiseConv2dWindow(depthwise, input, dw_filter.shape));
     const WindowAxis &v = window.axis[0];
     const WindowAxis &h = window.axis[1];
     if (v.kernel * h.kernel > kMaxTaps) {

@@ -4,6 +4,7 @@
 #include "mace/ops/opencl_op/opencl_op.h"
 
 #include <limits>
+#include <utility>
 
 namespace mace {
 
@@ -27,10 +28,6 @@ LaunchArgument &Launch::Add(LaunchArgument::Kind kind, const char *name) {
   arguments_.back().name = name;
   arguments_.back().node = node_;
   return arguments_.back();
-}
-
-Launch &Launch::Define(const std::string &name, int64_t value) {
-  return Define(name, std::to_string(value));
 }
 
 Launch &Launch::Define(const std::string &name, const std::string &value) {
@@ -103,6 +100,12 @@ Launch &Launch::Float(float value) {
 
 Launch &Launch::Floats(float a, float b, float c, float d) {
   Add(LaunchArgument::Kind::kFloats4).floats = {a, b, c, d};
+  return *this;
+}
+
+Launch &Launch::Table(const char *name, std::vector<int32_t> values) {
+  Add(LaunchArgument::Kind::kTable, name).table =
+      std::make_shared<const std::vector<int32_t>>(std::move(values));
   return *this;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "mace/core/model/op.h"
@@ -87,6 +88,7 @@ struct LaunchArgument {
     kInts4,
     kFloat,
     kFloats4,
+    kTable,  // numbers that follow from shapes and attributes
     kLocal,  // bytes of local memory
   };
   Kind kind;
@@ -96,6 +98,7 @@ struct LaunchArgument {
   const ConstantForm *form = nullptr;  // null: as it is stored
   std::array<int32_t, 4> ints = {};
   std::array<float, 4> floats = {};
+  std::shared_ptr<const std::vector<int32_t>> table;
   size_t bytes = 0;
 };
 
@@ -112,12 +115,15 @@ class Launch {
       : source_(&source), kernel_(kernel) {}
 
   // -D name=value
-  Launch &Define(const std::string &name, int64_t value);
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
+  Launch &Define(const std::string &name, T value) {
+    return Define(name, std::to_string(value));
+  }
   Launch &Define(const std::string &name, const std::string &value);
   Launch &Define(const std::string &name, const char *value) {
     return Define(name, std::string(value));
   }
-  Launch &Define(const std::string &name) { return Define(name, int64_t{1}); }
+  Launch &Define(const std::string &name) { return Define(name, 1); }
 
   // A constant or known value at an input port is a dense tensor.
   Launch &Input(const char *name, size_t port);
@@ -141,10 +147,13 @@ class Launch {
   Launch &Ints(int64_t a, int64_t b, int64_t c, int64_t d);
   Launch &Float(float value);
   Launch &Floats(float a, float b, float c, float d);
+  // For TABLE of tensor.clh; at least one value. They are copied to the GPU
+  // once for each set of shapes.
+  Launch &Table(const char *name, std::vector<int32_t> values);
   Launch &Local(size_t bytes);
 
-  // RESIDUAL_ARG of epilogue.clh: the tensor at that port; another one, which is
-  // not read, if there is none.
+  // RESIDUAL_ARG of epilogue.clh: the tensor at that port; another one, which
+  // is not read, if there is none.
   Launch &Residual(const OpenclPlanContext &context, size_t port);
 
   // ACT_ARG of activation.clh, and its macro.

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "mace/core/model/tensor.h"
-#include "mace/ops/resize/axis.h"
+#include "mace/ops/resize/resize.h"
 
 namespace mace {
 

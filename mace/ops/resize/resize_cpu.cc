@@ -10,8 +10,8 @@
 
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/half_block.h"
-#include "mace/ops/resize/axis.h"
 #include "mace/ops/resize/nearest.h"
+#include "mace/ops/resize/resize.h"
 #include "mace/ops/resize/resize_schema.h"
 
 namespace mace {
@@ -119,11 +119,8 @@ MaceStatus ResizeOp::PlanAxes(const Shape &input,
                               ResizePlan *plan) const {
   ResizeTaps *const taps[] = {&plan->rows, &plan->columns};
   for (size_t i = 0; i < 2; ++i) {
-    ResizeAxis axis;
-    axis.input = input[i + 1];
-    axis.output = output[i + 1];
-    if (!attributes_.scales.empty()) axis.scale = double{attributes_.scales[i]};
-    *taps[i] = PlanResizeAxis(attributes_, axis);
+    *taps[i] = PlanResizeAxis(attributes_,
+                              ResizeAxisOf(attributes_, input, output, i));
   }
   if (nearest()) return MaceStatus();
   const int64_t channels = output[3];

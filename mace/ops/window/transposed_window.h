@@ -7,6 +7,7 @@
 #define MACE_OPS_WINDOW_TRANSPOSED_WINDOW_H_
 
 #include <cstdint>
+#include <numeric>
 
 #include "mace/core/base/shape.h"
 #include "mace/core/base/status.h"
@@ -38,6 +39,17 @@ TransposedAxis MakeTransposedAxis(const Attributes &attributes,
   axis.pad_after = attributes.pads[index + 2];
   axis.output_padding = attributes.output_padding[index];
   return axis;
+}
+
+// From one kernel element that contributes to an output to the next such
+// element, and from its input down to that of the next.
+struct TransposedStep {
+  int64_t kernel;
+  int64_t input;
+};
+inline TransposedStep TransposedStepOf(const TransposedAxis &axis) {
+  const int64_t common = std::gcd(axis.stride, axis.dilation);
+  return {axis.stride / common, axis.dilation / common};
 }
 
 // For reports. `kernels` is the filter's shape.

@@ -22,6 +22,7 @@ constexpr StorageEntry kEntries[] = {
     {"DH", "dense buffer of half", DataType::kFloat16},
     {"DI", "dense buffer of int", DataType::kInt32},
     {"NF", "dense buffer of float, NCHW", DataType::kFloat32},
+    {"C8", "packed weights of 8 bits", DataType::kInt8},
 };
 
 const StorageEntry &EntryOf(GpuStorage storage) {

@@ -23,6 +23,7 @@ enum class GpuStorage : uint8_t {
   kDenseHalf,
   kDenseInt,
   kNchwFloat,
+  kScaledInt8,  // constants only: ConstantLayout::kPackedO16Scaled
 };
 
 // The value of the macro T_<name>: "BF".

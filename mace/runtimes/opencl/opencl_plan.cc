@@ -21,8 +21,12 @@ bool TypeFits(DataType type, bool integers) {
   return type == DataType::kFloat32 || (integers && type == DataType::kInt32);
 }
 
-// A constant or a value that is known before the run, as kernels read it.
-Result<GpuStorage> StorageOfConstant(const Tensor &tensor) {
+// A constant or a value that is known before the run, as kernels read it: `raw`
+// if by CONST, otherwise as a tensor.
+Result<GpuStorage> StorageOfConstant(const Tensor &tensor, bool raw) {
+  if (raw && tensor.layout == ConstantLayout::kPackedO16Scaled) {
+    return GpuStorage::kScaledInt8;
+  }
   switch (tensor.data_type) {
     case DataType::kFloat32:
     case DataType::kBfloat16:  // widened when it is copied
@@ -331,7 +335,8 @@ MaceStatus Planner::Finish(Launch launch,
     GpuTensor &root = plan_.tensors[plan_.RootIndex(index)];
     if (root.is_constant && argument.form == nullptr) {
       const Tensor &tensor = shapes_.tensors[static_cast<size_t>(root.id)];
-      MACE_ASSIGN_OR_RETURN(root.storage, StorageOfConstant(tensor));
+      const bool raw = argument.kind == LaunchArgument::Kind::kConstant;
+      MACE_ASSIGN_OR_RETURN(root.storage, StorageOfConstant(tensor, raw));
     }
     if (root.first < 0) root.first = step;
     root.last = step;
@@ -339,6 +344,18 @@ MaceStatus Planner::Finish(Launch launch,
   planned.program.source = &planned.launch.source();
   plan_.launches.push_back(std::move(planned));
   return MaceStatus();
+}
+
+// The value of T_<name> for CONST.
+const char *ConstantCode(GpuStorage storage) {
+  switch (storage) {
+    case GpuStorage::kScaledInt8:
+      return StorageCode(storage);
+    case GpuStorage::kDenseHalf:
+      return "CH";
+    default:
+      return "CF";
+  }
 }
 
 // The macros of a launch, once the storage of all tensors is final.
@@ -353,9 +370,9 @@ std::string OptionsOf(const OpenclPlan &plan,
     if (planned.tensors[i] < 0 || arguments[i].form != nullptr) continue;
     const GpuTensor &tensor = plan.tensors[planned.tensors[i]];
     const bool constant = arguments[i].kind == LaunchArgument::Kind::kConstant;
-    const bool half = tensor.storage == GpuStorage::kDenseHalf;
-    options += std::string(" -D T_") + arguments[i].name + "=" +
-               (constant ? (half ? "CH" : "CF") : StorageCode(tensor.storage));
+    options += MakeString(
+        " -D T_", arguments[i].name, "=",
+        constant ? ConstantCode(tensor.storage) : StorageCode(tensor.storage));
   }
   return options;
 }

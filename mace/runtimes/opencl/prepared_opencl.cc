@@ -195,6 +195,26 @@ Result<cl_mem> PreparedOpencl::ConstantMemory(int tensor,
   return memory;
 }
 
+MaceStatus PreparedOpencl::MakeTables(const PlannedLaunch &planned,
+                                      BoundLaunch *bound) {
+  for (const LaunchArgument &argument : planned.launch.arguments()) {
+    if (argument.kind != LaunchArgument::Kind::kTable) continue;
+    const std::vector<int32_t> &values = *argument.table;
+    const size_t bytes = values.size() * sizeof(int32_t);
+    cl_int error = CL_SUCCESS;
+    // The driver copies it now, and only reads it despite the type.
+    bound->tables.emplace_back(
+        api_.clCreateBuffer(partition_->device()->runtime()->context(),
+                            CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes,
+                            const_cast<int32_t *>(values.data()), &error),
+        api_.clReleaseMemObject);
+    MACE_CL_CHECK("clCreateBuffer",
+                  MakeString("table '", argument.name, "', ", bytes, " bytes"),
+                  error);
+  }
+  return MaceStatus();
+}
+
 MaceStatus PreparedOpencl::MakeLaunch(const PlannedLaunch &planned,
                                       BoundLaunch *bound) {
   OpenclRuntime *runtime = partition_->device()->runtime();
@@ -202,6 +222,7 @@ MaceStatus PreparedOpencl::MakeLaunch(const PlannedLaunch &planned,
   const char *name = planned.launch.kernel();
   MACE_ASSIGN_OR_RETURN(bound->kernel,
                         runtime->MakeKernel(planned.program, name));
+  MACE_RETURN_IF_ERROR(MakeTables(planned, bound));
   size_t largest = 0;
   MACE_CL_CHECK("clGetKernelWorkGroupInfo", name,
                 api_.clGetKernelWorkGroupInfo(
@@ -301,6 +322,7 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
     return MaceStatus();
   };
   const auto &arguments = planned.launch.arguments();
+  size_t tables = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const LaunchArgument &argument = arguments[i];
     const int tensor = planned.tensors[i];
@@ -338,6 +360,11 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
       case LaunchArgument::Kind::kFloats4:
         MACE_RETURN_IF_ERROR(set(sizeof(cl_float4), argument.floats.data()));
         break;
+      case LaunchArgument::Kind::kTable: {
+        const cl_mem table = variant.launches[index].tables[tables++].get();
+        MACE_RETURN_IF_ERROR(set(sizeof(table), &table));
+        break;
+      }
       default:
         MACE_RETURN_IF_ERROR(set(argument.bytes, nullptr));
     }
@@ -585,6 +612,12 @@ size_t PreparedOpencl::TensorBytes() const {
                  ? tensor.Width() * tensor.Height() * 4 *
                        DataTypeSize(StorageElement(tensor.storage))
                  : tensor.Bytes();
+  }
+  for (const PlannedLaunch &planned : variants_.front().plan.launches) {
+    for (const LaunchArgument &argument : planned.launch.arguments()) {
+      if (argument.table == nullptr) continue;
+      total += argument.table->size() * sizeof(int32_t);
+    }
   }
   return total;
 }

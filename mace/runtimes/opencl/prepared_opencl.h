@@ -47,6 +47,7 @@ class PreparedOpencl final : public PreparedPartition {
     ClKernel kernel;
     std::array<size_t, 3> global;
     std::array<size_t, 3> local;
+    std::vector<ClMemory> tables;  // per kTable argument
   };
   // A plan with its kernels, for one storage of inputs and outputs.
   struct Variant {
@@ -69,6 +70,7 @@ class PreparedOpencl final : public PreparedPartition {
   MaceStatus MakeVariant(std::vector<BorderStorage> border);
   MaceStatus UploadConstants(const OpenclPlan &plan);
   Result<cl_mem> ConstantMemory(int tensor, const ConstantForm *form);
+  MaceStatus MakeTables(const PlannedLaunch &planned, BoundLaunch *bound);
   MaceStatus MakeLaunch(const PlannedLaunch &planned, BoundLaunch *bound);
   MaceStatus BindMemory(Variant *variant, const OpenclMemory &memory);
   MaceStatus BindLaunch(const Variant &variant,

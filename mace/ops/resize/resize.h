@@ -3,12 +3,14 @@
 
 // The input positions and weights of the outputs of a resize, along one axis.
 
-#ifndef MACE_OPS_RESIZE_AXIS_H_
-#define MACE_OPS_RESIZE_AXIS_H_
+#ifndef MACE_OPS_RESIZE_RESIZE_H_
+#define MACE_OPS_RESIZE_RESIZE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "mace/core/base/shape.h"
 #include "mace/ops/resize/resize_schema.h"
 
 namespace mace {
@@ -27,9 +29,15 @@ struct ResizeTaps {
   std::vector<float> weights;  // empty for NEAREST: one tap of weight 1
 };
 
+// The rows (0) or columns (1) of images that are resized to those of `output`.
+ResizeAxis ResizeAxisOf(const ResizeAttributes &attributes,
+                        const Shape &input,
+                        const Shape &output,
+                        size_t axis);
+
 ResizeTaps PlanResizeAxis(const ResizeAttributes &attributes,
                           const ResizeAxis &axis);
 
 }  // namespace mace
 
-#endif  // MACE_OPS_RESIZE_AXIS_H_
+#endif  // MACE_OPS_RESIZE_RESIZE_H_

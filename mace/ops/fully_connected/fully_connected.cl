@@ -1,0 +1,101 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/opencl/tensor.clh"
+#include "mace/kernels/opencl/activation.clh"
+#include "mace/kernels/opencl/epilogue.clh"
+
+// The product of input [pixels, K] and packed weights, in sums of float. An
+// item computes PIXELS rows of the product for one block of output channels.
+//
+// LANES > 1, for few rows: the items of a work group with one place in x divide
+// K among them. Neighbours in the group then read one stretch of the weights.
+// TAIL: the number of elements of the last block of K, 0 if it is complete.
+//
+// Items: (blocks of O, LANES, tiles of PIXELS); LANES = 1: (blocks of O, tiles).
+#define MULTIPLY(weights, lane)                                         \
+  {                                                                     \
+    const float4 w = convert_float4(weights);                           \
+    _Pragma("unroll") for (int p = 0; p < PIXELS; ++p) {                \
+      sum[p] = mad((float4)(in[p].lane), w, sum[p]);                    \
+    }                                                                   \
+  }
+#define READ_PIXELS(block)                                              \
+  _Pragma("unroll") for (int p = 0; p < PIXELS; ++p) {                  \
+    in[p] = convert_float4(READ(input, row[p], column[p], block));      \
+  }
+
+#if LANES > 1
+__attribute__((reqd_work_group_size(BLOCKS, LANES, 1)))
+#endif
+__kernel void fully_connected(IN(input), CONST(weights), BIAS_ARG RESIDUAL_ARG
+                              OUT(output), ACT_ARG, const int pixels) {
+  const int c = get_global_id(0);
+#if LANES > 1
+  const int lane = get_local_id(1);
+  const int first = get_global_id(2) * PIXELS;
+#else
+  const int lane = 0;
+  const int first = get_global_id(1) * PIXELS;
+#endif
+  const bool inside = c < output_dims.z && first < pixels;
+#if LANES == 1
+  if (!inside) return;
+#endif
+  int row[PIXELS];
+  int column[PIXELS];
+  float4 sum[PIXELS];
+  for (int p = 0; p < PIXELS; ++p) {
+    const int pixel = min(first + p, pixels - 1);
+    row[p] = pixel / output_dims.y;
+    column[p] = pixel - row[p] * output_dims.y;
+    sum[p] = (float4)(0);
+  }
+  if (inside) {
+    const int full = input_dims.w / 4;
+    PACKED(weights, start, c / 4, c % 4, input_dims.w);
+    float4 in[PIXELS];
+    for (int k = lane; k < full; k += LANES) {
+      const int at = start + 16 * k;
+      READ_PIXELS(k)
+      MULTIPLY(LOAD4(weights, at), x)
+      MULTIPLY(LOAD4(weights, at + 4), y)
+      MULTIPLY(LOAD4(weights, at + 8), z)
+      MULTIPLY(LOAD4(weights, at + 12), w)
+    }
+#if TAIL > 0
+    if (lane == full % LANES) {
+      const int at = start + 16 * full;
+      READ_PIXELS(full)
+      MULTIPLY(LOAD4(weights, at), x)
+#if TAIL > 1
+      MULTIPLY(LOAD4(weights, at + 4), y)
+#endif
+#if TAIL > 2
+      MULTIPLY(LOAD4(weights, at + 8), z)
+#endif
+    }
+#endif
+  }
+#if LANES > 1
+  const int block = get_local_id(0);
+  __local float4 sums[PIXELS][LANES][BLOCKS];
+  for (int p = 0; p < PIXELS; ++p) sums[p][lane][block] = sum[p];
+  for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < half_lanes) {
+      for (int p = 0; p < PIXELS; ++p) {
+        sum[p] += sums[p][lane + half_lanes][block];
+        sums[p][lane][block] = sum[p];
+      }
+    }
+  }
+  if (!inside || lane > 0) return;
+#endif
+  for (int p = 0; p < PIXELS; ++p) {
+    if (first + p >= pixels) break;
+    const real4 v = convert_real4(sum[p] + convert_float4(BIAS(c)));
+    WRITE(output, row[p], column[p], c,
+          ACTIVATE(ADD_RESIDUAL(v, row[p], column[p], c)));
+  }
+}

@@ -1,0 +1,97 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <utility>
+
+#include "mace/ops/fully_connected/fully_connected_cl.h"
+#include "mace/ops/fully_connected/fully_connected_schema.h"
+#include "mace/ops/opencl_op/opencl_op.h"
+
+namespace mace {
+namespace {
+
+// Items per compute unit that keep a GPU busy.
+constexpr int64_t kItemsPerUnit = 256;
+// Work groups per compute unit that do.
+constexpr int64_t kGroupsPerUnit = 2;
+// Rows of the product that an item computes: where a work group divides K, and
+// otherwise.
+constexpr int64_t kSharedPixels = 4;
+constexpr int64_t kPixels = 8;
+// The largest work group that divides K, and blocks of K for each of its items,
+// at least.
+constexpr int64_t kMostItems = 256;
+constexpr int64_t kBlocksPerLane = 2;
+
+int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// How the product is divided among items.
+struct Division {
+  int64_t pixels = 1;
+  int64_t blocks = 1;  // of output channels, in a work group
+  int64_t lanes = 1;   // items that divide K
+};
+
+Division Divide(const GpuTraits &gpu, const GpuDims &in, const GpuDims &out) {
+  Division division;
+  const int64_t pixels = out.pixels();
+  for (int64_t count : {kPixels, kSharedPixels}) {
+    division.pixels = count;
+    const int64_t items = out.blocks() * CeilDivide(pixels, count);
+    if (items >= gpu.compute_units * kItemsPerUnit) return division;
+  }
+  if (pixels < kSharedPixels) division.pixels = 1;
+  const int64_t tiles = CeilDivide(pixels, division.pixels);
+  // Four blocks are a whole row of packed weights.
+  const int64_t groups = CeilDivide(out.blocks(), 4) * tiles;
+  division.blocks = groups >= gpu.compute_units * kGroupsPerUnit ? 4 : 2;
+  const auto local_items = static_cast<int64_t>(
+      gpu.local_bytes / (4 * sizeof(float)) / division.pixels);
+  const int64_t most =
+      std::min(
+          {kMostItems, static_cast<int64_t>(gpu.max_work_group), local_items}) /
+      division.blocks;
+  while (2 * division.lanes <= most &&
+         2 * division.lanes * kBlocksPerLane <= in.blocks()) {
+    division.lanes *= 2;
+  }
+  return division;
+}
+
+class FullyConnectedOpencl final : public OpenclOp {
+ public:
+  MaceStatus Plan(OpenclPlanContext *context) const override {
+    const GpuDims in = context->InputDims(kFullyConnectedInputInput);
+    const GpuDims out = context->OutputDims();
+    const Division division = Divide(context->gpu(), in, out);
+    const int64_t tiles = CeilDivide(out.pixels(), division.pixels);
+    Launch launch(kFullyConnectedCl, "fully_connected");
+    launch.Input("input", kFullyConnectedInputInput)
+        .Constant("weights", kFullyConnectedWeightsInput);
+    if (context->input(kFullyConnectedBiasInput) != nullptr) {
+      launch.Define("HAS_BIAS").Constant("bias", kFullyConnectedBiasInput);
+    }
+    launch.Residual(*context, kFullyConnectedResidualInput)
+        .Output("output")
+        .ActivationOf(context->AttributesAs<FullyConnectedAttributes>())
+        .Int(out.pixels())
+        .Define("PIXELS", division.pixels)
+        .Define("LANES", division.lanes)
+        .Define("TAIL", in.c % 4);
+    if (division.lanes > 1) {
+      launch.Define("BLOCKS", division.blocks)
+          .Items(out.blocks(), division.lanes, tiles)
+          .WorkGroup(division.blocks, division.lanes);
+    } else {
+      launch.Items(out.blocks(), tiles);
+    }
+    context->Add(std::move(launch));
+    return MaceStatus();
+  }
+};
+
+MACE_REGISTER_OP(FullyConnected, GPU, FullyConnectedOpencl);
+
+}  // namespace
+}  // namespace mace
