@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "mace/core/model/op.h"
@@ -17,24 +18,35 @@ namespace {
 // Kernels count elements in int.
 constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
-bool TypeFits(DataType type, bool integers) {
-  return type == DataType::kFloat32 || (integers && type == DataType::kInt32);
+// DataTypeBit of the types that an operator may compute or take computed.
+uint32_t ComputedTypes(const OpenclOp &op) {
+  uint32_t types = DataTypeBit(DataType::kFloat32);
+  if (op.TakesIntegers()) types |= DataTypeBit(DataType::kInt32);
+  if (op.TakesBytes()) {
+    types |= DataTypeBit(DataType::kInt8) | DataTypeBit(DataType::kUint8) |
+             DataTypeBit(DataType::kBool);
+  }
+  return types;
+}
+
+// "float32, int32"
+std::string NamesOf(uint32_t types) {
+  std::string names;
+  for (int i = 0; i < kDataTypeCount; ++i) {
+    const auto type = static_cast<DataType>(i);
+    if ((types & DataTypeBit(type)) == 0) continue;
+    if (!names.empty()) names += ", ";
+    names += DataTypeName(type);
+  }
+  return names;
 }
 
 // A constant or a value that is known before the run, as kernels read it.
 Result<GpuStorage> StorageOfConstant(const Tensor &tensor) {
-  switch (tensor.data_type) {
-    case DataType::kFloat32:
-    case DataType::kBfloat16:  // widened when it is copied
-      return GpuStorage::kDenseFloat;
-    case DataType::kFloat16:
-      return GpuStorage::kDenseHalf;
-    case DataType::kInt32:
-      return GpuStorage::kDenseInt;
-    default:
-      return Unsupported("it reads no constants of ",
-                         DataTypeName(tensor.data_type));
-  }
+  // Bfloat16 is widened when it is copied.
+  const bool widened = tensor.data_type == DataType::kBfloat16;
+  return StorageOf(GpuLayout::kDense,
+                   widened ? DataType::kFloat32 : tensor.data_type);
 }
 
 // Plans the operators of a partition one after the other.
@@ -48,11 +60,12 @@ class Planner final : public OpenclPlanContext {
   }
 
   // Before any operator.
-  void SetBorder(const std::vector<BorderStorage> &border) {
+  MaceStatus SetBorder(const std::vector<BorderStorage> &border) {
     for (const BorderStorage &entry : border) {
-      const int tensor = AddTensor(entry.tensor);
+      MACE_ASSIGN_OR_RETURN(const int tensor, AddTensor(entry.tensor));
       plan_.tensors[tensor].storage = entry.storage;
     }
+    return MaceStatus();
   }
   MaceStatus PlanNode(size_t node, size_t segment);
   OpenclPlan &plan() { return plan_; }
@@ -79,7 +92,7 @@ class Planner final : public OpenclPlanContext {
  private:
   const GraphNode &node() const { return graph_.nodes()[node_]; }
   GpuStorage Preferred(const GpuDims &dims, bool in_float) const;
-  int AddTensor(int id);
+  Result<int> AddTensor(int id);
   MaceStatus CheckTypes(const OpenclOp &op) const;
   MaceStatus AddPorts();
   Result<int> TensorOf(const LaunchArgument &argument) const;
@@ -107,7 +120,7 @@ GpuStorage Planner::Preferred(const GpuDims &dims, bool in_float) const {
   return half ? GpuStorage::kBufferHalf : GpuStorage::kBufferFloat;
 }
 
-int Planner::AddTensor(int id) {
+Result<int> Planner::AddTensor(int id) {
   int &index = plan_.tensor_of[static_cast<size_t>(id)];
   if (index >= 0) return index;
   index = static_cast<int>(plan_.tensors.size());
@@ -115,15 +128,18 @@ int Planner::AddTensor(int id) {
   GpuTensor added;
   added.id = id;
   added.dims = GpuDims::Of(tensor.shape);
-  added.storage = tensor.data_type == DataType::kInt32
-                      ? GpuStorage::kBufferInt
-                      : Preferred(added.dims, false);
+  added.storage = Preferred(added.dims, false);
+  // How a constant is stored is decided when a kernel reads it.
+  if (tensor.data == nullptr && tensor.data_type != DataType::kFloat32) {
+    MACE_ASSIGN_OR_RETURN(added.storage,
+                          StorageOf(GpuLayout::kPadded, tensor.data_type));
+  }
   plan_.tensors.push_back(added);
   return index;
 }
 
 MaceStatus Planner::CheckTypes(const OpenclOp &op) const {
-  const bool integers = op.TakesIntegers();
+  const uint32_t types = ComputedTypes(op);
   const auto check = [&](const Tensor *tensor, const char *verb) -> MaceStatus {
     if (tensor == nullptr) return MaceStatus();
     if (tensor->shape.CheckedElements(kMaxElements) < 0) {
@@ -131,9 +147,10 @@ MaceStatus Planner::CheckTypes(const OpenclOp &op) const {
                          " elements");
     }
     const bool known = tensor->data != nullptr;
-    if (known || TypeFits(tensor->data_type, integers)) return MaceStatus();
-    return Unsupported("it ", verb,
-                       integers ? " float32 and int32" : " float32", ", not ",
+    if (known || (types & DataTypeBit(tensor->data_type)) != 0) {
+      return MaceStatus();
+    }
+    return Unsupported("it ", verb, " ", NamesOf(types), ", not ",
                        DataTypeName(tensor->data_type));
   };
   for (size_t i = 0; i < input_count(); ++i) {
@@ -151,7 +168,7 @@ MaceStatus Planner::AddPorts() {
     for (int id : *ports) {
       if (id < 0) continue;
       const Tensor &tensor = shapes_.tensors[static_cast<size_t>(id)];
-      const int index = AddTensor(id);
+      MACE_ASSIGN_OR_RETURN(const int index, AddTensor(id));
       if (tensor.data == nullptr) continue;
       plan_.tensors[index].is_constant = true;
     }
@@ -261,6 +278,12 @@ MaceStatus Planner::Finish(Launch launch, size_t segment) {
     if (root.is_constant) {
       const Tensor &tensor = shapes_.tensors[static_cast<size_t>(root.id)];
       MACE_ASSIGN_OR_RETURN(root.storage, StorageOfConstant(tensor));
+      const bool floats = root.storage == GpuStorage::kDenseFloat ||
+                          root.storage == GpuStorage::kDenseHalf;
+      if (argument.kind == LaunchArgument::Kind::kConstant && !floats) {
+        return Unsupported("it reads no constants of ",
+                           DataTypeName(tensor.data_type));
+      }
     }
     if (root.first < 0) root.first = step;
     root.last = step;
@@ -389,7 +412,7 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
                               const OpenclPlanOptions &options,
                               const std::vector<BorderStorage> &border) {
   Planner planner(graph, shapes, options);
-  planner.SetBorder(border);
+  MACE_RETURN_IF_ERROR(planner.SetBorder(border));
   OpenclPlan &plan = planner.plan();
   for (size_t segment = 0; segment < spec.segments.size(); ++segment) {
     plan.begin.push_back(plan.launches.size());

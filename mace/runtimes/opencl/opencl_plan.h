@@ -70,8 +70,8 @@ struct OpenclPlanOptions {
   GpuTraits traits;  // of the device, as the model's hints ask
 };
 
-// `dense`: per tensor of the graph, the storage of a tensor that is copied to or
-// from the host; others choose theirs.
+// `dense`: per tensor of the graph, the storage of a tensor that is copied to
+// or from the host; others choose theirs.
 struct BorderStorage {
   int tensor;
   GpuStorage storage;

@@ -64,9 +64,9 @@ class PreparedOpencl final : public PreparedPartition {
     size_t bytes = 0;
   };
 
-  std::vector<BorderStorage> BorderOf(
+  Result<std::vector<BorderStorage>> BorderOf(
       const std::vector<CallerTensor> &callers) const;
-  GpuStorage BorderStorageOf(int tensor, bool nchw) const;
+  Result<GpuStorage> BorderStorageOf(int tensor, bool nchw) const;
   MaceStatus MakeVariant(std::vector<BorderStorage> border);
   MaceStatus UploadKnown(const OpenclPlan &plan);
   MaceStatus MakeLaunch(const PlannedLaunch &planned, BoundLaunch *bound);
@@ -81,9 +81,9 @@ class PreparedOpencl final : public PreparedPartition {
   MaceStatus ReadExports(size_t segment);
   MaceStatus EnqueueTimed(size_t begin, size_t end, const RunTrace &trace);
   MaceStatus EnqueueLaunch(const BoundLaunch &launch,
-                     size_t index,
-                     cl_command_queue queue,
-                     cl_event *event);
+                           size_t index,
+                           cl_command_queue queue,
+                           cl_event *event);
   std::string Describe(size_t launch) const;
 
   OpenclPartition *partition_;
