@@ -278,6 +278,8 @@ class OpenclOp : public Op {
   // Whether computed inputs and outputs may be int32 (storage BI or DI of
   // tensor.clh); otherwise the runtime refuses them.
   virtual bool TakesIntegers() const { return false; }
+  // The same of int8, uint8 and bool (storage BS or DS, BU or DU).
+  virtual bool TakesBytes() const { return false; }
 };
 
 }  // namespace mace

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "mace/core/base/data_type.h"
+#include "mace/core/base/status.h"
 #include "mace/ops/opencl_op/opencl_op.h"
 
 namespace mace {
@@ -17,13 +18,27 @@ enum class GpuStorage : uint8_t {
   kBufferFloat,
   kBufferHalf,
   kBufferInt,
+  kBufferInt8,
+  kBufferUint8,
+  kBufferBool,
   kImageFloat,
   kImageHalf,
   kDenseFloat,
   kDenseHalf,
   kDenseInt,
+  kDenseInt8,
+  kDenseUint8,
+  kDenseBool,
   kNchwFloat,
   kScaledInt8,  // constants only: ConstantLayout::kPackedO16Scaled
+};
+
+enum class GpuLayout : uint8_t {
+  kPadded,  // a buffer whose channels are padded to whole blocks
+  kImage,
+  kDense,
+  kNchw,
+  kPacked,  // constants only, as in the model file
 };
 
 // The value of the macro T_<name>: "BF".
@@ -32,23 +47,24 @@ const char *StorageCode(GpuStorage storage);
 // "buffer of half"
 const char *StorageText(GpuStorage storage);
 
-constexpr bool IsImage(GpuStorage storage) {
-  return storage == GpuStorage::kImageFloat ||
-         storage == GpuStorage::kImageHalf;
+GpuLayout StorageLayout(GpuStorage storage);
+
+inline bool IsImage(GpuStorage storage) {
+  return StorageLayout(storage) == GpuLayout::kImage;
 }
-constexpr bool IsDense(GpuStorage storage) {
-  return storage == GpuStorage::kDenseFloat ||
-         storage == GpuStorage::kDenseHalf || storage == GpuStorage::kDenseInt;
+inline bool IsDense(GpuStorage storage) {
+  return StorageLayout(storage) == GpuLayout::kDense;
 }
-// Buffers whose channels are padded to whole blocks.
-constexpr bool IsPadded(GpuStorage storage) {
-  return storage == GpuStorage::kBufferFloat ||
-         storage == GpuStorage::kBufferHalf ||
-         storage == GpuStorage::kBufferInt;
+inline bool IsPadded(GpuStorage storage) {
+  return StorageLayout(storage) == GpuLayout::kPadded;
 }
 
 // The type of the elements.
 DataType StorageElement(GpuStorage storage);
+
+// How elements of that type are stored in that layout; MACE_UNSUPPORTED if GPUs
+// have no such storage.
+Result<GpuStorage> StorageOf(GpuLayout layout, DataType element);
 
 // A tensor of the plan: a value of the graph, or one between two launches of an
 // operator.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "mace/core/model/op.h"
@@ -17,8 +18,27 @@ namespace {
 // Kernels count elements in int.
 constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
-bool TypeFits(DataType type, bool integers) {
-  return type == DataType::kFloat32 || (integers && type == DataType::kInt32);
+// DataTypeBit of the types that an operator may compute or take computed.
+uint32_t ComputedTypes(const OpenclOp &op) {
+  uint32_t types = DataTypeBit(DataType::kFloat32);
+  if (op.TakesIntegers()) types |= DataTypeBit(DataType::kInt32);
+  if (op.TakesBytes()) {
+    types |= DataTypeBit(DataType::kInt8) | DataTypeBit(DataType::kUint8) |
+             DataTypeBit(DataType::kBool);
+  }
+  return types;
+}
+
+// "float32, int32"
+std::string NamesOf(uint32_t types) {
+  std::string names;
+  for (int i = 0; i < kDataTypeCount; ++i) {
+    const auto type = static_cast<DataType>(i);
+    if ((types & DataTypeBit(type)) == 0) continue;
+    if (!names.empty()) names += ", ";
+    names += DataTypeName(type);
+  }
+  return names;
 }
 
 // A constant or a value that is known before the run, as kernels read it: `raw`
@@ -27,18 +47,15 @@ Result<GpuStorage> StorageOfConstant(const Tensor &tensor, bool raw) {
   if (raw && tensor.layout == ConstantLayout::kPackedO16Scaled) {
     return GpuStorage::kScaledInt8;
   }
-  switch (tensor.data_type) {
-    case DataType::kFloat32:
-    case DataType::kBfloat16:  // widened when it is copied
-      return GpuStorage::kDenseFloat;
-    case DataType::kFloat16:
-      return GpuStorage::kDenseHalf;
-    case DataType::kInt32:
-      return GpuStorage::kDenseInt;
-    default:
-      return Unsupported("it reads no constants of ",
-                         DataTypeName(tensor.data_type));
+  // Bfloat16 is widened when it is copied.
+  const DataType type = tensor.data_type == DataType::kBfloat16
+                            ? DataType::kFloat32
+                            : tensor.data_type;
+  const bool floats = type == DataType::kFloat32 || type == DataType::kFloat16;
+  if (raw && !floats) {
+    return Unsupported("it reads no constants of ", DataTypeName(type));
   }
+  return StorageOf(GpuLayout::kDense, type);
 }
 
 class Planner;
@@ -87,11 +104,12 @@ class Planner {
   }
 
   // Before any operator.
-  void SetBorder(const std::vector<BorderStorage> &border) {
+  MaceStatus SetBorder(const std::vector<BorderStorage> &border) {
     for (const BorderStorage &entry : border) {
-      const int tensor = AddTensor(entry.tensor);
+      MACE_ASSIGN_OR_RETURN(const int tensor, AddTensor(entry.tensor));
       plan_.tensors[tensor].storage = entry.storage;
     }
+    return MaceStatus();
   }
   MaceStatus PlanNode(size_t node, size_t segment);
   // Plans two operators as one, if there is a kernel for that.
@@ -102,9 +120,9 @@ class Planner {
   friend class NodeContext;
 
   GpuStorage Preferred(const GpuDims &dims, bool in_float) const;
-  int AddTensor(int id);
-  MaceStatus CheckTypes(const NodeContext &context, bool integers) const;
-  void AddPorts(const GraphNode &node);
+  Result<int> AddTensor(int id);
+  MaceStatus CheckTypes(const NodeContext &context, uint32_t types) const;
+  MaceStatus AddPorts(const GraphNode &node);
   void SetSegment(const GraphNode &node, size_t segment);
   Result<int> TensorOf(const LaunchArgument &argument,
                        const std::vector<const NodeContext *> &nodes) const;
@@ -149,7 +167,7 @@ GpuStorage Planner::Preferred(const GpuDims &dims, bool in_float) const {
   return half ? GpuStorage::kBufferHalf : GpuStorage::kBufferFloat;
 }
 
-int Planner::AddTensor(int id) {
+Result<int> Planner::AddTensor(int id) {
   int &index = plan_.tensor_of[static_cast<size_t>(id)];
   if (index >= 0) return index;
   index = static_cast<int>(plan_.tensors.size());
@@ -157,15 +175,19 @@ int Planner::AddTensor(int id) {
   GpuTensor added;
   added.id = id;
   added.dims = GpuDims::Of(tensor.shape);
-  added.storage = tensor.data_type == DataType::kInt32
-                      ? GpuStorage::kBufferInt
-                      : Preferred(added.dims, false);
+  added.storage = Preferred(added.dims, false);
+  // How a constant is stored is decided when a kernel reads it.
+  if (tensor.data == nullptr && tensor.data_type != DataType::kFloat32) {
+    MACE_ASSIGN_OR_RETURN(added.storage,
+                          StorageOf(GpuLayout::kPadded, tensor.data_type));
+  }
   plan_.tensors.push_back(added);
   return index;
 }
 
+// `types`: DataTypeBit of those that the operator may compute or take computed.
 MaceStatus Planner::CheckTypes(const NodeContext &context,
-                               bool integers) const {
+                               uint32_t types) const {
   const auto check = [&](const Tensor *tensor, const char *verb) -> MaceStatus {
     if (tensor == nullptr) return MaceStatus();
     if (tensor->shape.CheckedElements(kMaxElements) < 0) {
@@ -173,9 +195,10 @@ MaceStatus Planner::CheckTypes(const NodeContext &context,
                          " elements");
     }
     const bool known = tensor->data != nullptr;
-    if (known || TypeFits(tensor->data_type, integers)) return MaceStatus();
-    return Unsupported("it ", verb,
-                       integers ? " float32 and int32" : " float32", ", not ",
+    if (known || (types & DataTypeBit(tensor->data_type)) != 0) {
+      return MaceStatus();
+    }
+    return Unsupported("it ", verb, " ", NamesOf(types), ", not ",
                        DataTypeName(tensor->data_type));
   };
   for (size_t i = 0; i < context.input_count(); ++i) {
@@ -188,15 +211,17 @@ MaceStatus Planner::CheckTypes(const NodeContext &context,
 }
 
 // The tensors of an operator.
-void Planner::AddPorts(const GraphNode &node) {
+MaceStatus Planner::AddPorts(const GraphNode &node) {
   for (const std::vector<int> *ports : {&node.inputs, &node.outputs}) {
     for (int id : *ports) {
       if (id < 0) continue;
       const Tensor &tensor = shapes_.tensors[static_cast<size_t>(id)];
-      const int index = AddTensor(id);
-      if (tensor.data != nullptr) plan_.tensors[index].is_constant = true;
+      MACE_ASSIGN_OR_RETURN(const int index, AddTensor(id));
+      if (tensor.data == nullptr) continue;
+      plan_.tensors[index].is_constant = true;
     }
   }
+  return MaceStatus();
 }
 
 void Planner::SetSegment(const GraphNode &node, size_t segment) {
@@ -215,8 +240,8 @@ MaceStatus Planner::PlanNode(size_t index, size_t segment) {
   }
   const std::unique_ptr<Op> made = registration->factory()();
   const auto &op = static_cast<const OpenclOp &>(*made);
-  MACE_RETURN_IF_ERROR(CheckTypes(context, op.TakesIntegers()));
-  AddPorts(context.node());
+  MACE_RETURN_IF_ERROR(CheckTypes(context, ComputedTypes(op)));
+  MACE_RETURN_IF_ERROR(AddPorts(context.node()));
   bool empty = true;
   for (size_t i = 0; i < context.output_count(); ++i) {
     const Tensor *output = context.output(i);
@@ -235,16 +260,16 @@ bool Planner::PlanPair(size_t first,
                        size_t second,
                        size_t port,
                        size_t segment) {
+  constexpr uint32_t kFloats = DataTypeBit(DataType::kFloat32);
   NodeContext one(this, first);
   NodeContext two(this, second);
   const OpenclFusionRegistration *registration =
       OpenclFusionRegistration::Find(one.def().type, two.def().type);
-  if (registration == nullptr || !IsOk(CheckTypes(one, false)) ||
-      !IsOk(CheckTypes(two, false)) || two.output(0)->elements() == 0) {
+  if (registration == nullptr || !IsOk(CheckTypes(one, kFloats)) ||
+      !IsOk(CheckTypes(two, kFloats)) || two.output(0)->elements() == 0) {
     return false;
   }
-  AddPorts(one.node());
-  AddPorts(two.node());
+  if (!IsOk(AddPorts(one.node())) || !IsOk(AddPorts(two.node()))) return false;
   if (!IsOk(registration->factory()()->Plan(one, port, &two))) return false;
   SetSegment(one.node(), segment);
   SetSegment(two.node(), segment);
@@ -519,7 +544,7 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
                               const OpenclPlanOptions &options,
                               const std::vector<BorderStorage> &border) {
   Planner planner(graph, shapes, options);
-  planner.SetBorder(border);
+  MACE_RETURN_IF_ERROR(planner.SetBorder(border));
   OpenclPlan &plan = planner.plan();
   std::vector<char> done(graph.nodes().size(), 0);
   for (size_t segment = 0; segment < spec.segments.size(); ++segment) {

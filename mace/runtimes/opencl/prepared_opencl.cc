@@ -84,32 +84,42 @@ PreparedOpencl::~PreparedOpencl() {
   if (!staging_.empty()) api_.clFinish(partition_->device()->queue());
 }
 
-GpuStorage PreparedOpencl::BorderStorageOf(int tensor, bool nchw) const {
+Result<GpuStorage> PreparedOpencl::BorderStorageOf(int tensor,
+                                                   bool nchw) const {
   const Tensor &value = shapes_.tensors[static_cast<size_t>(tensor)];
-  if (value.data_type == DataType::kInt32) return GpuStorage::kDenseInt;
-  return nchw && value.shape.rank() == 4 ? GpuStorage::kNchwFloat
-                                         : GpuStorage::kDenseFloat;
+  const bool kept_nchw =
+      nchw && value.shape.rank() == 4 && value.data_type == DataType::kFloat32;
+  return StorageOf(kept_nchw ? GpuLayout::kNchw : GpuLayout::kDense,
+                   value.data_type);
 }
 
 // The storage of imports and exports: that of the caller where the tensor is
 // one of the caller's.
-std::vector<BorderStorage> PreparedOpencl::BorderOf(
+Result<std::vector<BorderStorage>> PreparedOpencl::BorderOf(
     const std::vector<CallerTensor> &callers) const {
   std::vector<BorderStorage> border;
   const PartitionSpec &spec = partition_->spec();
-  const auto add = [&](int tensor) {
-    if (shapes_.tensors[static_cast<size_t>(tensor)].data != nullptr) return;
+  const auto add = [&](int tensor) -> MaceStatus {
+    if (shapes_.tensors[static_cast<size_t>(tensor)].data != nullptr) {
+      return MaceStatus();
+    }
     for (const BorderStorage &entry : border) {
-      if (entry.tensor == tensor) return;
+      if (entry.tensor == tensor) return MaceStatus();
     }
     bool nchw = false;
     for (const CallerTensor &caller : callers) {
       if (caller.tensor == tensor && caller.host.nchw) nchw = true;
     }
-    border.push_back({tensor, BorderStorageOf(tensor, nchw)});
+    MACE_ASSIGN_OR_RETURN(const GpuStorage storage,
+                          BorderStorageOf(tensor, nchw));
+    border.push_back({tensor, storage});
+    return MaceStatus();
   };
-  for (const PartitionSpec::Border &entry : spec.imports) add(entry.tensor);
-  for (const PartitionSpec::Border &entry : spec.exports) add(entry.tensor);
+  for (const auto *tensors : {&spec.imports, &spec.exports}) {
+    for (const PartitionSpec::Border &entry : *tensors) {
+      MACE_RETURN_IF_ERROR(add(entry.tensor));
+    }
+  }
   return border;
 }
 
@@ -129,7 +139,8 @@ MaceStatus PreparedOpencl::Prepare() {
       }
     }
   }
-  return MakeVariant(BorderOf(callers));
+  MACE_ASSIGN_OR_RETURN(std::vector<BorderStorage> border, BorderOf(callers));
+  return MakeVariant(std::move(border));
 }
 
 MaceStatus PreparedOpencl::MakeVariant(std::vector<BorderStorage> border) {
@@ -260,7 +271,7 @@ MaceStatus PreparedOpencl::MakeLaunch(const PlannedLaunch &planned,
 MaceStatus PreparedOpencl::Bind(const std::vector<CallerTensor> &callers,
                                 Arena *arena) {
   if (!callers.empty()) {
-    std::vector<BorderStorage> border = BorderOf(callers);
+    MACE_ASSIGN_OR_RETURN(std::vector<BorderStorage> border, BorderOf(callers));
     const auto found = std::find_if(
         variants_.begin(), variants_.end(),
         [&](const Variant &variant) { return variant.border == border; });

@@ -64,9 +64,9 @@ class PreparedOpencl final : public PreparedPartition {
     size_t bytes = 0;
   };
 
-  std::vector<BorderStorage> BorderOf(
+  Result<std::vector<BorderStorage>> BorderOf(
       const std::vector<CallerTensor> &callers) const;
-  GpuStorage BorderStorageOf(int tensor, bool nchw) const;
+  Result<GpuStorage> BorderStorageOf(int tensor, bool nchw) const;
   MaceStatus MakeVariant(std::vector<BorderStorage> border);
   MaceStatus UploadConstants(const OpenclPlan &plan);
   Result<cl_mem> ConstantMemory(int tensor, const ConstantForm *form);
