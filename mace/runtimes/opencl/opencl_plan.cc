@@ -21,6 +21,11 @@ bool TypeFits(DataType type, bool integers) {
   return type == DataType::kFloat32 || (integers && type == DataType::kInt32);
 }
 
+MaceStatus WrongType(const char *verb, bool integers, DataType type) {
+  return Unsupported("it ", verb, integers ? " float32 and int32" : " float32",
+                     ", not ", DataTypeName(type));
+}
+
 // A constant or a value that is known before the run, as kernels read it.
 Result<GpuStorage> StorageOfConstant(const Tensor &tensor) {
   switch (tensor.data_type) {
@@ -132,9 +137,7 @@ MaceStatus Planner::CheckTypes(const OpenclOp &op) const {
     }
     const bool known = tensor->data != nullptr;
     if (known || TypeFits(tensor->data_type, integers)) return MaceStatus();
-    return Unsupported("it ", verb,
-                       integers ? " float32 and int32" : " float32", ", not ",
-                       DataTypeName(tensor->data_type));
+    return WrongType(verb, integers, tensor->data_type);
   };
   for (size_t i = 0; i < input_count(); ++i) {
     MACE_RETURN_IF_ERROR(check(input(i), "takes"));
@@ -321,8 +324,7 @@ MaceStatus PlanMemoryOf(const GpuDevice &device, OpenclPlan *plan) {
   std::vector<int> images;
   for (size_t i = 0; i < plan->tensors.size(); ++i) {
     const GpuTensor &tensor = plan->tensors[i];
-    if (tensor.alias_of >= 0 || tensor.is_constant || tensor.first < 0 ||
-        tensor.dims.pixels() * tensor.dims.c == 0) {
+    if (tensor.alias_of >= 0 || tensor.is_constant || tensor.first < 0) {
       continue;
     }
     if (IsImage(tensor.storage)) {
@@ -331,7 +333,8 @@ MaceStatus PlanMemoryOf(const GpuDevice &device, OpenclPlan *plan) {
     }
     PlanRequest request;
     const size_t a = device.alignment;
-    request.bytes = (tensor.Bytes() + a - 1) / a * a;
+    // A kernel's argument has memory even if the tensor has no elements.
+    request.bytes = (std::max<size_t>(tensor.Bytes(), 1) + a - 1) / a * a;
     request.first = tensor.first;
     request.last = tensor.last;
     plan->request_of[i] = static_cast<int>(plan->requests.size());
@@ -349,8 +352,8 @@ MaceStatus PlanMemoryOf(const GpuDevice &device, OpenclPlan *plan) {
   for (int index : images) {
     const GpuTensor &tensor = plan->tensors[index];
     const DataType element = StorageElement(tensor.storage);
-    const size_t width = tensor.Width();
-    const size_t height = tensor.Height();
+    const size_t width = std::max<size_t>(tensor.Width(), 1);
+    const size_t height = std::max<size_t>(tensor.Height(), 1);
     int best = -1;
     size_t best_growth = 0;
     for (size_t slot = 0; slot < plan->images.size(); ++slot) {
@@ -418,16 +421,37 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   return std::move(plan);
 }
 
+namespace {
+
+// What is known of an operator before the shapes: its type, and the types of
+// the model's inputs.
+MaceStatus CheckWithoutShapes(const Graph &graph, const GraphNode &node) {
+  const OpRegistration *registration =
+      OpRegistration::Find(node.def->type, DeviceType::GPU);
+  if (registration == nullptr) {
+    return Unsupported("this library has no GPU kernels for ", node.def->type);
+  }
+  const std::unique_ptr<Op> made = registration->factory()();
+  const bool integers = static_cast<const OpenclOp &>(*made).TakesIntegers();
+  for (int id : node.inputs) {
+    if (id < 0) continue;
+    const GraphTensor &entry = graph.tensors()[static_cast<size_t>(id)];
+    if (entry.source != TensorSource::kInput) continue;
+    const DataType type = graph.model().inputs[entry.input_index].data_type;
+    if (!TypeFits(type, integers)) return WrongType("takes", integers, type);
+  }
+  return MaceStatus();
+}
+
+}  // namespace
+
 Result<std::vector<Launch>> TryOpenclNode(const Graph &graph,
                                           size_t node,
                                           const GraphShapes *shapes,
                                           const OpenclPlanOptions &options) {
   std::vector<Launch> launches;
   if (shapes == nullptr) {
-    const std::string &type = graph.nodes()[node].def->type;
-    if (OpRegistration::Find(type, DeviceType::GPU) == nullptr) {
-      return Unsupported("this library has no GPU kernels for ", type);
-    }
+    MACE_RETURN_IF_ERROR(CheckWithoutShapes(graph, graph.nodes()[node]));
     return launches;
   }
   Planner planner(graph, *shapes, options);
