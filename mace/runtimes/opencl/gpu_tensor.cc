@@ -34,9 +34,19 @@ const char *StorageCode(GpuStorage storage) { return EntryOf(storage).code; }
 
 const char *StorageText(GpuStorage storage) { return EntryOf(storage).text; }
 
-DataType StorageElement(GpuStorage storage) {
-  return EntryOf(storage).element;
+GpuStorage PaddedOf(DataType element) {
+  return element == DataType::kInt32     ? GpuStorage::kBufferInt
+         : element == DataType::kFloat16 ? GpuStorage::kBufferHalf
+                                         : GpuStorage::kBufferFloat;
 }
+
+GpuStorage DenseOf(DataType element) {
+  return element == DataType::kInt32     ? GpuStorage::kDenseInt
+         : element == DataType::kFloat16 ? GpuStorage::kDenseHalf
+                                         : GpuStorage::kDenseFloat;
+}
+
+DataType StorageElement(GpuStorage storage) { return EntryOf(storage).element; }
 
 size_t GpuTensor::Bytes() const {
   const int64_t channels = IsPadded(storage) ? 4 * dims.blocks() : dims.c;

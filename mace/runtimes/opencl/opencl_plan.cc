@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "mace/core/model/op.h"
@@ -57,6 +58,7 @@ class Planner final : public OpenclPlanContext {
     for (const BorderStorage &entry : border) {
       const int tensor = AddTensor(entry.tensor);
       plan_.tensors[tensor].storage = entry.storage;
+      plan_.tensors[tensor].at_border = true;
     }
   }
   MaceStatus PlanNode(size_t node, size_t segment);
@@ -84,6 +86,10 @@ class Planner final : public OpenclPlanContext {
  private:
   const GraphNode &node() const { return graph_.nodes()[node_]; }
   GpuStorage Preferred(const GpuDims &dims, bool in_float) const;
+  std::optional<GpuStorage> AliasStorage(size_t output, size_t input) const;
+  size_t ReadersOf(int root) const;
+  bool AtBorder(int root) const;
+  void SetStorage(int tensor, GpuStorage storage);
   int AddTensor(int id);
   MaceStatus CheckTypes(const OpenclOp &op) const;
   MaceStatus AddPorts();
@@ -192,33 +198,95 @@ MaceStatus Planner::PlanNode(size_t index, size_t segment) {
 }
 
 bool Planner::CanAlias(size_t output, size_t input) const {
-  const int from_id = node().inputs[input];
-  const int to_id = node().outputs[output];
-  if (from_id < 0 || to_id < 0) return false;
-  const int from = plan_.tensor_of[from_id];
-  const int to = plan_.tensor_of[to_id];
-  const GpuTensor &source = plan_.tensors[from];
-  const GpuTensor &target = plan_.tensors[to];
-  if (source.is_constant || target.alias_of >= 0) return false;
-  const GpuStorage a = source.storage;
-  const GpuStorage b = target.storage;
-  // A dense tensor can be any other tensor of its type in the same order; what
-  // follows need not be padded.
-  if (IsDense(a)) {
-    return a == b || IsPadded(b) || IsImage(b);
-  }
-  if (a != b) return false;
-  if (IsImage(a)) return source.dims == target.dims;
-  if (!IsPadded(a)) return false;
-  return source.dims.c == target.dims.c ||
-         (source.dims.c % 4 == 0 && target.dims.c % 4 == 0);
+  return AliasStorage(output, input).has_value();
 }
 
 void Planner::Alias(size_t output, size_t input) {
-  const int from = plan_.tensor_of[node().inputs[input]];
+  const GpuStorage storage = *AliasStorage(output, input);
   const int to = plan_.tensor_of[node().outputs[output]];
-  plan_.tensors[to].alias_of = plan_.RootIndex(from);
-  plan_.tensors[to].storage = plan_.tensors[from].storage;
+  plan_.tensors[to].alias_of =
+      plan_.RootIndex(plan_.tensor_of[node().inputs[input]]);
+  SetStorage(to, storage);
+}
+
+// Launches find the storage of a tensor and of its aliases when all of them are
+// planned.
+void Planner::SetStorage(int tensor, GpuStorage storage) {
+  const int root = plan_.RootIndex(tensor);
+  for (GpuTensor &entry : plan_.tensors) {
+    if (entry.alias_of == root) entry.storage = storage;
+  }
+  plan_.tensors[root].storage = storage;
+}
+
+// How many operators read the memory of the tensor, without those whose output
+// is the same memory, which do not run.
+size_t Planner::ReadersOf(int root) const {
+  const auto is_root = [&](int id) {
+    const int tensor = id < 0 ? -1 : plan_.tensor_of[id];
+    return tensor >= 0 && plan_.RootIndex(tensor) == root;
+  };
+  size_t readers = 0;
+  for (const GraphNode &reader : graph_.nodes()) {
+    if (std::any_of(reader.inputs.begin(), reader.inputs.end(), is_root) &&
+        std::none_of(reader.outputs.begin(), reader.outputs.end(), is_root)) {
+      ++readers;
+    }
+  }
+  return readers;
+}
+
+// How the output and the input must be stored to be the same memory, if they
+// can be.
+//
+// A storage fits both if the elements of both are in the same places: always in
+// dense tensors, in padded ones if their channels are whole blocks or as many,
+// in others if the dimensions are equal. Of those that fit, the input keeps the
+// one that it has. Otherwise it is stored in another way, if nobody but this
+// operator reads it: then the launch of a copy is saved, and the reads and
+// writes of all elements, for the price that one kernel writes a buffer instead
+// of an image, or channels that are not aligned, and the next ones read them.
+// If others read it too, they would all be slower, and a copy is not worse.
+std::optional<GpuStorage> Planner::AliasStorage(size_t output,
+                                                size_t input) const {
+  const int from_id = node().inputs[input];
+  const int to_id = node().outputs[output];
+  if (from_id < 0 || to_id < 0) return std::nullopt;
+  const int from = plan_.tensor_of[from_id];
+  const GpuTensor &source = plan_.tensors[from];
+  const GpuTensor &target = plan_.tensors[plan_.tensor_of[to_id]];
+  if (source.is_constant || target.alias_of >= 0) return std::nullopt;
+  const auto fits = [&](GpuStorage storage) {
+    if (IsDense(storage)) return true;
+    if (IsPadded(storage)) {
+      return source.dims.c == target.dims.c ||
+             (source.dims.c % 4 == 0 && target.dims.c % 4 == 0);
+    }
+    return source.dims == target.dims;
+  };
+  const GpuStorage now = source.storage;
+  const bool kept = !target.at_border || target.storage == now;
+  if (kept && fits(now)) return now;
+  const int root = plan_.RootIndex(from);
+  if (AtBorder(root) || ReadersOf(root) > 1) return std::nullopt;
+  if (target.at_border) {
+    if (!IsDense(target.storage)) return std::nullopt;
+    return target.storage;
+  }
+  const GpuStorage padded = PaddedOf(StorageElement(now));
+  if (IsImage(now) && fits(padded)) return padded;
+  return DenseOf(StorageElement(now));
+}
+
+// Whether the host chose the storage of the tensor or of an alias.
+bool Planner::AtBorder(int root) const {
+  for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+    const GpuTensor &tensor = plan_.tensors[i];
+    if (tensor.at_border && plan_.RootIndex(static_cast<int>(i)) == root) {
+      return true;
+    }
+  }
+  return false;
 }
 
 size_t Planner::Scratch(const GpuDims &dims, bool in_float) {
@@ -408,11 +476,6 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   }
   plan.begin.push_back(plan.launches.size());
   ExtendBorder(spec, &plan);
-  for (GpuTensor &tensor : plan.tensors) {
-    if (tensor.alias_of >= 0) {
-      tensor.storage = plan.tensors[tensor.alias_of].storage;
-    }
-  }
   for (PlannedLaunch &launch : plan.launches) {
     launch.program.options =
         OptionsOf(plan, launch, options.traits.half_arithmetic);
