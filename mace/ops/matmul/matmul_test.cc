@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
@@ -99,6 +101,34 @@ TEST(MatMulTest, ManyRows) {
                    Multiply(a, b, ta, tb, {{0, 0}, {1, 1}}), {1e-4, 1e-4});
       for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
         EXPECT_EQ(result.result.kernel_name, "pack, gemm");
+      }
+    }
+  }
+}
+
+// Several tiles of every kind that a GPU may choose, the last ones incomplete.
+TEST(MatMulTest, ManyTiles) {
+  Random random(7);
+  for (bool ta : {false, true}) {
+    for (bool tb : {false, true}) {
+      for (const auto &[batches, rows, columns] :
+           {std::tuple<int64_t, int64_t, int64_t>{1, 130, 71},
+            {40, 35, 37},
+            {1, 150, 201}}) {
+        const int64_t depth = 43;
+        const Value a = random.Floats(ta ? Shape{batches, depth, rows}
+                                         : Shape{batches, rows, depth});
+        const Value b = random.Floats(tb ? Shape{batches, columns, depth}
+                                         : Shape{batches, depth, columns});
+        std::vector<std::pair<int64_t, int64_t>> pairs;
+        for (int64_t i = 0; i < batches; ++i) pairs.emplace_back(i, i);
+        ExpectFloats(OpCase("MatMul")
+                         .Input(a)
+                         .Input(b)
+                         .Int("transpose_a", ta)
+                         .Int("transpose_b", tb),
+                     {batches, rows, columns}, Multiply(a, b, ta, tb, pairs),
+                     kTolerance);
       }
     }
   }

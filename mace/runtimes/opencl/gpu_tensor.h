@@ -77,6 +77,8 @@ struct GpuTensor {
   int alias_of = -1;
   // Its value is known before the run.
   bool is_constant = false;
+  // It is copied from or to the host, which chose its storage.
+  bool at_border = false;
   // Steps of the run during which the contents matter; step i is launch i, and
   // what is copied to the GPU before it.
   int first = -1;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,6 +40,11 @@ std::string NamesOf(uint32_t types) {
     names += DataTypeName(type);
   }
   return names;
+}
+
+MaceStatus WrongType(const char *verb, uint32_t types, DataType type) {
+  return Unsupported("it ", verb, " ", NamesOf(types), ", not ",
+                     DataTypeName(type));
 }
 
 // A constant or a value that is known before the run, as kernels read it: `raw`
@@ -108,6 +114,7 @@ class Planner {
     for (const BorderStorage &entry : border) {
       MACE_ASSIGN_OR_RETURN(const int tensor, AddTensor(entry.tensor));
       plan_.tensors[tensor].storage = entry.storage;
+      plan_.tensors[tensor].at_border = true;
     }
     return MaceStatus();
   }
@@ -120,6 +127,13 @@ class Planner {
   friend class NodeContext;
 
   GpuStorage Preferred(const GpuDims &dims, bool in_float) const;
+  std::optional<GpuStorage> AliasStorage(const GraphNode &node,
+                                         size_t output,
+                                         size_t input) const;
+  void Alias(const GraphNode &node, size_t output, size_t input);
+  size_t ReadersOf(int root) const;
+  bool AtBorder(int root) const;
+  void SetStorage(int tensor, GpuStorage storage);
   Result<int> AddTensor(int id);
   MaceStatus CheckTypes(const NodeContext &context, uint32_t types) const;
   MaceStatus AddPorts(const GraphNode &node);
@@ -198,8 +212,7 @@ MaceStatus Planner::CheckTypes(const NodeContext &context,
     if (known || (types & DataTypeBit(tensor->data_type)) != 0) {
       return MaceStatus();
     }
-    return Unsupported("it ", verb, " ", NamesOf(types), ", not ",
-                       DataTypeName(tensor->data_type));
+    return WrongType(verb, types, tensor->data_type);
   };
   for (size_t i = 0; i < context.input_count(); ++i) {
     MACE_RETURN_IF_ERROR(check(context.input(i), "takes"));
@@ -280,35 +293,105 @@ bool Planner::PlanPair(size_t first,
 }
 
 bool NodeContext::CanAlias(size_t output, size_t input) const {
-  const OpenclPlan &plan_ = planner_->plan_;
-  const int from_id = node().inputs[input];
-  const int to_id = node().outputs[output];
-  if (from_id < 0 || to_id < 0) return false;
-  const int from = plan_.tensor_of[from_id];
-  const int to = plan_.tensor_of[to_id];
-  const GpuTensor &source = plan_.tensors[from];
-  const GpuTensor &target = plan_.tensors[to];
-  if (source.is_constant || target.alias_of >= 0) return false;
-  const GpuStorage a = source.storage;
-  const GpuStorage b = target.storage;
-  // A dense tensor can be any other tensor of its type in the same order; what
-  // follows need not be padded.
-  if (IsDense(a)) {
-    return a == b || IsPadded(b) || IsImage(b);
-  }
-  if (a != b) return false;
-  if (IsImage(a)) return source.dims == target.dims;
-  if (!IsPadded(a)) return false;
-  return source.dims.c == target.dims.c ||
-         (source.dims.c % 4 == 0 && target.dims.c % 4 == 0);
+  return planner_->AliasStorage(node(), output, input).has_value();
 }
 
 void NodeContext::Alias(size_t output, size_t input) {
-  OpenclPlan &plan_ = planner_->plan_;
-  const int from = plan_.tensor_of[node().inputs[input]];
-  const int to = plan_.tensor_of[node().outputs[output]];
-  plan_.tensors[to].alias_of = plan_.RootIndex(from);
-  plan_.tensors[to].storage = plan_.tensors[from].storage;
+  planner_->Alias(node(), output, input);
+}
+
+void Planner::Alias(const GraphNode &node, size_t output, size_t input) {
+  const GpuStorage storage = *AliasStorage(node, output, input);
+  const int to = plan_.tensor_of[node.outputs[output]];
+  plan_.tensors[to].alias_of =
+      plan_.RootIndex(plan_.tensor_of[node.inputs[input]]);
+  SetStorage(to, storage);
+}
+
+// Launches find the storage of a tensor and of its aliases when all of them are
+// planned.
+void Planner::SetStorage(int tensor, GpuStorage storage) {
+  const int root = plan_.RootIndex(tensor);
+  for (GpuTensor &entry : plan_.tensors) {
+    if (entry.alias_of == root) entry.storage = storage;
+  }
+  plan_.tensors[root].storage = storage;
+}
+
+// How many operators read the memory of the tensor, without those whose output
+// is the same memory, which do not run.
+size_t Planner::ReadersOf(int root) const {
+  const auto is_root = [&](int id) {
+    const int tensor = id < 0 ? -1 : plan_.tensor_of[id];
+    return tensor >= 0 && plan_.RootIndex(tensor) == root;
+  };
+  size_t readers = 0;
+  for (const GraphNode &reader : graph_.nodes()) {
+    if (std::any_of(reader.inputs.begin(), reader.inputs.end(), is_root) &&
+        std::none_of(reader.outputs.begin(), reader.outputs.end(), is_root)) {
+      ++readers;
+    }
+  }
+  return readers;
+}
+
+// How the output and the input must be stored to be the same memory, if they
+// can be.
+//
+// A storage fits both if the elements of both are in the same places: always in
+// dense tensors, in padded ones if their channels are whole blocks or as many,
+// in others if the dimensions are equal. Of those that fit, the input keeps the
+// one that it has. Otherwise it is stored in another way, if nobody but this
+// operator reads it: then the launch of a copy is saved, and the reads and
+// writes of all elements, for the price that one kernel writes a buffer instead
+// of an image, or channels that are not aligned, and the next ones read them.
+// If others read it too, they would all be slower, and a copy is not worse.
+std::optional<GpuStorage> Planner::AliasStorage(const GraphNode &node,
+                                                size_t output,
+                                                size_t input) const {
+  const int from_id = node.inputs[input];
+  const int to_id = node.outputs[output];
+  if (from_id < 0 || to_id < 0) return std::nullopt;
+  const int from = plan_.tensor_of[from_id];
+  const GpuTensor &source = plan_.tensors[from];
+  const GpuTensor &target = plan_.tensors[plan_.tensor_of[to_id]];
+  if (source.is_constant || target.alias_of >= 0) return std::nullopt;
+  const auto fits = [&](GpuStorage storage) {
+    if (IsDense(storage)) return true;
+    if (IsPadded(storage)) {
+      return source.dims.c == target.dims.c ||
+             (source.dims.c % 4 == 0 && target.dims.c % 4 == 0);
+    }
+    return source.dims == target.dims;
+  };
+  const GpuStorage now = source.storage;
+  const bool kept = !target.at_border || target.storage == now;
+  if (kept && fits(now)) return now;
+  const int root = plan_.RootIndex(from);
+  if (AtBorder(root) || ReadersOf(root) > 1) return std::nullopt;
+  if (target.at_border) {
+    if (!IsDense(target.storage)) return std::nullopt;
+    return target.storage;
+  }
+  const auto with = [&](GpuLayout layout) -> std::optional<GpuStorage> {
+    const auto storage = StorageOf(layout, StorageElement(now));
+    if (!storage.ok()) return std::nullopt;
+    return storage.value();
+  };
+  const std::optional<GpuStorage> padded = with(GpuLayout::kPadded);
+  if (IsImage(now) && padded.has_value() && fits(*padded)) return padded;
+  return with(GpuLayout::kDense);
+}
+
+// Whether the host chose the storage of the tensor or of an alias.
+bool Planner::AtBorder(int root) const {
+  for (size_t i = 0; i < plan_.tensors.size(); ++i) {
+    const GpuTensor &tensor = plan_.tensors[i];
+    if (tensor.at_border && plan_.RootIndex(static_cast<int>(i)) == root) {
+      return true;
+    }
+  }
+  return false;
 }
 
 size_t NodeContext::Scratch(const GpuDims &dims, bool in_float) {
@@ -434,8 +517,7 @@ MaceStatus PlanMemoryOf(OpenclPlan *plan) {
   std::vector<int> images;
   for (size_t i = 0; i < plan->tensors.size(); ++i) {
     const GpuTensor &tensor = plan->tensors[i];
-    if (tensor.alias_of >= 0 || tensor.is_constant || tensor.first < 0 ||
-        tensor.dims.pixels() * tensor.dims.c == 0) {
+    if (tensor.alias_of >= 0 || tensor.is_constant || tensor.first < 0) {
       continue;
     }
     if (IsImage(tensor.storage)) {
@@ -443,7 +525,8 @@ MaceStatus PlanMemoryOf(OpenclPlan *plan) {
       continue;
     }
     PlanRequest request;
-    request.bytes = tensor.Bytes();
+    // A kernel's argument has memory even if the tensor has no elements.
+    request.bytes = std::max<size_t>(tensor.Bytes(), 1);
     request.first = tensor.first;
     request.last = tensor.last;
     plan->request_of[i] = static_cast<int>(plan->requests.size());
@@ -461,8 +544,8 @@ MaceStatus PlanMemoryOf(OpenclPlan *plan) {
   for (int index : images) {
     const GpuTensor &tensor = plan->tensors[index];
     const DataType element = StorageElement(tensor.storage);
-    const size_t width = tensor.Width();
-    const size_t height = tensor.Height();
+    const size_t width = std::max<size_t>(tensor.Width(), 1);
+    const size_t height = std::max<size_t>(tensor.Height(), 1);
     int best = -1;
     size_t best_growth = 0;
     for (size_t slot = 0; slot < plan->images.size(); ++slot) {
@@ -571,11 +654,6 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   }
   plan.begin.push_back(plan.launches.size());
   ExtendBorder(spec, &plan);
-  for (GpuTensor &tensor : plan.tensors) {
-    if (tensor.alias_of >= 0) {
-      tensor.storage = plan.tensors[tensor.alias_of].storage;
-    }
-  }
   for (PlannedLaunch &launch : plan.launches) {
     launch.program.options =
         OptionsOf(plan, launch, options.traits.half_arithmetic);
@@ -584,16 +662,38 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   return std::move(plan);
 }
 
+namespace {
+
+// What is known of an operator before the shapes: its type, and the types of
+// the model's inputs.
+MaceStatus CheckWithoutShapes(const Graph &graph, const GraphNode &node) {
+  const OpRegistration *registration =
+      OpRegistration::Find(node.def->type, DeviceType::GPU);
+  if (registration == nullptr) {
+    return Unsupported("this library has no GPU kernels for ", node.def->type);
+  }
+  const std::unique_ptr<Op> made = registration->factory()();
+  const uint32_t types = ComputedTypes(static_cast<const OpenclOp &>(*made));
+  for (int id : node.inputs) {
+    if (id < 0) continue;
+    const GraphTensor &entry = graph.tensors()[static_cast<size_t>(id)];
+    if (entry.source != TensorSource::kInput) continue;
+    const DataType type = graph.model().inputs[entry.input_index].data_type;
+    if ((types & DataTypeBit(type)) == 0)
+      return WrongType("takes", types, type);
+  }
+  return MaceStatus();
+}
+
+}  // namespace
+
 Result<std::vector<Launch>> TryOpenclNode(const Graph &graph,
                                           size_t node,
                                           const GraphShapes *shapes,
                                           const OpenclPlanOptions &options) {
   std::vector<Launch> launches;
   if (shapes == nullptr) {
-    const std::string &type = graph.nodes()[node].def->type;
-    if (OpRegistration::Find(type, DeviceType::GPU) == nullptr) {
-      return Unsupported("this library has no GPU kernels for ", type);
-    }
+    MACE_RETURN_IF_ERROR(CheckWithoutShapes(graph, graph.nodes()[node]));
     return launches;
   }
   Planner planner(graph, *shapes, options);

@@ -1,0 +1,11 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/identity/identity_schema.h"
+#include "mace/ops/opencl_op/move.h"
+
+namespace mace {
+
+MACE_REGISTER_OP(Identity, GPU, SameElementsOpencl);
+
+}  // namespace mace

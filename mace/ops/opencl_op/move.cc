@@ -1,0 +1,126 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/opencl_op/move.h"
+
+#include <utility>
+
+#include "mace/kernels/opencl/move_cl.h"
+
+namespace mace {
+namespace {
+
+// The same move without axes of length 1, and with neighbours joined that are
+// one axis of the input.
+Move Simplify(const Move &move) {
+  Move simple = move;
+  simple.rank = 0;
+  for (size_t i = 0; i < move.rank; ++i) {
+    const int64_t size = move.sizes[i];
+    const int64_t step = move.steps[i];
+    if (size == 1) continue;
+    if (simple.rank > 0 && simple.steps[simple.rank - 1] == size * step) {
+      simple.sizes[simple.rank - 1] *= size;
+      simple.steps[simple.rank - 1] = step;
+      continue;
+    }
+    simple.Append(size, step);
+  }
+  if (simple.rank == 0) simple.Append(1, 1);
+  return simple;
+}
+
+// Whether a pixel of the output is a run of channels of a pixel of the input,
+// from the first channel of a block; then it becomes a move of blocks. What is
+// beyond the last channel moves too, which does no harm.
+bool PixelsToBlocks(const GpuDims &in, const GpuDims &out, Move *move) {
+  if (move->rank == 0) return false;
+  const size_t last = move->rank - 1;
+  const int64_t channel = move->offset % in.c;
+  if (move->sizes[last] != out.c || channel % 4 != 0 ||
+      channel + out.c > in.c || (out.c > 1 && move->steps[last] != 1)) {
+    return false;
+  }
+  for (size_t i = 0; i < last; ++i) {
+    if (move->sizes[i] > 1 && move->steps[i] % in.c != 0) return false;
+  }
+  for (size_t i = 0; i < last; ++i) {
+    move->steps[i] = move->steps[i] / in.c * in.blocks();
+  }
+  move->offset = move->offset / in.c * in.blocks() + channel / 4;
+  move->sizes[last] = out.blocks();
+  move->steps[last] = 1;
+  return true;
+}
+
+// Whether all channels are in whole blocks, which stay together; then it
+// becomes a move of blocks. The move must be simple.
+bool RunsToBlocks(const GpuDims &in, const GpuDims &out, Move *move) {
+  const size_t last = move->rank - 1;
+  if (in.c % 4 != 0 || out.c % 4 != 0 || move->offset % 4 != 0 ||
+      move->sizes[last] % 4 != 0 || move->steps[last] != 1) {
+    return false;
+  }
+  for (size_t i = 0; i < last; ++i) {
+    if (move->steps[i] % 4 != 0) return false;
+  }
+  for (size_t i = 0; i < last; ++i) move->steps[i] /= 4;
+  move->offset /= 4;
+  move->sizes[last] /= 4;
+  return true;
+}
+
+}  // namespace
+
+void DefineValues(const Tensor &tensor, Launch *launch) {
+  if (tensor.data_type == DataType::kInt32) launch->Define("INTEGERS");
+}
+
+void AddMove(const Move &move, OpenclPlanContext *context) {
+  const GpuDims in = context->InputDims(move.input);
+  const GpuDims out = context->OutputDims(move.output);
+  Move units = move;
+  bool blocks = PixelsToBlocks(in, out, &units);
+  units = Simplify(units);
+  if (!blocks) blocks = RunsToBlocks(in, out, &units);
+  // Innermost first, and axes of length 1 outside.
+  constexpr size_t kMost = Move::kMaxRank;
+  int64_t sizes[kMost];
+  int64_t steps[kMost];
+  for (size_t i = 0; i < kMost; ++i) {
+    const bool there = i < units.rank;
+    sizes[i] = there ? units.sizes[units.rank - 1 - i] : 1;
+    steps[i] = there ? units.steps[units.rank - 1 - i] : 0;
+  }
+  const int64_t rank = units.rank == 1 ? 1 : units.rank <= 4 ? 4 : 8;
+  Launch launch(kMoveCl, "move");
+  launch.Define("RANK", rank);
+  if (blocks) launch.Define("BLOCKS");
+  DefineValues(*context->output(move.output), &launch);
+  launch.Input("input", move.input)
+      .Output("output", move.output)
+      .Int(units.offset)
+      .Ints(sizes[0], sizes[1], sizes[2], sizes[3])
+      .Ints(steps[0], steps[1], steps[2], steps[3]);
+  if (rank > 4) {
+    launch.Ints(sizes[4], sizes[5], sizes[6], sizes[7])
+        .Ints(steps[4], steps[5], steps[6], steps[7]);
+  }
+  launch.Items(out.blocks(), out.w, out.rows());
+  context->Add(std::move(launch));
+}
+
+MaceStatus SameElementsOpencl::Plan(OpenclPlanContext *context) const {
+  if (context->CanAlias(0, 0)) {
+    context->Alias(0, 0);
+    return MaceStatus();
+  }
+  const GpuDims out = context->OutputDims();
+  Move move;
+  move.Append(out.pixels(), out.c);
+  move.Append(out.c, 1);
+  AddMove(move, context);
+  return MaceStatus();
+}
+
+}  // namespace mace

@@ -1,0 +1,26 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/opencl_op/join.h"
+#include "mace/ops/stack/stack_schema.h"
+
+namespace mace {
+namespace {
+
+class StackOpencl final : public OpenclOp {
+ public:
+  MaceStatus Plan(OpenclPlanContext *context) const override {
+    const Shape &shape = context->output(0)->shape;
+    const auto axis = static_cast<size_t>(
+        shape.NormalizeAxis(context->AttributesAs<StackAttributes>().axis));
+    AddJoin(std::vector<int64_t>(context->input_count(), 1),
+            shape.Elements(axis + 1, shape.rank()), context);
+    return MaceStatus();
+  }
+  bool TakesIntegers() const override { return true; }
+};
+
+MACE_REGISTER_OP(Stack, GPU, StackOpencl);
+
+}  // namespace
+}  // namespace mace
