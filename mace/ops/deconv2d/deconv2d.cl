@@ -12,12 +12,13 @@
 // channels  (I, O) of a group
 // down      of transposed.clh: (KH, vertical stride, dilation, top padding)
 // across    (KW, horizontal stride, dilation, left padding)
-// step      from tap to tap: (kernel row, input row, kernel column, input column)
+// step      from tap to tap: (kernel row, input row, kernel column, input
+//           column)
 
 #ifdef KERNEL_deconv2d
-// Every item computes PIXELS outputs of one block of channels. Groups have whole
-// blocks of input and output channels, except where there is one group; TAIL is
-// the number of channels in the input's last block if it is incomplete.
+// Every item computes PIXELS outputs of one block of channels. Groups have
+// whole blocks of input and output channels, except where there is one group;
+// TAIL is the number of channels in the input's last block if it is incomplete.
 //
 // Items: (blocks of O, the stride times strips of PIXELS, rows).
 #define EACH_PIXEL _Pragma("unroll") for (int p = 0; p < PIXELS; ++p)

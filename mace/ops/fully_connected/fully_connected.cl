@@ -12,7 +12,8 @@
 // K among them. Neighbours in the group then read one stretch of the weights.
 // TAIL: the number of elements of the last block of K, 0 if it is complete.
 //
-// Items: (blocks of O, LANES, tiles of PIXELS); LANES = 1: (blocks of O, tiles).
+// Items: (blocks of O, LANES, tiles of PIXELS), or (blocks of O, tiles) where
+// LANES is 1.
 #define EACH_PIXEL _Pragma("unroll") for (int p = 0; p < PIXELS; ++p)
 #define MULTIPLY(weights, lane)                                           \
   {                                                                       \
