@@ -12,26 +12,26 @@
 // channels  (I, O) of a group
 // down      of transposed.clh: (KH, vertical stride, dilation, top padding)
 // across    (KW, horizontal stride, dilation, left padding)
-// step      from tap to tap: (kernel row, input row, kernel column, input column)
+// step      from tap to tap: (kernel row, input row, kernel column, input
+//           column)
 
 #ifdef KERNEL_deconv2d
-// Every item computes PIXELS outputs of one block of channels. Groups have whole
-// blocks of input and output channels, except where there is one group; TAIL is
-// the number of channels in the input's last block if it is incomplete.
+// Every item computes PIXELS outputs of one block of channels. Groups have
+// whole blocks of input and output channels, except where there is one group;
+// TAIL is the number of channels in the input's last block if it is incomplete.
 //
 // Items: (blocks of O, the stride times strips of PIXELS, rows).
-#define MULTIPLY(weights, lane)                           \
-  {                                                       \
-    const real4 by = weights;                             \
-    _Pragma("unroll") for (int p = 0; p < PIXELS; ++p) {  \
-      sum[p] = mad((real4)(in[p].lane), by, sum[p]);      \
-    }                                                     \
+#define EACH_PIXEL _Pragma("unroll") for (int p = 0; p < PIXELS; ++p)
+#define MULTIPLY(weights, lane)                                          \
+  {                                                                      \
+    const real4 by = weights;                                            \
+    EACH_PIXEL { sum[p] = mad((real4)(in[p].lane), by, sum[p]); }        \
   }
-#define READ_PIXELS(block)                                             \
-  _Pragma("unroll") for (int p = 0; p < PIXELS; ++p) {                 \
-    in[p] = in_x + p >= 0 && in_x + p < input_dims.y                   \
-                ? READ(input, n * input_dims.x + in_y, in_x + p, block) \
-                : (real4)(0);                                          \
+#define READ_PIXELS(block)                                               \
+  EACH_PIXEL {                                                           \
+    in[p] = in_x + p >= 0 && in_x + p < input_dims.y                     \
+                ? READ(input, n * input_dims.x + in_y, in_x + p, block)  \
+                : (real4)(0);                                            \
   }
 
 __kernel void deconv2d(IN(input), CONST(filter), BIAS_ARG OUT(output), ACT_ARG,
@@ -54,7 +54,7 @@ __kernel void deconv2d(IN(input), CONST(filter), BIAS_ARG OUT(output), ACT_ARG,
   const int2 column0 = first_tap(x0, across, step.zw);
 
   real4 sum[PIXELS];
-  for (int p = 0; p < PIXELS; ++p) sum[p] = BIAS(c);
+  EACH_PIXEL { sum[p] = BIAS(c); }
   int in_y = row0.y;
   for (int ky = row0.x; ky < down.x; ky += step.x, in_y -= step.y) {
     if (in_y < 0 || in_y >= input_dims.x) continue;
@@ -81,10 +81,9 @@ __kernel void deconv2d(IN(input), CONST(filter), BIAS_ARG OUT(output), ACT_ARG,
 #endif
     }
   }
-  for (int p = 0; p < PIXELS; ++p) {
+  EACH_PIXEL {
     const int x = x0 + p * across.y;
-    if (x >= output_dims.y) break;
-    WRITE(output, y, x, c, ACTIVATE(sum[p]));
+    if (x < output_dims.y) WRITE(output, y, x, c, ACTIVATE(sum[p]));
   }
 }
 #endif

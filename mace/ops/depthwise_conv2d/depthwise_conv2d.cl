@@ -24,7 +24,7 @@ __kernel void depthwise_unrolled(IN(input), CONST(filter), BIAS_ARG OUT(output),
   const int in_y0 = (y - n * output_dims.x) * STRIDE_Y - border.x;
   const int in_x0 = x0 * STRIDE_X - border.y;
   real4 sum[COLUMNS];
-  for (int p = 0; p < COLUMNS; ++p) sum[p] = BIAS(c);
+  _Pragma("unroll") for (int p = 0; p < COLUMNS; ++p) sum[p] = BIAS(c);
   _Pragma("unroll") for (int ky = 0; ky < KERNEL_Y; ++ky) {
     const int in_y = in_y0 + ky;
     if (in_y < 0 || in_y >= input_dims.x) continue;
@@ -42,9 +42,9 @@ __kernel void depthwise_unrolled(IN(input), CONST(filter), BIAS_ARG OUT(output),
       }
     }
   }
-  for (int p = 0; p < COLUMNS; ++p) {
-    if (x0 + p >= output_dims.y) break;
-    WRITE(output, y, x0 + p, c, ACTIVATE(sum[p]));
+  _Pragma("unroll") for (int p = 0; p < COLUMNS; ++p) {
+    const int x = x0 + p;
+    if (x < output_dims.y) WRITE(output, y, x, c, ACTIVATE(sum[p]));
   }
 }
 #endif

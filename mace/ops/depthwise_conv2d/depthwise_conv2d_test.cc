@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "mace/ops/testing/op_runner.h"
@@ -18,6 +19,7 @@ namespace {
 using op_test::AsGroups;
 using op_test::CaseInput;
 using op_test::Convolve;
+using op_test::ConvShape;
 using op_test::ExpectError;
 using op_test::ExpectFloats;
 using op_test::InBfloat16;
@@ -96,6 +98,47 @@ TEST(DepthwiseConv2dTest, MultiplierAndDilation) {
                    .String("padding", "EXPLICIT")
                    .Ints("pads", {1, 2, 1, 2}),
                {1, 7, 9, 15}, Sums(x, f, b.floats(), n), kTolerance);
+}
+
+TEST(DepthwiseConv2dTest, WindowsOfEveryKind) {
+  const struct {
+    int64_t kernel[2];
+    int64_t stride[2];
+    int64_t dilation[2];
+  } windows[] = {
+      {{1, 1}, {1, 1}, {1, 1}}, {{3, 3}, {2, 1}, {1, 1}},
+      {{5, 5}, {2, 2}, {1, 1}}, {{1, 7}, {1, 2}, {1, 1}},
+      {{7, 7}, {1, 1}, {1, 1}}, {{3, 3}, {3, 3}, {1, 1}},
+      {{3, 3}, {1, 1}, {3, 2}}, {{3, 1}, {1, 1}, {1, 4}},
+  };
+  Random random(8);
+  for (const auto &window : windows) {
+    // Channels and outputs of each.
+    for (const auto &[channels, multiplier] :
+         {std::pair{8, 1}, {5, 1}, {6, 2}, {3, 4}, {5, 3}}) {
+      const Value x = random.Floats({2, 10, 13, channels});
+      const Value f = random.Floats(
+          {window.kernel[0], window.kernel[1], channels, multiplier});
+      const Value b = random.Floats({channels * multiplier});
+      NaiveConv n = Padded(1, 2, 2, 1);
+      for (size_t axis = 0; axis < 2; ++axis) {
+        n.stride[axis] = window.stride[axis];
+        n.dilation[axis] = window.dilation[axis];
+      }
+      n.groups = channels;
+      ExpectFloats(
+          OpCase("DepthwiseConv2d")
+              .Input(x)
+              .Constant(f)
+              .Constant(b)
+              .Ints("strides", {window.stride[0], window.stride[1]})
+              .Ints("dilations", {window.dilation[0], window.dilation[1]})
+              .String("padding", "EXPLICIT")
+              .Ints("pads", {1, 2, 2, 1}),
+          ConvShape(x.shape, AsGroups(f).shape, n), Sums(x, f, b.floats(), n),
+          kTolerance);
+    }
+  }
 }
 
 TEST(DepthwiseConv2dTest, OtherActivationsFollowInASecondPass) {

@@ -12,18 +12,16 @@
 // K among them. Neighbours in the group then read one stretch of the weights.
 // TAIL: the number of elements of the last block of K, 0 if it is complete.
 //
-// Items: (blocks of O, LANES, tiles of PIXELS); LANES = 1: (blocks of O, tiles).
-#define MULTIPLY(weights, lane)                                         \
-  {                                                                     \
-    const float4 w = convert_float4(weights);                           \
-    _Pragma("unroll") for (int p = 0; p < PIXELS; ++p) {                \
-      sum[p] = mad((float4)(in[p].lane), w, sum[p]);                    \
-    }                                                                   \
+// Items: (blocks of O, LANES, tiles of PIXELS), or (blocks of O, tiles) where
+// LANES is 1.
+#define EACH_PIXEL _Pragma("unroll") for (int p = 0; p < PIXELS; ++p)
+#define MULTIPLY(weights, lane)                                           \
+  {                                                                       \
+    const float4 w = convert_float4(weights);                             \
+    EACH_PIXEL { sum[p] = mad((float4)(in[p].lane), w, sum[p]); }         \
   }
-#define READ_PIXELS(block)                                              \
-  _Pragma("unroll") for (int p = 0; p < PIXELS; ++p) {                  \
-    in[p] = convert_float4(READ(input, row[p], column[p], block));      \
-  }
+#define READ_PIXELS(block)                                                \
+  EACH_PIXEL { in[p] = convert_float4(READ(input, row[p], column[p], block)); }
 
 #if LANES > 1
 __attribute__((reqd_work_group_size(BLOCKS, LANES, 1)))
@@ -45,7 +43,7 @@ __kernel void fully_connected(IN(input), CONST(weights), BIAS_ARG RESIDUAL_ARG
   int row[PIXELS];
   int column[PIXELS];
   float4 sum[PIXELS];
-  for (int p = 0; p < PIXELS; ++p) {
+  EACH_PIXEL {
     const int pixel = min(first + p, pixels - 1);
     row[p] = pixel / output_dims.y;
     column[p] = pixel - row[p] * output_dims.y;
@@ -80,11 +78,11 @@ __kernel void fully_connected(IN(input), CONST(weights), BIAS_ARG RESIDUAL_ARG
 #if LANES > 1
   const int block = get_local_id(0);
   __local float4 sums[PIXELS][LANES][BLOCKS];
-  for (int p = 0; p < PIXELS; ++p) sums[p][lane][block] = sum[p];
+  EACH_PIXEL { sums[p][lane][block] = sum[p]; }
   for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane < half_lanes) {
-      for (int p = 0; p < PIXELS; ++p) {
+      EACH_PIXEL {
         sum[p] += sums[p][lane + half_lanes][block];
         sums[p][lane][block] = sum[p];
       }
@@ -92,10 +90,12 @@ __kernel void fully_connected(IN(input), CONST(weights), BIAS_ARG RESIDUAL_ARG
   }
   if (!inside || lane > 0) return;
 #endif
-  for (int p = 0; p < PIXELS; ++p) {
-    if (first + p >= pixels) break;
-    const real4 v = convert_real4(sum[p] + convert_float4(BIAS(c)));
-    WRITE(output, row[p], column[p], c,
-          ACTIVATE(ADD_RESIDUAL(v, row[p], column[p], c)));
+  const float4 bias4 = convert_float4(BIAS(c));
+  EACH_PIXEL {
+    if (first + p < pixels) {
+      const real4 v = convert_real4(sum[p] + bias4);
+      WRITE(output, row[p], column[p], c,
+            ACTIVATE(ADD_RESIDUAL(v, row[p], column[p], c)));
+    }
   }
 }

@@ -99,6 +99,15 @@ TEST(FullyConnectedTest, OtherActivationsFollowInASecondPass) {
   }
 }
 
+TEST(FullyConnectedTest, ManyRows) {
+  Random random(10);
+  const Value x = random.Floats({601, 37});
+  const Value w = random.Floats({261, 37});
+  const Value b = random.Floats({261});
+  ExpectFloats(OpCase("FullyConnected").Input(x).Packed(w).Constant(b),
+               {601, 261}, Multiply(x, w, b.floats()), kTolerance);
+}
+
 TEST(FullyConnectedTest, Int8Weights) {
   Random random(8);
   Value w = random.Floats({50, 130}, -0.5f, 0.25f);

@@ -3,8 +3,8 @@
 
 #include "mace/kernels/opencl/tensor.clh"
 
-// MAX: the maximum, of which NaN is one. Otherwise the average, summed in float,
-// and in parts, whose errors do not add up over the whole of a large window.
+// MAX: the maximum; NaN if there is one. Otherwise the average, summed in float
+// and in parts, so that errors do not add up over the whole of a large window.
 #ifdef MAX
 #define FIRST ((float4)(-INFINITY))
 #define JOIN(sum, v) ((v) > (sum) || (v) != (v) ? (v) : (sum))
