@@ -4,31 +4,25 @@
 #include "mace/kernels/opencl/tensor.clh"
 #include "mace/kernels/opencl/line.clh"
 
-// SIGN is -1 for the smallest element. LAST: of equal elements, the last one.
-
 // Whether element q, at index j, is wanted more than p, at i. An index of -1 is
-// that of no element. A NaN is more extreme than any number.
-#ifdef LAST
-#define COMES_FIRST(j, i) ((j) > (i))
-#else
-#define COMES_FIRST(j, i) ((j) < (i))
-#endif
-int4 is_better(float4 q, int4 j, float4 p, int4 i) {
+// that of no element. A NaN is more extreme than any number. Of equal elements,
+// the first one is wanted, or, if `order` is -1, the last one.
+int4 is_better(float4 q, int4 j, float4 p, int4 i, int order) {
   const int4 equal_ones = q == p || (isnan(q) && isnan(p));
   const int4 above = q > p || (isnan(q) && !isnan(p));
-  return j >= 0 && (i < 0 || above || (equal_ones && COMES_FIRST(j, i)));
+  return j >= 0 && (i < 0 || above || (equal_ones && order * j < order * i));
 }
 
-#define TAKE_BETTER(best, index, v, j)                 \
-  {                                                    \
-    const int4 better = is_better(v, j, best, index);  \
-    best = select(best, v, better);                    \
-    index = select(index, j, better);                  \
+#define TAKE_BETTER(best, index, v, j)                       \
+  {                                                          \
+    const int4 better = is_better(v, j, best, index, order); \
+    best = select(best, v, better);                          \
+    index = select(index, j, better);                        \
   }
 
 // Leaves the best of all items of a line to each of them.
 void group_best(float4 *best, int4 *index, __local float4 *values,
-                __local int4 *indices) {
+                __local int4 *indices, int order) {
 #if GROUP > 1
   const int line = get_local_id(0);
   const int item = get_local_id(1);
@@ -52,8 +46,9 @@ void group_best(float4 *best, int4 *index, __local float4 *values,
 }
 
 #ifdef KERNEL_arg_channels
-// Items: (pixels, GROUP).
-__kernel LINE_GROUP void arg_channels(IN(input), OUT(output), LINE_ARGS) {
+// `sign` is -1 for the smallest element. Items: (pixels, GROUP).
+__kernel LINE_GROUP void arg_channels(IN(input), OUT(output), LINE_ARGS,
+                                      const float sign, const int order) {
   LINE_LOCAL(float4, values);
   LINE_LOCAL(int4, indices);
   const int line = get_global_id(0);
@@ -61,12 +56,12 @@ __kernel LINE_GROUP void arg_channels(IN(input), OUT(output), LINE_ARGS) {
   float4 best = 0;
   int4 index = -1;
   for (int c = LINE_ITEM; c < input_dims.z; c += GROUP) {
-    const float4 v = SIGN * convert_float4(READ(input, place.x, place.y, c));
+    const float4 v = sign * convert_float4(READ(input, place.x, place.y, c));
     const int4 channel = (int4)(0, 1, 2, 3) + 4 * c;
     const int4 j = select((int4)(-1), channel, channel < input_dims.w);
     TAKE_BETTER(best, index, v, j)
   }
-  group_best(&best, &index, values, indices);
+  group_best(&best, &index, values, indices, order);
   // The best of the four lanes, in the first one.
   {
     const float4 v = best.zwxy;
@@ -85,7 +80,8 @@ __kernel LINE_GROUP void arg_channels(IN(input), OUT(output), LINE_ARGS) {
 
 #ifdef KERNEL_arg_pixels
 // Items: (lines, GROUP).
-__kernel LINE_GROUP void arg_pixels(IN(input), OUT(output), LINE_ARGS) {
+__kernel LINE_GROUP void arg_pixels(IN(input), OUT(output), LINE_ARGS,
+                                    const float sign, const int order) {
   LINE_LOCAL(float4, values);
   LINE_LOCAL(int4, indices);
   const int line = get_global_id(0);
@@ -97,11 +93,11 @@ __kernel LINE_GROUP void arg_pixels(IN(input), OUT(output), LINE_ARGS) {
   int4 index = -1;
   for (int i = LINE_ITEM; i < line_length; i += GROUP) {
     const int2 at = start + i * line_step;
-    const float4 v = SIGN * convert_float4(READ(input, at.x, at.y, c));
+    const float4 v = sign * convert_float4(READ(input, at.x, at.y, c));
     const int4 j = i;
     TAKE_BETTER(best, index, v, j)
   }
-  group_best(&best, &index, values, indices);
+  group_best(&best, &index, values, indices, order);
   if (line >= line_count || LINE_ITEM > 0) return;
   WRITE_INT(output, place.x, place.y, c, index);
 }

@@ -21,8 +21,8 @@ class ArgMaxOpencl final : public OpenclOp {
     Launch launch(kArgMaxCl, lines.channels() ? "arg_channels" : "arg_pixels");
     launch.Input("input", kArgMaxInputInput).Output("output");
     lines.AddTo(&launch);
-    launch.Define("SIGN", attributes.mode == ArgMaxMode::MIN ? -1 : 1);
-    if (attributes.last) launch.Define("LAST");
+    launch.Float(attributes.mode == ArgMaxMode::MIN ? -1.0f : 1.0f)
+        .Int(attributes.last ? -1 : 1);
     lines.Group(context->gpu(), 4 * (sizeof(float) + sizeof(int32_t)))
         .AddTo(&launch, lines.count());
     context->Add(std::move(launch));

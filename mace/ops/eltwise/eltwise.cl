@@ -14,7 +14,7 @@
 #define READ_OPERAND(v, t) BROADCAST_READ_INT(v, t)
 #else
 #define VALUE4 float4
-#define READ_OPERAND(v, t)   \
+#define READ_OPERAND(v, t)    \
   BROADCAST_READ(v##_real, t) \
   const float4 v = convert_float4(v##_real);
 #endif
@@ -26,14 +26,19 @@ float4 floor_mod(float4 a, float4 b) {
 }
 #endif
 #if defined(OF_INTS)
-// Not the absolute value, which is not an int for the smallest one.
+// The smallest int has no quotient by -1.
+int4 divide(int4 a, int4 b) {
+  return b == -1 ? -a : a / select(b, (int4)(1), b == -1);
+}
 int4 floor_div(int4 a, int4 b) {
-  const int4 quotient = b == -1 ? -a : a / select(b, (int4)(1), b == -1);
+  const int4 quotient = divide(a, b);
   const int4 rest = a - quotient * b;
   return quotient + (rest != 0 && (rest < 0) != (b < 0));
 }
 int int_power(int base, int exponent) {
-  if (exponent < 0) return base == 1 ? 1 : base == -1 ? 1 - 2 * (exponent & 1) : 0;
+  if (exponent < 0) {
+    return base == 1 ? 1 : base == -1 ? 1 - 2 * (exponent & 1) : 0;
+  }
   uint result = 1;
   uint factor = as_uint(base);
   for (; exponent > 0; exponent >>= 1) {
@@ -55,7 +60,7 @@ VALUE4 compute(VALUE4 a, VALUE4 b) {
 #elif defined(MODE_SQR_DIFF)
   return (a - b) * (a - b);
 #elif defined(OF_INTS) && defined(MODE_DIV)
-  return b == -1 ? -a : a / select(b, (int4)(1), b == -1);
+  return divide(a, b);
 #elif defined(OF_INTS) && defined(MODE_FLOOR_DIV)
   return floor_div(a, b);
 #elif defined(OF_INTS) && defined(MODE_FLOOR_MOD)

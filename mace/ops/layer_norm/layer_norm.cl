@@ -7,8 +7,8 @@
 DEFINE_GROUP_FOLD(group_sum, float, LINE_ADD)
 
 // SUBTRACT_MEAN, HAS_SCALE, HAS_OFFSET. Items: (pixels, GROUP). Elements are
-// counted from the first one of their row, because the mean of large numbers has
-// no digits left for small deviations.
+// counted from the first one of their row, because the mean of large numbers
+// has no digits left for small deviations.
 __kernel LINE_GROUP void layer_norm(IN(input),
 #ifdef HAS_SCALE
                                     CONST(scale),

@@ -27,19 +27,17 @@ GpuGroup GpuGroup::For(const GpuTraits &gpu,
   if (local_bytes > 0) {
     most = std::min(most, static_cast<int64_t>(gpu.local_bytes / local_bytes));
   }
+  // Few shapes of work groups, and therefore few programs.
   GpuGroup group;
   // Few lines are spread over all compute units.
-  while (2 * group.neighbours <= std::min(near, kNear) &&
-         lines / group.neighbours > 2 * gpu.compute_units) {
-    group.neighbours *= 2;
+  if (near >= kNear && kNear < most && lines / kNear > 2 * gpu.compute_units) {
+    group.neighbours = kNear;
   }
-  // By powers of four: models have few programs then.
   while (4 * group.items * group.neighbours <= most &&
          4 * group.items * kFewestReads <= length) {
     group.items *= 4;
   }
-  while (2 * group.items * group.neighbours <= std::min(most, kFewestItems) &&
-         group.neighbours < lines) {
+  while (2 * group.items * group.neighbours <= std::min(most, kFewestItems)) {
     group.neighbours *= 2;
   }
   return group;

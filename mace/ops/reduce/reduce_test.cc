@@ -103,6 +103,28 @@ TEST(ReduceTest, EveryModeOverEverySetOfAxes) {
   }
 }
 
+// No two axes of a kind are next to each other, so none can be joined.
+TEST(ReduceTest, EveryOtherAxisOfTheHighestRank) {
+  Random random(14);
+  const Shape shape = {2, 3, 2, 3, 2, 3, 2, 5};
+  const Value x = random.Floats(shape, 0.5f, 1.5f);
+  for (const size_t first : {0, 1}) {
+    std::vector<bool> folds(shape.rank());
+    std::vector<int64_t> axes;
+    Shape kept = shape;
+    for (size_t i = first; i < shape.rank(); i += 2) {
+      folds[i] = true;
+      axes.push_back(static_cast<int64_t>(i));
+      kept[i] = 1;
+    }
+    for (const char *mode : {"SUM", "MAX"}) {
+      ExpectFloats(
+          OpCase("Reduce").Input(x).String("mode", mode).Ints("axes", axes),
+          kept, Reference(x, mode, folds, kept), {1e-30, 2e-6});
+    }
+  }
+}
+
 TEST(ReduceTest, LongSumsStayExact) {
   const std::vector<float> x(1000000, 0.1f);
   for (const Shape &shape : {Shape{1000000, 1}, Shape{500000, 2}}) {
