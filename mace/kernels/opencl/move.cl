@@ -28,8 +28,8 @@
 
 // The position in the input, without the offset, of unit i of the output.
 int source_of(int i, AXES_ARG) {
-  int at = 0;
 #if RANK > 1
+  int at = 0;
   ALONG(sizes.x, steps.x)
   ALONG(sizes.y, steps.y)
   ALONG(sizes.z, steps.z)
