@@ -38,22 +38,37 @@ float4 first_lanes(float4 v, int lanes) {
 }
 
 #ifdef KERNEL_matmul
-// An item computes ROWS rows, 1 or 4, of a block of columns.
+// An item computes ROWS rows, 1 or 4, of a block of columns. Where there are few
+// of them, SLICES items do so, each for a part of K, in work groups of (WIDTH,
+// 1, SLICES).
 //
-// Items: (blocks of N, M / ROWS, batches).
+// Items: (blocks of N, M / ROWS, batches * SLICES).
+
+#if SLICES > 1
+#define MATMUL_ATTRIBUTES __attribute__((reqd_work_group_size(WIDTH, 1, SLICES)))
+#else
+#define MATMUL_ATTRIBUTES
+#endif
 
 #define TRANSPOSED(v, lane) (float4)(v[0].lane, v[1].lane, v[2].lane, v[3].lane)
 
-__kernel void matmul(IN(a), IN(b), OUT(output), SIZES_ARG) {
-  const int n = get_global_id(0);
+__kernel MATMUL_ATTRIBUTES void matmul(IN(a), IN(b), OUT(output), SIZES_ARG) {
   const int m = get_global_id(1) * ROWS;
-  const int batch = get_global_id(2);
+  const int batch = get_global_id(2) / SLICES;
+#if SLICES > 1
+  // All items reach the barrier; those outside compute the last block.
+  const int slice = get_local_id(2);
+  const int n = min((int)get_global_id(0), output_dims.z - 1);
+#else
+  const int slice = 0;
+  const int n = get_global_id(0);
   if (n >= output_dims.z || m >= sizes.x) return;
+#endif
   const int a_batch = batch_of(batch, batches, a_steps);
   const int b_batch = batch_of(batch, batches, b_steps);
   float4 sum[ROWS];
   for (int r = 0; r < ROWS; ++r) sum[r] = (float4)(0);
-  for (int k = 0; k < sizes.z; k += 4) {
+  for (int k = 4 * slice; k < sizes.z; k += 4 * SLICES) {
     // Rows that are not there are read as the last one: their products are not
     // written, or multiplied by 0.
     float4 left[ROWS];  // along K
@@ -102,6 +117,15 @@ __kernel void matmul(IN(a), IN(b), OUT(output), SIZES_ARG) {
       sum[r] = mad((float4)(left[r].w), right[3], sum[r]);
     }
   }
+#if SLICES > 1
+  __local float4 sums[SLICES][ROWS][WIDTH];
+  for (int r = 0; r < ROWS; ++r) sums[slice][r][get_local_id(0)] = sum[r];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (slice > 0 || get_global_id(0) >= output_dims.z) return;
+  for (int other = 1; other < SLICES; ++other) {
+    for (int r = 0; r < ROWS; ++r) sum[r] += sums[other][r][get_local_id(0)];
+  }
+#endif
   for (int r = 0; r < ROWS; ++r) {
     if (m + r >= sizes.x) break;
     WRITE_ROW(output, flat.z, batch, m + r, n, convert_real4(sum[r]));
@@ -115,13 +139,17 @@ __kernel void matmul(IN(a), IN(b), OUT(output), SIZES_ARG) {
 // columns, GROUP blocks apart: then neighbours read neighbours in local memory.
 // The operands pass through local memory DEPTH of K at a time, as [DEPTH][SIDE].
 //
-// Items: (tiles of N, tiles of M, batches), each GROUP items wide and high.
+// Where there are few tiles, SLICES such groups are one work group, to hide the
+// time that reads take: each sums a part of K, and the first one adds the sums.
+//
+// Items: (tiles of N, tiles of M, batches), each (GROUP, GROUP, SLICES) items.
 
 #define DEPTH 16
 #define ITEMS (GROUP * GROUP)
 #define SIDE (GROUP * 4 * REPEATS)
 #define STRIDE (SIDE + 4)
 #define LOADS (SIDE * DEPTH / 4 / ITEMS)  // per item and operand
+#define TILE (DEPTH * STRIDE)
 
 // Reads what follows `k` of an operand whose blocks are along K: its rows are
 // `limit` rows or columns of the product, from `first` on.
@@ -179,16 +207,18 @@ __kernel void matmul(IN(a), IN(b), OUT(output), SIZES_ARG) {
 #define STORE_B STORE_ACROSS
 #endif
 
-__kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1)))
+__kernel __attribute__((reqd_work_group_size(GROUP, GROUP, SLICES)))
 void matmul_tiled(IN(a), IN(b), OUT(output), SIZES_ARG) {
-  __local float tile_a[DEPTH * STRIDE];
-  __local float tile_b[DEPTH * STRIDE];
+  __local float tiles[2 * TILE * SLICES];
+  const int slice = get_local_id(2);
+  __local float *tile_a = &tiles[2 * TILE * slice];
+  __local float *tile_b = tile_a + TILE;
   const int tx = get_local_id(0);
   const int ty = get_local_id(1);
   const int item = ty * GROUP + tx;
   const int n0 = get_group_id(0) * SIDE;
   const int m0 = get_group_id(1) * SIDE;
-  const int batch = get_global_id(2);
+  const int batch = get_group_id(2);
   const int a_batch = batch_of(batch, batches, a_steps);
   const int b_batch = batch_of(batch, batches, b_steps);
   float4 sum[4 * REPEATS][REPEATS];
@@ -199,16 +229,16 @@ void matmul_tiled(IN(a), IN(b), OUT(output), SIZES_ARG) {
   }
   float4 fetched_a[LOADS];
   float4 fetched_b[LOADS];
-  int k = 0;
+  int k = slice * DEPTH;
   FETCH_A(a, flat.x, a_batch, m0, sizes.x)
   FETCH_B(b, flat.y, b_batch, n0, sizes.y)
-  while (k < sizes.z) {
+  for (int done = 0; done < sizes.z; done += DEPTH * SLICES) {
     STORE_A(a)
     STORE_B(b)
     barrier(CLK_LOCAL_MEM_FENCE);
-    k += DEPTH;
-    // The next ones arrive while these are multiplied.
-    if (k < sizes.z) {
+    k += DEPTH * SLICES;
+    // The next ones arrive while these are multiplied; zeros beyond K.
+    if (done + DEPTH * SLICES < sizes.z) {
       FETCH_A(a, flat.x, a_batch, m0, sizes.x)
       FETCH_B(b, flat.y, b_batch, n0, sizes.y)
     }
@@ -237,6 +267,24 @@ void matmul_tiled(IN(a), IN(b), OUT(output), SIZES_ARG) {
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
+#if SLICES > 1
+  // As many sums as the tiles hold at least: SIDE * SIDE <= 2 * TILE.
+  for (int r = 0; r < 4 * REPEATS; ++r) {
+    for (int j = 0; j < REPEATS; ++j) {
+      vstore4(sum[r][j], (r * REPEATS + j) * ITEMS + item, tile_a);
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (slice > 0) return;
+  for (int other = 1; other < SLICES; ++other) {
+    for (int r = 0; r < 4 * REPEATS; ++r) {
+      for (int j = 0; j < REPEATS; ++j) {
+        sum[r][j] += vload4((r * REPEATS + j) * ITEMS + item,
+                            &tiles[2 * TILE * other]);
+      }
+    }
+  }
+#endif
 #pragma unroll
   for (int r = 0; r < 4 * REPEATS; ++r) {
     const int m = m0 + 4 * (r / 4 * GROUP + ty) + r % 4;

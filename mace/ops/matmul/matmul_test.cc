@@ -134,6 +134,30 @@ TEST(MatMulTest, ManyTiles) {
   }
 }
 
+// So few sums of so many products that a GPU divides each.
+TEST(MatMulTest, LongSums) {
+  Random random(8);
+  for (bool ta : {false, true}) {
+    for (bool tb : {false, true}) {
+      for (const auto &[rows, columns] :
+           {std::pair<int64_t, int64_t>{1, 70}, {3, 9}, {20, 30}}) {
+        const int64_t depth = 1003;
+        const Value a =
+            random.Floats(ta ? Shape{2, depth, rows} : Shape{2, rows, depth});
+        const Value b = random.Floats(tb ? Shape{2, columns, depth}
+                                         : Shape{2, depth, columns});
+        ExpectFloats(OpCase("MatMul")
+                         .Input(a)
+                         .Input(b)
+                         .Int("transpose_a", ta)
+                         .Int("transpose_b", tb),
+                     {2, rows, columns},
+                     Multiply(a, b, ta, tb, {{0, 0}, {1, 1}}), {1e-4, 1e-4});
+      }
+    }
+  }
+}
+
 TEST(MatMulTest, BatchesOfBoth) {
   Random random(2);
   const Value a = random.Floats({2, 3, 5, 8});

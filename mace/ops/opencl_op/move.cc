@@ -70,6 +70,60 @@ bool RunsToBlocks(const GpuDims &in, const GpuDims &out, Move *move) {
   return true;
 }
 
+// The work group of the kernel transpose: neighbours read and write neighbours
+// on both sides.
+constexpr int64_t kTransposeGroup = 8;
+
+// Whether the channels of the input are an axis of the output, and those of the
+// output an axis of the input, across whole pixels; then it adds the launch.
+bool AddTranspose(const Move &move, OpenclPlanContext *context) {
+  constexpr size_t kMostOthers = 4;
+  const GpuDims in = context->InputDims(move.input);
+  const GpuDims out = context->OutputDims(move.output);
+  const size_t items = kTransposeGroup * kTransposeGroup;
+  if (move.rank == 0 || context->gpu().max_work_group < items) return false;
+  const size_t last = move.rank - 1;
+  if (in.c < 2 || out.c < 2 || move.sizes[last] != out.c ||
+      move.steps[last] % in.c != 0 || move.offset % in.c != 0) {
+    return false;
+  }
+  int64_t sizes[kMostOthers] = {1, 1, 1, 1};
+  int64_t steps[kMostOthers] = {};
+  int64_t out_steps[kMostOthers] = {};
+  size_t others = 0;
+  int64_t rest = 1;
+  int64_t across = 0;  // step in the output along the input's channels
+  int64_t out_step = out.blocks();
+  for (size_t i = last; i-- > 0;) {
+    if (move.sizes[i] == in.c && move.steps[i] == 1 && across == 0) {
+      across = out_step;
+    } else if (move.sizes[i] > 1) {
+      if (move.steps[i] % in.c != 0 || others == kMostOthers) return false;
+      sizes[others] = move.sizes[i];
+      steps[others] = move.steps[i] / in.c * in.blocks();
+      out_steps[others] = out_step;
+      ++others;
+      rest *= move.sizes[i];
+    }
+    out_step *= move.sizes[i];
+  }
+  if (across == 0) return false;
+  Launch launch(kMoveCl, "transpose");
+  launch.Define("GROUP", kTransposeGroup);
+  DefineValues(*context->output(move.output), &launch);
+  launch.Input("input", move.input)
+      .Output("output", move.output)
+      .Ints(sizes[0], sizes[1], sizes[2], sizes[3])
+      .Ints(steps[0], steps[1], steps[2], steps[3])
+      .Ints(out_steps[0], out_steps[1], out_steps[2], out_steps[3])
+      .Ints(move.steps[last] / in.c * in.blocks(), across,
+            move.offset / in.c * in.blocks(), 0)
+      .Items(out.blocks(), in.blocks(), rest)
+      .WorkGroup(kTransposeGroup, kTransposeGroup);
+  context->Add(std::move(launch));
+  return true;
+}
+
 }  // namespace
 
 void DefineValues(const Tensor &tensor, Launch *launch) {
@@ -83,6 +137,7 @@ void AddMove(const Move &move, OpenclPlanContext *context) {
   bool blocks = PixelsToBlocks(in, out, &units);
   units = Simplify(units);
   if (!blocks) blocks = RunsToBlocks(in, out, &units);
+  if (!blocks && AddTranspose(move, context)) return;
   // Innermost first, and axes of length 1 outside.
   constexpr size_t kMost = Move::kMaxRank;
   int64_t sizes[kMost];

@@ -73,15 +73,14 @@ int source_of(int i, AXES_ARG) {
     if (from >= 0) v.lane = READ_VALUE(input, from); \
   }
 
-__kernel void pad(IN(input), OUT(output), const float fill,
-                  const int integer_fill, AXES_ARG) {
+__kernel void pad(IN(input), OUT(output), const float fill, AXES_ARG) {
   const int c = get_global_id(0);
   const int x = get_global_id(1);
   const int y = get_global_id(2);
   if (c >= output_dims.z || x >= output_dims.y) return;
   const int first = FIRST_UNIT(output_dims, y, x, c);
 #ifdef INTEGERS
-  value4 v = (value4)(integer_fill);
+  value4 v = (value4)(convert_int_sat(fill));
 #else
   value4 v = (value4)(convert_real(fill));
 #endif

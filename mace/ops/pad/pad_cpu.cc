@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "mace/ops/pad/pad.h"
+#include "mace/ops/pad/pad_schema.h"
 
 #include <algorithm>
 #include <cstring>
@@ -44,7 +44,11 @@ uint32_t FillBits(DataType type, float value, const HalfActivations &half) {
     std::memcpy(&bits, &value, sizeof(bits));
     return bits;
   }
-  return static_cast<uint32_t>(IntegerFill(value));
+  const float low = -2147483648.0f;
+  const int32_t whole = value <= low    ? INT32_MIN
+                        : value >= -low ? INT32_MAX
+                                        : static_cast<int32_t>(value);
+  return static_cast<uint32_t>(whole);
 }
 
 class PadOp final : public CpuOp {

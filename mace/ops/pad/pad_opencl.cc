@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "mace/ops/opencl_op/move.h"
-#include "mace/ops/pad/pad.h"
 #include "mace/ops/pad/pad_cl.h"
+#include "mace/ops/pad/pad_schema.h"
 
 namespace mace {
 namespace {
@@ -67,7 +67,6 @@ class PadOpencl final : public OpenclOp {
     launch.Input("input", kPadInputInput)
         .Output("output")
         .Float(attributes.value)
-        .Int(IntegerFill(attributes.value))
         .Ints(s[0], s[1], s[2], s[3])
         .Ints(b[0], b[1], b[2], b[3])
         .Ints(n[0], n[1], n[2], n[3]);
