@@ -62,7 +62,7 @@ __kernel LINE_GROUP void cum_sum_channels(IN(input), OUT(output), LINE_ARGS,
   const int2 place = pixel_place(min(line, line_count - 1), input_dims);
   SUM total = 0;
   for (int begin = 0; begin < input_dims.z; begin += GROUP) {
-    const int index = begin + (int)LINE_ITEM;
+    const int index = begin + LINE_ITEM;
     const bool inside = index < input_dims.z;
     const int c = reverse ? input_dims.z - 1 - index : index;
     SUM4 v = 0;
@@ -99,7 +99,7 @@ __kernel LINE_GROUP void cum_sum_pixels(IN(input), OUT(output), LINE_ARGS,
   const int2 start = line_start(line_place(pixel, line_shape), line_shape);
   SUM4 total = 0;
   for (int begin = 0; begin < line_length; begin += GROUP) {
-    const int index = begin + (int)LINE_ITEM;
+    const int index = begin + LINE_ITEM;
     const bool inside = index < line_length;
     const int step = reverse ? line_length - 1 - index : index;
     const int2 at = start + step * line_step;

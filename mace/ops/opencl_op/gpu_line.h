@@ -11,22 +11,25 @@
 
 namespace mace {
 
+// The shape of a work group.
 struct GpuGroup {
   int64_t items = 1;       // that share a line
   int64_t neighbours = 1;  // lines of a work group
 
-  // `length`: reads of a line. `near`: lines whose neighbours in memory are
-  // those of the next lines, so that items which read them together read whole
-  // cache lines; 1 if a line itself is dense. `local_bytes`: of each item.
+  // `length`: blocks of a line, each of which is one read. `near`: how many
+  // lines lie side by side, so that items of neighbouring lines read
+  // neighbouring blocks; 1 if a line itself is dense. `local_bytes`: local
+  // memory of an item.
   static GpuGroup For(const GpuTraits &gpu,
                       int64_t lines,
                       int64_t length,
                       int64_t near,
                       size_t local_bytes);
-  // The macros, the work group and its items.
+  // Sets the macros GROUP and NEIGHBOURS, the work group and the items.
   void AddTo(Launch *launch, int64_t lines) const;
 };
 
+// The lines of a tensor along one axis.
 class GpuLines {
  public:
   // `axis` is not negative.
@@ -35,8 +38,9 @@ class GpuLines {
   // Whether the axis is that of the channels, so that a line is a pixel.
   bool channels() const { return channels_; }
   int64_t count() const { return count_; }
+  // A work group for kernels that read each block of a line.
   GpuGroup Group(const GpuTraits &gpu, size_t local_bytes) const;
-  // LINE_ARGS
+  // The parameters LINE_ARGS.
   void AddTo(Launch *launch) const;
 
  private:
