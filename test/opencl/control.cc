@@ -1,7 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "test/opencl/state.h"
 #include "test/opencl/target.h"
@@ -16,9 +18,20 @@ namespace {
 
 using Lock = std::lock_guard<std::mutex>;
 
+std::string FindTargetError() {
+  if (!target().error.empty()) return target().error;
+  cl_uint count = 0;
+  const cl_int result = target().clGetPlatformIDs(0, nullptr, &count);
+  if (result == CL_SUCCESS && count > 0) return "";
+  const char *vendors = std::getenv("OCL_ICD_VENDORS");
+  return std::string("there is no OpenCL driver in ") +
+         (vendors == nullptr ? "/etc/OpenCL/vendors" : vendors) + kInstall;
+}
+
 const char *TargetError() {
-  const std::string &error = target().error;
-  return error.empty() ? nullptr : error.c_str();
+  // A loader looks for drivers once.
+  static const std::string *const error = new std::string(FindTargetError());
+  return error->empty() ? nullptr : error->c_str();
 }
 
 void Reset() {

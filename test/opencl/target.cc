@@ -18,9 +18,8 @@ const Target *Load() {
   if (path == nullptr || *path == '\0') path = "libOpenCL.so.1";
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    loaded->error = std::string("cannot load the OpenCL driver: ") + dlerror() +
-                    "; install ocl-icd-libopencl1 and pocl-opencl-icd, or set "
-                    "MACE_TEST_OPENCL_TARGET";
+    loaded->error =
+        std::string("cannot load the OpenCL driver: ") + dlerror() + kInstall;
     return loaded;
   }
 #define MACE_FIND_FUNCTION(name)                                          \

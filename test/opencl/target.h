@@ -19,6 +19,10 @@ struct Target {
   std::string error;
 };
 
+// Ends what is said about a missing driver.
+constexpr char kInstall[] =
+    "; run 'bash tools/setup.sh --for test', which installs PoCL";
+
 // Loaded at the first call from MACE_TEST_OPENCL_TARGET, by default
 // libOpenCL.so.1, and never unloaded.
 const Target &target();
