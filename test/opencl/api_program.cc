@@ -284,8 +284,11 @@ cl_int clSetKernelArg(cl_kernel kernel,
   if (arg_value == nullptr) argument.local_bytes = arg_size;
   State &state = State::Get();
   std::unique_lock<std::mutex> lock(state.mutex);
-  if (const Object *object = state.account.Find(kernel))
+  size_t count = arg_index + size_t{1};
+  if (const Object *object = state.account.Find(kernel)) {
     call.Detail(object->name + " argument " + std::to_string(arg_index));
+    count = object->arguments.size();
+  }
   // What is as large as a handle and has the value of one is one.
   uintptr_t value = 0;
   if (arg_value != nullptr && arg_size == sizeof(cl_mem))
@@ -301,13 +304,17 @@ cl_int clSetKernelArg(cl_kernel kernel,
   const Kind kind = passed != nullptr ? passed->kind : Kind::kMemory;
   lock.unlock();
   if (argument.object != nullptr) call.Uses(kind, handle);
+  if (arg_index >= count) {
+    call.Refuse(CL_INVALID_ARG_INDEX, "argument " + std::to_string(arg_index) +
+                                          "; there are " +
+                                          std::to_string(count));
+  }
   if (!call.forwards()) return call.Refused();
   const cl_int result =
       target().clSetKernelArg(kernel, arg_index, arg_size, arg_value);
   lock.lock();
   Object *object = state.account.Find(kernel);
-  if (result == CL_SUCCESS && arg_index < object->arguments.size())
-    object->arguments[arg_index] = argument;
+  if (result == CL_SUCCESS) object->arguments[arg_index] = argument;
   lock.unlock();
   return call.Return(result);
 }

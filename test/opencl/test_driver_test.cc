@@ -455,9 +455,21 @@ TEST_F(TestDriverTest, KernelArgumentsAreChecked) {
   EXPECT_EQ(cl.clSetKernelArg(program.kernel, 0, sizeof(cl_mem), &program.from),
             CL_INVALID_MEM_OBJECT);
   program.from = nullptr;
-  // Mistakes that only the target sees.
-  EXPECT_LT(cl.clSetKernelArg(program.kernel, 7, 4, &program.to), 0);
-  EXPECT_THAT(LastProblem(), HasSubstr("the driver returns "));
+  EXPECT_EQ(cl.clSetKernelArg(program.kernel, 3, 4, &program.to),
+            CL_INVALID_ARG_INDEX);
+  EXPECT_THAT(LastProblem(), HasSubstr("argument 3; there are 3"));
+}
+
+TEST_F(TestDriverTest, WhatOnlyTheTargetFindsIsReported) {
+  Program program(cl);
+  ASSERT_EQ(program.Open(), CL_SUCCESS);
+  ASSERT_EQ(program.MakeBuffers(), CL_SUCCESS);
+  float value = 0;
+  EXPECT_EQ(cl.clEnqueueReadBuffer(program.queue, program.to, CL_TRUE,
+                                   kCount * 4, 4, &value, 0, nullptr, nullptr),
+            CL_INVALID_VALUE);
+  EXPECT_THAT(LastProblem(),
+              HasSubstr("clEnqueueReadBuffer: the driver returns -30"));
 }
 
 TEST_F(TestDriverTest, MemoryIsNotUsedWhileMappedForWriting) {
