@@ -53,8 +53,7 @@ LONGEST_OPS_TESTS = (
 # PoCL compiles a kernel for each local size that it is run with, at the first run,
 # and takes up to 0.1 s for it. The tests share what it keeps.
 _LOGS = Path(__file__).resolve().parents[2] / "build" / "test"
-_WITH_OPENCL = (
-    "--test_tag_filters=opencl",
+_POCL = (
     f"--sandbox_writable_path={_LOGS}",
     f"--test_env=POCL_CACHE_DIR={_LOGS / 'pocl'}",
 )
@@ -181,7 +180,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "OpenCL, by PoCL on this computer's processor",
             "//...",
             config="host",
-            options=_WITH_OPENCL,
+            options=("--test_tag_filters=opencl", *_POCL),
         ),
         Step(
             "demo",
@@ -199,11 +198,17 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             cpu="cortex-a53",
         ),
         native("armhf", "native tests, 32-bit ARM in qemu", *_NATIVE),
-        native("sanitize", "native tests, addresses and undefined behaviour", *_NATIVE),
+        native(
+            "sanitize",
+            "native tests, addresses and undefined behaviour",
+            *_NATIVE,
+            options=_POCL,
+        ),
         native(
             "tsan",
             "thread pool and engine, data races",
             *("//mace/core/...", "//mace/runtimes/..."),
+            options=_POCL,
         ),
         Step(
             "standalone",
