@@ -11,9 +11,13 @@
 #include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/public/mace.h"
+#include "test/opencl/on_test_driver.h"
 
 namespace mace {
 namespace {
+
+const ::testing::Environment *const on_test_driver =
+    ::testing::AddGlobalTestEnvironment(new test_opencl::OnTestDriver);
 
 // A layer [1, kDepth] x [kOutputs, kDepth]; the whole blocks of its packed
 // weights need no padding.

@@ -21,6 +21,7 @@
 #include "mace/public/mace.h"
 #include "mace/runtimes/opencl/opencl_runtime.h"
 #include "test/case_models/case_model.h"
+#include "test/opencl/on_test_driver.h"
 
 namespace mace {
 namespace {
@@ -127,10 +128,11 @@ OpResult RunOnGpu(const OpCase &op_case) {
   return result;
 }
 
-class EveryCase final : public ::testing::Environment {
+class EveryCase final : public test_opencl::OnTestDriver {
  public:
   void SetUp() override {
     setenv("MACE_OPENCL_PLACE_ALL", "1", 1);
+    OnTestDriver::SetUp();
     auto runtime = OpenclRuntime::Get();
     ASSERT_TRUE(runtime.ok()) << runtime.status().information();
     runtime_ = runtime.value();
@@ -147,6 +149,7 @@ class EveryCase final : public ::testing::Environment {
       }
     }
     runtime_ = nullptr;
+    OnTestDriver::TearDown();
   }
 
  private:

@@ -7,7 +7,8 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from typing import Callable, Dict, Mapping, Tuple
+from pathlib import Path
+from typing import Callable, Dict, Mapping, Sequence, Tuple
 
 from mace.python.tools.bazel_command import bazel_command
 
@@ -48,6 +49,13 @@ LONGEST_OPS_TESTS = (
     "SmallGroupsTest.WideImages",
     "SoftmaxTest.MatchesTheReferenceAlongEveryAxis",
     "WinogradConvTest.WithinTheHint",
+)
+# PoCL compiles a kernel for each local size that it is run with, at the first run,
+# and takes up to 0.1 s for it. The tests share what it keeps.
+_LOGS = Path(__file__).resolve().parents[2] / "build" / "test"
+_POCL = (
+    f"--sandbox_writable_path={_LOGS}",
+    f"--test_env=POCL_CACHE_DIR={_LOGS / 'pocl'}",
 )
 _COMMANDS = "test/docs/commands_test.py"
 _DEVICES = "test/devices"
@@ -131,12 +139,14 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
     bazel = bazel_command(environment)
 
     def native(
-        name: str, summary: str, *targets: str, config: str = "", cpu: str = ""
+        name: str,
+        summary: str,
+        *targets: str,
+        config: str = "",
+        cpu: str = "",
+        options: Sequence[str] = (),
     ) -> Step:
-        flags = [f"--config={config or name}"]
-        # Programs that are not tests, mainly benchmarks, are built for the host.
-        if targets == ("//...",):
-            flags.append("--nobuild_tests_only")
+        flags = [f"--config={config or name}", *options]
         if cpu:
             flags.append(f"--test_env=MACE_QEMU_CPU={cpu}")
             flags.append(f"--test_arg=--gtest_filter=-{':'.join(LONGEST_OPS_TESTS)}")
@@ -158,7 +168,20 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             count_one,
             20,
         ),
-        native("host", "native tests on this computer", "//..."),
+        native(
+            "host",
+            "native tests on this computer",
+            "//...",
+            # Programs that are not tests, mainly benchmarks, are built as well.
+            options=("--nobuild_tests_only", "--test_tag_filters=-opencl"),
+        ),
+        native(
+            "gpu",
+            "OpenCL, by PoCL on this computer's processor",
+            "//...",
+            config="host",
+            options=("--test_tag_filters=opencl", *_POCL),
+        ),
         Step(
             "demo",
             "the first command of the README",
@@ -175,11 +198,17 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             cpu="cortex-a53",
         ),
         native("armhf", "native tests, 32-bit ARM in qemu", *_NATIVE),
-        native("sanitize", "native tests, addresses and undefined behaviour", *_NATIVE),
+        native(
+            "sanitize",
+            "native tests, addresses and undefined behaviour",
+            *_NATIVE,
+            options=_POCL,
+        ),
         native(
             "tsan",
             "thread pool and engine, data races",
             *("//mace/core/...", "//mace/runtimes/..."),
+            options=_POCL,
         ),
         Step(
             "standalone",

@@ -63,6 +63,17 @@ def test_step_names_are_unique() -> None:
     assert len(names) == len(set(names))
 
 
+def test_tests_of_opencl_run_in_a_step_of_their_own() -> None:
+    commands = {step.name: step.command for step in steps({})}
+    filters = {
+        name: [word for word in command if word.startswith("--test_tag_filters")]
+        for name, command in commands.items()
+    }
+    assert filters["host"] == ["--test_tag_filters=-opencl"]
+    assert filters["gpu"] == ["--test_tag_filters=opencl"]
+    assert commands["gpu"][-1] == commands["host"][-1] == "//..."
+
+
 def make_step(*command: str) -> Step:
     return Step("step", "a step", command, count_one, 1)
 

@@ -53,6 +53,7 @@ FILES = (
     "/usr/include/protozero/pbf_reader.hpp",
     "/usr/include/CLI/CLI.hpp",
     "/usr/include/nlohmann/json.hpp",
+    "/usr/include/CL/cl.h",
     "/usr/src/googletest/googletest/src/gtest.cc",
     "/usr/aarch64-linux-gnu/include/c++",
     "/usr/arm-linux-gnueabihf/include/c++",

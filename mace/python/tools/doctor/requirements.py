@@ -106,6 +106,7 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     "nlohmann-json3-dev": (
         _file("nlohmann-json", _BUILD, "/usr/include/nlohmann/json.hpp"),
     ),
+    "opencl-headers": (_file("OpenCL headers", _BUILD, "/usr/include/CL/cl.h"),),
     "python3-yaml": (_Piece("yaml of /usr/bin/python3", _BUILD, probes.build_python),),
     "clang-format-19": (_llvm("clang-format"),),
     "clang-tidy-19": (_llvm("clang-tidy"),),
@@ -120,6 +121,10 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
             "/usr/src/googletest/googletest/src/gtest.cc",
         ),
     ),
+    "ocl-icd-libopencl1": (
+        _file("libOpenCL", _BUILD, "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1"),
+    ),
+    "pocl-opencl-icd": (_file("PoCL", _BUILD, "/etc/OpenCL/vendors/pocl.icd"),),
     "g++-aarch64-linux-gnu": (
         _file("arm64 C++ headers", _ARM, "/usr/aarch64-linux-gnu/include/c++"),
     ),

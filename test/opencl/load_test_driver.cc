@@ -1,0 +1,107 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "test/opencl/load_test_driver.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+// PoCL and its LLVM keep memory until the process ends. To see that a leak is
+// theirs, frames without a frame pointer have to be walked, too. That makes
+// PoCL's compiler 10 times slower with stacks of 30 frames (the default), and
+// 2.5 times with 5. For more of a leak of ours:
+// ASAN_OPTIONS=malloc_context_size=30.
+extern "C" __attribute__((visibility("default"))) const char *
+__lsan_default_suppressions() {
+  return "leak:libpocl\nleak:libLLVM\nleak:libclang\nleak:libOpenCL\n";
+}
+extern "C" __attribute__((visibility("default"))) const char *
+__asan_default_options() {
+  return "fast_unwind_on_malloc=0:malloc_context_size=5";
+}
+#endif
+#endif
+
+namespace mace {
+namespace test_opencl {
+namespace {
+
+constexpr char kLibrary[] = "test/opencl/libmace_test_opencl.so";
+// What pocl-opencl-icd installs.
+constexpr char kPocl[] = "/etc/OpenCL/vendors/pocl.icd";
+
+bool Exists(const std::string &path) { return access(path.c_str(), R_OK) == 0; }
+
+std::string Environment(const char *name) {
+  const char *value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void ChooseTarget() {
+  constexpr int kUnlessSet = 0;
+  // One driver, so that a computer's other ones do not run the tests by chance.
+  if (Exists(kPocl)) setenv("OCL_ICD_VENDORS", kPocl, kUnlessSet);
+  // PoCL's own default is below the home, which tests do not have.
+  std::string temporary = Environment("TEST_TMPDIR");
+  if (temporary.empty()) temporary = "/tmp";
+  setenv("POCL_CACHE_DIR", (temporary + "/pocl").c_str(), kUnlessSet);
+  // Of the processors of a build machine, two are enough for a test.
+  setenv("POCL_MAX_PTHREAD_COUNT", "2", kUnlessSet);
+}
+
+}  // namespace
+
+std::string TestDriverPath() {
+  // Bazel's tests start in the folder of their runfiles.
+  const std::string folders[] = {Environment("TEST_SRCDIR") + "/mace/", "./",
+                                 "bazel-bin/"};
+  for (const std::string &folder : folders) {
+    if (!Exists(folder + kLibrary)) continue;
+    char *whole = realpath((folder + kLibrary).c_str(), nullptr);
+    const std::string path = whole == nullptr ? "" : whole;
+    std::free(whole);
+    return path;
+  }
+  return "";
+}
+
+const MaceTestOpenclControl *LoadTestDriver(std::string *why) {
+  const std::string path = TestDriverPath();
+  if (path.empty()) {
+    *why = std::string("there is no ") + kLibrary +
+           " beside this program; build //test/opencl:libmace_test_opencl.so";
+    return nullptr;
+  }
+  ChooseTarget();
+  setenv("MACE_OPENCL_LIBRARY", path.c_str(), 1);
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    *why = dlerror();
+    return nullptr;
+  }
+  const auto control = reinterpret_cast<MaceTestOpenclControlFunction>(
+      dlsym(library, "mace_test_opencl_control"));
+  if (control == nullptr) {
+    *why = path + " is not the test driver";
+    return nullptr;
+  }
+  if (const char *error = control()->target_error()) {
+    *why = error;
+    return nullptr;
+  }
+  return control();
+}
+
+std::string Problems(const MaceTestOpenclControl &control) {
+  std::string text;
+  for (size_t i = 0; i < control.problems(); ++i)
+    text += std::string(control.problem(i)) + "\n";
+  return text;
+}
+
+}  // namespace test_opencl
+}  // namespace mace
