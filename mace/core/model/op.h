@@ -59,6 +59,14 @@ struct DeploymentHints {
   // Precision of activations and arithmetic, where the device and the operator
   // support it.
   Precision precision = Precision::kFloat32;
+  // The weights are in fp16 and arithmetic is in float32 (data_type fp16_fp32).
+  // A device whose speed depends on memory more than on arithmetic, such as a
+  // GPU, then stores activations in fp16, too. The CPU does not.
+  bool half_storage = false;
+  // For the GPU: split kernels so that each takes at most 1 ms.
+  bool limit_opencl_kernel_time = false;
+  // For the GPU: most commands that wait in the queue; 0 means no limit.
+  uint32_t opencl_queue_window_size = 0;
 };
 
 class ShapeContext {

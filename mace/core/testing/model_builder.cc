@@ -252,6 +252,14 @@ ModelBuilder &ModelBuilder::DataTypes(
   return *this;
 }
 
+ModelBuilder &ModelBuilder::OpenclQueue(bool limit_kernel_time,
+                                        uint64_t window_size) {
+  has_opencl_queue_ = true;
+  limit_kernel_time_ = limit_kernel_time;
+  window_size_ = window_size;
+  return *this;
+}
+
 std::string ModelBuilder::graph() const {
   Message head;
   if (version_ != 0) head.Varint(1, version_);
@@ -269,6 +277,12 @@ std::string ModelBuilder::graph() const {
   }
   if (!data_types_.empty()) {
     tail.Bytes(10, Message().Bytes(3, data_types_).data());
+  }
+  if (has_opencl_queue_) {
+    tail.Bytes(10, Message()
+                       .Varint(4, limit_kernel_time_ ? 1 : 0)
+                       .Varint(5, window_size_)
+                       .data());
   }
   return head.data() + body_.data() + tail.data();
 }
