@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "mace/public/mace.h"
+#include "mace/public/mace_c.h"
 
 namespace mace {
 
@@ -36,6 +37,11 @@ struct EngineOptions {
   GPUPerfHint gpu_perf_hint = PERF_DEFAULT;
   GPUPriorityHint gpu_priority_hint = PRIORITY_DEFAULT;
 };
+
+// The context of an application in C. Defined by mace/runtimes/opencl_options,
+// and null in a library without it.
+__attribute__((weak, visibility("hidden"))) std::shared_ptr<GPUContext>
+MakeGpuContext(const mace_gpu &gpu);
 
 }  // namespace mace
 

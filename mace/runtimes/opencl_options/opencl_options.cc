@@ -117,6 +117,25 @@ void SetProcessBinaryPaths(const std::vector<std::string> &paths) {
 
 }  // namespace opencl
 
+std::shared_ptr<GPUContext> MakeGpuContext(const mace_gpu &gpu) {
+  const auto text = [](const char *path) {
+    return path == nullptr ? "" : path;
+  };
+  GPUContextBuilder builder;
+  builder.SetStoragePath(text(gpu.storage_path))
+      .SetOpenCLCacheFullPath(text(gpu.cache_full_path))
+      .SetOpenCLBinaryPaths({text(gpu.binary_path)})
+      .SetOpenCLBinary(static_cast<const unsigned char *>(gpu.binary),
+                       gpu.binary_size)
+      .SetOpenCLParameterPath(text(gpu.parameter_path))
+      .SetOpenCLParameter(static_cast<const unsigned char *>(gpu.parameter),
+                          gpu.parameter_size);
+  if (gpu.reuse_none != 0) {
+    builder.SetOpenCLCacheReusePolicy(OpenCLCacheReusePolicy::REUSE_NONE);
+  }
+  return builder.Finalize();
+}
+
 OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
   OpenclOptions result;
   result.context = options.gpu_context;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <map>
 
@@ -112,6 +113,52 @@ TEST_F(OpenclOptionsTest, TakesEverySettingOfTheContext) {
   EXPECT_EQ(options.perf_hint, PERF_LOW);
   EXPECT_EQ(options.priority_hint, PRIORITY_NORMAL);
   EXPECT_EQ(builder.Finalize() == context, false);
+}
+
+TEST_F(OpenclOptionsTest, AnApplicationInCSetsTheSame) {
+  const Bytes bytes = {1, 2, 3};
+  mace_gpu gpu = {};
+  gpu.storage_path = "/s";
+  gpu.cache_full_path = "/c";
+  gpu.reuse_none = 1;
+  gpu.binary_path = "/b";
+  gpu.binary = bytes.data();
+  gpu.binary_size = 2;
+  gpu.parameter_path = "/p";
+  gpu.parameter = bytes.data();
+  gpu.parameter_size = 3;
+  ASSERT_NE(MakeGpuContext, nullptr);
+  MaceEngineConfig config(GPU);
+  ASSERT_EQ(config.SetGPUContext(MakeGpuContext(gpu)),
+            MaceStatus::MACE_SUCCESS);
+  OpenclOptions options = ReadOpenclOptions(config.impl()->options);
+  EXPECT_EQ(options.storage_path, "/s");
+  EXPECT_EQ(options.cache_full_path, "/c");
+  EXPECT_EQ(options.cache_reuse_policy, OpenCLCacheReusePolicy::REUSE_NONE);
+  EXPECT_EQ(options.binary_paths, std::vector<std::string>{"/b"});
+  EXPECT_EQ(options.binary, (Bytes{1, 2}));
+  EXPECT_EQ(options.parameter_path, "/p");
+  EXPECT_EQ(options.parameter, bytes);
+  EXPECT_EQ(config.SetGPUContext(MakeGpuContext(mace_gpu())),
+            MaceStatus::MACE_SUCCESS);
+  options = ReadOpenclOptions(config.impl()->options);
+  EXPECT_EQ(options.cache_full_path, "");
+  EXPECT_EQ(options.cache_reuse_policy, OpenCLCacheReusePolicy::REUSE_SAME_GPU);
+
+  // The same through the C interface.
+  mace_config *c_config = nullptr;
+  ASSERT_EQ(mace_config_create(&c_config), MACE_OK);
+  gpu.perf_hint = MACE_GPU_HINT_LOW;
+  EXPECT_EQ(mace_config_set_gpu(c_config, &gpu), MACE_OK);
+  gpu.binary = nullptr;
+  EXPECT_EQ(mace_config_set_gpu(c_config, &gpu), MACE_ERROR_INVALID_ARGS);
+  EXPECT_NE(std::strstr(mace_last_error(), "SetOpenCLBinary"), nullptr);
+  gpu.priority_hint = 4;
+  EXPECT_EQ(mace_config_set_gpu(c_config, &gpu), MACE_ERROR_INVALID_ARGS);
+  EXPECT_NE(std::strstr(mace_last_error(), "GPU hints 1 and 4"), nullptr);
+  EXPECT_EQ(mace_config_set_gpu(c_config, nullptr), MACE_ERROR_INVALID_ARGS);
+  EXPECT_EQ(mace_config_set_gpu(nullptr, &gpu), MACE_ERROR_INVALID_ARGS);
+  mace_config_destroy(c_config);
 }
 
 TEST_F(OpenclOptionsTest, FilesAreInTheStoragePath) {
