@@ -161,6 +161,7 @@ OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
     result.tuned_parameter_path =
         InFolder(result.storage_path, kTunedParameterName);
   }
+  result.out_of_range_check = options.check_numerics;
   result.perf_hint = options.gpu_perf_hint;
   result.priority_hint = options.gpu_priority_hint;
   result.profiling = NumberFromEnvironment("MACE_OPENCL_PROFILING", 1) == 1;

@@ -58,6 +58,9 @@ struct OpenclOptions {
   // Most commands that wait in the queue; 0: no limit.
   int queue_window_size = 0;
 
+  // MaceEngineConfig::SetOutOfRangeCheck: stop at the first operator that
+  // produces NaN or infinity, and check that kernels access only their tensors.
+  bool out_of_range_check = false;
   // Measure the kernels on the device's own clock.
   bool profiling = false;
   // Try parameters of kernels on this device and store the best.

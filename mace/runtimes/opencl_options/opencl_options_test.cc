@@ -73,6 +73,7 @@ TEST_F(OpenclOptionsTest, NothingIsStoredOrLimitedByDefault) {
   EXPECT_EQ(options.priority_hint, PRIORITY_DEFAULT);
   EXPECT_EQ(options.limit_kernel_time, 0);
   EXPECT_EQ(options.queue_window_size, 0);
+  EXPECT_FALSE(options.out_of_range_check);
   EXPECT_FALSE(options.profiling);
   EXPECT_FALSE(options.tuning);
   const auto cache = OpenKernelCache(options);
@@ -99,6 +100,7 @@ TEST_F(OpenclOptionsTest, TakesEverySettingOfTheContext) {
   ASSERT_EQ(config.SetGPUContext(context), MaceStatus::MACE_SUCCESS);
   ASSERT_EQ(config.SetGPUHints(PERF_LOW, PRIORITY_NORMAL),
             MaceStatus::MACE_SUCCESS);
+  ASSERT_EQ(config.SetOutOfRangeCheck(true), MaceStatus::MACE_SUCCESS);
   builder.SetStoragePath("/later");  // does not change a finished context
   const MaceEngineConfig copy(config);
   const OpenclOptions options = ReadOpenclOptions(copy.impl()->options);
@@ -110,6 +112,7 @@ TEST_F(OpenclOptionsTest, TakesEverySettingOfTheContext) {
   EXPECT_EQ(options.binary, binary);
   EXPECT_EQ(options.parameter_path, "/p");
   EXPECT_EQ(options.parameter, parameter);
+  EXPECT_TRUE(options.out_of_range_check);
   EXPECT_EQ(options.perf_hint, PERF_LOW);
   EXPECT_EQ(options.priority_hint, PRIORITY_NORMAL);
   EXPECT_EQ(builder.Finalize() == context, false);
