@@ -144,7 +144,9 @@ def test_the_gpu_of_cpu_and_gpu_is_told_with_all_that_is_for_it(
         gpu_perf_hint=GpuHint.LOW,
         gpu_priority_hint=GpuHint.LOW,
         gpu_out_of_range_check=True,
+        tuning=True,
         disable_tuning=True,
+        cl_binary_to_code=True,
         opencl_cache_reuse_policy=0,
     )
     for options in (run, ConvertOptions(cl_binary_to_code=True)):

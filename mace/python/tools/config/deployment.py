@@ -64,6 +64,7 @@ _TILE_OF_SWITCH = {
 }
 
 
+_ON_THE_GPU = "; on the GPU, `fp16_fp32` stores activations in 16 bits, too"
 _EVERYWHERE = Runtime.CPU_GPU.precisions
 _PRECISIONS = "; on the CPU also ".join(
     (
@@ -87,7 +88,8 @@ class _Computation(Section):
     )
     data_type: Annotated[Precision, v.Words(Precision)] = key(
         "Type weights are stored in, then type of computation.",
-        "how weights are stored, and whether operators compute in 16 bits",
+        "how weights are stored, and whether operators compute in 16 bits"
+        + (_ON_THE_GPU if Runtime.GPU.in_release else ""),
         default=Precision.FP16_FP32,
         words={"fp32": Precision.FP32_FP32.value, "bf16": Precision.BF16_BF16.value},
         accepts=_PRECISIONS,
@@ -651,7 +653,8 @@ class Deployment(Section):
     )
     target_socs: Socs = key(
         "SoCs of the devices to run on.",
-        "the devices of `run`",
+        "the devices of `run`"
+        + ("; `run` tunes the GPU's kernels" if Runtime.GPU.in_release else ""),
         _NOT_OF_CONVERT,
         default=(),
         was={"target_soc": {}},

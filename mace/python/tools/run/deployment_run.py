@@ -15,14 +15,15 @@ from pathlib import Path
 from rich.console import Console
 
 from mace.python.tools.atomic import check_writable
-from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.devices import DeviceQuery, close_all, find_devices
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run import summary
 from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
-from mace.python.tools.run.model_run import PreparedModel, prepare_model
+from mace.python.tools.run.model_run import PreparedModel, joint_runtime, prepare_model
+from mace.python.tools.run.opencl_files import OpenclFiles
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
 from mace.python.tools.terminal import make_console
@@ -65,11 +66,11 @@ def run_deployment(
         check_writable(_report_dir(deployment, options))
     if options.output_dir is not None:
         check_writable(options.output_dir)
+    runtimes = {name: _runtimes(m) for name, m in deployment.models.items()}
     if options.validate:
-        check_writable(_log_dir(deployment, options) / Runtime.CPU.value)
-    # The only existing runtime; `check_effects` has reported others that were
-    # requested.
-    runtimes = {name: {"": Runtime.CPU} for name in deployment.models}
+        for of_model in runtimes.values():
+            log_dir = _log_dir(deployment, options) / joint_runtime(of_model).value
+            check_writable(log_dir)
     done = run_models(deployment, options, console, runtimes)
     runs = done.runs
     if options.report:
@@ -83,6 +84,15 @@ def run_deployment(
         _write_overview(deployment, options, report)
     summary.print_summary(console, report)
     return report
+
+
+def _runtimes(model: ModelConfig) -> Mapping[str, Runtime]:
+    """By subgraph, what of its runtime the library has; `check_effects` has reported
+    the rest.
+    """
+    found = {part.name or "": part.runtime.available for part in model.subgraphs}
+    first, *others = set(found.values())
+    return found if others else {"": first}
 
 
 def run_models(
@@ -111,7 +121,10 @@ def run_models(
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
         programs = {abi: find_program(abi, options, deployment) for abi in abis}
         log_dir = options.build_dir / deployment.library_name / "run" / "logs"
-        runs = run_on_devices(devices.found, jobs, programs, log_dir, options, console)
+        opencl = OpenclFiles.of(deployment, options)
+        runs = run_on_devices(
+            devices.found, jobs, programs, log_dir, options, opencl, console
+        )
     finally:
         close_all(devices)
     runs += silent_runs(devices.silent, jobs)
