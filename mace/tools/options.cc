@@ -286,7 +286,7 @@ void AddGpuFlags(CLI::App *app, GpuOptions *gpu) {
       ->check(Within(0, 3))
       ->group(kGpuGroup);
   app->add_flag("--gpu_out_of_range_check", gpu->out_of_range_check,
-                "check every operator for NaN, Inf and accesses out of range")
+                "fail at the first operator whose result has NaN or Inf; slow")
       ->group(kGpuGroup);
 }
 

@@ -59,7 +59,7 @@ struct OpenclOptions {
   int queue_window_size = 0;
 
   // MaceEngineConfig::SetOutOfRangeCheck: stop at the first operator that
-  // produces NaN or infinity, and check that kernels access only their tensors.
+  // produces NaN or infinity.
   bool out_of_range_check = false;
   // Measure the kernels on the device's own clock.
   bool profiling = false;

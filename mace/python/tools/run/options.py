@@ -263,7 +263,7 @@ class RunOptions(CommandOptions):
     )
     gpu_out_of_range_check: bool = flag(
         False,
-        "check every operator for NaN, Inf and accesses out of range",
+        "fail at the first operator whose result has NaN or Inf; slow",
         group=_GPU,
         on=_ON_GPU,
         was=("check_gpu_out_of_memory",),
