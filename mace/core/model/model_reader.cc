@@ -84,6 +84,7 @@ enum HintsField : uint32_t {
   kHintsDataType = 3,
   kHintsLimitOpenclKernelTime = 4,
   kHintsOpenclQueueWindowSize = 5,
+  kHintsClMemType = 8,
 };
 constexpr uint32_t kListValues = 1;  // of IntList and FloatList
 
@@ -339,7 +340,7 @@ MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
         std::string data_type;
         MACE_RETURN_IF_ERROR(fields.Bytes(&data_type));
         MACE_ASSIGN_OR_RETURN(hints->precision, ParsePrecision(data_type));
-        hints->half_storage = data_type == "fp16_fp32";
+        hints->half_storage = HasHalfStorage(data_type);
         break;
       }
       case kHintsWinograd:
@@ -357,6 +358,13 @@ MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
       case kHintsOpenclQueueWindowSize:
         MACE_RETURN_IF_ERROR(fields.Uint32(&hints->opencl_queue_window_size));
         break;
+      case kHintsClMemType: {
+        std::string memory;
+        MACE_RETURN_IF_ERROR(fields.Bytes(&memory));
+        if (memory == "image") hints->cl_mem_type = ClMemoryType::kImage;
+        if (memory == "buffer") hints->cl_mem_type = ClMemoryType::kBuffer;
+        break;
+      }
       default:
         fields.Skip();
     }

@@ -189,14 +189,24 @@ TEST(ModelReaderTest, TakesPrecisionFromTheTypesOfWeightsAndArithmetic) {
   EXPECT_NE(text.find("bf16_bf16"), std::string::npos) << text;
 }
 
-TEST(ModelReaderTest, ReadsTheHintsAboutTheOpenclQueue) {
+TEST(ModelReaderTest, ReadsTheHintsForOpencl) {
   const DeploymentHints none = Read(FullModel().graph()).value().hints;
   EXPECT_FALSE(none.limit_opencl_kernel_time);
   EXPECT_EQ(none.opencl_queue_window_size, 0u);
+  EXPECT_EQ(none.cl_mem_type, ClMemoryType::kAny);
   const DeploymentHints hints =
-      Read(FullModel().OpenclQueue(true, 16).graph()).value().hints;
+      Read(FullModel().Opencl(true, 16, "buffer").graph()).value().hints;
   EXPECT_TRUE(hints.limit_opencl_kernel_time);
   EXPECT_EQ(hints.opencl_queue_window_size, 16u);
+  EXPECT_EQ(hints.cl_mem_type, ClMemoryType::kBuffer);
+  const std::pair<const char *, ClMemoryType> kCases[] = {
+      {"", ClMemoryType::kAny}, {"image", ClMemoryType::kImage}};
+  for (const auto &[text, memory] : kCases) {
+    EXPECT_EQ(Read(FullModel().Opencl(false, 0, text).graph())
+                  .value()
+                  .hints.cl_mem_type,
+              memory);
+  }
 }
 
 TEST(ModelReaderTest, WinogradIsOffUnlessAskedForAndATileSize) {

@@ -52,6 +52,9 @@ struct OperatorDef {
   const AttributeValue *FindAttribute(const char *key) const;
 };
 
+// The OpenCL memory that holds activations; kAny: as the device prefers.
+enum class ClMemoryType : uint8_t { kAny, kImage, kBuffer };
+
 // What the deployment file asks of the kernels.
 struct DeploymentHints {
   // Largest Winograd tile that a convolution may choose: 0 (off), 2 or 4.
@@ -67,6 +70,7 @@ struct DeploymentHints {
   bool limit_opencl_kernel_time = false;
   // For the GPU: most commands that wait in the queue; 0 means no limit.
   uint32_t opencl_queue_window_size = 0;
+  ClMemoryType cl_mem_type = ClMemoryType::kAny;
 };
 
 class ShapeContext {

@@ -64,7 +64,9 @@ _TILE_OF_SWITCH = {
 }
 
 
-_ON_THE_GPU = "; on the GPU, `fp16_fp32` stores activations in 16 bits, too"
+_ON_THE_GPU = (
+    f"; on the GPU, `{Precision.FP16_FP32.value}` stores activations in 16 bits, too"
+)
 _EVERYWHERE = Runtime.CPU_GPU.precisions
 _PRECISIONS = "; on the CPU also ".join(
     (
@@ -491,7 +493,11 @@ class ModelConfig(_Computation):
     )
     cl_mem_type: Optional[
         Annotated[words.ClMemoryType, v.Words(words.ClMemoryType)]
-    ] = key("OpenCL memory for activations.", on={Runtime.GPU: "where activations lie"})
+    ] = key(
+        "OpenCL memory for activations; by default the one that suits the device.",
+        on={Runtime.GPU: "where activations are"},
+        hint="cl_mem_type",
+    )
     graph_optimize_options: Optional[v.Many[v.Name]] = key(
         "Passes to run instead of all, besides the indispensable ones.",
         "which passes rewrite the graph",

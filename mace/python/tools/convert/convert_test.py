@@ -324,7 +324,11 @@ def test_obfuscated_model_keeps_only_the_names_of_its_border(place: _Place) -> N
 
 
 def test_the_model_file_has_the_hints_for_the_gpu(place: _Place) -> None:
-    keys = {"data_type": "fp16_fp32", "limit_opencl_kernel_completion": 1}
+    keys = {
+        "data_type": "fp16_fp32",
+        "limit_opencl_kernel_completion": 1,
+        "cl_mem_type": "buffer",
+    }
     net = _model(
         "net", "m.onnx", runtime="cpu_gpu", opencl_queue_window_size=16, **keys
     )
@@ -334,6 +338,7 @@ def test_the_model_file_has_the_hints_for_the_gpu(place: _Place) -> None:
     assert hints["data_type"] == "fp16_fp32"
     assert hints["limit_opencl_kernel_time"] is True
     assert hints["opencl_queue_window_size"] == 16
+    assert hints["cl_mem_type"] == "buffer"
 
 
 def test_opencl_binaries_of_earlier_runs_become_code(

@@ -14,16 +14,17 @@ from pathlib import Path
 
 from rich.console import Console
 
+from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.atomic import check_writable
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
-from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import DeviceQuery, close_all, find_devices
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run import summary
 from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
 from mace.python.tools.run.model_run import PreparedModel, joint_runtime, prepare_model
-from mace.python.tools.run.opencl_files import OpenclFiles
+from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
 from mace.python.tools.terminal import make_console
@@ -119,7 +120,10 @@ def run_models(
         }
         jobs = [Job(model, runtimes[name]) for name, model in models.items()]
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
-        programs = {abi: find_program(abi, options, deployment) for abi in abis}
+        programs = {
+            abi: find_program(abi, options, deployment, _with_gpu(abi, runtimes))
+            for abi in abis
+        }
         log_dir = options.build_dir / deployment.library_name / "run" / "logs"
         opencl = OpenclFiles.of(deployment, options)
         runs = run_on_devices(
@@ -129,6 +133,24 @@ def run_models(
         close_all(devices)
     runs += silent_runs(devices.silent, jobs)
     return DeploymentRuns(models, runs)
+
+
+def _with_gpu(abi: Abi, runtimes: Mapping[str, Mapping[str, Runtime]]) -> bool:
+    """Whether `mace_run` has to have the GPU runtime."""
+    wanted = {
+        runtime for of_model in runtimes.values() for runtime in of_model.values()
+    }
+    if not Runtime.GPU.in_release or not uses_gpu(wanted):
+        return False
+    if Runtime.GPU in wanted or not abi.is_android or find_ndk() is not None:
+        return True
+    _LOG.warning(
+        "%s: without an NDK (%s), mace_run is linked statically and cannot load the "
+        "OpenCL driver; models for cpu+gpu run on the CPU",
+        abi.value,
+        VARIABLE,
+    )
+    return False
 
 
 def _query(deployment: Deployment, options: RunOptions) -> DeviceQuery:

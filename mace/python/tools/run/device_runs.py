@@ -69,7 +69,7 @@ class _Plan:
 
     @property
     def gpu_jobs(self) -> list[Job]:
-        return [job for job in self.jobs if uses_gpu(job.runtimes)]
+        return [job for job in self.jobs if uses_gpu(job.runtimes.values())]
 
 
 def run_on_devices(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -124,9 +124,9 @@ class OpenclFiles:
             )
 
 
-def uses_gpu(runtimes: Mapping[str, Runtime]) -> bool:
-    """Whether the GPU is among the devices of a model, by subgraph."""
-    return any(Runtime.GPU in runtime.devices for runtime in runtimes.values())
+def uses_gpu(runtimes: Iterable[Runtime]) -> bool:
+    """Whether the GPU is among the devices of any."""
+    return any(Runtime.GPU in runtime.devices for runtime in runtimes)
 
 
 def _plain(name: str) -> str:

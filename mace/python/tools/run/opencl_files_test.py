@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mace.python.tools.config import vocabulary
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import DeviceProperties, HostDevice
 from mace.python.tools.report.results import RunReport
+from mace.python.tools.run.deployment_run import _with_gpu
 from mace.python.tools.run.opencl_files import _FILES, OpenclFiles, uses_gpu
 from mace.python.tools.run.options import GpuHint, RunOptions
 from mace.python.tools.run.testing.project import Project
@@ -29,7 +28,7 @@ _ROOT = Path(__file__).resolve().parents[4]
 
 _STAND_IN = """\
 #!/bin/bash
-printf '%s\\n' "$@" > '{record}'
+printf '%s\\n' "$@" "$(tail -1 "$0")" > '{record}'
 env | grep ^MACE_ >> '{record}'
 store=$MACE_INTERNAL_STORAGE_PATH
 if [[ -n $store && -z '{writes_nothing}' ]]; then
@@ -50,23 +49,22 @@ exec '{mace_run}' "$@"
 
 
 def _install(project: Project, mace_run: Path, writes_nothing: str = "") -> Path:
-    """Replaces the project's program; returns where it notes its request."""
+    """Puts it in place of both programs; returns where it notes its request."""
     record = project.folder / "request"
-    program = project.build_dir / "bin" / "host" / "mace_run"
-    program.unlink()
-    program.write_text(
-        _STAND_IN.format(
-            record=record, mace_run=mace_run, writes_nothing=writes_nothing
-        )
+    text = _STAND_IN.format(
+        record=record, mace_run=mace_run, writes_nothing=writes_nothing
     )
-    program.chmod(0o755)
-    os.utime(program)
+    for variant in ("host", "host-gpu"):
+        program = project.build_dir / "bin" / variant / "mace_run"
+        program.parent.mkdir(exist_ok=True)
+        program.unlink(missing_ok=True)
+        program.write_text(text + f"# {variant}\n")
+        program.chmod(0o755)
     return record
 
 
 @pytest.fixture
-def record(project: Project, mace_run: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(vocabulary, "_IN_RELEASE", frozenset({"cpu", "gpu"}))
+def record(project: Project, mace_run: Path, release_with_gpu: None) -> Path:
     return _install(project, mace_run)
 
 
@@ -100,6 +98,7 @@ def test_mace_run_is_asked_for_the_gpu(project: Project, record: Path) -> None:
         "--gpu_out_of_range_check=true",
         "MACE_INTERNAL_STORAGE_PATH=opencl/lib/host",
         "MACE_TUNING=0",
+        "# host-gpu",
     ):
         assert line in asked
     assert (project.build_dir / "lib" / "model" / "gpu" / "log.csv").is_file()
@@ -118,6 +117,7 @@ def test_the_cpu_is_asked_for_nothing_of_the_gpu(
 ) -> None:
     _run(project, "cpu")
     asked = record.read_text()
+    assert "# host\n" in asked
     assert "gpu" not in asked and "opencl" not in asked
     assert "MACE_TUNING" not in asked
 
@@ -214,11 +214,27 @@ def test_all_socs_are_no_certain_ones(project: Project) -> None:
 
 
 def test_a_model_is_for_the_gpu_if_a_part_is() -> None:
-    assert uses_gpu({"front": Runtime.CPU, "back": Runtime.CPU_GPU})
-    assert not uses_gpu({"": Runtime.CPU})
+    assert uses_gpu([Runtime.CPU, Runtime.CPU_GPU])
+    assert not uses_gpu([Runtime.CPU])
 
 
 def test_the_runtime_names_its_files_so() -> None:
     header = _ROOT / "mace" / "runtimes" / "opencl_options" / "opencl_options.h"
     names = re.findall(r'Name\[\] = "(.*)";', header.read_text("utf-8"))
     assert set(names) == set(_FILES)
+
+
+def test_phones_without_an_ndk_use_the_cpu_where_they_may(
+    release_with_gpu: None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    both = {"m": {"": Runtime.CPU_GPU}}
+    assert _with_gpu(Abi.HOST, both)
+    assert not caplog.records
+    assert not _with_gpu(Abi.ARM64_V8A, both)
+    assert "models for cpu+gpu run on the CPU" in caplog.text
+    # Building the program says that it cannot be.
+    assert _with_gpu(Abi.ARM64_V8A, {**both, "n": {"": Runtime.GPU}})
+    assert not _with_gpu(Abi.HOST, {"m": {"": Runtime.CPU}})
