@@ -72,7 +72,7 @@ def run_deployment(
         for of_model in runtimes.values():
             log_dir = _log_dir(deployment, options) / joint_runtime(of_model).value
             check_writable(log_dir)
-    done = run_models(deployment, options, console, runtimes)
+    done = run_models(deployment, options, console, runtimes, tunes=True)
     runs = done.runs
     if options.report:
         runs = [
@@ -101,6 +101,7 @@ def run_models(
     options: RunOptions,
     console: Console,
     runtimes: Mapping[str, Mapping[str, Runtime]],
+    tunes: bool = False,
 ) -> DeploymentRuns:
     """Runs every model on every device that the deployment means.
 
@@ -108,6 +109,8 @@ def run_models(
         console: where the output of `mace_run` and comparisons are printed.
         runtimes: by model and subgraph, which devices `mace_run` is asked for; one
             entry is for the whole model.
+        tunes: whether to tune the GPU's kernels and copy its files, if the deployment
+            or the options ask for that.
 
     Raises:
         MaceError: as `run_deployment` does.
@@ -125,7 +128,7 @@ def run_models(
             for abi in abis
         }
         log_dir = options.build_dir / deployment.library_name / "run" / "logs"
-        opencl = OpenclFiles.of(deployment, options)
+        opencl = OpenclFiles.of(deployment, options, tunes)
         runs = run_on_devices(
             devices.found, jobs, programs, log_dir, options, opencl, console
         )

@@ -64,10 +64,16 @@ class OpenclFiles:
     as_code: bool
 
     @classmethod
-    def of(cls, deployment: Deployment, options: RunOptions) -> OpenclFiles:
-        """Those of a run. A deployment that names SoCs is for just these."""
+    def of(
+        cls, deployment: Deployment, options: RunOptions, tunes: bool
+    ) -> OpenclFiles:
+        """Those of a run. A deployment that names SoCs is for just these.
+
+        Args:
+            tunes: whether the run may collect and tune at all.
+        """
         named = bool(deployment.target_socs) and ALL_SOCS not in deployment.target_socs
-        collects = named or options.tuning
+        collects = tunes and (named or options.tuning)
         return cls(
             deployment.library_name,
             options.build_dir / deployment.library_name / "opencl",

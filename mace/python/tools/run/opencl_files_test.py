@@ -9,22 +9,26 @@ program leaves, and runs the model on the CPU.
 from __future__ import annotations
 
 import dataclasses
+import io
 import logging
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import DeviceProperties, HostDevice
 from mace.python.tools.report.results import RunReport
-from mace.python.tools.run.deployment_run import _with_gpu
+from mace.python.tools.run.deployment_run import _with_gpu, run_models
 from mace.python.tools.run.opencl_files import _FILES, OpenclFiles, uses_gpu
 from mace.python.tools.run.options import GpuHint, RunOptions
 from mace.python.tools.run.testing.project import Project
 
 _ROOT = Path(__file__).resolve().parents[4]
+
+_GPU = Runtime.GPU
 
 _STAND_IN = """\
 #!/bin/bash
@@ -162,6 +166,18 @@ def test_without_tuning_kernels_are_copied_alone(
     assert not caplog.records
 
 
+def test_what_only_explains_a_model_tunes_nothing(
+    project: Project, record: Path
+) -> None:
+    deployment = project.deployment(runtime="gpu")
+    deployment = deployment.model_copy(update={"target_socs": ("sdm845",)})
+    project.convert(deployment)
+    options = RunOptions(build_dir=project.build_dir)
+    run_models(deployment, options, Console(file=io.StringIO()), {"m": {"": _GPU}})
+    assert "MACE_TUNING=0" in record.read_text().splitlines()
+    assert not (project.build_dir / "lib" / "opencl").exists()
+
+
 def test_files_that_are_not_there_are_told(
     project: Project,
     mace_run: Path,
@@ -210,7 +226,8 @@ def test_all_socs_are_no_certain_ones(project: Project) -> None:
         (("sdm845", "kirin970"), True),
     ):
         deployment = project.deployment().model_copy(update={"target_socs": socs})
-        assert OpenclFiles.of(deployment, RunOptions()).collects is expected
+        assert OpenclFiles.of(deployment, RunOptions(), True).collects is expected
+        assert not OpenclFiles.of(deployment, RunOptions(), False).tuning
 
 
 def test_a_model_is_for_the_gpu_if_a_part_is() -> None:
