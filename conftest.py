@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Names a parameter that is bytes by its argument, `data0`, never by its content.
@@ -12,3 +14,19 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     each process of a run would have a different name for the same test.
     """
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.fixture
+def release_without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tools do if the library has no GPU runtime."""
+    from mace.python.tools.config import vocabulary
+
+    monkeypatch.setattr(vocabulary, "_IN_RELEASE", frozenset({"cpu"}))
+
+
+@pytest.fixture
+def release_with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tools do if it has one."""
+    from mace.python.tools.config import vocabulary
+
+    monkeypatch.setattr(vocabulary, "_IN_RELEASE", frozenset({"cpu", "gpu"}))

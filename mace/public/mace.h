@@ -98,6 +98,13 @@ enum GPUPriorityHint : int {
   PRIORITY_HIGH = 3,
 };
 
+// What an engine does with OpenCL kernels that an earlier engine compiled and
+// stored.
+enum class OpenCLCacheReusePolicy : int {
+  REUSE_NONE = 0,      // compile them again
+  REUSE_SAME_GPU = 1,  // use those that the same GPU and driver compiled
+};
+
 // The result of a call: a code and, on failure, one sentence that names the
 // operator, tensor, file or argument at fault and what would be accepted.
 class MACE_API MaceStatus {
@@ -255,6 +262,117 @@ struct EnginePlacement {
   std::vector<DeviceRefusal> left_out;
 };
 
+// What engines on the GPU store and read: compiled kernels and tuned
+// parameters. Made by GPUContextBuilder; any number of engines may use one at
+// the same time. (AP-12)
+class OpenclContext {
+ private:
+  friend class GPUContextBuilder;
+  friend class MaceEngineConfig;
+  friend struct OpenclContextAccess;
+  OpenclContext() = default;
+
+  std::string storage_path_;
+  std::string cache_full_path_;
+  OpenCLCacheReusePolicy cache_reuse_policy_ =
+      OpenCLCacheReusePolicy::REUSE_SAME_GPU;
+  std::vector<std::string> binary_paths_;
+  std::vector<unsigned char> binary_;
+  std::string parameter_path_;
+  std::vector<unsigned char> parameter_;
+  std::string problem_;  // the first wrong argument; empty if there is none
+};
+using GPUContext = OpenclContext;
+
+// Makes a GPUContext. Every setting is optional, and an empty path or list
+// leaves it out. A wrong argument is reported by SetGPUContext. (AP-09)
+//
+//   config.SetGPUContext(mace::GPUContextBuilder()
+//                            .SetStoragePath("/data/data/com.example/files")
+//                            .Finalize());
+//
+// This class is code of the application, so that a library without a GPU
+// runtime need not contain it. As the containers of C++ do, it throws
+// std::bad_alloc if memory runs out.
+class GPUContextBuilder {
+ public:
+  GPUContextBuilder() = default;
+  GPUContextBuilder(const GPUContextBuilder &) = delete;
+  GPUContextBuilder &operator=(const GPUContextBuilder &) = delete;
+
+  // A folder that exists and that the application may read and write. Engines
+  // store compiled kernels there, which makes the next start faster. Set it
+  // even if the application ships compiled kernels: a new driver needs others.
+  GPUContextBuilder &SetStoragePath(const std::string &path) {
+    context_.storage_path_ = path;
+    return *this;
+  }
+  // The file itself, instead of one of a fixed name in the storage path.
+  GPUContextBuilder &SetOpenCLCacheFullPath(const std::string &path) {
+    context_.cache_full_path_ = path;
+    return *this;
+  }
+  // Default: REUSE_SAME_GPU.
+  GPUContextBuilder &SetOpenCLCacheReusePolicy(
+      const OpenCLCacheReusePolicy &policy) {
+    if (policy != OpenCLCacheReusePolicy::REUSE_NONE &&
+        policy != OpenCLCacheReusePolicy::REUSE_SAME_GPU) {
+      return Refuse(
+          "SetOpenCLCacheReusePolicy: give REUSE_NONE or "
+          "REUSE_SAME_GPU");
+    }
+    context_.cache_reuse_policy_ = policy;
+    return *this;
+  }
+  // Files with kernels that were compiled before (by `converter.py run`, see
+  // docs/user/gpu.md). The first file that can be read is used; it is never
+  // written. The kernels are good only for the GPU and driver that compiled
+  // them; others are compiled as if there were no file. (AP-10)
+  GPUContextBuilder &SetOpenCLBinaryPaths(
+      const std::vector<std::string> &paths) {
+    context_.binary_paths_ = paths;
+    return *this;
+  }
+  // The contents of such a file, which are copied. They are used instead of
+  // SetOpenCLBinaryPaths.
+  GPUContextBuilder &SetOpenCLBinary(const unsigned char *data, size_t size) {
+    if (data == nullptr && size != 0) {
+      return Refuse("SetOpenCLBinary: the data is null, but the size is not 0");
+    }
+    context_.binary_.assign(data, data + size);
+    return *this;
+  }
+  // A file with parameters that were tuned for the GPU. (AP-11)
+  GPUContextBuilder &SetOpenCLParameterPath(const std::string &path) {
+    context_.parameter_path_ = path;
+    return *this;
+  }
+  // The contents of such a file, which are copied. They are used instead of
+  // SetOpenCLParameterPath.
+  GPUContextBuilder &SetOpenCLParameter(const unsigned char *data,
+                                        size_t size) {
+    if (data == nullptr && size != 0) {
+      return Refuse(
+          "SetOpenCLParameter: the data is null, but the size is not 0");
+    }
+    context_.parameter_.assign(data, data + size);
+    return *this;
+  }
+
+  // The builder can be used again afterwards; it does not change the result.
+  std::shared_ptr<GPUContext> Finalize() {
+    return std::shared_ptr<GPUContext>(new GPUContext(context_));
+  }
+
+ private:
+  GPUContextBuilder &Refuse(const char *problem) {
+    if (context_.problem_.empty()) context_.problem_ = problem;
+    return *this;
+  }
+
+  GPUContext context_;
+};
+
 // How an engine runs. Copyable; used only while the engine is created.
 class MACE_API MaceEngineConfig {
  public:
@@ -283,6 +401,18 @@ class MACE_API MaceEngineConfig {
   // number above the number of available cores is lowered to it. Default: one
   // thread per big core, AFFINITY_NONE.
   MaceStatus SetCPUThreadPolicy(int num_threads, CPUAffinityPolicy policy);
+
+  // What the GPU runtime stores and reads. One context may be given to several
+  // engines. MACE_INVALID_ARGS if it is null, or if an argument of its builder
+  // was wrong. No effect on engines that do not use the GPU. (AP-07)
+  MaceStatus SetGPUContext(std::shared_ptr<GPUContext> context);
+
+  // How fast the GPU's clock should run, and how urgent this engine's work is
+  // compared with other programs' (drawing the screen, for example). Drivers
+  // that know no hints ignore them. Default: PERF_DEFAULT, PRIORITY_DEFAULT: as
+  // the driver likes. MACE_INVALID_ARGS for a value outside of the
+  // enumerations. (AP-08)
+  MaceStatus SetGPUHints(GPUPerfHint perf_hint, GPUPriorityHint priority_hint);
 
   // Run fails with MACE_RUNTIME_ERROR at the first operator that produces NaN
   // or infinity, and names the operator. Costs a pass over every tensor.

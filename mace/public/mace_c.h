@@ -116,6 +116,31 @@ typedef struct mace_tensor {
   int64_t dims[MACE_MAX_RANK];
 } mace_tensor;
 
+/* Numbers as in GPUPerfHint and GPUPriorityHint. */
+typedef int mace_gpu_hint;
+enum {
+  MACE_GPU_HINT_DEFAULT = 0,
+  MACE_GPU_HINT_LOW = 1,
+  MACE_GPU_HINT_NORMAL = 2,
+  MACE_GPU_HINT_HIGH = 3
+};
+
+/* What engines on the GPU store and read; see GPUContextBuilder. Everything is
+ * copied. Set unused members to zero: NULL leaves a path or bytes out. */
+typedef struct mace_gpu {
+  const char *storage_path;
+  const char *cache_full_path;
+  int reuse_none; /* 1: OpenCLCacheReusePolicy::REUSE_NONE */
+  const char *binary_path;
+  const void *binary;
+  size_t binary_size;
+  const char *parameter_path;
+  const void *parameter;
+  size_t parameter_size;
+  mace_gpu_hint perf_hint;
+  mace_gpu_hint priority_hint;
+} mace_gpu;
+
 /* As MaceVersion. */
 MACE_API const char *mace_version(void);
 
@@ -135,6 +160,10 @@ MACE_API mace_code mace_config_set_devices(mace_config *config,
 MACE_API mace_code mace_config_set_cpu_threads(mace_config *config,
                                                int num_threads,
                                                mace_affinity policy);
+/* As MaceEngineConfig::SetGPUContext and SetGPUHints. Each call replaces the
+ * settings of the one before. */
+MACE_API mace_code mace_config_set_gpu(mace_config *config,
+                                       const mace_gpu *gpu);
 /* As MaceEngineConfig::SetOutOfRangeCheck. */
 MACE_API mace_code mace_config_set_out_of_range_check(mace_config *config,
                                                       int enabled);

@@ -67,6 +67,25 @@ MaceStatus SetRuntime(const std::string &text, MaceEngineConfig *config) {
   return MaceStatus::MACE_SUCCESS;
 }
 
+#define MACE_TOOL_RETURN_IF_ERROR(expression)                \
+  do {                                                       \
+    const MaceStatus status_ = (expression);                 \
+    if (status_ != MaceStatus::MACE_SUCCESS) return status_; \
+  } while (false)
+
+MaceStatus SetGpu(const GpuOptions &gpu, MaceEngineConfig *config) {
+  MACE_TOOL_RETURN_IF_ERROR(config->SetGPUContext(
+      GPUContextBuilder()
+          .SetOpenCLCacheFullPath(gpu.cache_full_path)
+          .SetOpenCLCacheReusePolicy(
+              static_cast<OpenCLCacheReusePolicy>(gpu.cache_reuse_policy))
+          .SetOpenCLBinaryPaths({gpu.binary_file})
+          .SetOpenCLParameterPath(gpu.parameter_file)
+          .Finalize()));
+  return config->SetGPUHints(static_cast<GPUPerfHint>(gpu.perf_hint),
+                             static_cast<GPUPriorityHint>(gpu.priority_hint));
+}
+
 // The threads of the run, limited by the number of cores.
 int PeakThreads(const Options &options) {
   const int cores = UsableCores();
@@ -75,19 +94,14 @@ int PeakThreads(const Options &options) {
 
 }  // namespace
 
-#define MACE_TOOL_RETURN_IF_ERROR(expression)                \
-  do {                                                       \
-    const MaceStatus status_ = (expression);                 \
-    if (status_ != MaceStatus::MACE_SUCCESS) return status_; \
-  } while (false)
-
 ModelRunner::ModelRunner(const Options &options)
     : options_(options), source_(options_) {
   const char *ratio = std::getenv("MACE_RUNTIME_FAILURE_RATIO");
   if (ratio != nullptr) failure_ratio_ = std::atof(ratio);
   // With this check, every run would fail in the same way again.
   const char *check = std::getenv("MACE_OUT_OF_RANGE_CHECK");
-  may_recover_ = check == nullptr || std::string(check) != "1";
+  may_recover_ = !options_.gpu.out_of_range_check &&
+                 (check == nullptr || std::string(check) != "1");
 }
 
 void ModelRunner::RecordMemory(const std::string &label) {
@@ -185,10 +199,12 @@ MaceStatus ModelRunner::CheckWeights() {
 
 MaceStatus ModelRunner::CreateEngine(bool check_operators) {
   MaceEngineConfig config;
-  if (check_operators) {
+  const bool uses_gpu = NamesRuntime(options_.runtime, "gpu");
+  if (check_operators || (uses_gpu && options_.gpu.out_of_range_check)) {
     MACE_TOOL_RETURN_IF_ERROR(config.SetOutOfRangeCheck(true));
   }
   MACE_TOOL_RETURN_IF_ERROR(SetRuntime(options_.runtime, &config));
+  if (uses_gpu) MACE_TOOL_RETURN_IF_ERROR(SetGpu(options_.gpu, &config));
   MACE_TOOL_RETURN_IF_ERROR(config.SetCPUThreadPolicy(
       options_.num_threads,
       static_cast<CPUAffinityPolicy>(options_.cpu_affinity_policy)));

@@ -28,12 +28,6 @@ struct ForeignFlag {
 };
 
 constexpr ForeignFlag kForeignFlags[] = {
-    {"opencl_cache_full_path", "GPU", "FILE"},
-    {"opencl_binary_file", "GPU", "FILE"},
-    {"opencl_parameter_file", "GPU", "FILE"},
-    {"opencl_cache_reuse_policy", "GPU", "0|1"},
-    {"gpu_perf_hint", "GPU", "0..3"},
-    {"gpu_priority_hint", "GPU", "0..3"},
     {"accelerator_binary_file", "DSP or APU", "FILE"},
     {"accelerator_storage_file", "DSP or APU", "FILE"},
     {"accelerator_cache_policy", "DSP or APU", "0..3"},
@@ -259,6 +253,52 @@ void AddReportFlags(CLI::App *app, Options *options) {
       ->group("Reports");
 }
 
+constexpr char kGpuGroup[] = "GPU";
+
+void AddGpuFlags(CLI::App *app, GpuOptions *gpu) {
+  app->add_option("--opencl_cache_full_path", gpu->cache_full_path,
+                  "file in which compiled kernels are kept; without it, a file "
+                  "in the folder MACE_INTERNAL_STORAGE_PATH of the environment")
+      ->type_name("FILE")
+      ->group(kGpuGroup);
+  app->add_option("--opencl_cache_reuse_policy", gpu->cache_reuse_policy,
+                  "1 (default): use kernels that an earlier run kept; 0: "
+                  "compile them again")
+      ->type_name("0|1")
+      ->check(Within(0, 1))
+      ->group(kGpuGroup);
+  app->add_option("--opencl_binary_file", gpu->binary_file,
+                  "kernels that were compiled before for this GPU and driver")
+      ->type_name("FILE")
+      ->group(kGpuGroup);
+  app->add_option("--opencl_parameter_file", gpu->parameter_file,
+                  "parameters that were tuned for this GPU")
+      ->type_name("FILE")
+      ->group(kGpuGroup);
+  app->add_option("--gpu_perf_hint", gpu->perf_hint,
+                  "performance: 0 default, 1 low, 2 normal, 3 high (default)")
+      ->type_name("0..3")
+      ->check(Within(0, 3))
+      ->group(kGpuGroup);
+  app->add_option("--gpu_priority_hint", gpu->priority_hint,
+                  "priority: 0 default, 1 low, 2 normal, 3 high (default)")
+      ->type_name("0..3")
+      ->check(Within(0, 3))
+      ->group(kGpuGroup);
+  app->add_flag("--gpu_out_of_range_check", gpu->out_of_range_check,
+                "fail at the first operator whose result has NaN or Inf; slow")
+      ->group(kGpuGroup);
+}
+
+void WarnOfGpuFlags(const CLI::App &app, const std::string &runtime) {
+  if (NamesRuntime(runtime, "gpu")) return;
+  for (const CLI::Option *option : app.get_options()) {
+    if (option->get_group() != kGpuGroup || option->count() == 0) continue;
+    MACE_TOOL_WARNING(option->get_name() + " has no effect: --runtime=" +
+                      runtime + " does not name the gpu");
+  }
+}
+
 void AddForeignFlags(CLI::App *app) {
   for (const ForeignFlag &flag : kForeignFlags) {
     app->add_option_function<std::string>(
@@ -315,6 +355,18 @@ std::vector<std::string> SplitList(const std::string &text, char separator) {
   return parts;
 }
 
+bool NamesRuntime(const std::string &runtime, const std::string &device) {
+  for (const std::string &part : SplitList(runtime, ',')) {
+    const size_t equals = part.rfind('=');
+    const std::string names =
+        equals == std::string::npos ? part : part.substr(equals + 1);
+    for (const std::string &name : SplitList(names, '+')) {
+      if (name == device) return true;
+    }
+  }
+  return false;
+}
+
 std::string ParseShapes(const std::string &text,
                         std::vector<std::vector<int64_t>> *shapes) {
   // Larger tensors do not fit into any memory.
@@ -365,6 +417,7 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
   AddNodeFlags(&app, "output", &output_flags);
   AddRunFlags(&app, options);
   AddReportFlags(&app, options);
+  AddGpuFlags(&app, &options->gpu);
   AddForeignFlags(&app);
   try {
     app.parse(argc, argv);
@@ -379,6 +432,7 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options) {
   }
   if (wrong.empty()) wrong = CheckCombinations(*options);
   if (!wrong.empty()) return Refuse(wrong);
+  WarnOfGpuFlags(app, options->runtime);
   WarnOfForeignFlags(app);
   return {true, kExitSuccess};
 }

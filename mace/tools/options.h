@@ -32,11 +32,23 @@ struct TensorSpec {
   DataFormat data_format = DataFormat::NHWC;
 };
 
+// What the flags say of the GPU.
+struct GpuOptions {
+  std::string cache_full_path;
+  std::string binary_file;
+  std::string parameter_file;
+  int cache_reuse_policy = 1;
+  int perf_hint = 3;
+  int priority_hint = 3;
+  bool out_of_range_check = false;
+};
+
 struct Options {
   std::string model_name;
   std::string model_file;
   std::string model_data_file;
   std::string runtime = "cpu";
+  GpuOptions gpu;
 
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
@@ -77,6 +89,10 @@ ParseOutcome ParseOptions(int argc, const char *const *argv, Options *options);
 
 // "a,b" -> {"a", "b"}; "\," is a comma that belongs to a name.
 std::vector<std::string> SplitList(const std::string &text, char separator);
+
+// Whether `runtime`, as the flag gives it, names a device:
+// "front=gpu+cpu,back=cpu" names gpu and cpu.
+bool NamesRuntime(const std::string &runtime, const std::string &device);
 
 // "1,224,224,3:1,10" -> two shapes; "scalar" is the shape without dimensions.
 // Returns an empty text, or what is wrong.

@@ -77,9 +77,7 @@ TEST(OptionsTest, FlagsTakeTrueAndFalse) {
 // continues.
 TEST(OptionsTest, FlagsOfOtherRuntimesAreAnsweredWithAWarning) {
   for (const char *flag :
-       {"opencl_cache_full_path", "opencl_binary_file", "opencl_parameter_file",
-        "opencl_cache_reuse_policy", "gpu_perf_hint", "gpu_priority_hint",
-        "accelerator_binary_file", "accelerator_storage_file",
+       {"accelerator_binary_file", "accelerator_storage_file",
         "accelerator_cache_policy", "apu_boost_hint", "apu_preference_hint"}) {
     const std::string name = std::string("--") + flag;
     for (const std::vector<std::string> &words :
@@ -93,6 +91,56 @@ TEST(OptionsTest, FlagsOfOtherRuntimesAreAnsweredWithAWarning) {
       EXPECT_EQ('W', said[0]);
     }
   }
+}
+
+TEST(OptionsTest, FlagsOfTheGpu) {
+  Options options;
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(Parse({"--runtime=cpu+gpu", "--opencl_cache_full_path=c",
+                     "--opencl_binary_file=b", "--opencl_parameter_file=p",
+                     "--opencl_cache_reuse_policy=0", "--gpu_perf_hint=1",
+                     "--gpu_priority_hint=2", "--gpu_out_of_range_check"},
+                    &options)
+                  .run);
+  EXPECT_EQ("", testing::internal::GetCapturedStderr());
+  EXPECT_EQ("c", options.gpu.cache_full_path);
+  EXPECT_EQ("b", options.gpu.binary_file);
+  EXPECT_EQ("p", options.gpu.parameter_file);
+  EXPECT_EQ(0, options.gpu.cache_reuse_policy);
+  EXPECT_EQ(1, options.gpu.perf_hint);
+  EXPECT_EQ(2, options.gpu.priority_hint);
+  EXPECT_TRUE(options.gpu.out_of_range_check);
+  EXPECT_NE(std::string::npos,
+            Refusal({"--gpu_perf_hint=4"}).find("--gpu_perf_hint"));
+  EXPECT_NE(std::string::npos, Refusal({"--opencl_cache_reuse_policy=2"})
+                                   .find("--opencl_cache_reuse_policy"));
+}
+
+// Scripts pass these flags for every runtime.
+TEST(OptionsTest, FlagsOfTheGpuHaveNoEffectOnOthers) {
+  for (const char *flag :
+       {"--opencl_cache_full_path=c", "--opencl_binary_file=b",
+        "--opencl_parameter_file=p", "--opencl_cache_reuse_policy=1",
+        "--gpu_perf_hint=3", "--gpu_priority_hint=3",
+        "--gpu_out_of_range_check"}) {
+    Options options;
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(Parse({flag}, &options).run);
+    const std::string name(flag);
+    EXPECT_NE(std::string::npos,
+              testing::internal::GetCapturedStderr().find(
+                  name.substr(0, name.find('=')) +
+                  " has no effect: --runtime=cpu does not name the gpu"))
+        << flag;
+  }
+}
+
+TEST(OptionsTest, FindsTheDevicesThatARuntimeNames) {
+  EXPECT_TRUE(NamesRuntime("gpu", "gpu"));
+  EXPECT_TRUE(NamesRuntime("cpu+gpu", "gpu"));
+  EXPECT_TRUE(NamesRuntime("front=gpu+cpu,back=cpu", "gpu"));
+  EXPECT_FALSE(NamesRuntime("cpu", "gpu"));
+  EXPECT_FALSE(NamesRuntime("gpu=cpu", "gpu"));  // a subgraph of that name
 }
 
 TEST(OptionsTest, RefusalsNameTheFlag) {

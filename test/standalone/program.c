@@ -20,6 +20,7 @@ static void Expect(int condition, const char *what) {
 int main(void) {
   unsigned char no_model[100];
   mace_model model = {0};
+  mace_gpu gpu = {0};
   mace_config *config = NULL;
   mace_engine *engine = NULL;
 
@@ -27,6 +28,8 @@ int main(void) {
   Expect(mace_config_create(&config) == MACE_OK, "a configuration");
   Expect(mace_config_set_cpu_threads(config, 1, MACE_AFFINITY_NONE) == MACE_OK,
          "one thread");
+  gpu.storage_path = "/nonexistent";
+  Expect(mace_config_set_gpu(config, &gpu) == MACE_OK, "settings of the GPU");
 
   memset(no_model, 0xFF, sizeof(no_model));
   model.graph = no_model;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mace/public/mace.h"
+#include "mace/public/mace_runtime.h"
 
 namespace {
 
@@ -20,6 +21,30 @@ void Expect(bool condition, const char *what) {
   if (condition) return;
   std::fprintf(stderr, "expected: %s\n", what);
   ++failures;
+}
+
+// What an application for GPUs calls links with every library, whether or not
+// it has a GPU runtime.
+void ExpectGpuSettings() {
+  mace::ConfigKVStorageFactory(
+      std::make_shared<mace::FileStorageFactory>("/nonexistent"));
+  mace::SetOpenCLBinaryPaths({"/nonexistent/kernels.bin"});
+  mace::MaceEngineConfig config;
+  const std::shared_ptr<mace::GPUContext> context =
+      mace::GPUContextBuilder()
+          .SetStoragePath("/nonexistent")
+          .SetOpenCLParameterPath("/nonexistent/parameters.bin")
+          .Finalize();
+  Expect(config.SetGPUContext(context) == mace::MaceStatus::MACE_SUCCESS,
+         "a GPU context");
+  Expect(config.SetGPUHints(mace::PERF_NORMAL, mace::PRIORITY_LOW) ==
+             mace::MaceStatus::MACE_SUCCESS,
+         "GPU hints");
+  Expect(
+      config.SetGPUContext(
+          mace::GPUContextBuilder().SetOpenCLBinary(nullptr, 1).Finalize()) ==
+          mace::MaceStatus::MACE_INVALID_ARGS,
+      "MACE_INVALID_ARGS for a GPU context");
 }
 
 }  // namespace
@@ -37,6 +62,8 @@ int main() {
   Expect(status == mace::MaceStatus::MACE_INVALID_ARGS, "MACE_INVALID_ARGS");
   Expect(!status.information().empty(), "a reason");
   Expect(engine == nullptr, "no engine");
+
+  ExpectGpuSettings();
 
   // Templates that the library instantiates too.
   std::map<std::string, mace::MaceTensor> tensors;

@@ -31,4 +31,8 @@ Result<Precision> ParsePrecision(const std::string &data_type) {
                      data_type, "'; it supports ", known);
 }
 
+bool HasHalfStorage(const std::string &data_type) {
+  return data_type == "fp16_fp32";
+}
+
 }  // namespace mace

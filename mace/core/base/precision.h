@@ -35,6 +35,9 @@ constexpr DataType StorageType(Precision precision) {
 // other text.
 Result<Precision> ParsePrecision(const std::string &data_type);
 
+// Whether such a data_type has fp16 weights and float32 arithmetic.
+bool HasHalfStorage(const std::string &data_type);
+
 }  // namespace mace
 
 #endif  // MACE_CORE_BASE_PRECISION_H_

@@ -34,7 +34,7 @@ Result<std::unique_ptr<MaceEngine::Impl>> MaceEngine::Impl::Create(
 MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
   MACE_ASSIGN_OR_RETURN(model_, ReadModel(request.graph, request.graph_size));
   MACE_RETURN_IF_ERROR(CheckModelStructure(model_, request.weights_size));
-  MACE_RETURN_IF_ERROR(StartDevices(request.options));
+  MACE_RETURN_IF_ERROR(StartDevices(*request.options));
   MACE_RETURN_IF_ERROR(CheckOperators(model_));
   for (const auto &device : devices_) {
     MACE_RETURN_IF_ERROR(device->CheckHints(model_.hints));
@@ -140,7 +140,7 @@ MaceStatus MaceEngine::Impl::PlaceWeights(const EngineRequest &request,
     return InvalidArgs("the pointer to the weights is null, but their size is ",
                        request.weights_size, " bytes");
   }
-  if (request.options.check_weights) {
+  if (request.options->check_weights) {
     const uint32_t crc = Crc32(request.weights, request.weights_size);
     if (crc != model_.data_crc32) {
       return InvalidArgs("the weights of model '", model_.name,

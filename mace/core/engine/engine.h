@@ -43,7 +43,7 @@ struct EngineRequest {
   // Empty lists mean all inputs and outputs of the model.
   std::vector<std::string> input_nodes;
   std::vector<std::string> output_nodes;
-  EngineOptions options;
+  const EngineOptions *options = nullptr;
   std::shared_ptr<Arena> arena;  // a tutor's, or null
   bool fake_warmup = false;
 };

@@ -100,7 +100,7 @@ MaceStatus CreateMaceEngineFromProto(
     request.input_nodes = input_nodes;
     request.output_nodes = output_nodes;
     if (config.impl() == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
-    request.options = config.impl()->options;
+    request.options = &config.impl()->options;
     request.fake_warmup = fake_warmup;
     if (tutor != nullptr) request.arena = tutor->impl()->arena();
     return Create(request, nullptr, engine, model_data_unused);
@@ -124,7 +124,7 @@ MaceStatus CreateMaceEngineFromProto(
     request.input_nodes = input_nodes;
     request.output_nodes = output_nodes;
     if (config.impl() == nullptr) return MaceStatus::MACE_OUT_OF_RESOURCES;
-    request.options = config.impl()->options;
+    request.options = &config.impl()->options;
     std::unique_ptr<port::ReadOnlyMemoryRegion> region;
     // A model without constants needs no file.
     if (!model_data_file.empty()) {

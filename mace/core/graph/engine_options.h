@@ -4,11 +4,13 @@
 #ifndef MACE_CORE_GRAPH_ENGINE_OPTIONS_H_
 #define MACE_CORE_GRAPH_ENGINE_OPTIONS_H_
 
-#include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mace/public/mace.h"
+#include "mace/public/mace_c.h"
 
 namespace mace {
 
@@ -16,8 +18,8 @@ namespace mace {
 struct EngineOptions {
   // In order of preference.
   std::vector<DeviceType> devices = {CPU};
-  // Set for one subgraph by name.
-  std::map<std::string, std::vector<DeviceType>> subgraph_devices;
+  // Set for one subgraph by name; of two entries of a name, the later is valid.
+  std::vector<std::pair<std::string, std::vector<DeviceType>>> subgraph_devices;
   // False: one thread per big core.
   bool has_thread_policy = false;
   int num_threads = 0;
@@ -29,7 +31,17 @@ struct EngineOptions {
   bool row_bands = true;
   // Compare the checksum of the weights.
   bool check_weights = false;
+  // For the OpenCL runtime, which reads them with ReadOpenclOptions of
+  // mace/runtimes/opencl_options. Null: no context was set.
+  std::shared_ptr<GPUContext> gpu_context;
+  GPUPerfHint gpu_perf_hint = PERF_DEFAULT;
+  GPUPriorityHint gpu_priority_hint = PRIORITY_DEFAULT;
 };
+
+// The context of an application in C. Defined by mace/runtimes/opencl_options,
+// and null in a library without it.
+__attribute__((weak, visibility("hidden"))) std::shared_ptr<GPUContext>
+MakeGpuContext(const mace_gpu &gpu);
 
 }  // namespace mace
 

@@ -82,6 +82,9 @@ enum QuantizationField : uint32_t {
 enum HintsField : uint32_t {
   kHintsWinograd = 2,
   kHintsDataType = 3,
+  kHintsLimitOpenclKernelTime = 4,
+  kHintsOpenclQueueWindowSize = 5,
+  kHintsClMemType = 8,
 };
 constexpr uint32_t kListValues = 1;  // of IntList and FloatList
 
@@ -328,26 +331,43 @@ MaceStatus ReadSubgraph(Fields fields, std::string *name) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-// Skips hints for other tools and devices.
+// Skips hints for other tools.
 MaceStatus ReadHints(Fields fields, DeploymentHints *hints) {
   while (fields.Next()) {
-    if (fields.tag() == kHintsDataType) {
-      std::string data_type;
-      MACE_RETURN_IF_ERROR(fields.Bytes(&data_type));
-      MACE_ASSIGN_OR_RETURN(hints->precision, ParsePrecision(data_type));
-      hints->half_storage = data_type == "fp16_fp32";
-      continue;
+    uint32_t number = 0;
+    switch (fields.tag()) {
+      case kHintsDataType: {
+        std::string data_type;
+        MACE_RETURN_IF_ERROR(fields.Bytes(&data_type));
+        MACE_ASSIGN_OR_RETURN(hints->precision, ParsePrecision(data_type));
+        hints->half_storage = HasHalfStorage(data_type);
+        break;
+      }
+      case kHintsWinograd:
+        MACE_RETURN_IF_ERROR(fields.Uint32(&number));
+        if (number != 0 && number != 2 && number != 4) {
+          return fields.Damaged("winograd is ", number,
+                                "; it must be 0, 2 or 4");
+        }
+        hints->winograd = static_cast<int>(number);
+        break;
+      case kHintsLimitOpenclKernelTime:
+        MACE_RETURN_IF_ERROR(fields.Uint32(&number));
+        hints->limit_opencl_kernel_time = number != 0;
+        break;
+      case kHintsOpenclQueueWindowSize:
+        MACE_RETURN_IF_ERROR(fields.Uint32(&hints->opencl_queue_window_size));
+        break;
+      case kHintsClMemType: {
+        std::string memory;
+        MACE_RETURN_IF_ERROR(fields.Bytes(&memory));
+        if (memory == "image") hints->cl_mem_type = ClMemoryType::kImage;
+        if (memory == "buffer") hints->cl_mem_type = ClMemoryType::kBuffer;
+        break;
+      }
+      default:
+        fields.Skip();
     }
-    if (fields.tag() != kHintsWinograd) {
-      fields.Skip();
-      continue;
-    }
-    uint32_t tile = 0;
-    MACE_RETURN_IF_ERROR(fields.Uint32(&tile));
-    if (tile != 0 && tile != 2 && tile != 4) {
-      return fields.Damaged("winograd is ", tile, "; it must be 0, 2 or 4");
-    }
-    hints->winograd = static_cast<int>(tile);
   }
   return MaceStatus::MACE_SUCCESS;
 }

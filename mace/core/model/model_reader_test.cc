@@ -177,6 +177,9 @@ TEST(ModelReaderTest, TakesPrecisionFromTheTypesOfWeightsAndArithmetic) {
     const Result<Model> result = Read(FullModel().DataTypes(data_type).graph());
     ASSERT_TRUE(result.ok()) << data_type;
     EXPECT_EQ(result.value().hints.precision, precision) << data_type;
+    // A GPU stores halves where only the weights are halves on the CPU.
+    EXPECT_EQ(result.value().hints.half_storage,
+              std::string(data_type) == "fp16_fp32");
   }
   const MaceStatus unknown =
       Read(FullModel().DataTypes("int4_fp16").graph()).status();
@@ -184,6 +187,26 @@ TEST(ModelReaderTest, TakesPrecisionFromTheTypesOfWeightsAndArithmetic) {
   const std::string text = unknown.information();
   EXPECT_NE(text.find("'int4_fp16'"), std::string::npos) << text;
   EXPECT_NE(text.find("bf16_bf16"), std::string::npos) << text;
+}
+
+TEST(ModelReaderTest, ReadsTheHintsForOpencl) {
+  const DeploymentHints none = Read(FullModel().graph()).value().hints;
+  EXPECT_FALSE(none.limit_opencl_kernel_time);
+  EXPECT_EQ(none.opencl_queue_window_size, 0u);
+  EXPECT_EQ(none.cl_mem_type, ClMemoryType::kAny);
+  const DeploymentHints hints =
+      Read(FullModel().Opencl(true, 16, "buffer").graph()).value().hints;
+  EXPECT_TRUE(hints.limit_opencl_kernel_time);
+  EXPECT_EQ(hints.opencl_queue_window_size, 16u);
+  EXPECT_EQ(hints.cl_mem_type, ClMemoryType::kBuffer);
+  const std::pair<const char *, ClMemoryType> kCases[] = {
+      {"", ClMemoryType::kAny}, {"image", ClMemoryType::kImage}};
+  for (const auto &[text, memory] : kCases) {
+    EXPECT_EQ(Read(FullModel().Opencl(false, 0, text).graph())
+                  .value()
+                  .hints.cl_mem_type,
+              memory);
+  }
 }
 
 TEST(ModelReaderTest, WinogradIsOffUnlessAskedForAndATileSize) {

@@ -252,6 +252,16 @@ ModelBuilder &ModelBuilder::DataTypes(
   return *this;
 }
 
+ModelBuilder &ModelBuilder::Opencl(bool limit_kernel_time,
+                                   uint64_t window_size,
+                                   const std::string &memory) {
+  has_opencl_ = true;
+  opencl_memory_ = memory;
+  limit_kernel_time_ = limit_kernel_time;
+  window_size_ = window_size;
+  return *this;
+}
+
 std::string ModelBuilder::graph() const {
   Message head;
   if (version_ != 0) head.Varint(1, version_);
@@ -269,6 +279,13 @@ std::string ModelBuilder::graph() const {
   }
   if (!data_types_.empty()) {
     tail.Bytes(10, Message().Bytes(3, data_types_).data());
+  }
+  if (has_opencl_) {
+    tail.Bytes(10, Message()
+                       .Varint(4, limit_kernel_time_ ? 1 : 0)
+                       .Varint(5, window_size_)
+                       .Bytes(8, opencl_memory_)
+                       .data());
   }
   return head.data() + body_.data() + tail.data();
 }

@@ -95,6 +95,9 @@ class ModelBuilder {
   // The hints with these names; not written unless set.
   ModelBuilder &Winograd(uint64_t tile);
   ModelBuilder &DataTypes(const std::string &weights_and_arithmetic);
+  ModelBuilder &Opencl(bool limit_kernel_time,
+                       uint64_t window_size,
+                       const std::string &memory);
 
   std::string graph() const;
   const std::string &weights() const { return weights_; }
@@ -108,6 +111,10 @@ class ModelBuilder {
   bool has_data_size_ = false;
   uint64_t data_size_ = 0;
   uint32_t crc32_ = 0;
+  bool has_opencl_ = false;
+  bool limit_kernel_time_ = false;
+  uint64_t window_size_ = 0;
+  std::string opencl_memory_;
   bool has_winograd_ = false;
   uint64_t winograd_ = 0;
   std::string data_types_;

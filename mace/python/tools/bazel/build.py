@@ -44,12 +44,15 @@ class Variant:
             cannot be linked statically: such a program needs the C libraries
             of a system as new as the one that builds it.
         ndk: for Android, build with the NDK of ANDROID_NDK_HOME.
+        gpu: with the GPU runtime. It loads the driver, which a program that is
+            linked statically cannot.
     """
 
     abi: Abi
     debug: bool = False
     address_sanitizer: bool = False
     ndk: bool = False
+    gpu: bool = False
 
     @property
     def name(self) -> str:
@@ -57,6 +60,7 @@ class Variant:
         return (
             self.abi.value
             + ("-ndk" if self.ndk else "")
+            + ("-gpu" if self.gpu else "")
             + ("-debug" if self.debug else "")
             + ("-asan" if self.address_sanitizer else "")
         )
@@ -73,11 +77,19 @@ class Variant:
                 "linked statically or by an NDK; check on a board (arm64, armhf), "
                 "on host, or emulated (--target_abis=arm64 --devices_to_run=qemu)"
             )
+        if self.gpu and self.abi.is_android and not self.ndk:
+            raise UnsupportedError(
+                f"runtime gpu: a program for {self.abi.value} that is built without an "
+                "NDK is linked statically, and cannot load the OpenCL driver; set "
+                f"{VARIABLE} to an Android NDK"
+            )
         flags = [] if self.abi is Abi.HOST else [f"--config={self.abi.value}"]
         if self.ndk:
             flags = [f"--config={_NDK_CONFIGS[self.abi]}"]
-        if not self.abi.is_android and not self.address_sanitizer:
+        if not (self.abi.is_android or self.address_sanitizer or self.gpu):
             flags.append("--config=static")
+        if self.gpu:
+            flags.append("--define=opencl=true")
         if self.debug:
             flags.append("--config=debug")
         if self.address_sanitizer:
@@ -89,7 +101,7 @@ class Variant:
 
 
 def choose_variant(
-    abi: Abi, debug: bool = False, address_sanitizer: bool = False
+    abi: Abi, debug: bool = False, address_sanitizer: bool = False, gpu: bool = False
 ) -> Variant:
     """How a program for an ABI is built here; logs the choice if there is one.
 
@@ -106,7 +118,7 @@ def choose_variant(
             abi.value,
             VARIABLE,
         )
-    return Variant(abi, debug, address_sanitizer, ndk is not None)
+    return Variant(abi, debug, address_sanitizer, ndk is not None, gpu)
 
 
 def build_program(target: str, variant: Variant) -> Path:

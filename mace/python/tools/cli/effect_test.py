@@ -136,6 +136,7 @@ def test_values_that_ask_for_nothing_special_are_not_told(
         assert not any(_check(caplog, options, model=key).values())
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_the_gpu_of_cpu_and_gpu_is_told_with_all_that_is_for_it(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -144,7 +145,9 @@ def test_the_gpu_of_cpu_and_gpu_is_told_with_all_that_is_for_it(
         gpu_perf_hint=GpuHint.LOW,
         gpu_priority_hint=GpuHint.LOW,
         gpu_out_of_range_check=True,
+        tuning=True,
         disable_tuning=True,
+        cl_binary_to_code=True,
         opencl_cache_reuse_policy=0,
     )
     for options in (run, ConvertOptions(cl_binary_to_code=True)):
@@ -168,6 +171,7 @@ def test_the_gpu_of_cpu_and_gpu_is_told_with_all_that_is_for_it(
 @pytest.mark.parametrize(
     "runtime", [item.value for item in Runtime if item is not Runtime.CPU]
 )
+@pytest.mark.usefixtures("release_without_gpu")
 def test_commands_say_the_same_of_a_device_that_is_not_there(
     caplog: pytest.LogCaptureFixture, runtime: str
 ) -> None:
@@ -240,6 +244,7 @@ def test_flags_without_effect_are_told(
         (RunOptions(input_dir=Path()), {}, "--input_dir: needs --output_dir"),
     ],
 )
+@pytest.mark.usefixtures("release_without_gpu")
 def test_refused_in_particular(
     caplog: pytest.LogCaptureFixture, options: _Options, parts: Any, line: str
 ) -> None:

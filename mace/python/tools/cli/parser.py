@@ -278,5 +278,5 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     )
     _add_deployment(parser)
     add_options(parser, CommandOptions)
-    add_old_flag(parser, "tuning")
+    add_old_flag(parser, "tuning", present="run --tuning")
     add_old_flag(parser, "enable_openmp")

@@ -65,7 +65,9 @@ def test_defaults_are_those_of_the_options() -> None:
         ("--gpu_perf_hint=1", {"gpu_perf_hint": GpuHint.LOW}),
         ("--gpu_priority_hint=0", {"gpu_priority_hint": GpuHint.DEFAULT}),
         ("--gpu_out_of_range_check", {"gpu_out_of_range_check": True}),
+        ("--tuning", {"tuning": True}),
         ("--disable_tuning", {"disable_tuning": True}),
+        ("--cl_binary_to_code", {"cl_binary_to_code": True}),
         ("--opencl_cache_reuse_policy=0", {"opencl_cache_reuse_policy": 0}),
         ("--fake_warmup", {"fake_warmup": True}),
         ("--caffe_env=local", {"caffe_env": "local"}),
@@ -169,7 +171,9 @@ def test_benchmark_command_is_run_with_benchmark() -> None:
 
 def test_old_build_flags_are_accepted() -> None:
     argv = ["build", "--config=d.yml", "--tuning", "--enable_openmp=false"]
-    assert len(getattr(parser.parse(argv), NOTES_DEST)) == 2
+    notes = getattr(parser.parse(argv), NOTES_DEST)
+    assert len(notes) == 2
+    assert notes[0] == "--tuning is now written run --tuning"
 
 
 @pytest.mark.parametrize(
@@ -197,6 +201,10 @@ def test_old_build_flags_are_accepted() -> None:
         (["run", "--config=d", "--gpu_perf_hint=max"], ["'max'", "3 (HIGH)"]),
         (["run", "--config=d", "--validate=maybe"], ["'maybe'", "true or false"]),
         (["run", "--config=d", "--caffe_env=vm"], ["'vm'", "docker"]),
+        (
+            ["run", "--config=d", "--tuning", "--disable_tuning"],
+            ["--tuning and --disable_tuning exclude each other"],
+        ),
         (["run", "--config=d", "--layers=:"], ["--layers needs --validate"]),
         (["run", "--config=d", "--layers=1:2:3"], ["'1:2:3'", "START:END"]),
         (["run", "--config=d", "--layers=a"], ["'a'", "START:END"]),

@@ -1,10 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Models delivered as code: their sources and archives."""
+"""Models and binaries delivered as code: their sources and archives."""
 
 from __future__ import annotations
 
 from mace.python.tools.codegen.archive import build_archives
+from mace.python.tools.codegen.binary_code import write_binary_code
 from mace.python.tools.codegen.places import (
     CODEGEN_DIR,
     ModelPlaces,
@@ -25,5 +26,6 @@ __all__ = [
     "check_names",
     "linked_package",
     "model_places",
+    "write_binary_code",
     "write_sources",
 ]

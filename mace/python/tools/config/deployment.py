@@ -64,6 +64,9 @@ _TILE_OF_SWITCH = {
 }
 
 
+_ON_THE_GPU = (
+    f"; on the GPU, `{Precision.FP16_FP32.value}` stores activations in 16 bits, too"
+)
 _EVERYWHERE = Runtime.CPU_GPU.precisions
 _PRECISIONS = "; on the CPU also ".join(
     (
@@ -87,7 +90,8 @@ class _Computation(Section):
     )
     data_type: Annotated[Precision, v.Words(Precision)] = key(
         "Type weights are stored in, then type of computation.",
-        "how weights are stored, and whether operators compute in 16 bits",
+        "how weights are stored, and whether operators compute in 16 bits"
+        + (_ON_THE_GPU if Runtime.GPU.in_release else ""),
         default=Precision.FP16_FP32,
         words={"fp32": Precision.FP32_FP32.value, "bf16": Precision.BF16_BF16.value},
         accepts=_PRECISIONS,
@@ -489,7 +493,11 @@ class ModelConfig(_Computation):
     )
     cl_mem_type: Optional[
         Annotated[words.ClMemoryType, v.Words(words.ClMemoryType)]
-    ] = key("OpenCL memory for activations.", on={Runtime.GPU: "where activations lie"})
+    ] = key(
+        "OpenCL memory for activations; by default the one that suits the device.",
+        on={Runtime.GPU: "where activations are"},
+        hint="cl_mem_type",
+    )
     graph_optimize_options: Optional[v.Many[v.Name]] = key(
         "Passes to run instead of all, besides the indispensable ones.",
         "which passes rewrite the graph",
@@ -651,7 +659,8 @@ class Deployment(Section):
     )
     target_socs: Socs = key(
         "SoCs of the devices to run on.",
-        "the devices of `run`",
+        "the devices of `run`"
+        + ("; `run` tunes the GPU's kernels" if Runtime.GPU.in_release else ""),
         _NOT_OF_CONVERT,
         default=(),
         was={"target_soc": {}},

@@ -40,6 +40,7 @@ def test_every_key_has_a_complete_row() -> None:
                 assert f"| `{old}` | `{key.name}` |" in text
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_what_this_release_does_not_have_is_not_described_as_working() -> None:
     rows = dict(
         re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", reference.markdown(), re.M)

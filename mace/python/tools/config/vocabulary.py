@@ -60,6 +60,11 @@ class Platform(str, enum.Enum):
         return self in (Platform.ONNX, Platform.TENSORFLOW)
 
 
+# The single devices that the library computes on. What is refused, warned of and
+# documented follows from it.
+_IN_RELEASE = frozenset({"cpu"})
+
+
 class Runtime(str, enum.Enum):
     """Device kind (or kinds) a model is converted for."""
 
@@ -88,7 +93,13 @@ class Runtime(str, enum.Enum):
     @property
     def in_release(self) -> bool:
         """Whether the library can run models on it (on one of them)."""
-        return Runtime.CPU in self.devices
+        return any(device.value in _IN_RELEASE for device in self.devices)
+
+    @property
+    def available(self) -> Runtime:
+        """What of it the library has: the CPU, for ``cpu+gpu`` without a GPU."""
+        there = [device for device in self.devices if device.in_release]
+        return there[0] if len(there) == 1 else self
 
     @property
     def is_convertible(self) -> bool:

@@ -21,6 +21,7 @@ from mace.python.tools.codegen import (
     check_names,
     linked_package,
     model_places,
+    write_binary_code,
     write_sources,
 )
 from mace.python.tools.config.deployment import Deployment, ModelConfig
@@ -109,6 +110,8 @@ def convert_deployment(
                 options.address_sanitizer,
             )
     _link_old_name(options.build_dir)
+    if options.cl_binary_to_code:
+        _opencl_as_code(library_dir / "opencl")
     for item in converted:
         _LOG.info(item.result.summary())
     for path in archives:
@@ -118,6 +121,18 @@ def convert_deployment(
         tuple(item.result for item in converted),
         tuple(archives),
     )
+
+
+def _opencl_as_code(folder: Path) -> None:
+    binaries = sorted(folder.glob("*/*.bin"))
+    for path in binaries:
+        _LOG.info("OpenCL binary as code: %s", write_binary_code(path))
+    if not binaries:
+        _LOG.warning(
+            "--cl_binary_to_code: there are no OpenCL binaries in %s yet; run --tuning "
+            "makes them",
+            folder,
+        )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,14 @@ from onnx.reference import ReferenceEvaluator
 
 from mace.python.tools.atomic import OutputError
 from mace.python.tools.bazel import BuildError
+from mace.python.tools.codegen import ModelPlaces
 from mace.python.tools.config.load import load_deployment_text
 from mace.python.tools.convert import convert
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.result import ConvertResult
 from mace.python.tools.errors import MaceError, MissingToolError, UnsupportedError
+from mace.python.tools.export.model_file import read_model_file
 from mace.python.tools.export.testing import read_model
 from mace.python.tools.importers.base import ImportModelError, UnsupportedNodesError
 from mace.python.tools.ir.evaluate import run_graph
@@ -318,6 +321,38 @@ def test_obfuscated_model_keeps_only_the_names_of_its_border(place: _Place) -> N
         assert name not in content
     graph = read_model(content, model.data_path.read_bytes())
     assert [graph.inputs[0].name, graph.outputs[0].name] == ["x", "y"]
+
+
+def test_the_model_file_has_the_hints_for_the_gpu(place: _Place) -> None:
+    keys = {
+        "data_type": "fp16_fp32",
+        "limit_opencl_kernel_completion": 1,
+        "cl_mem_type": "buffer",
+    }
+    net = _model(
+        "net", "m.onnx", runtime="cpu_gpu", opencl_queue_window_size=16, **keys
+    )
+    result = place.convert(net).models[0]
+    hints = read_model_file(ModelPlaces(result.graph_path, result.data_path)).hints
+    assert hints["runtime"] == "cpu+gpu"
+    assert hints["data_type"] == "fp16_fp32"
+    assert hints["limit_opencl_kernel_time"] is True
+    assert hints["opencl_queue_window_size"] == 16
+    assert hints["cl_mem_type"] == "buffer"
+
+
+def test_opencl_binaries_of_earlier_runs_become_code(
+    place: _Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    net = _model("net", "m.onnx", runtime="gpu")
+    with caplog.at_level(logging.WARNING):
+        place.convert(net, cl_binary_to_code=True)
+    assert "there are no OpenCL binaries in" in caplog.text
+    binary = place.build / "lib/opencl/arm64-v8a/lib_compiled_opencl_kernel.MI6.x.bin"
+    binary.parent.mkdir(parents=True)
+    binary.write_bytes(b"\x01\x02")
+    place.convert(net, cl_binary_to_code=True)
+    assert "0x01, 0x02," in binary.with_name(f"{binary.name}.cc").read_text()
 
 
 def test_code_needs_bazel_before_any_work(

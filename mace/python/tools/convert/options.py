@@ -59,7 +59,8 @@ class ConvertOptions(CommandOptions):
     )
     cl_binary_to_code: bool = flag(
         False,
-        "also write OpenCL binaries as C++ code",
+        "also write the compiled kernels and tuned parameters of OpenCL that `run` "
+        "has copied as C++ code",
         group=_CONVERSION,
         on={Runtime.GPU: "the code that is written"},
     )

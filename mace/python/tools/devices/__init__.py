@@ -17,6 +17,7 @@ from mace.python.tools.devices.device import (
     DeviceUnsuitedError,
 )
 from mace.python.tools.devices.discover import (
+    ALL_SOCS,
     DeviceQuery,
     Devices,
     FoundDevice,
@@ -32,6 +33,7 @@ from mace.python.tools.devices.postmortem import trouble_of, write_log
 from mace.python.tools.devices.survey import EMULATOR
 
 __all__ = [
+    "ALL_SOCS",
     "EMULATOR",
     "NO_SPACE",
     "SCRATCH",

@@ -36,7 +36,7 @@ from mace.python.tools.errors import MaceError
 _LOG = logging.getLogger(__name__)
 
 # In target_socs.
-ALL, RANDOM = "all", "random"
+ALL_SOCS, RANDOM = "all", "random"
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ class _Search:
             if set(query.abis) <= set(trouble.abis):
                 return trouble.error
         asked = "programs for " + ", ".join(abi.value for abi in query.abis)
-        if query.socs and ALL not in query.socs and RANDOM not in query.socs:
+        if query.socs and ALL_SOCS not in query.socs and RANDOM not in query.socs:
             asked += f" on SoC {', '.join(query.socs)} (target_socs)"
         if query.wanted:
             asked += f" among {', '.join(query.wanted)} (--devices_to_run)"
@@ -274,7 +274,7 @@ def _rank(item: FoundDevice, wanted: Set[str]) -> tuple[bool, bool]:
 
 def _has_soc(properties: DeviceProperties, query: DeviceQuery) -> bool:
     socs = set(query.socs) - {RANDOM}
-    if not socs or ALL in socs or not properties.soc_names:
+    if not socs or ALL_SOCS in socs or not properties.soc_names:
         return True
     return bool(socs & set(properties.soc_names))
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -14,12 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from typing import Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 Version = Tuple[int, ...]
 
 # Every program can print its version in this time; a broken one may hang.
 _TIME_LIMIT_S = 10
+# Names the OpenCL library; the runtime reads it, too (mace/runtimes/opencl).
+OPENCL_LIBRARY = "MACE_OPENCL_LIBRARY"
 _VERSION = re.compile(r"\d+(?:\.\d+)+|\d+")
 
 
@@ -93,6 +96,16 @@ class Computer:
     def path(self, absolute: str) -> Path:
         """A path of the system."""
         return self.system / absolute.lstrip("/")
+
+    def opencl(self) -> Dict[str, Any]:
+        """What opencl_devices.py prints; a problem if it or a driver crashes."""
+        module = f"{__package__}.opencl_devices"
+        output = self.output([sys.executable, "-m", module]) or ""
+        lines = [line for line in output.splitlines() if line.startswith("{")]
+        if not lines:
+            return {"problem": "a driver crashes when it is asked for its devices"}
+        found: Dict[str, Any] = json.loads(lines[-1])
+        return found
 
     @property
     def in_venv(self) -> bool:

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional
 
 import pytest
 
@@ -60,7 +60,7 @@ FILES = (
     "/usr/arm-linux-gnueabi/include/c++",
     "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.asan-x86_64.a",
     "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.fuzzer-x86_64.a",
-    "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
+    "/usr/include/CL/cl.h",
     "/etc/OpenCL/vendors/pocl.icd",
     "/usr/sbin/sshd",
 )
@@ -71,10 +71,14 @@ class FakeComputer(Computer):
 
     installed: Dict[str, Version]
     modules: bool = True
+    cl: Dict[str, Any]
 
     @property
     def in_venv(self) -> bool:
         return False
+
+    def opencl(self) -> Dict[str, Any]:
+        return self.cl
 
     def has_module(self, name: str) -> bool:
         return self.modules
@@ -89,6 +93,15 @@ def write_program(path: Path, output: str, status: int = 0) -> None:
     lines = "\n".join(f"echo '{line}'" for line in output.splitlines())
     path.write_text(f"#!/bin/sh\n{lines}\nexit {status}\n", encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def opencl(*versions: str) -> Dict[str, Any]:
+    """A computer's OpenCL, with a device of each version."""
+    devices = [{"platform": "P", "device": "GPU", "version": v} for v in versions]
+    return {"library": "libOpenCL.so.1", "devices": devices}
+
+
+_NO_LOADER = {"problem": "libOpenCL.so.1: cannot open shared object file: No such file"}
 
 
 @pytest.fixture
@@ -117,6 +130,7 @@ def computer(tmp_path: Path) -> FakeComputer:
     ]
     # Newer than every minimum.
     object.__setattr__(made, "installed", dict.fromkeys(names, (9999,)))
+    object.__setattr__(made, "cl", opencl("OpenCL 3.0 CUDA"))
     return made
 
 
@@ -260,6 +274,7 @@ def test_wrong_ndk_folder_is_named(computer: FakeComputer, tmp_path: Path) -> No
 def test_bare_computer_lists_every_piece_once(tmp_path: Path) -> None:
     bare = FakeComputer(command.ROOT, {"PATH": ""}, tmp_path, (3, 9, 0))
     object.__setattr__(bare, "installed", {})
+    object.__setattr__(bare, "cl", _NO_LOADER)
     found = diagnose("run", bare)
     names = [finding.requirement.name for finding in found.findings]
     assert len(names) == len(set(names))
@@ -351,6 +366,69 @@ def test_the_chosen_bazel_is_looked_at(computer: FakeComputer, tmp_path: Path) -
     object.__setattr__(computer, "variables", {**computer.variables, **computer_bazel})
     found = diagnose("build", computer)
     assert [problem.found.text for problem in found.problems] == ["8.1.0 is too new"]
+
+
+@pytest.mark.parametrize(
+    ("cl", "variable", "missing", "text"),
+    [
+        (_NO_LOADER, "", ["OpenCL loader", "OpenCL device"], ""),
+        (
+            {"problem": "a driver crashes"},
+            "",
+            ["OpenCL loader", "OpenCL device"],
+            "a driver crashes",
+        ),
+        (
+            _NO_LOADER,
+            "/own/lib.so",
+            ["OpenCL loader", "OpenCL device"],
+            "MACE_OPENCL_LIBRARY=/own/lib.so: ",
+        ),
+        (opencl(), "", ["OpenCL device"], "no device; drivers installed: pocl"),
+        (opencl("OpenCL 1.1 x"), "", ["OpenCL device"], "too old: GPU (OpenCL 1.1)"),
+        (opencl("OpenCL 1.1", "OpenCL 1.2"), "", [], "GPU (OpenCL 1.2)"),
+    ],
+)
+def test_a_gpu_needs_a_device_of_opencl(
+    computer: FakeComputer,
+    cl: Dict[str, Any],
+    variable: str,
+    missing: List[str],
+    text: str,
+) -> None:
+    object.__setattr__(computer, "cl", cl)
+    set_variables = {**computer.variables, "MACE_OPENCL_LIBRARY": variable}
+    object.__setattr__(computer, "variables", set_variables)
+    found = diagnose("gpu", computer)
+    assert problems(found) == missing
+    assert any(text in finding.found.text for finding in found.findings)
+    if missing:
+        assert "the driver of the GPU's vendor" in found.remedies[-1]
+    # Nothing else needs one, besides the tests.
+    assert diagnose("run", computer).ready
+
+
+def test_headers_of_opencl_are_looked_for(computer: FakeComputer) -> None:
+    computer.path("/usr/include/CL/cl.h").unlink()
+    assert problems(diagnose("gpu", computer)) == ["OpenCL headers"]
+
+
+def test_the_devices_of_this_computer() -> None:
+    found = Computer(command.ROOT).opencl()
+    if "problem" in found:
+        assert "OpenCL" in found["problem"]
+        pytest.skip("no OpenCL loader")
+    for device in found["devices"]:
+        assert device["device"]
+        assert device["platform"]
+        assert device["version"].startswith("OpenCL ")
+
+
+def test_a_library_that_is_none_is_a_problem(tmp_path: Path) -> None:
+    library = tmp_path / "libOpenCL.so"
+    library.write_text("no library")
+    variables = {**os.environ, "MACE_OPENCL_LIBRARY": str(library)}
+    assert "libOpenCL.so" in Computer(command.ROOT, variables).opencl()["problem"]
 
 
 def test_every_package_of_the_distribution_has_a_probe() -> None:

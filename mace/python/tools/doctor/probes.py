@@ -12,6 +12,7 @@ from typing import Callable
 from mace.python.tools.android_ndk import VARIABLE, AndroidNdkError, find_ndk
 from mace.python.tools.bazel_command import bazel_command
 from mace.python.tools.doctor.computer import (
+    OPENCL_LIBRARY,
     Computer,
     Version,
     at_least,
@@ -20,6 +21,7 @@ from mace.python.tools.doctor.computer import (
 )
 
 BAZEL_MINIMUM = (4, 2)
+OPENCL_MINIMUM = (1, 2)
 BAZEL_BELOW = (8,)  # Bazel 8 reads no WORKSPACE file
 
 
@@ -148,11 +150,37 @@ def set_ndk(computer: Computer) -> Found:
     return Found(found.good and bool(computer.variables.get(VARIABLE)), found.text)
 
 
+def opencl_loader(computer: Computer) -> Found:
+    """The library that finds OpenCL drivers, or the one that the user names."""
+    found = computer.opencl()
+    if "problem" in found:
+        # Nothing to say if there is just no such file.
+        absent = "cannot open shared object file" in found["problem"]
+        named = computer.variable(OPENCL_LIBRARY)
+        if named:
+            return Found(False, f"{OPENCL_LIBRARY}={named}: {found['problem']}")
+        return Found(False, "" if absent else found["problem"])
+    return Found(True, found["library"])
+
+
 def opencl_driver(computer: Computer) -> Found:
-    """A driver that the OpenCL loader will find."""
+    """The devices that OpenCL has, at least one of a version that will do."""
+    devices = computer.opencl().get("devices", [])
+    # The rest of the version is the driver's own.
+    texts = [
+        f"{item['device']} ({' '.join(item['version'].split()[:2])})"
+        for item in devices
+    ]
+    if any(at_least(parse_version(d["version"]), OPENCL_MINIMUM) for d in devices):
+        return Found(True, ", ".join(texts))
+    if texts:
+        return Found(False, f"too old: {', '.join(texts)}")
     vendors = computer.path("/etc/OpenCL/vendors")
     drivers = sorted(vendors.glob("*.icd")) if vendors.is_dir() else []
-    return Found(bool(drivers), ", ".join(driver.stem for driver in drivers))
+    if drivers:
+        names = ", ".join(driver.stem for driver in drivers)
+        return Found(False, f"no device; drivers installed: {names}")
+    return Found(False)
 
 
 def package(name: str, minimum: Version) -> Probe:

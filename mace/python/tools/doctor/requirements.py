@@ -26,6 +26,7 @@ _PYTHON = "Python packages"
 _BUILD = "Build"
 _ARM = "ARM Linux"
 _DEVICES = "Devices"
+_GPU = "GPU"
 _LLVM = "19"
 
 
@@ -106,7 +107,9 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     "nlohmann-json3-dev": (
         _file("nlohmann-json", _BUILD, "/usr/include/nlohmann/json.hpp"),
     ),
-    "opencl-headers": (_file("OpenCL headers", _BUILD, "/usr/include/CL/cl.h"),),
+    "opencl-headers": (_file("OpenCL headers", _GPU, "/usr/include/CL/cl.h"),),
+    "ocl-icd-libopencl1": (_Piece("OpenCL loader", _GPU, probes.opencl_loader),),
+    "pocl-opencl-icd": (_file("PoCL", _GPU, "/etc/OpenCL/vendors/pocl.icd"),),
     "python3-yaml": (_Piece("yaml of /usr/bin/python3", _BUILD, probes.build_python),),
     "clang-format-19": (_llvm("clang-format"),),
     "clang-tidy-19": (_llvm("clang-tidy"),),
@@ -167,7 +170,7 @@ _SPARED: Dict[str, Mapping[str, Probe]] = {
     "g++-aarch64-linux-gnu": {"phone": probes.set_ndk},
     "g++-arm-linux-gnueabihf": {"phone": probes.set_ndk},
 }
-_GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _ARM, _DEVICES)
+_GROUPS = ("Python", _PYTHON, "Convert", _BUILD, _GPU, _ARM, _DEVICES)
 
 
 def _installed(package: Listed) -> Iterator[Requirement]:
@@ -209,26 +212,14 @@ def _others() -> Tuple[Requirement, ...]:
             probes.ndk,
         ),
         Requirement(
-            "OpenCL loader",
-            _DEVICES,
-            "any",
-            (),
-            install + "ocl-icd-libopencl1",
-            existing(
-                "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
-                "/usr/lib/aarch64-linux-gnu/libOpenCL.so.1",
-                "/usr/lib64/libOpenCL.so.1",
-            ),
-            "run on a GPU",
-        ),
-        Requirement(
-            "OpenCL driver",
-            _DEVICES,
-            "any",
-            (),
-            install + "pocl-opencl-icd",
+            "OpenCL device",
+            _GPU,
+            ">= 1.2",
+            ("gpu",),
+            "install the driver of the GPU's vendor; or, to try without a GPU: "
+            + install
+            + "pocl-opencl-icd",
             probes.opencl_driver,
-            "run on a GPU",
         ),
         Requirement(
             "docker",

@@ -75,6 +75,7 @@ def test_json_tells_the_same(project: Project) -> None:
             assert op["estimated_us"] > 0 and op["measured_us"] > 0
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_a_device_that_is_not_there_is_left_out_and_says_why(project: Project) -> None:
     deployment = project.deployment(runtime="cpu+gpu")
     project.convert(deployment)
@@ -92,6 +93,7 @@ def test_a_model_that_is_not_converted(project: Project) -> None:
         _explain(project, project.deployment())
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_a_runtime_that_is_not_there_is_refused_as_by_run(project: Project) -> None:
     deployment = project.deployment(runtime="gpu")
     messages = []

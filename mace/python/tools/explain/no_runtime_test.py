@@ -23,6 +23,11 @@ def _stderr(*command: str | Path) -> str:
     return done.stderr
 
 
+def _lacks(device: Runtime) -> str:
+    """The words; what is there after them depends on how the library was built."""
+    return no_runtime(device).partition(";")[0]
+
+
 # The library runs HTP by the name HTA.
 @pytest.mark.parametrize("device", [r for r in _ABSENT if r is not Runtime.HTP])
 def test_the_library_says_it(project: Project, mace_run: Path, device: Runtime) -> None:
@@ -38,7 +43,7 @@ def test_the_library_says_it(project: Project, mace_run: Path, device: Runtime) 
         "--output_shape=1,6,5,8",
         f"--runtime={device.value}",
     )
-    assert error.rstrip().endswith(no_runtime(device))
+    assert f"{_lacks(device)}; it has: CPU" in error
 
 
 @pytest.mark.parametrize("device", _ABSENT)
@@ -46,7 +51,7 @@ def test_the_build_script_says_it(device: Runtime) -> None:
     script = _ROOT / "tools" / "build-standalone-lib.sh"
     for wish in (device.value, f"cpu,{device.value}"):
         error = _stderr("bash", script, "-runtimes", wish, "-check")
-        assert error.rstrip().endswith(f"-runtimes {wish}: {no_runtime(device)}")
+        assert f"-runtimes {wish}: {_lacks(device)}; it has: CPU" in error
 
 
 def test_the_build_script_names_what_it_does_not_know() -> None:

@@ -14,15 +14,17 @@ from pathlib import Path
 
 from rich.console import Console
 
+from mace.python.tools.android_ndk import VARIABLE, find_ndk
 from mace.python.tools.atomic import check_writable
-from mace.python.tools.config.deployment import Deployment
+from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
-from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.config.vocabulary import Abi, Runtime
 from mace.python.tools.devices import DeviceQuery, close_all, find_devices
 from mace.python.tools.report.results import ModelRun, RunReport
 from mace.python.tools.run import summary
 from mace.python.tools.run.device_runs import Job, run_on_devices, silent_runs
-from mace.python.tools.run.model_run import PreparedModel, prepare_model
+from mace.python.tools.run.model_run import PreparedModel, joint_runtime, prepare_model
+from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.program import find_program
 from mace.python.tools.terminal import make_console
@@ -65,12 +67,12 @@ def run_deployment(
         check_writable(_report_dir(deployment, options))
     if options.output_dir is not None:
         check_writable(options.output_dir)
+    runtimes = {name: _runtimes(m) for name, m in deployment.models.items()}
     if options.validate:
-        check_writable(_log_dir(deployment, options) / Runtime.CPU.value)
-    # The only existing runtime; `check_effects` has reported others that were
-    # requested.
-    runtimes = {name: {"": Runtime.CPU} for name in deployment.models}
-    done = run_models(deployment, options, console, runtimes)
+        for of_model in runtimes.values():
+            log_dir = _log_dir(deployment, options) / joint_runtime(of_model).value
+            check_writable(log_dir)
+    done = run_models(deployment, options, console, runtimes, tunes=True)
     runs = done.runs
     if options.report:
         runs = [
@@ -85,11 +87,21 @@ def run_deployment(
     return report
 
 
+def _runtimes(model: ModelConfig) -> Mapping[str, Runtime]:
+    """By subgraph, what of its runtime the library has; `check_effects` has reported
+    the rest.
+    """
+    found = {part.name or "": part.runtime.available for part in model.subgraphs}
+    first, *others = set(found.values())
+    return found if others else {"": first}
+
+
 def run_models(
     deployment: Deployment,
     options: RunOptions,
     console: Console,
     runtimes: Mapping[str, Mapping[str, Runtime]],
+    tunes: bool = False,
 ) -> DeploymentRuns:
     """Runs every model on every device that the deployment means.
 
@@ -97,6 +109,8 @@ def run_models(
         console: where the output of `mace_run` and comparisons are printed.
         runtimes: by model and subgraph, which devices `mace_run` is asked for; one
             entry is for the whole model.
+        tunes: whether to tune the GPU's kernels and copy its files, if the deployment
+            or the options ask for that.
 
     Raises:
         MaceError: as `run_deployment` does.
@@ -109,13 +123,37 @@ def run_models(
         }
         jobs = [Job(model, runtimes[name]) for name, model in models.items()]
         abis = dict.fromkeys(abi for item in devices.found for abi in item.abis)
-        programs = {abi: find_program(abi, options, deployment) for abi in abis}
+        programs = {
+            abi: find_program(abi, options, deployment, _with_gpu(abi, runtimes))
+            for abi in abis
+        }
         log_dir = options.build_dir / deployment.library_name / "run" / "logs"
-        runs = run_on_devices(devices.found, jobs, programs, log_dir, options, console)
+        opencl = OpenclFiles.of(deployment, options, tunes)
+        runs = run_on_devices(
+            devices.found, jobs, programs, log_dir, options, opencl, console
+        )
     finally:
         close_all(devices)
     runs += silent_runs(devices.silent, jobs)
     return DeploymentRuns(models, runs)
+
+
+def _with_gpu(abi: Abi, runtimes: Mapping[str, Mapping[str, Runtime]]) -> bool:
+    """Whether `mace_run` has to have the GPU runtime."""
+    wanted = {
+        runtime for of_model in runtimes.values() for runtime in of_model.values()
+    }
+    if not Runtime.GPU.in_release or not uses_gpu(wanted):
+        return False
+    if Runtime.GPU in wanted or not abi.is_android or find_ndk() is not None:
+        return True
+    _LOG.warning(
+        "%s: without an NDK (%s), mace_run is linked statically and cannot load the "
+        "OpenCL driver; models for cpu+gpu run on the CPU",
+        abi.value,
+        VARIABLE,
+    )
+    return False
 
 
 def _query(deployment: Deployment, options: RunOptions) -> DeviceQuery:

@@ -251,6 +251,7 @@ def test_an_accuracy_script(project: Project) -> None:
     assert report.runs[0].accuracy == {str(script): "[(2, 6, 5, 8), (1, 6, 5, 8)]"}
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_what_cannot_be_run_is_said_at_once(project: Project) -> None:
     deployment = project.deployment(names=("m", "n"), runtime="gpu")
     with pytest.raises(UnsupportedError) as caught:
@@ -259,6 +260,7 @@ def test_what_cannot_be_run_is_said_at_once(project: Project) -> None:
     assert "models.n.runtime: the library has no GPU" in str(caught.value)
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_cpu_and_gpu_runs_on_the_cpu_and_says_so(
     project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -27,7 +27,14 @@ from mace.python.tools.errors import MaceError
 from mace.python.tools.report.results import ModelRun
 from mace.python.tools.run import summary
 from mace.python.tools.run.invocation import PROGRAM
-from mace.python.tools.run.model_run import Place, PreparedModel, run_model, with_log
+from mace.python.tools.run.model_run import (
+    Place,
+    PreparedModel,
+    joint_runtime,
+    run_model,
+    with_log,
+)
+from mace.python.tools.run.opencl_files import OpenclFiles, uses_gpu
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.terminal import Meter, print_text, show_progress
 
@@ -41,8 +48,8 @@ class Job:
 
     @property
     def runtime(self) -> Runtime:
-        """The runtime of the model, or of its first subgraph."""
-        return next(iter(self.runtimes.values()))
+        """The runtime of the model."""
+        return joint_runtime(self.runtimes)
 
 
 @dataclass(frozen=True)
@@ -53,11 +60,16 @@ class _Plan:
     programs: Mapping[Abi, Path]
     log_dir: Path
     options: RunOptions
+    opencl: OpenclFiles
     console: Console
     # Held while a text is printed on the console.
     printing: threading.Lock
     # Whether there are several devices or ABIs.
     several: bool
+
+    @property
+    def gpu_jobs(self) -> list[Job]:
+        return [job for job in self.jobs if uses_gpu(job.runtimes.values())]
 
 
 def run_on_devices(
@@ -66,6 +78,7 @@ def run_on_devices(
     programs: Mapping[Abi, Path],
     log_dir: Path,
     options: RunOptions,
+    opencl: OpenclFiles,
     console: Console,
 ) -> list[ModelRun]:
     """Runs every job on every device, for each of its ABIs.
@@ -74,6 +87,7 @@ def run_on_devices(
 
     Args:
         programs: `mace_run` for each ABI of a device.
+        opencl: the files of the jobs that are for the GPU.
 
     Raises:
         MaceError: the request is wrong, and there is only one device and ABI;
@@ -84,6 +98,7 @@ def run_on_devices(
         programs=programs,
         log_dir=log_dir,
         options=options,
+        opencl=opencl,
         console=console,
         printing=threading.Lock(),
         several=sum(len(item.abis) for item in found) > 1,
@@ -123,6 +138,8 @@ def _device_runs(item: FoundDevice, plan: _Plan, meter: Meter) -> list[ModelRun]
                 _show(run, plan)
                 runs.append(run)
                 meter.done(name)
+                if not lost and plan.gpu_jobs and job is plan.gpu_jobs[-1]:
+                    plan.opencl.collect(device, item.properties, abi)
     except DeviceStoppedError:
         raise
     except DeviceError as error:
@@ -136,7 +153,8 @@ def _attempt(
     item: FoundDevice, abi: Abi, job: Job, plan: _Plan
 ) -> tuple[ModelRun, str]:
     """Runs once; also returns why the device cannot be used again, or None."""
-    place = Place(item.device, item.properties, abi, job.runtimes, plan.log_dir)
+    opencl = plan.opencl.store(abi) if job in plan.gpu_jobs else None
+    place = Place(item.device, item.properties, abi, job.runtimes, plan.log_dir, opencl)
     options = plan.options
     if plan.several and options.output_dir is not None:
         folder = re.sub(r"[^0-9A-Za-z.+-]", "_", f"{place.properties.name}_{abi.value}")
@@ -153,6 +171,8 @@ def _attempt(
         # This also checks whether a device that was lost is back.
         item.device.prepare()
         item.device.push(plan.programs[abi], PROGRAM)
+        if opencl and job is plan.gpu_jobs[0]:
+            plan.opencl.begin(item.device, abi)
         return run_model(job.model, place, options, show), ""
     except DeviceStoppedError:
         raise

@@ -30,6 +30,7 @@ from mace.python.tools.devices.memory import MemorySample
 from mace.python.tools.errors import MaceError
 from mace.python.tools.export.model_file import ModelFile
 from mace.python.tools.run.inputs import element_type
+from mace.python.tools.run.opencl_files import OpenclStore
 from mace.python.tools.run.options import RunOptions
 
 Array = npt.NDArray[Any]
@@ -67,6 +68,7 @@ class Request:
         runtimes: by subgraph; one entry is for the whole model.
         inputs: with the array each is fed.
         benchmark: print and report operator statistics.
+        opencl: where the GPU's files are; None if no subgraph is for the GPU.
         check_weights: refuse weights whose checksum is not the model's. Costs
             reading them; once is enough for files that stay where they are.
     """
@@ -75,6 +77,7 @@ class Request:
     runtimes: Mapping[str, Runtime]
     inputs: Sequence[tuple[Port, Array]]
     outputs: Sequence[Port]
+    opencl: OpenclStore | None = None
     benchmark: bool = False
     measure_peak: bool = False
     out_of_range_check: bool = True
@@ -119,13 +122,15 @@ def run_on_device(device: Device, request: Request, options: RunOptions) -> Answ
     with tempfile.TemporaryDirectory(prefix="mace_run_") as local:
         try:
             _push_inputs(device, request, Path(local), exchange)
+            if request.opencl:
+                device.make_folder(request.opencl.folder)
             result = device.run(
                 [
                     f"./{PROGRAM}",
                     *(f"--{flag}={path}" for flag, (_, path) in files.items()),
                     *_arguments(request, options, exchange),
                 ],
-                env=_environment(options),
+                env=_environment(request, options),
                 time_limit_s=options.time_limit,
                 watch_memory_s=options.watch_memory,
             )
@@ -209,6 +214,8 @@ def _arguments(
         f"--out_of_range_check={str(request.out_of_range_check).lower()}",
         f"--check_weights={str(request.check_weights).lower()}",
     ]
+    if request.opencl:
+        arguments += _gpu_flags(options)
     if options.fake_warmup:
         arguments.append("--fake_warmup")
     if request.benchmark:
@@ -216,6 +223,15 @@ def _arguments(
     if request.measure_peak:
         arguments.append("--measure_peak")
     return arguments
+
+
+def _gpu_flags(options: RunOptions) -> list[str]:
+    return [
+        f"--gpu_perf_hint={int(options.gpu_perf_hint)}",
+        f"--gpu_priority_hint={int(options.gpu_priority_hint)}",
+        f"--opencl_cache_reuse_policy={options.opencl_cache_reuse_policy}",
+        f"--gpu_out_of_range_check={str(options.gpu_out_of_range_check).lower()}",
+    ]
 
 
 def _port_flags(side: str, ports: Sequence[Port]) -> list[str]:
@@ -228,8 +244,10 @@ def _port_flags(side: str, ports: Sequence[Port]) -> list[str]:
     ]
 
 
-def _environment(options: RunOptions) -> dict[str, str]:
+def _environment(request: Request, options: RunOptions) -> dict[str, str]:
     env = sanitizer_environment() if options.address_sanitizer else {}
+    if request.opencl:
+        env.update(request.opencl.environment)
     if options.runtime_failure_ratio > 0:
         env["MACE_RUNTIME_FAILURE_RATIO"] = str(options.runtime_failure_ratio)
     return env

@@ -30,6 +30,7 @@ from mace.python.tools.report.results import LayerComparison, ModelRun, Times
 from mace.python.tools.run import checking, samples
 from mace.python.tools.run.inputs import SEED, make_inputs
 from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
+from mace.python.tools.run.opencl_files import OpenclStore
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.run.stale_conversion import check_current
 
@@ -64,6 +65,7 @@ class Place:
     Attributes:
         runtimes: by subgraph; one entry is for the whole model.
         log_dir: where the logs of failed runs go.
+        opencl: where the GPU's files are; None if no subgraph is for the GPU.
     """
 
     device: Device
@@ -71,11 +73,23 @@ class Place:
     abi: Abi
     runtimes: Mapping[str, Runtime]
     log_dir: Path
+    opencl: OpenclStore | None = None
 
     @property
     def runtime(self) -> Runtime:
-        """The runtime of the model, or of its first subgraph."""
-        return next(iter(self.runtimes.values()))
+        """The runtime of the model."""
+        return joint_runtime(self.runtimes)
+
+
+def joint_runtime(runtimes: Mapping[str, Runtime]) -> Runtime:
+    """The runtime that stands for those of all subgraphs; else that of the first."""
+    devices = {device for item in runtimes.values() for device in item.devices}
+    first = next(iter(runtimes.values()))
+    return (
+        first
+        if set(first.devices) == devices
+        else next((item for item in Runtime if set(item.devices) == devices), first)
+    )
 
 
 def prepare_model(
@@ -138,7 +152,9 @@ def run_model(
         RunnerError: the program refuses the model or a flag.
     """
     run = ModelRun(model.config.name, place.abi, place.properties.name, place.runtime)
-    runner = samples.SampleRunner(place.device, model.file, place.runtimes, options)
+    runner = samples.SampleRunner(
+        place.device, model.file, place.runtimes, options, place.opencl
+    )
     if options.input_dir is not None:
         assert options.output_dir is not None
         samples.run_folder(
@@ -170,7 +186,7 @@ def _starts(
     """Starts the program as often as requested; returns all figures and the last
     answer.
     """
-    request = _request(model, place.runtimes, options)
+    request = _request(model, place, options)
     times: list[Times] = []
     memory: list[MemorySample] = []
     answer = Answer("", {})
@@ -240,12 +256,11 @@ def _log_path(model: str, place: Place, suffix: str) -> Path:
     return place.log_dir / (re.sub(r"[^0-9A-Za-z.+-]", "_", name) + suffix)
 
 
-def _request(
-    model: PreparedModel, runtimes: Mapping[str, Runtime], options: RunOptions
-) -> Request:
+def _request(model: PreparedModel, place: Place, options: RunOptions) -> Request:
     return Request(
         model=model.file,
-        runtimes=runtimes,
+        runtimes=place.runtimes,
+        opencl=place.opencl,
         inputs=_input_ports(model),
         outputs=[_output_port(model, tensor) for tensor in model.file.outputs],
         benchmark=options.benchmark,
@@ -359,9 +374,12 @@ def _fetch_layers(
     place: Place,
     options: RunOptions,
 ) -> Answer:
+    # The kernels of a model with other outputs are not those to tune.
+    opencl = place.opencl and dataclasses.replace(place.opencl, tuning=False)
     request = Request(
         model=model.file,
         runtimes=place.runtimes,
+        opencl=opencl,
         inputs=_input_ports(model),
         outputs=[layer.port for layer in layers],
         # The purpose may be to find a layer with NaN.

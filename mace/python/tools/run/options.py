@@ -263,17 +263,30 @@ class RunOptions(CommandOptions):
     )
     gpu_out_of_range_check: bool = flag(
         False,
-        "check kernels for accesses out of range",
+        "fail at the first operator whose result has NaN or Inf; slow",
         group=_GPU,
         on=_ON_GPU,
         was=("check_gpu_out_of_memory",),
     )
+    tuning: bool = flag(
+        False,
+        "tune kernels for the device and copy the result to "
+        "<build_dir>/<library_name>/opencl; without it, if the file names target_socs",
+        group=_GPU,
+        on=_ON_GPU,
+    )
     disable_tuning: bool = flag(
         False, "do not tune kernels for the device", group=_GPU, on=_ON_GPU
     )
+    cl_binary_to_code: bool = flag(
+        False,
+        "also write the copied compiled kernels and tuned parameters as C++ code",
+        group=_GPU,
+        on=_ON_GPU,
+    )
     opencl_cache_reuse_policy: int = flag(
         1,
-        "reuse compiled kernels of an earlier run",
+        "1: reuse compiled kernels of an earlier run, 0: compile again (default 1)",
         flags.integer(0, 1),
         group=_GPU,
         metavar="0|1",
@@ -348,6 +361,8 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     if options.layers is not None and not options.validate:
         raise UsageError("--layers needs --validate: there is nothing to compare with")
     check_device_file(options.device_yml)
+    if options.tuning and options.disable_tuning:
+        raise UsageError("--tuning and --disable_tuning exclude each other")
     if options.input_dir is not None and not options.input_dir.is_dir():
         raise UsageError(f"--input_dir={options.input_dir}: no such folder")
     implied = options.report or options.report_dir is not None

@@ -38,18 +38,23 @@ _SOURCE_SUFFIXES = {".cc", ".h", ".bzl", ".bazel", ".proto", ".yaml"}
 
 
 def find_program(
-    abi: Abi, options: RunOptions, deployment: Deployment | None = None
+    abi: Abi,
+    options: RunOptions,
+    deployment: Deployment | None = None,
+    gpu: bool = False,
 ) -> Path:
     """The path of `mace_run` for an ABI, built if it is missing or outdated.
 
     Args:
         deployment: whose models are part of the program, if they are code.
+        gpu: with the GPU runtime.
 
     Raises:
+        UnsupportedError: there is no such program.
         MissingToolError: it must be built and there is no Bazel.
         BuildError: building it failed.
     """
-    variant = choose_variant(abi, options.debug_mode, options.address_sanitizer)
+    variant = choose_variant(abi, options.debug_mode, options.address_sanitizer, gpu)
     target, folder, newest = _TARGET, options.build_dir, _newest_source()
     if deployment and deployment.model_graph_format is ModelFormat.CODE:
         package = linked_package(deployment)

@@ -105,6 +105,27 @@ def test_each_abi_has_its_configuration(
     assert {word for word in words if word.startswith("--config")} == configs
 
 
+def test_a_program_for_gpus_can_load_a_driver(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _bazel(tools)
+    monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    options = RunOptions(build_dir=tmp_path)
+    for abi in (Abi.HOST, Abi.ARM64):
+        program = find_program(abi, options, gpu=True)
+        assert program == tmp_path / "bin" / f"{abi.value}-gpu" / "mace_run"
+    words = (tools / "log").read_text().split()
+    assert "--define=opencl=true" in words
+    assert "--config=static" not in words
+    with pytest.raises(UnsupportedError, match="set ANDROID_NDK_HOME to an Android"):
+        find_program(Abi.ARM64_V8A, options, gpu=True)
+    monkeypatch.setenv("ANDROID_NDK_HOME", str(_ndk(tmp_path / "ndk", "25.2.1")))
+    program = find_program(Abi.ARM64_V8A, options, gpu=True)
+    assert program == tmp_path / "bin" / "arm64-v8a-ndk-gpu" / "mace_run"
+    find_program(Abi.ARM64_V8A, options)
+    assert "opencl" not in (tools / "log").read_text().splitlines()[-1]
+
+
 def _ndk(folder: Path, revision: str) -> Path:
     programs = folder / "toolchains/llvm/prebuilt/linux-x86_64/bin"
     programs.mkdir(parents=True)

@@ -23,6 +23,7 @@ from mace.python.tools.export.model_file import ModelFile, TensorInfo
 from mace.python.tools.fetch import fetch_file
 from mace.python.tools.run.inputs import InputDataError, element_type
 from mace.python.tools.run.invocation import Answer, Port, Request, run_on_device
+from mace.python.tools.run.opencl_files import OpenclStore
 from mace.python.tools.run.options import RunOptions
 from mace.python.tools.validate.accuracy import run_accuracy_script
 
@@ -38,7 +39,7 @@ class SampleRunner:
     """Runs a model repeatedly on one device.
 
     Args:
-        runtimes: where on the device it runs, see `Request`.
+        runtimes, opencl: where on the device it runs, see `Request`.
     """
 
     def __init__(
@@ -47,8 +48,10 @@ class SampleRunner:
         model_file: ModelFile,
         runtimes: Mapping[str, Runtime],
         options: RunOptions,
+        opencl: OpenclStore | None = None,
     ) -> None:
         self._device = device
+        self._opencl = opencl
         self._model = model_file
         self._runtimes = runtimes
         self._options = options
@@ -84,6 +87,7 @@ class SampleRunner:
                 )
                 for t in self._model.outputs
             ],
+            opencl=self._opencl,
             check_weights=check_weights,
         )
         answer: Answer = run_on_device(self._device, request, self._options)

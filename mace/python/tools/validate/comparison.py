@@ -84,11 +84,16 @@ def similarity_threshold(
     """The least similarity that passes on a device.
 
     Args:
-        runtime: the device's.
+        runtime: where the model ran; of several devices, the least of all.
         configured: what the deployment file says.
         quantized: whether the model computes in 8 bits.
         rounded: whether operands are rounded to 16 bits, or weights to 8.
     """
+    if len(runtime.devices) > 1:
+        return min(
+            similarity_threshold(device, configured, quantized, rounded)
+            for device in runtime.devices
+        )
     if runtime in configured:
         return configured[runtime]
     least = _DEFAULTS[runtime]

@@ -1,0 +1,257 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs for the GPU, with a stand-in for a `mace_run` that has a GPU runtime.
+
+The stand-in notes its arguments and MACE_ variables, leaves the files that such a
+program leaves, and runs the model on the CPU.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from mace.python.tools.config.vocabulary import Abi, Runtime
+from mace.python.tools.devices import DeviceProperties, HostDevice
+from mace.python.tools.report.results import RunReport
+from mace.python.tools.run.deployment_run import _with_gpu, run_models
+from mace.python.tools.run.opencl_files import _FILES, OpenclFiles, uses_gpu
+from mace.python.tools.run.options import GpuHint, RunOptions
+from mace.python.tools.run.testing.project import Project
+
+_ROOT = Path(__file__).resolve().parents[4]
+
+_GPU = Runtime.GPU
+
+_STAND_IN = """\
+#!/bin/bash
+printf '%s\\n' "$@" "$(tail -1 "$0")" > '{record}'
+env | grep ^MACE_ >> '{record}'
+store=$MACE_INTERNAL_STORAGE_PATH
+if [[ -n $store && -z '{writes_nothing}' ]]; then
+  printf kernel >> "$store/mace_cl_compiled_program.bin"
+  if [[ $MACE_TUNING == 1 ]]; then
+    printf parameter >> "$store/mace_cl_tuned_parameter.bin"
+  fi
+fi
+for word; do
+  case $word in
+    --runtime=*) set -- "$@" --runtime=cpu ;;
+    *) set -- "$@" "$word" ;;
+  esac
+  shift
+done
+exec '{mace_run}' "$@"
+"""
+
+
+def _install(project: Project, mace_run: Path, writes_nothing: str = "") -> Path:
+    """Puts it in place of both programs; returns where it notes its request."""
+    record = project.folder / "request"
+    text = _STAND_IN.format(
+        record=record, mace_run=mace_run, writes_nothing=writes_nothing
+    )
+    for variant in ("host", "host-gpu"):
+        program = project.build_dir / "bin" / variant / "mace_run"
+        program.parent.mkdir(exist_ok=True)
+        program.unlink(missing_ok=True)
+        program.write_text(text + f"# {variant}\n")
+        program.chmod(0o755)
+    return record
+
+
+@pytest.fixture
+def record(project: Project, mace_run: Path, release_with_gpu: None) -> Path:
+    return _install(project, mace_run)
+
+
+def _run(
+    project: Project, runtime: str = "gpu", socs: str = "", **options: Any
+) -> RunReport:
+    deployment = project.deployment(runtime=runtime)
+    if socs:
+        deployment = deployment.model_copy(update={"target_socs": (socs,)})
+    project.convert(deployment)
+    return project.run(deployment, **options)
+
+
+def test_mace_run_is_asked_for_the_gpu(project: Project, record: Path) -> None:
+    report = _run(
+        project,
+        gpu_perf_hint=GpuHint.LOW,
+        gpu_priority_hint=GpuHint.NORMAL,
+        opencl_cache_reuse_policy=0,
+        gpu_out_of_range_check=True,
+        validate=True,
+    )
+    assert report.runs[0].failure == ""
+    assert report.runs[0].runtime is Runtime.GPU
+    asked = record.read_text().splitlines()
+    for line in (
+        "--runtime=gpu",
+        "--gpu_perf_hint=1",
+        "--gpu_priority_hint=2",
+        "--opencl_cache_reuse_policy=0",
+        "--gpu_out_of_range_check=true",
+        "MACE_INTERNAL_STORAGE_PATH=opencl/lib/host",
+        "MACE_TUNING=0",
+        "# host-gpu",
+    ):
+        assert line in asked
+    assert (project.build_dir / "lib" / "model" / "gpu" / "log.csv").is_file()
+    # Only a deployment for certain SoCs is tuned and copied.
+    assert not (project.build_dir / "lib" / "opencl").exists()
+
+
+def test_cpu_and_gpu_asks_for_both(project: Project, record: Path) -> None:
+    report = _run(project, "cpu+gpu")
+    assert report.runs[0].runtime is Runtime.CPU_GPU
+    assert "--runtime=cpu+gpu" in record.read_text().splitlines()
+
+
+def test_the_cpu_is_asked_for_nothing_of_the_gpu(
+    project: Project, record: Path
+) -> None:
+    _run(project, "cpu")
+    asked = record.read_text()
+    assert "# host\n" in asked
+    assert "gpu" not in asked and "opencl" not in asked
+    assert "MACE_TUNING" not in asked
+
+
+@pytest.mark.parametrize("by", ["target_socs", "--tuning"])
+def test_tuned_files_are_copied(project: Project, record: Path, by: str) -> None:
+    for _ in range(2):
+        # The second run has no files of the first in its folder.
+        if by == "target_socs":
+            _run(project, socs="sdm845")
+        else:
+            _run(project, tuning=True)
+        assert "MACE_TUNING=1" in record.read_text().splitlines()
+        folder = project.build_dir / "lib" / "opencl" / "host"
+        found = {path.name: path.read_text() for path in folder.iterdir()}
+        assert found == {
+            "lib_compiled_opencl_kernel.host.bin": "kernel",
+            "lib_tuned_opencl_parameter.host.bin": "parameter",
+        }
+
+
+def test_copied_files_become_code(project: Project, record: Path) -> None:
+    assert record.parent.is_dir()
+    _run(project, socs="sdm845", cl_binary_to_code=True)
+    folder = project.build_dir / "lib" / "opencl" / "host"
+    assert {path.name for path in folder.glob("*.cc")} == {
+        "lib_compiled_opencl_kernel.host.bin.cc",
+        "lib_tuned_opencl_parameter.host.bin.cc",
+    }
+
+
+def test_without_tuning_kernels_are_copied_alone(
+    project: Project, record: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        _run(project, socs="sdm845", disable_tuning=True)
+    assert "MACE_TUNING=0" in record.read_text().splitlines()
+    folder = project.build_dir / "lib" / "opencl" / "host"
+    assert [path.name for path in folder.iterdir()] == [
+        "lib_compiled_opencl_kernel.host.bin"
+    ]
+    assert not caplog.records
+
+
+def test_what_only_explains_a_model_tunes_nothing(
+    project: Project, record: Path
+) -> None:
+    deployment = project.deployment(runtime="gpu")
+    deployment = deployment.model_copy(update={"target_socs": ("sdm845",)})
+    project.convert(deployment)
+    options = RunOptions(build_dir=project.build_dir)
+    run_models(deployment, options, Console(file=io.StringIO()), {"m": {"": _GPU}})
+    assert "MACE_TUNING=0" in record.read_text().splitlines()
+    assert not (project.build_dir / "lib" / "opencl").exists()
+
+
+def test_files_that_are_not_there_are_told(
+    project: Project,
+    mace_run: Path,
+    record: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert record == _install(project, mace_run, writes_nothing="yes")
+    with caplog.at_level(logging.WARNING):
+        report = _run(project, tuning=True)
+    assert report.runs[0].failure == ""
+    assert (
+        "host (host): mace_run has written no compiled OpenCL kernel and no tuned "
+        "OpenCL parameter"
+    ) in caplog.text
+
+
+def test_names_have_the_device_and_its_soc(tmp_path: Path) -> None:
+    device = HostDevice(tmp_path / "device")
+    deployment_files = OpenclFiles("net", tmp_path / "opencl", True, True, False)
+    folder = tmp_path / "device" / deployment_files.store(Abi.ARM64_V8A).folder
+    folder.mkdir(parents=True)
+    for name in _FILES:
+        (folder / name).write_text(name)
+    properties = DeviceProperties("Mi Note 3/x", "serial", (), soc="sdm660")
+    deployment_files.collect(device, properties, Abi.ARM64_V8A)
+    found = sorted(p.name for p in (tmp_path / "opencl" / "arm64-v8a").iterdir())
+    assert found == [
+        "net_compiled_opencl_kernel.MiNote3_x.sdm660.bin",
+        "net_tuned_opencl_parameter.MiNote3_x.sdm660.bin",
+    ]
+    nothing = dataclasses.replace(
+        deployment_files, collects=False, target=tmp_path / "other"
+    )
+    nothing.collect(device, properties, Abi.ARM64_V8A)
+    nothing.begin(device, Abi.ARM64_V8A)
+    assert not (tmp_path / "other").exists() and folder.is_dir()
+    deployment_files.begin(device, Abi.ARM64_V8A)
+    assert not folder.exists()
+
+
+def test_all_socs_are_no_certain_ones(project: Project) -> None:
+    for socs, expected in (
+        ((), False),
+        (("all",), False),
+        (("sdm845",), True),
+        (("sdm845", "kirin970"), True),
+    ):
+        deployment = project.deployment().model_copy(update={"target_socs": socs})
+        assert OpenclFiles.of(deployment, RunOptions(), True).collects is expected
+        assert not OpenclFiles.of(deployment, RunOptions(), False).tuning
+
+
+def test_a_model_is_for_the_gpu_if_a_part_is() -> None:
+    assert uses_gpu([Runtime.CPU, Runtime.CPU_GPU])
+    assert not uses_gpu([Runtime.CPU])
+
+
+def test_the_runtime_names_its_files_so() -> None:
+    header = _ROOT / "mace" / "runtimes" / "opencl_options" / "opencl_options.h"
+    names = re.findall(r'Name\[\] = "(.*)";', header.read_text("utf-8"))
+    assert set(names) == set(_FILES)
+
+
+def test_phones_without_an_ndk_use_the_cpu_where_they_may(
+    release_with_gpu: None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.delenv("ANDROID_NDK_HOME", raising=False)
+    both = {"m": {"": Runtime.CPU_GPU}}
+    assert _with_gpu(Abi.HOST, both)
+    assert not caplog.records
+    assert not _with_gpu(Abi.ARM64_V8A, both)
+    assert "models for cpu+gpu run on the CPU" in caplog.text
+    # Building the program says that it cannot be.
+    assert _with_gpu(Abi.ARM64_V8A, {**both, "n": {"": Runtime.GPU}})
+    assert not _with_gpu(Abi.HOST, {"m": {"": Runtime.CPU}})

@@ -1,0 +1,223 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/opencl_options/opencl_options.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "mace/core/base/logging.h"
+#include "mace/core/base/status.h"
+#include "mace/runtimes/opencl_options/file_storage.h"
+
+namespace mace {
+
+struct OpenclContextAccess {
+  static void Read(const OpenclContext &context, OpenclOptions *options) {
+    options->storage_path = context.storage_path_;
+    options->cache_full_path = context.cache_full_path_;
+    options->cache_reuse_policy = context.cache_reuse_policy_;
+    options->binary_paths = context.binary_paths_;
+    options->binary = context.binary_;
+    options->parameter_path = context.parameter_path_;
+    options->parameter = context.parameter_;
+  }
+};
+
+namespace {
+
+struct ProcessSettings {
+  std::mutex mutex;
+  std::shared_ptr<KVStorageFactory> storage;
+  std::vector<std::string> binary_paths;
+};
+
+// Never destroyed: engines of other threads may outlive static objects.
+ProcessSettings &Process() {
+  static auto *settings = new ProcessSettings;
+  return *settings;
+}
+
+// Empty if it is not set.
+std::string FromEnvironment(const char *variable) {
+  const char *value = std::getenv(variable);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// -1 if it is not set, or if the value is none of 0 to `most`.
+int NumberFromEnvironment(const char *variable, int most) {
+  const std::string text = FromEnvironment(variable);
+  if (text.empty()) return -1;
+  char *end = nullptr;
+  errno = 0;
+  const long value = std::strtol(text.c_str(), &end, 10);  // NOLINT
+  if (*end == '\0' && errno == 0 && value >= 0 && value <= most) {
+    return static_cast<int>(value);
+  }
+  LOG(WARNING) << variable << "=" << text
+               << " has no effect; give a number from 0 to " << most;
+  return -1;
+}
+
+constexpr int kMostMilliseconds = 10000;
+constexpr int kMostCommands = 1000000;
+
+std::string InFolder(const std::string &folder, const char *name) {
+  if (folder.empty()) return std::string();
+  return folder.back() == '/' ? folder + name : folder + "/" + name;
+}
+
+std::unique_ptr<KVStorage> Loaded(std::unique_ptr<KVStorage> storage) {
+  storage->Load();
+  return storage;
+}
+
+// From bytes, or else from the first of the files that can be read.
+std::unique_ptr<KVStorage> OpenShipped(const char *what,
+                                       const std::vector<unsigned char> &bytes,
+                                       const std::vector<std::string> &paths) {
+  const auto parsed = [what](const std::vector<unsigned char> &contents,
+                             const std::string &origin) {
+    Result<KVTable> table = ParseTable(contents.data(), contents.size());
+    if (table.ok()) return CreateMemoryStorage(std::move(table.value()));
+    LOG(WARNING) << what << " are not used: " << origin << " "
+                 << StatusMessage(table.status());
+    return CreateMemoryStorage({});
+  };
+  if (!bytes.empty()) return parsed(bytes, "the array in memory");
+  std::string problems;
+  for (const std::string &path : paths) {
+    if (path.empty()) continue;
+    Result<std::vector<unsigned char>> contents = ReadWholeFile(path);
+    if (contents.ok()) return parsed(contents.value(), "file '" + path + "'");
+    problems += (problems.empty() ? "" : "; ");
+    problems += StatusMessage(contents.status());
+  }
+  if (!problems.empty()) LOG(WARNING) << what << " are not used: " << problems;
+  return CreateMemoryStorage({});
+}
+
+}  // namespace
+
+namespace opencl {
+
+void SetProcessStorage(std::shared_ptr<KVStorageFactory> factory) {
+  ProcessSettings &process = Process();
+  const std::lock_guard<std::mutex> lock(process.mutex);
+  process.storage = std::move(factory);
+}
+
+void SetProcessBinaryPaths(const std::vector<std::string> &paths) {
+  ProcessSettings &process = Process();
+  const std::lock_guard<std::mutex> lock(process.mutex);
+  process.binary_paths = paths;
+}
+
+}  // namespace opencl
+
+std::shared_ptr<GPUContext> MakeGpuContext(const mace_gpu &gpu) {
+  const auto text = [](const char *path) {
+    return path == nullptr ? "" : path;
+  };
+  GPUContextBuilder builder;
+  builder.SetStoragePath(text(gpu.storage_path))
+      .SetOpenCLCacheFullPath(text(gpu.cache_full_path))
+      .SetOpenCLBinaryPaths({text(gpu.binary_path)})
+      .SetOpenCLBinary(static_cast<const unsigned char *>(gpu.binary),
+                       gpu.binary_size)
+      .SetOpenCLParameterPath(text(gpu.parameter_path))
+      .SetOpenCLParameter(static_cast<const unsigned char *>(gpu.parameter),
+                          gpu.parameter_size);
+  if (gpu.reuse_none != 0) {
+    builder.SetOpenCLCacheReusePolicy(OpenCLCacheReusePolicy::REUSE_NONE);
+  }
+  return builder.Finalize();
+}
+
+OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
+  OpenclOptions result;
+  result.context = options.gpu_context;
+  if (result.context != nullptr) {
+    OpenclContextAccess::Read(*result.context, &result);
+  }
+  {
+    ProcessSettings &process = Process();
+    const std::lock_guard<std::mutex> lock(process.mutex);
+    if (result.storage_path.empty()) result.storage_factory = process.storage;
+    if (result.binary.empty() && result.binary_paths.empty()) {
+      result.binary_paths = process.binary_paths;
+    }
+  }
+  if (result.storage_path.empty() && result.storage_factory == nullptr) {
+    result.storage_path = FromEnvironment("MACE_INTERNAL_STORAGE_PATH");
+  }
+  if (result.cache_full_path.empty()) {
+    result.cache_full_path = InFolder(result.storage_path, kKernelCacheName);
+  }
+  result.tuned_parameter_path = FromEnvironment("MACE_RUN_PARAMETER_PATH");
+  if (result.tuned_parameter_path.empty()) {
+    result.tuned_parameter_path =
+        InFolder(result.storage_path, kTunedParameterName);
+  }
+  result.out_of_range_check = options.check_numerics;
+  result.perf_hint = options.gpu_perf_hint;
+  result.priority_hint = options.gpu_priority_hint;
+  result.profiling = NumberFromEnvironment("MACE_OPENCL_PROFILING", 1) == 1;
+  result.tuning = NumberFromEnvironment("MACE_TUNING", 1) == 1;
+  return WithModelHints(std::move(result), DeploymentHints());
+}
+
+OpenclOptions WithModelHints(OpenclOptions options,
+                             const DeploymentHints &hints) {
+  options.limit_kernel_time =
+      NumberFromEnvironment("MACE_LIMIT_OPENCL_KERNEL_TIME", kMostMilliseconds);
+  if (options.limit_kernel_time < 0) {
+    options.limit_kernel_time = hints.limit_opencl_kernel_time ? 1 : 0;
+  }
+  options.queue_window_size =
+      NumberFromEnvironment("MACE_OPENCL_QUEUE_WINDOW_SIZE", kMostCommands);
+  if (options.queue_window_size < 0) {
+    options.queue_window_size =
+        static_cast<int>(hints.opencl_queue_window_size);
+  }
+  return options;
+}
+
+std::unique_ptr<KVStorage> OpenKernelCache(const OpenclOptions &options) {
+  std::unique_ptr<KVStorage> storage;
+  if (!options.cache_full_path.empty()) {
+    storage = opencl::CreateFileStorage(options.cache_full_path);
+  } else if (options.storage_factory != nullptr) {
+    storage = options.storage_factory->CreateStorage(kKernelCacheName);
+  }
+  if (storage == nullptr) return CreateMemoryStorage({});
+  if (options.cache_reuse_policy == OpenCLCacheReusePolicy::REUSE_NONE) {
+    return storage;
+  }
+  return Loaded(std::move(storage));
+}
+
+std::unique_ptr<KVStorage> OpenTunedParameters(const OpenclOptions &options) {
+  std::unique_ptr<KVStorage> storage;
+  if (!options.tuned_parameter_path.empty()) {
+    storage = opencl::CreateFileStorage(options.tuned_parameter_path);
+  } else if (options.storage_factory != nullptr) {
+    storage = options.storage_factory->CreateStorage(kTunedParameterName);
+  }
+  if (storage == nullptr) return CreateMemoryStorage({});
+  return Loaded(std::move(storage));
+}
+
+std::unique_ptr<KVStorage> OpenShippedKernels(const OpenclOptions &options) {
+  return OpenShipped("precompiled OpenCL kernels", options.binary,
+                     options.binary_paths);
+}
+
+std::unique_ptr<KVStorage> OpenShippedParameters(const OpenclOptions &options) {
+  return OpenShipped("tuned OpenCL parameters", options.parameter,
+                     {options.parameter_path});
+}
+
+}  // namespace mace
