@@ -29,13 +29,20 @@
 
 // TAKE(input, begin, end) of the input that has position `at` of the axis.
 #define FIND_1(at) TAKE(at, in0, begins.x, begins.y)
-#define FIND_2(at) if (at >= begins.y) TAKE(at, in1, begins.y, begins.z) else FIND_1(at)
-#define FIND_3(at) if (at >= begins.z) TAKE(at, in2, begins.z, begins.w) else FIND_2(at)
-#define FIND_4(at) if (at >= begins.w) TAKE(at, in3, begins.w, begins2.x) else FIND_3(at)
-#define FIND_5(at) if (at >= begins2.x) TAKE(at, in4, begins2.x, begins2.y) else FIND_4(at)
-#define FIND_6(at) if (at >= begins2.y) TAKE(at, in5, begins2.y, begins2.z) else FIND_5(at)
-#define FIND_7(at) if (at >= begins2.z) TAKE(at, in6, begins2.z, begins2.w) else FIND_6(at)
-#define FIND_8(at) if (at >= begins2.w) TAKE(at, in7, begins2.w, end) else FIND_7(at)
+#define FIND_2(at) \
+  if (at >= begins.y) TAKE(at, in1, begins.y, begins.z) else FIND_1(at)
+#define FIND_3(at) \
+  if (at >= begins.z) TAKE(at, in2, begins.z, begins.w) else FIND_2(at)
+#define FIND_4(at) \
+  if (at >= begins.w) TAKE(at, in3, begins.w, begins2.x) else FIND_3(at)
+#define FIND_5(at) \
+  if (at >= begins2.x) TAKE(at, in4, begins2.x, begins2.y) else FIND_4(at)
+#define FIND_6(at) \
+  if (at >= begins2.y) TAKE(at, in5, begins2.y, begins2.z) else FIND_5(at)
+#define FIND_7(at) \
+  if (at >= begins2.z) TAKE(at, in6, begins2.z, begins2.w) else FIND_6(at)
+#define FIND_8(at) \
+  if (at >= begins2.w) TAKE(at, in7, begins2.w, end) else FIND_7(at)
 #define FIND(at) COUNTED(FIND)(at)
 
 __kernel void join(COUNTED(INPUTS), OUT(output), const int items,

@@ -66,6 +66,43 @@ TEST(ConcatTest, JoinsAlongEveryAxis) {
   }
 }
 
+// More than one launch of a GPU, which may begin within a block of channels.
+TEST(ConcatTest, ManyInputs) {
+  const std::vector<int64_t> odd = {3, 1, 2, 1, 1, 4, 1, 1, 1, 5,
+                                    8, 1, 1, 1, 1, 1, 2, 1, 3};
+  const std::vector<int64_t> whole(17, 4);
+  for (const auto &lengths : {odd, whole}) {
+    for (const size_t axis : {0, 1, 2}) {
+      OpCase op_case("Concat");
+      op_case.Int("axis", static_cast<int64_t>(axis));
+      Shape output = {2, 3, 5};
+      output[axis] = 0;
+      int64_t begin = 0;
+      // The value of an element says where it is in the output.
+      const auto value_at = [](const Index &index) {
+        return static_cast<float>((index[0] * 70 + index[1]) * 70 + index[2]);
+      };
+      for (const int64_t length : lengths) {
+        Shape part = {2, 3, 5};
+        part[axis] = length;
+        output[axis] += length;
+        std::vector<float> values;
+        ForEachIndex(part, [&](Index index) {
+          index[axis] += begin;
+          values.push_back(value_at(index));
+        });
+        begin += length;
+        op_case.Input(Value::Floats(part, values));
+      }
+      std::vector<float> expected;
+      ForEachIndex(output,
+                   [&](Index index) { expected.push_back(value_at(index)); });
+      SCOPED_TRACE(output.ToString());
+      ExpectValue(op_case, Value::Floats(output, expected));
+    }
+  }
+}
+
 TEST(ConcatTest, KnownShapesAndFloats) {
   ExpectValue(OpCase("Concat")
                   .Known(Value::Ints({1}, {7}))

@@ -38,14 +38,15 @@ float4 first_lanes(float4 v, int lanes) {
 }
 
 #ifdef KERNEL_matmul
-// An item computes ROWS rows, 1 or 4, of a block of columns. Where there are few
-// of them, SLICES items do so, each for a part of K, in work groups of (WIDTH,
-// 1, SLICES).
+// An item computes ROWS rows, 1 or 4, of a block of columns. Where there are
+// few of them, SLICES items do so, each for a part of K, in work groups of
+// (WIDTH, 1, SLICES).
 //
 // Items: (blocks of N, M / ROWS, batches * SLICES).
 
 #if SLICES > 1
-#define MATMUL_ATTRIBUTES __attribute__((reqd_work_group_size(WIDTH, 1, SLICES)))
+#define MATMUL_ATTRIBUTES \
+  __attribute__((reqd_work_group_size(WIDTH, 1, SLICES)))
 #else
 #define MATMUL_ATTRIBUTES
 #endif
@@ -135,9 +136,10 @@ __kernel MATMUL_ATTRIBUTES void matmul(IN(a), IN(b), OUT(output), SIZES_ARG) {
 
 #ifdef KERNEL_matmul_tiled
 // A work group of GROUP * GROUP items computes a tile of SIDE * SIDE elements,
-// SIDE = GROUP * 4 * REPEATS. An item has REPEATS * 4 rows and REPEATS blocks of
-// columns, GROUP blocks apart: then neighbours read neighbours in local memory.
-// The operands pass through local memory DEPTH of K at a time, as [DEPTH][SIDE].
+// SIDE = GROUP * 4 * REPEATS. An item has REPEATS * 4 rows and REPEATS blocks
+// of columns, GROUP blocks apart: then neighbours read neighbours in local
+// memory. The operands pass through local memory DEPTH of K at a time, as
+// [DEPTH][SIDE].
 //
 // Where there are few tiles, SLICES such groups are one work group, to hide the
 // time that reads take: each sums a part of K, and the first one adds the sums.

@@ -81,14 +81,14 @@ struct Product {
 //
 // The larger a tile, the less is read; but every compute unit needs several
 // groups, to have something to do while one of them waits. These numbers of
-// groups were the best ones on an H200, for products of 128 to 4096 rows.
+// groups were the best ones on an H200, for products of 16 to 4096 rows.
 const Tiling *ChooseTiling(const GpuTraits &gpu, const Product &product) {
   static constexpr struct {
     Tiling tiling;
     double groups;  // at least, per compute unit
     int64_t k;      // at least
   } kChoices[] = {
-      {{16, 2, 1}, 1.5, 0}, {{8, 2, 1}, 4, 0}, {{8, 1, 1}, 8, 0},
+      {{16, 2, 1}, 0.9, 0}, {{8, 2, 1}, 1.8, 0}, {{8, 1, 1}, 4, 0},
       {{8, 1, 4}, 0, 64},   {{8, 1, 1}, 0, 0},
   };
   constexpr int64_t kDepth = 16;  // DEPTH in matmul.cl

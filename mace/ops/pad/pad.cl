@@ -4,8 +4,8 @@
 #include "mace/kernels/opencl/values.clh"
 
 // The units of the output are counted along up to RANK axes, innermost first; a
-// unit is a block where the macro BLOCKS is set, or else an element. MODE_<name>
-// is a value of the enumeration mode (pad.op.yaml).
+// unit is a block where the macro BLOCKS is set, or else an element.
+// MODE_<name> is a value of the enumeration mode (pad.op.yaml).
 //
 //   sizes   of the output
 //   befores units of padding before the input

@@ -58,6 +58,40 @@ TEST(SplitTest, CutsAlongEveryAxis) {
   }
 }
 
+// More than one launch of a GPU.
+TEST(SplitTest, ManyOutputs) {
+  Random random(18);
+  const std::vector<int64_t> odd = {3, 1, 2, 1, 1, 4, 9, 1, 2};
+  const std::vector<int64_t> whole = {4, 4, 8, 4, 4};
+  for (const auto &sizes : {odd, whole}) {
+    for (const size_t axis : {0, 1, 2}) {
+      Shape shape = {2, 3, 5};
+      shape[axis] = 24;
+      const Value x = random.Floats(shape);
+      const std::vector<float> v = x.floats();
+      std::vector<Value> expected;
+      int64_t begin = 0;
+      for (const int64_t size : sizes) {
+        Shape part = shape;
+        part[axis] = size;
+        std::vector<float> values;
+        ForEachIndex(part, [&](Index index) {
+          index[axis] += begin;
+          values.push_back(v[Flat(shape, index)]);
+        });
+        expected.push_back(Value::Floats(part, values));
+        begin += size;
+      }
+      SCOPED_TRACE(shape.ToString());
+      ExpectValues(OpCase("Split", sizes.size())
+                       .Input(x)
+                       .Int("axis", static_cast<int64_t>(axis))
+                       .Ints("sizes", sizes),
+                   expected);
+    }
+  }
+}
+
 TEST(SplitTest, Errors) {
   const Value x = Value::Floats({2, 5}, std::vector<float>(10));
   const auto bad = [&x](std::vector<int64_t> sizes, int64_t axis,
