@@ -47,9 +47,7 @@ std::string AttributeOf(const AttributeValue &attribute) {
 
 // Every computed value is an input of the model, all others are constants.
 // `wrap`: operators that copy floats are before and after the operator.
-ModelBuilder ModelOf(const OpCase &op_case,
-                     const OpResult &wanted,
-                     bool wrap) {
+ModelBuilder ModelOf(const OpCase &op_case, const OpResult &wanted, bool wrap) {
   ModelBuilder model;
   std::vector<std::string> inputs;
   for (const CaseInput &input : op_case.inputs) {
@@ -118,8 +116,7 @@ OpResult RunModel(const OpCase &op_case,
   OpResult result = wanted;
   result.outputs.clear();
   core_test::MakeOptions options;
-  EXPECT_EQ(options.config.SetRuntimeTypes(
-                {runtime, RuntimeType::RT_CPU}),
+  EXPECT_EQ(options.config.SetRuntimeTypes({runtime, RuntimeType::RT_CPU}),
             MaceStatus::MACE_SUCCESS);
   ModelBuilder model = ModelOf(op_case, wanted, wrap);
   if (!data_type.empty()) model.DataTypes(data_type);
@@ -156,8 +153,8 @@ OpResult RunModel(const OpCase &op_case,
     if (op.operator_name == op_case.def.name) *placement = op;
   }
   for (const DeviceRefusal &refusal : all.left_out) {
-    ADD_FAILURE() << op_case.def.type << ": the device failed: "
-                  << refusal.reason;
+    ADD_FAILURE() << op_case.def.type
+                  << ": the device failed: " << refusal.reason;
   }
   return result;
 }

@@ -34,10 +34,6 @@ using op_test::Value;
 // is between two kernels are rounded, by 2^-11 each.
 constexpr double kHalfError = 4e-3;
 
-// Of another order of sums, and of functions that may err by a few units in the
-// last place.
-constexpr double kFloatError = 2e-5;
-
 struct TypeCount {
   int on_gpu = 0;
   std::map<std::string, int> refusals;  // reason -> cases
@@ -45,10 +41,9 @@ struct TypeCount {
 
 std::map<std::string, TypeCount> g_counts;
 
-void ExpectClose(const OpResult &actual,
-                 const OpResult &wanted,
-                 double error_limit,
-                 const std::string &name) {
+void ExpectCloseInHalf(const OpResult &actual,
+                       const OpResult &wanted,
+                       const std::string &name) {
   ASSERT_EQ(actual.outputs.size(), wanted.outputs.size()) << name;
   for (size_t i = 0; i < wanted.outputs.size(); ++i) {
     const Value &w = wanted.outputs[i];
@@ -70,7 +65,7 @@ void ExpectClose(const OpResult &actual,
       worst = std::isnan(error) ? error : std::fmax(worst, error);
       if (std::isnan(error)) break;
     }
-    EXPECT_LE(worst, error_limit * largest + 1e-6) << name << ", output " << i;
+    EXPECT_LE(worst, kHalfError * largest + 1e-6) << name << ", output " << i;
   }
 }
 
@@ -84,48 +79,49 @@ OpCase WithInputsInHalf(OpCase op_case) {
   return op_case;
 }
 
-OpResult RunOnGpu(const OpCase &op_case) {
+std::vector<OpResult> RunOnGpu(const OpCase &op_case) {
   OpResult direct = op_test::RunOp(op_case);
   // A model in 16 bits has inputs of floats, which the engine stores.
   const bool in_float = op_case.hints.precision == Precision::kFloat32;
   // Nobody can say how much room the results of such a run would need.
   const bool has_results = direct.outputs.size() == op_case.outputs;
-  if (!in_float || !has_results || !IsOk(direct.status)) return direct;
+  if (!in_float || !has_results || !IsOk(direct.status)) return {direct};
   const OpCase in_half = WithInputsInHalf(op_case);
   const OpResult direct_in_half = op_test::RunOp(in_half);
-  OpResult result;
+  std::vector<OpResult> results;
   const struct {
     const char *storage;
     const char *data_type;
     bool wrap;
   } runs[] = {
-      {"image", "fp16_fp32", true}, {"buffer", "fp16_fp32", true},
-      {"image", "", true},          {"buffer", "", true},
-      {"buffer", "", false},
+      {"image", "fp16_fp32", true},   {"buffer", "fp16_fp32", true},
+      {"image", "fp32_fp32", true},   {"buffer", "fp32_fp32", true},
+      {"buffer", "fp32_fp32", false},
   };
   for (const auto &[storage, data_type, wrap] : runs) {
     setenv("MACE_OPENCL_STORAGE", storage, 1);
     OperatorPlacement placement;
     placement.device = DeviceType::CPU;
-    const bool half = data_type[0] != '\0';
-    result = case_models::RunModel(half ? in_half : op_case, direct,
-                                   RuntimeType::RT_OPENCL, data_type, wrap,
-                                   &placement);
+    const bool half = std::string(data_type) == "fp16_fp32";
+    const OpResult result = case_models::RunModel(
+        half ? in_half : op_case, direct, RuntimeType::RT_OPENCL, data_type,
+        wrap, &placement);
     TypeCount &count = g_counts[op_case.def.type];
     if (placement.device != DeviceType::GPU) {
       const std::string reason =
           placement.refusals.empty() ? "" : placement.refusals.back().reason;
       ++count.refusals[reason];
-      return direct;
+      return {direct};
     }
     ++count.on_gpu;
-    if (!IsOk(result.status)) return result;
-    ExpectClose(result, half ? direct_in_half : direct,
-                half ? kHalfError : kFloatError,
-                op_case.def.type + (half ? " in half, " : " in float, ") +
-                    storage + (wrap ? "" : ", dense"));
+    if (!half) {
+      results.push_back(result);
+    } else if (IsOk(result.status)) {
+      ExpectCloseInHalf(result, direct_in_half,
+                        op_case.def.type + " in half, " + storage);
+    }
   }
-  return result;
+  return results;
 }
 
 class EveryCase final : public test_opencl::OnTestDriver {

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "mace/core/base/precision.h"
@@ -22,19 +23,19 @@ using op_test::OpResult;
 
 int g_on_device = 0;
 
-OpResult RunOnSecondDevice(const OpCase &op_case) {
+std::vector<OpResult> RunOnSecondDevice(const OpCase &op_case) {
   OpResult direct = op_test::RunOp(op_case);
   // A model in 16 bits has inputs of floats, which the engine stores.
   const bool in_float = op_case.hints.precision == Precision::kFloat32;
   // Nobody can say how much room the results of such a run would need.
   const bool has_results = direct.outputs.size() == op_case.outputs;
-  if (!in_float || !has_results) return direct;
+  if (!in_float || !has_results) return {direct};
   OperatorPlacement placement;
   placement.device = DeviceType::CPU;
-  OpResult result =
-      case_models::RunModel(op_case, direct, RuntimeType::RT_APU, "", false, &placement);
+  OpResult result = case_models::RunModel(op_case, direct, RuntimeType::RT_APU,
+                                          "", false, &placement);
   g_on_device += placement.device == DeviceType::APU;
-  return result;
+  return {result};
 }
 
 class EveryCase final : public ::testing::Environment {

@@ -140,7 +140,7 @@ TEST(Conv2DTypesTest, Bf16ArithmeticRoundsItsInput) {
   const float third = 1.0f / 3.0f;
   const Value x = Value::Floats({1, 1, 2, 1}, {third, 1.0f});
   const Value f = Value::Floats({1, 1, 1, 1}, {1.0f});
-  const OpCase op_case = OpCase("Conv2D").Input(x).PackedPairs(f);
+  const OpCase op_case = OpCase("Conv2D").Input(x).PackedPairs(f).OnCpuOnly();
   for (const op_test::IsaResult &result : op_test::RunEverywhere(op_case)) {
     ASSERT_TRUE(IsOk(result.result.status));
     const float rounded =

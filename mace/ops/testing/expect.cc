@@ -57,15 +57,22 @@ void ExpectSameInBands(const OpCase &op_case,
   ExpectSame(first, RunOp(op_case, options), OptionsText(options));
 }
 
-OpResult (*g_run_case)(const OpCase &) = nullptr;
+std::vector<OpResult> (*g_run_case)(const OpCase &) = nullptr;
 
 }  // namespace
 
-void RunCasesBy(OpResult (*run)(const OpCase &op_case)) { g_run_case = run; }
+void RunCasesBy(std::vector<OpResult> (*run)(const OpCase &op_case)) {
+  g_run_case = run;
+}
 
 std::vector<IsaResult> RunEverywhere(const OpCase &op_case) {
-  if (g_run_case != nullptr) return {{BestCpuIsa(), g_run_case(op_case)}};
   std::vector<IsaResult> results;
+  if (g_run_case != nullptr && !op_case.on_cpu_only) {
+    for (OpResult &result : g_run_case(op_case)) {
+      results.push_back({BestCpuIsa(), std::move(result)});
+    }
+    return results;
+  }
   for (const CpuIsa isa : AvailableIsas()) {
     RunOptions options;
     options.isa = isa;

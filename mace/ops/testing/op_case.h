@@ -135,6 +135,12 @@ struct OpCase {
     return *this;
   }
 
+  // The case is about arithmetic that only the CPU has.
+  OpCase &OnCpuOnly() {
+    on_cpu_only = true;
+    return *this;
+  }
+
   OpCase &Int(const char *name, int64_t value);
   OpCase &Float(const char *name, float value);
   OpCase &String(const char *name, const std::string &value);
@@ -144,6 +150,7 @@ struct OpCase {
   OperatorDef def;  // inputs and outputs are filled in by the runner
   std::vector<CaseInput> inputs;
   DeploymentHints hints;
+  bool on_cpu_only = false;
   size_t outputs;
 
  private:

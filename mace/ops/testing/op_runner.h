@@ -103,9 +103,10 @@ std::vector<CpuIsa> AvailableIsas();
 // one result per ISA.
 std::vector<IsaResult> RunEverywhere(const OpCase &op_case);
 
-// From now on, RunEverywhere calls `run` once for each case: for a program that
-// runs the cases of the tests in another way.
-void RunCasesBy(OpResult (*run)(const OpCase &op_case));
+// From now on, RunEverywhere calls `run` once for each case, except those of
+// the CPU alone: for a program that runs the cases of the tests in other ways.
+// The tests expect the same of each result.
+void RunCasesBy(std::vector<OpResult> (*run)(const OpCase &op_case));
 
 // RunEverywhere must fail with `code` and a message that names the operator and
 // contains `text`.

@@ -197,7 +197,7 @@ class Simulation {
     for (int root : written) {
       // A tensor is written by the launches of one operator.
       const bool more = holds_[root] && index > 0 &&
-                        plan_.launches[index - 1].node == planned.node;
+                        plan_.launches[index - 1].nodes == planned.nodes;
       Write(root);
       EXPECT_TRUE(!more || holds_[root]);
     }
@@ -260,7 +260,7 @@ class Simulation {
       }
       ASSERT_GE(plan_.request_of[root], 0);
       const int request = plan_.request_of[root];
-      EXPECT_EQ(plan_.memory.offsets[request] % 256, 0u);
+      EXPECT_EQ(plan_.memory.offsets[request] % 64, 0u);
       EXPECT_LE(tensor.Bytes(), plan_.requests[request].bytes);
       EXPECT_LE(plan_.memory.offsets[request] + plan_.requests[request].bytes,
                 plan_.memory.arena_bytes);
