@@ -25,6 +25,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Dict, List, Sequence, Tuple
 
+from mace.kernels.opencl.embed_cl import embed
+from mace.kernels.opencl.embed_cl import header as embedded_header
 from mace.ops.op_schema_gen import main as generate
 from tools.quality.model import (
     Check,
@@ -148,6 +150,14 @@ def generate_headers(root: Path) -> List[str]:
         with contextlib.redirect_stderr(problems):
             if generate([*arguments, "--enums", str(enums), "--out", str(target)]):
                 return problems.getvalue().splitlines()
+    for kernels in sorted((root / "mace").glob("**/*.cl*")):
+        name = kernels.relative_to(root).as_posix()
+        embedded = root / "build" / "check" / "include" / embedded_header(name)
+        text = embed(name, kernels.read_text(encoding="utf-8"))
+        if embedded.is_file() and embedded.read_text(encoding="utf-8") == text:
+            continue
+        embedded.parent.mkdir(parents=True, exist_ok=True)
+        embedded.write_text(text, encoding="utf-8")
     return []
 
 

@@ -89,10 +89,15 @@ OpenclPlanOptions OpenclDevice::PlanOptions(
   options.traits.half_storage = half_arithmetic || hints.half_storage;
   options.traits.half_arithmetic =
       half_arithmetic && options.traits.half_arithmetic;
+  ClMemoryType memory = hints.cl_mem_type;
   if (EnvironmentIs("MACE_OPENCL_STORAGE", "buffer")) {
-    options.traits.images = false;
+    memory = ClMemoryType::kBuffer;
   }
   if (EnvironmentIs("MACE_OPENCL_STORAGE", "image")) {
+    memory = ClMemoryType::kImage;
+  }
+  if (memory == ClMemoryType::kBuffer) options.traits.images = false;
+  if (memory == ClMemoryType::kImage) {
     options.traits.images = runtime_->device().image_support;
   }
   return options;

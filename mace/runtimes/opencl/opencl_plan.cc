@@ -301,11 +301,12 @@ void NodeContext::Alias(size_t output, size_t input) {
 }
 
 void Planner::Alias(const GraphNode &node, size_t output, size_t input) {
-  const GpuStorage storage = *AliasStorage(node, output, input);
+  const std::optional<GpuStorage> storage = AliasStorage(node, output, input);
+  if (!storage.has_value()) return;
   const int to = plan_.tensor_of[node.outputs[output]];
   plan_.tensors[to].alias_of =
       plan_.RootIndex(plan_.tensor_of[node.inputs[input]]);
-  SetStorage(to, storage);
+  SetStorage(to, *storage);
 }
 
 // Launches find the storage of a tensor and of its aliases when all of them are

@@ -321,8 +321,8 @@ MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys) {
   threads.reserve(wanted);
   try {
     for (unsigned i = 1; i < wanted; ++i) threads.emplace_back(compile);
-  } catch (const std::system_error &) {
-    // Fewer threads compile.
+  } catch (const std::system_error &error) {
+    VLOG(1) << "fewer threads compile: " << error.what();
   }
   compile();
   for (std::thread &thread : threads) thread.join();

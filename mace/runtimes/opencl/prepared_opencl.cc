@@ -332,6 +332,10 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
     ++at;
     return MaceStatus();
   };
+  // The argument is the handle, which is a pointer.
+  const auto set_memory = [&](cl_mem object) {
+    return set(sizeof(cl_mem), static_cast<const void *>(&object));  // NOLINT
+  };
   const auto &arguments = planned.launch.arguments();
   size_t tables = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -340,7 +344,7 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
     if (tensor >= 0) {
       MACE_ASSIGN_OR_RETURN(const cl_mem object,
                             MemoryOf(variant, memory, tensor, argument.form));
-      MACE_RETURN_IF_ERROR(set(sizeof(object), &object));
+      MACE_RETURN_IF_ERROR(set_memory(object));
       if (argument.kind == LaunchArgument::Kind::kConstant) continue;
       const GpuTensor &root = variant.plan.Root(tensor);
       if (!IsImage(root.storage)) {
@@ -373,7 +377,7 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
         break;
       case LaunchArgument::Kind::kTable: {
         const cl_mem table = variant.launches[index].tables[tables++].get();
-        MACE_RETURN_IF_ERROR(set(sizeof(table), &table));
+        MACE_RETURN_IF_ERROR(set_memory(table));
         break;
       }
       default:

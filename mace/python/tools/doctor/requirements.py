@@ -124,10 +124,6 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
             "/usr/src/googletest/googletest/src/gtest.cc",
         ),
     ),
-    "ocl-icd-libopencl1": (
-        _file("libOpenCL", _BUILD, "/usr/lib/x86_64-linux-gnu/libOpenCL.so.1"),
-    ),
-    "pocl-opencl-icd": (_file("PoCL", _BUILD, "/etc/OpenCL/vendors/pocl.icd"),),
     "g++-aarch64-linux-gnu": (
         _file("arm64 C++ headers", _ARM, "/usr/aarch64-linux-gnu/include/c++"),
     ),
