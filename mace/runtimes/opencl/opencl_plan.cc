@@ -429,9 +429,27 @@ Result<int> Planner::TensorOf(
   }
 }
 
+// A work group that the kernel demands must be one that the GPU has. A kernel
+// may have a lower limit of its own, which is known when it is compiled.
+MaceStatus CheckWorkGroup(const OpenclPlanOptions &options,
+                          const Launch &launch) {
+  const std::array<int64_t, 3> &group = launch.work_group();
+  const auto items = static_cast<size_t>(group[0] * group[1] * group[2]);
+  bool fits = items <= options.traits.max_work_group;
+  for (size_t i = 0; i < 3; ++i) {
+    fits =
+        fits && static_cast<size_t>(group[i]) <= options.device->max_items[i];
+  }
+  if (fits) return MaceStatus();
+  return Unsupported("its kernel ", launch.kernel(), " needs work groups of ",
+                     group[0], "x", group[1], "x", group[2],
+                     " items, more than the GPU has");
+}
+
 MaceStatus Planner::Finish(Launch launch,
                            const std::vector<const NodeContext *> &nodes,
                            size_t segment) {
+  MACE_RETURN_IF_ERROR(CheckWorkGroup(options_, launch));
   PlannedLaunch planned = {std::move(launch), {}, segment, {}, {}};
   for (const NodeContext *context : nodes) {
     planned.nodes.push_back(static_cast<int>(context->index()));

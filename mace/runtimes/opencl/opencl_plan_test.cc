@@ -97,6 +97,7 @@ class Planned {
     options.traits.half_storage = settings.half;
     options.traits.local_bytes = 32768;
     options.traits.max_work_group = 256;
+    for (size_t &items : device_.max_items) items = 256;
     std::set<int> at_border;
     for (const auto *ports : {&spec_.imports, &spec_.exports}) {
       for (const PartitionSpec::Border &port : *ports) {

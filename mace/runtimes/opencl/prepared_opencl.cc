@@ -245,10 +245,6 @@ MaceStatus PreparedOpencl::MakeLaunch(const PlannedLaunch &planned,
   for (size_t i = 0; i < 3; ++i) {
     const auto most = static_cast<int64_t>(device.max_items[i]);
     if (group[i] <= most) continue;
-    if (fixed) {
-      return Unsupported("kernel ", name, " needs ", group[i],
-                         " work items in one dimension, the GPU has ", most);
-    }
     group[i] = most;
   }
   while (static_cast<size_t>(group[0] * group[1] * group[2]) > largest) {
