@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -214,6 +215,44 @@ TEST_F(EngineOnTestDriver, NamesTheCallThatFailed) {
     EXPECT_NE(made.status.code(), MaceStatus::MACE_SUCCESS);
     EXPECT_MENTIONS(made.status, failure.function);
   }
+}
+
+// Programs are compiled once for each device and driver.
+TEST_F(EngineOnTestDriver, StoresItsPrograms) {
+  const char *folder = std::getenv("TEST_TMPDIR");
+  ASSERT_NE(folder, nullptr);
+  const auto run = [&](const char *family) {
+    driver_->reset();
+    driver_->set_family(family);
+    MakeOptions options = On({RT_OPENCL, RT_CPU});
+    EXPECT_SUCCESS(options.config.SetGPUContext(
+        GPUContextBuilder().SetStoragePath(folder).Finalize()));
+    EXPECT_EQ(MakeAndRun(options), 8u);
+    return driver_->calls("clCreateProgramWithSource");
+  };
+  EXPECT_GT(run("target"), 0u);
+  EXPECT_EQ(run("target"), 0u);
+  EXPECT_GT(run("adreno_630"), 0u);
+  EXPECT_EQ(run("adreno_630"), 0u);
+  // What is stored is not trusted: the driver refuses it, or the file is not
+  // whole.
+  driver_->reset();
+  driver_->set_family("adreno_630");
+  driver_->fail_function("clCreateProgramWithBinary", 1, 0);
+  MakeOptions options = On({RT_OPENCL, RT_CPU});
+  EXPECT_SUCCESS(options.config.SetGPUContext(
+      GPUContextBuilder().SetStoragePath(folder).Finalize()));
+  EXPECT_EQ(MakeAndRun(options), 8u);
+  EXPECT_EQ(driver_->calls("clCreateProgramWithSource"), 1u);
+  EXPECT_EQ(run("adreno_630"), 0u);
+  const std::string file =
+      std::string(folder) + "/mace_cl_compiled_program.bin";
+  std::ofstream(file, std::ios::binary | std::ios::in | std::ios::out)
+      .seekp(200)
+      .write("damaged", 7);
+  EXPECT_GT(run("adreno_630"), 0u);
+  EXPECT_EQ(run("adreno_630"), 0u);
+  ExpectClean();
 }
 
 // Every GPU of the driver's table either runs the network, within its limits,

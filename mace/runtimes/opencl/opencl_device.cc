@@ -49,10 +49,14 @@ bool EnvironmentIs(const char *name, const char *value) {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> OpenclDevice::Create(const EngineOptions &) {
+Result<std::unique_ptr<Device>> OpenclDevice::Create(
+    const EngineOptions &options) {
   std::unique_ptr<OpenclDevice> device(new OpenclDevice());
   MACE_ASSIGN_OR_RETURN(device->runtime_, OpenclRuntime::Get());
   MACE_ASSIGN_OR_RETURN(device->queue_, device->MakeQueue(0));
+  device->options_ = ReadOpenclOptions(options);
+  device->cache_ = OpenKernelCache(device->options_);
+  device->shipped_ = OpenShippedKernels(device->options_);
   device->pool_ = ThreadPool::CreateUnbound(1);
   if (device->pool_ == nullptr) {
     return OutOfResources("no memory for the GPU runtime");

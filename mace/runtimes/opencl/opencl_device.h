@@ -16,6 +16,7 @@
 #include "mace/core/graph/engine_options.h"
 #include "mace/runtimes/opencl/opencl_plan.h"
 #include "mace/runtimes/opencl/opencl_runtime.h"
+#include "mace/runtimes/opencl_options/opencl_options.h"
 
 namespace mace {
 
@@ -33,6 +34,7 @@ class OpenclDevice final : public Device {
 
   OpenclRuntime *runtime() const { return runtime_.get(); }
   cl_command_queue queue() const { return queue_.get(); }
+  ProgramStores stores() const { return {shipped_.get(), cache_.get()}; }
   // Of the calling thread alone.
   ThreadPool *pool() const { return pool_.get(); }
   // A queue that measures times, made when it is first needed; the other one
@@ -49,6 +51,9 @@ class OpenclDevice final : public Device {
   std::unique_ptr<ThreadPool> pool_;
   ClQueue queue_;
   ClQueue timing_queue_;
+  OpenclOptions options_;
+  std::unique_ptr<KVStorage> cache_;
+  std::unique_ptr<KVStorage> shipped_;
   bool place_all_ = false;  // whatever the host would take
 };
 

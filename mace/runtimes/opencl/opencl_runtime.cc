@@ -164,6 +164,28 @@ void AppendText(const ClSource &source,
   *text += source.text;
 }
 
+// The entry of a cache that says which device and driver it is of.
+constexpr char kCacheOwner[] = "device";
+
+// FNV-1a.
+uint64_t Hash(const std::string &text, uint64_t hash) {
+  for (char letter : text) {
+    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+// "softmax 0123456789abcdef": another text or other macros have another key.
+std::string StoreKey(const ProgramKey &key) {
+  constexpr uint64_t kStart = 0xcbf29ce484222325u;
+  const uint64_t hash = Hash(kOptions + key.options,
+                             Hash(OpenclRuntime::TextOf(*key.source), kStart));
+  char digits[17];
+  std::snprintf(digits, sizeof(digits), "%016llx",
+                static_cast<unsigned long long>(hash));  // NOLINT
+  return std::string(key.source->name) + " " + digits;
+}
+
 std::mutex g_shared_mutex;
 std::weak_ptr<OpenclRuntime> g_shared;
 
@@ -284,7 +306,87 @@ Result<ClProgram> OpenclRuntime::Compile(const ProgramKey &key) const {
                             log.empty() ? "" : ": ", log));
 }
 
-MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys) {
+Result<ClProgram> OpenclRuntime::FromBinary(
+    const std::vector<unsigned char> &binary) const {
+  const unsigned char *bytes = binary.data();
+  const size_t length = binary.size();
+  cl_int loaded = CL_SUCCESS;
+  cl_int error = CL_SUCCESS;
+  ClProgram program(
+      api_->clCreateProgramWithBinary(context_.get(), 1, &device_.id, &length,
+                                      &bytes, &loaded, &error),
+      api_->clReleaseProgram);
+  MACE_CL_CHECK("clCreateProgramWithBinary", "", error);
+  MACE_CL_CHECK("clCreateProgramWithBinary", "", loaded);
+  MACE_CL_CHECK("clBuildProgram", "of a binary",
+                api_->clBuildProgram(program.get(), 1, &device_.id, "", nullptr,
+                                     nullptr));
+  return program;
+}
+
+std::vector<unsigned char> OpenclRuntime::BinaryOf(
+    const ClProgram &program) const {
+  size_t bytes = 0;
+  std::vector<unsigned char> binary;
+  if (api_->clGetProgramInfo(program.get(), CL_PROGRAM_BINARY_SIZES,
+                             sizeof(bytes), &bytes, nullptr) != CL_SUCCESS) {
+    return binary;
+  }
+  binary.resize(bytes);
+  unsigned char *to = binary.data();
+  if (bytes > 0 &&
+      api_->clGetProgramInfo(program.get(), CL_PROGRAM_BINARIES, sizeof(to),
+                             &to, nullptr) != CL_SUCCESS) {
+    binary.clear();
+  }
+  return binary;
+}
+
+Result<ClProgram> OpenclRuntime::Make(const ProgramKey &key,
+                                      const ProgramStores &stores) const {
+  const std::string name = StoreKey(key);
+  for (KVStorage *store : {stores.shipped, stores.cache}) {
+    if (store == nullptr) continue;
+    const std::vector<unsigned char> *binary = store->Find(name);
+    if (binary == nullptr || binary->empty()) continue;
+    auto program = FromBinary(*binary);
+    if (program.ok()) return program;
+    VLOG(1) << "a stored program of " << key.source->name
+            << ".cl is compiled again: " << StatusMessage(program.status());
+    if (store == stores.cache)
+      store->Insert(name, {});  // FillCache replaces it
+  }
+  return Compile(key);
+}
+
+void OpenclRuntime::PrepareCache(KVStorage *cache) const {
+  const std::string text =
+      device_.name + "|" + device_.version + "|" + device_.driver_version;
+  const std::vector<unsigned char> owner(text.begin(), text.end());
+  const std::vector<unsigned char> *stored = cache->Find(kCacheOwner);
+  if (stored != nullptr && *stored == owner) return;
+  if (stored != nullptr) cache->Clear();
+  cache->Insert(kCacheOwner, owner);
+}
+
+void OpenclRuntime::FillCache(const std::vector<ProgramKey> &keys,
+                              KVStorage *cache) const {
+  bool changed = false;
+  for (const ProgramKey &key : keys) {
+    const std::string name = StoreKey(key);
+    const std::vector<unsigned char> *stored = cache->Find(name);
+    if (stored != nullptr && !stored->empty()) continue;
+    const std::vector<unsigned char> binary =
+        BinaryOf(programs_.find(key)->second);
+    if (!binary.empty()) changed = cache->Insert(name, binary) || changed;
+  }
+  if (changed && cache->Flush() != 0) {
+    LOG(WARNING) << "compiled OpenCL programs can't be stored";
+  }
+}
+
+MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys,
+                                const ProgramStores &stores) {
   // Engines that are created at the same time wait here for each other, and
   // find what the first one compiled.
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -298,7 +400,14 @@ MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys) {
                               return !(a < b) && !(b < a);
                             }),
                 missing.end());
-  if (missing.empty()) return MaceStatus();
+  if (stores.cache != nullptr) PrepareCache(stores.cache);
+  if (!missing.empty()) MACE_RETURN_IF_ERROR(MakeAll(missing, stores));
+  if (stores.cache != nullptr) FillCache(keys, stores.cache);
+  return MaceStatus();
+}
+
+MaceStatus OpenclRuntime::MakeAll(const std::vector<ProgramKey> &missing,
+                                  const ProgramStores &stores) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<ClProgram> built(missing.size());
   std::vector<MaceStatus> statuses(missing.size());
@@ -306,7 +415,7 @@ MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys) {
   const auto compile = [&] {
     for (size_t i = next++; i < missing.size(); i = next++) {
       try {
-        auto program = Compile(missing[i]);
+        auto program = Make(missing[i], stores);
         statuses[i] = program.status();
         if (program.ok()) built[i] = std::move(program.value());
       } catch (...) {
@@ -330,7 +439,7 @@ MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys) {
   for (size_t i = 0; i < missing.size(); ++i) {
     programs_.emplace(missing[i], std::move(built[i]));
   }
-  VLOG(1) << "compiled " << missing.size() << " OpenCL programs in "
+  VLOG(1) << "made " << missing.size() << " OpenCL programs in "
           << MillisSince(start) << " ms";
   return MaceStatus();
 }

@@ -18,6 +18,7 @@
 #include "mace/core/base/status.h"
 #include "mace/kernels/opencl/cl_source.h"
 #include "mace/ops/opencl_op/opencl_op.h"
+#include "mace/public/mace_runtime.h"
 #include "mace/runtimes/opencl/cl_api.h"
 
 namespace mace {
@@ -55,6 +56,14 @@ struct ProgramKey {
   }
 };
 
+// Tables of compiled programs that outlive the process; either may be null.
+// Entries are tried, and not trusted: what the driver refuses is compiled
+// again.
+struct ProgramStores {
+  KVStorage *shipped = nullptr;  // of the application; only read
+  KVStorage *cache = nullptr;    // receives what is compiled
+};
+
 class OpenclRuntime {
  public:
   // Chooses a GPU, or else a CPU, of the first platform that has one. Returns
@@ -67,9 +76,10 @@ class OpenclRuntime {
   const GpuDevice &device() const { return device_; }
   cl_context context() const { return context_.get(); }
 
-  // Compiles, in parallel, the programs that are not there yet. A status names
-  // the source and quotes the compiler.
-  MaceStatus Build(const std::vector<ProgramKey> &keys);
+  // Makes the programs that are not there yet: from the stores, or by
+  // compiling, in parallel. A status names the source and quotes the compiler.
+  MaceStatus Build(const std::vector<ProgramKey> &keys,
+                   const ProgramStores &stores);
   // A kernel of a program that was built.
   Result<ClKernel> MakeKernel(const ProgramKey &key, const char *name);
 
@@ -81,7 +91,18 @@ class OpenclRuntime {
   OpenclRuntime(const OpenclRuntime &) = delete;
   MaceStatus Start();
   MaceStatus ChooseDevice();
+  MaceStatus MakeAll(const std::vector<ProgramKey> &missing,
+                     const ProgramStores &stores);
+  Result<ClProgram> Make(const ProgramKey &key,
+                         const ProgramStores &stores) const;
   Result<ClProgram> Compile(const ProgramKey &key) const;
+  Result<ClProgram> FromBinary(const std::vector<unsigned char> &binary) const;
+  // Empty if the driver does not give it.
+  std::vector<unsigned char> BinaryOf(const ClProgram &program) const;
+  // Empties a cache that another device or driver filled.
+  void PrepareCache(KVStorage *cache) const;
+  // Stores the programs that the cache does not have.
+  void FillCache(const std::vector<ProgramKey> &keys, KVStorage *cache) const;
 
   std::shared_ptr<const ClApi> api_;
   GpuDevice device_;

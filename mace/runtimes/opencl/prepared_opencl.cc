@@ -156,7 +156,7 @@ MaceStatus PreparedOpencl::MakeVariant(std::vector<BorderStorage> border) {
   for (const PlannedLaunch &launch : variant.plan.launches) {
     programs.push_back(launch.program);
   }
-  MACE_RETURN_IF_ERROR(runtime->Build(programs));
+  MACE_RETURN_IF_ERROR(runtime->Build(programs, device->stores()));
   MACE_RETURN_IF_ERROR(UploadConstants(variant.plan));
   for (const PlannedLaunch &planned : variant.plan.launches) {
     variant.launches.emplace_back();
