@@ -37,6 +37,8 @@ from mace.python.tools.report.placement import placement_of
 
 _ROOT = Path(__file__).resolve().parents[2]
 _TARGET = "//mace/tools:mace_run"
+# Made by the native tests, too.
+_POCL_CACHE = _ROOT / "build" / "test" / "pocl"
 # How to start a program of an ABI on this computer.
 _EMULATORS: dict[str, tuple[str, ...]] = {
     "host": (),
@@ -136,6 +138,16 @@ def two_devices(*arguments: str) -> Native:
     """
     program = str(built("//test/two_devices:mace_run"))
     return Native((program,), ("--runtime=apu+cpu", *arguments))
+
+
+def gpu(*arguments: str) -> Native:
+    """The native executor of the GPU runtime, on the OpenCL driver of this computer.
+
+    It takes every operator that it can run, even if the CPU would be faster.
+    """
+    settings = ("MACE_OPENCL_PLACE_ALL=1", f"POCL_CACHE_DIR={_POCL_CACHE}")
+    program = str(built("//test/opencl:mace_run"))
+    return Native(("env", *settings, program), ("--runtime=gpu+cpu", *arguments))
 
 
 @functools.cache
