@@ -217,6 +217,17 @@ TEST_F(EngineOnTestDriver, NamesTheCallThatFailed) {
   }
 }
 
+TEST_F(EngineOnTestDriver, KeepsTheQueueShort) {
+  driver_->reset();
+  setenv("MACE_OPENCL_QUEUE_WINDOW_SIZE", "3", 1);
+  EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU})), 8u);
+  unsetenv("MACE_OPENCL_QUEUE_WINDOW_SIZE");
+  // 8 launches a run: it waits after the third and the sixth.
+  EXPECT_EQ(driver_->calls("clEnqueueNDRangeKernel"), 8u * kRounds);
+  EXPECT_EQ(driver_->calls("clWaitForEvents"), 2u * kRounds);
+  ExpectClean();
+}
+
 // Programs are compiled once for each device and driver.
 TEST_F(EngineOnTestDriver, StoresItsPrograms) {
   const char *folder = std::getenv("TEST_TMPDIR");

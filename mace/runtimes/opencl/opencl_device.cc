@@ -93,6 +93,8 @@ OpenclPlanOptions OpenclDevice::PlanOptions(
   options.traits.half_storage = half_arithmetic || hints.half_storage;
   options.traits.half_arithmetic =
       half_arithmetic && options.traits.half_arithmetic;
+  options.queue_window =
+      static_cast<size_t>(WithModelHints(options_, hints).queue_window_size);
   ClMemoryType memory = hints.cl_mem_type;
   if (EnvironmentIs("MACE_OPENCL_STORAGE", "buffer")) {
     memory = ClMemoryType::kBuffer;

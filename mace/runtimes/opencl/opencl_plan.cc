@@ -168,13 +168,13 @@ const Tensor *NodeContext::output(size_t port) const {
   return TensorAt(planner_->shapes_.tensors, node().outputs, port);
 }
 
-// Images where the device prefers them and they are not too large. A few vectors
-// (pooled features, logits) are float in any case: they take no time to read, and
-// an error of a logit is one of all probabilities.
+// Images where the device prefers them and they are not too large. A few
+// vectors (pooled features, logits) are float in any case: they take no time to
+// read, and an error of a logit is one of all probabilities.
 GpuStorage Planner::Preferred(const GpuDims &dims, bool in_float) const {
   constexpr int64_t kFewPixels = 4;
-  const bool half = options_.traits.half_storage && !in_float &&
-                    dims.pixels() > kFewPixels;
+  const bool half =
+      options_.traits.half_storage && !in_float && dims.pixels() > kFewPixels;
   GpuTensor tensor;
   tensor.dims = dims;
   if (options_.traits.images &&

@@ -69,6 +69,9 @@ struct OpenclPlan {
 struct OpenclPlanOptions {
   const GpuDevice *device = nullptr;
   GpuTraits traits;  // of the device, as the model's hints ask
+  // Launches that wait in the queue at most, so that other programs get the GPU
+  // in between; 0: no limit.
+  size_t queue_window = 0;
 };
 
 // `dense`: per tensor of the graph, the storage of a tensor that is copied to

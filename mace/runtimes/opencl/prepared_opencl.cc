@@ -470,13 +470,25 @@ MaceStatus PreparedOpencl::Enqueue(size_t segment, const RunTrace *trace) {
   if (trace != nullptr) {
     MACE_RETURN_IF_ERROR(EnqueueTimed(begin, end, *trace));
   } else {
+    const size_t window = partition_->options().queue_window;
     for (size_t i = begin; i < end; ++i) {
-      MACE_RETURN_IF_ERROR(
-          EnqueueLaunch(variant.launches[i], i, queue, nullptr));
+      const bool full = window > 0 && (i - begin) % window == window - 1;
+      cl_event event = nullptr;
+      MACE_RETURN_IF_ERROR(EnqueueLaunch(variant.launches[i], i, queue,
+                                         full ? &event : nullptr));
+      if (full) MACE_RETURN_IF_ERROR(WaitFor(event, queue));
     }
   }
   MACE_RETURN_IF_ERROR(ReadExports(segment));
   MACE_CL_CHECK("clFlush", "", api_.clFlush(queue));
+  return MaceStatus();
+}
+
+// Waits for a launch, and releases its event.
+MaceStatus PreparedOpencl::WaitFor(cl_event event, cl_command_queue queue) {
+  const ClEvent owner(event, api_.clReleaseEvent);
+  MACE_CL_CHECK("clFlush", "", api_.clFlush(queue));
+  MACE_CL_CHECK("clWaitForEvents", "", api_.clWaitForEvents(1, &event));
   return MaceStatus();
 }
 

@@ -81,6 +81,7 @@ class PreparedOpencl final : public PreparedPartition {
                           int tensor,
                           const ConstantForm *form);
   Result<Staging *> StagingOf(int tensor, size_t bytes);
+  MaceStatus WaitFor(cl_event event, cl_command_queue queue);
   MaceStatus ReadExports(size_t segment);
   MaceStatus EnqueueTimed(size_t begin, size_t end, const RunTrace &trace);
   MaceStatus EnqueueLaunch(const BoundLaunch &launch,
