@@ -336,7 +336,7 @@ std::vector<unsigned char> OpenclRuntime::BinaryOf(
   unsigned char *to = binary.data();
   if (bytes > 0 &&
       api_->clGetProgramInfo(program.get(), CL_PROGRAM_BINARIES, sizeof(to),
-                             &to, nullptr) != CL_SUCCESS) {
+                             static_cast<void *>(&to), nullptr) != CL_SUCCESS) {
     binary.clear();
   }
   return binary;
