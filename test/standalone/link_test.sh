@@ -20,9 +20,10 @@ readonly abis="$*"
 readonly python=${MACE_VENV:-.venv}/bin/python
 
 # The operators of the sources, as the names of their registrations.
+# Of the CPU: a library without GPU has no other.
 registrations_in_sources() {
   grep -rhoE --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing \
-    '^MACE_REGISTER_OP\(\w+, \w+' mace/ops |
+    '^MACE_REGISTER_OP\(\w+, CPU' mace/ops |
     sed -E 's/.*\((\w+), (\w+)/mace_registration_\1_\2/' | sort -u
 }
 
