@@ -19,8 +19,8 @@ source test/standalone/expect.sh
 readonly abis="$*"
 readonly python=${MACE_VENV:-.venv}/bin/python
 
-# The operators of the sources, as the names of their registrations.
-# Of the CPU: a library without GPU has no other.
+# The CPU's operators of the sources, as the names of their registrations: a library
+# without GPU has no others.
 registrations_in_sources() {
   grep -rhoE --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing \
     '^MACE_REGISTER_OP\(\w+, CPU' mace/ops |
