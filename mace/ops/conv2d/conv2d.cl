@@ -136,11 +136,8 @@ __kernel void conv2d_groups(IN(input), CONST(filter),
           const real4 v = READ(input, n * input_dims.x + in_y, in_x,
                                channel / 4);
           const real4 w = LOAD4(filter, weight + i * 4);
-          const int a = channel % 4;
-          const int b = in_group % 4;
-          const real in = a < 2 ? (a == 0 ? v.x : v.y) : (a == 2 ? v.z : v.w);
-          const real by = b < 2 ? (b == 0 ? w.x : w.y) : (b == 2 ? w.z : w.w);
-          sums[lane] += in * by;
+          sums[lane] += lane_of_real4(v, channel % 4) *
+                        lane_of_real4(w, in_group % 4);
         }
         weight += window.z * 4;
       }

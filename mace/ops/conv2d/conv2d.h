@@ -17,6 +17,17 @@ inline Result<WindowGeometry> Conv2DWindow(const Conv2DAttributes &attributes,
                        input[1], input[2]);
 }
 
+// Whether each output depends on the input at the same position alone.
+inline bool IsPointwise(const WindowGeometry &window) {
+  for (const WindowAxis &axis : window.axis) {
+    if (axis.kernel != 1 || axis.stride != 1 || axis.pad_before != 0 ||
+        axis.output != axis.size) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace mace
 
 #endif  // MACE_OPS_CONV2D_CONV2D_H_

@@ -34,16 +34,6 @@ void AddWindow(const WindowGeometry &window, Launch *launch) {
       .Ints2(v.pad_before, h.pad_before);
 }
 
-bool IsPointwise(const WindowGeometry &window) {
-  for (const WindowAxis &axis : window.axis) {
-    if (axis.kernel != 1 || axis.stride != 1 || axis.pad_before != 0 ||
-        axis.output != axis.size) {
-      return false;
-    }
-  }
-  return true;
-}
-
 Launch PlanMma(const Conv &conv, const OpenclPlanContext &context) {
   const WindowAxis &v = conv.window.axis[0];
   const WindowAxis &h = conv.window.axis[1];

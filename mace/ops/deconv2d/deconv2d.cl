@@ -93,10 +93,6 @@ __kernel void deconv2d(IN(input), CONST(filter), BIAS_ARG OUT(output), ACT_ARG,
 // one pixel, each of which may be of another group.
 //
 // Items: (blocks of O, W, rows).
-real lane_of(real4 v, int lane) {
-  return lane < 2 ? (lane == 0 ? v.x : v.y) : (lane == 2 ? v.z : v.w);
-}
-
 __kernel void deconv2d_groups(IN(input), CONST(filter), BIAS_ARG OUT(output),
                               ACT_ARG, const int2 channels, const int4 down,
                               const int4 across, const int4 step) {
@@ -111,7 +107,7 @@ __kernel void deconv2d_groups(IN(input), CONST(filter), BIAS_ARG OUT(output),
   const real4 bias4 = BIAS(c);
   real sums[4];
   for (int lane = 0; lane < 4; ++lane) {
-    sums[lane] = lane_of(bias4, lane);
+    sums[lane] = lane_of_real4(bias4, lane);
     if (4 * c + lane >= output_dims.w) continue;
     const int group = (4 * c + lane) / channels.y;
     const int in_group = 4 * c + lane - group * channels.y;
@@ -128,8 +124,9 @@ __kernel void deconv2d_groups(IN(input), CONST(filter), BIAS_ARG OUT(output),
           const int channel = group * channels.x + i;
           const real4 in = READ(input, n * input_dims.x + in_y, in_x,
                                 channel / 4);
-          sums[lane] += lane_of(in, channel % 4) *
-                        lane_of(LOAD4(filter, at + 4 * i), in_group % 4);
+          const real4 weights = LOAD4(filter, at + 4 * i);
+          sums[lane] += lane_of_real4(in, channel % 4) *
+                        lane_of_real4(weights, in_group % 4);
         }
       }
     }

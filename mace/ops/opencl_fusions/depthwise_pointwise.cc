@@ -38,10 +38,8 @@ class DepthwisePointwise final : public OpenclFusion {
         const WindowGeometry second_window,
         Conv2DWindow(pointwise, second->input(kConv2DInputInput)->shape,
                      filter.shape));
-    for (const WindowAxis &axis : second_window.axis) {
-      if (axis.kernel != 1 || axis.stride != 1 || axis.output != axis.size) {
-        return Unsupported("the second convolution is not pointwise");
-      }
+    if (!IsPointwise(second_window)) {
+      return Unsupported("the second convolution is not pointwise");
     }
     const Shape &input = first.input(kDepthwiseConv2dInputInput)->shape;
     MACE_ASSIGN_OR_RETURN(

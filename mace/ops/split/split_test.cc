@@ -25,6 +25,27 @@ using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
 
+// The parts of x of these lengths, one after the other.
+std::vector<Value> PartsOf(const Value &x,
+                           size_t axis,
+                           const std::vector<int64_t> &sizes) {
+  const std::vector<float> v = x.floats();
+  std::vector<Value> parts;
+  int64_t begin = 0;
+  for (const int64_t size : sizes) {
+    Shape part = x.shape;
+    part[axis] = size;
+    std::vector<float> values;
+    ForEachIndex(part, [&](Index index) {
+      index[axis] += begin;
+      values.push_back(v[Flat(x.shape, index)]);
+    });
+    parts.push_back(Value::Floats(part, values));
+    begin += size;
+  }
+  return parts;
+}
+
 TEST(SplitTest, CutsAlongEveryAxis) {
   Random random(17);
   for (const Shape &shape : {Shape{6}, Shape{6, 12}, Shape{6, 3, 18, 6}}) {
@@ -35,24 +56,10 @@ TEST(SplitTest, CutsAlongEveryAxis) {
             equal ? std::vector<int64_t>{third, third, third}
                   : std::vector<int64_t>{third, 0, shape[axis] - third};
         const Value x = random.Floats(shape);
-        const std::vector<float> v = x.floats();
-        std::vector<Value> expected;
-        int64_t begin = 0;
-        for (const int64_t size : sizes) {
-          Shape part = shape;
-          part[axis] = size;
-          std::vector<float> values;
-          ForEachIndex(part, [&](Index index) {
-            index[axis] += begin;
-            values.push_back(v[Flat(shape, index)]);
-          });
-          expected.push_back(Value::Floats(part, values));
-          begin += size;
-        }
         OpCase op_case("Split", 3);
         op_case.Input(x).Int("axis", static_cast<int64_t>(axis));
         if (!equal) op_case.Ints("sizes", sizes);
-        ExpectValues(op_case, expected);
+        ExpectValues(op_case, PartsOf(x, axis, sizes));
       }
     }
   }
@@ -68,26 +75,12 @@ TEST(SplitTest, ManyOutputs) {
       Shape shape = {2, 3, 5};
       shape[axis] = 24;
       const Value x = random.Floats(shape);
-      const std::vector<float> v = x.floats();
-      std::vector<Value> expected;
-      int64_t begin = 0;
-      for (const int64_t size : sizes) {
-        Shape part = shape;
-        part[axis] = size;
-        std::vector<float> values;
-        ForEachIndex(part, [&](Index index) {
-          index[axis] += begin;
-          values.push_back(v[Flat(shape, index)]);
-        });
-        expected.push_back(Value::Floats(part, values));
-        begin += size;
-      }
       SCOPED_TRACE(shape.ToString());
       ExpectValues(OpCase("Split", sizes.size())
                        .Input(x)
                        .Int("axis", static_cast<int64_t>(axis))
                        .Ints("sizes", sizes),
-                   expected);
+                   PartsOf(x, axis, sizes));
     }
   }
 }

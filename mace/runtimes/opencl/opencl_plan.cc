@@ -19,6 +19,16 @@ namespace {
 // Kernels count elements in int.
 constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
+// An OpenclOp.
+Result<std::unique_ptr<Op>> MakeOp(const std::string &type) {
+  const OpRegistration *registration =
+      OpRegistration::Find(type, DeviceType::GPU);
+  if (registration == nullptr) {
+    return Unsupported("this library has no GPU kernels for ", type);
+  }
+  return registration->factory()();
+}
+
 // DataTypeBit of the types that an operator may compute or take computed.
 uint32_t ComputedTypes(const OpenclOp &op) {
   uint32_t types = DataTypeBit(DataType::kFloat32);
@@ -249,13 +259,8 @@ void Planner::SetSegment(const GraphNode &node, size_t segment) {
 
 MaceStatus Planner::PlanNode(size_t index, size_t segment) {
   NodeContext context(this, index);
-  const OpRegistration *registration =
-      OpRegistration::Find(context.def().type, DeviceType::GPU);
-  if (registration == nullptr) {
-    return Unsupported("this library has no GPU kernels for ",
-                       context.def().type);
-  }
-  const std::unique_ptr<Op> made = registration->factory()();
+  MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made,
+                        MakeOp(context.def().type));
   const auto &op = static_cast<const OpenclOp &>(*made);
   MACE_RETURN_IF_ERROR(CheckTypes(context, ComputedTypes(op)));
   MACE_RETURN_IF_ERROR(AddPorts(context.node()));
@@ -690,12 +695,7 @@ namespace {
 // What is known of an operator before the shapes: its type, and the types of
 // the model's inputs.
 MaceStatus CheckWithoutShapes(const Graph &graph, const GraphNode &node) {
-  const OpRegistration *registration =
-      OpRegistration::Find(node.def->type, DeviceType::GPU);
-  if (registration == nullptr) {
-    return Unsupported("this library has no GPU kernels for ", node.def->type);
-  }
-  const std::unique_ptr<Op> made = registration->factory()();
+  MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made, MakeOp(node.def->type));
   const uint32_t types = ComputedTypes(static_cast<const OpenclOp &>(*made));
   for (int id : node.inputs) {
     if (id < 0) continue;
