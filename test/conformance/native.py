@@ -8,6 +8,7 @@ which builds it if it is out of date. ARM programs run in qemu.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
@@ -46,6 +47,7 @@ _EMULATORS: dict[str, tuple[str, ...]] = {
     "armhf": ("qemu-arm", "-L", "/usr/arm-linux-gnueabihf"),
 }
 ABIS = tuple(_EMULATORS)
+_BUILDS = 5
 
 
 class NativeError(Exception):
@@ -152,24 +154,33 @@ def gpu(*arguments: str) -> Native:
 
 @functools.cache
 def built(target: str, abi: str = "host") -> Path:
-    """The program of a Bazel target; builds it if it is out of date.
+    """A copy of the program of a Bazel target; builds it if it is out of date.
 
-    For ARM it is static, as the tools build it for devices: linking takes 11 s.
+    A copy, because Bazel replaces the program where another test of the same time
+    builds it with other options. For ARM it is static, as the tools build it for
+    devices: linking takes 11 s.
     """
     bazel = bazel_command()
     configs = [] if abi == "host" else [f"--config={abi}", "--config=static"]
-    subprocess.run(
-        bazel.words("build", *configs, target),
-        cwd=_ROOT,
-        check=True,
-        capture_output=True,
-    )
     listed = subprocess.run(
         bazel.words("cquery", *configs, "--output=starlark",
          "--starlark:expr=target.files.to_list()[0].path", target),
         cwd=_ROOT, check=True, capture_output=True, text=True,
     )  # fmt: skip
-    return _ROOT / listed.stdout.strip().splitlines()[-1]
+    program = _ROOT / listed.stdout.strip().splitlines()[-1]
+    copy = Path(_copies().name) / f"{abi}_{target.strip('/').replace('/', '_')}"
+    build = bazel.words("build", *configs, target)
+    for _ in range(_BUILDS):
+        subprocess.run(build, cwd=_ROOT, check=True, capture_output=True)
+        with contextlib.suppress(FileNotFoundError):
+            return Path(shutil.copy(program, copy))
+    raise NativeError(f"{program} is gone after each of {_BUILDS} builds")
+
+
+@functools.cache
+def _copies() -> tempfile.TemporaryDirectory[str]:
+    """For the programs of this process."""
+    return tempfile.TemporaryDirectory(prefix="mace_programs_")
 
 
 def require_emulator(abi: str) -> None:
