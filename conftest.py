@@ -5,6 +5,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A computer that is busy with other work is slow, and no test fails for that.
+settings.register_profile(
+    "busy", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("busy")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
