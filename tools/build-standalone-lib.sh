@@ -17,8 +17,9 @@ build/include/mace/public/*.h.
                       arm-linux-gnueabihf) for boards; arm64-v8a,
                       armeabi-v7a for Android, by the NDK (r21 to r27) that
                       ANDROID_NDK_HOME names; without it: all that can be
-  -runtimes LIST      the devices that it computes on: cpu, which is the only one
-                      of this release and the default
+  -runtimes LIST      the devices that it computes on: cpu; or cpu,gpu, which writes
+                      to build/lib/ABI/cpu_gpu (default for Android: cpu,gpu; for
+                      others: cpu). The CPU is always one of them
   -models FILE[,FILE...]
                       converted models (.pb): the library has the operators of
                       these and no others, and is written to
@@ -47,7 +48,7 @@ fail() {
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly root
 abis=
-runtimes=cpu
+runtimes=
 models=
 ops=
 static_only=false
@@ -72,7 +73,7 @@ while [[ $# -gt 0 ]]; do
         -models) models=${models:+$models,}$value ;;
         -ops) ops=${ops:+$ops,}$value ;;
       esac
-      [[ -n $value ]] || fail "$flag needs a value; see -help"
+      [[ -n ${value//[,+]/} ]] || fail "$flag needs a value; see -help"
       ;;
     -static) static_only=true ;;
     -check) check_only=true ;;
@@ -93,17 +94,18 @@ done
 
 # Deployment files and the library answer in the same words, see no_runtime() of
 # mace/python/tools/config/limits.py.
-[[ -n $runtimes ]] || fail '-runtimes needs a value: cpu'
-for runtime in ${runtimes//[,+]/ }; do
+gpu=
+for runtime in ${runtimes//[,+_]/ }; do
   case $runtime in
-    cpu) ;;
-    gpu | dsp | hta | htp | apu)
-      fail "-runtimes $runtimes: the library has no ${runtime^^} runtime; it has: CPU"
+    cpu) gpu=${gpu:-false} ;;
+    gpu) gpu=true ;;
+    dsp | hta | htp | apu)
+      fail "-runtimes $runtimes: the library has no ${runtime^^} runtime; it has:" \
+        "CPU, GPU"
       ;;
-    *) fail "-runtimes $runtimes: unknown device '$runtime'; accepted: cpu" ;;
+    *) fail "-runtimes $runtimes: unknown device '$runtime'; accepted: cpu, gpu" ;;
   esac
 done
-runtimes=cpu
 $static_only && [[ " ${bazel_flags[*]-} " == *" --config=asan "* ]] &&
   fail "-asan and -static exclude each other: a sanitizer needs libmace.so"
 
@@ -116,6 +118,21 @@ canonical_abi() {
     arm64-v8a | armeabi-v7a) echo "$1" ;;
     *) return 1 ;;
   esac
+}
+
+# Whether the library for it gets the GPU runtime.
+with_gpu() {
+  case $1 in
+    arm64-v8a | armeabi-v7a) echo "${gpu:-true}" ;;
+    *) echo "${gpu:-false}" ;;
+  esac
+}
+
+# Where it goes, below build/lib.
+folder_of() {
+  local runtimes=cpu
+  if [[ $(with_gpu "$1") == true ]]; then runtimes=cpu_gpu; fi
+  echo "$1/$runtimes${rooms:+-selection}"
 }
 
 # Bazel's configuration for it.
@@ -178,7 +195,6 @@ done
 if $check_only; then exit 0; fi
 
 # Which operators: all, or those that models and flags name.
-folder=$runtimes
 rooms=
 if [[ -n $models$ops ]]; then
   python=${MACE_VENV:-$root/.venv}/bin/python
@@ -186,7 +202,6 @@ if [[ -n $models$ops ]]; then
   rooms=$(PYTHONPATH=$root "$python" -m mace.python.tools.export.selection \
     --models="$models" --ops="$ops") || exit 2
   bazel_selection=("--//mace/ops:only=$rooms")
-  folder=$runtimes-selection
 fi
 
 cd "$root"
@@ -225,13 +240,14 @@ fi
 for abi in "${targets[@]}"; do
   echo "libmace for $abi: building"
   log=$stage/$abi.log
-  config=$(config_of "$abi")
-  bazel_with_flags build --config="$config" --embed_label="$version" "${labels[@]}" \
+  # The last of several values counts, hence after the flags of the user.
+  flags=("--config=$(config_of "$abi")" "--define=opencl=$(with_gpu "$abi")")
+  bazel_with_flags build "${flags[@]}" --embed_label="$version" "${labels[@]}" \
     2>"$log" || {
     grep -vE '^(\[|Loading|Analyzing|INFO)' "$log" >&2
     fail "the build for $abi failed (its messages are above)"
   }
-  bin=$(bazel_with_flags info --config="$config" bazel-bin 2>/dev/null)
+  bin=$(bazel_with_flags info "${flags[@]}" bazel-bin 2>/dev/null)
   mkdir -p "$stage/$abi"
   for label in "${labels[@]}"; do
     file=${label#*:}
@@ -240,7 +256,7 @@ for abi in "${targets[@]}"; do
     case $file in *.so) chmod 755 "$stage/$abi/$file" ;; esac
     if [[ ${#bazel_flags[@]} -eq 0 ]]; then
       case $file in
-        *.so) $strip --strip-unneeded "$stage/$abi/$file" ;;
+        *.so) $strip --strip-unneeded --remove-section=.comment "$stage/$abi/$file" ;;
         *.a) $strip --strip-debug "$stage/$abi/$file" ;;
       esac
     fi
@@ -257,8 +273,9 @@ for abi in "${targets[@]}"; do
   if [[ -n $rooms ]]; then
     tr ',' '\n' <<<"$rooms" >"$stage/$abi/operators.txt"
   fi
-  install_dir "$stage/$abi" "build/lib/$abi/$folder"
-  for file in build/lib/"$abi/$folder"/libmace.*; do
+  folder=build/lib/$(folder_of "$abi")
+  install_dir "$stage/$abi" "$folder"
+  for file in "$folder"/libmace.*; do
     printf '%9d bytes  %s\n' "$(stat -c %s "$file")" "$file"
   done
 done

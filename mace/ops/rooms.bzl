@@ -12,7 +12,8 @@ is in no list: a new operator is new files only. A room holds
                             where a device needs more of it. No kernel can be
                             included; without <op>.cc the operator is only declared
     <op>_cpu.cc             how the CPU computes it, with the other *.cc and *.h
-    <op>_opencl.cc, *.cl    how a GPU computes it; optional
+    <op>_opencl.cc, *.cl    how a GPU computes it; optional. <op>_opencl.h where kernels
+                            for several operators need part of it
     *_test.cc               its tests, with googletest
     *_testing.cc, .h        what several of them share
     *_benchmark.cc          its benchmarks
@@ -152,6 +153,7 @@ def _opencl_room(op, deps):
     mace_cc_library(
         name = op + "_opencl",
         srcs = [source] + [kernel.replace(".cl", "_cl.h") for kernel in kernels],
+        hdrs = native.glob(["%s/%s_opencl.h" % (op, op)], allow_empty = True),
         alwayslink = True,
         features = ["small_code"],
         deps = deps + [
@@ -346,7 +348,10 @@ def mace_op_rooms(
     mace_cc_binary(
         name = "ops_benchmark",
         testonly = True,
-        deps = [":ops_benchmark_cases"],
+        deps = [":ops_benchmark_cases"] + select({
+            "//mace:with_opencl": ["//test/opencl:op_benchmarks"],
+            "//conditions:default": [],
+        }),
     )
 
     # That all of them run; how fast says nothing.

@@ -72,6 +72,9 @@ enum class IDataType {
   IDT_BOOL = 8,
 };
 
+// Where the elements of an input or output are: in the memory of the process,
+// or in an OpenCL buffer or image of the application, which the GPU then uses
+// in place. See docs/user/gpu.md for what such an object has to be.
 enum MemoryType : int { CPU_BUFFER = 0, GPU_BUFFER = 1, GPU_IMAGE = 2 };
 
 // Which cores the worker threads are bound to. "Big" and "little" follow the
@@ -148,6 +151,11 @@ class MACE_API MaceStatus {
 // with dimensions in the order data_format(). For an output, the buffer must be
 // large enough for the result (MACE_INVALID_ARGS otherwise); Run updates
 // shape().
+//
+// With GPU_BUFFER or GPU_IMAGE, `data` is the cl_mem itself: its get() is the
+// handle. The engine must run on the application's queue
+// (GPUContextBuilder::SetOpenCLQueue). It retains the cl_mem until a later run
+// has another one in its place, or until the engine is destroyed.
 class MACE_API MaceTensor {
  public:
   MaceTensor();
@@ -280,6 +288,7 @@ class OpenclContext {
   std::vector<unsigned char> binary_;
   std::string parameter_path_;
   std::vector<unsigned char> parameter_;
+  void *queue_ = nullptr;
   std::string problem_;  // the first wrong argument; empty if there is none
 };
 using GPUContext = OpenclContext;
@@ -358,6 +367,16 @@ class GPUContextBuilder {
     context_.parameter_.assign(data, data + size);
     return *this;
   }
+  // The application's cl_command_queue, on which engines with this context then
+  // run, in the cl_context and on the cl_device_id of the queue. Inputs and
+  // outputs can be memory of that context (MemoryType). The queue must keep the
+  // order of commands, and must exist until the engines are created, which
+  // retain it. Hints for the GPU have no effect then. Null: engines have queues
+  // and a context of their own.
+  GPUContextBuilder &SetOpenCLQueue(void *command_queue) {
+    context_.queue_ = command_queue;
+    return *this;
+  }
 
   // The builder can be used again afterwards; it does not change the result.
   std::shared_ptr<GPUContext> Finalize() {
@@ -409,7 +428,8 @@ class MACE_API MaceEngineConfig {
 
   // How fast the GPU's clock should run, and how urgent this engine's work is
   // compared with other programs' (drawing the screen, for example). Drivers
-  // that know no hints ignore them. Default: PERF_DEFAULT, PRIORITY_DEFAULT: as
+  // that know no hints ignore them; on Adreno, those of the first engine apply
+  // to all engines of the process. Default: PERF_DEFAULT, PRIORITY_DEFAULT: as
   // the driver likes. MACE_INVALID_ARGS for a value outside of the
   // enumerations. (AP-08)
   MaceStatus SetGPUHints(GPUPerfHint perf_hint, GPUPriorityHint priority_hint);
@@ -446,6 +466,9 @@ class MACE_API MaceEngine {
   // wanted outputs by name; Run writes to their buffers. `run_metadata` may be
   // null. On x86, floats below 2^-126 that the run computes become 0; the
   // calling thread's floating-point mode is as before when Run returns.
+  //
+  // Outputs are complete when Run returns, those in GPU memory too. A run on
+  // the application's queue starts after the commands that the queue has.
   MaceStatus Run(const std::map<std::string, MaceTensor> &inputs,
                  std::map<std::string, MaceTensor> *outputs,
                  RunMetadata *run_metadata = nullptr);

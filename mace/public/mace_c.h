@@ -81,6 +81,14 @@ enum {
   MACE_TYPE_BOOL = 8
 };
 
+/* Numbers as in MemoryType. */
+typedef int mace_memory;
+enum {
+  MACE_MEMORY_CPU_BUFFER = 0,
+  MACE_MEMORY_GPU_BUFFER = 1,
+  MACE_MEMORY_GPU_IMAGE = 2
+};
+
 #define MACE_MAX_RANK 8
 
 typedef struct mace_engine mace_engine;
@@ -105,7 +113,9 @@ typedef struct mace_model {
 
 /* One input or output of a run. `data` holds `bytes` bytes, dense and
  * row-major; the caller owns it. For an output, `bytes` is the size of the
- * buffer, and mace_engine_run sets `rank` and `dims`. */
+ * buffer, and mace_engine_run sets `rank` and `dims`. In GPU memory, `data` is
+ * the cl_mem (see MaceTensor), and `bytes` the size of its elements in a dense
+ * buffer, of an image, too. Set unused members to zero. */
 typedef struct mace_tensor {
   const char *name;
   void *data;
@@ -114,6 +124,7 @@ typedef struct mace_tensor {
   mace_format format;
   size_t rank;
   int64_t dims[MACE_MAX_RANK];
+  mace_memory memory;
 } mace_tensor;
 
 /* Numbers as in GPUPerfHint and GPUPriorityHint. */
@@ -139,6 +150,7 @@ typedef struct mace_gpu {
   size_t parameter_size;
   mace_gpu_hint perf_hint;
   mace_gpu_hint priority_hint;
+  void *queue; /* a cl_command_queue: GPUContextBuilder::SetOpenCLQueue */
 } mace_gpu;
 
 /* As MaceVersion. */

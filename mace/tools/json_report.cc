@@ -27,12 +27,28 @@ Json SummaryJson(const std::vector<double> &values) {
           {"std", s.std},     {"values", values}};
 }
 
+const char *RuntimeName(DeviceType device) {
+  switch (device) {
+    case CPU:
+      return "cpu";
+    case GPU:
+      return "gpu";
+    case HEXAGON:
+      return "dsp";
+    case HTA:
+      return "hta";
+    case APU:
+      return "apu";
+  }
+  return "unknown";
+}
+
 Json OpJson(const OpProfile &op) {
   const Summary s = SummarizeSeries(op.times);
   Json json = {
       {"name", op.name},
       {"type", op.type},
-      {"device", op.device == CPU ? "CPU" : std::to_string(op.device)},
+      {"device", RuntimeName(op.device)},
       {"output_shape", op.output_shape},
       {"macs", op.macs},
       {"bytes", op.bytes},
@@ -91,22 +107,6 @@ Json MemoryJson(const Measurements &m) {
           {"prepared_bytes", m.engine.prepared_bytes},
           {"state_bytes", m.engine.state_bytes},
           {"timeline", timeline}};
-}
-
-const char *RuntimeName(DeviceType device) {
-  switch (device) {
-    case CPU:
-      return "cpu";
-    case GPU:
-      return "gpu";
-    case HEXAGON:
-      return "dsp";
-    case HTA:
-      return "hta";
-    case APU:
-      return "apu";
-  }
-  return "unknown";
 }
 
 Json RefusalsJson(const std::vector<DeviceRefusal> &refusals) {
@@ -210,6 +210,13 @@ std::string JsonReport(const Options &options,
                       {"cache_gbytes_per_s", m.peak.cache_gbytes_per_s},
                       {"least_round_trip_ns", m.peak.least_round_trip_ns},
                       {"most_round_trip_ns", m.peak.most_round_trip_ns}};
+  }
+  if (!m.gpu_peak.name.empty()) {
+    report["gpu_peak"] = {
+        {"name", m.gpu_peak.name},
+        {"gflops", m.gpu_peak.gflops},
+        {"gbytes_per_s", m.gpu_peak.gbytes_per_s},
+        {"cache_gbytes_per_s", m.gpu_peak.cache_gbytes_per_s}};
   }
   // Names come from a model file and may not be valid UTF-8.
   return report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

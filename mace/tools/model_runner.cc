@@ -120,6 +120,7 @@ MaceStatus ModelRunner::RunAll() {
     // Measured again at the end, because the load of the machine changes.
     MACE_TOOL_RETURN_IF_ERROR(MeasurePeak(
         PeakThreads(options_), PeakLoops::kInCache, &measurements_.peak));
+    MeasureGpu();
   }
   for (int i = 0; i < options_.restart_round; ++i) {
     if (options_.restart_round > 1) {
@@ -155,8 +156,25 @@ MaceStatus ModelRunner::RunAll() {
                    " to " +
                    std::to_string(std::lround(peak.most_round_trip_ns)) +
                    " ns"));
+    MeasureGpu();
+    const GpuPeak &gpu = measurements_.gpu_peak;
+    if (!gpu.name.empty()) {
+      MACE_TOOL_INFO("peak (" + gpu.name + "): at least " +
+                     rounded(gpu.gflops) + " GFLOP/s, " +
+                     rounded(gpu.gbytes_per_s) + " GB/s from memory, " +
+                     rounded(gpu.cache_gbytes_per_s) + " GB/s from cache");
+    }
   }
   return MaceStatus::MACE_SUCCESS;
+}
+
+void ModelRunner::MeasureGpu() {
+  if (!NamesRuntime(options_.runtime, "gpu")) return;
+  // A report without it is better than none.
+  const MaceStatus status = MeasureGpuPeak(&measurements_.gpu_peak);
+  if (status != MaceStatus::MACE_SUCCESS) {
+    MACE_TOOL_INFO("the peak of the GPU is not known: " + status.information());
+  }
 }
 
 MaceStatus ModelRunner::PrepareTensors() {

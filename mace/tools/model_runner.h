@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "mace/public/mace.h"
+#include "mace/tools/gpu_peak.h"
 #include "mace/tools/machine.h"
 #include "mace/tools/model_source.h"
 #include "mace/tools/options.h"
@@ -43,6 +44,7 @@ struct Measurements {
   std::vector<double> with_statistics_ms;
   OpStatistics ops;
   MachinePeak peak;
+  GpuPeak gpu_peak;  // if the run is for the GPU
   // The first output with NaN or Inf, and the operator that made the first.
   std::string non_finite;
 };
@@ -86,6 +88,7 @@ class ModelRunner {
   MaceStatus CheckFinite();
   std::string FindNonFiniteOperator();
   void RecordMemory(const std::string &label);
+  void MeasureGpu();
 
   const Options options_;
   ModelSource source_;

@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List
+from typing import Dict, List, Tuple
 
 import pytest
 
@@ -36,18 +36,31 @@ _LIBRARIES = {"libc.so", "libm.so", "libdl.so", "liblog.so"}
 # of the compiler's runtime, which are linked in, do not count.
 _SINCE_21 = {
     "__android_log_write",
+    "_exit",
+    "access",
+    "atoi",
     "ceil",
     "close",
     "cosf",
+    "dlerror",
+    "dlopen",
+    "dlsym",
     "expf",
+    "fchmod",
+    "fcntl",
     "floor",
     "floorf",
     "fmodf",
+    "fork",
     "fputs",
     "fstat",
+    "fsync",
     "getauxval",
     "getenv",
     "getpid",
+    "getppid",
+    "getrlimit",
+    "kill",
     "llround",
     "logf",
     "lround",
@@ -57,17 +70,25 @@ _SINCE_21 = {
     "memcpy",
     "memmove",
     "memset",
+    "mkstemp",
     "mmap",
     "munmap",
     "open",
+    "pipe2",
+    "poll",
     "pow",
     "powf",
+    "prctl",
     "pthread_mutex_lock",
     "pthread_mutex_unlock",
     "pthread_once",
     "read",
+    "rename",
     "sched_getaffinity",
     "sched_setaffinity",
+    "setrlimit",
+    "sigemptyset",
+    "sigprocmask",
     "sinf",
     "snprintf",
     "sqrtf",
@@ -85,11 +106,20 @@ _SINCE_21 = {
     "strtoll",
     "strtoul",
     "sysconf",
+    "tolower",
     "toupper",
+    "unlink",
+    "waitpid",
+    "write",
 }
-# Spelled otherwise by glibc's headers, which the stand-in has: __errno and
+# Spelled otherwise by glibc's headers, which the stand-in has: __errno, sscanf and
 # __sF in Android's, libc++'s counters.
-_GLIBC_SPELLINGS = {"__errno_location", "__libc_single_threaded", "__sched_cpucount"}
+_GLIBC_SPELLINGS = {
+    "__errno_location",
+    "__isoc99_sscanf",
+    "__libc_single_threaded",
+    "__sched_cpucount",
+}
 _RUNTIME = re.compile(
     r"^(_Z|__cxa_|_Unwind_|__aarch64_|__aeabi_|__gnu_|__gxx_|__stack_chk_|"
     r"__emutls_|__dso_handle|_GLOBAL_OFFSET_TABLE_|__s?u?(div|mod)|__sync_)"
@@ -102,6 +132,9 @@ class Build:
 
     target: Target
     folder: Path
+    flags: Tuple[str, ...]
+    environment: Dict[str, str]
+    gpu: bool
 
     @property
     def library(self) -> Path:
@@ -127,16 +160,23 @@ def _bazel(
 
 
 @pytest.fixture(
-    scope="module", params=[("arm64-v8a", "r27"), ("armeabi-v7a", "r21")], ids="-".join
+    scope="module",
+    params=[
+        ("arm64-v8a", "r27", "cpu"),
+        ("arm64-v8a", "r27", "cpu_gpu"),
+        ("armeabi-v7a", "r21", "cpu"),
+        ("armeabi-v7a", "r21", "cpu_gpu"),
+    ],
+    ids="-".join,
 )
 def build(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Build]:
-    """Both ABIs, with link-time optimisation and without.
+    """Both ABIs, with link-time optimisation and without, without GPU and with it.
 
     The same folder in each run: Bazel caches.
     """
-    abi, layout = request.param
+    abi, layout, runtimes = request.param
     target = TARGETS[abi]
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     ndk = base / "mace" / "android_ndk" / layout
@@ -145,15 +185,23 @@ def build(
         stand_in.make(ndk, layout)
     except stand_in.StandInError as error:
         pytest.skip(str(error))
-    flags = (f"--config={_CONFIGS[abi]}",)
+    gpu = runtimes == "cpu_gpu"
+    flags = (f"--config={_CONFIGS[abi]}", f"--define=opencl={str(gpu).lower()}")
+    environment = {"ANDROID_NDK_HOME": str(ndk)}
     built = _bazel(
-        {"ANDROID_NDK_HOME": str(ndk)},
+        environment,
         *("build", *flags, "//mace:libmace.so", "//mace:libmace.a"),
         "//mace/tools:mace_run",
     )
     assert built.returncode == 0, built.stderr[-3000:]
-    info = _bazel({"ANDROID_NDK_HOME": str(ndk)}, "info", *flags, "bazel-bin")
-    yield Build(target, Path(info.stdout.strip()) / "mace")
+    info = _bazel(environment, "info", *flags, "bazel-bin")
+    # What is built next goes to the same folder.
+    bin_folder = Path(info.stdout.strip()) / "mace"
+    folder = tmp_path_factory.mktemp(abi)
+    (folder / "tools").mkdir()
+    for name in ("libmace.so", "libmace_object.pic.o", "tools/mace_run"):
+        shutil.copy(bin_folder / name, folder / name)
+    yield Build(target, folder, flags, environment, gpu)
 
 
 def _readelf(*words: str | Path) -> str:
@@ -212,7 +260,30 @@ def test_imports_what_android_5_has(build: Build) -> None:
     listed = _names(merged, "--undefined-only")
     ours = {name for name in listed if not _RUNTIME.match(name)}
     assert "mmap" in ours
+    assert ("dlopen" in ours) == build.gpu
     assert ours - _SINCE_21 - _GLIBC_SPELLINGS == set()
+
+
+def _stripped_size(library: Path, folder: Path) -> int:
+    copy = folder / library.name
+    subprocess.run(
+        ["llvm-strip-19", "--strip-unneeded", str(library), "-o", str(copy)], check=True
+    )
+    return copy.stat().st_size
+
+
+def test_what_the_gpu_adds(build: Build, tmp_path: Path) -> None:
+    assert (b"clGetPlatformIDs" in build.library.read_bytes()) == build.gpu
+    if not build.gpu:
+        return
+    ours = _stripped_size(build.library, tmp_path)
+    flags = (*build.flags, "--define=opencl=false")
+    built = _bazel(build.environment, "build", *flags, "//mace:libmace.so")
+    assert built.returncode == 0, built.stderr[-3000:]
+    info = _bazel(build.environment, "info", *flags, "bazel-bin")
+    other = Path(info.stdout.strip()) / "mace" / "libmace.so"
+    limit = 1.6 * _stripped_size(other, tmp_path)
+    assert limit / 1.6 < ours <= limit
 
 
 def test_has_variables_of_threads_without_the_loader(build: Build) -> None:

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
 
 namespace mace {
@@ -107,6 +106,36 @@ MaceTensor Room(const Dims &dims, size_t bytes) {
 
 }  // namespace
 
+CaseModel::CaseModel(const OpCase &op_case,
+                     const OpResult &wanted,
+                     RuntimeType runtime,
+                     const std::string &data_type,
+                     bool wrap) {
+  core_test::MakeOptions options;
+  EXPECT_EQ(options.config.SetRuntimeTypes({runtime, RuntimeType::RT_CPU}),
+            MaceStatus::MACE_SUCCESS);
+  ModelBuilder model = ModelOf(op_case, wanted, wrap);
+  if (!data_type.empty()) model.DataTypes(data_type);
+  made_ = core_test::Make(model, options);
+  for (size_t i = 0; i < op_case.inputs.size(); ++i) {
+    if (op_case.inputs[i].kind != CaseInput::Kind::kComputed) continue;
+    const Value &value = op_case.inputs[i].value;
+    MaceTensor tensor = Room(DimsOf(value.shape), value.bytes.size());
+    std::memcpy(tensor.raw_data().get(), value.bytes.data(),
+                value.bytes.size());
+    inputs_["input" + std::to_string(i)] = tensor;
+  }
+  for (size_t i = 0; i < wanted.outputs.size(); ++i) {
+    const Value &value = wanted.outputs[i];
+    outputs_["output" + std::to_string(i)] =
+        Room({value.shape.Elements()}, value.bytes.size());
+  }
+}
+
+MaceStatus CaseModel::Run(RunMetadata *metadata) {
+  return made_.engine->Run(inputs_, &outputs_, metadata);
+}
+
 OpResult RunModel(const OpCase &op_case,
                   const OpResult &wanted,
                   RuntimeType runtime,
@@ -115,40 +144,20 @@ OpResult RunModel(const OpCase &op_case,
                   OperatorPlacement *placement) {
   OpResult result = wanted;
   result.outputs.clear();
-  core_test::MakeOptions options;
-  EXPECT_EQ(options.config.SetRuntimeTypes({runtime, RuntimeType::RT_CPU}),
-            MaceStatus::MACE_SUCCESS);
-  ModelBuilder model = ModelOf(op_case, wanted, wrap);
-  if (!data_type.empty()) model.DataTypes(data_type);
-  const core_test::MadeEngine made = core_test::Make(model, options);
-  result.status = made.status;
+  CaseModel model(op_case, wanted, runtime, data_type, wrap);
+  result.status = model.status();
   if (result.status != MaceStatus::MACE_SUCCESS) return result;
-  std::map<std::string, MaceTensor> inputs;
-  std::map<std::string, MaceTensor> outputs;
-  for (size_t i = 0; i < op_case.inputs.size(); ++i) {
-    if (op_case.inputs[i].kind != CaseInput::Kind::kComputed) continue;
-    const Value &value = op_case.inputs[i].value;
-    MaceTensor tensor = Room(DimsOf(value.shape), value.bytes.size());
-    std::memcpy(tensor.raw_data().get(), value.bytes.data(),
-                value.bytes.size());
-    inputs["input" + std::to_string(i)] = tensor;
-  }
-  for (size_t i = 0; i < wanted.outputs.size(); ++i) {
-    const Value &value = wanted.outputs[i];
-    outputs["output" + std::to_string(i)] =
-        Room({value.shape.Elements()}, value.bytes.size());
-  }
-  result.status = made.engine->Run(inputs, &outputs);
+  result.status = model.Run(nullptr);
   if (result.status != MaceStatus::MACE_SUCCESS) return result;
   for (size_t i = 0; i < wanted.outputs.size(); ++i) {
-    const MaceTensor &tensor = outputs["output" + std::to_string(i)];
+    MaceTensor tensor = model.outputs().at("output" + std::to_string(i));
     Value value = wanted.outputs[i];
     value.shape = Shape(tensor.shape().data(), tensor.shape().size());
     std::memcpy(value.bytes.data(), tensor.raw_data().get(),
                 value.bytes.size());
     result.outputs.push_back(std::move(value));
   }
-  const EnginePlacement all = made.engine->GetPlacement();
+  const EnginePlacement all = model.engine()->GetPlacement();
   for (const OperatorPlacement &op : all.operators) {
     if (op.operator_name == op_case.def.name) *placement = op;
   }

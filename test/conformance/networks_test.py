@@ -30,13 +30,18 @@ from mace.python.tools.importers.base import (
 )
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import DataFormat, Graph
-from mace.python.tools.ir.layout import NHWC_TO_NCHW
+from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.closeness import assert_close
 from test.conformance.models import LIGHT_MODELS, light_input, make_light_model
 from test.conformance.models.built import BUILT_MODELS, make_built_model
-from test.conformance.models.keras_models import ARCHITECTURES, make_keras_model
+from test.conformance.models.keras_models import (
+    ARCHITECTURES,
+    NETWORKS,
+    make_keras_model,
+    random_images,
+)
 from test.conformance.models.light import smooth_input
 from test.conformance.models.onnx_builder import INPUT, OUTPUT
 from test.conformance.native import gpu, native, require_emulator, two_devices
@@ -51,10 +56,19 @@ ARM_BUILT = ("mobilenet_v2",)
 ARM_KERAS = ("MobileNet",)
 # The image (NCHW) of further data types on ARM: a fifth of the operations of 224 x 224.
 ARM_IMAGE = (1, 3, 96, 96)
-# Of activations stored in half by the GPU. Activations of random networks, unlike
-# those of trained ones, grow from block to block, and rounding errors with them:
-# the worst here is ResNet50 with 0.9957.
-HALF_SIMILARITY = 0.995
+# Of activations stored in half by the GPU, unless CHAOTIC has another value.
+HALF_SIMILARITY = 0.9999
+# Activations of these networks, whose weights are random, grow from block to block, and
+# rounding errors with them; those of trained networks do not (trained_network_test.py).
+CHAOTIC = {
+    "vgg19": 0.995,
+    "resnet50": 0.9995,
+    "MobileNet": 0.9995,
+    "MobileNetV2": 0.9995,
+    "ResNet50": 0.995,
+    "InceptionV3": 0.995,
+    "deeplab": 0.9995,
+}
 # As deployment files ask for them.
 EXPORTS = {
     "fp32": ExportOptions(),
@@ -96,7 +110,7 @@ def test_built_onnx_network_on_arm(name: str, abi: str) -> None:
     check_built(name, abi)
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("name", [*ARCHITECTURES, *NETWORKS])
 def test_tensorflow_network(name: str) -> None:
     check_keras(name, "host")
 
@@ -246,8 +260,7 @@ def _built_answer(
 def check_keras(name: str, abi: str) -> None:
     tf = pytest.importorskip("tensorflow", reason="it is the reference here")
     model = make_keras_model(name, MODELS)
-    rng = np.random.default_rng(SEED)
-    feed = rng.uniform(-1, 1, model.input_shape).astype(np.float32)
+    feed = random_images(name, model.input_shape, SEED)
     definition = tf.compat.v1.GraphDef.FromString(model.path.read_bytes())
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(definition, name="")
@@ -261,7 +274,7 @@ def check_keras(name: str, abi: str) -> None:
         model.output_name,
         abi,
     )
-    assert_close(found, wanted)
+    assert_close(found.transpose(NCHW_TO_NHWC) if found.ndim == 4 else found, wanted)
 
 
 def _mace(
@@ -290,8 +303,14 @@ def _mace(
             # 0.0013 by itself: they are rounded for the CPU, too.
             run = replace(native(abi), export=EXPORTS["fp16 storage"])
             in_half = _on_gpu(graph, feeds, "fp16 storage")[output_name]
-            assert_similar(in_half, run(graph, feeds)[output_name], HALF_SIMILARITY)
+            assert_similar(in_half, run(graph, feeds)[output_name], _half(path))
     return answer
+
+
+def _half(path: Path) -> float:
+    """The least similarity of the network in a file, stored in half."""
+    names = [name for name in CHAOTIC if path.stem.startswith(f"{name}_")]
+    return CHAOTIC[names[0]] if names else HALF_SIMILARITY
 
 
 def _on_gpu(

@@ -28,6 +28,8 @@ const char *NameOf(Kind kind) {
       return "event";
     case Kind::kDevice:
       return "device";
+    case Kind::kRecording:
+      return "recording";
     case Kind::kMemory:
       return "buffer or image";
   }
@@ -54,6 +56,8 @@ cl_int InvalidHandle(Kind kind) {
       return CL_INVALID_EVENT;
     case Kind::kDevice:
       return CL_INVALID_DEVICE;
+    case Kind::kRecording:
+      return CL_INVALID_COMMAND_BUFFER_KHR;
   }
   return CL_INVALID_VALUE;
 }

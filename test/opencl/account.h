@@ -27,6 +27,7 @@ enum class Kind {
   kKernel,
   kEvent,
   kDevice,
+  kRecording,  // of either extension
   // Of an argument that may be a buffer or an image; no object has it.
   kMemory,
 };
@@ -55,12 +56,20 @@ struct Object {
   bool is_lost = false;      // of a context
   bool release_now = false;  // memory of the caller's, or a callback that waits
   std::string name;          // of a kernel
+  std::string options;       // of a program that was built, and its kernels
   uint64_t bytes = 0;        // of a buffer or an image
   bool owns_bytes = true;    // not a part of another object
   // Mapped pointers, each with whether it may be written through.
   std::multimap<const void *, bool> mappings;
   std::vector<KernelArgument> arguments;  // of a kernel
-  cl_int injected_build_error = 0;        // of a program
+  uint64_t arguments_set = 0;             // how often
+  // Of a queue that records, rather than runs, and what it records into.
+  bool is_recordable = false;
+  const void *recording = nullptr;
+  // Of an event whose times are emulated.
+  uint64_t start_nanos = 0;
+  uint64_t end_nanos = 0;
+  cl_int injected_build_error = 0;  // of a program
   // Of a program and its kernels: global sizes may be no multiples of local
   // ones.
   bool non_uniform = false;

@@ -3,10 +3,12 @@
 
 // Platforms, devices, contexts, queues.
 
+#include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "test/opencl/call.h"
+#include "test/opencl/launch.h"
 
 using mace::test_opencl::AnswerDeviceInfo;
 using mace::test_opencl::AnswerPlatformInfo;
@@ -14,10 +16,13 @@ using mace::test_opencl::Call;
 using mace::test_opencl::CurrentFamily;
 using mace::test_opencl::Extensions;
 using mace::test_opencl::Family;
+using mace::test_opencl::FindExtensionFunction;
 using mace::test_opencl::FindOwnFunction;
+using mace::test_opencl::Give;
 using mace::test_opencl::HasExtension;
 using mace::test_opencl::IsLive;
 using mace::test_opencl::Kind;
+using mace::test_opencl::Object;
 using mace::test_opencl::State;
 using mace::test_opencl::target;
 
@@ -29,6 +34,8 @@ constexpr cl_context_properties kPriorityHint = 0x40C9;
 // Of cl_khr_priority_hints and cl_khr_throttle_hints.
 constexpr cl_queue_properties kQueuePriority = 0x1096;
 constexpr cl_queue_properties kQueueThrottle = 0x1097;
+// Of cl_qcom_recordable_queues.
+constexpr cl_command_queue_properties kQueueRecordable = 1u << 30;
 
 std::string TargetExtensions() {
   cl_platform_id platform;
@@ -64,12 +71,23 @@ struct Hint {
   const char *extension;
 };
 
+// For the log: "40c2=40c3 40c9=40cc".
+template <typename Property>
+std::string Text(const Property *properties) {
+  std::ostringstream text;
+  text << std::hex;
+  for (const Property *at = properties; at && *at != 0; at += 2)
+    text << (at == properties ? "" : " ") << at[0] << '=' << at[1];
+  return text.str();
+}
+
 template <typename Property, size_t kHints>
 std::vector<Property> WithoutHints(const Property *properties,
                                    const Hint (&hints)[kHints],
                                    cl_int error,
                                    Call *call) {
   std::vector<Property> kept;
+  call->Detail(Text(properties));
   if (properties == nullptr) return kept;
   const Family *family = CurrentFamily();
   for (const Property *at = properties; *at != 0; at += 2) {
@@ -163,6 +181,12 @@ cl_int clGetDeviceInfo(cl_device_id device,
                        size_t *param_value_size_ret) {
   Call call("clGetDeviceInfo");
   if (!call.forwards()) return call.Refused();
+  const char *version = std::getenv("MACE_TEST_OPENCL_DRIVER_VERSION");
+  if (version != nullptr && param_name == CL_DRIVER_VERSION) {
+    return call.Return(
+        Give(std::string(version),
+             {param_value_size, param_value, param_value_size_ret}));
+  }
   const Family *family = CurrentFamily();
   cl_int result;
   if (family != nullptr &&
@@ -274,12 +298,19 @@ cl_command_queue clCreateCommandQueue(cl_context context,
   Call call("clCreateCommandQueue");
   call.Uses(Kind::kContext, context);
   call.Uses(Kind::kDevice, device);
+  const Family *family = CurrentFamily();
+  const bool is_recordable =
+      family != nullptr && properties == kQueueRecordable &&
+      HasExtension(CurrentExtensions(*family), "cl_qcom_recordable_queues");
+  if (is_recordable) properties = 0;
   if (!call.forwards())
     return call.RefusedHandle<cl_command_queue>(errcode_ret);
   cl_int error;
   cl_command_queue made =
       target().clCreateCommandQueue(context, device, properties, &error);
-  return call.Made(Kind::kQueue, made, context, error, errcode_ret);
+  return call.Made(
+      Kind::kQueue, made, context, error, errcode_ret,
+      [&](Object *object) { object->is_recordable = is_recordable; });
 }
 
 cl_command_queue clCreateCommandQueueWithProperties(
@@ -312,8 +343,9 @@ cl_int clRetainCommandQueue(cl_command_queue queue) {
 
 cl_int clReleaseCommandQueue(cl_command_queue queue) {
   Call call("clReleaseCommandQueue");
-  // A queue is flushed by its release, and the driver may keep it for now.
-  if (IsLive(queue)) target().clFlush(queue);
+  // The release only flushes. PoCL may still compile or run a kernel then, and
+  // crashes if the process ends meanwhile.
+  if (IsLive(queue)) target().clFinish(queue);
   return call.Release(Kind::kQueue, queue, target().clReleaseCommandQueue);
 }
 
@@ -353,6 +385,7 @@ void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform,
   }
   call.Return(CL_SUCCESS);
   if (void *own = FindOwnFunction(func_name)) return own;
+  if (void *own = FindExtensionFunction(func_name)) return own;
   return target().clGetExtensionFunctionAddressForPlatform(platform, func_name);
 }
 
@@ -365,6 +398,7 @@ void *clGetExtensionFunctionAddress(const char *func_name) {
   }
   call.Return(CL_SUCCESS);
   if (void *own = FindOwnFunction(func_name)) return own;
+  if (void *own = FindExtensionFunction(func_name)) return own;
   return target().clGetExtensionFunctionAddress(func_name);
 }
 

@@ -78,8 +78,20 @@ cl_int clGetEventProfilingInfo(cl_event event,
   Call call("clGetEventProfilingInfo");
   call.Uses(Kind::kEvent, event);
   if (!call.forwards()) return call.Refused();
-  return call.Return(target().clGetEventProfilingInfo(
-      event, param_name, param_value_size, param_value, param_value_size_ret));
+  const cl_int result = target().clGetEventProfilingInfo(
+      event, param_name, param_value_size, param_value, param_value_size_ret);
+  uint64_t emulated = 0;
+  {
+    State &state = State::Get();
+    const std::lock_guard<std::mutex> lock(state.mutex);
+    const Object *object = state.account.Find(event);
+    const bool is_end = param_name == CL_PROFILING_COMMAND_END;
+    emulated = is_end ? object->end_nanos : object->start_nanos;
+  }
+  if (result != CL_SUCCESS || emulated == 0) return call.Return(result);
+  return call.Return(
+      Give(&emulated, sizeof emulated,
+           {param_value_size, param_value, param_value_size_ret}));
 }
 
 cl_int clSetEventCallback(cl_event event,

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "test/opencl/call.h"
+#include "test/opencl/defects.h"
+#include "test/opencl/launch.h"
 
 using mace::test_opencl::Account;
 using mace::test_opencl::Call;
@@ -14,17 +16,13 @@ using mace::test_opencl::CurrentFamily;
 using mace::test_opencl::Family;
 using mace::test_opencl::KernelArgument;
 using mace::test_opencl::Kind;
+using mace::test_opencl::LaunchRange;
+using mace::test_opencl::LosesLaunch;
 using mace::test_opencl::Object;
 using mace::test_opencl::State;
 using mace::test_opencl::target;
 
 namespace {
-
-struct Range {
-  cl_uint dims;
-  const size_t *global;
-  const size_t *local;  // may be null
-};
 
 std::string Text(cl_uint dims, const size_t *sizes) {
   if (sizes == nullptr) return "any";
@@ -78,7 +76,7 @@ Arguments ReadArguments(cl_kernel kernel) {
   return found;
 }
 
-void CheckLocalSize(const Range &range,
+void CheckLocalSize(const LaunchRange &range,
                     const Family *family,
                     bool non_uniform,
                     Call *call) {
@@ -127,13 +125,64 @@ uint64_t LocalBytes(cl_command_queue queue, cl_kernel kernel) {
   return bytes;
 }
 
+// The limit of each dimension, which drivers do not tell.
+void CheckGroups(const LaunchRange &range, const Family &family, Call *call) {
+  for (cl_uint i = 0; i < std::min<cl_uint>(range.dims, 3); ++i) {
+    const size_t most = family.max_groups[i];
+    if (most == 0 || range.global[i] / range.local[i] <= most) continue;
+    call->Refuse(CL_OUT_OF_RESOURCES,
+                 "global size " + Text(range.dims, range.global) +
+                     ", local size " + Text(range.dims, range.local) +
+                     "; the device runs " + std::to_string(most) +
+                     " groups in a dimension");
+    return;
+  }
+}
+
+// Gives an event the times that are emulated.
+void EmulateTimes(cl_kernel kernel,
+                  const LaunchRange &range,
+                  const cl_event *event) {
+  State &state = State::Get();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  const bool is_emulated =
+      state.nanos_per_group > 0 || state.kernel_nanos != nullptr;
+  if (event == nullptr || !is_emulated || range.local == nullptr) return;
+  const Object *launched = state.account.Find(kernel);
+  Object *object = state.account.Find(*event);
+  if (launched == nullptr || object == nullptr) return;
+  size_t global[3] = {1, 1, 1};
+  size_t local[3] = {1, 1, 1};
+  uint64_t groups = 1;
+  for (cl_uint i = 0; i < std::min<cl_uint>(range.dims, 3); ++i) {
+    global[i] = range.global[i];
+    local[i] = range.local[i];
+    groups *= global[i] / local[i];
+  }
+  object->start_nanos = ++state.clock_nanos;
+  state.clock_nanos +=
+      state.kernel_nanos != nullptr
+          ? state.kernel_nanos(launched->name.c_str(),
+                               launched->options.c_str(), global, local)
+          : groups * state.nanos_per_group;
+  object->end_nanos = state.clock_nanos;
+}
+
+}  // namespace
+
+namespace mace {
+namespace test_opencl {
+
 void CheckKernel(cl_command_queue queue,
                  cl_kernel kernel,
-                 const Range &range,
+                 const LaunchRange &range,
                  Call *call) {
   const Arguments arguments = ReadArguments(kernel);
   call->Detail(arguments.name + " global " + Text(range.dims, range.global) +
-               " local " + Text(range.dims, range.local));
+               " local " + Text(range.dims, range.local) +
+               (range.offset == nullptr
+                    ? ""
+                    : " offset " + Text(range.dims, range.offset)));
   if (!arguments.problem.empty())
     call->Refuse(CL_INVALID_KERNEL_ARGS, arguments.problem);
   if (!arguments.mapped.empty()) call->Note(arguments.mapped);
@@ -141,6 +190,7 @@ void CheckKernel(cl_command_queue queue,
   if (range.local != nullptr)
     CheckLocalSize(range, family, arguments.non_uniform, call);
   if (family == nullptr || !call->forwards()) return;
+  if (range.local != nullptr) CheckGroups(range, *family, call);
   const uint64_t local_bytes =
       std::max(LocalBytes(queue, kernel), arguments.local_bytes);
   if (local_bytes > family->local_bytes) {
@@ -151,7 +201,8 @@ void CheckKernel(cl_command_queue queue,
   }
 }
 
-}  // namespace
+}  // namespace test_opencl
+}  // namespace mace
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue command_queue,
                               cl_kernel kernel,
@@ -166,14 +217,25 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue command_queue,
   call.Uses(Kind::kQueue, command_queue);
   call.Uses(Kind::kKernel, kernel);
   call.Waits(num_events_in_wait_list, event_wait_list);
-  CheckKernel(command_queue, kernel,
-              {work_dim, global_work_size, local_work_size}, &call);
+  const LaunchRange range = {work_dim, global_work_offset, global_work_size,
+                             local_work_size};
+  CheckKernel(command_queue, kernel, range, &call);
   if (!call.forwards()) return call.Refused();
-  return call.Enqueued(
+  if (mace::test_opencl::RecordOnQueue(command_queue, kernel, range, &call))
+    return call.forwards() ? call.Return(CL_SUCCESS) : call.Refused();
+  if (LosesLaunch(kernel)) {
+    return call.Enqueued(event == nullptr
+                             ? CL_SUCCESS
+                             : target().clEnqueueMarker(command_queue, event),
+                         command_queue, event);
+  }
+  const cl_int result = call.Enqueued(
       target().clEnqueueNDRangeKernel(
           command_queue, kernel, work_dim, global_work_offset, global_work_size,
           local_work_size, num_events_in_wait_list, event_wait_list, event),
       command_queue, event);
+  if (result == CL_SUCCESS) EmulateTimes(kernel, range, event);
+  return result;
 }
 
 cl_int clEnqueueTask(cl_command_queue command_queue,
@@ -186,7 +248,7 @@ cl_int clEnqueueTask(cl_command_queue command_queue,
   call.Uses(Kind::kQueue, command_queue);
   call.Uses(Kind::kKernel, kernel);
   call.Waits(num_events_in_wait_list, event_wait_list);
-  CheckKernel(command_queue, kernel, {1, &kOne, &kOne}, &call);
+  CheckKernel(command_queue, kernel, {1, nullptr, &kOne, &kOne}, &call);
   if (!call.forwards()) return call.Refused();
   return call.Enqueued(
       target().clEnqueueTask(command_queue, kernel, num_events_in_wait_list,

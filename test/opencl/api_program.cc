@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -33,19 +35,31 @@ bool AllowsNonUniform(const char *options) {
           std::strstr(options, "-cl-std=CL3") != nullptr);
 }
 
+// For compilers that work in one thread only, as Oclgrind's.
+std::unique_lock<std::mutex> CompilerLock() {
+  static std::mutex mutex;
+  static const bool one =
+      std::getenv("MACE_TEST_OPENCL_BUILD_ONE_BY_ONE") != nullptr;
+  return one ? std::unique_lock<std::mutex>(mutex)
+             : std::unique_lock<std::mutex>();
+}
+
 // Records how a build went, and returns what the caller is to get.
 cl_int EndBuild(Call *call,
                 cl_program program,
                 const char *options,
                 cl_int injected_error,
                 const std::function<cl_int()> &build) {
+  std::unique_lock<std::mutex> compiler = CompilerLock();
   const cl_int result = call->forwards() ? build() : call->Refused();
+  if (compiler.owns_lock()) compiler.unlock();
   State &state = State::Get();
   std::unique_lock<std::mutex> lock(state.mutex);
   if (Object *object = state.account.Find(program)) {
     object->injected_build_error =
         call->injected() && result == injected_error ? result : CL_SUCCESS;
     object->non_uniform = AllowsNonUniform(options);
+    object->options = options == nullptr ? "" : options;
   }
   lock.unlock();
   return call->forwards() ? call->Return(result) : result;
@@ -64,6 +78,7 @@ void AddKernel(cl_kernel kernel, cl_program program, Call *call) {
     object->arguments.resize(count);
     const Object *source = State::Get().account.Find(program);
     object->non_uniform = source != nullptr && source->non_uniform;
+    if (source != nullptr) object->options = source->options;
   });
 }
 
@@ -314,7 +329,10 @@ cl_int clSetKernelArg(cl_kernel kernel,
       target().clSetKernelArg(kernel, arg_index, arg_size, arg_value);
   lock.lock();
   Object *object = state.account.Find(kernel);
-  if (result == CL_SUCCESS) object->arguments[arg_index] = argument;
+  if (result == CL_SUCCESS) {
+    object->arguments[arg_index] = argument;
+    ++object->arguments_set;
+  }
   lock.unlock();
   return call.Return(result);
 }

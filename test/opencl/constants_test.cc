@@ -11,6 +11,7 @@
 #include "mace/core/testing/engine_maker.h"
 #include "mace/core/testing/model_builder.h"
 #include "mace/public/mace.h"
+#include "test/opencl/engine_testing.h"
 #include "test/opencl/on_test_driver.h"
 
 namespace mace {
@@ -36,15 +37,7 @@ void ExpectStoredBytes(DataType type, ConstantLayout layout, size_t bytes) {
   model.Version(layout == ConstantLayout::kPackedO16Scaled ? 3 : 1);
   model.Operator("layer", "FullyConnected", {"x", "weights"}, {"y"});
   model.Output("y", DataFormat::NONE);
-  core_test::MakeOptions options;
-  ASSERT_EQ(options.config.SetRuntimeTypes(
-                {RuntimeType::RT_OPENCL, RuntimeType::RT_CPU}),
-            MaceStatus::MACE_SUCCESS);
-  const core_test::MadeEngine made = core_test::Make(model, options);
-  ASSERT_EQ(made.status, MaceStatus::MACE_SUCCESS) << made.status.information();
-  ASSERT_EQ(made.engine->GetPlacement().operators.at(0).device,
-            DeviceType::GPU);
-  const size_t prepared = made.engine->GetStats().prepared_bytes;
+  const size_t prepared = test_opencl::PreparedBytes(model);
   EXPECT_GE(prepared, bytes);
   EXPECT_LE(prepared, bytes + kMostPadding);
 }

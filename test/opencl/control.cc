@@ -46,6 +46,8 @@ void Reset() {
     state.device_is_lost = false;
     state.family = nullptr;
     state.claim_all_extensions = false;
+    state.nanos_per_group = 0;
+    state.kernel_nanos = nullptr;
     state.counts.clear();
     state.calls = 0;
     state.log.clear();
@@ -72,6 +74,18 @@ void ClaimAllExtensions(int32_t claim) {
   State &state = State::Get();
   const Lock lock(state.mutex);
   state.claim_all_extensions = claim != 0;
+}
+
+void SetKernelTimes(uint64_t nanos_per_group) {
+  State &state = State::Get();
+  const Lock lock(state.mutex);
+  state.nanos_per_group = nanos_per_group;
+}
+
+void SetKernelNanos(MaceTestOpenclKernelNanos nanos) {
+  State &state = State::Get();
+  const Lock lock(state.mutex);
+  state.kernel_nanos = nanos;
 }
 
 void FailCall(uint64_t n, int32_t error) {
@@ -176,26 +190,12 @@ uint64_t PeakMemoryBytes() {
 
 const MaceTestOpenclControl *mace_test_opencl_control() {
   using namespace mace::test_opencl;  // NOLINT(google-build-using-namespace)
-  static const MaceTestOpenclControl control = {TargetError,
-                                                Reset,
-                                                SetFamily,
-                                                FamilyName,
-                                                ClaimAllExtensions,
-                                                FailCall,
-                                                FailFunction,
-                                                LoseContexts,
-                                                LoseDevice,
-                                                StopFailing,
-                                                FailureCount,
-                                                PlausibleError,
-                                                Calls,
-                                                LogSize,
-                                                GetLogEntry,
-                                                Problems,
-                                                Problem,
-                                                CheckLeaks,
-                                                LiveObjects,
-                                                MemoryBytes,
-                                                PeakMemoryBytes};
+  static const MaceTestOpenclControl control = {
+      TargetError,        Reset,          SetFamily,      FamilyName,
+      ClaimAllExtensions, SetKernelTimes, SetKernelNanos, FailCall,
+      FailFunction,       LoseContexts,   LoseDevice,     StopFailing,
+      FailureCount,       PlausibleError, Calls,          LogSize,
+      GetLogEntry,        Problems,       Problem,        CheckLeaks,
+      LiveObjects,        MemoryBytes,    PeakMemoryBytes};
   return &control;
 }

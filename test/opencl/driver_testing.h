@@ -109,6 +109,23 @@ class TestDriverTest : public ::testing::Test {
   static inline Functions cl;
 };
 
+// By the clock of the device, in nanoseconds.
+struct EventTimes {
+  cl_ulong start = 0;
+  cl_ulong end = 0;
+};
+
+inline EventTimes TimesOf(const Functions &cl, cl_event event) {
+  EventTimes times;
+  EXPECT_EQ(cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START,
+                                       sizeof(cl_ulong), &times.start, nullptr),
+            CL_SUCCESS);
+  EXPECT_EQ(cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END,
+                                       sizeof(cl_ulong), &times.end, nullptr),
+            CL_SUCCESS);
+  return times;
+}
+
 // What a careful program does: one kernel on two buffers. Releases what it
 // made, whatever fails.
 class Program {

@@ -2,164 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Engines on the GPU, on the test driver: failures of every call, and the
-// limits of other GPUs. The host runs what the GPU does not, so that every
-// result is held to the host's.
+// limits of other GPUs.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "mace/core/testing/engine_maker.h"
-#include "mace/core/testing/model_builder.h"
-#include "mace/ops/testing/op_case.h"
-#include "mace/public/mace.h"
-#include "test/opencl/load_test_driver.h"
+#include "test/opencl/engine_testing.h"
 
 namespace mace {
+namespace test_opencl {
 namespace {
-
-using core_test::Dims;
-using core_test::Floats;
-using core_test::MadeEngine;
-using core_test::MakeOptions;
-using core_test::ModelBuilder;
-using core_test::Tensors;
-using core_test::Values;
-using op_test::OpCase;
-using op_test::Random;
-using op_test::Value;
-
-constexpr int64_t kClasses = 10;
-
-#define EXPECT_SUCCESS(status) EXPECT_CODE(status, MACE_SUCCESS)
-
-void AddPacked(const std::string &name,
-               const Shape &shape,
-               Random *random,
-               ModelBuilder *model) {
-  OpCase op_case("Conv2D");
-  op_case.Packed(random->Floats(shape, -0.3f, 0.3f));
-  const std::vector<uint8_t> &bytes = op_case.inputs[0].value.bytes;
-  const uint64_t offset = model->AppendWeights(bytes.data(), bytes.size());
-  model->RawConstant(name, Dims(shape.begin(), shape.end()), DataType::kFloat32,
-                     op_case.inputs[0].layout, 1, offset, bytes.size());
-}
-
-std::vector<float> Some(int64_t count, Random *random) {
-  return random->Floats({count}).floats();
-}
-
-// A network with a branch, a residual, and an image wider than some GPUs take.
-ModelBuilder Network() {
-  Random random(1, Random::Quiet());
-  ModelBuilder model;
-  model.Input("x", {1, 12, 70, 3});
-  AddPacked("f1", {16, 3, 3, 3}, &random, &model);
-  AddPacked("f2", {16, 1, 1, 16}, &random, &model);
-  AddPacked("f3", {kClasses, 32}, &random, &model);
-  model.Constant("b1", {16}, Some(16, &random))
-      .Constant("b3", {kClasses}, Some(kClasses, &random))
-      .Operator("conv1", "Conv2D", {"x", "f1", "b1"}, {"a"},
-                {core_test::StringAttribute("padding", "SAME"),
-                 core_test::StringAttribute("activation", "RELU")})
-      .Operator("conv2", "Conv2D", {"a", "f2", "", "a"}, {"b"})
-      .Operator("join", "Concat", {"a", "b"}, {"c"},
-                {core_test::IntAttribute("axis", 3)})
-      .Operator("pool", "Pooling", {"c"}, {"d"},
-                {core_test::IntsAttribute("kernels", {2, 2}),
-                 core_test::IntsAttribute("strides", {2, 2})})
-      .Operator("tanh", "Activation", {"d"}, {"e"},
-                {core_test::StringAttribute("activation", "TANH")})
-      .Operator("mean", "Reduce", {"e"}, {"g"},
-                {core_test::StringAttribute("mode", "MEAN"),
-                 core_test::IntsAttribute("axes", {1, 2}),
-                 core_test::IntAttribute("keep_dims", 0)})
-      .Operator("classes", "FullyConnected", {"g", "f3", "b3"}, {"h"})
-      .Operator("probabilities", "Softmax", {"h"}, {"y"})
-      .Output("y");
-  return model;
-}
-
-MakeOptions On(const std::vector<RuntimeType> &runtimes) {
-  MakeOptions options;
-  EXPECT_EQ(options.config.SetRuntimeTypes(runtimes), MaceStatus::MACE_SUCCESS);
-  return options;
-}
-
-std::vector<float> Image(int round) {
-  Random random(static_cast<uint32_t>(100 + round), Random::Quiet());
-  return random.Floats({1, 12, 70, 3}).floats();
-}
-
-MaceStatus RunOnce(const MadeEngine &made,
-                   int round,
-                   std::vector<float> *result) {
-  Tensors outputs = {{"y", core_test::Room(kClasses)}};
-  const MaceStatus status =
-      made.engine->Run({{"x", Floats({1, 12, 70, 3}, Image(round))}}, &outputs);
-  if (status == MaceStatus::MACE_SUCCESS) *result = Values(outputs["y"]);
-  return status;
-}
-
-constexpr int kRounds = 2;
-
-class EngineOnTestDriver : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    std::string why;
-    driver_ = test_opencl::LoadTestDriver(&why);
-    ASSERT_NE(driver_, nullptr) << why;
-    setenv("MACE_OPENCL_PLACE_ALL", "1", 1);
-    const MadeEngine made = core_test::Make(Network(), On({RT_CPU}));
-    ASSERT_OK(made.status);
-    for (int round = 0; round < kRounds; ++round) {
-      wanted_.emplace_back();
-      ASSERT_OK(RunOnce(made, round, &wanted_.back()));
-    }
-  }
-
-  static void ExpectRight(const std::vector<float> &result, int round) {
-    const std::vector<float> &wanted = wanted_[static_cast<size_t>(round)];
-    ASSERT_EQ(result.size(), wanted.size());
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      EXPECT_NEAR(result[i], wanted[i], 1e-5);
-    }
-  }
-
-  // Creates an engine and runs it, and returns how many operators ran on the
-  // GPU in the end.
-  static size_t MakeAndRun(MakeOptions options) {
-    const MadeEngine made = core_test::Make(Network(), options);
-    EXPECT_SUCCESS(made.status);
-    if (made.engine == nullptr) return 0;
-    for (int round = 0; round < kRounds; ++round) {
-      std::vector<float> result;
-      EXPECT_SUCCESS(RunOnce(made, round, &result));
-      ExpectRight(result, round);
-    }
-    size_t on_gpu = 0;
-    const EnginePlacement placement = made.engine->GetPlacement();
-    for (const OperatorPlacement &op : placement.operators) {
-      on_gpu += op.device == DeviceType::GPU;
-    }
-    return on_gpu;
-  }
-
-  static void ExpectClean() {
-    driver_->check_leaks();
-    EXPECT_EQ(test_opencl::Problems(*driver_), "");
-  }
-
-  static const MaceTestOpenclControl *driver_;
-  static std::vector<std::vector<float>> wanted_;
-};
-
-const MaceTestOpenclControl *EngineOnTestDriver::driver_ = nullptr;
-std::vector<std::vector<float>> EngineOnTestDriver::wanted_;
 
 TEST_F(EngineOnTestDriver, RunsTheWholeNetwork) {
   driver_->reset();
@@ -214,6 +72,16 @@ TEST_F(EngineOnTestDriver, NamesTheCallThatFailed) {
     const MadeEngine made = core_test::Make(Network(), On({RT_OPENCL}));
     EXPECT_NE(made.status.code(), MaceStatus::MACE_SUCCESS);
     EXPECT_MENTIONS(made.status, failure.function);
+    // With storage, the driver is opened later.
+    MakeOptions options = On({RT_OPENCL});
+    EXPECT_SUCCESS(options.config.SetGPUContext(
+        GPUContextBuilder()
+            .SetStoragePath(std::getenv("TEST_TMPDIR"))
+            .Finalize()));
+    driver_->fail_function(failure.function, failure.n, 0);
+    const MadeEngine later = core_test::Make(Network(), options);
+    EXPECT_NE(later.status.code(), MaceStatus::MACE_SUCCESS);
+    EXPECT_MENTIONS(later.status, failure.function);
   }
 }
 
@@ -222,8 +90,9 @@ TEST_F(EngineOnTestDriver, KeepsTheQueueShort) {
   setenv("MACE_OPENCL_QUEUE_WINDOW_SIZE", "3", 1);
   EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU})), 8u);
   unsetenv("MACE_OPENCL_QUEUE_WINDOW_SIZE");
-  // 8 launches a run: it waits after the third and the sixth.
-  EXPECT_EQ(driver_->calls("clEnqueueNDRangeKernel"), 8u * kRounds);
+  // 7 launches a run, as the mean and the classes are one: it waits after the
+  // third and the sixth.
+  EXPECT_EQ(driver_->calls("clEnqueueNDRangeKernel"), 7u * kRounds);
   EXPECT_EQ(driver_->calls("clWaitForEvents"), 2u * kRounds);
   ExpectClean();
 }
@@ -275,8 +144,7 @@ TEST_F(EngineOnTestDriver, KeepsTheLimitsOfEveryFamily) {
     driver_->reset();
     ASSERT_NE(driver_->set_family(family.c_str()), 0);
     const size_t on_gpu = MakeAndRun(On({RT_OPENCL, RT_CPU}));
-    if (family == "opencl_1_1" || family == "kernel_work_group_16") {
-      // The second is known only when kernels are compiled.
+    if (family == "opencl_1_1") {
       EXPECT_EQ(on_gpu, 0u);
     } else if (family == "work_items_flat") {
       EXPECT_GT(on_gpu, 3u);
@@ -287,5 +155,82 @@ TEST_F(EngineOnTestDriver, KeepsTheLimitsOfEveryFamily) {
   }
 }
 
+// Concatenations of channels, of their results, of rows, and for the caller.
+ModelBuilder Joins() {
+  using core_test::IntAttribute;
+  using core_test::StringAttribute;
+  Random random(2, Random::Quiet());
+  ModelBuilder model;
+  model.Input("x", {1, 6, 10, 8});
+  const auto conv = [&](const std::string &name, int64_t channels) {
+    AddPacked("f" + name, {channels, 3, 3, 8}, &random, &model);
+    model.Operator("conv " + name, "Conv2D", {"x", "f" + name}, {name},
+                   {StringAttribute("padding", "SAME")});
+  };
+  const auto activate = [&](const std::string &from, const std::string &to,
+                            const std::string &activation) {
+    model.Operator(activation + to, "Activation", {from}, {to},
+                   {StringAttribute("activation", activation)});
+  };
+  const auto join = [&](const std::vector<std::string> &from,
+                        const std::string &to, int64_t axis) {
+    model.Operator("join " + to, "Concat", from, {to},
+                   {IntAttribute("axis", axis)});
+  };
+  conv("a", 16);
+  conv("b", 16);
+  conv("c", 5);
+  conv("d", 8);
+  join({"a", "b", "c"}, "abc", 3);
+  join({"d", "abc"}, "dabc", 3);
+  activate("dabc", "e", "RELU");
+  activate("dabc", "f", "TANH");
+  join({"e", "f"}, "ef", 1);
+  activate("ef", "y", "SIGMOID");
+  // Another reader of a part; dense outputs begin at any channel.
+  activate("b", "g", "TANH");
+  conv("h", 7);
+  join({"h", "g"}, "z", 3);
+  return model.Output("y").Output("z");
+}
+
+TEST_F(EngineOnTestDriver, WritesWhatItJoinsInPlace) {
+  const std::vector<float> x =
+      Random(3, Random::Quiet()).Floats({1, 6, 10, 8}).floats();
+  const auto run = [&x](const MakeOptions &options) {
+    Tensors outputs = {{"y", core_test::Room(12 * 10 * 45)},
+                       {"z", core_test::Room(6 * 10 * 23)}};
+    const MadeEngine made = core_test::Make(Joins(), options);
+    EXPECT_SUCCESS(made.status);
+    if (made.engine != nullptr) {
+      EXPECT_SUCCESS(
+          made.engine->Run({{"x", Floats({1, 6, 10, 8}, x)}}, &outputs));
+    }
+    std::vector<float> values = Values(outputs["y"]);
+    const std::vector<float> more = Values(outputs["z"]);
+    values.insert(values.end(), more.begin(), more.end());
+    return values;
+  };
+  const std::vector<float> wanted = run(On({RT_CPU}));
+  for (const char *family :
+       {"target", "adreno_630", "mali_g710", "powervr_ge8320", "nvidia_h100"}) {
+    SCOPED_TRACE(family);
+    driver_->reset();
+    ASSERT_NE(driver_->set_family(family), 0);
+    const std::vector<float> found = run(On({RT_OPENCL, RT_CPU}));
+    ASSERT_EQ(found.size(), wanted.size());
+    double worst = 0;
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      const double error = std::fabs(found[k] - wanted[k]);
+      worst = std::isnan(error) ? 1e9 : std::max(worst, error);
+    }
+    EXPECT_LE(worst, 1e-5);
+    // 5 convolutions and 4 activations.
+    EXPECT_EQ(driver_->calls("clEnqueueNDRangeKernel"), 9u);
+    ExpectClean();
+  }
+}
+
 }  // namespace
+}  // namespace test_opencl
 }  // namespace mace

@@ -298,6 +298,7 @@ Family NvidiaH100() {
   f.work_group_size = 1024;
   f.work_item_sizes[0] = f.work_item_sizes[1] = 1024;
   f.work_item_sizes[2] = 64;
+  f.max_groups[1] = f.max_groups[2] = 65535;
   f.work_group_multiple = 32;
   f.global_bytes = 79 * kGb;
   f.allocation_bytes = 19 * kGb;
@@ -497,6 +498,9 @@ bool NeedsNothingOfTarget(const std::string &extension) {
       "cl_img_egl_image",
       "cl_qcom_perf_hint",
       "cl_qcom_priority_hint",
+      "cl_qcom_recordable_queues",  // emulated: api_recording.cc
+      "cl_khr_priority_hints",
+      "cl_khr_throttle_hints",
       "cl_nv_compiler_options",
       "cl_nv_pragma_unroll",
       "cl_arm_thread_limit_hint",

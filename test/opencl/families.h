@@ -38,6 +38,7 @@ struct Family {
   // What a kernel of any size may have; 0: work_group_size.
   size_t kernel_work_group_size;
   size_t work_group_multiple;
+  size_t max_groups[3];  // of a launch; 0: any number
 
   uint64_t global_bytes;
   uint64_t allocation_bytes;

@@ -14,6 +14,7 @@
 
 #include "test/opencl/account.h"
 #include "test/opencl/families.h"
+#include "test/opencl/test_driver.h"
 
 namespace mace {
 namespace test_opencl {
@@ -52,6 +53,10 @@ struct State {
 
   const Family *family = nullptr;  // null: the target as it is
   bool claim_all_extensions = false;
+  uint64_t nanos_per_group = 0;  // emulated times; 0: none
+  uint64_t clock_nanos = 0;
+
+  MaceTestOpenclKernelNanos kernel_nanos = nullptr;
 
   std::map<std::string, uint64_t> counts;
   uint64_t calls = 0;

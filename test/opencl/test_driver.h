@@ -27,11 +27,20 @@ typedef struct MaceTestOpenclCall {
   uint64_t number;       // the first call after reset() has 1
   const char *function;  // "clCreateBuffer"
   // What a test may want to know of the arguments: the name of a kernel with
-  // its global and local size, the options of a build, the bytes of a buffer.
+  // its global and local size and offset, the options of a build, the bytes of
+  // a buffer, hints of a context or queue.
   const char *detail;
   int32_t result;    // as returned to the caller; 0 is success
   int32_t injected;  // 1: this driver made it fail; the target was not called
 } MaceTestOpenclCall;
+
+// How long a launch is to take, in nanoseconds, more than 0. `options`: of the
+// build of the kernel's program, empty if it was built from a binary. Sizes
+// have three numbers. It must not call this driver.
+typedef uint64_t (*MaceTestOpenclKernelNanos)(const char *kernel,
+                                              const char *options,
+                                              const size_t *global,
+                                              const size_t *local);
 
 typedef struct MaceTestOpenclControl {
   // Why there is no target; NULL if there is one. Without a target, the driver
@@ -57,6 +66,14 @@ typedef struct MaceTestOpenclControl {
   // the target lacks them. 1: they are listed in any case, as by a driver with
   // defects.
   void (*claim_all_extensions)(int32_t claim);
+  // Profiled kernels take that long for each work group, one after the other,
+  // whatever they really take; 0: the target's times.
+  void (*set_kernel_times)(uint64_t nanos_per_group);
+
+  // The events of kernels have the times that this function says, one after the
+  // other; NULL: those of the target. Kernels without a local size keep the
+  // target's.
+  void (*set_kernel_nanos)(MaceTestOpenclKernelNanos nanos);
 
   // --- Failures. A call that fails is not forwarded, except for clRelease*,
   // which releases the object as well. ---
@@ -104,7 +121,7 @@ typedef struct MaceTestOpenclControl {
   size_t (*check_leaks)(void);
   // How many exist: "context", "queue", "buffer", "image", "sampler",
   // "program", "kernel", "event", "device" (made by clCreateSubDevices),
-  // "mapping", or NULL for all.
+  // "recording" (also a command buffer), "mapping", or NULL for all.
   size_t (*live_objects)(const char *kind);
   // Bytes of buffers and images: now, and the most since reset(). Parts of
   // buffers and images in a buffer's memory are not counted.

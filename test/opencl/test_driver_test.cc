@@ -227,6 +227,35 @@ TEST_F(TestDriverTest, WhatOnlyTheTargetFindsIsReported) {
               HasSubstr("clEnqueueReadBuffer: the driver returns -30"));
 }
 
+TEST_F(TestDriverTest, KernelsTakeTheTimesThatATestSays) {
+  Program program(cl);
+  ASSERT_EQ(program.Open(), CL_SUCCESS);
+  ASSERT_EQ(program.Build("add"), CL_SUCCESS);
+  ASSERT_EQ(program.MakeBuffers(), CL_SUCCESS);
+  ASSERT_EQ(program.SetArguments(), CL_SUCCESS);
+  control->set_kernel_nanos([](const char *kernel, const char *options,
+                               const size_t *global, const size_t *local) {
+    EXPECT_STREQ(kernel, "add");
+    EXPECT_STREQ(options, "");
+    return uint64_t{1000} * global[0] + local[0] + local[1] + local[2];
+  });
+  cl_ulong last = 0;
+  for (const size_t local : {8, 16}) {
+    cl_event event = nullptr;
+    ASSERT_EQ(
+        cl.clEnqueueNDRangeKernel(program.queue, program.kernel, 1, nullptr,
+                                  &kCount, &local, 0, nullptr, &event),
+        CL_SUCCESS);
+    ASSERT_EQ(cl.clFinish(program.queue), CL_SUCCESS);
+    const EventTimes times = TimesOf(cl, event);
+    EXPECT_EQ(times.end - times.start, 1000 * kCount + local + 2);
+    EXPECT_GE(times.start, last);
+    last = times.end;
+    cl.clReleaseEvent(event);
+  }
+  ExpectNoProblem();
+}
+
 TEST_F(TestDriverTest, MemoryIsNotUsedWhileMappedForWriting) {
   Program program(cl);
   ASSERT_EQ(program.Open(), CL_SUCCESS);

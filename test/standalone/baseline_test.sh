@@ -78,13 +78,16 @@ check_static() {
 }
 
 for abi in "$@"; do
-  library=build/lib/$abi/cpu/libmace.so
-  [[ -f $library ]] || {
-    echo "baseline_test: no $library: bash tools/build-standalone-lib.sh" >&2
-    exit 2
-  }
-  check_versions "$library" || failures=$((failures + 1))
-  check_threads "$library" || failures=$((failures + 1))
+  for runtimes in cpu cpu,gpu; do
+    library=build/lib/$abi/${runtimes/,/_}/libmace.so
+    [[ -f $library ]] || {
+      echo "baseline_test: no $library: bash tools/build-standalone-lib.sh" \
+        "-runtimes=$runtimes" >&2
+      exit 2
+    }
+    check_versions "$library" || failures=$((failures + 1))
+    check_threads "$library" || failures=$((failures + 1))
+  done
   flags=("--config=$abi" --config=static)
   run_bazel build --noshow_progress "${flags[@]}" //mace/tools:mace_run
   program=$(run_bazel info "${flags[@]}" bazel-bin)/mace/tools/mace_run

@@ -7,8 +7,8 @@
 # Builds libmace for host, arm64 and armhf (or the given ABIs) and links small
 # programs with it the way an application does that knows nothing of Bazel:
 # in C++ and in C, with clang and with gcc, with libmace.so and with libmace.a,
-# and runs them. Then libraries for one network: how large they are, and that
-# they run it.
+# and runs them, also with the libraries for CPU and GPU. Then libraries for one network:
+# how large they are, and that they run it.
 
 set -euo pipefail
 
@@ -19,11 +19,11 @@ source test/standalone/expect.sh
 readonly abis="$*"
 readonly python=${MACE_VENV:-.venv}/bin/python
 
-# The CPU's operators of the sources, as the names of their registrations: a library
-# without GPU has no others.
+# The operators of the sources for some devices ("CPU|GPU"), as the names of their
+# registrations.
 registrations_in_sources() {
   grep -rhoE --include='*.cc' --exclude='*_test.cc' --exclude-dir=testing \
-    '^MACE_REGISTER_OP\(\w+, CPU' mace/ops |
+    "^MACE_REGISTER_OP\(\w+, ($1)" mace/ops |
     sed -E 's/.*\((\w+), (\w+)/mace_registration_\1_\2/' | sort -u
 }
 
@@ -32,8 +32,9 @@ registrations_in_archive() {
     grep -oE 'mace_registration_[A-Za-z0-9]+_(CPU|GPU|HEXAGON)' | sort -u
 }
 
+# Those of the sources, and no others.
 same_registrations() {
-  registrations_in_sources >"$work/sources"
+  registrations_in_sources "$2" >"$work/sources"
   registrations_in_archive "$1" >"$work/archive"
   [[ -s $work/sources ]] && diff "$work/sources" "$work/archive"
 }
@@ -58,6 +59,21 @@ at_most() {
   [[ $bytes -le $((limit * 1000)) ]]
 }
 
+# "No more than 8/5 of the other": the GPU's share.
+at_most_8_fifths() {
+  local file=$1 other=$2 bytes of_other
+  bytes=$(stat -c %s "$file")
+  of_other=$(stat -c %s "$other")
+  printf '%s: %d bytes, %d.%02d times %s\n' "$file" "$bytes" $((bytes / of_other)) \
+    $((bytes * 100 / of_other % 100)) "$other"
+  [[ $((bytes * 5)) -le $((of_other * 8)) ]]
+}
+
+# The library opens the driver when it runs; one without GPU does not know its names.
+knows_opencl() { grep -q clGetPlatformIDs "$1"; }
+knows_no_opencl() { ! knows_opencl "$1"; }
+needs_no_opencl() { ! llvm-readelf-19 --needed-libs "$1" | grep -i opencl; }
+
 # The operators of MobileNet v1 and v2, from TensorFlow or ONNX, and a library
 # with no others.
 readonly mobilenet=Conv2D,DepthwiseConv2d,FullyConnected,Pooling,Reduce,Softmax
@@ -78,42 +94,60 @@ test_headers() {
 }
 
 test_language() {
-  local abi=$1 lib=$2 source=$3 name=$4
+  local library=$1 lib=$2 source=$3 name=$4 abi=${1%% *}
   shift 4
   local compile=("$@" -Wall -Wextra -Werror -Ibuild/include)
-  expect "$abi $name libmace.so links" \
+  expect "$library $name libmace.so links" \
     "${compile[@]}" "$source" "-L$lib" -lmace -o "$work/dynamic"
-  expect "$abi $name libmace.so runs" run_on "$abi" \
+  expect "$library $name libmace.so runs" run_on "$abi" \
     "$work/dynamic"
-  expect "$abi $name libmace.a links" \
-    "${compile[@]}" "$source" "$lib/libmace.a" -lstdc++ -lm -pthread \
+  expect "$library $name libmace.a links" \
+    "${compile[@]}" "$source" "$lib/libmace.a" -lstdc++ -lm -ldl -pthread \
     -o "$work/static"
-  expect "$abi $name libmace.a runs" run_on "$abi" "$work/static"
+  expect "$library $name libmace.a runs" run_on "$abi" "$work/static"
 }
 
-bash tools/build-standalone-lib.sh "-abi=${abis// /,}"
-test_headers
-for abi in $abis; do
-  lib=build/lib/$abi/cpu
+# All programs, with one library.
+test_library() {
+  local abi=$1 lib=build/lib/$1/$2 name="$1 $2" triple
   triple=$(triple_of "$abi")
-  expect "$abi libmace.a holds every operator" \
-    same_registrations "$lib/libmace.a"
-  expect "$abi libmace.so exports its interface only" \
+  expect "$name libmace.so exports its interface only" \
     exports_interface_only "$lib/libmace.so"
   common=("-Wl,-rpath,$PWD/$lib")
   clang=("--target=$triple" -fuse-ld=lld "${common[@]}")
-  test_language "$abi" "$lib" test/standalone/program.cc "C++ clang" \
+  test_language "$name" "$lib" test/standalone/program.cc "C++ clang" \
     clang++-19 -std=c++17 "${clang[@]}"
-  test_language "$abi" "$lib" test/standalone/program.c "C clang" \
+  test_language "$name" "$lib" test/standalone/program.c "C clang" \
     clang-19 -std=c99 "${clang[@]}"
   if command -v "$triple-g++" >/dev/null; then
-    test_language "$abi" "$lib" test/standalone/program.cc "C++ gcc" \
+    test_language "$name" "$lib" test/standalone/program.cc "C++ gcc" \
       "$triple-g++" -std=c++17 "${common[@]}"
-    test_language "$abi" "$lib" test/standalone/program.c "C gcc" \
+    test_language "$name" "$lib" test/standalone/program.c "C gcc" \
       "$triple-gcc" -std=c99 "${common[@]}"
   else
     printf 'skipped %s gcc: no %s-g++ here\n' "$abi" "$triple"
   fi
+}
+
+bash tools/build-standalone-lib.sh "-abi=${abis// /,}"
+bash tools/build-standalone-lib.sh "-abi=${abis// /,}" -runtimes=cpu,gpu
+test_headers
+for abi in $abis; do
+  lib=build/lib/$abi
+  test_library "$abi" cpu
+  expect "$abi libmace.a holds every operator" \
+    same_registrations "$lib/cpu/libmace.a" CPU
+  expect "$abi libmace.so without GPU has nothing of it" \
+    knows_no_opencl "$lib/cpu/libmace.so"
+  test_library "$abi" cpu_gpu
+  expect "$abi libmace.a for CPU and GPU holds every operator of both" \
+    same_registrations "$lib/cpu_gpu/libmace.a" "CPU|GPU"
+  expect "$abi libmace.so for CPU and GPU opens OpenCL" \
+    knows_opencl "$lib/cpu_gpu/libmace.so"
+  expect "$abi libmace.so for CPU and GPU is linked with no driver" \
+    needs_no_opencl "$lib/cpu_gpu/libmace.so"
+  expect "$abi size of libmace.so for CPU and GPU" \
+    at_most_8_fifths "$lib/cpu_gpu/libmace.so" "$lib/cpu/libmace.so"
 done
 
 # MobileNet v2 for small pictures: $work/TYPE/mobilenet_v2/model/TYPE.{pb,data}.

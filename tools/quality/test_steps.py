@@ -18,6 +18,13 @@ _NATIVE = (
     "//mace/runtimes/...",
     *("//test/allocation_failure/...", "//test/bands/..."),
 )
+# Failures of every call of the GPU's driver, its defects, and what its check finds.
+_GPU_FAULTS = (
+    "//test/opencl:constants_test",
+    "//test/opencl:engine_test",
+    "//test/opencl:out_of_range_test",
+    "//test/opencl:selftest_test",
+)
 # What runs all kernels but once, for a core that other steps do not have. Larger
 # cases only repeat instructions: ops_test runs these kernels as well.
 _KERNELS = (
@@ -61,6 +68,8 @@ _COMMANDS = "test/docs/commands_test.py"
 _DEVICES = "test/devices"
 # Builds all of the library anew, for each ABI.
 _ANDROID = "test/android_ndk"
+# Compiles OpenCL kernels in qemu.
+_OPENCL_ARM64 = "test/opencl_arm64"
 _BAZEL_RESULT = re.compile(
     r"^//\S+ +(?:\(cached\) )?(PASSED|FLAKY|FAILED|TIMEOUT|NO STATUS|INCOMPLETE)",
     re.MULTILINE,
@@ -202,6 +211,7 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "sanitize",
             "native tests, addresses and undefined behaviour",
             *_NATIVE,
+            *_GPU_FAULTS,
             options=_POCL,
         ),
         native(
@@ -239,6 +249,13 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             40,
         ),
         Step(
+            "gpu-arm64",
+            "OpenCL on 64-bit ARM, by PoCL in qemu",
+            (*pytest, _OPENCL_ARM64),
+            count_pytest,
+            15,
+        ),
+        Step(
             "fuzz",
             "readers of files, for a minute",
             ("bash", "test/fuzz/run_fuzzers.sh", "--seconds", "60"),
@@ -250,7 +267,10 @@ def steps(environment: Mapping[str, str]) -> Tuple[Step, ...]:
             "converter and tools",
             (
                 *(*pytest, "--numprocesses=2", "--dist=loadfile", "--durations=20"),
-                *(f"--ignore={path}" for path in (_COMMANDS, _DEVICES, _ANDROID)),
+                *(
+                    f"--ignore={path}"
+                    for path in (_COMMANDS, _DEVICES, _ANDROID, _OPENCL_ARM64)
+                ),
             ),
             count_pytest,
             40,

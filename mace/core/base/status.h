@@ -67,31 +67,57 @@ std::string JoinMessage(std::initializer_list<MessagePart> parts);
 MaceStatus JoinStatus(MaceStatus::Code code,
                       std::initializer_list<MessagePart> parts);
 
+#define MACE_FORWARD __attribute__((always_inline)) inline
+
+// How a part of a message reaches the function that joins it. Literals of all
+// lengths are of one type, so that messages of the same form share a function.
+template <typename T>
+using MessageArgument =
+    std::conditional_t<std::is_array_v<T>,
+                       const char *,
+                       std::conditional_t<std::is_scalar_v<T>, T, const T &>>;
+
+template <typename... Parts>
+std::string JoinParts(Parts... parts) {
+  return JoinMessage({MessagePart(parts)...});
+}
+
+template <typename... Parts>
+MaceStatus StatusOfParts(MaceStatus::Code code, Parts... parts) {
+  return JoinStatus(code, {MessagePart(parts)...});
+}
+
 // Joins its arguments as operator<< would print them.
 template <typename... Args>
-std::string MakeString(const Args &...args) {
-  return JoinMessage({MessagePart(args)...});
+MACE_FORWARD std::string MakeString(const Args &...args) {
+  return JoinParts<MessageArgument<Args>...>(args...);
 }
 
 template <typename... Args>
-MaceStatus InvalidArgs(const Args &...args) {
-  return JoinStatus(MaceStatus::MACE_INVALID_ARGS, {MessagePart(args)...});
+MACE_FORWARD MaceStatus InvalidArgs(const Args &...args) {
+  return StatusOfParts<MessageArgument<Args>...>(MaceStatus::MACE_INVALID_ARGS,
+                                                 args...);
 }
 
 template <typename... Args>
-MaceStatus OutOfResources(const Args &...args) {
-  return JoinStatus(MaceStatus::MACE_OUT_OF_RESOURCES, {MessagePart(args)...});
+MACE_FORWARD MaceStatus OutOfResources(const Args &...args) {
+  return StatusOfParts<MessageArgument<Args>...>(
+      MaceStatus::MACE_OUT_OF_RESOURCES, args...);
 }
 
 template <typename... Args>
-MaceStatus Unsupported(const Args &...args) {
-  return JoinStatus(MaceStatus::MACE_UNSUPPORTED, {MessagePart(args)...});
+MACE_FORWARD MaceStatus Unsupported(const Args &...args) {
+  return StatusOfParts<MessageArgument<Args>...>(MaceStatus::MACE_UNSUPPORTED,
+                                                 args...);
 }
 
 template <typename... Args>
-MaceStatus RuntimeError(const Args &...args) {
-  return JoinStatus(MaceStatus::MACE_RUNTIME_ERROR, {MessagePart(args)...});
+MACE_FORWARD MaceStatus RuntimeError(const Args &...args) {
+  return StatusOfParts<MessageArgument<Args>...>(MaceStatus::MACE_RUNTIME_ERROR,
+                                                 args...);
 }
+
+#undef MACE_FORWARD
 
 // A value, or the status that explains why there is none.
 template <typename T>

@@ -199,6 +199,12 @@ MaceStatus Measure(RuntimeType runtime, Capability *capability) {
   return MaceStatus::MACE_SUCCESS;
 }
 
+bool IsThere(DeviceType type) {
+  EngineOptions options;
+  options.opens_driver = true;
+  return DeviceRegistration::Create(type, options).ok();
+}
+
 }  // namespace
 
 MaceStatus GetRuntimeTypes(std::vector<RuntimeType> *runtime_types) {
@@ -209,7 +215,7 @@ MaceStatus GetRuntimeTypes(std::vector<RuntimeType> *runtime_types) {
     runtime_types->clear();
     for (const DeviceRegistration *entry = DeviceRegistration::first();
          entry != nullptr; entry = entry->next()) {
-      if (DeviceRegistration::Create(entry->type(), EngineOptions()).ok()) {
+      if (IsThere(entry->type())) {
         runtime_types->push_back(static_cast<RuntimeType>(entry->type()));
       }
     }
@@ -231,8 +237,7 @@ Capability GetCapability(RuntimeType runtime_type,
       if (*time > 0) *time /= cpu_float32_exec_time;
     } else {
       *time = -1;
-      capability.supported =
-          DeviceRegistration::Create(device, EngineOptions()).ok();
+      capability.supported = IsThere(device);
     }
   } catch (...) {
     return Capability();  // no memory for the measurement

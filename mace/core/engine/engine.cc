@@ -34,7 +34,7 @@ Result<std::unique_ptr<MaceEngine::Impl>> MaceEngine::Impl::Create(
 MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
   MACE_ASSIGN_OR_RETURN(model_, ReadModel(request.graph, request.graph_size));
   MACE_RETURN_IF_ERROR(CheckModelStructure(model_, request.weights_size));
-  MACE_RETURN_IF_ERROR(StartDevices(*request.options));
+  MACE_RETURN_IF_ERROR(MakeDevices(*request.options));
   MACE_RETURN_IF_ERROR(CheckOperators(model_));
   for (const auto &device : devices_) {
     MACE_RETURN_IF_ERROR(device->CheckHints(model_.hints));
@@ -68,6 +68,7 @@ MaceStatus MaceEngine::Impl::Load(const EngineRequest &request) {
     const Shape *shape = states_->ShapeOf(graph_->inputs()[i]);
     if (shape != nullptr) shapes_[i] = *shape;
   }
+  MACE_RETURN_IF_ERROR(StartDevices());
   MACE_RETURN_IF_ERROR(PlaceGraph(nullptr, MaceStatus()));
   if (request.fake_warmup) MACE_RETURN_IF_ERROR(WarmUp());
   VLOG(1) << "loaded model '" << model_.name
@@ -97,8 +98,20 @@ MaceStatus MaceEngine::Impl::ReadWishes(const EngineOptions &options) {
   return MaceStatus::MACE_SUCCESS;
 }
 
-MaceStatus MaceEngine::Impl::StartDevices(const EngineOptions &options) {
+MaceStatus MaceEngine::Impl::LeaveOut(DeviceType type,
+                                      const MaceStatus &status) {
+  for (const std::vector<DeviceType> &wish : wishes_) {
+    if (Contains(wish, type) && !Contains(wish, CPU)) return status;
+  }
+  left_out_.push_back({type, StatusMessage(status)});
+  LOG(WARNING) << DeviceName(type)
+               << " is left out: " << left_out_.back().reason;
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::MakeDevices(const EngineOptions &options) {
   MACE_RETURN_IF_ERROR(ReadWishes(options));
+  check_numerics_ = options.check_numerics;
   std::vector<DeviceType> asked = {CPU};  // always last, wherever it was named
   for (const std::vector<DeviceType> &wish : wishes_) {
     for (DeviceType type : wish) {
@@ -107,16 +120,9 @@ MaceStatus MaceEngine::Impl::StartDevices(const EngineOptions &options) {
       auto device = DeviceRegistration::Create(type, options);
       if (device.ok()) {
         devices_.push_back(std::move(device.value()));
-        continue;
+      } else {
+        MACE_RETURN_IF_ERROR(LeaveOut(type, device.status()));
       }
-      for (const std::vector<DeviceType> &other : wishes_) {
-        if (Contains(other, type) && !Contains(other, CPU)) {
-          return device.status();
-        }
-      }
-      left_out_.push_back({type, StatusMessage(device.status())});
-      LOG(WARNING) << DeviceName(type)
-                   << " is left out: " << left_out_.back().reason;
     }
   }
   MACE_ASSIGN_OR_RETURN(std::unique_ptr<Device> host,
@@ -126,6 +132,21 @@ MaceStatus MaceEngine::Impl::StartDevices(const EngineOptions &options) {
     return RuntimeError("the CPU runtime of this library is not a host device");
   }
   devices_.push_back(std::move(host));
+  return MaceStatus::MACE_SUCCESS;
+}
+
+MaceStatus MaceEngine::Impl::StartDevices() {
+  const std::vector<Shape> shapes = DeclaredShapes();
+  for (size_t i = 0; i < devices_.size();) {
+    const MaceStatus status =
+        devices_[i]->Start(*graph_, shapes, wishes_, host_);
+    if (IsOk(status)) {
+      ++i;
+      continue;
+    }
+    MACE_RETURN_IF_ERROR(LeaveOut(devices_[i]->type(), status));
+    devices_.erase(devices_.begin() + static_cast<ptrdiff_t>(i));
+  }
   return MaceStatus::MACE_SUCCESS;
 }
 
@@ -254,7 +275,9 @@ MaceStatus MaceEngine::Impl::Run(const CallerTensors &inputs,
   std::lock_guard<std::mutex> lock(arena_->mutex);
   while (true) {
     const MaceStatus status = RunOnce(inputs, outputs, run_metadata);
-    if (IsOk(status) || !LeaveOutFailedDevice(status)) return status;
+    if (IsOk(status) || check_numerics_ || !LeaveOutFailedDevice(status)) {
+      return status;
+    }
   }
 }
 

@@ -73,7 +73,10 @@ class MACE_HIDDEN MaceEngine::Impl {
   Impl() = default;
   MaceStatus Load(const EngineRequest &request);
   MaceStatus ReadWishes(const EngineOptions &options);
-  MaceStatus StartDevices(const EngineOptions &options);
+  MaceStatus MakeDevices(const EngineOptions &options);
+  MaceStatus StartDevices();
+  // Notes why a device is not used; its status if nothing may take its place.
+  MaceStatus LeaveOut(DeviceType type, const MaceStatus &status);
   MaceStatus PlaceWeights(const EngineRequest &request, const void **weights);
   // Places the graph on all devices except `failed` (null: none), which failed
   // with `status`, and except those that fail during placement. Changes nothing
@@ -96,6 +99,8 @@ class MACE_HIDDEN MaceEngine::Impl {
   std::unique_ptr<port::ReadOnlyMemoryRegion> region_;
   AlignedMemory weights_copy_;
   bool weights_unused_ = false;
+  // A failure of a device ends the run.
+  bool check_numerics_ = false;
   // Of each subgraph of the model.
   DeviceWishes wishes_;
   // Those that the caller named and that started; the host is the last.

@@ -124,7 +124,8 @@ MaceStatus AddTensor(const char *kind,
           ->emplace(
               tensor.name,
               MaceTensor(dims, data, static_cast<DataFormat>(tensor.format),
-                         static_cast<IDataType>(tensor.type)))
+                         static_cast<IDataType>(tensor.type),
+                         static_cast<MemoryType>(tensor.memory)))
           .second;
   if (!added) {
     return InvalidArgs(kind, " '", tensor.name, "' is given twice");

@@ -158,6 +158,11 @@ MaceStatus PlacedGraph::Run(PreparedRun *run,
                             const std::vector<CallerTensor> &callers,
                             Arena *arena,
                             RunMetadata *metadata) {
+  if (CheckDeviceTensors != nullptr) {
+    MACE_RETURN_IF_ERROR(
+        CheckDeviceTensors({graph_, placement_, devices_, run->partitions,
+                            *run->shapes, callers}));
+  }
   const RunScope scope(devices_);
   MACE_RETURN_IF_ERROR(Bind(run, callers, arena));
   if (metadata != nullptr) metadata->op_stats.clear();

@@ -10,22 +10,15 @@
 #include "mace/core/base/aligned_memory.h"
 #include "mace/core/base/near_names.h"
 #include "mace/core/engine/mace_tensor.h"
+#include "mace/core/graph/placement.h"
 #include "mace/core/memory/border.h"
 
 namespace mace {
 namespace {
 
-// Null if the number is not a format.
-const char *FormatName(DataFormat format) {
-  switch (format) {
-    case DataFormat::NHWC:
-      return "NHWC";
-    case DataFormat::NCHW:
-      return "NCHW";
-    case DataFormat::NONE:
-      return "NONE";
-  }
-  return nullptr;
+bool IsFormat(DataFormat format) {
+  return format == DataFormat::NHWC || format == DataFormat::NCHW ||
+         format == DataFormat::NONE;
 }
 
 std::vector<std::string> InputNames(const Model &model) {
@@ -34,11 +27,17 @@ std::vector<std::string> InputNames(const Model &model) {
   return names;
 }
 
-// A MaceTensor without memory for its description (see MaceTensor).
-MaceStatus NoDescription(const char *kind, const std::string &name) {
-  return OutOfResources(kind, " '", name,
-                        "': there was no memory when its tensor was made, or "
-                        "it was moved from");
+// "input 'x' has ..."
+MaceStatus PortError(MaceStatus::Code code,
+                     const char *kind,
+                     const std::string &name,
+                     const char *problem) {
+  return JoinStatus(code, {kind, " '", name, "' ", problem});
+}
+
+MaceStatus NullBuffer(const char *kind, const std::string &name) {
+  return PortError(MaceStatus::MACE_INVALID_ARGS, kind, name,
+                   "has a null buffer");
 }
 
 // Checks that inputs and outputs share.
@@ -48,11 +47,18 @@ MaceStatus CheckCallerTensor(const char *kind,
                              const ValueInfo *info,
                              DataType graph_type,
                              HostTensor *host) {
-  if (given.memory_type() != CPU_BUFFER) {
-    return Unsupported(kind, " '", name,
-                       "' is in GPU memory, which this engine can't use");
+  const MaceTensorAccess::Impl *impl = MaceTensorAccess::Of(given);
+  if (impl == nullptr) {
+    return PortError(MaceStatus::MACE_OUT_OF_RESOURCES, kind, name,
+                     "was made without memory, or moved from");
   }
-  if (FormatName(given.data_format()) == nullptr) {
+  host->data = impl->data.get();
+  host->memory = given.memory_type();
+  if (host->memory != CPU_BUFFER && CheckDeviceTensors == nullptr) {
+    return PortError(MaceStatus::MACE_UNSUPPORTED, kind, name,
+                     "is in GPU memory: this library has no GPU runtime");
+  }
+  if (!IsFormat(given.data_format())) {
     return InvalidArgs(kind, " '", name, "' has the unknown data format ",
                        static_cast<int>(given.data_format()),
                        "; use NONE, NHWC or NCHW");
@@ -72,10 +78,8 @@ MaceStatus CheckCallerTensor(const char *kind,
   }
   if (given.data_format() == DataFormat::NCHW && info != nullptr &&
       info->data_format == DataFormat::NONE) {
-    return InvalidArgs(kind, " '", name,
-                       "' has data format NONE in the model; the given tensor "
-                       "is ",
-                       FormatName(given.data_format()));
+    return PortError(MaceStatus::MACE_INVALID_ARGS, kind, name,
+                     "is NCHW, but has data format NONE in the model");
   }
   return MaceStatus::MACE_SUCCESS;
 }
@@ -262,8 +266,6 @@ MaceStatus Ports::MatchInput(const InputPort &port,
                              const MaceTensor &given,
                              HostTensor *host) const {
   const ValueInfo &info = *port.info;
-  const MaceTensorAccess::Impl *impl = MaceTensorAccess::Of(given);
-  if (impl == nullptr) return NoDescription("input", info.name);
   MACE_RETURN_IF_ERROR(
       CheckCallerTensor("input", info.name, given, &info,
                         graph_->tensors()[port.tensor].tensor.data_type, host));
@@ -281,12 +283,9 @@ MaceStatus Ports::MatchInput(const InputPort &port,
     return InvalidArgs("input '", info.name, "' has the shape ",
                        shape.ToString(), ", which is negative or too large");
   }
-  if (elements > impl->capacity) {
-    return InvalidArgs("input '", info.name, "' has no buffer");
-  }
-  host->data = impl->data.get();
-  if (host->data == nullptr && elements > 0) {
-    return InvalidArgs("input '", info.name, "' has a null buffer");
+  if (elements > MaceTensorAccess::Of(given)->capacity ||
+      (host->data == nullptr && elements > 0)) {
+    return NullBuffer("input", info.name);
   }
   host->nchw = rank == 4 && given.data_format() == DataFormat::NCHW;
   host->shape = host->nchw ? NchwToNhwc(shape) : shape;
@@ -336,9 +335,8 @@ MaceStatus Ports::WrongOutputs(const CallerTensors &given) const {
     const size_t i = FindOutput(name);
     if (i == outputs_.size()) {
       problems += MakeString("\n  '", name,
-                             "' is not one of the output nodes that the engine "
-                             "was created with; the "
-                             "nearest are ",
+                             "' is not an output that the engine was created "
+                             "with; the nearest are ",
                              NearNames(name, names));
     } else if (seen[i] != 0) {
       problems += MakeString("\n  '", name,
@@ -355,19 +353,17 @@ MaceStatus Ports::MatchOutput(const OutputPort &port,
                               const MaceTensor &given,
                               const Tensor &tensor,
                               HostTensor *host) const {
-  const MaceTensorAccess::Impl *impl = MaceTensorAccess::Of(given);
-  if (impl == nullptr) return NoDescription("output", tensor.name);
   MACE_RETURN_IF_ERROR(CheckCallerTensor("output", tensor.name, given,
                                          port.info, tensor.data_type, host));
-  if (impl->capacity < tensor.elements()) {
+  const int64_t capacity = MaceTensorAccess::Of(given)->capacity;
+  if (capacity < tensor.elements()) {
     return InvalidArgs("output '", tensor.name, "' has the shape ",
                        tensor.shape.ToString(), " (", tensor.elements(),
                        " elements), but the given buffer has room for ",
-                       std::max<int64_t>(impl->capacity, 0));
+                       std::max<int64_t>(capacity, 0));
   }
-  host->data = impl->data.get();
   if (host->data == nullptr && tensor.elements() > 0) {
-    return InvalidArgs("output '", tensor.name, "' has a null buffer");
+    return NullBuffer("output", tensor.name);
   }
   if (host->data == nullptr) host->data = NoElements();
   host->nchw =

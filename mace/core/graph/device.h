@@ -145,6 +145,17 @@ class Device {
   virtual MaceStatus CheckHints(const DeploymentHints &hints) const {
     return MaceStatus();
   }
+  // Called once per engine, before any of the functions below, unless the
+  // factory was told EngineOptions::opens_driver. Like a failure of the
+  // factory, a failure leaves the device out. `shapes`: of graph.inputs();
+  // empty if the model leaves some open. `wishes`: as of Place. `host` computes
+  // the graph's operators.
+  virtual MaceStatus Start(const Graph &graph,
+                           const std::vector<Shape> &shapes,
+                           const std::vector<std::vector<DeviceType>> &wishes,
+                           HostDevice *host) {
+    return MaceStatus();
+  }
   // `shapes` is null where the model leaves them open.
   virtual Support Supports(const Graph &graph,
                            size_t node,

@@ -29,6 +29,8 @@ struct EngineOptions {
   // Run operators that are connected by a large tensor in bands of rows. Has no
   // effect with check_numerics, which checks each tensor.
   bool row_bands = true;
+  // Device::Start will not be called: the factory opens the driver.
+  bool opens_driver = false;
   // Compare the checksum of the weights.
   bool check_weights = false;
   // For the OpenCL runtime, which reads them with ReadOpenclOptions of

@@ -7,6 +7,7 @@
 #define MACE_CORE_GRAPH_PLACEMENT_H_
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,23 @@ Placement Place(const Graph &graph,
                 const std::vector<Device *> &devices,
                 const DeviceWishes &wishes,
                 const GraphShapes *shapes);
+
+// What a run uses, for CheckDeviceTensors.
+struct RunTensors {
+  const Graph &graph;
+  const Placement &placement;
+  const std::vector<Device *> &devices;
+  const std::vector<std::unique_ptr<PreparedPartition>> &partitions;
+  const GraphShapes &shapes;
+  const std::vector<CallerTensor> &callers;
+};
+
+// Whether the inputs and outputs that the caller has in a device's memory
+// (HostTensor::memory) can be used there. To be called before the partitions
+// are bound: a failure is the caller's, not the device's. Defined by
+// mace/runtimes/opencl, and null in a library without it.
+__attribute__((weak, visibility("hidden"))) MaceStatus
+CheckDeviceTensors(const RunTensors &run);
 
 }  // namespace mace
 

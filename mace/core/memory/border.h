@@ -17,11 +17,13 @@
 
 namespace mace {
 
-// A tensor in host memory, of the caller or of the graph.
+// A tensor in host memory, of the caller or of the graph; or the caller's in a
+// device's memory (CheckDeviceTensors).
 struct HostTensor {
-  void *data = nullptr;
+  void *data = nullptr;  // a cl_mem if `memory` is not CPU_BUFFER
   DataType data_type = DataType::kUnknown;
   bool nchw = false;  // the order in memory; NHWC otherwise
+  MemoryType memory = CPU_BUFFER;
   int64_t capacity_bytes = 0;
   Shape shape;  // as the graph sees it, whatever the order in memory
 };

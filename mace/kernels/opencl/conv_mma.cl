@@ -7,13 +7,21 @@
 #include "mace/kernels/opencl/epilogue.clh"
 
 // A convolution by matrix units. A warp computes 32 output channels of
-// 8 * TILES pixels. The 8 warps of a work group are divided (split: O, P, K): next
-// to each other in channels, in pixels, and those that divide the input channels
-// and taps and add their sums in local memory.
+// `tiles` times 8 pixels. The 8 warps of a work group are divided: next to each
+// other in channels, in pixels, and those that divide the input channels and
+// taps and add their sums in local memory.
 //
+// The compiler of NVIDIA's driver takes about as long for a program as for a
+// model's other start: what could be a macro is an argument, unless it costs
+// time in the inner loop.
+//
+// split   warps next to each other in channels, in pixels, in input channels and
+//         taps; tiles, at most TILES
 // window  (KH, KW, ceil(I / 32), pixels of the output)
 // step    (vertical stride, horizontal stride, vertical dilation, horizontal)
 // border  (top, left: rows and columns of padding)
+// FEW_CHANNELS: the input has at most four channels, and 32 input channels are
+// those of 8 taps.
 // DEPTHWISE: the input is first convolved by channel, with a window of its own
 // (the macros KH and KW, step and border), a bias, and an activation; the second
 // convolution is pointwise.
@@ -21,11 +29,23 @@
 // Work groups: x over pixels, y over output channels.
 
 #define WARPS 8
+#ifdef MMA_FLOAT
+#define TILES 2  // so that it is compiled as fast as for halves
+#else
+#define TILES 4
+#endif
 
 #ifdef DEPTHWISE
 #define DEPTHWISE_ARGS CONST(dw_filter), CONST(dw_bias), const float4 dw_params,
-
-float4 unpack_bits(uint2 bits) { return unpack_half(as_ushort4(bits)); }
+// The rounds of which the depthwise convolution is kept in local memory.
+#ifdef MMA_FLOAT
+#define KEPT_ROUNDS 1
+#else
+#define KEPT_ROUNDS 2
+#endif
+#define DEPTHWISE_AT(round, tile)                                            \
+  ((((round) % KEPT_ROUNDS * WARPS + shared_part) * TILES + (tile)) * 32 + \
+   lane)
 #else
 #define DEPTHWISE_ARGS
 #endif
@@ -39,17 +59,18 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
   const int warps_o = split.x;
   const int warps_p = split.y;
   const int warps_k = split.z;
+  const int tiles = split.w;
   const int lane = get_local_id(0);
   const int warp = get_local_id(1);
   const int warp_k = warp % warps_k;
   const int warp_p = warp / warps_k % warps_p;
   const int warp_o = warp / (warps_k * warps_p);
   const int channel_blocks = (output_dims.w + 31) / 32;
-  const int channel_block = get_group_id(1) * warps_o + warp_o;
+  const int channel_block = GROUP_INDEX(1, WARPS) * warps_o + warp_o;
   // A warp without channels computes those of another, and writes nothing.
   const int filter_block = min(channel_block, channel_blocks - 1);
   const int first_pixel =
-      (get_group_id(0) * warps_p + warp_p) * (8 * TILES);
+      (GROUP_INDEX(0, 32) * warps_p + warp_p) * (8 * tiles);
   const int pixels = window.w;
   const int lane_block = 2 * (lane % 4);
 
@@ -62,35 +83,31 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
     sums[i].high = (float4)(0);
   }
 
-#ifdef POINTWISE
-  const int taps = 1;
-#else
   const int taps = window.x * window.y;
-#endif
+#ifdef FEW_CHANNELS
+  const int steps = (taps + 7) / 8;
+#else
   const int steps = taps * window.z;
+#endif
   const int filter_first = filter_block * steps;
 
 #ifdef DEPTHWISE
   // The warps of the same pixels and input channels share what each of them
   // computes of the depthwise convolution.
-  __local uint4 *shared = (__local uint4 *)memory;  // [2][WARPS][TILES][32]
+  // [KEPT_ROUNDS][WARPS][TILES][32]
+  __local Mma8 *shared = (__local Mma8 *)memory;
   const int shared_part = warp_p * warps_k + warp_k;
   const int rounds = (steps + warps_k - 1) / warps_k;
 #pragma unroll 1
   for (int round = 0; round < rounds; ++round) {
     const int k = round * warps_k + warp_k;
-    uint4 w[4];
-    if (k < steps) {
-#pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        w[s] = filter[((filter_first + k) * 4 + s) * 32 + lane];
-      }
-    }
+    MmaWeights weights;
+    if (k < steps) weights = mma_weights(filter, filter_first + k, lane);
 #pragma unroll 1
-    for (int i = warp_o; i < TILES; i += warps_o) {
+    for (int i = warp_o; i < tiles; i += warps_o) {
       const int p = first_pixel + 8 * i + lane / 4;
       const int block = k * 8 + lane_block;
-      uint4 bits = (uint4)(0);
+      Mma8 depthwise = mma8_zero();
       if (p < pixels && block < input_dims.z && k < steps) {
         const int y = p / output_dims.y;
         const int x = p - y * output_dims.y;
@@ -107,55 +124,36 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
             const int in_x = in_x0 + kx * step.w;
             if (in_y >= 0 && in_y < input_dims.x && in_x >= 0 &&
                 in_x < input_dims.y) {
-              const uint4 v =
+              const Mma8 v =
                   READ8(input, n * input_dims.x + in_y, in_x, block);
               const int at = (ky * KW + kx) * input_dims.z + block;
-              low = mad(unpack_bits(v.xy), LOAD4(dw_filter, at), low);
-              high = mad(unpack_bits(v.zw), LOAD4(dw_filter, at + 1), high);
+              low = mad(mma8_low(v), LOAD4(dw_filter, at), low);
+              high = mad(mma8_high(v), LOAD4(dw_filter, at + 1), high);
             }
           }
         }
-        bits = (uint4)(
-            as_uint2(pack_half(ACTIVATE_AS(DW, low, dw_params))),
-            as_uint2(pack_half(ACTIVATE_AS(DW, high, dw_params))));
+        depthwise = mma8(ACTIVATE_AS(DW, low, dw_params),
+                         ACTIVATE_AS(DW, high, dw_params));
       }
-      shared[((round % 2 * WARPS + shared_part) * TILES + i) * 32 + lane] =
-          bits;
+      shared[DEPTHWISE_AT(round, i)] = depthwise;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (k < steps) {
 #pragma unroll
       for (int i = 0; i < TILES; ++i) {
-        const uint4 b =
-            shared[((round % 2 * WARPS + shared_part) * TILES + i) * 32 + lane];
-        MMA_ACCUMULATE(sums[i], w, b);
+        if (i >= tiles) continue;
+        const Mma8 b = shared[DEPTHWISE_AT(round, i)];
+        MMA_ACCUMULATE(sums[i], weights, b);
       }
     }
+#if KEPT_ROUNDS == 1
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
   }
 #else
   const int per_warp = (steps + warps_k - 1) / warps_k;
   const int begin = warp_k * per_warp;
   const int end = min(steps, begin + per_warp);
-#ifdef POINTWISE
-#pragma unroll 1
-  for (int k = begin; k < end; ++k) {
-    uint4 w[4];
-#pragma unroll
-    for (int s = 0; s < 4; ++s) {
-      w[s] = filter[((filter_first + k) * 4 + s) * 32 + lane];
-    }
-#pragma unroll
-    for (int i = 0; i < TILES; ++i) {
-      const int p = first_pixel + 8 * i + lane / 4;
-      uint4 b = (uint4)(0);
-      if (p < pixels) {
-        const int y = p / input_dims.y;
-        b = READ8(input, y, p - y * input_dims.y, k * 8 + lane_block);
-      }
-      MMA_ACCUMULATE(sums[i], w, b);
-    }
-  }
-#else
   int in_row[TILES];  // of the image, in the input
   int in_y0[TILES];
   int in_x0[TILES];
@@ -168,8 +166,44 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
     in_y0[i] = (y - n * output_dims.x) * step.x - border.x;
     in_x0[i] = (p - y * output_dims.y) * step.y - border.y;
     // No row of the image.
-    if (p >= pixels) in_y0[i] = -window.x * step.z;
+    if (p >= pixels || i >= tiles) in_y0[i] = -window.x * step.z;
   }
+#ifdef FEW_CHANNELS
+#pragma unroll 1
+  for (int k = begin; k < end; ++k) {
+    const MmaWeights weights = mma_weights(filter, filter_first + k, lane);
+    int ky[2];
+    int kx[2];
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int tap = 8 * k + lane_block + e;
+      ky[e] = tap / window.y;
+      kx[e] = (tap - ky[e] * window.y) * step.w;
+      // Beyond the last tap, no row of the image.
+      ky[e] = tap < taps ? ky[e] * step.z : -0x40000000;
+    }
+    Mma8 b[TILES];
+#pragma unroll
+    for (int i = 0; i < TILES; ++i) {
+      float4 v[2];
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        const int in_y = in_y0[i] + ky[e];
+        const int in_x = in_x0[i] + kx[e];
+        v[e] = (float4)(0);
+        if (in_y >= 0 && in_y < input_dims.x && in_x >= 0 &&
+            in_x < input_dims.y) {
+          v[e] = mask_tail(READ(input, in_row[i] + in_y, in_x, 0), input_dims.w);
+        }
+      }
+      b[i] = mma8(v[0], v[1]);
+    }
+#pragma unroll
+    for (int i = 0; i < TILES; ++i) {
+      if (i < tiles) MMA_ACCUMULATE(sums[i], weights, b[i]);
+    }
+  }
+#else
   int chunk = begin % window.z;
   int tap = begin / window.z;
 #pragma unroll 1
@@ -188,19 +222,20 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
     }
 #pragma unroll 1
     for (; chunk < window.z && k < end; ++chunk, ++k) {
-      uint4 w[4];
+      const MmaWeights weights = mma_weights(filter, filter_first + k, lane);
+      // All are loaded before the first is used.
+      Mma8 b[TILES];
 #pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        w[s] = filter[((filter_first + k) * 4 + s) * 32 + lane];
+      for (int i = 0; i < TILES; ++i) {
+        b[i] = mma8_zero();
+        if (in_y[i] >= 0) {
+          b[i] = READ8(input, in_row[i] + in_y[i], in_x[i],
+                       chunk * 8 + lane_block);
+        }
       }
 #pragma unroll
       for (int i = 0; i < TILES; ++i) {
-        uint4 b = (uint4)(0);
-        if (in_y[i] >= 0) {
-          b = READ8(input, in_row[i] + in_y[i], in_x[i],
-                    chunk * 8 + lane_block);
-        }
-        MMA_ACCUMULATE(sums[i], w, b);
+        if (i < tiles) MMA_ACCUMULATE(sums[i], weights, b[i]);
       }
     }
     chunk = 0;
@@ -217,6 +252,7 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
 #endif
 #pragma unroll
   for (int i = 0; i < TILES; ++i) {
+    if (i >= tiles) continue;
     memory[(warp * 2 * TILES + 2 * i) * 32 + lane] = sums[i].low;
     memory[(warp * 2 * TILES + 2 * i + 1) * 32 + lane] = sums[i].high;
   }
@@ -225,7 +261,7 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
   if (c >= output_dims.z) return;
   const float4 bias4 = convert_float4(BIAS(c));
 #pragma unroll 1
-  for (int i = warp_k; i < TILES; i += warps_k) {
+  for (int i = warp_k; i < tiles; i += warps_k) {
     MmaSums sum;
     sum.low = (float4)(0);
     sum.high = (float4)(0);

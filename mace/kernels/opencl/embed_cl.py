@@ -19,6 +19,10 @@ from pathlib import Path
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
+# Wrong for a launch that the runtime divides by global offsets.
+_OF_THE_PART = re.compile(
+    r"\bget_(?:group_id|num_groups|global_size|global_linear_id)\b"
+)
 # What C++ compilers take in one string literal for sure.
 _LITERAL_BYTES = 60000
 
@@ -46,6 +50,12 @@ def embed(path: str, text: str) -> str:
         elif line.strip():
             lines.append(" ".join(line.split()))
     body = "\n".join(lines) + "\n"
+    wrong = _OF_THE_PART.search(body)
+    if wrong:
+        raise SystemExit(
+            f"{path}: {wrong.group()} counts only a part of a launch that the runtime"
+            " divides; use GROUP_INDEX of tensor.clh, or pass the number"
+        )
     if len(body.encode()) > _LITERAL_BYTES:
         raise SystemExit(f"{path}: longer than {_LITERAL_BYTES} bytes; divide it")
     name = symbol(path)

@@ -37,3 +37,15 @@ def test_included_files_are_named_and_not_copied() -> None:
 def test_a_file_that_no_literal_holds_is_refused() -> None:
     with pytest.raises(SystemExit, match="divide it"):
         embed(_PATH, "int a;\n" * 20000)
+
+
+@pytest.mark.parametrize(
+    "function",
+    ["get_group_id(0)", "get_num_groups (1)", "get_global_size(2)"],
+)
+def test_what_is_wrong_under_a_global_offset_is_refused(function: str) -> None:
+    with pytest.raises(SystemExit, match="GROUP_INDEX"):
+        embed(_PATH, f"int a = {function};\n")
+    assert "get_global_id" in embed(
+        _PATH, f"// {function}\nint a = get_global_id(0);\n"
+    )

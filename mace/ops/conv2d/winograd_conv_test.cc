@@ -119,6 +119,33 @@ TEST(WinogradConvTest, FromSixteenBitFilters) {
   }
 }
 
+// So large that GPUs use the method, too.
+TEST(WinogradConvTest, OfManyChannels) {
+  Random random(23);
+  const Value x = random.Floats({2, 17, 23, 68});
+  const Value f = random.Floats({74, 3, 3, 68}, -0.1f, 0.1f);
+  const Value b = random.Floats({74});
+  const Value r = random.Floats({2, 17, 22, 74});
+  NaiveConv n;
+  n.pads[0] = n.pads[2] = n.pads[3] = 1;
+  std::vector<double> sums = Convolve(x, f, b.floats(), n);
+  const std::vector<float> residual = r.floats();
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += residual[i];
+  for (double &v : sums) v = std::max(v, 0.0);
+  for (int hint : {0, 2, 4}) {
+    ExpectFloats(OpCase("Conv2D")
+                     .Input(x)
+                     .Packed(f)
+                     .Constant(b)
+                     .Input(r)
+                     .String("padding", "EXPLICIT")
+                     .Ints("pads", {1, 0, 1, 1})
+                     .String("activation", "RELU")
+                     .Winograd(hint),
+                 r.shape, sums, kConvTolerance);
+  }
+}
+
 TEST(WinogradConvTest, FromInt8Filters) {
   Random random(20);
   const Value x = random.Floats({2, 13, 9, 32});

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "mace/core/base/divide.h"
 #include "mace/ops/deconv2d/deconv2d_cl.h"
 #include "mace/ops/deconv2d/deconv2d_schema.h"
 #include "mace/ops/opencl_op/opencl_op.h"
@@ -42,7 +43,7 @@ class Deconv2DOpencl final : public OpenclOp {
         .Ints(down.kernel, down.input, across.kernel, across.input);
     if (whole_blocks) {
       const int64_t strip = kPixels * h.stride;
-      const int64_t strips = (out.w + strip - 1) / strip;
+      const int64_t strips = DivideUp(out.w, strip);
       launch.Define("PIXELS", kPixels)
           .Define("TAIL", in_group % 4)
           .Items(out.blocks(), strips * h.stride, out.rows());
@@ -51,6 +52,16 @@ class Deconv2DOpencl final : public OpenclOp {
     }
     context->Add(std::move(launch));
     return MaceStatus();
+  }
+
+  OpReport Report(const OpenclPlanContext &context) const override {
+    const auto &attributes = context.AttributesAs<Deconv2DAttributes>();
+    const Shape &filter = context.input(kDeconv2DFilterInput)->shape;
+    const Shape &input = context.input(kDeconv2DInputInput)->shape;
+    return {
+        input.Elements(0, 3) * filter.Elements(),
+        ReportTransposed(MakeTransposedAxis(attributes, 0, filter[1]),
+                         MakeTransposedAxis(attributes, 1, filter[2]), filter)};
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "mace/core/base/divide.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d_cl.h"
 #include "mace/ops/opencl_op/opencl_op.h"
@@ -23,6 +24,24 @@ bool Unrolls(const WindowGeometry &window) {
     taps *= axis.kernel;
   }
   return taps <= kMostTaps;
+}
+
+// Rows of outputs of an item. Two read fewer inputs for each output, but need
+// three times as many registers, and leave half as many items, of which there
+// must be enough for all compute units to wait for memory in turns.
+int64_t RowsOf(const GpuTraits &gpu,
+               const WindowGeometry &window,
+               const GpuDims &out) {
+  constexpr int64_t kMostTapsKept = 9;
+  constexpr int64_t kOutputsOfUnit = 16384;
+  if (window.axis[0].kernel < 2 ||
+      window.axis[0].kernel * window.axis[1].kernel > kMostTapsKept ||
+      window.axis[0].stride > window.axis[0].kernel) {
+    return 1;
+  }
+  const bool waits = gpu.family != GpuFamily::kCpu;
+  const int64_t outputs = out.pixels() * out.blocks();
+  return waits && outputs < kOutputsOfUnit * gpu.compute_units ? 1 : 2;
 }
 
 class DepthwiseConv2dOpencl final : public OpenclOp {
@@ -53,12 +72,15 @@ class DepthwiseConv2dOpencl final : public OpenclOp {
     if (unrolled) {
       // With a stride of 2, neighbours share fewer inputs.
       const int64_t columns = h.stride == 1 ? 4 : 2;
+      const int64_t rows = RowsOf(context->gpu(), window, out);
       launch.Define("KERNEL_Y", v.kernel)
           .Define("KERNEL_X", h.kernel)
           .Define("STRIDE_Y", v.stride)
           .Define("STRIDE_X", h.stride)
           .Define("COLUMNS", columns)
-          .Items(out.blocks(), (out.w + columns - 1) / columns, out.rows());
+          .Define("ROWS", rows)
+          .Items(out.blocks(), DivideUp(out.w, columns),
+                 out.n * DivideUp(out.h, rows));
     } else {
       launch.Ints(v.kernel, h.kernel, v.stride, h.stride)
           .Ints2(v.dilation, h.dilation)
@@ -67,6 +89,16 @@ class DepthwiseConv2dOpencl final : public OpenclOp {
     if (filter[3] != 1) launch.Define("EXPAND").Int(filter[3]);
     context->Add(std::move(launch));
     return MaceStatus();
+  }
+
+  OpReport Report(const OpenclPlanContext &context) const override {
+    const Shape &filter = context.input(kDepthwiseConv2dFilterInput)->shape;
+    const Result<WindowGeometry> window = DepthwiseConv2dWindow(
+        context.AttributesAs<DepthwiseConv2dAttributes>(),
+        context.input(kDepthwiseConv2dInputInput)->shape, filter);
+    if (!window.ok()) return OpReport();
+    return {context.output(0)->elements() * filter[0] * filter[1],
+            ReportWindow(window.value(), filter)};
   }
 };
 

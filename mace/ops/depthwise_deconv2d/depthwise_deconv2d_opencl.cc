@@ -39,6 +39,17 @@ class DepthwiseDeconv2dOpencl final : public OpenclOp {
     context->Add(std::move(launch));
     return MaceStatus();
   }
+
+  OpReport Report(const OpenclPlanContext &context) const override {
+    const auto &attributes =
+        context.AttributesAs<DepthwiseDeconv2dAttributes>();
+    const Shape &filter = context.input(kDepthwiseDeconv2dFilterInput)->shape;
+    const Shape &input = context.input(kDepthwiseDeconv2dInputInput)->shape;
+    return {
+        input.Elements(0, 3) * filter.Elements(),
+        ReportTransposed(MakeTransposedAxis(attributes, 0, filter[0]),
+                         MakeTransposedAxis(attributes, 1, filter[1]), filter)};
+  }
 };
 
 MACE_REGISTER_OP(DepthwiseDeconv2d, GPU, DepthwiseDeconv2dOpencl);

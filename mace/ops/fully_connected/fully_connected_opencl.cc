@@ -1,12 +1,14 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/ops/fully_connected/fully_connected_opencl.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "mace/ops/fully_connected/fully_connected_cl.h"
+#include "mace/core/base/divide.h"
+#include "mace/kernels/opencl/fully_connected_cl.h"
 #include "mace/ops/fully_connected/fully_connected_schema.h"
-#include "mace/ops/opencl_op/opencl_op.h"
 
 namespace mace {
 namespace {
@@ -24,27 +26,22 @@ constexpr int64_t kPixels = 8;
 constexpr int64_t kMostItems = 256;
 constexpr int64_t kBlocksPerLane = 2;
 
-int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+}  // namespace
 
-// How the product is divided among items.
-struct Division {
-  int64_t pixels = 1;
-  int64_t blocks = 1;  // of output channels, in a work group
-  int64_t lanes = 1;   // items that divide K
-};
-
-Division Divide(const GpuTraits &gpu, const GpuDims &in, const GpuDims &out) {
-  Division division;
+ProductDivision DivideProduct(const GpuTraits &gpu,
+                              int64_t depth_blocks,
+                              const GpuDims &out) {
+  ProductDivision division;
   const int64_t pixels = out.pixels();
   for (int64_t count : {kPixels, kSharedPixels}) {
     division.pixels = count;
-    const int64_t items = out.blocks() * CeilDivide(pixels, count);
+    const int64_t items = out.blocks() * DivideUp(pixels, count);
     if (items >= gpu.compute_units * kItemsPerUnit) return division;
   }
   if (pixels < kSharedPixels) division.pixels = 1;
-  const int64_t tiles = CeilDivide(pixels, division.pixels);
+  const int64_t tiles = DivideUp(pixels, division.pixels);
   // Four blocks are a whole row of packed weights.
-  const int64_t groups = CeilDivide(out.blocks(), 4) * tiles;
+  const int64_t groups = DivideUp(out.blocks(), 4) * tiles;
   division.blocks = groups >= gpu.compute_units * kGroupsPerUnit ? 4 : 2;
   const auto local_items = static_cast<int64_t>(
       gpu.local_bytes / (4 * sizeof(float)) / division.pixels);
@@ -53,39 +50,49 @@ Division Divide(const GpuTraits &gpu, const GpuDims &in, const GpuDims &out) {
           {kMostItems, static_cast<int64_t>(gpu.max_work_group), local_items}) /
       division.blocks;
   while (2 * division.lanes <= most &&
-         2 * division.lanes * kBlocksPerLane <= in.blocks()) {
+         2 * division.lanes * kBlocksPerLane <= depth_blocks) {
     division.lanes *= 2;
   }
   return division;
 }
 
+void AddProduct(const OpenclPlanContext &context,
+                const ProductDivision &division,
+                Launch *launch) {
+  const GpuDims out = context.OutputDims();
+  const int64_t tiles = DivideUp(out.pixels(), division.pixels);
+  launch->Constant("weights", kFullyConnectedWeightsInput);
+  if (context.input(kFullyConnectedBiasInput) != nullptr) {
+    launch->Define("HAS_BIAS").Constant("bias", kFullyConnectedBiasInput);
+  }
+  launch->Residual(context, kFullyConnectedResidualInput)
+      .Output("output")
+      .ActivationOf(context.AttributesAs<FullyConnectedAttributes>())
+      .Int(out.pixels())
+      .Define("PIXELS", division.pixels)
+      .Define("LANES", division.lanes)
+      .Define("TAIL", context.InputDims(kFullyConnectedInputInput).c % 4);
+  if (division.lanes > 1) {
+    launch->Define("BLOCKS", division.blocks)
+        .Items(out.blocks(), division.lanes, tiles)
+        .WorkGroup(division.blocks, division.lanes);
+  } else {
+    launch->Items(out.blocks(), tiles);
+  }
+}
+
+namespace {
+
 class FullyConnectedOpencl final : public OpenclOp {
  public:
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const GpuDims in = context->InputDims(kFullyConnectedInputInput);
-    const GpuDims out = context->OutputDims();
-    const Division division = Divide(context->gpu(), in, out);
-    const int64_t tiles = CeilDivide(out.pixels(), division.pixels);
     Launch launch(kFullyConnectedCl, "fully_connected");
-    launch.Input("input", kFullyConnectedInputInput)
-        .Constant("weights", kFullyConnectedWeightsInput);
-    if (context->input(kFullyConnectedBiasInput) != nullptr) {
-      launch.Define("HAS_BIAS").Constant("bias", kFullyConnectedBiasInput);
-    }
-    launch.Residual(*context, kFullyConnectedResidualInput)
-        .Output("output")
-        .ActivationOf(context->AttributesAs<FullyConnectedAttributes>())
-        .Int(out.pixels())
-        .Define("PIXELS", division.pixels)
-        .Define("LANES", division.lanes)
-        .Define("TAIL", in.c % 4);
-    if (division.lanes > 1) {
-      launch.Define("BLOCKS", division.blocks)
-          .Items(out.blocks(), division.lanes, tiles)
-          .WorkGroup(division.blocks, division.lanes);
-    } else {
-      launch.Items(out.blocks(), tiles);
-    }
+    launch.Input("input", kFullyConnectedInputInput);
+    AddProduct(
+        *context,
+        DivideProduct(context->gpu(), in.blocks(), context->OutputDims()),
+        &launch);
     context->Add(std::move(launch));
     return MaceStatus();
   }

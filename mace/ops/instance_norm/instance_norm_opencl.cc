@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mace/core/base/divide.h"
 #include "mace/ops/instance_norm/instance_norm_cl.h"
 #include "mace/ops/instance_norm/instance_norm_schema.h"
 #include "mace/ops/opencl_op/gpu_line.h"
@@ -32,8 +33,8 @@ class InstanceNormOpencl final : public OpenclOp {
     const GpuDims dims = context->OutputDims();
     const int64_t wanted =
         PartsOf(context->gpu(), images * dims.blocks(), pixels);
-    const int64_t part = (pixels + wanted - 1) / wanted;
-    const int64_t parts = (pixels + part - 1) / part;
+    const int64_t part = DivideUp(pixels, wanted);
+    const int64_t parts = DivideUp(pixels, part);
     const int64_t lines = images * parts * dims.blocks();
     const GpuGroup group = GpuGroup::For(context->gpu(), lines, part,
                                          dims.blocks(), 4 * sizeof(float));

@@ -218,9 +218,9 @@ void matmul_tiled(IN(a), IN(b), OUT(output), SIZES_ARG) {
   const int tx = get_local_id(0);
   const int ty = get_local_id(1);
   const int item = ty * GROUP + tx;
-  const int n0 = get_group_id(0) * SIDE;
-  const int m0 = get_group_id(1) * SIDE;
-  const int batch = get_group_id(2);
+  const int n0 = GROUP_INDEX(0, GROUP) * SIDE;
+  const int m0 = GROUP_INDEX(1, GROUP) * SIDE;
+  const int batch = GROUP_INDEX(2, SLICES);
   const int a_batch = batch_of(batch, batches, a_steps);
   const int b_batch = batch_of(batch, batches, b_steps);
   float4 sum[4 * REPEATS][REPEATS];

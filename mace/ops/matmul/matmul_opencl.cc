@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "mace/core/base/divide.h"
 #include "mace/ops/matmul/matmul_cl.h"
 #include "mace/ops/matmul/matmul_schema.h"
 #include "mace/ops/opencl_op/opencl_op.h"
@@ -67,8 +68,6 @@ struct Tiling {
   int64_t slices;   // of K
   int64_t side() const { return group * repeats * 4; }
 };
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 struct Product {
   int64_t m;

@@ -28,9 +28,9 @@ class DepthwisePointwise final : public OpenclFusion {
     const Tensor &filter = *second->input(kConv2DFilterInput);
     const GpuTraits &gpu = second->gpu();
     const int64_t channels = dw_filter.shape[2];
-    if (!gpu.ptx_mma || !gpu.half_storage || port != kConv2DInputInput ||
-        pointwise.groups != 1 || filter.data_type == DataType::kInt8 ||
-        dw_filter.shape[3] != 1 || channels % 8 != 0 ||
+    if (!gpu.ptx_mma || port != kConv2DInputInput || pointwise.groups != 1 ||
+        filter.data_type == DataType::kInt8 || dw_filter.shape[3] != 1 ||
+        channels % 8 != 0 ||
         first.input(kDepthwiseConv2dBiasInput) == nullptr) {
       return Unsupported("the operators do not fit one kernel");
     }
@@ -55,13 +55,13 @@ class DepthwisePointwise final : public OpenclFusion {
         .Define("DEPTHWISE")
         .Define("KH", v.kernel)
         .Define("KW", h.kernel)
-        .Input("input", kDepthwiseConv2dInputInput)
-        .Constant("dw_filter", kDepthwiseConv2dFilterInput)
-        .Constant("dw_bias", kDepthwiseConv2dBiasInput)
+        .Input("input", kDepthwiseConv2dInputInput);
+    AddMmaElements(gpu, "dw_filter", kDepthwiseConv2dFilterInput, &launch);
+    launch.Constant("dw_bias", kDepthwiseConv2dBiasInput)
         .AddActivation(depthwise.activation, depthwise.activation_limit,
                        depthwise.activation_alpha, depthwise.activation_beta,
                        "DW");
-    launch.Of(1).Constant("filter", kConv2DFilterInput, kMmaFilter);
+    launch.Of(1).Constant("filter", kConv2DFilterInput, MmaFilter(gpu, false));
     if (second->input(kConv2DBiasInput) != nullptr) {
       launch.Define("HAS_BIAS").Constant("bias", kConv2DBiasInput);
     }
@@ -73,7 +73,7 @@ class DepthwisePointwise final : public OpenclFusion {
         .Ints(1, 1, chunks, out.pixels())
         .Ints(v.stride, h.stride, v.dilation, h.dilation)
         .Ints2(v.pad_before, h.pad_before);
-    DivideMma(gpu, out.c, out.pixels(), chunks, true, &launch);
+    DivideMma(*second, {out.c, out.pixels(), chunks, true}, &launch);
     second->Add(std::move(launch));
     return MaceStatus();
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "mace/core/base/divide.h"
 #include "mace/kernels/opencl/join_cl.h"
 #include "mace/ops/opencl_op/move.h"
 
@@ -43,6 +44,7 @@ void AddJoin(const std::vector<int64_t> &lengths,
   }
   const int64_t outer = out.pixels() * out.c / (axis * inner);
   const bool channels = inner == 1 && axis == out.c && outer == out.pixels();
+  if ((channels || outer == 1) && context->JoinInPlace(channels)) return;
   const bool blocks = !channels || whole_blocks;
   if (!channels) {
     inner = inner / out.c * out.blocks();
@@ -56,7 +58,7 @@ void AddJoin(const std::vector<int64_t> &lengths,
   // Without whole blocks, an input of one launch that ends within a block is
   // also one of the next launch, which writes that block.
   const int64_t unit = blocks ? 1 : 4;  // of what is written
-  const int64_t total = (axis + unit - 1) / unit;
+  const int64_t total = DivideUp(axis, unit);
   int64_t done = 0;
   size_t first = 0;
   while (done < total) {

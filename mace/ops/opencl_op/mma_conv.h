@@ -14,20 +14,39 @@
 
 namespace mace {
 
-// Half, [ceil(O / 32)][KH * KW][ceil(I / 32)][4][32][8]: element j of lane l in
-// part s is output channel 4 * (l / 4) + s of the block and input channel
-// 8 * (l % 4) + j. Of a filter [O, KH, KW, I] or [O, I] in CL_PACKED_O16 with
-// one group.
-extern const ConstantForm kMmaFilter;
+// Of so many input channels FEW_CHANNELS is for.
+constexpr int64_t kMmaFewChannels = 4;
 
-// Adds the macro TILES, the argument `split`, and the numbers of items.
-// `steps`: KH * KW * ceil(I / 32). `depthwise`: a step begins with a depthwise
-// convolution, which the warps of the same pixels share.
-void DivideMma(const GpuTraits &gpu,
-               int64_t channels,
-               int64_t pixels,
-               int64_t steps,
-               bool depthwise,
+// A filter [O, KH, KW, I] or [O, I] in CL_PACKED_O16 with one group, as
+// activations are stored: half, with P = 8 elements in 16 bytes, or float, with
+// P = 4. [ceil(O / 32)][steps][4][8 / P][32][P]: element j of lane l in piece p
+// of part s is output channel 4 * (l / 4) + s of the block, and number
+// 8 * (l % 4) + P * p + j of the 32 inputs of a step. Those are input channels
+// of a tap, whose number is rounded up to a multiple of 32, or with
+// `few_channels`, four channels of each of 8 taps.
+const ConstantForm &MmaFilter(const GpuTraits &gpu, bool few_channels);
+
+// A constant in the order of the model file, as activations are stored: few
+// models then need two programs because the converter leaves small constants in
+// float.
+void AddMmaElements(const GpuTraits &gpu,
+                    const char *name,
+                    size_t port,
+                    Launch *launch);
+
+// Of weights and an image.
+struct MmaProduct {
+  int64_t channels;  // of the output
+  int64_t pixels;    // of the output
+  int64_t steps;     // of 32 inputs
+  // A step begins with a depthwise convolution, which the warps of the same
+  // pixels share.
+  bool depthwise;
+};
+
+// Adds the macro MMA_FLOAT, the argument `split`, and the numbers of items.
+void DivideMma(const OpenclPlanContext &context,
+               const MmaProduct &product,
                Launch *launch);
 
 }  // namespace mace

@@ -8,6 +8,8 @@
 
 namespace mace {
 
+const ConstantForm kWeightImage = {"image", nullptr};
+
 GpuDims GpuDims::Of(const Shape &shape) {
   GpuDims dims;
   const size_t rank = shape.rank();
@@ -60,7 +62,10 @@ Launch &Launch::Residual(const OpenclPlanContext &context, size_t port) {
   if (is_there) {
     Input("residual", port);
   } else if (context.gpu().images) {
-    Input("residual", 0);  // a kernel must not read the image that it writes
+    // A kernel must not read the image that it writes.
+    LaunchArgument input = arguments_.front();
+    input.name = "residual";
+    arguments_.push_back(input);
   } else {
     Output("residual");
   }

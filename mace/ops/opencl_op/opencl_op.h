@@ -19,6 +19,7 @@
 #include "mace/core/model/op.h"
 #include "mace/kernels/opencl/cl_source.h"
 #include "mace/ops/op_enums.h"
+#include "mace/public/mace.h"
 
 namespace mace {
 
@@ -45,6 +46,9 @@ struct GpuTraits {
   bool half_arithmetic = false;
   // Activations are images where they fit.
   bool images = false;
+  // The most rows of an image of weights (kWeightImage); 0: the GPU reads
+  // buffers as fast.
+  size_t weight_image_rows = 0;
   // The compiler takes PTX with mma.sync of half (NVIDIA, compute capability
   // 8).
   bool ptx_mma = false;
@@ -72,9 +76,15 @@ struct GpuDims {
 // each constant, before it copies them to the GPU. Objects are static.
 struct ConstantForm {
   const char *name;
-  // `constant` has data, in any of the types and layouts of its port.
+  // `constant` has data, in any of the types and layouts of its port. Null: the
+  // elements as they are stored, in an image (CW of tensor.clh).
   MaceStatus (*make)(const Tensor &constant, std::vector<uint8_t> *bytes);
 };
+
+// Float or half in rows of kWeightImageWidth pixels of four; the last is filled
+// up with zeros.
+extern const ConstantForm kWeightImage;
+inline constexpr size_t kWeightImageWidth = 64;
 
 // One argument of a kernel.
 struct LaunchArgument {
@@ -152,8 +162,8 @@ class Launch {
   Launch &Table(const char *name, std::vector<int32_t> values);
   Launch &Local(size_t bytes);
 
-  // RESIDUAL_ARG of epilogue.clh: the tensor at that port; another one, which
-  // is not read, if there is none.
+  // RESIDUAL_ARG of epilogue.clh: the tensor at that port; if there is none,
+  // the first argument or the output, which is not read.
   Launch &Residual(const OpenclPlanContext &context, size_t port);
 
   // ACT_ARG of activation.clh, and its macro.
@@ -216,10 +226,35 @@ class OpenclPlanContext {
   virtual bool CanAlias(size_t output, size_t input) const = 0;
   // Makes it so: no launch writes the output.
   virtual void Alias(size_t output, size_t input) = 0;
+  // For an output that is its inputs, one after the other: makes each input a
+  // part of the output's memory, so that the launch that computes it writes
+  // it there, and no launch joins them. False if that can't be; then nothing
+  // has changed. `channels`: they follow each other along C, and agree in N, H
+  // and W; otherwise they are consecutive pixels.
+  virtual bool JoinInPlace(bool channels) = 0;
   // A tensor that lives during the launches of this operator, stored like
   // activations, or as float where `in_float`.
   virtual size_t Scratch(const GpuDims &dims, bool in_float = false) = 0;
   virtual void Add(Launch launch) = 0;
+  // One of `values`, all of which give right results: the one that tuning found
+  // fastest on this GPU for operators of these shapes and attributes, otherwise
+  // `guess`. Use it for what changes time alone:
+  //
+  //   const int pixels = context.Choose(kSource, "PIXELS", {1, 2, 4, 8}, 4);
+  //   launch.Define("PIXELS", pixels)
+  //
+  // or for one of several kernels ("KERNEL", {kDirect, kWinograd}, guess).
+  // `source` has the kernels: if its text changes, what was measured is void.
+  // `what` is unique in the operator. A value of an earlier choice may decide
+  // whether there is a further one. Tuning compiles a program for every value
+  // that changes a macro, and tries each choice by itself, in the order of the
+  // calls: parameters that depend on each other are one choice, whose value
+  // encodes them. Few values (up to 8), and an exact `guess`: most
+  // applications are not tuned.
+  virtual int Choose(const ClSource &source,
+                     const char *what,
+                     const std::vector<int> &values,
+                     int guess) const = 0;
 
   template <typename Attributes>
   const Attributes &AttributesAs() const {
@@ -267,6 +302,12 @@ class OpenclFusionRegistration {
   const OpenclFusionRegistration *next_;
 };
 
+// What reports say of an operator, beside its name and its times.
+struct OpReport {
+  int64_t macs = 0;  // multiply-adds; 0: an estimate from the weights
+  ConvPoolArgs geometry = {};
+};
+
 // The base class of all operators for the GPU. They have no state.
 class OpenclOp : public Op {
  public:
@@ -275,6 +316,9 @@ class OpenclOp : public Op {
   // rest of a sentence ("it takes at most 4 dimensions"), if the GPU can't run
   // the operator; this is also called to find that out.
   virtual MaceStatus Plan(OpenclPlanContext *context) const = 0;
+  virtual OpReport Report(const OpenclPlanContext &) const {
+    return OpReport();
+  }
   // Whether computed inputs and outputs may be int32 (storage BI or DI of
   // tensor.clh); otherwise the runtime refuses them.
   virtual bool TakesIntegers() const { return false; }

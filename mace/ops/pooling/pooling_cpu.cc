@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/core/base/divide.h"
 #include "mace/ops/pooling/pooling.h"
 
 #include <algorithm>
@@ -22,8 +23,6 @@ namespace {
 constexpr int64_t kChannelBlock = 128;
 constexpr int64_t kFewRows = 8;
 
-int64_t CeilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // The taps of a window along one axis.
 struct Taps {
   int64_t first = 0;   // position in the input of the first tap inside it
@@ -37,14 +36,14 @@ Taps TapsOf(const WindowAxis &axis, int64_t window) {
   const int64_t dilation = axis.dilation;
   const int64_t size = axis.size;
   Taps taps;
-  const int64_t skip = start < 0 ? CeilDivide(-start, dilation) : 0;
+  const int64_t skip = start < 0 ? DivideUp(-start, dilation) : 0;
   const int64_t end =
-      std::min(kernel, start < size ? CeilDivide(size - start, dilation) : 0);
+      std::min(kernel, start < size ? DivideUp(size - start, dilation) : 0);
   taps.first = start + skip * dilation;
   taps.inside = std::max<int64_t>(0, end - skip);
   const int64_t padded_size = size + axis.pad_after;
   taps.padded = std::min(kernel, start < padded_size
-                                     ? CeilDivide(padded_size - start, dilation)
+                                     ? DivideUp(padded_size - start, dilation)
                                      : 0);
   return taps;
 }
@@ -109,7 +108,7 @@ void PoolingPlan::Run(RunContext *context) const {
   const int64_t channels = output_[3];
   const int64_t rows = output_[0] * output_[1];
   const int64_t block = rows < kFewRows ? kChannelBlock : channels;
-  const int64_t blocks = CeilDivide(channels, block);
+  const int64_t blocks = DivideUp(channels, block);
   // The time depends mainly on reading the input.
   const int64_t row_cost =
       output_[2] * geometry_.axis[0].kernel * geometry_.axis[1].kernel * block;

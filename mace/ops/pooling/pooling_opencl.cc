@@ -47,6 +47,16 @@ class PoolingOpencl final : public OpenclOp {
     context->Add(launch);
     return MaceStatus();
   }
+
+  OpReport Report(const OpenclPlanContext &context) const override {
+    const auto &attributes = context.AttributesAs<PoolingAttributes>();
+    const Result<WindowGeometry> window =
+        PoolingWindow(attributes, context.input(kPoolingInputInput)->shape);
+    if (!window.ok()) return OpReport();
+    const WindowAxis *axis = window.value().axis;
+    return {0, ReportWindow(window.value(),
+                            Shape({axis[0].kernel, axis[1].kernel}))};
+  }
 };
 
 MACE_REGISTER_OP(Pooling, GPU, PoolingOpencl);

@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/core/base/divide.h"
 #include "mace/kernels/cpu/resize/resize.h"
 
 #include <algorithm>
@@ -21,8 +22,6 @@ namespace {
 constexpr int64_t kMostRowElements = INT64_C(1) << 30;
 constexpr int64_t kMostScratch = INT64_C(1) << 31;
 constexpr int64_t kTasksPerThread = 4;
-
-int64_t RoundUp(int64_t x, int64_t to) { return (x + to - 1) / to * to; }
 
 // The rows and columns of the input from which each row and column of the
 // output is computed.

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <regex>
 
+#include "mace/ops/testing/benchmark_op.h"
+
 namespace mace::benchmark {
 
 namespace {
@@ -20,6 +22,41 @@ using Entries = std::vector<std::pair<std::string, Function>>;
 Entries *AllEntries() {
   static Entries *entries = new Entries();
   return entries;
+}
+
+struct OpEntry {
+  std::string name;
+  MakeCase make;
+};
+
+std::vector<OpEntry> *AllOps() {
+  static std::vector<OpEntry> *ops = new std::vector<OpEntry>();
+  return ops;
+}
+
+std::vector<OpDevice> *AllDevices() {
+  static std::vector<OpDevice> *devices = new std::vector<OpDevice>();
+  return devices;
+}
+
+// Benchmarks of operators on floats, on a device.
+void AddEntries(const OpDevice &device, Entries *entries) {
+  const std::string end = "_float_CPU";
+  for (const OpEntry &op : *AllOps()) {
+    if (op.name.size() < end.size() ||
+        op.name.compare(op.name.size() - end.size(), end.size(), end) != 0) {
+      continue;
+    }
+    const std::string start = op.name.substr(0, op.name.size() - end.size());
+    for (const auto &[type, data_type] : device.types) {
+      entries->emplace_back(start + "_" + type + "_" + device.name,
+                            [&device, &op, stored = data_type](State *state) {
+                              op_test::Random random(kSeed,
+                                                     op_test::Random::Quiet());
+                              device.measure(op.make(&random), stored, state);
+                            });
+    }
+  }
 }
 
 double NanosecondsOf(int64_t iterations, const std::function<void()> &body) {
@@ -93,12 +130,39 @@ void State::Measure(int64_t input_bytes,
   measurement_.iterations = iterations;
 }
 
+void State::MeasureByDevice(int64_t input_bytes,
+                            int64_t macs,
+                            const std::function<double()> &nanoseconds) {
+  measurement_.input_bytes = input_bytes;
+  measurement_.macs = macs;
+  double total = 0;
+  const auto call = [&] { total += nanoseconds(); };
+  int64_t iterations = 1;
+  if (!settings_.once) {
+    call();
+    // By the clock of the host, which also waits for the device.
+    iterations = ChooseIterations(NanosecondsOf(1, call));
+    total = 0;
+  }
+  for (int64_t i = 0; i < iterations && failure_.empty(); ++i) call();
+  measurement_.nanoseconds = total / static_cast<double>(iterations);
+  measurement_.iterations = iterations;
+}
+
+void AddDevice(OpDevice device) { AllDevices()->push_back(std::move(device)); }
+
+void RegisterOp(const std::string &name, MakeCase make) {
+  RegisterOnCpu(name, make);
+  AllOps()->push_back({name, std::move(make)});
+}
+
 void Register(const std::string &name, Function function) {
   AllEntries()->emplace_back(name, std::move(function));
 }
 
 std::vector<std::pair<std::string, Function>> Registered() {
   Entries entries = *AllEntries();
+  for (const OpDevice &device : *AllDevices()) AddEntries(device, &entries);
   std::sort(entries.begin(), entries.end(),
             [](const auto &a, const auto &b) { return a.first < b.first; });
   return entries;
@@ -167,7 +231,10 @@ int Run(const std::string &filter, const Settings &settings) {
   for (const auto &[name, function] : selected) {
     State state(settings);
     function(&state);
-    if (!state.failure().empty()) {
+    if (!state.skipped().empty()) {
+      std::printf("%s not measured: %s\n", name.c_str(),
+                  state.skipped().c_str());
+    } else if (!state.failure().empty()) {
       ++failed;
       std::printf("%s failed: %s\n", name.c_str(), state.failure().c_str());
     } else {

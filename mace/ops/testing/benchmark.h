@@ -60,6 +60,14 @@ class State {
   void Measure(int64_t input_bytes,
                int64_t macs,
                const std::function<void()> &body);
+  // The same by the clock of a device: `nanoseconds` makes a call and returns
+  // the time that it took there, or a negative number after Fail.
+  void MeasureByDevice(int64_t input_bytes,
+                       int64_t macs,
+                       const std::function<double()> &nanoseconds);
+  // Reports that there is nothing to measure; that is no failure.
+  void Skip(const std::string &reason) { skipped_ = reason; }
+  const std::string &skipped() const { return skipped_; }
   // Reports why the benchmark cannot run.
   void Fail(const std::string &reason) { failure_ = reason; }
 
@@ -69,6 +77,7 @@ class State {
  private:
   Settings settings_;
   Measurement measurement_;
+  std::string skipped_;
   std::string failure_;
 };
 
@@ -78,8 +87,22 @@ using MakeCase = std::function<op_test::OpCase(op_test::Random *)>;
 // Adds a benchmark for Run; called before main.
 void Register(const std::string &name, Function function);
 // One operator, through its real Init, shape function and Plan; only Run is
-// timed.
+// timed. `name`: of OpName. One of floats runs on each other device, too.
 void RegisterOp(const std::string &name, MakeCase make);
+
+// A device besides the CPU, which a program has by being linked with it.
+struct OpDevice {
+  std::string name;  // "GPU"
+  // The types of floats by which benchmarks are named, each with the
+  // deployment's data type: {"half", "fp16_fp32"}.
+  std::vector<std::pair<std::string, std::string>> types;
+  std::function<void(
+      const op_test::OpCase &op_case, const std::string &data_type, State *)>
+      measure;
+};
+
+// Called before main.
+void AddDevice(OpDevice device);
 
 // Registers one for each of the shapes, as OpName(op, shape, details).
 struct OpBenchmarks {

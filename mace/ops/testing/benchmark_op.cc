@@ -8,6 +8,7 @@
 
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/testing/benchmark.h"
+#include "mace/ops/testing/benchmark_op.h"
 #include "mace/ops/testing/fake_contexts.h"
 
 namespace mace::benchmark {
@@ -18,8 +19,6 @@ using op_test::Buffers;
 using op_test::CaseInput;
 using op_test::GuardedBuffer;
 using op_test::OpCase;
-
-constexpr uint32_t kSeed = 1;
 
 // One operator with its memory.
 class Subject {
@@ -166,7 +165,7 @@ void AddWeights(const std::string &type,
   }
 }
 
-void RegisterOp(const std::string &name, MakeCase make) {
+void RegisterOnCpu(const std::string &name, MakeCase make) {
   Register(name, [make = std::move(make)](State *state) {
     op_test::Random random(kSeed, op_test::Random::Quiet());
     Subject subject(make(&random), state->settings());

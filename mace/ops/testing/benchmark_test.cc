@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace mace::benchmark {
 namespace {
 
@@ -83,6 +86,64 @@ TEST(BenchmarkTest, CallsOnceIfAsked) {
   EXPECT_EQ(state.measurement().iterations, 1);
   EXPECT_EQ(state.measurement().input_bytes, 8);
   EXPECT_EQ(state.measurement().macs, 4);
+}
+
+TEST(BenchmarkTest, MeasuresByTheClockOfADevice) {
+  State state((Settings()));
+  int64_t calls = 0;
+  // A device that took 5 ns, whatever the host waited.
+  state.MeasureByDevice(8, 4, [&calls] {
+    ++calls;
+    volatile int64_t sink = 0;
+    for (int64_t i = 0; i < 300000; ++i) sink = sink + i;
+    return 5.0;
+  });
+  EXPECT_EQ(state.measurement().nanoseconds, 5);
+  EXPECT_GE(state.measurement().iterations, kMinIterations);
+  // One to warm up, one to choose the number.
+  EXPECT_EQ(calls, state.measurement().iterations + 2);
+}
+
+TEST(BenchmarkTest, FailuresEndADevicesIterations) {
+  State state((Settings()));
+  int64_t calls = 0;
+  state.MeasureByDevice(8, 4, [&calls, &state] {
+    if (++calls == 5) state.Fail("lost");
+    return 1e6;
+  });
+  EXPECT_EQ(calls, 5);
+  EXPECT_EQ(state.failure(), "lost");
+}
+
+TEST(BenchmarkTest, OperatorsOnFloatsRunOnEveryDevice) {
+  const auto make = [](op_test::Random *) { return op_test::OpCase("Relu"); };
+  RegisterOp("MACE_BM_RELU_1_float_CPU", make);
+  RegisterOp("MACE_BM_RELU_1_int8_CPU", make);
+  Register("MACE_BM_LOOP_1_float_CPU", [](State *) {});
+  std::vector<std::string> asked;
+  AddDevice({"NPU",
+             {{"float", "fp32_fp32"}, {"half", "fp16_fp32"}},
+             [&asked](const op_test::OpCase &op_case,
+                      const std::string &data_type, State *state) {
+               asked.push_back(op_case.def.type + " " + data_type);
+               state->Skip("on the CPU");
+             }});
+  std::vector<std::string> names;
+  for (const auto &[name, function] : Registered()) {
+    names.push_back(name);
+    if (!Selects("*_NPU", name)) continue;
+    State state((Settings()));
+    function(&state);
+    EXPECT_EQ(state.skipped(), "on the CPU");
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "MACE_BM_LOOP_1_float_CPU", "MACE_BM_RELU_1_float_CPU",
+                       "MACE_BM_RELU_1_float_NPU", "MACE_BM_RELU_1_half_NPU",
+                       "MACE_BM_RELU_1_int8_CPU"}));
+  EXPECT_EQ(asked,
+            (std::vector<std::string>{"Relu fp32_fp32", "Relu fp16_fp32"}));
+  // What is not measured is no failure.
+  EXPECT_EQ(benchmark::Run("*_NPU", Settings()), 0);
 }
 
 }  // namespace

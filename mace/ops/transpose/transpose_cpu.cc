@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/core/base/divide.h"
 #include "mace/kernels/cpu/transpose/transpose.h"
 
 #include <algorithm>
@@ -17,8 +18,6 @@ namespace {
 // About this many elements of a matrix per task; both sides in whole tiles.
 constexpr int64_t kBlockElements = 16384;
 constexpr int64_t kSideBlock = 64;
-
-int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // How many of the n elements of a side belong to a task if the other side has
 // `other` elements.

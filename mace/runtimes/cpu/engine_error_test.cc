@@ -87,6 +87,7 @@ TEST(EngineErrorTest, ChecksShapesBuffersAndTypes) {
                      IDataType::IDT_FLOAT, GPU_BUFFER),
           Room(12));
   EXPECT_CODE(gpu, MACE_UNSUPPORTED);
+  EXPECT_MENTIONS(gpu, "is in GPU memory");
   // The second dimension of x contradicts the constant c.
   const MaceStatus mismatch = run(Floats({1, 1, 2, 3}, Ramp(6)), Room(12));
   EXPECT_CODE(mismatch, MACE_INVALID_ARGS);

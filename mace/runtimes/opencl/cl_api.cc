@@ -50,6 +50,9 @@ const char *FindFunctions(void *library, ClApi *api) {
   if (api->name == nullptr) return #name;
   MACE_CL_FUNCTIONS(MACE_CL_FIND)
 #undef MACE_CL_FIND
+  api->clCreateCommandQueueWithProperties =
+      reinterpret_cast<decltype(api->clCreateCommandQueueWithProperties)>(
+          dlsym(library, "clCreateCommandQueueWithProperties"));
   return nullptr;
 }
 

@@ -27,13 +27,19 @@ namespace mace {
   X(clGetDeviceIDs)            \
   X(clGetDeviceInfo)           \
   X(clCreateContext)           \
+  X(clRetainContext)           \
   X(clReleaseContext)          \
   X(clCreateCommandQueue)      \
+  X(clRetainCommandQueue)      \
   X(clReleaseCommandQueue)     \
+  X(clGetCommandQueueInfo)     \
   X(clCreateBuffer)            \
                                \
   X(clCreateImage)             \
+  X(clRetainMemObject)         \
   X(clReleaseMemObject)        \
+  X(clGetMemObjectInfo)        \
+  X(clGetImageInfo)            \
   X(clCreateProgramWithSource) \
   X(clCreateProgramWithBinary) \
   X(clBuildProgram)            \
@@ -47,18 +53,24 @@ namespace mace {
   X(clEnqueueNDRangeKernel)    \
   X(clEnqueueWriteBuffer)      \
   X(clEnqueueReadBuffer)       \
+  X(clEnqueueReadImage)        \
+  X(clEnqueueWriteImage)       \
   X(clEnqueueMapBuffer)        \
   X(clEnqueueUnmapMemObject)   \
   X(clFlush)                   \
   X(clFinish)                  \
   X(clWaitForEvents)           \
   X(clGetEventProfilingInfo)   \
-  X(clReleaseEvent)
+  X(clReleaseEvent)            \
+  X(clGetExtensionFunctionAddressForPlatform)
 
 struct ClApi {
 #define MACE_CL_MEMBER(name) decltype(&::name) name = nullptr;
   MACE_CL_FUNCTIONS(MACE_CL_MEMBER)
 #undef MACE_CL_MEMBER
+  // Of OpenCL 2.0; null if the library does not have it.
+  cl_command_queue(CL_API_CALL *clCreateCommandQueueWithProperties)(
+      cl_context, cl_device_id, const cl_ulong *properties, cl_int *) = nullptr;
   std::string library;  // the file that was opened
 };
 

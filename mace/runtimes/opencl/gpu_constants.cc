@@ -4,9 +4,12 @@
 #include "mace/runtimes/opencl/gpu_constants.h"
 
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "mace/core/base/divide.h"
 #include "mace/core/base/half.h"
 
 namespace mace {
@@ -49,7 +52,33 @@ std::vector<float> Widen(const Tensor &tensor, size_t stored_bytes) {
   return to;
 }
 
+// Constants in another form wait in the host's memory until they are copied;
+// when there are so many bytes of them, the next one waits for that.
+constexpr size_t kMostStaged = size_t{4} << 20;
+
+std::string ConstantText(const Tensor &tensor) {
+  return "constant '" + tensor.name + "'";
+}
+
 }  // namespace
+
+// The driver copies the elements now.
+Result<ClMemory> GpuConstants::MakeImage(const OpenclRuntime &runtime,
+                                         const Tensor &tensor,
+                                         size_t bytes) {
+  const size_t row = kWeightImageWidth * 4 *
+                     static_cast<size_t>(DataTypeSize(tensor.data_type));
+  const size_t rows = DivideUp(bytes, row);
+  std::vector<uint8_t> pixels(rows * row);
+  std::memcpy(pixels.data(), tensor.data, bytes);
+  MACE_ASSIGN_OR_RETURN(
+      ClMemory image,
+      runtime.MakeImage(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                        tensor.data_type, kWeightImageWidth, rows,
+                        ConstantText(tensor), pixels.data()));
+  bytes_ += pixels.size();
+  return image;
+}
 
 Result<ClMemory> GpuConstants::Upload(const OpenclRuntime &runtime,
                                       cl_command_queue queue,
@@ -66,7 +95,14 @@ Result<ClMemory> GpuConstants::Upload(const OpenclRuntime &runtime,
     if (IsPacked(tensor.layout)) from.layout = ConstantLayout::kPackedO16;
     bytes = widened.size() * sizeof(float);
   }
+  if (form != nullptr && form->make == nullptr) {
+    return MakeImage(runtime, from, bytes);
+  }
   if (form != nullptr || !widened.empty()) {
+    if (staged_bytes_ > kMostStaged) {
+      MACE_CL_CHECK("clFinish", "constants", runtime.api().clFinish(queue));
+      ReleaseStaging();
+    }
     staging_.emplace_back();
     if (form != nullptr) {
       MACE_RETURN_IF_ERROR(form->make(from, &staging_.back()));
@@ -76,17 +112,14 @@ Result<ClMemory> GpuConstants::Upload(const OpenclRuntime &runtime,
     }
     from.data = staging_.back().data();
     bytes = staging_.back().size();
+    staged_bytes_ += bytes;
   }
   const ClApi &api = runtime.api();
   constexpr size_t kRound = 64;
-  const size_t room = (bytes + kConstantPadding + kRound - 1) / kRound * kRound;
-  cl_int error = CL_SUCCESS;
-  ClMemory buffer(api.clCreateBuffer(runtime.context(), CL_MEM_READ_ONLY, room,
-                                     nullptr, &error),
-                  api.clReleaseMemObject);
-  MACE_CL_CHECK("clCreateBuffer",
-                MakeString("constant '", tensor.name, "', ", room, " bytes"),
-                error);
+  const size_t room = RoundUp(bytes + kConstantPadding, kRound);
+  MACE_ASSIGN_OR_RETURN(
+      ClMemory buffer,
+      runtime.MakeBuffer(CL_MEM_READ_ONLY, room, ConstantText(tensor)));
   if (bytes > 0) {
     MACE_CL_CHECK(
         "clEnqueueWriteBuffer", tensor.name,

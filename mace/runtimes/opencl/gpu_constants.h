@@ -41,13 +41,21 @@ class GpuConstants {
                           size_t stored_bytes,
                           const ConstantForm *form);
   // After the queue has finished.
-  void ReleaseStaging() { staging_.clear(); }
+  void ReleaseStaging() {
+    staging_.clear();
+    staged_bytes_ = 0;
+  }
   size_t bytes() const { return bytes_; }
 
  private:
+  Result<ClMemory> MakeImage(const OpenclRuntime &runtime,
+                             const Tensor &tensor,
+                             size_t bytes);
+
   std::map<std::pair<int, const ConstantForm *>, ClMemory> buffers_;
   // What is copied, and was made for that.
   std::vector<std::vector<uint8_t>> staging_;
+  size_t staged_bytes_ = 0;
   size_t bytes_ = 0;
 };
 

@@ -61,9 +61,26 @@ Result<GpuStorage> StorageOf(GpuLayout layout, DataType element) {
 }
 
 size_t GpuTensor::Bytes() const {
-  const int64_t channels = IsPadded(storage) ? 4 * dims.blocks() : dims.c;
-  return static_cast<size_t>(dims.pixels() * channels) *
-         DataTypeSize(StorageElement(storage));
+  const bool in_blocks = IsPadded(storage) || IsImage(storage);
+  const int64_t channels = in_blocks ? 4 * dims.blocks() : dims.c;
+  const int64_t pixels = dims.pixels();
+  int64_t elements = pixels * channels;
+  if (!IsImage(storage) && pixels > 0) {
+    elements =
+        (pixels - 1) * Place().y * (IsPadded(storage) ? 4 : 1) + channels;
+  }
+  return static_cast<size_t>(elements) * DataTypeSize(StorageElement(storage));
+}
+
+GpuPlace GpuTensor::Place() const {
+  if (IsImage(storage)) {
+    const int64_t row = first_pixel == 0 ? 0 : first_pixel / dims.w;
+    return {first_channel / 4 * dims.w, row};
+  }
+  const int64_t channels = joined_channels == 0 ? dims.c : joined_channels;
+  const int64_t unit = IsPadded(storage) ? 4 : 1;
+  const int64_t pitch = (channels + unit - 1) / unit;
+  return {first_pixel * pitch + first_channel / unit, pitch};
 }
 
 }  // namespace mace

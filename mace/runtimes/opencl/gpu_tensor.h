@@ -66,6 +66,15 @@ DataType StorageElement(GpuStorage storage);
 // have no such storage.
 Result<GpuStorage> StorageOf(GpuLayout layout, DataType element);
 
+// Where a tensor is in the memory that it shares: <name>_place of tensor.clh.
+struct GpuPlace {
+  // The offset, in units of four channels in a padded buffer and of elements in
+  // a dense one, or the column of an image.
+  int64_t x = 0;
+  // The units between pixels, or the row of an image.
+  int64_t y = 0;
+};
+
 // A tensor of the plan: a value of the graph, or one between two launches of an
 // operator.
 struct GpuTensor {
@@ -75,10 +84,19 @@ struct GpuTensor {
   // The tensor, earlier in the plan, whose memory this one is; -1 for none. It
   // is never an alias itself.
   int alias_of = -1;
+  // If it is a part of that tensor, which joins several: the channels of one of
+  // the pixels there (otherwise 0), and the first pixel and channel that are
+  // its own.
+  int64_t joined_channels = 0;
+  int64_t first_pixel = 0;
+  int64_t first_channel = 0;
   // Its value is known before the run.
   bool is_constant = false;
   // It is copied from or to the host, which chose its storage.
   bool at_border = false;
+  // The input or output of the graph in whose memory, which is the caller's,
+  // the tensor is; -1: in the partition's own. Of a tensor that is no alias.
+  int caller = -1;
   // Steps of the run during which the contents matter; step i is launch i, and
   // what is copied to the GPU before it.
   int first = -1;
@@ -86,8 +104,11 @@ struct GpuTensor {
   // Of the partition: computes it, or is the first after it was copied.
   size_t segment = 0;
 
-  // Of the memory of a buffer.
+  // Of the memory, of a buffer or an image; of a part, without what is before
+  // it and after it.
   size_t Bytes() const;
+  // Without the offset of the memory.
+  GpuPlace Place() const;
   // Of an image, in pixels.
   size_t Width() const { return static_cast<size_t>(dims.blocks() * dims.w); }
   size_t Height() const { return static_cast<size_t>(dims.rows()); }

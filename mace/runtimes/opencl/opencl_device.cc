@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "mace/core/base/logging.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/runtimes/opencl/opencl_partition.h"
+#include "mace/runtimes/opencl/selftest.h"
+#include "mace/runtimes/opencl_options/file_storage.h"
 
 namespace mace {
 namespace {
@@ -22,24 +25,18 @@ constexpr double kLaunchNanos = 5000;
 constexpr double kCopyNanos = 20000;
 constexpr double kCopyBytesPerNano = 8;
 
-// Multiply-adds per nanosecond of one compute unit, at the efficiency that
-// kernels reach.
-double MacsPerNano(GpuFamily family) {
-  switch (family) {
-    case GpuFamily::kNvidia:
-    case GpuFamily::kAmd:
-      return 60;
-    case GpuFamily::kCpu:
-      return 4;
-    default:
-      return 16;
-  }
+// Tuned values are those of a GPU, whatever its driver. Adreno's name alone is
+// without its number.
+std::string TuningName(const GpuDevice &device) {
+  std::string name = device.name;
+  if (device.traits.family == GpuFamily::kAdreno) name += " " + device.version;
+  return MakeString(name, " ", device.traits.compute_units);
 }
 
-double BytesPerNano(GpuFamily family) {
-  const bool desktop =
-      family == GpuFamily::kNvidia || family == GpuFamily::kAmd;
-  return desktop ? 200 : 10;
+// For activations and weights.
+void UseBuffers(GpuTraits *traits) {
+  traits->images = false;
+  traits->weight_image_rows = 0;
 }
 
 bool EnvironmentIs(const char *name, const char *value) {
@@ -49,13 +46,17 @@ bool EnvironmentIs(const char *name, const char *value) {
 
 }  // namespace
 
+OpenclDevice::OpenclDevice() = default;
+OpenclDevice::~OpenclDevice() = default;
+
 Result<std::unique_ptr<Device>> OpenclDevice::Create(
     const EngineOptions &options) {
   std::unique_ptr<OpenclDevice> device(new OpenclDevice());
-  MACE_ASSIGN_OR_RETURN(device->runtime_, OpenclRuntime::Get());
-  MACE_ASSIGN_OR_RETURN(device->queue_, device->MakeQueue(0));
   device->options_ = ReadOpenclOptions(options);
-  device->cache_ = OpenKernelCache(device->options_);
+  if (options.opens_driver || !device->options_.self_test) {
+    MACE_RETURN_IF_ERROR(device->Open());
+  }
+  device->OpenCache();
   device->shipped_ = OpenShippedKernels(device->options_);
   device->pool_ = ThreadPool::CreateUnbound(1);
   if (device->pool_ == nullptr) {
@@ -65,16 +66,74 @@ Result<std::unique_ptr<Device>> OpenclDevice::Create(
   return std::unique_ptr<Device>(std::move(device));
 }
 
+MaceStatus OpenclDevice::Open() {
+  if (runtime_ != nullptr) return MaceStatus();
+  MACE_RETURN_IF_ERROR(TakeQueue());
+  OpenTunedValues();
+  const bool replay = options_.replay < 0 ? runtime_->device().facts.replay
+                                          : options_.replay == 1;
+  if (replay) recorder_ = ClRecorder::Create(*runtime_, queue_.get());
+  const std::string remark = hint_remark();
+  if (!remark.empty()) VLOG(1) << "GPU: " << remark;
+  return MaceStatus();
+}
+
+// That of the application, or one of our own.
+MaceStatus OpenclDevice::TakeQueue() {
+  if (options_.queue == nullptr) {
+    MACE_ASSIGN_OR_RETURN(runtime_, OpenclRuntime::Get(hints()));
+    MACE_ASSIGN_OR_RETURN(queue_, MakeQueue(0));
+    return MaceStatus();
+  }
+  const auto queue = static_cast<cl_command_queue>(options_.queue);
+  MACE_ASSIGN_OR_RETURN(auto runtime, OpenclRuntime::OfQueue(queue));
+  const ClApi &api = runtime->api();
+  MACE_CL_CHECK("clRetainCommandQueue", "", api.clRetainCommandQueue(queue));
+  queue_ = ClQueue(queue, api.clReleaseCommandQueue);
+  runtime_ = std::move(runtime);
+  return MaceStatus();
+}
+
+MaceStatus OpenclDevice::Start(
+    const Graph &graph,
+    const std::vector<Shape> &shapes,
+    const std::vector<std::vector<DeviceType>> &wishes,
+    HostDevice *host) {
+  if (runtime_ != nullptr) return MaceStatus();
+  auto test = std::make_unique<SelfTest>(this, options_, host);
+  MACE_RETURN_IF_ERROR(test->Start(graph, shapes, wishes));
+  self_test_ = std::move(test);
+  return MaceStatus();
+}
+
+// Where tuned values are measured, those that were shipped count for nothing.
+void OpenclDevice::OpenTunedValues() {
+  const bool tuning = options_.tuning && options_.tuning_seconds > 0;
+  tuned_ = std::make_unique<TunedParameters>(
+      TuningName(runtime_->device()),
+      tuning ? CreateMemoryStorage({}) : OpenShippedParameters(options_),
+      OpenTunedParameters(options_));
+  if (tuning) tuning_seconds_ = options_.tuning_seconds;
+}
+
 Result<ClQueue> OpenclDevice::MakeQueue(
     cl_command_queue_properties properties) const {
-  const ClApi &api = runtime_->api();
-  cl_int error = CL_SUCCESS;
-  ClQueue queue(
-      api.clCreateCommandQueue(runtime_->context(), runtime_->device().id,
-                               properties, &error),
-      api.clReleaseCommandQueue);
-  MACE_CL_CHECK("clCreateCommandQueue", runtime_->device().name, error);
-  return queue;
+  return CreateQueue(runtime_->api(), runtime_->device(), runtime_->context(),
+                     properties, hints());
+}
+
+std::string OpenclDevice::hint_remark() const {
+  if (options_.queue != nullptr) {
+    return hints() == GpuHints()
+               ? std::string()
+               : "hints have no effect on the application's queue";
+  }
+  if (hints() == runtime_->hints() || !HintsAreOfContext(runtime_->device())) {
+    return std::string();
+  }
+  return MakeString("hints are those of the first engine of the process (",
+                    HintsText(runtime_->hints()), "), not ",
+                    HintsText(hints()));
 }
 
 Result<cl_command_queue> OpenclDevice::TimingQueue() {
@@ -89,12 +148,15 @@ OpenclPlanOptions OpenclDevice::PlanOptions(
   OpenclPlanOptions options;
   options.device = &runtime_->device();
   options.traits = runtime_->device().traits;
+  options.tuned = tuned_.get();
   const bool half_arithmetic = hints.precision == Precision::kFloat16;
   options.traits.half_storage = half_arithmetic || hints.half_storage;
   options.traits.half_arithmetic =
       half_arithmetic && options.traits.half_arithmetic;
-  options.queue_window =
-      static_cast<size_t>(WithModelHints(options_, hints).queue_window_size);
+  const OpenclOptions asked = WithModelHints(options_, hints);
+  options.queue_window = static_cast<size_t>(asked.queue_window_size);
+  options.kernel_millis = asked.limit_kernel_time;
+  options.check_numerics = options_.out_of_range_check;
   ClMemoryType memory = hints.cl_mem_type;
   if (EnvironmentIs("MACE_OPENCL_STORAGE", "buffer")) {
     memory = ClMemoryType::kBuffer;
@@ -102,28 +164,40 @@ OpenclPlanOptions OpenclDevice::PlanOptions(
   if (EnvironmentIs("MACE_OPENCL_STORAGE", "image")) {
     memory = ClMemoryType::kImage;
   }
-  if (memory == ClMemoryType::kBuffer) options.traits.images = false;
+  if (memory == ClMemoryType::kBuffer) {
+    UseBuffers(&options.traits);
+  }
   if (memory == ClMemoryType::kImage) {
     options.traits.images = runtime_->device().image_support;
   }
+  if (verdict_.in_float) {
+    options.traits.half_storage = false;
+    options.traits.half_arithmetic = false;
+  }
+  if (verdict_.in_buffers) UseBuffers(&options.traits);
   return options;
 }
 
 Support OpenclDevice::Supports(const Graph &graph,
                                size_t node,
                                const GraphShapes *shapes) const {
+  const auto refusal = verdict_.refusals.find(static_cast<int>(node));
+  if (refusal != verdict_.refusals.end()) return Support::No(refusal->second);
   const OpenclPlanOptions options = PlanOptions(graph.hints());
   auto launches = TryOpenclNode(graph, node, shapes, options);
   if (!launches.ok()) return Support::No(StatusMessage(launches.status()));
   if (shapes == nullptr || place_all_) return Support::Yes(0);
   const NodeCost cost = EstimateCost(graph, node, *shapes);
-  const double units = options.traits.compute_units;
-  const double compute =
-      cost.macs / (MacsPerNano(options.traits.family) * units);
-  const double bytes = cost.bytes / BytesPerNano(options.traits.family);
   return Support::Yes(kLaunchNanos *
                           static_cast<double>(launches.value().size()) +
-                      std::max(compute, bytes));
+                      KernelNanos(cost));
+}
+
+double OpenclDevice::KernelNanos(const NodeCost &cost) const {
+  const GpuDevice &device = runtime_->device();
+  const double compute =
+      cost.macs / (device.facts.macs_per_nano * device.traits.compute_units);
+  return std::max(compute, cost.bytes / device.facts.bytes_per_nano);
 }
 
 double OpenclDevice::CopyNanos(int64_t bytes) const {

@@ -9,6 +9,9 @@
 namespace mace {
 namespace {
 
+// In errors.
+constexpr char kTensors[] = "intermediate tensors";
+
 // A number of its own for each state of each memory.
 int64_t NextGeneration() {
   static std::atomic<int64_t> next{0};
@@ -38,18 +41,12 @@ MaceStatus OpenclMemory::Take(const OpenclPlan &plan) {
 
 MaceStatus OpenclMemory::TakeBuffer(size_t bytes) {
   if (bytes <= buffer_bytes_) return MaceStatus();
-  const ClApi &api = runtime_->api();
   buffer_ = nullptr;
   buffer_bytes_ = 0;
   generation_ = NextGeneration();
-  cl_int error = CL_SUCCESS;
-  auto buffer = std::make_shared<const ClMemory>(
-      api.clCreateBuffer(runtime_->context(), CL_MEM_READ_WRITE, bytes, nullptr,
-                         &error),
-      api.clReleaseMemObject);
-  MACE_CL_CHECK("clCreateBuffer",
-                MakeString("intermediate tensors, ", bytes, " bytes"), error);
-  buffer_ = std::move(buffer);
+  MACE_ASSIGN_OR_RETURN(ClMemory buffer, runtime_->MakeBuffer(CL_MEM_READ_WRITE,
+                                                              bytes, kTensors));
+  buffer_ = std::make_shared<const ClMemory>(std::move(buffer));
   buffer_bytes_ = bytes;
   return MaceStatus();
 }
@@ -64,27 +61,12 @@ MaceStatus OpenclMemory::TakeImage(const ImageSlot &wanted, Image *image) {
     size.width = std::max(size.width, image->size.width);
     size.height = std::max(size.height, image->size.height);
   }
-  const ClApi &api = runtime_->api();
   image->memory.Reset();
   image->size = ImageSlot();
   generation_ = NextGeneration();
-  cl_image_format format = {};
-  format.image_channel_order = CL_RGBA;
-  format.image_channel_data_type =
-      size.element == DataType::kFloat16 ? CL_HALF_FLOAT : CL_FLOAT;
-  cl_image_desc desc = {};
-  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
-  desc.image_width = size.width;
-  desc.image_height = size.height;
-  cl_int error = CL_SUCCESS;
-  image->memory =
-      ClMemory(api.clCreateImage(runtime_->context(), CL_MEM_READ_WRITE,
-                                 &format, &desc, nullptr, &error),
-               api.clReleaseMemObject);
-  MACE_CL_CHECK("clCreateImage",
-                MakeString("intermediate tensors, ", size.width, "x",
-                           size.height, " pixels"),
-                error);
+  MACE_ASSIGN_OR_RETURN(image->memory,
+                        runtime_->MakeImage(CL_MEM_READ_WRITE, size.element,
+                                            size.width, size.height, kTensors));
   image->size = size;
   return MaceStatus();
 }

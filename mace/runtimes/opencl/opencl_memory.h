@@ -24,6 +24,7 @@ class OpenclMemory final : public DeviceMemory {
       : runtime_(std::move(runtime)) {}
 
   size_t bytes() const override;
+  const OpenclRuntime *runtime() const { return runtime_.get(); }
   // Grows the memory to what the plan needs. What was made of it before must
   // then be made again, which generation() tells.
   MaceStatus Take(const OpenclPlan &plan);

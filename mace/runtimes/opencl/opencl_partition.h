@@ -39,13 +39,16 @@ class OpenclPartition final : public Partition {
   const Graph &graph() const { return graph_; }
   const PartitionSpec &spec() const { return spec_; }
   const OpenclPlanOptions &options() const { return options_; }
+  // A kernel can run no more items than this in a work group, as its compiler
+  // found.
+  void LimitWorkGroups(size_t items) { options_.traits.max_work_group = items; }
   OpenclDevice *device() const { return device_; }
   GpuConstants *constants() { return &constants_; }
 
  private:
   const Graph &graph_;
   const PartitionSpec spec_;
-  const OpenclPlanOptions options_;
+  OpenclPlanOptions options_;
   OpenclDevice *device_;
   GpuConstants constants_;
 };

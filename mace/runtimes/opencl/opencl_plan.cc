@@ -12,6 +12,9 @@
 #include <utility>
 
 #include "mace/core/model/op.h"
+#include "mace/runtimes/opencl/only_reader.h"
+#include "mace/runtimes/opencl/plan_parts.h"
+#include "mace/runtimes/opencl/source_hash.h"
 
 namespace mace {
 namespace {
@@ -93,11 +96,18 @@ class NodeContext final : public OpenclPlanContext {
   const Tensor *output(size_t port) const override;
   bool CanAlias(size_t output, size_t input) const override;
   void Alias(size_t output, size_t input) override;
+  bool JoinInPlace(bool channels) override;
   size_t Scratch(const GpuDims &dims, bool in_float) override;
   void Add(Launch launch) override { launches_.push_back(std::move(launch)); }
+  int Choose(const ClSource &source,
+             const char *what,
+             const std::vector<int> &values,
+             int guess) const override;
 
   const GraphNode &node() const;
   size_t index() const { return node_; }
+  // The operator that is computed with this one.
+  void SetFirst(const NodeContext *first) { first_ = first; }
   std::vector<Launch> TakeLaunches() { return std::move(launches_); }
   // The tensor of the plan of each scratch tensor.
   const std::vector<int> &scratch() const { return scratch_; }
@@ -105,6 +115,7 @@ class NodeContext final : public OpenclPlanContext {
  private:
   Planner *planner_;
   size_t node_;
+  const NodeContext *first_ = nullptr;
   std::vector<int> scratch_;
   std::vector<Launch> launches_;
 };
@@ -117,6 +128,7 @@ class Planner {
           const OpenclPlanOptions &options)
       : graph_(graph), shapes_(shapes), options_(options) {
     plan_.tensor_of.assign(graph.tensors().size(), -1);
+    plan_.reports.resize(graph.nodes().size());
   }
 
   // Before any operator.
@@ -125,6 +137,7 @@ class Planner {
       MACE_ASSIGN_OR_RETURN(const int tensor, AddTensor(entry.tensor));
       plan_.tensors[tensor].storage = entry.storage;
       plan_.tensors[tensor].at_border = true;
+      if (entry.in_caller) plan_.tensors[tensor].caller = entry.tensor;
     }
     return MaceStatus();
   }
@@ -136,11 +149,13 @@ class Planner {
  private:
   friend class NodeContext;
 
+  size_t Choose(TuningChoice choice);
   GpuStorage Preferred(const GpuDims &dims, bool in_float) const;
   std::optional<GpuStorage> AliasStorage(const GraphNode &node,
                                          size_t output,
                                          size_t input) const;
   void Alias(const GraphNode &node, size_t output, size_t input);
+  bool JoinInPlace(const GraphNode &node, bool channels);
   size_t ReadersOf(int root) const;
   bool AtBorder(int root) const;
   void SetStorage(int tensor, GpuStorage storage);
@@ -150,6 +165,9 @@ class Planner {
   void SetSegment(const GraphNode &node, size_t segment);
   Result<int> TensorOf(const LaunchArgument &argument,
                        const std::vector<const NodeContext *> &nodes) const;
+  MaceStatus FinishAll(std::vector<Launch> launches,
+                       const std::vector<const NodeContext *> &nodes,
+                       size_t segment);
   MaceStatus Finish(Launch launch,
                     const std::vector<const NodeContext *> &nodes,
                     size_t segment);
@@ -158,6 +176,7 @@ class Planner {
   const GraphShapes &shapes_;
   const OpenclPlanOptions &options_;
   OpenclPlan plan_;
+  std::vector<TuningChoice> open_choices_;  // of the operator at work
 };
 
 const GraphNode &NodeContext::node() const {
@@ -270,12 +289,11 @@ MaceStatus Planner::PlanNode(size_t index, size_t segment) {
     if (output != nullptr && output->elements() > 0) empty = false;
   }
   if (empty) return MaceStatus();
+  open_choices_.clear();
   MACE_RETURN_IF_ERROR(op.Plan(&context));
   SetSegment(context.node(), segment);
-  for (Launch &launch : context.TakeLaunches()) {
-    MACE_RETURN_IF_ERROR(Finish(std::move(launch), {&context}, segment));
-  }
-  return MaceStatus();
+  plan_.reports[index] = op.Report(context);
+  return FinishAll(context.TakeLaunches(), {&context}, segment);
 }
 
 bool Planner::PlanPair(size_t first,
@@ -292,13 +310,35 @@ bool Planner::PlanPair(size_t first,
     return false;
   }
   if (!IsOk(AddPorts(one.node())) || !IsOk(AddPorts(two.node()))) return false;
+  two.SetFirst(&one);
+  open_choices_.clear();
   if (!IsOk(registration->factory()()->Plan(one, port, &two))) return false;
-  SetSegment(one.node(), segment);
-  SetSegment(two.node(), segment);
-  for (Launch &launch : two.TakeLaunches()) {
-    if (!IsOk(Finish(std::move(launch), {&one, &two}, segment))) return false;
+  for (const NodeContext *context : {&one, &two}) {
+    SetSegment(context->node(), segment);
+    auto op = MakeOp(context->def().type);
+    if (!op.ok()) return false;
+    plan_.reports[context->index()] =
+        static_cast<const OpenclOp &>(*op.value()).Report(*context);
   }
-  return true;
+  return IsOk(FinishAll(two.TakeLaunches(), {&one, &two}, segment));
+}
+
+int NodeContext::Choose(const ClSource &source,
+                        const char *what,
+                        const std::vector<int> &values,
+                        int guess) const {
+  if (planner_->options_.tuned == nullptr) return guess;
+  TuningChoice choice;
+  choice.key = MakeString(first_ == nullptr ? "" : ProblemText(*first_) + " + ",
+                          ProblemText(*this), " ", what);
+  choice.source = HashDigits(HashSource(source));
+  choice.changes_program = true;
+  std::vector<int> all = {guess};
+  for (int value : values) {
+    if (value != guess) all.push_back(value);
+  }
+  for (int value : all) choice.values.push_back(std::to_string(value));
+  return all[planner_->Choose(std::move(choice))];
 }
 
 bool NodeContext::CanAlias(size_t output, size_t input) const {
@@ -309,12 +349,35 @@ void NodeContext::Alias(size_t output, size_t input) {
   planner_->Alias(node(), output, input);
 }
 
+bool NodeContext::JoinInPlace(bool channels) {
+  return planner_->JoinInPlace(node(), channels);
+}
+
+bool Planner::JoinInPlace(const GraphNode &node, bool channels) {
+  TensorJoin join;
+  join.whole = plan_.tensor_of[node.outputs[0]];
+  join.channels = channels;
+  join.pairs_of_blocks = options_.traits.ptx_mma;
+  for (int id : node.inputs) {
+    const int tensor = plan_.tensor_of[id];
+    const int root = plan_.RootIndex(tensor);
+    join.inputs.push_back({tensor, ReadersOf(root), AtBorder(root)});
+  }
+  return JoinTensors(join, &plan_);
+}
+
 void Planner::Alias(const GraphNode &node, size_t output, size_t input) {
   const std::optional<GpuStorage> storage = AliasStorage(node, output, input);
   if (!storage.has_value()) return;
   const int to = plan_.tensor_of[node.outputs[output]];
-  plan_.tensors[to].alias_of =
-      plan_.RootIndex(plan_.tensor_of[node.inputs[input]]);
+  const int from = plan_.tensor_of[node.inputs[input]];
+  const int root = plan_.RootIndex(from);
+  plan_.tensors[to].alias_of = root;
+  plan_.tensors[to].joined_channels = plan_.tensors[from].joined_channels;
+  plan_.tensors[to].first_pixel = plan_.tensors[from].first_pixel;
+  plan_.tensors[to].first_channel = plan_.tensors[from].first_channel;
+  const int caller = plan_.tensors[to].caller;
+  if (caller >= 0) plan_.tensors[root].caller = caller;
   SetStorage(to, *storage);
 }
 
@@ -366,6 +429,15 @@ std::optional<GpuStorage> Planner::AliasStorage(const GraphNode &node,
   const GpuTensor &source = plan_.tensors[from];
   const GpuTensor &target = plan_.tensors[plan_.tensor_of[to_id]];
   if (source.is_constant || target.alias_of >= 0) return std::nullopt;
+  // The pixels of a part are not consecutive.
+  if (source.joined_channels != 0 &&
+      (source.dims.c != target.dims.c || target.at_border)) {
+    return std::nullopt;
+  }
+  const int root = plan_.RootIndex(from);
+  // The caller's memory is that of one input or output.
+  const bool in_caller = target.caller >= 0 || plan_.tensors[root].caller >= 0;
+  if (in_caller && target.at_border && AtBorder(root)) return std::nullopt;
   const auto fits = [&](GpuStorage storage) {
     if (IsDense(storage)) return true;
     if (IsPadded(storage)) {
@@ -377,7 +449,6 @@ std::optional<GpuStorage> Planner::AliasStorage(const GraphNode &node,
   const GpuStorage now = source.storage;
   const bool kept = !target.at_border || target.storage == now;
   if (kept && fits(now)) return now;
-  const int root = plan_.RootIndex(from);
   if (AtBorder(root) || ReadersOf(root) > 1) return std::nullopt;
   if (target.at_border) {
     if (!IsDense(target.storage)) return std::nullopt;
@@ -453,6 +524,29 @@ MaceStatus CheckWorkGroup(const OpenclPlanOptions &options,
   return Unsupported("its kernel ", launch.kernel(), " needs work groups of ",
                      group[0], "x", group[1], "x", group[2],
                      " items, more than the GPU has");
+}
+
+// The index of the value that holds.
+size_t Planner::Choose(TuningChoice choice) {
+  options_.tuned->Apply(&choice);
+  open_choices_.push_back(std::move(choice));
+  return open_choices_.back().chosen;
+}
+
+MaceStatus Planner::FinishAll(std::vector<Launch> launches,
+                              const std::vector<const NodeContext *> &nodes,
+                              size_t segment) {
+  const size_t begin = plan_.launches.size();
+  for (Launch &launch : launches) {
+    MACE_RETURN_IF_ERROR(Finish(std::move(launch), nodes, segment));
+  }
+  for (TuningChoice &choice : open_choices_) {
+    choice.begin = begin;
+    choice.end = plan_.launches.size();
+    plan_.choices.push_back(std::move(choice));
+  }
+  open_choices_.clear();
+  return MaceStatus();
 }
 
 MaceStatus Planner::Finish(Launch launch,
@@ -545,7 +639,8 @@ MaceStatus PlanMemoryOf(OpenclPlan *plan) {
   std::vector<int> images;
   for (size_t i = 0; i < plan->tensors.size(); ++i) {
     const GpuTensor &tensor = plan->tensors[i];
-    if (tensor.alias_of >= 0 || tensor.is_constant || tensor.first < 0) {
+    if (tensor.alias_of >= 0 || tensor.is_constant || tensor.caller >= 0 ||
+        tensor.first < 0) {
       continue;
     }
     if (IsImage(tensor.storage)) {
@@ -560,6 +655,8 @@ MaceStatus PlanMemoryOf(OpenclPlan *plan) {
     plan->request_of[i] = static_cast<int>(plan->requests.size());
     plan->requests.push_back(request);
   }
+  AddPartRequests(plan);
+  MACE_RETURN_IF_ERROR(VerifyImageParts(*plan));
   MACE_ASSIGN_OR_RETURN(plan->memory, PlanMemory(plan->requests));
   MACE_RETURN_IF_ERROR(VerifyPlan(plan->requests, plan->memory));
 
@@ -604,50 +701,12 @@ MaceStatus PlanMemoryOf(OpenclPlan *plan) {
   return MaceStatus();
 }
 
-// The operator of the same segment that alone reads the only output of `node`,
-// and all of whose other inputs are computed before it; -1 if there is none.
-int OnlyReader(const Graph &graph,
-               const PartitionSpec &spec,
-               const std::vector<int> &segment,
-               int node,
-               size_t *port) {
-  const GraphNode &entry = graph.nodes()[static_cast<size_t>(node)];
-  if (entry.outputs.size() != 1 || entry.outputs[0] < 0) return -1;
-  const int id = entry.outputs[0];
-  for (const PartitionSpec::Border &border : spec.exports) {
-    if (border.tensor == id) return -1;
-  }
-  int reader = -1;
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
-    const std::vector<int> &inputs = graph.nodes()[i].inputs;
-    for (size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k] != id) continue;
-      if (reader >= 0) return -1;
-      reader = static_cast<int>(i);
-      *port = k;
-    }
-  }
-  if (reader < 0) return -1;
-  // It takes the place of `node`: no operator between them computes what it
-  // reads.
-  bool after = false;
-  for (int other : segment) {
-    if (other == reader) return after ? reader : -1;
-    if (other == node) {
-      after = true;
-      continue;
-    }
-    if (!after) continue;
-    for (int output : graph.nodes()[static_cast<size_t>(other)].outputs) {
-      for (int input : graph.nodes()[static_cast<size_t>(reader)].inputs) {
-        if (output >= 0 && output == input) return -1;
-      }
-    }
-  }
-  return -1;
-}
-
 }  // namespace
+
+std::string LaunchText(const Graph &graph, const PlannedLaunch &planned) {
+  return MakeString("kernel ", planned.launch.kernel(), " of operator '",
+                    graph.nodes()[planned.nodes.back()].def->name, "'");
+}
 
 Result<OpenclPlan> PlanOpencl(const Graph &graph,
                               const PartitionSpec &spec,
@@ -658,6 +717,7 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   MACE_RETURN_IF_ERROR(planner.SetBorder(border));
   OpenclPlan &plan = planner.plan();
   std::vector<char> done(graph.nodes().size(), 0);
+  const Readers readers(graph);
   for (size_t segment = 0; segment < spec.segments.size(); ++segment) {
     plan.begin.push_back(plan.launches.size());
     const std::vector<int> &nodes = spec.segments[segment];
@@ -665,7 +725,7 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
       const int node = nodes[i];
       if (shapes.known_node[static_cast<size_t>(node)] || done[node]) continue;
       size_t port = 0;
-      const int next = OnlyReader(graph, spec, nodes, node, &port);
+      const int next = OnlyReader(graph, readers, spec, nodes, node, &port);
       if (next >= 0 &&
           planner.PlanPair(static_cast<size_t>(node), static_cast<size_t>(next),
                            port, segment)) {

@@ -20,6 +20,7 @@
 #include "mace/ops/opencl_op/opencl_op.h"
 #include "mace/runtimes/opencl/gpu_tensor.h"
 #include "mace/runtimes/opencl/opencl_runtime.h"
+#include "mace/runtimes/opencl/tuned_values.h"
 
 namespace mace {
 
@@ -32,6 +33,9 @@ struct PlannedLaunch {
   std::vector<int> tensors;
   ProgramKey program;
 };
+
+// "kernel softmax of operator 'prob'"
+std::string LaunchText(const Graph &graph, const PlannedLaunch &planned);
 
 // Tensors that share one image.
 struct ImageSlot {
@@ -48,12 +52,17 @@ struct OpenclPlan {
   // The first launch of each segment, and the number of launches.
   std::vector<size_t> begin;
   // Memory. Per tensor of the plan: its request, or its image; -1 for none, for
-  // aliases and for constants.
+  // aliases that no launch writes, and for constants.
   std::vector<int> request_of;
   std::vector<int> image_of;
   std::vector<PlanRequest> requests;
   MemoryPlan memory;
   std::vector<ImageSlot> images;
+  // Per node of the graph.
+  std::vector<OpReport> reports;
+  // What operators chose (OpenclPlanContext::Choose); empty without
+  // OpenclPlanOptions::tuned.
+  std::vector<TuningChoice> choices;
 
   const GpuTensor &Root(int tensor) const {
     const int alias = tensors[static_cast<size_t>(tensor)].alias_of;
@@ -69,18 +78,26 @@ struct OpenclPlan {
 struct OpenclPlanOptions {
   const GpuDevice *device = nullptr;
   GpuTraits traits;  // of the device, as the model's hints ask
-  // Launches that wait in the queue at most, so that other programs get the GPU
-  // in between; 0: no limit.
+  // So that other programs get the GPU in between: launches that wait in the
+  // queue at most, and the longest time of one in milliseconds; 0: no limit.
   size_t queue_window = 0;
+  double kernel_millis = 0;
+  // Look for NaN and infinity after each launch.
+  bool check_numerics = false;
+  // Null: all choices are guesses.
+  const TunedValues *tuned = nullptr;
 };
 
-// `dense`: per tensor of the graph, the storage of a tensor that is copied to
-// or from the host; others choose theirs.
+// The storage of a tensor of the graph that the caller or another device has;
+// others choose theirs.
 struct BorderStorage {
   int tensor;
   GpuStorage storage;
+  // It is used where the caller has it, and not copied.
+  bool in_caller = false;
   bool operator==(const BorderStorage &other) const {
-    return tensor == other.tensor && storage == other.storage;
+    return tensor == other.tensor && storage == other.storage &&
+           in_caller == other.in_caller;
   }
 };
 

@@ -16,6 +16,7 @@
 #include "mace/core/model/model_check.h"
 #include "mace/core/model/model_reader.h"
 #include "mace/core/testing/model_builder.h"
+#include "mace/core/testing/no_host.h"
 
 namespace mace {
 namespace {
@@ -26,19 +27,10 @@ using core_test::IntsAttribute;
 using core_test::ModelBuilder;
 using core_test::StringAttribute;
 
-// Plans need no operators of the CPU.
-class NoHost final : public HostOps {
- public:
-  MaceStatus MakeOps(Graph *) override { return MaceStatus(); }
-  bool CanCompute(const GraphNode &) const override { return false; }
-  MaceStatus Compute(const Graph &, size_t, std::vector<Tensor> *) override {
-    return RuntimeError("nothing is computed before the run");
-  }
-};
-
 struct Settings {
   bool images = true;
   bool half = true;
+  bool ptx_mma = false;
   // Per operator: the segment; -1 for one of another device. All are in
   // segment 0 if there are none.
   std::vector<int> segments;
@@ -95,6 +87,7 @@ class Planned {
     options.device = &device_;
     options.traits.images = settings.images;
     options.traits.half_storage = settings.half;
+    options.traits.ptx_mma = settings.ptx_mma;
     options.traits.local_bytes = 32768;
     options.traits.max_work_group = 256;
     for (size_t &items : device_.max_items) items = 256;
@@ -143,7 +136,7 @@ class Planned {
     }
   }
 
-  NoHost host_;
+  core_test::NoHost host_;
   Model model_;
   std::unique_ptr<Graph> graph_;
   std::unique_ptr<GraphShapes> shapes_;
@@ -192,18 +185,18 @@ class Simulation {
         Read(planned.tensors[i], planned.launch.kernel());
       }
       if (arguments[i].kind == LaunchArgument::Kind::kOutput) {
-        written.push_back(plan_.RootIndex(planned.tensors[i]));
+        written.push_back(WrittenAs(planned.tensors[i]));
       }
     }
-    for (int root : written) {
+    for (int tensor : written) {
       // A tensor is written by the launches of one operator.
-      const bool more = holds_[root] && index > 0 &&
+      const bool more = holds_[tensor] && index > 0 &&
                         plan_.launches[index - 1].nodes == planned.nodes;
-      Write(root);
-      EXPECT_TRUE(!more || holds_[root]);
+      Write(tensor);
+      EXPECT_TRUE(!more || holds_[tensor]);
     }
     // Nothing that a launch reads or writes shares memory with what it writes.
-    for (int root : written) Read(root, "another output of the launch");
+    for (int tensor : written) Read(tensor, "another output of the launch");
     for (size_t i = 0; i < arguments.size(); ++i) {
       if (planned.tensors[i] < 0) continue;
       if (arguments[i].kind != LaunchArgument::Kind::kInput) continue;
@@ -211,19 +204,59 @@ class Simulation {
     }
   }
 
+  // Pixels and channels of the memory of a root.
+  struct Region {
+    int64_t pixel, end_pixel, channel, end_channel;
+    int64_t Elements() const {
+      return std::max<int64_t>(0, end_pixel - pixel) *
+             std::max<int64_t>(0, end_channel - channel);
+    }
+    Region Common(const Region &other) const {
+      return {std::max(pixel, other.pixel),
+              std::min(end_pixel, other.end_pixel),
+              std::max(channel, other.channel),
+              std::min(end_channel, other.end_channel)};
+    }
+  };
+  // Of an alias that is no part, that of the root.
+  Region RegionOf(int tensor) const {
+    const GpuTensor &entry = plan_.tensors[WrittenAs(tensor)];
+    return {entry.first_pixel, entry.first_pixel + entry.dims.pixels(),
+            entry.first_channel, entry.first_channel + entry.dims.c};
+  }
+  int WrittenAs(int tensor) const {
+    return plan_.tensors[tensor].joined_channels != 0 ? tensor
+                                                      : plan_.RootIndex(tensor);
+  }
+
+  // What it reads was written, as a whole or in parts.
   void Read(int tensor, const char *by) const {
-    EXPECT_TRUE(holds_[plan_.RootIndex(tensor)])
+    const Region region = RegionOf(tensor);
+    int64_t found = 0;
+    for (size_t i = 0; i < holds_.size(); ++i) {
+      const auto other = static_cast<int>(i);
+      if (!holds_[i] || plan_.RootIndex(other) != plan_.RootIndex(tensor)) {
+        continue;
+      }
+      found += RegionOf(other).Common(region).Elements();
+    }
+    EXPECT_EQ(found, region.Elements())
         << "tensor " << tensor << " was overwritten before it was read: " << by;
   }
 
   void Write(int tensor) {
+    tensor = WrittenAs(tensor);
     const int root = plan_.RootIndex(tensor);
-    for (size_t other = 0; other < holds_.size(); ++other) {
-      if (holds_[other] && Share(root, static_cast<int>(other))) {
-        holds_[other] = false;
+    for (size_t i = 0; i < holds_.size(); ++i) {
+      const auto other = static_cast<int>(i);
+      const int other_root = plan_.RootIndex(other);
+      if (!holds_[i] || !Share(root, other_root)) continue;
+      if (other_root != root ||
+          RegionOf(other).Common(RegionOf(tensor)).Elements() > 0) {
+        holds_[i] = false;
       }
     }
-    holds_[root] = true;
+    holds_[tensor] = true;
   }
 
   bool Share(int a, int b) const {
@@ -247,7 +280,11 @@ class Simulation {
       const GpuTensor &owner = plan_.tensors[root];
       EXPECT_LT(owner.alias_of, 0);
       EXPECT_EQ(tensor.storage, owner.storage);
-      EXPECT_EQ(planned_.ElementsOf(index), planned_.ElementsOf(root));
+      if (tensor.joined_channels != 0) {
+        CheckPart(tensor, owner);
+      } else {
+        EXPECT_EQ(planned_.ElementsOf(index), planned_.ElementsOf(root));
+      }
       if (owner.first < 0) continue;
       if (IsImage(tensor.storage)) {
         ASSERT_GE(plan_.image_of[root], 0);
@@ -255,6 +292,7 @@ class Simulation {
         EXPECT_EQ(image.element, StorageElement(tensor.storage));
         EXPECT_GE(image.width, tensor.Width());
         EXPECT_GE(image.height, tensor.Height());
+        if (tensor.joined_channels != 0) continue;
         EXPECT_EQ(tensor.Width(), owner.Width());
         EXPECT_EQ(tensor.Height(), owner.Height());
         continue;
@@ -268,9 +306,24 @@ class Simulation {
     }
   }
 
+  static void CheckPart(const GpuTensor &part, const GpuTensor &whole) {
+    EXPECT_LE(part.first_pixel + part.dims.pixels(), whole.dims.pixels());
+    EXPECT_LE(part.first_channel + part.dims.c, whole.dims.c);
+    EXPECT_EQ(part.joined_channels, whole.dims.c);
+    if (!IsDense(part.storage)) {
+      EXPECT_EQ(part.first_channel % 4, 0);
+      const bool last = part.first_channel + part.dims.c == whole.dims.c;
+      EXPECT_TRUE(part.dims.c % 4 == 0 || last);
+    }
+    if (!IsImage(part.storage)) return;
+    EXPECT_EQ(part.dims.w, whole.dims.w);
+    EXPECT_EQ(part.first_pixel % whole.dims.w, 0);
+  }
+
   const Planned &planned_;
   const OpenclPlan &plan_;
-  std::vector<bool> holds_;  // per root: its memory has its contents
+  // Per tensor that is written, a root or a part: its memory has its contents.
+  std::vector<bool> holds_;
 };
 
 // The kernels of a plan, in order.
@@ -416,6 +469,161 @@ TEST(OpenclPlanTest, TensorsStayUntilALaterSegment) {
   }
 }
 
+void Concat(ModelBuilder *model,
+            const Names &from,
+            const std::string &to,
+            int64_t axis) {
+  model->Operator("op of " + to, "Concat", from, {to},
+                  {IntAttribute("axis", axis)});
+}
+
+// As a fire module of SqueezeNet.
+TEST(OpenclPlanTest, WhatIsJoinedIsWrittenThere) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 6, 8}).Output("z");
+  Relu(&model, "x", "a");
+  Relu(&model, "x", "b");
+  Concat(&model, {"a", "b"}, "y", 3);
+  Relu(&model, "y", "z");
+  for (const bool images : {false, true}) {
+    Settings settings;
+    settings.images = images;
+    const Planned planned(model, settings);
+    ASSERT_TRUE(planned.made());
+    EXPECT_EQ(KernelsOf(planned),
+              (Names{"activation", "activation", "activation"}));
+    EXPECT_TRUE(planned.Same("a", "y"));
+    EXPECT_TRUE(planned.Same("b", "y"));
+    const GpuTensor &b = planned.plan().tensors[planned.IndexOf("b")];
+    EXPECT_EQ(b.Place().x, images ? 2 * 6 : 2);
+    EXPECT_EQ(b.Place().y, images ? 0 : 4);
+    if (!images) {
+      const int part = planned.plan().request_of[planned.IndexOf("b")];
+      const int whole = planned.plan().request_of[planned.IndexOf("y")];
+      ASSERT_GE(part, 0);
+      EXPECT_EQ(
+          planned.plan().memory.offsets[part],
+          planned.plan().memory.offsets[whole] + 2 * 4 * sizeof(uint16_t));
+    }
+    Simulation(planned).Run();
+  }
+}
+
+// As a block of DenseNet: everything is written where the last one is.
+TEST(OpenclPlanTest, WhatIsJoinedTwiceIsAPartOfThePart) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 6, 8}).Output("y");
+  Relu(&model, "x", "a");
+  Relu(&model, "a", "b");
+  Concat(&model, {"a", "b"}, "ab", 3);
+  Relu(&model, "ab", "c");
+  Concat(&model, {"ab", "c"}, "abc", 3);
+  Relu(&model, "abc", "y");
+  for (const bool images : {false, true}) {
+    Settings settings;
+    settings.images = images;
+    const Planned planned(model, settings);
+    ASSERT_TRUE(planned.made());
+    // b is computed from a, which can't be the same image.
+    EXPECT_EQ(planned.Same("a", "b"), !images);
+    EXPECT_EQ(planned.Same("ab", "abc"), !images);
+    Simulation(planned).Run();
+  }
+}
+
+TEST(OpenclPlanTest, WhatCannotBeWrittenThereIsCopied) {
+  struct Case {
+    const char *text;
+    Names inputs;
+    int64_t axis;
+    bool in_place;
+  };
+  // x is an input and y an output of the model, o has 5 channels.
+  const Case cases[] = {
+      {"rows of one image", {"a", "b"}, 1, true},
+      {"columns", {"a", "b"}, 2, false},
+      {"an input of the model", {"a", "x"}, 3, false},
+      {"an output of the model", {"a", "out"}, 3, false},
+      {"one tensor twice", {"a", "a"}, 3, false},
+      {"a block that is not whole", {"o", "a"}, 3, false},
+      {"a last block that is not whole", {"a", "o"}, 3, true},
+  };
+  for (const Case &c : cases) {
+    for (const bool images : {false, true}) {
+      SCOPED_TRACE(MakeString(c.text, images ? ", images" : ""));
+      ModelBuilder model;
+      model.Input("x", {1, 4, 6, 8}).Input("x5", {1, 4, 6, 5});
+      model.Output("out").Output("z");
+      Relu(&model, "x", "a");
+      Relu(&model, "x", "b");
+      Relu(&model, "x5", "o");
+      Relu(&model, "a", "out");
+      Relu(&model, "b", "b2");
+      Relu(&model, "o", "o2");
+      Concat(&model, c.inputs, "joined", c.axis);
+      Relu(&model, "joined", "z");
+      Settings settings;
+      settings.images = images;
+      const Planned planned(model, settings);
+      ASSERT_TRUE(planned.made());
+      const Names kernels = KernelsOf(planned);
+      const bool joins =
+          std::find(kernels.begin(), kernels.end(), "join") != kernels.end();
+      EXPECT_NE(joins, c.in_place);
+      Simulation(planned).Run();
+    }
+  }
+}
+
+// The caller's output is dense: its parts begin at any channel.
+TEST(OpenclPlanTest, WhatIsJoinedForTheCallerIsWrittenThere) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 6, 5}).Output("y");
+  Relu(&model, "x", "a");
+  Relu(&model, "x", "b");
+  Concat(&model, {"a", "b"}, "y", 3);
+  for (const bool images : {false, true}) {
+    Settings settings;
+    settings.images = images;
+    const Planned planned(model, settings);
+    ASSERT_TRUE(planned.made());
+    EXPECT_EQ(KernelsOf(planned), (Names{"activation", "activation"}));
+    EXPECT_EQ(planned.StorageOf("b"), GpuStorage::kDenseFloat);
+    EXPECT_EQ(planned.plan().tensors[planned.IndexOf("b")].Place().x, 5);
+    Simulation(planned).Run();
+  }
+}
+
+// Kernels for matrix units load 8 channels at once, at multiples of 16 bytes.
+TEST(OpenclPlanTest, PartsThatMatrixUnitsReadBeginAtEightChannels) {
+  struct Case {
+    int64_t first;   // channels of a
+    int64_t second;  // of b, which another operator reads too
+    bool in_place;
+  };
+  const Case cases[] = {{8, 8, true}, {4, 8, false}, {8, 4, false}};
+  for (const Case &c : cases) {
+    for (const bool ptx_mma : {false, true}) {
+      SCOPED_TRACE(MakeString(c.first, " + ", c.second, ", ", ptx_mma));
+      ModelBuilder model;
+      model.Input("x", {1, 4, 6, c.first}).Input("x2", {1, 4, 6, c.second});
+      model.Output("y").Output("z");
+      Relu(&model, "x", "a");
+      Relu(&model, "x2", "b");
+      Relu(&model, "b", "y");
+      Concat(&model, {"a", "b"}, "ab", 3);
+      Relu(&model, "ab", "z");
+      Settings settings;
+      settings.images = false;
+      settings.ptx_mma = ptx_mma;
+      const Planned planned(model, settings);
+      ASSERT_TRUE(planned.made());
+      EXPECT_EQ(planned.Same("b", "ab"), !ptx_mma || c.in_place);
+      Simulation(planned).Run();
+    }
+  }
+}
+
 // A model of operators with random inputs, of which some are on another device.
 class RandomModel {
  public:
@@ -423,13 +631,10 @@ class RandomModel {
     shapes_ = {{1, 4, 6, 8}, {1, 3, 5, 12}};
     names_ = {"t0", "t1"};
     model_.Input("t0", shapes_[0]).Input("t1", shapes_[1]);
-    int segment = 0;
     const size_t operators = 3 + Below(20);
     for (size_t i = 0; i < operators; ++i) {
       Add();
-      const bool elsewhere = Below(12) == 0;
-      if (!elsewhere && !segments_.empty() && segments_.back() < 0) ++segment;
-      segments_.push_back(elsewhere ? -1 : segment);
+      Place(Below(12) == 0);
     }
     // Every tensor that nobody reads is an output.
     for (const std::string &name : names_) {
@@ -444,6 +649,11 @@ class RandomModel {
 
  private:
   size_t Below(size_t n) { return random_() % n; }
+  // The operator that was added last.
+  void Place(bool elsewhere) {
+    if (!elsewhere && !segments_.empty() && segments_.back() < 0) ++segment_;
+    segments_.push_back(elsewhere ? -1 : segment_);
+  }
   std::string New(const Dims &shape) {
     names_.push_back("t" + std::to_string(names_.size()));
     shapes_.push_back(shape);
@@ -472,12 +682,24 @@ class RandomModel {
       }
       case 2: {
         const auto axis = static_cast<int64_t>(Below(dims.size()));
+        if (elements > 100000) return Relu(&model_, x, New(dims));
+        // With itself, or with others, of which some are made for it.
+        Names all = {x};
+        if (Below(4) != 0) {
+          all.clear();
+          for (size_t i = 0; i < 2 + Below(2); ++i) {
+            const std::string made = New(dims);
+            Relu(&model_, x, made);
+            Place(false);
+            read_.insert(made);
+            all.push_back(made);
+          }
+        }
+        if (Below(3) == 0) all.push_back(x);
         Dims to = dims;
-        to[axis] *= 2;
-        if (elements > 100000) to = dims;
-        model_.Operator("op" + std::to_string(names_.size()), "Concat",
-                        elements > 100000 ? Names{x} : Names{x, x}, {New(to)},
-                        {IntAttribute("axis", axis)});
+        to[axis] *= static_cast<int64_t>(all.size());
+        model_.Operator("op" + std::to_string(names_.size()), "Concat", all,
+                        {New(to)}, {IntAttribute("axis", axis)});
         return;
       }
       case 3: {
@@ -514,11 +736,15 @@ class RandomModel {
   std::vector<Dims> shapes_;
   std::set<std::string> read_;
   std::vector<int> segments_;
+  int segment_ = 0;
 };
 
 TEST(OpenclPlanTest, RandomModelsKeepWhatIsRead) {
   size_t aliases = 0;
   size_t shared = 0;
+  size_t parts = 0;
+  size_t parts_in_images = 0;
+  size_t parts_of_parts = 0;
   for (uint32_t seed = 0; seed < 300; ++seed) {
     const RandomModel random(seed);
     for (const bool images : {false, true}) {
@@ -533,8 +759,17 @@ TEST(OpenclPlanTest, RandomModelsKeepWhatIsRead) {
       Simulation(planned).Run();
       if (HasFailure()) return;
       size_t in_images = 0;
-      for (const GpuTensor &tensor : planned.plan().tensors) {
+      for (size_t i = 0; i < planned.plan().tensors.size(); ++i) {
+        const GpuTensor &tensor = planned.plan().tensors[i];
         if (tensor.alias_of >= 0) ++aliases;
+        if (tensor.joined_channels != 0) {
+          const bool image = IsImage(tensor.storage);
+          ++(image ? parts_in_images : parts);
+          // It is joined itself.
+          if (tensor.first >= 0 && !image && planned.plan().request_of[i] < 0) {
+            ++parts_of_parts;
+          }
+        }
         if (tensor.alias_of < 0 && IsImage(tensor.storage)) ++in_images;
       }
       shared += in_images - planned.plan().images.size();
@@ -543,6 +778,9 @@ TEST(OpenclPlanTest, RandomModelsKeepWhatIsRead) {
   // The models have what is to be tested.
   EXPECT_GT(aliases, 100u);
   EXPECT_GT(shared, 100u);
+  EXPECT_GT(parts, 100u);
+  EXPECT_GT(parts_in_images, 100u);
+  EXPECT_GT(parts_of_parts, 0u);
 }
 
 }  // namespace

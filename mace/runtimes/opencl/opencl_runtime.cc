@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "mace/core/base/logging.h"
+#include "mace/runtimes/opencl/source_hash.h"
 
 namespace mace {
 namespace {
@@ -39,13 +39,15 @@ Result<std::string> DeviceText(const ClApi &api,
   return text;
 }
 
+// T may be a handle, which is a pointer.
 template <typename T>
 MaceStatus Query(const ClApi &api,
                  cl_device_id id,
                  cl_device_info what,
                  T *value) {
   MACE_CL_CHECK("clGetDeviceInfo", "",
-                api.clGetDeviceInfo(id, what, sizeof(T), value, nullptr));
+                api.clGetDeviceInfo(id, what, sizeof(T),  // NOLINT
+                                    static_cast<void *>(value), nullptr));
   return MaceStatus();
 }
 
@@ -53,38 +55,6 @@ int64_t MillisSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::steady_clock::now() - start)
       .count();
-}
-
-std::string Lower(std::string text) {
-  for (char &letter : text) {
-    letter =
-        static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  }
-  return text;
-}
-
-GpuFamily FamilyOf(const GpuDevice &device, cl_device_type type) {
-  if ((type & CL_DEVICE_TYPE_CPU) != 0) return GpuFamily::kCpu;
-  const std::string text =
-      Lower(device.vendor + " " + device.name + " " + device.version);
-  const struct {
-    const char *word;
-    GpuFamily family;
-  } words[] = {
-      {"adreno", GpuFamily::kAdreno},
-      {"qualcomm", GpuFamily::kAdreno},
-      {"mali", GpuFamily::kMali},
-      {"powervr", GpuFamily::kPowerVr},
-      {"imagination", GpuFamily::kPowerVr},
-      {"nvidia", GpuFamily::kNvidia},
-      {"intel", GpuFamily::kIntel},
-      {"advanced micro", GpuFamily::kAmd},
-      {"amd", GpuFamily::kAmd},
-  };
-  for (const auto &entry : words) {
-    if (text.find(entry.word) != std::string::npos) return entry.family;
-  }
-  return GpuFamily::kOther;
 }
 
 // "OpenCL 1.2 ..." -> 102; 0 if it is not of this form.
@@ -109,8 +79,12 @@ MaceStatus ReadDevice(const ClApi &api,
                         DeviceText(api, id, CL_DRIVER_VERSION));
   MACE_ASSIGN_OR_RETURN(device->extensions,
                         DeviceText(api, id, CL_DEVICE_EXTENSIONS));
+  device->version_number = VersionNumber(device->version);
   GpuTraits &traits = device->traits;
-  traits.family = FamilyOf(*device, type);
+  const std::string text =
+      device->vendor + " " + device->name + " " + device->version;
+  traits.family = GpuFamilyOf(text, (type & CL_DEVICE_TYPE_CPU) != 0);
+  device->facts = FactsOf(traits.family, text);
   cl_uint units = 1;
   MACE_RETURN_IF_ERROR(Query(api, id, CL_DEVICE_MAX_COMPUTE_UNITS, &units));
   traits.compute_units = static_cast<int>(std::max<cl_uint>(units, 1));
@@ -150,72 +124,138 @@ MaceStatus ReadDevice(const ClApi &api,
       device->image_support && (traits.family == GpuFamily::kAdreno ||
                                 traits.family == GpuFamily::kMali ||
                                 traits.family == GpuFamily::kPowerVr);
-  return MaceStatus();
-}
-
-void AppendText(const ClSource &source,
-                std::vector<const ClSource *> *seen,
-                std::string *text) {
-  if (std::find(seen->begin(), seen->end(), &source) != seen->end()) return;
-  seen->push_back(&source);
-  for (size_t i = 0; i < source.include_count; ++i) {
-    AppendText(*source.includes[i], seen, text);
+  // They are said to read images faster than buffers; not measured.
+  if (device->image_support && (traits.family == GpuFamily::kAdreno ||
+                                traits.family == GpuFamily::kPowerVr)) {
+    traits.weight_image_rows = device->image_height;
   }
-  *text += source.text;
+  return MaceStatus();
 }
 
 // The entry of a cache that says which device and driver it is of.
 constexpr char kCacheOwner[] = "device";
 
-// FNV-1a.
-uint64_t Hash(const std::string &text, uint64_t hash) {
-  for (char letter : text) {
-    hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
-  }
-  return hash;
-}
-
-// "softmax 0123456789abcdef": another text or other macros have another key.
-std::string StoreKey(const ProgramKey &key) {
-  constexpr uint64_t kStart = 0xcbf29ce484222325u;
-  const uint64_t hash = Hash(kOptions + key.options,
-                             Hash(OpenclRuntime::TextOf(*key.source), kStart));
-  char digits[17];
-  std::snprintf(digits, sizeof(digits), "%016llx",
-                static_cast<unsigned long long>(hash));  // NOLINT
-  return std::string(key.source->name) + " " + digits;
-}
-
 std::mutex g_shared_mutex;
 std::weak_ptr<OpenclRuntime> g_shared;
+// Of contexts of the application; guarded by g_shared_mutex.
+std::vector<std::weak_ptr<OpenclRuntime>> g_of_queues;
+std::atomic<bool> g_was_opened{false};
 
 }  // namespace
+
+std::string ProgramId(const ProgramKey &key) {
+  const uint64_t hash =
+      HashText(kOptions + key.options, HashSource(*key.source));
+  return std::string(key.source->name) + " " + HashDigits(hash);
+}
 
 bool GpuDevice::HasExtension(const char *wanted) const {
   const std::string list = " " + extensions + " ";
   return list.find(" " + std::string(wanted) + " ") != std::string::npos;
 }
 
-Result<std::shared_ptr<OpenclRuntime>> OpenclRuntime::Get() {
+Result<std::shared_ptr<OpenclRuntime>> OpenclRuntime::Get(
+    const GpuHints &hints) {
   const std::lock_guard<std::mutex> lock(g_shared_mutex);
   std::shared_ptr<OpenclRuntime> runtime = g_shared.lock();
   if (runtime != nullptr) return runtime;
+  g_was_opened = true;
   runtime.reset(new OpenclRuntime());
-  MACE_RETURN_IF_ERROR(runtime->Start());
+  MACE_RETURN_IF_ERROR(runtime->Start(hints));
   g_shared = runtime;
   return runtime;
 }
 
+namespace {
+
+// What engines ask of an application's queue.
+struct QueueFacts {
+  cl_context context = nullptr;
+  cl_device_id device = nullptr;
+};
+
+Result<QueueFacts> ReadQueue(const ClApi &api, cl_command_queue queue) {
+  const char *what = "the queue given to SetOpenCLQueue";
+  QueueFacts facts;
+  cl_command_queue_properties properties = 0;
+  MACE_CL_CHECK(
+      "clGetCommandQueueInfo", what,
+      api.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context),
+                                static_cast<void *>(&facts.context), nullptr));
+  MACE_CL_CHECK(
+      "clGetCommandQueueInfo", what,
+      api.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id),
+                                static_cast<void *>(&facts.device), nullptr));
+  MACE_CL_CHECK(
+      "clGetCommandQueueInfo", what,
+      api.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties),
+                                &properties, nullptr));
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
+    return InvalidArgs(what,
+                       " runs commands out of order; give one without "
+                       "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
+  }
+  return facts;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<OpenclRuntime>> OpenclRuntime::OfQueue(
+    cl_command_queue queue) {
+  const std::lock_guard<std::mutex> lock(g_shared_mutex);
+  g_was_opened = true;
+  MACE_ASSIGN_OR_RETURN(const std::shared_ptr<const ClApi> api, OpenClApi());
+  MACE_ASSIGN_OR_RETURN(const QueueFacts facts, ReadQueue(*api, queue));
+  g_of_queues.erase(
+      std::remove_if(g_of_queues.begin(), g_of_queues.end(),
+                     [](const auto &entry) { return entry.expired(); }),
+      g_of_queues.end());
+  for (const auto &entry : g_of_queues) {
+    std::shared_ptr<OpenclRuntime> runtime = entry.lock();
+    if (runtime != nullptr && runtime->context() == facts.context &&
+        runtime->device().id == facts.device) {
+      return runtime;
+    }
+  }
+  std::shared_ptr<OpenclRuntime> runtime(new OpenclRuntime());
+  runtime->api_ = api;
+  MACE_RETURN_IF_ERROR(runtime->StartOn(facts.context, facts.device));
+  g_of_queues.push_back(runtime);
+  return runtime;
+}
+
+MaceStatus OpenclRuntime::StartOn(cl_context context, cl_device_id device) {
+  device_.id = device;
+  MACE_RETURN_IF_ERROR(
+      Query(*api_, device, CL_DEVICE_PLATFORM, &device_.platform));
+  cl_device_type type = 0;
+  MACE_RETURN_IF_ERROR(Query(*api_, device, CL_DEVICE_TYPE, &type));
+  MACE_RETURN_IF_ERROR(ReadDevice(*api_, type, &device_));
+  if (device_.version_number < 102) {
+    return Unsupported("the queue given to SetOpenCLQueue is of ", device_.name,
+                       ", which has ", device_.version,
+                       "; OpenCL 1.2 or later is needed");
+  }
+  MACE_CL_CHECK("clRetainContext", "", api_->clRetainContext(context));
+  context_ = ClContext(context, api_->clReleaseContext);
+  VLOG(1) << "GPU: the application's queue on " << device_.name << ", "
+          << device_.version << ", driver " << device_.driver_version;
+  return MaceStatus();
+}
+
+bool OpenclRuntime::WasOpened() { return g_was_opened; }
+
+std::string OpenclRuntime::DriverId() const {
+  return device_.name + "|" + device_.version + "|" + device_.driver_version;
+}
+
 OpenclRuntime::~OpenclRuntime() = default;
 
-MaceStatus OpenclRuntime::Start() {
+MaceStatus OpenclRuntime::Start(const GpuHints &hints) {
   MACE_ASSIGN_OR_RETURN(api_, OpenClApi());
   MACE_RETURN_IF_ERROR(ChooseDevice());
-  cl_int error = CL_SUCCESS;
-  context_ = ClContext(
-      api_->clCreateContext(nullptr, 1, &device_.id, nullptr, nullptr, &error),
-      api_->clReleaseContext);
-  MACE_CL_CHECK("clCreateContext", device_.name, error);
+  hints_ = hints;
+  MACE_ASSIGN_OR_RETURN(context_, CreateContext(*api_, device_, hints));
   VLOG(1) << "GPU: " << device_.name << ", " << device_.version << ", driver "
           << device_.driver_version << ", " << device_.traits.compute_units
           << " compute unit(s)";
@@ -248,7 +288,7 @@ MaceStatus OpenclRuntime::ChooseDevice() {
       device.platform = platform;
       device.id = id;
       MACE_RETURN_IF_ERROR(ReadDevice(*api_, type, &device));
-      if (VersionNumber(device.version) >= 102) {
+      if (device.version_number >= 102) {
         device_ = std::move(device);
         return MaceStatus();
       }
@@ -259,13 +299,6 @@ MaceStatus OpenclRuntime::ChooseDevice() {
   return Unsupported(
       "no OpenCL device of version 1.2 or later: ",
       found.empty() ? "there is neither a GPU nor a CPU" : found);
-}
-
-std::string OpenclRuntime::TextOf(const ClSource &source) {
-  std::string text;
-  std::vector<const ClSource *> seen;
-  AppendText(source, &seen, &text);
-  return text;
 }
 
 Result<ClProgram> OpenclRuntime::Compile(const ProgramKey &key) const {
@@ -344,7 +377,7 @@ std::vector<unsigned char> OpenclRuntime::BinaryOf(
 
 Result<ClProgram> OpenclRuntime::Make(const ProgramKey &key,
                                       const ProgramStores &stores) const {
-  const std::string name = StoreKey(key);
+  const std::string name = ProgramId(key);
   for (KVStorage *store : {stores.shipped, stores.cache}) {
     if (store == nullptr) continue;
     const std::vector<unsigned char> *binary = store->Find(name);
@@ -360,8 +393,7 @@ Result<ClProgram> OpenclRuntime::Make(const ProgramKey &key,
 }
 
 void OpenclRuntime::PrepareCache(KVStorage *cache) const {
-  const std::string text =
-      device_.name + "|" + device_.version + "|" + device_.driver_version;
+  const std::string text = DriverId();
   const std::vector<unsigned char> owner(text.begin(), text.end());
   const std::vector<unsigned char> *stored = cache->Find(kCacheOwner);
   if (stored != nullptr && *stored == owner) return;
@@ -373,7 +405,7 @@ void OpenclRuntime::FillCache(const std::vector<ProgramKey> &keys,
                               KVStorage *cache) const {
   bool changed = false;
   for (const ProgramKey &key : keys) {
-    const std::string name = StoreKey(key);
+    const std::string name = ProgramId(key);
     const std::vector<unsigned char> *stored = cache->Find(name);
     if (stored != nullptr && !stored->empty()) continue;
     const std::vector<unsigned char> binary =
@@ -442,6 +474,43 @@ MaceStatus OpenclRuntime::MakeAll(const std::vector<ProgramKey> &missing,
   VLOG(1) << "made " << missing.size() << " OpenCL programs in "
           << MillisSince(start) << " ms";
   return MaceStatus();
+}
+
+Result<ClMemory> OpenclRuntime::MakeBuffer(cl_mem_flags flags,
+                                           size_t bytes,
+                                           const std::string &what,
+                                           const void *values) const {
+  cl_int error = CL_SUCCESS;
+  // The driver only reads the values despite the type.
+  ClMemory buffer(api_->clCreateBuffer(context(), flags, bytes,
+                                       const_cast<void *>(values), &error),
+                  api_->clReleaseMemObject);
+  MACE_CL_CHECK("clCreateBuffer", MakeString(what, ", ", bytes, " bytes"),
+                error);
+  return buffer;
+}
+
+Result<ClMemory> OpenclRuntime::MakeImage(cl_mem_flags flags,
+                                          DataType element,
+                                          size_t width,
+                                          size_t height,
+                                          const std::string &what,
+                                          const void *values) const {
+  cl_image_format format = {};
+  format.image_channel_order = CL_RGBA;
+  format.image_channel_data_type =
+      element == DataType::kFloat16 ? CL_HALF_FLOAT : CL_FLOAT;
+  cl_image_desc description = {};
+  description.image_type = CL_MEM_OBJECT_IMAGE2D;
+  description.image_width = width;
+  description.image_height = height;
+  cl_int error = CL_SUCCESS;
+  ClMemory image(api_->clCreateImage(context(), flags, &format, &description,
+                                     const_cast<void *>(values), &error),
+                 api_->clReleaseMemObject);
+  MACE_CL_CHECK("clCreateImage",
+                MakeString(what, ", ", width, "x", height, " pixels"), error);
+  return image;
 }
 
 Result<ClKernel> OpenclRuntime::MakeKernel(const ProgramKey &key,

@@ -20,6 +20,8 @@
 #include "mace/ops/opencl_op/opencl_op.h"
 #include "mace/public/mace_runtime.h"
 #include "mace/runtimes/opencl/cl_api.h"
+#include "mace/runtimes/opencl/gpu_family.h"
+#include "mace/runtimes/opencl/gpu_hints.h"
 
 namespace mace {
 
@@ -30,10 +32,12 @@ struct GpuDevice {
   std::string name;
   std::string vendor;
   std::string version;         // "OpenCL 3.0 CUDA"
+  int version_number = 0;      // 300
   std::string driver_version;  // "580.159.04"
   std::string extensions;
   // Without the choices that depend on the model.
   GpuTraits traits;
+  GpuFamilyFacts facts;
   bool image_support = false;
   size_t image_width = 0;
   size_t image_height = 0;
@@ -56,6 +60,9 @@ struct ProgramKey {
   }
 };
 
+// "softmax 0123456789abcdef": another text or other macros have another one.
+std::string ProgramId(const ProgramKey &key);
+
 // Tables of compiled programs that outlive the process; either may be null.
 // Entries are tried, and not trusted: what the driver refuses is compiled
 // again.
@@ -67,29 +74,50 @@ struct ProgramStores {
 class OpenclRuntime {
  public:
   // Chooses a GPU, or else a CPU, of the first platform that has one. Returns
-  // the runtime that another engine uses, if there is one. MACE_UNSUPPORTED
-  // says what was found instead.
-  static Result<std::shared_ptr<OpenclRuntime>> Get();
+  // the runtime that another engine uses, if there is one; its context then has
+  // the hints of that engine. MACE_UNSUPPORTED says what was found instead.
+  static Result<std::shared_ptr<OpenclRuntime>> Get(
+      const GpuHints &hints = GpuHints());
+  // The runtime of the context and device of an application's queue, which must
+  // keep the order of commands.
+  static Result<std::shared_ptr<OpenclRuntime>> OfQueue(cl_command_queue queue);
+  // Whether one of them was called in this process.
+  static bool WasOpened();
   ~OpenclRuntime();
 
   const ClApi &api() const { return *api_; }
   const GpuDevice &device() const { return device_; }
   cl_context context() const { return context_.get(); }
+  // Those for which the context was made.
+  const GpuHints &hints() const { return hints_; }
 
   // Makes the programs that are not there yet: from the stores, or by
   // compiling, in parallel. A status names the source and quotes the compiler.
   MaceStatus Build(const std::vector<ProgramKey> &keys,
                    const ProgramStores &stores);
+  // "name|version|driver version": what stored results belong to.
+  std::string DriverId() const;
+  // Memory of the context. `what` is for the error: "staging". With
+  // CL_MEM_COPY_HOST_PTR, the driver copies `values` now.
+  Result<ClMemory> MakeBuffer(cl_mem_flags flags,
+                              size_t bytes,
+                              const std::string &what,
+                              const void *values = nullptr) const;
+  // Of four channels of float or half.
+  Result<ClMemory> MakeImage(cl_mem_flags flags,
+                             DataType element,
+                             size_t width,
+                             size_t height,
+                             const std::string &what,
+                             const void *values = nullptr) const;
   // A kernel of a program that was built.
   Result<ClKernel> MakeKernel(const ProgramKey &key, const char *name);
-
-  // The text that is compiled: the includes, each once, and the source.
-  static std::string TextOf(const ClSource &source);
 
  private:
   OpenclRuntime() = default;
   OpenclRuntime(const OpenclRuntime &) = delete;
-  MaceStatus Start();
+  MaceStatus Start(const GpuHints &hints);
+  MaceStatus StartOn(cl_context context, cl_device_id device);
   MaceStatus ChooseDevice();
   MaceStatus MakeAll(const std::vector<ProgramKey> &missing,
                      const ProgramStores &stores);
@@ -106,6 +134,7 @@ class OpenclRuntime {
 
   std::shared_ptr<const ClApi> api_;
   GpuDevice device_;
+  GpuHints hints_;
   ClContext context_;
   std::mutex mutex_;
   std::map<ProgramKey, ClProgram> programs_;  // guarded by mutex_

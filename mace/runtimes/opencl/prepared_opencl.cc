@@ -11,7 +11,11 @@
 #include "mace/core/base/logging.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/core/memory/border.h"
+#include "mace/runtimes/opencl/caller_memory.h"
+#include "mace/runtimes/opencl/model_tuning.h"
 #include "mace/runtimes/opencl/opencl_device.h"
+#include "mace/runtimes/opencl/operator_stats.h"
+#include "mace/runtimes/opencl/selftest.h"
 
 namespace mace {
 namespace {
@@ -19,9 +23,6 @@ namespace {
 // The number of plans that are kept, each for inputs and outputs of other
 // orders of dimensions.
 constexpr size_t kMaxVariants = 4;
-
-// Work items of a work group, where the kernel leaves it to the runtime.
-constexpr int64_t kWorkGroupItems = 64;
 
 int64_t MicrosBetween(cl_ulong from, cl_ulong to) {
   return static_cast<int64_t>(to - from) / 1000;
@@ -32,30 +33,18 @@ size_t ElementBytes(const GpuTensor &tensor) {
          DataTypeSize(StorageElement(tensor.storage));
 }
 
-// The offset of a tensor in the buffer of all tensors, in bytes.
-size_t OffsetOf(const OpenclPlan &plan, int tensor) {
-  const int request = plan.request_of[plan.RootIndex(tensor)];
-  return request < 0 ? 0 : plan.memory.offsets[request];
-}
-
 // Of what the kernel's pointer points to: four elements of a padded buffer.
 size_t UnitBytes(GpuStorage storage) {
   return DataTypeSize(StorageElement(storage)) * (IsPadded(storage) ? 4 : 1);
 }
 
-// A work group for that many items, with powers of two; the third divides the
-// number of items.
-std::array<int64_t, 3> ChooseGroup(const std::array<int64_t, 3> &items) {
-  std::array<int64_t, 3> group = {1, 1, 1};
-  int64_t left = kWorkGroupItems;
-  for (size_t i = 0; i < 3; ++i) {
-    while (group[i] < items[i] && left > 1 &&
-           (i < 2 || items[i] % (2 * group[i]) == 0)) {
-      group[i] *= 2;
-      left /= 2;
-    }
-  }
-  return group;
+// The offset of a tensor in the buffer of all tensors, in bytes.
+size_t OffsetOf(const OpenclPlan &plan, int tensor) {
+  const int request = plan.request_of[plan.RootIndex(tensor)];
+  if (request < 0) return 0;
+  const GpuTensor &entry = plan.tensors[tensor];
+  return plan.memory.offsets[request] +
+         static_cast<size_t>(entry.Place().x) * UnitBytes(entry.storage);
 }
 
 BorderCopy::Order OrderOf(bool from_nchw, bool to_nchw) {
@@ -65,6 +54,12 @@ BorderCopy::Order OrderOf(bool from_nchw, bool to_nchw) {
 }
 
 }  // namespace
+
+bool PreparedOpencl::Variant::in_caller() const {
+  return std::any_of(
+      border.begin(), border.end(),
+      [](const BorderStorage &entry) { return entry.in_caller; });
+}
 
 PreparedOpencl::PreparedOpencl(OpenclPartition *partition,
                                const GraphShapes &shapes)
@@ -108,7 +103,14 @@ Result<std::vector<BorderStorage>> PreparedOpencl::BorderOf(
     }
     bool nchw = false;
     for (const CallerTensor &caller : callers) {
-      if (caller.tensor == tensor && caller.host.nchw) nchw = true;
+      if (caller.tensor != tensor) continue;
+      if (InGpuMemory(caller.host)) {
+        MACE_ASSIGN_OR_RETURN(const GpuStorage storage,
+                              CallerStorage(caller.host));
+        border.push_back({tensor, storage, true});
+        return MaceStatus();
+      }
+      if (caller.host.nchw) nchw = true;
     }
     MACE_ASSIGN_OR_RETURN(const GpuStorage storage,
                           BorderStorageOf(tensor, nchw));
@@ -123,7 +125,7 @@ Result<std::vector<BorderStorage>> PreparedOpencl::BorderOf(
   return border;
 }
 
-MaceStatus PreparedOpencl::Prepare() {
+Result<std::vector<BorderStorage>> PreparedOpencl::DeclaredBorder() const {
   // As the model declares its inputs and outputs; most applications hold to it.
   const Graph &graph = partition_->graph();
   std::vector<CallerTensor> callers;
@@ -139,34 +141,117 @@ MaceStatus PreparedOpencl::Prepare() {
       }
     }
   }
-  MACE_ASSIGN_OR_RETURN(std::vector<BorderStorage> border, BorderOf(callers));
-  return MakeVariant(std::move(border));
+  return BorderOf(callers);
 }
 
-MaceStatus PreparedOpencl::MakeVariant(std::vector<BorderStorage> border) {
+Result<OpenclPlan> PreparedOpencl::PlanAsDeclared() const {
+  MACE_ASSIGN_OR_RETURN(const std::vector<BorderStorage> border,
+                        DeclaredBorder());
+  return PlanOpencl(partition_->graph(), partition_->spec(), shapes_,
+                    partition_->options(), border);
+}
+
+MaceStatus PreparedOpencl::Prepare() {
+  MACE_ASSIGN_OR_RETURN(const std::vector<BorderStorage> border,
+                        DeclaredBorder());
+  return MakeVariant(border);
+}
+
+MaceStatus PreparedOpencl::MakeVariant(
+    const std::vector<BorderStorage> &border) {
   OpenclDevice *device = partition_->device();
-  OpenclRuntime *runtime = device->runtime();
-  std::list<Variant> made(1);
-  Variant &variant = made.front();
-  variant.border = std::move(border);
+  if (device->tuning_seconds() > 0) Tune(border);
+  const OpenclPlanOptions &options = partition_->options();
   MACE_ASSIGN_OR_RETURN(
-      variant.plan, PlanOpencl(partition_->graph(), partition_->spec(), shapes_,
-                               partition_->options(), variant.border));
-  std::vector<ProgramKey> programs;
-  for (const PlannedLaunch &launch : variant.plan.launches) {
-    programs.push_back(launch.program);
-  }
-  MACE_RETURN_IF_ERROR(runtime->Build(programs, device->stores()));
-  MACE_RETURN_IF_ERROR(UploadConstants(variant.plan));
-  for (const PlannedLaunch &planned : variant.plan.launches) {
-    variant.launches.emplace_back();
-    MACE_RETURN_IF_ERROR(
-        AtOperator(*partition_->graph().nodes()[planned.nodes.back()].def,
-                   MakeLaunch(planned, &variant.launches.back())));
-  }
+      std::list<Variant> made,
+      NewVariant(border, options,
+                 {options.queue_window, options.kernel_millis * 1e6},
+                 device->stores()));
+  // They are for tuning.
+  made.front().choices = {};
   variants_.splice(variants_.begin(), made);
   if (variants_.size() > kMaxVariants) variants_.pop_back();
   return MaceStatus();
+}
+
+// What a compiler makes of a kernel may run smaller work groups than the GPU
+// does; the plan is then made again, for those.
+Result<std::list<PreparedOpencl::Variant>> PreparedOpencl::NewVariant(
+    const std::vector<BorderStorage> &border,
+    OpenclPlanOptions options,
+    const CommandLimits &limits,
+    const ProgramStores &stores) {
+  while (true) {
+    std::list<Variant> made;
+    Variant &variant = made.emplace_back(partition_->device(), limits);
+    variant.border = border;
+    const MaceStatus status = Fill(options, stores, &variant);
+    if (status == MaceStatus::MACE_SUCCESS) return std::move(made);
+    const size_t items = variant.commands.work_group_limit();
+    if (items == 0 || items >= options.traits.max_work_group) return status;
+    VLOG(1) << "GPU: planned again: " << StatusMessage(status);
+    options.traits.max_work_group = items;
+    partition_->LimitWorkGroups(items);
+  }
+}
+
+MaceStatus PreparedOpencl::Fill(const OpenclPlanOptions &options,
+                                const ProgramStores &stores,
+                                Variant *variant) {
+  MACE_ASSIGN_OR_RETURN(variant->plan,
+                        PlanOpencl(partition_->graph(), partition_->spec(),
+                                   shapes_, options, variant->border));
+  variant->choices = std::move(variant->plan.choices);
+  std::vector<ProgramKey> programs;
+  for (const PlannedLaunch &launch : variant->plan.launches) {
+    programs.push_back(launch.program);
+  }
+  MACE_RETURN_IF_ERROR(
+      partition_->device()->runtime()->Build(programs, stores));
+  MACE_RETURN_IF_ERROR(UploadConstants(variant->plan));
+  for (const PlannedLaunch &planned : variant->plan.launches) {
+    const OperatorDef &def =
+        *partition_->graph().nodes()[planned.nodes.back()].def;
+    const double nanos =
+        options.kernel_millis > 0 ? LaunchNanos(variant->plan, planned) : 0;
+    MACE_RETURN_IF_ERROR(AtOperator(
+        def,
+        variant->commands.Add(planned, LaunchText(partition_->graph(), planned),
+                              nanos, options.tuned, &variant->choices)));
+  }
+  return MaceStatus();
+}
+
+void PreparedOpencl::Tune(const std::vector<BorderStorage> &border) {
+  OpenclDevice *device = partition_->device();
+  std::vector<BorderStorage> own = border;
+  for (BorderStorage &entry : own) entry.in_caller = false;
+  ModelTuning tuning(this, own);
+  const auto summary =
+      TuneModel(&tuning, device->tuning_seconds(), device->tuned());
+  device->SpendTuningSeconds(tuning.Seconds());
+  if (!summary.ok()) {
+    LOG(WARNING) << "the model is not tuned: "
+                 << StatusMessage(summary.status());
+    return;
+  }
+  device->tuned()->Flush();
+  const TuningSummary &done = summary.value();
+  LOG(INFO) << "tuned " << done.tuned << " of " << done.choices - done.known
+            << " choices of GPU kernels in " << tuning.Seconds() << " s, "
+            << done.changed << " changed: " << done.tuned_nanos / 1000
+            << " us, before " << done.guess_nanos / 1000 << " us";
+}
+
+// An estimate: that of all its operators, even if they have several launches.
+double PreparedOpencl::LaunchNanos(const OpenclPlan &plan,
+                                   const PlannedLaunch &planned) const {
+  double nanos = 0;
+  for (int node : planned.nodes) {
+    nanos += partition_->device()->KernelNanos(CostOf(
+        partition_->graph(), static_cast<size_t>(node), shapes_, plan.reports));
+  }
+  return nanos;
 }
 
 // Copies constants, and values that follow from shapes.
@@ -206,100 +291,146 @@ Result<cl_mem> PreparedOpencl::ConstantMemory(int tensor,
   return memory;
 }
 
-MaceStatus PreparedOpencl::MakeTables(const PlannedLaunch &planned,
-                                      BoundLaunch *bound) {
-  for (const LaunchArgument &argument : planned.launch.arguments()) {
-    if (argument.kind != LaunchArgument::Kind::kTable) continue;
-    const std::vector<int32_t> &values = *argument.table;
-    const size_t bytes = values.size() * sizeof(int32_t);
-    cl_int error = CL_SUCCESS;
-    // The driver copies it now, and only reads it despite the type.
-    bound->tables.emplace_back(
-        api_.clCreateBuffer(partition_->device()->runtime()->context(),
-                            CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes,
-                            const_cast<int32_t *>(values.data()), &error),
-        api_.clReleaseMemObject);
-    MACE_CL_CHECK("clCreateBuffer",
-                  MakeString("table '", argument.name, "', ", bytes, " bytes"),
-                  error);
-  }
-  return MaceStatus();
-}
-
-MaceStatus PreparedOpencl::MakeLaunch(const PlannedLaunch &planned,
-                                      BoundLaunch *bound) {
-  OpenclRuntime *runtime = partition_->device()->runtime();
-  const GpuDevice &device = runtime->device();
-  const char *name = planned.launch.kernel();
-  MACE_ASSIGN_OR_RETURN(bound->kernel,
-                        runtime->MakeKernel(planned.program, name));
-  MACE_RETURN_IF_ERROR(MakeTables(planned, bound));
-  size_t largest = 0;
-  MACE_CL_CHECK("clGetKernelWorkGroupInfo", name,
-                api_.clGetKernelWorkGroupInfo(
-                    bound->kernel.get(), device.id, CL_KERNEL_WORK_GROUP_SIZE,
-                    sizeof(largest), &largest, nullptr));
-  std::array<int64_t, 3> group = planned.launch.work_group();
-  const bool fixed = group[0] > 0;
-  if (!fixed) group = ChooseGroup(planned.launch.items());
-  for (size_t i = 0; i < 3; ++i) {
-    const auto most = static_cast<int64_t>(device.max_items[i]);
-    if (group[i] <= most) continue;
-    group[i] = most;
-  }
-  while (static_cast<size_t>(group[0] * group[1] * group[2]) > largest) {
-    if (fixed) {
-      return Unsupported("kernel ", name, " needs work groups of ",
-                         group[0] * group[1] * group[2],
-                         " items, the GPU can run ", largest);
-    }
-    *std::max_element(group.begin(), group.end()) /= 2;
-  }
-  for (size_t i = 0; i < 3; ++i) {
-    const int64_t items = planned.launch.items()[i];
-    bound->local[i] = static_cast<size_t>(group[i]);
-    bound->global[i] =
-        static_cast<size_t>((items + group[i] - 1) / group[i] * group[i]);
-  }
-  return MaceStatus();
-}
-
 MaceStatus PreparedOpencl::Bind(const std::vector<CallerTensor> &callers,
                                 Arena *arena) {
   if (!callers.empty()) {
-    MACE_ASSIGN_OR_RETURN(std::vector<BorderStorage> border, BorderOf(callers));
+    MACE_ASSIGN_OR_RETURN(const std::vector<BorderStorage> border,
+                          BorderOf(callers));
     const auto found = std::find_if(
         variants_.begin(), variants_.end(),
         [&](const Variant &variant) { return variant.border == border; });
     if (found == variants_.end()) {
-      MACE_RETURN_IF_ERROR(MakeVariant(std::move(border)));
+      MACE_RETURN_IF_ERROR(MakeVariant(border));
     } else if (found != variants_.begin()) {
       variants_.splice(variants_.begin(), variants_, found);
     }
   }
   Variant &variant = variants_.front();
-  std::unique_ptr<DeviceMemory> &slot = arena->MemoryOf(DeviceType::GPU);
-  if (slot == nullptr) {
-    MACE_ASSIGN_OR_RETURN(auto runtime, OpenclRuntime::Get());
-    slot = std::make_unique<OpenclMemory>(std::move(runtime));
+  OpenclMemory *memory = MemoryIn(arena);
+  memory_ = memory;
+  SelfTest *test = partition_->device()->self_test();
+  if (test != nullptr && !variant.tested && variant.in_caller()) {
+    MACE_RETURN_IF_ERROR(TestInOwnMemory(&variant, memory));
   }
-  auto *memory = static_cast<OpenclMemory *>(slot.get());
   MACE_RETURN_IF_ERROR(memory->Take(variant.plan));
-  if (variant.generation == memory->generation()) return MaceStatus();
-  return BindMemory(&variant, *memory);
+  MACE_RETURN_IF_ERROR(TakeCallers(callers, &variant));
+  if (variant.generation == memory->generation()) {
+    if (variant.rebind) return RebindCallers(&variant, *memory);
+    if (!variant.recorded) variant.commands.Record();
+    variant.recorded = true;
+    return MaceStatus();
+  }
+  MACE_RETURN_IF_ERROR(BindMemory(&variant, *memory));
+  if (test == nullptr || variant.tested) return MaceStatus();
+  // What was not in the plan that was tested at the start.
+  MACE_RETURN_IF_ERROR(test->TestNew(this, partition_->graph(), shapes_));
+  variant.tested = true;
+  return MaceStatus();
+}
+
+// That of an arena, which a tutor on another context may have had before.
+OpenclMemory *PreparedOpencl::MemoryIn(Arena *arena) const {
+  std::unique_ptr<DeviceMemory> &slot = arena->MemoryOf(DeviceType::GPU);
+  auto *memory = static_cast<OpenclMemory *>(slot.get());
+  if (memory != nullptr &&
+      memory->runtime() == partition_->device()->runtime()) {
+    return memory;
+  }
+  auto made =
+      std::make_unique<OpenclMemory>(partition_->device()->shared_runtime());
+  memory = made.get();
+  slot = std::move(made);
+  return memory;
+}
+
+MaceStatus PreparedOpencl::BindAtOperator(const Variant &variant,
+                                          const OpenclMemory &memory,
+                                          size_t index) {
+  return AtOperator(*partition_->graph()
+                         .nodes()[variant.plan.launches[index].nodes.back()]
+                         .def,
+                    BindLaunch(variant, memory, index));
 }
 
 MaceStatus PreparedOpencl::BindMemory(Variant *variant,
                                       const OpenclMemory &memory) {
   const OpenclPlan &plan = variant->plan;
   variant->generation = 0;
+  variant->commands.Forget();
+  variant->commands.SetSegments(plan.begin);
   variant->arena = memory.shared_buffer();
   for (size_t i = 0; i < plan.launches.size(); ++i) {
-    MACE_RETURN_IF_ERROR(AtOperator(
-        *partition_->graph().nodes()[plan.launches[i].nodes.back()].def,
-        BindLaunch(*variant, memory, i)));
+    MACE_RETURN_IF_ERROR(BindAtOperator(*variant, memory, i));
   }
+  // An application may have other memory in each run: then recording would cost
+  // more than it saves.
+  variant->recorded = !variant->in_caller();
+  if (variant->recorded) variant->commands.Record();
+  variant->rebind = false;
   variant->generation = memory.generation();
+  return MaceStatus();
+}
+
+MaceStatus PreparedOpencl::RebindCallers(Variant *variant,
+                                         const OpenclMemory &memory) {
+  const OpenclPlan &plan = variant->plan;
+  variant->commands.Forget();
+  variant->recorded = false;
+  for (size_t i = 0; i < plan.launches.size(); ++i) {
+    const std::vector<int> &tensors = plan.launches[i].tensors;
+    const bool uses =
+        std::any_of(tensors.begin(), tensors.end(), [&plan](int tensor) {
+          return tensor >= 0 && plan.Root(tensor).caller >= 0;
+        });
+    if (uses) MACE_RETURN_IF_ERROR(BindAtOperator(*variant, memory, i));
+  }
+  variant->rebind = false;
+  return MaceStatus();
+}
+
+MaceStatus PreparedOpencl::TakeCallers(const std::vector<CallerTensor> &callers,
+                                       Variant *variant) const {
+  for (const BorderStorage &entry : variant->border) {
+    if (!entry.in_caller) continue;
+    for (const CallerTensor &caller : callers) {
+      if (caller.tensor != entry.tensor) continue;
+      const auto memory = static_cast<cl_mem>(caller.host.data);
+      ClMemory &taken = variant->callers[entry.tensor];
+      if (taken.get() == memory) continue;
+      variant->rebind = true;
+      MACE_CL_CHECK("clRetainMemObject",
+                    shapes_.tensors[static_cast<size_t>(entry.tensor)].name,
+                    api_.clRetainMemObject(memory));
+      taken = ClMemory(memory, api_.clReleaseMemObject);
+    }
+  }
+  return MaceStatus();
+}
+
+// The test writes to inputs and outputs.
+MaceStatus PreparedOpencl::TestInOwnMemory(Variant *variant,
+                                           OpenclMemory *memory) {
+  const OpenclRuntime &runtime = *partition_->device()->runtime();
+  for (const BorderStorage &entry : variant->border) {
+    if (!entry.in_caller) continue;
+    const GpuTensor &tensor =
+        variant->plan.tensors[variant->plan.tensor_of[entry.tensor]];
+    const char *what = "self-test";
+    auto made =
+        IsImage(entry.storage)
+            ? runtime.MakeImage(CL_MEM_READ_WRITE,
+                                StorageElement(entry.storage), tensor.Width(),
+                                tensor.Height(), what)
+            : runtime.MakeBuffer(CL_MEM_READ_WRITE, tensor.Bytes(), what);
+    MACE_RETURN_IF_ERROR(made.status());
+    variant->callers[entry.tensor] = std::move(made.value());
+  }
+  MACE_RETURN_IF_ERROR(memory->Take(variant->plan));
+  MACE_RETURN_IF_ERROR(BindMemory(variant, *memory));
+  MACE_RETURN_IF_ERROR(partition_->device()->self_test()->TestNew(
+      this, partition_->graph(), shapes_));
+  variant->tested = true;
+  variant->generation = 0;
   return MaceStatus();
 }
 
@@ -310,16 +441,50 @@ Result<cl_mem> PreparedOpencl::MemoryOf(const Variant &variant,
   const int root = variant.plan.RootIndex(tensor);
   const GpuTensor &entry = variant.plan.tensors[root];
   if (entry.is_constant) return ConstantMemory(entry.id, form);
+  if (entry.caller >= 0) {
+    const auto found = variant.callers.find(entry.caller);
+    if (found == variant.callers.end()) {
+      return RuntimeError("the memory of '",
+                          shapes_.tensors[static_cast<size_t>(tensor)].name,
+                          "' is not bound");
+    }
+    return found->second.get();
+  }
   const int image = variant.plan.image_of[root];
   if (image >= 0) return memory.image(static_cast<size_t>(image));
   return memory.buffer();
+}
+
+StoredTensor PreparedOpencl::StoredAt(int tensor) const {
+  const Variant &variant = variants_.front();
+  const OpenclPlan &plan = variant.plan;
+  const int root = plan.RootIndex(tensor);
+  StoredTensor stored;
+  stored.storage = plan.tensors[root].storage;
+  stored.dims = plan.tensors[tensor].dims;
+  stored.bytes = plan.tensors[tensor].Bytes();
+  stored.place = plan.tensors[tensor].Place();
+  const auto caller = variant.callers.find(plan.tensors[root].caller);
+  if (caller != variant.callers.end()) {
+    stored.memory = caller->second.get();
+  } else if (plan.image_of[root] >= 0) {
+    stored.memory = memory_->image(static_cast<size_t>(plan.image_of[root]));
+  } else if (plan.request_of[root] >= 0) {
+    stored.memory = memory_->buffer();
+    stored.offset = OffsetOf(plan, tensor);
+  }
+  return stored;
+}
+
+MaceStatus PreparedOpencl::RunLaunch(size_t index) {
+  return variants_.front().commands.RunLaunch(index);
 }
 
 MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
                                       const OpenclMemory &memory,
                                       size_t index) {
   const PlannedLaunch &planned = variant.plan.launches[index];
-  const cl_kernel kernel = variant.launches[index].kernel.get();
+  const cl_kernel kernel = variant.commands.launch(index).kernel.get();
   cl_uint at = 0;
   const auto set = [&](size_t bytes, const void *value) -> MaceStatus {
     MACE_CL_CHECK("clSetKernelArg",
@@ -342,13 +507,16 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
                             MemoryOf(variant, memory, tensor, argument.form));
       MACE_RETURN_IF_ERROR(set_memory(object));
       if (argument.kind == LaunchArgument::Kind::kConstant) continue;
-      const GpuTensor &root = variant.plan.Root(tensor);
-      if (!IsImage(root.storage)) {
-        const auto offset = static_cast<cl_int>(OffsetOf(variant.plan, tensor) /
-                                                UnitBytes(root.storage));
-        MACE_RETURN_IF_ERROR(set(sizeof(offset), &offset));
+      const GpuTensor &entry = variant.plan.tensors[tensor];
+      GpuPlace at_place = entry.Place();
+      if (!IsImage(entry.storage)) {
+        at_place.x = static_cast<int64_t>(OffsetOf(variant.plan, tensor) /
+                                          UnitBytes(entry.storage));
       }
-      const GpuDims &d = variant.plan.tensors[tensor].dims;
+      const cl_int2 place = {
+          {static_cast<cl_int>(at_place.x), static_cast<cl_int>(at_place.y)}};
+      MACE_RETURN_IF_ERROR(set(sizeof(place), &place));
+      const GpuDims &d = entry.dims;
       const cl_int4 dims = {{static_cast<cl_int>(d.h), static_cast<cl_int>(d.w),
                              static_cast<cl_int>(d.blocks()),
                              static_cast<cl_int>(d.c)}};
@@ -372,7 +540,8 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
         MACE_RETURN_IF_ERROR(set(sizeof(cl_float4), argument.floats.data()));
         break;
       case LaunchArgument::Kind::kTable: {
-        const cl_mem table = variant.launches[index].tables[tables++].get();
+        const cl_mem table =
+            variant.commands.launch(index).tables[tables++].get();
         MACE_RETURN_IF_ERROR(set_memory(table));
         break;
       }
@@ -388,14 +557,11 @@ Result<PreparedOpencl::Staging *> PreparedOpencl::StagingOf(int tensor,
   Staging &staging = staging_[tensor];
   if (staging.data != nullptr && staging.bytes >= bytes) return &staging;
   const cl_command_queue queue = partition_->device()->queue();
+  MACE_ASSIGN_OR_RETURN(
+      staging.pinned,
+      partition_->device()->runtime()->MakeBuffer(
+          CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, "staging"));
   cl_int error = CL_SUCCESS;
-  staging.pinned =
-      ClMemory(api_.clCreateBuffer(partition_->device()->runtime()->context(),
-                                   CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                                   bytes, nullptr, &error),
-               api_.clReleaseMemObject);
-  MACE_CL_CHECK("clCreateBuffer", MakeString("staging, ", bytes, " bytes"),
-                error);
   staging.data = api_.clEnqueueMapBuffer(queue, staging.pinned.get(), CL_TRUE,
                                          CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
                                          0, nullptr, nullptr, &error);
@@ -412,7 +578,7 @@ MaceStatus PreparedOpencl::CopyIn(int tensor, const HostTensor &from) {
   if (index < 0) return MaceStatus();
   const GpuTensor &entry = variant.plan.tensors[index];
   const size_t bytes = ElementBytes(entry);
-  if (bytes == 0) return MaceStatus();
+  if (bytes == 0 || InGpuMemory(from)) return MaceStatus();
   MACE_ASSIGN_OR_RETURN(Staging * staging, StagingOf(tensor, bytes));
   const bool nchw = entry.storage == GpuStorage::kNchwFloat;
   CopyAtBorder(
@@ -434,7 +600,7 @@ MaceStatus PreparedOpencl::CopyOut(int tensor, const HostTensor &to) {
   const int index = variant.plan.tensor_of[tensor];
   if (index < 0) return MaceStatus();
   const GpuTensor &entry = variant.plan.tensors[index];
-  if (ElementBytes(entry) == 0) return MaceStatus();
+  if (ElementBytes(entry) == 0 || InGpuMemory(to)) return MaceStatus();
   CopyAtBorder(
       {staging_[tensor].data, StorageElement(entry.storage), to.data,
        to.data_type, shapes_.tensors[static_cast<size_t>(tensor)].shape,
@@ -443,52 +609,16 @@ MaceStatus PreparedOpencl::CopyOut(int tensor, const HostTensor &to) {
   return MaceStatus();
 }
 
-std::string PreparedOpencl::Describe(size_t launch) const {
-  const PlannedLaunch &planned = variants_.front().plan.launches[launch];
-  return MakeString("kernel ", planned.launch.kernel(), " of operator '",
-                    partition_->graph().nodes()[planned.nodes.back()].def->name,
-                    "'");
-}
-
-MaceStatus PreparedOpencl::EnqueueLaunch(const BoundLaunch &launch,
-                                         size_t index,
-                                         cl_command_queue queue,
-                                         cl_event *event) {
-  MACE_CL_CHECK(
-      "clEnqueueNDRangeKernel", Describe(index),
-      api_.clEnqueueNDRangeKernel(queue, launch.kernel.get(), 3, nullptr,
-                                  launch.global.data(), launch.local.data(), 0,
-                                  nullptr, event));
-  return MaceStatus();
-}
-
 MaceStatus PreparedOpencl::Enqueue(size_t segment, const RunTrace *trace) {
-  const Variant &variant = variants_.front();
-  const cl_command_queue queue = partition_->device()->queue();
-  const size_t begin = variant.plan.begin[segment];
-  const size_t end = variant.plan.begin[segment + 1];
-  if (trace != nullptr) {
-    MACE_RETURN_IF_ERROR(EnqueueTimed(begin, end, *trace));
+  if (partition_->options().check_numerics) {
+    MACE_RETURN_IF_ERROR(EnqueueChecked(segment));
+  } else if (trace != nullptr) {
+    MACE_RETURN_IF_ERROR(EnqueueTimed(segment, *trace));
   } else {
-    const size_t window = partition_->options().queue_window;
-    for (size_t i = begin; i < end; ++i) {
-      const bool full = window > 0 && (i - begin) % window == window - 1;
-      cl_event event = nullptr;
-      MACE_RETURN_IF_ERROR(EnqueueLaunch(variant.launches[i], i, queue,
-                                         full ? &event : nullptr));
-      if (full) MACE_RETURN_IF_ERROR(WaitFor(event, queue));
-    }
+    MACE_RETURN_IF_ERROR(variants_.front().commands.Enqueue(segment));
   }
   MACE_RETURN_IF_ERROR(ReadExports(segment));
-  MACE_CL_CHECK("clFlush", "", api_.clFlush(queue));
-  return MaceStatus();
-}
-
-// Waits for a launch, and releases its event.
-MaceStatus PreparedOpencl::WaitFor(cl_event event, cl_command_queue queue) {
-  const ClEvent owner(event, api_.clReleaseEvent);
-  MACE_CL_CHECK("clFlush", "", api_.clFlush(queue));
-  MACE_CL_CHECK("clWaitForEvents", "", api_.clWaitForEvents(1, &event));
+  MACE_CL_CHECK("clFlush", "", api_.clFlush(partition_->device()->queue()));
   return MaceStatus();
 }
 
@@ -501,6 +631,8 @@ MaceStatus PreparedOpencl::ReadExports(size_t segment) {
     const GpuTensor &entry = variant.plan.tensors[index];
     const size_t bytes = ElementBytes(entry);
     if (entry.segment != segment || entry.is_constant || bytes == 0) continue;
+    // The application's own memory, which nobody else reads.
+    if (variant.plan.Root(index).caller == border.tensor) continue;
     MACE_ASSIGN_OR_RETURN(Staging * staging, StagingOf(border.tensor, bytes));
     MACE_CL_CHECK("clEnqueueReadBuffer",
                   shapes_.tensors[static_cast<size_t>(border.tensor)].name,
@@ -512,48 +644,30 @@ MaceStatus PreparedOpencl::ReadExports(size_t segment) {
   return MaceStatus();
 }
 
-MaceStatus PreparedOpencl::EnqueueTimed(size_t begin,
-                                        size_t end,
-                                        const RunTrace &trace) {
-  const Variant &variant = variants_.front();
+MaceStatus PreparedOpencl::EnqueueTimed(size_t segment, const RunTrace &trace) {
+  Variant &variant = variants_.front();
+  const size_t begin = variant.plan.begin[segment];
+  const size_t end = variant.plan.begin[segment + 1];
   MACE_RETURN_IF_ERROR(Wait());
-  MACE_ASSIGN_OR_RETURN(const cl_command_queue queue,
-                        partition_->device()->TimingQueue());
   const int64_t start_micros =
       std::chrono::duration_cast<std::chrono::microseconds>(
           std::chrono::steady_clock::now() - trace.start)
           .count();
-  std::vector<ClEvent> events;
-  for (size_t i = begin; i < end; ++i) {
-    cl_event event = nullptr;
-    MACE_RETURN_IF_ERROR(EnqueueLaunch(variant.launches[i], i, queue, &event));
-    events.emplace_back(event, api_.clReleaseEvent);
-  }
-  MACE_CL_CHECK("clFinish", "", api_.clFinish(queue));
-  cl_ulong first = 0;
+  MACE_ASSIGN_OR_RETURN(const std::vector<KernelTime> times,
+                        variant.commands.RunTimed(segment));
   const Graph &graph = partition_->graph();
   for (size_t i = begin; i < end; ++i) {
-    cl_ulong times[2] = {};
-    constexpr cl_profiling_info kTimes[2] = {CL_PROFILING_COMMAND_START,
-                                             CL_PROFILING_COMMAND_END};
-    for (int t = 0; t < 2; ++t) {
-      MACE_CL_CHECK(
-          "clGetEventProfilingInfo", Describe(i),
-          api_.clGetEventProfilingInfo(events[i - begin].get(), kTimes[t],
-                                       sizeof(cl_ulong), &times[t], nullptr));
-    }
-    if (i == begin) first = times[0];
+    const KernelTime &time = times[i - begin];
     const PlannedLaunch &planned = variant.plan.launches[i];
-    const GraphNode &node = graph.nodes()[planned.nodes.back()];
     OperatorStats stats = {};
-    stats.operator_name = node.def->name;
-    stats.type = node.def->type;
     stats.device = DeviceType::GPU;
-    stats.stats.start_micros = start_micros + MicrosBetween(first, times[0]);
-    stats.stats.end_micros = start_micros + MicrosBetween(first, times[1]);
-    stats.stats.duration_nanos = static_cast<int64_t>(times[1] - times[0]);
-    VLOG(2) << "GPU: " << Describe(i) << ": "
-            << static_cast<double>(times[1] - times[0]) / 1000 << " us";
+    stats.stats.start_micros =
+        start_micros + MicrosBetween(times[0].start, time.start);
+    stats.stats.end_micros =
+        start_micros + MicrosBetween(times[0].start, time.end);
+    stats.stats.duration_nanos = static_cast<int64_t>(time.end - time.start);
+    VLOG(2) << "GPU: " << variant.commands.launch(i).text << ": "
+            << static_cast<double>(time.end - time.start) / 1000 << " us";
     if (trace.metadata == nullptr) continue;
     std::vector<OperatorStats> &all = trace.metadata->op_stats;
     const bool same =
@@ -563,15 +677,8 @@ MaceStatus PreparedOpencl::EnqueueTimed(size_t begin,
       all.back().stats.duration_nanos += stats.stats.duration_nanos;
       continue;
     }
-    for (int id : node.outputs) {
-      if (id < 0) continue;
-      const Shape &shape = shapes_.tensors[static_cast<size_t>(id)].shape;
-      stats.output_shape.emplace_back(shape.begin(), shape.end());
-    }
-    const NodeCost cost =
-        EstimateCost(graph, static_cast<size_t>(planned.nodes.back()), shapes_);
-    stats.macs = static_cast<int64_t>(cost.macs);
-    stats.bytes = static_cast<int64_t>(cost.bytes);
+    DescribeOperators(graph, planned.nodes, shapes_, variant.plan.reports,
+                      &stats);
     all.push_back(std::move(stats));
   }
   return MaceStatus();
@@ -587,6 +694,7 @@ std::vector<OperatorNote> PreparedOpencl::Explain() const {
   const Graph &graph = partition_->graph();
   const PartitionSpec &spec = partition_->spec();
   std::vector<OperatorNote> notes;
+  std::string demotion = partition_->device()->verdict().Demotion();
   for (size_t segment = 0; segment < spec.segments.size(); ++segment) {
     for (int node : spec.segments[segment]) {
       const GraphNode &entry = graph.nodes()[static_cast<size_t>(node)];
@@ -596,12 +704,19 @@ std::vector<OperatorNote> PreparedOpencl::Explain() const {
       note.node = node;
       note.segment = segment;
       size_t launches = 0;
-      for (const PlannedLaunch &planned : variant.plan.launches) {
+      size_t parts = 0;
+      const auto remark = [&note](const std::string &text) {
+        if (!note.remark.empty() && !text.empty()) note.remark += ", ";
+        note.remark += text;
+      };
+      for (size_t i = 0; i < variant.plan.launches.size(); ++i) {
+        const PlannedLaunch &planned = variant.plan.launches[i];
         if (std::find(planned.nodes.begin(), planned.nodes.end(), node) ==
             planned.nodes.end()) {
           continue;
         }
         ++launches;
+        parts += variant.commands.launch(i).parts.size();
         if (node != planned.nodes.back()) {
           note.remark =
               MakeString("computed with '",
@@ -610,7 +725,14 @@ std::vector<OperatorNote> PreparedOpencl::Explain() const {
         if (!note.kernel.empty()) note.kernel += " + ";
         note.kernel += planned.launch.kernel();
       }
-      if (launches == 0) note.remark = "without a launch";
+      if (launches == 0) remark("without a launch");
+      if (parts > launches) remark(MakeString("in ", parts, " parts"));
+      remark(demotion);
+      demotion.clear();
+      if (node == spec.segments[segment].front()) {
+        remark(variant.commands.Remark(segment));
+        if (segment == 0) remark(partition_->device()->hint_remark());
+      }
       for (int id : entry.outputs) {
         const int index = id < 0 ? -1 : variant.plan.tensor_of[id];
         if (index < 0) continue;
@@ -631,10 +753,7 @@ size_t PreparedOpencl::TensorBytes() const {
   size_t total = 0;
   for (const GpuTensor &tensor : variants_.front().plan.tensors) {
     if (tensor.is_constant || tensor.alias_of >= 0) continue;
-    total += IsImage(tensor.storage)
-                 ? tensor.Width() * tensor.Height() * 4 *
-                       DataTypeSize(StorageElement(tensor.storage))
-                 : tensor.Bytes();
+    total += tensor.Bytes();
   }
   for (const PlannedLaunch &planned : variants_.front().plan.launches) {
     for (const LaunchArgument &argument : planned.launch.arguments()) {

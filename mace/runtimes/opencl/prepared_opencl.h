@@ -7,7 +7,6 @@
 #ifndef MACE_RUNTIMES_OPENCL_PREPARED_OPENCL_H_
 #define MACE_RUNTIMES_OPENCL_PREPARED_OPENCL_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -18,9 +17,12 @@
 
 #include "mace/core/graph/device.h"
 #include "mace/runtimes/opencl/cl_api.h"
+#include "mace/runtimes/opencl/opencl_commands.h"
 #include "mace/runtimes/opencl/opencl_memory.h"
 #include "mace/runtimes/opencl/opencl_partition.h"
 #include "mace/runtimes/opencl/opencl_plan.h"
+#include "mace/runtimes/opencl/tensor_copy.h"
+#include "mace/runtimes/opencl/tuned_values.h"
 
 namespace mace {
 
@@ -42,20 +44,38 @@ class PreparedOpencl final : public PreparedPartition {
   std::vector<OperatorNote> Explain() const override;
   size_t TensorBytes() const override;
 
+  // For the self-test, which runs launches one by one. Before Prepare: the
+  // plan that Prepare would make. After Bind: that of the next run, and a
+  // tensor of it.
+  Result<OpenclPlan> PlanAsDeclared() const;
+  const OpenclPartition &partition() const { return *partition_; }
+  const OpenclPlan &plan() const { return variants_.front().plan; }
+  StoredTensor StoredAt(int tensor) const;
+  MaceStatus RunLaunch(size_t index);
+
  private:
-  struct BoundLaunch {
-    ClKernel kernel;
-    std::array<size_t, 3> global;
-    std::array<size_t, 3> local;
-    std::vector<ClMemory> tables;  // per kTable argument
-  };
+  friend class ModelTuning;
   // A plan with its kernels, for one storage of inputs and outputs.
   struct Variant {
+    Variant(OpenclDevice *device, const CommandLimits &limits)
+        : commands(device, limits) {}
+
+    // Whether kernels use memory of the caller's.
+    bool in_caller() const;
+
     std::vector<BorderStorage> border;
     OpenclPlan plan;
-    std::vector<BoundLaunch> launches;
-    int64_t generation = 0;  // of the memory that is bound
+    OpenclCommands commands;
+    bool tested = false;
+    std::vector<TuningChoice> choices;  // of the plan and of work groups
+    int64_t generation = 0;             // of the memory that is bound
     std::shared_ptr<const ClMemory> arena;
+    // The caller's memory that is bound, by tensor of the graph. It is
+    // retained: no other memory can have its handle, so that a change is always
+    // seen.
+    std::map<int, ClMemory> callers;
+    bool rebind = false;    // kernels do not have all of it yet
+    bool recorded = false;  // or need not be
   };
   // Memory that the host can access, for the copies of one tensor.
   struct Staging {
@@ -66,13 +86,34 @@ class PreparedOpencl final : public PreparedPartition {
 
   Result<std::vector<BorderStorage>> BorderOf(
       const std::vector<CallerTensor> &callers) const;
+  Result<std::vector<BorderStorage>> DeclaredBorder() const;
   Result<GpuStorage> BorderStorageOf(int tensor, bool nchw) const;
-  MaceStatus MakeVariant(std::vector<BorderStorage> border);
+  MaceStatus MakeVariant(const std::vector<BorderStorage> &border);
+  // Of one element. `options` are the partition's, but for tuned values.
+  Result<std::list<Variant>> NewVariant(
+      const std::vector<BorderStorage> &border,
+      OpenclPlanOptions options,
+      const CommandLimits &limits,
+      const ProgramStores &stores);
+  MaceStatus Fill(const OpenclPlanOptions &options,
+                  const ProgramStores &stores,
+                  Variant *variant);
+  // What cannot be tuned stays as it was guessed.
+  void Tune(const std::vector<BorderStorage> &border);
+  OpenclMemory *MemoryIn(Arena *arena) const;
   MaceStatus UploadConstants(const OpenclPlan &plan);
   Result<cl_mem> ConstantMemory(int tensor, const ConstantForm *form);
-  MaceStatus MakeTables(const PlannedLaunch &planned, BoundLaunch *bound);
-  MaceStatus MakeLaunch(const PlannedLaunch &planned, BoundLaunch *bound);
   MaceStatus BindMemory(Variant *variant, const OpenclMemory &memory);
+  // Tests the kernels of a plan that uses the caller's memory, with our own.
+  MaceStatus TestInOwnMemory(Variant *variant, OpenclMemory *memory);
+  // Retains the caller's memory, and sets `rebind` if it is not the one that is
+  // bound.
+  MaceStatus TakeCallers(const std::vector<CallerTensor> &callers,
+                         Variant *variant) const;
+  MaceStatus RebindCallers(Variant *variant, const OpenclMemory &memory);
+  MaceStatus BindAtOperator(const Variant &variant,
+                            const OpenclMemory &memory,
+                            size_t index);
   MaceStatus BindLaunch(const Variant &variant,
                         const OpenclMemory &memory,
                         size_t index);
@@ -81,19 +122,19 @@ class PreparedOpencl final : public PreparedPartition {
                           int tensor,
                           const ConstantForm *form);
   Result<Staging *> StagingOf(int tensor, size_t bytes);
-  MaceStatus WaitFor(cl_event event, cl_command_queue queue);
   MaceStatus ReadExports(size_t segment);
-  MaceStatus EnqueueTimed(size_t begin, size_t end, const RunTrace &trace);
-  MaceStatus EnqueueLaunch(const BoundLaunch &launch,
-                           size_t index,
-                           cl_command_queue queue,
-                           cl_event *event);
-  std::string Describe(size_t launch) const;
+  MaceStatus EnqueueTimed(size_t segment, const RunTrace &trace);
+  // Waits for each launch and looks for NaN and infinity (numeric_check.cc).
+  MaceStatus EnqueueChecked(size_t segment);
+  MaceStatus CheckTensor(int tensor, const PlannedLaunch *launch);
+  double LaunchNanos(const OpenclPlan &plan,
+                     const PlannedLaunch &planned) const;
 
   OpenclPartition *partition_;
   const GraphShapes &shapes_;
   const ClApi &api_;
-  std::list<Variant> variants_;  // most recently used first
+  std::list<Variant> variants_;           // most recently used first
+  const OpenclMemory *memory_ = nullptr;  // of the last Bind
   // Values that are known before the run, by tensor of the graph.
   std::map<int, ClMemory> known_;
   std::map<int, Staging> staging_;

@@ -4,6 +4,7 @@
 #include "mace/runtimes/opencl_options/opencl_options.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -23,6 +24,7 @@ struct OpenclContextAccess {
     options->binary = context.binary_;
     options->parameter_path = context.parameter_path_;
     options->parameter = context.parameter_;
+    options->queue = context.queue_;
   }
 };
 
@@ -47,21 +49,27 @@ std::string FromEnvironment(const char *variable) {
 }
 
 // -1 if it is not set, or if the value is none of 0 to `most`.
-int NumberFromEnvironment(const char *variable, int most) {
+double NumberFromEnvironment(const char *variable, int most, bool whole) {
   const std::string text = FromEnvironment(variable);
   if (text.empty()) return -1;
   char *end = nullptr;
   errno = 0;
-  const long value = std::strtol(text.c_str(), &end, 10);  // NOLINT
-  if (*end == '\0' && errno == 0 && value >= 0 && value <= most) {
-    return static_cast<int>(value);
+  const double value = std::strtod(text.c_str(), &end);
+  if (*end == '\0' && errno == 0 && value >= 0 && value <= most &&
+      (!whole || value == std::floor(value))) {
+    return value;
   }
-  LOG(WARNING) << variable << "=" << text
-               << " has no effect; give a number from 0 to " << most;
+  LOG(WARNING) << variable << "=" << text << " has no effect; give a "
+               << (whole ? "whole " : "") << "number from 0 to " << most;
   return -1;
 }
 
+int CountFromEnvironment(const char *variable, int most) {
+  return static_cast<int>(NumberFromEnvironment(variable, most, true));
+}
+
 constexpr int kMostMilliseconds = 10000;
+constexpr int kMostTuningSeconds = 86400;
 constexpr int kMostCommands = 1000000;
 
 std::string InFolder(const std::string &folder, const char *name) {
@@ -129,7 +137,8 @@ std::shared_ptr<GPUContext> MakeGpuContext(const mace_gpu &gpu) {
                        gpu.binary_size)
       .SetOpenCLParameterPath(text(gpu.parameter_path))
       .SetOpenCLParameter(static_cast<const unsigned char *>(gpu.parameter),
-                          gpu.parameter_size);
+                          gpu.parameter_size)
+      .SetOpenCLQueue(gpu.queue);
   if (gpu.reuse_none != 0) {
     builder.SetOpenCLCacheReusePolicy(OpenCLCacheReusePolicy::REUSE_NONE);
   }
@@ -156,6 +165,15 @@ OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
   if (result.cache_full_path.empty()) {
     result.cache_full_path = InFolder(result.storage_path, kKernelCacheName);
   }
+  if (!result.storage_path.empty()) {
+    result.self_test_path = InFolder(result.storage_path, kSelfTestName);
+  } else if (!result.cache_full_path.empty()) {
+    result.self_test_path = result.cache_full_path + ".self_test";
+  }
+  const int self_test = CountFromEnvironment("MACE_OPENCL_SELF_TEST", 1);
+  result.self_test = self_test < 0 ? !result.self_test_path.empty() ||
+                                         result.storage_factory != nullptr
+                                   : self_test == 1;
   result.tuned_parameter_path = FromEnvironment("MACE_RUN_PARAMETER_PATH");
   if (result.tuned_parameter_path.empty()) {
     result.tuned_parameter_path =
@@ -164,20 +182,24 @@ OpenclOptions ReadOpenclOptions(const EngineOptions &options) {
   result.out_of_range_check = options.check_numerics;
   result.perf_hint = options.gpu_perf_hint;
   result.priority_hint = options.gpu_priority_hint;
-  result.profiling = NumberFromEnvironment("MACE_OPENCL_PROFILING", 1) == 1;
-  result.tuning = NumberFromEnvironment("MACE_TUNING", 1) == 1;
+  result.profiling = CountFromEnvironment("MACE_OPENCL_PROFILING", 1) == 1;
+  result.replay = CountFromEnvironment("MACE_OPENCL_COMMAND_BUFFERS", 1);
+  result.tuning = CountFromEnvironment("MACE_TUNING", 1) == 1;
+  const int tuning_seconds =
+      CountFromEnvironment("MACE_TUNING_SECONDS", kMostTuningSeconds);
+  if (tuning_seconds >= 0) result.tuning_seconds = tuning_seconds;
   return WithModelHints(std::move(result), DeploymentHints());
 }
 
 OpenclOptions WithModelHints(OpenclOptions options,
                              const DeploymentHints &hints) {
-  options.limit_kernel_time =
-      NumberFromEnvironment("MACE_LIMIT_OPENCL_KERNEL_TIME", kMostMilliseconds);
+  options.limit_kernel_time = NumberFromEnvironment(
+      "MACE_LIMIT_OPENCL_KERNEL_TIME", kMostMilliseconds, false);
   if (options.limit_kernel_time < 0) {
     options.limit_kernel_time = hints.limit_opencl_kernel_time ? 1 : 0;
   }
   options.queue_window_size =
-      NumberFromEnvironment("MACE_OPENCL_QUEUE_WINDOW_SIZE", kMostCommands);
+      CountFromEnvironment("MACE_OPENCL_QUEUE_WINDOW_SIZE", kMostCommands);
   if (options.queue_window_size < 0) {
     options.queue_window_size =
         static_cast<int>(hints.opencl_queue_window_size);
@@ -208,6 +230,16 @@ std::unique_ptr<KVStorage> OpenTunedParameters(const OpenclOptions &options) {
   }
   if (storage == nullptr) return CreateMemoryStorage({});
   return Loaded(std::move(storage));
+}
+
+std::unique_ptr<KVStorage> OpenSelfTests(const OpenclOptions &options) {
+  std::unique_ptr<KVStorage> storage;
+  if (!options.self_test_path.empty()) {
+    storage = opencl::CreateFileStorage(options.self_test_path);
+  } else if (options.storage_factory != nullptr) {
+    storage = options.storage_factory->CreateStorage(kSelfTestName);
+  }
+  return storage == nullptr ? nullptr : Loaded(std::move(storage));
 }
 
 std::unique_ptr<KVStorage> OpenShippedKernels(const OpenclOptions &options) {

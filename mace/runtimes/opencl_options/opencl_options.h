@@ -10,9 +10,12 @@
 //     MACE_INTERNAL_STORAGE_PATH    storage_path, if the application sets none
 //     MACE_RUN_PARAMETER_PATH       tuned_parameter_path
 //     MACE_TUNING                   1: tuning
+//     MACE_TUNING_SECONDS           tuning_seconds
 //     MACE_OPENCL_PROFILING         1: profiling
+//     MACE_OPENCL_SELF_TEST         self_test
 //     MACE_LIMIT_OPENCL_KERNEL_TIME   limit_kernel_time, instead of the model's
 //     MACE_OPENCL_QUEUE_WINDOW_SIZE   queue_window_size, instead of the model's
+//     MACE_OPENCL_COMMAND_BUFFERS   replay
 
 #ifndef MACE_RUNTIMES_OPENCL_OPTIONS_OPENCL_OPTIONS_H_
 #define MACE_RUNTIMES_OPENCL_OPTIONS_OPENCL_OPTIONS_H_
@@ -49,22 +52,35 @@ struct OpenclOptions {
   std::string parameter_path;
   std::vector<unsigned char> parameter;
 
+  // The cl_command_queue of the application; null: a queue of our own.
+  void *queue = nullptr;
+
   GPUPerfHint perf_hint = PERF_DEFAULT;
   GPUPriorityHint priority_hint = PRIORITY_DEFAULT;
 
   // Longest time of one kernel, in milliseconds; 0: no limit. Longer kernels
   // are to be split, so that the GPU can draw the screen in between.
-  int limit_kernel_time = 0;
+  double limit_kernel_time = 0;
   // Most commands that wait in the queue; 0: no limit.
   int queue_window_size = 0;
 
   // MaceEngineConfig::SetOutOfRangeCheck: stop at the first operator that
   // produces NaN or infinity.
   bool out_of_range_check = false;
+  // Replay launches that the driver recorded: -1: where it is expected to pay;
+  // 0: never; 1: wherever the driver can.
+  int replay = -1;
   // Measure the kernels on the device's own clock.
   bool profiling = false;
   // Try parameters of kernels on this device and store the best.
   bool tuning = false;
+  // The time that an engine may take for that.
+  double tuning_seconds = 30;
+  // Test the model's kernels before the first use: if there is storage for the
+  // results, unless the environment says otherwise.
+  bool self_test = false;
+  // The file of the results; empty: none.
+  std::string self_test_path;
   // The file that tuned parameters are written to and read from; empty: none.
   std::string tuned_parameter_path;
 };
@@ -72,6 +88,7 @@ struct OpenclOptions {
 // The names of the files in the storage path.
 constexpr char kKernelCacheName[] = "mace_cl_compiled_program.bin";
 constexpr char kTunedParameterName[] = "mace_cl_tuned_parameter.bin";
+constexpr char kSelfTestName[] = "mace_cl_self_test.bin";
 
 // Reads the configuration, the process's settings and the environment. An
 // environment variable with a value that is not valid is left out with a
@@ -83,13 +100,16 @@ OpenclOptions WithModelHints(OpenclOptions options,
 
 // The tables below are read when they are opened; a file that is missing is an
 // empty table, and one that can't be used is left out with a warning. The
-// result is never null. Keys and values are the runtime's.
+// result is null only where said. Keys and values are the runtime's.
 
 // Kernels that this or an earlier process compiled; call Flush after changes.
 // Empty at first if the reuse policy says so. In memory if there is no storage.
 std::unique_ptr<KVStorage> OpenKernelCache(const OpenclOptions &options);
 // Parameters that were tuned on this device; call Flush after changes.
 std::unique_ptr<KVStorage> OpenTunedParameters(const OpenclOptions &options);
+// Results of the self-test; call Flush after changes. Null if there is no
+// storage.
+std::unique_ptr<KVStorage> OpenSelfTests(const OpenclOptions &options);
 // What the application ships; not to be changed.
 std::unique_ptr<KVStorage> OpenShippedKernels(const OpenclOptions &options);
 std::unique_ptr<KVStorage> OpenShippedParameters(const OpenclOptions &options);

@@ -20,12 +20,11 @@ namespace {
 using Bytes = std::vector<unsigned char>;
 
 constexpr const char *kVariables[] = {
-    "MACE_INTERNAL_STORAGE_PATH",
-    "MACE_RUN_PARAMETER_PATH",
-    "MACE_TUNING",
-    "MACE_OPENCL_PROFILING",
-    "MACE_LIMIT_OPENCL_KERNEL_TIME",
-    "MACE_OPENCL_QUEUE_WINDOW_SIZE",
+    "MACE_OPENCL_SELF_TEST",         "MACE_INTERNAL_STORAGE_PATH",
+    "MACE_RUN_PARAMETER_PATH",       "MACE_TUNING",
+    "MACE_TUNING_SECONDS",           "MACE_OPENCL_PROFILING",
+    "MACE_LIMIT_OPENCL_KERNEL_TIME", "MACE_OPENCL_QUEUE_WINDOW_SIZE",
+    "MACE_OPENCL_COMMAND_BUFFERS",
 };
 
 class OpenclOptionsTest : public testing::Test {
@@ -76,12 +75,43 @@ TEST_F(OpenclOptionsTest, NothingIsStoredOrLimitedByDefault) {
   EXPECT_FALSE(options.out_of_range_check);
   EXPECT_FALSE(options.profiling);
   EXPECT_FALSE(options.tuning);
+  EXPECT_EQ(options.replay, -1);
   const auto cache = OpenKernelCache(options);
   EXPECT_TRUE(cache->Insert("a", {1}));
   EXPECT_EQ(cache->Flush(), 0);
   EXPECT_EQ(OpenKernelCache(options)->Find("a"), nullptr);
   EXPECT_EQ(OpenShippedKernels(options)->Find("a"), nullptr);
   EXPECT_EQ(OpenShippedParameters(options)->Find("a"), nullptr);
+}
+
+// The self-test is on where its results can be kept, unless the environment
+// says otherwise.
+TEST_F(OpenclOptionsTest, TestsKernelsIfThereIsStorage) {
+  EXPECT_FALSE(Read().self_test);
+  EXPECT_EQ(OpenSelfTests(Read()), nullptr);
+  const auto with = [](const std::shared_ptr<GPUContext> &context) {
+    EngineOptions options;
+    options.gpu_context = context;
+    return ReadOpenclOptions(options);
+  };
+  const OpenclOptions stored =
+      with(GPUContextBuilder().SetStoragePath(folder_).Finalize());
+  EXPECT_TRUE(stored.self_test);
+  EXPECT_EQ(stored.self_test_path, folder_ + "/" + kSelfTestName);
+  const auto table = OpenSelfTests(stored);
+  ASSERT_NE(table, nullptr);
+  EXPECT_TRUE(table->Insert("model", {1}));
+  EXPECT_EQ(table->Flush(), 0);
+  EXPECT_NE(OpenSelfTests(stored)->Find("model"), nullptr);
+  const OpenclOptions beside =
+      with(GPUContextBuilder().SetOpenCLCacheFullPath("/c/full").Finalize());
+  EXPECT_TRUE(beside.self_test);
+  EXPECT_EQ(beside.self_test_path, "/c/full.self_test");
+  setenv("MACE_OPENCL_SELF_TEST", "0", 1);
+  EXPECT_FALSE(
+      with(GPUContextBuilder().SetStoragePath(folder_).Finalize()).self_test);
+  setenv("MACE_OPENCL_SELF_TEST", "1", 1);
+  EXPECT_TRUE(Read().self_test);
 }
 
 TEST_F(OpenclOptionsTest, TakesEverySettingOfTheContext) {
@@ -230,8 +260,17 @@ TEST_F(OpenclOptionsTest, TheEnvironmentOverridesTheModel) {
   EXPECT_EQ(options.queue_window_size, 8);
   EXPECT_TRUE(options.profiling);
   EXPECT_TRUE(options.tuning);
+  EXPECT_EQ(options.tuning_seconds, 30);
   setenv("MACE_TUNING", "0", 1);
+  setenv("MACE_TUNING_SECONDS", "100", 1);
   EXPECT_FALSE(Read().tuning);
+  EXPECT_EQ(Read().tuning_seconds, 100);
+  setenv("MACE_LIMIT_OPENCL_KERNEL_TIME", "0.25", 1);
+  EXPECT_EQ(Read().limit_kernel_time, 0.25);
+  setenv("MACE_OPENCL_COMMAND_BUFFERS", "0", 1);
+  EXPECT_EQ(Read().replay, 0);
+  setenv("MACE_OPENCL_COMMAND_BUFFERS", "1", 1);
+  EXPECT_EQ(Read().replay, 1);
 }
 
 TEST_F(OpenclOptionsTest, AWrongVariableIsNamedAndLeftOut) {
@@ -242,6 +281,10 @@ TEST_F(OpenclOptionsTest, AWrongVariableIsNamedAndLeftOut) {
   EXPECT_NE(said.find("MACE_OPENCL_QUEUE_WINDOW_SIZE=many has no effect"),
             std::string::npos)
       << said;
+  setenv("MACE_OPENCL_QUEUE_WINDOW_SIZE", "1.5", 1);
+  EXPECT_EQ(Read().queue_window_size, 0);
+  setenv("MACE_LIMIT_OPENCL_KERNEL_TIME", "-1", 1);
+  EXPECT_EQ(Read().limit_kernel_time, 0);
 }
 
 TEST_F(OpenclOptionsTest, TheApplicationsFolderComesBeforeTheEnvironment) {

@@ -79,7 +79,7 @@ class Variant:
             )
         if self.gpu and self.abi.is_android and not self.ndk:
             raise UnsupportedError(
-                f"runtime gpu: a program for {self.abi.value} that is built without an "
+                f"the GPU: a program for {self.abi.value} that is built without an "
                 "NDK is linked statically, and cannot load the OpenCL driver; set "
                 f"{VARIABLE} to an Android NDK"
             )

@@ -72,6 +72,7 @@ class BazelRunOptions:
         abis: to build for; empty: what each device runs best.
         socs: lower case, "all" or "random".
         output_dir: where logs and results go.
+        gpu: with the GPU runtime; None: if the arguments name benchmarks on the GPU.
         simpleperf: count hardware events while it runs.
         processor: what to make of the output: "auto", "none", "unittest" or
             "ops_benchmark".
@@ -88,6 +89,7 @@ class BazelRunOptions:
     output_dir: Path = Path("build") / "bazel_run"
     debug: bool = False
     address_sanitizer: bool = False
+    gpu: bool | None = None
     simpleperf: bool = False
     processor: str = "auto"
     time_limit_s: float = 3600.0
@@ -167,7 +169,10 @@ def bazel_run(options: BazelRunOptions, console: Console) -> list[Outcome]:
 
 
 def _variant(abi: Abi, options: BazelRunOptions) -> Variant:
-    return choose_variant(abi, options.debug, options.address_sanitizer)
+    gpu = options.gpu
+    if gpu is None:
+        gpu = any("_GPU" in argument for argument in options.arguments)
+    return choose_variant(abi, options.debug, options.address_sanitizer, gpu)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ examples:
       --args="--gtest_filter=Conv2D*"
   python tools/bazel_adb_run.py --target=//mace/ops:ops_benchmark --run_target=True \\
       --args="--filter=.*BM_CONV.*" --target_abis=arm64-v8a
+  python tools/bazel_adb_run.py --target=//mace/ops:ops_benchmark --run_target=True \\
+      --args="--filter=MACE_BM_CONV_2D_*_GPU"
 
 Booleans are written --flag, --flag=true or --flag=false.
 
@@ -72,6 +74,7 @@ def _run(arguments: list[str]) -> int:
         debug=args.debug_mode,
         address_sanitizer=args.address_sanitizer,
         simpleperf=args.simpleperf,
+        gpu=args.enable_opencl,
         processor=args.stdout_processor,
         time_limit_s=args.time_limit,
         vlog_level=args.vlog_level,
@@ -198,6 +201,12 @@ def _add_build(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("build")
     flags.add_switch(group, "--debug_mode", "with symbols, not optimised")
     flags.add_switch(group, "--address_sanitizer", "check every memory access")
+    flags.add_switch(
+        group,
+        "--enable_opencl",
+        "with the GPU runtime (default: if --args names benchmarks on the GPU)",
+        default=None,
+    )
     flags.add_switch(
         group, "--simpleperf", "count hardware events (simpleperf or perf stat)"
     )

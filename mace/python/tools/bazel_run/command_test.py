@@ -104,6 +104,27 @@ def test_arguments_and_environment(stand: Stand) -> None:
 
 
 @pytest.mark.parametrize(
+    ("flags", "gpu"),
+    [
+        ((), False),
+        (("--args=--filter=MACE_BM_CONV_2D_*_GPU",), True),
+        (("--args=--filter=MACE_BM_CONV_2D_*_CPU",), False),
+        (("--enable_opencl",), True),
+        (("--enable_opencl=false", "--args=--filter=*_GPU"), False),
+    ],
+)
+def test_when_a_program_has_the_gpu(
+    stand: Stand, flags: tuple[str, ...], gpu: bool
+) -> None:
+    stand.builds("exit")
+    assert stand.here(*flags) == 0
+    (command,) = stand.commands()
+    assert ("--define=opencl=true" in command) == gpu
+    # A driver cannot be loaded by a program that is linked statically.
+    assert ("--config=static" in command) != gpu
+
+
+@pytest.mark.parametrize(
     "processor, message, has_table",
     [
         ("auto", "2 of 3 tests passed; failed: PoolTest.Odd", True),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mace.python.tools.command_line.options import CommandOptions, read_options
+from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.convert.options import ConvertOptions, convert_options
 from mace.python.tools.errors import MaceError, MissingToolError
 from mace.python.tools.explain.options import explain_options
@@ -130,12 +131,17 @@ def _load(args: argparse.Namespace) -> Deployment:
 def _build_library(
     deployment: Deployment, args: argparse.Namespace, *more: str
 ) -> None:
-    """Builds libmace for the deployment's ABIs, with all available runtimes."""
+    """Builds libmace for the deployment's ABIs, with the runtimes of its models."""
     bash = shutil.which("bash")
     if bash is None:
         raise MissingToolError("bash", "building the library", "apt install bash")
     abis = ",".join(abi.value for abi in deployment.target_abis)
-    command = [bash, os.fspath(_BUILD_SCRIPT), "-abi", abis, *more]
+    parts = [part for m in deployment.models.values() for part in m.subgraphs]
+    gpu = any(Runtime.GPU in part.runtime.devices for part in parts)
+    runtimes = "cpu,gpu" if gpu else "cpu"
+    command = [
+        *(bash, os.fspath(_BUILD_SCRIPT), "-abi", abis, "-runtimes", runtimes, *more),
+    ]
     if args.debug_mode:
         command.append("-debug")
     if args.address_sanitizer:

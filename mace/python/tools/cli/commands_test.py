@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import shutil
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -146,20 +147,31 @@ _needs_strip = pytest.mark.skipif(
 
 
 @_needs_strip
+@pytest.mark.parametrize(
+    ("runtime", "folder", "define"),
+    [("cpu", "cpu", "false"), ("gpu", "cpu_gpu", "true")],
+)
 def test_build_converts_then_builds_the_library(
-    rooms: _Rooms, config: str, library: _Library
+    rooms: _Rooms,
+    config: str,
+    library: _Library,
+    runtime: str,
+    folder: str,
+    define: str,
 ) -> None:
+    path = Path(config.partition("=")[2])
+    path.write_text(_DEPLOYMENT.replace("cpu+gpu", runtime))
     flags = ["--tuning", "--debug_mode", "--target_abis=host"]
     assert main(["build", config, *flags]) == 0
     ((name, _, options),) = rooms.calls
     assert (name, options.debug_mode) == ("convert", True)
     assert library.built() == [
         "include/mace/public/mace.h",
-        "lib/host/cpu/libmace.a",
-        "lib/host/cpu/libmace.so",
+        f"lib/host/{folder}/libmace.a",
+        f"lib/host/{folder}/libmace.so",
     ]
     (build,) = (x for x in library.log.read_text().splitlines() if x[:5] == "build")
-    assert "--config=debug --config=host" in build
+    assert f"--config=debug --config=host --define=opencl={define}" in build
 
 
 @_needs_strip
@@ -179,6 +191,33 @@ def test_a_library_that_cannot_be_built_costs_no_conversion(
     assert main(["build", config, "--target_abis=arm64-v8a"]) == 2
     assert rooms.calls == []
     assert not library.log.exists()
+
+
+@_needs_strip
+@pytest.mark.parametrize(
+    ("flags", "folders"),
+    [
+        ((), {"arm64-v8a": "cpu_gpu", "host": "cpu"}),
+        (("-runtimes=cpu",), {"arm64-v8a": "cpu", "host": "cpu"}),
+        (("-runtimes", "cpu,gpu"), {"arm64-v8a": "cpu_gpu", "host": "cpu_gpu"}),
+        (("--runtimes=gpu",), {"arm64-v8a": "cpu_gpu", "host": "cpu_gpu"}),
+        (("-runtimes=cpu_gpu",), {"arm64-v8a": "cpu_gpu", "host": "cpu_gpu"}),
+    ],
+)
+def test_libraries_are_kept_by_abi_and_devices(
+    library: _Library,
+    monkeypatch: pytest.MonkeyPatch,
+    flags: tuple[str, ...],
+    folders: dict[str, str],
+) -> None:
+    """For Android with the GPU, unless it is asked otherwise."""
+    monkeypatch.setenv("ANDROID_NDK_HOME", "an NDK")
+    script = library.root / "tools" / "build-standalone-lib.sh"
+    words = ["bash", str(script), "-abi=arm64-v8a,host", "-static", "-debug", *flags]
+    subprocess.run(words, check=True, capture_output=True)
+    assert [path for path in library.built() if path.startswith("lib")] == [
+        f"lib/{abi}/{folder}/libmace.a" for abi, folder in sorted(folders.items())
+    ]
 
 
 def test_bad_deployment_reaches_no_room(rooms: _Rooms, config: str) -> None:

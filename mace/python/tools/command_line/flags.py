@@ -130,7 +130,10 @@ def int_or_none(text: str) -> int | None:
 
 
 def add_switch(
-    group: argparse._ActionsContainer, name: str, text: str, default: bool = False
+    group: argparse._ActionsContainer,
+    name: str,
+    text: str,
+    default: bool | None = False,
 ) -> None:
     """Adds ``--name``, also written ``--name=true`` or ``--name=false``."""
     group.add_argument(

@@ -76,6 +76,9 @@ _PRECISIONS = "; on the CPU also ".join(
 )
 
 
+_USABLE = listed(f"`{item.value}`" for item in Runtime if item.in_release)
+
+
 class _Computation(Section):
     """How a model, or a subgraph of it, is computed."""
 
@@ -83,8 +86,8 @@ class _Computation(Section):
         "Device the model is for; required of the model unless every subgraph has "
         "its own.",
         "where the model runs",
-        refused(limits.no_device, "unless `cpu` or `cpu+gpu`, or `gpu` on convert"),
-        no_effect(limits.part_of_devices, "for the GPU"),
+        refused(limits.no_device, f"unless {_USABLE}"),
+        no_effect(limits.part_of_devices, "for a device that the library lacks"),
         words={"cpu_gpu": "cpu+gpu", "hexagon": "dsp", "neon": "cpu"},
         hint="runtime",
     )

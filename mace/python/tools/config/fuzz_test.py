@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mace.python.tools.config.deployment import (
@@ -24,9 +24,7 @@ _SEEDS = tuple(sorted(path.read_text() for path in _TESTDATA.glob("*.yml")))
 # derandomize: the same inputs on every run, so a failure is everyone's.
 _SETTINGS = settings(
     derandomize=True,
-    deadline=None,
     max_examples=400,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 
 

@@ -53,6 +53,10 @@ def _absent_devices(asked: Asked) -> str:
     text = "; ".join(no_runtime(device) for device in absent)
     if asked.value.in_release:
         return f"{text}, on which models run"
+    if Runtime.GPU.in_release:
+        return (
+            f"{text}; write {listed(item.value for item in Runtime if item.in_release)}"
+        )
     return f"{text}; write cpu, or cpu+gpu, which means the CPU for now"
 
 

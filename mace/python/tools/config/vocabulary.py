@@ -62,7 +62,7 @@ class Platform(str, enum.Enum):
 
 # The single devices that the library computes on. What is refused, warned of and
 # documented follows from it.
-_IN_RELEASE = frozenset({"cpu"})
+_IN_RELEASE = frozenset({"cpu", "gpu"})
 
 
 class Runtime(str, enum.Enum):

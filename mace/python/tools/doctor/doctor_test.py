@@ -46,6 +46,7 @@ PROGRAMS = {
     "adb": "Android Debug Bridge version 1.0.41",
     "ssh": "OpenSSH_9.2p1 Debian-2, OpenSSL 3.0.15",
     "rsync": "rsync  version 3.2.7  protocol version 31",
+    "oclgrind": "\nOclgrind 21.10\n\nCopyright (c) 2013-2019",
     "docker": "Docker version 20.10.24, build 297e128",
 }
 FILES = (

@@ -110,6 +110,7 @@ _PIECES: Dict[str, Tuple[_Piece, ...]] = {
     "opencl-headers": (_file("OpenCL headers", _GPU, "/usr/include/CL/cl.h"),),
     "ocl-icd-libopencl1": (_Piece("OpenCL loader", _GPU, probes.opencl_loader),),
     "pocl-opencl-icd": (_file("PoCL", _GPU, "/etc/OpenCL/vendors/pocl.icd"),),
+    "oclgrind": (_Piece("oclgrind", _GPU, program("oclgrind", pattern="Oclgrind ")),),
     "python3-yaml": (_Piece("yaml of /usr/bin/python3", _BUILD, probes.build_python),),
     "clang-format-19": (_llvm("clang-format"),),
     "clang-tidy-19": (_llvm("clang-tidy"),),

@@ -105,6 +105,7 @@ def test_parts_become_one_model(project: Project) -> None:
     assert [run.failure for run in report.runs] == [""]
 
 
+@pytest.mark.usefixtures("release_without_gpu")
 def test_explain_asks_for_the_devices_of_each(project: Project) -> None:
     _write(project)
     text = _text(project, front="cpu+gpu")

@@ -23,7 +23,7 @@ def _graphs(draw: st.DrawFn) -> list[tuple[int, int]]:
     return edges
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_graphs(), st.lists(st.integers(20, 200), min_size=_COUNT, max_size=_COUNT))
 def test_boxes_do_not_overlap_and_edges_lead_down(
     edges: list[tuple[int, int]], widths: list[int]

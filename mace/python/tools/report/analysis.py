@@ -20,20 +20,23 @@ class OpFigures:
     """One operator.
 
     Attributes:
+        device: on which it ran, as ``cpu``.
         start_ms, last_ms: of the last round, since the run began.
         share: of the time of all operators, 0 to 1.
         gflops: 10^9 operations per second, two per multiply-accumulate.
         gbytes_per_s: 10^9 bytes of inputs, constants and outputs per second.
         intensity: operations per byte; 0 without multiply-accumulates.
-        peak_share: `gflops` divided by the machine's peak; None without one.
+        peak_share: `gflops` divided by the peak of its device; None without one.
             Above 1 where an algorithm (Winograd) needs fewer multiply-adds
-            than the operator's definition, which are counted, and where the
-            machine was busy while its peak was measured.
+            than the operator's definition, which are counted, where a GPU has units
+            for matrix products, and where the machine was busy while its peak was
+            measured.
     """
 
     index: int
     name: str
     type: str
+    device: str
     output_shape: tuple[int, ...]
     avg_ms: float
     min_ms: float
@@ -61,9 +64,24 @@ class TypeFigures:
 
 
 @dataclass(frozen=True)
-class MachinePeak:
-    """What the machine can do at least on as many threads as the run had:
-    the best of the measurements before and after the benchmark.
+class DevicePeak:
+    """What a device can do at least: the best of the measurements before and after the
+    benchmark.
+    """
+
+    gflops: float
+    gbytes_per_s: float
+    cache_gbytes_per_s: float
+
+    @property
+    def source(self) -> str:
+        """What was measured, in a few words."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class MachinePeak(DevicePeak):
+    """The CPU, on as many threads as the run had.
 
     Attributes:
         least_round_trip_ns: in which a cache line goes to another core and back;
@@ -72,11 +90,27 @@ class MachinePeak:
     """
 
     threads: int
-    gflops: float
-    gbytes_per_s: float
-    cache_gbytes_per_s: float
     least_round_trip_ns: float
     most_round_trip_ns: float
+
+    @property
+    def source(self) -> str:
+        return f"threads: {self.threads}"
+
+
+@dataclass(frozen=True)
+class GpuPeak(DevicePeak):
+    """The GPU.
+
+    Attributes:
+        name: by its driver.
+    """
+
+    name: str
+
+    @property
+    def source(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
@@ -84,15 +118,24 @@ class Analysis:
     """What the page shows of a benchmark.
 
     Attributes:
+        peak: of the CPU.
+        gpu_peak: of the GPU, if the run was for one.
         live_bytes: memory of the activations alive while each operator runs.
     """
 
     ops: tuple[OpFigures, ...]
     types: tuple[TypeFigures, ...]
     peak: MachinePeak | None
+    gpu_peak: GpuPeak | None
     live_bytes: tuple[int, ...]
     total_ms: float
     macs: int
+
+    @property
+    def peaks(self) -> Mapping[str, DevicePeak]:
+        """Those that were measured, by the device of operators."""
+        found = {"cpu": self.peak, "gpu": self.gpu_peak}
+        return {device: peak for device, peak in found.items() if peak is not None}
 
     @property
     def above_peak(self) -> int:
@@ -106,8 +149,13 @@ def analyse(report: Mapping[str, Any], model: ModelFile) -> Analysis | None:
     if benchmark is None or not benchmark["ops"]:
         return None
     peak = MachinePeak(**report["peak"]) if "peak" in report else None
+    gpu_peak = GpuPeak(**report["gpu_peak"]) if "gpu_peak" in report else None
+    peaks: dict[str, DevicePeak | None] = {"cpu": peak, "gpu": gpu_peak}
     total = sum(op["avg_ms"] for op in benchmark["ops"])
-    ops = tuple(_op(i, op, total, peak) for i, op in enumerate(benchmark["ops"]))
+    ops = tuple(
+        _op(i, op, total, peaks.get(op["device"]))
+        for i, op in enumerate(benchmark["ops"])
+    )
     types = tuple(
         TypeFigures(
             type=entry["type"],
@@ -123,6 +171,7 @@ def analyse(report: Mapping[str, Any], model: ModelFile) -> Analysis | None:
         ops=ops,
         types=types,
         peak=peak,
+        gpu_peak=gpu_peak,
         live_bytes=_live_bytes(benchmark["ops"], model),
         total_ms=total,
         macs=benchmark["macs"],
@@ -130,7 +179,7 @@ def analyse(report: Mapping[str, Any], model: ModelFile) -> Analysis | None:
 
 
 def _op(
-    index: int, op: Mapping[str, Any], total: float, peak: MachinePeak | None
+    index: int, op: Mapping[str, Any], total: float, peak: DevicePeak | None
 ) -> OpFigures:
     gflops = _rate(2 * op["macs"], op["avg_ms"])
     shapes = op["output_shape"]
@@ -138,6 +187,7 @@ def _op(
         index=index,
         name=op["name"],
         type=op["type"],
+        device=op["device"],
         output_shape=tuple(shapes[0]) if shapes else (),
         avg_ms=op["avg_ms"],
         min_ms=op["min_ms"],

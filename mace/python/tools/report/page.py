@@ -91,7 +91,8 @@ def _plots(report: dict[str, Any], analysis: Analysis | None) -> dict[str, str]:
         time_per_type=plots.time_per_type(analysis),
         longest_ops=plots.longest_ops(analysis),
         live_memory=plots.live_memory(analysis, report["memory"]["arena_bytes"]),
-        roofline=plots.roofline(analysis),
+        roofline=plots.roofline(analysis, "cpu"),
+        gpu_roofline=plots.roofline(analysis, "gpu"),
         run_times=plots.run_times(
             {
                 "without statistics": benchmark["without_statistics_ms"]["values"],

@@ -159,15 +159,19 @@ def process_memory(timeline: Sequence[Mapping[str, Any]]) -> str:
     return _svg(draw, (5.4, 3.0))
 
 
-def roofline(analysis: Analysis) -> str:
-    """Operators compared with the limits of arithmetic and memory.
+def roofline(analysis: Analysis, device: str) -> str:
+    """The operators of a device compared with its limits of arithmetic and memory.
 
     Empty without a measured peak or without multiply-accumulates.
     """
     from matplotlib.ticker import LogLocator
 
-    peak = analysis.peak
-    ops = [op for op in analysis.ops if op.intensity > 0 and op.gflops > 0]
+    peak = analysis.peaks.get(device)
+    ops = [
+        op
+        for op in analysis.ops
+        if op.device == device and op.intensity > 0 and op.gflops > 0
+    ]
     if peak is None or not ops:
         return ""
 
@@ -201,7 +205,7 @@ def roofline(analysis: Analysis) -> str:
                 color=_INK,
             )
         axes.annotate(
-            f"peak, at least {peak.gflops:.0f} GFLOP/s, threads: {peak.threads}",
+            f"peak, at least {peak.gflops:.0f} GFLOP/s, {peak.source}",
             (high, peak.gflops),
             xytext=(-4, 4),
             textcoords="offset points",

@@ -50,6 +50,7 @@ def _op(name: str, kind: str, start: float, avg: float, macs: int) -> dict[str, 
     return {
         "name": name,
         "type": kind,
+        "device": "cpu",
         "output_shape": [[1, 100]],
         "macs": macs,
         "bytes": 4000,
@@ -174,7 +175,7 @@ def test_pictures_are_svg() -> None:
         plots.longest_ops(analysis),
         plots.time_per_type(analysis),
         plots.live_memory(analysis, 1200),
-        plots.roofline(analysis),
+        plots.roofline(analysis, "cpu"),
         plots.run_times({"a": [1.0, 2.0], "b": [3.0]}),
         plots.process_memory(_report()["memory"]["timeline"]),
     )
@@ -188,7 +189,28 @@ def test_there_is_no_roofline_without_a_peak() -> None:
     del report["peak"]
     analysis = analyse(report, _model())
     assert analysis is not None
-    assert plots.roofline(analysis) == ""
+    assert plots.roofline(analysis, "cpu") == ""
+
+
+def test_each_device_has_its_peak_and_its_roofline() -> None:
+    report = _report()
+    gpu = {"gflops": 0.008, "gbytes_per_s": 0.004, "cache_gbytes_per_s": 0.04}
+    report["gpu_peak"] = {"name": "Some GPU 1", **gpu}
+    analysis = analyse(report, _model())
+    assert analysis is not None
+    # No operator of it.
+    assert plots.roofline(analysis, "gpu") == ""
+    assert "Roofline of the GPU" not in html_page(_run(report), analysis)
+    report["benchmark"]["ops"][0]["device"] = "gpu"
+    analysis = analyse(report, _model())
+    assert analysis is not None
+    assert analysis.ops[0].peak_share == pytest.approx(0.5)
+    assert plots.roofline(analysis, "cpu") == ""
+    assert "Some GPU 1" in plots.roofline(analysis, "gpu")
+    page = html_page(_run(report), analysis)
+    assert "Roofline of the GPU" in page
+    assert '<td>0</td><td class="left">gpu</td>' in page
+    assert '<td>1</td><td class="left">cpu</td>' in page
 
 
 def test_rates_above_the_peak_are_explained_and_not_clipped() -> None:

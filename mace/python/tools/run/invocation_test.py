@@ -21,6 +21,7 @@ from mace.python.tools.run.invocation import (
     run_on_device,
 )
 from mace.python.tools.run.options import RunOptions
+from mace.python.tools.run.testing.project import BENCHMARK_SECTIONS
 from mace.python.tools.run.testing.tiny_model import run_dense, write_dense_model
 
 RNG = np.random.default_rng(11)
@@ -120,16 +121,7 @@ def test_benchmark_counts_and_times_operators(
     assert (dense["type"], dense["count"], dense["calls"]) == ("FullyConnected", 3, 60)
     assert dense["avg_ms"] == pytest.approx(benchmark["ops_ms"]["avg"])
     position = 0
-    for title in (
-        "Warm Up",
-        "Run without statistics",
-        "Run with statistics",
-        "Sort by Run Order",
-        "Sort by Computation Time",
-        "Stat by Op Type",
-        "Stat by MACs",
-        "Summary of Ops' Stat",
-    ):
+    for title in BENCHMARK_SECTIONS:
         position = answer.text.index(title, position) + 1
 
 

@@ -55,6 +55,7 @@ class OpenclFiles:
             then empty at first, so that the copy has nothing of earlier models.
         tuning: as in `OpenclStore`.
         as_code: whether a copy becomes C++ code, too.
+        forgets: whether parameters of earlier runs on the device are removed.
     """
 
     library_name: str
@@ -62,6 +63,7 @@ class OpenclFiles:
     collects: bool
     tuning: bool
     as_code: bool
+    forgets: bool = False
 
     @classmethod
     def of(
@@ -80,6 +82,7 @@ class OpenclFiles:
             collects,
             collects and not options.disable_tuning,
             options.cl_binary_to_code,
+            options.disable_tuning,
         )
 
     def store(self, abi: Abi) -> OpenclStore:
@@ -91,6 +94,8 @@ class OpenclFiles:
         """Before the first model of an ABI runs on a device that is prepared."""
         if self.collects:
             device.remove(self.store(abi).folder)
+        elif self.forgets:
+            device.remove(self.store(abi).folder / _PARAMETERS)
 
     def collect(self, device: Device, properties: DeviceProperties, abi: Abi) -> None:
         """Copies what the models of an ABI have left on a device.

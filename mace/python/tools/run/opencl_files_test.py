@@ -12,6 +12,7 @@ import dataclasses
 import io
 import logging
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,20 @@ import pytest
 from rich.console import Console
 
 from mace.python.tools.config.vocabulary import Abi, Runtime
-from mace.python.tools.devices import DeviceProperties, HostDevice
+from mace.python.tools.devices import (
+    DeviceProperties,
+    DeviceQuery,
+    HostDevice,
+    close_all,
+    find_devices,
+)
 from mace.python.tools.report.results import RunReport
 from mace.python.tools.run.deployment_run import _with_gpu, run_models
 from mace.python.tools.run.opencl_files import _FILES, OpenclFiles, uses_gpu
 from mace.python.tools.run.options import GpuHint, RunOptions
+from mace.python.tools.run.program import find_program
 from mace.python.tools.run.testing.project import Project
+from test.device_farm.farm import Farm, Running
 
 _ROOT = Path(__file__).resolve().parents[4]
 
@@ -143,6 +152,32 @@ def test_tuned_files_are_copied(project: Project, record: Path, by: str) -> None
         }
 
 
+def test_a_real_program_is_tuned(
+    project: Project,
+    release_with_gpu: None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """On the OpenCL driver of this computer."""
+    program = find_program(Abi.HOST, RunOptions(build_dir=_ROOT / "build"), gpu=True)
+    place = project.build_dir / "bin" / "host-gpu" / "mace_run"
+    place.parent.mkdir()
+    shutil.copy(program, place)
+    # The model is so small that it would run on the CPU.
+    monkeypatch.setenv("MACE_OPENCL_PLACE_ALL", "1")
+    with caplog.at_level(logging.WARNING):
+        report = _run(project, "cpu+gpu", "sdm845", cl_binary_to_code=True)
+    assert report.runs[0].failure == ""
+    folder = project.build_dir / "lib" / "opencl" / "host"
+    kernels = folder / "lib_compiled_opencl_kernel.host.bin"
+    parameters = folder / "lib_tuned_opencl_parameter.host.bin"
+    for path in (kernels, parameters):
+        assert path.read_bytes().startswith(b"MACEKV1\n")
+        assert path.with_name(f"{path.name}.cc").is_file()
+    assert b"TILE" in parameters.read_bytes()
+    assert not caplog.records
+
+
 def test_copied_files_become_code(project: Project, record: Path) -> None:
     assert record.parent.is_dir()
     _run(project, socs="sdm845", cl_binary_to_code=True)
@@ -218,6 +253,82 @@ def test_names_have_the_device_and_its_soc(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+def _collect(query: DeviceQuery, target: Path) -> list[str]:
+    """What is copied from the folders of the devices, after two runs."""
+    devices = find_devices(query)
+    files = OpenclFiles("net", target, True, True, False)
+    try:
+        for item in devices.found:
+            for abi in item.abis:
+                item.device.prepare()
+                files.begin(item.device, abi)
+                folder = files.store(abi).folder
+                item.device.make_folder(folder)
+                for name in _FILES:
+                    item.device.push(target.with_name(name), folder / name)
+                files.collect(item.device, item.properties, abi)
+                files.begin(item.device, abi)
+                assert not item.device.has_file(folder / next(iter(_FILES)))
+    finally:
+        close_all(devices)
+    found = [path for path in target.rglob("*") if path.is_file()]
+    assert all(path.read_text() in path.name for path in found)
+    return sorted(str(path.relative_to(target)) for path in found)
+
+
+def _write_files(folder: Path) -> None:
+    for name, what in _FILES.items():
+        (folder / name).write_text(what.lower().replace(" ", "_"))
+
+
+def test_phones_give_their_files(phones: list[Running], tmp_path: Path) -> None:
+    assert len(phones) == 2
+    _write_files(tmp_path)
+    query = DeviceQuery((Abi.ARM64_V8A, Abi.ARMEABI_V7A), tmp_path)
+    expected = [
+        f"{abi}/net_{what}.{device}.bin"
+        for abi, device in (
+            ("arm64-v8a", "MI6.msm8998"),
+            ("armeabi-v7a", "MI6.msm8998"),
+            ("armeabi-v7a", "RedmiGo.msm8937"),
+        )
+        for what in ("compiled_opencl_kernel", "tuned_opencl_parameter")
+    ]
+    assert _collect(query, tmp_path / "opencl") == sorted(expected)
+
+
+def test_boards_give_their_files(
+    boards: list[Running], farm: Farm, tmp_path: Path
+) -> None:
+    _write_files(tmp_path)
+    query = DeviceQuery((Abi.ARM64, Abi.ARMHF), tmp_path, device_yml=farm.devices_yml)
+    expected = [
+        f"{abi}/net_{what}.{device}.bin"
+        for abi, device in (
+            ("arm64", "nanopi.rk3399"),
+            ("armhf", "nanopi.rk3399"),
+            ("armhf", "raspberry.bcm2837"),
+        )
+        for what in ("compiled_opencl_kernel", "tuned_opencl_parameter")
+    ]
+    assert len(boards) == 2
+    assert _collect(query, tmp_path / "opencl") == sorted(expected)
+
+
+def test_disabled_tuning_forgets_what_was_tuned(tmp_path: Path) -> None:
+    device = HostDevice(tmp_path / "device")
+    kept = OpenclFiles("net", tmp_path / "opencl", False, False, False)
+    folder = tmp_path / "device" / kept.store(Abi.HOST).folder
+    folder.mkdir(parents=True)
+    for name in _FILES:
+        (folder / name).write_text(name)
+    kept.begin(device, Abi.HOST)
+    assert {path.name for path in folder.iterdir()} == set(_FILES)
+    for _ in range(2):
+        dataclasses.replace(kept, forgets=True).begin(device, Abi.HOST)
+        assert [path.name for path in folder.iterdir()] == [next(iter(_FILES))]
+
+
 def test_all_socs_are_no_certain_ones(project: Project) -> None:
     for socs, expected in (
         ((), False),
@@ -238,7 +349,8 @@ def test_a_model_is_for_the_gpu_if_a_part_is() -> None:
 def test_the_runtime_names_its_files_so() -> None:
     header = _ROOT / "mace" / "runtimes" / "opencl_options" / "opencl_options.h"
     names = re.findall(r'Name\[\] = "(.*)";', header.read_text("utf-8"))
-    assert set(names) == set(_FILES)
+    # What the self-test found holds for one device, and stays on it.
+    assert set(names) == {*_FILES, "mace_cl_self_test.bin"}
 
 
 def test_phones_without_an_ndk_use_the_cpu_where_they_may(

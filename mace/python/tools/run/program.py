@@ -34,7 +34,7 @@ _SOURCE_FOLDERS = (
     "runtimes",
     "tools",
 )
-_SOURCE_SUFFIXES = {".cc", ".h", ".bzl", ".bazel", ".proto", ".yaml"}
+_SOURCE_SUFFIXES = {".cc", ".cl", ".clh", ".h", ".bzl", ".bazel", ".proto", ".yaml"}
 
 
 def find_program(

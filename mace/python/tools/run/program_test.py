@@ -67,6 +67,20 @@ def test_a_missing_program_is_built(tools: Path, tmp_path: Path) -> None:
     assert first.startswith("build ") and first.endswith("//mace/tools:mace_run")
 
 
+@pytest.mark.parametrize("name", ["conv.cc", "conv.h", "conv.cl", "tensor.clh"])
+def test_a_program_is_older_than_a_changed_source(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    _bazel(tools)
+    _existing(tmp_path / "build", 3600)
+    source = tmp_path / "mace" / "kernels" / name
+    source.parent.mkdir(parents=True)
+    source.touch()
+    monkeypatch.setattr("mace.python.tools.run.program._ROOT", tmp_path)
+    options = RunOptions(build_dir=tmp_path / "build")
+    assert find_program(Abi.HOST, options).read_text() == "the program"
+
+
 def test_an_outdated_program_is_built_again(tools: Path, tmp_path: Path) -> None:
     _bazel(tools)
     _existing(tmp_path / "build", 10 * 365 * 86400)

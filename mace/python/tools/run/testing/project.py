@@ -24,6 +24,18 @@ from mace.python.tools.run.options import RunOptions
 
 _RNG = np.random.default_rng(5)
 
+# The tables of mace_run --benchmark, in their order.
+BENCHMARK_SECTIONS = (
+    "Warm Up",
+    "Run without statistics",
+    "Run with statistics",
+    "Sort by Run Order",
+    "Sort by Computation Time",
+    "Stat by Op Type",
+    "Stat by MACs",
+    "Summary of Ops' Stat",
+)
+
 DEPLOYMENT = """
 library_name: lib
 target_abis: [host]

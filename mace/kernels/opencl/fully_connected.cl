@@ -11,6 +11,8 @@
 // LANES > 1, for few rows: the items of a work group with one place in x divide
 // K among them. Neighbours in the group then read one stretch of the weights.
 // TAIL: the number of elements of the last block of K, 0 if it is complete.
+// POOLED: a row of the product is the average of an image [H, W, K], which each
+// work group computes for itself, in local memory of K floats; PIXELS is 1.
 //
 // Items: (blocks of O, LANES, tiles of PIXELS), or (blocks of O, tiles) where
 // LANES is 1.
@@ -20,14 +22,20 @@
     const float4 w = convert_float4(weights);                             \
     EACH_PIXEL { sum[p] = mad((float4)(in[p].lane), w, sum[p]); }         \
   }
+#ifdef POOLED
+#define POOL_ARG __local float4 *pooled,
+#define READ_PIXELS(block) in[0] = pooled[block];
+#else
+#define POOL_ARG
 #define READ_PIXELS(block)                                                \
   EACH_PIXEL { in[p] = convert_float4(READ(input, row[p], column[p], block)); }
+#endif
 
 #if LANES > 1
 __attribute__((reqd_work_group_size(BLOCKS, LANES, 1)))
 #endif
-__kernel void fully_connected(IN(input), CONST(weights), BIAS_ARG RESIDUAL_ARG
-                              OUT(output), ACT_ARG, const int pixels) {
+__kernel void fully_connected(IN(input), POOL_ARG CONST(weights), BIAS_ARG
+                              RESIDUAL_ARG OUT(output), ACT_ARG, const int pixels) {
   const int c = get_global_id(0);
 #if LANES > 1
   const int lane = get_local_id(1);
@@ -39,6 +47,27 @@ __kernel void fully_connected(IN(input), CONST(weights), BIAS_ARG RESIDUAL_ARG
   const bool inside = c < output_dims.z && first < pixels;
 #if LANES == 1
   if (!inside) return;
+#endif
+#ifdef POOLED
+  const int blocks = input_dims.z;
+  const int taps = input_dims.x * input_dims.y;
+  for (int k = get_local_id(1) * BLOCKS + get_local_id(0); k < blocks;
+       k += BLOCKS * LANES) {
+    float4 total = (float4)(0);
+    int x = 0;
+    int y = first * input_dims.x;
+#pragma unroll 4
+    for (int tap = 0; tap < taps; ++tap) {
+      total += convert_float4(READ(input, y, x, k));
+      ++x;
+      if (x == input_dims.y) {
+        x = 0;
+        ++y;
+      }
+    }
+    pooled[k] = total / (float)taps;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
 #endif
   int row[PIXELS];
   int column[PIXELS];

@@ -1,0 +1,253 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/runtimes/opencl/caller_memory.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "mace/core/graph/placement.h"
+#include "mace/runtimes/opencl/cl_api.h"
+#include "mace/runtimes/opencl/opencl_device.h"
+
+namespace mace {
+namespace {
+
+const char *KindText(bool is_image) {
+  return is_image ? "an image (GPU_IMAGE)" : "a buffer (GPU_BUFFER)";
+}
+
+// T may be a handle, which is a pointer.
+template <typename T>
+MaceStatus Query(const ClApi &api,
+                 const std::string &what,
+                 cl_mem memory,
+                 cl_mem_info info,
+                 T *value) {
+  const cl_int error =
+      api.clGetMemObjectInfo(memory, info, sizeof(T),  // NOLINT
+                             static_cast<void *>(value), nullptr);
+  if (error == CL_INVALID_MEM_OBJECT) {
+    return InvalidArgs(what, " is in GPU memory, but its data is no cl_mem (",
+                       ClErrorName(error), ")");
+  }
+  MACE_CL_CHECK("clGetMemObjectInfo", what, error);
+  return MaceStatus();
+}
+
+MaceStatus CheckBufferSize(const ClApi &api,
+                           const std::string &what,
+                           cl_mem memory,
+                           const GpuTensor &tensor,
+                           const Shape &shape) {
+  size_t bytes = 0;
+  MACE_RETURN_IF_ERROR(Query(api, what, memory, CL_MEM_SIZE, &bytes));
+  if (bytes >= tensor.Bytes()) return MaceStatus();
+  return InvalidArgs(what, " has the shape ", shape.ToString(), " of ",
+                     DataTypeName(StorageElement(tensor.storage)), ", ",
+                     tensor.Bytes(), " bytes; the given OpenCL buffer has ",
+                     bytes);
+}
+
+MaceStatus CheckImageSize(const ClApi &api,
+                          const std::string &what,
+                          cl_mem memory,
+                          const GpuTensor &tensor,
+                          const Shape &shape) {
+  cl_image_format format = {};
+  size_t width = 0;
+  size_t height = 0;
+  MACE_CL_CHECK("clGetImageInfo", what,
+                api.clGetImageInfo(memory, CL_IMAGE_FORMAT, sizeof(format),
+                                   &format, nullptr));
+  MACE_CL_CHECK("clGetImageInfo", what,
+                api.clGetImageInfo(memory, CL_IMAGE_WIDTH, sizeof(width),
+                                   &width, nullptr));
+  MACE_CL_CHECK("clGetImageInfo", what,
+                api.clGetImageInfo(memory, CL_IMAGE_HEIGHT, sizeof(height),
+                                   &height, nullptr));
+  const bool half = StorageElement(tensor.storage) == DataType::kFloat16;
+  const cl_channel_type wanted = half ? CL_HALF_FLOAT : CL_FLOAT;
+  if (format.image_channel_order != CL_RGBA ||
+      format.image_channel_data_type != wanted) {
+    return InvalidArgs(
+        what, " is given as an image of ",
+        DataTypeName(StorageElement(tensor.storage)),
+        ", which is one of CL_RGBA and ", half ? "CL_HALF_FLOAT" : "CL_FLOAT",
+        "; the OpenCL image has channel order ", format.image_channel_order,
+        " and channel type ", format.image_channel_data_type);
+  }
+  if (width >= tensor.Width() && height >= tensor.Height()) return MaceStatus();
+  return InvalidArgs(what, " has the shape ", shape.ToString(),
+                     ", which takes an image of ", tensor.Width(), " x ",
+                     tensor.Height(), " pixels; the given OpenCL image has ",
+                     width, " x ", height);
+}
+
+MaceStatus CheckFlags(const std::string &what,
+                      bool is_input,
+                      cl_mem_flags flags) {
+  // Kernels may read an output that an earlier one wrote.
+  if ((flags & CL_MEM_WRITE_ONLY) != 0) {
+    return InvalidArgs(what,
+                       " is in OpenCL memory with CL_MEM_WRITE_ONLY; give ",
+                       is_input ? "CL_MEM_READ_ONLY or CL_MEM_READ_WRITE"
+                                : "CL_MEM_READ_WRITE");
+  }
+  if (!is_input && (flags & CL_MEM_READ_ONLY) != 0) {
+    return InvalidArgs(what,
+                       " is in OpenCL memory with CL_MEM_READ_ONLY; give "
+                       "CL_MEM_READ_WRITE");
+  }
+  return MaceStatus();
+}
+
+// The operators that use the tensor must all run on the GPU.
+MaceStatus CheckOperators(const RunTensors &run,
+                          size_t gpu,
+                          const std::string &what,
+                          int tensor) {
+  const auto uses = [tensor](const std::vector<int> &ports) {
+    return std::find(ports.begin(), ports.end(), tensor) != ports.end();
+  };
+  for (size_t i = 0; i < run.graph.nodes().size(); ++i) {
+    const GraphNode &node = run.graph.nodes()[i];
+    const size_t device = run.placement.nodes[i].device;
+    if (device == gpu || run.shapes.known_node[i]) continue;
+    const bool reads = uses(node.inputs);
+    if (!reads && !uses(node.outputs)) continue;
+    return Unsupported(what, " is in GPU memory, but operator '",
+                       node.def->name, "', which ", reads ? "reads" : "gives",
+                       " it, runs on ", DeviceName(run.devices[device]->type()),
+                       ", as Explain tells; give CPU_BUFFER");
+  }
+  return MaceStatus();
+}
+
+// No other input or output may be the same tensor, or in the same memory.
+MaceStatus CheckOthers(const RunTensors &run,
+                       const std::string &what,
+                       const CallerTensor &caller) {
+  for (const CallerTensor &other : run.callers) {
+    if (&other == &caller || other.host.data == nullptr) continue;
+    const std::string &name =
+        run.graph.tensors()[static_cast<size_t>(other.tensor)].tensor.name;
+    if (other.tensor == caller.tensor) {
+      return Unsupported(what,
+                         " is in GPU memory, but is both an input and an "
+                         "output: no operator computes it; give CPU_BUFFER");
+    }
+    const bool both_inputs = other.is_input && caller.is_input;
+    if (!both_inputs && other.host.data == caller.host.data) {
+      return InvalidArgs(what, " is in the same OpenCL memory as '", name,
+                         "'; an output needs memory of its own");
+    }
+  }
+  return MaceStatus();
+}
+
+MaceStatus CheckCaller(const RunTensors &run, const CallerTensor &caller) {
+  const auto id = static_cast<size_t>(caller.tensor);
+  const std::string what =
+      MakeString(caller.is_input ? "input" : "output", " '",
+                 run.graph.tensors()[id].tensor.name, "'");
+  const int memory = caller.host.memory;
+  if (memory != GPU_BUFFER && memory != GPU_IMAGE) {
+    return InvalidArgs(what, " has the unknown memory type ", memory,
+                       "; use CPU_BUFFER, GPU_BUFFER or GPU_IMAGE");
+  }
+  size_t gpu = 0;
+  while (gpu < run.devices.size() &&
+         (run.devices[gpu]->type() != DeviceType::GPU ||
+          run.partitions[gpu] == nullptr)) {
+    ++gpu;
+  }
+  if (gpu == run.devices.size()) {
+    return Unsupported(what,
+                       " is in GPU memory, but no operator runs on the GPU, as "
+                       "Explain tells; give CPU_BUFFER");
+  }
+  if (run.shapes.tensors[id].data != nullptr) {
+    return Unsupported(what,
+                       " is in GPU memory, but its value is computed by the "
+                       "CPU before the run; give CPU_BUFFER");
+  }
+  MACE_RETURN_IF_ERROR(CheckOperators(run, gpu, what, caller.tensor));
+  MACE_RETURN_IF_ERROR(CheckOthers(run, what, caller));
+  const auto *device = static_cast<const OpenclDevice *>(run.devices[gpu]);
+  return CheckCallerMemory(*device->runtime(), what, caller.is_input,
+                           caller.host);
+}
+
+}  // namespace
+
+bool InGpuMemory(const HostTensor &tensor) {
+  return tensor.memory != CPU_BUFFER && tensor.data != nullptr &&
+         tensor.shape.Elements() > 0;
+}
+
+Result<GpuStorage> CallerStorage(const HostTensor &tensor) {
+  if (tensor.memory == GPU_IMAGE) {
+    if (tensor.nchw) return Unsupported("GPU images are NHWC, not NCHW");
+    return StorageOf(GpuLayout::kImage, tensor.data_type);
+  }
+  if (tensor.nchw && tensor.data_type != DataType::kFloat32) {
+    return Unsupported("GPU buffers in NCHW order are of float32, not ",
+                       DataTypeName(tensor.data_type));
+  }
+  return StorageOf(tensor.nchw ? GpuLayout::kNchw : GpuLayout::kDense,
+                   tensor.data_type);
+}
+
+MaceStatus CheckCallerMemory(const OpenclRuntime &runtime,
+                             const std::string &what,
+                             bool is_input,
+                             const HostTensor &tensor) {
+  const auto storage = CallerStorage(tensor);
+  if (!storage.ok()) {
+    return Unsupported(what, ": ", StatusMessage(storage.status()));
+  }
+  const ClApi &api = runtime.api();
+  const auto memory = static_cast<cl_mem>(tensor.data);
+  cl_mem_object_type type = 0;
+  MACE_RETURN_IF_ERROR(Query(api, what, memory, CL_MEM_TYPE, &type));
+  const bool is_image = type == CL_MEM_OBJECT_IMAGE2D;
+  if (!is_image && type != CL_MEM_OBJECT_BUFFER) {
+    return Unsupported(what, " is an OpenCL object of type ", type,
+                       "; give a buffer, or a two-dimensional image");
+  }
+  if (is_image != (tensor.memory == GPU_IMAGE)) {
+    return InvalidArgs(what, " is given as ", KindText(!is_image),
+                       ", but its OpenCL memory is ", KindText(is_image));
+  }
+  cl_context context = nullptr;
+  MACE_RETURN_IF_ERROR(Query(api, what, memory, CL_MEM_CONTEXT, &context));
+  if (context != runtime.context()) {
+    return InvalidArgs(what,
+                       " is memory of another OpenCL context than the "
+                       "engine's; create the engine with a queue of that "
+                       "context, by GPUContextBuilder::SetOpenCLQueue");
+  }
+  cl_mem_flags flags = 0;
+  MACE_RETURN_IF_ERROR(Query(api, what, memory, CL_MEM_FLAGS, &flags));
+  MACE_RETURN_IF_ERROR(CheckFlags(what, is_input, flags));
+  GpuTensor stored;
+  stored.storage = storage.value();
+  stored.dims = GpuDims::Of(tensor.shape);
+  return is_image ? CheckImageSize(api, what, memory, stored, tensor.shape)
+                  : CheckBufferSize(api, what, memory, stored, tensor.shape);
+}
+
+MaceStatus CheckDeviceTensors(const RunTensors &run) {
+  for (const CallerTensor &caller : run.callers) {
+    if (caller.host.memory == CPU_BUFFER || caller.host.data == nullptr ||
+        caller.host.shape.Elements() == 0) {
+      continue;
+    }
+    MACE_RETURN_IF_ERROR(CheckCaller(run, caller));
+  }
+  return MaceStatus();
+}
+
+}  // namespace mace

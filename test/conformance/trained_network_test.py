@@ -1,0 +1,43 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A trained classifier on the GPU runtime: its answers for images with labels.
+
+The weights of other networks here are random, so that rounding errors grow from layer
+to layer and no answer is right or wrong. This one is the example's, which
+`mace/examples/digits/train.py` trains; its held-out images were never trained on.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mace.examples.digits.train import load
+from mace.python.tools.validate.metrics import compute_metrics
+from test.conformance.networks_test import _imported, _on_gpu
+from test.conformance.onnx.reference import run_onnxruntime
+
+DIGITS = Path(__file__).resolve().parents[2] / "mace/examples/digits"
+
+
+@pytest.mark.parametrize(
+    ("data_type", "similarity"), [("fp32", 0.99999), ("fp16 storage", 0.9999)]
+)
+def test_digits_on_the_gpu(data_type: str, similarity: float) -> None:
+    _, _, images, labels = load()
+    path = DIGITS / "digits.onnx"
+    wanted = run_onnxruntime(path, ["probability"], {"image": images})["probability"]
+    graph = _imported("onnx", path, "image", images.shape, "probability")
+    found = _on_gpu(graph, {"image": images}, data_type)["probability"]
+    lowest = min(
+        compute_metrics(one, other).similarity for one, other in zip(wanted, found)
+    )
+    correct = int((found.argmax(1) == labels).sum())
+    print(f"{data_type}: {correct} of {len(labels)}, lowest similarity {lowest:.9f}")
+    assert lowest >= similarity
+    np.testing.assert_array_equal(found.argmax(1), wanted.argmax(1))
+    accuracy = json.loads((DIGITS / "accuracy.json").read_text("utf-8"))
+    assert correct == accuracy["correct"]

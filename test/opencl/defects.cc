@@ -1,0 +1,81 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "test/opencl/defects.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "test/opencl/state.h"
+#include "test/opencl/target.h"
+
+namespace mace {
+namespace test_opencl {
+namespace {
+
+struct Launched {
+  std::string name;
+  std::string options;
+  std::vector<cl_mem> images;
+};
+
+Launched Look(cl_kernel kernel) {
+  Launched launched;
+  State &state = State::Get();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  const Object *object = state.account.Find(kernel);
+  if (object == nullptr) return launched;
+  launched.name = object->name;
+  launched.options = object->options;
+  for (const KernelArgument &argument : object->arguments) {
+    const Object *passed = state.account.Find(argument.object);
+    if (passed == nullptr || passed->kind != Kind::kImage) continue;
+    launched.images.push_back(
+        static_cast<cl_mem>(const_cast<void *>(argument.object)));
+  }
+  return launched;
+}
+
+bool IsHalf(cl_mem image) {
+  cl_image_format format = {};
+  target().clGetImageInfo(image, CL_IMAGE_FORMAT, sizeof format, &format,
+                          nullptr);
+  return format.image_channel_data_type == CL_HALF_FLOAT;
+}
+
+bool Concerns(const std::string &what, const Launched &launched) {
+  if (what == "images") return !launched.images.empty();
+  if (what[0] == '=') return launched.options.find(what) != std::string::npos;
+  if (what != "half") {
+    return ("|" + what + "|").find("|" + launched.name + "|") !=
+           std::string::npos;
+  }
+  for (cl_mem image : launched.images) {
+    if (IsHalf(image)) return true;
+  }
+  return launched.options.find("=BH") != std::string::npos ||
+         launched.options.find("=DH") != std::string::npos;
+}
+
+}  // namespace
+
+bool LosesLaunch(cl_kernel kernel) {
+  const char *defect = std::getenv("MACE_TEST_OPENCL_DEFECT");
+  if (defect == nullptr) return false;
+  const std::string text = defect;
+  const size_t blank = text.find(' ');
+  if (blank == std::string::npos ||
+      !Concerns(text.substr(blank + 1), Look(kernel))) {
+    return false;
+  }
+  const std::string effect = text.substr(0, blank);
+  if (effect == "abort") std::abort();
+  while (effect == "hang") pause();
+  return effect == "wrong";
+}
+
+}  // namespace test_opencl
+}  // namespace mace
