@@ -40,15 +40,21 @@ _FOLDER = DIRECTORY / "exports"
 # The shapes of inputs, as in torch_exports/export.py.
 SHAPES: dict[str, tuple[int, ...]] = {
     "deeplabv3_resnet50": (1, 3, 128, 128),
+    "detector": (1, 3, 320, 320),
     "efficientformerv2_s0": (1, 3, 224, 224),
+    "efficientnet_b0": (1, 3, 224, 224),
     "gpt2_blocks": (1, 48, 768),
     "llama_blocks": (1, 48, 768),
+    "mobilenetv3_large": (1, 3, 224, 224),
     "regnety_400mf": (1, 3, 224, 224),
     "resnext50_32x4d": (1, 3, 224, 224),
     "segformer_b0": (1, 3, 224, 224),
+    "style_transfer": (1, 3, 256, 256),
+    "super_resolution": (1, 3, 128, 128),
     "swin_tiny": (1, 3, 224, 224),
     "t5_blocks": (1, 48, 512),
     "unet_resnet18": (1, 3, 256, 256),
+    "vit_tiny": (1, 3, 224, 224),
 }
 _ENGINES = {
     "fp32": ["mace", REFERENCE, "openvino"],
@@ -74,7 +80,7 @@ def make_export(name: str) -> Network:
     """
     _FOLDER.mkdir(parents=True, exist_ok=True)
     path, program = _FOLDER / f"{name}.onnx", _HERE / "export.py"
-    sources = (program, _HERE / "requirements.txt")
+    sources = (program, _HERE / "vision.py", _HERE / "requirements.txt")
     newest = max(source.stat().st_mtime for source in sources)
     if not path.exists() or path.stat().st_mtime < newest:
         require_exporter()

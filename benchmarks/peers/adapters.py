@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
+_VULKAN_CPU = 3  # ncnn's number for a processor that poses as a GPU
 
 
 @dataclass(frozen=True)
@@ -202,12 +203,7 @@ class Ncnn(Adapter):
 
     def create(self) -> Callable[[], None]:
         self._net = self._library.Net()
-        options = self._net.opt
-        options.num_threads = self.job.threads
-        options.use_vulkan_compute = False
-        options.use_bf16_storage = False
-        for name in ("packed", "storage", "arithmetic"):
-            setattr(options, f"use_fp16_{name}", self.half)
+        self.configure(self._net.opt)
         for load, suffix in (
             (self._net.load_param, ".param"),
             (self._net.load_model, ".bin"),
@@ -215,6 +211,14 @@ class Ncnn(Adapter):
             if load(str(self.job.model) + suffix) != 0:
                 raise RuntimeError(f"cannot load {self.job.model}{suffix}")
         return self._run
+
+    def configure(self, options: Any) -> None:
+        """Sets ncnn's options."""
+        options.num_threads = self.job.threads
+        options.use_vulkan_compute = False
+        options.use_bf16_storage = False
+        for name in ("packed", "storage", "arithmetic"):
+            setattr(options, f"use_fp16_{name}", self.half)
 
     def _run(self) -> None:
         extractor = self._net.create_extractor()
@@ -232,6 +236,81 @@ class NcnnHalf(Ncnn):
     """In fp16, if the CPU supports it."""
 
     half = True
+
+
+class NcnnVulkan(Ncnn):
+    """On a GPU, in fp32."""
+
+    arithmetic = False
+
+    def create(self) -> Callable[[], None]:
+        if self._library.get_gpu_count() < 1:
+            raise RuntimeError("ncnn finds no Vulkan device")
+        if self._library.get_gpu_info(0).type() == _VULKAN_CPU:
+            raise RuntimeError("Vulkan has no device but the processor")
+        return super().create()
+
+    def configure(self, options: Any) -> None:
+        super().configure(options)
+        options.use_vulkan_compute = True
+        options.use_fp16_arithmetic = self.arithmetic
+
+
+class NcnnVulkanHalf(NcnnVulkan):
+    """On a GPU, with storage in fp16."""
+
+    half = True
+
+
+class NcnnVulkanHalfArithmetic(NcnnVulkanHalf):
+    """On a GPU, with storage and arithmetic in fp16, which is ncnn's default."""
+
+    arithmetic = True
+
+
+class LiteRtGpu(Adapter):
+    """On a GPU, by the accelerator in the package (WebGPU), in fp32."""
+
+    channels_last = True
+    fp32 = True
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        sys.modules["openvino"] = None  # type: ignore[assignment]
+        self._model = import_module("ai_edge_litert.compiled_model").CompiledModel
+        self._options = import_module("ai_edge_litert.options")
+        self._image = job.image
+        self._elements = int(np.prod(job.output_shape))
+
+    def create(self) -> Callable[[], None]:
+        options = self._options
+        self._compiled = self._model.from_file(
+            str(self.job.model),
+            options=options.Options(
+                hardware_accelerators=options.HardwareAccelerator.GPU,
+                gpu_options=options.GpuOptions(enforce_f32=self.fp32),
+            ),
+        )
+        if not self._compiled.is_fully_accelerated():
+            raise RuntimeError("LiteRT runs only a part of it on the GPU")
+        self._inputs = self._compiled.create_input_buffers(0)
+        self._outputs = self._compiled.create_output_buffers(0)
+        return self._run
+
+    def _run(self) -> None:
+        self._inputs[0].write(self._image)
+        self._compiled.run_by_index(0, self._inputs, self._outputs)
+        self._result = self._outputs[0].read(self._elements, np.float32)
+
+    def output(self) -> Array:
+        # As in LiteRt.
+        return np.asarray(self._result, np.float32).ravel()
+
+
+class LiteRtGpuHalf(LiteRtGpu):
+    """On a GPU, in fp16 where LiteRT chooses so."""
+
+    fp32 = False
 
 
 class Mnn(Adapter):
@@ -292,4 +371,9 @@ ADAPTERS: dict[str, type[Adapter]] = {
     "mnn": Mnn,
     "ncnn_fp16": NcnnHalf,
     "mnn_fp16": MnnHalf,
+    "ncnn_vulkan": NcnnVulkan,
+    "ncnn_vulkan_fp16": NcnnVulkanHalf,
+    "ncnn_vulkan_fp16_arithmetic": NcnnVulkanHalfArithmetic,
+    "litert_gpu": LiteRtGpu,
+    "litert_gpu_fp16": LiteRtGpuHalf,
 }

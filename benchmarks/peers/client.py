@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,10 +27,26 @@ class WorkerError(Exception):
 
 
 class Client:
-    """A worker process; a context manager."""
+    """A worker process; a context manager.
 
-    def __init__(self, python: Path, engine: str, log: Path) -> None:
-        environment = dict(os.environ, PYTHONPATH=str(ROOT))
+    Args:
+        python: that has the engine.
+        engine: a key of `adapters.ADAPTERS`.
+        log: the file for what the engine prints.
+        variables: of the environment, beside those of this process; PYTHONPATH is
+            searched after the repository.
+    """
+
+    def __init__(
+        self,
+        python: Path,
+        engine: str,
+        log: Path,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        environment = {**os.environ, "PYTHONPATH": "", **(variables or {})}
+        paths = [str(ROOT), environment["PYTHONPATH"]]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         self._log = log
         with log.open("wb") as stream:
             self._process = subprocess.Popen(

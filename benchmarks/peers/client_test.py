@@ -79,3 +79,15 @@ def test_reports_how_a_process_ended(log: Path) -> None:
     with Client(Path(sys.executable), "no_such_engine", log) as client:
         with pytest.raises(WorkerError, match="status 1: KeyError: 'no_such_engine'"):
             client.ask(do="run", count=1)
+
+
+def test_a_worker_has_other_variables(
+    job: dict[str, Any], log: Path, tmp_path: Path
+) -> None:
+    packages = tmp_path / "packages"
+    packages.mkdir()
+    (packages / "onnxruntime.py").write_text("raise RuntimeError('of the folder')")
+    variables = {"PYTHONPATH": str(packages)}
+    with Client(Path(sys.executable), "onnxruntime", log, variables) as client:
+        with pytest.raises(WorkerError, match="of the folder"):
+            client.ask(do="load", **job)

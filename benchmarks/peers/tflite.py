@@ -252,6 +252,27 @@ class Translator:
     def relu(self, node: onnx.NodeProto, a: Attributes) -> Any:
         return tf.nn.relu(self.values[node.input[0]])
 
+    def sigmoid(self, node: onnx.NodeProto, a: Attributes) -> Any:
+        return tf.sigmoid(self.values[node.input[0]])
+
+    def hard_sigmoid(self, node: onnx.NodeProto, a: Attributes) -> Any:
+        if abs(a.get("alpha", 0.2) - 1 / 6) > 1e-6 or a.get("beta", 0.5) != 0.5:
+            raise NotImplementedError(f"{node.name}: alpha or beta")
+        return tf.nn.relu6(self.values[node.input[0]] + 3.0) * (1 / 6)
+
+    def hard_swish(self, node: onnx.NodeProto, a: Attributes) -> Any:
+        x = self.values[node.input[0]]
+        return x * tf.nn.relu6(x + 3.0) * (1 / 6)
+
+    def reduce_mean(self, node: onnx.NodeProto, a: Attributes) -> Any:
+        axes = a.get("axes")
+        if axes is None and len(node.input) > 1:
+            axes = self.constant(node.input[1]).tolist()
+        x = self.values[node.input[0]]
+        if axes is None or sorted(axis % x.shape.rank for axis in axes) != [2, 3]:
+            raise NotImplementedError(f"{node.name}: over other axes than an image's")
+        return tf.reduce_mean(x, [1, 2], keepdims=bool(a.get("keepdims", 1)))
+
     def same(self, node: onnx.NodeProto, a: Attributes) -> Any:
         return self.values[node.input[0]]
 
@@ -268,11 +289,15 @@ _RULES: dict[str, _Rule] = {
     "Flatten": Translator.flatten,
     "Gemm": Translator.gemm,
     "GlobalAveragePool": Translator.global_average_pool,
+    "HardSigmoid": Translator.hard_sigmoid,
+    "HardSwish": Translator.hard_swish,
     "LRN": Translator.lrn,
     "MaxPool": Translator.max_pool,
     "Mul": Translator.binary,
+    "ReduceMean": Translator.reduce_mean,
     "Relu": Translator.relu,
     "Reshape": Translator.reshape,
+    "Sigmoid": Translator.sigmoid,
     "Softmax": Translator.softmax,
     "Sum": Translator.binary,
     "Transpose": Translator.transpose,

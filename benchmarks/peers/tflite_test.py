@@ -24,6 +24,7 @@ class _Graph:
         self.rng = np.random.default_rng(_SEED)
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
+        self.opset = 9
 
     def weight(self, array: Any) -> str:
         name = f"w{len(self.weights)}"
@@ -49,7 +50,7 @@ class _Graph:
             [value(self.nodes[-1].output[0], TensorProto.FLOAT, None)],
             self.weights,
         )
-        opset = [helper.make_opsetid("", 9)]
+        opset = [helper.make_opsetid("", self.opset)]
         onnx.save(
             helper.make_model(graph, opset_imports=opset, ir_version=8), str(path)
         )
@@ -105,7 +106,18 @@ def _classifier(g: _Graph) -> None:
     g.node("Softmax", total)
 
 
-@pytest.mark.parametrize("build", [_convolutions, _pools, _classifier])
+def _gates(g: _Graph) -> None:
+    g.opset = 18
+    large = g.node("Mul", "x", g.weight(np.array(4, np.float32)))
+    swish = g.node("HardSwish", large)
+    silu = g.node("Mul", swish, g.node("Sigmoid", swish))
+    mean = g.node("ReduceMean", silu, g.weight(np.array([2, 3], np.int64)), keepdims=1)
+    gate = g.node("HardSigmoid", mean, alpha=1 / 6, beta=0.5)
+    gated = g.node("Mul", silu, gate)
+    g.node("ReduceMean", gated, g.weight(np.array([-1, 2], np.int64)), keepdims=0)
+
+
+@pytest.mark.parametrize("build", [_convolutions, _pools, _classifier, _gates])
 def test_gives_what_onnxruntime_gives(build: Any, tmp_path: Path) -> None:
     from benchmarks.peers.tflite import convert
 
@@ -125,6 +137,22 @@ def test_gives_what_onnxruntime_gives(build: Any, tmp_path: Path) -> None:
     if found.ndim == 4:
         found = found.transpose(0, 3, 1, 2)
     np.testing.assert_allclose(found, wanted, atol=1e-5 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes"),
+    [("HardSigmoid", {"alpha": 0.2}), ("ReduceMean", {"axes": [1], "keepdims": 1})],
+)
+def test_refuses_attributes_that_it_does_not_know(
+    op: str, attributes: dict[str, Any], tmp_path: Path
+) -> None:
+    from benchmarks.peers.tflite import convert
+
+    graph = _Graph()
+    graph.node(op, "x", **attributes)
+    graph.save(tmp_path / "graph.onnx")
+    with pytest.raises(NotImplementedError, match="v0: "):
+        convert(tmp_path / "graph.onnx")
 
 
 def test_names_what_it_has_no_rule_for(tmp_path: Path) -> None:

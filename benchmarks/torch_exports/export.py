@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import vision
 from torch import Tensor, nn
 
 TOKENS = 48
@@ -118,15 +119,21 @@ _PHOTO = (1, 3, 224, 224)
 # models are the first two of a network.
 RECIPES = {
     "deeplabv3_resnet50": _Recipe((1, 3, 128, 128), _deeplab),
+    "detector": _Recipe((1, 3, 320, 320), vision.Detector),
     "efficientformerv2_s0": _Recipe(_PHOTO, _timm("efficientformerv2_s0")),
+    "efficientnet_b0": _Recipe(_PHOTO, _timm("efficientnet_b0")),
     "gpt2_blocks": _Recipe((1, TOKENS, 768), _gpt2),
     "llama_blocks": _Recipe((1, TOKENS, 768), _llama),
+    "mobilenetv3_large": _Recipe(_PHOTO, _timm("mobilenetv3_large_100")),
     "regnety_400mf": _Recipe(_PHOTO, _timm("regnety_004")),
     "resnext50_32x4d": _Recipe(_PHOTO, _timm("resnext50_32x4d")),
     "segformer_b0": _Recipe(_PHOTO, _segformer),
+    "style_transfer": _Recipe((1, 3, 256, 256), vision.style_transfer),
+    "super_resolution": _Recipe((1, 3, 128, 128), vision.super_resolution),
     "swin_tiny": _Recipe(_PHOTO, _timm("swin_tiny_patch4_window7_224")),
     "t5_blocks": _Recipe((1, TOKENS, 512), _t5),
     "unet_resnet18": _Recipe((1, 3, 256, 256), _unet),
+    "vit_tiny": _Recipe(_PHOTO, _timm("vit_tiny_patch16_224")),
 }
 
 
