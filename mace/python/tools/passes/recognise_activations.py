@@ -31,7 +31,12 @@ class RecogniseActivations(Pass):
     """Arithmetic to Activation."""
 
     name = "recognise_activations"
-    requires = ("clip_to_relux", "simplify_powers", "sink_transposes")
+    requires = (
+        "clip_to_relux",
+        "remove_neutral",
+        "simplify_powers",
+        "sink_transposes",
+    )
 
     def run(self, graph: Graph) -> int:
         count = 0

@@ -123,8 +123,9 @@ def test_scale_after_an_offset_stays() -> None:
     assert types(_rewrite(_by_rsqrt, finish))["LayerNorm"] == 1
 
 
+@pytest.mark.parametrize("keras", [False, True])
 @pytest.mark.parametrize("scaled", [False, True])
-def test_the_form_of_tensorflow(scaled: bool) -> None:
+def test_the_form_of_tensorflow(scaled: bool, keras: bool) -> None:
     def build(b: GraphBuilder, rng: np.random.Generator) -> None:
         x = b.input("x", DataType.FLOAT32, (2, 5, _WIDTH))
         mean = _reduce(b, x)
@@ -133,12 +134,30 @@ def test_the_form_of_tensorflow(scaled: bool) -> None:
         if scaled:
             factor = _eltwise(b, "MUL", factor, b.constant("s", random(rng, _WIDTH)))
         offset = b.constant("o", random(rng, _WIDTH))
-        rest = _eltwise(b, "SUB", offset, _eltwise(b, "MUL", mean, factor))
+        if keras:
+            shift = _eltwise(b, "MUL", _eltwise(b, "NEG", mean), factor)
+            rest = _eltwise(b, "ADD", shift, offset)
+        else:
+            rest = _eltwise(b, "SUB", offset, _eltwise(b, "MUL", mean, factor))
         b.output(_eltwise(b, "ADD", _eltwise(b, "MUL", x, factor), rest), "y")
 
     graph = rewrite(build)
     assert types(graph) == {"LayerNorm": 1}
     assert (graph.ops[0].get_input(1) is not None) == scaled
+
+
+@pytest.mark.parametrize("mode", ["SUB", "ADD"])
+def test_the_form_of_tensorflow_without_an_offset(mode: str) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (2, 5, _WIDTH))
+        mean = _reduce(b, x)
+        variance = _reduce(b, _eltwise(b, "SQR_DIFF", x, mean))
+        factor = _eltwise(b, "RSQRT", _plus_epsilon(b, variance))
+        shift = mean if mode == "SUB" else _eltwise(b, "NEG", mean)
+        rest = _eltwise(b, "MUL", shift, factor)
+        b.output(_eltwise(b, mode, _eltwise(b, "MUL", x, factor), rest), "y")
+
+    assert types(rewrite(build)) == {"LayerNorm": 1}
 
 
 def test_before_transposes_that_move_another_dimension_inside() -> None:

@@ -39,6 +39,11 @@ def _swish(b: GraphBuilder, x: Value) -> Value:
     return _eltwise(b, "MUL", _act(b, x, "SIGMOID"), x)
 
 
+def _swish_of_keras(b: GraphBuilder, x: Value) -> Value:
+    scaled = _eltwise(b, "MUL", _number(b, 1), x)
+    return _eltwise(b, "MUL", x, _act(b, scaled, "SIGMOID"))
+
+
 def _hard_swish_gate(b: GraphBuilder, x: Value) -> Value:
     gate = _eltwise(b, "MUL", _relu6_plus_3(b, x), _number(b, 1 / 6))
     return _eltwise(b, "MUL", x, gate)
@@ -137,6 +142,7 @@ def _clip_other_order(b: GraphBuilder, x: Value) -> Value:
     ("pattern", "activation"),
     [
         (_swish, "SWISH"),
+        (_swish_of_keras, "SWISH"),
         (_hard_swish_gate, "HARD_SWISH"),
         (_hard_swish_late, "HARD_SWISH"),
         (_hard_swish_sigmoid, "HARD_SWISH"),
