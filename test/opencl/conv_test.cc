@@ -43,6 +43,11 @@ struct Layer {
     return {1, size * size, groups, (out / groups + 3) / 4,
             kernel * kernel * ((in / groups + 3) / 4)};
   }
+  // The output has the memory of the residual where both are buffers.
+  OpCase WithResidual(int winograd) const {
+    Random random(2, Random::Quiet());
+    return Make(winograd).Input(random.Floats({1, size, size, out}));
+  }
   OpCase Make(int winograd) const {
     Random random(1, Random::Quiet());
     return OpCase("Conv2D")
@@ -126,7 +131,8 @@ TEST_F(ConvOnTestDriver, ComputesEveryTile) {
           });
       EXPECT_NE(layer, std::end(kLayers)) << "no layer chooses this tile";
       if (layer == std::end(kLayers)) continue;
-      EXPECT_EQ(Run(layer->Make(0), "fp32_fp32", kFloatError), "conv2d");
+      EXPECT_EQ(Run(layer->WithResidual(0), "fp32_fp32", kFloatError),
+                "conv2d");
       // The matrix units of the emulated GPU are not there.
       if (traits.ptx_mma) continue;
       EXPECT_EQ(Run(layer->Make(0), "fp16_fp32", kHalfError), "conv2d");
@@ -166,6 +172,8 @@ TEST_F(ConvOnTestDriver, UsesWinogradWhereItPays) {
   EXPECT_EQ(Run(large.Make(0), "fp32_fp32", kFloatError), "conv2d");
   EXPECT_EQ(Run(large.Make(2), "fp32_fp32", kFloatError), two);
   EXPECT_EQ(Run(large.Make(4), "fp32_fp32", kFloatError), four);
+  EXPECT_EQ(Run(large.WithResidual(2), "fp32_fp32", kFloatError), two);
+  EXPECT_EQ(Run(large.WithResidual(4), "fp32_fp32", kFloatError), four);
   EXPECT_EQ(Run(large.Make(2), "fp16_fp32", kHalfError), two);
   EXPECT_EQ(Run(large.Make(4), "fp16_fp32", kHalfError), four);
   // 49 tiles of 2, but 16 of 4.

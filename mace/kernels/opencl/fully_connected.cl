@@ -120,11 +120,17 @@ __kernel void fully_connected(IN(input), POOL_ARG CONST(weights), BIAS_ARG
   if (!inside || lane > 0) return;
 #endif
   const float4 bias4 = convert_float4(BIAS(c));
+  if (has_residual) {
+    EACH_PIXEL {
+      if (first + p < pixels) {
+        sum[p] += convert_float4(RESIDUAL(row[p], column[p], c));
+      }
+    }
+  }
   EACH_PIXEL {
     if (first + p < pixels) {
-      const real4 v = convert_real4(sum[p] + bias4);
       WRITE(output, row[p], column[p], c,
-            ACTIVATE(ADD_RESIDUAL(v, row[p], column[p], c)));
+            ACTIVATE(convert_real4(sum[p] + bias4)));
     }
   }
 }

@@ -30,13 +30,15 @@
 #ifdef PRODUCT
 #define AFTER_SUMS_ARGS
 #define AFTER_SUMS_PARAMS
-#define FINISH(v, row, col, block) convert_real4(v)
+#define AFTER_SUM(v, block) convert_real4(v)
+#define FINISH(v, row, col, block) AFTER_SUM(v, block)
 #else
 #define AFTER_SUMS_ARGS BIAS_ARG RESIDUAL_ARG
 #define AFTER_SUMS_PARAMS ACT_ARG, const int4 step, const int2 border,
-#define FINISH(v, row, col, block)                                     \
-  ACTIVATE(ADD_RESIDUAL(convert_real4((v) + convert_float4(BIAS(block))), \
-                        row, col, block))
+#define WITH_BIAS(v, block) convert_real4((v) + convert_float4(BIAS(block)))
+#define AFTER_SUM(v, block) ACTIVATE(WITH_BIAS(v, block))
+#define FINISH(v, row, col, block) \
+  ACTIVATE(ADD_RESIDUAL(WITH_BIAS(v, block), row, col, block))
 #endif
 
 #ifdef SPLIT
@@ -229,17 +231,24 @@ TILE __kernel void conv2d(IN(input), CONST(filter), AFTER_SUMS_ARGS OUT(output),
 #ifdef SPLIT
   if (own_tile >= tiles) return;
 #endif
+#define IS_OUTPUT(p, b) (first + (p) < pixels && in_group + (b) < group_blocks)
+  int2 place[PIXELS];  // row and column
   EACH(p, PIXELS) {
-    const int pixel = first + p;
-    if (pixel < pixels) {
-      const int y = pixel / output_dims.y;
-      const int x = pixel - y * output_dims.y;
-      const int row = n * output_dims.x + y;
-      EACH(b, BLOCKS) {
-        if (in_group + b < group_blocks) {
-          WRITE(output, row, x, c + b, FINISH(sum[p][b], row, x, c + b));
-        }
+    const int y = (first + p) / output_dims.y;
+    place[p] = (int2)(n * output_dims.x + y, first + p - y * output_dims.y);
+  }
+#ifndef PRODUCT
+  if (has_residual) {
+    EACH(p, PIXELS) EACH(b, BLOCKS) {
+      if (IS_OUTPUT(p, b)) {
+        sum[p][b] += convert_float4(RESIDUAL(place[p].x, place[p].y, c + b));
       }
+    }
+  }
+#endif
+  EACH(p, PIXELS) EACH(b, BLOCKS) {
+    if (IS_OUTPUT(p, b)) {
+      WRITE(output, place[p].x, place[p].y, c + b, AFTER_SUM(sum[p][b], c + b));
     }
   }
 #endif

@@ -126,15 +126,16 @@ __kernel void WINOGRAD_OUTPUT(IN(points), BIAS_ARG RESIDUAL_ARG OUT(output),
   const int tile_rows = (output_dims.x + OUTPUTS - 1) / OUTPUTS;
   const int n = y / tile_rows;
   const int out_y = (y - n * tile_rows) * OUTPUTS;
-  EACH(r, OUTPUTS) {
-    EACH(s, OUTPUTS) {
-      const int col = x * OUTPUTS + s;
-      if (out_y + r < output_dims.x && col < output_dims.y) {
-        const int row = n * output_dims.x + out_y + r;
-        WRITE(output, row, col, c,
-              ACTIVATE(ADD_RESIDUAL(convert_real4(sum[r][s]), row, col, c)));
-      }
-    }
+  const int row = n * output_dims.x + out_y;
+  const int col = x * OUTPUTS;
+#define EACH_OUTPUT                       \
+  EACH(r, OUTPUTS) EACH(s, OUTPUTS)       \
+  if (out_y + r < output_dims.x && col + s < output_dims.y)
+  if (has_residual) {
+    EACH_OUTPUT { sum[r][s] += convert_float4(RESIDUAL(row + r, col + s, c)); }
+  }
+  EACH_OUTPUT {
+    WRITE(output, row + r, col + s, c, ACTIVATE(convert_real4(sum[r][s])));
   }
 }
 #endif

@@ -57,9 +57,18 @@ Launch &Launch::Constant(const char *name, size_t port) {
   return *this;
 }
 
+namespace {
+
+// Values of has_residual (epilogue.clh).
+constexpr int32_t kResidual = 1;
+constexpr int32_t kResidualInOutput = 2;
+
+}  // namespace
+
 Launch &Launch::Residual(const OpenclPlanContext &context, size_t port) {
   const bool is_there = context.input(port) != nullptr;
   if (is_there) {
+    residual_ = static_cast<int>(arguments_.size());
     Input("residual", port);
   } else if (context.gpu().images) {
     // A kernel must not read the image that it writes.
@@ -69,7 +78,17 @@ Launch &Launch::Residual(const OpenclPlanContext &context, size_t port) {
   } else {
     Output("residual");
   }
-  return Int(is_there ? 1 : 0);
+  return Int(is_there ? kResidual : 0);
+}
+
+void Launch::ReadResidualInOutput() {
+  arguments_[static_cast<size_t>(residual_) + 1].ints[0] = kResidualInOutput;
+}
+
+bool Launch::reads_residual_in_output() const {
+  return residual_ >= 0 &&
+         arguments_[static_cast<size_t>(residual_) + 1].ints[0] ==
+             kResidualInOutput;
 }
 
 Launch &Launch::Constant(const char *name,

@@ -163,7 +163,8 @@ class Launch {
   Launch &Local(size_t bytes);
 
   // RESIDUAL_ARG of epilogue.clh: the tensor at that port; if there is none,
-  // the first argument or the output, which is not read.
+  // the first argument or the output, which is not read. The output may be
+  // planned into its memory.
   Launch &Residual(const OpenclPlanContext &context, size_t port);
 
   // ACT_ARG of activation.clh, and its macro.
@@ -191,6 +192,11 @@ class Launch {
   // " -D a=1 -D b=2", without storage.
   const std::string &defines() const { return defines_; }
   const std::vector<LaunchArgument> &arguments() const { return arguments_; }
+  // The argument; -1 if there is no residual.
+  int residual() const { return residual_; }
+  // The output has the memory of the residual.
+  void ReadResidualInOutput();
+  bool reads_residual_in_output() const;
   const std::array<int64_t, 3> &items() const { return items_; }
   // All 0: left to the runtime.
   const std::array<int64_t, 3> &work_group() const { return work_group_; }
@@ -201,6 +207,7 @@ class Launch {
   const ClSource *source_;
   const char *kernel_;
   size_t node_ = 0;
+  int residual_ = -1;
   std::string defines_;
   std::vector<LaunchArgument> arguments_;
   std::array<int64_t, 3> items_ = {1, 1, 1};

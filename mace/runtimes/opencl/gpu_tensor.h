@@ -94,6 +94,9 @@ struct GpuTensor {
   bool is_constant = false;
   // It is copied from or to the host, which chose its storage.
   bool at_border = false;
+  // It, or an alias of it, is copied to the host after launch `last`. Of a
+  // tensor that is no alias.
+  bool copied_out = false;
   // The input or output of the graph in whose memory, which is the caller's,
   // the tensor is; -1: in the partition's own. Of a tensor that is no alias.
   int caller = -1;

@@ -237,6 +237,9 @@ class PlanTest {
         const PlannedLaunch &launch = plan.launches[i];
         group.variant += ProgramId(launch.program) + " ";
         group.variant += launch.launch.kernel();
+        if (launch.launch.reads_residual_in_output()) {
+          group.variant += " in place";
+        }
         // Images of half and of float have one program.
         for (int tensor : launch.tensors) {
           if (tensor < 0) continue;

@@ -13,6 +13,7 @@
 
 #include "mace/core/model/op.h"
 #include "mace/runtimes/opencl/only_reader.h"
+#include "mace/runtimes/opencl/plan_memory.h"
 #include "mace/runtimes/opencl/plan_parts.h"
 #include "mace/runtimes/opencl/source_hash.h"
 
@@ -628,77 +629,8 @@ void ExtendBorder(const PartitionSpec &spec, OpenclPlan *plan) {
     const size_t segment = plan->tensors[index].segment;
     const size_t end = plan->begin[segment + 1];
     extend(index, std::max(end, plan->begin[segment] + 1) - 1);
+    plan->tensors[plan->RootIndex(index)].copied_out = true;
   }
-}
-
-// Buffers share one block of memory, images are used again by others of their
-// type.
-MaceStatus PlanMemoryOf(OpenclPlan *plan) {
-  plan->request_of.assign(plan->tensors.size(), -1);
-  plan->image_of.assign(plan->tensors.size(), -1);
-  std::vector<int> images;
-  for (size_t i = 0; i < plan->tensors.size(); ++i) {
-    const GpuTensor &tensor = plan->tensors[i];
-    if (tensor.alias_of >= 0 || tensor.is_constant || tensor.caller >= 0 ||
-        tensor.first < 0) {
-      continue;
-    }
-    if (IsImage(tensor.storage)) {
-      images.push_back(static_cast<int>(i));
-      continue;
-    }
-    PlanRequest request;
-    // A kernel's argument has memory even if the tensor has no elements.
-    request.bytes = std::max<size_t>(tensor.Bytes(), 1);
-    request.first = tensor.first;
-    request.last = tensor.last;
-    plan->request_of[i] = static_cast<int>(plan->requests.size());
-    plan->requests.push_back(request);
-  }
-  AddPartRequests(plan);
-  MACE_RETURN_IF_ERROR(VerifyImageParts(*plan));
-  MACE_ASSIGN_OR_RETURN(plan->memory, PlanMemory(plan->requests));
-  MACE_RETURN_IF_ERROR(VerifyPlan(plan->requests, plan->memory));
-
-  std::sort(images.begin(), images.end(), [&](int a, int b) {
-    const int first_a = plan->tensors[a].first;
-    const int first_b = plan->tensors[b].first;
-    return first_a != first_b ? first_a < first_b : a < b;
-  });
-  std::vector<int> free_after;  // per image: the last step of its last tensor
-  for (int index : images) {
-    const GpuTensor &tensor = plan->tensors[index];
-    const DataType element = StorageElement(tensor.storage);
-    const size_t width = std::max<size_t>(tensor.Width(), 1);
-    const size_t height = std::max<size_t>(tensor.Height(), 1);
-    int best = -1;
-    size_t best_growth = 0;
-    for (size_t slot = 0; slot < plan->images.size(); ++slot) {
-      const ImageSlot &image = plan->images[slot];
-      if (image.element != element || free_after[slot] >= tensor.first) {
-        continue;
-      }
-      const size_t growth =
-          std::max(image.width, width) * std::max(image.height, height) -
-          image.width * image.height;
-      if (growth >= width * height) continue;  // one of its own is as good
-      if (best < 0 || growth < best_growth) {
-        best = static_cast<int>(slot);
-        best_growth = growth;
-      }
-    }
-    if (best < 0) {
-      best = static_cast<int>(plan->images.size());
-      plan->images.push_back({element, 0, 0});
-      free_after.push_back(-1);
-    }
-    ImageSlot &image = plan->images[best];
-    image.width = std::max(image.width, width);
-    image.height = std::max(image.height, height);
-    free_after[best] = tensor.last;
-    plan->image_of[index] = best;
-  }
-  return MaceStatus();
 }
 
 }  // namespace
