@@ -16,13 +16,17 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from mace.python.tools.config.deployment import BorderTensor
+from mace.python.tools.config.vocabulary import DataFormat as BorderFormat
+from mace.python.tools.convert.scaled_inputs import scale_inputs, scaled
+from mace.python.tools.data_type import DataType as BorderType
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.passes.manager import optimize
-from test.conformance.native import native, require_emulator
+from test.conformance.native import gpu, native, require_emulator
 from test.conformance.onnx.reference import run_onnxruntime
 
 _SEED = 7
@@ -94,3 +98,42 @@ def test_image_of_type(kind: str, abi: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(found["same"], narrow(wanted["same"]))
     scale = np.abs(wanted["y"]).max()
     np.testing.assert_allclose(found["y"], wanted["y"], rtol=0, atol=1e-5 * scale)
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+def test_pixels_that_the_model_normalises(
+    kind: str, device: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.onnx"
+    filters = np.random.default_rng(_SEED).standard_normal((6, 3, 3, 3))
+    shape = (1, 3, 17, 23)
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(filters.astype(np.float32), "w")],
+    )
+    opset = [helper.make_opsetid("", 13)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    info = BorderTensor(
+        "x",
+        shape,
+        BorderType(kind),
+        BorderFormat.NCHW,
+        means=(123.7, 116.8, 103.9),
+        scales=(0.017, 0.0175, 0.0174),
+    )
+    bounds = np.iinfo(kind)
+    rng = np.random.default_rng(_SEED)
+    pixels = rng.integers(bounds.min, bounds.max, shape, endpoint=True).astype(kind)
+    wanted = run_onnxruntime(path, ["y"], {"x": scaled(info, pixels)})["y"]
+    spec = InputSpec("x", shape, data_format=DataFormat.NCHW)
+    imported = import_model(ImportRequest("m", path, (spec,), (OutputSpec("y"),)))
+    scale_inputs(imported, [info], "m")
+    optimize(imported)
+    run = gpu() if device == "gpu" else native("host")
+    found = run(imported, {"x": pixels})["y"]
+    scale = np.abs(wanted).max()
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * scale)

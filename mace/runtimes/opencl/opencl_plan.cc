@@ -301,26 +301,26 @@ bool Planner::PlanPair(size_t first,
                        size_t second,
                        size_t port,
                        size_t segment) {
-  constexpr uint32_t kFloats = DataTypeBit(DataType::kFloat32);
   NodeContext one(this, first);
   NodeContext two(this, second);
   const OpenclFusionRegistration *registration =
       OpenclFusionRegistration::Find(one.def().type, two.def().type);
-  if (registration == nullptr || !IsOk(CheckTypes(one, kFloats)) ||
-      !IsOk(CheckTypes(two, kFloats)) || two.output(0)->elements() == 0) {
-    return false;
+  if (registration == nullptr || two.output(0)->elements() == 0) return false;
+  for (const NodeContext *context : {&one, &two}) {
+    const auto made = MakeOp(context->def().type);
+    if (!made.ok()) return false;
+    const auto &op = static_cast<const OpenclOp &>(*made.value());
+    if (!IsOk(CheckTypes(*context, ComputedTypes(op))) ||
+        !IsOk(AddPorts(context->node()))) {
+      return false;
+    }
+    plan_.reports[context->index()] = op.Report(*context);
   }
-  if (!IsOk(AddPorts(one.node())) || !IsOk(AddPorts(two.node()))) return false;
   two.SetFirst(&one);
   open_choices_.clear();
   if (!IsOk(registration->factory()()->Plan(one, port, &two))) return false;
-  for (const NodeContext *context : {&one, &two}) {
-    SetSegment(context->node(), segment);
-    auto op = MakeOp(context->def().type);
-    if (!op.ok()) return false;
-    plan_.reports[context->index()] =
-        static_cast<const OpenclOp &>(*op.value()).Report(*context);
-  }
+  SetSegment(one.node(), segment);
+  SetSegment(two.node(), segment);
   return IsOk(FinishAll(two.TakeLaunches(), {&one, &two}, segment));
 }
 

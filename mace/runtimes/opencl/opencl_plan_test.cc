@@ -101,6 +101,27 @@ TEST(OpenclPlanTest, WhatIsReadAsAnImageStaysOne) {
   Simulation(planned).Run();
 }
 
+TEST(OpenclPlanTest, BytesAreNormalisedInOneLaunch) {
+  for (DataType type : {DataType::kUint8, DataType::kInt8, DataType::kInt32}) {
+    ModelBuilder model;
+    model.Input("x", {1, 4, 6, 3}, type)
+        .Constant("scale", {3}, std::vector<float>{1, 2, 3})
+        .Constant("offset", {3}, std::vector<float>{4, 5, 6})
+        .Operator("cast", "Cast", {"x"}, {"a"},
+                  {core_test::StringAttribute("to", "FLOAT32")})
+        .Operator("norm", "BatchNorm", {"a", "scale", "offset"}, {"b"});
+    Relu(&model, "b", "y");
+    model.Output("y");
+    const Planned planned(model, Settings());
+    ASSERT_TRUE(planned.made());
+    const bool bytes = type != DataType::kInt32;
+    EXPECT_EQ(KernelsOf(planned),
+              bytes ? (Names{"batch_norm", "activation"})
+                    : (Names{"cast", "batch_norm", "activation"}));
+    Simulation(planned).Run();
+  }
+}
+
 TEST(OpenclPlanTest, OutputsAndInputsAreTheSameMemory) {
   ModelBuilder model;
   model.Input("x", {1, 4, 6, 8}).Output("y").Output("z");

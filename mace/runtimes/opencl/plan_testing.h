@@ -105,11 +105,19 @@ class Planned {
     }
     std::vector<BorderStorage> border;
     for (int tensor : at_border) {
-      border.push_back({tensor, GpuStorage::kDenseFloat});
+      border.push_back({tensor, BorderStorageOf(tensor)});
     }
     MACE_ASSIGN_OR_RETURN(
         plan_, PlanOpencl(*graph_, spec_, *shapes_, options, border));
     return MaceStatus();
+  }
+
+  // Dense, of the tensor's type.
+  GpuStorage BorderStorageOf(int tensor) const {
+    const DataType type = shapes_->tensors[tensor].data_type;
+    const auto storage = mace::StorageOf(GpuLayout::kDense, type);
+    EXPECT_TRUE(storage.ok()) << DataTypeName(type);
+    return storage.ok() ? storage.value() : GpuStorage::kDenseFloat;
   }
 
   void MakeSpec(std::vector<int> segments) {

@@ -41,6 +41,8 @@ class BorderTensor:
         validation_data: of an input; of an output what is expected, None:
             computed by the original framework.
         range: lowest and highest value of an input; None: not given.
+        means, scales: of an input, one for all channels or one for each: the
+            original model takes (input - mean) * scale; None: not given.
     """
 
     name: str
@@ -50,11 +52,26 @@ class BorderTensor:
     alias: str | None = None
     validation_data: v.FileRef | None = None
     range: tuple[float, float] | None = None
+    means: tuple[float, ...] | None = None
+    scales: tuple[float, ...] | None = None
     largest: tuple[int, ...] = ()
 
     @property
     def public_name(self) -> str:
         return self.alias or self.name
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether the converted model takes it before it is normalised."""
+        return self.means is not None or self.scales is not None
+
+    @property
+    def channels(self) -> int | None:
+        """How many it has; None if it has no such dimension, -1: any number."""
+        if not self.shape:
+            return None
+        channels_second = self.data_format is words.DataFormat.NCHW
+        return self.shape[1 if channels_second and len(self.shape) > 2 else -1]
 
 
 # Winograd was a switch when the one tile size was 2.
@@ -166,6 +183,22 @@ class SubgraphConfig(_Computation):
         "random inputs of `run`, and a hint in the model file",
         each="input_tensors",
     )
+    input_means: Optional[
+        Annotated[Tuple[v.Numbers, ...], v.OneOrMany(one_for_all=True)]
+    ] = key(
+        "What the model subtracts from each input before anything else (`0` if "
+        "absent), so that the application passes pixels as they are, also in "
+        "`uint8`: the original model takes (input - mean) * scale.",
+        "the first operators of the model, and what `--validate` gives the original",
+        each="input_tensors",
+    )
+    input_scales: Optional[
+        Annotated[Tuple[v.Factors, ...], v.OneOrMany(one_for_all=True)]
+    ] = key(
+        "By what it multiplies the difference (`1` if absent).",
+        "the first operators of the model, and what `--validate` gives the original",
+        each="input_tensors",
+    )
     input_aliases: Optional[v.ManyApart[v.Name]] = key(
         "Names the application uses for the inputs.", _BORDER, each="input_tensors"
     )
@@ -271,6 +304,26 @@ class SubgraphConfig(_Computation):
             raise v.told("is missing; it goes with check_tensors")
         return shapes
 
+    @field_validator("input_means", "input_scales")
+    @classmethod
+    def _fit_channels(cls, given: Any, info: ValidationInfo) -> Any:
+        names = info.data.get("input_tensors", ())
+        shapes = info.data.get("input_shapes", ())
+        formats = info.data.get("input_data_formats", ())
+        if not given or not len(given) == len(names) == len(shapes) == len(formats):
+            return given
+        problems = []
+        for name, shape, data_format, numbers in zip(names, shapes, formats, given):
+            tensor = BorderTensor(name, shape.dims, data_format=data_format)
+            if len(numbers) not in (1, tensor.channels):
+                problems.append(
+                    f"has {len(numbers)} numbers for {shown(name)}, which has "
+                    f"{tensor.channels} channels in input_shapes {shape}"
+                )
+        if problems:
+            raise v.told("; ".join(problems))
+        return given
+
     @field_validator("states")
     @classmethod
     def _are_tensors(cls, states: Any, info: ValidationInfo) -> Any:
@@ -289,6 +342,13 @@ class SubgraphConfig(_Computation):
                 )
             if becomes not in outputs:
                 problems.append(f"{shown(becomes)} is not in output_tensors")
+            for column, neutral in (("input_means", 0), ("input_scales", 1)):
+                numbers = dict(zip(inputs, info.data.get(column) or ())).get(name, ())
+                if any(number != neutral for number in numbers):
+                    problems.append(
+                        f"{shown(name)} is not from the application, its {column} "
+                        f"must be {neutral}"
+                    )
         if set(inputs) <= set(states):
             problems.append(
                 "names every input; one at least must come from the application"
@@ -306,6 +366,8 @@ class SubgraphConfig(_Computation):
             "alias": f"{side}_aliases",
             "validation_data": f"validation_{side}s_data",
             "range": f"{side}_ranges",
+            "means": f"{side}_means",
+            "scales": f"{side}_scales",
         }
         given = {name: getattr(self, column, None) for name, column in columns.items()}
         tensors = []

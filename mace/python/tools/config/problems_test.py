@@ -219,6 +219,26 @@ _ONE_PROBLEM = [
     ),
     (
         "output_tensors: y",
+        'output_tensors: y\n        input_means: ["1,2", "1,2,3"]',
+        ["input_means", "3 numbers for 'b'", "4 channels in input_shapes 3,4"],
+    ),
+    (
+        "output_tensors: y",
+        "output_tensors: y\n        input_means: red",
+        ["input_means", "'red'", "one per channel such as 123.7,116.8,103.9"],
+    ),
+    (
+        "output_tensors: y",
+        "output_tensors: y\n        input_scales: [1, 0]",
+        ["input_scales", "'0'", "other than 0"],
+    ),
+    (
+        "output_tensors: y",
+        "output_tensors: y\n        input_scales: 2\n        states: {b: y}",
+        ["states", "'b' is not from the application, its input_scales must be 1"],
+    ),
+    (
+        "output_tensors: y",
         "output_tensors: y\n        states: a",
         ["states", "'a'", "a mapping such as {state_in: state_out}"],
     ),

@@ -133,6 +133,7 @@ def test_equal_spellings_without_warning(first: str, second: str) -> None:
         "output_data_types: int32",
         "validation_threshold: {CPU: 0.9}",
         "input_ranges: 0,1",
+        "input_means: 127.5",
         "check_tensors: c\nINDENTcheck_shapes: 1,1",
     ],
 )

@@ -312,6 +312,12 @@ def _ascending(ends: Tuple[float, float]) -> Tuple[float, float]:
     return ends
 
 
+def _not_zero(numbers: Tuple[float, ...]) -> Tuple[float, ...]:
+    if not all(numbers):
+        raise ValueError
+    return numbers
+
+
 def _text_or(numbers: Mapping[str, Any]) -> WithJsonSchema:
     array = {"type": "array", "items": {"type": "number"}}
     return WithJsonSchema({"anyOf": [numbers, array]})
@@ -389,6 +395,25 @@ Range = Annotated[
     AfterValidator(_ascending),
     _text_or({"type": "string"}),
     Accepts("two numbers, lowest first, such as -1.0,1.0", "range, as `-1.0,1.0`,"),
+]
+_FOR_CHANNELS = "one for all channels, or one for each, as `123.7,116.8,103.9`,"
+Numbers = Annotated[
+    Tuple[_Finite, ...],
+    MinLen(1),
+    BeforeValidator(_numbers),
+    _text_or({"type": ["string", "number"]}),
+    Accepts("a number, or one per channel such as 123.7,116.8,103.9", _FOR_CHANNELS),
+]
+Factors = Annotated[
+    Tuple[_Finite, ...],
+    MinLen(1),
+    BeforeValidator(_numbers),
+    AfterValidator(_not_zero),
+    _text_or({"type": ["string", "number"]}),
+    Accepts(
+        "a number other than 0, or one per channel such as 0.017,0.0175,0.0174",
+        _FOR_CHANNELS,
+    ),
 ]
 Renamings = Annotated[
     Dict[Name, Name],

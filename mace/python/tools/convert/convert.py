@@ -38,6 +38,7 @@ from mace.python.tools.convert.requests import (
     subgraph_specs,
 )
 from mace.python.tools.convert.result import ConvertResult, ModelResult, peak_memory
+from mace.python.tools.convert.scaled_inputs import scale_inputs
 from mace.python.tools.convert.staging import Staging
 from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
@@ -272,6 +273,7 @@ def _import(
     _LOG.info("%s: importing %s", model.name, request.model_path)
     graph = load_importer(model.platform.value)(request)
     before = len(graph.ops)
+    scale_inputs(graph, model.whole.inputs, model.name)
     if len(model.subgraphs) > 1:
         try:
             assign_subgraphs(graph, subgraph_specs(model))

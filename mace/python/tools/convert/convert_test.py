@@ -299,6 +299,20 @@ def test_contradicting_element_types(place: _Place) -> None:
     place.convert(_model("net", "m.onnx", input_data_types="float16"))
 
 
+def test_only_floats_are_normalised(place: _Place) -> None:
+    """And every number that is given for something else is told."""
+    model = onnx.load(place.root / "m.onnx")
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.INT32
+    cast = helper.make_node("Cast", ["x"], ["float"], to=TensorProto.FLOAT)
+    model.graph.node[0].input[0] = "float"
+    model.graph.node.insert(0, cast)
+    onnx.save(model, place.root / "m.onnx")
+    text = _model("net", "m.onnx", input_data_types="int32")
+    with pytest.raises(ImportModelError, match="takes 'x' as int32; give 0 and 1"):
+        place.convert(f"{text}    input_means: 3\n")
+    place.convert(f"{text}    input_means: 0\n    input_scales: 1\n")
+
+
 def test_everything_that_is_not_supported_is_told_at_once(place: _Place) -> None:
     with pytest.raises(UnsupportedError) as caught:
         place.convert(

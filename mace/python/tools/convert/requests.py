@@ -35,7 +35,8 @@ def import_request(
             InputSpec(
                 name=info.name,
                 shape=info.shape,
-                dtype=info.data_type,
+                # The type of a scaled input is that of the application alone.
+                dtype=DataType.FLOAT32 if info.is_scaled else info.data_type,
                 data_format=DataFormat(info.data_format.value),
             )
             for info in subgraph.inputs
@@ -92,6 +93,8 @@ def _signature(
         alias=info.alias or "",
         value_range=value_range,
         largest=info.largest,
+        means=info.means or (),
+        scales=info.scales or (),
     )
 
 

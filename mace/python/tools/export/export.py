@@ -55,12 +55,15 @@ class InputSignature:
         alias: another name for it.
         value_range: lowest and highest value, for quantization.
         largest: of an input, its shape with upper limits; empty if it has none.
+        means, scales: of an input that the model normalises; for information.
     """
 
     data_format: DataFormat = DataFormat.NHWC
     alias: str = ""
     value_range: tuple[float, float] | None = None
     largest: tuple[int, ...] = ()
+    means: tuple[float, ...] = ()
+    scales: tuple[float, ...] = ()
 
 
 OutputSignature = InputSignature
@@ -227,6 +230,8 @@ def _border(
         alias=signature.alias,
         range=signature.value_range or (),
         largest_shape=signature.largest,
+        means=signature.means,
+        scales=signature.scales,
         quantization=_quantization(proto, value),
     )
 

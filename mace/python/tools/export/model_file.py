@@ -40,6 +40,7 @@ class TensorInfo:
             (channels last) for inner tensors; -1 where unknown.
         data_type: 'float32', 'int32', ...; 'unknown' if not recorded.
         largest: of an input, its shape with upper limits; empty if it has none.
+        means, scales: of an input that the model normalises; empty if it does not.
         source: the framework's tensor with the same values; '' if none.
         quantization: what its integers stand for; its axis is that of the tensor as
             it lies inside the model (channels last).
@@ -52,6 +53,8 @@ class TensorInfo:
     source: str = ""
     quantization: Quantization | None = None
     largest: tuple[int, ...] = ()
+    means: tuple[float, ...] = ()
+    scales: tuple[float, ...] = ()
 
     @property
     def is_static(self) -> bool:
@@ -207,6 +210,8 @@ def _value(value: Any, types: dict[int, str]) -> TensorInfo:
         else _FORMATS[0],
         quantization=read_quantization(value.quantization),
         largest=tuple(value.largest_shape),
+        means=tuple(value.means),
+        scales=tuple(value.scales),
     )
 
 

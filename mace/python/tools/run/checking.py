@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import DataFormat, Platform, Runtime
+from mace.python.tools.convert.scaled_inputs import scaled
 from mace.python.tools.errors import UnsupportedError, UsageError
 from mace.python.tools.export.model_file import ModelFile, OperatorInfo, TensorInfo
 from mace.python.tools.fetch import fetch_file
@@ -106,7 +107,11 @@ def expected_outputs(
             framework=_framework(model),
             model_file=fetch_file(model.model_file_path),
             inputs={
-                info.name: convert(_plain(inputs[info.name]), info.data_format, native)
+                info.name: convert(
+                    _original(model, info.name, inputs[info.name]),
+                    info.data_format,
+                    native,
+                )
                 for info in (
                     *model_file.inputs,
                     *(state.tensor for state in model_file.states),
@@ -296,6 +301,13 @@ def _format(model_file: ModelFile, name: str, declared: DataFormat) -> DataForma
     """The data format; the converter writes NONE if a tensor is not an image."""
     tensor = model_file.output(name)
     return declared if tensor is None else tensor.data_format
+
+
+def _original(model: ModelConfig, name: str, array: Array) -> Array:
+    """What the original model takes for an input."""
+    plain = _plain(array)
+    given = [info for info in model.whole.inputs if info.name == name]
+    return scaled(given[0], plain) if given else plain
 
 
 def _plain(array: Array) -> Array:

@@ -144,6 +144,24 @@ def test_an_application_may_use_half_the_bytes(project: Project, kind: str) -> N
     assert (out / "y").stat().st_size == 2 * 240
 
 
+def test_an_application_may_pass_bytes(project: Project) -> None:
+    pixels = (
+        "        input_data_types: uint8\n"
+        "        input_means: 120,110,100,90\n"
+        "        input_scales: 0.02"
+    )
+    path = project.folder / "m.onnx"
+    model = MODEL.format(name="m", path=path, runtime="cpu", extra=pixels)
+    yaml = DEPLOYMENT.format(models=model.replace("-2,2", "0,255"))
+    deployment = load_deployment_text(yaml, project.folder / "d.yml")
+    project.convert(deployment)
+    given = make_inputs(deployment.models["m"].whole)["x"]
+    assert given.dtype == np.uint8 and given.max() > 200
+    report = project.run(deployment, validate=True)
+    assert report.passed
+    assert report.runs[0].comparisons[0].metrics.similarity > 0.999999
+
+
 def test_two_models_and_restarts(project: Project) -> None:
     deployment = project.deployment(names=("m", "n"))
     project.convert(deployment)

@@ -130,8 +130,9 @@ def _random(info: BorderTensor, seed: int) -> Array:
         low, high = info.range or _DEFAULT_RANGE
         values = generator.uniform(low, high, shape)
     else:
-        # Without a range: indices that are valid in any table with at least two rows.
-        low, high = info.range or (0.0, 1.0)
+        # Without a range: pixels, or indices that are valid in any table with at least
+        # two rows.
+        low, high = info.range or ((0.0, 255.0) if info.is_scaled else (0.0, 1.0))
         values = generator.integers(
             int(np.ceil(low)), int(np.floor(high)), shape, endpoint=True
         )

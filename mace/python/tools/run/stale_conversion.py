@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +80,24 @@ def _border(subgraph: SubgraphConfig, file: ModelFile) -> Iterator[str]:
                 f"the limits of {info.name} are {list(info.largest) or 'none'}, were "
                 f"{list(largest) or 'none'}"
             )
+        for column in ("means", "scales"):
+            now, was = getattr(info, column) or (), getattr(tensors[info.name], column)
+            # The file has them in 32 bits.
+            if not _are_close(now, was):
+                yield (
+                    f"input_{column} of {info.name} are {list(now) or 'none'}, were "
+                    f"{list(was) or 'none'}"
+                )
 
     states = {state.tensor.name: state.becomes for state in file.states}
     if states != (subgraph.states or {}):
         yield f"states are {subgraph.states or 'none'}, were {states or 'none'}"
+
+
+def _are_close(now: Sequence[float], was: Sequence[float]) -> bool:
+    return len(now) == len(was) and all(
+        math.isclose(a, b, rel_tol=1e-6) for a, b in zip(now, was)
+    )
 
 
 def _all_inputs(file: ModelFile) -> tuple[TensorInfo, ...]:
