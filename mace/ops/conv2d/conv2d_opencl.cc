@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <optional>
 #include <utility>
 
 #include "mace/core/base/divide.h"
@@ -127,6 +128,8 @@ Launch PlanDirect(const Conv &conv, const OpenclPlanContext &context) {
 }
 
 WinogradTiles TilesOf(const Conv &conv, const OpenclPlanContext &context) {
+  // It is the whole image that had too few tiles for it.
+  if (context.band() != nullptr) return {};
   for (const WindowAxis &axis : conv.window.axis) {
     if (axis.kernel != 3 || axis.stride != 1 || axis.dilation != 1) return {};
   }
@@ -199,8 +202,9 @@ class Conv2DOpencl final : public OpenclOp {
         attributes, {}, filter.shape[3], filter.shape[0] / attributes.groups};
     MACE_ASSIGN_OR_RETURN(
         conv.window,
-        Conv2DWindow(attributes, context->input(kConv2DInputInput)->shape,
+        Conv2DWindow(attributes, context->WholeInput(kConv2DInputInput),
                      filter.shape));
+    context->SetBand(&conv.window.axis[0]);
     const GpuTraits &gpu = context->gpu();
     const bool mma = gpu.ptx_mma && attributes.groups == 1 &&
                      filter.data_type != DataType::kInt8;
@@ -227,6 +231,19 @@ class Conv2DOpencl final : public OpenclOp {
     if (!window.ok()) return OpReport();
     return {context.output(0)->elements() * filter.Elements(1, 4),
             ReportWindow(window.value(), filter)};
+  }
+
+  std::optional<WindowAxis> Rows(
+      const OpenclPlanContext &context) const override {
+    const Shape &input = context.WholeInput(kConv2DInputInput);
+    if (input[0] != 1 || context.input(kConv2DResidualInput) != nullptr) {
+      return std::nullopt;
+    }
+    const Result<WindowGeometry> window =
+        Conv2DWindow(context.AttributesAs<Conv2DAttributes>(), input,
+                     context.input(kConv2DFilterInput)->shape);
+    if (!window.ok()) return std::nullopt;
+    return window.value().axis[0];
   }
 };
 

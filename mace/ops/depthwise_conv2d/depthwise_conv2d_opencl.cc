@@ -1,6 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <optional>
 #include <utility>
 
 #include "mace/core/base/divide.h"
@@ -50,10 +51,11 @@ class DepthwiseConv2dOpencl final : public OpenclOp {
     const auto &attributes = context->AttributesAs<DepthwiseConv2dAttributes>();
     const Shape &filter = context->input(kDepthwiseConv2dFilterInput)->shape;
     MACE_ASSIGN_OR_RETURN(
-        const WindowGeometry window,
+        WindowGeometry window,
         DepthwiseConv2dWindow(attributes,
-                              context->input(kDepthwiseConv2dInputInput)->shape,
+                              context->WholeInput(kDepthwiseConv2dInputInput),
                               filter));
+    context->SetBand(&window.axis[0]);
     const GpuDims out = context->OutputDims();
     const WindowAxis &v = window.axis[0];
     const WindowAxis &h = window.axis[1];
@@ -99,6 +101,17 @@ class DepthwiseConv2dOpencl final : public OpenclOp {
     if (!window.ok()) return OpReport();
     return {context.output(0)->elements() * filter[0] * filter[1],
             ReportWindow(window.value(), filter)};
+  }
+
+  std::optional<WindowAxis> Rows(
+      const OpenclPlanContext &context) const override {
+    const Shape &input = context.WholeInput(kDepthwiseConv2dInputInput);
+    if (input[0] != 1) return std::nullopt;
+    const Result<WindowGeometry> window = DepthwiseConv2dWindow(
+        context.AttributesAs<DepthwiseConv2dAttributes>(), input,
+        context.input(kDepthwiseConv2dFilterInput)->shape);
+    if (!window.ok()) return std::nullopt;
+    return window.value().axis[0];
   }
 };
 

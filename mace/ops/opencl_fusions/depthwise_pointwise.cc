@@ -41,10 +41,12 @@ class DepthwisePointwise final : public OpenclFusion {
     if (!IsPointwise(second_window)) {
       return Unsupported("the second convolution is not pointwise");
     }
-    const Shape &input = first.input(kDepthwiseConv2dInputInput)->shape;
     MACE_ASSIGN_OR_RETURN(
-        const WindowGeometry window,
-        DepthwiseConv2dWindow(depthwise, input, dw_filter.shape));
+        WindowGeometry window,
+        DepthwiseConv2dWindow(depthwise,
+                              first.WholeInput(kDepthwiseConv2dInputInput),
+                              dw_filter.shape));
+    first.SetBand(&window.axis[0]);
     const WindowAxis &v = window.axis[0];
     const WindowAxis &h = window.axis[1];
     if (v.kernel * h.kernel > kMaxTaps) {

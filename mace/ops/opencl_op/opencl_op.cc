@@ -24,6 +24,13 @@ GpuDims GpuDims::Of(const Shape &shape) {
   return dims;
 }
 
+void OpenclPlanContext::SetBand(WindowAxis *rows) const {
+  if (band() == nullptr) return;
+  rows->pad_before += band()->first_input - band()->first_output * rows->stride;
+  rows->size = InputDims(0).h;
+  rows->output = band()->outputs;
+}
+
 LaunchArgument &Launch::Add(LaunchArgument::Kind kind, const char *name) {
   arguments_.emplace_back();
   arguments_.back().kind = kind;

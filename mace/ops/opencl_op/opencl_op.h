@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "mace/core/model/op.h"
 #include "mace/kernels/opencl/cl_source.h"
 #include "mace/ops/op_enums.h"
+#include "mace/ops/window/window.h"
 #include "mace/public/mace.h"
 
 namespace mace {
@@ -214,6 +216,14 @@ class Launch {
   std::array<int64_t, 3> work_group_ = {0, 0, 0};
 };
 
+// Some rows of an operator whose input port 0 and output 0 are single images.
+struct RowBand {
+  int64_t first_output = 0;  // row of the whole output
+  int64_t outputs = 0;
+  // The row of the whole input with which the tensor at port 0 begins.
+  int64_t first_input = 0;
+};
+
 // An operator with the shapes of one run.
 class OpenclPlanContext {
  public:
@@ -225,9 +235,13 @@ class OpenclPlanContext {
   virtual size_t input_count() const = 0;
   virtual size_t output_count() const = 0;
   // Null if absent. `data` is set for constants and for values that are known
-  // before the run.
+  // before the run. Of a band, the shapes are those of its rows.
   virtual const Tensor *input(size_t port) const = 0;
   virtual const Tensor *output(size_t port) const = 0;
+  // Null: all rows are computed. Only for operators that have OpenclOp::Rows.
+  virtual const RowBand *band() const = 0;
+  // The shape of an input with all its rows.
+  virtual const Shape &WholeInput(size_t port) const = 0;
   // Whether the output could be the same memory as the input, whose elements it
   // has in the same order.
   virtual bool CanAlias(size_t output, size_t input) const = 0;
@@ -273,6 +287,10 @@ class OpenclPlanContext {
   GpuDims OutputDims(size_t port = 0) const {
     return GpuDims::Of(output(port)->shape);
   }
+  // Makes the vertical windows of the whole image those of the band, if there
+  // is one. The padding before is negative if the input begins with rows that
+  // the band does not need.
+  void SetBand(WindowAxis *rows) const;
 };
 
 // Two operators that one kernel computes, so that the tensor between them is
@@ -325,6 +343,12 @@ class OpenclOp : public Op {
   virtual MaceStatus Plan(OpenclPlanContext *context) const = 0;
   virtual OpReport Report(const OpenclPlanContext &) const {
     return OpReport();
+  }
+  // The rows of the input at port 0 on which each row of output 0 depends, if
+  // Plan can plan some of the rows alone (OpenclPlanContext::band) and each is
+  // of a single image. Nothing else that is computed may be an input.
+  virtual std::optional<WindowAxis> Rows(const OpenclPlanContext &) const {
+    return std::nullopt;
   }
   // Whether computed inputs and outputs may be int32 (storage BI or DI of
   // tensor.clh); otherwise the runtime refuses them.

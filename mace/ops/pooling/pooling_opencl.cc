@@ -1,6 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <optional>
+
 #include "mace/ops/opencl_op/opencl_op.h"
 #include "mace/ops/pooling/pooling.h"
 #include "mace/ops/pooling/pooling_cl.h"
@@ -21,8 +23,9 @@ class PoolingOpencl final : public OpenclOp {
   MaceStatus Plan(OpenclPlanContext *context) const override {
     const auto &attributes = context->AttributesAs<PoolingAttributes>();
     MACE_ASSIGN_OR_RETURN(
-        const WindowGeometry window,
-        PoolingWindow(attributes, context->input(kPoolingInputInput)->shape));
+        WindowGeometry window,
+        PoolingWindow(attributes, context->WholeInput(kPoolingInputInput)));
+    context->SetBand(&window.axis[0]);
     const GpuTraits &gpu = context->gpu();
     const GpuDims out = context->OutputDims();
     const WindowAxis &v = window.axis[0];
@@ -56,6 +59,16 @@ class PoolingOpencl final : public OpenclOp {
     const WindowAxis *axis = window.value().axis;
     return {0, ReportWindow(window.value(),
                             Shape({axis[0].kernel, axis[1].kernel}))};
+  }
+
+  std::optional<WindowAxis> Rows(
+      const OpenclPlanContext &context) const override {
+    const Shape &input = context.WholeInput(kPoolingInputInput);
+    if (input[0] != 1) return std::nullopt;
+    const Result<WindowGeometry> window =
+        PoolingWindow(context.AttributesAs<PoolingAttributes>(), input);
+    if (!window.ok()) return std::nullopt;
+    return window.value().axis[0];
   }
 };
 

@@ -90,6 +90,8 @@ struct GpuTensor {
   int64_t joined_channels = 0;
   int64_t first_pixel = 0;
   int64_t first_channel = 0;
+  // Of a band of the value: the row of the value that is the tensor's first.
+  int64_t first_row = 0;
   // Its value is known before the run.
   bool is_constant = false;
   // It is copied from or to the host, which chose its storage.

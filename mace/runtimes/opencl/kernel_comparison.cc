@@ -34,7 +34,8 @@ constexpr int kMaxRounds = 8;
 // Begins the variant of a compilation.
 constexpr char kCompilation[] = "compile ";
 
-// Launches of one operator, or of two that are fused.
+// Launches of one operator, of two that are fused, or of several that run band
+// by band.
 struct Group {
   size_t begin;
   size_t end;
@@ -232,8 +233,8 @@ class PlanTest {
     std::map<std::string, Group> groups;
     for (size_t i = 0; i < plan.launches.size();) {
       Group group = {i, i, std::string(), 0};
-      const std::vector<int> &nodes = plan.launches[i].nodes;
-      for (; i < plan.launches.size() && plan.launches[i].nodes == nodes; ++i) {
+      const std::vector<int> &nodes = plan.launches[i].group;
+      for (; i < plan.launches.size() && plan.launches[i].group == nodes; ++i) {
         const PlannedLaunch &launch = plan.launches[i];
         group.variant += ProgramId(launch.program) + " ";
         group.variant += launch.launch.kernel();
@@ -295,7 +296,7 @@ class PlanTest {
   // Why the results of a group are wrong; empty if they are right.
   std::string Test(const Group &group) {
     const std::vector<int> &nodes =
-        prepared_.plan().launches[group.begin].nodes;
+        prepared_.plan().launches[group.begin].group;
     std::vector<int> inputs;
     for (const bool zeros : {false, true}) {
       HostTensors tensors(model_.shapes);
@@ -419,7 +420,7 @@ MaceStatus TestPlacement(OpenclDevice *device,
   for (const PlannedLaunch &launch : plan.launches) {
     const auto crash = results->crashes.find(launch.launch.kernel());
     if (crash == results->crashes.end()) continue;
-    Refuse(*device, launch.nodes, crash->second, verdict);
+    Refuse(*device, launch.group, crash->second, verdict);
     crashes = true;
   }
   // Nothing of this plan is compiled or run.

@@ -53,9 +53,12 @@ MaceStatus PreparedOpencl::CheckTensor(int tensor,
   const size_t bad = FirstNotFinite(values);
   if (bad == values.size()) return MaceStatus();
   const Tensor &value = shapes_.tensors[static_cast<size_t>(id)];
+  const GpuTensor &entry = plan().tensors[tensor];
+  const auto before =
+      static_cast<size_t>(entry.first_row * entry.dims.w * entry.dims.c);
   const std::string found =
-      MakeString(values[bad], " at ", Position(value.shape, bad), " of '",
-                 value.name, "' ", value.shape.ToString());
+      MakeString(values[bad], " at ", Position(value.shape, before + bad),
+                 " of '", value.name, "' ", value.shape.ToString());
   if (launch == nullptr) {
     return RuntimeError("an input already contains NaN or infinity: ", found);
   }

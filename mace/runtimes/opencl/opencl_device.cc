@@ -170,6 +170,10 @@ OpenclPlanOptions OpenclDevice::PlanOptions(
   if (memory == ClMemoryType::kImage) {
     options.traits.images = runtime_->device().image_support;
   }
+  if (EnvironmentIs("MACE_OPENCL_BANDS", "0")) {
+    options.least_for_bands = SIZE_MAX;
+  }
+  if (EnvironmentIs("MACE_OPENCL_BANDS", "1")) options.least_for_bands = 0;
   if (verdict_.in_float) {
     options.traits.half_storage = false;
     options.traits.half_arithmetic = false;

@@ -6,15 +6,18 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "mace/core/base/logging.h"
 #include "mace/core/model/op.h"
 #include "mace/runtimes/opencl/only_reader.h"
 #include "mace/runtimes/opencl/plan_memory.h"
 #include "mace/runtimes/opencl/plan_parts.h"
+#include "mace/runtimes/opencl/row_bands.h"
 #include "mace/runtimes/opencl/source_hash.h"
 
 namespace mace {
@@ -80,10 +83,19 @@ Result<GpuStorage> StorageOfConstant(const Tensor &tensor, bool raw) {
 
 class Planner;
 
+// Some rows of an operator, with its tensors at port 0.
+struct NodeBand {
+  RowBand rows;
+  Tensor input;
+  Tensor output;
+};
+
 // One operator, as it sees its tensors.
 class NodeContext final : public OpenclPlanContext {
  public:
   NodeContext(Planner *planner, size_t node) : planner_(planner), node_(node) {}
+  NodeContext(Planner *planner, size_t node, NodeBand band)
+      : planner_(planner), node_(node), band_(std::move(band)) {}
 
   const OperatorDef &def() const override { return *node().def; }
   const OpAttributes &attributes() const override {
@@ -95,6 +107,10 @@ class NodeContext final : public OpenclPlanContext {
   size_t output_count() const override { return node().outputs.size(); }
   const Tensor *input(size_t port) const override;
   const Tensor *output(size_t port) const override;
+  const RowBand *band() const override {
+    return band_.has_value() ? &band_->rows : nullptr;
+  }
+  const Shape &WholeInput(size_t port) const override;
   bool CanAlias(size_t output, size_t input) const override;
   void Alias(size_t output, size_t input) override;
   bool JoinInPlace(bool channels) override;
@@ -116,9 +132,19 @@ class NodeContext final : public OpenclPlanContext {
  private:
   Planner *planner_;
   size_t node_;
+  std::optional<NodeBand> band_;
   const NodeContext *first_ = nullptr;
   std::vector<int> scratch_;
   std::vector<Launch> launches_;
+};
+
+// An operator, or two that are computed together, and their launches.
+struct PlanUnit {
+  std::vector<size_t> nodes;
+  size_t port = 0;  // of the second, at which it reads the first
+  size_t segment = 0;
+  size_t begin = 0;
+  size_t end = 0;
 };
 
 // Plans the operators of a partition one after the other.
@@ -145,7 +171,21 @@ class Planner {
   MaceStatus PlanNode(size_t node, size_t segment);
   // Plans two operators as one, if there is a kernel for that.
   bool PlanPair(size_t first, size_t second, size_t port, size_t segment);
+  // The operator's rows, or those of two that are computed together, if they
+  // have no more than one launch.
+  std::optional<WindowAxis> RowsOf(const PlanUnit &unit);
+  // Plans units whose rows are `axes`, each of which is the only reader of the
+  // one before it, so that they run band by band.
+  MaceStatus PlanBands(const std::vector<PlanUnit> &units,
+                       const std::vector<WindowAxis> &axes,
+                       int bands);
   OpenclPlan &plan() { return plan_; }
+  int TensorOfInput(size_t node) const {
+    return plan_.tensor_of[graph_.nodes()[node].inputs[0]];
+  }
+  int TensorOfOutput(size_t node) const {
+    return plan_.tensor_of[graph_.nodes()[node].outputs[0]];
+  }
 
  private:
   friend class NodeContext;
@@ -161,6 +201,15 @@ class Planner {
   bool AtBorder(int root) const;
   void SetStorage(int tensor, GpuStorage storage);
   Result<int> AddTensor(int id);
+  int PartOfRows(int whole, const RowRange &rows);
+  int BandTensor(int whole, const RowRange &rows);
+  MaceStatus PlanBand(const PlanUnit &unit,
+                      const RowBand &rows,
+                      int input,
+                      int output);
+  MaceStatus AddLaunches(const std::vector<NodeContext *> &contexts,
+                         size_t port,
+                         size_t segment);
   MaceStatus CheckTypes(const NodeContext &context, uint32_t types) const;
   MaceStatus AddPorts(const GraphNode &node);
   void SetSegment(const GraphNode &node, size_t segment);
@@ -191,11 +240,17 @@ const DeploymentHints &NodeContext::hints() const {
 const GpuTraits &NodeContext::gpu() const { return planner_->options_.traits; }
 
 const Tensor *NodeContext::input(size_t port) const {
+  if (band_.has_value() && port == 0) return &band_->input;
   return TensorAt(planner_->shapes_.tensors, node().inputs, port);
 }
 
 const Tensor *NodeContext::output(size_t port) const {
+  if (band_.has_value() && port == 0) return &band_->output;
   return TensorAt(planner_->shapes_.tensors, node().outputs, port);
+}
+
+const Shape &NodeContext::WholeInput(size_t port) const {
+  return TensorAt(planner_->shapes_.tensors, node().inputs, port)->shape;
 }
 
 // Images where the device prefers them and they are not too large. A few
@@ -290,11 +345,30 @@ MaceStatus Planner::PlanNode(size_t index, size_t segment) {
     if (output != nullptr && output->elements() > 0) empty = false;
   }
   if (empty) return MaceStatus();
-  open_choices_.clear();
-  MACE_RETURN_IF_ERROR(op.Plan(&context));
   SetSegment(context.node(), segment);
   plan_.reports[index] = op.Report(context);
-  return FinishAll(context.TakeLaunches(), {&context}, segment);
+  return AddLaunches({&context}, 0, segment);
+}
+
+// The launches of an operator, or of two that one kernel computes.
+MaceStatus Planner::AddLaunches(const std::vector<NodeContext *> &contexts,
+                                size_t port,
+                                size_t segment) {
+  NodeContext *last = contexts.back();
+  open_choices_.clear();
+  if (contexts.size() == 1) {
+    MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made,
+                          MakeOp(last->def().type));
+    MACE_RETURN_IF_ERROR(static_cast<const OpenclOp &>(*made).Plan(last));
+  } else {
+    const NodeContext &first = *contexts[0];
+    last->SetFirst(&first);
+    const auto *registration =
+        OpenclFusionRegistration::Find(first.def().type, last->def().type);
+    MACE_RETURN_IF_ERROR(registration->factory()()->Plan(first, port, last));
+  }
+  return FinishAll(last->TakeLaunches(), {contexts.begin(), contexts.end()},
+                   segment);
 }
 
 bool Planner::PlanPair(size_t first,
@@ -316,12 +390,148 @@ bool Planner::PlanPair(size_t first,
     }
     plan_.reports[context->index()] = op.Report(*context);
   }
-  two.SetFirst(&one);
-  open_choices_.clear();
-  if (!IsOk(registration->factory()()->Plan(one, port, &two))) return false;
   SetSegment(one.node(), segment);
   SetSegment(two.node(), segment);
-  return IsOk(FinishAll(two.TakeLaunches(), {&one, &two}, segment));
+  return IsOk(AddLaunches({&one, &two}, port, segment));
+}
+
+std::optional<WindowAxis> Planner::RowsOf(const PlanUnit &unit) {
+  if (unit.end != unit.begin + 1) return std::nullopt;
+  std::optional<WindowAxis> rows;
+  for (size_t node : unit.nodes) {
+    const NodeContext context(this, node);
+    const auto made = MakeOp(context.def().type);
+    if (!made.ok()) return std::nullopt;
+    const auto axis =
+        static_cast<const OpenclOp &>(*made.value()).Rows(context);
+    if (!axis.has_value()) return std::nullopt;
+    if (!rows.has_value()) {
+      rows = axis;
+    } else if (axis->kernel != 1 || axis->stride != 1 ||
+               axis->pad_before != 0 || axis->output != axis->size) {
+      return std::nullopt;
+    }
+  }
+  return rows;
+}
+
+// A tensor for some rows of a value, in memory of its own.
+int Planner::BandTensor(int whole, const RowRange &rows) {
+  GpuTensor band;
+  band.id = plan_.tensors[whole].id;
+  band.dims = plan_.tensors[whole].dims;
+  band.dims.h = rows.size();
+  band.storage = plan_.tensors[whole].storage;
+  band.segment = plan_.tensors[whole].segment;
+  band.first_row = rows.begin;
+  plan_.tensors.push_back(band);
+  return static_cast<int>(plan_.tensors.size()) - 1;
+}
+
+// Some rows of a tensor, where they are; -1 if its rows are not together, or if
+// it has its memory from the caller.
+int Planner::PartOfRows(int whole, const RowRange &rows) {
+  const int root = plan_.RootIndex(whole);
+  GpuTensor part = plan_.tensors[whole];
+  const GpuDims &dims = plan_.tensors[root].dims;
+  const bool agrees = part.joined_channels != 0 ||
+                      (part.dims.c == dims.c && part.dims.w == dims.w);
+  if (!agrees || plan_.tensors[root].caller >= 0 ||
+      StorageLayout(part.storage) == GpuLayout::kNchw) {
+    return -1;
+  }
+  part.alias_of = root;
+  if (part.joined_channels == 0) part.joined_channels = dims.c;
+  part.first_pixel += rows.begin * part.dims.w;
+  part.first_row = rows.begin;
+  part.dims.h = rows.size();
+  part.at_border = false;
+  part.first = part.last = -1;
+  plan_.tensors.push_back(part);
+  return static_cast<int>(plan_.tensors.size()) - 1;
+}
+
+MaceStatus Planner::PlanBands(const std::vector<PlanUnit> &units,
+                              const std::vector<WindowAxis> &axes,
+                              int bands) {
+  std::vector<int> group;
+  for (const PlanUnit &unit : units) {
+    for (size_t index : unit.nodes) {
+      const NodeContext context(this, index);
+      MACE_RETURN_IF_ERROR(AddPorts(context.node()));
+      SetSegment(context.node(), unit.segment);
+      MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made,
+                            MakeOp(context.def().type));
+      plan_.reports[index] =
+          static_cast<const OpenclOp &>(*made).Report(context);
+      group.push_back(static_cast<int>(index));
+    }
+  }
+  const size_t begin = plan_.launches.size();
+  const int whole_input = TensorOfInput(units.front().nodes.front());
+  for (const std::vector<RowRange> &ranges : DivideRows(axes, bands)) {
+    RowRange rows = InputRows(axes.front(), ranges.front());
+    int input = PartOfRows(whole_input, rows);
+    if (input < 0) {
+      input = whole_input;
+      rows.begin = 0;
+    }
+    for (size_t i = 0; i < units.size(); ++i) {
+      const int whole = TensorOfOutput(units[i].nodes.back());
+      const bool last = i + 1 == units.size();
+      const int output =
+          last ? PartOfRows(whole, ranges[i]) : BandTensor(whole, ranges[i]);
+      if (output < 0) return RuntimeError("the rows of a band are apart");
+      MACE_RETURN_IF_ERROR(
+          PlanBand(units[i], {ranges[i].begin, ranges[i].size(), rows.begin},
+                   input, output));
+      input = output;
+      rows = ranges[i];
+    }
+  }
+  for (size_t i = begin; i < plan_.launches.size(); ++i) {
+    plan_.launches[i].group = group;
+  }
+  return MaceStatus();
+}
+
+// Plans some rows of a unit, whose first input and last output are these
+// tensors of the plan.
+MaceStatus Planner::PlanBand(const PlanUnit &unit,
+                             const RowBand &rows,
+                             int input,
+                             int output) {
+  const GraphNode &first = graph_.nodes()[unit.nodes.front()];
+  const GraphNode &last = graph_.nodes()[unit.nodes.back()];
+  const auto tensor_of_rows = [this](int id, int64_t count) {
+    Tensor tensor = shapes_.tensors[static_cast<size_t>(id)];
+    tensor.shape[1] = count;
+    return tensor;
+  };
+  NodeBand band = {rows,
+                   tensor_of_rows(first.inputs[0], plan_.tensors[input].dims.h),
+                   tensor_of_rows(first.outputs[0], rows.outputs)};
+  std::vector<NodeContext> contexts;
+  contexts.reserve(unit.nodes.size());
+  contexts.emplace_back(this, unit.nodes.front(), band);
+  if (unit.nodes.size() > 1) {
+    band.rows.first_input = rows.first_output;
+    band.input = band.output;
+    band.output = tensor_of_rows(last.outputs[0], rows.outputs);
+    contexts.emplace_back(this, unit.nodes.back(), std::move(band));
+  }
+  std::vector<NodeContext *> pointers;
+  for (NodeContext &context : contexts) pointers.push_back(&context);
+  int &input_of = plan_.tensor_of[first.inputs[0]];
+  int &output_of = plan_.tensor_of[last.outputs[0]];
+  const int whole_input = input_of;
+  const int whole_output = output_of;
+  input_of = input;
+  output_of = output;
+  const MaceStatus status = AddLaunches(pointers, unit.port, unit.segment);
+  input_of = whole_input;
+  output_of = whole_output;
+  return status;
 }
 
 int NodeContext::Choose(const ClSource &source,
@@ -554,10 +764,11 @@ MaceStatus Planner::Finish(Launch launch,
                            const std::vector<const NodeContext *> &nodes,
                            size_t segment) {
   MACE_RETURN_IF_ERROR(CheckWorkGroup(options_, launch));
-  PlannedLaunch planned = {std::move(launch), {}, segment, {}, {}};
+  PlannedLaunch planned = {std::move(launch), {}, {}, segment, {}, {}};
   for (const NodeContext *context : nodes) {
     planned.nodes.push_back(static_cast<int>(context->index()));
   }
+  planned.group = planned.nodes;
   const int step = static_cast<int>(plan_.launches.size());
   for (const LaunchArgument &argument : planned.launch.arguments()) {
     MACE_ASSIGN_OR_RETURN(const int index, TensorOf(argument, nodes));
@@ -640,46 +851,162 @@ std::string LaunchText(const Graph &graph, const PlannedLaunch &planned) {
                     graph.nodes()[planned.nodes.back()].def->name, "'");
 }
 
+namespace {
+
+// What a plan is made of.
+struct PlanTask {
+  const Graph &graph;
+  const PartitionSpec &spec;
+  const GraphShapes &shapes;
+  const OpenclPlanOptions &options;
+  const std::vector<BorderStorage> &border;
+  Readers readers;
+};
+
+// Units that run band by band.
+struct BandedUnits {
+  std::vector<PlanUnit> units;
+  std::vector<WindowAxis> axes;
+  int bands;
+};
+
+// Plans all operators. `banded`: by the operator with which they begin. `units`
+// receives the others.
+MaceStatus PlanNodes(const PlanTask &task,
+                     const std::map<size_t, BandedUnits> &banded,
+                     Planner *planner,
+                     std::vector<PlanUnit> *units) {
+  MACE_RETURN_IF_ERROR(planner->SetBorder(task.border));
+  OpenclPlan &plan = planner->plan();
+  std::vector<char> done(task.graph.nodes().size(), 0);
+  for (size_t segment = 0; segment < task.spec.segments.size(); ++segment) {
+    plan.begin.push_back(plan.launches.size());
+    const std::vector<int> &nodes = task.spec.segments[segment];
+    for (const int index : nodes) {
+      const auto node = static_cast<size_t>(index);
+      if (task.shapes.known_node[node] || done[node]) continue;
+      const auto chain = banded.find(node);
+      if (chain != banded.end()) {
+        const BandedUnits &parts = chain->second;
+        MACE_RETURN_IF_ERROR(
+            planner->PlanBands(parts.units, parts.axes, parts.bands));
+        for (const PlanUnit &unit : parts.units) {
+          for (size_t own : unit.nodes) done[own] = 1;
+        }
+        continue;
+      }
+      PlanUnit unit;
+      unit.nodes = {node};
+      unit.segment = segment;
+      unit.begin = plan.launches.size();
+      const int next = OnlyReader(task.graph, task.readers, task.spec, nodes,
+                                  index, &unit.port);
+      if (next >= 0 && planner->PlanPair(node, static_cast<size_t>(next),
+                                         unit.port, segment)) {
+        done[static_cast<size_t>(next)] = 1;
+        unit.nodes.push_back(static_cast<size_t>(next));
+      } else {
+        const MaceStatus status = planner->PlanNode(node, segment);
+        if (!IsOk(status)) {
+          return AtOperator(*task.graph.nodes()[node].def, status);
+        }
+      }
+      unit.end = plan.launches.size();
+      units->push_back(std::move(unit));
+    }
+  }
+  plan.begin.push_back(plan.launches.size());
+  ExtendBorder(task.spec, &plan);
+  for (PlannedLaunch &launch : plan.launches) {
+    launch.program.options =
+        OptionsOf(plan, launch, task.options.traits.half_arithmetic);
+  }
+  return PlanMemoryOf(&plan);
+}
+
+// The operator that alone reads the unit's result, at port 0; -1 for none.
+int NextOf(const PlanTask &task, const PlanUnit &unit) {
+  size_t port = 0;
+  const int next = OnlyReader(task.graph, task.readers, task.spec,
+                              task.spec.segments[unit.segment],
+                              static_cast<int>(unit.nodes.back()), &port);
+  return port == 0 ? next : -1;
+}
+
+// Chains of units whose tensors are smaller if they run band by band, by the
+// operator with which they begin.
+std::map<size_t, BandedUnits> FindBands(const PlanTask &task,
+                                        const std::vector<PlanUnit> &units,
+                                        Planner *planner) {
+  const OpenclPlan &plan = planner->plan();
+  std::vector<BandLaunch> launches;
+  std::map<size_t, const PlanUnit *> unit_at;
+  int next = -1;
+  for (const PlanUnit &unit : units) {
+    if (unit.begin == unit.end) continue;
+    const std::optional<WindowAxis> rows = planner->RowsOf(unit);
+    const bool follows = next == static_cast<int>(unit.nodes.front());
+    next = -1;
+    if (!rows.has_value()) continue;
+    const int input = planner->TensorOfInput(unit.nodes.front());
+    const int output = planner->TensorOfOutput(unit.nodes.back());
+    if (plan.Root(input).is_constant) continue;
+    const GpuTensor &to = plan.Root(output);
+    const bool ends =
+        to.caller < 0 && StorageLayout(to.storage) != GpuLayout::kNchw;
+    launches.push_back({unit.begin, input, output, *rows, follows, ends});
+    unit_at[unit.begin] = &unit;
+    next = NextOf(task, unit);
+  }
+  std::map<size_t, BandedUnits> banded;
+  for (const BandChain &chain :
+       ChooseBands(plan, launches, task.options.least_for_bands)) {
+    BandedUnits parts;
+    parts.bands = chain.bands;
+    for (const BandLaunch &launch : launches) {
+      if (launch.step < chain.first || launch.step > chain.last) continue;
+      parts.units.push_back(*unit_at[launch.step]);
+      parts.axes.push_back(launch.rows);
+    }
+    banded[parts.units.front().nodes.front()] = std::move(parts);
+  }
+  return banded;
+}
+
+// Of the partition's own memory.
+size_t BytesOf(const OpenclPlan &plan) {
+  size_t bytes = plan.memory.arena_bytes;
+  for (const ImageSlot &image : plan.images) {
+    bytes += image.width * image.height * 4 * DataTypeSize(image.element);
+  }
+  return bytes;
+}
+
+}  // namespace
+
 Result<OpenclPlan> PlanOpencl(const Graph &graph,
                               const PartitionSpec &spec,
                               const GraphShapes &shapes,
                               const OpenclPlanOptions &options,
                               const std::vector<BorderStorage> &border) {
-  Planner planner(graph, shapes, options);
-  MACE_RETURN_IF_ERROR(planner.SetBorder(border));
-  OpenclPlan &plan = planner.plan();
-  std::vector<char> done(graph.nodes().size(), 0);
-  const Readers readers(graph);
-  for (size_t segment = 0; segment < spec.segments.size(); ++segment) {
-    plan.begin.push_back(plan.launches.size());
-    const std::vector<int> &nodes = spec.segments[segment];
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      const int node = nodes[i];
-      if (shapes.known_node[static_cast<size_t>(node)] || done[node]) continue;
-      size_t port = 0;
-      const int next = OnlyReader(graph, readers, spec, nodes, node, &port);
-      if (next >= 0 &&
-          planner.PlanPair(static_cast<size_t>(node), static_cast<size_t>(next),
-                           port, segment)) {
-        done[next] = 1;
-        continue;
-      }
-      const MaceStatus status =
-          planner.PlanNode(static_cast<size_t>(node), segment);
-      if (!IsOk(status)) {
-        return AtOperator(*graph.nodes()[static_cast<size_t>(node)].def,
-                          status);
-      }
-    }
+  const PlanTask task = {graph, spec, shapes, options, border, Readers(graph)};
+  Planner whole(graph, shapes, options);
+  std::vector<PlanUnit> units;
+  MACE_RETURN_IF_ERROR(PlanNodes(task, {}, &whole, &units));
+  const auto banded = FindBands(task, units, &whole);
+  if (banded.empty()) return std::move(whole.plan());
+  Planner in_bands(graph, shapes, options);
+  const MaceStatus status = PlanNodes(task, banded, &in_bands, &units);
+  if (!IsOk(status)) {
+    VLOG(1) << "GPU: no bands of rows: " << StatusMessage(status);
+    return std::move(whole.plan());
   }
-  plan.begin.push_back(plan.launches.size());
-  ExtendBorder(spec, &plan);
-  for (PlannedLaunch &launch : plan.launches) {
-    launch.program.options =
-        OptionsOf(plan, launch, options.traits.half_arithmetic);
-  }
-  MACE_RETURN_IF_ERROR(PlanMemoryOf(&plan));
-  return std::move(plan);
+  const size_t before = BytesOf(whole.plan());
+  const size_t after = BytesOf(in_bands.plan());
+  VLOG(1) << "GPU: bands of rows: " << before << " bytes of memory become "
+          << after << ", " << whole.plan().launches.size()
+          << " launches become " << in_bands.plan().launches.size();
+  return std::move(after < before ? in_bands.plan() : whole.plan());
 }
 
 namespace {

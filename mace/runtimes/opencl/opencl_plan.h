@@ -28,6 +28,9 @@ struct PlannedLaunch {
   Launch launch;
   // Of the graph: the operator, or those that are computed together.
   std::vector<int> nodes;
+  // The operators whose launches take turns with this one's, in bands of rows;
+  // otherwise `nodes`. All these launches follow each other.
+  std::vector<int> group;
   size_t segment;  // of the partition
   // Per argument: the tensor of the plan, or -1.
   std::vector<int> tensors;
@@ -86,6 +89,9 @@ struct OpenclPlanOptions {
   bool check_numerics = false;
   // Null: all choices are guesses.
   const TunedValues *tuned = nullptr;
+  // Chains of operators run band by band if that saves memory, and if the
+  // intermediate tensors need at least so many bytes (row_bands.h).
+  size_t least_for_bands = size_t{512} << 10;
 };
 
 // The storage of a tensor of the graph that the caller or another device has;

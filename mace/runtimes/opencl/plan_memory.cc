@@ -13,13 +13,15 @@
 namespace mace {
 namespace {
 
-// Whether some of the tensor's memory is another one's.
+// Whether launches write some of the tensor's memory as another one. Those have
+// a request of their own.
 bool HasParts(const OpenclPlan &plan, int root) {
-  return std::any_of(plan.tensors.begin(), plan.tensors.end(),
-                     [root](const GpuTensor &tensor) {
-                       return tensor.alias_of == root &&
-                              tensor.joined_channels != 0;
-                     });
+  for (size_t i = 0; i < plan.tensors.size(); ++i) {
+    if (plan.tensors[i].alias_of == root && plan.request_of[i] >= 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // The output that takes over the memory of the launch's residual; -1 for none.

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -31,6 +32,7 @@ struct Settings {
   bool images = true;
   bool half = true;
   bool ptx_mma = false;
+  bool bands = false;  // wherever they save memory
   // Per operator: the segment; -1 for one of another device. All are in
   // segment 0 if there are none.
   std::vector<int> segments;
@@ -94,6 +96,7 @@ class Planned {
     options.traits.images = settings.images;
     options.traits.half_storage = settings.half;
     options.traits.ptx_mma = settings.ptx_mma;
+    options.least_for_bands = settings.bands ? 0 : SIZE_MAX;
     options.traits.local_bytes = 32768;
     options.traits.max_work_group = 256;
     for (size_t &items : device_.max_items) items = 256;

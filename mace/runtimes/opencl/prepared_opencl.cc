@@ -656,6 +656,8 @@ MaceStatus PreparedOpencl::EnqueueTimed(size_t segment, const RunTrace &trace) {
   MACE_ASSIGN_OR_RETURN(const std::vector<KernelTime> times,
                         variant.commands.RunTimed(segment));
   const Graph &graph = partition_->graph();
+  // The operators of each row of the statistics.
+  std::vector<std::pair<const std::vector<int> *, size_t>> described;
   for (size_t i = begin; i < end; ++i) {
     const KernelTime &time = times[i - begin];
     const PlannedLaunch &planned = variant.plan.launches[i];
@@ -670,13 +672,17 @@ MaceStatus PreparedOpencl::EnqueueTimed(size_t segment, const RunTrace &trace) {
             << static_cast<double>(time.end - time.start) / 1000 << " us";
     if (trace.metadata == nullptr) continue;
     std::vector<OperatorStats> &all = trace.metadata->op_stats;
-    const bool same =
-        i > begin && variant.plan.launches[i - 1].nodes == planned.nodes;
-    if (same) {
-      all.back().stats.end_micros = stats.stats.end_micros;
-      all.back().stats.duration_nanos += stats.stats.duration_nanos;
+    // Another launch of the same operators; bands of rows take turns.
+    const auto same = std::find_if(
+        described.begin(), described.end(),
+        [&](const auto &entry) { return *entry.first == planned.nodes; });
+    if (same != described.end()) {
+      OperatorStats &known = all[same->second];
+      known.stats.end_micros = stats.stats.end_micros;
+      known.stats.duration_nanos += stats.stats.duration_nanos;
       continue;
     }
+    described.emplace_back(&planned.nodes, all.size());
     DescribeOperators(graph, planned.nodes, shapes_, variant.plan.reports,
                       &stats);
     all.push_back(std::move(stats));
@@ -705,6 +711,7 @@ std::vector<OperatorNote> PreparedOpencl::Explain() const {
       note.segment = segment;
       size_t launches = 0;
       size_t parts = 0;
+      bool in_bands = false;
       const auto remark = [&note](const std::string &text) {
         if (!note.remark.empty() && !text.empty()) note.remark += ", ";
         note.remark += text;
@@ -722,10 +729,13 @@ std::vector<OperatorNote> PreparedOpencl::Explain() const {
               MakeString("computed with '",
                          graph.nodes()[planned.nodes.back()].def->name, "'");
         }
+        in_bands = planned.group != planned.nodes;
+        if (in_bands && launches > 1) continue;
         if (!note.kernel.empty()) note.kernel += " + ";
         note.kernel += planned.launch.kernel();
       }
       if (launches == 0) remark("without a launch");
+      if (in_bands) remark(MakeString("in ", launches, " bands of rows"));
       if (parts > launches) remark(MakeString("in ", parts, " parts"));
       remark(demotion);
       demotion.clear();
@@ -752,7 +762,10 @@ std::vector<OperatorNote> PreparedOpencl::Explain() const {
 size_t PreparedOpencl::TensorBytes() const {
   size_t total = 0;
   for (const GpuTensor &tensor : variants_.front().plan.tensors) {
-    if (tensor.is_constant || tensor.alias_of >= 0) continue;
+    // Not those that operators computed together do not store.
+    if (tensor.is_constant || tensor.alias_of >= 0 || tensor.first < 0) {
+      continue;
+    }
     total += tensor.Bytes();
   }
   for (const PlannedLaunch &planned : variants_.front().plan.launches) {
