@@ -4,6 +4,7 @@
 #include "mace/kernels/opencl/tensor.clh"
 #include "mace/kernels/opencl/activation.clh"
 #include "mace/kernels/opencl/epilogue.clh"
+#include "mace/kernels/opencl/line.clh"
 
 // The product of input [pixels, K] and packed weights, in sums of float. An
 // item computes PIXELS rows of the product for one block of output channels.
@@ -13,6 +14,11 @@
 // TAIL: the number of elements of the last block of K, 0 if it is complete.
 // POOLED: a row of the product is the average of an image [H, W, K], which each
 // work group computes for itself, in local memory of K floats; PIXELS is 1.
+// SOFTMAX, with LANES > 1 and without a residual: what is written is the softmax
+// of each row, or with LOG, its logarithm. The last of `groups` work groups
+// computes it. `state` has their number so far, which is 0 between runs, and the
+// rows. Since OpenCL 1.2 knows of no other memory that the groups of a launch
+// share, they are written and read by atomic functions.
 //
 // Items: (blocks of O, LANES, tiles of PIXELS), or (blocks of O, tiles) where
 // LANES is 1.
@@ -31,11 +37,49 @@
   EACH_PIXEL { in[p] = convert_float4(READ(input, row[p], column[p], block)); }
 #endif
 
+#ifdef SOFTMAX
+#define SOFTMAX_ARGS , const int groups, __global int *restrict state
+#define ITEMS (BLOCKS * LANES)
+
+void store_row(__global int *row, int block, float4 v) {
+  atomic_xchg(row + 4 * block, as_int(v.x));
+  atomic_xchg(row + 4 * block + 1, as_int(v.y));
+  atomic_xchg(row + 4 * block + 2, as_int(v.z));
+  atomic_xchg(row + 4 * block + 3, as_int(v.w));
+}
+float4 load_row(__global int *row, int block) {
+  return as_float4((int4)(atomic_or(row + 4 * block, 0),
+                          atomic_or(row + 4 * block + 1, 0),
+                          atomic_or(row + 4 * block + 2, 0),
+                          atomic_or(row + 4 * block + 3, 0)));
+}
+// Of all items of the work group.
+#define DEFINE_ITEM_FOLD(name, fold)                                       \
+  float name(float v, int item, __local float *shared) {                   \
+    shared[item] = v;                                                      \
+    barrier(CLK_LOCAL_MEM_FENCE);                                          \
+    for (int half_items = ITEMS / 2; half_items > 0; half_items /= 2) {    \
+      if (item < half_items) {                                             \
+        shared[item] = fold(shared[item], shared[item + half_items]);      \
+      }                                                                    \
+      barrier(CLK_LOCAL_MEM_FENCE);                                        \
+    }                                                                      \
+    const float folded = shared[0];                                        \
+    barrier(CLK_LOCAL_MEM_FENCE);                                          \
+    return folded;                                                         \
+  }
+DEFINE_ITEM_FOLD(items_sum, LINE_ADD)
+DEFINE_ITEM_FOLD(items_max, LINE_MAX)
+#else
+#define SOFTMAX_ARGS
+#endif
+
 #if LANES > 1
 __attribute__((reqd_work_group_size(BLOCKS, LANES, 1)))
 #endif
 __kernel void fully_connected(IN(input), POOL_ARG CONST(weights), BIAS_ARG
-                              RESIDUAL_ARG OUT(output), ACT_ARG, const int pixels) {
+                              RESIDUAL_ARG OUT(output), ACT_ARG, const int pixels
+                              SOFTMAX_ARGS) {
   const int c = get_global_id(0);
 #if LANES > 1
   const int lane = get_local_id(1);
@@ -117,8 +161,58 @@ __kernel void fully_connected(IN(input), POOL_ARG CONST(weights), BIAS_ARG
       }
     }
   }
+#ifndef SOFTMAX
   if (!inside || lane > 0) return;
 #endif
+#endif
+#ifdef SOFTMAX
+  if (inside && lane == 0) {
+    const float4 bias4 = convert_float4(BIAS(c));
+    EACH_PIXEL {
+      if (first + p < pixels) {
+        store_row(state + 1 + (first + p) * output_dims.z * 4, c,
+                  convert_float4(ACTIVATE(convert_real4(sum[p] + bias4))));
+      }
+    }
+  }
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  const int item = lane * BLOCKS + block;
+  __local int *is_last = (__local int *)sums;
+  if (item == 0) is_last[0] = atomic_inc(state) == groups - 1;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const bool ends = is_last[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (!ends) return;
+  mem_fence(CLK_GLOBAL_MEM_FENCE);
+  if (item == 0) atomic_xchg(state, 0);
+  __local float *shared = (__local float *)sums;
+  for (int pixel = 0; pixel < pixels; ++pixel) {
+    __global int *values = state + 1 + pixel * output_dims.z * 4;
+    float most = -INFINITY;
+    for (int b = item; b < output_dims.z; b += ITEMS) {
+      most = fmax(most, max_of_lanes(mask_lanes(load_row(values, b),
+                                                output_dims.w, b, -INFINITY)));
+    }
+    most = items_max(most, item, shared);
+    float total = 0;
+    for (int b = item; b < output_dims.z; b += ITEMS) {
+      total += sum_of_lanes(mask_lanes(exp(load_row(values, b) - most),
+                                       output_dims.w, b, 0));
+    }
+    total = items_sum(total, item, shared);
+    const int y = pixel / output_dims.y;
+    const int x = pixel - y * output_dims.y;
+    for (int b = item; b < output_dims.z; b += ITEMS) {
+#ifdef LOG
+      const float4 result = load_row(values, b) - most - log(total);
+#else
+      const float4 result = exp(load_row(values, b) - most) * (1.0f / total);
+#endif
+      WRITE(output, y, x, b, convert_real4(result));
+    }
+  }
+#else
   const float4 bias4 = convert_float4(BIAS(c));
   if (has_residual) {
     EACH_PIXEL {
@@ -133,4 +227,5 @@ __kernel void fully_connected(IN(input), POOL_ARG CONST(weights), BIAS_ARG
             ACTIVATE(convert_real4(sum[p] + bias4)));
     }
   }
+#endif
 }

@@ -58,14 +58,17 @@ ProductDivision DivideProduct(const GpuTraits &gpu,
 
 void AddProduct(const OpenclPlanContext &context,
                 const ProductDivision &division,
-                Launch *launch) {
+                Launch *launch,
+                size_t node,
+                size_t output_node) {
   const GpuDims out = context.OutputDims();
   const int64_t tiles = DivideUp(out.pixels(), division.pixels);
-  launch->Constant("weights", kFullyConnectedWeightsInput);
+  launch->Of(node).Constant("weights", kFullyConnectedWeightsInput);
   if (context.input(kFullyConnectedBiasInput) != nullptr) {
     launch->Define("HAS_BIAS").Constant("bias", kFullyConnectedBiasInput);
   }
   launch->Residual(context, kFullyConnectedResidualInput)
+      .Of(output_node)
       .Output("output")
       .ActivationOf(context.AttributesAs<FullyConnectedAttributes>())
       .Int(out.pixels())

@@ -7,6 +7,7 @@
 #ifndef MACE_OPS_FULLY_CONNECTED_FULLY_CONNECTED_OPENCL_H_
 #define MACE_OPS_FULLY_CONNECTED_FULLY_CONNECTED_OPENCL_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "mace/ops/opencl_op/opencl_op.h"
@@ -26,10 +27,13 @@ ProductDivision DivideProduct(const GpuTraits &gpu,
                               const GpuDims &out);
 
 // Adds the macros and arguments after the input, of the FullyConnected operator
-// `context`.
+// `context`. `node`, `output_node`: of operators that are fused, the number of
+// this one, and of the one whose output is written.
 void AddProduct(const OpenclPlanContext &context,
                 const ProductDivision &division,
-                Launch *launch);
+                Launch *launch,
+                size_t node = 0,
+                size_t output_node = 0);
 
 }  // namespace mace
 

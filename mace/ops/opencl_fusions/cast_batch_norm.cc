@@ -4,9 +4,9 @@
 // Pixels of 8 bits, and what a network makes of them first: (x - mean) * scale.
 
 #include <memory>
+#include <vector>
 
 #include "mace/ops/batch_norm/batch_norm_opencl.h"
-#include "mace/ops/batch_norm/batch_norm_schema.h"
 #include "mace/ops/cast/cast_schema.h"
 #include "mace/ops/opencl_op/opencl_op.h"
 
@@ -15,21 +15,19 @@ namespace {
 
 class CastBatchNorm final : public OpenclFusion {
  public:
-  MaceStatus Plan(const OpenclPlanContext &first,
-                  size_t port,
-                  OpenclPlanContext *second) const override {
-    const DataType from = first.input(kCastInputInput)->data_type;
-    const bool of_bytes = from == DataType::kInt8 || from == DataType::kUint8;
-    if (!of_bytes || port != kBatchNormInputInput) {
+  MaceStatus Plan(const std::vector<const OpenclPlanContext *> &operators,
+                  OpenclPlanContext *last) const override {
+    const DataType from = operators[0]->input(kCastInputInput)->data_type;
+    if (from != DataType::kInt8 && from != DataType::kUint8) {
       return Unsupported("the operators do not fit one kernel");
     }
-    AddBatchNorm(true, second);
+    AddBatchNorm(true, last);
     return MaceStatus();
   }
 };
 
 const OpenclFusionRegistration registration(
-    "Cast", "BatchNorm", []() -> std::unique_ptr<OpenclFusion> {
+    {"Cast", "BatchNorm"}, []() -> std::unique_ptr<OpenclFusion> {
       return std::make_unique<CastBatchNorm>();
     });
 

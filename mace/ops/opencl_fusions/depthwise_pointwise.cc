@@ -5,6 +5,10 @@
 // units: each work group computes the depthwise convolution of its pixels,
 // which costs little compared with the products, and does not store it.
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "mace/kernels/opencl/conv_mma_cl.h"
 #include "mace/ops/conv2d/conv2d.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d.h"
@@ -19,16 +23,16 @@ constexpr int64_t kMaxTaps = 25;
 
 class DepthwisePointwise final : public OpenclFusion {
  public:
-  MaceStatus Plan(const OpenclPlanContext &first,
-                  size_t port,
+  MaceStatus Plan(const std::vector<const OpenclPlanContext *> &operators,
                   OpenclPlanContext *second) const override {
+    const OpenclPlanContext &first = *operators[0];
     const auto &depthwise = first.AttributesAs<DepthwiseConv2dAttributes>();
     const auto &pointwise = second->AttributesAs<Conv2DAttributes>();
     const Tensor &dw_filter = *first.input(kDepthwiseConv2dFilterInput);
     const Tensor &filter = *second->input(kConv2DFilterInput);
     const GpuTraits &gpu = second->gpu();
     const int64_t channels = dw_filter.shape[2];
-    if (!gpu.ptx_mma || port != kConv2DInputInput || pointwise.groups != 1 ||
+    if (!gpu.ptx_mma || pointwise.groups != 1 ||
         filter.data_type == DataType::kInt8 || dw_filter.shape[3] != 1 ||
         channels % 8 != 0 ||
         first.input(kDepthwiseConv2dBiasInput) == nullptr) {
@@ -82,7 +86,7 @@ class DepthwisePointwise final : public OpenclFusion {
 };
 
 const OpenclFusionRegistration registration(
-    "DepthwiseConv2d", "Conv2D", []() -> std::unique_ptr<OpenclFusion> {
+    {"DepthwiseConv2d", "Conv2D"}, []() -> std::unique_ptr<OpenclFusion> {
       return std::make_unique<DepthwisePointwise>();
     });
 

@@ -3,6 +3,7 @@
 
 #include "mace/ops/opencl_op/opencl_op.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -134,6 +135,12 @@ Launch &Launch::Floats(float a, float b, float c, float d) {
   return *this;
 }
 
+Launch &Launch::Zeros(const char *name, size_t count) {
+  Add(LaunchArgument::Kind::kZeros, name).table =
+      std::make_shared<const std::vector<int32_t>>(count, 0);
+  return *this;
+}
+
 Launch &Launch::Table(const char *name, std::vector<int32_t> values) {
   Add(LaunchArgument::Kind::kTable, name).table =
       std::make_shared<const std::vector<int32_t>>(std::move(values));
@@ -174,19 +181,25 @@ const OpenclFusionRegistration *g_first_fusion = nullptr;
 }  // namespace
 
 OpenclFusionRegistration::OpenclFusionRegistration(
-    const char *first, const char *second, OpenclFusion::Factory factory)
-    : first_(first), second_(second), factory_(factory), next_(g_first_fusion) {
+    std::initializer_list<const char *> types, OpenclFusion::Factory factory)
+    : factory_(factory), next_(g_first_fusion) {
+  std::copy(types.begin(), types.end(), types_.begin());
   g_first_fusion = this;
 }
 
 const OpenclFusionRegistration *OpenclFusionRegistration::Find(
-    const std::string &first, const std::string &second) {
-  const OpenclFusionRegistration *fusion = g_first_fusion;
-  while (fusion != nullptr &&
-         (first != fusion->first_ || second != fusion->second_)) {
-    fusion = fusion->next_;
+    const std::vector<std::string> &types) {
+  for (const OpenclFusionRegistration *fusion = g_first_fusion;
+       fusion != nullptr; fusion = fusion->next_) {
+    size_t same = 0;
+    while (same < kMostOperators && fusion->types_[same] != nullptr &&
+           same < types.size() && types[same] == fusion->types_[same]) {
+      ++same;
+    }
+    const bool all = same == kMostOperators || fusion->types_[same] == nullptr;
+    if (all && same == types.size()) return fusion;
   }
-  return fusion;
+  return nullptr;
 }
 
 Launch &Launch::Items(int64_t x, int64_t y, int64_t z) {

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -101,6 +102,7 @@ struct LaunchArgument {
     kFloat,
     kFloats4,
     kTable,  // numbers that follow from shapes and attributes
+    kZeros,  // numbers that the kernel may change
     kLocal,  // bytes of local memory
   };
   Kind kind;
@@ -162,6 +164,9 @@ class Launch {
   // For TABLE of tensor.clh; at least one value. They are copied to the GPU
   // once for each set of shapes.
   Launch &Table(const char *name, std::vector<int32_t> values);
+  // `__global int *restrict <name>`: so many numbers, which are 0 before the
+  // first run. They are the launch's own, and keep what a run leaves in them.
+  Launch &Zeros(const char *name, size_t count);
   Launch &Local(size_t bytes);
 
   // RESIDUAL_ARG of epilogue.clh: the tensor at that port; if there is none,
@@ -293,36 +298,37 @@ class OpenclPlanContext {
   void SetBand(WindowAxis *rows) const;
 };
 
-// Two operators that one kernel computes, so that the tensor between them is
-// not stored: nothing else reads it.
+// Operators that one kernel computes, so that the tensors between them are not
+// stored: each reads the output of the one before it at port 0, and nothing
+// else does.
 class OpenclFusion {
  public:
   using Factory = std::unique_ptr<OpenclFusion> (*)();
   OpenclFusion() = default;
   virtual ~OpenclFusion() = default;
-  // Adds launches to `second`, whose arguments say of which operator they are
-  // (Launch::Of). MACE_UNSUPPORTED: the operators run one after the other. The
-  // output of the first is input `port` of the second.
-  virtual MaceStatus Plan(const OpenclPlanContext &first,
-                          size_t port,
-                          OpenclPlanContext *second) const = 0;
+  // Adds launches to `last`, whose arguments say of which operator they are
+  // (Launch::Of). MACE_UNSUPPORTED: the operators are computed otherwise.
+  // `operators`: in order, the last one included.
+  virtual MaceStatus Plan(
+      const std::vector<const OpenclPlanContext *> &operators,
+      OpenclPlanContext *last) const = 0;
 };
 
-// A list of static objects, as OpRegistration. `first` and `second` are the
-// names of operator types.
+// A list of static objects, as OpRegistration. `types`: the names of the
+// operators' types, two or more.
 class OpenclFusionRegistration {
  public:
-  OpenclFusionRegistration(const char *first,
-                           const char *second,
+  static constexpr size_t kMostOperators = 3;
+
+  OpenclFusionRegistration(std::initializer_list<const char *> types,
                            OpenclFusion::Factory factory);
-  // Null if no kernel computes these two types.
-  static const OpenclFusionRegistration *Find(const std::string &first,
-                                              const std::string &second);
+  // Null if no kernel computes these types.
+  static const OpenclFusionRegistration *Find(
+      const std::vector<std::string> &types);
   OpenclFusion::Factory factory() const { return factory_; }
 
  private:
-  const char *first_;
-  const char *second_;
+  std::array<const char *, kMostOperators> types_ = {};  // null after the last
   OpenclFusion::Factory factory_;
   const OpenclFusionRegistration *next_;
 };

@@ -9,8 +9,8 @@ int OnlyReader(const Graph &graph,
                const Readers &readers,
                const PartitionSpec &spec,
                const std::vector<int> &segment,
-               int node,
-               size_t *port) {
+               int first,
+               int node) {
   const GraphNode &entry = graph.nodes()[static_cast<size_t>(node)];
   if (entry.outputs.size() != 1 || entry.outputs[0] < 0) return -1;
   const int id = entry.outputs[0];
@@ -18,19 +18,15 @@ int OnlyReader(const Graph &graph,
     if (border.tensor == id) return -1;
   }
   const Readers::Entry &read = readers.of[static_cast<size_t>(id)];
-  if (read.count != 1) return -1;
+  if (read.count != 1 || read.port != 0) return -1;
   const int reader = read.node;
-  *port = read.port;
-  // It takes the place of `node`: no operator between them computes what it
+  // It takes the place of `first`: no operator between them computes what it
   // reads.
   bool after = false;
   for (int other : segment) {
     if (other == reader) return after ? reader : -1;
-    if (other == node) {
-      after = true;
-      continue;
-    }
-    if (!after) continue;
+    if (other == first) after = true;
+    if (!after || other == node) continue;
     for (int output : graph.nodes()[static_cast<size_t>(other)].outputs) {
       for (int input : graph.nodes()[static_cast<size_t>(reader)].inputs) {
         if (output >= 0 && output == input) return -1;

@@ -1,7 +1,7 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds pairs of operators that one kernel may compute.
+// Finds operators that one kernel may compute.
 
 #ifndef MACE_RUNTIMES_OPENCL_ONLY_READER_H_
 #define MACE_RUNTIMES_OPENCL_ONLY_READER_H_
@@ -38,13 +38,14 @@ struct Readers {
 };
 
 // The operator of the same segment that alone reads the only output of `node`,
-// and all of whose other inputs are computed before it; -1 if there is none.
+// at port 0, and all of whose other inputs are computed before operator
+// `first`; -1 if there is none. `first`: `node`, or one before it.
 int OnlyReader(const Graph &graph,
                const Readers &readers,
                const PartitionSpec &spec,
                const std::vector<int> &segment,
-               int node,
-               size_t *port);
+               int first,
+               int node);
 
 }  // namespace mace
 

@@ -71,14 +71,15 @@ MaceStatus OpenclCommands::MakeTables(const Launch &launch,
                                       BoundLaunch *bound) const {
   OpenclRuntime *runtime = device_->runtime();
   for (const LaunchArgument &argument : launch.arguments()) {
-    if (argument.kind != LaunchArgument::Kind::kTable) continue;
+    if (argument.table == nullptr) continue;
     const std::vector<int32_t> &values = *argument.table;
+    const bool written = argument.kind == LaunchArgument::Kind::kZeros;
+    const cl_mem_flags access = written ? CL_MEM_READ_WRITE : CL_MEM_READ_ONLY;
     MACE_ASSIGN_OR_RETURN(
         ClMemory table,
-        runtime->MakeBuffer(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                            values.size() * sizeof(int32_t),
-                            MakeString("table '", argument.name, "'"),
-                            values.data()));
+        runtime->MakeBuffer(
+            access | CL_MEM_COPY_HOST_PTR, values.size() * sizeof(int32_t),
+            MakeString("table '", argument.name, "'"), values.data()));
     bound->tables.push_back(std::move(table));
   }
   return MaceStatus();

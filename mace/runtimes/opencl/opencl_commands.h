@@ -30,7 +30,7 @@ struct BoundLaunch {
   // What is launched: parts of the range, one after the other.
   std::vector<KernelRange> parts;
   PartSize part_size;
-  std::vector<ClMemory> tables;  // per kTable argument
+  std::vector<ClMemory> tables;  // per kTable or kZeros argument
   std::string text;              // "kernel softmax of operator 'prob'"
 
   BoundLaunch() : part_size(1, 0, 0) {}

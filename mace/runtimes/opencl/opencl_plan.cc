@@ -123,8 +123,10 @@ class NodeContext final : public OpenclPlanContext {
 
   const GraphNode &node() const;
   size_t index() const { return node_; }
-  // The operator that is computed with this one.
-  void SetFirst(const NodeContext *first) { first_ = first; }
+  // The operators before it that are computed with this one.
+  void SetBefore(std::vector<const NodeContext *> before) {
+    before_ = std::move(before);
+  }
   std::vector<Launch> TakeLaunches() { return std::move(launches_); }
   // The tensor of the plan of each scratch tensor.
   const std::vector<int> &scratch() const { return scratch_; }
@@ -133,15 +135,14 @@ class NodeContext final : public OpenclPlanContext {
   Planner *planner_;
   size_t node_;
   std::optional<NodeBand> band_;
-  const NodeContext *first_ = nullptr;
+  std::vector<const NodeContext *> before_;
   std::vector<int> scratch_;
   std::vector<Launch> launches_;
 };
 
-// An operator, or two that are computed together, and their launches.
+// An operator, or some that are computed together, and their launches.
 struct PlanUnit {
   std::vector<size_t> nodes;
-  size_t port = 0;  // of the second, at which it reads the first
   size_t segment = 0;
   size_t begin = 0;
   size_t end = 0;
@@ -169,9 +170,9 @@ class Planner {
     return MaceStatus();
   }
   MaceStatus PlanNode(size_t node, size_t segment);
-  // Plans two operators as one, if there is a kernel for that.
-  bool PlanPair(size_t first, size_t second, size_t port, size_t segment);
-  // The operator's rows, or those of two that are computed together, if they
+  // Plans operators as one, if there is a kernel for that.
+  bool PlanTogether(const std::vector<size_t> &nodes, size_t segment);
+  // The operator's rows, or those of some that are computed together, if they
   // have no more than one launch.
   std::optional<WindowAxis> RowsOf(const PlanUnit &unit);
   // Plans units whose rows are `axes`, each of which is the only reader of the
@@ -207,8 +208,9 @@ class Planner {
                       const RowBand &rows,
                       int input,
                       int output);
+  static const OpenclFusionRegistration *FusionOf(
+      const std::vector<NodeContext *> &contexts);
   MaceStatus AddLaunches(const std::vector<NodeContext *> &contexts,
-                         size_t port,
                          size_t segment);
   MaceStatus CheckTypes(const NodeContext &context, uint32_t types) const;
   MaceStatus AddPorts(const GraphNode &node);
@@ -347,12 +349,20 @@ MaceStatus Planner::PlanNode(size_t index, size_t segment) {
   if (empty) return MaceStatus();
   SetSegment(context.node(), segment);
   plan_.reports[index] = op.Report(context);
-  return AddLaunches({&context}, 0, segment);
+  return AddLaunches({&context}, segment);
 }
 
-// The launches of an operator, or of two that one kernel computes.
+const OpenclFusionRegistration *Planner::FusionOf(
+    const std::vector<NodeContext *> &contexts) {
+  std::vector<std::string> types;
+  for (const NodeContext *context : contexts) {
+    types.push_back(context->def().type);
+  }
+  return OpenclFusionRegistration::Find(types);
+}
+
+// The launches of an operator, or of some that one kernel computes.
 MaceStatus Planner::AddLaunches(const std::vector<NodeContext *> &contexts,
-                                size_t port,
                                 size_t segment) {
   NodeContext *last = contexts.back();
   open_choices_.clear();
@@ -361,38 +371,37 @@ MaceStatus Planner::AddLaunches(const std::vector<NodeContext *> &contexts,
                           MakeOp(last->def().type));
     MACE_RETURN_IF_ERROR(static_cast<const OpenclOp &>(*made).Plan(last));
   } else {
-    const NodeContext &first = *contexts[0];
-    last->SetFirst(&first);
-    const auto *registration =
-        OpenclFusionRegistration::Find(first.def().type, last->def().type);
-    MACE_RETURN_IF_ERROR(registration->factory()()->Plan(first, port, last));
+    last->SetBefore({contexts.begin(), contexts.end() - 1});
+    MACE_RETURN_IF_ERROR(FusionOf(contexts)->factory()()->Plan(
+        {contexts.begin(), contexts.end()}, last));
   }
   return FinishAll(last->TakeLaunches(), {contexts.begin(), contexts.end()},
                    segment);
 }
 
-bool Planner::PlanPair(size_t first,
-                       size_t second,
-                       size_t port,
-                       size_t segment) {
-  NodeContext one(this, first);
-  NodeContext two(this, second);
-  const OpenclFusionRegistration *registration =
-      OpenclFusionRegistration::Find(one.def().type, two.def().type);
-  if (registration == nullptr || two.output(0)->elements() == 0) return false;
-  for (const NodeContext *context : {&one, &two}) {
-    const auto made = MakeOp(context->def().type);
+bool Planner::PlanTogether(const std::vector<size_t> &nodes, size_t segment) {
+  std::vector<NodeContext> contexts;
+  contexts.reserve(nodes.size());
+  std::vector<NodeContext *> pointers;
+  for (size_t node : nodes) {
+    pointers.push_back(&contexts.emplace_back(this, node));
+  }
+  if (FusionOf(pointers) == nullptr ||
+      contexts.back().output(0)->elements() == 0) {
+    return false;
+  }
+  for (const NodeContext &context : contexts) {
+    const auto made = MakeOp(context.def().type);
     if (!made.ok()) return false;
     const auto &op = static_cast<const OpenclOp &>(*made.value());
-    if (!IsOk(CheckTypes(*context, ComputedTypes(op))) ||
-        !IsOk(AddPorts(context->node()))) {
+    if (!IsOk(CheckTypes(context, ComputedTypes(op))) ||
+        !IsOk(AddPorts(context.node()))) {
       return false;
     }
-    plan_.reports[context->index()] = op.Report(*context);
+    plan_.reports[context.index()] = op.Report(context);
+    SetSegment(context.node(), segment);
   }
-  SetSegment(one.node(), segment);
-  SetSegment(two.node(), segment);
-  return IsOk(AddLaunches({&one, &two}, port, segment));
+  return IsOk(AddLaunches(pointers, segment));
 }
 
 std::optional<WindowAxis> Planner::RowsOf(const PlanUnit &unit) {
@@ -508,27 +517,27 @@ MaceStatus Planner::PlanBand(const PlanUnit &unit,
     tensor.shape[1] = count;
     return tensor;
   };
-  NodeBand band = {rows,
-                   tensor_of_rows(first.inputs[0], plan_.tensors[input].dims.h),
-                   tensor_of_rows(first.outputs[0], rows.outputs)};
   std::vector<NodeContext> contexts;
   contexts.reserve(unit.nodes.size());
-  contexts.emplace_back(this, unit.nodes.front(), band);
-  if (unit.nodes.size() > 1) {
+  std::vector<NodeContext *> pointers;
+  NodeBand band;
+  band.rows = rows;
+  band.input = tensor_of_rows(first.inputs[0], plan_.tensors[input].dims.h);
+  for (size_t index : unit.nodes) {
+    const GraphNode &node = graph_.nodes()[index];
+    band.output = tensor_of_rows(node.outputs[0], rows.outputs);
+    pointers.push_back(&contexts.emplace_back(this, index, band));
+    // Those after the first one need the same rows (RowsOf).
     band.rows.first_input = rows.first_output;
     band.input = band.output;
-    band.output = tensor_of_rows(last.outputs[0], rows.outputs);
-    contexts.emplace_back(this, unit.nodes.back(), std::move(band));
   }
-  std::vector<NodeContext *> pointers;
-  for (NodeContext &context : contexts) pointers.push_back(&context);
   int &input_of = plan_.tensor_of[first.inputs[0]];
   int &output_of = plan_.tensor_of[last.outputs[0]];
   const int whole_input = input_of;
   const int whole_output = output_of;
   input_of = input;
   output_of = output;
-  const MaceStatus status = AddLaunches(pointers, unit.port, unit.segment);
+  const MaceStatus status = AddLaunches(pointers, unit.segment);
   input_of = whole_input;
   output_of = whole_output;
   return status;
@@ -540,8 +549,10 @@ int NodeContext::Choose(const ClSource &source,
                         int guess) const {
   if (planner_->options_.tuned == nullptr) return guess;
   TuningChoice choice;
-  choice.key = MakeString(first_ == nullptr ? "" : ProblemText(*first_) + " + ",
-                          ProblemText(*this), " ", what);
+  for (const NodeContext *context : before_) {
+    choice.key += ProblemText(*context) + " + ";
+  }
+  choice.key += ProblemText(*this) + " " + what;
   choice.source = HashDigits(HashSource(source));
   choice.changes_program = true;
   std::vector<int> all = {guess};
@@ -870,6 +881,22 @@ struct BandedUnits {
   int bands;
 };
 
+// An operator, and those that a kernel may compute with it: each is the only
+// reader of the one before it.
+std::vector<size_t> ReadersInTurn(const PlanTask &task,
+                                  const std::vector<int> &segment,
+                                  int first) {
+  std::vector<size_t> nodes = {static_cast<size_t>(first)};
+  int next = first;
+  while (nodes.size() < OpenclFusionRegistration::kMostOperators) {
+    next =
+        OnlyReader(task.graph, task.readers, task.spec, segment, first, next);
+    if (next < 0) break;
+    nodes.push_back(static_cast<size_t>(next));
+  }
+  return nodes;
+}
+
 // Plans all operators. `banded`: by the operator with which they begin. `units`
 // receives the others.
 MaceStatus PlanNodes(const PlanTask &task,
@@ -896,21 +923,20 @@ MaceStatus PlanNodes(const PlanTask &task,
         continue;
       }
       PlanUnit unit;
-      unit.nodes = {node};
       unit.segment = segment;
       unit.begin = plan.launches.size();
-      const int next = OnlyReader(task.graph, task.readers, task.spec, nodes,
-                                  index, &unit.port);
-      if (next >= 0 && planner->PlanPair(node, static_cast<size_t>(next),
-                                         unit.port, segment)) {
-        done[static_cast<size_t>(next)] = 1;
-        unit.nodes.push_back(static_cast<size_t>(next));
-      } else {
+      unit.nodes = ReadersInTurn(task, nodes, index);
+      while (unit.nodes.size() > 1 &&
+             !planner->PlanTogether(unit.nodes, segment)) {
+        unit.nodes.pop_back();
+      }
+      if (unit.nodes.size() == 1) {
         const MaceStatus status = planner->PlanNode(node, segment);
         if (!IsOk(status)) {
           return AtOperator(*task.graph.nodes()[node].def, status);
         }
       }
+      for (size_t own : unit.nodes) done[own] = 1;
       unit.end = plan.launches.size();
       units->push_back(std::move(unit));
     }
@@ -924,13 +950,12 @@ MaceStatus PlanNodes(const PlanTask &task,
   return PlanMemoryOf(&plan);
 }
 
-// The operator that alone reads the unit's result, at port 0; -1 for none.
+// The operator that alone reads the unit's result; -1 for none.
 int NextOf(const PlanTask &task, const PlanUnit &unit) {
-  size_t port = 0;
-  const int next = OnlyReader(task.graph, task.readers, task.spec,
-                              task.spec.segments[unit.segment],
-                              static_cast<int>(unit.nodes.back()), &port);
-  return port == 0 ? next : -1;
+  return OnlyReader(task.graph, task.readers, task.spec,
+                    task.spec.segments[unit.segment],
+                    static_cast<int>(unit.nodes.front()),
+                    static_cast<int>(unit.nodes.back()));
 }
 
 // Chains of units whose tensors are smaller if they run band by band, by the

@@ -539,7 +539,8 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
       case LaunchArgument::Kind::kFloats4:
         MACE_RETURN_IF_ERROR(set(sizeof(cl_float4), argument.floats.data()));
         break;
-      case LaunchArgument::Kind::kTable: {
+      case LaunchArgument::Kind::kTable:
+      case LaunchArgument::Kind::kZeros: {
         const cl_mem table =
             variant.commands.launch(index).tables[tables++].get();
         MACE_RETURN_IF_ERROR(set_memory(table));
