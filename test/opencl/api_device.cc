@@ -25,6 +25,7 @@ using mace::test_opencl::Kind;
 using mace::test_opencl::Object;
 using mace::test_opencl::State;
 using mace::test_opencl::target;
+using mace::test_opencl::TargetExtensions;
 
 namespace {
 
@@ -36,25 +37,6 @@ constexpr cl_queue_properties kQueuePriority = 0x1096;
 constexpr cl_queue_properties kQueueThrottle = 0x1097;
 // Of cl_qcom_recordable_queues.
 constexpr cl_command_queue_properties kQueueRecordable = 1u << 30;
-
-std::string TargetExtensions() {
-  cl_platform_id platform;
-  cl_device_id device;
-  size_t size = 0;
-  if (target().clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
-      target().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device,
-                              nullptr) != CL_SUCCESS ||
-      target().clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, nullptr,
-                               &size) != CL_SUCCESS) {
-    return "";
-  }
-  std::string text(size, '\0');
-  if (target().clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, size, &text[0],
-                               nullptr) != CL_SUCCESS) {
-    return "";
-  }
-  return text.c_str();
-}
 
 std::string CurrentExtensions(const Family &family) {
   State &state = State::Get();

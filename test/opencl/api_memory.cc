@@ -11,10 +11,12 @@
 using mace::test_opencl::Call;
 using mace::test_opencl::CurrentFamily;
 using mace::test_opencl::Family;
+using mace::test_opencl::HasExtension;
 using mace::test_opencl::Kind;
 using mace::test_opencl::Object;
 using mace::test_opencl::State;
 using mace::test_opencl::target;
+using mace::test_opencl::TargetExtensions;
 
 namespace {
 
@@ -116,6 +118,36 @@ void CheckImage(const Family &family,
   }
 }
 
+// An image in the memory of a buffer.
+void CheckView(const Family &family,
+               const cl_image_desc &desc,
+               uint64_t pixel_bytes,
+               Call *call) {
+  if (family.pitch_align_pixels == 0) {
+    call->Refuse(CL_INVALID_IMAGE_DESCRIPTOR,
+                 "the device has no cl_khr_image2d_from_buffer");
+    return;
+  }
+  const uint64_t row = desc.image_row_pitch;
+  if (row < desc.image_width * pixel_bytes ||
+      row % (family.pitch_align_pixels * pixel_bytes) != 0) {
+    call->Refuse(CL_INVALID_IMAGE_DESCRIPTOR,
+                 "rows of " + std::to_string(row) + " bytes for " +
+                     std::to_string(desc.image_width) +
+                     " pixels; the device wants multiples of " +
+                     std::to_string(family.pitch_align_pixels) + " pixels");
+    return;
+  }
+  size_t bytes = 0;
+  const cl_int error = target().clGetMemObjectInfo(
+      desc.buffer, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  if (error == CL_SUCCESS && bytes < row * desc.image_height) {
+    call->Refuse(CL_INVALID_IMAGE_DESCRIPTOR,
+                 "an image of " + std::to_string(row * desc.image_height) +
+                     " bytes in a buffer of " + std::to_string(bytes));
+  }
+}
+
 void CheckBytes(const Family *family,
                 uint64_t bytes,
                 cl_int error,
@@ -161,12 +193,11 @@ cl_mem CreateImage(Call *call,
     if (!owns_bytes) call->Uses(Kind::kMemory, desc->buffer);
     if (const Family *family = CurrentFamily()) {
       CheckImage(*family, *desc, extents, call);
-      if (owns_bytes)
+      if (owns_bytes) {
         CheckBytes(family, bytes, CL_INVALID_IMAGE_SIZE, call);
-      else if (desc->image_type == CL_MEM_OBJECT_IMAGE2D &&
-               family->pitch_align_pixels == 0)
-        call->Refuse(CL_INVALID_IMAGE_DESCRIPTOR,
-                     "the device has no cl_khr_image2d_from_buffer");
+      } else if (desc->image_type == CL_MEM_OBJECT_IMAGE2D) {
+        CheckView(*family, *desc, PixelBytes(*format), call);
+      }
     }
   }
   if (!call->forwards()) return call->RefusedHandle<cl_mem>(errcode_ret);
@@ -233,12 +264,26 @@ cl_mem clCreateImage(cl_context context,
                      void *host_ptr,
                      cl_int *errcode_ret) {
   Call call("clCreateImage");
+  const auto create = [&](cl_int *error) {
+    // A driver without cl_khr_image2d_from_buffer makes an image of its own. To
+    // a program that writes to the image before it reads there, and takes what
+    // is in the buffer for lost, they are the same.
+    cl_image_desc own{};
+    const bool is_view = image_desc != nullptr && CurrentFamily() != nullptr &&
+                         image_desc->image_type == CL_MEM_OBJECT_IMAGE2D &&
+                         image_desc->buffer != nullptr;
+    if (is_view &&
+        !HasExtension(TargetExtensions(), "cl_khr_image2d_from_buffer")) {
+      own.image_type = image_desc->image_type;
+      own.image_width = image_desc->image_width;
+      own.image_height = image_desc->image_height;
+    }
+    return target().clCreateImage(context, flags, image_format,
+                                  own.image_width > 0 ? &own : image_desc,
+                                  host_ptr, error);
+  };
   return CreateImage(&call, context, flags, image_format, image_desc,
-                     errcode_ret, [&](cl_int *error) {
-                       return target().clCreateImage(context, flags,
-                                                     image_format, image_desc,
-                                                     host_ptr, error);
-                     });
+                     errcode_ret, create);
 }
 
 cl_mem clCreateImage2D(cl_context context,

@@ -155,7 +155,7 @@ class CommandsTest : public EngineOnTestDriver {
 
 TEST_F(CommandsTest, SplitsKernelsByMeasuredTimes) {
   const std::vector<SeenLaunch> whole = WholeLaunches();
-  ASSERT_EQ(whole.size(), 7u);
+  ASSERT_EQ(whole.size(), kLaunches);
   driver_->reset();
   driver_->set_kernel_times(100000);
   setenv(kLimit, "1", 1);
@@ -185,7 +185,7 @@ TEST_F(CommandsTest, MeasuresKernels) {
   setenv(kLimit, "0.001", 1);
   EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU}), 3), 8u);
   EXPECT_GT(driver_->calls("clGetEventProfilingInfo"), 16u);
-  EXPECT_GT(driver_->calls(kLaunch), 3 * 7u);
+  EXPECT_GT(driver_->calls(kLaunch), 3 * kLaunches);
   ExpectClean();
 }
 
@@ -194,9 +194,9 @@ TEST_F(CommandsTest, StaysWithoutPartsBelowTheLimit) {
   driver_->set_kernel_times(1000);
   setenv(kLimit, "1", 1);
   EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU}), 3), 8u);
-  EXPECT_EQ(driver_->calls(kLaunch), 3 * 7u);
+  EXPECT_EQ(driver_->calls(kLaunch), 3 * kLaunches);
   // The first run tells enough.
-  EXPECT_EQ(driver_->calls("clGetEventProfilingInfo"), 2 * 7u);
+  EXPECT_EQ(driver_->calls("clGetEventProfilingInfo"), 2 * kLaunches);
   ExpectClean();
 }
 
@@ -215,7 +215,7 @@ TEST_F(CommandsTest, EstimatesWithoutAClock) {
     EXPECT_THAT(explained, HasSubstr("times are estimated: "));
     EXPECT_THAT(explained, HasSubstr(function));
     // Its convolutions are estimated at more.
-    EXPECT_GT(driver_->calls(kLaunch), 3 * 7u);
+    EXPECT_GT(driver_->calls(kLaunch), 3 * kLaunches);
     ExpectClean();
   }
 }
@@ -343,7 +343,7 @@ TEST_F(CommandsTest, FlushesAsOftenAsTheFamilyNeeds) {
     driver_->reset();
     EXPECT_NE(driver_->set_family(family), 0);
     EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU}), 1), 8u);
-    EXPECT_EQ(driver_->calls(kLaunch), 7u);
+    EXPECT_EQ(driver_->calls(kLaunch), kLaunches);
     ExpectClean();
     return driver_->calls("clFlush");
   };
@@ -359,7 +359,7 @@ TEST_F(CommandsTest, ReplaysCommandBuffers) {
   std::string explained;
   EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU}), kRounds, &explained), 8u);
   EXPECT_EQ(driver_->calls("clCreateCommandBufferKHR"), 1u);
-  EXPECT_EQ(driver_->calls("clCommandNDRangeKernelKHR"), 7u);
+  EXPECT_EQ(driver_->calls("clCommandNDRangeKernelKHR"), kLaunches);
   EXPECT_EQ(driver_->calls("clEnqueueCommandBufferKHR"), 1u * kRounds);
   EXPECT_EQ(driver_->calls(kLaunch), 0u);
   EXPECT_THAT(explained, HasSubstr("recorded with the rest"));
@@ -372,7 +372,7 @@ TEST_F(CommandsTest, ReplaysRecordingsOfAdreno) {
   EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU}), 3), 8u);
   EXPECT_EQ(driver_->calls("clNewRecordingQCOM"), 1u);
   EXPECT_EQ(driver_->calls("clEnqueueRecordingQCOM"), 3u);
-  EXPECT_EQ(driver_->calls(kLaunch), 7u);  // to record
+  EXPECT_EQ(driver_->calls(kLaunch), kLaunches);  // to record
   ExpectClean();
 }
 
@@ -388,7 +388,7 @@ TEST_F(CommandsTest, LaunchesOneByOneWhereAskedTo) {
     EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU})), 8u);
     unsetenv(reason.variable);
     EXPECT_EQ(driver_->calls("clNewRecordingQCOM"), 0u) << reason.variable;
-    EXPECT_EQ(driver_->calls(kLaunch), 7u * kRounds) << reason.variable;
+    EXPECT_EQ(driver_->calls(kLaunch), kLaunches * kRounds) << reason.variable;
     ExpectClean();
   }
   // A driver of a processor runs both the launches and the replay.
@@ -407,7 +407,7 @@ TEST_F(CommandsTest, LaunchesOneByOneInATrace) {
   EXPECT_SUCCESS(made.engine->Run({{"x", Floats({1, 12, 70, 3}, Image(0))}},
                                   &outputs, &metadata));
   ExpectRight(Values(outputs["y"]), 0);
-  EXPECT_EQ(metadata.op_stats.size(), 7u);
+  EXPECT_EQ(metadata.op_stats.size(), kLaunches);
   EXPECT_EQ(driver_->calls("clEnqueueRecordingQCOM"), 0u);
 }
 
@@ -464,7 +464,7 @@ TEST_F(CommandsTest, GoesOnWithoutRecordings) {
     EXPECT_EQ(driver_->failures(), 1u);
     EXPECT_THAT(explained, HasSubstr(std::string(failure.remark) + ": " +
                                      failure.function));
-    EXPECT_GE(driver_->calls(kLaunch), 7u);
+    EXPECT_GE(driver_->calls(kLaunch), kLaunches);
     ExpectClean();
   }
 }

@@ -208,7 +208,8 @@ TEST_F(ConvOnTestDriver, StoresWeightsOnce) {
     const size_t prepared = test_opencl::PreparedBytes(model);
     EXPECT_GE(prepared, weights.size());
     EXPECT_LE(prepared, weights.size() * 102 / 100);
-    EXPECT_EQ(driver_->calls("clCreateImage"), images);
+    // One is to see whether the driver makes images of buffers.
+    EXPECT_EQ(driver_->calls("clCreateImage"), images + 1);
   }
   EXPECT_EQ(test_opencl::Problems(*driver_), "");
 }

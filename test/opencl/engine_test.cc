@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "test/opencl/engine_testing.h"
@@ -90,11 +91,28 @@ TEST_F(EngineOnTestDriver, KeepsTheQueueShort) {
   setenv("MACE_OPENCL_QUEUE_WINDOW_SIZE", "3", 1);
   EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU})), 8u);
   unsetenv("MACE_OPENCL_QUEUE_WINDOW_SIZE");
-  // 7 launches a run, as the mean and the classes are one: it waits after the
-  // third and the sixth.
-  EXPECT_EQ(driver_->calls("clEnqueueNDRangeKernel"), 7u * kRounds);
+  // It waits after the third and the sixth launch of a run.
+  EXPECT_EQ(driver_->calls("clEnqueueNDRangeKernel"), kLaunches * kRounds);
   EXPECT_EQ(driver_->calls("clWaitForEvents"), 2u * kRounds);
   ExpectClean();
+}
+
+// Where drivers make images of buffers, and are known to do it right.
+TEST_F(EngineOnTestDriver, HasImagesInTheBufferOfTensors) {
+  for (const auto &[family, views] : {std::pair{"adreno_630", true},
+                                      {"mali_g710", true},
+                                      {"mali_g72", false},
+                                      {"powervr_ge8320", false}}) {
+    SCOPED_TRACE(family);
+    driver_->reset();
+    ASSERT_NE(driver_->set_family(family), 0);
+    setenv("MACE_OPENCL_STORAGE", "image", 1);
+    EXPECT_EQ(MakeAndRun(On({RT_OPENCL, RT_CPU})), 8u);
+    unsetenv("MACE_OPENCL_STORAGE");
+    // The first is made to see whether the driver can.
+    EXPECT_EQ(driver_->calls("clCreateSubBuffer") > 1, views);
+    ExpectClean();
+  }
 }
 
 // Programs are compiled once for each device and driver.

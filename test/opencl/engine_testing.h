@@ -34,6 +34,8 @@ using op_test::OpCase;
 using op_test::Random;
 
 inline constexpr int64_t kClasses = 10;
+// Of the network, as the mean, the classes and their probabilities are one.
+inline constexpr unsigned kLaunches = 6;
 
 #define EXPECT_SUCCESS(status) EXPECT_CODE(status, MACE_SUCCESS)
 

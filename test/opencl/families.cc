@@ -498,7 +498,8 @@ bool NeedsNothingOfTarget(const std::string &extension) {
       "cl_img_egl_image",
       "cl_qcom_perf_hint",
       "cl_qcom_priority_hint",
-      "cl_qcom_recordable_queues",  // emulated: api_recording.cc
+      "cl_qcom_recordable_queues",   // emulated: api_recording.cc
+      "cl_khr_image2d_from_buffer",  // emulated: api_memory.cc
       "cl_khr_priority_hints",
       "cl_khr_throttle_hints",
       "cl_nv_compiler_options",

@@ -169,6 +169,44 @@ TEST_F(TestDriverTest, AdrenoIsItself) {
   EXPECT_THAT(Text(CL_DEVICE_EXTENSIONS), HasSubstr("cl_qcom_ion_host_ptr"));
 }
 
+TEST_F(TestDriverTest, ImagesOfBuffersHaveLimits) {
+  const cl_image_format format{CL_RGBA, CL_HALF_FLOAT};
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = 100;
+  desc.image_height = 3;
+  const auto make_view = [&](const char *family, size_t row, size_t bytes) {
+    control->reset();
+    EXPECT_TRUE(control->set_family(family));
+    Program program(cl);
+    EXPECT_EQ(program.Open(), CL_SUCCESS);
+    cl_int error;
+    const cl_mem buffer =
+        cl.clCreateBuffer(program.context, 0, bytes, nullptr, &error);
+    desc.buffer = buffer;
+    desc.image_row_pitch = row;
+    const cl_mem image =
+        cl.clCreateImage(program.context, 0, &format, &desc, nullptr, &error);
+    if (image) {
+      // The memory is the buffer's.
+      EXPECT_EQ(control->memory_bytes(), bytes);
+      cl.clReleaseMemObject(image);
+    }
+    cl.clReleaseMemObject(buffer);
+    return error;
+  };
+  // Rows begin at multiples of 64 pixels of 8 bytes.
+  EXPECT_EQ(make_view("adreno_630", 1024, 3072), CL_SUCCESS);
+  ExpectNoProblem();
+  EXPECT_EQ(make_view("adreno_630", 896, 3072), CL_INVALID_IMAGE_DESCRIPTOR);
+  EXPECT_THAT(LastProblem(), HasSubstr("multiples of 64 pixels"));
+  EXPECT_EQ(make_view("adreno_630", 512, 3072), CL_INVALID_IMAGE_DESCRIPTOR);
+  EXPECT_EQ(make_view("adreno_630", 1024, 3071), CL_INVALID_IMAGE_DESCRIPTOR);
+  EXPECT_THAT(LastProblem(), HasSubstr("3072 bytes in a buffer of 3071"));
+  EXPECT_EQ(make_view("nvidia_h100", 1024, 3072), CL_INVALID_IMAGE_DESCRIPTOR);
+  EXPECT_THAT(LastProblem(), HasSubstr("no cl_khr_image2d_from_buffer"));
+}
+
 TEST_F(TestDriverTest, HintsNeedTheirExtension) {
   const auto open = [&](const char *family) {
     EXPECT_TRUE(control->set_family(family));

@@ -42,6 +42,25 @@ const Target &target() {
   return *loaded;
 }
 
+std::string TargetExtensions() {
+  cl_platform_id platform;
+  cl_device_id device;
+  size_t size = 0;
+  if (target().clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+      target().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device,
+                              nullptr) != CL_SUCCESS ||
+      target().clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, nullptr,
+                               &size) != CL_SUCCESS) {
+    return "";
+  }
+  std::string text(size, '\0');
+  if (target().clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, size, &text[0],
+                               nullptr) != CL_SUCCESS) {
+    return "";
+  }
+  return text.c_str();
+}
+
 void *FindOwnFunction(const char *name) {
 #define MACE_COMPARE_NAME(function)      \
   if (std::strcmp(name, #function) == 0) \

@@ -27,6 +27,9 @@ constexpr char kInstall[] =
 // libOpenCL.so.1, and never unloaded.
 const Target &target();
 
+// The extensions of its first device; empty if it does not tell them.
+std::string TargetExtensions();
+
 // The function of this library with that name, or null.
 void *FindOwnFunction(const char *name);
 

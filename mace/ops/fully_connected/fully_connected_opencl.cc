@@ -67,7 +67,10 @@ void AddProduct(const OpenclPlanContext &context,
   if (context.input(kFullyConnectedBiasInput) != nullptr) {
     launch->Define("HAS_BIAS").Constant("bias", kFullyConnectedBiasInput);
   }
-  launch->Residual(context, kFullyConnectedResidualInput)
+  // Without a residual, its argument may be the output.
+  const bool adds = context.input(kFullyConnectedResidualInput) != nullptr;
+  launch->Of(adds ? node : output_node)
+      .Residual(context, kFullyConnectedResidualInput)
       .Of(output_node)
       .Output("output")
       .ActivationOf(context.AttributesAs<FullyConnectedAttributes>())

@@ -36,6 +36,7 @@ namespace mace {
   X(clCreateBuffer)            \
                                \
   X(clCreateImage)             \
+  X(clCreateSubBuffer)         \
   X(clRetainMemObject)         \
   X(clReleaseMemObject)        \
   X(clGetMemObjectInfo)        \

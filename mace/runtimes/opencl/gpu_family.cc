@@ -27,6 +27,14 @@ int NumberAfter(const std::string &text, const char *word) {
   return std::atoi(text.c_str() + digits);  // NOLINT
 }
 
+// Of "mali-g710", and of "mali-g57" and the like.
+bool IsValhall(const std::string &lower) {
+  if (lower.find("mali-g") == std::string::npos) return false;
+  const int number = NumberAfter(lower, "mali-g");
+  return number >= 100 || number == 57 || number == 68 || number == 77 ||
+         number == 78;
+}
+
 }  // namespace
 
 GpuFamily GpuFamilyOf(const std::string &text, bool is_cpu) {
@@ -67,6 +75,9 @@ GpuFamilyFacts FactsOf(GpuFamily family, const std::string &text) {
     }
     case GpuFamily::kMali:
       facts.flush_period = 24;
+      // TensorFlow Lite knows of wrong results on Midgard (Mali-T) and on
+      // Bifrost (Mali-G with two digits, but for Valhall's).
+      facts.image_views = IsValhall(lower);
       break;
     case GpuFamily::kPowerVr:
       facts.flush_period = lower.find("rogue") != std::string::npos ? 4 : 16;

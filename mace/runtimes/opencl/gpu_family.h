@@ -29,6 +29,8 @@ struct GpuFamilyFacts {
   std::array<size_t, 3> max_groups = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
   // Launches are recorded once and replayed in each run, if the driver can.
   bool replay = true;
+  // Images may be views of a buffer, if the driver can.
+  bool image_views = true;
 };
 
 // `text`: vendor, name and version of the device.

@@ -46,5 +46,18 @@ TEST(GpuFamily, ReplaysOnGpusOnly) {
   EXPECT_FALSE(Facts("AuthenticAMD pthread-AMD EPYC", true).replay);
 }
 
+TEST(GpuFamilyTest, OldMalisHaveNoImagesOfBuffers) {
+  const auto views = [](const char *name) {
+    return FactsOf(GpuFamilyOf(name, false), name).image_views;
+  };
+  for (const char *name : {"ARM Mali-T880", "ARM Mali-G52 r1p0", "Mali-G72"}) {
+    EXPECT_FALSE(views(name)) << name;
+  }
+  for (const char *name : {"ARM Mali-G57", "Mali-G78", "Mali-G610 r0p0",
+                           "QUALCOMM Adreno(TM)", "PowerVR Rogue GE8320"}) {
+    EXPECT_TRUE(views(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace mace

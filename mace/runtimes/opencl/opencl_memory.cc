@@ -23,8 +23,7 @@ int64_t NextGeneration() {
 size_t OpenclMemory::bytes() const {
   size_t total = buffer_bytes_;
   for (const Image &image : images_) {
-    total += image.size.width * image.size.height * 4 *
-             DataTypeSize(image.size.element);
+    total += image.size.Bytes();
   }
   return total;
 }
@@ -33,6 +32,7 @@ MaceStatus OpenclMemory::Take(const OpenclPlan &plan) {
   MACE_RETURN_IF_ERROR(TakeBuffer(plan.memory.arena_bytes));
   if (images_.size() < plan.images.size()) images_.resize(plan.images.size());
   for (size_t i = 0; i < plan.images.size(); ++i) {
+    if (plan.images[i].request >= 0) continue;
     MACE_RETURN_IF_ERROR(TakeImage(plan.images[i], &images_[i]));
   }
   if (generation_ == 0) generation_ = NextGeneration();

@@ -17,7 +17,8 @@
 
 namespace mace {
 
-// The intermediate tensors on the GPU: one buffer that is divided, and images.
+// The intermediate tensors on the GPU: one buffer that is divided, and images
+// that are not in it.
 class OpenclMemory final : public DeviceMemory {
  public:
   explicit OpenclMemory(std::shared_ptr<OpenclRuntime> runtime)

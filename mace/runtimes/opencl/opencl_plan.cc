@@ -947,7 +947,7 @@ MaceStatus PlanNodes(const PlanTask &task,
     launch.program.options =
         OptionsOf(plan, launch, task.options.traits.half_arithmetic);
   }
-  return PlanMemoryOf(&plan);
+  return PlanMemoryOf(task.options.device->image_views, &plan);
 }
 
 // The operator that alone reads the unit's result; -1 for none.
@@ -1002,7 +1002,7 @@ std::map<size_t, BandedUnits> FindBands(const PlanTask &task,
 size_t BytesOf(const OpenclPlan &plan) {
   size_t bytes = plan.memory.arena_bytes;
   for (const ImageSlot &image : plan.images) {
-    bytes += image.width * image.height * 4 * DataTypeSize(image.element);
+    if (image.request < 0) bytes += image.Bytes();
   }
   return bytes;
 }

@@ -40,11 +40,18 @@ struct PlannedLaunch {
 // "kernel softmax of operator 'prob'"
 std::string LaunchText(const Graph &graph, const PlannedLaunch &planned);
 
-// Tensors that share one image.
+// An image: of tensors that share it, or of one, in the buffer of all tensors.
 struct ImageSlot {
   DataType element = DataType::kFloat16;
   size_t width = 0;
   size_t height = 0;
+  // The request of its memory in the buffer; -1: it has its own.
+  int request = -1;
+  size_t row_bytes = 0;  // in the buffer
+
+  size_t Bytes() const {
+    return width * height * 4 * static_cast<size_t>(DataTypeSize(element));
+  }
 };
 
 struct OpenclPlan {
@@ -54,8 +61,8 @@ struct OpenclPlan {
   std::vector<PlannedLaunch> launches;
   // The first launch of each segment, and the number of launches.
   std::vector<size_t> begin;
-  // Memory. Per tensor of the plan: its request, or its image; -1 for none, for
-  // aliases that no launch writes, and for constants.
+  // Memory. Per tensor of the plan: its request, or its image, or both; -1 for
+  // none, for aliases that no launch writes, and for constants.
   std::vector<int> request_of;
   std::vector<int> image_of;
   std::vector<PlanRequest> requests;

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "mace/core/base/divide.h"
 #include "mace/core/base/logging.h"
 #include "mace/runtimes/opencl/source_hash.h"
 
@@ -67,6 +68,32 @@ int VersionNumber(const std::string &version) {
   return major * 100 + minor;
 }
 
+// Images in the memory of buffers, if the driver has them and they are known to
+// work.
+void ReadImageViews(const ClApi &api, GpuDevice *device) {
+  if (!device->image_support || !device->facts.image_views ||
+      !device->HasExtension("cl_khr_image2d_from_buffer")) {
+    return;
+  }
+  constexpr cl_device_info kPitchAlignment = 0x104A;
+  constexpr cl_device_info kBaseAlignment = 0x104B;
+  constexpr size_t kPixelBytes = 4 * sizeof(float);
+  cl_uint pitch = 0;
+  cl_uint base = 0;
+  cl_uint address_bits = 0;
+  if (!IsOk(Query(api, device->id, kPitchAlignment, &pitch)) ||
+      !IsOk(Query(api, device->id, kBaseAlignment, &base)) ||
+      !IsOk(Query(api, device->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN,
+                  &address_bits))) {
+    return;
+  }
+  size_t offset = 64;
+  while (offset < std::max<size_t>(base * kPixelBytes, address_bits / 8)) {
+    offset *= 2;
+  }
+  device->image_views = {pitch, offset};
+}
+
 MaceStatus ReadDevice(const ClApi &api,
                       cl_device_type type,
                       GpuDevice *device) {
@@ -120,6 +147,7 @@ MaceStatus ReadDevice(const ClApi &api,
     MACE_RETURN_IF_ERROR(
         Query(api, id, CL_DEVICE_IMAGE2D_MAX_HEIGHT, &device->image_height));
   }
+  ReadImageViews(api, device);
   traits.images =
       device->image_support && (traits.family == GpuFamily::kAdreno ||
                                 traits.family == GpuFamily::kMali ||
@@ -238,6 +266,7 @@ MaceStatus OpenclRuntime::StartOn(cl_context context, cl_device_id device) {
   }
   MACE_CL_CHECK("clRetainContext", "", api_->clRetainContext(context));
   context_ = ClContext(context, api_->clReleaseContext);
+  TryImageViews();
   VLOG(1) << "GPU: the application's queue on " << device_.name << ", "
           << device_.version << ", driver " << device_.driver_version;
   return MaceStatus();
@@ -256,6 +285,7 @@ MaceStatus OpenclRuntime::Start(const GpuHints &hints) {
   MACE_RETURN_IF_ERROR(ChooseDevice());
   hints_ = hints;
   MACE_ASSIGN_OR_RETURN(context_, CreateContext(*api_, device_, hints));
+  TryImageViews();
   VLOG(1) << "GPU: " << device_.name << ", " << device_.version << ", driver "
           << device_.driver_version << ", " << device_.traits.compute_units
           << " compute unit(s)";
@@ -490,20 +520,34 @@ Result<ClMemory> OpenclRuntime::MakeBuffer(cl_mem_flags flags,
   return buffer;
 }
 
+namespace {
+
+cl_image_format FormatOf(DataType element) {
+  cl_image_format format = {};
+  format.image_channel_order = CL_RGBA;
+  format.image_channel_data_type =
+      element == DataType::kFloat16 ? CL_HALF_FLOAT : CL_FLOAT;
+  return format;
+}
+
+cl_image_desc ImageOf(size_t width, size_t height) {
+  cl_image_desc description = {};
+  description.image_type = CL_MEM_OBJECT_IMAGE2D;
+  description.image_width = width;
+  description.image_height = height;
+  return description;
+}
+
+}  // namespace
+
 Result<ClMemory> OpenclRuntime::MakeImage(cl_mem_flags flags,
                                           DataType element,
                                           size_t width,
                                           size_t height,
                                           const std::string &what,
                                           const void *values) const {
-  cl_image_format format = {};
-  format.image_channel_order = CL_RGBA;
-  format.image_channel_data_type =
-      element == DataType::kFloat16 ? CL_HALF_FLOAT : CL_FLOAT;
-  cl_image_desc description = {};
-  description.image_type = CL_MEM_OBJECT_IMAGE2D;
-  description.image_width = width;
-  description.image_height = height;
+  const cl_image_format format = FormatOf(element);
+  const cl_image_desc description = ImageOf(width, height);
   cl_int error = CL_SUCCESS;
   ClMemory image(api_->clCreateImage(context(), flags, &format, &description,
                                      const_cast<void *>(values), &error),
@@ -511,6 +555,61 @@ Result<ClMemory> OpenclRuntime::MakeImage(cl_mem_flags flags,
   MACE_CL_CHECK("clCreateImage",
                 MakeString(what, ", ", width, "x", height, " pixels"), error);
   return image;
+}
+
+Result<ClMemory> OpenclRuntime::MakeSubBuffer(cl_mem buffer,
+                                              size_t offset,
+                                              size_t bytes,
+                                              const std::string &what) const {
+  const cl_buffer_region region = {offset, bytes};
+  cl_int error = CL_SUCCESS;
+  ClMemory part(
+      api_->clCreateSubBuffer(buffer, CL_MEM_READ_WRITE,
+                              CL_BUFFER_CREATE_TYPE_REGION, &region, &error),
+      api_->clReleaseMemObject);
+  MACE_CL_CHECK("clCreateSubBuffer", MakeString(what, ", ", bytes, " bytes"),
+                error);
+  return part;
+}
+
+Result<ClMemory> OpenclRuntime::MakeImageView(cl_mem buffer,
+                                              DataType element,
+                                              size_t width,
+                                              size_t height,
+                                              size_t row_bytes,
+                                              const std::string &what) const {
+  cl_image_desc description = ImageOf(width, height);
+  description.image_row_pitch = row_bytes;
+  description.buffer = buffer;
+  const cl_image_format format = FormatOf(element);
+  cl_int error = CL_SUCCESS;
+  ClMemory image(api_->clCreateImage(context(), CL_MEM_READ_WRITE, &format,
+                                     &description, nullptr, &error),
+                 api_->clReleaseMemObject);
+  MACE_CL_CHECK(
+      "clCreateImage",
+      MakeString(what, ", ", width, "x", height, " pixels of a buffer"), error);
+  return image;
+}
+
+void OpenclRuntime::TryImageViews() {
+  ImageViews &views = device_.image_views;
+  if (views.pitch_pixels == 0) return;
+  // The second of two images, of two rows.
+  const size_t row = views.pitch_pixels * 4 * DataTypeSize(DataType::kFloat16);
+  const size_t bytes = RoundUp(2 * row, views.offset_bytes);
+  const auto make = [&]() -> MaceStatus {
+    MACE_ASSIGN_OR_RETURN(const ClMemory buffer,
+                          MakeBuffer(CL_MEM_READ_WRITE, 2 * bytes, "views"));
+    MACE_ASSIGN_OR_RETURN(const ClMemory part,
+                          MakeSubBuffer(buffer.get(), bytes, bytes, "views"));
+    return MakeImageView(part.get(), DataType::kFloat16, 1, 2, row, "views")
+        .status();
+  };
+  const MaceStatus status = make();
+  if (status == MaceStatus::MACE_SUCCESS) return;
+  VLOG(1) << "GPU: no images of buffers: " << StatusMessage(status);
+  views = ImageViews();
 }
 
 Result<ClKernel> OpenclRuntime::MakeKernel(const ProgramKey &key,

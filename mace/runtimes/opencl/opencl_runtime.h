@@ -25,6 +25,12 @@
 
 namespace mace {
 
+// What images that are views of a buffer must keep to.
+struct ImageViews {
+  size_t pitch_pixels = 0;  // rows begin at multiples; 0: there are no views
+  size_t offset_bytes = 0;  // images do
+};
+
 // The device that was chosen, and its limits.
 struct GpuDevice {
   cl_platform_id platform = nullptr;
@@ -41,6 +47,7 @@ struct GpuDevice {
   bool image_support = false;
   size_t image_width = 0;
   size_t image_height = 0;
+  ImageViews image_views;
   size_t max_allocation = 0;
   size_t max_items[3] = {1, 1, 1};
   // The GPU reads the host's memory.
@@ -110,6 +117,18 @@ class OpenclRuntime {
                              size_t height,
                              const std::string &what,
                              const void *values = nullptr) const;
+  // A part of a buffer. Offsets are multiples of ImageViews::offset_bytes.
+  Result<ClMemory> MakeSubBuffer(cl_mem buffer,
+                                 size_t offset,
+                                 size_t bytes,
+                                 const std::string &what) const;
+  // An image in the memory of a buffer, with rows of so many bytes.
+  Result<ClMemory> MakeImageView(cl_mem buffer,
+                                 DataType element,
+                                 size_t width,
+                                 size_t height,
+                                 size_t row_bytes,
+                                 const std::string &what) const;
   // A kernel of a program that was built.
   Result<ClKernel> MakeKernel(const ProgramKey &key, const char *name);
 
@@ -118,6 +137,8 @@ class OpenclRuntime {
   OpenclRuntime(const OpenclRuntime &) = delete;
   MaceStatus Start(const GpuHints &hints);
   MaceStatus StartOn(cl_context context, cl_device_id device);
+  // Whether the driver makes views of buffers as it says.
+  void TryImageViews();
   MaceStatus ChooseDevice();
   MaceStatus MakeAll(const std::vector<ProgramKey> &missing,
                      const ProgramStores &stores);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "mace/core/base/divide.h"
 #include "mace/core/memory/memory_plan.h"
 #include "mace/runtimes/opencl/plan_parts.h"
 
@@ -70,6 +71,15 @@ void ReuseResiduals(OpenclPlan *plan) {
   }
 }
 
+// An image for that tensor alone.
+ImageSlot SlotOf(const GpuTensor &tensor) {
+  ImageSlot image;
+  image.element = StorageElement(tensor.storage);
+  image.width = std::max<size_t>(tensor.Width(), 1);
+  image.height = std::max<size_t>(tensor.Height(), 1);
+  return image;
+}
+
 // Each tensor gets the image that grows least, of those that are free.
 void PlanImages(std::vector<int> images, OpenclPlan *plan) {
   std::sort(images.begin(), images.end(), [&](int a, int b) {
@@ -80,20 +90,19 @@ void PlanImages(std::vector<int> images, OpenclPlan *plan) {
   std::vector<int> free_after;  // per image: the last step of its last tensor
   for (int index : images) {
     const GpuTensor &tensor = plan->tensors[index];
-    const DataType element = StorageElement(tensor.storage);
-    const size_t width = std::max<size_t>(tensor.Width(), 1);
-    const size_t height = std::max<size_t>(tensor.Height(), 1);
+    const ImageSlot own = SlotOf(tensor);
     int best = -1;
     size_t best_growth = 0;
     for (size_t slot = 0; slot < plan->images.size(); ++slot) {
       const ImageSlot &image = plan->images[slot];
-      if (image.element != element || free_after[slot] >= tensor.first) {
+      if (image.element != own.element || free_after[slot] >= tensor.first) {
         continue;
       }
-      const size_t growth =
-          std::max(image.width, width) * std::max(image.height, height) -
-          image.width * image.height;
-      if (growth >= width * height) continue;  // one of its own is as good
+      const size_t growth = std::max(image.width, own.width) *
+                                std::max(image.height, own.height) -
+                            image.width * image.height;
+      // One of its own is as good.
+      if (growth >= own.width * own.height) continue;
       if (best < 0 || growth < best_growth) {
         best = static_cast<int>(slot);
         best_growth = growth;
@@ -101,12 +110,12 @@ void PlanImages(std::vector<int> images, OpenclPlan *plan) {
     }
     if (best < 0) {
       best = static_cast<int>(plan->images.size());
-      plan->images.push_back({element, 0, 0});
+      plan->images.push_back(own);
       free_after.push_back(-1);
     }
     ImageSlot &image = plan->images[best];
-    image.width = std::max(image.width, width);
-    image.height = std::max(image.height, height);
+    image.width = std::max(image.width, own.width);
+    image.height = std::max(image.height, own.height);
     free_after[best] = tensor.last;
     plan->image_of[index] = best;
   }
@@ -114,23 +123,40 @@ void PlanImages(std::vector<int> images, OpenclPlan *plan) {
 
 }  // namespace
 
-MaceStatus PlanMemoryOf(OpenclPlan *plan) {
+MaceStatus PlanMemoryOf(const ImageViews &views, OpenclPlan *plan) {
   plan->request_of.assign(plan->tensors.size(), -1);
   plan->image_of.assign(plan->tensors.size(), -1);
   std::vector<int> images;
+  const bool has_views = views.pitch_pixels > 0 &&
+                         std::any_of(plan->tensors.begin(), plan->tensors.end(),
+                                     [](const GpuTensor &tensor) {
+                                       return IsImage(tensor.storage);
+                                     });
   for (size_t i = 0; i < plan->tensors.size(); ++i) {
     const GpuTensor &tensor = plan->tensors[i];
     if (tensor.alias_of >= 0 || tensor.is_constant || tensor.caller >= 0 ||
         tensor.first < 0) {
       continue;
     }
-    if (IsImage(tensor.storage)) {
-      images.push_back(static_cast<int>(i));
-      continue;
-    }
     PlanRequest request;
-    // A kernel's argument has memory even if the tensor has no elements.
-    request.bytes = std::max<size_t>(tensor.Bytes(), 1);
+    if (IsImage(tensor.storage)) {
+      if (views.pitch_pixels == 0) {
+        images.push_back(static_cast<int>(i));
+        continue;
+      }
+      ImageSlot image = SlotOf(tensor);
+      image.request = static_cast<int>(plan->requests.size());
+      image.row_bytes = RoundUp(image.width, views.pitch_pixels) *
+                        image.Bytes() / (image.width * image.height);
+      request.bytes = image.row_bytes * image.height;
+      plan->image_of[i] = static_cast<int>(plan->images.size());
+      plan->images.push_back(image);
+    } else {
+      // A kernel's argument has memory even if the tensor has no elements.
+      request.bytes = std::max<size_t>(tensor.Bytes(), 1);
+    }
+    // Then all offsets are multiples of it.
+    if (has_views) request.bytes = RoundUp(request.bytes, views.offset_bytes);
     request.first = tensor.first;
     request.last = tensor.last;
     plan->request_of[i] = static_cast<int>(plan->requests.size());

@@ -1,8 +1,9 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the tensors of a plan are: buffers share one block of memory, images
-// are used again by others of their type.
+// Where the tensors of a plan are: buffers share one block of memory. So do
+// images, if the device can; otherwise they are used again by others of their
+// type.
 
 #ifndef MACE_RUNTIMES_OPENCL_PLAN_MEMORY_H_
 #define MACE_RUNTIMES_OPENCL_PLAN_MEMORY_H_
@@ -14,7 +15,7 @@ namespace mace {
 
 // Call it when the spans of all tensors are known. A launch whose residual
 // nobody reads later writes its output there, and is told so.
-MaceStatus PlanMemoryOf(OpenclPlan *plan);
+MaceStatus PlanMemoryOf(const ImageViews &views, OpenclPlan *plan);
 
 }  // namespace mace
 

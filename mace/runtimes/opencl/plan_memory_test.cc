@@ -50,6 +50,37 @@ std::vector<std::string> InPlace(const Planned &planned) {
 
 using Names = std::vector<std::string>;
 
+TEST(PlanMemoryTest, ImagesAreInTheBufferWhereTheDeviceCan) {
+  // Of many sizes: images that are used again would be as large as all of them.
+  ModelBuilder model;
+  model.Input("x", {1, 64, 4, 8});
+  const std::vector<core_test::Dims> shapes = {
+      {1, 4, 64, 8}, {1, 64, 4, 8}, {1, 16, 16, 8}, {1, 2, 128, 8}};
+  std::string last = "x";
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const std::string from = "from " + std::to_string(i);
+    const std::string to = "to " + std::to_string(i);
+    opencl_test::Reshape(&model, last, from, shapes[i]);
+    Relu(&model, from, to);
+    last = to;
+  }
+  Relu(&model, last, "y");
+  model.Output("y");
+  Settings settings;
+  const Planned own(model, settings);
+  settings.views = {16, 1024};
+  const Planned views(model, settings);
+  ASSERT_TRUE(own.made() && views.made());
+  EXPECT_TRUE(IsImage(views.StorageOf(last)));
+  size_t own_bytes = own.plan().memory.arena_bytes;
+  for (const ImageSlot &image : own.plan().images) own_bytes += image.Bytes();
+  EXPECT_LT(views.plan().memory.arena_bytes, own_bytes);
+  for (const ImageSlot &image : views.plan().images) {
+    EXPECT_GE(image.request, 0);
+  }
+  Simulation(views).Run();
+}
+
 TEST(PlanMemoryTest, OutputsTakeTheMemoryOfTheirResidual) {
   ModelBuilder model = Model();
   Conv(&model, "a", "b", 8);

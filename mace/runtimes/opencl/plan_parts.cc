@@ -147,7 +147,7 @@ void AddPartRequests(OpenclPlan *plan) {
     const GpuTensor &part = plan->tensors[i];
     if (part.joined_channels == 0 || writes[i] < 0) continue;
     const int whole = plan->request_of[part.alias_of];
-    if (whole < 0) continue;  // an image
+    if (whole < 0 || IsImage(part.storage)) continue;
     const auto unit =
         static_cast<int64_t>(DataTypeSize(StorageElement(part.storage)) *
                              (IsPadded(part.storage) ? 4 : 1));

@@ -33,6 +33,7 @@ struct Settings {
   bool half = true;
   bool ptx_mma = false;
   bool bands = false;  // wherever they save memory
+  ImageViews views;
   // Per operator: the segment; -1 for one of another device. All are in
   // segment 0 if there are none.
   std::vector<int> segments;
@@ -51,6 +52,7 @@ class Planned {
   const OpenclPlan &plan() const { return plan_; }
   const PartitionSpec &spec() const { return spec_; }
   const Graph &graph() const { return *graph_; }
+  const ImageViews &views() const { return device_.image_views; }
   int IndexOf(const std::string &name) const {
     for (size_t i = 0; i < graph_->tensors().size(); ++i) {
       if (graph_->tensors()[i].tensor.name == name) return plan_.tensor_of[i];
@@ -91,6 +93,7 @@ class Planned {
     MACE_ASSIGN_OR_RETURN(shapes_, InferShapes(*graph_, inputs, &host_));
     MakeSpec(settings.segments);
     device_.image_width = device_.image_height = 4096;
+    device_.image_views = settings.views;
     OpenclPlanOptions options;
     options.device = &device_;
     options.traits.images = settings.images;
@@ -297,7 +300,10 @@ class Simulation {
   }
 
   bool Share(int a, int b) const {
-    if (plan_.image_of[a] >= 0) return plan_.image_of[a] == plan_.image_of[b];
+    const int image = plan_.image_of[a];
+    if (image >= 0 && plan_.images[image].request < 0) {
+      return image == plan_.image_of[b];
+    }
     const int i = plan_.request_of[a];
     const int j = plan_.request_of[b];
     if (i < 0 || j < 0) return false;
@@ -329,6 +335,10 @@ class Simulation {
         EXPECT_EQ(image.element, StorageElement(tensor.storage));
         EXPECT_GE(image.width, tensor.Width());
         EXPECT_GE(image.height, tensor.Height());
+        if (image.request >= 0) {
+          EXPECT_EQ(image.request, plan_.request_of[root]);
+          CheckView(image);
+        }
         if (tensor.joined_channels != 0) continue;
         EXPECT_EQ(tensor.Width(), owner.Width());
         EXPECT_EQ(tensor.Height(), owner.Height());
@@ -341,6 +351,18 @@ class Simulation {
       EXPECT_LE(plan_.memory.offsets[request] + plan_.requests[request].bytes,
                 plan_.memory.arena_bytes);
     }
+  }
+
+  void CheckView(const ImageSlot &image) const {
+    const ImageViews &views = planned_.views();
+    const PlanRequest &request = plan_.requests[image.request];
+    const size_t pixel = image.Bytes() / (image.width * image.height);
+    EXPECT_EQ(plan_.memory.offsets[image.request] % views.offset_bytes, 0u);
+    EXPECT_EQ(image.row_bytes % (views.pitch_pixels * pixel), 0u);
+    EXPECT_GE(image.row_bytes, image.width * pixel);
+    EXPECT_GE(request.bytes, image.row_bytes * image.height);
+    EXPECT_LE(plan_.memory.offsets[image.request] + request.bytes,
+              plan_.memory.arena_bytes);
   }
 
   static void CheckPart(const GpuTensor &part, const GpuTensor &whole) {
