@@ -89,17 +89,17 @@ void Rearrange(const Tensor &filter,
 }
 
 template <typename To>
-To *Resize(const FilterOrder &order, std::vector<uint8_t> *bytes) {
-  bytes->resize(
-      static_cast<size_t>(order.blocks() * order.steps * kBlock * kBlock) *
-      sizeof(To));
-  return reinterpret_cast<To *>(bytes->data());
+Result<To *> Allocate(const Tensor &filter,
+                      const FilterOrder &order,
+                      MappedMemory *bytes) {
+  return AllocateForm<To>(
+      filter, order.blocks() * order.steps * kBlock * kBlock, bytes);
 }
 
 template <bool few_channels>
-MaceStatus MakeHalfFilter(const Tensor &filter, std::vector<uint8_t> *bytes) {
+MaceStatus MakeHalfFilter(const Tensor &filter, MappedMemory *bytes) {
   const FilterOrder order(filter, few_channels);
-  auto *to = Resize<uint16_t>(order, bytes);
+  MACE_ASSIGN_OR_RETURN(uint16_t *to, Allocate<uint16_t>(filter, order, bytes));
   if (filter.data_type == DataType::kFloat16) {
     Rearrange<uint16_t>(filter, order, [](uint16_t v) { return v; }, to);
   } else {
@@ -109,9 +109,9 @@ MaceStatus MakeHalfFilter(const Tensor &filter, std::vector<uint8_t> *bytes) {
 }
 
 template <bool few_channels>
-MaceStatus MakeFloatFilter(const Tensor &filter, std::vector<uint8_t> *bytes) {
+MaceStatus MakeFloatFilter(const Tensor &filter, MappedMemory *bytes) {
   const FilterOrder order(filter, few_channels);
-  auto *to = Resize<float>(order, bytes);
+  MACE_ASSIGN_OR_RETURN(float *to, Allocate<float>(filter, order, bytes));
   if (filter.data_type == DataType::kFloat16) {
     Rearrange<uint16_t>(filter, order, HalfToFloat, to);
   } else {
@@ -188,10 +188,9 @@ template <typename To, typename FromFloat, typename FromHalf>
 MaceStatus MakeElements(const Tensor &constant,
                         FromFloat from_float,
                         FromHalf from_half,
-                        std::vector<uint8_t> *bytes) {
+                        MappedMemory *bytes) {
   const int64_t count = constant.elements();
-  bytes->resize(static_cast<size_t>(count) * sizeof(To));
-  auto *to = reinterpret_cast<To *>(bytes->data());
+  MACE_ASSIGN_OR_RETURN(To * to, AllocateForm<To>(constant, count, bytes));
   const bool is_half = constant.data_type == DataType::kFloat16;
   for (int64_t i = 0; i < count; ++i) {
     to[i] = is_half ? from_half(constant.As<uint16_t>()[i])
@@ -200,12 +199,12 @@ MaceStatus MakeElements(const Tensor &constant,
   return MaceStatus();
 }
 
-MaceStatus MakeHalves(const Tensor &constant, std::vector<uint8_t> *bytes) {
+MaceStatus MakeHalves(const Tensor &constant, MappedMemory *bytes) {
   return MakeElements<uint16_t>(
       constant, FloatToHalf, [](uint16_t v) { return v; }, bytes);
 }
 
-MaceStatus MakeFloats(const Tensor &constant, std::vector<uint8_t> *bytes) {
+MaceStatus MakeFloats(const Tensor &constant, MappedMemory *bytes) {
   return MakeElements<float>(
       constant, [](float v) { return v; }, HalfToFloat, bytes);
 }

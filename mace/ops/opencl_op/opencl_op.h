@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "mace/core/base/mapped_memory.h"
 #include "mace/core/model/op.h"
 #include "mace/kernels/opencl/cl_source.h"
 #include "mace/ops/op_enums.h"
@@ -81,8 +82,19 @@ struct ConstantForm {
   const char *name;
   // `constant` has data, in any of the types and layouts of its port. Null: the
   // elements as they are stored, in an image (CW of tensor.clh).
-  MaceStatus (*make)(const Tensor &constant, std::vector<uint8_t> *bytes);
+  MaceStatus (*make)(const Tensor &constant, MappedMemory *bytes);
 };
+
+// Memory for `count` elements of a constant in another form; they are 0.
+template <typename T>
+Result<T *> AllocateForm(const Tensor &constant,
+                         int64_t count,
+                         MappedMemory *bytes) {
+  if (!bytes->Allocate(static_cast<size_t>(count) * sizeof(T))) {
+    return OutOfResources("no memory for constant '", constant.name, "'");
+  }
+  return static_cast<T *>(bytes->data());
+}
 
 // Float or half in rows of kWeightImageWidth pixels of four; the last is filled
 // up with zeros.

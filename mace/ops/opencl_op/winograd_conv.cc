@@ -81,29 +81,30 @@ void Transform(const Tensor &filter,
 template <int kPoints>
 MaceStatus MakeFilter(const Tensor &filter,
                       const double (&g)[kPoints][3],
-                      std::vector<uint8_t> *bytes) {
+                      MappedMemory *bytes) {
   const int64_t elements = kPoints * kPoints * filter.shape.back() *
                            DivideUp(filter.shape[0], kPacked) * kPacked;
-  bytes->resize(static_cast<size_t>(elements) * DataTypeSize(filter.data_type));
   if (filter.data_type == DataType::kFloat16) {
+    MACE_ASSIGN_OR_RETURN(uint16_t *to,
+                          AllocateForm<uint16_t>(filter, elements, bytes));
     Transform<uint16_t, kPoints>(
         filter, g, [](uint16_t v) { return double{HalfToFloat(v)}; },
-        [](double v) { return FloatToHalf(static_cast<float>(v)); },
-        reinterpret_cast<uint16_t *>(bytes->data()));
+        [](double v) { return FloatToHalf(static_cast<float>(v)); }, to);
   } else {
+    MACE_ASSIGN_OR_RETURN(float *to,
+                          AllocateForm<float>(filter, elements, bytes));
     Transform<float, kPoints>(
         filter, g, [](float v) { return double{v}; },
-        [](double v) { return static_cast<float>(v); },
-        reinterpret_cast<float *>(bytes->data()));
+        [](double v) { return static_cast<float>(v); }, to);
   }
   return MaceStatus();
 }
 
-MaceStatus MakeFilter2(const Tensor &filter, std::vector<uint8_t> *bytes) {
+MaceStatus MakeFilter2(const Tensor &filter, MappedMemory *bytes) {
   return MakeFilter(filter, kFilter2, bytes);
 }
 
-MaceStatus MakeFilter4(const Tensor &filter, std::vector<uint8_t> *bytes) {
+MaceStatus MakeFilter4(const Tensor &filter, MappedMemory *bytes) {
   return MakeFilter(filter, kFilter4, bytes);
 }
 

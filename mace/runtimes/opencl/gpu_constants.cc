@@ -17,7 +17,7 @@ namespace {
 
 // [blocks][K / 2][16][2] of bfloat16 -> [blocks][K][16] of float32, without the
 // zero that pads an odd last dimension.
-std::vector<float> FromPairs(const Tensor &tensor, size_t stored_bytes) {
+Result<MappedMemory> FromPairs(const Tensor &tensor, size_t stored_bytes) {
   const auto *from = tensor.As<uint16_t>();
   const int64_t inner = tensor.shape.back();
   const int64_t padded = (inner + 1) / 2 * 2;
@@ -25,31 +25,35 @@ std::vector<float> FromPairs(const Tensor &tensor, size_t stored_bytes) {
   const int64_t k_stored = outer * padded;
   const auto blocks =
       static_cast<int64_t>(stored_bytes / sizeof(uint16_t)) / (k_stored * 16);
-  std::vector<float> to(static_cast<size_t>(blocks * outer * inner * 16));
-  size_t at = 0;
+  MappedMemory memory;
+  MACE_ASSIGN_OR_RETURN(
+      float *to,
+      AllocateForm<float>(tensor, blocks * outer * inner * 16, &memory));
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t o = 0; o < outer; ++o) {
       for (int64_t i = 0; i < inner; ++i) {
         const int64_t k = o * padded + i;
         const uint16_t *pair = from + (block * k_stored + k / 2 * 2) * 16;
         for (int64_t lane = 0; lane < 16; ++lane) {
-          to[at++] = Bfloat16ToFloat(pair[lane * 2 + k % 2]);
+          *to++ = Bfloat16ToFloat(pair[lane * 2 + k % 2]);
         }
       }
     }
   }
-  return to;
+  return memory;
 }
 
-std::vector<float> Widen(const Tensor &tensor, size_t stored_bytes) {
+Result<MappedMemory> Widen(const Tensor &tensor, size_t stored_bytes) {
   if (tensor.layout == ConstantLayout::kPackedO16Pairs) {
     return FromPairs(tensor, stored_bytes);
   }
-  std::vector<float> to(stored_bytes / sizeof(uint16_t));
-  for (size_t i = 0; i < to.size(); ++i) {
+  const auto count = static_cast<int64_t>(stored_bytes / sizeof(uint16_t));
+  MappedMemory memory;
+  MACE_ASSIGN_OR_RETURN(float *to, AllocateForm<float>(tensor, count, &memory));
+  for (int64_t i = 0; i < count; ++i) {
     to[i] = Bfloat16ToFloat(tensor.As<uint16_t>()[i]);
   }
-  return to;
+  return memory;
 }
 
 // Constants in another form wait in the host's memory until they are copied;
@@ -69,14 +73,17 @@ Result<ClMemory> GpuConstants::MakeImage(const OpenclRuntime &runtime,
   const size_t row = kWeightImageWidth * 4 *
                      static_cast<size_t>(DataTypeSize(tensor.data_type));
   const size_t rows = DivideUp(bytes, row);
-  std::vector<uint8_t> pixels(rows * row);
-  std::memcpy(pixels.data(), tensor.data, bytes);
+  MappedMemory pixels;
+  MACE_ASSIGN_OR_RETURN(
+      uint8_t *to,
+      AllocateForm<uint8_t>(tensor, static_cast<int64_t>(rows * row), &pixels));
+  std::memcpy(to, tensor.data, bytes);
   MACE_ASSIGN_OR_RETURN(
       ClMemory image,
       runtime.MakeImage(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                         tensor.data_type, kWeightImageWidth, rows,
                         ConstantText(tensor), pixels.data()));
-  bytes_ += pixels.size();
+  bytes_ += pixels.bytes();
   return image;
 }
 
@@ -87,32 +94,32 @@ Result<ClMemory> GpuConstants::Upload(const OpenclRuntime &runtime,
                                       const ConstantForm *form) {
   Tensor from = tensor;
   size_t bytes = stored_bytes;
-  std::vector<float> widened;
+  MappedMemory widened;
   if (tensor.data_type == DataType::kBfloat16) {
-    widened = Widen(tensor, stored_bytes);
+    MACE_ASSIGN_OR_RETURN(widened, Widen(tensor, stored_bytes));
     from.data = widened.data();
     from.data_type = DataType::kFloat32;
     if (IsPacked(tensor.layout)) from.layout = ConstantLayout::kPackedO16;
-    bytes = widened.size() * sizeof(float);
+    bytes = widened.bytes();
   }
   if (form != nullptr && form->make == nullptr) {
     return MakeImage(runtime, from, bytes);
   }
-  if (form != nullptr || !widened.empty()) {
+  if (form != nullptr || widened.bytes() > 0) {
     if (staged_bytes_ > kMostStaged) {
       MACE_CL_CHECK("clFinish", "constants", runtime.api().clFinish(queue));
       ReleaseStaging();
     }
-    staging_.emplace_back();
+    MappedMemory made;
     if (form != nullptr) {
-      MACE_RETURN_IF_ERROR(form->make(from, &staging_.back()));
+      MACE_RETURN_IF_ERROR(form->make(from, &made));
     } else {
-      const auto *begin = reinterpret_cast<const uint8_t *>(widened.data());
-      staging_.back().assign(begin, begin + bytes);
+      made = std::move(widened);
     }
-    from.data = staging_.back().data();
-    bytes = staging_.back().size();
+    from.data = made.data();
+    bytes = made.bytes();
     staged_bytes_ += bytes;
+    staging_.push_back(std::move(made));
   }
   const ClApi &api = runtime.api();
   constexpr size_t kRound = 64;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "mace/core/base/mapped_memory.h"
 #include "mace/core/base/status.h"
 #include "mace/core/graph/graph.h"
 #include "mace/core/model/tensor.h"
@@ -54,7 +55,7 @@ class GpuConstants {
 
   std::map<std::pair<int, const ConstantForm *>, ClMemory> buffers_;
   // What is copied, and was made for that.
-  std::vector<std::vector<uint8_t>> staging_;
+  std::vector<MappedMemory> staging_;
   size_t staged_bytes_ = 0;
   size_t bytes_ = 0;
 };
