@@ -5,24 +5,18 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 namespace mace {
 
-bool MappedMemory::Allocate(size_t bytes) {
-  Release();
-  if (bytes == 0) return true;
-  void *data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED) return false;
-  data_ = data;
-  bytes_ = bytes;
-  return true;
-}
+void Unmap::operator()(void *data) const { munmap(data, bytes); }
 
-void MappedMemory::Release() {
-  if (data_ == nullptr) return;
-  munmap(data_, bytes_);
-  data_ = nullptr;
-  bytes_ = 0;
+MappedMemory MapMemory(size_t bytes) {
+  const size_t room = std::max<size_t>(bytes, 1);
+  void *data = mmap(nullptr, room, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return nullptr;
+  return MappedMemory(data, {room});
 }
 
 }  // namespace mace

@@ -5,41 +5,27 @@
 #define MACE_CORE_BASE_MAPPED_MEMORY_H_
 
 #include <cstddef>
-#include <utility>
+#include <memory>
 
 namespace mace {
 
-// Owns zeroed memory that comes from the system, and goes back there as soon as
-// it is released. An allocator of C or C++ keeps large blocks for later: up to
-// 64 MB in glibc, for a process that once had some of a few megabytes.
-class MappedMemory {
- public:
-  MappedMemory() = default;
-  ~MappedMemory() { Release(); }
-  MappedMemory(MappedMemory &&other) noexcept
-      : data_(std::exchange(other.data_, nullptr)),
-        bytes_(std::exchange(other.bytes_, 0)) {}
-  MappedMemory &operator=(MappedMemory &&other) noexcept {
-    if (this != &other) {
-      Release();
-      data_ = std::exchange(other.data_, nullptr);
-      bytes_ = std::exchange(other.bytes_, 0);
-    }
-    return *this;
-  }
-
-  // Releases the old memory. If there is not enough, returns false and holds
-  // none.
-  bool Allocate(size_t bytes);
-  void Release();
-
-  void *data() const { return data_; }
-  size_t bytes() const { return bytes_; }
-
- private:
-  void *data_ = nullptr;
-  size_t bytes_ = 0;
+// Gives memory of MapMemory back.
+struct Unmap {
+  size_t bytes = 0;
+  void operator()(void *data) const;
 };
+
+// Memory that goes back to the system as soon as it is released. An allocator
+// of C or C++ keeps large blocks for later: up to 64 MB in glibc, for a process
+// that once had some of a few megabytes.
+using MappedMemory = std::unique_ptr<void, Unmap>;
+
+// Zeroed memory of at least one byte; null if there is not enough.
+MappedMemory MapMemory(size_t bytes);
+
+inline size_t BytesOf(const MappedMemory &memory) {
+  return memory.get_deleter().bytes;
+}
 
 }  // namespace mace
 

@@ -90,10 +90,11 @@ template <typename T>
 Result<T *> AllocateForm(const Tensor &constant,
                          int64_t count,
                          MappedMemory *bytes) {
-  if (!bytes->Allocate(static_cast<size_t>(count) * sizeof(T))) {
+  *bytes = MapMemory(static_cast<size_t>(count) * sizeof(T));
+  if (*bytes == nullptr) {
     return OutOfResources("no memory for constant '", constant.name, "'");
   }
-  return static_cast<T *>(bytes->data());
+  return static_cast<T *>(bytes->get());
 }
 
 // Float or half in rows of kWeightImageWidth pixels of four; the last is filled

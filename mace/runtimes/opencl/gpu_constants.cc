@@ -82,8 +82,8 @@ Result<ClMemory> GpuConstants::MakeImage(const OpenclRuntime &runtime,
       ClMemory image,
       runtime.MakeImage(CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
                         tensor.data_type, kWeightImageWidth, rows,
-                        ConstantText(tensor), pixels.data()));
-  bytes_ += pixels.bytes();
+                        ConstantText(tensor), pixels.get()));
+  bytes_ += BytesOf(pixels);
   return image;
 }
 
@@ -97,15 +97,15 @@ Result<ClMemory> GpuConstants::Upload(const OpenclRuntime &runtime,
   MappedMemory widened;
   if (tensor.data_type == DataType::kBfloat16) {
     MACE_ASSIGN_OR_RETURN(widened, Widen(tensor, stored_bytes));
-    from.data = widened.data();
+    from.data = widened.get();
     from.data_type = DataType::kFloat32;
     if (IsPacked(tensor.layout)) from.layout = ConstantLayout::kPackedO16;
-    bytes = widened.bytes();
+    bytes = BytesOf(widened);
   }
   if (form != nullptr && form->make == nullptr) {
     return MakeImage(runtime, from, bytes);
   }
-  if (form != nullptr || widened.bytes() > 0) {
+  if (form != nullptr || widened != nullptr) {
     if (staged_bytes_ > kMostStaged) {
       MACE_CL_CHECK("clFinish", "constants", runtime.api().clFinish(queue));
       ReleaseStaging();
@@ -116,8 +116,8 @@ Result<ClMemory> GpuConstants::Upload(const OpenclRuntime &runtime,
     } else {
       made = std::move(widened);
     }
-    from.data = made.data();
-    bytes = made.bytes();
+    from.data = made.get();
+    bytes = BytesOf(made);
     staged_bytes_ += bytes;
     staging_.push_back(std::move(made));
   }
