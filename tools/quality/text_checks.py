@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import List, Tuple
+from typing import Dict, List, Tuple
 
 from tools.quality.model import Check, Context, Outcome, Status, from_findings
 
@@ -24,6 +24,12 @@ README_FROM = 8
 _HOME = re.compile(r"(?<![\w.}$~])/(?!home/mace\b)(?:home|root|Users|work)/[\w.]+")
 # The virtual environment of this checkout, where MACE_VENV may name another.
 _VENV = re.compile(r"(?<!:-)(?<!:-\$root/)\.venv/bin")
+_NAMESPACE = re.compile(r"^(?:inline )?namespace (?:(\w+) )?\{")
+_NAMESPACE_END = re.compile(r"^\}  // namespace")
+# A definition, not a declaration.
+_TYPE = re.compile(
+    r"^(?:struct|class|union|enum(?: class)?) (?:MACE_\w+ )?([\w:]+)(?: [^;]*)?(?: \{|$)"
+)
 _LOAD = re.compile(r'^load\(\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -161,6 +167,38 @@ def _venv(context: Context) -> Outcome:
     return from_findings(lines, len(files))
 
 
+def type_names(text: str) -> List[str]:
+    """The types that C++ text defines in namespaces that have a name."""
+    names: List[str] = []
+    namespaces: List[str] = []
+    for line in text.splitlines():
+        opened = _NAMESPACE.match(line)
+        if opened is not None:
+            namespaces.append(opened[1] or "")
+        elif _NAMESPACE_END.match(line):
+            namespaces = namespaces[:-1]
+        elif namespaces and "" not in namespaces:
+            found = _TYPE.match(line)
+            if found is not None:
+                names.append("::".join([*namespaces, found[1]]))
+    return names
+
+
+def _types(context: Context) -> Outcome:
+    """Two types of one name are an error of the program that no linker tells."""
+    defined: Dict[str, List[Path]] = {}
+    for file in context.with_suffix(".h", ".cc"):
+        for name in type_names(_read(context, file)):
+            defined.setdefault(name, []).append(file)
+    lines = [
+        f"{files[0]}: {name} is another type in {', '.join(map(str, files[1:]))}"
+        for name, files in sorted(defined.items())
+        # Programs of benchmarks and tests are linked by themselves.
+        if len({file for file in files if file.parts[0] == "mace"}) > 1
+    ]
+    return from_findings(lines, len(defined))
+
+
 def _readme(context: Context) -> Outcome:
     counts = Counter(file.parent for file in context.files if is_source(file))
     lines = [
@@ -179,6 +217,7 @@ CHECKS = (
     Check("whitespace", "tabs and blanks", _whitespace),
     Check("paths", "no path of one machine", _paths),
     Check("bazel", "order of load statements", _bazel),
+    Check("types", "C++: one type for each name", _types),
     Check("venv", "scripts honour MACE_VENV", _venv),
     Check("readme", "larger folders say what lives there", _readme),
 )

@@ -52,6 +52,32 @@ def test_length_warns(tmp_path: Path) -> None:
     assert run(tmp_path, "length", {"a.md": long}).status is Status.PASSED
 
 
+_TYPES = """namespace mace {
+class Later;
+struct Chain {
+  struct Inner {};
+};
+namespace {
+struct Own {};
+}  // namespace
+namespace detail {
+enum class Kind : uint8_t { kOne };
+}  // namespace detail
+class Long final
+    : public Base {};
+}  // namespace mace
+"""
+
+
+def test_types_have_one_definition(tmp_path: Path) -> None:
+    names = ["mace::Chain", "mace::detail::Kind", "mace::Long"]
+    assert text_checks.type_names(_TYPES) == names
+    same = {"mace/a.h": _TYPES, "test/b.h": _TYPES}
+    assert run(tmp_path, "types", same).status is Status.PASSED
+    outcome = run(tmp_path, "types", {"mace/a.h": _TYPES, "mace/b.cc": _TYPES})
+    assert [line.split()[1] for line in outcome.lines] == sorted(names)
+
+
 def test_scripts_honour_the_chosen_environment(tmp_path: Path) -> None:
     good = "a=${MACE_VENV:-.venv}/bin/python\n# .venv/bin\n${V:-$root/.venv}/bin/x\n"
     assert run(tmp_path, "venv", {"a.sh": good}).status is Status.PASSED

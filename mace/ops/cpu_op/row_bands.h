@@ -20,15 +20,6 @@
 
 namespace mace {
 
-// Rows [begin, end) of an image.
-struct RowRange {
-  int64_t begin = 0;
-  int64_t end = 0;
-
-  int64_t count() const { return end - begin; }
-  bool empty() const { return end <= begin; }
-};
-
 // The addresses of the input and the output of one call.
 struct BandRun {
   int64_t image = 0;
@@ -58,10 +49,6 @@ class RowBands {
   // Operators own this object; it is not deleted through this class.
   ~RowBands() = default;
 };
-
-// The rows of an image that windows read, as for RowBands::InputRows. If all
-// rows are outside the image, any row.
-RowRange RowsUnder(const WindowAxis &windows, const RowRange &output);
 
 }  // namespace mace
 

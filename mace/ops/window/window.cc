@@ -112,4 +112,15 @@ ConvPoolArgs ReportWindow(const WindowGeometry &geometry,
   return args;
 }
 
+RowRange RowsUnder(const WindowAxis &windows, const RowRange &output) {
+  const int64_t size = windows.size;
+  const int64_t bottom = windows.Begin(output.end - 1) +
+                         WindowExtent(windows.kernel, windows.dilation);
+  RowRange rows;
+  rows.begin =
+      std::min(std::max<int64_t>(windows.Begin(output.begin), 0), size - 1);
+  rows.end = std::max(rows.begin + 1, std::min(bottom, size));
+  return rows;
+}
+
 }  // namespace mace

@@ -26,6 +26,15 @@ struct WindowSpec {
   bool ceil_mode = false;
 };
 
+// Rows [begin, end) of an image.
+struct RowRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t count() const { return end - begin; }
+  bool empty() const { return end <= begin; }
+};
+
 // Windows along one axis of an image.
 struct WindowAxis {
   int64_t size = 1;  // of the image
@@ -76,6 +85,11 @@ WindowSpec MakeWindowSpec(const Attributes &attributes,
 Result<WindowGeometry> ComputeWindow(const WindowSpec &spec,
                                      int64_t height,
                                      int64_t width);
+
+// The rows of an image that the windows of these outputs read: at least one, in
+// the image; if all are outside of it, any row. If `output` begins or ends
+// later, so does the result, or it stays the same.
+RowRange RowsUnder(const WindowAxis &windows, const RowRange &output);
 
 // A window for reports. `kernels` is the filter's shape, or [height, width].
 ConvPoolArgs ReportWindow(const WindowGeometry &geometry, const Shape &kernels);

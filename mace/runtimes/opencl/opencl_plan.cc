@@ -429,7 +429,7 @@ int Planner::BandTensor(int whole, const RowRange &rows) {
   GpuTensor band;
   band.id = plan_.tensors[whole].id;
   band.dims = plan_.tensors[whole].dims;
-  band.dims.h = rows.size();
+  band.dims.h = rows.count();
   band.storage = plan_.tensors[whole].storage;
   band.segment = plan_.tensors[whole].segment;
   band.first_row = rows.begin;
@@ -453,7 +453,7 @@ int Planner::PartOfRows(int whole, const RowRange &rows) {
   if (part.joined_channels == 0) part.joined_channels = dims.c;
   part.first_pixel += rows.begin * part.dims.w;
   part.first_row = rows.begin;
-  part.dims.h = rows.size();
+  part.dims.h = rows.count();
   part.at_border = false;
   part.first = part.last = -1;
   plan_.tensors.push_back(part);
@@ -479,7 +479,7 @@ MaceStatus Planner::PlanBands(const std::vector<PlanUnit> &units,
   const size_t begin = plan_.launches.size();
   const int whole_input = TensorOfInput(units.front().nodes.front());
   for (const std::vector<RowRange> &ranges : DivideRows(axes, bands)) {
-    RowRange rows = InputRows(axes.front(), ranges.front());
+    RowRange rows = RowsUnder(axes.front(), ranges.front());
     int input = PartOfRows(whole_input, rows);
     if (input < 0) {
       input = whole_input;
@@ -492,7 +492,7 @@ MaceStatus Planner::PlanBands(const std::vector<PlanUnit> &units,
           last ? PartOfRows(whole, ranges[i]) : BandTensor(whole, ranges[i]);
       if (output < 0) return RuntimeError("the rows of a band are apart");
       MACE_RETURN_IF_ERROR(
-          PlanBand(units[i], {ranges[i].begin, ranges[i].size(), rows.begin},
+          PlanBand(units[i], {ranges[i].begin, ranges[i].count(), rows.begin},
                    input, output));
       input = output;
       rows = ranges[i];
@@ -984,7 +984,7 @@ std::map<size_t, BandedUnits> FindBands(const PlanTask &task,
     next = NextOf(task, unit);
   }
   std::map<size_t, BandedUnits> banded;
-  for (const BandChain &chain :
+  for (const DividedChain &chain :
        ChooseBands(plan, launches, task.options.least_for_bands)) {
     BandedUnits parts;
     parts.bands = chain.bands;

@@ -53,17 +53,17 @@ class Chooser {
     }
   }
 
-  std::vector<BandChain> Run(size_t least) {
+  std::vector<DividedChain> Run(size_t least) {
     const size_t peak = Peak(whole_);
     if (peak < least) return {};
     const double saved = kLeastSaved * static_cast<double>(peak);
-    std::vector<BandChain> chosen;
+    std::vector<DividedChain> chosen;
     for (int round = 0; round < kMostRounds; ++round) {
-      std::vector<BandChain> better = Better(chosen, saved);
+      std::vector<DividedChain> better = Better(chosen, saved);
       if (better.empty()) break;
       chosen = std::move(better);
     }
-    for (BandChain &chain : chosen) {
+    for (DividedChain &chain : chosen) {
       chain.first = launches_[chain.first].step;
       chain.last = launches_[chain.last].step;
     }
@@ -77,15 +77,15 @@ class Chooser {
 
   // Divides one chain more, or one otherwise: what saves most bytes for each
   // additional launch, and `least` of them. Empty if there is none.
-  std::vector<BandChain> Better(const std::vector<BandChain> &chosen,
-                                double least) const {
+  std::vector<DividedChain> Better(const std::vector<DividedChain> &chosen,
+                                   double least) const {
     const std::vector<size_t> in_use = InUse(chosen);
     const size_t now = Peak(in_use);
     const double most_added = std::max(
         kMostAdded, kMostShare * static_cast<double>(plan_.launches.size()));
-    std::vector<BandChain> best;
-    const auto consider = [&](const BandChain &chain) {
-      std::vector<BandChain> with = With(chosen, chain);
+    std::vector<DividedChain> best;
+    const auto consider = [&](const DividedChain &chain) {
+      std::vector<DividedChain> with = With(chosen, chain);
       const size_t peak = Peak(InUse(with));
       const double launches = Launches(with) - Launches(chosen);
       if (peak >= now || launches <= 0 || Launches(with) > most_added) return;
@@ -124,9 +124,9 @@ class Chooser {
   }
 
   // More than the plan has.
-  static double Launches(const std::vector<BandChain> &chains) {
+  static double Launches(const std::vector<DividedChain> &chains) {
     double launches = 0;
-    for (const BandChain &chain : chains) {
+    for (const DividedChain &chain : chains) {
       launches += static_cast<double>(chain.bands - 1) *
                   static_cast<double>(chain.last - chain.first + 1);
     }
@@ -134,10 +134,10 @@ class Chooser {
   }
 
   // Instead of those that have launches of it.
-  static std::vector<BandChain> With(const std::vector<BandChain> &chains,
-                                     const BandChain &added) {
-    std::vector<BandChain> with = {added};
-    for (const BandChain &chain : chains) {
+  static std::vector<DividedChain> With(const std::vector<DividedChain> &chains,
+                                        const DividedChain &added) {
+    std::vector<DividedChain> with = {added};
+    for (const DividedChain &chain : chains) {
       if (chain.last < added.first || added.last < chain.first) {
         with.push_back(chain);
       }
@@ -145,15 +145,15 @@ class Chooser {
     return with;
   }
 
-  std::vector<size_t> InUse(const std::vector<BandChain> &chains) const {
+  std::vector<size_t> InUse(const std::vector<DividedChain> &chains) const {
     std::vector<size_t> bytes = whole_;
-    for (const BandChain &chain : chains) SetChain(chain, &bytes);
+    for (const DividedChain &chain : chains) SetChain(chain, &bytes);
     return bytes;
   }
 
   // The tensors of a chain that are in use during one of its launches, as they
   // are without bands.
-  void SetChain(const BandChain &chain, std::vector<size_t> *bytes) const {
+  void SetChain(const DividedChain &chain, std::vector<size_t> *bytes) const {
     std::vector<WindowAxis> axes;
     for (size_t i = chain.first; i <= chain.last; ++i) {
       axes.push_back(launches_[i].rows);
@@ -175,11 +175,11 @@ class Chooser {
         size_t band = 0;
         if (i > chain.first) {
           const GpuTensor &read = plan_.Root(launches_[i - 1].output);
-          band += BytesOfRows(read, rows[i - 1 - chain.first].size());
+          band += BytesOfRows(read, rows[i - 1 - chain.first].count());
         }
         if (i < chain.last) {
           const GpuTensor &written = plan_.Root(launches_[i].output);
-          band += BytesOfRows(written, rows[i - chain.first].size());
+          band += BytesOfRows(written, rows[i - chain.first].count());
         }
         own = std::max(own, band);
       }
@@ -206,17 +206,6 @@ class Chooser {
 
 }  // namespace
 
-RowRange InputRows(const WindowAxis &axis, const RowRange &outputs) {
-  RowRange rows;
-  rows.begin = axis.Begin(outputs.begin);
-  rows.end =
-      axis.Begin(outputs.end - 1) + WindowExtent(axis.kernel, axis.dilation);
-  // Windows may be in the padding as a whole.
-  rows.begin = std::min(std::max<int64_t>(rows.begin, 0), axis.size - 1);
-  rows.end = std::min(std::max(rows.end, rows.begin + 1), axis.size);
-  return rows;
-}
-
 std::vector<std::vector<RowRange>> DivideRows(
     const std::vector<WindowAxis> &axes, int bands) {
   std::vector<std::vector<RowRange>> all;
@@ -225,16 +214,16 @@ std::vector<std::vector<RowRange>> DivideRows(
     std::vector<RowRange> ranges(axes.size());
     ranges.back() = {rows * band / bands, rows * (band + 1) / bands};
     for (size_t i = axes.size() - 1; i > 0; --i) {
-      ranges[i - 1] = InputRows(axes[i], ranges[i]);
+      ranges[i - 1] = RowsUnder(axes[i], ranges[i]);
     }
     all.push_back(std::move(ranges));
   }
   return all;
 }
 
-std::vector<BandChain> ChooseBands(const OpenclPlan &plan,
-                                   const std::vector<BandLaunch> &launches,
-                                   size_t least) {
+std::vector<DividedChain> ChooseBands(const OpenclPlan &plan,
+                                      const std::vector<BandLaunch> &launches,
+                                      size_t least) {
   return Chooser(plan, launches).Run(least);
 }
 

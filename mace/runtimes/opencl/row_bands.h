@@ -19,16 +19,6 @@
 
 namespace mace {
 
-// Rows from `begin` to before `end`.
-struct RowRange {
-  int64_t begin = 0;
-  int64_t end = 0;
-  int64_t size() const { return end - begin; }
-};
-
-// The rows of the input that these rows of the output depend on; at least one.
-RowRange InputRows(const WindowAxis &axis, const RowRange &outputs);
-
 // The rows of each operator's output, by band and operator. `axes`: their
 // vertical windows, in order; the rows of the last one are divided evenly.
 std::vector<std::vector<RowRange>> DivideRows(
@@ -46,7 +36,7 @@ struct BandLaunch {
   bool ends;
 };
 
-struct BandChain {
+struct DividedChain {
   size_t first;  // launches of the plan
   size_t last;
   int bands;
@@ -55,9 +45,9 @@ struct BandChain {
 // Chains whose division makes the memory of the plan's tensors smaller, if that
 // is worth the launches. `launches` are in the order of the plan. `least`: of
 // the bytes that are in use at once; smaller plans stay as they are.
-std::vector<BandChain> ChooseBands(const OpenclPlan &plan,
-                                   const std::vector<BandLaunch> &launches,
-                                   size_t least);
+std::vector<DividedChain> ChooseBands(const OpenclPlan &plan,
+                                      const std::vector<BandLaunch> &launches,
+                                      size_t least);
 
 }  // namespace mace
 

@@ -39,7 +39,7 @@ WindowAxis Axis(int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
 
 TEST(RowBandsTest, BandsNeedTheRowsOfTheirWindows) {
   const auto rows = [](const WindowAxis &axis, int64_t begin, int64_t end) {
-    const RowRange range = InputRows(axis, {begin, end});
+    const RowRange range = RowsUnder(axis, {begin, end});
     return std::pair(static_cast<int>(range.begin),
                      static_cast<int>(range.end));
   };
