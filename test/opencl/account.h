@@ -43,6 +43,7 @@ struct KernelArgument {
   const void *object = nullptr;
   uint64_t object_call = 0;
   size_t local_bytes = 0;
+  std::vector<unsigned char> value;  // of all but local memory
 };
 
 struct Object {
@@ -57,8 +58,10 @@ struct Object {
   bool release_now = false;  // memory of the caller's, or a callback that waits
   std::string name;          // of a kernel
   std::string options;       // of a program that was built, and its kernels
-  uint64_t bytes = 0;        // of a buffer or an image
-  bool owns_bytes = true;    // not a part of another object
+  // Of a program that uses matrix units, and its kernels.
+  std::shared_ptr<const std::string> source;
+  uint64_t bytes = 0;      // of a buffer or an image
+  bool owns_bytes = true;  // not a part of another object
   // Mapped pointers, each with whether it may be written through.
   std::multimap<const void *, bool> mappings;
   std::vector<KernelArgument> arguments;  // of a kernel

@@ -14,6 +14,7 @@ using mace::test_opencl::AnswerDeviceInfo;
 using mace::test_opencl::AnswerPlatformInfo;
 using mace::test_opencl::Call;
 using mace::test_opencl::CurrentFamily;
+using mace::test_opencl::EmulatesMatrixUnits;
 using mace::test_opencl::Extensions;
 using mace::test_opencl::Family;
 using mace::test_opencl::FindExtensionFunction;
@@ -42,8 +43,12 @@ std::string CurrentExtensions(const Family &family) {
   State &state = State::Get();
   std::unique_lock<std::mutex> lock(state.mutex);
   const bool claim_all = state.claim_all_extensions;
+  const bool matrix_units = state.matrix_units;
   lock.unlock();
-  return Extensions(family, claim_all ? "" : TargetExtensions(), claim_all);
+  if (claim_all) return Extensions(family, "", true);
+  std::string there = TargetExtensions();
+  if (matrix_units) there += " cl_nv_device_attribute_query";
+  return Extensions(family, there, false);
 }
 
 // Copies properties, which a zero ends, without the hints that only the family
@@ -170,6 +175,15 @@ cl_int clGetDeviceInfo(cl_device_id device,
              {param_value_size, param_value, param_value_size_ret}));
   }
   const Family *family = CurrentFamily();
+  // Of cl_nv_device_attribute_query: the first number of the compute
+  // capability.
+  constexpr cl_device_info kComputeCapability = 0x4000;
+  if (param_name == kComputeCapability && EmulatesMatrixUnits()) {
+    const cl_uint hopper = 9;
+    return call.Return(
+        Give(&hopper, sizeof hopper,
+             {param_value_size, param_value, param_value_size_ret}));
+  }
   cl_int result;
   if (family != nullptr &&
       AnswerDeviceInfo(*family, param_name, CurrentExtensions(*family),

@@ -9,6 +9,7 @@
 #include "test/opencl/call.h"
 #include "test/opencl/defects.h"
 #include "test/opencl/launch.h"
+#include "test/opencl/matrix_units.h"
 
 using mace::test_opencl::Account;
 using mace::test_opencl::Call;
@@ -19,6 +20,8 @@ using mace::test_opencl::Kind;
 using mace::test_opencl::LaunchRange;
 using mace::test_opencl::LosesLaunch;
 using mace::test_opencl::Object;
+using mace::test_opencl::RunOnMatrixUnits;
+using mace::test_opencl::RunsOnMatrixUnits;
 using mace::test_opencl::State;
 using mace::test_opencl::target;
 
@@ -228,6 +231,15 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue command_queue,
                              ? CL_SUCCESS
                              : target().clEnqueueMarker(command_queue, event),
                          command_queue, event);
+  }
+  if (RunsOnMatrixUnits(kernel)) {
+    cl_int result = RunOnMatrixUnits(command_queue, kernel, range);
+    if (result == CL_SUCCESS && event != nullptr) {
+      result = target().clEnqueueMarker(command_queue, event);
+    }
+    call.Enqueued(result, command_queue, event);
+    if (result == CL_SUCCESS) EmulateTimes(kernel, range, event);
+    return result;
   }
   const cl_int result = call.Enqueued(
       target().clEnqueueNDRangeKernel(

@@ -7,21 +7,27 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "test/opencl/call.h"
+#include "test/opencl/matrix_units.h"
 
 using mace::test_opencl::Call;
 using mace::test_opencl::CurrentFamily;
+using mace::test_opencl::EmulatesMatrixUnits;
 using mace::test_opencl::Family;
 using mace::test_opencl::Give;
 using mace::test_opencl::KernelArgument;
 using mace::test_opencl::Kind;
+using mace::test_opencl::kMatrixUnitsOptions;
 using mace::test_opencl::Object;
 using mace::test_opencl::State;
 using mace::test_opencl::target;
+using mace::test_opencl::UsesMatrixUnits;
+using mace::test_opencl::WithoutMatrixUnits;
 
 namespace {
 
@@ -65,6 +71,23 @@ cl_int EndBuild(Call *call,
   return call->forwards() ? call->Return(result) : result;
 }
 
+std::string Joined(cl_uint count, const char **strings, const size_t *lengths) {
+  std::string all;
+  for (cl_uint i = 0; i < count; ++i) {
+    all += lengths == nullptr || lengths[i] == 0
+               ? std::string(strings[i])
+               : std::string(strings[i], lengths[i]);
+  }
+  return all;
+}
+
+bool HasOwnSource(cl_program program) {
+  State &state = State::Get();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  const Object *object = state.account.Find(program);
+  return object != nullptr && object->source != nullptr;
+}
+
 // How many arguments a kernel has, its name, what its program allows.
 void AddKernel(cl_kernel kernel, cl_program program, Call *call) {
   cl_uint count = 0;
@@ -78,7 +101,10 @@ void AddKernel(cl_kernel kernel, cl_program program, Call *call) {
     object->arguments.resize(count);
     const Object *source = State::Get().account.Find(program);
     object->non_uniform = source != nullptr && source->non_uniform;
-    if (source != nullptr) object->options = source->options;
+    if (source != nullptr) {
+      object->options = source->options;
+      object->source = source->source;
+    }
   });
 }
 
@@ -93,9 +119,24 @@ cl_program clCreateProgramWithSource(cl_context context,
   call.Uses(Kind::kContext, context);
   if (!call.forwards()) return call.RefusedHandle<cl_program>(errcode_ret);
   cl_int error;
+  std::shared_ptr<const std::string> own;
+  std::string stubs;
+  const char *text = nullptr;
+  if (EmulatesMatrixUnits() && strings != nullptr) {
+    const std::string source = Joined(count, strings, lengths);
+    if (UsesMatrixUnits(source)) {
+      own = std::make_shared<const std::string>(source);
+      stubs = WithoutMatrixUnits(source);
+      text = stubs.c_str();
+      count = 1;
+      strings = &text;
+      lengths = nullptr;
+    }
+  }
   cl_program made = target().clCreateProgramWithSource(context, count, strings,
                                                        lengths, &error);
-  return call.Made(Kind::kProgram, made, context, error, errcode_ret);
+  return call.Made(Kind::kProgram, made, context, error, errcode_ret,
+                   [&](Object *object) { object->source = own; });
 }
 
 cl_program clCreateProgramWithBinary(cl_context context,
@@ -148,9 +189,13 @@ cl_int clBuildProgram(cl_program program,
   Call call("clBuildProgram");
   call.Detail(options == nullptr ? "" : options);
   call.Uses(Kind::kProgram, program);
+  std::string own = options == nullptr ? "" : options;
+  if (HasOwnSource(program)) own += kMatrixUnitsOptions;
   return EndBuild(&call, program, options, CL_BUILD_PROGRAM_FAILURE, [&] {
-    return target().clBuildProgram(program, num_devices, device_list, options,
-                                   pfn_notify, user_data);
+    return target().clBuildProgram(
+        program, num_devices, device_list,
+        options == nullptr && own.empty() ? nullptr : own.c_str(), pfn_notify,
+        user_data);
   });
 }
 
@@ -210,6 +255,13 @@ cl_int clGetProgramInfo(cl_program program,
   Call call("clGetProgramInfo");
   call.Uses(Kind::kProgram, program);
   if (!call.forwards()) return call.Refused();
+  if (param_name == CL_PROGRAM_BINARY_SIZES && HasOwnSource(program)) {
+    // What the target compiled is of no use without the source.
+    const size_t none = 0;
+    return call.Return(
+        Give(&none, sizeof none,
+             {param_value_size, param_value, param_value_size_ret}));
+  }
   return call.Return(target().clGetProgramInfo(program, param_name,
                                                param_value_size, param_value,
                                                param_value_size_ret));
@@ -296,7 +348,12 @@ cl_int clSetKernelArg(cl_kernel kernel,
   call.Uses(Kind::kKernel, kernel);
   KernelArgument argument;
   argument.is_set = true;
-  if (arg_value == nullptr) argument.local_bytes = arg_size;
+  if (arg_value == nullptr) {
+    argument.local_bytes = arg_size;
+  } else {
+    const auto *bytes = static_cast<const unsigned char *>(arg_value);
+    argument.value.assign(bytes, bytes + arg_size);
+  }
   State &state = State::Get();
   std::unique_lock<std::mutex> lock(state.mutex);
   size_t count = arg_index + size_t{1};

@@ -46,6 +46,7 @@ void Reset() {
     state.device_is_lost = false;
     state.family = nullptr;
     state.claim_all_extensions = false;
+    state.matrix_units = false;
     state.nanos_per_group = 0;
     state.kernel_nanos = nullptr;
     state.counts.clear();
@@ -74,6 +75,12 @@ void ClaimAllExtensions(int32_t claim) {
   State &state = State::Get();
   const Lock lock(state.mutex);
   state.claim_all_extensions = claim != 0;
+}
+
+void EmulateMatrixUnits(int32_t emulate) {
+  State &state = State::Get();
+  const Lock lock(state.mutex);
+  state.matrix_units = emulate != 0;
 }
 
 void SetKernelTimes(uint64_t nanos_per_group) {
@@ -190,12 +197,29 @@ uint64_t PeakMemoryBytes() {
 
 const MaceTestOpenclControl *mace_test_opencl_control() {
   using namespace mace::test_opencl;  // NOLINT(google-build-using-namespace)
-  static const MaceTestOpenclControl control = {
-      TargetError,        Reset,          SetFamily,      FamilyName,
-      ClaimAllExtensions, SetKernelTimes, SetKernelNanos, FailCall,
-      FailFunction,       LoseContexts,   LoseDevice,     StopFailing,
-      FailureCount,       PlausibleError, Calls,          LogSize,
-      GetLogEntry,        Problems,       Problem,        CheckLeaks,
-      LiveObjects,        MemoryBytes,    PeakMemoryBytes};
+  static const MaceTestOpenclControl control = {TargetError,
+                                                Reset,
+                                                SetFamily,
+                                                FamilyName,
+                                                ClaimAllExtensions,
+                                                EmulateMatrixUnits,
+                                                SetKernelTimes,
+                                                SetKernelNanos,
+                                                FailCall,
+                                                FailFunction,
+                                                LoseContexts,
+                                                LoseDevice,
+                                                StopFailing,
+                                                FailureCount,
+                                                PlausibleError,
+                                                Calls,
+                                                LogSize,
+                                                GetLogEntry,
+                                                Problems,
+                                                Problem,
+                                                CheckLeaks,
+                                                LiveObjects,
+                                                MemoryBytes,
+                                                PeakMemoryBytes};
   return &control;
 }

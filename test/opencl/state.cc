@@ -88,6 +88,7 @@ void ReadEnvironment(State *state) {
       std::abort();
     }
   }
+  state->matrix_units = std::getenv("MACE_TEST_OPENCL_MATRIX_UNITS") != nullptr;
   if (const char *call = std::getenv("MACE_TEST_OPENCL_FAIL_CALL"))
     state->failures.call = std::strtoull(call, nullptr, 10);
 }
@@ -143,6 +144,12 @@ std::vector<std::function<void()>> State::TakeAllKept() {
   kept.clear();
   kept_bytes = 0;
   return now;
+}
+
+bool EmulatesMatrixUnits() {
+  State &state = State::Get();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  return state.family != nullptr && state.matrix_units;
 }
 
 const Family *CurrentFamily() {

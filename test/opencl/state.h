@@ -53,6 +53,7 @@ struct State {
 
   const Family *family = nullptr;  // null: the target as it is
   bool claim_all_extensions = false;
+  bool matrix_units = false;     // of NVIDIA GPUs, emulated
   uint64_t nanos_per_group = 0;  // emulated times; 0: none
   uint64_t clock_nanos = 0;
 
@@ -79,6 +80,7 @@ struct State {
 
 // The emulated family; null: none.
 const Family *CurrentFamily();
+bool EmulatesMatrixUnits();
 // Whether callers still have a reference to an object.
 bool IsLive(const void *handle);
 

@@ -66,6 +66,9 @@ typedef struct MaceTestOpenclControl {
   // the target lacks them. 1: they are listed in any case, as by a driver with
   // defects.
   void (*claim_all_extensions)(int32_t claim);
+  // 1: a family with NVIDIA's matrix units has them, too. Programs that use
+  // them are compiled by clang-19 and run here, a thousand times slower.
+  void (*emulate_matrix_units)(int32_t emulate);
   // Profiled kernels take that long for each work group, one after the other,
   // whatever they really take; 0: the target's times.
   void (*set_kernel_times)(uint64_t nanos_per_group);

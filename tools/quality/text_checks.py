@@ -28,7 +28,8 @@ _NAMESPACE = re.compile(r"^(?:inline )?namespace (?:(\w+) )?\{")
 _NAMESPACE_END = re.compile(r"^\}  // namespace")
 # A definition, not a declaration.
 _TYPE = re.compile(
-    r"^(?:struct|class|union|enum(?: class)?) (?:MACE_\w+ )?([\w:]+)(?: [^;]*)?(?: \{|$)"
+    r"^(?:struct|class|union|enum(?: class)?) "
+    r"(?:MACE_\w+ )?([\w:]+)(?: [^;]*)?(?: \{|$)"
 )
 _LOAD = re.compile(r'^load\(\s*"([^"]+)"', re.MULTILINE)
 

@@ -1,0 +1,184 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Convolutions by the matrix units of NVIDIA GPUs, which the test driver
+// emulates.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "mace/core/testing/engine_maker.h"
+#include "mace/core/testing/model_builder.h"
+#include "mace/public/mace.h"
+#include "test/opencl/engine_testing.h"
+#include "test/opencl/load_test_driver.h"
+
+namespace mace {
+namespace {
+
+using core_test::Dims;
+using core_test::IntsAttribute;
+using core_test::MadeEngine;
+using core_test::ModelBuilder;
+using core_test::StringAttribute;
+using op_test::Random;
+using test_opencl::AddPacked;
+using test_opencl::On;
+using test_opencl::Some;
+
+struct Layer {
+  int64_t height;
+  int64_t width;
+  int64_t in;
+  int64_t out;
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  bool depthwise = false;  // a depthwise convolution before it
+  bool residual = false;
+};
+
+int64_t Outputs(const Layer &layer) {
+  const auto size = [&](int64_t in) {
+    return (in + layer.stride - 1) / layer.stride;
+  };
+  return size(layer.height) * size(layer.width) * layer.out;
+}
+
+// Tanh before it, so that the convolution reads what the GPU stores.
+ModelBuilder Model(const Layer &layer, const std::string &data_type) {
+  Random random(11, Random::Quiet());
+  ModelBuilder model;
+  model.Input("x", {1, layer.height, layer.width, layer.in});
+  model.Operator("first", "Activation", {"x"}, {"a"},
+                 {StringAttribute("activation", "TANH")});
+  std::string from = "a";
+  const std::string strides =
+      IntsAttribute("strides", {layer.stride, layer.stride});
+  const std::string same = StringAttribute("padding", "SAME");
+  if (layer.depthwise) {
+    model.Constant("d", {3, 3, layer.in, 1}, Some(9 * layer.in, &random))
+        .Constant("e", {layer.in}, Some(layer.in, &random))
+        .Operator("depthwise", "DepthwiseConv2d", {"a", "d", "e"}, {"b"},
+                  {same, strides, StringAttribute("activation", "RELU")});
+    from = "b";
+  }
+  AddPacked("w", {layer.out, layer.kernel, layer.kernel, layer.in}, &random,
+            &model);
+  model.Constant("c", {layer.out}, Some(layer.out, &random));
+  std::vector<std::string> inputs = {from, "w", "c"};
+  if (layer.residual) inputs.push_back("a");
+  std::vector<std::string> attributes = {same,
+                                         StringAttribute("activation", "RELU")};
+  if (!layer.depthwise) attributes.push_back(strides);
+  model.Operator("conv", "Conv2D", inputs, {"y"}, attributes)
+      .Output("y")
+      .DataTypes(data_type);
+  return model;
+}
+
+class MatrixUnitsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string why;
+    driver_ = test_opencl::LoadTestDriver(&why);
+    ASSERT_NE(driver_, nullptr) << why;
+    setenv("MACE_OPENCL_PLACE_ALL", "1", 1);
+  }
+  void SetUp() override {
+    driver_->reset();
+    ASSERT_NE(driver_->set_family("nvidia_h100"), 0);
+    driver_->emulate_matrix_units(1);
+  }
+  void TearDown() override {
+    driver_->check_leaks();
+    EXPECT_EQ(test_opencl::Problems(*driver_), "");
+  }
+
+  static std::vector<float> Run(const ModelBuilder &model,
+                                const Layer &layer,
+                                RuntimeType runtime,
+                                std::string *kernels) {
+    const MadeEngine made = core_test::Make(model, On({runtime}));
+    EXPECT_SUCCESS(made.status);
+    if (made.engine == nullptr) return {};
+    Random random(12, Random::Quiet());
+    const Dims dims = {1, layer.height, layer.width, layer.in};
+    const std::vector<float> image =
+        random.Floats({1, layer.height, layer.width, layer.in}).floats();
+    core_test::Tensors outputs = {{"y", core_test::Room(Outputs(layer))}};
+    EXPECT_SUCCESS(
+        made.engine->Run({{"x", core_test::Floats(dims, image)}}, &outputs));
+    for (const auto &op : made.engine->GetPlacement().operators) {
+      if (op.operator_name == "conv") *kernels = op.kernel;
+    }
+    return core_test::Values(outputs["y"]);
+  }
+
+  static void ExpectRight(const Layer &layer) {
+    SCOPED_TRACE(testing::Message()
+                 << layer.height << "x" << layer.width << ", " << layer.in
+                 << " -> " << layer.out << ", " << layer.kernel
+                 << (layer.depthwise ? " after depthwise" : ""));
+    for (const auto &[data_type, tolerance] :
+         {std::pair{"fp32_fp32", 4e-6}, {"fp16_fp32", 4e-3}}) {
+      SCOPED_TRACE(data_type);
+      const ModelBuilder model = Model(layer, data_type);
+      std::string kernels;
+      const std::vector<float> wanted = Run(model, layer, RT_CPU, &kernels);
+      const std::vector<float> found = Run(model, layer, RT_OPENCL, &kernels);
+      EXPECT_EQ(kernels, "conv_mma");
+      ASSERT_EQ(found.size(), wanted.size());
+      double largest = 0;
+      double worst = 0;
+      for (size_t i = 0; i < wanted.size(); ++i) {
+        largest = std::max(largest, std::fabs(static_cast<double>(wanted[i])));
+        const double error =
+            std::fabs(static_cast<double>(found[i]) - wanted[i]);
+        worst = std::isnan(error) ? 1e9 : std::max(worst, error);
+      }
+      EXPECT_LE(worst, tolerance * largest);
+    }
+  }
+
+  static inline const MaceTestOpenclControl *driver_ = nullptr;
+};
+
+TEST_F(MatrixUnitsTest, ComputePointwiseConvolutions) {
+  for (const Layer &layer : {Layer{7, 7, 32, 32},
+                             {5, 9, 24, 70},
+                             {3, 3, 48, 48},
+                             {13, 2, 6, 9},
+                             {4, 4, 160, 64, 1, 2}}) {
+    ExpectRight(layer);
+  }
+}
+
+TEST_F(MatrixUnitsTest, ComputeWindows) {
+  for (const Layer &layer : {Layer{6, 7, 16, 40, 3},
+                             {9, 8, 40, 24, 3, 2},
+                             {11, 10, 3, 20, 3, 2},
+                             {8, 8, 4, 33, 7, 2}}) {
+    ExpectRight(layer);
+  }
+}
+
+TEST_F(MatrixUnitsTest, ComputeDepthwiseAndPointwiseTogether) {
+  for (const Layer &layer : {Layer{7, 6, 32, 16, 1, 1, true},
+                             {9, 9, 48, 40, 1, 2, true},
+                             {5, 5, 8, 70, 1, 1, true}}) {
+    ExpectRight(layer);
+  }
+}
+
+TEST_F(MatrixUnitsTest, AddResiduals) {
+  ExpectRight({6, 6, 40, 40, 1, 1, false, true});
+  ExpectRight({6, 5, 16, 16, 1, 1, true, true});
+}
+
+}  // namespace
+}  // namespace mace
