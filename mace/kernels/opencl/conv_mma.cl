@@ -89,7 +89,22 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
 #else
   const int steps = taps * window.z;
 #endif
-  const int filter_first = filter_block * steps;
+  // The filter, in units of 8 inputs of a tap (of all taps, with few channels).
+#ifdef FEW_CHANNELS
+  const int tap_units = (taps + 1) / 2;
+  const int all_units = tap_units;
+#else
+  const int tap_units = (input_dims.w + 7) / 8;
+  const int all_units = taps * tap_units;
+#endif
+  const int filter_groups = min(8, output_dims.z - 8 * filter_block);
+  const int unit_pieces = 4 * MMA_PIECES * filter_groups;
+  __global const uint4 *own_filter =
+      filter + filter_block * all_units * (32 * MMA_PIECES);
+// The weights of step k of a tap whose first unit is `first`.
+#define WEIGHTS_OF(first, k)                                     \
+  mma_weights(own_filter + ((first) + 4 * (k)) * unit_pieces,    \
+              min(4, tap_units - 4 * (k)), filter_groups, lane)
 
 #ifdef DEPTHWISE
   // The warps of the same pixels and input channels share what each of them
@@ -102,7 +117,7 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
   for (int round = 0; round < rounds; ++round) {
     const int k = round * warps_k + warp_k;
     MmaWeights weights;
-    if (k < steps) weights = mma_weights(filter, filter_first + k, lane);
+    if (k < steps) weights = WEIGHTS_OF(0, k);
 #pragma unroll 1
     for (int i = warp_o; i < tiles; i += warps_o) {
       const int p = first_pixel + 8 * i + lane / 4;
@@ -171,7 +186,7 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
 #ifdef FEW_CHANNELS
 #pragma unroll 1
   for (int k = begin; k < end; ++k) {
-    const MmaWeights weights = mma_weights(filter, filter_first + k, lane);
+    const MmaWeights weights = WEIGHTS_OF(0, k);
     int ky[2];
     int kx[2];
 #pragma unroll
@@ -222,7 +237,7 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
     }
 #pragma unroll 1
     for (; chunk < window.z && k < end; ++chunk, ++k) {
-      const MmaWeights weights = mma_weights(filter, filter_first + k, lane);
+      const MmaWeights weights = WEIGHTS_OF(tap * tap_units, chunk);
       // All are loaded before the first is used.
       Mma8 b[TILES];
 #pragma unroll

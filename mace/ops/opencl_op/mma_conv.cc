@@ -17,107 +17,128 @@ namespace {
 
 constexpr int64_t kBlock = 32;  // channels of a warp, and of a step
 constexpr int64_t kPacked = 16;
+constexpr int64_t kGroup = 4;  // channels of a lane
+constexpr int64_t kUnit = 8;   // inputs of a lane
+constexpr int64_t kStepUnits = 4;
 
-// Where the elements of a filter go: `taps` times `per_tap` channels are
-// summed, in steps of 32.
+// Where the elements of a filter go: each row of `units` times 8 inputs is one
+// tap of the window, or with few channels, four channels of all taps.
 struct FilterOrder {
   int64_t out;
   int64_t in;
   int64_t taps;
-  int64_t per_tap;
-  int64_t steps;
+  int64_t rows;
+  int64_t units;
+  int64_t per_tap;  // inputs
 
   FilterOrder(const Tensor &filter, bool few_channels)
       : out(filter.shape[0]),
         in(filter.shape.back()),
         taps(filter.shape.Elements(1, filter.shape.rank() - 1)),
-        per_tap(few_channels ? kMmaFewChannels : RoundUp(in, kBlock)),
-        steps(DivideUp(taps * per_tap, kBlock)) {}
-  int64_t blocks() const { return DivideUp(out, kBlock); }
+        rows(few_channels ? 1 : taps),
+        units(DivideUp(few_channels ? taps * kMmaFewChannels : in, kUnit)),
+        per_tap(few_channels ? kMmaFewChannels : units * kUnit) {}
+  int64_t elements() const {
+    return RoundUp(out, kGroup) * rows * units * kUnit;
+  }
 };
 
 template <typename From, typename To, typename Convert>
-void Rearrange(const Tensor &filter,
-               const FilterOrder &order,
-               Convert convert,
-               To *to) {
-  constexpr int64_t kPiece = 16 / sizeof(To);
-  const From *from = filter.As<From>();
-  for (int64_t block = 0; block < order.blocks(); ++block) {
-    for (int64_t step = 0; step < order.steps; ++step) {
-      int64_t taps[8 / kPiece][4];  // [piece][lane % 4]
-      int64_t channels[8 / kPiece][4];
-      for (int64_t piece = 0; piece < 8 / kPiece; ++piece) {
-        for (int64_t t = 0; t < 4; ++t) {
-          const int64_t k = step * kBlock + 8 * t + piece * kPiece;
-          taps[piece][t] = k / order.per_tap;
-          channels[piece][t] = k % order.per_tap;
+class Rearrange {
+ public:
+  Rearrange(const Tensor &filter, const FilterOrder &order, Convert convert)
+      : from_(filter.As<From>()), order_(order), convert_(convert) {}
+
+  void Run(To *to) {
+    to_ = to;
+    for (int64_t o = 0; o < order_.out; o += kBlock) {
+      const int64_t groups = DivideUp(std::min(kBlock, order_.out - o), kGroup);
+      for (int64_t row = 0; row < order_.rows; ++row) {
+        for (int64_t unit = 0; unit < order_.units; unit += kStepUnits) {
+          AddStep(o, groups, row, unit);
         }
       }
-      for (int64_t s = 0; s < 4; ++s) {
-        for (int64_t piece = 0; piece < 8 / kPiece; ++piece) {
-          for (int64_t lane = 0; lane < 32; ++lane) {
-            const int64_t o = block * kBlock + 4 * (lane / 4) + s;
-            const int64_t tap = taps[piece][lane % 4];
-            const int64_t i0 = channels[piece][lane % 4];
-            const From *source =
-                from +
-                ((o / kPacked * order.taps + tap) * order.in + i0) * kPacked +
-                o % kPacked;
-            if (o < order.out && tap < order.taps && i0 + kPiece <= order.in) {
-              for (int64_t j = 0; j < kPiece; ++j) {
-                to[j] = convert(source[j * kPacked]);
-              }
-              to += kPiece;
-              continue;
-            }
-            for (int64_t j = 0; j < kPiece; ++j) {
-              const bool next = i0 + j >= order.per_tap;
-              const int64_t i = next ? i0 + j - order.per_tap : i0 + j;
-              const bool inside =
-                  o < order.out && tap + next < order.taps && i < order.in;
-              const From *element =
-                  source +
-                  (j - (next ? order.per_tap - order.in : 0)) * kPacked;
-              *to++ = inside ? convert(*element) : To{0};
-            }
+    }
+  }
+
+ private:
+  static constexpr int64_t kPiece = 16 / sizeof(To);
+
+  void AddStep(int64_t first, int64_t groups, int64_t row, int64_t unit) {
+    const int64_t units = std::min(kStepUnits, order_.units - unit);
+    for (int64_t s = 0; s < kGroup; ++s) {
+      for (int64_t piece = 0; piece < kUnit; piece += kPiece) {
+        for (int64_t t = 0; t < units; ++t) {
+          const int64_t k = (unit + t) * kUnit + piece;
+          for (int64_t g = 0; g < groups; ++g) {
+            AddPiece(first + kGroup * g + s, row, k);
           }
         }
       }
     }
   }
-}
 
-template <typename To>
-Result<To *> Allocate(const Tensor &filter,
-                      const FilterOrder &order,
+  // `k`: the number of the first input in its row.
+  void AddPiece(int64_t o, int64_t row, int64_t k) {
+    const int64_t tap = row + k / order_.per_tap;
+    const int64_t i = k % order_.per_tap;
+    if (o < order_.out && tap < order_.taps && i + kPiece <= order_.in) {
+      const From *from = At(o, tap, i);
+      for (int64_t j = 0; j < kPiece; ++j) {
+        *to_++ = convert_(from[j * kPacked]);
+      }
+      return;
+    }
+    for (int64_t j = 0; j < kPiece; ++j) {
+      const int64_t tap_j = row + (k + j) / order_.per_tap;
+      const int64_t i_j = (k + j) % order_.per_tap;
+      const bool inside =
+          o < order_.out && tap_j < order_.taps && i_j < order_.in;
+      *to_++ = inside ? convert_(*At(o, tap_j, i_j)) : To{0};
+    }
+  }
+
+  const From *At(int64_t o, int64_t tap, int64_t i) const {
+    return from_ +
+           ((o / kPacked * order_.taps + tap) * order_.in + i) * kPacked +
+           o % kPacked;
+  }
+
+  const From *from_;
+  const FilterOrder &order_;
+  Convert convert_;
+  To *to_ = nullptr;
+};
+
+template <typename From, typename To, typename Convert>
+MaceStatus MakeFilter(const Tensor &filter,
+                      bool few_channels,
+                      Convert convert,
                       MappedMemory *bytes) {
-  return AllocateForm<To>(
-      filter, order.blocks() * order.steps * kBlock * kBlock, bytes);
+  const FilterOrder order(filter, few_channels);
+  MACE_ASSIGN_OR_RETURN(To * to,
+                        AllocateForm<To>(filter, order.elements(), bytes));
+  Rearrange<From, To, Convert>(filter, order, convert).Run(to);
+  return MaceStatus();
 }
 
 template <bool few_channels>
 MaceStatus MakeHalfFilter(const Tensor &filter, MappedMemory *bytes) {
-  const FilterOrder order(filter, few_channels);
-  MACE_ASSIGN_OR_RETURN(uint16_t *to, Allocate<uint16_t>(filter, order, bytes));
   if (filter.data_type == DataType::kFloat16) {
-    Rearrange<uint16_t>(filter, order, [](uint16_t v) { return v; }, to);
-  } else {
-    Rearrange<float>(filter, order, FloatToHalf, to);
+    return MakeFilter<uint16_t, uint16_t>(
+        filter, few_channels, [](uint16_t v) { return v; }, bytes);
   }
-  return MaceStatus();
+  return MakeFilter<float, uint16_t>(filter, few_channels, FloatToHalf, bytes);
 }
 
 template <bool few_channels>
 MaceStatus MakeFloatFilter(const Tensor &filter, MappedMemory *bytes) {
-  const FilterOrder order(filter, few_channels);
-  MACE_ASSIGN_OR_RETURN(float *to, Allocate<float>(filter, order, bytes));
   if (filter.data_type == DataType::kFloat16) {
-    Rearrange<uint16_t>(filter, order, HalfToFloat, to);
-  } else {
-    Rearrange<float>(filter, order, [](float v) { return v; }, to);
+    return MakeFilter<uint16_t, float>(filter, few_channels, HalfToFloat,
+                                       bytes);
   }
-  return MaceStatus();
+  return MakeFilter<float, float>(
+      filter, few_channels, [](float v) { return v; }, bytes);
 }
 
 // [few channels][float]

@@ -19,11 +19,12 @@ constexpr int64_t kMmaFewChannels = 4;
 
 // A filter [O, KH, KW, I] or [O, I] in CL_PACKED_O16 with one group, as
 // activations are stored: half, with P = 8 elements in 16 bytes, or float, with
-// P = 4. [ceil(O / 32)][steps][4][8 / P][32][P]: element j of lane l in piece p
-// of part s is output channel 4 * (l / 4) + s of the block, and number
-// 8 * (l % 4) + P * p + j of the 32 inputs of a step. Those are input channels
-// of a tap, whose number is rounded up to a multiple of 32, or with
-// `few_channels`, four channels of each of 8 taps.
+// P = 4. [ceil(O / 32)][taps][steps][4][8 / P][T][G][P]: element j of number
+// (t, g) in piece p of part s is output channel 4 * g + s of the block, and
+// input 8 * t + P * p + j of the step. A step is 32 input channels of a tap, or
+// with `few_channels`, where all is one tap, four channels of each of 8 taps. T
+// is 4, or as many as the last step has times 8 inputs; G is 8, or as many as
+// the last block has times 4 channels.
 const ConstantForm &MmaFilter(const GpuTraits &gpu, bool few_channels);
 
 // A constant in the order of the model file, as activations are stored: few
