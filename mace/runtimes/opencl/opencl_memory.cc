@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace mace {
 namespace {
@@ -68,6 +69,27 @@ MaceStatus OpenclMemory::TakeImage(const ImageSlot &wanted, Image *image) {
                         runtime_->MakeImage(CL_MEM_READ_WRITE, size.element,
                                             size.width, size.height, kTensors));
   image->size = size;
+  return MaceStatus();
+}
+
+MaceStatus PlanImages::Make(const OpenclPlan &plan,
+                            const OpenclMemory &memory) {
+  const OpenclRuntime &runtime = *memory.runtime();
+  views_.clear();
+  parts_.clear();
+  for (const ImageSlot &image : plan.images) {
+    if (image.request < 0) break;  // none of them is in the buffer
+    MACE_ASSIGN_OR_RETURN(
+        ClMemory part, runtime.MakeSubBuffer(
+                           memory.buffer(), plan.memory.offsets[image.request],
+                           plan.requests[image.request].bytes, kTensors));
+    MACE_ASSIGN_OR_RETURN(
+        ClMemory view,
+        runtime.MakeImageView(part.get(), image.element, image.width,
+                              image.height, image.row_bytes, kTensors));
+    parts_.push_back(std::move(part));
+    views_.push_back(std::move(view));
+  }
   return MaceStatus();
 }
 

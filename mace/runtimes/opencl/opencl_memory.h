@@ -54,6 +54,22 @@ class OpenclMemory final : public DeviceMemory {
   int64_t generation_ = 0;
 };
 
+// The images of a plan that are views of the buffer; others are in the memory.
+class PlanImages {
+ public:
+  // Makes them anew.
+  MaceStatus Make(const OpenclPlan &plan, const OpenclMemory &memory);
+  // Number `image` of the plan.
+  cl_mem Find(const OpenclMemory &memory, int image) const {
+    const auto index = static_cast<size_t>(image);
+    return views_.empty() ? memory.image(index) : views_[index].get();
+  }
+
+ private:
+  std::vector<ClMemory> parts_;  // of the buffer
+  std::vector<ClMemory> views_;
+};
+
 }  // namespace mace
 
 #endif  // MACE_RUNTIMES_OPENCL_OPENCL_MEMORY_H_

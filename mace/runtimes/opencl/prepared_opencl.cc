@@ -359,7 +359,7 @@ MaceStatus PreparedOpencl::BindMemory(Variant *variant,
   variant->commands.Forget();
   variant->commands.SetSegments(plan.begin);
   variant->arena = memory.shared_buffer();
-  MACE_RETURN_IF_ERROR(MakeViews(variant, memory));
+  MACE_RETURN_IF_ERROR(variant->images.Make(plan, memory));
   for (size_t i = 0; i < plan.launches.size(); ++i) {
     MACE_RETURN_IF_ERROR(BindAtOperator(*variant, memory, i));
   }
@@ -452,38 +452,8 @@ Result<cl_mem> PreparedOpencl::MemoryOf(const Variant &variant,
     return found->second.get();
   }
   const int image = variant.plan.image_of[root];
-  if (image >= 0) return ImageOf(variant, memory, image);
+  if (image >= 0) return variant.images.Find(memory, image);
   return memory.buffer();
-}
-
-cl_mem PreparedOpencl::ImageOf(const Variant &variant,
-                               const OpenclMemory &memory,
-                               int image) {
-  const auto index = static_cast<size_t>(image);
-  return variant.plan.images[index].request >= 0 ? variant.views[index].get()
-                                                 : memory.image(index);
-}
-
-MaceStatus PreparedOpencl::MakeViews(Variant *variant,
-                                     const OpenclMemory &memory) const {
-  const OpenclRuntime &runtime = *partition_->device()->runtime();
-  const OpenclPlan &plan = variant->plan;
-  variant->views.clear();
-  variant->view_memory.clear();
-  for (const ImageSlot &image : plan.images) {
-    if (image.request < 0) break;  // none of them is in the arena
-    MACE_ASSIGN_OR_RETURN(
-        ClMemory part, runtime.MakeSubBuffer(
-                           memory.buffer(), plan.memory.offsets[image.request],
-                           plan.requests[image.request].bytes, "images"));
-    MACE_ASSIGN_OR_RETURN(
-        ClMemory view,
-        runtime.MakeImageView(part.get(), image.element, image.width,
-                              image.height, image.row_bytes, "images"));
-    variant->view_memory.push_back(std::move(part));
-    variant->views.push_back(std::move(view));
-  }
-  return MaceStatus();
 }
 
 StoredTensor PreparedOpencl::StoredAt(int tensor) const {
@@ -499,7 +469,7 @@ StoredTensor PreparedOpencl::StoredAt(int tensor) const {
   if (caller != variant.callers.end()) {
     stored.memory = caller->second.get();
   } else if (plan.image_of[root] >= 0) {
-    stored.memory = ImageOf(variant, *memory_, plan.image_of[root]);
+    stored.memory = variant.images.Find(*memory_, plan.image_of[root]);
   } else if (plan.request_of[root] >= 0) {
     stored.memory = memory_->buffer();
     stored.offset = OffsetOf(plan, tensor);

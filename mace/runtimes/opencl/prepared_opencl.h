@@ -74,10 +74,7 @@ class PreparedOpencl final : public PreparedPartition {
     // retained: no other memory can have its handle, so that a change is always
     // seen.
     std::map<int, ClMemory> callers;
-    // By image of the plan, those in the arena; before them, the parts of the
-    // arena that they are.
-    std::vector<ClMemory> view_memory;
-    std::vector<ClMemory> views;
+    PlanImages images;
     bool rebind = false;    // kernels do not have all of it yet
     bool recorded = false;  // or need not be
   };
@@ -108,10 +105,6 @@ class PreparedOpencl final : public PreparedPartition {
   MaceStatus UploadConstants(const OpenclPlan &plan);
   Result<cl_mem> ConstantMemory(int tensor, const ConstantForm *form);
   MaceStatus BindMemory(Variant *variant, const OpenclMemory &memory);
-  MaceStatus MakeViews(Variant *variant, const OpenclMemory &memory) const;
-  static cl_mem ImageOf(const Variant &variant,
-                        const OpenclMemory &memory,
-                        int image);
   // Tests the kernels of a plan that uses the caller's memory, with our own.
   MaceStatus TestInOwnMemory(Variant *variant, OpenclMemory *memory);
   // Retains the caller's memory, and sets `rebind` if it is not the one that is
