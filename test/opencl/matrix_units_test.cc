@@ -180,5 +180,24 @@ TEST_F(MatrixUnitsTest, AddResiduals) {
   ExpectRight({6, 5, 16, 16, 1, 1, true, true});
 }
 
+// Within 2 % of what they take in the file.
+TEST_F(MatrixUnitsTest, StoreFiltersOnce) {
+  for (const Layer &layer :
+       {Layer{4, 4, 48, 240, 3}, {4, 4, 304, 48, 1}, {3, 3, 16, 128, 3}}) {
+    Random random(1, Random::Quiet());
+    ModelBuilder model;
+    model.Input("x", {1, layer.height, layer.width, layer.in});
+    AddPacked("w", {layer.out, layer.kernel, layer.kernel, layer.in}, &random,
+              &model);
+    model.Operator("conv", "Conv2D", {"x", "w"}, {"y"}).Output("y");
+    const auto stored = static_cast<size_t>(layer.out * layer.kernel *
+                                            layer.kernel * layer.in) *
+                        sizeof(float);
+    const size_t prepared = test_opencl::PreparedBytes(model);
+    EXPECT_GE(prepared, stored);
+    EXPECT_LE(prepared, stored * 102 / 100) << layer.in << " " << layer.out;
+  }
+}
+
 }  // namespace
 }  // namespace mace

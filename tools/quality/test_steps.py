@@ -63,6 +63,8 @@ _LOGS = Path(__file__).resolve().parents[2] / "build" / "test"
 _POCL = (
     f"--sandbox_writable_path={_LOGS}",
     f"--test_env=POCL_CACHE_DIR={_LOGS / 'pocl'}",
+    # Kernels of tests are compiled often, and compute little.
+    "--test_env=POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable",
 )
 _COMMANDS = "test/docs/commands_test.py"
 _DEVICES = "test/devices"
