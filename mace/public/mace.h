@@ -73,9 +73,14 @@ enum class IDataType {
 };
 
 // Where the elements of an input or output are: in the memory of the process,
-// or in an OpenCL buffer or image of the application, which the GPU then uses
-// in place. See docs/user/gpu.md for what such an object has to be.
-enum MemoryType : int { CPU_BUFFER = 0, GPU_BUFFER = 1, GPU_IMAGE = 2 };
+// or in memory of the application that the GPU then uses in place. See
+// docs/user/gpu.md for what such memory has to be.
+enum MemoryType : int {
+  CPU_BUFFER = 0,
+  GPU_BUFFER = 1,           // a cl_mem that is a buffer
+  GPU_IMAGE = 2,            // a cl_mem that is a two-dimensional image
+  GPU_HARDWARE_BUFFER = 3,  // an AHardwareBuffer of Android
+};
 
 // Which cores the worker threads are bound to. "Big" and "little" follow the
 // maximum frequency that the system reports for each core. (CV-22)
@@ -156,6 +161,17 @@ class MACE_API MaceStatus {
 // handle. The engine must run on the application's queue
 // (GPUContextBuilder::SetOpenCLQueue). It retains the cl_mem until a later run
 // has another one in its place, or until the engine is destroyed.
+//
+// With GPU_HARDWARE_BUFFER, `data` is the AHardwareBuffer itself: of the format
+// AHARDWAREBUFFER_FORMAT_BLOB, with the usage
+// AHARDWAREBUFFER_USAGE_GPU_DATA_BUFFER, and at least as many bytes wide as the
+// elements take. The engine may run on any queue. It imports the buffer, and
+// holds a reference to it (AHardwareBuffer_acquire) as long as it would hold a
+// cl_mem; the application may release its own after Run. Before Run, the
+// application has to wait for what writes to the buffer, and while Run works,
+// nobody may lock it for the CPU. Run returns MACE_UNSUPPORTED before Android
+// 8, and on a GPU whose driver can't import such memory; MACE_INVALID_ARGS if
+// format, usage or size are wrong.
 class MACE_API MaceTensor {
  public:
   MaceTensor();

@@ -86,7 +86,8 @@ typedef int mace_memory;
 enum {
   MACE_MEMORY_CPU_BUFFER = 0,
   MACE_MEMORY_GPU_BUFFER = 1,
-  MACE_MEMORY_GPU_IMAGE = 2
+  MACE_MEMORY_GPU_IMAGE = 2,
+  MACE_MEMORY_GPU_HARDWARE_BUFFER = 3
 };
 
 #define MACE_MAX_RANK 8
@@ -114,8 +115,9 @@ typedef struct mace_model {
 /* One input or output of a run. `data` holds `bytes` bytes, dense and
  * row-major; the caller owns it. For an output, `bytes` is the size of the
  * buffer, and mace_engine_run sets `rank` and `dims`. In GPU memory, `data` is
- * the cl_mem (see MaceTensor), and `bytes` the size of its elements in a dense
- * buffer, of an image, too. Set unused members to zero. */
+ * the cl_mem or the AHardwareBuffer, which the engine keeps after the run (see
+ * MaceTensor), and `bytes` the size of its elements in a dense buffer, of an
+ * image, too. Set unused members to zero. */
 typedef struct mace_tensor {
   const char *name;
   void *data;

@@ -62,6 +62,8 @@ struct Object {
   std::shared_ptr<const std::string> source;
   uint64_t bytes = 0;      // of a buffer or an image
   bool owns_bytes = true;  // not a part of another object
+  // Of a buffer in its memory.
+  const void *hardware_buffer = nullptr;
   // Mapped pointers, each with whether it may be written through.
   std::multimap<const void *, bool> mappings;
   std::vector<KernelArgument> arguments;  // of a kernel

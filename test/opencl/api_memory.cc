@@ -7,11 +7,16 @@
 #include <string>
 
 #include "test/opencl/call.h"
+#include "test/opencl/import.h"
 
 using mace::test_opencl::Call;
+using mace::test_opencl::CheckImportIsAlive;
 using mace::test_opencl::CurrentFamily;
 using mace::test_opencl::Family;
 using mace::test_opencl::HasExtension;
+using mace::test_opencl::Import;
+using mace::test_opencl::ImportOfQcom;
+using mace::test_opencl::kExtHostPtr;
 using mace::test_opencl::Kind;
 using mace::test_opencl::Object;
 using mace::test_opencl::State;
@@ -217,12 +222,23 @@ cl_mem clCreateBuffer(cl_context context,
   Call call("clCreateBuffer");
   call.Detail(std::to_string(size) + " bytes");
   call.Uses(Kind::kContext, context);
-  CheckBytes(CurrentFamily(), size, CL_INVALID_BUFFER_SIZE, &call);
+  // Drivers of others than Qualcomm refuse the flag by themselves.
+  const bool imports = (flags & kExtHostPtr) != 0 && CurrentFamily() != nullptr;
+  Import import = {flags, size, host_ptr, nullptr};
+  if (imports) {
+    import = ImportOfQcom(flags, size, host_ptr, &call);
+  } else {
+    CheckBytes(CurrentFamily(), size, CL_INVALID_BUFFER_SIZE, &call);
+  }
   if (!call.forwards()) return call.RefusedHandle<cl_mem>(errcode_ret);
   cl_int error;
-  cl_mem made = target().clCreateBuffer(context, flags, size, host_ptr, &error);
+  cl_mem made = target().clCreateBuffer(context, import.flags, import.bytes,
+                                        import.memory, &error);
   return call.Made(Kind::kBuffer, made, context, error, errcode_ret,
-                   SetMemory(flags, size, true));
+                   [&](Object *object) {
+                     SetMemory(flags, import.bytes, !imports)(object);
+                     object->hardware_buffer = import.hardware_buffer;
+                   });
 }
 
 cl_mem clCreateSubBuffer(cl_mem buffer,
@@ -338,8 +354,9 @@ cl_int clRetainMemObject(cl_mem memobj) {
 }
 
 cl_int clReleaseMemObject(cl_mem memobj) {
-  return Call("clReleaseMemObject")
-      .Release(Kind::kMemory, memobj, target().clReleaseMemObject);
+  Call call("clReleaseMemObject");
+  CheckImportIsAlive(memobj, &call);
+  return call.Release(Kind::kMemory, memobj, target().clReleaseMemObject);
 }
 
 cl_int clGetSupportedImageFormats(cl_context context,

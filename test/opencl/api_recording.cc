@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "test/opencl/import.h"
 #include "test/opencl/launch.h"
 
 namespace mace {
@@ -375,6 +376,7 @@ void *FindExtensionFunction(const char *name) {
         {"clCommandNDRangeKernelKHR",
          reinterpret_cast<void *>(&CommandNDRangeKernel)},
     };
+  if (void *import = FindImportFunction(name)) return import;
   const Family *family = CurrentFamily();
   for (const auto &entry : kQcom) {
     if (std::strcmp(entry.name, name) != 0) continue;

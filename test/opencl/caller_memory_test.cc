@@ -367,6 +367,47 @@ TEST_F(CallerMemory, MayBeAnotherInEachRun) {
   unsetenv("MACE_OPENCL_COMMAND_BUFFERS");
 }
 
+// An AHardwareBuffer is given back when a buffer has its place, and the other
+// way round.
+TEST_F(CallerMemory, MayBeOfAnotherKindInEachRun) {
+  std::string why;
+  const MaceTestNativeWindow *window = LoadTestNativeWindow(&why);
+  ASSERT_NE(window, nullptr) << why;
+  driver_->reset();
+  ASSERT_NE(driver_->set_family("mali_g710"), 0);
+  AHardwareBuffer_Desc desc = {};
+  desc.width = kHeight * kWidth * kChannels * 4;
+  desc.height = 1;
+  desc.layers = 1;
+  desc.format = AHARDWAREBUFFER_FORMAT_BLOB;
+  desc.usage = AHARDWAREBUFFER_USAGE_GPU_DATA_BUFFER;
+  AHardwareBuffer *hardware = nullptr;
+  ASSERT_EQ(window->allocate(&desc, &hardware), 0);
+  const std::vector<float> values = Image(1);
+  std::memcpy(window->memory(hardware), values.data(), desc.width);
+  {
+    Application application;
+    const MadeEngine made = core_test::Make(Network(), OnQueueOf(application));
+    ASSERT_OK(made.status);
+    const MaceTensor buffer = application.Upload({}, Image(0));
+    const MaceTensor imported({1, kHeight, kWidth, kChannels},
+                              std::shared_ptr<void>(hardware, [](void *) {}),
+                              DataFormat::NHWC, IDataType::IDT_FLOAT,
+                              GPU_HARDWARE_BUFFER);
+    for (int round : {0, 1, 1, 0, 1}) {
+      const MaceTensor &x = round == 0 ? buffer : imported;
+      Tensors outputs = {{"y", application.Classes({})}};
+      ASSERT_OK(made.engine->Run({{"x", x}}, &outputs));
+      ExpectClose(application.Download({}, outputs["y"]), round, 1e-5f);
+      EXPECT_EQ(window->references(hardware), 1 + round);
+    }
+  }
+  EXPECT_EQ(window->references(hardware), 1);
+  window->release(hardware);
+  EXPECT_EQ(window->misuses(), 0);
+  ExpectClean();
+}
+
 // A wrong tensor is an error that says what is wanted, and the GPU stays in
 // use.
 TEST_F(CallerMemory, IsChecked) {
@@ -432,7 +473,7 @@ TEST_F(CallerMemory, IsChecked) {
     const auto buffer = application.Buffer(bytes);
     const MaceStatus same = run(buffer, buffer);
     EXPECT_CODE(same, MACE_INVALID_ARGS);
-    EXPECT_MENTIONS(same, "the same OpenCL memory as");
+    EXPECT_MENTIONS(same, "the same GPU memory as");
     const MaceStatus read_only =
         run(buffer, application.Buffer(40, CL_MEM_READ_ONLY));
     EXPECT_CODE(read_only, MACE_INVALID_ARGS);

@@ -127,6 +127,7 @@ Family Adreno740() {
       "cl_khr_integer_dot_product cl_qcom_accelerated_image_ops "
       "cl_qcom_dot_product8 cl_qcom_ml_ops cl_qcom_recordable_queues "
       "cl_qcom_reqd_sub_group_size cl_qcom_onchip_global_memory "
+      "cl_qcom_android_ahardwarebuffer_host_ptr "
       "cl_qcom_large_buffer";
   f.vendor_id = 0x5143;
   f.version = 30;
@@ -215,7 +216,8 @@ Family MaliG710() {
       "cl_khr_extended_versioning cl_khr_integer_dot_product "
       "cl_arm_shared_virtual_memory cl_arm_integer_dot_product_int8 "
       "cl_arm_integer_dot_product_accumulate_int8 cl_arm_scheduling_controls "
-      "cl_arm_controlled_kernel_termination";
+      "cl_arm_controlled_kernel_termination "
+      "cl_arm_import_memory_android_hardware_buffer";
   f.vendor_id = 0xa8620000;
   f.version = 30;
   f.compute_units = 7;
@@ -500,6 +502,10 @@ bool NeedsNothingOfTarget(const std::string &extension) {
       "cl_qcom_priority_hint",
       "cl_qcom_recordable_queues",   // emulated: api_recording.cc
       "cl_khr_image2d_from_buffer",  // emulated: api_memory.cc
+      // Emulated, of an AHardwareBuffer: api_import.cc.
+      "cl_arm_import_memory",
+      "cl_arm_import_memory_android_hardware_buffer",
+      "cl_qcom_android_ahardwarebuffer_host_ptr",
       "cl_khr_priority_hints",
       "cl_khr_throttle_hints",
       "cl_nv_compiler_options",

@@ -31,6 +31,7 @@ namespace test_opencl {
 namespace {
 
 constexpr char kLibrary[] = "test/opencl/libmace_test_opencl.so";
+constexpr char kNativeWindow[] = "test/opencl/libmace_test_native_window.so";
 // What pocl-opencl-icd installs.
 constexpr char kPocl[] = "/etc/OpenCL/vendors/pocl.icd";
 
@@ -53,21 +54,24 @@ void ChooseTarget() {
   setenv("POCL_MAX_PTHREAD_COUNT", "2", kUnlessSet);
 }
 
-}  // namespace
-
-std::string TestDriverPath() {
+// Empty if the library is not beside the program.
+std::string PathOf(const char *library) {
   // Bazel's tests start in the folder of their runfiles.
   const std::string folders[] = {Environment("TEST_SRCDIR") + "/mace/", "./",
                                  "bazel-bin/"};
   for (const std::string &folder : folders) {
-    if (!Exists(folder + kLibrary)) continue;
-    char *whole = realpath((folder + kLibrary).c_str(), nullptr);
+    if (!Exists(folder + library)) continue;
+    char *whole = realpath((folder + library).c_str(), nullptr);
     const std::string path = whole == nullptr ? "" : whole;
     std::free(whole);
     return path;
   }
   return "";
 }
+
+}  // namespace
+
+std::string TestDriverPath() { return PathOf(kLibrary); }
 
 const MaceTestOpenclControl *LoadTestDriver(std::string *why) {
   const std::string path = TestDriverPath();
@@ -94,6 +98,27 @@ const MaceTestOpenclControl *LoadTestDriver(std::string *why) {
     return nullptr;
   }
   return control();
+}
+
+const MaceTestNativeWindow *LoadTestNativeWindow(std::string *why) {
+  const std::string path = PathOf(kNativeWindow);
+  if (path.empty()) {
+    *why = std::string("there is no ") + kNativeWindow + " beside this program";
+    return nullptr;
+  }
+  setenv("MACE_NATIVE_WINDOW_LIBRARY", path.c_str(), 1);
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    *why = dlerror();
+    return nullptr;
+  }
+  const auto functions = reinterpret_cast<MaceTestNativeWindowFunction>(
+      dlsym(library, "mace_test_native_window"));
+  if (functions == nullptr) {
+    *why = path + " is not the stand-in";
+    return nullptr;
+  }
+  return functions();
 }
 
 std::string Problems(const MaceTestOpenclControl &control) {

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "test/opencl/native_window.h"
 #include "test/opencl/test_driver.h"
 
 namespace mace {
@@ -24,6 +25,11 @@ const MaceTestOpenclControl *LoadTestDriver(std::string *why);
 
 // The path of the library; empty if it is not beside the program.
 std::string TestDriverPath();
+
+// The same for libmace_test_native_window.so and MACE_NATIVE_WINDOW_LIBRARY, by
+// which libmace and the test driver find AHardwareBuffer. Call it after
+// LoadTestDriver.
+const MaceTestNativeWindow *LoadTestNativeWindow(std::string *why);
 
 // All problems, a line each.
 std::string Problems(const MaceTestOpenclControl &control);

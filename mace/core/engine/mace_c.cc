@@ -184,6 +184,10 @@ MaceStatus RunEngine(MaceEngine *engine,
 }  // namespace mace
 
 static_assert(MACE_MAX_RANK == mace::Shape::kMaxRank, "one limit for both");
+static_assert(MACE_MEMORY_GPU_BUFFER == mace::GPU_BUFFER &&
+                  MACE_MEMORY_GPU_IMAGE == mace::GPU_IMAGE &&
+                  MACE_MEMORY_GPU_HARDWARE_BUFFER == mace::GPU_HARDWARE_BUFFER,
+              "the same numbers");
 
 const char *mace_version(void) { return mace::MaceVersion(); }
 

@@ -20,7 +20,8 @@ namespace mace {
 // A tensor in host memory, of the caller or of the graph; or the caller's in a
 // device's memory (CheckDeviceTensors).
 struct HostTensor {
-  void *data = nullptr;  // a cl_mem if `memory` is not CPU_BUFFER
+  // A cl_mem if `memory` is GPU_BUFFER or GPU_IMAGE; an AHardwareBuffer.
+  void *data = nullptr;
   DataType data_type = DataType::kUnknown;
   bool nchw = false;  // the order in memory; NHWC otherwise
   MemoryType memory = CPU_BUFFER;

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "mace/core/graph/placement.h"
 #include "mace/runtimes/opencl/cl_api.h"
 #include "mace/runtimes/opencl/opencl_device.h"
+#include "mace/runtimes/opencl/prepared_opencl.h"
 
 namespace mace {
 namespace {
@@ -36,6 +38,19 @@ MaceStatus Query(const ClApi &api,
   return MaceStatus();
 }
 
+// `kind`: "OpenCL buffer".
+MaceStatus CheckBytes(const std::string &what,
+                      const GpuTensor &tensor,
+                      const Shape &shape,
+                      const char *kind,
+                      size_t bytes) {
+  if (bytes >= tensor.Bytes()) return MaceStatus();
+  return InvalidArgs(what, " has the shape ", shape.ToString(), " of ",
+                     DataTypeName(StorageElement(tensor.storage)), ", ",
+                     tensor.Bytes(), " bytes; the given ", kind, " has ",
+                     bytes);
+}
+
 MaceStatus CheckBufferSize(const ClApi &api,
                            const std::string &what,
                            cl_mem memory,
@@ -43,11 +58,37 @@ MaceStatus CheckBufferSize(const ClApi &api,
                            const Shape &shape) {
   size_t bytes = 0;
   MACE_RETURN_IF_ERROR(Query(api, what, memory, CL_MEM_SIZE, &bytes));
-  if (bytes >= tensor.Bytes()) return MaceStatus();
-  return InvalidArgs(what, " has the shape ", shape.ToString(), " of ",
-                     DataTypeName(StorageElement(tensor.storage)), ", ",
-                     tensor.Bytes(), " bytes; the given OpenCL buffer has ",
-                     bytes);
+  return CheckBytes(what, tensor, shape, "OpenCL buffer", bytes);
+}
+
+MaceStatus CheckDescription(const std::string &what,
+                            const HardwareBufferDesc &desc,
+                            const GpuTensor &tensor,
+                            const Shape &shape) {
+  if (desc.format != kHardwareBufferBlob) {
+    return InvalidArgs(what, " is an AHardwareBuffer of format ", desc.format,
+                       "; give one of AHARDWAREBUFFER_FORMAT_BLOB (",
+                       kHardwareBufferBlob, ")");
+  }
+  if ((desc.usage & kHardwareBufferGpuData) == 0) {
+    return InvalidArgs(what,
+                       " is an AHardwareBuffer without the usage "
+                       "AHARDWAREBUFFER_USAGE_GPU_DATA_BUFFER; allocate it "
+                       "with that");
+  }
+  return CheckBytes(what, tensor, shape, "AHardwareBuffer", desc.width);
+}
+
+Result<GpuTensor> StoredTensorOf(const std::string &what,
+                                 const HostTensor &tensor) {
+  const auto storage = CallerStorage(tensor);
+  if (!storage.ok()) {
+    return Unsupported(what, ": ", StatusMessage(storage.status()));
+  }
+  GpuTensor stored;
+  stored.storage = storage.value();
+  stored.dims = GpuDims::Of(tensor.shape);
+  return stored;
 }
 
 MaceStatus CheckImageSize(const ClApi &api,
@@ -140,7 +181,7 @@ MaceStatus CheckOthers(const RunTensors &run,
     }
     const bool both_inputs = other.is_input && caller.is_input;
     if (!both_inputs && other.host.data == caller.host.data) {
-      return InvalidArgs(what, " is in the same OpenCL memory as '", name,
+      return InvalidArgs(what, " is in the same GPU memory as '", name,
                          "'; an output needs memory of its own");
     }
   }
@@ -153,9 +194,11 @@ MaceStatus CheckCaller(const RunTensors &run, const CallerTensor &caller) {
       MakeString(caller.is_input ? "input" : "output", " '",
                  run.graph.tensors()[id].tensor.name, "'");
   const int memory = caller.host.memory;
-  if (memory != GPU_BUFFER && memory != GPU_IMAGE) {
+  if (memory != GPU_BUFFER && memory != GPU_IMAGE &&
+      memory != GPU_HARDWARE_BUFFER) {
     return InvalidArgs(what, " has the unknown memory type ", memory,
-                       "; use CPU_BUFFER, GPU_BUFFER or GPU_IMAGE");
+                       "; use CPU_BUFFER, GPU_BUFFER, GPU_IMAGE or "
+                       "GPU_HARDWARE_BUFFER");
   }
   size_t gpu = 0;
   while (gpu < run.devices.size() &&
@@ -176,6 +219,13 @@ MaceStatus CheckCaller(const RunTensors &run, const CallerTensor &caller) {
   MACE_RETURN_IF_ERROR(CheckOperators(run, gpu, what, caller.tensor));
   MACE_RETURN_IF_ERROR(CheckOthers(run, what, caller));
   const auto *device = static_cast<const OpenclDevice *>(run.devices[gpu]);
+  if (memory == GPU_HARDWARE_BUFFER) {
+    // Imported here, not when the partition is bound: one that the driver
+    // refuses is no reason to do without the GPU.
+    auto *partition = static_cast<PreparedOpencl *>(run.partitions[gpu].get());
+    return partition->hardware_buffers()->Take(*device->runtime(), what,
+                                               caller.tensor, caller.host);
+  }
   return CheckCallerMemory(*device->runtime(), what, caller.is_input,
                            caller.host);
 }
@@ -204,10 +254,7 @@ MaceStatus CheckCallerMemory(const OpenclRuntime &runtime,
                              const std::string &what,
                              bool is_input,
                              const HostTensor &tensor) {
-  const auto storage = CallerStorage(tensor);
-  if (!storage.ok()) {
-    return Unsupported(what, ": ", StatusMessage(storage.status()));
-  }
+  MACE_ASSIGN_OR_RETURN(const GpuTensor stored, StoredTensorOf(what, tensor));
   const ClApi &api = runtime.api();
   const auto memory = static_cast<cl_mem>(tensor.data);
   cl_mem_object_type type = 0;
@@ -232,11 +279,62 @@ MaceStatus CheckCallerMemory(const OpenclRuntime &runtime,
   cl_mem_flags flags = 0;
   MACE_RETURN_IF_ERROR(Query(api, what, memory, CL_MEM_FLAGS, &flags));
   MACE_RETURN_IF_ERROR(CheckFlags(what, is_input, flags));
-  GpuTensor stored;
-  stored.storage = storage.value();
-  stored.dims = GpuDims::Of(tensor.shape);
   return is_image ? CheckImageSize(api, what, memory, stored, tensor.shape)
                   : CheckBufferSize(api, what, memory, stored, tensor.shape);
+}
+
+MaceStatus HardwareBufferImports::Take(const OpenclRuntime &runtime,
+                                       const std::string &what,
+                                       int tensor,
+                                       const HostTensor &given) {
+  MACE_ASSIGN_OR_RETURN(const GpuTensor stored, StoredTensorOf(what, given));
+  if (api_.describe == nullptr) {
+    const auto opened = OpenHardwareBufferApi();
+    if (!opened.ok()) {
+      return Unsupported(what, " is an AHardwareBuffer, but ",
+                         StatusMessage(opened.status()),
+                         "; give GPU_BUFFER or CPU_BUFFER");
+    }
+    api_ = opened.value();
+  }
+  if (!ImportsHardwareBuffers(runtime.device())) {
+    return Unsupported(
+        what, " is an AHardwareBuffer, but the driver of ",
+        runtime.device().name,
+        " has neither cl_arm_import_memory_android_hardware_buffer nor "
+        "cl_qcom_android_ahardwarebuffer_host_ptr; give GPU_BUFFER or "
+        "CPU_BUFFER");
+  }
+  auto *buffer = static_cast<AHardwareBuffer *>(given.data);
+  HardwareBufferDesc desc = {};
+  api_.describe(buffer, &desc);
+  // Also of one that is imported: the type of the elements may be another now.
+  MACE_RETURN_IF_ERROR(CheckDescription(what, desc, stored, given.shape));
+  std::shared_ptr<const CallerMemory> &import = imports_[tensor];
+  if (import != nullptr && import->given == given.data) return MaceStatus();
+  auto made = std::make_shared<CallerMemory>();
+  made->given = given.data;
+  api_.acquire(buffer);
+  made->hardware_buffer = HardwareBufferReference(buffer, api_.release);
+  MACE_ASSIGN_OR_RETURN(
+      made->memory, ImportHardwareBuffer(runtime, buffer, desc.width, what));
+  import = std::move(made);
+  return MaceStatus();
+}
+
+std::shared_ptr<const CallerMemory> HardwareBufferImports::Of(
+    int tensor) const {
+  const auto found = imports_.find(tensor);
+  return found == imports_.end() ? nullptr : found->second;
+}
+
+void HardwareBufferImports::DropOthers(
+    const std::vector<CallerTensor> &callers) {
+  for (const CallerTensor &caller : callers) {
+    if (InGpuMemory(caller.host) && caller.host.memory != GPU_HARDWARE_BUFFER) {
+      imports_.erase(caller.tensor);
+    }
+  }
 }
 
 MaceStatus CheckDeviceTensors(const RunTensors &run) {

@@ -11,7 +11,6 @@
 #include "mace/core/base/logging.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/core/memory/border.h"
-#include "mace/runtimes/opencl/caller_memory.h"
 #include "mace/runtimes/opencl/model_tuning.h"
 #include "mace/runtimes/opencl/opencl_device.h"
 #include "mace/runtimes/opencl/operator_stats.h"
@@ -390,22 +389,45 @@ MaceStatus PreparedOpencl::RebindCallers(Variant *variant,
 }
 
 MaceStatus PreparedOpencl::TakeCallers(const std::vector<CallerTensor> &callers,
-                                       Variant *variant) const {
+                                       Variant *variant) {
   for (const BorderStorage &entry : variant->border) {
     if (!entry.in_caller) continue;
     for (const CallerTensor &caller : callers) {
       if (caller.tensor != entry.tensor) continue;
-      const auto memory = static_cast<cl_mem>(caller.host.data);
-      ClMemory &taken = variant->callers[entry.tensor];
-      if (taken.get() == memory) continue;
+      const auto taken = variant->callers.find(entry.tensor);
+      // Two objects that exist are at two addresses, whatever they are.
+      if (taken != variant->callers.end() &&
+          taken->second->given == caller.host.data) {
+        continue;
+      }
       variant->rebind = true;
-      MACE_CL_CHECK("clRetainMemObject",
-                    shapes_.tensors[static_cast<size_t>(entry.tensor)].name,
-                    api_.clRetainMemObject(memory));
-      taken = ClMemory(memory, api_.clReleaseMemObject);
+      MACE_ASSIGN_OR_RETURN(variant->callers[entry.tensor],
+                            RetainCaller(caller));
     }
   }
+  hardware_buffers_.DropOthers(callers);
   return MaceStatus();
+}
+
+Result<std::shared_ptr<const CallerMemory>> PreparedOpencl::RetainCaller(
+    const CallerTensor &caller) const {
+  const std::string &name =
+      shapes_.tensors[static_cast<size_t>(caller.tensor)].name;
+  if (caller.host.memory == GPU_HARDWARE_BUFFER) {
+    std::shared_ptr<const CallerMemory> import =
+        hardware_buffers_.Of(caller.tensor);
+    if (import == nullptr) {
+      return RuntimeError("the AHardwareBuffer of '", name,
+                          "' is not imported");
+    }
+    return import;
+  }
+  const auto memory = static_cast<cl_mem>(caller.host.data);
+  MACE_CL_CHECK("clRetainMemObject", name, api_.clRetainMemObject(memory));
+  auto retained = std::make_shared<CallerMemory>();
+  retained->given = memory;
+  retained->memory = ClMemory(memory, api_.clReleaseMemObject);
+  return std::shared_ptr<const CallerMemory>(std::move(retained));
 }
 
 // The test writes to inputs and outputs.
@@ -424,7 +446,9 @@ MaceStatus PreparedOpencl::TestInOwnMemory(Variant *variant,
                                 tensor.Height(), what)
             : runtime.MakeBuffer(CL_MEM_READ_WRITE, tensor.Bytes(), what);
     MACE_RETURN_IF_ERROR(made.status());
-    variant->callers[entry.tensor] = std::move(made.value());
+    auto own = std::make_shared<CallerMemory>();
+    own->memory = std::move(made.value());
+    variant->callers[entry.tensor] = std::move(own);
   }
   MACE_RETURN_IF_ERROR(memory->Take(variant->plan));
   MACE_RETURN_IF_ERROR(BindMemory(variant, *memory));
@@ -449,7 +473,7 @@ Result<cl_mem> PreparedOpencl::MemoryOf(const Variant &variant,
                           shapes_.tensors[static_cast<size_t>(tensor)].name,
                           "' is not bound");
     }
-    return found->second.get();
+    return found->second->memory.get();
   }
   const int image = variant.plan.image_of[root];
   if (image >= 0) return variant.images.Find(memory, image);
@@ -467,7 +491,7 @@ StoredTensor PreparedOpencl::StoredAt(int tensor) const {
   stored.place = plan.tensors[tensor].Place();
   const auto caller = variant.callers.find(plan.tensors[root].caller);
   if (caller != variant.callers.end()) {
-    stored.memory = caller->second.get();
+    stored.memory = caller->second->memory.get();
   } else if (plan.image_of[root] >= 0) {
     stored.memory = variant.images.Find(*memory_, plan.image_of[root]);
   } else if (plan.request_of[root] >= 0) {

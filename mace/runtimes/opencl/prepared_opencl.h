@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "mace/core/graph/device.h"
+#include "mace/runtimes/opencl/caller_memory.h"
 #include "mace/runtimes/opencl/cl_api.h"
 #include "mace/runtimes/opencl/opencl_commands.h"
 #include "mace/runtimes/opencl/opencl_memory.h"
@@ -43,6 +44,9 @@ class PreparedOpencl final : public PreparedPartition {
   MaceStatus Wait() override;
   std::vector<OperatorNote> Explain() const override;
   size_t TensorBytes() const override;
+
+  // Those that the next Bind finds in its callers.
+  HardwareBufferImports *hardware_buffers() { return &hardware_buffers_; }
 
   // For the self-test, which runs launches one by one. Before Prepare: the
   // plan that Prepare would make. After Bind: that of the next run, and a
@@ -73,7 +77,7 @@ class PreparedOpencl final : public PreparedPartition {
     // The caller's memory that is bound, by tensor of the graph. It is
     // retained: no other memory can have its handle, so that a change is always
     // seen.
-    std::map<int, ClMemory> callers;
+    std::map<int, std::shared_ptr<const CallerMemory>> callers;
     PlanImages images;
     bool rebind = false;    // kernels do not have all of it yet
     bool recorded = false;  // or need not be
@@ -110,7 +114,9 @@ class PreparedOpencl final : public PreparedPartition {
   // Retains the caller's memory, and sets `rebind` if it is not the one that is
   // bound.
   MaceStatus TakeCallers(const std::vector<CallerTensor> &callers,
-                         Variant *variant) const;
+                         Variant *variant);
+  Result<std::shared_ptr<const CallerMemory>> RetainCaller(
+      const CallerTensor &caller) const;
   MaceStatus RebindCallers(Variant *variant, const OpenclMemory &memory);
   MaceStatus BindAtOperator(const Variant &variant,
                             const OpenclMemory &memory,
@@ -134,6 +140,7 @@ class PreparedOpencl final : public PreparedPartition {
   OpenclPartition *partition_;
   const GraphShapes &shapes_;
   const ClApi &api_;
+  HardwareBufferImports hardware_buffers_;
   std::list<Variant> variants_;           // most recently used first
   const OpenclMemory *memory_ = nullptr;  // of the last Bind
   // Values that are known before the run, by tensor of the graph.
