@@ -91,15 +91,15 @@ struct Item {
 // t = lane % 4, as the PTX manual says: a0 is row g, a1 row g + 8, a2 and a3
 // the same rows further along; b0 and b1 are column g; sums are rows g and
 // g + 8 of columns 2 * t and 2 * t + 1.
-void Multiply(Item *warp) {
-  const bool halves = warp[0].halves != 0;
+void Multiply(const std::unique_ptr<Item> *warp) {
+  const bool halves = warp[0]->halves != 0;
   const size_t depth = halves ? 16 : 8;
   float a[16][16];
   float b[16][8];
   for (size_t lane = 0; lane < kWarp; ++lane) {
     const size_t g = lane / 4;
     const size_t t = lane % 4;
-    const unsigned *operands = warp[lane].operands;
+    const unsigned *operands = warp[lane]->operands;
     for (size_t i = 0; i < 4; ++i) {
       const size_t row = g + (i % 2) * 8;
       const size_t half_depth = i / 2 * (depth / 2);
@@ -126,9 +126,9 @@ void Multiply(Item *warp) {
       const size_t column = lane % 4 * 2 + i % 2;
       float sum = 0;
       for (size_t k = 0; k < depth; ++k) sum += a[row][k] * b[k][column];
-      warp[lane].sums[i] += sum;
+      warp[lane]->sums[i] += sum;
     }
-    warp[lane].waits = Item::Waits::kNothing;
+    warp[lane]->waits = Item::Waits::kNothing;
   }
 }
 
@@ -214,26 +214,13 @@ class Group {
       ran = true;
     }
     if (count == kWarp && All(begin, count, Item::Waits::kMultiply)) {
-      warp_.clear();
-      for (size_t i = 0; i < kWarp; ++i) {
-        Item copy{};
-        copy.halves = items_[begin + i]->halves;
-        copy.sums = items_[begin + i]->sums;
-        std::memcpy(copy.operands, items_[begin + i]->operands,
-                    sizeof copy.operands);
-        warp_.push_back(std::move(copy));
-      }
-      Multiply(warp_.data());
-      for (size_t i = 0; i < kWarp; ++i) {
-        items_[begin + i]->waits = Item::Waits::kNothing;
-      }
+      Multiply(&items_[begin]);
       ran = true;
     }
     return ran;
   }
 
   std::vector<std::unique_ptr<Item>> items_;
-  std::vector<Item> warp_;
   ucontext_t main_;
   Item *current_ = nullptr;
   Run run_ = nullptr;
@@ -393,8 +380,7 @@ class Arguments {
   }
 
   cl_int Add(const KernelArgument &argument) {
-    values_.emplace_back(new std::vector<unsigned char>(argument.value));
-    std::vector<unsigned char> &value = *values_.back();
+    std::vector<unsigned char> value = argument.value;
     if (argument.object != nullptr) {
       void *data = nullptr;
       const cl_int error =
@@ -446,7 +432,6 @@ class Arguments {
 
   cl_command_queue queue_;
   std::map<cl_mem, void *> mapped_;
-  std::vector<std::unique_ptr<std::vector<unsigned char>>> values_;
   std::vector<std::unique_ptr<std::vector<double>>> local_;
   std::vector<std::unique_ptr<Aligned>> aligned_;
   std::vector<const void *> pointers_;

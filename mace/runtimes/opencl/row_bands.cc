@@ -151,20 +151,18 @@ class Chooser {
     return bytes;
   }
 
-  // The tensors of a chain that are in use during one of its launches, as they
-  // are without bands.
+  // Sets the bytes in use during the launches of a chain.
   void SetChain(const DividedChain &chain, std::vector<size_t> *bytes) const {
     std::vector<WindowAxis> axes;
     for (size_t i = chain.first; i <= chain.last; ++i) {
       axes.push_back(launches_[i].rows);
     }
     const auto ranges = DivideRows(axes, chain.bands);
-    // What follows is the same for all its launches: its input and its output
-    // are in use all the time, and others were not changed by it.
+    // The same for all its launches: its input, its output and the tensors that
+    // it does not use.
     const GpuTensor &input = plan_.Root(launches_[chain.first].input);
     const GpuTensor &output = plan_.Root(launches_[chain.last].output);
     const size_t begin = launches_[chain.first].step;
-    const size_t end = launches_[chain.last].step;
     const size_t between = plan_.Root(launches_[chain.first].output).Bytes();
     size_t others = whole_[begin] - between;
     if (!InUseAt(output, begin)) others += Owned(output);
@@ -184,9 +182,6 @@ class Chooser {
         own = std::max(own, band);
       }
       (*bytes)[launches_[i].step] = others + own;
-    }
-    for (size_t step = begin; step <= end; ++step) {
-      (*bytes)[step] = std::max((*bytes)[step], others);
     }
   }
 
