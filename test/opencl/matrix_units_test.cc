@@ -40,6 +40,7 @@ struct Layer {
   int64_t stride = 1;
   bool depthwise = false;  // a depthwise convolution before it
   bool residual = false;
+  bool first = false;  // it reads the model's input
 };
 
 int64_t Outputs(const Layer &layer) {
@@ -49,21 +50,25 @@ int64_t Outputs(const Layer &layer) {
   return size(layer.height) * size(layer.width) * layer.out;
 }
 
-// Tanh before it, so that the convolution reads what the GPU stores.
+// Tanh before it, unless it is the first, so that the convolution reads what
+// the GPU stores.
 ModelBuilder Model(const Layer &layer, const std::string &data_type) {
   Random random(11, Random::Quiet());
   ModelBuilder model;
   model.Input("x", {1, layer.height, layer.width, layer.in});
-  model.Operator("first", "Activation", {"x"}, {"a"},
-                 {StringAttribute("activation", "TANH")});
-  std::string from = "a";
+  std::string from = "x";
+  if (!layer.first) {
+    model.Operator("first", "Activation", {"x"}, {"a"},
+                   {StringAttribute("activation", "TANH")});
+    from = "a";
+  }
   const std::string strides =
       IntsAttribute("strides", {layer.stride, layer.stride});
   const std::string same = StringAttribute("padding", "SAME");
   if (layer.depthwise) {
     model.Constant("d", {3, 3, layer.in, 1}, Some(9 * layer.in, &random))
         .Constant("e", {layer.in}, Some(layer.in, &random))
-        .Operator("depthwise", "DepthwiseConv2d", {"a", "d", "e"}, {"b"},
+        .Operator("depthwise", "DepthwiseConv2d", {from, "d", "e"}, {"b"},
                   {same, strides, StringAttribute("activation", "RELU")});
     from = "b";
   }
@@ -178,6 +183,43 @@ TEST_F(MatrixUnitsTest, ComputeDepthwiseAndPointwiseTogether) {
 TEST_F(MatrixUnitsTest, AddResiduals) {
   ExpectRight({6, 6, 40, 40, 1, 1, false, true});
   ExpectRight({6, 5, 16, 16, 1, 1, true, true});
+}
+
+// With half storage, the host rounds the input.
+TEST_F(MatrixUnitsTest, ReadTheInput) {
+  Layer few = {11, 10, 3, 20, 3, 2};
+  Layer depthwise = {7, 6, 32, 16, 1, 1, true};
+  Layer many = {5, 9, 24, 70};
+  for (Layer *layer : {&few, &depthwise, &many}) {
+    layer->first = true;
+    ExpectRight(*layer);
+  }
+}
+
+// An NCHW input is not rounded, and has another plan.
+TEST_F(MatrixUnitsTest, ReadTheInputInBothOrders) {
+  Layer layer = {4, 5, 3, 8, 3};
+  layer.first = true;
+  const MadeEngine made =
+      core_test::Make(Model(layer, "fp16_fp32"), On({RT_OPENCL}));
+  ASSERT_NE(made.engine, nullptr);
+  Random random(12, Random::Quiet());
+  const std::vector<float> nhwc = random.Floats({1, 4, 5, 3}).floats();
+  std::vector<float> nchw(nhwc.size());
+  for (size_t pixel = 0; pixel < 20; ++pixel) {
+    for (size_t c = 0; c < 3; ++c) nchw[c * 20 + pixel] = nhwc[pixel * 3 + c];
+  }
+  std::vector<std::vector<float>> results;
+  for (const bool other : {false, true, false}) {
+    const MaceTensor input =
+        other ? core_test::Floats({1, 3, 4, 5}, nchw, DataFormat::NCHW)
+              : core_test::Floats({1, 4, 5, 3}, nhwc);
+    core_test::Tensors outputs = {{"y", core_test::Room(Outputs(layer))}};
+    EXPECT_SUCCESS(made.engine->Run({{"x", input}}, &outputs));
+    results.push_back(core_test::Values(outputs["y"]));
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
 }
 
 // Within 2 % of what they take in the file.

@@ -64,9 +64,9 @@ Launch PlanMma(const Conv &conv, const OpenclPlanContext &context) {
   Launch launch(kConvMmaCl, "conv_mma");
   launch.Define("TAIL_8", conv.in_group % 8 == 0 ? 0 : 1);
   if (few_channels) launch.Define("FEW_CHANNELS");
-  launch.Input("input", kConv2DInputInput)
-      .Constant("filter", kConv2DFilterInput,
-                MmaFilter(context.gpu(), few_channels));
+  AddMmaInput(context.gpu(), kConv2DInputInput, &launch);
+  launch.Constant("filter", kConv2DFilterInput,
+                  MmaFilter(context.gpu(), few_channels));
   AddTensors(context, &launch);
   launch.ActivationOf(conv.attributes)
       .Ints(v.kernel, h.kernel, chunks, out.pixels());

@@ -60,8 +60,8 @@ class DepthwisePointwise final : public OpenclFusion {
     launch.Define("TAIL_8", 0)
         .Define("DEPTHWISE")
         .Define("KH", v.kernel)
-        .Define("KW", h.kernel)
-        .Input("input", kDepthwiseConv2dInputInput);
+        .Define("KW", h.kernel);
+    AddMmaInput(gpu, kDepthwiseConv2dInputInput, &launch);
     AddMmaElements(gpu, "dw_filter", kDepthwiseConv2dFilterInput, &launch);
     launch.Constant("dw_bias", kDepthwiseConv2dBiasInput)
         .AddActivation(depthwise.activation, depthwise.activation_limit,

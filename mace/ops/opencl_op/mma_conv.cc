@@ -235,6 +235,14 @@ const ConstantForm kFloats = {"floats", MakeFloats};
 
 }  // namespace
 
+void AddMmaInput(const GpuTraits &gpu, size_t port, Launch *launch) {
+  if (gpu.half_storage) {
+    launch->RoundedInput("input", port);
+  } else {
+    launch->Input("input", port);
+  }
+}
+
 void AddMmaElements(const GpuTraits &gpu,
                     const char *name,
                     size_t port,

@@ -27,6 +27,9 @@ constexpr int64_t kMmaFewChannels = 4;
 // the last block has times 4 channels.
 const ConstantForm &MmaFilter(const GpuTraits &gpu, bool few_channels);
 
+// The input. In half, matrix units get it rounded.
+void AddMmaInput(const GpuTraits &gpu, size_t port, Launch *launch);
+
 // A constant in the order of the model file, as activations are stored: few
 // models then need two programs because the converter leaves small constants in
 // float.

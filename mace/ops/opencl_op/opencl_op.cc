@@ -50,6 +50,12 @@ Launch &Launch::Input(const char *name, size_t port) {
   return *this;
 }
 
+Launch &Launch::RoundedInput(const char *name, size_t port) {
+  Input(name, port);
+  arguments_.back().rounded = true;
+  return *this;
+}
+
 Launch &Launch::Output(const char *name, size_t port) {
   Add(LaunchArgument::Kind::kOutput, name).index = port;
   return *this;

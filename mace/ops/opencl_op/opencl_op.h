@@ -123,6 +123,7 @@ struct LaunchArgument {
   size_t index = 0;            // of the port or scratch tensor
   size_t node = 0;             // whose port it is, of operators that are fused
   const ConstantForm *form = nullptr;  // null: as it is stored
+  bool rounded = false;                // the kernel rounds its elements to half
   std::array<int32_t, 4> ints = {};
   std::array<float, 4> floats = {};
   std::shared_ptr<const std::vector<int32_t>> table;
@@ -154,6 +155,9 @@ class Launch {
 
   // A constant or known value at an input port is a dense tensor.
   Launch &Input(const char *name, size_t port);
+  // The same; the kernel rounds what it reads to half, so that nothing changes
+  // if the input is stored as half.
+  Launch &RoundedInput(const char *name, size_t port);
   Launch &Output(const char *name, size_t port = 0);
   // `index`: what OpenclPlanContext::Scratch returned. The kernel may read it
   // (IN) or write it (OUT).

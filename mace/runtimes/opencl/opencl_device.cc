@@ -171,9 +171,9 @@ OpenclPlanOptions OpenclDevice::PlanOptions(
     options.traits.images = runtime_->device().image_support;
   }
   if (EnvironmentIs("MACE_OPENCL_BANDS", "0")) {
-    options.least_for_bands = SIZE_MAX;
+    options.bands.least_bytes = SIZE_MAX;
   }
-  if (EnvironmentIs("MACE_OPENCL_BANDS", "1")) options.least_for_bands = 0;
+  if (EnvironmentIs("MACE_OPENCL_BANDS", "1")) options.bands = {0, 0};
   if (verdict_.in_float) {
     options.traits.half_storage = false;
     options.traits.half_arithmetic = false;

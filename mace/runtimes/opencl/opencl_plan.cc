@@ -76,6 +76,31 @@ void ExtendBorder(const PartitionSpec &spec, OpenclPlan *plan) {
   }
 }
 
+// Stores inputs as half that the host has as float, where all kernels that read
+// them round them to half: they need half the memory and time to copy.
+void NarrowImports(const PartitionSpec &spec, OpenclPlan *plan) {
+  std::vector<char> rounded(plan->tensors.size(), 0);
+  for (const PartitionSpec::Border &border : spec.imports) {
+    const int index = plan->tensor_of[border.tensor];
+    if (index < 0) continue;
+    const GpuTensor &tensor = plan->tensors[index];
+    rounded[index] = tensor.alias_of < 0 && tensor.caller < 0 &&
+                     !tensor.copied_out &&
+                     tensor.storage == GpuStorage::kDenseFloat;
+  }
+  for (const PlannedLaunch &planned : plan->launches) {
+    const auto &arguments = planned.launch.arguments();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (planned.tensors[i] < 0 || arguments[i].rounded) continue;
+      rounded[plan->RootIndex(planned.tensors[i])] = 0;
+    }
+  }
+  for (size_t i = 0; i < plan->tensors.size(); ++i) {
+    if (rounded[plan->RootIndex(static_cast<int>(i))] == 0) continue;
+    plan->tensors[i].storage = GpuStorage::kDenseHalf;
+  }
+}
+
 }  // namespace
 
 std::string LaunchText(const Graph &graph, const PlannedLaunch &planned) {
@@ -164,6 +189,7 @@ MaceStatus PlanNodes(const PlanTask &task,
   }
   plan.begin.push_back(plan.launches.size());
   ExtendBorder(task.spec, &plan);
+  NarrowImports(task.spec, &plan);
   for (PlannedLaunch &launch : plan.launches) {
     launch.program.options =
         OptionsOf(plan, launch, task.options.traits.half_arithmetic);
@@ -179,11 +205,13 @@ int NextOf(const PlanTask &task, const PlanUnit &unit) {
                     static_cast<int>(unit.nodes.back()));
 }
 
-// Chains of units whose tensors are smaller if they run band by band, by the
-// operator with which they begin.
-std::map<size_t, BandedUnits> FindBands(const PlanTask &task,
-                                        const std::vector<PlanUnit> &units,
-                                        Planner *planner) {
+// Chains of units that run band by band, by the operator with which they begin.
+using Bands = std::map<size_t, BandedUnits>;
+
+// Choices of more and more launches, with smaller and smaller tensors.
+std::vector<Bands> FindBands(const PlanTask &task,
+                             const std::vector<PlanUnit> &units,
+                             Planner *planner) {
   const OpenclPlan &plan = planner->plan();
   std::vector<BandLaunch> launches;
   std::map<size_t, const PlanUnit *> unit_at;
@@ -204,19 +232,23 @@ std::map<size_t, BandedUnits> FindBands(const PlanTask &task,
     unit_at[unit.begin] = &unit;
     next = NextOf(task, unit);
   }
-  std::map<size_t, BandedUnits> banded;
-  for (const DividedChain &chain :
-       ChooseBands(plan, launches, task.options.least_for_bands)) {
-    BandedUnits parts;
-    parts.bands = chain.bands;
-    for (const BandLaunch &launch : launches) {
-      if (launch.step < chain.first || launch.step > chain.last) continue;
-      parts.units.push_back(*unit_at[launch.step]);
-      parts.axes.push_back(launch.rows);
+  std::vector<Bands> choices;
+  for (const std::vector<DividedChain> &chains :
+       ChooseBands(plan, launches, task.options.bands)) {
+    Bands banded;
+    for (const DividedChain &chain : chains) {
+      BandedUnits parts;
+      parts.bands = chain.bands;
+      for (const BandLaunch &launch : launches) {
+        if (launch.step < chain.first || launch.step > chain.last) continue;
+        parts.units.push_back(*unit_at[launch.step]);
+        parts.axes.push_back(launch.rows);
+      }
+      banded[parts.units.front().nodes.front()] = std::move(parts);
     }
-    banded[parts.units.front().nodes.front()] = std::move(parts);
+    choices.push_back(std::move(banded));
   }
-  return banded;
+  return choices;
 }
 
 // Of the partition's own memory.
@@ -226,6 +258,15 @@ size_t BytesOf(const OpenclPlan &plan) {
     if (image.request < 0) bytes += image.Bytes();
   }
   return bytes;
+}
+
+// Whether each of the launches that `more` has in addition saves `least` bytes.
+bool IsWorth(const OpenclPlan &fewer, const OpenclPlan &more, double least) {
+  const auto launches = static_cast<double>(more.launches.size()) -
+                        static_cast<double>(fewer.launches.size());
+  const double saved =
+      static_cast<double>(BytesOf(fewer)) - static_cast<double>(BytesOf(more));
+  return saved > 0 && saved >= launches * least;
 }
 
 }  // namespace
@@ -239,20 +280,30 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   Planner whole(graph, shapes, options);
   std::vector<PlanUnit> units;
   MACE_RETURN_IF_ERROR(PlanNodes(task, {}, &whole, &units));
-  const auto banded = FindBands(task, units, &whole);
-  if (banded.empty()) return std::move(whole.plan());
-  Planner in_bands(graph, shapes, options);
-  const MaceStatus status = PlanNodes(task, banded, &in_bands, &units);
-  if (!IsOk(status)) {
-    VLOG(1) << "GPU: no bands of rows: " << StatusMessage(status);
+  const std::vector<Bands> choices = FindBands(task, units, &whole);
+  const double least =
+      options.bands.least_saved * static_cast<double>(BytesOf(whole.plan()));
+  // From the most launches to those that are all worth it: what tensors need
+  // together is an estimate until they are planned.
+  std::optional<OpenclPlan> best;
+  for (auto bands = choices.rbegin(); bands != choices.rend(); ++bands) {
+    Planner planner(graph, shapes, options);
+    const MaceStatus status = PlanNodes(task, *bands, &planner, &units);
+    if (!IsOk(status)) {
+      VLOG(1) << "GPU: no bands of rows: " << StatusMessage(status);
+      continue;
+    }
+    if (best.has_value() && IsWorth(planner.plan(), *best, least)) break;
+    best = std::move(planner.plan());
+  }
+  if (!best.has_value() || !IsWorth(whole.plan(), *best, least)) {
     return std::move(whole.plan());
   }
-  const size_t before = BytesOf(whole.plan());
-  const size_t after = BytesOf(in_bands.plan());
-  VLOG(1) << "GPU: bands of rows: " << before << " bytes of memory become "
-          << after << ", " << whole.plan().launches.size()
-          << " launches become " << in_bands.plan().launches.size();
-  return std::move(after < before ? in_bands.plan() : whole.plan());
+  VLOG(1) << "GPU: bands of rows: " << BytesOf(whole.plan())
+          << " bytes of memory become " << BytesOf(*best) << ", "
+          << whole.plan().launches.size() << " launches become "
+          << best->launches.size();
+  return std::move(*best);
 }
 
 Result<std::vector<Launch>> TryOpenclNode(const Graph &graph,

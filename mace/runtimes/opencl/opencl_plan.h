@@ -84,6 +84,14 @@ struct OpenclPlan {
   }
 };
 
+// When chains of operators run band by band (row_bands.h).
+struct BandLimits {
+  // Which the intermediate tensors need at once without bands.
+  size_t least_bytes = size_t{512} << 10;
+  // Of these, what each additional launch must save.
+  double least_saved = 0.03;
+};
+
 // The choices that a partition makes for its graph.
 struct OpenclPlanOptions {
   const GpuDevice *device = nullptr;
@@ -96,9 +104,7 @@ struct OpenclPlanOptions {
   bool check_numerics = false;
   // Null: all choices are guesses.
   const TunedValues *tuned = nullptr;
-  // Chains of operators run band by band if that saves memory, and if the
-  // intermediate tensors need at least so many bytes (row_bands.h).
-  size_t least_for_bands = size_t{512} << 10;
+  BandLimits bands;
 };
 
 // The storage of a tensor of the graph that the caller or another device has;

@@ -327,6 +327,40 @@ TEST(OpenclPlanTest, PartsThatMatrixUnitsReadBeginAtEightChannels) {
   }
 }
 
+TEST(OpenclPlanTest, InputsThatKernelsRoundAreStoredAsHalf) {
+  struct Case {
+    bool half;
+    bool ptx_mma;
+    bool other_reader;
+    GpuStorage storage;
+  };
+  const Case cases[] = {{true, true, false, GpuStorage::kDenseHalf},
+                        {true, true, true, GpuStorage::kDenseFloat},
+                        {true, false, false, GpuStorage::kDenseFloat},
+                        {false, true, false, GpuStorage::kDenseFloat}};
+  for (const Case &c : cases) {
+    SCOPED_TRACE(MakeString(c.half, " ", c.ptx_mma, " ", c.other_reader));
+    ModelBuilder model;
+    model.Input("x", {1, 4, 6, 8}).Output("y");
+    Conv(&model, "x", "a", 8);
+    // As a residual, which is added as it is.
+    Conv(&model, "a", "b", 8, c.other_reader ? "x" : "a");
+    Relu(&model, "b", "y");
+    Settings settings;
+    settings.images = false;
+    settings.half = c.half;
+    settings.ptx_mma = c.ptx_mma;
+    const Planned planned(model, settings);
+    ASSERT_TRUE(planned.made());
+    EXPECT_EQ(planned.StorageOf("x"), c.storage);
+    const PlannedLaunch &first = planned.plan().launches.front();
+    const std::string code = StorageCode(c.storage);
+    EXPECT_NE(first.program.options.find(" -D T_input=" + code),
+              std::string::npos);
+    Simulation(planned).Run();
+  }
+}
+
 // A model of operators with random inputs, of which some are on another device.
 class RandomModel {
  public:

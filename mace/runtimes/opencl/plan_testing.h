@@ -99,7 +99,7 @@ class Planned {
     options.traits.images = settings.images;
     options.traits.half_storage = settings.half;
     options.traits.ptx_mma = settings.ptx_mma;
-    options.least_for_bands = settings.bands ? 0 : SIZE_MAX;
+    options.bands = {settings.bands ? 0 : SIZE_MAX, 0};
     options.traits.local_bytes = 32768;
     options.traits.max_work_group = 256;
     for (size_t &items : device_.max_items) items = 256;

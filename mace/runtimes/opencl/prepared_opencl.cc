@@ -64,18 +64,12 @@ PreparedOpencl::PreparedOpencl(OpenclPartition *partition,
                                const GraphShapes &shapes)
     : partition_(partition),
       shapes_(shapes),
-      api_(partition->device()->runtime()->api()) {}
+      api_(partition->device()->runtime()->api()),
+      staging_(partition->device()) {}
 
 PreparedOpencl::~PreparedOpencl() {
   // The driver may still read what is released here.
   api_.clFinish(partition_->device()->queue());
-  for (auto &[tensor, staging] : staging_) {
-    if (staging.data == nullptr) continue;
-    api_.clEnqueueUnmapMemObject(partition_->device()->queue(),
-                                 staging.pinned.get(), staging.data, 0, nullptr,
-                                 nullptr);
-  }
-  if (!staging_.empty()) api_.clFinish(partition_->device()->queue());
 }
 
 Result<GpuStorage> PreparedOpencl::BorderStorageOf(int tensor,
@@ -578,26 +572,6 @@ MaceStatus PreparedOpencl::BindLaunch(const Variant &variant,
   return MaceStatus();
 }
 
-Result<PreparedOpencl::Staging *> PreparedOpencl::StagingOf(int tensor,
-                                                            size_t bytes) {
-  Staging &staging = staging_[tensor];
-  if (staging.data != nullptr && staging.bytes >= bytes) return &staging;
-  const cl_command_queue queue = partition_->device()->queue();
-  MACE_ASSIGN_OR_RETURN(
-      staging.pinned,
-      partition_->device()->runtime()->MakeBuffer(
-          CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, "staging"));
-  cl_int error = CL_SUCCESS;
-  staging.data = api_.clEnqueueMapBuffer(queue, staging.pinned.get(), CL_TRUE,
-                                         CL_MAP_READ | CL_MAP_WRITE, 0, bytes,
-                                         0, nullptr, nullptr, &error);
-  if (error != CL_SUCCESS) staging.data = nullptr;
-  MACE_CL_CHECK("clEnqueueMapBuffer", MakeString("staging, ", bytes, " bytes"),
-                error);
-  staging.bytes = bytes;
-  return &staging;
-}
-
 MaceStatus PreparedOpencl::CopyIn(int tensor, const HostTensor &from) {
   Variant &variant = variants_.front();
   const int index = variant.plan.tensor_of[tensor];
@@ -605,19 +579,18 @@ MaceStatus PreparedOpencl::CopyIn(int tensor, const HostTensor &from) {
   const GpuTensor &entry = variant.plan.tensors[index];
   const size_t bytes = ElementBytes(entry);
   if (bytes == 0 || InGpuMemory(from)) return MaceStatus();
-  MACE_ASSIGN_OR_RETURN(Staging * staging, StagingOf(tensor, bytes));
+  MACE_ASSIGN_OR_RETURN(void *staging, staging_.Get(tensor, bytes));
   const bool nchw = entry.storage == GpuStorage::kNchwFloat;
-  CopyAtBorder(
-      {from.data, from.data_type, staging->data, StorageElement(entry.storage),
+  CopyToStaging(
+      {from.data, from.data_type, staging, StorageElement(entry.storage),
        shapes_.tensors[static_cast<size_t>(tensor)].shape,
        OrderOf(from.nchw, nchw)},
       partition_->device()->pool());
-  MACE_CL_CHECK("clEnqueueWriteBuffer",
-                shapes_.tensors[static_cast<size_t>(tensor)].name,
-                api_.clEnqueueWriteBuffer(partition_->device()->queue(),
-                                          variant.arena->get(), CL_FALSE,
-                                          OffsetOf(variant.plan, index), bytes,
-                                          staging->data, 0, nullptr, nullptr));
+  MACE_CL_CHECK(
+      "clEnqueueWriteBuffer", shapes_.tensors[static_cast<size_t>(tensor)].name,
+      api_.clEnqueueWriteBuffer(
+          partition_->device()->queue(), variant.arena->get(), CL_FALSE,
+          OffsetOf(variant.plan, index), bytes, staging, 0, nullptr, nullptr));
   return MaceStatus();
 }
 
@@ -628,7 +601,7 @@ MaceStatus PreparedOpencl::CopyOut(int tensor, const HostTensor &to) {
   const GpuTensor &entry = variant.plan.tensors[index];
   if (ElementBytes(entry) == 0 || InGpuMemory(to)) return MaceStatus();
   CopyAtBorder(
-      {staging_[tensor].data, StorageElement(entry.storage), to.data,
+      {staging_.At(tensor), StorageElement(entry.storage), to.data,
        to.data_type, shapes_.tensors[static_cast<size_t>(tensor)].shape,
        OrderOf(entry.storage == GpuStorage::kNchwFloat, to.nchw)},
       partition_->device()->pool());
@@ -659,13 +632,13 @@ MaceStatus PreparedOpencl::ReadExports(size_t segment) {
     if (entry.segment != segment || entry.is_constant || bytes == 0) continue;
     // The application's own memory, which nobody else reads.
     if (variant.plan.Root(index).caller == border.tensor) continue;
-    MACE_ASSIGN_OR_RETURN(Staging * staging, StagingOf(border.tensor, bytes));
+    MACE_ASSIGN_OR_RETURN(void *staging, staging_.Get(border.tensor, bytes));
     MACE_CL_CHECK("clEnqueueReadBuffer",
                   shapes_.tensors[static_cast<size_t>(border.tensor)].name,
                   api_.clEnqueueReadBuffer(partition_->device()->queue(),
                                            variant.arena->get(), CL_FALSE,
                                            OffsetOf(variant.plan, index), bytes,
-                                           staging->data, 0, nullptr, nullptr));
+                                           staging, 0, nullptr, nullptr));
   }
   return MaceStatus();
 }

@@ -18,6 +18,7 @@
 #include "mace/core/graph/device.h"
 #include "mace/runtimes/opencl/caller_memory.h"
 #include "mace/runtimes/opencl/cl_api.h"
+#include "mace/runtimes/opencl/host_staging.h"
 #include "mace/runtimes/opencl/opencl_commands.h"
 #include "mace/runtimes/opencl/opencl_memory.h"
 #include "mace/runtimes/opencl/opencl_partition.h"
@@ -82,12 +83,6 @@ class PreparedOpencl final : public PreparedPartition {
     bool rebind = false;    // kernels do not have all of it yet
     bool recorded = false;  // or need not be
   };
-  // Memory that the host can access, for the copies of one tensor.
-  struct Staging {
-    ClMemory pinned;
-    void *data = nullptr;
-    size_t bytes = 0;
-  };
 
   Result<std::vector<BorderStorage>> BorderOf(
       const std::vector<CallerTensor> &callers) const;
@@ -128,7 +123,6 @@ class PreparedOpencl final : public PreparedPartition {
                           const OpenclMemory &memory,
                           int tensor,
                           const ConstantForm *form);
-  Result<Staging *> StagingOf(int tensor, size_t bytes);
   MaceStatus ReadExports(size_t segment);
   MaceStatus EnqueueTimed(size_t segment, const RunTrace &trace);
   // Waits for each launch and looks for NaN and infinity (numeric_check.cc).
@@ -145,7 +139,7 @@ class PreparedOpencl final : public PreparedPartition {
   const OpenclMemory *memory_ = nullptr;  // of the last Bind
   // Values that are known before the run, by tensor of the graph.
   std::map<int, ClMemory> known_;
-  std::map<int, Staging> staging_;
+  HostStaging staging_;
 };
 
 }  // namespace mace

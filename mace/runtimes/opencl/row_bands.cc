@@ -9,14 +9,13 @@
 namespace mace {
 namespace {
 
-// Of the memory without bands, what each additional launch must save.
-constexpr double kLeastSaved = 0.03;
 constexpr size_t kMostLaunches = 5;
 constexpr int kMostBands = 4;
 constexpr int kMostRounds = 8;
-// Launches that may be added: so many, or this share of those without bands.
-constexpr double kMostAdded = 5;
-constexpr double kMostShare = 1.0 / 8;
+// Launches that may be added: so many, or one for so many of those without
+// bands.
+constexpr int kMostAdded = 6;
+constexpr int kMostShare = 8;
 
 size_t BytesOfRows(const GpuTensor &tensor, int64_t rows) {
   GpuTensor part = tensor;
@@ -44,8 +43,13 @@ std::vector<size_t> BytesInUse(const OpenclPlan &plan) {
 // Chooses by the bytes in use, which a plan of the memory can hardly exceed.
 class Chooser {
  public:
-  Chooser(const OpenclPlan &plan, const std::vector<BandLaunch> &launches)
-      : plan_(plan), launches_(launches), whole_(BytesInUse(plan)) {
+  Chooser(const OpenclPlan &plan,
+          const std::vector<BandLaunch> &launches,
+          const BandLimits &limits)
+      : plan_(plan),
+        launches_(launches),
+        limits_(limits),
+        whole_(BytesInUse(plan)) {
     for (size_t i = 0; i < launches.size(); ++i) {
       const BandLaunch &launch = launches[i];
       follows_.push_back(i > 0 && launch.follows &&
@@ -53,21 +57,24 @@ class Chooser {
     }
   }
 
-  std::vector<DividedChain> Run(size_t least) {
-    const size_t peak = Peak(whole_);
-    if (peak < least) return {};
-    const double saved = kLeastSaved * static_cast<double>(peak);
-    std::vector<DividedChain> chosen;
-    for (int round = 0; round < kMostRounds; ++round) {
-      std::vector<DividedChain> better = Better(chosen, saved);
-      if (better.empty()) break;
-      chosen = std::move(better);
+  std::vector<std::vector<DividedChain>> Run() const {
+    std::vector<std::vector<DividedChain>> choices;
+    size_t peak = Peak(whole_);
+    if (peak < limits_.least_bytes) return choices;
+    const int most =
+        std::max(kMostAdded, static_cast<int>(whole_.size()) / kMostShare);
+    for (int added = 1; added <= most; ++added) {
+      std::vector<DividedChain> chosen = WithAtMost(added);
+      const size_t now = Peak(InUse(chosen));
+      if (now >= peak) continue;
+      peak = now;
+      for (DividedChain &chain : chosen) {
+        chain.first = launches_[chain.first].step;
+        chain.last = launches_[chain.last].step;
+      }
+      choices.push_back(std::move(chosen));
     }
-    for (DividedChain &chain : chosen) {
-      chain.first = launches_[chain.first].step;
-      chain.last = launches_[chain.last].step;
-    }
-    return chosen;
+    return choices;
   }
 
  private:
@@ -75,14 +82,24 @@ class Chooser {
     return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
   }
 
+  // Adds at most so many launches.
+  std::vector<DividedChain> WithAtMost(int added) const {
+    std::vector<DividedChain> chosen;
+    for (int round = 0; round < kMostRounds; ++round) {
+      std::vector<DividedChain> better = Better(chosen, added);
+      if (better.empty()) break;
+      chosen = std::move(better);
+    }
+    return chosen;
+  }
+
   // Divides one chain more, or one otherwise: what saves most bytes for each
-  // additional launch, and `least` of them. Empty if there is none.
+  // additional launch, and enough of them. Empty if there is none.
   std::vector<DividedChain> Better(const std::vector<DividedChain> &chosen,
-                                   double least) const {
+                                   double most_added) const {
     const std::vector<size_t> in_use = InUse(chosen);
     const size_t now = Peak(in_use);
-    const double most_added = std::max(
-        kMostAdded, kMostShare * static_cast<double>(plan_.launches.size()));
+    double least = limits_.least_saved * static_cast<double>(Peak(whole_));
     std::vector<DividedChain> best;
     const auto consider = [&](const DividedChain &chain) {
       std::vector<DividedChain> with = With(chosen, chain);
@@ -195,6 +212,7 @@ class Chooser {
 
   const OpenclPlan &plan_;
   const std::vector<BandLaunch> &launches_;
+  const BandLimits limits_;
   const std::vector<size_t> whole_;
   std::vector<char> follows_;
 };
@@ -216,10 +234,11 @@ std::vector<std::vector<RowRange>> DivideRows(
   return all;
 }
 
-std::vector<DividedChain> ChooseBands(const OpenclPlan &plan,
-                                      const std::vector<BandLaunch> &launches,
-                                      size_t least) {
-  return Chooser(plan, launches).Run(least);
+std::vector<std::vector<DividedChain>> ChooseBands(
+    const OpenclPlan &plan,
+    const std::vector<BandLaunch> &launches,
+    const BandLimits &limits) {
+  return Chooser(plan, launches, limits).Run();
 }
 
 }  // namespace mace

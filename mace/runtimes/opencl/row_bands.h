@@ -42,12 +42,13 @@ struct DividedChain {
   int bands;
 };
 
-// Chains whose division makes the memory of the plan's tensors smaller, if that
-// is worth the launches. `launches` are in the order of the plan. `least`: of
-// the bytes that are in use at once; smaller plans stay as they are.
-std::vector<DividedChain> ChooseBands(const OpenclPlan &plan,
-                                      const std::vector<BandLaunch> &launches,
-                                      size_t least);
+// Chains whose division makes the memory of the plan's tensors smaller: several
+// choices, each of more launches and less memory than the one before it, by an
+// estimate. `launches` are in the order of the plan.
+std::vector<std::vector<DividedChain>> ChooseBands(
+    const OpenclPlan &plan,
+    const std::vector<BandLaunch> &launches,
+    const BandLimits &limits);
 
 }  // namespace mace
 
