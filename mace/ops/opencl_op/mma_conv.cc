@@ -68,10 +68,9 @@ class Rearrange {
     const int64_t units = std::min(kStepUnits, order_.units - unit);
     for (int64_t s = 0; s < kGroup; ++s) {
       for (int64_t piece = 0; piece < kUnit; piece += kPiece) {
-        for (int64_t t = 0; t < units; ++t) {
-          const int64_t k = (unit + t) * kUnit + piece;
-          for (int64_t g = 0; g < groups; ++g) {
-            AddPiece(first + kGroup * g + s, row, k);
+        for (int64_t g = 0; g < groups; ++g) {
+          for (int64_t t = 0; t < units; ++t) {
+            AddPiece(first + kGroup * g + s, row, (unit + t) * kUnit + piece);
           }
         }
       }

@@ -19,8 +19,8 @@ constexpr int64_t kMmaFewChannels = 4;
 
 // A filter [O, KH, KW, I] or [O, I] in CL_PACKED_O16 with one group, as
 // activations are stored: half, with P = 8 elements in 16 bytes, or float, with
-// P = 4. [ceil(O / 32)][taps][steps][4][8 / P][T][G][P]: element j of number
-// (t, g) in piece p of part s is output channel 4 * g + s of the block, and
+// P = 4. [ceil(O / 32)][taps][steps][4][8 / P][G][T][P]: element j of number
+// (g, t) in piece p of part s is output channel 4 * g + s of the block, and
 // input 8 * t + P * p + j of the step. A step is 32 input channels of a tap, or
 // with `few_channels`, where all is one tap, four channels of each of 8 taps. T
 // is 4, or as many as the last step has times 8 inputs; G is 8, or as many as
