@@ -447,6 +447,13 @@ void OpenclRuntime::FillCache(const std::vector<ProgramKey> &keys,
   }
 }
 
+bool OpenclRuntime::HasAll(const std::vector<ProgramKey> &keys) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::all_of(keys.begin(), keys.end(), [this](const ProgramKey &key) {
+    return programs_.count(key) != 0;
+  });
+}
+
 MaceStatus OpenclRuntime::Build(const std::vector<ProgramKey> &keys,
                                 const ProgramStores &stores) {
   // Engines that are created at the same time wait here for each other, and

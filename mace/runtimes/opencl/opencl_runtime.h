@@ -98,6 +98,8 @@ class OpenclRuntime {
   // Those for which the context was made.
   const GpuHints &hints() const { return hints_; }
 
+  // Whether all programs are there.
+  bool HasAll(const std::vector<ProgramKey> &keys);
   // Makes the programs that are not there yet: from the stores, or by
   // compiling, in parallel. A status names the source and quotes the compiler.
   MaceStatus Build(const std::vector<ProgramKey> &keys,

@@ -11,6 +11,7 @@
 #include "mace/core/base/logging.h"
 #include "mace/core/graph/node_cost.h"
 #include "mace/core/memory/border.h"
+#include "mace/runtimes/opencl/background_build.h"
 #include "mace/runtimes/opencl/model_tuning.h"
 #include "mace/runtimes/opencl/opencl_device.h"
 #include "mace/runtimes/opencl/operator_stats.h"
@@ -199,9 +200,11 @@ MaceStatus PreparedOpencl::Fill(const OpenclPlanOptions &options,
   for (const PlannedLaunch &launch : variant->plan.launches) {
     programs.push_back(launch.program);
   }
-  MACE_RETURN_IF_ERROR(
-      partition_->device()->runtime()->Build(programs, stores));
-  MACE_RETURN_IF_ERROR(UploadConstants(variant->plan));
+  // The constants are prepared and copied while programs are compiled.
+  BackgroundBuild build(partition_->device()->runtime(), programs, stores);
+  const MaceStatus uploaded = UploadConstants(variant->plan);
+  MACE_RETURN_IF_ERROR(build.Wait());
+  MACE_RETURN_IF_ERROR(uploaded);
   for (const PlannedLaunch &planned : variant->plan.launches) {
     const OperatorDef &def =
         *partition_->graph().nodes()[planned.nodes.back()].def;
