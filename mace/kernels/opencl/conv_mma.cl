@@ -154,12 +154,12 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (k < steps) {
+      Mma8 b[TILES];
 #pragma unroll
       for (int i = 0; i < TILES; ++i) {
-        if (i >= tiles) continue;
-        const Mma8 b = shared[DEPTHWISE_AT(round, i)];
-        MMA_ACCUMULATE(sums[i], weights, b);
+        if (i < tiles) b[i] = shared[DEPTHWISE_AT(round, i)];
       }
+      MMA_ACCUMULATE(sums, weights, b, tiles);
     }
 #if KEPT_ROUNDS == 1
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -213,10 +213,7 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
       }
       b[i] = mma8(v[0], v[1]);
     }
-#pragma unroll
-    for (int i = 0; i < TILES; ++i) {
-      if (i < tiles) MMA_ACCUMULATE(sums[i], weights, b[i]);
-    }
+    MMA_ACCUMULATE(sums, weights, b, tiles);
   }
 #else
   int chunk = begin % window.z;
@@ -248,10 +245,7 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
                        chunk * 8 + lane_block);
         }
       }
-#pragma unroll
-      for (int i = 0; i < TILES; ++i) {
-        if (i < tiles) MMA_ACCUMULATE(sums[i], weights, b[i]);
-      }
+      MMA_ACCUMULATE(sums, weights, b, tiles);
     }
     chunk = 0;
     ++tap;
