@@ -320,6 +320,12 @@ MaceStatus OpenclRuntime::ChooseDevice() {
       MACE_RETURN_IF_ERROR(ReadDevice(*api_, type, &device));
       if (device.version_number >= 102) {
         device_ = std::move(device);
+        if (type == CL_DEVICE_TYPE_CPU) {
+          LOG(WARNING) << "OpenCL has no GPU here, but the processor: "
+                       << device_.name
+                       << "; 'converter.py doctor --for gpu' says whether a "
+                          "driver is missing";
+        }
         return MaceStatus();
       }
       found +=

@@ -98,7 +98,10 @@ def write_program(path: Path, output: str, status: int = 0) -> None:
 
 def opencl(*versions: str) -> Dict[str, Any]:
     """A computer's OpenCL, with a device of each version."""
-    devices = [{"platform": "P", "device": "GPU", "version": v} for v in versions]
+    devices = [
+        {"platform": "P", "device": "GPU", "version": v, "is_gpu": True}
+        for v in versions
+    ]
     return {"library": "libOpenCL.so.1", "devices": devices}
 
 
@@ -409,6 +412,24 @@ def test_a_gpu_needs_a_device_of_opencl(
     assert diagnose("run", computer).ready
 
 
+@pytest.mark.parametrize("has_nvidia", [False, True])
+def test_a_processor_is_no_gpu(computer: FakeComputer, has_nvidia: bool) -> None:
+    found = opencl("OpenCL 3.0 PoCL")
+    found["devices"][0]["is_gpu"] = False
+    object.__setattr__(computer, "cl", found)
+    library = computer.path("/usr/lib64/libnvidia-opencl.so.1")
+    if has_nvidia:
+        library.parent.mkdir(parents=True, exist_ok=True)
+        library.touch()
+    diagnosis = diagnose("gpu", computer)
+    texts = [finding.found.text for finding in diagnosis.findings]
+    assert any("no GPU, only GPU (OpenCL 3.0)" in text for text in texts)
+    assert problems(diagnosis) == (["OpenCL device"] if has_nvidia else [])
+    if has_nvidia:
+        assert any("no file in /etc/OpenCL/vendors names it" in text for text in texts)
+        assert "/etc/OpenCL/vendors/nvidia.icd" in diagnosis.remedies[-1]
+
+
 def test_headers_of_opencl_are_looked_for(computer: FakeComputer) -> None:
     computer.path("/usr/include/CL/cl.h").unlink()
     assert problems(diagnose("gpu", computer)) == ["OpenCL headers"]
@@ -423,6 +444,7 @@ def test_the_devices_of_this_computer() -> None:
         assert device["device"]
         assert device["platform"]
         assert device["version"].startswith("OpenCL ")
+        assert isinstance(device["is_gpu"], bool)
 
 
 def test_a_library_that_is_none_is_a_problem(tmp_path: Path) -> None:

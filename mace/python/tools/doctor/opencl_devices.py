@@ -5,7 +5,7 @@
     python -m mace.python.tools.doctor.opencl_devices
 
 A program of its own, because a broken driver may end the process that loads it. Prints
-{"library": ..., "devices": [{"platform", "device", "version"}, ...]}, or
+{"library": ..., "devices": [{"platform", "device", "version", "is_gpu"}, ...]}, or
 {"problem": ...} if the loader cannot be loaded. Imports only the standard library.
 """
 
@@ -23,6 +23,8 @@ from mace.python.tools.doctor.computer import OPENCL_LIBRARY
 _PLATFORM_NAME = 0x0902
 _DEVICE_NAME = 0x102B
 _DEVICE_VERSION = 0x102F
+_DEVICE_TYPE = 0x1000
+_TYPE_GPU = 1 << 2
 _ALL_DEVICES = 0xFFFFFFFF
 
 _LIBRARIES = ("libOpenCL.so.1", "libOpenCL.so")
@@ -41,7 +43,7 @@ def find_devices() -> Dict[str, Any]:
     return {"problem": problems[0]}
 
 
-def _devices(library: ctypes.CDLL) -> List[Dict[str, str]]:
+def _devices(library: ctypes.CDLL) -> List[Dict[str, Any]]:
     found = []
     for platform in _handles(library.clGetPlatformIDs):
         platform_name = _text(library.clGetPlatformInfo, platform, _PLATFORM_NAME)
@@ -52,6 +54,7 @@ def _devices(library: ctypes.CDLL) -> List[Dict[str, str]]:
                     "platform": platform_name,
                     "device": _text(library.clGetDeviceInfo, device, _DEVICE_NAME),
                     "version": _text(library.clGetDeviceInfo, device, _DEVICE_VERSION),
+                    "is_gpu": _is_gpu(library, device),
                 }
             )
     return found
@@ -66,6 +69,15 @@ def _handles(function: Any, *arguments: Any) -> List[int]:
     if function(*arguments, count, handles, None) != 0:
         return []
     return [handle for handle in handles if handle]
+
+
+def _is_gpu(library: Any, device: int) -> bool:
+    kind = ctypes.c_uint64(0)
+    size = ctypes.c_size_t(8)
+    library.clGetDeviceInfo(
+        ctypes.c_void_p(device), _DEVICE_TYPE, size, ctypes.byref(kind), None
+    )
+    return bool(kind.value & _TYPE_GPU)
 
 
 def _text(function: Any, handle: int, name: int) -> str:

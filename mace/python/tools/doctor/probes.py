@@ -163,6 +163,24 @@ def opencl_loader(computer: Computer) -> Found:
     return Found(True, found["library"])
 
 
+# Where the loader finds the names of drivers.
+_VENDORS = "/etc/OpenCL/vendors"
+# NVIDIA's containers have the driver without its name there.
+_UNLISTED = "libnvidia-opencl.so.1"
+_LIBRARY_FOLDERS = (
+    *("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"),
+    *("/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64"),
+)
+
+
+def _unlisted_driver(computer: Computer) -> str:
+    """A driver that the loader does not find; empty if there is none."""
+    for folder in _LIBRARY_FOLDERS:
+        if computer.path(f"{folder}/{_UNLISTED}").exists():
+            return f"{folder}/{_UNLISTED}"
+    return ""
+
+
 def opencl_driver(computer: Computer) -> Found:
     """The devices that OpenCL has, at least one of a version that will do."""
     devices = computer.opencl().get("devices", [])
@@ -172,10 +190,17 @@ def opencl_driver(computer: Computer) -> Found:
         for item in devices
     ]
     if any(at_least(parse_version(d["version"]), OPENCL_MINIMUM) for d in devices):
-        return Found(True, ", ".join(texts))
+        found = ", ".join(texts)
+        if any(device["is_gpu"] for device in devices):
+            return Found(True, found)
+        driver = _unlisted_driver(computer)
+        if driver:
+            problem = f"{driver} is there, but no file in {_VENDORS} names it"
+            return Found(False, f"no GPU, only {found}; {problem}")
+        return Found(True, f"no GPU, only {found}")
     if texts:
         return Found(False, f"too old: {', '.join(texts)}")
-    vendors = computer.path("/etc/OpenCL/vendors")
+    vendors = computer.path(_VENDORS)
     drivers = sorted(vendors.glob("*.icd")) if vendors.is_dir() else []
     if drivers:
         names = ", ".join(driver.stem for driver in drivers)

@@ -215,7 +215,9 @@ def _others() -> Tuple[Requirement, ...]:
             ("gpu",),
             "install the driver of the GPU's vendor; or, to try without a GPU: "
             + install
-            + "pocl-opencl-icd",
+            + "pocl-opencl-icd; in a container of NVIDIA's, name the driver that is "
+            "there: echo libnvidia-opencl.so.1 | "
+            "sudo tee /etc/OpenCL/vendors/nvidia.icd",
             probes.opencl_driver,
         ),
         Requirement(
