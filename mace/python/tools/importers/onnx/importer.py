@@ -88,7 +88,7 @@ class _GraphImporter:
         return graph
 
     def _import(self, proto: onnx.NodeProto) -> None:
-        handler = HANDLERS.find(proto.op_type) if _is_onnx(proto.domain) else None
+        handler = HANDLERS.find(_type(proto))
         skipped = any(name in self._unknown for name in proto.input)
         if skipped and handler is not None:
             # It cannot be checked until the nodes that it reads are supported.
@@ -125,7 +125,7 @@ class _GraphImporter:
         node = Node(
             proto, self._scope.opset, inputs, self._builder, self._reader, self._wanted
         )
-        handler = HANDLERS.find(node.type) if _is_onnx(proto.domain) else None
+        handler = HANDLERS.find(_type(proto))
         reason = _no_handler(proto)
         if handler is not None:
             try:

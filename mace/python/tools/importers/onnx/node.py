@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -240,6 +241,33 @@ class Node:
             names = names[:1]
         for name, value in zip(names, self._op(op_type, inputs, names, attrs)):
             self.results[name] = value
+
+    def apply(self, op_type: str, inputs: Sequence[Value | None]) -> Value:
+        """The result of another ONNX operator with this node's attributes."""
+        return self.apply_all(op_type, inputs, 1)[0]
+
+    def apply_all(
+        self, op_type: str, inputs: Sequence[Value | None], count: int
+    ) -> list[Value]:
+        """Its first results."""
+        handler = HANDLERS.find(op_type)
+        assert handler is not None, op_type
+        graph = self.builder.graph
+        other = copy.copy(self)
+        other.type = op_type
+        other.inputs = tuple(inputs)
+        other.results = {}
+        names: list[str] = []
+        for index in range(count):
+            names.append(graph.unique_name(f"{self.label}/{op_type}_{index}"))
+        other._outputs = names
+        other._wanted = frozenset(names)
+        handler(other)
+        values = [other.results[name] for name in names]
+        for value in values:
+            if value.source in names:
+                value.source = None  # no tensor of the framework's
+        return values
 
     def set_output(self, index: int, value: Value) -> None:
         """Makes a helper value an output of the node."""

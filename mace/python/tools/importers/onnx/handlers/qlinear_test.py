@@ -1,0 +1,227 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators on quantized tensors beside onnxruntime: within one step, as it rounds
+elsewhere.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.onnx.testing import (
+    make_model,
+    normal,
+    run_mace,
+    run_onnxruntime,
+)
+from mace.python.tools.ir.dtypes import Array
+
+_TYPES = (np.uint8, np.int8)
+
+
+def _bytes(dtype: Any, *shape: int) -> Array:
+    bounds = np.iinfo(dtype)
+    rng = np.random.default_rng([5, *shape])
+    return np.asarray(rng.integers(bounds.min, bounds.max + 1, shape, dtype))
+
+
+def _scale(number: float, *shape: int) -> Array:
+    return np.asarray(np.full(shape, number), np.float32)
+
+
+def _scales(count: int) -> Array:
+    return np.asarray(np.abs(normal(count)) * 0.02 + 0.003, np.float32)
+
+
+class _Model:
+    """One node, whose inputs are added in order."""
+
+    def __init__(self, op: str) -> None:
+        self._op = op
+        self._names: list[str] = []
+        self.inputs: dict[str, Array] = {}
+        self.constants: dict[str, Array] = {}
+
+    def input(self, array: Array) -> _Model:
+        name = f"x{len(self._names)}"
+        self.inputs[name] = array
+        self._names.append(name)
+        return self
+
+    def constant(self, *arrays: Array | None) -> _Model:
+        for array in arrays:
+            name = "" if array is None else f"c{len(self._names)}"
+            if array is not None:
+                self.constants[name] = array
+            self._names.append(name)
+        return self
+
+    def proto(self, **attributes: Any) -> onnx.ModelProto:
+        domain, _, op_type = self._op.rpartition(".")
+        node = onnx.helper.make_node(
+            op_type, self._names, ["y"], domain=domain, **attributes
+        )
+        model = make_model([node], self.inputs, ["y"], self.constants)
+        if domain:
+            model.opset_import.add(domain=domain, version=1)
+        return model
+
+    def check(self, folder: Path, steps: float = 1.0, **attributes: Any) -> None:
+        """Beside onnxruntime: at most `steps` apart; floats are to be the same."""
+        model = self.proto(**attributes)
+        (found,) = run_mace(model, self.inputs, folder)
+        (wanted,) = run_onnxruntime(model, self.inputs)
+        assert found.dtype == wanted.dtype
+        assert found.shape == wanted.shape
+        assert np.unique(wanted).size > min(8, wanted.size // 2)
+        difference = np.abs(found.astype(np.float64) - wanted.astype(np.float64))
+        if found.dtype == np.float32:
+            assert difference.max() <= 1e-4 * np.abs(wanted).max()
+        else:
+            assert difference.max() <= steps
+            assert np.mean(difference > 0) < 0.02
+
+
+@pytest.mark.parametrize("dtype", _TYPES)
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_conv(dtype: Any, per_channel: bool, has_bias: bool, tmp_path: Path) -> None:
+    channels = 6
+    model = _Model("QLinearConv").input(_bytes(dtype, 1, 4, 9, 8))
+    model.constant(_scale(0.02), _bytes(dtype).reshape(()))
+    model.constant(_bytes(np.int8, channels, 4, 3, 3))
+    scales = _scales(channels) if per_channel else _scale(0.01)
+    model.constant(scales, np.zeros(scales.shape, np.int8))
+    model.constant(_scale(0.3), _bytes(dtype).reshape(()))
+    if has_bias:
+        model.constant((normal(channels) * 3000).astype(np.int32))
+    model.check(tmp_path, pads=[1, 0, 0, 1], strides=[2, 1])
+
+
+def test_grouped_conv_with_zero_points_of_the_filter(tmp_path: Path) -> None:
+    model = _Model("QLinearConv").input(_bytes(np.uint8, 1, 4, 6, 5))
+    model.constant(_scale(0.02), np.asarray(131, np.uint8))
+    model.constant(
+        _bytes(np.uint8, 4, 1, 3, 3), _scale(0.01), np.asarray(120, np.uint8)
+    )
+    model.constant(_scale(0.05), np.asarray(99, np.uint8))
+    model.check(tmp_path, group=4)
+
+
+@pytest.mark.parametrize("dtype", _TYPES)
+def test_matmul(dtype: Any, tmp_path: Path) -> None:
+    model = _Model("QLinearMatMul").input(_bytes(dtype, 2, 5, 12))
+    model.constant(_scale(0.02), _bytes(dtype).reshape(()))
+    model.constant(_bytes(np.int8, 12, 7), _scales(7), np.zeros(7, np.int8))
+    model.constant(_scale(0.2), _bytes(dtype).reshape(()))
+    model.check(tmp_path)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("quantized", [False, True])
+def test_gemm(transposed: bool, quantized: bool, tmp_path: Path) -> None:
+    model = _Model("com.microsoft.QGemm").input(_bytes(np.uint8, 3, 12))
+    model.constant(_scale(0.02), np.asarray(120, np.uint8))
+    shape = (7, 12) if transposed else (12, 7)
+    model.constant(_bytes(np.int8, *shape), _scales(7), np.zeros(7, np.int8))
+    model.constant((normal(7) * 3000).astype(np.int32))
+    if quantized:
+        model.constant(_scale(0.2), np.asarray(130, np.uint8))
+    model.check(tmp_path, transB=int(transposed))
+
+
+@pytest.mark.parametrize("op", ["com.microsoft.QLinearAdd", "com.microsoft.QLinearMul"])
+@pytest.mark.parametrize("dtype", _TYPES)
+def test_binary(op: str, dtype: Any, tmp_path: Path) -> None:
+    model = _Model(op).input(_bytes(dtype, 2, 3, 4, 5))
+    model.constant(_scale(0.02), _bytes(dtype).reshape(()))
+    model.input(_bytes(dtype, 4, 5))
+    model.constant(_scale(0.03), _bytes(dtype).reshape(()))
+    model.constant(_scale(0.05), _bytes(dtype).reshape(()))
+    model.check(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes"),
+    [
+        ("com.microsoft.QLinearLeakyRelu", {"alpha": 0.2}),
+        ("com.microsoft.QLinearSigmoid", {}),
+        ("com.microsoft.QLinearSoftmax", {"axis": -1, "opset": 13}),
+        (
+            "com.microsoft.QLinearAveragePool",
+            {"kernel_shape": [3, 2], "strides": [2, 1]},
+        ),
+        ("com.microsoft.QLinearGlobalAveragePool", {}),
+        ("com.microsoft.QLinearGlobalAveragePool", {"channels_last": 1}),
+    ],
+)
+def test_unary(op: str, attributes: dict[str, Any], tmp_path: Path) -> None:
+    model = _Model(op).input(_bytes(np.uint8, 2, 9, 7, 8))
+    model.constant(_scale(0.02), np.asarray(120, np.uint8))
+    # Of values from 0 to 1, of means, of others.
+    scale, zero = 0.018, 110
+    if "Average" in op:
+        scale = 0.005
+    elif not op.endswith("LeakyRelu"):
+        scale, zero = 1 / (64 if "Softmax" in op else 256), 0
+    model.constant(_scale(scale), np.asarray(zero, np.uint8))
+    model.check(tmp_path, **attributes)
+
+
+def test_concat(tmp_path: Path) -> None:
+    model = _Model("com.microsoft.QLinearConcat")
+    model.constant(_scale(0.03), np.asarray(100, np.uint8))
+    for channels, scale, zero in ((3, 0.02, 110), (5, 0.03, 100), (1, 0.04, 140)):
+        model.input(_bytes(np.uint8, 2, channels, 4))
+        model.constant(_scale(scale), np.asarray(zero, np.uint8))
+    model.check(tmp_path, axis=1)
+
+
+def test_where(tmp_path: Path) -> None:
+    model = _Model("com.microsoft.QLinearWhere").input(normal(3, 4) > 0)
+    for scale, zero in ((0.02, 110), (0.03, 90)):
+        model.input(_bytes(np.uint8, 3, 4))
+        model.constant(_scale(scale), np.asarray(zero, np.uint8))
+    model.constant(_scale(0.04), np.asarray(100, np.uint8))
+    model.check(tmp_path)
+
+
+def test_matmul_integer_to_float(tmp_path: Path) -> None:
+    model = _Model("com.microsoft.MatMulIntegerToFloat")
+    model.input(_bytes(np.uint8, 4, 12)).constant(_bytes(np.int8, 12, 6))
+    model.constant(_scale(0.02), _scales(6), np.asarray(120, np.uint8))
+    model.constant(np.zeros(6, np.int8), normal(6))
+    model.check(tmp_path)
+
+
+def test_dynamic_quantize_matmul(tmp_path: Path) -> None:
+    model = _Model("com.microsoft.DynamicQuantizeMatMul").input(normal(4, 12))
+    model.constant(_bytes(np.int8, 12, 6), _scales(6), np.zeros(6, np.int8))
+    model.constant(normal(6))
+    model.check(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "op", ["com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear"]
+)
+def test_the_operators_of_onnx_in_the_other_domain(op: str, tmp_path: Path) -> None:
+    x = normal(3, 4) if op.endswith(".QuantizeLinear") else _bytes(np.uint8, 3, 4)
+    model = _Model(op).input(x)
+    model.constant(_scale(0.02), np.asarray(120, np.uint8))
+    model.check(tmp_path)
+
+
+def test_16_bits_are_refused(tmp_path: Path) -> None:
+    model = _Model("com.microsoft.QLinearAdd")
+    for _ in range(2):
+        model.input(_bytes(np.int16, 3, 4)).constant(_scale(1), np.int16(0).reshape(()))
+    model.constant(_scale(1), np.int16(0).reshape(()))
+    with pytest.raises(UnsupportedNodesError, match="than uint8 and int8") as error:
+        run_mace(model.proto(), model.inputs, tmp_path)
+    assert "com.microsoft.QLinearAdd" in str(error.value)
