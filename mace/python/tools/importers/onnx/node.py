@@ -32,6 +32,51 @@ STATIC_HINT = (
 )
 
 
+# Types of few bits, in which not all operators compute.
+_NARROW = frozenset({DataType.BOOL, DataType.INT8, DataType.UINT8})
+# Operators whose results are elements of their inputs, with an attribute by which that
+# is so.
+_CHOOSE: dict[str, tuple[str, frozenset[str]]] = {
+    **dict.fromkeys(
+        (
+            *("Concat", "DepthToSpace", "Gather", "Pad", "Reshape", "SpaceToDepth"),
+            *("Split", "Stack", "StridedSlice", "Where"),
+        ),
+        ("", frozenset()),
+    ),
+    "Eltwise": ("mode", frozenset({"MAX", "MIN"})),
+    "Pooling": ("mode", frozenset({"MAX"})),
+    "Reduce": ("mode", frozenset({"MAX", "MIN"})),
+    "Resize": ("mode", frozenset({"NEAREST"})),
+}
+
+
+def stand_in(
+    op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any]
+) -> DataType | None:
+    """The type in which an operator has to compute that lacks the type of its inputs.
+
+    None if it takes them, or if its result would not be the same.
+    """
+    if op_type not in _CHOOSE:
+        return None
+    name, wanted = _CHOOSE[op_type]
+    if name and attrs.get(name) not in wanted:
+        return None
+    schema = default_catalogue()[op_type]
+    found: set[DataType] = set()
+    common = [DataType.INT32, DataType.FLOAT32]
+    for index, value in enumerate(inputs):
+        types = schema.input_port(index).types
+        if value is None or value.dtype in types:
+            continue
+        found.add(value.dtype)
+        common = [dtype for dtype in common if dtype in types]
+    if len(found) != 1 or not found <= _NARROW or not common:
+        return None
+    return common[0]
+
+
 class Node:
     """A node with its inputs resolved.
 
@@ -308,6 +353,9 @@ class Node:
         outputs: Sequence[str] | None,
         attrs: Mapping[str, Any] | None,
     ) -> list[Value]:
+        wide = stand_in(op_type, inputs, attrs or {})
+        if wide is not None:
+            return self._widened_op(op_type, inputs, outputs, attrs, wide)
         values = self.builder.op(
             op_type,
             inputs,
@@ -333,3 +381,32 @@ class Node:
                     f"{op_type} takes {', '.join(t.value for t in types)}"
                 )
         return values
+
+    def _widened_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Value | None],
+        outputs: Sequence[str] | None,
+        attrs: Mapping[str, Any] | None,
+        wide: DataType,
+    ) -> list[Value]:
+        """The same in another type, between casts that change no number."""
+        narrow_types = {v.dtype for v in inputs if v is not None} & _NARROW
+        kept = narrow_types.pop()
+        widened = [
+            value
+            if value is None or value.dtype is not kept
+            else self.make("Cast", [value], {"to": wide.value.upper()})
+            for value in inputs
+        ]
+        helpers = outputs and [
+            self.builder.graph.unique_name(f"{name}/{wide.value}") for name in outputs
+        ]
+        values = self._op(op_type, widened, helpers, attrs)
+        back = {"to": kept.value.upper()}
+        results = []
+        for index, value in enumerate(values):
+            value.source = None
+            names = outputs and [outputs[index]]
+            results += self._op("Cast", [value], names, back)
+        return results

@@ -1,0 +1,110 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Elements of 8 bits and booleans in operators that compute in wider types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from mace.python.tools.importers.base import UnsupportedNodesError
+from mace.python.tools.importers.onnx.testing import (
+    assert_same,
+    import_proto,
+    make_model,
+    normal,
+    run_mace,
+    run_onnxruntime,
+)
+from mace.python.tools.ir.dtypes import Array
+
+_X = (normal(2, 4, 6, 8) * 60).clip(-128, 127)
+
+
+def _ints(*values: int) -> Array:
+    return np.array(values, np.int64)
+
+
+def _model(
+    op: str,
+    dtype: Any,
+    constants: dict[str, Array],
+    outputs: int = 1,
+    **attributes: Any,
+) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    inputs: dict[str, Array] = {"x": _X.astype(np.int8).astype(dtype)}
+    if op in ("Concat", "Max"):
+        inputs["x2"] = inputs["x"][::-1].copy()
+    # An empty name is an input that is absent.
+    names = [f"y{index}" for index in range(outputs)]
+    node = onnx.helper.make_node(op, [*inputs, *constants], names, **attributes)
+    constants.pop("", None)
+    return make_model([node], inputs, names, constants), inputs
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.bool_])
+@pytest.mark.parametrize(
+    ("op", "constants", "attributes"),
+    [
+        ("Concat", {}, {"axis": 2}),
+        ("Gather", {"i": _ints(3, 0)}, {"axis": 1}),
+        ("Reshape", {"s": _ints(4, -1)}, {}),
+        ("Slice", {"b": _ints(1), "e": _ints(3), "a": _ints(2)}, {}),
+        ("Split", {"s": _ints(1, 3)}, {"axis": 1, "outputs": 2}),
+        ("Transpose", {}, {"perm": [2, 0, 3, 1]}),
+    ],
+)
+def test_what_moves_elements(
+    dtype: Any,
+    op: str,
+    constants: dict[str, Array],
+    attributes: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    model, inputs = _model(op, dtype, dict(constants), **attributes)
+    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    ("op", "constants", "attributes"),
+    [
+        ("DepthToSpace", {}, {"blocksize": 2}),
+        ("MaxPool", {}, {"kernel_shape": [3, 2], "strides": [2, 1]}),
+        ("Pad", {"p": _ints(0, 0, 1, 2, 0, 0, 0, 1)}, {}),
+        ("ReduceMax", {"a": _ints(2)}, {}),
+        (
+            "Resize",
+            {"": np.zeros(0, np.float32), "s": np.array([1, 1, 2, 2], np.float32)},
+            {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
+        ),
+    ],
+)
+def test_what_chooses_elements_of_images(
+    dtype: Any,
+    op: str,
+    constants: dict[str, Array],
+    attributes: dict[str, Any],
+    tmp_path: Path,
+) -> None:
+    model, inputs = _model(op, dtype, dict(constants), **attributes)
+    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+
+
+def test_the_result_keeps_the_name_and_type(tmp_path: Path) -> None:
+    model, inputs = _model("Concat", np.uint8, {}, axis=1)
+    graph = import_proto(model, inputs, ["y0"], tmp_path)
+    (output,) = graph.outputs
+    assert output.name == "y0"
+    assert output.dtype.value == "uint8"
+    assert [op.type for op in graph.ops] == ["Cast", "Cast", "Concat", "Cast"]
+
+
+def test_sums_are_still_refused(tmp_path: Path) -> None:
+    model, inputs = _model("Add", np.uint8, {"c": np.ones(1, np.uint8)})
+    with pytest.raises(UnsupportedNodesError, match="uint8"):
+        run_mace(model, inputs, tmp_path)
