@@ -8,6 +8,7 @@
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d.h"
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d_cl.h"
 #include "mace/ops/opencl_op/opencl_op.h"
+#include "mace/ops/opencl_op/stored_elements.h"
 
 namespace mace {
 namespace {
@@ -62,8 +63,9 @@ class DepthwiseConv2dOpencl final : public OpenclOp {
     const bool unrolled = Unrolls(window);
     Launch launch(kDepthwiseConv2dCl,
                   unrolled ? "depthwise_unrolled" : "depthwise");
-    launch.Input("input", kDepthwiseConv2dInputInput)
-        .Constant("filter", kDepthwiseConv2dFilterInput);
+    launch.Input("input", kDepthwiseConv2dInputInput);
+    AddStoredElements(context->gpu(), "filter", kDepthwiseConv2dFilterInput,
+                      &launch);
     if (context->input(kDepthwiseConv2dBiasInput) != nullptr) {
       launch.Define("HAS_BIAS").Constant("bias", kDepthwiseConv2dBiasInput);
     }

@@ -14,6 +14,7 @@
 #include "mace/ops/depthwise_conv2d/depthwise_conv2d.h"
 #include "mace/ops/opencl_op/mma_conv.h"
 #include "mace/ops/opencl_op/opencl_op.h"
+#include "mace/ops/opencl_op/stored_elements.h"
 
 namespace mace {
 namespace {
@@ -62,7 +63,7 @@ class DepthwisePointwise final : public OpenclFusion {
         .Define("KH", v.kernel)
         .Define("KW", h.kernel);
     AddMmaInput(gpu, kDepthwiseConv2dInputInput, &launch);
-    AddMmaElements(gpu, "dw_filter", kDepthwiseConv2dFilterInput, &launch);
+    AddStoredElements(gpu, "dw_filter", kDepthwiseConv2dFilterInput, &launch);
     launch.Constant("dw_bias", kDepthwiseConv2dBiasInput)
         .AddActivation(depthwise.activation, depthwise.activation_limit,
                        depthwise.activation_alpha, depthwise.activation_beta,

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -202,52 +201,12 @@ const ConstantForm &MmaFilter(const GpuTraits &gpu, bool few_channels) {
   return kFilters[few_channels ? 1 : 0][gpu.half_storage ? 0 : 1];
 }
 
-namespace {
-
-template <typename To, typename FromFloat, typename FromHalf>
-MaceStatus MakeElements(const Tensor &constant,
-                        FromFloat from_float,
-                        FromHalf from_half,
-                        MappedMemory *bytes) {
-  const int64_t count = constant.elements();
-  MACE_ASSIGN_OR_RETURN(To * to, AllocateForm<To>(constant, count, bytes));
-  const bool is_half = constant.data_type == DataType::kFloat16;
-  for (int64_t i = 0; i < count; ++i) {
-    to[i] = is_half ? from_half(constant.As<uint16_t>()[i])
-                    : from_float(constant.As<float>()[i]);
-  }
-  return MaceStatus();
-}
-
-MaceStatus MakeHalves(const Tensor &constant, MappedMemory *bytes) {
-  return MakeElements<uint16_t>(
-      constant, FloatToHalf, [](uint16_t v) { return v; }, bytes);
-}
-
-MaceStatus MakeFloats(const Tensor &constant, MappedMemory *bytes) {
-  return MakeElements<float>(
-      constant, [](float v) { return v; }, HalfToFloat, bytes);
-}
-
-const ConstantForm kHalves = {"halves", MakeHalves};
-const ConstantForm kFloats = {"floats", MakeFloats};
-
-}  // namespace
-
 void AddMmaInput(const GpuTraits &gpu, size_t port, Launch *launch) {
   if (gpu.half_storage) {
     launch->RoundedInput("input", port);
   } else {
     launch->Input("input", port);
   }
-}
-
-void AddMmaElements(const GpuTraits &gpu,
-                    const char *name,
-                    size_t port,
-                    Launch *launch) {
-  launch->Define(std::string("T_") + name, gpu.half_storage ? "CH" : "CF")
-      .Constant(name, port, gpu.half_storage ? kHalves : kFloats);
 }
 
 void DivideMma(const OpenclPlanContext &context,

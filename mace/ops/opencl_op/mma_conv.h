@@ -30,14 +30,6 @@ const ConstantForm &MmaFilter(const GpuTraits &gpu, bool few_channels);
 // The input. In half, matrix units get it rounded.
 void AddMmaInput(const GpuTraits &gpu, size_t port, Launch *launch);
 
-// A constant in the order of the model file, as activations are stored: few
-// models then need two programs because the converter leaves small constants in
-// float.
-void AddMmaElements(const GpuTraits &gpu,
-                    const char *name,
-                    size_t port,
-                    Launch *launch);
-
 // Of weights and an image.
 struct MmaProduct {
   int64_t channels;  // of the output

@@ -4,6 +4,7 @@
 #include "mace/ops/opencl_op/opencl_op.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -158,6 +159,15 @@ Launch &Launch::Local(size_t bytes) {
   return *this;
 }
 
+namespace {
+
+// The numbers of activate_any in activation.clh; 0 is LINEAR.
+constexpr Activation kShared[] = {Activation::NONE, Activation::SIGMOID,
+                                  Activation::HARD_SIGMOID,
+                                  Activation::HARD_SWISH, Activation::SWISH};
+
+}  // namespace
+
 Launch &Launch::AddActivation(Activation activation,
                               float limit,
                               float alpha,
@@ -165,19 +175,29 @@ Launch &Launch::AddActivation(Activation activation,
                               const char *macro) {
   // One program for the four that are x < 0 ? alpha * x : min(x, limit).
   constexpr float kNoLimit = std::numeric_limits<float>::infinity();
+  const auto linear = [&](float own_limit, float slope) -> Launch & {
+    activations_.push_back({macro, "LINEAR", true});
+    return Floats(own_limit, slope, 0, 0);
+  };
   switch (activation) {
     case Activation::NONE:
-      return Define(macro, "LINEAR").Floats(kNoLimit, 1, 0, 0);
+      return linear(kNoLimit, 1);
     case Activation::RELU:
-      return Define(macro, "LINEAR").Floats(kNoLimit, 0, 0, 0);
+      return linear(kNoLimit, 0);
     case Activation::RELUX:
-      return Define(macro, "LINEAR").Floats(limit, 0, 0, 0);
+      return linear(limit, 0);
     case Activation::LEAKY_RELU:
-      return Define(macro, "LINEAR").Floats(kNoLimit, alpha, 0, 0);
+      return linear(kNoLimit, alpha);
     default:
-      return Define(macro, kActivationNames[static_cast<size_t>(activation)])
-          .Floats(limit, alpha, beta, 0);
+      break;
   }
+  const auto shared =
+      std::find(std::begin(kShared), std::end(kShared), activation);
+  const bool can_share = shared != std::end(kShared);
+  const auto number = can_share ? shared - std::begin(kShared) : 0;
+  activations_.push_back(
+      {macro, kActivationNames[static_cast<size_t>(activation)], can_share});
+  return Floats(limit, alpha, beta, static_cast<float>(number));
 }
 
 namespace {

@@ -132,6 +132,14 @@ struct LaunchArgument {
 
 class OpenclPlanContext;
 
+// An activation at the end of a kernel: the macro, and its value.
+struct LaunchActivation {
+  const char *macro;
+  const char *kind;
+  // Whether the value may be ANY, which kernels with other kinds can share.
+  bool can_share;
+};
+
 // One launch of a kernel. The arguments are added in the order of the kernel's
 // parameters; an input, output or scratch tensor is two parameters, IN or OUT
 // of tensor.clh.
@@ -191,7 +199,7 @@ class Launch {
   // planned into its memory.
   Launch &Residual(const OpenclPlanContext &context, size_t port);
 
-  // ACT_ARG of activation.clh, and its macro.
+  // ACT_ARG of activation.clh, and its macro, which the runtime defines.
   Launch &AddActivation(Activation activation,
                         float limit,
                         float alpha,
@@ -213,8 +221,11 @@ class Launch {
 
   const ClSource &source() const { return *source_; }
   const char *kernel() const { return kernel_; }
-  // " -D a=1 -D b=2", without storage.
+  // " -D a=1 -D b=2", without storage and activations.
   const std::string &defines() const { return defines_; }
+  const std::vector<LaunchActivation> &activations() const {
+    return activations_;
+  }
   const std::vector<LaunchArgument> &arguments() const { return arguments_; }
   // The argument; -1 if there is no residual.
   int residual() const { return residual_; }
@@ -233,6 +244,7 @@ class Launch {
   size_t node_ = 0;
   int residual_ = -1;
   std::string defines_;
+  std::vector<LaunchActivation> activations_;
   std::vector<LaunchArgument> arguments_;
   std::array<int64_t, 3> items_ = {1, 1, 1};
   std::array<int64_t, 3> work_group_ = {0, 0, 0};

@@ -238,6 +238,10 @@ class PlanTest {
         const PlannedLaunch &launch = plan.launches[i];
         group.variant += ProgramId(launch.program) + " ";
         group.variant += launch.launch.kernel();
+        // Several can share a program.
+        for (const LaunchActivation &entry : launch.launch.activations()) {
+          group.variant += MakeString(" ", entry.kind);
+        }
         if (launch.launch.reads_residual_in_output()) {
           group.variant += " in place";
         }

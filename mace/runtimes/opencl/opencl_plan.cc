@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -32,7 +33,8 @@ const char *ConstantCode(GpuStorage storage) {
   }
 }
 
-// The macros of a launch, once the storage of all tensors is final.
+// The macros of a launch without activations, once the storage of all tensors
+// is final.
 std::string OptionsOf(const OpenclPlan &plan,
                       const PlannedLaunch &planned,
                       bool half_arithmetic) {
@@ -49,6 +51,38 @@ std::string OptionsOf(const OpenclPlan &plan,
         constant ? ConstantCode(tensor.storage) : StorageCode(tensor.storage));
   }
   return options;
+}
+
+// Sets the programs of all launches. Those that differ in activations only get
+// one program, if these can be arguments.
+void SetPrograms(bool half_arithmetic, OpenclPlan *plan) {
+  using Key = std::pair<const ClSource *, std::string>;
+  std::map<Key, std::vector<size_t>> groups;
+  for (size_t i = 0; i < plan->launches.size(); ++i) {
+    const PlannedLaunch &planned = plan->launches[i];
+    std::string options = OptionsOf(*plan, planned, half_arithmetic);
+    for (const LaunchActivation &entry : planned.launch.activations()) {
+      options += MakeString(" -D ", entry.macro, "=");
+    }
+    groups[{&planned.launch.source(), options}].push_back(i);
+  }
+  for (const auto &[key, members] : groups) {
+    std::map<std::string, std::set<std::string>> kinds;  // by macro
+    for (size_t i : members) {
+      for (const auto &entry : plan->launches[i].launch.activations()) {
+        if (entry.can_share) kinds[entry.macro].insert(entry.kind);
+      }
+    }
+    for (size_t i : members) {
+      PlannedLaunch &planned = plan->launches[i];
+      planned.program.options = OptionsOf(*plan, planned, half_arithmetic);
+      for (const auto &entry : planned.launch.activations()) {
+        const bool share = entry.can_share && kinds[entry.macro].size() > 1;
+        planned.program.options +=
+            MakeString(" -D ", entry.macro, "=", share ? "ANY" : entry.kind);
+      }
+    }
+  }
 }
 
 // Widens the spans of tensors that are copied to the GPU before a segment, or
@@ -190,10 +224,7 @@ MaceStatus PlanNodes(const PlanTask &task,
   plan.begin.push_back(plan.launches.size());
   ExtendBorder(task.spec, &plan);
   NarrowImports(task.spec, &plan);
-  for (PlannedLaunch &launch : plan.launches) {
-    launch.program.options =
-        OptionsOf(plan, launch, task.options.traits.half_arithmetic);
-  }
+  SetPrograms(task.options.traits.half_arithmetic, &plan);
   return PlanMemoryOf(task.options.device->image_views, &plan);
 }
 

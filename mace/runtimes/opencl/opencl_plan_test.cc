@@ -23,6 +23,7 @@ using core_test::Dims;
 using core_test::IntAttribute;
 using core_test::IntsAttribute;
 using core_test::ModelBuilder;
+using core_test::StringAttribute;
 using opencl_test::Conv;
 using opencl_test::KernelsOf;
 using opencl_test::Names;
@@ -359,6 +360,63 @@ TEST(OpenclPlanTest, InputsThatKernelsRoundAreStoredAsHalf) {
               std::string::npos);
     Simulation(planned).Run();
   }
+}
+
+// The options of a model of 1x1 convolutions with these activations.
+std::vector<std::string> OptionsOf(const std::vector<std::string> &kinds) {
+  ModelBuilder model;
+  model.Input("x", {1, 4, 6, 8}).Output("y");
+  const std::vector<float> weights(16 * 8);
+  const uint64_t offset =
+      model.AppendWeights(weights.data(), weights.size() * sizeof(float));
+  model.RawConstant("w", {8, 1, 1, 8}, DataType::kFloat32,
+                    ConstantLayout::kPackedO16, 1, offset,
+                    weights.size() * sizeof(float));
+  // Tanh before and after, so that all store alike.
+  std::string from = "first";
+  model.Operator("op of first", "Activation", {"x"}, {"first"},
+                 {StringAttribute("activation", "TANH")});
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const std::string to = MakeString("a", i);
+    model.Operator("op of " + to, "Conv2D", {from, "w"}, {to},
+                   {StringAttribute("activation", kinds[i])});
+    from = to;
+  }
+  model.Operator("op of y", "Activation", {from}, {"y"},
+                 {StringAttribute("activation", "TANH")});
+  Settings settings;
+  settings.images = false;
+  const Planned planned(model, settings);
+  EXPECT_TRUE(planned.made());
+  std::vector<std::string> options;
+  for (const PlannedLaunch &launch : planned.plan().launches) {
+    if (std::string(launch.launch.kernel()) == "conv2d") {
+      options.push_back(launch.program.options);
+    }
+  }
+  return options;
+}
+
+bool EndsWith(const std::string &text, const std::string &end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+TEST(OpenclPlanTest, KernelsThatDifferInActivationsShareAProgram) {
+  const auto one = OptionsOf({"HARD_SWISH", "HARD_SWISH"});
+  ASSERT_EQ(one.size(), 2u);
+  EXPECT_EQ(one[0], one[1]);
+  EXPECT_TRUE(EndsWith(one[0], " -D ACT=HARD_SWISH")) << one[0];
+  // RELU and NONE are one.
+  const auto linear = OptionsOf({"RELU", "NONE"});
+  ASSERT_EQ(linear.size(), 2u);
+  EXPECT_EQ(linear[0], linear[1]);
+  EXPECT_TRUE(EndsWith(linear[0], " -D ACT=LINEAR")) << linear[0];
+  const auto three = OptionsOf({"RELU", "GELU", "SIGMOID"});
+  ASSERT_EQ(three.size(), 3u);
+  EXPECT_TRUE(EndsWith(three[0], " -D ACT=ANY")) << three[0];
+  EXPECT_TRUE(EndsWith(three[1], " -D ACT=GELU")) << three[1];
+  EXPECT_EQ(three[0], three[2]);
 }
 
 // A model of operators with random inputs, of which some are on another device.
