@@ -46,51 +46,40 @@ def _model(
     return make_model([node], inputs, names, constants), inputs
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.bool_])
-@pytest.mark.parametrize(
-    ("op", "constants", "attributes"),
-    [
-        ("Concat", {}, {"axis": 2}),
-        ("Gather", {"i": _ints(3, 0)}, {"axis": 1}),
-        ("Reshape", {"s": _ints(4, -1)}, {}),
-        ("Slice", {"b": _ints(1), "e": _ints(3), "a": _ints(2)}, {}),
-        ("Split", {"s": _ints(1, 3)}, {"axis": 1, "outputs": 2}),
-        ("Transpose", {}, {"perm": [2, 0, 3, 1]}),
-    ],
-)
-def test_what_moves_elements(
-    dtype: Any,
-    op: str,
-    constants: dict[str, Array],
-    attributes: dict[str, Any],
-    tmp_path: Path,
-) -> None:
-    model, inputs = _model(op, dtype, dict(constants), **attributes)
-    assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
+_BYTES = (np.uint8, np.int8)
+_MOVES: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
+    ("Concat", {}, {"axis": 2}),
+    ("Gather", {"i": _ints(3, 0)}, {"axis": 1}),
+    ("Reshape", {"s": _ints(4, -1)}, {}),
+    ("Slice", {"b": _ints(1), "e": _ints(3), "a": _ints(2)}, {}),
+    ("Split", {"s": _ints(1, 3)}, {"axis": 1, "outputs": 2}),
+    ("Transpose", {}, {"perm": [2, 0, 3, 1]}),
+]
+_CHOOSE: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
+    ("DepthToSpace", {}, {"blocksize": 2}),
+    ("Max", {}, {}),
+    ("MaxPool", {}, {"kernel_shape": [3, 2], "strides": [2, 1]}),
+    ("Pad", {"p": _ints(0, 0, 1, 2, 0, 0, 0, 1)}, {}),
+    ("ReduceMax", {"a": _ints(2)}, {}),
+    (
+        "Resize",
+        {"": np.zeros(0, np.float32), "s": np.array([1, 1, 2, 2], np.float32)},
+        {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
+    ),
+]
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize(
-    ("op", "constants", "attributes"),
+    ("dtype", "case"),
     [
-        ("DepthToSpace", {}, {"blocksize": 2}),
-        ("MaxPool", {}, {"kernel_shape": [3, 2], "strides": [2, 1]}),
-        ("Pad", {"p": _ints(0, 0, 1, 2, 0, 0, 0, 1)}, {}),
-        ("ReduceMax", {"a": _ints(2)}, {}),
-        (
-            "Resize",
-            {"": np.zeros(0, np.float32), "s": np.array([1, 1, 2, 2], np.float32)},
-            {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
-        ),
+        *((dtype, case) for case in _MOVES for dtype in (*_BYTES, np.bool_)),
+        *((dtype, case) for case in _CHOOSE for dtype in _BYTES),
     ],
 )
-def test_what_chooses_elements_of_images(
-    dtype: Any,
-    op: str,
-    constants: dict[str, Array],
-    attributes: dict[str, Any],
-    tmp_path: Path,
+def test_elements_stay_what_they_are(
+    dtype: Any, case: tuple[str, dict[str, Array], dict[str, Any]], tmp_path: Path
 ) -> None:
+    op, constants, attributes = case
     model, inputs = _model(op, dtype, dict(constants), **attributes)
     assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
 
