@@ -162,6 +162,27 @@ MACE_SIMD_INLINE VI DotLanes(DotSum sum) {
 #endif
 #endif
 
+// Rows that are multiplied as they are stored, without PutDotFour: of uint8 if
+// kDotRowsUnsigned, otherwise of int8.
+#if defined(__SSE4_1__)
+inline constexpr bool kDotRowsUnsigned = true;
+#else
+inline constexpr bool kDotRowsUnsigned = false;
+#endif
+// `bits`: DotBits of four elements.
+MACE_SIMD_INLINE DotX SetDotRow(int32_t bits) {
+#if defined(__AVX512VNNI__)
+  return SetInt(bits);
+#elif defined(__SSE4_1__)
+  const VU all = reinterpret_cast<VU>(SetInt(bits));
+  const VU bytes = reinterpret_cast<VU>(SetInt(0x00ff00ff));
+  return {reinterpret_cast<VI>(all & bytes),
+          reinterpret_cast<VI>((all >> 8) & bytes)};
+#else
+  return vreinterpretq_s8_s32(vdupq_n_s32(bits));
+#endif
+}
+
 // Stores four consecutive elements of K in the form that SetDot reads.
 MACE_SIMD_INLINE void PutDotFour(DotElement *to, const int8_t (&x)[kDotFour]) {
 #if defined(__AVX512VNNI__)

@@ -30,6 +30,8 @@ const Arithmetic *ArithmeticFor(ArithmeticKind kind, CpuIsa isa) {
       return FindLinked<ArithmeticKind::kFp16>(isa);
     case ArithmeticKind::kInt8:
       return FindLinked<ArithmeticKind::kInt8>(isa);
+    case ArithmeticKind::kQuantized:
+      return FindLinked<ArithmeticKind::kQuantized>(isa);
     case ArithmeticKind::kFloat:
       break;
   }

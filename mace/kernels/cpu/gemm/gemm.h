@@ -47,6 +47,8 @@
 //   int8    rows of 8-bit integers, packed; weights kI8Fours, results of int32,
 //           exact modulo 2^32. Zero points of both operands, as sums of rows
 //           and columns; no bias, residual or clamp.
+//   quantized  rows of 8-bit integers in place, weights kI8Fours, results of
+//           8 bits; see quantized_gemm.h.
 //
 // The order does not depend on the tile, block or thread count: dividing the
 // work differently never changes a bit of the result. It may depend on the ISA
@@ -114,6 +116,8 @@ struct IntegerColumns {
   const uint32_t *zeros = nullptr;  // zero points of the packed weights
 };
 
+struct Requantization;  // quantized_gemm.h
+
 // What happens to a sum before it is stored.
 struct Epilogue {
   const float *bias = nullptr;     // one per column, or null for 0
@@ -123,7 +127,8 @@ struct Epilogue {
   bool clamp = false;
   float low = 0.0f;
   float high = 0.0f;
-  const IntegerColumns *integers = nullptr;  // not null: int8
+  const IntegerColumns *integers = nullptr;        // not null: int8
+  const Requantization *requantization = nullptr;  // not null: quantized
 };
 
 // Rows [begin, end) of a block, and the taps that they read: bit t is tap t.
@@ -269,6 +274,7 @@ enum class ArithmeticKind {
   kBf16,         // weights kBf16Pairs
   kFp16,         // weights kF16
   kInt8,         // weights kI8Fours; every ISA has it
+  kQuantized,    // weights kI8Fours; every ISA has it
 };
 
 // All kinds except float can be left out of the library (optional_kernels.h).
