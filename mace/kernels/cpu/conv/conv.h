@@ -8,6 +8,7 @@
 #define MACE_KERNELS_CPU_CONV_CONV_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "mace/kernels/cpu/gemm/gemm.h"
 
@@ -49,6 +50,7 @@ struct Args {
   void *output = nullptr;
   size_t output_stride = 0;  // elements from pixel to pixel, >= out_c
   gemm::Epilogue epilogue;   // bias: [out_c]
+  uint8_t padding = 0;  // each byte outside the image: a zero point of 8 bits
   // For direct products: DirectPlan::staged_bytes, 64-byte aligned.
   void *staged = nullptr;
 };

@@ -10,6 +10,7 @@
 #include "mace/kernels/cpu/conv/direct_scratch.h"
 #include "mace/kernels/cpu/conv/image_rows.h"
 #include "mace/kernels/cpu/conv/tap_runs.h"
+#include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
 namespace mace::conv {
 namespace {
@@ -49,6 +50,7 @@ struct Target {
   size_t panel_end;
   char *output;
   gemm::Epilogue epilogue;
+  gemm::Requantization requantization;  // if the epilogue has one
 };
 
 Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
@@ -57,7 +59,9 @@ Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
   const size_t first = static_cast<size_t>(at.group * columns);
   const size_t row = static_cast<size_t>(at.row_block * plan.row_block);
   const size_t panel_bytes = gemm::PanelBytes(
-      plan.w_type, static_cast<size_t>(plan.taps * plan.depth));
+      plan.w_type,
+      static_cast<size_t>(plan.taps) *
+          gemm::StoredDepth(plan.w_type, static_cast<size_t>(plan.depth)));
   const size_t group_bytes = static_cast<size_t>(plan.panels) * panel_bytes;
   const char *weights = static_cast<const char *>(args.weights);
   Target target;
@@ -76,6 +80,11 @@ Target TargetOf(const DirectPlan &plan, const Args &args, Index task) {
   }
   target.epilogue = args.epilogue;
   if (target.epilogue.bias != nullptr) target.epilogue.bias += first;
+  if (target.epilogue.requantization != nullptr) {
+    target.requantization = *target.epilogue.requantization;
+    target.requantization.bias += first;
+    target.requantization.scale += first;
+  }
   if (target.epilogue.residual != nullptr) {
     target.epilogue.residual =
         Advance(target.epilogue.residual, plan.results,
@@ -99,6 +108,7 @@ const void *ImageOf(const DirectPlan &plan, const Args &args, Index group) {
 // Writes the row pointers of a task to its scratch memory.
 const void **MakeRows(const DirectPlan &plan,
                       const void *image,
+                      uint8_t padding,
                       const Region &region,
                       const Scratch &layout,
                       char *scratch) {
@@ -110,7 +120,8 @@ const void **MakeRows(const DirectPlan &plan,
   rows.pointers = reinterpret_cast<const void **>(scratch + layout.pointers);
   rows.zeros = scratch + layout.zeros;
   rows.edges = scratch + layout.edges;
-  std::memset(scratch + layout.zeros, 0,
+  rows.padding = padding;
+  std::memset(scratch + layout.zeros, padding,
               static_cast<size_t>(plan.depth) * rows.element_bytes);
   PointAtRows(plan, rows);
   return rows.pointers;
@@ -118,6 +129,7 @@ const void **MakeRows(const DirectPlan &plan,
 
 void RunBlock(const DirectPlan &plan,
               const void *image,
+              uint8_t padding,
               const Region &region,
               const Target &target,
               size_t output_stride,
@@ -139,11 +151,14 @@ void RunBlock(const DirectPlan &plan,
   block.c_type = plan.results;
   block.c_stride = output_stride;
   block.epilogue = target.epilogue;
+  if (target.epilogue.requantization != nullptr) {
+    block.epilogue.requantization = &target.requantization;
+  }
   block.scratch = reinterpret_cast<float *>(scratch + layout.widened);
   block.tap_runs =
       FindTapRuns(plan, region.row_begin, region.row_end,
                   reinterpret_cast<gemm::TapRun *>(scratch + layout.runs));
-  block.a = MakeRows(plan, image, region, layout, scratch);
+  block.a = MakeRows(plan, image, padding, region, layout, scratch);
   if (gemm::kBf16Exists && plan.packs) {
     auto *packed = reinterpret_cast<uint16_t *>(scratch + layout.packed);
     const bool patch = plan.tap_kind == DirectPlan::Taps::kPatch;
@@ -228,8 +243,8 @@ void RunDirectTask(const DirectPlan &plan,
   if (plan.vector) {
     RunVector(plan, image, target, own);
   } else {
-    RunBlock(plan, image, RegionOf(plan, task), target, args.output_stride,
-             own);
+    RunBlock(plan, image, args.padding, RegionOf(plan, task), target,
+             args.output_stride, own);
   }
 }
 

@@ -134,7 +134,7 @@ void PointAtPixelRows(const DirectPlan &p, const RowsTask &task) {
         const Index right = std::clamp<Index>(s.in_w - w0, left, s.kernel_w);
         to[w] = task.zeros;
         if (left == right) return;
-        std::memset(edge, 0, static_cast<size_t>(edge_bytes));
+        std::memset(edge, task.padding, static_cast<size_t>(edge_bytes));
         std::memcpy(edge + left * image.pixel, row + (w0 + left) * image.pixel,
                     static_cast<size_t>((right - left) * image.pixel));
         to[w] = edge;

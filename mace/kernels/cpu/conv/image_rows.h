@@ -7,6 +7,7 @@
 #define MACE_KERNELS_CPU_CONV_IMAGE_ROWS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "mace/kernels/cpu/conv/direct.h"
 
@@ -18,7 +19,8 @@ struct RowsTask {
   size_t element_bytes;  // of the input
   ptrdiff_t row_begin;
   ptrdiff_t rows;
-  const void *zeros;  // plan.depth of them
+  const void *zeros;  // plan.depth of them, or of another padding
+  uint8_t padding;    // each of their bytes
   void *edges;        // rows * taps * depth, with Taps::kRow alone
   const void **pointers;
 };

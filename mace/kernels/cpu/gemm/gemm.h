@@ -104,6 +104,11 @@ inline constexpr size_t PanelBytes(WeightType type, size_t depth) {
   }
 }
 
+// The depth of a tap as it is stored in panels.
+inline constexpr size_t StoredDepth(WeightType type, size_t depth) {
+  return type == WeightType::kI8Fours ? (depth + 3) / 4 * 4 : depth;
+}
+
 // Panels that `columns` need.
 inline constexpr size_t PanelCount(size_t columns) {
   return (columns + kPanelColumns - 1) / kPanelColumns;
