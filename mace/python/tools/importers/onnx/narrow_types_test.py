@@ -84,6 +84,17 @@ def test_elements_stay_what_they_are(
     assert_same(run_mace(model, inputs, tmp_path), run_onnxruntime(model, inputs))
 
 
+@pytest.mark.parametrize("dtype", [*_BYTES, np.bool_])
+def test_a_condition_of_booleans_stays_one(dtype: Any, tmp_path: Path) -> None:
+    x = _X.astype(np.int8).astype(dtype)
+    inputs = {"c": normal(2, 4, 6, 8) > 0, "x": x, "y": x[::-1].copy()}
+    model = make_model(
+        [onnx.helper.make_node("Where", [*inputs], ["z"])], inputs, ["z"]
+    )
+    # ONNX Runtime has none of booleans.
+    assert_same(run_mace(model, inputs, tmp_path), [np.where(*inputs.values())])
+
+
 def test_the_result_keeps_the_name_and_type(tmp_path: Path) -> None:
     model, inputs = _model("Concat", np.uint8, {}, axis=1)
     graph = import_proto(model, inputs, ["y0"], tmp_path)

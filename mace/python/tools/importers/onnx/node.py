@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,30 +52,43 @@ _CHOOSE: dict[str, tuple[str, frozenset[str]]] = {
 }
 
 
+@dataclass(frozen=True)
+class StandIn:
+    """How an operator computes that lacks the type of some inputs.
+
+    Attributes:
+        ports: of these inputs.
+        kept: their type, which the results get.
+        wide: the type in which it computes.
+    """
+
+    ports: tuple[int, ...]
+    kept: DataType
+    wide: DataType
+
+
 def stand_in(
     op_type: str, inputs: Sequence[Value | None], attrs: Mapping[str, Any]
-) -> DataType | None:
-    """The type in which an operator has to compute that lacks the type of its inputs.
-
-    None if it takes them, or if its result would not be the same.
-    """
+) -> StandIn | None:
+    """None if the operator takes its inputs, or its result would not be the same."""
     if op_type not in _CHOOSE:
         return None
     name, wanted = _CHOOSE[op_type]
     if name and attrs.get(name) not in wanted:
         return None
     schema = default_catalogue()[op_type]
-    found: set[DataType] = set()
-    common = [DataType.INT32, DataType.FLOAT32]
-    for index, value in enumerate(inputs):
-        types = schema.input_port(index).types
-        if value is None or value.dtype in types:
-            continue
-        found.add(value.dtype)
-        common = [dtype for dtype in common if dtype in types]
-    if len(found) != 1 or not found <= _NARROW or not common:
+    lacking = {
+        index: value.dtype
+        for index, value in enumerate(inputs)
+        if value is not None and value.dtype not in schema.input_port(index).types
+    }
+    kept = set(lacking.values())
+    if len(kept) != 1 or not kept <= _NARROW:
         return None
-    return common[0]
+    for wide in (DataType.INT32, DataType.FLOAT32):
+        if all(wide in schema.input_port(index).types for index in lacking):
+            return StandIn(tuple(lacking), kept.pop(), wide)
+    return None
 
 
 class Node:
@@ -353,9 +367,9 @@ class Node:
         outputs: Sequence[str] | None,
         attrs: Mapping[str, Any] | None,
     ) -> list[Value]:
-        wide = stand_in(op_type, inputs, attrs or {})
-        if wide is not None:
-            return self._widened_op(op_type, inputs, outputs, attrs, wide)
+        other = stand_in(op_type, inputs, attrs or {})
+        if other is not None:
+            return self._widened_op(op_type, inputs, outputs, attrs, other)
         values = self.builder.op(
             op_type,
             inputs,
@@ -388,22 +402,18 @@ class Node:
         inputs: Sequence[Value | None],
         outputs: Sequence[str] | None,
         attrs: Mapping[str, Any] | None,
-        wide: DataType,
+        other: StandIn,
     ) -> list[Value]:
         """The same in another type, between casts that change no number."""
-        narrow_types = {v.dtype for v in inputs if v is not None} & _NARROW
-        kept = narrow_types.pop()
-        widened = [
-            value
-            if value is None or value.dtype is not kept
-            else self.make("Cast", [value], {"to": wide.value.upper()})
-            for value in inputs
-        ]
+        wide = other.wide.value
+        widened = list(inputs)
+        for port in other.ports:
+            widened[port] = self.make("Cast", [inputs[port]], {"to": wide.upper()})
         helpers = outputs and [
-            self.builder.graph.unique_name(f"{name}/{wide.value}") for name in outputs
+            self.builder.graph.unique_name(f"{name}/{wide}") for name in outputs
         ]
         values = self._op(op_type, widened, helpers, attrs)
-        back = {"to": kept.value.upper()}
+        back = {"to": other.kept.value.upper()}
         results = []
         for index, value in enumerate(values):
             value.source = None
