@@ -9,16 +9,16 @@ other format of quantized models (QDQ) says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from mace.python.tools.importers.base import UnsupportedNodeError
+from mace.python.tools.importers.onnx.handlers.quantize import (
+    emit_quantize,
+    state_dequantized,
+)
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Value
-from mace.python.tools.ir.infer import state_quantization
-from mace.python.tools.ir.op_rules.quantization import known_quantization
 
-_EIGHT_BITS = (DataType.UINT8, DataType.INT8)
+_PREFIX = "QLinear"
 
 
 def _value(node: Node, index: int) -> Value | None:
@@ -39,14 +39,9 @@ def _floats(node: Node, index: int, axis: int = 0) -> Value:
 def _dequantized(
     node: Node, x: Value, scale: Value, zero: Value | None, axis: int
 ) -> Value:
-    if x.dtype not in (*_EIGHT_BITS, DataType.INT32):
-        raise UnsupportedNodeError(f"{x.name} has elements of type {x.dtype.value}")
     one = node.shape(scale) in ((), (1,))
     axis = 0 if one else node.axis(axis, len(node.shape(x)))
-    if x.is_constant and x.quantization is None:
-        stated = known_quantization(x, scale, zero, axis)
-        if stated is not None:
-            state_quantization(x, stated)
+    state_dequantized(x, scale, zero, axis)
     return node.make("Dequantize", [x, scale, zero], {"axis": axis})
 
 
@@ -56,11 +51,7 @@ def _quantize(node: Node, x: Value, index: int) -> None:
     if node.shape(scale) not in ((), (1,)):
         raise UnsupportedNodeError("a scale of the result for each channel")
     to = DataType.UINT8 if zero is None else zero.dtype
-    if to not in _EIGHT_BITS:
-        raise UnsupportedNodeError(
-            "quantizes to other types than uint8 and int8", "quantize to 8 bits"
-        )
-    node.emit("Quantize", [x, scale, zero], {"to": to.value.upper(), "axis": 0})
+    emit_quantize(node, x, scale, zero, to, 0)
 
 
 def _bias(node: Node, bias: Value, a_scale: Value, b_scale: Value) -> Value:
@@ -92,7 +83,7 @@ def _gemm(node: Node) -> None:
     columns = 0 if node.flag("transB", False) else 1
     operands: list[Value | None] = [_floats(node, 0), _floats(node, 3, columns)]
     if node.has_input(6):
-        # Without alpha, as ONNX Runtime adds it to the sums.
+        # It is added to the sums before they are multiplied by alpha.
         scale = node.input(1)
         alpha = node.real("alpha", 1.0)
         if alpha != 1.0:
@@ -106,48 +97,37 @@ def _gemm(node: Node) -> None:
         node.set_output(0, product)
 
 
-def _register_binary(name: str, op_type: str) -> None:
-    @HANDLERS.register(f"com.microsoft.{name}")
-    def _binary(node: Node) -> None:
-        operands = [_floats(node, 0), _floats(node, 3)]
-        _quantize(node, node.apply(op_type, operands), 6)
+def _in_floats(node: Node) -> str:
+    """The operator of ONNX in the name of this one."""
+    return node.type[len(_PREFIX) :]
 
 
-_register_binary("QLinearAdd", "Add")
-_register_binary("QLinearMul", "Mul")
+@HANDLERS.register("com.microsoft.QLinearAdd", "com.microsoft.QLinearMul")
+def _binary(node: Node) -> None:
+    operands = [_floats(node, 0), _floats(node, 3)]
+    _quantize(node, node.apply(_in_floats(node), operands), 6)
 
 
-def _register_unary(name: str, op_type: str) -> None:
-    @HANDLERS.register(f"com.microsoft.{name}")
-    def _unary(node: Node) -> None:
-        _quantize(node, node.apply(op_type, [_floats(node, 0)]), 3)
+@HANDLERS.register("com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearSigmoid")
+def _unary(node: Node) -> None:
+    _quantize(node, node.apply(_in_floats(node), [_floats(node, 0)]), 3)
 
 
-_register_unary("QLinearLeakyRelu", "LeakyRelu")
-_register_unary("QLinearSigmoid", "Sigmoid")
-
-
-def _pool(node: Node, op_type: str) -> None:
+@HANDLERS.register(
+    "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearGlobalAveragePool"
+)
+def _pool(node: Node) -> None:
     x = _floats(node, 0)
     rank = len(node.shape(x))
-    if not node.flag("channels_last", False):
-        _quantize(node, node.apply(op_type, [x]), 3)
-        return
     last = rank - 1
-    x = node.make("Transpose", [x], {"perm": [0, last, *range(1, last)]})
-    pooled = node.apply(op_type, [x])
-    back = node.make("Transpose", [pooled], {"perm": [0, *range(2, rank), 1]})
-    _quantize(node, back, 3)
-
-
-@HANDLERS.register("com.microsoft.QLinearAveragePool")
-def _average_pool(node: Node) -> None:
-    _pool(node, "AveragePool")
-
-
-@HANDLERS.register("com.microsoft.QLinearGlobalAveragePool")
-def _global_average_pool(node: Node) -> None:
-    _pool(node, "GlobalAveragePool")
+    channels_last = node.flag("channels_last", False)
+    if channels_last:
+        x = node.make("Transpose", [x], {"perm": [0, last, *range(1, last)]})
+    pooled = node.apply(_in_floats(node), [x])
+    if channels_last:
+        perm = [0, *range(2, rank), 1]
+        pooled = node.make("Transpose", [pooled], {"perm": perm})
+    _quantize(node, pooled, 3)
 
 
 @HANDLERS.register("com.microsoft.QLinearConcat")
@@ -200,18 +180,3 @@ def _add_bias(node: Node, product: Value, index: int) -> None:
         node.set_output(0, product)
     else:
         node.emit("Eltwise", [product, bias], {"mode": "ADD"})
-
-
-# The same as the operators of ONNX.
-def _register_same(names: Sequence[str], emit: Callable[[Node, str], None]) -> None:
-    for name in names:
-
-        @HANDLERS.register(f"com.microsoft.{name}")
-        def _same(node: Node, op_type: str = name) -> None:
-            emit(node, op_type)
-
-
-_register_same(
-    ("QuantizeLinear", "DequantizeLinear"),
-    lambda node, op_type: node.set_output(0, node.apply(op_type, node.inputs)),
-)

@@ -15,11 +15,11 @@ from mace.python.tools.ir.graph import Value
 from mace.python.tools.ir.infer import state_quantization
 from mace.python.tools.ir.op_rules.quantization import known_quantization
 
-_EIGHT_BITS = (DataType.UINT8, DataType.INT8)
+EIGHT_BITS = (DataType.UINT8, DataType.INT8)
 _LEVELS = 255.0
 
 
-@HANDLERS.register("QuantizeLinear")
+@HANDLERS.register("QuantizeLinear", "com.microsoft.QuantizeLinear")
 def _quantize(node: Node) -> None:
     x = node.input(0)
     if x.dtype is not DataType.FLOAT32:
@@ -31,29 +31,45 @@ def _quantize(node: Node) -> None:
         if number not in ELEMENT_TYPES:
             raise UnsupportedNodeError(f"quantizes to {element_type_name(number)}")
         to = ELEMENT_TYPES[number]
-    if to not in _EIGHT_BITS:
+    emit_quantize(node, x, scale, zero, to, axis)
+
+
+def emit_quantize(
+    node: Node, x: Value, scale: Value, zero: Value | None, to: DataType, axis: int
+) -> None:
+    """Makes the quantized `x` the result."""
+    if to not in EIGHT_BITS:
         raise UnsupportedNodeError(
             "quantizes to other types than uint8 and int8", "quantize to 8 bits"
         )
     node.emit("Quantize", [x, scale, zero], {"to": to.value.upper(), "axis": axis})
 
 
-@HANDLERS.register("DequantizeLinear")
+@HANDLERS.register("DequantizeLinear", "com.microsoft.DequantizeLinear")
 def _dequantize(node: Node) -> None:
     x = node.input(0)
-    if x.dtype not in (*_EIGHT_BITS, DataType.INT32):
-        raise UnsupportedNodeError(f"dequantizes {x.dtype.value}")
     number = node.integer("output_dtype", 0)
     if number not in (0, onnx.TensorProto.FLOAT):
         raise UnsupportedNodeError(f"dequantizes to {element_type_name(number)}")
     scale, zero, axis = _quantization(node, x)
+    state_dequantized(x, scale, zero, axis)
+    node.emit("Dequantize", [x, scale, zero], {"axis": axis})
+
+
+def state_dequantized(x: Value, scale: Value, zero: Value | None, axis: int) -> None:
+    """Notes what the numbers of a constant stand for that is dequantized so.
+
+    Raises:
+        UnsupportedNodeError: numbers of this type are not dequantized.
+    """
+    if x.dtype not in (*EIGHT_BITS, DataType.INT32):
+        raise UnsupportedNodeError(f"dequantizes {x.dtype.value}")
     # The float constant that follows does not say it, but another reader may need it.
     # If two nodes say different things, the first one counts.
     if x.is_constant and x.quantization is None:
         stated = known_quantization(x, scale, zero, axis)
         if stated is not None:
             state_quantization(x, stated)
-    node.emit("Dequantize", [x, scale, zero], {"axis": axis})
 
 
 def _quantization(node: Node, x: Value) -> tuple[Value, Value | None, int]:

@@ -40,9 +40,13 @@ def _model(
     outputs = ["y", "s", "z"] if op == "DynamicQuantizeLinear" else ["y"]
     # An empty name is an input that is absent.
     names = [*inputs, *constants]
-    node = onnx.helper.make_node(op, names, outputs, **attributes)
+    domain, _, op_type = op.rpartition(".")
+    node = onnx.helper.make_node(op_type, names, outputs, domain=domain, **attributes)
     constants.pop("", None)
-    return make_model([node], inputs, outputs, constants)
+    model = make_model([node], inputs, outputs, constants)
+    if domain:
+        model.opset_import.add(domain=domain, version=1)
+    return model
 
 
 def _check(
@@ -75,6 +79,15 @@ def test_quantize(dtype: Any, axis: int | None, tmp_path: Path) -> None:
     constants = {"s": scale, "z": _bytes(dtype, *shape)}
     attrs = {} if axis is None else {"axis": axis}
     _check("QuantizeLinear", {"x": _X}, constants, tmp_path, **attrs)
+
+
+@pytest.mark.parametrize(
+    "op", ["com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear"]
+)
+def test_the_other_domain(op: str, tmp_path: Path) -> None:
+    x = _X if op.endswith(".QuantizeLinear") else _bytes(np.uint8, 3, 4)
+    scale = np.asarray(0.2, np.float32)
+    _check(op, {"x": x}, {"s": scale, "z": np.asarray(120, np.uint8)}, tmp_path)
 
 
 def test_quantize_without_zero_point(tmp_path: Path) -> None:
