@@ -59,12 +59,13 @@ void SetPrograms(bool half_arithmetic, OpenclPlan *plan) {
   using Key = std::pair<const ClSource *, std::string>;
   std::map<Key, std::vector<size_t>> groups;
   for (size_t i = 0; i < plan->launches.size(); ++i) {
-    const PlannedLaunch &planned = plan->launches[i];
-    std::string options = OptionsOf(*plan, planned, half_arithmetic);
+    PlannedLaunch &planned = plan->launches[i];
+    planned.program.options = OptionsOf(*plan, planned, half_arithmetic);
+    std::string same = planned.program.options;
     for (const LaunchActivation &entry : planned.launch.activations()) {
-      options += MakeString(" -D ", entry.macro, "=");
+      same += MakeString(" -D ", entry.macro, "=");
     }
-    groups[{&planned.launch.source(), options}].push_back(i);
+    groups[{&planned.launch.source(), std::move(same)}].push_back(i);
   }
   for (const auto &[key, members] : groups) {
     std::map<std::string, std::set<std::string>> kinds;  // by macro
@@ -75,7 +76,6 @@ void SetPrograms(bool half_arithmetic, OpenclPlan *plan) {
     }
     for (size_t i : members) {
       PlannedLaunch &planned = plan->launches[i];
-      planned.program.options = OptionsOf(*plan, planned, half_arithmetic);
       for (const auto &entry : planned.launch.activations()) {
         const bool share = entry.can_share && kinds[entry.macro].size() > 1;
         planned.program.options +=
@@ -319,7 +319,8 @@ Result<OpenclPlan> PlanOpencl(const Graph &graph,
   std::optional<OpenclPlan> best;
   for (auto bands = choices.rbegin(); bands != choices.rend(); ++bands) {
     Planner planner(graph, shapes, options);
-    const MaceStatus status = PlanNodes(task, *bands, &planner, &units);
+    std::vector<PlanUnit> others;
+    const MaceStatus status = PlanNodes(task, *bands, &planner, &others);
     if (!IsOk(status)) {
       VLOG(1) << "GPU: no bands of rows: " << StatusMessage(status);
       continue;

@@ -104,9 +104,14 @@ inline constexpr size_t PanelBytes(WeightType type, size_t depth) {
   }
 }
 
+// K as stored in rows and panels of 8-bit integers.
+inline constexpr size_t DepthInFours(size_t depth) {
+  return (depth + 3) / 4 * 4;
+}
+
 // The depth of a tap as it is stored in panels.
 inline constexpr size_t StoredDepth(WeightType type, size_t depth) {
-  return type == WeightType::kI8Fours ? (depth + 3) / 4 * 4 : depth;
+  return type == WeightType::kI8Fours ? DepthInFours(depth) : depth;
 }
 
 // Panels that `columns` need.

@@ -34,11 +34,6 @@
 
 namespace mace::gemm {
 
-// K as stored in rows and panels.
-inline constexpr size_t DepthInFours(size_t depth) {
-  return (depth + 3) / 4 * 4;
-}
-
 // Packing of the 8-bit operands: `flip` is 0x80 if they are uint8, otherwise 0.
 struct IntegerPacking {
   // Packs `rows` rows of `depth` bytes, which are `stride` apart, into

@@ -2,34 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "mace/kernels/cpu/gemm/int8_gemm.h"
-#include "mace/kernels/cpu/simd.h"
-#include "mace/kernels/cpu/simd_dot.h"
+
+#include "mace/kernels/cpu/gemm/dot_tiles.h"
 
 namespace mace::gemm::MACE_ISA {
 namespace {
 
-namespace sv = simd::MACE_ISA;
-
-#define MACE_UNROLL _Pragma("clang loop unroll(full)")
-
 // The amount that is added to every packed number of the rows.
 constexpr uint32_t kRowOffset = sv::kDotUnsigned ? 128 : 0;
-
-constexpr size_t kPanelStep = kPanelColumns * sv::kDotFour;  // bytes
-
-// Columns [column, column + kVectors * kLanes) of rows [row, row + kRows).
-struct Tile {
-  const sv::DotElement *a;
-  size_t row;
-  size_t column;
-};
-
-// The address of a vector of columns in the panels.
-MACE_SIMD_INLINE const int8_t *WeightsAt(const Block &b, size_t column) {
-  return static_cast<const int8_t *>(b.w) +
-         column / kPanelColumns * kPanelColumns * DepthInFours(b.depth) +
-         column % kPanelColumns * sv::kDotFour;
-}
 
 MACE_SIMD_INLINE sv::VU LoadUint(const uint32_t *p) {
   sv::VU v;
@@ -52,80 +32,63 @@ MACE_SIMD_INLINE void StoreRow(const sv::VU (&sums)[kVectors],
   }
 }
 
-template <int kRows, int kVectors>
-void RunTile(const Block &b, const Tile &t) {
-  const size_t padded = DepthInFours(b.depth);
-  const int8_t *w[kVectors];
-  sv::DotSum acc[kRows][kVectors] = {};
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    w[v] = WeightsAt(b, t.column + static_cast<size_t>(v) * sv::kLanes);
-  }
-  const sv::DotElement *a = t.a + t.row * padded;
-  size_t at = 0;  // in a panel
-#pragma clang loop unroll(disable)
-  for (size_t k = 0; k < padded; k += sv::kDotFour, at += kPanelStep) {
-    sv::DotWeights wv[kVectors];
+struct Kernel {
+  template <int kRows, int kVectors>
+  static void RunTile(const Block &b, const DotTile &t) {
+    const size_t padded = DepthInFours(b.depth);
+    const int8_t *w[kVectors];
+    sv::DotSum acc[kRows][kVectors] = {};
     MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      sv::VDot bytes;
-      __builtin_memcpy(&bytes, w[v] + at, sizeof(bytes));
-      wv[v] = sv::PrepareDot(bytes);
+      w[v] = DotWeightsAt(b, t.column + static_cast<size_t>(v) * sv::kLanes);
     }
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      const sv::DotX x = sv::SetDot(a + static_cast<size_t>(r) * padded + k);
+    const sv::DotElement *a =
+        static_cast<const sv::DotElement *>(b.packed) + t.row * padded;
+    size_t at = 0;  // in a panel
+#pragma clang loop unroll(disable)
+    for (size_t k = 0; k < padded; k += sv::kDotFour, at += kPanelStep) {
+      sv::DotWeights wv[kVectors];
       MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-        acc[r][v] = sv::Dot4(acc[r][v], x, wv[v]);
+        sv::VDot bytes;
+        __builtin_memcpy(&bytes, w[v] + at, sizeof(bytes));
+        wv[v] = sv::PrepareDot(bytes);
+      }
+      MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+        const sv::DotX x = sv::SetDot(a + static_cast<size_t>(r) * padded + k);
+        MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+          acc[r][v] = sv::Dot4(acc[r][v], x, wv[v]);
+        }
       }
     }
-  }
-  sv::VU sums[kVectors];
-  sv::VU zeros[kVectors];
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    const size_t column = t.column + static_cast<size_t>(v) * sv::kLanes;
-    sums[v] = LoadUint(b.epilogue.integers->sums + column);
-    zeros[v] = LoadUint(b.epilogue.integers->zeros + column);
-  }
-  int32_t *c = static_cast<int32_t *>(b.c) + t.row * b.c_stride + t.column;
-  MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    const size_t row = t.row + static_cast<size_t>(r);
-    const uint32_t zero = b.row_zeros[row] + kRowOffset;
-    sv::VU finished[kVectors];
+    sv::VU sums[kVectors];
+    sv::VU zeros[kVectors];
     MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      finished[v] = reinterpret_cast<sv::VU>(sv::DotLanes(acc[r][v])) -
-                    zero * sums[v] - b.row_sums[row] * zeros[v];
+      const size_t column = t.column + static_cast<size_t>(v) * sv::kLanes;
+      sums[v] = LoadUint(b.epilogue.integers->sums + column);
+      zeros[v] = LoadUint(b.epilogue.integers->zeros + column);
     }
-    StoreRow<kVectors>(finished, c, b.columns - t.column);
-    c += b.c_stride;
+    int32_t *c = static_cast<int32_t *>(b.c) + t.row * b.c_stride + t.column;
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      const size_t row = t.row + static_cast<size_t>(r);
+      const uint32_t zero = b.row_zeros[row] + kRowOffset;
+      sv::VU finished[kVectors];
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        finished[v] = reinterpret_cast<sv::VU>(sv::DotLanes(acc[r][v])) -
+                      zero * sums[v] - b.row_sums[row] * zeros[v];
+      }
+      StoreRow<kVectors>(finished, c, b.columns - t.column);
+      c += b.c_stride;
+    }
   }
-}
-
-// Computes all remaining rows in tiles of at most kRows.
-template <int kRows, int kVectors>
-MACE_SIMD_INLINE void RunRows(const Block &b, Tile t) {
-  for (; t.row + kRows <= b.rows; t.row += kRows) {
-    RunTile<kRows, kVectors>(b, t);
-  }
-  if constexpr (kRows > 1) {
-    // 12, 8, 4, 2, 1.
-    constexpr int kNext = kRows > 8 ? 8 : kRows > 4 ? 4 : kRows / 2;
-    RunRows<kNext, kVectors>(b, t);
-  }
-}
+};
 
 void Run(const Block &b) {
-  constexpr size_t kColumns = static_cast<size_t>(sv::kDotVectors) * sv::kLanes;
+  constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
-  Tile t;
-  t.a = static_cast<const sv::DotElement *>(b.packed);
-  t.row = 0;
-  t.column = b.panel_begin * kPanelColumns;
-  for (; t.column + kColumns <= end && t.column < b.columns;
-       t.column += kColumns) {
-    RunRows<sv::kDotRows, sv::kDotVectors>(b, t);
-  }
-  if constexpr (kColumns > kPanelColumns) {
+  DotTile t = {0, b.panel_begin * kPanelColumns};
+  RunDotColumns<Kernel, sv::kDotRows, sv::kDotVectors>(b, end, &t);
+  if constexpr (sv::kDotVectors > kPanelVectors) {
     // One panel.
-    constexpr int kVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
-    if (t.column < end) RunRows<sv::kDotRows, kVectors>(b, t);
+    RunDotColumns<Kernel, sv::kDotRows, kPanelVectors>(b, end, &t);
   }
 }
 

@@ -3,21 +3,14 @@
 
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
-#include "mace/kernels/cpu/gemm/int8_gemm.h"
-#include "mace/kernels/cpu/simd.h"
-#include "mace/kernels/cpu/simd_dot.h"
+#include "mace/kernels/cpu/gemm/dot_tiles.h"
 
 namespace mace::gemm::MACE_ISA {
 namespace {
 
-namespace sv = simd::MACE_ISA;
-
-#define MACE_UNROLL _Pragma("clang loop unroll(full)")
-
 static_assert(sv::kDotRowsUnsigned == kRowsUnsigned);
 
 constexpr size_t kFour = sv::kDotFour;
-constexpr size_t kPanelStep = kPanelColumns * kFour;  // bytes
 
 // Rows and vectors of a tile. The rows' pointers take registers, too.
 #if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
@@ -27,21 +20,6 @@ constexpr int kTileVectors = 4;
 constexpr int kTileRows = sv::kDotRows;
 constexpr int kTileVectors = sv::kDotVectors;
 #endif
-
-// The first one is in these columns of a row.
-struct Tile {
-  size_t row;
-  size_t column;
-};
-
-size_t PanelDepth(const Block &b) { return b.taps * DepthInFours(b.depth); }
-
-// The address of a vector of columns in the panels.
-MACE_SIMD_INLINE const int8_t *WeightsAt(const Block &b, size_t column) {
-  return static_cast<const int8_t *>(b.w) +
-         column / kPanelColumns * kPanelColumns * PanelDepth(b) +
-         column % kPanelColumns * kFour;
-}
 
 // Four elements of K at `at` of each row.
 template <int kRows, int kVectors, typename Bits>
@@ -86,7 +64,7 @@ MACE_SIMD_INLINE void StoreRow(const Result (&q)[kVectors],
 
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Finish(const Block &b,
-                             const Tile &t,
+                             const DotTile &t,
                              const sv::DotSum (&acc)[kRows][kVectors]) {
   const Requantization &to = *b.epilogue.requantization;
   sv::VU bias[kVectors];
@@ -115,82 +93,61 @@ MACE_SIMD_INLINE void Finish(const Block &b,
   }
 }
 
-template <int kRows, int kVectors>
-void RunTile(const Block &b, const Tile &t) {
-  const int8_t *w[kVectors];
-  sv::DotSum acc[kRows][kVectors] = {};
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    w[v] = WeightsAt(b, t.column + static_cast<size_t>(v) * sv::kLanes);
-  }
-  const size_t whole = b.depth / kFour * kFour;
-  const size_t rest = b.depth - whole;
-  size_t at = 0;  // in a panel
-#pragma clang loop unroll(disable)
-  for (size_t tap = 0; tap < b.taps; ++tap) {
-    const uint8_t *a[kRows];
-    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-      a[r] = static_cast<const uint8_t *>(
-          b.a[tap * b.rows + t.row + static_cast<size_t>(r)]);
+struct Kernel {
+  template <int kRows, int kVectors>
+  static void RunTile(const Block &b, const DotTile &t) {
+    const int8_t *w[kVectors];
+    sv::DotSum acc[kRows][kVectors] = {};
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      w[v] = DotWeightsAt(b, t.column + static_cast<size_t>(v) * sv::kLanes);
     }
+    const size_t whole = b.depth / kFour * kFour;
+    const size_t rest = b.depth - whole;
+    size_t at = 0;  // in a panel
 #pragma clang loop unroll(disable)
-    for (size_t k = 0; k < whole; k += kFour, at += kPanelStep) {
+    for (size_t tap = 0; tap < b.taps; ++tap) {
+      const uint8_t *a[kRows];
+      MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+        a[r] = static_cast<const uint8_t *>(
+            b.a[tap * b.rows + t.row + static_cast<size_t>(r)]);
+      }
+#pragma clang loop unroll(disable)
+      for (size_t k = 0; k < whole; k += kFour, at += kPanelStep) {
+        AddFour<kRows, kVectors>(
+            w, at,
+            [&](int r) __attribute__((always_inline)) {
+              return sv::DotBits(a[r] + k);
+            },
+            acc);
+      }
+      if (rest == 0) continue;
       AddFour<kRows, kVectors>(
           w, at,
-          [&](int r)
-              __attribute__((always_inline)) { return sv::DotBits(a[r] + k); },
+          [&](int r) __attribute__((always_inline)) {
+            int32_t bits = 0;
+            for (size_t i = 0; i < rest; ++i) {
+              bits |= static_cast<int32_t>(a[r][whole + i]) << (8 * i);
+            }
+            return bits;
+          },
           acc);
+      at += kPanelStep;
     }
-    if (rest == 0) continue;
-    AddFour<kRows, kVectors>(
-        w, at,
-        [&](int r) __attribute__((always_inline)) {
-          int32_t bits = 0;
-          for (size_t i = 0; i < rest; ++i) {
-            bits |= static_cast<int32_t>(a[r][whole + i]) << (8 * i);
-          }
-          return bits;
-        },
-        acc);
-    at += kPanelStep;
+    Finish<kRows, kVectors>(b, t, acc);
   }
-  Finish<kRows, kVectors>(b, t, acc);
-}
-
-// Computes all remaining rows in tiles of at most kRows.
-template <int kRows, int kVectors>
-MACE_SIMD_INLINE void RunRows(const Block &b, Tile t) {
-  for (; t.row + kRows <= b.rows; t.row += kRows) {
-    RunTile<kRows, kVectors>(b, t);
-  }
-  if constexpr (kRows > 1) {
-    // 12, 8, 6, 4, 2, 1.
-    constexpr int kNext = kRows > 8 ? 8 : kRows > 4 ? 4 : kRows / 2;
-    RunRows<kNext, kVectors>(b, t);
-  }
-}
-
-// Computes the columns from t->column in groups of kVectors vectors, as long as
-// they are whole panels.
-template <int kRows, int kVectors>
-MACE_SIMD_INLINE void RunColumns(const Block &b, size_t end, Tile *t) {
-  constexpr size_t kColumns = static_cast<size_t>(kVectors) * sv::kLanes;
-  for (; t->column + kColumns <= end && t->column < b.columns;
-       t->column += kColumns) {
-    RunRows<kRows, kVectors>(b, *t);
-  }
-}
+};
 
 void Run(const Block &b) {
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
-  Tile t = {0, b.panel_begin * kPanelColumns};
-  RunColumns<kTileRows, kTileVectors>(b, end, &t);
+  DotTile t = {0, b.panel_begin * kPanelColumns};
+  RunDotColumns<Kernel, kTileRows, kTileVectors>(b, end, &t);
   if constexpr (kTileVectors > 2 * kPanelVectors) {
     // More rows for the registers of vectors that are missing.
-    RunColumns<2 * kTileRows, 2 * kPanelVectors>(b, end, &t);
+    RunDotColumns<Kernel, 2 * kTileRows, 2 * kPanelVectors>(b, end, &t);
   }
   if constexpr (kTileVectors > kPanelVectors) {
-    RunColumns<2 * kTileRows, kPanelVectors>(b, end, &t);
+    RunDotColumns<Kernel, 2 * kTileRows, kPanelVectors>(b, end, &t);
   }
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "mace/kernels/cpu/gemm/int8_gemm.h"
 #include "mace/kernels/cpu/kernel_testing.h"
 
 namespace mace::gemm {
