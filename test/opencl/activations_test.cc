@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -105,24 +103,16 @@ INSTANTIATE_TEST_SUITE_P(Storage,
 
 TEST_P(ActivationsTest, AreAsOnTheCpu) {
   for (const auto &[data_type, tolerance] :
-       {std::pair{"fp32_fp32", 1e-5f}, {"fp16_fp32", 4e-3f}}) {
+       {std::pair{"fp32_fp32", 1e-5}, {"fp16_fp32", 4e-3}}) {
     SCOPED_TRACE(data_type);
     core_test::Tensors wanted = OutputsOf(data_type, RT_CPU);
     core_test::Tensors found = OutputsOf(data_type, RT_OPENCL);
     for (const Kind &kind : kKinds) {
       SCOPED_TRACE(kind.name);
-      const std::vector<float> right = core_test::Values(wanted[NameOf(kind)]);
-      const std::vector<float> own = core_test::Values(found[NameOf(kind)]);
-      ASSERT_EQ(own.size(), right.size());
-      float largest = 0;
-      float worst = 0;
-      for (size_t i = 0; i < right.size(); ++i) {
-        largest = std::max(largest, std::fabs(right[i]));
-        const float error = std::fabs(own[i] - right[i]);
-        worst = std::isnan(error) ? 1e9f : std::max(worst, error);
-      }
-      EXPECT_GT(largest, 0.0f);
-      EXPECT_LE(worst, tolerance * largest);
+      EXPECT_LE(
+          test_opencl::WorstError(core_test::Values(found[NameOf(kind)]),
+                                  core_test::Values(wanted[NameOf(kind)])),
+          tolerance);
     }
   }
 }

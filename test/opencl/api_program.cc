@@ -24,6 +24,7 @@ using mace::test_opencl::KernelArgument;
 using mace::test_opencl::Kind;
 using mace::test_opencl::kMatrixUnitsOptions;
 using mace::test_opencl::Object;
+using mace::test_opencl::RunsOnMatrixUnits;
 using mace::test_opencl::State;
 using mace::test_opencl::target;
 using mace::test_opencl::UsesMatrixUnits;
@@ -79,13 +80,6 @@ std::string Joined(cl_uint count, const char **strings, const size_t *lengths) {
                : std::string(strings[i], lengths[i]);
   }
   return all;
-}
-
-bool HasOwnSource(cl_program program) {
-  State &state = State::Get();
-  const std::lock_guard<std::mutex> lock(state.mutex);
-  const Object *object = state.account.Find(program);
-  return object != nullptr && object->source != nullptr;
 }
 
 // How many arguments a kernel has, its name, what its program allows.
@@ -190,7 +184,7 @@ cl_int clBuildProgram(cl_program program,
   call.Detail(options == nullptr ? "" : options);
   call.Uses(Kind::kProgram, program);
   std::string own = options == nullptr ? "" : options;
-  if (HasOwnSource(program)) own += kMatrixUnitsOptions;
+  if (RunsOnMatrixUnits(program)) own += kMatrixUnitsOptions;
   return EndBuild(&call, program, options, CL_BUILD_PROGRAM_FAILURE, [&] {
     return target().clBuildProgram(
         program, num_devices, device_list,
@@ -255,7 +249,7 @@ cl_int clGetProgramInfo(cl_program program,
   Call call("clGetProgramInfo");
   call.Uses(Kind::kProgram, program);
   if (!call.forwards()) return call.Refused();
-  if (param_name == CL_PROGRAM_BINARY_SIZES && HasOwnSource(program)) {
+  if (param_name == CL_PROGRAM_BINARY_SIZES && RunsOnMatrixUnits(program)) {
     // What the target compiled is of no use without the source.
     const size_t none = 0;
     return call.Return(

@@ -16,27 +16,14 @@ namespace mace {
 namespace test_opencl {
 namespace {
 
-struct Launched {
-  std::string name;
-  std::string options;
+std::vector<cl_mem> ImagesOf(const Object &kernel) {
   std::vector<cl_mem> images;
-};
-
-Launched Look(cl_kernel kernel) {
-  Launched launched;
-  State &state = State::Get();
-  const std::lock_guard<std::mutex> lock(state.mutex);
-  const Object *object = state.account.Find(kernel);
-  if (object == nullptr) return launched;
-  launched.name = object->name;
-  launched.options = object->options;
-  for (const KernelArgument &argument : object->arguments) {
-    const Object *passed = state.account.Find(argument.object);
-    if (passed == nullptr || passed->kind != Kind::kImage) continue;
-    launched.images.push_back(
-        static_cast<cl_mem>(const_cast<void *>(argument.object)));
+  for (const KernelArgument &argument : kernel.arguments) {
+    if (argument.object == nullptr) continue;
+    if (CopyOf(argument.object).kind != Kind::kImage) continue;
+    images.push_back(static_cast<cl_mem>(const_cast<void *>(argument.object)));
   }
-  return launched;
+  return images;
 }
 
 bool IsHalf(cl_mem image) {
@@ -46,14 +33,14 @@ bool IsHalf(cl_mem image) {
   return format.image_channel_data_type == CL_HALF_FLOAT;
 }
 
-bool Concerns(const std::string &what, const Launched &launched) {
-  if (what == "images") return !launched.images.empty();
+bool Concerns(const std::string &what, const Object &launched) {
+  if (what == "images") return !ImagesOf(launched).empty();
   if (what[0] == '=') return launched.options.find(what) != std::string::npos;
   if (what != "half") {
     return ("|" + what + "|").find("|" + launched.name + "|") !=
            std::string::npos;
   }
-  for (cl_mem image : launched.images) {
+  for (cl_mem image : ImagesOf(launched)) {
     if (IsHalf(image)) return true;
   }
   return launched.options.find("=BH") != std::string::npos ||
@@ -68,7 +55,7 @@ bool LosesLaunch(cl_kernel kernel) {
   const std::string text = defect;
   const size_t blank = text.find(' ');
   if (blank == std::string::npos ||
-      !Concerns(text.substr(blank + 1), Look(kernel))) {
+      !Concerns(text.substr(blank + 1), CopyOf(kernel))) {
     return false;
   }
   const std::string effect = text.substr(0, blank);

@@ -55,6 +55,20 @@ inline std::vector<float> Some(int64_t count, Random *random) {
   return random->Floats({count}).floats();
 }
 
+// The largest difference, relative to the largest number that is wanted.
+inline double WorstError(const std::vector<float> &found,
+                         const std::vector<float> &wanted) {
+  if (found.size() != wanted.size()) return HUGE_VAL;
+  double largest = 0;
+  double worst = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    largest = std::fmax(largest, std::fabs(static_cast<double>(wanted[i])));
+    const double error = std::fabs(static_cast<double>(found[i]) - wanted[i]);
+    worst = std::isnan(error) ? HUGE_VAL : std::fmax(worst, error);
+  }
+  return worst / largest;
+}
+
 // A network with a branch, a residual, and an image wider than some GPUs take.
 inline ModelBuilder Network() {
   Random random(1, Random::Quiet());

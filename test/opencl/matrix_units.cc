@@ -331,28 +331,7 @@ Run Compile(const std::string &source,
   return run;
 }
 
-// What is known of a kernel and its arguments.
-struct Launched {
-  std::string name;
-  std::string options;
-  std::shared_ptr<const std::string> source;
-  std::vector<KernelArgument> arguments;
-};
-
-Launched Look(cl_kernel kernel) {
-  Launched launched;
-  State &state = State::Get();
-  const std::lock_guard<std::mutex> lock(state.mutex);
-  const Object *object = state.account.Find(kernel);
-  if (object == nullptr) return launched;
-  launched.name = object->name;
-  launched.options = object->options;
-  launched.source = object->source;
-  launched.arguments = object->arguments;
-  return launched;
-}
-
-Run Find(cl_kernel kernel, const Launched &launched) {
+Run Find(cl_kernel kernel, const Object &launched) {
   static std::map<std::string, Run> compiled;
   const std::string key =
       launched.name + launched.options + "\n" + *launched.source;
@@ -447,8 +426,11 @@ std::string WithoutMatrixUnits(const std::string &source) {
   return std::string(kStubs) + kMacros + source;
 }
 
-bool RunsOnMatrixUnits(cl_kernel kernel) {
-  return Look(kernel).source != nullptr;
+bool RunsOnMatrixUnits(const void *handle) {
+  State &state = State::Get();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  const Object *object = state.account.Find(handle);
+  return object != nullptr && object->source != nullptr;
 }
 
 cl_int RunOnMatrixUnits(cl_command_queue queue,
@@ -458,7 +440,7 @@ cl_int RunOnMatrixUnits(cl_command_queue queue,
     Say("a launch needs three dimensions and a local size");
     return CL_INVALID_OPERATION;
   }
-  const Launched launched = Look(kernel);
+  const Object launched = CopyOf(kernel);
   Group &group = Group::Get();
   const std::lock_guard<std::mutex> lock(group.mutex);
   const Run run = Find(kernel, launched);

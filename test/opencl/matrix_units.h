@@ -27,8 +27,8 @@ std::string WithoutMatrixUnits(const std::string &source);
 // Appended to the options of such a program.
 inline constexpr char kMatrixUnitsOptions[] = " -cl-kernel-arg-info";
 
-// Whether kernels of that program are to be run here.
-bool RunsOnMatrixUnits(cl_kernel kernel);
+// Whether a kernel, or the kernels of a program, are to be run here.
+bool RunsOnMatrixUnits(const void *handle);
 
 // Waits for the queue, and runs the kernel. What goes wrong is printed.
 cl_int RunOnMatrixUnits(cl_command_queue queue,

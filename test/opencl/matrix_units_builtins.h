@@ -35,27 +35,14 @@ void mace_set_item_functions(const MaceItemFunctions *functions) {
   g_item = functions;
 }
 
-void mace_mma_half(float4 *sums,
-                   unsigned a0,
-                   unsigned a1,
-                   unsigned a2,
-                   unsigned a3,
-                   unsigned b0,
-                   unsigned b1) {
-  const unsigned operands[] = {a0, a1, a2, a3, b0, b1};
-  g_item->multiply(1, reinterpret_cast<float *>(sums), operands);
-}
-
-void mace_mma_tf32(float4 *sums,
-                   unsigned a0,
-                   unsigned a1,
-                   unsigned a2,
-                   unsigned a3,
-                   unsigned b0,
-                   unsigned b1) {
-  const unsigned operands[] = {a0, a1, a2, a3, b0, b1};
-  g_item->multiply(0, reinterpret_cast<float *>(sums), operands);
-}
+#define MACE_MULTIPLY(name, halves)                                          \
+  void name(float4 *sums, unsigned a0, unsigned a1, unsigned a2,             \
+            unsigned a3, unsigned b0, unsigned b1) {                         \
+    const unsigned operands[] = {a0, a1, a2, a3, b0, b1};                    \
+    g_item->multiply(halves, reinterpret_cast<float *>(sums), operands);     \
+  }
+MACE_MULTIPLY(mace_mma_half, 1)
+MACE_MULTIPLY(mace_mma_tf32, 0)
 
 size_t _Z12get_local_idj(unsigned i) { return g_item->local_id(i); }
 size_t _Z13get_global_idj(unsigned i) { return g_item->global_id(i); }
@@ -84,22 +71,18 @@ void _Z16vstore_half4_rteDv4_fmPU9CLprivateDh(float4 v,
                                               _Float16 *to) {
   for (int i = 0; i < 4; ++i) to[4 * at + i] = static_cast<_Float16>(v[i]);
 }
-float4 _Z6vload4mPU8CLglobalKf(size_t at, const float *from) {
-  float4 v;
-  for (int i = 0; i < 4; ++i) v[i] = from[4 * at + i];
-  return v;
-}
-void _Z7vstore4Dv4_fmPU8CLglobalf(float4 v, size_t at, float *to) {
-  for (int i = 0; i < 4; ++i) to[4 * at + i] = v[i];
-}
-ushort4 _Z6vload4mPU8CLglobalKt(size_t at, const uint16_t *from) {
-  ushort4 v;
-  for (int i = 0; i < 4; ++i) v[i] = from[4 * at + i];
-  return v;
-}
-void _Z7vstore4Dv4_tmPU8CLglobalt(ushort4 v, size_t at, uint16_t *to) {
-  for (int i = 0; i < 4; ++i) to[4 * at + i] = v[i];
-}
+#define MACE_FOURS(load, store, Four, T)               \
+  Four load(size_t at, const T *from) {                \
+    Four v;                                            \
+    for (int i = 0; i < 4; ++i) v[i] = from[4 * at + i]; \
+    return v;                                          \
+  }                                                    \
+  void store(Four v, size_t at, T *to) {               \
+    for (int i = 0; i < 4; ++i) to[4 * at + i] = v[i]; \
+  }
+MACE_FOURS(_Z6vload4mPU8CLglobalKf, _Z7vstore4Dv4_fmPU8CLglobalf, float4, float)
+MACE_FOURS(_Z6vload4mPU8CLglobalKt, _Z7vstore4Dv4_tmPU8CLglobalt, ushort4,
+           uint16_t)
 
 #define MACE_OF_EACH(name, function)                   \
   float4 name(float4 v) {                              \

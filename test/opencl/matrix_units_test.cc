@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -137,16 +135,7 @@ class MatrixUnitsTest : public ::testing::Test {
       const std::vector<float> wanted = Run(model, layer, RT_CPU, &kernels);
       const std::vector<float> found = Run(model, layer, RT_OPENCL, &kernels);
       EXPECT_EQ(kernels, "conv_mma");
-      ASSERT_EQ(found.size(), wanted.size());
-      double largest = 0;
-      double worst = 0;
-      for (size_t i = 0; i < wanted.size(); ++i) {
-        largest = std::max(largest, std::fabs(static_cast<double>(wanted[i])));
-        const double error =
-            std::fabs(static_cast<double>(found[i]) - wanted[i]);
-        worst = std::isnan(error) ? 1e9 : std::max(worst, error);
-      }
-      EXPECT_LE(worst, tolerance * largest);
+      EXPECT_LE(test_opencl::WorstError(found, wanted), tolerance);
     }
   }
 

@@ -158,6 +158,13 @@ const Family *CurrentFamily() {
   return state.family;
 }
 
+Object CopyOf(const void *handle) {
+  State &state = State::Get();
+  const std::lock_guard<std::mutex> lock(state.mutex);
+  const Object *object = state.account.Find(handle);
+  return object == nullptr ? Object() : *object;
+}
+
 bool IsLive(const void *handle) {
   State &state = State::Get();
   const std::lock_guard<std::mutex> lock(state.mutex);

@@ -81,6 +81,9 @@ struct State {
 // The emulated family; null: none.
 const Family *CurrentFamily();
 bool EmulatesMatrixUnits();
+// A copy of what is known of an object; without a name or anything else if it
+// was never made.
+Object CopyOf(const void *handle);
 // Whether callers still have a reference to an object.
 bool IsLive(const void *handle);
 
