@@ -40,8 +40,11 @@
 // The rounds of which the depthwise convolution is kept in local memory.
 #ifdef MMA_FLOAT
 #define KEPT_ROUNDS 1
+// So that registers are left for a second work group.
+#define EACH_DEPTHWISE_ROW _Pragma("unroll 1")
 #else
 #define KEPT_ROUNDS 2
+#define EACH_DEPTHWISE_ROW _Pragma("unroll")
 #endif
 #define DEPTHWISE_AT(round, tile)                                            \
   ((((round) % KEPT_ROUNDS * WARPS + shared_part) * TILES + (tile)) * 32 + \
@@ -131,7 +134,7 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
         const int in_x0 = x * step.y - border.y;
         float4 low = LOAD4(dw_bias, block);
         float4 high = LOAD4(dw_bias, block + 1);
-#pragma unroll
+        EACH_DEPTHWISE_ROW
         for (int ky = 0; ky < KH; ++ky) {
           const int in_y = in_y0 + ky * step.z;
 #pragma unroll
@@ -200,18 +203,18 @@ __kernel void conv_mma(IN(input), DEPTHWISE_ARGS
     Mma8 b[TILES];
 #pragma unroll
     for (int i = 0; i < TILES; ++i) {
-      float4 v[2];
+      Mma4 v[2];
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
         const int in_y = in_y0[i] + ky[e];
         const int in_x = in_x0[i] + kx[e];
-        v[e] = (float4)(0);
+        v[e] = (Mma4)(0);
         if (in_y >= 0 && in_y < input_dims.x && in_x >= 0 &&
             in_x < input_dims.y) {
-          v[e] = mask_tail(READ(input, in_row[i] + in_y, in_x, 0), input_dims.w);
+          v[e] = READ_FEW(input, in_row[i] + in_y, in_x);
         }
       }
-      b[i] = mma8(v[0], v[1]);
+      b[i] = (Mma8)(v[0], v[1]);
     }
     MMA_ACCUMULATE(sums, weights, b, tiles);
   }

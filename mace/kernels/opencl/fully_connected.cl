@@ -20,6 +20,9 @@
 // rows. Since OpenCL 1.2 knows of no other memory that the groups of a launch
 // share, they are written and read by atomic functions.
 //
+// Loops that are short or run once are not unrolled: drivers take as long to compile
+// a model's last layer as for its convolutions.
+//
 // Items: (blocks of O, LANES, tiles of PIXELS), or (blocks of O, tiles) where
 // LANES is 1.
 #define EACH_PIXEL _Pragma("unroll") for (int p = 0; p < PIXELS; ++p)
@@ -41,13 +44,13 @@
 #define SOFTMAX_ARGS , const int groups, __global int *restrict state
 #define ITEMS (BLOCKS * LANES)
 
-void store_row(__global int *row, int block, float4 v) {
+static void store_row(__global int *row, int block, float4 v) {
   atomic_xchg(row + 4 * block, as_int(v.x));
   atomic_xchg(row + 4 * block + 1, as_int(v.y));
   atomic_xchg(row + 4 * block + 2, as_int(v.z));
   atomic_xchg(row + 4 * block + 3, as_int(v.w));
 }
-float4 load_row(__global int *row, int block) {
+static float4 load_row(__global int *row, int block) {
   return as_float4((int4)(atomic_or(row + 4 * block, 0),
                           atomic_or(row + 4 * block + 1, 0),
                           atomic_or(row + 4 * block + 2, 0),
@@ -55,9 +58,10 @@ float4 load_row(__global int *row, int block) {
 }
 // Of all items of the work group.
 #define DEFINE_ITEM_FOLD(name, fold)                                       \
-  float name(float v, int item, __local float *shared) {                   \
+  static float name(float v, int item, __local float *shared) {            \
     shared[item] = v;                                                      \
     barrier(CLK_LOCAL_MEM_FENCE);                                          \
+    _Pragma("unroll 1")                                                    \
     for (int half_items = ITEMS / 2; half_items > 0; half_items /= 2) {    \
       if (item < half_items) {                                             \
         shared[item] = fold(shared[item], shared[item + half_items]);      \
@@ -152,6 +156,7 @@ __kernel void fully_connected(IN(input), POOL_ARG CONST(weights), BIAS_ARG
   const int block = get_local_id(0);
   __local float4 sums[PIXELS][LANES][BLOCKS];
   EACH_PIXEL { sums[p][lane][block] = sum[p]; }
+#pragma unroll 1
   for (int half_lanes = LANES / 2; half_lanes > 0; half_lanes /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane < half_lanes) {
@@ -190,12 +195,14 @@ __kernel void fully_connected(IN(input), POOL_ARG CONST(weights), BIAS_ARG
   for (int pixel = 0; pixel < pixels; ++pixel) {
     __global int *values = state + 1 + pixel * output_dims.z * 4;
     float most = -INFINITY;
+#pragma unroll 1
     for (int b = item; b < output_dims.z; b += ITEMS) {
       most = fmax(most, max_of_lanes(mask_lanes(load_row(values, b),
                                                 output_dims.w, b, -INFINITY)));
     }
     most = items_max(most, item, shared);
     float total = 0;
+#pragma unroll 1
     for (int b = item; b < output_dims.z; b += ITEMS) {
       total += sum_of_lanes(mask_lanes(exp(load_row(values, b) - most),
                                        output_dims.w, b, 0));
@@ -203,6 +210,7 @@ __kernel void fully_connected(IN(input), POOL_ARG CONST(weights), BIAS_ARG
     total = items_sum(total, item, shared);
     const int y = pixel / output_dims.y;
     const int x = pixel - y * output_dims.y;
+#pragma unroll 1
     for (int b = item; b < output_dims.z; b += ITEMS) {
 #ifdef LOG
       const float4 result = load_row(values, b) - most - log(total);

@@ -27,7 +27,7 @@
   }
 
 // The position in the input, without the offset, of unit i of the output.
-int source_of(int i, AXES_ARG) {
+static int source_of(int i, AXES_ARG) {
 #if RANK > 1
   int at = 0;
   ALONG(sizes.x, steps.x)

@@ -7,7 +7,7 @@
 // Whether element q, at index j, is wanted more than p, at i. An index of -1 is
 // that of no element. A NaN is more extreme than any number. Of equal elements,
 // the first one is wanted, or, if `order` is -1, the last one.
-int4 is_better(float4 q, int4 j, float4 p, int4 i, int order) {
+static int4 is_better(float4 q, int4 j, float4 p, int4 i, int order) {
   const int4 equal_ones = q == p || (isnan(q) && isnan(p));
   const int4 above = q > p || (isnan(q) && !isnan(p));
   return j >= 0 && (i < 0 || above || (equal_ones && order * j < order * i));
@@ -21,8 +21,8 @@ int4 is_better(float4 q, int4 j, float4 p, int4 i, int order) {
   }
 
 // Leaves the best of all items of a line to each of them.
-void group_best(float4 *best, int4 *index, __local float4 *values,
-                __local int4 *indices, int order) {
+static void group_best(float4 *best, int4 *index, __local float4 *values,
+                       __local int4 *indices, int order) {
 #if GROUP > 1
   const int line = get_local_id(0);
   const int item = get_local_id(1);

@@ -16,7 +16,7 @@
 #define WINOGRAD_OUTPUT winograd2_output
 #define OUTPUTS 2
 #define POINTS 4
-float4 point_of(const float4 *d, int i) {
+static float4 point_of(const float4 *d, int i) {
   return i == 0 ? d[0] - d[2] : i == 1 ? d[1] + d[2] : i == 2 ? d[2] - d[1] : d[1] - d[3];
 }
 __constant float kOutput[OUTPUTS][POINTS] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
@@ -26,7 +26,7 @@ __constant float kOutput[OUTPUTS][POINTS] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
 #define OUTPUTS 4
 #define POINTS 6
 // Of the points 0, a, -a, b, -b, infinity: a = 3/4, b = 3/2.
-float4 point_of(const float4 *d, int i) {
+static float4 point_of(const float4 *d, int i) {
   if (i == 0 || i == 5) {
     const int s = i == 5;
     return mad(d[s], 1.265625f, mad(d[2 + s], -2.8125f, d[4 + s]));

@@ -20,22 +20,22 @@
 #endif
 
 #if defined(MODE_FLOOR_MOD) && !defined(OF_INTS)
-float4 floor_mod(float4 a, float4 b) {
+static float4 floor_mod(float4 a, float4 b) {
   const float4 rest = fmod(a, b);
   return select(rest, rest + b, rest != 0.0f && (rest < 0.0f) != (b < 0.0f));
 }
 #endif
 #if defined(OF_INTS)
 // The smallest int has no quotient by -1.
-int4 divide(int4 a, int4 b) {
+static int4 divide(int4 a, int4 b) {
   return b == -1 ? -a : a / select(b, (int4)(1), b == -1);
 }
-int4 floor_div(int4 a, int4 b) {
+static int4 floor_div(int4 a, int4 b) {
   const int4 quotient = divide(a, b);
   const int4 rest = a - quotient * b;
   return quotient + (rest != 0 && (rest < 0) != (b < 0));
 }
-int int_power(int base, int exponent) {
+static int int_power(int base, int exponent) {
   if (exponent < 0) {
     return base == 1 ? 1 : base == -1 ? 1 - 2 * (exponent & 1) : 0;
   }

@@ -14,7 +14,7 @@
 
 #ifdef KERNEL_gather
 
-int nearest(int index, int length) {
+static int nearest(int index, int length) {
   return clamp(index < 0 ? index + length : index, 0, length - 1);
 }
 

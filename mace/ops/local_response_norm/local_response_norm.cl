@@ -5,7 +5,7 @@
 
 // Of the squares of block `block`, those of channels at most `before` below and
 // `after` above `channel`.
-float window_sum(float4 squares, int block, int channel, int2 window) {
+static float window_sum(float4 squares, int block, int channel, int2 window) {
   const int4 away = 4 * block + (int4)(0, 1, 2, 3) - channel;
   return dot(away >= -window.x && away <= window.y ? squares : (float4)(0),
              (float4)(1));

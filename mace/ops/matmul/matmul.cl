@@ -24,7 +24,7 @@
 #define WRITE_ROW(t, is_flat, batch, row, block, v)                    \
   WRITE(t, (batch) + (is_flat) * (row), (row) - (is_flat) * (row), block, v)
 
-int batch_of(int i, int4 batches, int4 steps) {
+static int batch_of(int i, int4 batches, int4 steps) {
   const int j = i / batches.x;
   const int k = j / batches.y;
   const int l = k / batches.z;
@@ -33,7 +33,7 @@ int batch_of(int i, int4 batches, int4 steps) {
 }
 
 // The channels of a block that are there.
-float4 first_lanes(float4 v, int lanes) {
+static float4 first_lanes(float4 v, int lanes) {
   return select((float4)(0), v, (int4)(0, 1, 2, 3) < lanes);
 }
 

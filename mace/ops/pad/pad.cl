@@ -27,7 +27,7 @@
 #endif
 
 // Position i of an axis of n input units, or -1.
-int inside(int i, int n) {
+static int inside(int i, int n) {
 #if defined(MODE_REFLECT)
   return i < 0 ? -i : i >= n ? 2 * (n - 1) - i : i;
 #elif defined(MODE_SYMMETRIC)
@@ -50,7 +50,7 @@ int inside(int i, int n) {
   }
 
 // The unit of the input for unit i of the output; -1 for the constant.
-int source_of(int i, AXES_ARG) {
+static int source_of(int i, AXES_ARG) {
   int at = 0;
   int scale = 1;
   bool outside = false;

@@ -16,7 +16,7 @@
 #define PART 64  // taps of one item
 
 // The taps of a window along one axis: those in [.x, .y) are inside the input.
-int2 taps_inside(int start, int kernel_size, int dilation, int size) {
+static int2 taps_inside(int start, int kernel_size, int dilation, int size) {
   const int first = start < 0 ? (dilation - 1 - start) / dilation : 0;
   const int end = start < size ? (size - start + dilation - 1) / dilation : 0;
   return (int2)(first, min(kernel_size, end));

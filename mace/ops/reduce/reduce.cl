@@ -22,7 +22,7 @@
 
 DEFINE_GROUP_FOLD(group_fold, float4, FOLD)
 
-float4 value_of(float4 v) {
+static float4 value_of(float4 v) {
 #ifdef SQUARES
   return v * v;
 #else
@@ -30,12 +30,12 @@ float4 value_of(float4 v) {
 #endif
 }
 
-float4 finish(float4 v, float divisor, int root) {
+static float4 finish(float4 v, float divisor, int root) {
   return root ? sqrt(v) : v / divisor;
 }
 
 // The pixel of an index of several axes, by their lengths and strides.
-int pixel_at(int index, int4 dims, int4 strides) {
+static int pixel_at(int index, int4 dims, int4 strides) {
   int next = index / dims.w;
   int at = (index - next * dims.w) * strides.w;
   if (next == 0) return at;
