@@ -218,12 +218,12 @@ def _ports(op_type: str, side: str, ports: Iterable[Port]) -> list[str]:
     lines += ["};", ""]
     lines += [f"inline constexpr PortSchema k{op_type}{side}s[] = {{"]
     for port in ports:
-        bits = _types(port.types)
+        bits, quantized = _types(port.types), _types(port.quantized) or "0"
         optional, constant, variadic = (
             str(flag).lower() for flag in (port.optional, port.constant, port.variadic)
         )
         lines.append(
-            f'    {{"{port.name}", {bits}, {optional}, {constant}, '
+            f'    {{"{port.name}", {bits}, {quantized}, {optional}, {constant}, '
             f"{_LAYOUTS[port.packed]}, {variadic}}},"
         )
     lines += ["};", ""]

@@ -12,6 +12,7 @@ is in no list: a new operator is new files only. A room holds
                             where a device needs more of it. No kernel can be
                             included; without <op>.cc the operator is only declared
     <op>_cpu.cc             how the CPU computes it, with the other *.cc and *.h
+    <op>_quantized.cc       how the CPU computes it in quantized numbers; optional
     <op>_opencl.cc, *.cl    how a GPU computes it; optional. <op>_opencl.h where kernels
                             for several operators need part of it
     *_test.cc               its tests, with googletest
@@ -23,6 +24,7 @@ and becomes
     :<op>_schema            the generated header mace/ops/<op>/<op>_schema.h
     :<op>_shapes            what all devices share
     :<op>                   the operator on the CPU, registered by being linked
+    :<op>_quantized         the quantized operator on the CPU, likewise
     :<op>_opencl            the operator on GPUs, likewise
     :<op>_test              the tests of this room
     :<op>_benchmark         the benchmarks of this room
@@ -36,7 +38,7 @@ operators only comes of
 which takes the others out of :ops; nothing else is affected by it. Parts are
 kernels that operators need for some models only: they too register by being
 linked. One that belongs to nothing is named in the same list (int8_weights,
-winograd_transforms); the others are linked where all rooms and parts are that
+winograd_transforms), as quantized operators are (conv2d_quantized); the others are linked where all rooms and parts are that
 they belong to.
 """
 
@@ -52,6 +54,7 @@ _OTHER_RUNTIMES = [
     "_hexagon.cc",
     "_opencl.cc",
 ]
+_QUANTIZED = "_quantized.cc"
 
 OpSelectionInfo = provider(
     "Which rooms :ops links.",
@@ -163,9 +166,27 @@ def _opencl_room(op, deps):
     )
     return ":%s_opencl" % op
 
+def _quantized_room(op, deps):
+    """The quantized operator on the CPU; returns its label, or None."""
+    source = op + "/" + op + _QUANTIZED
+    if not native.glob([source], allow_empty = True):
+        return None
+    mace_cc_library(
+        name = op + "_quantized",
+        srcs = [source],
+        alwayslink = True,
+        features = ["small_code"],
+        deps = deps + [
+            ":%s_schema" % op,
+            ":%s_shapes" % op,
+        ],
+    )
+    return ":%s_quantized" % op
+
 def mace_op_rooms(
         shape_deps,
         cpu_deps,
+        quantized_deps,
         opencl_deps,
         parts,
         small,
@@ -177,6 +198,7 @@ def mace_op_rooms(
     Args:
       shape_deps: what the shape function of an operator may include.
       cpu_deps: what an operator on the CPU may include besides.
+      quantized_deps: what a quantized operator on the CPU may include besides.
       opencl_deps: what an operator on GPUs may include besides.
       parts: kernels that register themselves, for some models only -> the
         rooms and parts that they belong to; none for those that are named.
@@ -189,6 +211,7 @@ def mace_op_rooms(
     deps = shape_deps + cpu_deps
     declarations = native.glob(["*/*.op.yaml"])
     rooms = []
+    quantized_rooms = []
     opencl_rooms = {}
     tests = []
     benchmarks = []
@@ -211,7 +234,7 @@ def mace_op_rooms(
             for source in _room_files(op, "*.cc")
             if source not in shared_sources + test_sources + shared_by_tests +
                benchmark_sources and
-               not any([source.endswith(end) for end in _OTHER_RUNTIMES])
+               not any([source.endswith(end) for end in _OTHER_RUNTIMES + [_QUANTIZED]])
         ]
         if not shared_sources:
             # Declared for the converter; not computed by this release.
@@ -250,6 +273,9 @@ def mace_op_rooms(
                 ":%s_shapes" % op,
             ],
         )
+        quantized_room = _quantized_room(op, deps + quantized_deps)
+        if quantized_room:
+            quantized_rooms.append(quantized_room)
         opencl_room = _opencl_room(op, shape_deps + opencl_deps)
         if opencl_room:
             opencl_rooms[opencl_room] = op
@@ -264,7 +290,7 @@ def mace_op_rooms(
                 ":%s_shapes" % op,
                 ":%s_schema" % op,
                 "@googletest//:gtest",
-            ],
+            ] + ([quantized_room] if quantized_room else []),
         )
         mace_cc_test(
             name = op + "_test",
@@ -320,14 +346,14 @@ def mace_op_rooms(
         name = "ops",
         left_out = ":left_out",
         parts = {part: " ".join(to) for part, to in parts.items()},
-        rooms = rooms,
+        rooms = rooms + quantized_rooms,
         selection = ":only",
     )
     linked_rooms(
         name = "opencl_ops",
         left_out = ":left_out",
         parts = opencl_rooms,
-        rooms = rooms,
+        rooms = rooms + quantized_rooms,
         selection = ":only",
     )
     mace_cc_library(

@@ -218,7 +218,7 @@ Result<std::unique_ptr<Graph>> Graph::Create(
   std::unique_ptr<Graph> graph(new Graph(model));
   MACE_RETURN_IF_ERROR(graph->Build(weights, outputs));
   for (GraphNode &node : graph->nodes_) {
-    const OpRegistration *entry = OpRegistration::Find(node.def->type, CPU);
+    const OpRegistration *entry = OpRegistration::For(*node.def, CPU);
     if (entry == nullptr) {
       return RuntimeError("model '", model.name, "' was not checked");
     }

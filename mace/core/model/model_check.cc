@@ -309,9 +309,11 @@ class OperatorChecker {
   }
 
   void Check(const OperatorDef &def, DeviceType device) {
-    const OpRegistration *entry = OpRegistration::Find(def.type, device);
+    const OpRegistration *entry = OpRegistration::For(def, device);
     if (entry == nullptr) {
-      if (OpSelection::LeftOut(def.type)) {
+      if (OpRegistration::Find(def.type, device) != nullptr) {
+        left_out_.insert("Quantized" + def.type);
+      } else if (OpSelection::LeftOut(def.type)) {
         left_out_.insert(def.type);
       } else {
         AddUnknownType(def, device);
@@ -323,6 +325,7 @@ class OperatorChecker {
     CheckPorts(def, "output", def.outputs, schema.outputs, schema.output_count);
     CheckConstants(def, schema);
     CheckAttributes(def, schema);
+    if (entry->quantized()) CheckQuantizedTypes(def, schema);
   }
 
   MaceStatus status() {
@@ -402,17 +405,37 @@ class OperatorChecker {
         continue;
       }
       const ConstantInfo &constant = *found->second;
-      if ((port->data_types & DataTypeBit(constant.data_type)) == 0) {
+      const uint32_t types = PortTypes(*port, IsQuantized(schema, def));
+      if ((types & DataTypeBit(constant.data_type)) == 0) {
         invalid_.Add(Label(def), ": constant '", constant.name, "' is ",
                      DataTypeName(constant.data_type), "; input '", port->name,
-                     "' takes ", DataTypeNames(port->data_types));
+                     "' takes ", DataTypeNames(types));
       }
-      if ((LayoutBit(constant.layout) & port->layouts) == 0) {
+      const uint32_t layouts = PortLayouts(*port, IsQuantized(schema, def));
+      if ((LayoutBit(constant.layout) & layouts) == 0) {
         invalid_.Add(Label(def), ": constant '", constant.name, "' is ",
                      IsPacked(constant.layout) ? "packed" : "plain",
                      ", input '", port->name, "' must be ",
-                     PackingName(port->layouts));
+                     PackingName(layouts));
       }
+    }
+  }
+
+  void CheckQuantizedTypes(const OperatorDef &def, const OpSchema &schema) {
+    if (def.output_types.size() != def.outputs.size()) {
+      invalid_.Add(Label(def), " has ", def.outputs.size(),
+                   " quantized output(s), but types for ",
+                   def.output_types.size());
+      return;
+    }
+    for (size_t i = 0; i < def.outputs.size(); ++i) {
+      const PortSchema *port = PortAt(schema.outputs, schema.output_count, i);
+      if (port == nullptr || def.outputs[i].empty()) continue;
+      const uint32_t types = PortTypes(*port, true);
+      if ((types & DataTypeBit(def.output_types[i])) != 0) continue;
+      invalid_.Add(Label(def), ": output '", port->name, "' is ",
+                   DataTypeName(def.output_types[i]), "; quantized, it can be ",
+                   DataTypeNames(types));
     }
   }
 

@@ -53,6 +53,7 @@ enum OperatorField : uint32_t {
   kOperatorInputs = 3,
   kOperatorOutputs = 4,
   kOperatorAttributes = 5,
+  kOperatorOutputTypes = 8,
   kOperatorOutputQuantization = 9,
   kOperatorSubgraph = 10,
 };
@@ -246,6 +247,9 @@ MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
       }
       case kOperatorSubgraph:
         MACE_RETURN_IF_ERROR(fields.Uint32(&def->subgraph));
+        break;
+      case kOperatorOutputTypes:
+        MACE_RETURN_IF_ERROR(fields.ElementTypes(&def->output_types));
         break;
       case kOperatorOutputQuantization:
         def->output_quantization.emplace_back();

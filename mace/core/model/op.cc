@@ -60,23 +60,63 @@ MaceStatus ParsedAttributes::Parse(const OpSchema &schema,
   return schema.parse_attributes(def, memory_.get());
 }
 
+bool IsQuantized(const OpSchema &schema, const OperatorDef &def) {
+  return schema.output_count > 0 && schema.outputs[0].quantized_types != 0 &&
+         !def.output_quantization.empty() &&
+         def.output_quantization[0].quantized();
+}
+
+namespace {
+
+bool TakesFloats(const PortSchema &port) {
+  return (port.data_types & DataTypeBit(DataType::kFloat32)) != 0;
+}
+
+}  // namespace
+
+uint32_t PortTypes(const PortSchema &port, bool quantized) {
+  return quantized && TakesFloats(port) ? port.quantized_types
+                                        : port.data_types;
+}
+
+uint32_t PortLayouts(const PortSchema &port, bool quantized) {
+  return quantized && TakesFloats(port) ? kPlainLayout : port.layouts;
+}
+
 OpRegistration::OpRegistration(const OpSchema *schema,
                                DeviceType device,
-                               OpFactory factory)
-    : schema_(schema), device_(device), factory_(factory), next_(g_first) {
+                               OpFactory factory,
+                               bool quantized)
+    : schema_(schema),
+      device_(device),
+      quantized_(quantized),
+      factory_(factory),
+      next_(g_first) {
   g_first = this;
 }
 
 const OpRegistration *OpRegistration::first() { return g_first; }
 
 const OpRegistration *OpRegistration::Find(const std::string &type,
-                                           DeviceType device) {
+                                           DeviceType device,
+                                           bool quantized) {
   for (const OpRegistration *entry = g_first; entry != nullptr;
        entry = entry->next_) {
     // Most names differ in the first letter; there is one search per operator.
     if (entry->schema_->type[0] == type.c_str()[0] &&
-        entry->device_ == device &&
+        entry->device_ == device && entry->quantized_ == quantized &&
         std::strcmp(entry->schema_->type, type.c_str()) == 0) {
+      return entry;
+    }
+  }
+  return nullptr;
+}
+
+const OpRegistration *OpRegistration::For(const OperatorDef &def,
+                                          DeviceType device) {
+  for (bool quantized : {false, true}) {
+    const OpRegistration *entry = Find(def.type, device, quantized);
+    if (entry != nullptr && IsQuantized(*entry->schema_, def) == quantized) {
       return entry;
     }
   }

@@ -45,8 +45,10 @@ struct OperatorDef {
   std::vector<AttributeValue> attributes;
   // Index of the model's subgraph that it belongs to.
   uint32_t subgraph = 0;
-  // One for each output, or none.
+  // One for each output, or none. `output_types` are those of the model, which
+  // only quantized outputs need.
   std::vector<Quantization> output_quantization;
+  std::vector<DataType> output_types;
 
   // Null if the model does not set it.
   const AttributeValue *FindAttribute(const char *key) const;
@@ -95,6 +97,17 @@ MaceStatus SetOutput(ShapeContext *context,
                      const Shape &shape,
                      DataType data_type);
 
+// Whether the operator computes in quantized numbers: its first output is a
+// quantized one where the declaration says float32. All its other numbers then
+// are, too. Such operators have implementations of their own.
+bool IsQuantized(const OpSchema &schema, const OperatorDef &def);
+
+// DataTypeBit of each type that a port takes, of a quantized operator or of
+// another one.
+uint32_t PortTypes(const PortSchema &port, bool quantized);
+// Likewise LayoutBit of each layout that a constant may have there.
+uint32_t PortLayouts(const PortSchema &port, bool quantized);
+
 // Adds the operator's name to an error, unless the message has it already.
 MaceStatus AtOperator(const OperatorDef &def, const MaceStatus &status);
 
@@ -140,20 +153,31 @@ using OpFactory = std::unique_ptr<Op> (*)();
 // is in its schema. Every operator has an implementation on the CPU.
 class OpRegistration {
  public:
-  OpRegistration(const OpSchema *schema, DeviceType device, OpFactory factory);
+  OpRegistration(const OpSchema *schema,
+                 DeviceType device,
+                 OpFactory factory,
+                 bool quantized = false);
 
   const OpSchema *schema() const { return schema_; }
   DeviceType device() const { return device_; }
   OpFactory factory() const { return factory_; }
+  // Whether it computes the quantized operators of that type (IsQuantized), and
+  // only these.
+  bool quantized() const { return quantized_; }
   const OpRegistration *next() const { return next_; }
 
   static const OpRegistration *first();
-  // Null if that type has no implementation on that device.
-  static const OpRegistration *Find(const std::string &type, DeviceType device);
+  // The one that computes that operator; null if there is none.
+  static const OpRegistration *For(const OperatorDef &def, DeviceType device);
+  // Null if that type has no such implementation on that device.
+  static const OpRegistration *Find(const std::string &type,
+                                    DeviceType device,
+                                    bool quantized = false);
 
  private:
   const OpSchema *schema_;
   DeviceType device_;
+  bool quantized_;
   OpFactory factory_;
   const OpRegistration *next_;
 };
@@ -174,11 +198,17 @@ class OpSelection {
 
 // MACE_REGISTER_OP(Softmax, CPU, SoftmaxOp); at namespace scope in a .cc file,
 // after including the generated <op>_schema.h, which defines k##type##Schema.
-#define MACE_REGISTER_OP(type, device, op_class)                           \
+#define MACE_REGISTER_OP(type, device, op_class) \
+  MACE_REGISTER_OP_AS(type, device, op_class, false)
+// The same for the quantized operators of that type.
+#define MACE_REGISTER_QUANTIZED_OP(type, device, op_class) \
+  MACE_REGISTER_OP_AS(type, device, op_class, true)
+#define MACE_REGISTER_OP_AS(type, device, op_class, quantized)             \
   static const ::mace::OpRegistration mace_registration_##type##_##device( \
       &k##type##Schema, ::mace::DeviceType::device,                        \
       []() -> std::unique_ptr<::mace::Op> {                                \
         return std::make_unique<op_class>();                               \
-      })
+      },                                                                   \
+      quantized)
 
 #endif  // MACE_CORE_MODEL_OP_H_

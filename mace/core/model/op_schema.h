@@ -36,7 +36,10 @@ inline constexpr uint8_t kIntegerMatrixLayouts =
 struct PortSchema {
   const char *name;
   // Bit (1 << DataType) for each element type the port takes.
-  uint32_t data_types;
+  uint16_t data_types;
+  // Likewise of a quantized operator (IsQuantized in op.h), at ports that take
+  // floats otherwise; 0: it has no such input or output.
+  uint16_t quantized_types;
   bool optional;
   // Must be a constant of the model.
   bool constant;

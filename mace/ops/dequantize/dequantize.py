@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
@@ -28,6 +29,19 @@ class Dequantize(OpRules):
         scale, zero = scale_and_zero(op, inputs)
         steps = np.asarray(inputs[0]).astype(np.int32) - zero.astype(np.int32)
         return [steps.astype(np.float32) * scale]
+
+    def integers(self, op: Op) -> Integers | None:
+        numbers, scale = op.input(0).constant, op.input(1).constant
+        if numbers is None or scale is None:
+            return None
+        zero = op.get_input(2)
+        parts = scale_and_zero(
+            op, [np.empty(numbers.shape), scale.numpy(), zero and zero.numpy()]
+        )
+        return Integers(
+            numbers,
+            *(Constant.of(np.broadcast_to(part, numbers.shape)) for part in parts),
+        )
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return sink_below_quantization(op, perm)

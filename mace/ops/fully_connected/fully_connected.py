@@ -11,12 +11,13 @@ import numpy as np
 
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
-from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules import OutputType
 from mace.python.tools.ir.op_rules.activations import activate, check_fused
+from mace.python.tools.ir.op_rules.weighted_sums import WeightedSums
 from mace.python.tools.ir.shapes import compatible, format_shape
 
 
-class FullyConnected(OpRules):
+class FullyConnected(WeightedSums):
     def infer(self, op: Op) -> list[OutputType]:
         x, weights = op.input(0), op.input(1)
         if weights.shape is None or len(weights.shape) != 2:

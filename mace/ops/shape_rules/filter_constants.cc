@@ -28,7 +28,8 @@ std::string WrongConvConstants(const Tensor &filter,
   const Shape &shape = filter.shape;
   std::string wrong = WrongFilter(shape, "[O, KH, KW, C / groups]");
   if (!wrong.empty()) return wrong;
-  if (shape[0] % groups != 0 || filter.groups != groups) {
+  if (shape[0] % groups != 0 ||
+      (IsPacked(filter.layout) && filter.groups != groups)) {
     return MakeString(groups, " group(s) do not fit a filter of shape ",
                       shape.ToString(), " packed for ", filter.groups,
                       " group(s)");

@@ -83,6 +83,7 @@ struct CaseInput {
   Value value;
   ConstantLayout layout = ConstantLayout::kPlain;
   int64_t groups = 1;
+  Quantization quantization;
 };
 
 // Built by chaining; inputs are added in the order of the ports.
@@ -122,6 +123,18 @@ struct OpCase {
   // Matrices [..., K, N] of int8 or uint8, given in row-major order, in layout
   // PACKED_N16_FOURS.
   OpCase &PackedMatrices(const Value &plain);
+
+  // What the integers of the input that was added last stand for.
+  OpCase &Quantized(const Quantization &quantization) {
+    inputs.back().quantization = quantization;
+    return *this;
+  }
+  // Makes output 0 quantized.
+  OpCase &QuantizedOutput(DataType type, float scale, int64_t zero) {
+    def.output_types = {type};
+    def.output_quantization = {Quantization{{scale}, {zero}, 0}};
+    return *this;
+  }
 
   // The deployment's hint; 0 unless set.
   OpCase &Winograd(int max_tile) {

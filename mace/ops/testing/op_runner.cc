@@ -25,6 +25,9 @@ Tensor TensorOf(const CaseInput &input, size_t index) {
   tensor.is_constant = input.kind == CaseInput::Kind::kConstant;
   tensor.layout = input.layout;
   tensor.groups = input.groups;
+  if (input.quantization.quantized()) {
+    tensor.quantization = &input.quantization;
+  }
   return tensor;
 }
 
@@ -95,8 +98,7 @@ class OpSession::Impl {
 };
 
 MaceStatus OpSession::Impl::Init() {
-  const OpRegistration *registration =
-      OpRegistration::Find(case_.def.type, CPU);
+  const OpRegistration *registration = OpRegistration::For(case_.def, CPU);
   if (registration == nullptr) {
     return Unsupported("operator type ", case_.def.type, " is not linked in");
   }
@@ -212,7 +214,7 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
   result.status = InferShapes(&outputs, &result);
   if (!IsOk(result.status)) return result;
   FakePlanContext planned(bound_, outputs, &pool_, &prepared_);
-  result.status = op_->Plan(&planned);
+  result.status = AtOperator(case_.def, op_->Plan(&planned));
   if (IsOk(result.status)) result.status = planned.FillPrepared();
   result.in_place = planned.record().in_place;
   result.may_be_strided = !planned.record().strided.empty();
@@ -233,7 +235,7 @@ OpResult OpSession::Impl::RunStored(const std::vector<CaseInput> &inputs) {
 
 MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
                                         OpResult *result) {
-  const OpSchema &schema = *OpRegistration::Find(case_.def.type, CPU)->schema();
+  const OpSchema &schema = *OpRegistration::For(case_.def, CPU)->schema();
   // As in the model: float, however it is stored.
   const DataType half = StorageType(case_.hints.precision);
   std::vector<Tensor> logical = tensors_;
@@ -257,10 +259,15 @@ MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
       result->violation = "InferShapes did not set output " + std::to_string(i);
       return RuntimeError(result->violation);
     }
-    const uint32_t types = schema.outputs[port].data_types;
-    if ((types & DataTypeBit(spec.data_type)) == 0) {
+    const bool quantized = IsQuantized(schema, case_.def);
+    const uint32_t types = PortTypes(schema.outputs[port], quantized);
+    DataType type = spec.data_type;
+    if (quantized && type == DataType::kFloat32) {
+      type = case_.def.output_types[i];
+    }
+    if ((types & DataTypeBit(type)) == 0) {
       result->violation =
-          MakeString("output ", i, " has type ", DataTypeName(spec.data_type),
+          MakeString("output ", i, " has type ", DataTypeName(type),
                      ", which the schema does not declare");
       return RuntimeError(result->violation);
     }
@@ -273,8 +280,10 @@ MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
     Tensor &output = (*outputs)[i];
     output.name = "output" + std::to_string(i);
     output.shape = spec.shape;
-    output.data_type =
-        half_ && spec.data_type == DataType::kFloat32 ? half : spec.data_type;
+    output.data_type = half_ && type == DataType::kFloat32 ? half : type;
+    if (quantized) {
+      output.quantization = &case_.def.output_quantization[i];
+    }
     if (output.bytes() > kMaxOutputBytes) {
       return OutOfResources("output ", i, " is too large for a test");
     }
@@ -295,12 +304,16 @@ void OpSession::Impl::PlanForOthers() {
     inputs.push_back(bound_[i] == nullptr ? nullptr : &other);
   }
   FakeShapeContext shaped(inputs, case_.outputs);
-  const OpSchema &schema = *OpRegistration::Find(case_.def.type, CPU)->schema();
+  const OpSchema &schema = *OpRegistration::For(case_.def, CPU)->schema();
   if (!IsOk(schema.infer_shapes(attributes_.get(), &shaped))) return;
   std::vector<Tensor> outputs(case_.outputs);
   for (size_t i = 0; i < case_.outputs; ++i) {
     outputs[i].shape = shaped.outputs()[i].shape;
     outputs[i].data_type = shaped.outputs()[i].data_type;
+    if (IsQuantized(schema, case_.def)) {
+      outputs[i].data_type = case_.def.output_types[i];
+      outputs[i].quantization = &case_.def.output_quantization[i];
+    }
   }
   FakePlanContext planned(inputs, outputs, &pool_, &prepared_);
   // A transformed constant is requested once.

@@ -24,8 +24,8 @@ using op_test::RunOp;
 using op_test::RunOptions;
 using op_test::Value;
 
-constexpr PortSchema kPorts[] = {
-    {"x", DataTypeBit(DataType::kFloat32), false, false, kPlainLayout, false}};
+constexpr PortSchema kPorts[] = {{"x", DataTypeBit(DataType::kFloat32), 0,
+                                  false, false, kPlainLayout, false}};
 constexpr AttributeSchema kAttributes[] = {{"fault", AttributeKind::kInt}};
 enum Fault {
   kNone,

@@ -215,7 +215,8 @@ std::vector<const OpRegistration *> CpuOps() {
   std::vector<const OpRegistration *> ops;
   for (const OpRegistration *op = OpRegistration::first(); op != nullptr;
        op = op->next()) {
-    if (op->device() == CPU) ops.push_back(op);
+    // What quantized operators have in common with these is their schema.
+    if (op->device() == CPU && !op->quantized()) ops.push_back(op);
   }
   return ops;
 }

@@ -15,16 +15,18 @@ const PortSchema *PortOf(const PortSchema *ports, size_t count, size_t index) {
   return count > 0 && ports[count - 1].variadic ? &ports[count - 1] : nullptr;
 }
 
-std::string InputProblem(const PortSchema &port, const CaseInput &input) {
+std::string InputProblem(const PortSchema &port,
+                         bool quantized,
+                         const CaseInput &input) {
   if (input.kind == CaseInput::Kind::kAbsent) {
     return port.optional ? "" : "is not optional";
   }
-  if ((port.data_types & DataTypeBit(input.value.data_type)) == 0) {
+  if ((PortTypes(port, quantized) & DataTypeBit(input.value.data_type)) == 0) {
     return MakeString("does not take ", DataTypeName(input.value.data_type));
   }
   const bool constant = input.kind == CaseInput::Kind::kConstant;
   if (port.constant && !constant) return "must be a constant";
-  if ((LayoutBit(input.layout) & port.layouts) == 0) {
+  if ((LayoutBit(input.layout) & PortLayouts(port, quantized)) == 0) {
     return IsPacked(input.layout) ? "must not be packed so" : "must be packed";
   }
   return "";
@@ -44,7 +46,8 @@ MaceStatus CheckAgainstSchema(const OpSchema &schema, const OpCase &op_case) {
       add(MakeString("input ", i, " does not exist"));
       continue;
     }
-    const std::string problem = InputProblem(*port, op_case.inputs[i]);
+    const std::string problem = InputProblem(
+        *port, IsQuantized(schema, op_case.def), op_case.inputs[i]);
     if (!problem.empty()) add(MakeString("input ", port->name, " ", problem));
   }
   for (size_t i = op_case.inputs.size(); i < schema.input_count; ++i) {

@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mace.python.tools.ir.constant import Integers
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
+from mace.python.tools.ir.op_rules.movement import moved_integers
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.shapes import permute
 
@@ -27,6 +29,9 @@ class Transpose(OpRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         return [inputs[0].transpose(op.attr("perm"))]
+
+    def integers(self, op: Op) -> Integers | None:
+        return moved_integers(op, lambda array: array.transpose(op.attr("perm")))
 
     def quantization(self, op: Op) -> list[Quantization | None]:
         given = op.input(0).quantization

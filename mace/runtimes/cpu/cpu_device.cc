@@ -259,7 +259,7 @@ Result<std::unique_ptr<Op>> CpuDevice::MakeOp(const Graph &graph,
                                               const OperatorDef &def,
                                               const OpAttributes &attributes,
                                               const std::vector<int> &inputs) {
-  const OpRegistration &registration = *OpRegistration::Find(def.type, CPU);
+  const OpRegistration &registration = *OpRegistration::For(def, CPU);
   std::unique_ptr<Op> op = registration.factory()();
   CpuInitContext context(this, graph, def, attributes, inputs);
   // All operators that are registered for the CPU are CpuOps.

@@ -21,11 +21,14 @@ namespace {
 constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
 // An OpenclOp.
-Result<std::unique_ptr<Op>> MakeOp(const std::string &type) {
+Result<std::unique_ptr<Op>> MakeOp(const OperatorDef &def) {
   const OpRegistration *registration =
-      OpRegistration::Find(type, DeviceType::GPU);
+      OpRegistration::For(def, DeviceType::GPU);
   if (registration == nullptr) {
-    return Unsupported("this library has no GPU kernels for ", type);
+    const bool floats =
+        OpRegistration::Find(def.type, DeviceType::GPU) != nullptr;
+    return Unsupported("this library has no GPU kernels for ",
+                       floats ? "quantized " : "", def.type);
   }
   return registration->factory()();
 }
@@ -239,8 +242,7 @@ void Planner::SetSegment(const GraphNode &node, size_t segment) {
 
 MaceStatus Planner::PlanNode(size_t index, size_t segment) {
   NodeContext context(this, index);
-  MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made,
-                        MakeOp(context.def().type));
+  MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made, MakeOp(context.def()));
   const auto &op = static_cast<const OpenclOp &>(*made);
   MACE_RETURN_IF_ERROR(CheckTypes(context, ComputedTypes(op)));
   MACE_RETURN_IF_ERROR(AddPorts(context.node()));
@@ -270,8 +272,7 @@ MaceStatus Planner::AddLaunches(const std::vector<NodeContext *> &contexts,
   NodeContext *last = contexts.back();
   open_choices_.clear();
   if (contexts.size() == 1) {
-    MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made,
-                          MakeOp(last->def().type));
+    MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made, MakeOp(last->def()));
     MACE_RETURN_IF_ERROR(static_cast<const OpenclOp &>(*made).Plan(last));
   } else {
     last->SetBefore({contexts.begin(), contexts.end() - 1});
@@ -294,7 +295,7 @@ bool Planner::PlanTogether(const std::vector<size_t> &nodes, size_t segment) {
     return false;
   }
   for (const NodeContext &context : contexts) {
-    const auto made = MakeOp(context.def().type);
+    const auto made = MakeOp(context.def());
     if (!made.ok()) return false;
     const auto &op = static_cast<const OpenclOp &>(*made.value());
     if (!IsOk(CheckTypes(context, ComputedTypes(op))) ||
@@ -312,7 +313,7 @@ std::optional<WindowAxis> Planner::RowsOf(const PlanUnit &unit) {
   std::optional<WindowAxis> rows;
   for (size_t node : unit.nodes) {
     const NodeContext context(this, node);
-    const auto made = MakeOp(context.def().type);
+    const auto made = MakeOp(context.def());
     if (!made.ok()) return std::nullopt;
     const auto axis =
         static_cast<const OpenclOp &>(*made.value()).Rows(context);
@@ -373,7 +374,7 @@ MaceStatus Planner::PlanBands(const std::vector<PlanUnit> &units,
       MACE_RETURN_IF_ERROR(AddPorts(context.node()));
       SetSegment(context.node(), unit.segment);
       MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made,
-                            MakeOp(context.def().type));
+                            MakeOp(context.def()));
       plan_.reports[index] =
           static_cast<const OpenclOp &>(*made).Report(context);
       group.push_back(static_cast<int>(index));
@@ -703,7 +704,7 @@ MaceStatus Planner::Finish(Launch launch,
 }
 
 MaceStatus CheckWithoutShapes(const Graph &graph, const GraphNode &node) {
-  MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made, MakeOp(node.def->type));
+  MACE_ASSIGN_OR_RETURN(const std::unique_ptr<Op> made, MakeOp(*node.def));
   const uint32_t types = ComputedTypes(static_cast<const OpenclOp &>(*made));
   for (int id : node.inputs) {
     if (id < 0) continue;

@@ -25,9 +25,9 @@ constexpr uint32_t kHalf =
     DataTypeBit(DataType::kFloat16) | DataTypeBit(DataType::kBfloat16);
 
 constexpr PortSchema kHalfIn[] = {
-    Port("x", kFloat), {"y", kFloat, true, false, kPlainLayout, false}};
+    Port("x", kFloat), {"y", kFloat, 0, true, false, kPlainLayout, false}};
 constexpr PortSchema kMoveIn[] = {
-    {"xs", kFloat | kInt, false, false, kPlainLayout, true}};
+    {"xs", kFloat | kInt, 0, false, false, kPlainLayout, true}};
 constexpr PortSchema kMoveOut[] = {Port("output", kFloat | kInt)};
 constexpr PortSchema kCastIn[] = {Port("input", kFloat | kHalf)};
 constexpr PortSchema kCastOut[] = {Port("output", kFloat | kHalf)};

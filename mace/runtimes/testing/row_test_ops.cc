@@ -16,9 +16,9 @@ namespace core_test {
 namespace {
 
 constexpr PortSchema kManyIn[] = {
-    {"xs", kFloat, false, false, kPlainLayout, true}};
+    {"xs", kFloat, 0, false, false, kPlainLayout, true}};
 constexpr PortSchema kFloatsOut[] = {
-    {"outputs", kFloat, false, false, kPlainLayout, true}};
+    {"outputs", kFloat, 0, false, false, kPlainLayout, true}};
 
 MaceStatus JoinShapes(const OpAttributes &, ShapeContext *context) {
   Shape shape = context->input(0)->shape;

@@ -11,12 +11,12 @@
 namespace mace {
 namespace core_test {
 
-inline constexpr uint32_t kFloat = DataTypeBit(DataType::kFloat32);
-inline constexpr uint32_t kInt = DataTypeBit(DataType::kInt32);
+inline constexpr uint16_t kFloat = DataTypeBit(DataType::kFloat32);
+inline constexpr uint16_t kInt = DataTypeBit(DataType::kInt32);
 
 // A required port of one tensor.
-constexpr PortSchema Port(const char *name, uint32_t types) {
-  return {name, types, false, false, kPlainLayout, false};
+constexpr PortSchema Port(const char *name, uint16_t types) {
+  return {name, types, 0, false, false, kPlainLayout, false};
 }
 
 inline constexpr PortSchema kFloatIn[] = {Port("x", kFloat)};

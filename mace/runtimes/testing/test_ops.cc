@@ -25,7 +25,8 @@ namespace {
 
 constexpr PortSchema kFloatsIn[] = {Port("x", kFloat), Port("y", kFloat)};
 constexpr PortSchema kPackedIn[] = {
-    Port("x", kFloat), {"filter", kFloat, false, true, kFilterLayouts, false}};
+    Port("x", kFloat),
+    {"filter", kFloat, 0, false, true, kFilterLayouts, false}};
 
 constexpr AttributeSchema kAffineAttributes[] = {
     {"scale", AttributeKind::kFloat}, {"offset", AttributeKind::kFloat}};

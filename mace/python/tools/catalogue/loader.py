@@ -41,7 +41,7 @@ _OPTIONAL_OP_KEYS = frozenset(
 )
 _OP_KEYS = _OPTIONAL_OP_KEYS | {"op", "summary", "inputs", "outputs", "attributes"}
 _PORT_KEYS = frozenset(
-    ["name", "types", "doc", "optional", "constant", "packed", "variadic"]
+    ["name", "types", "quantized", "doc", "optional", "constant", "packed", "variadic"]
 )
 _ATTRIBUTE_KEYS = frozenset(
     ["type", "default", "required", "min", "max", "size", "enum", "values", "doc"]
@@ -189,14 +189,17 @@ def _families(raw: Any, problems: list[str]) -> tuple[str, ...]:
 def _port(raw: dict[str, Any], where: str, problems: list[str]) -> Port:
     unknown = sorted(raw.keys() - _PORT_KEYS)
     problems += [f"{where}: unknown key {key!r}" for key in unknown]
-    types = raw.get("types", ())
+    types, quantized = raw.get("types", ()), raw.get("quantized", ())
     if not raw.get("name") or not types:
         problems.append(f"{where}: needs name and types")
-    for wrong in sorted(set(types) - _DATA_TYPES.keys()):
+    for wrong in sorted({*types, *quantized} - _DATA_TYPES.keys()):
         problems.append(f"{where}: unknown type {wrong!r}")
+    if quantized and DataType.FLOAT32.value not in types:
+        problems.append(f"{where}: takes no float32 that could be quantized")
     return Port(
         name=str(raw.get("name", "")),
         types=tuple(_DATA_TYPES[name] for name in types if name in _DATA_TYPES),
+        quantized=tuple(_DATA_TYPES[name] for name in quantized if name in _DATA_TYPES),
         optional=bool(raw.get("optional", False)),
         constant=bool(raw.get("constant", False)),
         packed=_packing(raw.get("packed"), where, problems),

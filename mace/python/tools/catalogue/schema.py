@@ -58,6 +58,9 @@ class Port:
 
     name: str
     types: tuple[DataType, ...]
+    # Instead of float32, where the operator is quantized; () if it then has no such
+    # input.
+    quantized: tuple[DataType, ...] = ()
     optional: bool = False
     # Must be a constant of the model.
     constant: bool = False
@@ -151,6 +154,11 @@ class OpSchema:
     )
     depends_on_shapes_only: bool = False
     cpu_kernels: tuple[str, ...] = ()
+
+    @property
+    def can_be_quantized(self) -> bool:
+        """Whether it also computes in quantized numbers."""
+        return any(port.quantized for port in self.outputs)
 
     def input_port(self, index: int) -> Port:
         """The port of input number `index`; the last may be variadic."""

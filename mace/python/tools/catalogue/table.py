@@ -85,6 +85,8 @@ def _port(side: str, port: Port) -> tuple[str, ...]:
     ]
     meaning = "; ".join([*notes, *([port.doc] if port.doc else [])])
     types = ", ".join(dtype.value for dtype in port.types)
+    if port.quantized:
+        types += "; quantized: " + ", ".join(dtype.value for dtype in port.quantized)
     return f"{side} `{port.name}`", types, meaning
 
 

@@ -29,6 +29,7 @@ from mace.python.tools.export.storage import (
 )
 from mace.python.tools.ir import Constant, Graph, Op, Value
 from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.quantized_ops import is_quantized
 
 _LOG = logging.getLogger(__name__)
 
@@ -156,7 +157,7 @@ class ConstantPlan:
 
     def _form(self, op: Op, index: int, value: Value) -> Form:
         port = default_catalogue()[op.type].input_port(index)
-        packed = _packing(port, value)
+        packed = None if is_quantized(op) else _packing(port, value)
         grouped = packed and "groups" in default_catalogue()[op.type].attributes
         groups = op.attr("groups") if grouped else 1
         return Form(packed, groups, self._stored_as(port, value), self._pairs)

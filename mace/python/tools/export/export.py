@@ -20,6 +20,7 @@ from mace.python.tools.export.storage import Storage
 from mace.python.tools.importers.base import UnsupportedNodes
 from mace.python.tools.ir import DataFormat, DataType, Graph, Op, Value
 from mace.python.tools.ir.layout import NHWC_TO_NCHW
+from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.ir.shapes import permute, to_ints
 from mace.python.tools.ir.subgraphs import assign_rest
 from mace.python.tools.ir.verify import op_problems
@@ -33,8 +34,9 @@ FORMAT_VERSIONS = {
     Layout.PACKED_O16_SCALED: 3,
     Layout.PACKED_N16_FOURS: 5,
 }
-# The first version that has states.
+# The first version that has states, and that has quantized operators.
 _STATES_VERSION = 4
+_QUANTIZED_VERSION = 6
 _PROTO = "mace/proto/mace.proto"
 _PYPROJECT = Path(__file__).resolve().parents[4] / "pyproject.toml"
 
@@ -159,6 +161,7 @@ def export_model(
         format_version=max(
             [
                 _STATES_VERSION if options.states else 1,
+                _QUANTIZED_VERSION if any(map(is_quantized, graph.ops)) else 1,
                 *(FORMAT_VERSIONS[c.layout] for c in written),
             ]
         ),

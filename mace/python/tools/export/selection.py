@@ -35,6 +35,10 @@ from mace.python.tools.wording import nearest
 _PROTO = "mace/proto/mace.proto"
 
 INT8_WEIGHTS = "Int8Weights"
+# Before the type of an operator that computes in quantized numbers.
+QUANTIZED = "Quantized"
+# The part that all of these need.
+QUANTIZED_KERNELS = "quantized"
 # The parts of mace/ops/BUILD.bazel that are named, as users name them.
 PARTS = {
     FIVE_WIDE: "five_wide",
@@ -62,7 +66,7 @@ def model_types(path: Path) -> set[str]:
         raise SelectionError(
             f"{path} can't be read as a converted model (.pb): {reason}"
         ) from error
-    types = {operator.type for operator in message.operators}
+    types = {_type(operator) for operator in message.operators}
     if not types:
         raise SelectionError(f"{path} has no operators: is it a converted model (.pb)?")
     if any(c.layout == proto.CL_PACKED_O16_SCALED for c in message.constants):
@@ -73,6 +77,16 @@ def model_types(path: Path) -> set[str]:
         # The engine uses it for conversions, and it links kernels for 16 bits.
         types.add("Cast")
     return types
+
+
+def _type(operator: Any) -> str:
+    known = default_catalogue().ops.get(operator.type)
+    quantized = (
+        known is not None
+        and known.can_be_quantized
+        and any(q.scales for q in operator.output_quantization[:1])
+    )
+    return QUANTIZED + operator.type if quantized else str(operator.type)
 
 
 def _precision(path: Path, data_type: str) -> Precision:
@@ -92,7 +106,7 @@ def _kernels(message: Any) -> set[str]:
     return {
         name
         for operator in message.operators
-        if operator.type in known
+        if operator.type in known and _type(operator) == operator.type
         for name in rules_of(operator.type).kernels(_op(operator, shapes))
     }
 
@@ -127,6 +141,12 @@ def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ..
     computed = {
         kind: room for kind, room in rooms.items() if any(_sources(ops_dir / room))
     } | PARTS
+    quantized = {
+        QUANTIZED + kind: f"{room}_quantized"
+        for kind, room in rooms.items()
+        if (ops_dir / room / f"{room}_quantized.cc").exists()
+    }
+    computed |= quantized
     unknown = sorted(set(types) - computed.keys())
     if unknown:
         lines = []
@@ -136,7 +156,10 @@ def select_rooms(types: Iterable[str], ops_dir: Path = OPS_DIR) -> tuple[str, ..
         raise SelectionError(
             "this release does not compute these operators:" + "".join(lines)
         )
-    return tuple(sorted({computed[kind] for kind in types}))
+    selected = {computed[kind] for kind in types}
+    if quantized.keys() & set(types):
+        selected.add(QUANTIZED_KERNELS)
+    return tuple(sorted(selected))
 
 
 def _sources(room: Path) -> Iterable[Path]:

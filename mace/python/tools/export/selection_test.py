@@ -14,6 +14,7 @@ import yaml
 from mace.python.tools.catalogue.loader import OPS_DIR
 from mace.python.tools.export.selection import (
     PARTS,
+    QUANTIZED_KERNELS,
     SelectionError,
     main,
     model_types,
@@ -113,7 +114,21 @@ def test_parts_are_those_of_the_build() -> None:
     build = (OPS_DIR / "BUILD.bazel").read_text(encoding="utf-8")
     (parts,) = re.findall(r"parts = \{([^}]*)\}", build)
     # Those that belong to nothing are named.
-    assert re.findall(r':(\w+)": \[\]', parts) == sorted(PARTS.values())
+    named = sorted([*PARTS.values(), QUANTIZED_KERNELS])
+    assert re.findall(r':(\w+)": \[\]', parts) == named
+
+
+def test_quantized_operators_have_rooms_of_their_own(tmp_path: Path) -> None:
+    message = load_proto("mace/proto/mace.proto").Model()
+    operator = message.operators.add(name="c", type="Conv2D")
+    operator.output_quantization.add(scales=[0.5])
+    path = tmp_path / "a.pb"
+    path.write_bytes(message.SerializeToString())
+    assert model_types(path) == {"QuantizedConv2D"}
+    rooms = select_rooms(model_types(path))
+    assert rooms == ("conv2d_quantized", "quantized")
+    with pytest.raises(SelectionError, match="QuantizedSoftmac"):
+        select_rooms({"QuantizedSoftmac"})
 
 
 def test_arithmetic_in_16_bits_needs_conversions(tmp_path: Path) -> None:

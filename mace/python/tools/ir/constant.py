@@ -24,6 +24,33 @@ _EAGER_ELEMENTS = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
+class Integers:
+    """What floats were made of: each is scale * (number - zero).
+
+    Attributes:
+        numbers: of integers.
+        scale: of float32, of the same shape.
+        zero: of the type of the numbers, of the same shape.
+    """
+
+    numbers: Constant
+    scale: Constant
+    zero: Constant
+
+    def moved(
+        self,
+        function: Callable[[Array], Array],
+        shape: tuple[int, ...] | None,
+    ) -> Integers:
+        """Those of the floats that `function` moves."""
+        return Integers(
+            self.numbers.map(function, shape),
+            self.scale.map(function, shape),
+            self.zero.map(function, shape),
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Constant:
     """An array, or the recipe for one. Equality is identity."""
 
@@ -32,6 +59,8 @@ class Constant:
     make: Callable[[], Array]
     # The factors of `multiplied`.
     product: tuple[Constant, Array] | None = None
+    # Of a constant that was dequantized, as long as its elements are only moved.
+    integers: Integers | None = None
 
     @classmethod
     def of(cls, array: Array | Constant) -> Constant:
@@ -72,6 +101,17 @@ class Constant:
         if result.size <= _EAGER_ELEMENTS:
             return Constant.of(np.asarray(result.numpy(), order="C"))
         return result
+
+    def moved(
+        self,
+        function: Callable[[Array], Array],
+        shape: tuple[int, ...] | None = None,
+    ) -> Constant:
+        """`map` by a function that does not change elements, but only moves them."""
+        result = self.map(function, shape)
+        if self.integers is None:
+            return result
+        return replace(result, integers=self.integers.moved(function, shape))
 
 
 def multiplied(constant: Constant, factor: Array) -> Constant:

@@ -15,13 +15,15 @@ import numpy as np
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Graph, Op
 from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.quantized_ops import is_quantized
 
 
 def evaluate_op(op: Op, inputs: Sequence[Array | None]) -> list[Array]:
     """The outputs of one operator, in the inferred types."""
     rules = rules_of(op.type)
     with np.errstate(all="ignore"):
-        results = rules.evaluate(op, inputs)
+        compute = rules.evaluate_quantized if is_quantized(op) else rules.evaluate
+        results = compute(op, inputs)
         return [
             np.asarray(array, dtype=value.dtype.numpy)
             for array, value in zip(results, op.outputs)

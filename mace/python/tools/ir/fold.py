@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from mace.python.tools.ir.constant import Constant
@@ -44,6 +46,9 @@ def fold_op(graph: Graph, op: Op) -> bool:
         # If the operator reports that the value cannot be computed, it would fail at
         # run time too, unless its result is not needed.
         return False
+    integers = rules_of(op.type).integers(op)
+    if integers is not None:
+        results = [replace(results[0], integers=integers)]
     graph.make_constants(op, results)
     return True
 

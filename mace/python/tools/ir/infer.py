@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mace.python.tools.errors import MaceError
 from mace.python.tools.ir.graph import Op, Value
 from mace.python.tools.ir.op_rules import OutputType, rules_of
 from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.ir.shapes import MAX_RANK, format_shape
 
 
@@ -30,6 +33,12 @@ def infer_op(op: Op) -> list[OutputType]:
                     f"the output would have {len(output.shape)} dimensions; at most "
                     f"{MAX_RANK} are supported"
                 )
+        if is_quantized(op):
+            # The model says which integers stand for the numbers.
+            found = [
+                replace(output, dtype=value.dtype)
+                for output, value in zip(found, op.outputs)
+            ]
         return found
     except ValueError as error:
         shapes = ", ".join(f"{v.name} {format_shape(v.shape)}" for v in op.inputs if v)

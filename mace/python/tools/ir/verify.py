@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from mace.python.tools.catalogue import Packing, attribute_problems, default_catalogue
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import Graph, GraphError, Op
 from mace.python.tools.ir.infer import ShapeError, infer_op, infer_quantization
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.op_rules.images import DATA_FORMAT
+from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.ir.shapes import compatible, format_shape
 
 
@@ -43,6 +45,7 @@ def op_problems(op: Op) -> list[str]:
     if op.type not in default_catalogue():
         return problems
     schema = default_catalogue()[op.type]
+    quantized = is_quantized(op)
     for side, ports, values in (
         ("input", schema.inputs, op.inputs),
         ("output", schema.outputs, op.outputs),
@@ -51,11 +54,17 @@ def op_problems(op: Op) -> list[str]:
             if value is None or not ports:
                 continue
             port = ports[min(index, len(ports) - 1)]
-            if value.dtype not in port.types:
+            as_integers = quantized and DataType.FLOAT32 in port.types
+            types = port.quantized if as_integers else port.types
+            if value.dtype not in types:
                 problems.append(
                     f"{side} {port.name!r} is {value.dtype.value}, takes "
-                    + " or ".join(dtype.value for dtype in port.types)
+                    + (" or ".join(dtype.value for dtype in types) or "nothing")
                 )
+            elif as_integers and value.quantization is None:
+                problems.append(f"{side} {port.name!r} has no scale")
+            elif as_integers:
+                pass
             elif port.packed is Packing.FILTER and not value.dtype.is_float:
                 # 8 bits are only a storage type for floats.
                 problems.append(f"{side} {port.name!r} is {value.dtype.value}")

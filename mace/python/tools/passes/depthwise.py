@@ -38,7 +38,7 @@ def _rewrite(graph: Graph, op: Op) -> None:
     # The output channel is o = c * M + m in both operators, so the first axis of [O,
     # KH, KW, 1] only has to be moved to the end and split.
     shape = (kh, kw, channels, out // channels)
-    moved = constant.map(lambda w: w[..., 0].transpose(1, 2, 0).reshape(shape), shape)
+    moved = constant.moved(lambda w: w[..., 0].transpose(1, 2, 0).reshape(shape), shape)
     attrs = {name: value for name, value in op.attrs.items() if name != "groups"}
     value = graph.add_constant(f"{op.input(1).name}/depthwise", moved)
     graph.replace_op(

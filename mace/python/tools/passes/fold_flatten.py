@@ -49,7 +49,7 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     back = np.argsort(perm[1:])
     order = (0, *(int(axis) + 1 for axis in back))
     outs = constant.shape[0]
-    moved = constant.map(
+    moved = constant.moved(
         lambda w: w.reshape(outs, *inner).transpose(order).reshape(outs, -1)
     )
     op.set_input(1, graph.add_constant(f"{op.input(1).name}/nhwc", moved))

@@ -30,7 +30,7 @@ def _rewrite(graph: Graph, op: Op) -> bool:
         weights = op.input(1)
     else:
         shape = (constant.shape[1], constant.shape[0])
-        turned = constant.map(lambda w: w.T, shape)
+        turned = constant.moved(lambda w: w.T, shape)
         weights = graph.add_constant(f"{op.input(1).name}/transposed", turned)
     graph.replace_op(op, "FullyConnected", [op.input(0), weights])
     return True

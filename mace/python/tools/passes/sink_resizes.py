@@ -120,7 +120,7 @@ def _slice(graph: Graph, conv: Op, parts: list[_Part]) -> Value:
     filters = conv.input(1)
     assert filters.constant is not None
     channels = [c for part in parts for c in range(part.begin, part.end)]
-    constant = filters.constant.map(
+    constant = filters.constant.moved(
         lambda w: w[..., channels], (*filters.constant.shape[:3], len(channels))
     )
     return graph.add_constant(f"{filters.name}/part", constant)

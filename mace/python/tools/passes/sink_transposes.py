@@ -145,7 +145,7 @@ def _turned_constant(graph: Graph, op: Op, value: Value, perm: Perm) -> Value:
         # is easier to recognise.
         while len(turned) > 1 and turned[0] == 1:
             turned = turned[1:]
-    constant = value.constant.map(
+    constant = value.constant.moved(
         lambda array: array.reshape(shape).transpose(back).reshape(turned),
         turned,
     )

@@ -131,7 +131,7 @@ def _divide(graph: Graph, product: Op, part: _Part, shape: tuple[int, ...]) -> N
     weights, bias = product.input(1), product.get_input(2)
     assert weights.constant is not None
     rows = slice(part.begin, part.end)
-    constant = weights.constant.map(
+    constant = weights.constant.moved(
         lambda w: w[rows], (part.end - part.begin, *weights.constant.shape[1:])
     )
     inputs: list[Value | None] = [

@@ -44,7 +44,7 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     attrs = {name: value for name, value in op.attrs.items() if name not in gone}
     attrs.update(padding="EXPLICIT", pads=tuple(pads))
     turned = graph.add_constant(
-        f"{op.input(1).name}/turned", constant.map(lambda w: w[:, ::-1, ::-1])
+        f"{op.input(1).name}/turned", constant.moved(lambda w: w[:, ::-1, ::-1])
     )
     graph.replace_op(op, "Conv2D", [op.input(0), turned, op.get_input(2)], attrs)
     return True

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Op
 from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import operands_of, quantized
 from mace.python.tools.ir.shapes import Shape
 
 Perm = tuple[int, ...]
@@ -93,6 +94,35 @@ class OpRules(abc.ABC):
             op: whose attributes count.
             inputs: an array for each port, None for an optional one left out.
         """
+
+    def quantized_constants(
+        self, op: Op, quantization: Quantization
+    ) -> Mapping[int, tuple[Constant, Quantization]] | None:
+        """The constants of the operator if it computed in quantized numbers.
+
+        None if it cannot: for attributes that it has, or because its constants are
+        not such integers.
+
+        Args:
+            op: in float32.
+            quantization: of its first input.
+
+        Returns:
+            Integers and what they stand for, by input number.
+        """
+        return {}
+
+    def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        """The outputs of a quantized operator, to the bit.
+
+        The default computes in real numbers and rounds once.
+        """
+        results = self.evaluate(op, operands_of(op, inputs))
+        return [quantized(value, x) for value, x in zip(op.outputs, results)]
+
+    def integers(self, op: Op) -> Integers | None:
+        """What the only output was made of, where all inputs are constants."""
+        return None
 
     def quantization(self, op: Op) -> list[Quantization | None]:
         """How each output is quantized, where the operator decides that.

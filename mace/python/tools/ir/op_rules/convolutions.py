@@ -7,9 +7,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from mace.python.tools.ir.node import Op
-from mace.python.tools.ir.op_rules.base import OpRules, OutputType
+from mace.python.tools.ir.op_rules.base import OutputType
 from mace.python.tools.ir.op_rules.images import image_dims, image_shape
 from mace.python.tools.ir.op_rules.transposed_windows import transposed_size
+from mace.python.tools.ir.op_rules.weighted_sums import WeightedSums
 from mace.python.tools.ir.op_rules.windows import (
     check_bias,
     check_depth,
@@ -38,7 +39,7 @@ def is_five_wide(op: Op) -> bool:
     return width * depth == 5 and stride <= 2 and op.attr("dilations")[1] == 1
 
 
-class Convolution(OpRules):
+class Convolution(WeightedSums):
     """The base class of the rules of convolutions; each adds its formula."""
 
     layout_inputs: ClassVar[tuple[int, ...]] = (0,)

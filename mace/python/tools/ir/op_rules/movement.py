@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mace.python.tools.ir.constant import Integers
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.node import Op, Value
 from mace.python.tools.ir.op_rules.base import OpRules
 from mace.python.tools.ir.quantization import Quantization
-from mace.python.tools.ir.shapes import Dim, same_shape
+from mace.python.tools.ir.shapes import Dim, same_shape, static
 
 
 class MovementRules(OpRules):
@@ -49,6 +50,12 @@ class ReshapeRules(MovementRules):
 
     only_reshapes = True
 
+    def integers(self, op: Op) -> Integers | None:
+        shape = static(op.output.shape)
+        if shape is None:
+            return None
+        return moved_integers(op, lambda array: array.reshape(shape))
+
     def quantization(self, op: Op) -> list[Quantization | None]:
         given = op.input(0).quantization
         # With several scales, each operator knows where their axis went.
@@ -56,6 +63,16 @@ class ReshapeRules(MovementRules):
 
     def is_identity(self, op: Op) -> bool:
         return same_shape(op.input(0).shape, op.output.shape)
+
+
+def moved_integers(op: Op, function: Callable[[Array], Array]) -> Integers | None:
+    """What the output was made of, which `function` makes of input 0 by moving
+    elements.
+    """
+    given, shape = op.input(0).constant, static(op.output.shape)
+    if given is None or given.integers is None or shape is None:
+        return None
+    return given.integers.moved(function, shape)
 
 
 def symbols(dims: Sequence[Dim]) -> Array:

@@ -41,8 +41,8 @@ def _channels_last(constant: Constant) -> Constant:
     """[O, I, H, W] or [O, I, W] as the operator's [O, H, W, I]."""
     out, depth, *kernel = constant.shape
     if len(kernel) == 1:
-        return constant.map(
+        return constant.moved(
             lambda a: a[:, :, None, :].transpose(NCHW_TO_NHWC),
             (out, 1, kernel[0], depth),
         )
-    return constant.map(lambda a: a.transpose(NCHW_TO_NHWC), (out, *kernel, depth))
+    return constant.moved(lambda a: a.transpose(NCHW_TO_NHWC), (out, *kernel, depth))

@@ -107,7 +107,7 @@ def _outputs_first(constant: Constant, groups: int) -> Constant:
     channels, outs, *kernel = constant.shape
     kh, kw = kernel if len(kernel) == 2 else (1, *kernel)
     depth = channels // groups
-    return constant.map(
+    return constant.moved(
         lambda a: (
             a.reshape(groups, depth, outs, kh, kw)
             .transpose(0, 2, 3, 4, 1)

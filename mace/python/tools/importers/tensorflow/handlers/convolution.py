@@ -28,7 +28,7 @@ def _filter(context: Context, perm: tuple[int, ...] | None) -> Value:
     if perm is None:
         return value
     shape = value.constant.shape
-    turned = value.constant.map(
+    turned = value.constant.moved(
         lambda array: array.transpose(perm), tuple(shape[i] for i in perm)
     )
     return context.builder.graph.add_constant(f"{context.node.name}/filter", turned)

@@ -1,0 +1,23 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Strategies for convolutions of 8-bit integers (quantized_gemm.h): Request has
+// the filter as int8 [out_c][kernel_h][kernel_w][in_c / groups], whatever its
+// layout says, and the arithmetic "quantized"; Args have the requantization and
+// the padding. Images and results have the signedness of that arithmetic.
+
+#ifndef MACE_KERNELS_CPU_CONV_QUANTIZED_STRATEGY_H_
+#define MACE_KERNELS_CPU_CONV_QUANTIZED_STRATEGY_H_
+
+#include <memory>
+
+#include "mace/kernels/cpu/conv/strategy.h"
+
+namespace mace::conv {
+
+// Every filter: a product of image rows that are read in place.
+std::unique_ptr<Strategy> MakeQuantizedDirect();
+
+}  // namespace mace::conv
+
+#endif  // MACE_KERNELS_CPU_CONV_QUANTIZED_STRATEGY_H_

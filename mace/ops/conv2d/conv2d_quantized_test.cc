@@ -1,0 +1,208 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Compares quantized convolutions with the definition of their arithmetic, to
+// the bit. Geometries are tested with the kernel
+// (mace/kernels/cpu/conv/quantized_direct_test.cc).
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::ExpectError;
+using op_test::ExpectValue;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+// A 3x3 convolution of stride 2 with one row and column of padding at the
+// start.
+struct Layer {
+  DataType from = DataType::kUint8;
+  DataType to = DataType::kUint8;
+  int64_t channels = 6;
+  int64_t outputs = 20;
+  int64_t groups = 1;
+  bool bias = true;
+  std::string activation = "NONE";
+};
+
+constexpr int64_t kRows = 7;
+constexpr int64_t kColumns = 6;
+constexpr int64_t kOutRows = 3;
+constexpr int64_t kOutColumns = 3;
+constexpr float kInputScale = 0.02f;
+constexpr float kOutputScale = 0.11f;
+constexpr float kLimit = 6.0f;
+
+int64_t ZeroOf(DataType type, int64_t offset) {
+  return type == DataType::kUint8 ? 128 + offset : offset;
+}
+
+Value Bytes(DataType type, const Shape &shape, const std::vector<int32_t> &v) {
+  std::vector<uint8_t> bytes;
+  for (int32_t x : v) bytes.push_back(static_cast<uint8_t>(x));
+  return Value::Of(type, shape, bytes);
+}
+
+int32_t Least(DataType type) { return type == DataType::kUint8 ? 0 : -128; }
+
+class QuantizedLayer {
+ public:
+  explicit QuantizedLayer(const Layer &layer) : layer_(layer) {
+    Random random(17, Random::Quiet());
+    const int64_t depth = layer.channels / layer.groups;
+    const int32_t low = Least(layer.from);
+    image_ = random.Ints({1, kRows, kColumns, layer.channels}, low, low + 255)
+                 .ints();
+    filter_ = random.Ints({layer.outputs, 3, 3, depth}, -127, 127).ints();
+    for (int64_t o = 0; o < layer.outputs; ++o) {
+      bias_.push_back(static_cast<int32_t>(random.Int(-3000, 3000)));
+      scales_.push_back(random.Float(0.0005f, 0.003f));
+    }
+  }
+
+  OpCase Case() const {
+    const int64_t depth = layer_.channels / layer_.groups;
+    OpCase op("Conv2D");
+    op.Input(Bytes(layer_.from, {1, kRows, kColumns, layer_.channels}, image_))
+        .Quantized({{kInputScale}, {ZeroOf(layer_.from, -7)}, 0})
+        .Constant(
+            Bytes(DataType::kInt8, {layer_.outputs, 3, 3, depth}, filter_))
+        .Quantized({scales_, {}, 0});
+    if (layer_.bias) {
+      std::vector<float> of_sums;
+      for (float scale : scales_) of_sums.push_back(kInputScale * scale);
+      op.Constant(Value::Ints({layer_.outputs}, bias_))
+          .Quantized({of_sums, {}, 0});
+    }
+    op.Ints("strides", {2, 2})
+        .String("padding", "EXPLICIT")
+        .Ints("pads", {1, 1, 0, 0})
+        .Int("groups", layer_.groups)
+        .String("activation", layer_.activation)
+        .Float("activation_limit", kLimit)
+        .QuantizedOutput(layer_.to, kOutputScale, ZeroOf(layer_.to, 11));
+    op.OnCpuOnly();
+    return op;
+  }
+
+  Value Wanted() const {
+    std::vector<int32_t> wanted;
+    for (int64_t y = 0; y < kOutRows; ++y) {
+      for (int64_t x = 0; x < kOutColumns; ++x) {
+        for (int64_t o = 0; o < layer_.outputs; ++o) {
+          wanted.push_back(At(y, x, o));
+        }
+      }
+    }
+    return Bytes(layer_.to, {1, kOutRows, kOutColumns, layer_.outputs}, wanted);
+  }
+
+ private:
+  int32_t At(int64_t y, int64_t x, int64_t o) const {
+    const int64_t depth = layer_.channels / layer_.groups;
+    const int64_t first = o / (layer_.outputs / layer_.groups) * depth;
+    int32_t sum = layer_.bias ? bias_[static_cast<size_t>(o)] : 0;
+    for (int64_t i = 0; i < 3; ++i) {
+      for (int64_t j = 0; j < 3; ++j) {
+        const int64_t h = 2 * y - 1 + i;
+        const int64_t w = 2 * x - 1 + j;
+        if (h < 0 || w < 0 || h >= kRows || w >= kColumns) continue;
+        for (int64_t k = 0; k < depth; ++k) {
+          const int64_t pixel = (h * kColumns + w) * layer_.channels;
+          sum +=
+              (image_[static_cast<size_t>(pixel + first + k)] -
+               static_cast<int32_t>(ZeroOf(layer_.from, -7))) *
+              filter_[static_cast<size_t>(((o * 3 + i) * 3 + j) * depth + k)];
+        }
+      }
+    }
+    const float scale =
+        kInputScale * scales_[static_cast<size_t>(o)] / kOutputScale;
+    const float steps = static_cast<float>(sum) * scale;
+    const auto zero = static_cast<int32_t>(ZeroOf(layer_.to, 11));
+    int32_t low = Least(layer_.to);
+    int32_t high = low + 255;
+    if (layer_.activation != "NONE") low = zero;
+    if (layer_.activation == "RELUX") {
+      high = std::min(high, zero + static_cast<int32_t>(
+                                       std::nearbyint(kLimit / kOutputScale)));
+    }
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(std::llrint(steps) + zero, low, high));
+  }
+
+  const Layer layer_;
+  std::vector<int32_t> image_;
+  std::vector<int32_t> filter_;
+  std::vector<int32_t> bias_;
+  std::vector<float> scales_;
+};
+
+void Check(const Layer &layer) {
+  const QuantizedLayer quantized(layer);
+  ExpectValue(quantized.Case(), quantized.Wanted());
+}
+
+TEST(QuantizedConv2DTest, EitherSignedness) {
+  for (DataType from : {DataType::kUint8, DataType::kInt8}) {
+    for (DataType to : {DataType::kUint8, DataType::kInt8}) {
+      Layer layer;
+      layer.from = from;
+      layer.to = to;
+      Check(layer);
+    }
+  }
+}
+
+TEST(QuantizedConv2DTest, ActivationsAreLimits) {
+  Layer layer;
+  layer.activation = "RELU";
+  Check(layer);
+  layer.activation = "RELUX";
+  layer.to = DataType::kInt8;
+  Check(layer);
+}
+
+TEST(QuantizedConv2DTest, GroupsAndNoBias) {
+  Layer layer;
+  layer.bias = false;
+  Check(layer);
+  layer.channels = 32;
+  layer.outputs = 24;
+  layer.groups = 2;
+  Check(layer);
+  layer.groups = 8;
+  Check(layer);
+}
+
+TEST(QuantizedConv2DTest, Errors) {
+  Layer layer;
+  const OpCase good = QuantizedLayer(layer).Case();
+  OpCase bad = good;
+  bad.inputs[1].quantization.axis = 1;
+  ExpectError(bad, MaceStatus::MACE_INVALID_ARGS, "axis 0");
+  bad = good;
+  bad.inputs[1].quantization.zero_points.assign(20, 1);
+  ExpectError(bad, MaceStatus::MACE_INVALID_ARGS,
+              "the zero points of the filter must be 0");
+  bad = good;
+  bad.inputs[2].quantization.scales[3] *= 2;
+  ExpectError(bad, MaceStatus::MACE_INVALID_ARGS,
+              "the bias of channel 3 has the scale");
+  layer.activation = "TANH";
+  ExpectError(QuantizedLayer(layer).Case(), MaceStatus::MACE_UNSUPPORTED,
+              "no activation but RELU and RELUX");
+}
+
+}  // namespace
+}  // namespace mace

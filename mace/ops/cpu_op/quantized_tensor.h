@@ -1,0 +1,40 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Quantized tensors of one scale, as kernels of the arithmetic "quantized"
+// (quantized_gemm.h) see them: uint8 on x86 and int8 elsewhere. A tensor of the
+// other type has the same numbers with another zero point, once the highest bit
+// of each element is changed.
+
+#ifndef MACE_OPS_CPU_OP_QUANTIZED_TENSOR_H_
+#define MACE_OPS_CPU_OP_QUANTIZED_TENSOR_H_
+
+#include <cstdint>
+
+#include "mace/core/base/thread_pool.h"
+#include "mace/core/model/tensor.h"
+
+namespace mace {
+
+struct QuantizedSide {
+  bool flipped = false;  // kernels see the elements with another highest bit
+  // In the type that kernels see.
+  int32_t zero = 0;
+  int32_t least = 0;
+  int32_t most = 0;
+};
+
+// `tensor` is uint8 or int8, with one scale.
+QuantizedSide KernelSide(const Tensor &tensor);
+
+// Copies with the highest bit of each byte changed.
+void FlipSigns(const uint8_t *from,
+               uint8_t *to,
+               int64_t count,
+               ThreadPool *pool);
+// Changes those of a tensor, whose rows may be strided.
+void FlipRows(const Tensor &tensor, ThreadPool *pool);
+
+}  // namespace mace
+
+#endif  // MACE_OPS_CPU_OP_QUANTIZED_TENSOR_H_

@@ -1,0 +1,251 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/ops/epilogue/quantized_conv.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "mace/core/model/quantization.h"
+#include "mace/kernels/cpu/conv/quantized_strategy.h"
+#include "mace/kernels/cpu/gemm/quantized_gemm.h"
+#include "mace/ops/cpu_op/quantized_tensor.h"
+#include "mace/ops/cpu_op/row_bands.h"
+
+namespace mace {
+namespace {
+
+constexpr size_t kOutput = 0;
+
+// How far a scale of a bias may be from the product of the others: a converter
+// may have computed it in double.
+constexpr float kScaleError = 1e-5f;
+
+class QuantizedConvPlan final : public OpPlan, private RowBands {
+ public:
+  QuantizedConvPlan(const QuantizedConv::Geometry &geometry,
+                    const Tensor &input,
+                    const Tensor &output,
+                    std::unique_ptr<conv::Plan> plan)
+      : geometry_(geometry),
+        input_(KernelSide(input)),
+        output_(KernelSide(output)),
+        plan_(std::move(plan)) {}
+
+  // Of the whole operator, for whole panels.
+  void SetRequantization(std::vector<int32_t> bias,
+                         std::vector<float> scale,
+                         int32_t low,
+                         int32_t high) {
+    bias_ = std::move(bias);
+    scale_ = std::move(scale);
+    requantization_.bias = bias_.data();
+    requantization_.scale = scale_.data();
+    requantization_.zero = output_.zero;
+    requantization_.low = low;
+    requantization_.high = high;
+  }
+
+  size_t ScratchBytes(int threads, int64_t input_bytes) const {
+    return CopyBytes(input_bytes) + plan_->ScratchBytes(threads);
+  }
+
+  void Run(RunContext *context) const {
+    const Tensor &input = *context->input(QuantizedConv::kInput);
+    const Tensor &output = *context->output(kOutput);
+    ThreadPool *pool = context->thread_pool();
+    auto *scratch = static_cast<uint8_t *>(context->scratch());
+    conv::Args args = ArgsOf(input.data, output.data, output.RowStride());
+    if (input_.flipped) {
+      FlipSigns(input.As<uint8_t>(), scratch, input.bytes(), pool);
+      args.input = scratch;
+    }
+    plan_->Run(args, nullptr, pool, scratch + CopyBytes(input.bytes()));
+    if (output_.flipped) FlipRows(output, pool);
+  }
+
+  const RowBands *row_bands() const override {
+    const bool whole = input_.flipped || output_.flipped;
+    return geometry_.images && !whole && plan_->rows() != nullptr ? this
+                                                                  : nullptr;
+  }
+  RowRange InputRows(const RowRange &output) const override {
+    return RowsUnder(Rows(), output);
+  }
+  size_t BandScratchBytes(int64_t rows) const override {
+    return plan_->rows()->RowScratchBytes(static_cast<ptrdiff_t>(rows));
+  }
+  void RunBand(const RunContext & /*context*/,
+               const BandRun &run) const override {
+    const WindowAxis windows = Rows();
+    const RowRange input = RowsUnder(windows, run.rows);
+    conv::ImageRows rows;
+    rows.in_rows = static_cast<ptrdiff_t>(input.count());
+    rows.out_rows = static_cast<ptrdiff_t>(run.rows.count());
+    rows.pad_top =
+        static_cast<ptrdiff_t>(input.begin - windows.Begin(run.rows.begin));
+    plan_->rows()->RunRows(rows,
+                           ArgsOf(run.input, run.output, run.output_stride),
+                           nullptr, run.scratch);
+  }
+  int64_t Macs() const override { return geometry_.macs; }
+  ConvPoolArgs Geometry() const override { return geometry_.report; }
+  std::string KernelName() const override { return plan_->Name(); }
+
+ private:
+  size_t CopyBytes(int64_t input_bytes) const {
+    return input_.flipped ? (static_cast<size_t>(input_bytes) + 63) / 64 * 64
+                          : 0;
+  }
+
+  conv::Args ArgsOf(const void *input, void *output, int64_t stride) const {
+    conv::Args args;
+    args.input = input;
+    args.output = output;
+    args.output_stride = static_cast<size_t>(stride);
+    args.epilogue.requantization = &requantization_;
+    args.padding = static_cast<uint8_t>(input_.zero);
+    return args;
+  }
+
+  WindowAxis Rows() const {
+    const conv::Shape &s = geometry_.shape;
+    WindowAxis rows;
+    rows.size = s.in_h;
+    rows.kernel = s.kernel_h;
+    rows.stride = s.stride_h;
+    rows.dilation = s.dilation_h;
+    rows.pad_before = s.pad_top;
+    return rows;
+  }
+
+  const QuantizedConv::Geometry geometry_;
+  const QuantizedSide input_;
+  const QuantizedSide output_;
+  const std::unique_ptr<conv::Plan> plan_;
+  std::vector<int32_t> bias_;
+  std::vector<float> scale_;
+  gemm::Requantization requantization_;
+};
+
+MaceStatus CheckFilter(const Tensor &filter) {
+  const Quantization &q = *filter.quantization;
+  const bool shifted = std::any_of(q.zero_points.begin(), q.zero_points.end(),
+                                   [](int64_t zero) { return zero != 0; });
+  if (shifted) return InvalidArgs("the zero points of the filter must be 0");
+  if (!q.per_tensor() && q.axis != 0) {
+    return InvalidArgs("the scales of the filter are of axis ", q.axis,
+                       "; they must be those of its output channels, axis 0");
+  }
+  return MaceStatus();
+}
+
+float ScaleAt(const Quantization &q, size_t channel) {
+  return q.scales[q.per_tensor() ? 0 : channel];
+}
+
+}  // namespace
+
+MaceStatus QuantizedConv::Init(const InitContext &context,
+                               const activation::Params &activation) {
+  using activation::Kind;
+  if (activation.kind != Kind::kNone && activation.kind != Kind::kRelu &&
+      activation.kind != Kind::kRelux) {
+    return Unsupported(
+        "quantized, it has no activation but RELU and RELUX; convert the model "
+        "again");
+  }
+  activation_ = activation;
+  arithmetic_ =
+      gemm::ArithmeticFor(gemm::ArithmeticKind::kQuantized, context.isa());
+  if (arithmetic_ == nullptr) {
+    return Unsupported(
+        "this library was built without the kernels for quantized products; "
+        "build it for this model, with `bash tools/build-standalone-lib.sh "
+        "-models=FILE.pb,...` naming all models that it is to run");
+  }
+  const Tensor &filter = *context.constant(kFilter);
+  if (filter.quantization == nullptr) {
+    return InvalidArgs("the filter has no scales");
+  }
+  MACE_RETURN_IF_ERROR(CheckFilter(filter));
+  strategy_ = conv::MakeQuantizedDirect();
+  const int64_t channels = filter.shape.rank() == 0 ? 0 : filter.shape[0];
+  const int64_t depth = channels == 0 ? 0 : filter.elements() / channels;
+  const auto *weights = filter.As<int8_t>();
+  sums_.resize(static_cast<size_t>(channels));
+  for (int32_t &sum : sums_) {
+    for (int64_t k = 0; k < depth; ++k) sum += *weights++;
+  }
+  return MaceStatus();
+}
+
+MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
+  const Tensor &input = *context->input(kInput);
+  const Tensor &filter = *context->input(kFilter);
+  const Tensor *bias = context->input(kBias);
+  const Tensor &output = *context->output(kOutput);
+  if (output.elements() == 0) return MaceStatus();
+  const int threads = context->thread_pool()->thread_count();
+  conv::Request request;
+  request.shape = geometry.shape;
+  request.filter = filter.data;
+  request.arithmetic = arithmetic_;
+  request.threads = threads;
+  std::unique_ptr<conv::Plan> strategy = strategy_->MakePlan(request);
+  if (strategy->PreparedBytes() > 0) {
+    conv::Plan *taker = strategy.get();
+    context->RequestPrepared(taker->PreparedBytes(), [taker](void *memory) {
+      return taker->TakePrepared(memory);
+    });
+  }
+  auto plan = std::make_unique<QuantizedConvPlan>(geometry, input, output,
+                                                  std::move(strategy));
+
+  const QuantizedSide from = KernelSide(input);
+  const QuantizedSide to = KernelSide(output);
+  const float input_scale = input.quantization->scales[0];
+  const float output_scale = output.quantization->scales[0];
+  const size_t columns = sums_.size();
+  // Kernels read whole panels.
+  std::vector<int32_t> sums(columns + gemm::kPanelColumns);
+  std::vector<float> scales(columns + gemm::kPanelColumns);
+  for (size_t n = 0; n < columns; ++n) {
+    const float product = input_scale * ScaleAt(*filter.quantization, n);
+    scales[n] = product / output_scale;
+    // Modulo 2^32, as the sums.
+    auto start = static_cast<uint32_t>(0) - static_cast<uint32_t>(from.zero) *
+                                                static_cast<uint32_t>(sums_[n]);
+    if (bias != nullptr) {
+      const float stated = ScaleAt(*bias->quantization, n);
+      if (!(std::fabs(stated - product) <= kScaleError * product)) {
+        return InvalidArgs("the bias of channel ", n, " has the scale ", stated,
+                           ", not that of the input times that of the filter, ",
+                           product);
+      }
+      start += static_cast<uint32_t>(bias->As<int32_t>()[n]);
+    }
+    sums[n] = static_cast<int32_t>(start);
+  }
+  int32_t low = to.least;
+  int32_t high = to.most;
+  if (activation_.kind != activation::Kind::kNone) low = std::max(low, to.zero);
+  if (activation_.kind == activation::Kind::kRelux) {
+    const double steps = std::nearbyint(activation_.limit / output_scale);
+    high = static_cast<int32_t>(std::clamp<double>(steps + to.zero, low, high));
+  }
+  plan->SetRequantization(std::move(sums), std::move(scales), low, high);
+  context->RequestScratch(plan->ScratchBytes(threads, input.bytes()));
+  if (geometry.images) context->AllowStridedOutput(kOutput);
+  context->Keep(std::move(plan));
+  return MaceStatus();
+}
+
+void QuantizedConv::Run(RunContext *context) {
+  if (context->plan() == nullptr) return;
+  context->PlanAs<QuantizedConvPlan>().Run(context);
+}
+
+}  // namespace mace

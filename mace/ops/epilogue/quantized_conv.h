@@ -1,0 +1,61 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What quantized operators that are a convolution share: Conv2D and others in
+// 8-bit integers. docs/reference/quantization.md specifies the arithmetic.
+
+#ifndef MACE_OPS_EPILOGUE_QUANTIZED_CONV_H_
+#define MACE_OPS_EPILOGUE_QUANTIZED_CONV_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mace/kernels/cpu/activation/activation.h"
+#include "mace/kernels/cpu/conv/conv.h"
+#include "mace/kernels/cpu/conv/strategy.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/window/window.h"
+
+namespace mace {
+
+// The filter of such an operator, for all its plans. Inputs are 0: the image,
+// 1: the filter (int8, with scales by output channel and no zero points),
+// 2: the bias (int32, absent: 0); the output is 0.
+class QuantizedConv {
+ public:
+  static constexpr size_t kInput = 0;
+  static constexpr size_t kFilter = 1;
+  static constexpr size_t kBias = 2;
+
+  // UNSUPPORTED for an activation that is no clamp, and if the library lacks
+  // the kernels. INVALID_ARGS for a filter whose zero points are not 0, or
+  // whose scales are not by output channel.
+  MaceStatus Init(const InitContext &context,
+                  const activation::Params &activation);
+
+  // What a plan adds to the shapes.
+  struct Geometry {
+    conv::Shape shape;
+    ConvPoolArgs report;
+    int64_t macs = 0;
+    bool images = true;  // rows can be computed separately
+  };
+  // Makes the plan and passes it to the engine, unless the output has no
+  // elements. INVALID_ARGS for a bias whose scales are not those of the sums.
+  MaceStatus Plan(const Geometry &geometry, PlanContext *context);
+
+  // Runs the plan of the context.
+  static void Run(RunContext *context);
+
+ private:
+  const gemm::Arithmetic *arithmetic_ = nullptr;
+  std::unique_ptr<conv::Strategy> strategy_;
+  activation::Params activation_;
+  std::vector<int32_t> sums_;  // of the weights of each output channel
+};
+
+}  // namespace mace
+
+#endif  // MACE_OPS_EPILOGUE_QUANTIZED_CONV_H_

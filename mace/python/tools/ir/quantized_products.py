@@ -1,0 +1,125 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What quantized operators that multiply by constant weights have in common.
+
+Inputs are 0: what is multiplied, 1: the weights, whose first axis is that of the
+outputs, 2: the bias. Weights are int8 with a scale for each output and no zero points;
+a bias is int32 with the scales of the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from mace.python.tools.ir.constant import Constant, Integers
+from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import saturated
+
+_WEIGHTS, _BIAS = 1, 2
+# Of a bias that was quantized with other scales than those of the sums, because they
+# were computed in another precision.
+_SCALE_ERROR = 1e-5
+
+
+def quantized_weights(
+    op: Op, quantization: Quantization
+) -> Mapping[int, tuple[Constant, Quantization]] | None:
+    """Weights and bias as integers; None if these are not what they were made of.
+
+    Args:
+        op: in float32.
+        quantization: of what is multiplied.
+    """
+    weights = op.input(_WEIGHTS).constant
+    if weights is None or weights.integers is None:
+        return None
+    numbers = _signed(weights.integers)
+    scales = _by_output(weights.integers.scale.numpy())
+    if numbers is None or scales is None:
+        return None
+    found = {_WEIGHTS: (numbers, _quantization(scales))}
+    bias = op.get_input(_BIAS)
+    if bias is not None:
+        of_sums = np.float32(quantization.scales[0]) * scales
+        integers = _bias(bias, of_sums)
+        if integers is None:
+            return None
+        found[_BIAS] = (Constant.of(integers), _quantization(of_sums))
+    return found
+
+
+def requantized(op: Op, sums: Array) -> Array:
+    """The results of a quantized operator, whose last axis is that of the outputs.
+
+    Args:
+        op: with the activation NONE, RELU or RELUX.
+        sums: in integers, with the bias.
+    """
+    x, y = op.input(0).quantization, op.output.quantization
+    weights = op.input(_WEIGHTS).quantization
+    assert x is not None and y is not None and weights is not None
+    scales = np.asarray(weights.scales, np.float32)
+    output_scale = np.float32(y.scales[0])
+    factor = np.float32(x.scales[0]) * scales / output_scale
+    zero = y.zero_points[0] if y.zero_points else 0
+    steps = np.rint(sums.astype(np.float32) * factor).astype(np.int64)
+    activation = op.attr("activation")
+    if activation != "NONE":
+        steps = np.maximum(steps, 0)
+    if activation == "RELUX":
+        limit = np.float32(op.attr("activation_limit"))
+        steps = np.minimum(steps, int(np.rint(limit / output_scale)))
+    return saturated(op.output.dtype, steps + zero)
+
+
+def _signed(integers: Integers) -> Constant | None:
+    """The numbers without zero points as int8; None if they do not fit."""
+    zero = integers.zero.numpy()
+    if integers.numbers.dtype is DataType.INT8 and not zero.any():
+        return integers.numbers
+    numbers = integers.numbers.numpy().astype(np.int32) - zero.astype(np.int32)
+    range_ = np.iinfo(np.int8)
+    if numbers.size and (numbers.min() < range_.min or numbers.max() > range_.max):
+        return None
+    return Constant.of(numbers.astype(np.int8))
+
+
+def _by_output(scale: Array) -> Array | None:
+    """A scale for each index of the first axis; None if there are others."""
+    if scale.size == 0:
+        return None
+    rows = scale.reshape(scale.shape[0], -1)
+    first = np.ascontiguousarray(rows[:, 0], np.float32)
+    if not np.isfinite(first).all() or not (first > 0).all():
+        return None
+    return first if (rows == rows[:, :1]).all() else None
+
+
+def _quantization(scales: Array) -> Quantization:
+    one = bool((scales == scales[0]).all())
+    return Quantization(tuple((scales[:1] if one else scales).tolist()))
+
+
+def _bias(bias: Value, scales: Array) -> Array | None:
+    """As int32 with these scales; None if it does not fit."""
+    if bias.constant is None:
+        return None
+    integers = bias.constant.integers
+    if integers is not None:
+        stated = integers.scale.numpy()
+        if stated.shape == scales.shape and np.allclose(
+            stated, scales, _SCALE_ERROR, 0
+        ):
+            numbers = integers.numbers.numpy().astype(np.int64) - integers.zero.numpy()
+            return _int32(numbers)
+    return _int32(np.rint(bias.numpy().astype(np.float64) / scales))
+
+
+def _int32(numbers: Array) -> Array | None:
+    range_ = np.iinfo(np.int32)
+    fits = np.isfinite(numbers) & (numbers >= range_.min) & (numbers <= range_.max)
+    return numbers.astype(np.int32) if fits.all() else None

@@ -1,0 +1,109 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Computes operators between Dequantize and Quantize in quantized numbers."""
+
+from __future__ import annotations
+
+from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.ir import Graph, Op, Value
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.op_rules.quantization import (
+    constant_quantization,
+    known_quantization,
+)
+from mace.python.tools.ir.quantized_ops import is_quantized
+from mace.python.tools.passes.base import Pass
+from mace.python.tools.passes.match import only_reader
+
+
+class QuantizedOperators(Pass):
+    """An operator that reads from Dequantize alone, and whose result only Quantize
+    reads, to the quantized operator. All scales are those of whole tensors, except that
+    constants may have others.
+    """
+
+    name = "quantized_operators"
+    requires = (
+        "fold_pad",
+        "fold_scale",
+        "fuse_activation",
+        "merge_products",
+        "sink_transposes",
+        "split_products",
+        "squeeze_reduction",
+        "transpose_into_matmul",
+    )
+
+    def run(self, graph: Graph) -> int:
+        return sum(_rewrite(graph, op) for op in graph.ops if _may_be(op))
+
+
+def _may_be(op: Op) -> bool:
+    return default_catalogue()[op.type].can_be_quantized and not is_quantized(op)
+
+
+def _rewrite(graph: Graph, op: Op) -> bool:
+    quantize = only_reader(graph, op.output)
+    if quantize is None or quantize.type != "Quantize":
+        return False
+    result, to = quantize.output, constant_quantization(quantize)
+    types = default_catalogue()[op.type].output_port(0).quantized
+    if to is None or not to.per_tensor or result.dtype not in types:
+        return False
+    inputs = _inputs(graph, op)
+    if inputs is None:
+        return False
+    numbers = op.output
+    graph.remove_op(quantize)
+    result.quantization = to
+    graph.replace_output(op, numbers, result)
+    op.set_inputs(inputs)
+    graph.remove_value(numbers)
+    return True
+
+
+def _inputs(graph: Graph, op: Op) -> list[Value | None] | None:
+    """Those of the quantized operator; None if one of them is not quantized."""
+    schema = default_catalogue()[op.type]
+    inputs = list(op.inputs)
+    constants: set[int] = set()
+    for index, value in enumerate(op.inputs):
+        port = schema.input_port(index)
+        if value is None or DataType.FLOAT32 not in port.types:
+            continue
+        if value.is_constant:
+            constants.add(index)
+            continue
+        source = _integers_of(value)
+        if source is None or source.dtype not in port.quantized:
+            return None
+        inputs[index] = source
+    if inputs[0] is None or inputs[0].quantization is None:
+        return None
+    made = rules_of(op.type).quantized_constants(op, inputs[0].quantization)
+    if made is None or constants - made.keys():
+        return None
+    for index, (constant, quantization) in made.items():
+        name = f"{op.input(index).name}/{constant.dtype.value}"
+        value = graph.add_constant(name, constant)
+        value.quantization = quantization
+        inputs[index] = value
+    return inputs
+
+
+def _integers_of(value: Value) -> Value | None:
+    """The integers of one scale that Dequantize makes this of."""
+    producer = value.producer
+    if producer is None or producer.type != "Dequantize":
+        return None
+    source = producer.input(0)
+    known = known_quantization(
+        source, producer.input(1), producer.get_input(2), producer.attr("axis")
+    )
+    if known is None or not known.per_tensor:
+        return None
+    if source.quantization not in (None, known):
+        return None
+    source.quantization = known
+    return source

@@ -1,0 +1,131 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators between Dequantize and Quantize compute in integers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mace.python.tools.ir import DataType, GraphBuilder, Value
+from mace.python.tools.ir.fold import fold_op
+from mace.python.tools.passes.testing import random, rewrite, types
+
+_X_SCALE, _Y_SCALE = 0.02, 0.05
+
+
+def _quantized(b: GraphBuilder, x: Value, scale: float, zero: int, name: str) -> Value:
+    parameters = [b.constant(f"{name}/scale", np.array([scale], np.float32))]
+    parameters.append(b.constant(f"{name}/zero", np.array([zero], np.uint8)))
+    return b.one("Quantize", [x, *parameters], None, {"to": "UINT8"}, name)
+
+
+def _dequantized(b: GraphBuilder, q: Value, scale: float, zero: int) -> Value:
+    parameters = [b.constant(f"{q.name}/scale2", np.array([scale], np.float32))]
+    parameters.append(b.constant(f"{q.name}/zero2", np.array([zero], np.uint8)))
+    return b.one("Dequantize", [q, *parameters], None, None, f"{q.name}/real")
+
+
+class _Layer:
+    """Input, convolution, output, as quantizers write them."""
+
+    def __init__(self) -> None:
+        self.weight_scales = np.linspace(0.004, 0.009, 6, dtype=np.float32)
+        self.weight_zero = 0
+        self.bias_integers = True
+        self.activation = "NONE"
+        self.read_twice = False
+        self.scaled = False
+
+    def __call__(self, b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (1, 5, 4, 3))
+        x = _dequantized(b, _quantized(b, x, _X_SCALE, 130, "q"), _X_SCALE, 130)
+        numbers = rng.integers(-100, 101, (6, 3, 3, 3))
+        given = [
+            b.constant("w", numbers.astype(np.int8)),
+            b.constant("ws", self.weight_scales),
+            b.constant("wz", np.full(6, self.weight_zero, np.int8)),
+        ]
+        w = b.one("Dequantize", given, None, {"axis": 0}, "weights")
+        if self.scaled:
+            w = b.one(
+                "Eltwise",
+                [w, b.constant("two", np.array([2], np.float32))],
+                None,
+                {"mode": "MUL"},
+                "twice",
+            )
+        if self.bias_integers:
+            of_sums = np.float32(_X_SCALE) * self.weight_scales
+            parts = [b.constant("i", rng.integers(-500, 500, 6).astype(np.int32))]
+            parts.append(b.constant("is", of_sums))
+            bias = b.one("Dequantize", parts, None, {"axis": 0}, "bias")
+        else:
+            bias = b.constant("bias", random(rng, 6))
+        b.graph.sort()
+        for value in (w, bias):
+            if value.producer is not None:
+                fold(b, value)
+        y = b.one("Conv2D", [x, w, bias], None, {"padding": "SAME"}, "conv")
+        if self.activation != "NONE":
+            attrs = {"activation": self.activation, "activation_limit": 1.0}
+            y = b.one("Activation", [y], None, attrs, "act")
+        if self.read_twice:
+            b.output(b.one("Activation", [y], None, {"activation": "TANH"}, "t"), "t")
+        q = _quantized(b, y, _Y_SCALE, 120, "yq")
+        b.output(_dequantized(b, q, _Y_SCALE, 120), "y")
+
+
+def fold(b: GraphBuilder, value: Value) -> None:
+    """Makes the value a constant, as the importer does."""
+    assert value.producer is not None
+    for before in value.producer.inputs:
+        if before is not None and before.producer is not None:
+            fold(b, before)
+    assert fold_op(b.graph, value.producer)
+
+
+def _integers(layer: _Layer) -> bool:
+    graph = rewrite(layer)
+    conv = next(op for op in graph.ops if op.type == "Conv2D")
+    return conv.output.dtype is DataType.UINT8
+
+
+@pytest.mark.parametrize("activation", ["NONE", "RELU", "RELUX"])
+def test_convolution(activation: str) -> None:
+    layer = _Layer()
+    layer.activation = activation
+    graph = rewrite(layer)
+    assert types(graph) == {"Quantize": 1, "Conv2D": 1, "Dequantize": 1}
+    conv = next(op for op in graph.ops if op.type == "Conv2D")
+    assert [v and v.dtype for v in conv.inputs] == [
+        DataType.UINT8,
+        DataType.INT8,
+        DataType.INT32,
+    ]
+    weights = conv.input(1).quantization
+    assert weights is not None and weights.scales == tuple(layer.weight_scales.tolist())
+    assert conv.attr("activation") == activation
+
+
+def test_bias_in_floats_is_rounded_to_the_sums() -> None:
+    layer = _Layer()
+    layer.bias_integers = False
+    assert _integers(layer)
+
+
+def test_what_is_no_quantized_operator_stays() -> None:
+    layer = _Layer()
+    layer.activation = "TANH"
+    assert not _integers(layer)
+    layer = _Layer()
+    layer.read_twice = True
+    assert not _integers(layer)
+    # Weights that were multiplied are no such integers any more.
+    layer = _Layer()
+    layer.scaled = True
+    assert not _integers(layer)
+    # Without their zero point, they do not fit into 8 bits.
+    layer = _Layer()
+    layer.weight_zero = 100
+    assert not _integers(layer)
