@@ -75,6 +75,13 @@ class _Network:
             limits = ["zero", "six"] if activation == "Clip" else []
             self.nodes.append(helper.make_node(activation, [result, *limits], [y]))
 
+    def pair(self, kind: str, a: str, b: str, y: str, relu: bool = False) -> None:
+        """Adds an operator on two tensors."""
+        result = f"{y}/result" if relu else y
+        self.nodes.append(helper.make_node(kind, [a, b], [result], name=y))
+        if relu:
+            self.nodes.append(helper.make_node("Relu", [result], [y]))
+
     def classifier(self, x: str, y: str, channels: int, classes: int) -> None:
         """Adds the average of the image, and a product with its channels."""
         self._constants[f"{y}/w"] = self._rng.standard_normal(
@@ -162,7 +169,9 @@ def test_convolutions(activations: str, per_channel: bool, tmp_path: Path) -> No
     network.conv("a", "b", (24, 16, 1, 1), activation="Clip")
     network.conv("b", "c", (24, 6, 3, 3), groups=4, activation="Relu")
     network.conv("c", "d", (40, 24, 5, 5), stride=2)
-    network.conv("d", "y", (10, 40, 1, 1))
+    network.conv("d", "e", (40, 1, 3, 3), groups=40, activation="Clip")
+    network.conv("e", "f", (40, 1, 5, 5), stride=2, groups=40)
+    network.conv("f", "y", (10, 40, 1, 1))
     path = tmp_path / "float.onnx"
     network.save(path, "y")
     quantized = _quantize(path, activations, per_channel)
@@ -189,3 +198,28 @@ def test_classifier(tmp_path: Path) -> None:
         "FullyConnected",
     ]
     _check(graph, quantized, "y", ["host"])
+
+
+@pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
+def test_inverted_residuals(activations: str, tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (24, 3, 3, 3), stride=2, activation="Relu")
+    network.conv("a", "b", (72, 24, 1, 1), activation="Clip")
+    network.conv("b", "c", (72, 1, 3, 3), groups=72, activation="Clip")
+    network.conv("c", "d", (24, 72, 1, 1))
+    network.pair("Add", "a", "d", "e")
+    network.conv("e", "f", (24, 24, 3, 3), activation="Relu")
+    network.pair("Add", "f", "e", "g", relu=True)
+    network.pair("Mul", "g", "a", "h")
+    network.conv("h", "y", (10, 24, 1, 1))
+    path = tmp_path / "float.onnx"
+    network.save(path, "y")
+    quantized = _quantize(path, activations, per_channel=True)
+    graph = _import(quantized, "y")
+    assert [op.type for op in graph.ops if not is_quantized(op)] == [
+        "Quantize",
+        "Dequantize",
+    ]
+    for abi in ABIS:
+        require_emulator(abi)
+    _check(graph, quantized, "y", ABIS)

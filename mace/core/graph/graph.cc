@@ -223,6 +223,7 @@ Result<std::unique_ptr<Graph>> Graph::Create(
       return RuntimeError("model '", model.name, "' was not checked");
     }
     node.schema = entry->schema();
+    node.quantized = entry->quantized();
     MACE_RETURN_IF_ERROR(node.attributes.Parse(*node.schema, *node.def));
   }
   MACE_RETURN_IF_ERROR(host->MakeOps(graph.get()));

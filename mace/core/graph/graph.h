@@ -39,6 +39,7 @@ struct GraphTensor {
 struct GraphNode {
   const OperatorDef *def = nullptr;
   const OpSchema *schema = nullptr;
+  const QuantizedChecks *quantized = nullptr;  // not null: IsQuantized
   ParsedAttributes attributes;
   // Created by the host; see HostOps.
   std::unique_ptr<Op> op;

@@ -43,8 +43,10 @@ class NodeShapeContext final : public ShapeContext {
     tensor->shape = shape;
     tensor->data_type = data_type;
     // The model says which integers stand for the numbers.
-    if (data_type == DataType::kFloat32 &&
-        IsQuantized(*node_.schema, *node_.def)) {
+    const OpSchema &schema = *node_.schema;
+    if (node_.quantized != nullptr &&
+        PortSchemaAt(schema.outputs, schema.output_count, index)
+                .quantized_types != 0) {
       tensor->data_type = node_.def->output_types[index];
     }
   }
@@ -87,31 +89,20 @@ class ShapeInference {
 
  private:
   MaceStatus CheckInputTypes(const GraphNode &node) const {
-    const bool quantized = IsQuantized(*node.schema, *node.def);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const Tensor *tensor = TensorAt(shapes_->tensors, node.inputs, i);
       if (tensor == nullptr) continue;
       const PortSchema &port =
           PortSchemaAt(node.schema->inputs, node.schema->input_count, i);
-      const uint32_t types = PortTypes(port, quantized);
-      if (types == 0) {
-        return InvalidArgs("a quantized operator has no input '", port.name,
-                           "' ('", tensor->name, "')");
-      }
+      const uint32_t types = PortTypes(port, node.quantized != nullptr);
       if ((types & DataTypeBit(tensor->data_type)) == 0) {
         return InvalidArgs("input '", port.name, "' ('", tensor->name, "') is ",
                            DataTypeName(tensor->data_type), "; it takes ",
                            DataTypeNames(types));
       }
-      if (types == port.data_types) continue;
-      if (tensor->quantization == nullptr) {
-        return InvalidArgs("input '", port.name, "' ('", tensor->name,
-                           "') has no scale, which an operator with a "
-                           "quantized output needs");
-      }
-      if (!tensor->is_constant && !tensor->quantization->per_tensor()) {
-        return InvalidArgs("input '", port.name, "' ('", tensor->name,
-                           "') has several scales; a computed one has one");
+      if (node.quantized != nullptr) {
+        MACE_RETURN_IF_ERROR(
+            node.quantized->check_input(*node.schema, i, *tensor));
       }
     }
     return MaceStatus::MACE_SUCCESS;
@@ -123,8 +114,7 @@ class ShapeInference {
       if (tensor == nullptr) continue;
       const PortSchema &port =
           PortSchemaAt(node.schema->outputs, node.schema->output_count, i);
-      const uint32_t types =
-          PortTypes(port, IsQuantized(*node.schema, *node.def));
+      const uint32_t types = PortTypes(port, node.quantized != nullptr);
       if ((types & DataTypeBit(tensor->data_type)) == 0 ||
           tensor->data_type == DataType::kUnknown) {
         return RuntimeError("output '", port.name, "' has the type ",

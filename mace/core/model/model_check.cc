@@ -325,7 +325,9 @@ class OperatorChecker {
     CheckPorts(def, "output", def.outputs, schema.outputs, schema.output_count);
     CheckConstants(def, schema);
     CheckAttributes(def, schema);
-    if (entry->quantized()) CheckQuantizedTypes(def, schema);
+    if (entry->quantized() == nullptr) return;
+    const MaceStatus status = entry->quantized()->check_def(schema, def);
+    if (!IsOk(status)) invalid_.Add(Label(def), ": ", StatusMessage(status));
   }
 
   MaceStatus status() {
@@ -418,24 +420,6 @@ class OperatorChecker {
                      ", input '", port->name, "' must be ",
                      PackingName(layouts));
       }
-    }
-  }
-
-  void CheckQuantizedTypes(const OperatorDef &def, const OpSchema &schema) {
-    if (def.output_types.size() != def.outputs.size()) {
-      invalid_.Add(Label(def), " has ", def.outputs.size(),
-                   " quantized output(s), but types for ",
-                   def.output_types.size());
-      return;
-    }
-    for (size_t i = 0; i < def.outputs.size(); ++i) {
-      const PortSchema *port = PortAt(schema.outputs, schema.output_count, i);
-      if (port == nullptr || def.outputs[i].empty()) continue;
-      const uint32_t types = PortTypes(*port, true);
-      if ((types & DataTypeBit(def.output_types[i])) != 0) continue;
-      invalid_.Add(Label(def), ": output '", port->name, "' is ",
-                   DataTypeName(def.output_types[i]), "; quantized, it can be ",
-                   DataTypeNames(types));
     }
   }
 
@@ -583,7 +567,7 @@ std::string DataTypeNames(uint32_t bits) {
     if (!text.empty()) text += ", ";
     text += DataTypeName(static_cast<DataType>(i));
   }
-  return text;
+  return text.empty() ? "nothing" : text;
 }
 
 }  // namespace mace

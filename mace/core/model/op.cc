@@ -86,11 +86,11 @@ uint32_t PortLayouts(const PortSchema &port, bool quantized) {
 OpRegistration::OpRegistration(const OpSchema *schema,
                                DeviceType device,
                                OpFactory factory,
-                               bool quantized)
+                               const QuantizedChecks *quantized)
     : schema_(schema),
       device_(device),
-      quantized_(quantized),
       factory_(factory),
+      quantized_(quantized),
       next_(g_first) {
   g_first = this;
 }
@@ -104,7 +104,8 @@ const OpRegistration *OpRegistration::Find(const std::string &type,
        entry = entry->next_) {
     // Most names differ in the first letter; there is one search per operator.
     if (entry->schema_->type[0] == type.c_str()[0] &&
-        entry->device_ == device && entry->quantized_ == quantized &&
+        entry->device_ == device &&
+        (entry->quantized_ != nullptr) == quantized &&
         std::strcmp(entry->schema_->type, type.c_str()) == 0) {
       return entry;
     }

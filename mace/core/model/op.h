@@ -145,6 +145,16 @@ class Op {
   virtual ~Op() = default;
 };
 
+// Checks of quantized operators, which libraries without such operators do not
+// link: kQuantizedChecks in quantized_checks.h. INVALID_ARGS names the problem.
+struct QuantizedChecks {
+  MaceStatus (*check_def)(const OpSchema &schema, const OperatorDef &def);
+  // `tensor` is input `index`.
+  MaceStatus (*check_input)(const OpSchema &schema,
+                            size_t index,
+                            const Tensor &tensor);
+};
+
 using OpFactory = std::unique_ptr<Op> (*)();
 
 // Registers the implementation of an operator on one device. Registrations form
@@ -156,14 +166,14 @@ class OpRegistration {
   OpRegistration(const OpSchema *schema,
                  DeviceType device,
                  OpFactory factory,
-                 bool quantized = false);
+                 const QuantizedChecks *quantized = nullptr);
 
   const OpSchema *schema() const { return schema_; }
   DeviceType device() const { return device_; }
   OpFactory factory() const { return factory_; }
-  // Whether it computes the quantized operators of that type (IsQuantized), and
-  // only these.
-  bool quantized() const { return quantized_; }
+  // Not null if it computes the quantized operators of that type
+  // (IsQuantized), and only these.
+  const QuantizedChecks *quantized() const { return quantized_; }
   const OpRegistration *next() const { return next_; }
 
   static const OpRegistration *first();
@@ -177,8 +187,8 @@ class OpRegistration {
  private:
   const OpSchema *schema_;
   DeviceType device_;
-  bool quantized_;
   OpFactory factory_;
+  const QuantizedChecks *quantized_;
   const OpRegistration *next_;
 };
 
@@ -199,10 +209,10 @@ class OpSelection {
 // MACE_REGISTER_OP(Softmax, CPU, SoftmaxOp); at namespace scope in a .cc file,
 // after including the generated <op>_schema.h, which defines k##type##Schema.
 #define MACE_REGISTER_OP(type, device, op_class) \
-  MACE_REGISTER_OP_AS(type, device, op_class, false)
-// The same for the quantized operators of that type.
+  MACE_REGISTER_OP_AS(type, device, op_class, nullptr)
+// The same for the quantized operators of that type; needs quantized_checks.h.
 #define MACE_REGISTER_QUANTIZED_OP(type, device, op_class) \
-  MACE_REGISTER_OP_AS(type, device, op_class, true)
+  MACE_REGISTER_OP_AS(type, device, op_class, &::mace::kQuantizedChecks)
 #define MACE_REGISTER_OP_AS(type, device, op_class, quantized)             \
   static const ::mace::OpRegistration mace_registration_##type##_##device( \
       &k##type##Schema, ::mace::DeviceType::device,                        \

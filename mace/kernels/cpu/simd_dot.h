@@ -183,6 +183,109 @@ MACE_SIMD_INLINE DotX SetDotRow(int32_t bits) {
 #endif
 }
 
+// ---- four elements of each lane's own --------------------------------------
+
+// 4 * kLanes elements as they are stored, of neighbouring columns.
+typedef uint8_t VDotBytes __attribute__((vector_size(kLanes * 4)));
+inline constexpr int kDotColumns = 4 * kLanes;
+
+MACE_SIMD_INLINE VDotBytes LoadDotBytes(const uint8_t *p) {
+  VDotBytes v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+// The first `n` of them; the others are 0.
+MACE_SIMD_INLINE VDotBytes LoadDotBytesN(const uint8_t *p, int n) {
+#if defined(__AVX512BW__)
+  const __mmask64 first = n >= 64 ? ~0ull : (1ull << n) - 1;
+  return reinterpret_cast<VDotBytes>(_mm512_maskz_loadu_epi8(first, p));
+#else
+  VDotBytes v{};
+  __builtin_memcpy(&v, p, static_cast<size_t>(n));
+  return v;
+#endif
+}
+
+// Columns of each of four vectors side by side: vector v of `to` has, for every
+// 16 columns c, columns c + 4 * v to c + 4 * v + 3. This order of columns is
+// that of DotColumnOf.
+MACE_SIMD_INLINE void InterleaveDot(const VDotBytes (&x)[4],
+                                    VDotBytes (&to)[4]) {
+#if defined(__AVX512BW__)
+#define MACE_DOT_ZIP(half, bits, p, q) \
+  _mm512_unpack##half##_epi##bits((__m512i)(p), (__m512i)(q))
+#elif defined(__AVX2__)
+#define MACE_DOT_ZIP(half, bits, p, q) \
+  _mm256_unpack##half##_epi##bits((__m256i)(p), (__m256i)(q))
+#elif defined(__SSE4_1__)
+#define MACE_DOT_ZIP(half, bits, p, q) \
+  _mm_unpack##half##_epi##bits((__m128i)(p), (__m128i)(q))
+#endif
+#if defined(MACE_DOT_ZIP)
+  const auto low01 = MACE_DOT_ZIP(lo, 8, x[0], x[1]);
+  const auto high01 = MACE_DOT_ZIP(hi, 8, x[0], x[1]);
+  const auto low23 = MACE_DOT_ZIP(lo, 8, x[2], x[3]);
+  const auto high23 = MACE_DOT_ZIP(hi, 8, x[2], x[3]);
+  to[0] = (VDotBytes)MACE_DOT_ZIP(lo, 16, low01, low23);
+  to[1] = (VDotBytes)MACE_DOT_ZIP(hi, 16, low01, low23);
+  to[2] = (VDotBytes)MACE_DOT_ZIP(lo, 16, high01, high23);
+  to[3] = (VDotBytes)MACE_DOT_ZIP(hi, 16, high01, high23);
+#undef MACE_DOT_ZIP
+#else
+  const uint8x16x2_t x01 = vzipq_u8((uint8x16_t)x[0], (uint8x16_t)x[1]);
+  const uint8x16x2_t x23 = vzipq_u8((uint8x16_t)x[2], (uint8x16_t)x[3]);
+  for (int half = 0; half < 2; ++half) {
+    const uint16x8x2_t both = vzipq_u16(vreinterpretq_u16_u8(x01.val[half]),
+                                        vreinterpretq_u16_u8(x23.val[half]));
+    to[2 * half] = (VDotBytes)both.val[0];
+    to[2 * half + 1] = (VDotBytes)both.val[1];
+  }
+#endif
+}
+
+// The column of a lane of vector `v`.
+MACE_SIMD_INLINE constexpr int DotColumnOf(int v, int lane) {
+  return lane / 4 * 16 + v * 4 + lane % 4;
+}
+
+// Interleaved elements, stored as in SetDotRow.
+MACE_SIMD_INLINE DotX SetDotFours(VDotBytes x) {
+#if defined(__AVX512VNNI__)
+  return reinterpret_cast<VI>(x);
+#elif defined(__SSE4_1__)
+  const VU all = reinterpret_cast<VU>(x);
+  const VU bytes = reinterpret_cast<VU>(SetInt(0x00ff00ff));
+  return {reinterpret_cast<VI>(all & bytes),
+          reinterpret_cast<VI>((all >> 8) & bytes)};
+#else
+  return reinterpret_cast<int8x16_t>(x);
+#endif
+}
+
+// The reverse of the order of InterleaveDot, for numbers that fit into elements
+// as they are stored.
+MACE_SIMD_INLINE VDotBytes PackDotColumns(const VI (&q)[4]) {
+#if defined(__AVX512BW__)
+  return (VDotBytes)_mm512_packus_epi16(
+      _mm512_packs_epi32((__m512i)q[0], (__m512i)q[1]),
+      _mm512_packs_epi32((__m512i)q[2], (__m512i)q[3]));
+#elif defined(__AVX2__)
+  return (VDotBytes)_mm256_packus_epi16(
+      _mm256_packs_epi32((__m256i)q[0], (__m256i)q[1]),
+      _mm256_packs_epi32((__m256i)q[2], (__m256i)q[3]));
+#elif defined(__SSE4_1__)
+  return (VDotBytes)_mm_packus_epi16(
+      _mm_packs_epi32((__m128i)q[0], (__m128i)q[1]),
+      _mm_packs_epi32((__m128i)q[2], (__m128i)q[3]));
+#else
+  const int16x8_t low =
+      vcombine_s16(vmovn_s32((int32x4_t)q[0]), vmovn_s32((int32x4_t)q[1]));
+  const int16x8_t high =
+      vcombine_s16(vmovn_s32((int32x4_t)q[2]), vmovn_s32((int32x4_t)q[3]));
+  return (VDotBytes)vcombine_s8(vmovn_s16(low), vmovn_s16(high));
+#endif
+}
+
 // Stores four consecutive elements of K in the form that SetDot reads.
 MACE_SIMD_INLINE void PutDotFour(DotElement *to, const int8_t (&x)[kDotFour]) {
 #if defined(__AVX512VNNI__)

@@ -1,6 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/core/model/quantized_checks.h"
+#include "mace/kernels/cpu/conv/quantized_strategy.h"
 #include "mace/ops/conv2d/conv2d.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -19,7 +21,8 @@ class QuantizedConv2DOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     attributes_ = context->AttributesAs<Conv2DAttributes>();
     return AtOperator(context->def(),
-                      conv_.Init(*context, ActivationParams(attributes_)));
+                      conv_.Init(*context, ActivationParams(attributes_),
+                                 conv::MakeQuantizedDirect()));
   }
 
   MaceStatus Plan(PlanContext *context) override {

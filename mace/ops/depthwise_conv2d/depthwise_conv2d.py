@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import FIVE_WIDE
@@ -20,10 +21,20 @@ from mace.python.tools.ir.op_rules.windows import (
     taps,
     windows_over,
 )
+from mace.python.tools.ir.quantization import Quantization
 
 
 class DepthwiseConv2d(Convolution):
     is_depthwise = True
+    output_axis = 2
+
+    def quantized_constants(
+        self, op: Op, quantization: Quantization | None
+    ) -> Mapping[int, tuple[Constant, Quantization]] | None:
+        filters = op.input(1)
+        if filters.shape is None or filters.shape[3] != 1:
+            return None
+        return super().quantized_constants(op, quantization)
 
     def kernels(self, op: Op) -> tuple[str, ...]:
         return (FIVE_WIDE,) if is_five_wide(op) else ()

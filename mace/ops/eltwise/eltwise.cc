@@ -39,7 +39,8 @@ MaceStatus InferEltwiseShapes(const EltwiseAttributes &attributes,
   }
   if (b == nullptr) b = a;
   const DataType type = a->data_type;
-  if (b->data_type != type) {
+  const bool quantized = type == DataType::kUint8 || type == DataType::kInt8;
+  if (b->data_type != type && !quantized) {
     return InvalidArgs("a is ", DataTypeName(a->data_type), " but b is ",
                        DataTypeName(b->data_type));
   }

@@ -4,16 +4,27 @@
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.activations import activate, check_fused, erf
+from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import (
+    has_limits,
+    integers_of,
+    is_quantized,
+    requantized,
+    scale_of,
+    zero_of,
+)
 from mace.python.tools.ir.shapes import Dim, broadcast
 
 _UNARY: dict[str, Callable[[Array], Array]] = {
@@ -63,6 +74,8 @@ _OF_DIMENSIONS: dict[str, Callable[[int, int], int]] = {
     "SUB": operator.sub,
     "MUL": operator.mul,
 }
+# Of the factors of quantized sums.
+_FACTOR_BITS = 21
 
 
 class Eltwise(OpRules):
@@ -75,13 +88,15 @@ class Eltwise(OpRules):
         if (b is None) != (mode in _UNARY):
             raise ValueError(f"mode {mode} takes {1 if b else 2} inputs")
         check_fused(op)
-        if op.attr("activation") != "NONE" and dtype is not DataType.FLOAT32:
+        quantized = is_quantized(op)
+        floats = dtype is DataType.FLOAT32 or quantized
+        if op.attr("activation") != "NONE" and not floats:
             raise ValueError(f"an activation of {dtype.value} results")
         if b is None:
             if not a.dtype.is_float and mode not in _UNARY_OF_INTEGERS:
                 raise ValueError(f"mode {mode} does not take {a.dtype.value}")
             return [OutputType(dtype, a.shape)]
-        if a.dtype is not b.dtype:
+        if a.dtype is not b.dtype and not quantized:
             raise ValueError(f"{a.dtype.value} and {b.dtype.value} operands")
         divides = mode in ("DIV", "FLOOR_DIV", "FLOOR_MOD") and not a.dtype.is_float
         if divides and b.is_constant and not b.numpy().all():
@@ -95,6 +110,37 @@ class Eltwise(OpRules):
         if mode in _UNARY:
             return [activate(op, _UNARY[mode](inputs[0]))]
         return [activate(op, _BINARY[mode](inputs[0], inputs[1]))]
+
+    def quantized_constants(
+        self, op: Op, quantization: Quantization | None
+    ) -> Mapping[int, tuple[Constant, Quantization]] | None:
+        if op.attr("mode") not in ("ADD", "SUB", "MUL") or not has_limits(op):
+            return None
+        made = {}
+        for index, value in enumerate(op.inputs):
+            if value is not None and value.is_constant:
+                integers = integers_of(value)
+                if integers is None:
+                    return None
+                made[index] = integers
+        return made
+
+    def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        a, b = (
+            np.asarray(array, np.int64) - zero_of(op.input(index))
+            for index, array in enumerate(inputs)
+        )
+        a_scale, b_scale = (scale_of(op.input(index)) for index in (0, 1))
+        scale = scale_of(op.output)
+        if op.attr("mode") == "MUL":
+            return [requantized(op, a * b, np.asarray(a_scale * b_scale / scale))]
+        factors = [float(a_scale / scale), float(b_scale / scale)]
+        shift = _FACTOR_BITS - math.frexp(max(factors))[1]
+        a_factor, b_factor = (round(math.ldexp(factor, shift)) for factor in factors)
+        if op.attr("mode") == "SUB":
+            b_factor = -b_factor
+        sums = a * a_factor + b * b_factor
+        return [requantized(op, sums, np.asarray(math.ldexp(1, -shift), np.float32))]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return SunkTranspose(perm)

@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "mace/ops/cpu_op/activation_params.h"
+#include "mace/ops/cpu_op/broadcast.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/half_block.h"
-#include "mace/ops/eltwise/broadcast.h"
 #include "mace/ops/eltwise/eltwise.h"
 
 namespace mace {
@@ -33,20 +33,15 @@ struct Operands {
   Tensor *output;
 };
 
-// The loops over two operands; at least one loop, even for single elements.
+// The loops over two operands.
 class EltwisePlan final : public OpPlan {
  public:
-  explicit EltwisePlan(const BroadcastPlan &loops) : loops_(loops) {
-    if (loops_.rank > 0) return;
-    loops_.rank = 1;  // one element
-    loops_.dims[0] = 1;
-    loops_.a_strides[0] = loops_.b_strides[0] = 1;
-  }
+  explicit EltwisePlan(const BroadcastPlan &loops) : loops_(loops) {}
 
   const BroadcastPlan &loops() const { return loops_; }
 
  private:
-  BroadcastPlan loops_;
+  const BroadcastPlan loops_;
 };
 
 class EltwiseOp final : public CpuOp {
@@ -87,14 +82,6 @@ class EltwiseOp final : public CpuOp {
     half_.convert->widen(x.As<uint16_t>() + offset, block, count);
     return block;
   }
-  // Computes rows [begin, end) of the loops, columns [column, column +
-  // columns).
-  bool RunRange(const BroadcastPlan &loops,
-                const Operands &operands,
-                int64_t begin,
-                int64_t end,
-                int64_t column,
-                int64_t columns) const;
   void Activate(float *y, int64_t count) const {
     if (activation_.kind == activation::Kind::kNone) return;
     activations_->run(activation_, y, y, static_cast<size_t>(count));
@@ -257,45 +244,6 @@ bool EltwiseOp::RunRows(const eltwise::Rows &rows,
   return true;
 }
 
-bool EltwiseOp::RunRange(const BroadcastPlan &loops,
-                         const Operands &operands,
-                         int64_t begin,
-                         int64_t end,
-                         int64_t column,
-                         int64_t columns) const {
-  const size_t last = loops.rank - 1;
-  const int64_t width = loops.dims[last];
-  // Consecutive rows of the second-to-last axis are computed by one call.
-  const bool has_rows = loops.rank > 1;
-  const int64_t run = has_rows ? loops.dims[last - 1] : 1;
-  eltwise::Rows rows;
-  rows.columns = static_cast<size_t>(columns);
-  rows.a_scalar = loops.a_strides[last] == 0;
-  rows.b_scalar = loops.b_strides[last] == 0;
-  rows.a_row_stride = has_rows ? loops.a_strides[last - 1] : 0;
-  rows.b_row_stride = has_rows ? loops.b_strides[last - 1] : 0;
-  for (int64_t row = begin; row < end;) {
-    const int64_t in_run = row % run;
-    const int64_t count = std::min(run - in_run, end - row);
-    int64_t rest = row / run;
-    int64_t a_offset =
-        in_run * rows.a_row_stride + column * loops.a_strides[last];
-    int64_t b_offset =
-        in_run * rows.b_row_stride + column * loops.b_strides[last];
-    for (size_t i = has_rows ? last - 1 : 0; i-- > 0;) {
-      a_offset += rest % loops.dims[i] * loops.a_strides[i];
-      b_offset += rest % loops.dims[i] * loops.b_strides[i];
-      rest /= loops.dims[i];
-    }
-    rows.rows = static_cast<size_t>(count);
-    if (!RunRows(rows, operands, a_offset, b_offset, row * width + column)) {
-      return false;
-    }
-    row += count;
-  }
-  return true;
-}
-
 MaceStatus EltwiseOp::Run(RunContext *context) const {
   const Tensor *a = context->input(kEltwiseAInput);
   Tensor *output = context->output(0);
@@ -304,27 +252,13 @@ MaceStatus EltwiseOp::Run(RunContext *context) const {
   if (unary()) return RunUnary(a, output, pool);
   const Operands operands = {a, context->input(kEltwiseBInput), output};
   const BroadcastPlan &loops = context->PlanAs<EltwisePlan>().loops();
-  const int64_t width = loops.dims[loops.rank - 1];
-  const int64_t rows = output->elements() / width;
-  const int64_t block = std::min(width, kElementGrain);
-  const int64_t blocks = (width + block - 1) / block;
   std::atomic<bool> divided_by_zero{false};
-  pool->ParallelFor(rows * blocks, blocks > 1 ? 1 : RowGrain(width),
-                    [&](int64_t begin, int64_t end, int /*thread*/) {
-                      bool good = true;
-                      if (blocks == 1) {
-                        good = RunRange(loops, operands, begin, end, 0, width);
-                      } else {
-                        for (int64_t item = begin; item < end; ++item) {
-                          const int64_t column = item % blocks * block;
-                          good &= RunRange(loops, operands, item / blocks,
-                                           item / blocks + 1, column,
-                                           std::min(block, width - column));
-                        }
-                      }
-                      if (!good)
-                        divided_by_zero.store(true, std::memory_order_relaxed);
-                    });
+  ForBroadcastRows(loops, output->elements(), pool,
+                   [&](const eltwise::Rows &rows, const BroadcastOffsets &at) {
+                     if (!RunRows(rows, operands, at.a, at.b, at.output)) {
+                       divided_by_zero.store(true, std::memory_order_relaxed);
+                     }
+                   });
   if (divided_by_zero.load()) {
     return Invalid("mode ", mode_name(), " divides an int32 by zero");
   }

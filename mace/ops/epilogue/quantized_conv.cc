@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "mace/core/model/quantization.h"
-#include "mace/kernels/cpu/conv/quantized_strategy.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/cpu_op/row_bands.h"
@@ -130,16 +129,31 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
   gemm::Requantization requantization_;
 };
 
-MaceStatus CheckFilter(const Tensor &filter) {
+MaceStatus CheckFilter(const Tensor &filter, int64_t channel_axis) {
   const Quantization &q = *filter.quantization;
   const bool shifted = std::any_of(q.zero_points.begin(), q.zero_points.end(),
                                    [](int64_t zero) { return zero != 0; });
   if (shifted) return InvalidArgs("the zero points of the filter must be 0");
-  if (!q.per_tensor() && q.axis != 0) {
+  if (!q.per_tensor() && q.axis != channel_axis) {
     return InvalidArgs("the scales of the filter are of axis ", q.axis,
-                       "; they must be those of its output channels, axis 0");
+                       "; they must be those of its output channels, axis ",
+                       channel_axis);
   }
   return MaceStatus();
+}
+
+// The sum of the weights of each of `channels` outputs.
+std::vector<int32_t> SumWeights(const Tensor &filter,
+                                int64_t channels,
+                                bool taps_first) {
+  std::vector<int32_t> sums(static_cast<size_t>(channels));
+  const auto *weights = filter.As<int8_t>();
+  const int64_t depth = filter.elements() / channels;
+  for (int64_t i = 0; i < filter.elements(); ++i) {
+    sums[static_cast<size_t>(taps_first ? i % channels : i / depth)] +=
+        weights[i];
+  }
+  return sums;
 }
 
 float ScaleAt(const Quantization &q, size_t channel) {
@@ -149,7 +163,9 @@ float ScaleAt(const Quantization &q, size_t channel) {
 }  // namespace
 
 MaceStatus QuantizedConv::Init(const InitContext &context,
-                               const activation::Params &activation) {
+                               const activation::Params &activation,
+                               std::unique_ptr<conv::Strategy> strategy,
+                               conv::FilterLayout layout) {
   using activation::Kind;
   if (activation.kind != Kind::kNone && activation.kind != Kind::kRelu &&
       activation.kind != Kind::kRelux) {
@@ -170,15 +186,16 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
   if (filter.quantization == nullptr) {
     return InvalidArgs("the filter has no scales");
   }
-  MACE_RETURN_IF_ERROR(CheckFilter(filter));
-  strategy_ = conv::MakeQuantizedDirect();
-  const int64_t channels = filter.shape.rank() == 0 ? 0 : filter.shape[0];
-  const int64_t depth = channels == 0 ? 0 : filter.elements() / channels;
-  const auto *weights = filter.As<int8_t>();
-  sums_.resize(static_cast<size_t>(channels));
-  for (int32_t &sum : sums_) {
-    for (int64_t k = 0; k < depth; ++k) sum += *weights++;
-  }
+  const bool taps_first = layout == conv::FilterLayout::kTaps;
+  MACE_RETURN_IF_ERROR(CheckFilter(filter, taps_first ? 2 : 0));
+  strategy_ = std::move(strategy);
+  layout_ = layout;
+  const Shape &shape = filter.shape;
+  // Other ranks and empty filters are errors of the shape function.
+  const size_t rank = taps_first ? 4 : 1;
+  if (shape.rank() < rank || filter.elements() == 0) return MaceStatus();
+  sums_ = SumWeights(filter, taps_first ? shape[2] * shape[3] : shape[0],
+                     taps_first);
   return MaceStatus();
 }
 
@@ -192,9 +209,14 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   conv::Request request;
   request.shape = geometry.shape;
   request.filter = filter.data;
+  request.layout = layout_;
   request.arithmetic = arithmetic_;
   request.threads = threads;
   std::unique_ptr<conv::Plan> strategy = strategy_->MakePlan(request);
+  if (strategy == nullptr) {
+    return Unsupported("quantized, it has one output for each channel, not ",
+                       geometry.shape.out_c / geometry.shape.groups);
+  }
   if (strategy->PreparedBytes() > 0) {
     conv::Plan *taker = strategy.get();
     context->RequestPrepared(taker->PreparedBytes(), [taker](void *memory) {

@@ -21,19 +21,23 @@
 namespace mace {
 
 // The filter of such an operator, for all its plans. Inputs are 0: the image,
-// 1: the filter (int8, with scales by output channel and no zero points),
-// 2: the bias (int32, absent: 0); the output is 0.
+// 1: the filter (int8, with scales by output channel and no zero points; its
+// first axis is that of the output channels, or its third one if it has taps
+// first), 2: the bias (int32, absent: 0); the output is 0.
 class QuantizedConv {
  public:
   static constexpr size_t kInput = 0;
   static constexpr size_t kFilter = 1;
   static constexpr size_t kBias = 2;
 
+  // `strategy` is one of quantized_strategy.h, for filters of that layout.
   // UNSUPPORTED for an activation that is no clamp, and if the library lacks
   // the kernels. INVALID_ARGS for a filter whose zero points are not 0, or
   // whose scales are not by output channel.
   MaceStatus Init(const InitContext &context,
-                  const activation::Params &activation);
+                  const activation::Params &activation,
+                  std::unique_ptr<conv::Strategy> strategy,
+                  conv::FilterLayout layout = conv::FilterLayout::kPanels);
 
   // What a plan adds to the shapes.
   struct Geometry {
@@ -52,6 +56,7 @@ class QuantizedConv {
  private:
   const gemm::Arithmetic *arithmetic_ = nullptr;
   std::unique_ptr<conv::Strategy> strategy_;
+  conv::FilterLayout layout_ = conv::FilterLayout::kPanels;
   activation::Params activation_;
   std::vector<int32_t> sums_;  // of the weights of each output channel
 };

@@ -1,6 +1,8 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "mace/core/model/quantized_checks.h"
+#include "mace/kernels/cpu/conv/quantized_strategy.h"
 #include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/epilogue/quantized_conv.h"
@@ -18,9 +20,10 @@ class QuantizedFullyConnectedOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     return AtOperator(
         context->def(),
-        product_.Init(*context,
-                      ActivationParams(
-                          context->AttributesAs<FullyConnectedAttributes>())));
+        product_.Init(
+            *context,
+            ActivationParams(context->AttributesAs<FullyConnectedAttributes>()),
+            conv::MakeQuantizedDirect()));
   }
 
   MaceStatus Plan(PlanContext *context) override {

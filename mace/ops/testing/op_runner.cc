@@ -262,7 +262,7 @@ MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
     const bool quantized = IsQuantized(schema, case_.def);
     const uint32_t types = PortTypes(schema.outputs[port], quantized);
     DataType type = spec.data_type;
-    if (quantized && type == DataType::kFloat32) {
+    if (quantized && schema.outputs[port].quantized_types != 0) {
       type = case_.def.output_types[i];
     }
     if ((types & DataTypeBit(type)) == 0) {

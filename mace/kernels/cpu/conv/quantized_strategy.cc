@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "mace/kernels/cpu/conv/plan_of_direct.h"
+#include "mace/kernels/cpu/dwconv/quantized_dwconv.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
 namespace mace::conv {
@@ -123,7 +124,107 @@ class QuantizedDirect final : public Strategy {
   std::deque<Panels> panels_;
 };
 
+class PlanOfDepthwise final : public Plan, private RowPlan {
+ public:
+  PlanOfDepthwise(const Request &request,
+                  const dwconv::QuantizedKernels *kernels,
+                  void **packed)
+      : shape_(request.shape),
+        filter_(static_cast<const int8_t *>(request.filter)),
+        kernels_(kernels),
+        packed_(packed) {}
+
+  std::string Name() const override { return kernels_->name; }
+  size_t ScratchBytes(int /*threads*/) const override { return 0; }
+  bool ResidualMayBeOutput() const override { return false; }
+  size_t PreparedBytes() const override {
+    return *packed_ != nullptr ? 0 : Bytes();
+  }
+  MaceStatus TakePrepared(void *memory) override {
+    MACE_RETURN_IF_ERROR(CheckPrepared(memory, Bytes()));
+    dwconv::PackQuantizedFilter(shape_, filter_, kernels_->block,
+                                static_cast<int8_t *>(memory));
+    *packed_ = memory;
+    return MaceStatus();
+  }
+  void Run(const Args &args,
+           const OutputActivation * /*activation*/,
+           ThreadPool *pool,
+           void * /*scratch*/) const override {
+    const dwconv::QuantizedArgs own = KernelArgs(args, shape_);
+    const ptrdiff_t rows = shape_.batch * shape_.out_h;
+    const ptrdiff_t products =
+        shape_.out_w * shape_.out_c * shape_.kernel_h * shape_.kernel_w;
+    const ptrdiff_t grain = kGrainProducts / products + 1;
+    pool->ParallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
+      kernels_->run(own, static_cast<ptrdiff_t>(begin),
+                    static_cast<ptrdiff_t>(end));
+    });
+  }
+  const RowPlan *rows() const override { return this; }
+  size_t RowScratchBytes(ptrdiff_t /*out_rows*/) const override { return 0; }
+  void RunRows(const ImageRows &rows,
+               const Args &args,
+               const OutputActivation * /*activation*/,
+               void * /*scratch*/) const override {
+    Shape some = shape_;
+    some.batch = 1;
+    some.in_h = rows.in_rows;
+    some.out_h = rows.out_rows;
+    some.pad_top = rows.pad_top;
+    kernels_->run(KernelArgs(args, some), 0, rows.out_rows);
+  }
+
+ private:
+  // Starting another thread takes about as long as so many.
+  static constexpr ptrdiff_t kGrainProducts = 1 << 17;
+
+  size_t Bytes() const {
+    return dwconv::PackedFilterBytes(shape_, kernels_->block);
+  }
+  dwconv::QuantizedArgs KernelArgs(const Args &args, const Shape &shape) const {
+    dwconv::QuantizedArgs own;
+    own.shape = shape;
+    own.input = static_cast<const uint8_t *>(args.input);
+    own.filter = static_cast<const int8_t *>(*packed_);
+    own.output = static_cast<uint8_t *>(args.output);
+    own.output_stride = static_cast<ptrdiff_t>(args.output_stride);
+    own.requantization = args.epilogue.requantization;
+    own.padding = args.padding;
+    return own;
+  }
+
+  const Shape shape_;
+  const int8_t *const filter_;
+  const dwconv::QuantizedKernels *const kernels_;
+  void **const packed_;
+};
+
+class QuantizedDepthwise final : public Strategy {
+ public:
+  explicit QuantizedDepthwise(CpuIsa isa)
+      : kernels_(dwconv::QuantizedKernelsFor(isa)) {}
+
+  std::unique_ptr<Plan> MakePlan(const Request &request) override {
+    const Shape &s = request.shape;
+    if (request.layout != FilterLayout::kTaps || s.groups != s.in_c ||
+        s.out_c != s.in_c || kernels_ == nullptr) {
+      return nullptr;
+    }
+    return std::make_unique<PlanOfDepthwise>(request, kernels_, &packed_);
+  }
+
+ private:
+  const dwconv::QuantizedKernels *const kernels_;
+  // The packed filter depends only on the filter's shape and the strides.
+  void *packed_ = nullptr;
+};
+
 }  // namespace
+
+std::unique_ptr<Strategy> MakeQuantizedDepthwise(CpuIsa isa) {
+  return std::make_unique<QuantizedDepthwise>(isa);
+}
 
 std::unique_ptr<Strategy> MakeQuantizedDirect() {
   return std::make_unique<QuantizedDirect>();

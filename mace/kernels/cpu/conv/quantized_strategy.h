@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Strategies for convolutions of 8-bit integers (quantized_gemm.h): Request has
-// the filter as int8 [out_c][kernel_h][kernel_w][in_c / groups], whatever its
-// layout says, and the arithmetic "quantized"; Args have the requantization and
-// the padding. Images and results have the signedness of that arithmetic.
+// the filter as int8, with FilterLayout::kPanels not packed, [out_c][kernel_h]
+// [kernel_w][in_c / groups], and the arithmetic "quantized"; Args have the
+// requantization and the padding. Images and results have the signedness of
+// that arithmetic.
 
 #ifndef MACE_KERNELS_CPU_CONV_QUANTIZED_STRATEGY_H_
 #define MACE_KERNELS_CPU_CONV_QUANTIZED_STRATEGY_H_
@@ -15,8 +16,10 @@
 
 namespace mace::conv {
 
-// Every filter: a product of image rows that are read in place.
+// FilterLayout::kPanels: a product of image rows that are read in place.
 std::unique_ptr<Strategy> MakeQuantizedDirect();
+// FilterLayout::kTaps, with one output for each channel.
+std::unique_ptr<Strategy> MakeQuantizedDepthwise(CpuIsa isa);
 
 }  // namespace mace::conv
 

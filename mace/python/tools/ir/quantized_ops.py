@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Op, Value
+from mace.python.tools.ir.quantization import Quantization
 
 
 def is_quantized(op: Op) -> bool:
@@ -62,6 +64,59 @@ def _broadcast(value: Value) -> tuple[Array, Array]:
         np.asarray(known.scales, np.float64).reshape(dims),
         np.asarray(zeros, np.float64).reshape(dims),
     )
+
+
+def zero_of(value: Value) -> int:
+    """The zero point of a value of one scale."""
+    known = value.quantization
+    assert known is not None
+    return known.zero_points[0] if known.zero_points else 0
+
+
+def scale_of(value: Value) -> Array:
+    """The scale of a value of one scale, a float32 without axes."""
+    assert value.quantization is not None
+    return np.asarray(value.quantization.scales[0], np.float32)
+
+
+def requantized(op: Op, sums: Array, factor: Array) -> Array:
+    """The integers of the output, of one scale.
+
+    Args:
+        op: with the activation NONE, RELU or RELUX.
+        sums: in integers.
+        factor: in float32, from sums to steps of the output; broadcasts.
+    """
+    value = op.outputs[0]
+    steps = np.rint(sums.astype(np.float32) * factor).astype(np.int64)
+    activation = op.attr("activation")
+    if activation != "NONE":
+        steps = np.maximum(steps, 0)
+    if activation == "RELUX":
+        limit = np.float32(op.attr("activation_limit"))
+        steps = np.minimum(steps, int(np.rint(limit / scale_of(value))))
+    return saturated(value.dtype, steps + zero_of(value))
+
+
+def has_limits(op: Op) -> bool:
+    """Whether the activation of the operator only limits its results."""
+    return op.attr("activation") in ("NONE", "RELU", "RELUX")
+
+
+def integers_of(value: Value) -> tuple[Constant, Quantization] | None:
+    """What a constant of floats was made of, with one scale; None if nothing is known
+    of it, or if it has several.
+    """
+    known = value.constant.integers if value.constant is not None else None
+    if known is None or known.numbers.size == 0:
+        return None
+    scale, zero = known.scale.numpy(), known.zero.numpy()
+    first, offset = float(scale.reshape(-1)[0]), int(zero.reshape(-1)[0])
+    if not ((scale == first).all() and (zero == offset).all()):
+        return None
+    found = Quantization((first,), (offset,) if offset else ())
+    wrong = found.problems(known.numbers.dtype, known.numbers.shape)
+    return None if wrong else (known.numbers, found)
 
 
 def operands_of(op: Op, inputs: Sequence[Any]) -> list[Any]:

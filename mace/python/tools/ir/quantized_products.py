@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What quantized operators that multiply by constant weights have in common.
 
-Inputs are 0: what is multiplied, 1: the weights, whose first axis is that of the
-outputs, 2: the bias. Weights are int8 with a scale for each output and no zero points;
-a bias is int32 with the scales of the sums.
+Inputs are 0: what is multiplied, 1: the weights, 2: the bias. Weights are int8 with a
+scale for each output and no zero points; a bias is int32 with the scales of the sums.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Op, Value
 from mace.python.tools.ir.quantization import Quantization
-from mace.python.tools.ir.quantized_ops import saturated
+from mace.python.tools.ir.quantized_ops import requantized, scale_of
 
 _WEIGHTS, _BIAS = 1, 2
 # Of a bias that was quantized with other scales than those of the sums, because they
@@ -26,22 +25,23 @@ _SCALE_ERROR = 1e-5
 
 
 def quantized_weights(
-    op: Op, quantization: Quantization
+    op: Op, quantization: Quantization, output_axis: int
 ) -> Mapping[int, tuple[Constant, Quantization]] | None:
     """Weights and bias as integers; None if these are not what they were made of.
 
     Args:
         op: in float32.
         quantization: of what is multiplied.
+        output_axis: the axis of the weights that is that of the outputs.
     """
     weights = op.input(_WEIGHTS).constant
     if weights is None or weights.integers is None:
         return None
     numbers = _signed(weights.integers)
-    scales = _by_output(weights.integers.scale.numpy())
+    scales = _by_output(weights.integers.scale.numpy(), output_axis)
     if numbers is None or scales is None:
         return None
-    found = {_WEIGHTS: (numbers, _quantization(scales))}
+    found = {_WEIGHTS: (numbers, _quantization(scales, output_axis))}
     bias = op.get_input(_BIAS)
     if bias is not None:
         of_sums = np.float32(quantization.scales[0]) * scales
@@ -52,28 +52,17 @@ def quantized_weights(
     return found
 
 
-def requantized(op: Op, sums: Array) -> Array:
+def results_of(op: Op, sums: Array) -> Array:
     """The results of a quantized operator, whose last axis is that of the outputs.
 
     Args:
         op: with the activation NONE, RELU or RELUX.
         sums: in integers, with the bias.
     """
-    x, y = op.input(0).quantization, op.output.quantization
     weights = op.input(_WEIGHTS).quantization
-    assert x is not None and y is not None and weights is not None
+    assert weights is not None
     scales = np.asarray(weights.scales, np.float32)
-    output_scale = np.float32(y.scales[0])
-    factor = np.float32(x.scales[0]) * scales / output_scale
-    zero = y.zero_points[0] if y.zero_points else 0
-    steps = np.rint(sums.astype(np.float32) * factor).astype(np.int64)
-    activation = op.attr("activation")
-    if activation != "NONE":
-        steps = np.maximum(steps, 0)
-    if activation == "RELUX":
-        limit = np.float32(op.attr("activation_limit"))
-        steps = np.minimum(steps, int(np.rint(limit / output_scale)))
-    return saturated(op.output.dtype, steps + zero)
+    return requantized(op, sums, scale_of(op.input(0)) * scales / scale_of(op.output))
 
 
 def _signed(integers: Integers) -> Constant | None:
@@ -88,20 +77,21 @@ def _signed(integers: Integers) -> Constant | None:
     return Constant.of(numbers.astype(np.int8))
 
 
-def _by_output(scale: Array) -> Array | None:
-    """A scale for each index of the first axis; None if there are others."""
+def _by_output(scale: Array, axis: int) -> Array | None:
+    """A scale for each index of the axis; None if there are others."""
     if scale.size == 0:
         return None
-    rows = scale.reshape(scale.shape[0], -1)
+    rows = np.moveaxis(scale, axis, 0).reshape(scale.shape[axis], -1)
     first = np.ascontiguousarray(rows[:, 0], np.float32)
     if not np.isfinite(first).all() or not (first > 0).all():
         return None
     return first if (rows == rows[:, :1]).all() else None
 
 
-def _quantization(scales: Array) -> Quantization:
-    one = bool((scales == scales[0]).all())
-    return Quantization(tuple((scales[:1] if one else scales).tolist()))
+def _quantization(scales: Array, axis: int = 0) -> Quantization:
+    if (scales == scales[0]).all():
+        return Quantization((float(scales[0]),))
+    return Quantization(tuple(scales.tolist()), axis=axis)
 
 
 def _bias(bias: Value, scales: Array) -> Array | None:

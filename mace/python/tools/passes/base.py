@@ -19,6 +19,8 @@ class Pass(abc.ABC):
     Attributes:
         name: of the file.
         requires: names of passes that must have run before.
+        last: whether it runs once, after all others have come to rest. None of these
+            runs on its result: it makes operators that they do not know.
         provides: names of invariants (`invariants.py`) that hold from then
             on; the manager checks them after every later pass.
     """
@@ -26,6 +28,7 @@ class Pass(abc.ABC):
     name: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
     provides: ClassVar[tuple[str, ...]] = ()
+    last: ClassVar[bool] = False
 
     @abc.abstractmethod
     def run(self, graph: Graph) -> int:

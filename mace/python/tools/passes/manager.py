@@ -10,7 +10,7 @@ import inspect
 import logging
 import pkgutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_origin
@@ -18,6 +18,7 @@ from typing import get_origin
 from mace.python.tools.atomic import atomic_dir
 from mace.python.tools.ir import DataFormat, Graph, GraphError, Value
 from mace.python.tools.ir.layout import NCHW_TO_NHWC
+from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.ir.shapes import compatible, permute
 from mace.python.tools.ir.text import to_text
 from mace.python.tools.ir.verify import verify
@@ -125,23 +126,32 @@ class PassManager:
         graph.sort()
         verify(graph)
         _dump(graph, folder, 0, "imported")
+
+        def run(item: Pass) -> int:
+            start = time.perf_counter()
+            count = item.run(graph)
+            held.update(item.provides)
+            if count:
+                graph.prune()
+                graph.sort()
+                _check(graph, item, held, border)
+                _dump(graph, folder, len(reports) + 1, item.name)
+            seconds = time.perf_counter() - start
+            reports.append(PassReport(item.name, count, seconds, len(graph.ops)))
+            _LOG.debug("%s: %d rewrites, %.3f s", item.name, count, seconds)
+            return count
+
+        if not any(is_quantized(op) for op in graph.ops):
+            self._run_to_rest(run)
+        for item in self._passes:
+            if item.last:
+                run(item)
+        return reports
+
+    def _run_to_rest(self, run: Callable[[Pass], int]) -> None:
         for _ in range(_MAX_ROUNDS):
-            rewrites = 0
-            for item in self._passes:
-                start = time.perf_counter()
-                count = item.run(graph)
-                held.update(item.provides)
-                if count:
-                    graph.prune()
-                    graph.sort()
-                    _check(graph, item, held, border)
-                    _dump(graph, folder, len(reports) + 1, item.name)
-                seconds = time.perf_counter() - start
-                reports.append(PassReport(item.name, count, seconds, len(graph.ops)))
-                _LOG.debug("%s: %d rewrites, %.3f s", item.name, count, seconds)
-                rewrites += count
-            if not rewrites:
-                return reports
+            if not sum(run(item) for item in self._passes if not item.last):
+                return
         raise GraphError("the passes do not come to rest")
 
 

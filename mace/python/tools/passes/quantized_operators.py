@@ -24,16 +24,7 @@ class QuantizedOperators(Pass):
     """
 
     name = "quantized_operators"
-    requires = (
-        "fold_pad",
-        "fold_scale",
-        "fuse_activation",
-        "merge_products",
-        "sink_transposes",
-        "split_products",
-        "squeeze_reduction",
-        "transpose_into_matmul",
-    )
+    last = True
 
     def run(self, graph: Graph) -> int:
         return sum(_rewrite(graph, op) for op in graph.ops if _may_be(op))
@@ -79,10 +70,11 @@ def _inputs(graph: Graph, op: Op) -> list[Value | None] | None:
         if source is None or source.dtype not in port.quantized:
             return None
         inputs[index] = source
-    if inputs[0] is None or inputs[0].quantization is None:
-        return None
-    made = rules_of(op.type).quantized_constants(op, inputs[0].quantization)
+    known = inputs[0].quantization if inputs[0] is not None else None
+    made = rules_of(op.type).quantized_constants(op, known)
     if made is None or constants - made.keys():
+        return None
+    if any(c.dtype not in schema.input_port(i).quantized for i, (c, _) in made.items()):
         return None
     for index, (constant, quantization) in made.items():
         name = f"{op.input(index).name}/{constant.dtype.value}"

@@ -96,7 +96,7 @@ class OpRules(abc.ABC):
         """
 
     def quantized_constants(
-        self, op: Op, quantization: Quantization
+        self, op: Op, quantization: Quantization | None
     ) -> Mapping[int, tuple[Constant, Quantization]] | None:
         """The constants of the operator if it computed in quantized numbers.
 
@@ -105,7 +105,7 @@ class OpRules(abc.ABC):
 
         Args:
             op: in float32.
-            quantization: of its first input.
+            quantization: of its first input; None if that is a constant.
 
         Returns:
             Integers and what they stand for, by input number.

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.node import Op
 from mace.python.tools.ir.op_rules.base import OpRules
 from mace.python.tools.ir.quantization import Quantization
-from mace.python.tools.ir.quantized_products import quantized_weights, requantized
+from mace.python.tools.ir.quantized_ops import has_limits, zero_of
+from mace.python.tools.ir.quantized_products import quantized_weights, results_of
 
 
 class WeightedSums(OpRules):
@@ -22,22 +23,24 @@ class WeightedSums(OpRules):
     an activation follows.
     """
 
+    # Of the weights: the axis of the outputs.
+    output_axis: ClassVar[int] = 0
+
     def quantized_constants(
-        self, op: Op, quantization: Quantization
+        self, op: Op, quantization: Quantization | None
     ) -> Mapping[int, tuple[Constant, Quantization]] | None:
-        if op.attr("activation") not in ("NONE", "RELU", "RELUX"):
+        if quantization is None or not has_limits(op):
             return None
-        return quantized_weights(op, quantization)
+        return quantized_weights(op, quantization, self.output_axis)
 
     def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
-        return [requantized(op, self._sums(op, inputs))]
+        return [results_of(op, self._sums(op, inputs))]
 
     def _sums(self, op: Op, inputs: Sequence[Any]) -> Array:
         """In integers, which float64 holds."""
         attrs = {k: v for k, v in op.attrs.items() if not k.startswith("activation")}
         plain = Op(op.name, op.type, attrs)
-        known = op.input(0).quantization
-        zero = known.zero_points[0] if known and known.zero_points else 0
+        zero = zero_of(op.input(0))
         (sums,) = self.evaluate(
             plain, [np.asarray(inputs[0], np.float64) - zero, *inputs[1:]]
         )

@@ -1,0 +1,51 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/dwconv/quantized_dwconv.h"
+
+#include "mace/kernels/cpu/dwconv/quantized_filter.h"
+#include "mace/kernels/cpu/isa_table.h"
+
+namespace mace::dwconv {
+
+MACE_DECLARE_TABLES(INT8_OR_BASE, QuantizedKernels, kQuantizedKernels)
+
+const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa) {
+  return MACE_FIND_TABLE(INT8_OR_BASE, isa, kQuantizedKernels);
+}
+
+size_t PackedFilterBytes(const conv::Shape &shape, ptrdiff_t block) {
+  const QuantizedFilter f = FilterOf(shape, block);
+  return static_cast<size_t>(f.blocks * f.block_bytes);
+}
+
+void PackQuantizedFilter(const conv::Shape &shape,
+                         const int8_t *filter,
+                         ptrdiff_t block,
+                         int8_t *to) {
+  const QuantizedFilter f = FilterOf(shape, block);
+  for (ptrdiff_t b = 0; b < f.blocks; ++b) {
+    const ptrdiff_t first = BlockBegin(shape, block, b);
+    for (ptrdiff_t ky = 0; ky < shape.kernel_h; ++ky) {
+      for (ptrdiff_t j = 0; j < f.outputs; ++j) {
+        for (ptrdiff_t four = 0; four < f.fours; ++four) {
+          for (ptrdiff_t i = 0; i < block; ++i) {
+            const ptrdiff_t vector = i / (block / 4);
+            const ptrdiff_t lane = i % (block / 4);
+            const ptrdiff_t c = first + lane / 4 * 16 + vector * 4 + lane % 4;
+            for (ptrdiff_t t = 0; t < 4; ++t) {
+              const ptrdiff_t kx = 4 * four + t - j;
+              const bool exists =
+                  kx >= 0 && kx < shape.kernel_w && c < shape.in_c;
+              *to++ = exists
+                          ? filter[(ky * shape.kernel_w + kx) * shape.in_c + c]
+                          : int8_t{0};
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace mace::dwconv

@@ -1,0 +1,53 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Depthwise convolution of 8-bit integers, one output for each channel, with
+// the arithmetic of quantized_gemm.h: the same bits on every instruction set.
+//
+// Vectors run over channels, and each lane multiplies four adjacent pixels of a
+// row at once. Where the stride is 1, two adjacent outputs use the same four
+// pixels, with their weights in other places.
+
+#ifndef MACE_KERNELS_CPU_DWCONV_QUANTIZED_DWCONV_H_
+#define MACE_KERNELS_CPU_DWCONV_QUANTIZED_DWCONV_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/conv/conv.h"
+#include "mace/kernels/cpu/isa.h"
+
+namespace mace::dwconv {
+
+struct QuantizedArgs {
+  // in_c, out_c and groups are equal.
+  conv::Shape shape;
+  const uint8_t *input = nullptr;  // [batch][in_h][in_w][in_c]
+  const int8_t *filter = nullptr;  // what PackQuantizedFilter wrote
+  uint8_t *output = nullptr;
+  ptrdiff_t output_stride = 0;  // elements from pixel to pixel
+  const gemm::Requantization *requantization = nullptr;
+  uint8_t padding = 0;  // of each pixel outside the image
+};
+
+struct QuantizedKernels {
+  const char *name;  // for reports
+  // Channels that are computed together.
+  ptrdiff_t block;
+  // Rows [begin, end) of all rows of all images.
+  void (*run)(const QuantizedArgs &args, ptrdiff_t begin, ptrdiff_t end);
+};
+
+const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa);
+
+// Of a filter for such a shape.
+size_t PackedFilterBytes(const conv::Shape &shape, ptrdiff_t block);
+// `filter`: [kernel_h][kernel_w][in_c].
+void PackQuantizedFilter(const conv::Shape &shape,
+                         const int8_t *filter,
+                         ptrdiff_t block,
+                         int8_t *to);
+
+}  // namespace mace::dwconv
+
+#endif  // MACE_KERNELS_CPU_DWCONV_QUANTIZED_DWCONV_H_

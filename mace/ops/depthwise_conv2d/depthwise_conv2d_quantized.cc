@@ -1,0 +1,55 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/core/model/quantized_checks.h"
+#include "mace/kernels/cpu/conv/quantized_strategy.h"
+#include "mace/ops/cpu_op/activation_params.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/depthwise_conv2d/depthwise_conv2d.h"
+#include "mace/ops/epilogue/conv_op_plan.h"
+#include "mace/ops/epilogue/quantized_conv.h"
+
+namespace mace {
+namespace {
+
+static_assert(kDepthwiseConv2dInputInput == QuantizedConv::kInput);
+static_assert(kDepthwiseConv2dFilterInput == QuantizedConv::kFilter);
+static_assert(kDepthwiseConv2dBiasInput == QuantizedConv::kBias);
+
+class QuantizedDepthwiseConv2dOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    attributes_ = context->AttributesAs<DepthwiseConv2dAttributes>();
+    return AtOperator(context->def(),
+                      conv_.Init(*context, ActivationParams(attributes_),
+                                 conv::MakeQuantizedDepthwise(isa()),
+                                 conv::FilterLayout::kTaps));
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Shape &input = context->input(kDepthwiseConv2dInputInput)->shape;
+    const Shape &filter = context->input(kDepthwiseConv2dFilterInput)->shape;
+    const Shape &output = context->output(kDepthwiseConv2dOutputOutput)->shape;
+    MACE_ASSIGN_OR_RETURN(const WindowGeometry window,
+                          DepthwiseConv2dWindow(attributes_, input, filter));
+    QuantizedConv::Geometry geometry;
+    geometry.shape = ConvShape(input, output, window, filter[2]);
+    geometry.report = ReportWindow(window, filter);
+    geometry.macs = output.Elements() * filter[0] * filter[1];
+    return conv_.Plan(geometry, context);
+  }
+
+  MaceStatus Run(RunContext *context) const override {
+    QuantizedConv::Run(context);
+    return MaceStatus();
+  }
+
+ private:
+  DepthwiseConv2dAttributes attributes_;
+  QuantizedConv conv_;
+};
+
+MACE_REGISTER_QUANTIZED_OP(DepthwiseConv2d, CPU, QuantizedDepthwiseConv2dOp);
+
+}  // namespace
+}  // namespace mace

@@ -1,0 +1,150 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "mace/core/model/quantization.h"
+#include "mace/core/model/quantized_checks.h"
+#include "mace/kernels/cpu/eltwise/quantized_eltwise.h"
+#include "mace/ops/cpu_op/broadcast.h"
+#include "mace/ops/cpu_op/cpu_op.h"
+#include "mace/ops/cpu_op/quantized_tensor.h"
+#include "mace/ops/eltwise/eltwise.h"
+
+namespace mace {
+namespace {
+
+// Factors of sums are below 2^21, so that no sum of two products exceeds int32.
+constexpr int kFactorBits = 21;
+// Of the scales of operands to that of the output, so that nothing overflows.
+constexpr float kLeastRatio = 0x1p-60f;
+
+class QuantizedEltwisePlan final : public OpPlan {
+ public:
+  QuantizedEltwisePlan(const BroadcastPlan &loops,
+                       const eltwise::QuantizedParams &params)
+      : loops_(loops), params_(params) {}
+
+  const BroadcastPlan &loops() const { return loops_; }
+  const eltwise::QuantizedParams &params() const { return params_; }
+
+ private:
+  const BroadcastPlan loops_;
+  const eltwise::QuantizedParams params_;
+};
+
+uint8_t MaskOf(const QuantizedSide &side) { return side.flipped ? 0x80 : 0; }
+
+float ScaleOf(const Tensor &tensor) { return tensor.quantization->scales[0]; }
+
+class QuantizedEltwiseOp final : public CpuOp {
+ public:
+  MaceStatus InitOp(InitContext *context) override {
+    const auto &attributes = context->AttributesAs<EltwiseAttributes>();
+    mode_ = attributes.mode;
+    activation_ = attributes.activation;
+    limit_ = attributes.activation_limit;
+    if (mode_ != EltwiseMode::ADD && mode_ != EltwiseMode::SUB &&
+        mode_ != EltwiseMode::MUL) {
+      return NotSupported("quantized, it has no mode but ADD, SUB and MUL");
+    }
+    if (activation_ != Activation::NONE && activation_ != Activation::RELU &&
+        activation_ != Activation::RELUX) {
+      return NotSupported("quantized, it has no activation but RELU and RELUX");
+    }
+    kernels_ = eltwise::QuantizedKernelsFor(isa());
+    return MaceStatus();
+  }
+
+  MaceStatus Plan(PlanContext *context) override {
+    const Tensor &a = *context->input(kEltwiseAInput);
+    const Tensor &b = *context->input(kEltwiseBInput);
+    const Tensor &output = *context->output(0);
+    for (size_t i : {kEltwiseAInput, kEltwiseBInput}) {
+      const bool same = context->input(i)->elements() == output.elements();
+      if (same) context->AllowInPlace(0, i);
+    }
+    if (mode_ != EltwiseMode::MUL) {
+      const float ratio = std::max(ScaleOf(a), ScaleOf(b)) / ScaleOf(output);
+      if (!(ratio > kLeastRatio && ratio < 1.0f / kLeastRatio)) {
+        return Invalid("the scales of its operands, ", ScaleOf(a), " and ",
+                       ScaleOf(b), ", and of its output, ", ScaleOf(output),
+                       ", differ by more than 2^60");
+      }
+    }
+    context->Keep(std::make_unique<QuantizedEltwisePlan>(
+        PlanBroadcast(a.shape, b.shape, output.shape),
+        ParamsFor(a, b, output)));
+    return MaceStatus();
+  }
+
+  MaceStatus Run(RunContext *context) const override {
+    const auto &plan = context->PlanAs<QuantizedEltwisePlan>();
+    const uint8_t *a = context->input(kEltwiseAInput)->As<uint8_t>();
+    const uint8_t *b = context->input(kEltwiseBInput)->As<uint8_t>();
+    Tensor *output = context->output(0);
+    auto *y = output->MutableAs<uint8_t>();
+    ForBroadcastRows(
+        plan.loops(), output->elements(), context->thread_pool(),
+        [&](const eltwise::Rows &rows, const BroadcastOffsets &at) {
+          kernels_->run(plan.params(), rows, a + at.a, b + at.b, y + at.output);
+        });
+    return MaceStatus();
+  }
+
+ private:
+  eltwise::QuantizedParams ParamsFor(const Tensor &a,
+                                     const Tensor &b,
+                                     const Tensor &output) const {
+    const QuantizedSide from_a = KernelSide(a);
+    const QuantizedSide from_b = KernelSide(b);
+    const QuantizedSide to = KernelSide(output);
+    const float output_scale = ScaleOf(output);
+    eltwise::QuantizedParams p;
+    p.a_mask = MaskOf(from_a);
+    p.b_mask = MaskOf(from_b);
+    p.y_mask = MaskOf(to);
+    p.a_zero = from_a.zero;
+    p.b_zero = from_b.zero;
+    p.zero = to.zero;
+    p.low = to.least;
+    p.high = to.most;
+    if (activation_ != Activation::NONE) p.low = std::max(p.low, p.zero);
+    if (activation_ == Activation::RELUX) {
+      const double steps = std::nearbyint(limit_ / output_scale);
+      p.high = static_cast<int32_t>(
+          std::clamp<double>(steps + p.zero, p.low, p.high));
+    }
+    if (mode_ == EltwiseMode::MUL) {
+      p.mode = eltwise::QuantizedMode::kProduct;
+      p.scale = ScaleOf(a) * ScaleOf(b) / output_scale;
+      return p;
+    }
+    p.mode = eltwise::QuantizedMode::kSum;
+    const float a_factor = ScaleOf(a) / output_scale;
+    const float b_factor = ScaleOf(b) / output_scale;
+    int exponent = 0;
+    std::frexp(std::max(a_factor, b_factor), &exponent);
+    const int shift = kFactorBits - exponent;
+    // Rounded to the nearest, ties to even.
+    p.a_factor =
+        static_cast<int32_t>(std::nearbyint(std::ldexp(a_factor, shift)));
+    p.b_factor =
+        static_cast<int32_t>(std::nearbyint(std::ldexp(b_factor, shift)));
+    if (mode_ == EltwiseMode::SUB) p.b_factor = -p.b_factor;
+    p.scale = std::ldexp(1.0f, -shift);
+    return p;
+  }
+
+  EltwiseMode mode_ = EltwiseMode::ADD;
+  Activation activation_ = Activation::NONE;
+  float limit_ = 0.0f;
+  const eltwise::QuantizedKernels *kernels_ = nullptr;
+};
+
+MACE_REGISTER_QUANTIZED_OP(Eltwise, CPU, QuantizedEltwiseOp);
+
+}  // namespace
+}  // namespace mace

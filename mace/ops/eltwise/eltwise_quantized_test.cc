@@ -1,0 +1,161 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Compares quantized sums and products with the definition of their arithmetic,
+// to the bit.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "mace/ops/testing/indexing.h"
+#include "mace/ops/testing/op_runner.h"
+
+namespace mace {
+namespace {
+
+using op_test::ExpectError;
+using op_test::ExpectValue;
+using op_test::OpCase;
+using op_test::Random;
+using op_test::Value;
+
+struct Operand {
+  DataType type;
+  Shape shape;
+  float scale;
+  int32_t zero;
+};
+
+int32_t Least(DataType type) { return type == DataType::kUint8 ? 0 : -128; }
+
+Value Bytes(DataType type, const Shape &shape, const std::vector<int32_t> &v) {
+  std::vector<uint8_t> bytes;
+  for (int32_t x : v) bytes.push_back(static_cast<uint8_t>(x));
+  return Value::Of(type, shape, bytes);
+}
+
+std::vector<int32_t> Numbers(const Operand &x, Random *random) {
+  return random->Ints(x.shape, Least(x.type), Least(x.type) + 255).ints();
+}
+
+// The element of an operand that is at `index` of the output.
+size_t At(const Shape &shape, const Shape &output, int64_t index) {
+  int64_t at = 0;
+  int64_t stride = 1;
+  for (size_t back = 0; back < shape.rank(); ++back) {
+    const int64_t dim = shape[shape.rank() - 1 - back];
+    const int64_t out = output[output.rank() - 1 - back];
+    at += index % out % dim * stride;
+    stride *= dim;
+    index /= out;
+  }
+  return static_cast<size_t>(at);
+}
+
+void Check(const std::string &mode,
+           const Operand &a,
+           const Operand &b,
+           const Operand &y,
+           const std::string &activation = "NONE") {
+  Random random(3, Random::Quiet());
+  const std::vector<int32_t> u = Numbers(a, &random);
+  const std::vector<int32_t> v = Numbers(b, &random);
+  const float a_ratio = a.scale / y.scale;
+  const float b_ratio = b.scale / y.scale;
+  int exponent = 0;
+  std::frexp(std::max(a_ratio, b_ratio), &exponent);
+  const auto fixed = [&](float ratio) {
+    return static_cast<int64_t>(
+        std::nearbyint(std::ldexp(ratio, 21 - exponent)));
+  };
+  const float scale = mode == "MUL" ? a.scale * b.scale / y.scale
+                                    : std::ldexp(1.0f, exponent - 21);
+  std::vector<int32_t> wanted;
+  for (int64_t i = 0; i < y.shape.Elements(); ++i) {
+    const int64_t p = u[At(a.shape, y.shape, i)] - a.zero;
+    const int64_t q = v[At(b.shape, y.shape, i)] - b.zero;
+    const int64_t sum = mode == "MUL" ? p * q
+                        : mode == "ADD"
+                            ? p * fixed(a_ratio) + q * fixed(b_ratio)
+                            : p * fixed(a_ratio) - q * fixed(b_ratio);
+    int64_t steps = std::llrint(static_cast<float>(sum) * scale);
+    if (activation != "NONE") steps = std::max<int64_t>(steps, 0);
+    if (activation == "RELUX") {
+      steps = std::min<int64_t>(steps, std::llrint(1.5f / y.scale));
+    }
+    const int32_t low = Least(y.type);
+    wanted.push_back(static_cast<int32_t>(
+        std::clamp<int64_t>(steps + y.zero, low, low + 255)));
+  }
+  OpCase op("Eltwise");
+  op.Input(Bytes(a.type, a.shape, u))
+      .Quantized({{a.scale}, {a.zero}, 0})
+      .Input(Bytes(b.type, b.shape, v))
+      .Quantized({{b.scale}, {b.zero}, 0})
+      .String("mode", mode)
+      .String("activation", activation)
+      .Float("activation_limit", 1.5f)
+      .QuantizedOutput(y.type, y.scale, y.zero)
+      .OnCpuOnly();
+  ExpectValue(op, Bytes(y.type, y.shape, wanted));
+}
+
+constexpr DataType kU8 = DataType::kUint8;
+constexpr DataType kS8 = DataType::kInt8;
+
+TEST(QuantizedEltwiseTest, Modes) {
+  const Shape shape = {2, 3, 5, 7};
+  for (const char *mode : {"ADD", "SUB", "MUL"}) {
+    Check(mode, {kU8, shape, 0.02f, 130}, {kU8, shape, 0.05f, 7},
+          {kU8, shape, 0.06f, 90});
+    Check(mode, {kS8, shape, 0.02f, -3}, {kS8, shape, 0.0007f, 0},
+          {kS8, shape, 0.03f, 5});
+    Check(mode, {kU8, shape, 0.02f, 128}, {kS8, shape, 0.05f, -128},
+          {kS8, shape, 0.04f, 127});
+  }
+}
+
+TEST(QuantizedEltwiseTest, Broadcasting) {
+  const Shape shape = {2, 3, 5, 19};
+  for (const Shape &other : {Shape{}, Shape{19}, Shape{2, 1, 1, 19},
+                             Shape{3, 1, 1}, Shape{2, 3, 5, 1}}) {
+    Check("MUL", {kU8, shape, 0.02f, 130}, {kU8, other, 0.01f, 0},
+          {kU8, shape, 0.01f, 128});
+    Check("ADD", {kS8, other, 0.02f, 0}, {kU8, shape, 0.01f, 12},
+          {kU8, shape, 0.02f, 128});
+  }
+}
+
+TEST(QuantizedEltwiseTest, ActivationsAreLimits) {
+  const Shape shape = {40};
+  for (const char *activation : {"RELU", "RELUX"}) {
+    Check("ADD", {kU8, shape, 0.02f, 130}, {kU8, shape, 0.02f, 120},
+          {kU8, shape, 0.03f, 20}, activation);
+  }
+}
+
+TEST(QuantizedEltwiseTest, Errors) {
+  const Value x = Bytes(kU8, {2}, {1, 2});
+  const auto pair = [&x](const char *mode, float scale) {
+    OpCase op("Eltwise");
+    op.Input(x)
+        .Quantized({{scale}, {}, 0})
+        .Input(x)
+        .Quantized({{1.0f}, {}, 0})
+        .String("mode", mode)
+        .QuantizedOutput(kU8, 1e-30f, 0)
+        .OnCpuOnly();
+    return op;
+  };
+  ExpectError(pair("DIV", 1.0f), MaceStatus::MACE_UNSUPPORTED,
+              "no mode but ADD, SUB and MUL");
+  ExpectError(pair("ADD", 1.0f), MaceStatus::MACE_INVALID_ARGS,
+              "differ by more than 2^60");
+}
+
+}  // namespace
+}  // namespace mace
