@@ -44,14 +44,15 @@ from mace.python.tools.catalogue import (
 )
 from mace.python.tools.catalogue.signatures import DEVICES, LAYOUTS
 
-_KINDS = {
-    AttributeKind.INT: "kInt",
-    AttributeKind.BOOL: "kInt",
-    AttributeKind.FLOAT: "kFloat",
-    AttributeKind.ENUM: "kString",
-    AttributeKind.STRING: "kString",
-    AttributeKind.INTS: "kInts",
-    AttributeKind.FLOATS: "kFloats",
+# kAttributeLetters in op_schema.h.
+_KIND_LETTERS = {
+    AttributeKind.INT: "i",
+    AttributeKind.BOOL: "i",
+    AttributeKind.FLOAT: "f",
+    AttributeKind.ENUM: "s",
+    AttributeKind.STRING: "s",
+    AttributeKind.INTS: "I",
+    AttributeKind.FLOATS: "F",
 }
 _CPP_TYPES = {
     AttributeKind.INT: "int64_t",
@@ -343,16 +344,16 @@ def _attributes(op: OpSchema) -> list[str]:
     if not op.attributes:
         return [
             *lines,
-            f"inline constexpr const AttributeSchema *k{op.type}AttributeSchemas =",
-            "    nullptr;",
+            f"inline constexpr const char *k{op.type}AttributeSchemas = nullptr;",
             "",
         ]
-    lines += [f"inline constexpr AttributeSchema k{op.type}AttributeSchemas[] = {{"]
+    lines += [f"inline constexpr char k{op.type}AttributeSchemas[] ="]
     lines += [
-        f'    {{"{name}", AttributeKind::{_KINDS[attribute.kind]}}},'
+        f'    "{_KIND_LETTERS[attribute.kind]}{name}\\0"'
         for name, attribute in op.attributes.items()
     ]
-    lines += ["};", ""]
+    lines[-1] = lines[-1].replace("\\0", "") + ";"
+    lines += [""]
     return lines
 
 

@@ -43,11 +43,8 @@ class NodeShapeContext final : public ShapeContext {
     tensor->shape = shape;
     tensor->data_type = data_type;
     // The model says which integers stand for the numbers.
-    const OpSchema &schema = *node_.schema;
-    if (node_.quantized != nullptr &&
-        PortSchemaAt(schema.outputs, schema.output_count, index)
-                .quantized_types != 0) {
-      tensor->data_type = node_.def->output_types[index];
+    if (node_.quantized != nullptr && tensor->quantization != nullptr) {
+      tensor->data_type = tensor->quantization->data_type;
     }
   }
 
@@ -94,15 +91,15 @@ class ShapeInference {
       if (tensor == nullptr) continue;
       const PortSchema &port =
           PortSchemaAt(node.schema->inputs, node.schema->input_count, i);
+      if (node.quantized != nullptr) {
+        MACE_RETURN_IF_ERROR(
+            node.quantized->check_input(*node.schema, i, *tensor));
+      }
       const uint32_t types = PortTypes(port, node.quantized != nullptr);
       if ((types & DataTypeBit(tensor->data_type)) == 0) {
         return InvalidArgs("input '", port.name, "' ('", tensor->name, "') is ",
                            DataTypeName(tensor->data_type), "; it takes ",
                            DataTypeNames(types));
-      }
-      if (node.quantized != nullptr) {
-        MACE_RETURN_IF_ERROR(
-            node.quantized->check_input(*node.schema, i, *tensor));
       }
     }
     return MaceStatus::MACE_SUCCESS;

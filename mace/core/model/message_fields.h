@@ -117,22 +117,6 @@ class MessageFields {
     return MaceStatus::MACE_SUCCESS;
   }
 
-  // Those that this format does not have become kUnknown.
-  MaceStatus ElementTypes(std::vector<DataType> *values) {
-    const auto add = [values](int32_t number) {
-      values->push_back(number >= 0 && number < kDataTypeCount
-                            ? static_cast<DataType>(number)
-                            : DataType::kUnknown);
-    };
-    if (reader_.wire_type() == WireType::varint) {
-      add(reader_.get_enum());
-      return MaceStatus::MACE_SUCCESS;
-    }
-    MACE_RETURN_IF_ERROR(Require(WireType::length_delimited));
-    for (int32_t number : reader_.get_packed_enum()) add(number);
-    return MaceStatus::MACE_SUCCESS;
-  }
-
   template <typename... Args>
   MaceStatus Damaged(const Args &...args) const {
     return InvalidArgs("the model file is damaged or not a MACE model: ",

@@ -311,10 +311,9 @@ class OperatorChecker {
   void Check(const OperatorDef &def, DeviceType device) {
     const OpRegistration *entry = OpRegistration::For(def, device);
     if (entry == nullptr) {
-      if (OpRegistration::Find(def.type, device) != nullptr) {
-        left_out_.insert("Quantized" + def.type);
-      } else if (OpSelection::LeftOut(def.type)) {
-        left_out_.insert(def.type);
+      const bool floats = OpRegistration::Find(def.type, device) != nullptr;
+      if (floats || OpSelection::LeftOut(def.type)) {
+        left_out_.insert((floats ? "Quantized" : "") + def.type);
       } else {
         AddUnknownType(def, device);
       }
@@ -323,11 +322,8 @@ class OperatorChecker {
     const OpSchema &schema = *entry->schema();
     CheckPorts(def, "input", def.inputs, schema.inputs, schema.input_count);
     CheckPorts(def, "output", def.outputs, schema.outputs, schema.output_count);
-    CheckConstants(def, schema);
+    CheckConstants(def, *entry);
     CheckAttributes(def, schema);
-    if (entry->quantized() == nullptr) return;
-    const MaceStatus status = entry->quantized()->check_def(schema, def);
-    if (!IsOk(status)) invalid_.Add(Label(def), ": ", StatusMessage(status));
   }
 
   MaceStatus status() {
@@ -394,7 +390,9 @@ class OperatorChecker {
     }
   }
 
-  void CheckConstants(const OperatorDef &def, const OpSchema &schema) {
+  void CheckConstants(const OperatorDef &def, const OpRegistration &entry) {
+    const OpSchema &schema = *entry.schema();
+    const bool quantized = entry.quantized() != nullptr;
     for (size_t i = 0; i < def.inputs.size(); ++i) {
       const PortSchema *port = PortAt(schema.inputs, schema.input_count, i);
       if (port == nullptr || def.inputs[i].empty()) continue;
@@ -407,13 +405,13 @@ class OperatorChecker {
         continue;
       }
       const ConstantInfo &constant = *found->second;
-      const uint32_t types = PortTypes(*port, IsQuantized(schema, def));
+      const uint32_t types = PortTypes(*port, quantized);
       if ((types & DataTypeBit(constant.data_type)) == 0) {
         invalid_.Add(Label(def), ": constant '", constant.name, "' is ",
                      DataTypeName(constant.data_type), "; input '", port->name,
                      "' takes ", DataTypeNames(types));
       }
-      const uint32_t layouts = PortLayouts(*port, IsQuantized(schema, def));
+      const uint32_t layouts = PortLayouts(*port, quantized);
       if ((LayoutBit(constant.layout) & layouts) == 0) {
         invalid_.Add(Label(def), ": constant '", constant.name, "' is ",
                      IsPacked(constant.layout) ? "packed" : "plain",
@@ -426,20 +424,20 @@ class OperatorChecker {
   void CheckAttributes(const OperatorDef &def, const OpSchema &schema) {
     std::vector<char> seen(schema.attribute_count, 0);
     for (const AttributeValue &attribute : def.attributes) {
-      const AttributeSchema *begin = schema.attributes;
-      const AttributeSchema *end = begin + schema.attribute_count;
-      const AttributeSchema *found =
-          std::find_if(begin, end, [&attribute](const AttributeSchema &known) {
-            return attribute.name == known.name;
-          });
-      if (found == end) {
+      AttributeSchema known = {};
+      size_t index = 0;
+      for (; index < schema.attribute_count; ++index) {
+        known = AttributeAt(schema, index);
+        if (attribute.name == known.name) break;
+      }
+      if (index == schema.attribute_count) {
         unsupported_.Add(Label(def), ": this library does not know attribute '",
                          attribute.name, "'");
-      } else if (found->kind != attribute.kind) {
+      } else if (known.kind != attribute.kind) {
         invalid_.Add(Label(def), ": attribute '", attribute.name,
                      "' is of kind ", KindName(attribute.kind), ", not ",
-                     KindName(found->kind));
-      } else if (std::exchange(seen[found - begin], 1) != 0) {
+                     KindName(known.kind));
+      } else if (std::exchange(seen[index], 1) != 0) {
         invalid_.Add(Label(def), ": attribute '", attribute.name,
                      "' is set twice");
       }
@@ -567,7 +565,7 @@ std::string DataTypeNames(uint32_t bits) {
     if (!text.empty()) text += ", ";
     text += DataTypeName(static_cast<DataType>(i));
   }
-  return text.empty() ? "nothing" : text;
+  return text;
 }
 
 }  // namespace mace

@@ -53,7 +53,6 @@ enum OperatorField : uint32_t {
   kOperatorInputs = 3,
   kOperatorOutputs = 4,
   kOperatorAttributes = 5,
-  kOperatorOutputTypes = 8,
   kOperatorOutputQuantization = 9,
   kOperatorSubgraph = 10,
 };
@@ -79,6 +78,7 @@ enum QuantizationField : uint32_t {
   kQuantizationScales = 1,
   kQuantizationZeroPoints = 2,
   kQuantizationAxis = 3,
+  kQuantizationDataType = 4,
 };
 enum HintsField : uint32_t {
   kHintsWinograd = 2,
@@ -108,6 +108,9 @@ MaceStatus ReadQuantization(Fields *parent, Quantization *quantization) {
         quantization->axis = axis;
         break;
       }
+      case kQuantizationDataType:
+        MACE_RETURN_IF_ERROR(fields.ElementType(&quantization->data_type));
+        break;
       default:
         fields.Skip();
     }
@@ -247,9 +250,6 @@ MaceStatus ReadOperator(Fields fields, OperatorDef *def) {
       }
       case kOperatorSubgraph:
         MACE_RETURN_IF_ERROR(fields.Uint32(&def->subgraph));
-        break;
-      case kOperatorOutputTypes:
-        MACE_RETURN_IF_ERROR(fields.ElementTypes(&def->output_types));
         break;
       case kOperatorOutputQuantization:
         def->output_quantization.emplace_back();

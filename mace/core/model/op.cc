@@ -60,6 +60,13 @@ MaceStatus ParsedAttributes::Parse(const OpSchema &schema,
   return schema.parse_attributes(def, memory_.get());
 }
 
+AttributeSchema AttributeAt(const OpSchema &schema, size_t index) {
+  const char *entry = schema.attributes;
+  for (; index > 0; --index) entry += std::strlen(entry) + 1;
+  const char *letter = std::strchr(kAttributeLetters, *entry);
+  return {entry + 1, static_cast<AttributeKind>(letter - kAttributeLetters)};
+}
+
 bool IsQuantized(const OpSchema &schema, const OperatorDef &def) {
   return schema.output_count > 0 && schema.outputs[0].quantized_types != 0 &&
          !def.output_quantization.empty() &&
@@ -97,31 +104,42 @@ OpRegistration::OpRegistration(const OpSchema *schema,
 
 const OpRegistration *OpRegistration::first() { return g_first; }
 
-const OpRegistration *OpRegistration::Find(const std::string &type,
-                                           DeviceType device,
-                                           bool quantized) {
-  for (const OpRegistration *entry = g_first; entry != nullptr;
-       entry = entry->next_) {
+namespace {
+
+// The next one of that type on that device, from `entry` on; null if none is.
+const OpRegistration *Next(const OpRegistration *entry,
+                           const std::string &type,
+                           DeviceType device) {
+  for (; entry != nullptr; entry = entry->next()) {
     // Most names differ in the first letter; there is one search per operator.
-    if (entry->schema_->type[0] == type.c_str()[0] &&
-        entry->device_ == device &&
-        (entry->quantized_ != nullptr) == quantized &&
-        std::strcmp(entry->schema_->type, type.c_str()) == 0) {
-      return entry;
+    const char *name = entry->schema()->type;
+    if (name[0] == type.c_str()[0] && entry->device() == device &&
+        std::strcmp(name, type.c_str()) == 0) {
+      break;
     }
   }
-  return nullptr;
+  return entry;
+}
+
+}  // namespace
+
+const OpRegistration *OpRegistration::Find(const std::string &type,
+                                           DeviceType device) {
+  const OpRegistration *entry = Next(g_first, type, device);
+  while (entry != nullptr && entry->quantized_ != nullptr) {
+    entry = Next(entry->next_, type, device);
+  }
+  return entry;
 }
 
 const OpRegistration *OpRegistration::For(const OperatorDef &def,
                                           DeviceType device) {
-  for (bool quantized : {false, true}) {
-    const OpRegistration *entry = Find(def.type, device, quantized);
-    if (entry != nullptr && IsQuantized(*entry->schema_, def) == quantized) {
-      return entry;
-    }
+  const OpRegistration *entry = Next(g_first, def.type, device);
+  while (entry != nullptr &&
+         (entry->quantized_ != nullptr) != IsQuantized(*entry->schema_, def)) {
+    entry = Next(entry->next_, def.type, device);
   }
-  return nullptr;
+  return entry;
 }
 
 OpSelection::OpSelection(const char *const *types, size_t count) {

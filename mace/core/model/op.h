@@ -45,10 +45,8 @@ struct OperatorDef {
   std::vector<AttributeValue> attributes;
   // Index of the model's subgraph that it belongs to.
   uint32_t subgraph = 0;
-  // One for each output, or none. `output_types` are those of the model, which
-  // only quantized outputs need.
+  // One for each output, or none.
   std::vector<Quantization> output_quantization;
-  std::vector<DataType> output_types;
 
   // Null if the model does not set it.
   const AttributeValue *FindAttribute(const char *key) const;
@@ -148,7 +146,6 @@ class Op {
 // Checks of quantized operators, which libraries without such operators do not
 // link: kQuantizedChecks in quantized_checks.h. INVALID_ARGS names the problem.
 struct QuantizedChecks {
-  MaceStatus (*check_def)(const OpSchema &schema, const OperatorDef &def);
   // `tensor` is input `index`.
   MaceStatus (*check_input)(const OpSchema &schema,
                             size_t index,
@@ -179,10 +176,9 @@ class OpRegistration {
   static const OpRegistration *first();
   // The one that computes that operator; null if there is none.
   static const OpRegistration *For(const OperatorDef &def, DeviceType device);
-  // Null if that type has no such implementation on that device.
-  static const OpRegistration *Find(const std::string &type,
-                                    DeviceType device,
-                                    bool quantized = false);
+  // The one that computes operators of that type that are not quantized; null
+  // if there is none.
+  static const OpRegistration *Find(const std::string &type, DeviceType device);
 
  private:
   const OpSchema *schema_;

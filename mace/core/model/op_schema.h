@@ -73,7 +73,10 @@ struct OpSchema {
   size_t input_count;
   const PortSchema *outputs;
   size_t output_count;
-  const AttributeSchema *attributes;
+  // Of each, the letter of its kind (kAttributeLetters), its name, and 0:
+  // without an address for each, which would take several times as many bytes
+  // of a library. See AttributeAt.
+  const char *attributes;
   size_t attribute_count;
   // Of all devices, in order of preference.
   const OpSignature *signatures = nullptr;
@@ -89,6 +92,12 @@ struct OpSchema {
   // operator Shape: they are then computed before the run.
   bool depends_on_shapes_only = false;
 };
+
+// In the order of AttributeKind.
+inline constexpr char kAttributeLetters[] = "ifsIF";
+
+// Attribute `index`, below attribute_count.
+AttributeSchema AttributeAt(const OpSchema &schema, size_t index);
 
 // The port schema for position `index`; a variadic port is the last.
 inline const PortSchema &PortSchemaAt(const PortSchema *ports,

@@ -22,6 +22,8 @@ struct Quantization {
   std::vector<int64_t> zero_points;
   // The axis of the value in the model's layout; 0 for one scale.
   int64_t axis = 0;
+  // Of an output of a quantized operator: the type of its integers.
+  DataType data_type = DataType::kUnknown;
 
   bool quantized() const {
     return !scales.empty() || !zero_points.empty() || axis != 0;

@@ -131,8 +131,7 @@ struct OpCase {
   }
   // Makes output 0 quantized.
   OpCase &QuantizedOutput(DataType type, float scale, int64_t zero) {
-    def.output_types = {type};
-    def.output_quantization = {Quantization{{scale}, {zero}, 0}};
+    def.output_quantization = {Quantization{{scale}, {zero}, 0, type}};
     return *this;
   }
 

@@ -263,7 +263,7 @@ MaceStatus OpSession::Impl::InferShapes(std::vector<Tensor> *outputs,
     const uint32_t types = PortTypes(schema.outputs[port], quantized);
     DataType type = spec.data_type;
     if (quantized && schema.outputs[port].quantized_types != 0) {
-      type = case_.def.output_types[i];
+      type = case_.def.output_quantization[i].data_type;
     }
     if ((types & DataTypeBit(type)) == 0) {
       result->violation =
@@ -311,7 +311,7 @@ void OpSession::Impl::PlanForOthers() {
     outputs[i].shape = shaped.outputs()[i].shape;
     outputs[i].data_type = shaped.outputs()[i].data_type;
     if (IsQuantized(schema, case_.def)) {
-      outputs[i].data_type = case_.def.output_types[i];
+      outputs[i].data_type = case_.def.output_quantization[i].data_type;
       outputs[i].quantization = &case_.def.output_quantization[i];
     }
   }

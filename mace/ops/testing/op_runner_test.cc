@@ -26,7 +26,7 @@ using op_test::Value;
 
 constexpr PortSchema kPorts[] = {{"x", DataTypeBit(DataType::kFloat32), 0,
                                   false, false, kPlainLayout, false}};
-constexpr AttributeSchema kAttributes[] = {{"fault", AttributeKind::kInt}};
+constexpr char kAttributes[] = "ifault";
 enum Fault {
   kNone,
   kChangeInput,

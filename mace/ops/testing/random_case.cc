@@ -106,7 +106,7 @@ void AddAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
   style.tame = random->Int(0, 1) == 0;
   style.list_length = random->Int(0, 1) == 0 ? 2 : random->Int(1, 4);
   for (size_t i = 0; i < schema.attribute_count; ++i) {
-    const AttributeSchema &attribute = schema.attributes[i];
+    const AttributeSchema attribute = AttributeAt(schema, i);
     if (random->Int(0, style.tame ? 1 : 6) == 0) continue;
     switch (attribute.kind) {
       case AttributeKind::kInt:
@@ -193,7 +193,7 @@ void RepairAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
     const std::string text = RunOp(*op_case).status.information();
     bool repaired = false;
     for (size_t i = 0; i < schema.attribute_count; ++i) {
-      const AttributeSchema &attribute = schema.attributes[i];
+      const AttributeSchema attribute = AttributeAt(schema, i);
       if (attribute.kind != AttributeKind::kInt &&
           attribute.kind != AttributeKind::kInts) {
         continue;

@@ -65,13 +65,15 @@ MaceStatus CheckAgainstSchema(const OpSchema &schema, const OpCase &op_case) {
                    schema.output_count));
   }
   for (const AttributeValue &attribute : op_case.def.attributes) {
-    const AttributeSchema *end = schema.attributes + schema.attribute_count;
-    const AttributeSchema *found = std::find_if(
-        schema.attributes, end,
-        [&](const AttributeSchema &a) { return attribute.name == a.name; });
-    if (found == end) {
+    AttributeSchema known = {};
+    size_t i = 0;
+    for (; i < schema.attribute_count; ++i) {
+      known = AttributeAt(schema, i);
+      if (attribute.name == known.name) break;
+    }
+    if (i == schema.attribute_count) {
       add(MakeString("attribute '", attribute.name, "' is not declared"));
-    } else if (found->kind != attribute.kind) {
+    } else if (known.kind != attribute.kind) {
       add(MakeString("attribute '", attribute.name, "' has another kind"));
     }
   }

@@ -31,7 +31,7 @@ constexpr PortSchema kMoveIn[] = {
 constexpr PortSchema kMoveOut[] = {Port("output", kFloat | kInt)};
 constexpr PortSchema kCastIn[] = {Port("input", kFloat | kHalf)};
 constexpr PortSchema kCastOut[] = {Port("output", kFloat | kHalf)};
-constexpr AttributeSchema kCastAttributes[] = {{"to", AttributeKind::kString}};
+constexpr char kCastAttributes[] = "sto";
 
 // The operators compute in 16 bits on every processor: they need no kernels.
 constexpr OpSignature Signature(bool follows_inputs,

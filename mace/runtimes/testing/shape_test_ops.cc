@@ -20,8 +20,7 @@ namespace {
 
 constexpr PortSchema kIntIn[] = {Port("i", kInt)};
 
-constexpr AttributeSchema kFillAttributes[] = {
-    {"value", AttributeKind::kFloat}};
+constexpr char kFillAttributes[] = "fvalue";
 
 struct TestFillAttributes : OpAttributes {
   MaceStatus Parse(const OperatorDef &def) {

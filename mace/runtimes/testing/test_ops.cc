@@ -28,10 +28,8 @@ constexpr PortSchema kPackedIn[] = {
     Port("x", kFloat),
     {"filter", kFloat, 0, false, true, kFilterLayouts, false}};
 
-constexpr AttributeSchema kAffineAttributes[] = {
-    {"scale", AttributeKind::kFloat}, {"offset", AttributeKind::kFloat}};
-constexpr AttributeSchema kRejectAttributes[] = {
-    {"step", AttributeKind::kString}};
+constexpr char kAffineAttributes[] = "fscale\0foffset";
+constexpr char kRejectAttributes[] = "sstep";
 
 struct TestAffineAttributes : OpAttributes {
   MaceStatus Parse(const OperatorDef &def) {

@@ -249,6 +249,16 @@ def _quantization(proto: Any, value: Value) -> Any:
     )
 
 
+def _output_quantization(proto: Any, op: Op, value: Value) -> Any:
+    """Likewise of an output; empty for one that is not quantized."""
+    message = _quantization(proto, value)
+    if message is None:
+        return proto.Quantization()
+    if is_quantized(op):
+        message.data_type = data_type_number(proto, value.dtype)
+    return message
+
+
 def data_type_number(proto: Any, dtype: DataType) -> int:
     """The number of an element type in the file."""
     return int(getattr(proto, f"DT_{dtype.name}"))
@@ -279,7 +289,7 @@ def _operator(
         ],
         output_types=[data_type_number(proto, v.dtype) for v in op.outputs],
         output_quantization=[
-            _quantization(proto, v) or proto.Quantization()
+            _output_quantization(proto, op, v)
             for v in op.outputs
             if any(other.quantization for other in op.outputs)
         ],
