@@ -3,6 +3,9 @@
 
 #include "mace/ops/cpu_op/quantized_tensor.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "mace/core/model/quantization.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 #include "mace/ops/cpu_op/cpu_op.h"
@@ -32,6 +35,27 @@ QuantizedSide KernelSide(const Tensor &tensor) {
   side.least = gemm::kRowsUnsigned ? 0 : -kHalfRange;
   side.most = side.least + 2 * kHalfRange - 1;
   return side;
+}
+
+bool IsLimit(activation::Kind kind) {
+  return kind == activation::Kind::kNone || kind == activation::Kind::kRelu ||
+         kind == activation::Kind::kRelux;
+}
+
+QuantizedLimits LimitsOf(const QuantizedSide &results,
+                         const activation::Params &activation,
+                         float scale) {
+  QuantizedLimits limits = {results.least, results.most};
+  if (activation.kind != activation::Kind::kNone) {
+    limits.low = std::max(limits.low, results.zero);
+  }
+  if (activation.kind == activation::Kind::kRelux) {
+    // To the nearest, ties to even.
+    const double steps = std::nearbyint(activation.limit / scale);
+    limits.high = static_cast<int32_t>(
+        std::clamp<double>(steps + results.zero, limits.low, limits.high));
+  }
+  return limits;
 }
 
 void FlipSigns(const uint8_t *from,

@@ -13,6 +13,7 @@
 
 #include "mace/core/base/thread_pool.h"
 #include "mace/core/model/tensor.h"
+#include "mace/kernels/cpu/activation/activation.h"
 
 namespace mace {
 
@@ -26,6 +27,17 @@ struct QuantizedSide {
 
 // `tensor` is uint8 or int8, with one scale.
 QuantizedSide KernelSide(const Tensor &tensor);
+
+// The limits of results with that activation, which is none, or RELU or RELUX
+// (IsLimit); `scale` is that of the results.
+struct QuantizedLimits {
+  int32_t low;
+  int32_t high;
+};
+bool IsLimit(activation::Kind kind);
+QuantizedLimits LimitsOf(const QuantizedSide &results,
+                         const activation::Params &activation,
+                         float scale);
 
 // Copies with the highest bit of each byte changed.
 void FlipSigns(const uint8_t *from,

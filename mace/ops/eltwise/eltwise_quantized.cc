@@ -8,6 +8,7 @@
 #include "mace/core/model/quantization.h"
 #include "mace/core/model/quantized_checks.h"
 #include "mace/kernels/cpu/eltwise/quantized_eltwise.h"
+#include "mace/ops/cpu_op/activation_params.h"
 #include "mace/ops/cpu_op/broadcast.h"
 #include "mace/ops/cpu_op/cpu_op.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
@@ -44,14 +45,12 @@ class QuantizedEltwiseOp final : public CpuOp {
   MaceStatus InitOp(InitContext *context) override {
     const auto &attributes = context->AttributesAs<EltwiseAttributes>();
     mode_ = attributes.mode;
-    activation_ = attributes.activation;
-    limit_ = attributes.activation_limit;
+    activation_ = ActivationParams(attributes);
     if (mode_ != EltwiseMode::ADD && mode_ != EltwiseMode::SUB &&
         mode_ != EltwiseMode::MUL) {
       return NotSupported("quantized, it has no mode but ADD, SUB and MUL");
     }
-    if (activation_ != Activation::NONE && activation_ != Activation::RELU &&
-        activation_ != Activation::RELUX) {
+    if (!IsLimit(activation_.kind)) {
       return NotSupported("quantized, it has no activation but RELU and RELUX");
     }
     kernels_ = eltwise::QuantizedKernelsFor(isa());
@@ -109,14 +108,9 @@ class QuantizedEltwiseOp final : public CpuOp {
     p.a_zero = from_a.zero;
     p.b_zero = from_b.zero;
     p.zero = to.zero;
-    p.low = to.least;
-    p.high = to.most;
-    if (activation_ != Activation::NONE) p.low = std::max(p.low, p.zero);
-    if (activation_ == Activation::RELUX) {
-      const double steps = std::nearbyint(limit_ / output_scale);
-      p.high = static_cast<int32_t>(
-          std::clamp<double>(steps + p.zero, p.low, p.high));
-    }
+    const QuantizedLimits limits = LimitsOf(to, activation_, output_scale);
+    p.low = limits.low;
+    p.high = limits.high;
     if (mode_ == EltwiseMode::MUL) {
       p.mode = eltwise::QuantizedMode::kProduct;
       p.scale = ScaleOf(a) * ScaleOf(b) / output_scale;
@@ -139,8 +133,7 @@ class QuantizedEltwiseOp final : public CpuOp {
   }
 
   EltwiseMode mode_ = EltwiseMode::ADD;
-  Activation activation_ = Activation::NONE;
-  float limit_ = 0.0f;
+  activation::Params activation_;
   const eltwise::QuantizedKernels *kernels_ = nullptr;
 };
 

@@ -36,15 +36,14 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
   // Of the whole operator, for whole panels.
   void SetRequantization(std::vector<int32_t> bias,
                          std::vector<float> scale,
-                         int32_t low,
-                         int32_t high) {
+                         const QuantizedLimits &limits) {
     bias_ = std::move(bias);
     scale_ = std::move(scale);
     requantization_.bias = bias_.data();
     requantization_.scale = scale_.data();
     requantization_.zero = output_.zero;
-    requantization_.low = low;
-    requantization_.high = high;
+    requantization_.low = limits.low;
+    requantization_.high = limits.high;
   }
 
   size_t ScratchBytes(int threads, int64_t input_bytes) const {
@@ -166,9 +165,7 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
                                const activation::Params &activation,
                                std::unique_ptr<conv::Strategy> strategy,
                                conv::FilterLayout layout) {
-  using activation::Kind;
-  if (activation.kind != Kind::kNone && activation.kind != Kind::kRelu &&
-      activation.kind != Kind::kRelux) {
+  if (!IsLimit(activation.kind)) {
     return Unsupported(
         "quantized, it has no activation but RELU and RELUX; convert the model "
         "again");
@@ -251,14 +248,8 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
     }
     sums[n] = static_cast<int32_t>(start);
   }
-  int32_t low = to.least;
-  int32_t high = to.most;
-  if (activation_.kind != activation::Kind::kNone) low = std::max(low, to.zero);
-  if (activation_.kind == activation::Kind::kRelux) {
-    const double steps = std::nearbyint(activation_.limit / output_scale);
-    high = static_cast<int32_t>(std::clamp<double>(steps + to.zero, low, high));
-  }
-  plan->SetRequantization(std::move(sums), std::move(scales), low, high);
+  const QuantizedLimits limits = LimitsOf(to, activation_, output_scale);
+  plan->SetRequantization(std::move(sums), std::move(scales), limits);
   context->RequestScratch(plan->ScratchBytes(threads, input.bytes()));
   if (geometry.images) context->AllowStridedOutput(kOutput);
   context->Keep(std::move(plan));

@@ -17,6 +17,8 @@ from mace.python.tools.ir.shapes import permute
 
 
 class Transpose(OpRules):
+    keeps_elements = True
+
     def infer(self, op: Op) -> list[OutputType]:
         x, perm = op.input(0), op.attr("perm")
         if sorted(perm) != list(range(len(perm))):

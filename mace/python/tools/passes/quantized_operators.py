@@ -12,6 +12,7 @@ from mace.python.tools.ir.op_rules.quantization import (
     constant_quantization,
     known_quantization,
 )
+from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import only_reader
@@ -20,29 +21,31 @@ from mace.python.tools.passes.match import only_reader
 class QuantizedOperators(Pass):
     """An operator that reads from Dequantize alone, and whose result only Quantize
     reads, to the quantized operator. All scales are those of whole tensors, except that
-    constants may have others.
+    constants may have others. An operator that only moves elements between both moves
+    the integers, if both have the same scale.
     """
 
     name = "quantized_operators"
     last = True
 
     def run(self, graph: Graph) -> int:
-        return sum(_rewrite(graph, op) for op in graph.ops if _may_be(op))
-
-
-def _may_be(op: Op) -> bool:
-    return default_catalogue()[op.type].can_be_quantized and not is_quantized(op)
+        return sum(_rewrite(graph, op) for op in graph.ops if not is_quantized(op))
 
 
 def _rewrite(graph: Graph, op: Op) -> bool:
+    if len(op.outputs) != 1:
+        return False
     quantize = only_reader(graph, op.output)
     if quantize is None or quantize.type != "Quantize":
         return False
     result, to = quantize.output, constant_quantization(quantize)
-    types = default_catalogue()[op.type].output_port(0).quantized
-    if to is None or not to.per_tensor or result.dtype not in types:
+    if to is None or not to.per_tensor:
         return False
-    inputs = _inputs(graph, op)
+    if rules_of(op.type).keeps_elements:
+        inputs = _moved(op, result, to)
+    else:
+        types = default_catalogue()[op.type].output_port(0).quantized
+        inputs = _inputs(graph, op) if result.dtype in types else None
     if inputs is None:
         return False
     numbers = op.output
@@ -52,6 +55,17 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     op.set_inputs(inputs)
     graph.remove_value(numbers)
     return True
+
+
+def _moved(op: Op, result: Value, to: Quantization) -> list[Value | None] | None:
+    """The inputs of an operator that moves the integers; None if they are others."""
+    source = _integers_of(op.input(0))
+    types = default_catalogue()[op.type].input_port(0).types
+    if source is None or source.dtype not in types:
+        return None
+    if source.dtype is not result.dtype or source.quantization != to:
+        return None
+    return [source, *op.inputs[1:]]
 
 
 def _inputs(graph: Graph, op: Op) -> list[Value | None] | None:

@@ -129,3 +129,18 @@ def test_what_is_no_quantized_operator_stays() -> None:
     layer = _Layer()
     layer.weight_zero = 100
     assert not _integers(layer)
+
+
+@pytest.mark.parametrize("same_scale", [True, False])
+def test_elements_are_moved_as_integers(same_scale: bool) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (1, 5, 4, 3))
+        y = _dequantized(b, _quantized(b, x, _X_SCALE, 130, "q"), _X_SCALE, 130)
+        y = b.one("Reshape", [y], None, {"shape": [20, 3]}, "flat")
+        scale = _X_SCALE if same_scale else _Y_SCALE
+        b.output(_quantized(b, y, scale, 130, "y"), "y")
+
+    graph = rewrite(build)
+    (flat,) = (op for op in graph.ops if op.type == "Reshape")
+    assert (flat.output.dtype is DataType.UINT8) == same_scale
+    assert ("Dequantize" in types(graph)) != same_scale

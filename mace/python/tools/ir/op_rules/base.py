@@ -67,6 +67,9 @@ class OpRules(abc.ABC):
     # Whether the output is the first input with another shape.
     only_reshapes: ClassVar[bool] = False
 
+    # Whether the output has the elements of the first input, in any order.
+    keeps_elements: ClassVar[bool] = False
+
     def kernels(self, op: Op) -> tuple[str, ...]:
         """Kernels that only some models need, of which this operator may be one.
 

@@ -49,6 +49,7 @@ class ReshapeRules(MovementRules):
     """The output is the first input with another shape."""
 
     only_reshapes = True
+    keeps_elements = True
 
     def integers(self, op: Op) -> Integers | None:
         shape = static(op.output.shape)
