@@ -82,6 +82,11 @@ class _Network:
         if relu:
             self.nodes.append(helper.make_node("Relu", [result], [y]))
 
+    def pool(self, kind: str, x: str, y: str) -> None:
+        """Adds windows of 3x3 with a stride of 2."""
+        shape = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
+        self.nodes.append(helper.make_node(kind, [x], [y], name=y, **shape))
+
     def classifier(self, x: str, y: str, channels: int, classes: int) -> None:
         """Adds the average of the image, and a product with its channels."""
         self._constants[f"{y}/w"] = self._rng.standard_normal(
@@ -193,9 +198,13 @@ def test_classifier(tmp_path: Path) -> None:
     network.save(path, "y")
     quantized = _quantize(path, "QUInt8", per_channel=True)
     graph = _import(quantized, "y")
-    assert [op.type for op in graph.ops if is_quantized(op)] == [
+    assert [op.type for op in graph.ops] == [
+        "Quantize",
         "Conv2D",
+        "Pooling",
+        "Reshape",
         "FullyConnected",
+        "Dequantize",
     ]
     _check(graph, quantized, "y", ["host"])
 
@@ -219,6 +228,25 @@ def test_inverted_residuals(activations: str, tmp_path: Path) -> None:
     assert [op.type for op in graph.ops if not is_quantized(op)] == [
         "Quantize",
         "Dequantize",
+    ]
+    for abi in ABIS:
+        require_emulator(abi)
+    _check(graph, quantized, "y", ABIS)
+
+
+def test_pooling(tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (24, 3, 3, 3), activation="Relu")
+    network.pool("MaxPool", "a", "b")
+    network.conv("b", "c", (40, 24, 1, 1))
+    network.pool("AveragePool", "c", "d")
+    network.classifier("d", "y", 40, 10)
+    path = tmp_path / "float.onnx"
+    network.save(path, "y")
+    quantized = _quantize(path, "QUInt8", per_channel=True)
+    graph = _import(quantized, "y")
+    assert [op.type for op in graph.ops if op.output.dtype is DataType.FLOAT32] == [
+        "Dequantize"
     ]
     for abi in ABIS:
         require_emulator(abi)

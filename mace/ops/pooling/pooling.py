@@ -24,6 +24,7 @@ from mace.python.tools.ir.op_rules.windows import (
     taps,
     windows_over,
 )
+from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
 
 
 class Pooling(OpRules):
@@ -43,19 +44,29 @@ class Pooling(OpRules):
 
     @evaluate_in_nhwc
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
-        x = np.asarray(inputs[0], np.float64)
+        folded, count = self._folded(op, np.asarray(inputs[0], np.float64))
+        return [folded / count]
+
+    def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x = np.asarray(inputs[0], np.float64) - zero_of(op.input(0))
+        folded, count = self._folded(op, x)
+        ratio = scale_of(op.input(0)) / scale_of(op.output)
+        return [requantized(op, folded, ratio / count.astype(np.float32))]
+
+    def _folded(self, op: Op, x: Array) -> tuple[Array, Array]:
+        """The largest element of each window, or the sum, and what to divide it by."""
         rows, columns = windows_over(op, x, op.attr("kernels"))
         size = image_size(x, rows, columns, op.attr("ceil_mode"))
         result = np.zeros((x.shape[0], *size, x.shape[3]))
         if not result.size:
-            return [result]
+            return result, np.ones_like(result)
         inside = sum(
             part for _, _, part in taps(np.ones_like(x), rows, columns, size, 0)
         )
         if op.attr("mode") == "MAX":
             parts = taps(x, rows, columns, size, -np.inf)
             largest = np.maximum.reduce([part for _, _, part in parts])
-            return [np.where(inside > 0, largest, 0)]
+            return np.where(inside > 0, largest, 0), np.ones_like(result)
         total = sum(part for _, _, part in taps(x, rows, columns, size, 0))
         ones = np.ones((1, *x.shape[1:3], 1))
         if op.attr("count_include_pad"):
@@ -65,7 +76,8 @@ class Pooling(OpRules):
                 Axis(a.kernel, a.stride, a.dilation, 0, 0) for a in (rows, columns)
             )
         count = sum(part for _, _, part in taps(ones, rows, columns, size, 0))
-        return [np.where(inside > 0, total / count, 0)]
+        empty = inside == 0
+        return np.where(empty, 0, total), np.where(empty, 1, count)
 
     def is_identity(self, op: Op) -> bool:
         unit = op.attr("kernels") == (1, 1) and op.attr("strides") == (1, 1)

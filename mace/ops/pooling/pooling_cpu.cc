@@ -23,31 +23,6 @@ namespace {
 constexpr int64_t kChannelBlock = 128;
 constexpr int64_t kFewRows = 8;
 
-// The taps of a window along one axis.
-struct Taps {
-  int64_t first = 0;   // position in the input of the first tap inside it
-  int64_t inside = 0;  // taps inside the input
-  int64_t padded = 0;  // taps inside the input or its declared padding
-};
-
-Taps TapsOf(const WindowAxis &axis, int64_t window) {
-  const int64_t start = axis.Begin(window);
-  const int64_t kernel = axis.kernel;
-  const int64_t dilation = axis.dilation;
-  const int64_t size = axis.size;
-  Taps taps;
-  const int64_t skip = start < 0 ? DivideUp(-start, dilation) : 0;
-  const int64_t end =
-      std::min(kernel, start < size ? DivideUp(size - start, dilation) : 0);
-  taps.first = start + skip * dilation;
-  taps.inside = std::max<int64_t>(0, end - skip);
-  const int64_t padded_size = size + axis.pad_after;
-  taps.padded = std::min(kernel, start < padded_size
-                                     ? DivideUp(padded_size - start, dilation)
-                                     : 0);
-  return taps;
-}
-
 // Settings that depend on the attributes and the instruction set.
 struct PoolingSettings {
   const pool::Kernels &KernelsOf(const Tensor &input) const {
@@ -158,14 +133,14 @@ void PoolingPlan::RunRow(const pool::Kernels &kernels,
   const WindowAxis &down = geometry_.axis[0];
   const WindowAxis &across = geometry_.axis[1];
   const int64_t line = input_[2] * x.stride;
-  const Taps v = TapsOf(down, row);
+  const WindowTaps v = TapsOf(down, row);
   pool::Window window;
   window.rows = static_cast<size_t>(v.inside);
   window.row_stride = down.dilation * line;
   window.column_stride = across.dilation * x.stride;
   const auto count = static_cast<size_t>(channels);
   for (int64_t column = 0; column < output_[2]; ++column) {
-    const Taps h = TapsOf(across, column);
+    const WindowTaps h = TapsOf(across, column);
     uint8_t *out = y.data + column * y.stride * size;
     if (v.inside == 0 || h.inside == 0) {
       std::memset(out, 0, count * static_cast<size_t>(size));  // all padding

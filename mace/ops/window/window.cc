@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mace/core/base/divide.h"
+
 namespace mace {
 
 namespace {
@@ -121,6 +123,24 @@ RowRange RowsUnder(const WindowAxis &windows, const RowRange &output) {
       std::min(std::max<int64_t>(windows.Begin(output.begin), 0), size - 1);
   rows.end = std::max(rows.begin + 1, std::min(bottom, size));
   return rows;
+}
+
+WindowTaps TapsOf(const WindowAxis &axis, int64_t window) {
+  const int64_t start = axis.Begin(window);
+  const int64_t kernel = axis.kernel;
+  const int64_t dilation = axis.dilation;
+  const int64_t size = axis.size;
+  WindowTaps taps;
+  const int64_t skip = start < 0 ? DivideUp(-start, dilation) : 0;
+  const int64_t end =
+      std::min(kernel, start < size ? DivideUp(size - start, dilation) : 0);
+  taps.first = start + skip * dilation;
+  taps.inside = std::max<int64_t>(0, end - skip);
+  const int64_t padded_size = size + axis.pad_after;
+  taps.padded = std::min(kernel, start < padded_size
+                                     ? DivideUp(padded_size - start, dilation)
+                                     : 0);
+  return taps;
 }
 
 }  // namespace mace

@@ -91,6 +91,14 @@ Result<WindowGeometry> ComputeWindow(const WindowSpec &spec,
 // later, so does the result, or it stays the same.
 RowRange RowsUnder(const WindowAxis &windows, const RowRange &output);
 
+// The taps of one window along one axis.
+struct WindowTaps {
+  int64_t first = 0;   // position in the image of the first tap inside it
+  int64_t inside = 0;  // taps inside the image
+  int64_t padded = 0;  // taps inside the image or its declared padding
+};
+WindowTaps TapsOf(const WindowAxis &axis, int64_t window);
+
 // A window for reports. `kernels` is the filter's shape, or [height, width].
 ConvPoolArgs ReportWindow(const WindowGeometry &geometry, const Shape &kernels);
 

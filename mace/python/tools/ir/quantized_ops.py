@@ -83,13 +83,14 @@ def requantized(op: Op, sums: Array, factor: Array) -> Array:
     """The integers of the output, of one scale.
 
     Args:
-        op: with the activation NONE, RELU or RELUX.
+        op: with the activation NONE, RELU or RELUX, or without that attribute.
         sums: in integers.
         factor: in float32, from sums to steps of the output; broadcasts.
     """
     value = op.outputs[0]
     steps = np.rint(sums.astype(np.float32) * factor).astype(np.int64)
-    activation = op.attr("activation")
+    has_activation = "activation" in default_catalogue()[op.type].attributes
+    activation = op.attr("activation") if has_activation else "NONE"
     if activation != "NONE":
         steps = np.maximum(steps, 0)
     if activation == "RELUX":

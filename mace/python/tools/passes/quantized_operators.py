@@ -14,6 +14,7 @@ from mace.python.tools.ir.op_rules.quantization import (
 )
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import is_quantized
+from mace.python.tools.ir.shapes import static
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.match import only_reader
 
@@ -38,6 +39,10 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     quantize = only_reader(graph, op.output)
     if quantize is None or quantize.type != "Quantize":
         return False
+    kernels = _averaged(op)
+    if kernels is not None and _integers_of(op.input(0)) is not None:
+        attrs = {"mode": "AVG", "kernels": kernels}
+        op = graph.replace_op(op, "Pooling", [op.input(0)], attrs)
     result, to = quantize.output, constant_quantization(quantize)
     if to is None or not to.per_tensor:
         return False
@@ -55,6 +60,19 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     op.set_inputs(inputs)
     graph.remove_value(numbers)
     return True
+
+
+def _averaged(op: Op) -> tuple[int, ...] | None:
+    """The size of the images whose averages the operator computes; None if it does
+    something else, or if the size is not known.
+    """
+    if op.type != "Reduce" or op.attr("mode") != "MEAN" or not op.attr("keep_dims"):
+        return None
+    shape = static(op.input(0).shape)
+    if shape is None or len(shape) != 4 or 0 in shape:
+        return None
+    axes = sorted(axis % 4 for axis in op.attr("axes"))
+    return shape[1:3] if axes == [1, 2] else None
 
 
 def _moved(op: Op, result: Value, to: Quantization) -> list[Value | None] | None:
