@@ -425,9 +425,10 @@ class OperatorChecker {
     std::vector<char> seen(schema.attribute_count, 0);
     for (const AttributeValue &attribute : def.attributes) {
       AttributeSchema known = {};
+      const char *entry = schema.attributes;
       size_t index = 0;
       for (; index < schema.attribute_count; ++index) {
-        known = AttributeAt(schema, index);
+        known = ReadAttribute(&entry);
         if (attribute.name == known.name) break;
       }
       if (index == schema.attribute_count) {

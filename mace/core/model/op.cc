@@ -60,11 +60,12 @@ MaceStatus ParsedAttributes::Parse(const OpSchema &schema,
   return schema.parse_attributes(def, memory_.get());
 }
 
-AttributeSchema AttributeAt(const OpSchema &schema, size_t index) {
-  const char *entry = schema.attributes;
-  for (; index > 0; --index) entry += std::strlen(entry) + 1;
-  const char *letter = std::strchr(kAttributeLetters, *entry);
-  return {entry + 1, static_cast<AttributeKind>(letter - kAttributeLetters)};
+AttributeSchema ReadAttribute(const char **entry) {
+  size_t kind = 0;
+  while (kAttributeLetters[kind] != **entry) ++kind;
+  const char *name = *entry + 1;
+  *entry = name + std::strlen(name) + 1;
+  return {name, static_cast<AttributeKind>(kind)};
 }
 
 bool IsQuantized(const OpSchema &schema, const OperatorDef &def) {

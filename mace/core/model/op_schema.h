@@ -75,7 +75,7 @@ struct OpSchema {
   size_t output_count;
   // Of each, the letter of its kind (kAttributeLetters), its name, and 0:
   // without an address for each, which would take several times as many bytes
-  // of a library. See AttributeAt.
+  // of a library. See ReadAttribute.
   const char *attributes;
   size_t attribute_count;
   // Of all devices, in order of preference.
@@ -96,8 +96,8 @@ struct OpSchema {
 // In the order of AttributeKind.
 inline constexpr char kAttributeLetters[] = "ifsIF";
 
-// Attribute `index`, below attribute_count.
-AttributeSchema AttributeAt(const OpSchema &schema, size_t index);
+// Reads the attribute at `*entry`, and moves on to the next one.
+AttributeSchema ReadAttribute(const char **entry);
 
 // The port schema for position `index`; a variadic port is the last.
 inline const PortSchema &PortSchemaAt(const PortSchema *ports,

@@ -4,7 +4,6 @@
 #include "mace/ops/cpu_op/quantized_tensor.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "mace/core/model/quantization.h"
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
@@ -37,6 +36,12 @@ QuantizedSide KernelSide(const Tensor &tensor) {
   return side;
 }
 
+double RoundToEven(double x) {
+  // A double of this size has no fraction.
+  constexpr double kWhole = 0x1.8p52;
+  return (x + kWhole) - kWhole;
+}
+
 bool IsLimit(activation::Kind kind) {
   return kind == activation::Kind::kNone || kind == activation::Kind::kRelu ||
          kind == activation::Kind::kRelux;
@@ -50,8 +55,7 @@ QuantizedLimits LimitsOf(const QuantizedSide &results,
     limits.low = std::max(limits.low, results.zero);
   }
   if (activation.kind == activation::Kind::kRelux) {
-    // To the nearest, ties to even.
-    const double steps = std::nearbyint(activation.limit / scale);
+    const double steps = RoundToEven(activation.limit / scale);
     limits.high = static_cast<int32_t>(
         std::clamp<double>(steps + results.zero, limits.low, limits.high));
   }

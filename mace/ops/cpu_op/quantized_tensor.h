@@ -28,6 +28,10 @@ struct QuantizedSide {
 // `tensor` is uint8 or int8, with one scale.
 QuantizedSide KernelSide(const Tensor &tensor);
 
+// To the nearest, ties to even; beyond 2^51, x may stay as it is. Not every
+// Android is known to have the C library's functions for it.
+double RoundToEven(double x);
+
 // The limits of results with that activation, which is none, or RELU or RELUX
 // (IsLimit); `scale` is that of the results.
 struct QuantizedLimits {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "mace/core/model/quantization.h"
@@ -17,8 +16,8 @@
 namespace mace {
 namespace {
 
-// Factors of sums are below 2^21, so that no sum of two products exceeds int32.
-constexpr int kFactorBits = 21;
+// Of sums, so that no sum of two products exceeds int32.
+constexpr double kLargestFactor = 1 << 21;
 // Of the scales of operands to that of the output, so that nothing overflows.
 constexpr float kLeastRatio = 0x1p-60f;
 
@@ -35,6 +34,14 @@ class QuantizedEltwisePlan final : public OpPlan {
   const BroadcastPlan loops_;
   const eltwise::QuantizedParams params_;
 };
+
+// The least power of two that is larger; x is within kLeastRatio of 1.
+double PowerOfTwoAbove(float x) {
+  double power = 1.0;
+  while (power <= x) power *= 2.0;
+  while (power > 2.0 * x) power /= 2.0;
+  return power;
+}
 
 uint8_t MaskOf(const QuantizedSide &side) { return side.flipped ? 0x80 : 0; }
 
@@ -119,16 +126,12 @@ class QuantizedEltwiseOp final : public CpuOp {
     p.mode = eltwise::QuantizedMode::kSum;
     const float a_factor = ScaleOf(a) / output_scale;
     const float b_factor = ScaleOf(b) / output_scale;
-    int exponent = 0;
-    std::frexp(std::max(a_factor, b_factor), &exponent);
-    const int shift = kFactorBits - exponent;
-    // Rounded to the nearest, ties to even.
-    p.a_factor =
-        static_cast<int32_t>(std::nearbyint(std::ldexp(a_factor, shift)));
-    p.b_factor =
-        static_cast<int32_t>(std::nearbyint(std::ldexp(b_factor, shift)));
+    const double unit =
+        kLargestFactor / PowerOfTwoAbove(std::max(a_factor, b_factor));
+    p.a_factor = static_cast<int32_t>(RoundToEven(a_factor * unit));
+    p.b_factor = static_cast<int32_t>(RoundToEven(b_factor * unit));
     if (mode_ == EltwiseMode::SUB) p.b_factor = -p.b_factor;
-    p.scale = std::ldexp(1.0f, -shift);
+    p.scale = static_cast<float>(1.0 / unit);
     return p;
   }
 

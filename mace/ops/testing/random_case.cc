@@ -105,8 +105,9 @@ void AddAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
   Style style;
   style.tame = random->Int(0, 1) == 0;
   style.list_length = random->Int(0, 1) == 0 ? 2 : random->Int(1, 4);
+  const char *entry = schema.attributes;
   for (size_t i = 0; i < schema.attribute_count; ++i) {
-    const AttributeSchema attribute = AttributeAt(schema, i);
+    const AttributeSchema attribute = ReadAttribute(&entry);
     if (random->Int(0, style.tame ? 1 : 6) == 0) continue;
     switch (attribute.kind) {
       case AttributeKind::kInt:
@@ -192,8 +193,9 @@ void RepairAttributes(const OpSchema &schema, Random *random, OpCase *op_case) {
   for (int round = 0; round < kRounds; ++round) {
     const std::string text = RunOp(*op_case).status.information();
     bool repaired = false;
+    const char *entry = schema.attributes;
     for (size_t i = 0; i < schema.attribute_count; ++i) {
-      const AttributeSchema attribute = AttributeAt(schema, i);
+      const AttributeSchema attribute = ReadAttribute(&entry);
       if (attribute.kind != AttributeKind::kInt &&
           attribute.kind != AttributeKind::kInts) {
         continue;

@@ -66,9 +66,10 @@ MaceStatus CheckAgainstSchema(const OpSchema &schema, const OpCase &op_case) {
   }
   for (const AttributeValue &attribute : op_case.def.attributes) {
     AttributeSchema known = {};
+    const char *entry = schema.attributes;
     size_t i = 0;
     for (; i < schema.attribute_count; ++i) {
-      known = AttributeAt(schema, i);
+      known = ReadAttribute(&entry);
       if (attribute.name == known.name) break;
     }
     if (i == schema.attribute_count) {
