@@ -144,11 +144,18 @@ def _quantize(path: Path, activations: str, per_channel: bool) -> Path:
     return to
 
 
-def _import(path: Path, output: str) -> Graph:
+def _quantized(
+    network: _Network, folder: Path, activations: str, per_channel: bool = True
+) -> tuple[Path, Graph]:
+    """The network whose result is y, as ONNX Runtime's quantizer writes it, and its
+    graph.
+    """
+    network.save(folder / "float.onnx", "y")
+    path = _quantize(folder / "float.onnx", activations, per_channel)
     spec = InputSpec("x", _SHAPE, DataType.FLOAT32, DataFormat.NCHW)
-    graph = import_model(ImportRequest("m", path, (spec,), (OutputSpec(output),)))
+    graph = import_model(ImportRequest("m", path, (spec,), (OutputSpec("y"),)))
     optimize(graph)
-    return graph
+    return path, graph
 
 
 def _check(graph: Graph, path: Path, output: str, abis: Sequence[str]) -> None:
@@ -177,27 +184,21 @@ def test_convolutions(activations: str, per_channel: bool, tmp_path: Path) -> No
     network.conv("d", "e", (40, 1, 3, 3), groups=40, activation="Clip")
     network.conv("e", "f", (40, 1, 5, 5), stride=2, groups=40)
     network.conv("f", "y", (10, 40, 1, 1))
-    path = tmp_path / "float.onnx"
-    network.save(path, "y")
-    quantized = _quantize(path, activations, per_channel)
-    graph = _import(quantized, "y")
+    path, graph = _quantized(network, tmp_path, activations, per_channel)
     assert [op.type for op in graph.ops if not is_quantized(op)] == [
         "Quantize",
         "Dequantize",
     ]
     for abi in ABIS:
         require_emulator(abi)
-    _check(graph, quantized, "y", ABIS)
+    _check(graph, path, "y", ABIS)
 
 
 def test_classifier(tmp_path: Path) -> None:
     network = _Network()
     network.conv("x", "a", (32, 3, 3, 3), stride=2, activation="Relu")
     network.classifier("a", "y", 32, 10)
-    path = tmp_path / "float.onnx"
-    network.save(path, "y")
-    quantized = _quantize(path, "QUInt8", per_channel=True)
-    graph = _import(quantized, "y")
+    path, graph = _quantized(network, tmp_path, "QUInt8")
     assert [op.type for op in graph.ops] == [
         "Quantize",
         "Conv2D",
@@ -206,7 +207,7 @@ def test_classifier(tmp_path: Path) -> None:
         "FullyConnected",
         "Dequantize",
     ]
-    _check(graph, quantized, "y", ["host"])
+    _check(graph, path, "y", ["host"])
 
 
 @pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
@@ -221,17 +222,14 @@ def test_inverted_residuals(activations: str, tmp_path: Path) -> None:
     network.pair("Add", "f", "e", "g", relu=True)
     network.pair("Mul", "g", "a", "h")
     network.conv("h", "y", (10, 24, 1, 1))
-    path = tmp_path / "float.onnx"
-    network.save(path, "y")
-    quantized = _quantize(path, activations, per_channel=True)
-    graph = _import(quantized, "y")
+    path, graph = _quantized(network, tmp_path, activations)
     assert [op.type for op in graph.ops if not is_quantized(op)] == [
         "Quantize",
         "Dequantize",
     ]
     for abi in ABIS:
         require_emulator(abi)
-    _check(graph, quantized, "y", ABIS)
+    _check(graph, path, "y", ABIS)
 
 
 def test_pooling(tmp_path: Path) -> None:
@@ -241,13 +239,10 @@ def test_pooling(tmp_path: Path) -> None:
     network.conv("b", "c", (40, 24, 1, 1))
     network.pool("AveragePool", "c", "d")
     network.classifier("d", "y", 40, 10)
-    path = tmp_path / "float.onnx"
-    network.save(path, "y")
-    quantized = _quantize(path, "QUInt8", per_channel=True)
-    graph = _import(quantized, "y")
+    path, graph = _quantized(network, tmp_path, "QUInt8")
     assert [op.type for op in graph.ops if op.output.dtype is DataType.FLOAT32] == [
         "Dequantize"
     ]
     for abi in ABIS:
         require_emulator(abi)
-    _check(graph, quantized, "y", ABIS)
+    _check(graph, path, "y", ABIS)

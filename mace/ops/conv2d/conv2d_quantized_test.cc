@@ -47,12 +47,6 @@ int64_t ZeroOf(DataType type, int64_t offset) {
   return type == DataType::kUint8 ? 128 + offset : offset;
 }
 
-Value Bytes(DataType type, const Shape &shape, const std::vector<int32_t> &v) {
-  std::vector<uint8_t> bytes;
-  for (int32_t x : v) bytes.push_back(static_cast<uint8_t>(x));
-  return Value::Of(type, shape, bytes);
-}
-
 int32_t Least(DataType type) { return type == DataType::kUint8 ? 0 : -128; }
 
 class QuantizedLayer {
@@ -73,10 +67,11 @@ class QuantizedLayer {
   OpCase Case() const {
     const int64_t depth = layer_.channels / layer_.groups;
     OpCase op("Conv2D");
-    op.Input(Bytes(layer_.from, {1, kRows, kColumns, layer_.channels}, image_))
+    op.Input(Value::Bytes(layer_.from, {1, kRows, kColumns, layer_.channels},
+                          image_))
         .Quantized({{kInputScale}, {ZeroOf(layer_.from, -7)}, 0})
-        .Constant(
-            Bytes(DataType::kInt8, {layer_.outputs, 3, 3, depth}, filter_))
+        .Constant(Value::Bytes(DataType::kInt8, {layer_.outputs, 3, 3, depth},
+                               filter_))
         .Quantized({scales_, {}, 0});
     if (layer_.bias) {
       std::vector<float> of_sums;
@@ -104,7 +99,8 @@ class QuantizedLayer {
         }
       }
     }
-    return Bytes(layer_.to, {1, kOutRows, kOutColumns, layer_.outputs}, wanted);
+    return Value::Bytes(layer_.to, {1, kOutRows, kOutColumns, layer_.outputs},
+                        wanted);
   }
 
  private:

@@ -19,6 +19,8 @@ namespace mace {
 
 struct QuantizedSide {
   bool flipped = false;  // kernels see the elements with another highest bit
+  // By exclusive or, elements as kernels see them, and the reverse.
+  uint8_t mask() const { return flipped ? 0x80 : 0; }
   // In the type that kernels see.
   int32_t zero = 0;
   int32_t least = 0;

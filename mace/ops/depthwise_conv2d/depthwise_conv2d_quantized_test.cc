@@ -37,12 +37,6 @@ struct Layer {
   bool padded = true;
 };
 
-Value Bytes(DataType type, const Shape &shape, const std::vector<int32_t> &v) {
-  std::vector<uint8_t> bytes;
-  for (int32_t x : v) bytes.push_back(static_cast<uint8_t>(x));
-  return Value::Of(type, shape, bytes);
-}
-
 class QuantizedLayer {
  public:
   explicit QuantizedLayer(const Layer &layer) : l_(layer) {
@@ -65,11 +59,11 @@ class QuantizedLayer {
     std::vector<float> of_sums;
     for (float scale : scales_) of_sums.push_back(kInputScale * scale);
     OpCase op("DepthwiseConv2d");
-    op.Input(Bytes(DataType::kUint8,
-                   {l_.batch, l_.rows, l_.columns, l_.channels}, image_))
+    op.Input(Value::Bytes(DataType::kUint8,
+                          {l_.batch, l_.rows, l_.columns, l_.channels}, image_))
         .Quantized({{kInputScale}, {kInputZero}, 0})
-        .Constant(Bytes(DataType::kInt8, {l_.kernel, l_.kernel, l_.channels, 1},
-                        filter_))
+        .Constant(Value::Bytes(DataType::kInt8,
+                               {l_.kernel, l_.kernel, l_.channels, 1}, filter_))
         .Quantized({scales_, {}, l_.channels > 1 ? 2 : 0})
         .Constant(Value::Ints({l_.channels}, bias_))
         .Quantized({of_sums, {}, 0})
@@ -93,8 +87,9 @@ class QuantizedLayer {
         }
       }
     }
-    return Bytes(DataType::kUint8,
-                 {l_.batch, out_rows_, out_columns_, l_.channels}, wanted);
+    return Value::Bytes(DataType::kUint8,
+                        {l_.batch, out_rows_, out_columns_, l_.channels},
+                        wanted);
   }
 
  private:
@@ -169,9 +164,9 @@ TEST(QuantizedDepthwiseTest, WindowsAndBatches) {
 
 TEST(QuantizedDepthwiseTest, SeveralOutputsForEachChannel) {
   OpCase op("DepthwiseConv2d");
-  op.Input(Bytes(DataType::kUint8, {1, 1, 1, 2}, {1, 2}))
+  op.Input(Value::Bytes(DataType::kUint8, {1, 1, 1, 2}, {1, 2}))
       .Quantized({{1.0f}, {}, 0})
-      .Constant(Bytes(DataType::kInt8, {1, 1, 2, 2}, {1, 2, 3, 4}))
+      .Constant(Value::Bytes(DataType::kInt8, {1, 1, 2, 2}, {1, 2, 3, 4}))
       .Quantized({{1.0f}, {}, 0})
       .QuantizedOutput(DataType::kUint8, 1.0f, 0)
       .OnCpuOnly();

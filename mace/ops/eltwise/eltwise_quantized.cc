@@ -43,8 +43,6 @@ double PowerOfTwoAbove(float x) {
   return power;
 }
 
-uint8_t MaskOf(const QuantizedSide &side) { return side.flipped ? 0x80 : 0; }
-
 float ScaleOf(const Tensor &tensor) { return tensor.quantization->scales[0]; }
 
 class QuantizedEltwiseOp final : public CpuOp {
@@ -109,9 +107,9 @@ class QuantizedEltwiseOp final : public CpuOp {
     const QuantizedSide to = KernelSide(output);
     const float output_scale = ScaleOf(output);
     eltwise::QuantizedParams p;
-    p.a_mask = MaskOf(from_a);
-    p.b_mask = MaskOf(from_b);
-    p.y_mask = MaskOf(to);
+    p.a_mask = from_a.mask();
+    p.b_mask = from_b.mask();
+    p.y_mask = to.mask();
     p.a_zero = from_a.zero;
     p.b_zero = from_b.zero;
     p.zero = to.zero;

@@ -32,12 +32,6 @@ struct Operand {
 
 int32_t Least(DataType type) { return type == DataType::kUint8 ? 0 : -128; }
 
-Value Bytes(DataType type, const Shape &shape, const std::vector<int32_t> &v) {
-  std::vector<uint8_t> bytes;
-  for (int32_t x : v) bytes.push_back(static_cast<uint8_t>(x));
-  return Value::Of(type, shape, bytes);
-}
-
 std::vector<int32_t> Numbers(const Operand &x, Random *random) {
   return random->Ints(x.shape, Least(x.type), Least(x.type) + 255).ints();
 }
@@ -92,16 +86,16 @@ void Check(const std::string &mode,
         std::clamp<int64_t>(steps + y.zero, low, low + 255)));
   }
   OpCase op("Eltwise");
-  op.Input(Bytes(a.type, a.shape, u))
+  op.Input(Value::Bytes(a.type, a.shape, u))
       .Quantized({{a.scale}, {a.zero}, 0})
-      .Input(Bytes(b.type, b.shape, v))
+      .Input(Value::Bytes(b.type, b.shape, v))
       .Quantized({{b.scale}, {b.zero}, 0})
       .String("mode", mode)
       .String("activation", activation)
       .Float("activation_limit", 1.5f)
       .QuantizedOutput(y.type, y.scale, y.zero)
       .OnCpuOnly();
-  ExpectValue(op, Bytes(y.type, y.shape, wanted));
+  ExpectValue(op, Value::Bytes(y.type, y.shape, wanted));
 }
 
 constexpr DataType kU8 = DataType::kUint8;
@@ -139,7 +133,7 @@ TEST(QuantizedEltwiseTest, ActivationsAreLimits) {
 }
 
 TEST(QuantizedEltwiseTest, Errors) {
-  const Value x = Bytes(kU8, {2}, {1, 2});
+  const Value x = Value::Bytes(kU8, {2}, {1, 2});
   const auto pair = [&x](const char *mode, float scale) {
     OpCase op("Eltwise");
     op.Input(x)

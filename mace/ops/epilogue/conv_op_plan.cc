@@ -111,18 +111,28 @@ const RowBands *ConvOpPlan::row_bands() const {
              : nullptr;
 }
 
-WindowAxis ConvOpPlan::Rows() const {
+WindowAxis ConvRows(const conv::Shape &shape) {
   WindowAxis rows;
-  rows.size = shape_.in_h;
-  rows.kernel = shape_.kernel_h;
-  rows.stride = shape_.stride_h;
-  rows.dilation = shape_.dilation_h;
-  rows.pad_before = shape_.pad_top;
+  rows.size = shape.in_h;
+  rows.kernel = shape.kernel_h;
+  rows.stride = shape.stride_h;
+  rows.dilation = shape.dilation_h;
+  rows.pad_before = shape.pad_top;
+  return rows;
+}
+
+conv::ImageRows ImageRowsOf(const conv::Shape &shape, const RowRange &output) {
+  const WindowAxis windows = ConvRows(shape);
+  const RowRange input = RowsUnder(windows, output);
+  conv::ImageRows rows;
+  rows.in_rows = Index(input.count());
+  rows.out_rows = Index(output.count());
+  rows.pad_top = Index(input.begin - windows.Begin(output.begin));
   return rows;
 }
 
 RowRange ConvOpPlan::InputRows(const RowRange &output) const {
-  return RowsUnder(Rows(), output);
+  return RowsUnder(ConvRows(shape_), output);
 }
 
 size_t ConvOpPlan::BandScratchBytes(int64_t rows) const {
@@ -130,12 +140,6 @@ size_t ConvOpPlan::BandScratchBytes(int64_t rows) const {
 }
 
 void ConvOpPlan::RunBand(const RunContext &context, const BandRun &run) const {
-  const WindowAxis windows = Rows();
-  const RowRange input = RowsUnder(windows, run.rows);
-  conv::ImageRows rows;
-  rows.in_rows = Index(input.count());
-  rows.out_rows = Index(run.rows.count());
-  rows.pad_top = Index(input.begin - windows.Begin(run.rows.begin));
   conv::Args args = ArgsFor(context);
   args.input = run.input;
   args.output = run.output;
@@ -148,8 +152,8 @@ void ConvOpPlan::RunBand(const RunContext &context, const BandRun &run) const {
                              pixel * args.epilogue.residual_stride *
                                  gemm::ElementBytes(ElementOf(type));
   }
-  plan_->rows()->RunRows(rows, args, settings_.activation->second_pass(),
-                         run.scratch);
+  plan_->rows()->RunRows(ImageRowsOf(shape_, run.rows), args,
+                         settings_.activation->second_pass(), run.scratch);
 }
 
 std::string ConvOpPlan::KernelName() const {

@@ -67,12 +67,16 @@ class ConvOpPlan final : public OpPlan, private RowBands {
 
  private:
   conv::Args ArgsFor(const RunContext &context) const;
-  WindowAxis Rows() const;
 
   const Settings settings_;
   const conv::Shape shape_;
   const std::unique_ptr<conv::Plan> plan_;  // null: the output is empty
 };
+
+// The windows of its rows; and the rows of an image that are computed for some
+// rows of the output.
+WindowAxis ConvRows(const conv::Shape &shape);
+conv::ImageRows ImageRowsOf(const conv::Shape &shape, const RowRange &output);
 
 // The shape of a convolution of images.
 conv::Shape ConvShape(const Shape &input,

@@ -12,6 +12,7 @@
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 #include "mace/ops/cpu_op/quantized_tensor.h"
 #include "mace/ops/cpu_op/row_bands.h"
+#include "mace/ops/epilogue/conv_op_plan.h"
 
 namespace mace {
 namespace {
@@ -70,21 +71,14 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
                                                                   : nullptr;
   }
   RowRange InputRows(const RowRange &output) const override {
-    return RowsUnder(Rows(), output);
+    return RowsUnder(ConvRows(geometry_.shape), output);
   }
   size_t BandScratchBytes(int64_t rows) const override {
     return plan_->rows()->RowScratchBytes(static_cast<ptrdiff_t>(rows));
   }
   void RunBand(const RunContext & /*context*/,
                const BandRun &run) const override {
-    const WindowAxis windows = Rows();
-    const RowRange input = RowsUnder(windows, run.rows);
-    conv::ImageRows rows;
-    rows.in_rows = static_cast<ptrdiff_t>(input.count());
-    rows.out_rows = static_cast<ptrdiff_t>(run.rows.count());
-    rows.pad_top =
-        static_cast<ptrdiff_t>(input.begin - windows.Begin(run.rows.begin));
-    plan_->rows()->RunRows(rows,
+    plan_->rows()->RunRows(ImageRowsOf(geometry_.shape, run.rows),
                            ArgsOf(run.input, run.output, run.output_stride),
                            nullptr, run.scratch);
   }
@@ -106,17 +100,6 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
     args.epilogue.requantization = &requantization_;
     args.padding = static_cast<uint8_t>(input_.zero);
     return args;
-  }
-
-  WindowAxis Rows() const {
-    const conv::Shape &s = geometry_.shape;
-    WindowAxis rows;
-    rows.size = s.in_h;
-    rows.kernel = s.kernel_h;
-    rows.stride = s.stride_h;
-    rows.dilation = s.dilation_h;
-    rows.pad_before = s.pad_top;
-    return rows;
   }
 
   const QuantizedConv::Geometry geometry_;
@@ -148,9 +131,14 @@ std::vector<int32_t> SumWeights(const Tensor &filter,
   std::vector<int32_t> sums(static_cast<size_t>(channels));
   const auto *weights = filter.As<int8_t>();
   const int64_t depth = filter.elements() / channels;
-  for (int64_t i = 0; i < filter.elements(); ++i) {
-    sums[static_cast<size_t>(taps_first ? i % channels : i / depth)] +=
-        weights[i];
+  if (taps_first) {
+    for (int64_t tap = 0; tap < depth; ++tap) {
+      for (int32_t &sum : sums) sum += *weights++;
+    }
+  } else {
+    for (int32_t &sum : sums) {
+      for (int64_t k = 0; k < depth; ++k) sum += *weights++;
+    }
   }
   return sums;
 }

@@ -26,11 +26,6 @@ constexpr float kOutputScale = 0.07f;
 constexpr int32_t kInputZero = -4;
 constexpr int32_t kOutputZero = 9;
 
-Value Int8(const Shape &shape, const std::vector<int32_t> &v) {
-  return Value::Of(DataType::kInt8, shape,
-                   std::vector<int8_t>(v.begin(), v.end()));
-}
-
 void Check(int64_t rows, int64_t depth, int64_t outputs) {
   Random random(5);
   const std::vector<int32_t> x = random.Ints({rows, depth}, -128, 127).ints();
@@ -52,15 +47,15 @@ void Check(int64_t rows, int64_t depth, int64_t outputs) {
     }
   }
   OpCase op("FullyConnected");
-  op.Input(Int8({rows, depth}, x))
+  op.Input(Value::Bytes(DataType::kInt8, {rows, depth}, x))
       .Quantized({{kInputScale}, {kInputZero}, 0})
-      .Constant(Int8({outputs, depth}, w))
+      .Constant(Value::Bytes(DataType::kInt8, {outputs, depth}, w))
       .Quantized({{kWeightScale}, {}, 0})
       .Constant(Value::Ints({outputs}, bias))
       .Quantized({{kInputScale * kWeightScale}, {}, 0})
       .QuantizedOutput(DataType::kInt8, kOutputScale, kOutputZero)
       .OnCpuOnly();
-  ExpectValue(op, Int8({rows, outputs}, wanted));
+  ExpectValue(op, Value::Bytes(DataType::kInt8, {rows, outputs}, wanted));
 }
 
 TEST(QuantizedFullyConnectedTest, RowsAndOddSizes) {

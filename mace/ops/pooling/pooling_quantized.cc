@@ -39,8 +39,8 @@ class QuantizedPoolingPlan final : public OpPlan, private RowBands {
         ratio_(input.quantization->scales[0] / output.quantization->scales[0]) {
     const QuantizedSide from = KernelSide(input);
     const QuantizedSide to = KernelSide(output);
-    params_.x_mask = from.flipped ? kSignBit : 0;
-    params_.y_mask = to.flipped ? kSignBit : 0;
+    params_.x_mask = from.mask();
+    params_.y_mask = to.mask();
     params_.x_zero = from.zero;
     params_.zero = to.zero;
     params_.low = to.least;
@@ -132,8 +132,6 @@ class QuantizedPoolingPlan final : public OpPlan, private RowBands {
           params, window, channels, out);
     }
   }
-
-  static constexpr uint8_t kSignBit = 0x80;
 
   const QuantizedSettings &settings_;
   const WindowGeometry geometry_;

@@ -38,12 +38,6 @@ constexpr float kInputScale = 0.05f;
 
 int32_t Least(DataType type) { return type == DataType::kUint8 ? 0 : -128; }
 
-Value Bytes(DataType type, const Shape &shape, const std::vector<int32_t> &v) {
-  std::vector<uint8_t> bytes;
-  for (int32_t x : v) bytes.push_back(static_cast<uint8_t>(x));
-  return Value::Of(type, shape, bytes);
-}
-
 void Check(const Layer &l) {
   Random random(2, Random::Quiet());
   const int32_t x_zero = Least(l.from) + 100;
@@ -91,7 +85,7 @@ void Check(const Layer &l) {
     }
   }
   OpCase op("Pooling");
-  op.Input(Bytes(l.from, {2, kRows, kColumns, l.channels}, x))
+  op.Input(Value::Bytes(l.from, {2, kRows, kColumns, l.channels}, x))
       .Quantized({{kInputScale}, {x_zero}, 0})
       .String("mode", l.mode)
       .Ints("kernels", {l.kernel, l.kernel})
@@ -101,7 +95,7 @@ void Check(const Layer &l) {
       .Int("count_include_pad", l.include_pad ? 1 : 0)
       .QuantizedOutput(l.to, l.output_scale, y_zero)
       .OnCpuOnly();
-  ExpectValue(op, Bytes(l.to, shape, wanted));
+  ExpectValue(op, Value::Bytes(l.to, shape, wanted));
 }
 
 TEST(QuantizedPoolingTest, ModesAndTypes) {

@@ -39,6 +39,14 @@ struct Value {
   static Value Ints(const Shape &shape, const std::vector<int32_t> &v) {
     return Of(DataType::kInt32, shape, v);
   }
+  // Numbers of int8 or uint8.
+  static Value Bytes(DataType type,
+                     const Shape &shape,
+                     const std::vector<int32_t> &v) {
+    std::vector<uint8_t> bytes;
+    for (int32_t x : v) bytes.push_back(static_cast<uint8_t>(x));
+    return Of(type, shape, bytes);
+  }
   static Value Bools(const Shape &shape, const std::vector<uint8_t> &v) {
     return Of(DataType::kBool, shape, v);
   }

@@ -23,11 +23,14 @@ struct Panels {
 
 class PlanOfQuantized final : public PlanOfDirect {
  public:
-  PlanOfQuantized(const Request &request, Panels *panels)
+  explicit PlanOfQuantized(const Request &request)
       : PlanOfDirect(request),
         shape_(request.shape),
-        filter_(static_cast<const int8_t *>(request.filter)),
-        panels_(panels) {}
+        filter_(static_cast<const int8_t *>(request.filter)) {}
+
+  // Before anything else.
+  void UsePanels(Panels *panels) { panels_ = panels; }
+  ptrdiff_t depth() const { return plan().depth; }
 
   size_t PreparedBytes() const override {
     return panels_->memory != nullptr ? 0 : Bytes();
@@ -89,7 +92,7 @@ class PlanOfQuantized final : public PlanOfDirect {
 
   const Shape shape_;
   const int8_t *const filter_;
-  Panels *const panels_;
+  Panels *panels_ = nullptr;
 };
 
 class QuantizedDirect final : public Strategy {
@@ -98,29 +101,22 @@ class QuantizedDirect final : public Strategy {
     Request own = request;
     own.weights = WeightType::kI8Fours;
     own.image = own.results = Element::kI8;
-    // Addresses of panels stay the same.
-    const ptrdiff_t depth = PlanDepth(own);
-    for (Panels &known : panels_) {
-      if (known.depth == depth) {
-        return std::make_unique<PlanOfQuantized>(own, &known);
-      }
-    }
-    panels_.emplace_back();
-    panels_.back().depth = depth;
-    return std::make_unique<PlanOfQuantized>(own, &panels_.back());
+    auto plan = std::make_unique<PlanOfQuantized>(own);
+    plan->UsePanels(PanelsFor(plan->depth()));
+    return plan;
   }
 
  private:
-  static ptrdiff_t PlanDepth(const Request &request) {
-    DirectRequest direct;
-    direct.shape = request.shape;
-    direct.w_type = request.weights;
-    direct.arithmetic = request.arithmetic;
-    direct.image = request.image;
-    direct.results = request.results;
-    return PlanDirect(direct).depth;
+  Panels *PanelsFor(ptrdiff_t depth) {
+    for (Panels &known : panels_) {
+      if (known.depth == depth) return &known;
+    }
+    panels_.emplace_back();
+    panels_.back().depth = depth;
+    return &panels_.back();
   }
 
+  // Their addresses stay the same.
   std::deque<Panels> panels_;
 };
 

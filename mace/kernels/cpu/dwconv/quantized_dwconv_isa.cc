@@ -6,6 +6,7 @@
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 #include "mace/kernels/cpu/simd.h"
 #include "mace/kernels/cpu/simd_dot.h"
+#include "mace/kernels/cpu/simd_quantized.h"
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
@@ -25,9 +26,7 @@ struct BlockOf {
   int channels;
   sv::VU bias[kVectors];
   sv::V scale[kVectors];
-  sv::V low;
-  sv::V high;
-  sv::VI zero;
+  sv::Requantizer requantizer;
 };
 
 BlockOf MakeBlock(const QuantizedArgs &args,
@@ -48,10 +47,7 @@ BlockOf MakeBlock(const QuantizedArgs &args,
       b.scale[v][lane] = exists ? to.scale[b.channel + c] : 0.0f;
     }
   }
-  // Before the zero point is added, exactly.
-  b.low = sv::Set(static_cast<float>(to.low - to.zero));
-  b.high = sv::Set(static_cast<float>(to.high - to.zero));
-  b.zero = sv::SetInt(to.zero);
+  b.requantizer = sv::MakeRequantizer(to);
   return b;
 }
 
@@ -62,8 +58,8 @@ MACE_SIMD_INLINE void Finish(const BlockOf &b,
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
     const sv::VU sum =
         reinterpret_cast<sv::VU>(sv::DotLanes(acc[v])) + b.bias[v];
-    const sv::V steps = sv::ToFloat(reinterpret_cast<sv::VI>(sum)) * b.scale[v];
-    q[v] = sv::ToInt(sv::Round(sv::Clamp(steps, b.low, b.high))) + b.zero;
+    q[v] = sv::Requantize(b.requantizer, reinterpret_cast<sv::VI>(sum),
+                          b.scale[v]);
   }
   const sv::VDotBytes bytes = sv::PackDotColumns(q);
   if (b.channels == kBlock) {

@@ -3,16 +3,11 @@
 
 #include "mace/kernels/cpu/eltwise/quantized_eltwise.h"
 #include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_quantized.h"
 
 namespace mace::eltwise::MACE_ISA {
 namespace {
 namespace sv = simd::MACE_ISA;
-
-#if defined(__SSE4_1__)
-using Bytes = sv::VU8;
-#else
-using Bytes = sv::VI8;
-#endif
 
 // An operand of a row: its elements, or one for all.
 struct Operand {
@@ -22,17 +17,9 @@ struct Operand {
   int32_t zero;
 
   __attribute__((always_inline)) sv::VI At(size_t i, size_t count) const {
-    sv::VU8 bytes{};
-    if (scalar) {
-      bytes += *from;
-    } else if (count == sv::kLanes) {
-      __builtin_memcpy(&bytes, from + i, sv::kLanes);
-    } else {
-      __builtin_memcpy(&bytes, from + i, count);
-    }
-    bytes ^= mask;
-    return __builtin_convertvector(reinterpret_cast<Bytes>(bytes), sv::VI) -
-           zero;
+    const sv::VI q = scalar ? sv::SetQuantized(*from, mask)
+                            : sv::LoadQuantized(from + i, count, mask);
+    return q - zero;
   }
 };
 
@@ -42,9 +29,7 @@ MACE_SIMD_INLINE void RunRow(const QuantizedParams &p,
                              const Operand &b,
                              size_t columns,
                              uint8_t *y) {
-  // Before the zero point is added, exactly.
-  const sv::V low = sv::Set(static_cast<float>(p.low - p.zero));
-  const sv::V high = sv::Set(static_cast<float>(p.high - p.zero));
+  const sv::Requantizer to = sv::MakeRequantizer(p);
   for (size_t i = 0; i < columns; i += sv::kLanes) {
     const size_t left = columns - i;
     const size_t count = left < sv::kLanes ? left : sv::kLanes;
@@ -52,16 +37,8 @@ MACE_SIMD_INLINE void RunRow(const QuantizedParams &p,
     const sv::VI v = b.At(i, count);
     const sv::VI sum =
         kMode == QuantizedMode::kSum ? u * p.a_factor + v * p.b_factor : u * v;
-    const sv::V steps = sv::ToFloat(sum) * sv::Set(p.scale);
-    const sv::VI rounded = sv::ToInt(sv::Round(sv::Clamp(steps, low, high)));
-    sv::VU8 bytes = reinterpret_cast<sv::VU8>(
-        __builtin_convertvector(rounded + p.zero, Bytes));
-    bytes ^= p.y_mask;
-    if (count == sv::kLanes) {
-      __builtin_memcpy(y + i, &bytes, sv::kLanes);
-    } else {
-      __builtin_memcpy(y + i, &bytes, count);
-    }
+    sv::StoreQuantized(y + i, sv::Requantize(to, sum, sv::Set(p.scale)), count,
+                       p.y_mask);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "mace/kernels/cpu/gemm/quantized_gemm.h"
 
 #include "mace/kernels/cpu/gemm/dot_tiles.h"
+#include "mace/kernels/cpu/simd_quantized.h"
 
 namespace mace::gemm::MACE_ISA {
 namespace {
@@ -41,27 +42,6 @@ MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
   }
 }
 
-#if defined(__SSE4_1__)
-using Result = sv::VU8;
-#else
-using Result = sv::VI8;
-#endif
-
-// The last vector may be partial or empty.
-template <int kVectors>
-MACE_SIMD_INLINE void StoreRow(const Result (&q)[kVectors],
-                               uint8_t *c,
-                               size_t columns) {
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    const size_t at = static_cast<size_t>(v) * sv::kLanes;
-    if (at + sv::kLanes <= columns) {
-      __builtin_memcpy(c + at, &q[v], sv::kLanes);
-    } else if (at < columns) {
-      __builtin_memcpy(c + at, &q[v], columns - at);
-    }
-  }
-}
-
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Finish(const Block &b,
                              const DotTile &t,
@@ -74,21 +54,22 @@ MACE_SIMD_INLINE void Finish(const Block &b,
     __builtin_memcpy(&bias[v], to.bias + column, sizeof(bias[v]));
     __builtin_memcpy(&scale[v], to.scale + column, sizeof(scale[v]));
   }
-  // Before the zero point is added, exactly.
-  const sv::V low = sv::Set(static_cast<float>(to.low - to.zero));
-  const sv::V high = sv::Set(static_cast<float>(to.high - to.zero));
-  const sv::VI zero = sv::SetInt(to.zero);
+  const sv::Requantizer requantizer = sv::MakeRequantizer(to);
+  const size_t columns = b.columns - t.column;
   auto *c = static_cast<uint8_t *>(b.c) + t.row * b.c_stride + t.column;
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    Result q[kVectors];
     MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const size_t at = static_cast<size_t>(v) * sv::kLanes;
+      // The last vector may be partial or empty.
+      if (at >= columns) continue;
+      const size_t left = columns - at;
       const sv::VU sum =
           reinterpret_cast<sv::VU>(sv::DotLanes(acc[r][v])) + bias[v];
-      const sv::V steps = sv::ToFloat(reinterpret_cast<sv::VI>(sum)) * scale[v];
-      const sv::VI rounded = sv::ToInt(sv::Round(sv::Clamp(steps, low, high)));
-      q[v] = __builtin_convertvector(rounded + zero, Result);
+      sv::StoreQuantized(
+          c + at,
+          sv::Requantize(requantizer, reinterpret_cast<sv::VI>(sum), scale[v]),
+          left < sv::kLanes ? left : sv::kLanes, 0);
     }
-    StoreRow<kVectors>(q, c, b.columns - t.column);
     c += b.c_stride;
   }
 }

@@ -3,6 +3,7 @@
 
 #include "mace/kernels/cpu/pool/quantized_pool.h"
 #include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_quantized.h"
 
 #define MACE_UNROLL _Pragma("clang loop unroll(full)")
 
@@ -10,27 +11,7 @@ namespace mace::pool::MACE_ISA {
 namespace {
 namespace sv = simd::MACE_ISA;
 
-#if defined(__SSE4_1__)
-using Bytes = sv::VU8;
-#else
-using Bytes = sv::VI8;
-#endif
-
 enum class Fold { kMax, kSum };
-
-// The first `count` elements, at most a vector.
-MACE_SIMD_INLINE sv::VI Elements(const uint8_t *from,
-                                 uint8_t mask,
-                                 size_t count) {
-  sv::VU8 bytes{};
-  if (count == sv::kLanes) {
-    __builtin_memcpy(&bytes, from, sv::kLanes);
-  } else {
-    __builtin_memcpy(&bytes, from, count);
-  }
-  bytes ^= mask;
-  return __builtin_convertvector(reinterpret_cast<Bytes>(bytes), sv::VI);
-}
 
 // kVectors vectors of channels, of which the last one has `last` elements.
 template <Fold kFold, int kVectors>
@@ -52,7 +33,8 @@ MACE_SIMD_INLINE void Pixel(const QuantizedParams &p,
                        static_cast<ptrdiff_t>(r) * w.row_stride;
     for (size_t c = 0; c < w.columns; ++c, x += w.column_stride) {
       MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-        const sv::VI q = Elements(x + v * sv::kLanes, p.x_mask, count(v));
+        const sv::VI q =
+            sv::LoadQuantized(x + v * sv::kLanes, count(v), p.x_mask);
         folded[v] = kFold == Fold::kSum
                         ? folded[v] + q
                         : sv::SelectInt(q > folded[v], q, folded[v]);
@@ -61,22 +43,12 @@ MACE_SIMD_INLINE void Pixel(const QuantizedParams &p,
   }
   const auto elements =
       static_cast<int32_t>(kFold == Fold::kSum ? w.rows * w.columns : 1);
-  // Before the zero point is added, exactly.
-  const sv::V low = sv::Set(static_cast<float>(p.low - p.zero));
-  const sv::V high = sv::Set(static_cast<float>(p.high - p.zero));
+  const sv::Requantizer to = sv::MakeRequantizer(p);
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    const sv::V steps =
-        sv::ToFloat(folded[v] - elements * p.x_zero) * sv::Set(p.scale);
-    const sv::VI rounded = sv::ToInt(sv::Round(sv::Clamp(steps, low, high)));
-    sv::VU8 bytes = reinterpret_cast<sv::VU8>(
-        __builtin_convertvector(rounded + p.zero, Bytes));
-    bytes ^= p.y_mask;
-    uint8_t *to = y + channel + v * sv::kLanes;
-    if (count(v) == sv::kLanes) {
-      __builtin_memcpy(to, &bytes, sv::kLanes);
-    } else {
-      __builtin_memcpy(to, &bytes, count(v));
-    }
+    const sv::VI sum = folded[v] - elements * p.x_zero;
+    sv::StoreQuantized(y + channel + v * sv::kLanes,
+                       sv::Requantize(to, sum, sv::Set(p.scale)), count(v),
+                       p.y_mask);
   }
 }
 

@@ -63,9 +63,11 @@ def op_problems(op: Op) -> list[str]:
                 )
             elif as_integers and value.quantization is None:
                 problems.append(f"{side} {port.name!r} has no scale")
-            elif as_integers:
-                pass
-            elif port.packed is Packing.FILTER and not value.dtype.is_float:
+            elif (
+                port.packed is Packing.FILTER
+                and not as_integers
+                and not value.dtype.is_float
+            ):
                 # 8 bits are only a storage type for floats.
                 problems.append(f"{side} {port.name!r} is {value.dtype.value}")
             elif port.constant and not value.is_constant:

@@ -39,13 +39,10 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     quantize = only_reader(graph, op.output)
     if quantize is None or quantize.type != "Quantize":
         return False
-    kernels = _averaged(op)
-    if kernels is not None and _integers_of(op.input(0)) is not None:
-        attrs = {"mode": "AVG", "kernels": kernels}
-        op = graph.replace_op(op, "Pooling", [op.input(0)], attrs)
     result, to = quantize.output, constant_quantization(quantize)
     if to is None or not to.per_tensor:
         return False
+    op = _as_pooling(graph, op)
     if rules_of(op.type).keeps_elements:
         inputs = _moved(op, result, to)
     else:
@@ -62,17 +59,18 @@ def _rewrite(graph: Graph, op: Op) -> bool:
     return True
 
 
-def _averaged(op: Op) -> tuple[int, ...] | None:
-    """The size of the images whose averages the operator computes; None if it does
-    something else, or if the size is not known.
-    """
+def _as_pooling(graph: Graph, op: Op) -> Op:
+    """The operator, or in place of the averages of quantized images a Pooling."""
     if op.type != "Reduce" or op.attr("mode") != "MEAN" or not op.attr("keep_dims"):
-        return None
-    shape = static(op.input(0).shape)
-    if shape is None or len(shape) != 4 or 0 in shape:
-        return None
+        return op
+    shape, source = static(op.input(0).shape), _integers_of(op.input(0))
     axes = sorted(axis % 4 for axis in op.attr("axes"))
-    return shape[1:3] if axes == [1, 2] else None
+    if shape is None or len(shape) != 4 or 0 in shape or axes != [1, 2]:
+        return op
+    if source is None or source.dtype not in (DataType.INT8, DataType.UINT8):
+        return op
+    attrs = {"mode": "AVG", "kernels": shape[1:3]}
+    return graph.replace_op(op, "Pooling", [op.input(0)], attrs)
 
 
 def _moved(op: Op, result: Value, to: Quantization) -> list[Value | None] | None:

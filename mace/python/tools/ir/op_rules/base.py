@@ -13,7 +13,6 @@ from mace.python.tools.ir.constant import Constant, Integers
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.node import Op
 from mace.python.tools.ir.quantization import Quantization
-from mace.python.tools.ir.quantized_ops import operands_of, quantized
 from mace.python.tools.ir.shapes import Shape
 
 Perm = tuple[int, ...]
@@ -118,10 +117,9 @@ class OpRules(abc.ABC):
     def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         """The outputs of a quantized operator, to the bit.
 
-        The default computes in real numbers and rounds once.
+        For every operator whose declaration has quantized ports.
         """
-        results = self.evaluate(op, operands_of(op, inputs))
-        return [quantized(value, x) for value, x in zip(op.outputs, results)]
+        raise NotImplementedError(op.type)
 
     def integers(self, op: Op) -> Integers | None:
         """What the only output was made of, where all inputs are constants."""
