@@ -51,6 +51,7 @@ MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
       reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x),
       reinterpret_cast<__m512i>(w)));
 }
+MACE_SIMD_INLINE DotSum SetDotSum(VI x) { return x; }
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
 
 #elif defined(__SSE4_1__)
@@ -102,6 +103,7 @@ MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, const DotWeights &w) {
   const VU odd = reinterpret_cast<VU>(MultiplyPairs(x.odd, w.odd));
   return reinterpret_cast<VI>(reinterpret_cast<VU>(sum) + even + odd);
 }
+MACE_SIMD_INLINE DotSum SetDotSum(VI x) { return x; }
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
 
 #else
@@ -128,6 +130,7 @@ MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
   return reinterpret_cast<VI>(
       vdotq_s32(reinterpret_cast<int32x4_t>(sum), w, x));
 }
+MACE_SIMD_INLINE DotSum SetDotSum(VI x) { return x; }
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
 
 #else
@@ -148,6 +151,10 @@ MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
   const int16x8_t low = vmull_s8(vget_low_s8(w), vget_low_s8(x));
   const int16x8_t high = vmull_s8(vget_high_s8(w), vget_high_s8(x));
   return {vpadalq_s16(sum.low, low), vpadalq_s16(sum.high, high)};
+}
+MACE_SIMD_INLINE DotSum SetDotSum(VI x) {
+  const int32x4x2_t pairs = vzipq_s32((int32x4_t)x, vdupq_n_s32(0));
+  return {pairs.val[0], pairs.val[1]};
 }
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) {
 #if defined(__aarch64__)
@@ -259,30 +266,6 @@ MACE_SIMD_INLINE DotX SetDotFours(VDotBytes x) {
           reinterpret_cast<VI>((all >> 8) & bytes)};
 #else
   return reinterpret_cast<int8x16_t>(x);
-#endif
-}
-
-// The reverse of the order of InterleaveDot, for numbers that fit into elements
-// as they are stored.
-MACE_SIMD_INLINE VDotBytes PackDotColumns(const VI (&q)[4]) {
-#if defined(__AVX512BW__)
-  return (VDotBytes)_mm512_packus_epi16(
-      _mm512_packs_epi32((__m512i)q[0], (__m512i)q[1]),
-      _mm512_packs_epi32((__m512i)q[2], (__m512i)q[3]));
-#elif defined(__AVX2__)
-  return (VDotBytes)_mm256_packus_epi16(
-      _mm256_packs_epi32((__m256i)q[0], (__m256i)q[1]),
-      _mm256_packs_epi32((__m256i)q[2], (__m256i)q[3]));
-#elif defined(__SSE4_1__)
-  return (VDotBytes)_mm_packus_epi16(
-      _mm_packs_epi32((__m128i)q[0], (__m128i)q[1]),
-      _mm_packs_epi32((__m128i)q[2], (__m128i)q[3]));
-#else
-  const int16x8_t low =
-      vcombine_s16(vmovn_s32((int32x4_t)q[0]), vmovn_s32((int32x4_t)q[1]));
-  const int16x8_t high =
-      vcombine_s16(vmovn_s32((int32x4_t)q[2]), vmovn_s32((int32x4_t)q[3]));
-  return (VDotBytes)vcombine_s8(vmovn_s16(low), vmovn_s16(high));
 #endif
 }
 

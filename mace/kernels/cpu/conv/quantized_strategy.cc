@@ -3,6 +3,7 @@
 
 #include "mace/kernels/cpu/conv/quantized_strategy.h"
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 
@@ -131,7 +132,9 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
         packed_(packed) {}
 
   std::string Name() const override { return kernels_->name; }
-  size_t ScratchBytes(int /*threads*/) const override { return 0; }
+  size_t ScratchBytes(int threads) const override {
+    return static_cast<size_t>(threads) * ThreadBytes();
+  }
   bool ResidualMayBeOutput() const override { return false; }
   size_t PreparedBytes() const override {
     return *packed_ != nullptr ? 0 : Bytes();
@@ -146,35 +149,46 @@ class PlanOfDepthwise final : public Plan, private RowPlan {
   void Run(const Args &args,
            const OutputActivation * /*activation*/,
            ThreadPool *pool,
-           void * /*scratch*/) const override {
+           void *scratch) const override {
     const dwconv::QuantizedArgs own = KernelArgs(args, shape_);
     const ptrdiff_t rows = shape_.batch * shape_.out_h;
     const ptrdiff_t products =
         shape_.out_w * shape_.out_c * shape_.kernel_h * shape_.kernel_w;
-    const ptrdiff_t grain = kGrainProducts / products + 1;
-    pool->ParallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
+    // Rows under the first ones of a part are put side by side again.
+    const ptrdiff_t parts =
+        pool->thread_count() > 1 ? 4 * pool->thread_count() : 1;
+    const ptrdiff_t grain =
+        std::max(kGrainProducts / products + 1, (rows + parts - 1) / parts);
+    pool->ParallelFor(rows, grain, [&](int64_t begin, int64_t end, int thread) {
       kernels_->run(own, static_cast<ptrdiff_t>(begin),
-                    static_cast<ptrdiff_t>(end));
+                    static_cast<ptrdiff_t>(end),
+                    static_cast<char *>(scratch) +
+                        static_cast<size_t>(thread) * ThreadBytes());
     });
   }
   const RowPlan *rows() const override { return this; }
-  size_t RowScratchBytes(ptrdiff_t /*out_rows*/) const override { return 0; }
+  size_t RowScratchBytes(ptrdiff_t /*out_rows*/) const override {
+    return ThreadBytes();
+  }
   void RunRows(const ImageRows &rows,
                const Args &args,
                const OutputActivation * /*activation*/,
-               void * /*scratch*/) const override {
+               void *scratch) const override {
     Shape some = shape_;
     some.batch = 1;
     some.in_h = rows.in_rows;
     some.out_h = rows.out_rows;
     some.pad_top = rows.pad_top;
-    kernels_->run(KernelArgs(args, some), 0, rows.out_rows);
+    kernels_->run(KernelArgs(args, some), 0, rows.out_rows, scratch);
   }
 
  private:
   // Starting another thread takes about as long as so many.
   static constexpr ptrdiff_t kGrainProducts = 1 << 17;
 
+  size_t ThreadBytes() const {
+    return dwconv::QuantizedScratchBytes(shape_, kernels_->block);
+  }
   size_t Bytes() const {
     return dwconv::PackedFilterBytes(shape_, kernels_->block);
   }

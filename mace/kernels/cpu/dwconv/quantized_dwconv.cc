@@ -19,6 +19,11 @@ size_t PackedFilterBytes(const conv::Shape &shape, ptrdiff_t block) {
   return static_cast<size_t>(f.blocks * f.block_bytes);
 }
 
+size_t QuantizedScratchBytes(const conv::Shape &shape, ptrdiff_t block) {
+  const QuantizedFilter f = FilterOf(shape, block);
+  return static_cast<size_t>(f.head_bytes + (f.window + 1) * f.slot_bytes);
+}
+
 void PackQuantizedFilter(const conv::Shape &shape,
                          const int8_t *filter,
                          ptrdiff_t block,
@@ -27,12 +32,15 @@ void PackQuantizedFilter(const conv::Shape &shape,
   for (ptrdiff_t b = 0; b < f.blocks; ++b) {
     const ptrdiff_t first = BlockBegin(shape, block, b);
     for (ptrdiff_t ky = 0; ky < shape.kernel_h; ++ky) {
-      for (ptrdiff_t j = 0; j < f.outputs; ++j) {
-        for (ptrdiff_t four = 0; four < f.fours; ++four) {
+      for (ptrdiff_t four = 0; four < f.fours; ++four) {
+        for (ptrdiff_t j = 0; j < f.outputs; ++j) {
           for (ptrdiff_t i = 0; i < block; ++i) {
             const ptrdiff_t vector = i / (block / 4);
             const ptrdiff_t lane = i % (block / 4);
-            const ptrdiff_t c = first + lane / 4 * 16 + vector * 4 + lane % 4;
+            const ptrdiff_t column = lane / 4 * 16 + vector * 4 + lane % 4;
+            const ptrdiff_t c = f.pixels > 1 && column < f.pixels * shape.in_c
+                                    ? column % shape.in_c
+                                    : first + column;
             for (ptrdiff_t t = 0; t < 4; ++t) {
               const ptrdiff_t kx = 4 * four + t - j;
               const bool exists =

@@ -5,7 +5,8 @@
 // the arithmetic of quantized_gemm.h: the same bits on every instruction set.
 //
 // Vectors run over channels, and each lane multiplies four adjacent pixels of a
-// row at once. Where the stride is 1, two adjacent outputs use the same four
+// row at once, which are put side by side once for all rows of the output that
+// read them. Where the stride is 1, two adjacent outputs use the same four
 // pixels, with their weights in other places.
 
 #ifndef MACE_KERNELS_CPU_DWCONV_QUANTIZED_DWCONV_H_
@@ -34,12 +35,18 @@ struct QuantizedKernels {
   const char *name;  // for reports
   // Channels that are computed together.
   ptrdiff_t block;
-  // Rows [begin, end) of all rows of all images.
-  void (*run)(const QuantizedArgs &args, ptrdiff_t begin, ptrdiff_t end);
+  // Rows [begin, end) of all rows of all images. `scratch` has
+  // QuantizedScratchBytes and is aligned to 64.
+  void (*run)(const QuantizedArgs &args,
+              ptrdiff_t begin,
+              ptrdiff_t end,
+              void *scratch);
 };
 
 const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa);
 
+// Of one thread; the height of the image makes no difference.
+size_t QuantizedScratchBytes(const conv::Shape &shape, ptrdiff_t block);
 // Of a filter for such a shape.
 size_t PackedFilterBytes(const conv::Shape &shape, ptrdiff_t block);
 // `filter`: [kernel_h][kernel_w][in_c].

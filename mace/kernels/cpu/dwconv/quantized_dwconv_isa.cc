@@ -19,14 +19,15 @@ static_assert(sv::kDotRowsUnsigned == gemm::kRowsUnsigned);
 constexpr int kVectors = 4;
 constexpr ptrdiff_t kBlock = sv::kDotColumns;
 
-// What is equal for all outputs of a block of channels.
+// What is equal for all outputs of a block.
 struct BlockOf {
   const int8_t *filter;
   ptrdiff_t channel;  // the first one
-  int channels;
-  sv::VU bias[kVectors];
+  size_t channels;
+  size_t elements;  // of all its pixels
+  sv::VI bias[kVectors];
   sv::V scale[kVectors];
-  sv::Requantizer requantizer;
+  sv::FourRequantizer requantizer;
 };
 
 BlockOf MakeBlock(const QuantizedArgs &args,
@@ -36,147 +37,270 @@ BlockOf MakeBlock(const QuantizedArgs &args,
   BlockOf b;
   b.channel = BlockBegin(args.shape, kBlock, index);
   const ptrdiff_t left = args.shape.in_c - b.channel;
-  b.channels = static_cast<int>(left < kBlock ? left : kBlock);
+  b.channels = static_cast<size_t>(left < kBlock ? left : kBlock);
+  b.elements = b.channels * static_cast<size_t>(filter.pixels);
   b.filter = args.filter + index * filter.block_bytes;
+  int32_t bias[kBlock] = {};
+  float scale[kBlock] = {};
+  for (size_t i = 0; i < b.elements; i += b.channels) {
+    __builtin_memcpy(bias + i, to.bias + b.channel, b.channels * 4);
+    __builtin_memcpy(scale + i, to.scale + b.channel, b.channels * 4);
+  }
   for (int v = 0; v < kVectors; ++v) {
     for (int lane = 0; lane < sv::kLanes; ++lane) {
-      const int c = sv::DotColumnOf(v, lane);
-      const bool exists = c < b.channels;
-      b.bias[v][lane] =
-          exists ? static_cast<uint32_t>(to.bias[b.channel + c]) : 0;
-      b.scale[v][lane] = exists ? to.scale[b.channel + c] : 0.0f;
+      b.bias[v][lane] = bias[sv::DotColumnOf(v, lane)];
+      b.scale[v][lane] = scale[sv::DotColumnOf(v, lane)];
     }
   }
-  b.requantizer = sv::MakeRequantizer(to);
+  b.requantizer = sv::MakeFourRequantizer(to);
   return b;
 }
 
-MACE_SIMD_INLINE void Finish(const BlockOf &b,
-                             const sv::DotSum (&acc)[kVectors],
-                             uint8_t *to) {
-  sv::VI q[kVectors];
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    const sv::VU sum =
-        reinterpret_cast<sv::VU>(sv::DotLanes(acc[v])) + b.bias[v];
-    q[v] = sv::Requantize(b.requantizer, reinterpret_cast<sv::VI>(sum),
-                          b.scale[v]);
-  }
-  const sv::VDotBytes bytes = sv::PackDotColumns(q);
-  if (b.channels == kBlock) {
-    __builtin_memcpy(to, &bytes, sizeof(bytes));
-  } else {
-    __builtin_memcpy(to, &bytes, static_cast<size_t>(b.channels));
-  }
-}
-
-// A row of the output, of one block. kOutputs: QuantizedFilter::outputs.
-template <int kOutputs>
-class Row {
+// Rows of the image as the products read them: for each group of outputs
+// [fours][4 vectors], for those of a strip that are in use.
+class StagedRows {
  public:
-  // `outside`: kBlock times the padding.
-  Row(const QuantizedArgs &args,
-      const QuantizedFilter &filter,
-      const BlockOf &b,
-      const uint8_t *outside)
-      : s_(args.shape), filter_(filter), b_(b), outside_(outside) {}
+  // `outside`: kBlock times the padding. `scratch`: QuantizedScratchBytes.
+  StagedRows(const QuantizedArgs &args,
+             const QuantizedFilter &filter,
+             const BlockOf &b,
+             const uint8_t *outside,
+             uint8_t *scratch)
+      : s_(args.shape),
+        filter_(filter),
+        b_(b),
+        outside_(outside),
+        scratch_(scratch) {}
 
-  // `image`, `to`: the first pixels of the image and of the row, at the first
-  // channel of the block.
-  void Run(const uint8_t *image,
-           ptrdiff_t y,
-           uint8_t *to,
-           ptrdiff_t to_stride) const {
-    for (ptrdiff_t x = 0; x < s_.out_w; x += kOutputs) {
-      sv::DotSum acc[kOutputs][kVectors] = {};
-      const int8_t *w = b_.filter;
-      const ptrdiff_t step =
-          kOutputs * filter_.fours * kVectors * kBlock;  // of a filter row
-      for (ptrdiff_t ky = 0; ky < s_.kernel_h; ++ky, w += step) {
-        const ptrdiff_t in_y =
-            y * s_.stride_h - s_.pad_top + ky * s_.dilation_h;
-        // A row that does not exist adds what the bias expects of zeros.
-        const bool exists = in_y >= 0 && in_y < s_.in_h;
-        const uint8_t *row =
-            exists ? image + in_y * s_.in_w * s_.in_c : nullptr;
-        ptrdiff_t in_x = x * s_.stride_w - s_.pad_left;
-        for (ptrdiff_t four = 0; four < filter_.fours;
-             ++four, in_x += 4 * s_.dilation_w) {
-          sv::VDotBytes pixels[4];
-          MACE_UNROLL for (int t = 0; t < 4; ++t) {
-            pixels[t] = Pixel(row, in_x + t * s_.dilation_w);
-          }
-          Add(pixels, w + four * kVectors * kBlock, acc);
-        }
+  // Begins with the strip of an image; its outputs begin at `x`.
+  void Begin(const uint8_t *image, ptrdiff_t x, ptrdiff_t groups) {
+    image_ = image;
+    first_x_ = x * s_.stride_w - s_.pad_left;
+    groups_ = groups;
+    for (ptrdiff_t i = 0; i <= filter_.window; ++i) Head()[i].staged = -1;
+  }
+
+  // Stages the rows under row `y` of the output. Until the next call, Row is
+  // where the one of each filter row is.
+  void MoveTo(ptrdiff_t y) {
+    ptrdiff_t in_y = y * s_.stride_h - s_.pad_top;
+    for (ptrdiff_t ky = 0; ky < s_.kernel_h; ++ky, in_y += s_.dilation_h) {
+      const bool inside = in_y >= 0 && in_y < s_.in_h;
+      const ptrdiff_t slot = inside ? in_y % filter_.window : filter_.window;
+      const ptrdiff_t row = inside ? in_y : s_.in_h;
+      if (Head()[slot].staged != row) {
+        Stage(inside ? image_ + in_y * s_.in_w * s_.in_c : nullptr, Slot(slot));
+        Head()[slot].staged = row;
       }
-      Finish(b_, acc[0], to);
-      to += to_stride;
-      if constexpr (kOutputs == 2) {
-        if (x + 1 < s_.out_w) Finish(b_, acc[1], to);
-        to += to_stride;
-      }
+      Head()[ky].row = Slot(slot);
     }
   }
+  const uint8_t *Row(ptrdiff_t ky) const { return Head()[ky].row; }
 
  private:
-  __attribute__((always_inline)) sv::VDotBytes Pixel(const uint8_t *row,
-                                                     ptrdiff_t in_x) const {
-    const bool inside = row != nullptr && in_x >= 0 && in_x < s_.in_w;
-    const uint8_t *from = inside ? row + in_x * s_.in_c : outside_;
-    return b_.channels == kBlock ? sv::LoadDotBytes(from)
-                                 : sv::LoadDotBytesN(from, b_.channels);
+  StagedRow *Head() const { return reinterpret_cast<StagedRow *>(scratch_); }
+  uint8_t *Slot(ptrdiff_t index) const {
+    return scratch_ + filter_.head_bytes + index * filter_.slot_bytes;
   }
 
-  // w: of output 0; those of output 1 follow after all `fours`.
-  __attribute__((always_inline)) void Add(
-      const sv::VDotBytes (&pixels)[4],
-      const int8_t *w,
-      sv::DotSum (&acc)[kOutputs][kVectors]) const {
-    sv::VDotBytes fours[4];
-    sv::InterleaveDot(pixels, fours);
-    const ptrdiff_t next = filter_.fours * kVectors * kBlock;
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      const sv::DotX x = sv::SetDotFours(fours[v]);
-      MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
-        sv::VDot weights;
-        __builtin_memcpy(&weights, w + j * next + v * kBlock, sizeof(weights));
-        acc[j][v] = sv::Dot4(acc[j][v], x, sv::PrepareDot(weights));
+  // `row`: null for one outside the image.
+  void Stage(const uint8_t *row, uint8_t *to) const {
+    if (row == nullptr) {
+      for (ptrdiff_t group = 0; group < groups_; ++group) {
+        to = StageAtEdge(nullptr, 0, to);
+      }
+    } else if (b_.elements == kBlock) {
+      StageImage<true>(row, to);
+    } else {
+      StageImage<false>(row, to);
+    }
+  }
+
+  template <bool kWhole>
+  void StageImage(const uint8_t *row, uint8_t *to) const {
+    const ptrdiff_t step = filter_.outputs * filter_.pixels * s_.stride_w;
+    // Groups from first_x_ to this one are inside, with all their pixels.
+    const ptrdiff_t last =
+        s_.in_w - filter_.pixels - (4 * filter_.fours - 1) * s_.dilation_w;
+    const ptrdiff_t tap = s_.dilation_w * s_.in_c;
+    const auto n = static_cast<int>(b_.elements);
+    ptrdiff_t x = first_x_;
+    for (ptrdiff_t group = 0; group < groups_; ++group, x += step) {
+      if (__builtin_expect(x < 0 || x > last, 0)) {
+        to = StageAtEdge(row, x, to);
+        continue;
+      }
+      const uint8_t *from = row + x * s_.in_c;
+#pragma clang loop unroll(disable)
+      for (ptrdiff_t four = 0; four < filter_.fours; ++four) {
+        sv::VDotBytes x4[4];
+        MACE_UNROLL for (int t = 0; t < 4; ++t) {
+          const uint8_t *at = from + t * tap;
+          x4[t] = kWhole ? sv::LoadDotBytes(at) : sv::LoadDotBytesN(at, n);
+        }
+        from += 4 * tap;
+        to = Put(x4, to);
       }
     }
+  }
+
+  // A group of which some pixels are outside. Returns the end.
+  __attribute__((noinline)) uint8_t *StageAtEdge(const uint8_t *row,
+                                                 ptrdiff_t x,
+                                                 uint8_t *to) const {
+    for (ptrdiff_t four = 0; four < filter_.fours; ++four) {
+      sv::VDotBytes x4[4];
+      for (sv::VDotBytes &pixels : x4) {
+        pixels = LoadAtEdge(row, x);
+        x += s_.dilation_w;
+      }
+      to = Put(x4, to);
+    }
+    return to;
+  }
+
+  MACE_SIMD_INLINE uint8_t *Put(const sv::VDotBytes (&x4)[4], uint8_t *to) {
+    sv::VDotBytes fours[4];
+    sv::InterleaveDot(x4, fours);
+    __builtin_memcpy(to, fours, sizeof(fours));
+    return to + sizeof(fours);
+  }
+
+  sv::VDotBytes LoadAtEdge(const uint8_t *row, ptrdiff_t x) const {
+    sv::VDotBytes all{};
+    for (ptrdiff_t p = 0; p < filter_.pixels; ++p, ++x) {
+      const bool inside = row != nullptr && x >= 0 && x < s_.in_w;
+      const uint8_t *from = inside ? row + x * s_.in_c : outside_;
+      if (b_.channels == kBlock) return sv::LoadDotBytes(from);
+      __builtin_memcpy(reinterpret_cast<uint8_t *>(&all) +
+                           p * static_cast<ptrdiff_t>(b_.channels),
+                       from, b_.channels);
+    }
+    return all;
   }
 
   const conv::Shape &s_;
   const QuantizedFilter &filter_;
   const BlockOf &b_;
   const uint8_t *const outside_;
+  uint8_t *const scratch_;
+  const uint8_t *image_ = nullptr;
+  ptrdiff_t first_x_ = 0;
+  ptrdiff_t groups_ = 0;
 };
 
+// The elements of a block with fewer channels than it could have. `left`:
+// pixels of the row from the first one.
+__attribute__((noinline)) void StorePart(const uint8_t *bytes,
+                                         ptrdiff_t channels,
+                                         ptrdiff_t pixels,
+                                         uint8_t *to,
+                                         ptrdiff_t to_stride) {
+  const auto size = static_cast<size_t>(channels);
+  for (ptrdiff_t p = 0; p < pixels; ++p, to += to_stride) {
+    __builtin_memcpy(to, bytes + p * channels, size);
+  }
+}
+
+MACE_SIMD_INLINE void Finish(const QuantizedFilter &filter,
+                             const BlockOf &b,
+                             const sv::DotSum (&acc)[kVectors],
+                             ptrdiff_t left,
+                             uint8_t *to,
+                             ptrdiff_t to_stride) {
+  sv::VI steps[kVectors];
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    steps[v] = sv::StepsOf(sv::DotLanes(acc[v]), b.scale[v]);
+  }
+  const sv::VDotBytes bytes = sv::PackSteps(b.requantizer, steps);
+  const auto channels = static_cast<ptrdiff_t>(b.channels);
+  const bool dense = filter.pixels == 1 || to_stride == channels;
+  if (b.elements == kBlock && left >= filter.pixels && dense) {
+    __builtin_memcpy(to, &bytes, sizeof(bytes));
+    return;
+  }
+  uint8_t buffer[kBlock];
+  __builtin_memcpy(buffer, &bytes, sizeof(buffer));
+  StorePart(buffer, channels, left < filter.pixels ? left : filter.pixels, to,
+            to_stride);
+}
+
+// Outputs from `x` of the row that `rows` are at. kOutputs:
+// QuantizedFilter::outputs.
 template <int kOutputs>
-void RunRows(const QuantizedArgs &args,
-             const QuantizedFilter &filter,
-             ptrdiff_t begin,
-             ptrdiff_t end) {
+void RunStrip(const QuantizedArgs &args,
+              const QuantizedFilter &filter,
+              const BlockOf &b,
+              const StagedRows &rows,
+              ptrdiff_t x,
+              ptrdiff_t groups,
+              uint8_t *to) {
   const conv::Shape &s = args.shape;
+  constexpr ptrdiff_t kStaged = kVectors * kBlock;
+  const ptrdiff_t group_bytes = filter.fours * kStaged;
+  const ptrdiff_t to_stride = args.output_stride;
+  const ptrdiff_t end = x + groups * kOutputs * filter.pixels;
+  ptrdiff_t from = 0;
+  for (; x < end; x += kOutputs * filter.pixels, from += group_bytes) {
+    sv::DotSum acc[kOutputs][kVectors];
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const sv::DotSum bias = sv::SetDotSum(b.bias[v]);
+      MACE_UNROLL for (int j = 0; j < kOutputs; ++j) acc[j][v] = bias;
+    }
+    const int8_t *w = b.filter;
+#pragma clang loop unroll(disable)
+    for (ptrdiff_t ky = 0; ky < s.kernel_h; ++ky) {
+      const uint8_t *row = rows.Row(ky) + from;
+#pragma clang loop unroll(disable)
+      for (ptrdiff_t four = 0; four < filter.fours; ++four) {
+        MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+          const sv::DotX x4 =
+              sv::SetDotFours(sv::LoadDotBytes(row + v * kBlock));
+          MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
+            sv::VDot weights;
+            __builtin_memcpy(&weights, w + (j * kVectors + v) * kBlock,
+                             sizeof(weights));
+            acc[j][v] = sv::Dot4(acc[j][v], x4, sv::PrepareDot(weights));
+          }
+        }
+        row += kStaged;
+        w += kOutputs * kStaged;
+      }
+    }
+    MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
+      if (j > 0 && x + j >= s.out_w) continue;
+      Finish(filter, b, acc[j], s.out_w - x, to, to_stride);
+      to += filter.pixels * to_stride;
+    }
+  }
+}
+void Run(const QuantizedArgs &args,
+         ptrdiff_t begin,
+         ptrdiff_t end,
+         void *scratch) {
+  const conv::Shape &s = args.shape;
+  const QuantizedFilter filter = FilterOf(s, kBlock);
+  const auto run = filter.outputs == 2 ? &RunStrip<2> : &RunStrip<1>;
+  const ptrdiff_t step = filter.outputs * filter.pixels;
   uint8_t outside[kBlock];
   __builtin_memset(outside, args.padding, sizeof(outside));
   for (ptrdiff_t index = 0; index < filter.blocks; ++index) {
     const BlockOf b = MakeBlock(args, filter, index);
-    const Row<kOutputs> kernel(args, filter, b, outside);
-    for (ptrdiff_t row = begin; row < end; ++row) {
-      const ptrdiff_t n = row / s.out_h;
-      kernel.Run(args.input + n * s.in_h * s.in_w * s.in_c + b.channel,
-                 row - n * s.out_h,
-                 args.output + row * s.out_w * args.output_stride + b.channel,
-                 args.output_stride);
+    StagedRows rows(args, filter, b, outside, static_cast<uint8_t *>(scratch));
+    for (ptrdiff_t x = 0; x < s.out_w; x += filter.groups * step) {
+      const ptrdiff_t left = (s.out_w - x + step - 1) / step;
+      const ptrdiff_t groups = left < filter.groups ? left : filter.groups;
+      for (ptrdiff_t row = begin; row < end; ++row) {
+        const ptrdiff_t n = row / s.out_h;
+        if (row == begin || row == n * s.out_h) {
+          rows.Begin(args.input + n * s.in_h * s.in_w * s.in_c + b.channel, x,
+                     groups);
+        }
+        rows.MoveTo(row - n * s.out_h);
+        run(args, filter, b, rows, x, groups,
+            args.output + (row * s.out_w + x) * args.output_stride + b.channel);
+      }
     }
-  }
-}
-
-void Run(const QuantizedArgs &args, ptrdiff_t begin, ptrdiff_t end) {
-  const QuantizedFilter filter = FilterOf(args.shape, kBlock);
-  if (filter.outputs == 2) {
-    RunRows<2>(args, filter, begin, end);
-  } else {
-    RunRows<1>(args, filter, begin, end);
   }
 }
 

@@ -3,18 +3,21 @@
 
 // The packed filter of quantized_dwconv.h: for each block of channels
 //
-//   int8 [kernel_h][outputs][fours][4 vectors][block / 4][4]
+//   int8 [kernel_h][fours][outputs][4 vectors][block / 4][4]
 //
 // The last block begins such that it ends with the last channel, unless there
-// is one block. `outputs` are those that use the same pixels; the weights of
-// the second one are one pixel further on. Four pixels at a time, `fours`, with
-// zeros where the filter has no weights. The order of channels in the vectors
-// is that of DotColumnOf (simd_dot.h).
+// is one block. That one has several neighbouring `pixels` if they fit and if
+// the stride is 1: they lie in memory one after the other. `outputs` are those
+// that use the same pixels; the weights of the second one are one pixel further
+// on. Four pixels at a time, `fours`, with zeros where the filter has no
+// weights. The order of channels in the vectors is that of DotColumnOf
+// (simd_dot.h).
 
 #ifndef MACE_KERNELS_CPU_DWCONV_QUANTIZED_FILTER_H_
 #define MACE_KERNELS_CPU_DWCONV_QUANTIZED_FILTER_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "mace/kernels/cpu/conv/conv.h"
 
@@ -22,17 +25,43 @@ namespace mace::dwconv {
 
 struct QuantizedFilter {
   ptrdiff_t blocks;
+  ptrdiff_t pixels;
   ptrdiff_t outputs;
   ptrdiff_t fours;
   ptrdiff_t block_bytes;
+  // Of the scratch memory: `head_bytes` of StagedRow, then window + 1 rows of
+  // the image, of `slot_bytes`, as products of `groups` groups of outputs read
+  // them.
+  ptrdiff_t window;
+  ptrdiff_t groups;
+  ptrdiff_t head_bytes;
+  ptrdiff_t slot_bytes;
+};
+
+// Of a slot: which row it has. Of a row of the filter: where its pixels are.
+struct StagedRow {
+  ptrdiff_t staged;
+  const uint8_t *row;
 };
 
 static inline QuantizedFilter FilterOf(const conv::Shape &s, ptrdiff_t block) {
   QuantizedFilter f;
   f.blocks = (s.in_c + block - 1) / block;
-  f.outputs = s.stride_w == 1 && s.dilation_w == 1 ? 2 : 1;
+  f.pixels = s.stride_w == 1 && 2 * s.in_c <= block ? block / s.in_c : 1;
+  const bool shares = s.stride_w == 1 && s.dilation_w == 1 && f.pixels == 1;
+  f.outputs = shares ? 2 : 1;
   f.fours = (s.kernel_w + f.outputs - 1 + 3) / 4;
   f.block_bytes = s.kernel_h * f.outputs * f.fours * 4 * block;
+
+  // The rows under one row of the output stay in a cache of 32 KB.
+  constexpr ptrdiff_t kGroups = 32;
+  const ptrdiff_t step = f.outputs * f.pixels;
+  const ptrdiff_t all = (s.out_w + step - 1) / step;
+  f.window = (s.kernel_h - 1) * s.dilation_h + 1;
+  f.groups = all < kGroups ? all : kGroups;
+  const auto entry = static_cast<ptrdiff_t>(sizeof(StagedRow));
+  f.head_bytes = ((f.window + 1) * entry + 63) / 64 * 64;
+  f.slot_bytes = f.groups * f.fours * 4 * block;
   return f;
 }
 

@@ -43,32 +43,46 @@ MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
 }
 
 template <int kRows, int kVectors>
+MACE_SIMD_INLINE void Begin(const Block &b,
+                            const DotTile &t,
+                            sv::DotSum (&acc)[kRows][kVectors]) {
+  const int32_t *bias = b.epilogue.requantization->bias + t.column;
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    sv::VI of_vector;
+    __builtin_memcpy(&of_vector, bias + v * sv::kLanes, sizeof(of_vector));
+    const sv::DotSum sum = sv::SetDotSum(of_vector);
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) acc[r][v] = sum;
+  }
+}
+
+template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Finish(const Block &b,
                              const DotTile &t,
                              const sv::DotSum (&acc)[kRows][kVectors]) {
+  static_assert(kVectors <= 4);
   const Requantization &to = *b.epilogue.requantization;
-  sv::VU bias[kVectors];
   sv::V scale[kVectors];
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    const size_t column = t.column + static_cast<size_t>(v) * sv::kLanes;
-    __builtin_memcpy(&bias[v], to.bias + column, sizeof(bias[v]));
-    __builtin_memcpy(&scale[v], to.scale + column, sizeof(scale[v]));
+    __builtin_memcpy(&scale[v], to.scale + t.column + v * sv::kLanes,
+                     sizeof(scale[v]));
   }
-  const sv::Requantizer requantizer = sv::MakeRequantizer(to);
+  const sv::FourRequantizer requantizer = sv::MakeFourRequantizer(to);
+  constexpr size_t kColumns = static_cast<size_t>(kVectors) * sv::kLanes;
   const size_t columns = b.columns - t.column;
   auto *c = static_cast<uint8_t *>(b.c) + t.row * b.c_stride + t.column;
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-      const size_t at = static_cast<size_t>(v) * sv::kLanes;
-      // The last vector may be partial or empty.
-      if (at >= columns) continue;
-      const size_t left = columns - at;
-      const sv::VU sum =
-          reinterpret_cast<sv::VU>(sv::DotLanes(acc[r][v])) + bias[v];
-      sv::StoreQuantized(
-          c + at,
-          sv::Requantize(requantizer, reinterpret_cast<sv::VI>(sum), scale[v]),
-          left < sv::kLanes ? left : sv::kLanes, 0);
+    // Vectors that do not exist are those of others.
+    sv::VI steps[4];
+    MACE_UNROLL for (int v = 0; v < 4; ++v) {
+      steps[v] = v < kVectors ? sv::StepsOf(sv::DotLanes(acc[r][v % kVectors]),
+                                            scale[v % kVectors])
+                              : steps[v % kVectors];
+    }
+    const sv::VDotBytes bytes = sv::InOrder(sv::PackSteps(requantizer, steps));
+    if (columns >= kColumns) {
+      __builtin_memcpy(c, &bytes, kColumns);
+    } else {
+      sv::StoreDotBytesN(c, bytes, columns);
     }
     c += b.c_stride;
   }
@@ -78,7 +92,8 @@ struct Kernel {
   template <int kRows, int kVectors>
   static void RunTile(const Block &b, const DotTile &t) {
     const int8_t *w[kVectors];
-    sv::DotSum acc[kRows][kVectors] = {};
+    sv::DotSum acc[kRows][kVectors];
+    Begin<kRows, kVectors>(b, t, acc);
     MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
       w[v] = DotWeightsAt(b, t.column + static_cast<size_t>(v) * sv::kLanes);
     }
