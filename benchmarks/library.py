@@ -43,6 +43,7 @@ class _Tensor(ctypes.Structure):
         ("format", ctypes.c_int),
         ("rank", ctypes.c_size_t),
         ("dims", ctypes.c_int64 * _MAX_RANK),
+        ("memory", ctypes.c_int),
     )
 
 

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,7 @@ class Network:
         onnx: the file as another engine reads it (NCHW).
         mace: path of the MACE model without suffix (NHWC).
         input_shape: NCHW, or of another rank.
+        files: made already, by the format (`peers/formats.py`).
     """
 
     name: str
@@ -62,6 +64,7 @@ class Network:
     input_name: str
     output_name: str
     input_shape: tuple[int, ...]
+    files: Mapping[str, Path] = field(default_factory=dict)
 
     def image(self) -> NDArray[np.float32]:
         """A seeded input: an image (NCHW), or what a sequence is embedded as."""

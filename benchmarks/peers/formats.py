@@ -51,6 +51,8 @@ def make_model(network: Network, form: str) -> Path:
     Raises:
         FormatError: it cannot be made.
     """
+    if form in network.files:
+        return network.files[form]
     if form == "mace":
         return network.mace
     if form == "mace_bf16":

@@ -123,15 +123,16 @@ class Scoreboard:
     def ratio(self, cell: Cell, measure: Measure) -> float | None:
         """A cell's measure over that of the best peer in its case.
 
-        Peers are the engines other than MACE that computed in fp32 and gave
-        the right answer. None if there is none.
+        Peers are the engines other than MACE that computed in fp32 (in int8, for an
+        engine in int8) and gave the right answer. None if there is none.
         """
+        int8 = ENGINES[cell.engine].arithmetic == "int8"
         best = [
             measure(other)
             for other in self.timed()
             if other.case == cell.case
-            and other.engine != "mace"
-            and ENGINES[other.engine].fp32
+            and not ENGINES[other.engine].is_mace
+            and ENGINES[other.engine].arithmetic == ("int8" if int8 else "fp32")
             and not other.reason
         ]
         return measure(cell) / min(best) if best else None

@@ -305,8 +305,13 @@ _RULES: dict[str, _Rule] = {
 }
 
 
-def convert(source: Path) -> bytes:
+def convert(source: Path, images: Sequence[Any] = ()) -> bytes:
     """The LiteRT model of an ONNX file with one image input and one output.
+
+    Args:
+        source: the file.
+        images: NHWC. If there are any, the model computes in 8-bit integers, with
+            the ranges of these samples, between inputs and outputs in floats.
 
     Raises:
         NotImplementedError: it has a node without a rule.
@@ -321,6 +326,10 @@ def convert(source: Path) -> bytes:
     converter = tf.lite.TFLiteConverter.from_concrete_functions(
         [function.get_concrete_function()]
     )
+    if images:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        converter.representative_dataset = lambda: ([image] for image in images)
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
     model: bytes = converter.convert()
     return model
 

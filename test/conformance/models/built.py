@@ -34,6 +34,7 @@ BUILT_MODELS = MappingProxyType(
     {
         "mobilenet_v1": BuiltModel(mobile.mobilenet_v1, mobile.INPUT_SHAPE),
         "mobilenet_v2": BuiltModel(mobile.mobilenet_v2, mobile.INPUT_SHAPE),
+        "efficientnet_lite0": BuiltModel(mobile.efficientnet_lite0, mobile.INPUT_SHAPE),
         "inception_v3": BuiltModel(inception.inception_v3, inception.INPUT_SHAPE),
     }
 )

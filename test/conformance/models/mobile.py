@@ -1,9 +1,9 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""MobileNet v1 and v2 at width 1 and 224 x 224.
+"""MobileNet v1 and v2 at width 1, and EfficientNet-Lite0, at 224 x 224.
 
-Layer by layer as in the papers (Howard et al. 2017, Sandler et al. 2018), with
-the batch normalisations that training leaves.
+Layer by layer as in the papers (Howard et al. 2017, Sandler et al. 2018, Tan and Le
+2019), with the batch normalisations that training leaves.
 """
 
 from __future__ import annotations
@@ -34,6 +34,16 @@ _V2_BLOCKS = (
     (6, 160, 3, 2),
     (6, 320, 1, 1),
 )
+# Those of EfficientNet-Lite0, with the width of the depthwise filter.
+_LITE_BLOCKS = (
+    (1, 16, 1, 1, 3),
+    (6, 24, 2, 2, 3),
+    (6, 40, 2, 2, 5),
+    (6, 80, 3, 2, 3),
+    (6, 112, 3, 1, 5),
+    (6, 192, 4, 2, 5),
+    (6, 320, 1, 1, 3),
+)
 
 
 def mobilenet_v1(net: OnnxBuilder) -> None:
@@ -46,18 +56,37 @@ def mobilenet_v1(net: OnnxBuilder) -> None:
 
 def mobilenet_v2(net: OnnxBuilder) -> None:
     net.convolve(32, 3, 2)
-    for expansion, channels, repeats, first_stride in _V2_BLOCKS:
-        for index in range(repeats):
-            shortcut, before = net.value, net.channels
-            stride = first_stride if index == 0 else 1
-            if expansion > 1:
-                net.convolve(before * expansion, 1)
-            net.convolve(net.channels, 3, stride, net.channels)
-            residual = stride == 1 and before == channels
-            # Beside a shortcut a branch adds little, or variance doubles.
-            gain = 0.1**0.5 if residual else 1.0
-            net.convolve(channels, 1, activation="", gain=gain)
-            if residual:
-                net.node("Add", shortcut, net.value)
+    for expansion, channels, repeats, stride in _V2_BLOCKS:
+        _inverted_residuals(net, expansion, channels, repeats, stride, 3)
     net.convolve(1280, 1)
     net.classify()
+
+
+def efficientnet_lite0(net: OnnxBuilder) -> None:
+    net.convolve(32, 3, 2)
+    for expansion, channels, repeats, stride, kernel in _LITE_BLOCKS:
+        _inverted_residuals(net, expansion, channels, repeats, stride, kernel)
+    net.convolve(1280, 1)
+    net.classify()
+
+
+def _inverted_residuals(
+    net: OnnxBuilder,
+    expansion: int,
+    channels: int,
+    repeats: int,
+    first_stride: int,
+    kernel: int,
+) -> None:
+    for index in range(repeats):
+        shortcut, before = net.value, net.channels
+        stride = first_stride if index == 0 else 1
+        if expansion > 1:
+            net.convolve(before * expansion, 1)
+        net.convolve(net.channels, kernel, stride, net.channels)
+        residual = stride == 1 and before == channels
+        # Beside a shortcut a branch adds little, or variance doubles.
+        gain = 0.1**0.5 if residual else 1.0
+        net.convolve(channels, 1, activation="", gain=gain)
+        if residual:
+            net.node("Add", shortcut, net.value)

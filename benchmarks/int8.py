@@ -1,0 +1,115 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Networks of 8-bit integers, compared with ONNX Runtime, OpenVINO and LiteRT.
+
+    bash benchmarks/peers/setup.sh
+    python -m benchmarks.int8 [--threads 1 2] [--models NAME ...]
+
+MACE, ONNX Runtime and OpenVINO get the same file of ONNX Runtime's quantizer, uint8
+activations and int8 weights (ONNX Runtime also one with int8 activations), and LiteRT
+one of TensorFlow's, from the same images (`quantized.py`). Engines run in turns,
+see `peers/README.md`. The ratio is to the fastest peer in int8; MACE in fp32
+runs beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.exports import SHAPES, make_export
+from benchmarks.library import Library
+from benchmarks.networks import NAMES, make_network
+from benchmarks.peers.engines import INT8_ENGINES
+from benchmarks.peers.formats import require_engines
+from benchmarks.peers.results import Scoreboard, geometric_mean, threads_text, time_ms
+from benchmarks.peers.scoreboard import SEED, Measurement, versions
+from benchmarks.peers.table import tables as score_tables
+from benchmarks.quantized import quantized
+from benchmarks.record import add_arguments, machine, recorder
+from benchmarks.tables import Table
+
+_MACE, _FLOAT, _REFERENCE = "mace_int8", "mace_float", "onnxruntime_u8s8"
+MODELS = (
+    "mobilenet_v1",
+    "mobilenet_v2",
+    "squeezenet",
+    "resnet50",
+    "inception_v3",
+    "efficientnet_lite0",
+    "mobilenetv3_large",
+)
+_TABLES = ("cells", "remarks")
+
+
+def tables(data: Any) -> list[Table]:
+    """Times by network, and ratios of MACE's."""
+    board = Scoreboard.of_data(data, "", {})
+    found = [table for table in score_tables(board) if table.name in _TABLES]
+    return [_ratios(board), *found]
+
+
+def _ratios(board: Scoreboard) -> Table:
+    table = Table(
+        "ratios",
+        "MACE in int8: ms, to the fastest peer's in int8, gain over its own fp32",
+        ("network", "threads", "min", "ratio", "fp32 / int8"),
+    )
+    floats = {cell.case: cell for cell in board.of(_FLOAT)}
+    ratios = []
+    for cell in board.of(_MACE):
+        ratio = board.ratio(cell, time_ms)
+        plain = floats.get(cell.case)
+        table.add(
+            cell.network,
+            threads_text(cell.threads),
+            f"{time_ms(cell):.2f}",
+            "" if ratio is None else f"{ratio:.2f}",
+            "" if plain is None else f"{time_ms(plain) / time_ms(cell):.2f}",
+        )
+        ratios += [] if ratio is None else [ratio]
+    mean = geometric_mean(ratios)
+    table.add("geometric mean", "", "", "" if mean is None else f"{mean:.2f}", "")
+    return table
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    names = sorted({*NAMES, *SHAPES})
+    parser.add_argument("--models", nargs="+", choices=names, default=MODELS)
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument(
+        "--engines", nargs="+", choices=INT8_ENGINES, default=INT8_ENGINES
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="per network and threads"
+    )
+    parser.add_argument(
+        "--loads", type=int, default=3, help="fresh processes per engine"
+    )
+    add_arguments(parser)
+    args = parser.parse_args()
+    if min(args.threads) < 1 or args.loads < 1:
+        parser.error("--threads and --loads take numbers from 1")
+    output = recorder("benchmarks.int8", args)
+    require_engines()
+    engines = [e for e in INT8_ENGINES if e in {*args.engines, _REFERENCE}]
+    board = Scoreboard(machine(), versions(Library(), engines), SEED, [])
+    for name in args.models:
+        network = quantized(make_export(name) if name in SHAPES else make_network(name))
+        output.console.print(f"measuring {name}")
+        with tempfile.TemporaryDirectory() as folder:
+            measured = Measurement(
+                network, args.threads, engines, Path(folder), _REFERENCE
+            )
+            seconds = args.seconds * len(args.threads)
+            board.cells += measured.run(seconds, args.loads)
+    output.finish(board.data(), board.versions)
+    return int(any(cell.reason for cell in board.cells if cell.engine == _MACE))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

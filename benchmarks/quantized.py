@@ -1,0 +1,118 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Networks of 8-bit integers: ONNX files with QuantizeLinear and DequantizeLinear by
+ONNX Runtime's quantizer, and LiteRT's by TensorFlow's converter, all from the same
+network in floats and the same images. Files are kept in build/benchmarks/int8 until the
+network or the recipe changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from benchmarks.networks import DIRECTORY, Network, convert_network
+from benchmarks.peers import tflite
+from benchmarks.peers.formats import make_model
+from mace.python.tools.atomic import atomic_write
+from test.conformance.models.light import smooth_input
+
+_FOLDER = DIRECTORY / "int8"
+_RECIPE = 2
+_SAMPLES = 8
+# The first one that has DequantizeLinear with scales by channel.
+_OPSET = 13
+
+
+def quantized(network: Network) -> Network:
+    """The network in integers, in the formats of `peers.engines.INT8_ENGINES`.
+
+    Activations are uint8 (U8S8) or int8 (S8S8) and weights int8, with a scale for each
+    output channel.
+
+    Args:
+        network: in floats, whose MACE model is made.
+    """
+    _FOLDER.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256(network.onnx.read_bytes())
+    digest.update(bytes([_RECIPE]))
+    stem = f"{network.name}-{digest.hexdigest()[:12]}"
+    paths = {kind: _FOLDER / f"{stem}-{kind}.onnx" for kind in ("u8s8", "s8s8")}
+    lite = _FOLDER / f"{stem}.tflite"
+    if not all(path.exists() for path in (*paths.values(), lite)):
+        for old in _FOLDER.glob(f"{network.name}-*"):
+            old.unlink()
+        plain = _FOLDER / f"{stem}-float.onnx"
+        _write_newer(network, plain)
+        for kind, path in paths.items():
+            _quantize(network, plain, path, kind)
+        images = [image.transpose(0, 2, 3, 1) for image in _images(network)]
+        with atomic_write(lite) as stream:
+            stream.write(tflite.convert(make_model(network, "onnx"), images))
+    made = replace(
+        network,
+        name=f"{network.name}_int8",
+        onnx=paths["u8s8"],
+        mace=_FOLDER / stem,
+        files={
+            "onnx": paths["u8s8"],
+            "onnx_s8s8": paths["s8s8"],
+            "tflite_int8": lite,
+            "mace_fp32": network.mace,
+        },
+    )
+    convert_network(made)
+    return replace(made, name=network.name)
+
+
+def _images(network: Network) -> Iterator[NDArray[np.float32]]:
+    for seed in range(1, _SAMPLES + 1):
+        yield smooth_input(network.input_shape, seed)
+
+
+def _write_newer(network: Network, to: Path) -> None:
+    """In an operator set that the quantizer takes, with the batch normalisations in the
+    filters, as ONNX Runtime advises.
+    """
+    from onnxruntime.quantization import shape_inference
+
+    model = onnx.load(str(make_model(network, "onnx")))
+    if model.opset_import[0].version < _OPSET:
+        model = onnx.version_converter.convert_version(model, _OPSET)
+    partial = to.with_suffix(".tmp")
+    onnx.save(model, str(partial))
+    shape_inference.quant_pre_process(str(partial), str(to), skip_symbolic_shape=True)
+    partial.unlink()
+
+
+def _quantize(network: Network, plain: Path, to: Path, kind: str) -> None:
+    try:
+        from onnxruntime import quantization
+    except ImportError:
+        sys.exit("the quantizer is missing: pip install onnxruntime")
+    images = _images(network)
+
+    class Images(quantization.CalibrationDataReader):  # type: ignore[misc]
+        def get_next(self) -> dict[str, NDArray[np.float32]] | None:
+            image = next(images, None)
+            return None if image is None else {network.input_name: image}
+
+    types = quantization.QuantType
+    partial = to.with_suffix(".tmp")
+    quantization.quantize_static(
+        str(plain),
+        str(partial),
+        Images(),
+        quant_format=quantization.QuantFormat.QDQ,
+        activation_type=types.QUInt8 if kind == "u8s8" else types.QInt8,
+        weight_type=types.QInt8,
+        per_channel=True,
+    )
+    partial.replace(to)
