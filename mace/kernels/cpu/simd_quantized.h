@@ -169,22 +169,174 @@ MACE_SIMD_INLINE void StoreDotBytesN(uint8_t *p, VDotBytes bytes, size_t n) {
 #endif
 }
 
-// The numbers of LoadQuantized, in order.
-MACE_SIMD_INLINE void LoadFour(const uint8_t *p,
-                               size_t count,
-                               uint8_t mask,
-                               VI (&to)[4]) {
-  VDotBytes bytes = count >= kDotColumns
-                        ? LoadDotBytes(p)
-                        : LoadDotBytesN(p, static_cast<int>(count));
+// `n` elements, or kDotColumns of them if there are more.
+MACE_SIMD_INLINE VDotBytes LoadElements(const uint8_t *p,
+                                        size_t n,
+                                        uint8_t mask) {
+  VDotBytes bytes = n >= kDotColumns ? LoadDotBytes(p)
+                                     : LoadDotBytesN(p, static_cast<int>(n));
   bytes ^= mask;
-  for (int v = 0; v < 4; ++v) {
-    VQuantized part;
-    __builtin_memcpy(&part, reinterpret_cast<const char *>(&bytes) + v * kLanes,
-                     sizeof(part));
-    to[v] = __builtin_convertvector(part, VI);
+  return bytes;
+}
+MACE_SIMD_INLINE void StoreElements(uint8_t *p,
+                                    VDotBytes bytes,
+                                    size_t n,
+                                    uint8_t mask) {
+  bytes ^= mask;
+  if (n >= kDotColumns) {
+    __builtin_memcpy(p, &bytes, sizeof(bytes));
+  } else {
+    StoreDotBytesN(p, bytes, n);
   }
 }
+
+// ---- two elements at a time, in the order of InterleaveDot ------------------
+
+// A lane has two numbers of 16 bits: of its element of `a` and of `b`.
+#if defined(__SSE4_1__)
+#if defined(__AVX512BW__)
+#define MACE_PAIRS(name, ...) _mm512_##name(__VA_ARGS__)
+#define MACE_PAIRS_TYPE __m512i
+#elif defined(__AVX2__)
+#define MACE_PAIRS(name, ...) _mm256_##name(__VA_ARGS__)
+#define MACE_PAIRS_TYPE __m256i
+#else
+#define MACE_PAIRS(name, ...) _mm_##name(__VA_ARGS__)
+#define MACE_PAIRS_TYPE __m128i
+#endif
+MACE_SIMD_INLINE void PairUp(VDotBytes a,
+                             VDotBytes b,
+                             MACE_PAIRS_TYPE (&to)[4]) {
+  const auto zero = (MACE_PAIRS_TYPE)VDotBytes{};
+  const auto x = (MACE_PAIRS_TYPE)a;
+  const auto y = (MACE_PAIRS_TYPE)b;
+  const auto low = MACE_PAIRS(unpacklo_epi8, x, y);
+  const auto high = MACE_PAIRS(unpackhi_epi8, x, y);
+  to[0] = MACE_PAIRS(unpacklo_epi8, low, zero);
+  to[1] = MACE_PAIRS(unpackhi_epi8, low, zero);
+  to[2] = MACE_PAIRS(unpacklo_epi8, high, zero);
+  to[3] = MACE_PAIRS(unpackhi_epi8, high, zero);
+}
+#endif
+
+// start + a * a_factor + b * b_factor, with factors of 16 bits.
+MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
+                               VDotBytes b,
+                               int32_t a_factor,
+                               int32_t b_factor,
+                               int32_t start,
+                               VI (&to)[4]) {
+#if defined(__SSE4_1__)
+  MACE_PAIRS_TYPE pairs[4];
+  PairUp(a, b, pairs);
+  const auto factors = (MACE_PAIRS_TYPE)SetInt(
+      static_cast<int32_t>((static_cast<uint32_t>(b_factor) << 16) |
+                           (static_cast<uint32_t>(a_factor) & 0xffff)));
+  for (int v = 0; v < 4; ++v) {
+    to[v] = (VI)MACE_PAIRS(madd_epi16, pairs[v], factors) + start;
+  }
+#else
+  const auto p = static_cast<int16_t>(a_factor);
+  const auto q = static_cast<int16_t>(b_factor);
+  const auto x = (int8x16_t)a;
+  const auto y = (int8x16_t)b;
+  const int16x8_t x16[2] = {vmovl_s8(vget_low_s8(x)),
+                            vmovl_s8(vget_high_s8(x))};
+  const int16x8_t y16[2] = {vmovl_s8(vget_low_s8(y)),
+                            vmovl_s8(vget_high_s8(y))};
+  const int32x4_t from = vdupq_n_s32(start);
+  for (int h = 0; h < 2; ++h) {
+    to[2 * h] = (VI)vmlal_n_s16(vmlal_n_s16(from, vget_low_s16(x16[h]), p),
+                                vget_low_s16(y16[h]), q);
+    to[2 * h + 1] = (VI)vmlal_n_s16(vmlal_n_s16(from, vget_high_s16(x16[h]), p),
+                                    vget_high_s16(y16[h]), q);
+  }
+#endif
+}
+
+// (a - a_zero) * (b - b_zero).
+MACE_SIMD_INLINE void ProductOfTwo(
+    VDotBytes a, VDotBytes b, int32_t a_zero, int32_t b_zero, VI (&to)[4]) {
+#if defined(__SSE4_1__)
+  MACE_PAIRS_TYPE pairs[4];
+  PairUp(a, b, pairs);
+  const auto zeros = (MACE_PAIRS_TYPE)SetInt(
+      static_cast<int32_t>((static_cast<uint32_t>(b_zero) << 16) |
+                           (static_cast<uint32_t>(a_zero) & 0xffff)));
+  for (int v = 0; v < 4; ++v) {
+    const auto both = MACE_PAIRS(sub_epi16, pairs[v], zeros);
+    const auto second = MACE_PAIRS(srli_epi32, both, 16);
+    to[v] = (VI)MACE_PAIRS(madd_epi16, both, second);
+  }
+#else
+  const int16x8_t p = vdupq_n_s16(static_cast<int16_t>(a_zero));
+  const int16x8_t q = vdupq_n_s16(static_cast<int16_t>(b_zero));
+  const auto x = (int8x16_t)a;
+  const auto y = (int8x16_t)b;
+  const int16x8_t x16[2] = {vsubq_s16(vmovl_s8(vget_low_s8(x)), p),
+                            vsubq_s16(vmovl_s8(vget_high_s8(x)), p)};
+  const int16x8_t y16[2] = {vsubq_s16(vmovl_s8(vget_low_s8(y)), q),
+                            vsubq_s16(vmovl_s8(vget_high_s8(y)), q)};
+  for (int h = 0; h < 2; ++h) {
+    to[2 * h] = (VI)vmull_s16(vget_low_s16(x16[h]), vget_low_s16(y16[h]));
+    to[2 * h + 1] = (VI)vmull_s16(vget_high_s16(x16[h]), vget_high_s16(y16[h]));
+  }
+#endif
+}
+
+MACE_SIMD_INLINE VDotBytes MaxElements(VDotBytes a, VDotBytes b) {
+#if defined(__SSE4_1__)
+  return (VDotBytes)MACE_PAIRS(max_epu8, (MACE_PAIRS_TYPE)a,
+                               (MACE_PAIRS_TYPE)b);
+#else
+  return (VDotBytes)vmaxq_s8((int8x16_t)a, (int8x16_t)b);
+#endif
+}
+
+// Sums of 16 bits: each of up to 256 elements.
+struct ShortSums {
+  VSteps low;
+  VSteps high;
+};
+MACE_SIMD_INLINE void AddElements(VDotBytes x, ShortSums *sums) {
+#if defined(__SSE4_1__)
+  const auto zero = (MACE_PAIRS_TYPE)VDotBytes{};
+  sums->low =
+      (VSteps)MACE_PAIRS(add_epi16, (MACE_PAIRS_TYPE)sums->low,
+                         MACE_PAIRS(unpacklo_epi8, (MACE_PAIRS_TYPE)x, zero));
+  sums->high =
+      (VSteps)MACE_PAIRS(add_epi16, (MACE_PAIRS_TYPE)sums->high,
+                         MACE_PAIRS(unpackhi_epi8, (MACE_PAIRS_TYPE)x, zero));
+#else
+  sums->low = (VSteps)vaddw_s8((int16x8_t)sums->low, vget_low_s8((int8x16_t)x));
+  sums->high =
+      (VSteps)vaddw_s8((int16x8_t)sums->high, vget_high_s8((int8x16_t)x));
+#endif
+}
+MACE_SIMD_INLINE void WidenSums(const ShortSums &sums, VI (&to)[4]) {
+#if defined(__SSE4_1__)
+  // Without a sign.
+  const auto zero = (MACE_PAIRS_TYPE)VDotBytes{};
+  const auto low = (MACE_PAIRS_TYPE)sums.low;
+  const auto high = (MACE_PAIRS_TYPE)sums.high;
+  to[0] = (VI)MACE_PAIRS(unpacklo_epi16, low, zero);
+  to[1] = (VI)MACE_PAIRS(unpackhi_epi16, low, zero);
+  to[2] = (VI)MACE_PAIRS(unpacklo_epi16, high, zero);
+  to[3] = (VI)MACE_PAIRS(unpackhi_epi16, high, zero);
+#else
+  to[0] = (VI)vmovl_s16(vget_low_s16((int16x8_t)sums.low));
+  to[1] = (VI)vmovl_s16(vget_high_s16((int16x8_t)sums.low));
+  to[2] = (VI)vmovl_s16(vget_low_s16((int16x8_t)sums.high));
+  to[3] = (VI)vmovl_s16(vget_high_s16((int16x8_t)sums.high));
+#endif
+}
+MACE_SIMD_INLINE void WidenElements(VDotBytes x, VI (&to)[4]) {
+  ShortSums sums{};
+  AddElements(x, &sums);
+  WidenSums(sums, to);
+}
+#undef MACE_PAIRS
+#undef MACE_PAIRS_TYPE
 
 }  // namespace mace::simd::MACE_ISA
 

@@ -75,7 +75,7 @@ _OF_DIMENSIONS: dict[str, Callable[[int, int], int]] = {
     "MUL": operator.mul,
 }
 # Of the factors of quantized sums.
-_FACTOR_BITS = 21
+_FACTOR_BITS = 15
 
 
 class Eltwise(OpRules):
@@ -136,7 +136,10 @@ class Eltwise(OpRules):
             return [requantized(op, a * b, np.asarray(a_scale * b_scale / scale))]
         factors = [float(a_scale / scale), float(b_scale / scale)]
         shift = _FACTOR_BITS - math.frexp(max(factors))[1]
-        a_factor, b_factor = (round(math.ldexp(factor, shift)) for factor in factors)
+        largest = 2**_FACTOR_BITS - 1
+        a_factor, b_factor = (
+            min(round(math.ldexp(factor, shift)), largest) for factor in factors
+        )
         if op.attr("mode") == "SUB":
             b_factor = -b_factor
         sums = a * a_factor + b * b_factor

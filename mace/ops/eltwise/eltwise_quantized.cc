@@ -16,8 +16,8 @@
 namespace mace {
 namespace {
 
-// Of sums, so that no sum of two products exceeds int32.
-constexpr double kLargestFactor = 1 << 21;
+// Of sums: factors have 16 bits with a sign.
+constexpr double kFactorLimit = 1 << 15;
 // Of the scales of operands to that of the output, so that nothing overflows.
 constexpr float kLeastRatio = 0x1p-60f;
 
@@ -41,6 +41,10 @@ double PowerOfTwoAbove(float x) {
   while (power <= x) power *= 2.0;
   while (power > 2.0 * x) power /= 2.0;
   return power;
+}
+
+int32_t Factor(double x) {
+  return static_cast<int32_t>(std::min(RoundToEven(x), kFactorLimit - 1));
 }
 
 float ScaleOf(const Tensor &tensor) { return tensor.quantization->scales[0]; }
@@ -125,9 +129,9 @@ class QuantizedEltwiseOp final : public CpuOp {
     const float a_factor = ScaleOf(a) / output_scale;
     const float b_factor = ScaleOf(b) / output_scale;
     const double unit =
-        kLargestFactor / PowerOfTwoAbove(std::max(a_factor, b_factor));
-    p.a_factor = static_cast<int32_t>(RoundToEven(a_factor * unit));
-    p.b_factor = static_cast<int32_t>(RoundToEven(b_factor * unit));
+        kFactorLimit / PowerOfTwoAbove(std::max(a_factor, b_factor));
+    p.a_factor = Factor(a_factor * unit);
+    p.b_factor = Factor(b_factor * unit);
     if (mode_ == EltwiseMode::SUB) p.b_factor = -p.b_factor;
     p.scale = static_cast<float>(1.0 / unit);
     return p;

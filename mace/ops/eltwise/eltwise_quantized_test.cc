@@ -63,11 +63,11 @@ void Check(const std::string &mode,
   int exponent = 0;
   std::frexp(std::max(a_ratio, b_ratio), &exponent);
   const auto fixed = [&](float ratio) {
-    return static_cast<int64_t>(
-        std::nearbyint(std::ldexp(ratio, 21 - exponent)));
+    const float factor = std::nearbyint(std::ldexp(ratio, 15 - exponent));
+    return static_cast<int64_t>(std::min(factor, 32767.0f));
   };
   const float scale = mode == "MUL" ? a.scale * b.scale / y.scale
-                                    : std::ldexp(1.0f, exponent - 21);
+                                    : std::ldexp(1.0f, exponent - 15);
   std::vector<int32_t> wanted;
   for (int64_t i = 0; i < y.shape.Elements(); ++i) {
     const int64_t p = u[At(a.shape, y.shape, i)] - a.zero;

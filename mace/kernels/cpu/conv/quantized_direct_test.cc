@@ -142,7 +142,9 @@ class Convolution {
       for (ptrdiff_t t = 0; t < plan.taps; ++t) {
         for (ptrdiff_t k = 0; k < plan.depth; ++k) {
           const ptrdiff_t all = t * plan.depth + k;
-          const ptrdiff_t at = t * stored + k;
+          const auto place = static_cast<ptrdiff_t>(gemm::PlaceInFours(
+              static_cast<size_t>(k), static_cast<size_t>(plan.depth)));
+          const ptrdiff_t at = t * stored + place;
           to[static_cast<size_t>(base + at / 4 * 4 * kPanel + n % kPanel * 4 +
                                  at % 4)] =
               WeightAt(o, all / depth, all % depth);

@@ -84,7 +84,9 @@ class PlanOfQuantized final : public PlanOfDirect {
           to + panel * static_cast<ptrdiff_t>(PanelBytes()) + n % kPanel * 4;
       for (ptrdiff_t tap = 0; tap < plan().taps; ++tap) {
         for (ptrdiff_t k = 0; k < plan().depth; ++k) {
-          const ptrdiff_t at = tap * stored + k;
+          const auto place = static_cast<ptrdiff_t>(gemm::PlaceInFours(
+              static_cast<size_t>(k), static_cast<size_t>(plan().depth)));
+          const ptrdiff_t at = tap * stored + place;
           column[at / 4 * 4 * kPanel + at % 4] = *from++;
         }
       }

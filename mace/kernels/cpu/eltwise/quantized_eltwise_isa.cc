@@ -14,12 +14,11 @@ struct Operand {
   const uint8_t *from;
   bool scalar;
   uint8_t mask;
-  int32_t zero;
 
-  __attribute__((always_inline)) sv::VI At(size_t i, size_t count) const {
-    const sv::VI q = scalar ? sv::SetQuantized(*from, mask)
-                            : sv::LoadQuantized(from + i, count, mask);
-    return q - zero;
+  __attribute__((always_inline)) sv::VDotBytes At(size_t i,
+                                                  size_t count) const {
+    return scalar ? sv::VDotBytes{} + static_cast<uint8_t>(*from ^ mask)
+                  : sv::LoadElements(from + i, count, mask);
   }
 };
 
@@ -29,16 +28,21 @@ MACE_SIMD_INLINE void RunRow(const QuantizedParams &p,
                              const Operand &b,
                              size_t columns,
                              uint8_t *y) {
-  const sv::Requantizer to = sv::MakeRequantizer(p);
-  for (size_t i = 0; i < columns; i += sv::kLanes) {
-    const size_t left = columns - i;
-    const size_t count = left < sv::kLanes ? left : sv::kLanes;
-    const sv::VI u = a.At(i, count);
-    const sv::VI v = b.At(i, count);
-    const sv::VI sum =
-        kMode == QuantizedMode::kSum ? u * p.a_factor + v * p.b_factor : u * v;
-    sv::StoreQuantized(y + i, sv::Requantize(to, sum, sv::Set(p.scale)), count,
-                       p.y_mask);
+  const sv::FourRequantizer to = sv::MakeFourRequantizer(p);
+  const sv::V scale = sv::Set(p.scale);
+  const int32_t start = -p.a_zero * p.a_factor - p.b_zero * p.b_factor;
+  for (size_t i = 0; i < columns; i += sv::kDotColumns) {
+    const size_t count = columns - i;
+    const sv::VDotBytes u = a.At(i, count);
+    const sv::VDotBytes v = b.At(i, count);
+    sv::VI results[4];
+    if constexpr (kMode == QuantizedMode::kSum) {
+      sv::SumOfTwo(u, v, p.a_factor, p.b_factor, start, results);
+    } else {
+      sv::ProductOfTwo(u, v, p.a_zero, p.b_zero, results);
+    }
+    for (sv::VI &result : results) result = sv::StepsOf(result, scale);
+    sv::StoreElements(y + i, sv::PackSteps(to, results), count, p.y_mask);
   }
 }
 
@@ -48,8 +52,8 @@ void Run(const QuantizedParams &p,
          const uint8_t *b,
          uint8_t *y) {
   for (size_t r = 0; r < rows.rows; ++r) {
-    const Operand u = {a, rows.a_scalar, p.a_mask, p.a_zero};
-    const Operand v = {b, rows.b_scalar, p.b_mask, p.b_zero};
+    const Operand u = {a, rows.a_scalar, p.a_mask};
+    const Operand v = {b, rows.b_scalar, p.b_mask};
     if (p.mode == QuantizedMode::kSum) {
       RunRow<QuantizedMode::kSum>(p, u, v, rows.columns, y);
     } else {

@@ -17,7 +17,10 @@
 // to rows of the zero point.
 //
 // W are panels kI8Fours: [ceil(N / 16)][taps][ceil(depth / 4)][16][4] of int8,
-// zero beyond the depth and the columns. C are of the signedness of A.
+// zero beyond the columns. The last four elements end with the last one of the
+// depth; the weights of those that the fours before them have are 0
+// (PlaceInFours). A depth below 4 is one four, zero beyond the depth. C are of
+// the signedness of A.
 
 #ifndef MACE_KERNELS_CPU_GEMM_QUANTIZED_GEMM_H_
 #define MACE_KERNELS_CPU_GEMM_QUANTIZED_GEMM_H_
@@ -35,6 +38,12 @@ inline constexpr bool kRowsUnsigned = true;
 #else
 inline constexpr bool kRowsUnsigned = false;
 #endif
+
+// Where the fours of a tap have the weight of element k.
+inline size_t PlaceInFours(size_t k, size_t depth) {
+  const size_t whole = depth / 4 * 4;
+  return k < whole || depth < 4 ? k : whole + k + 4 - depth;
+}
 
 // Per column of the whole product, for whole panels.
 struct Requantization {

@@ -99,6 +99,7 @@ struct Kernel {
     }
     const size_t whole = b.depth / kFour * kFour;
     const size_t rest = b.depth - whole;
+    const bool overlaps = b.depth >= kFour;
     size_t at = 0;  // in a panel
 #pragma clang loop unroll(disable)
     for (size_t tap = 0; tap < b.taps; ++tap) {
@@ -120,6 +121,7 @@ struct Kernel {
       AddFour<kRows, kVectors>(
           w, at,
           [&](int r) __attribute__((always_inline)) {
+            if (overlaps) return sv::DotBits(a[r] + b.depth - kFour);
             int32_t bits = 0;
             for (size_t i = 0; i < rest; ++i) {
               bits |= static_cast<int32_t>(a[r][whole + i]) << (8 * i);

@@ -44,7 +44,8 @@ class Operands {
         for (size_t k = 0; k < p.depth; ++k) {
           const auto w = static_cast<int8_t>(Below(256) - 128);
           weights_[(n * p.taps + t) * p.depth + k] = w;
-          const size_t at = t * DepthInFours(p.depth) + k;
+          const size_t at =
+              t * DepthInFours(p.depth) + PlaceInFours(k, p.depth);
           panels_[n / kPanelColumns * kPanelColumns * padded +
                   at / 4 * 4 * kPanelColumns + n % kPanelColumns * 4 + at % 4] =
               w;

@@ -5,74 +5,80 @@
 #include "mace/kernels/cpu/simd.h"
 #include "mace/kernels/cpu/simd_quantized.h"
 
-#define MACE_UNROLL _Pragma("clang loop unroll(full)")
-
 namespace mace::pool::MACE_ISA {
 namespace {
 namespace sv = simd::MACE_ISA;
 
-enum class Fold { kMax, kSum };
+// A sum of so many elements fits 16 bits.
+constexpr size_t kShortSum = 256;
 
-// kVectors vectors of channels, of which the last one has `last` elements.
-template <Fold kFold, int kVectors>
-MACE_SIMD_INLINE void Pixel(const QuantizedParams &p,
-                            const Window &w,
-                            ptrdiff_t channel,
-                            size_t last,
-                            uint8_t *y) {
-  const auto count = [last](int v) {
-    return v + 1 < kVectors ? static_cast<size_t>(sv::kLanes) : last;
-  };
-  sv::VI folded[kVectors];
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    // The least of both types.
-    folded[v] = sv::SetInt(kFold == Fold::kMax ? -128 : 0);
-  }
+// Calls add(x) for each element of the window, of the channels from `channel`.
+template <typename Add>
+MACE_SIMD_INLINE void ForEach(const Window &w, ptrdiff_t channel, Add add) {
   for (size_t r = 0; r < w.rows; ++r) {
     const uint8_t *x = static_cast<const uint8_t *>(w.first) + channel +
                        static_cast<ptrdiff_t>(r) * w.row_stride;
-    for (size_t c = 0; c < w.columns; ++c, x += w.column_stride) {
-      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-        const sv::VI q =
-            sv::LoadQuantized(x + v * sv::kLanes, count(v), p.x_mask);
-        folded[v] = kFold == Fold::kSum
-                        ? folded[v] + q
-                        : sv::SelectInt(q > folded[v], q, folded[v]);
-      }
-    }
-  }
-  const auto elements =
-      static_cast<int32_t>(kFold == Fold::kSum ? w.rows * w.columns : 1);
-  const sv::Requantizer to = sv::MakeRequantizer(p);
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    const sv::VI sum = folded[v] - elements * p.x_zero;
-    sv::StoreQuantized(y + channel + v * sv::kLanes,
-                       sv::Requantize(to, sum, sv::Set(p.scale)), count(v),
-                       p.y_mask);
+    for (size_t c = 0; c < w.columns; ++c, x += w.column_stride) add(x);
   }
 }
 
-template <Fold kFold>
-void Run(const QuantizedParams &p,
-         const Window &window,
+MACE_SIMD_INLINE void Finish(const QuantizedParams &p,
+                             sv::VI (&sums)[4],
+                             size_t elements,
+                             size_t left,
+                             uint8_t *y) {
+  const int32_t zeros = static_cast<int32_t>(elements) * p.x_zero;
+  const sv::V scale = sv::Set(p.scale);
+  for (sv::VI &sum : sums) sum = sv::StepsOf(sum - zeros, scale);
+  sv::StoreElements(y, sv::PackSteps(sv::MakeFourRequantizer(p), sums), left,
+                    p.y_mask);
+}
+
+void Max(const QuantizedParams &p,
+         const Window &w,
          size_t channels,
          uint8_t *y) {
-  constexpr int kMost = 4;
-  constexpr size_t kLanes = sv::kLanes;
-  size_t channel = 0;
-  for (; channel + kMost * kLanes <= channels; channel += kMost * kLanes) {
-    Pixel<kFold, kMost>(p, window, static_cast<ptrdiff_t>(channel), kLanes, y);
-  }
-  for (; channel < channels; channel += kLanes) {
+  for (size_t channel = 0; channel < channels; channel += sv::kDotColumns) {
     const size_t left = channels - channel;
-    Pixel<kFold, 1>(p, window, static_cast<ptrdiff_t>(channel),
-                    left < kLanes ? left : kLanes, y);
+    // The least number of the type.
+    sv::VDotBytes largest = sv::VDotBytes{} + (sv::kDotRowsUnsigned ? 0 : 0x80);
+    ForEach(w, static_cast<ptrdiff_t>(channel), [&](const uint8_t *x) {
+      largest = sv::MaxElements(largest, sv::LoadElements(x, left, p.x_mask));
+    });
+    sv::VI numbers[4];
+    sv::WidenElements(largest, numbers);
+    Finish(p, numbers, 1, left, y + channel);
+  }
+}
+
+void Sum(const QuantizedParams &p,
+         const Window &w,
+         size_t channels,
+         uint8_t *y) {
+  const size_t elements = w.rows * w.columns;
+  for (size_t channel = 0; channel < channels; channel += sv::kDotColumns) {
+    const size_t left = channels - channel;
+    sv::VI sums[4] = {};
+    if (elements <= kShortSum) {
+      sv::ShortSums of_pairs{};
+      ForEach(w, static_cast<ptrdiff_t>(channel), [&](const uint8_t *x) {
+        sv::AddElements(sv::LoadElements(x, left, p.x_mask), &of_pairs);
+      });
+      sv::WidenSums(of_pairs, sums);
+    } else {
+      ForEach(w, static_cast<ptrdiff_t>(channel), [&](const uint8_t *x) {
+        sv::VI numbers[4];
+        sv::WidenElements(sv::LoadElements(x, left, p.x_mask), numbers);
+        for (int v = 0; v < 4; ++v) sums[v] += numbers[v];
+      });
+    }
+    Finish(p, sums, elements, left, y + channel);
   }
 }
 
 }  // namespace
 
 extern const QuantizedKernels kQuantizedKernels;
-const QuantizedKernels kQuantizedKernels = {&Run<Fold::kMax>, &Run<Fold::kSum>};
+const QuantizedKernels kQuantizedKernels = {&Max, &Sum};
 
 }  // namespace mace::pool::MACE_ISA
