@@ -190,6 +190,25 @@ MACE_SIMD_INLINE DotX SetDotRow(int32_t bits) {
 #endif
 }
 
+#if !defined(__SSE4_1__)
+// Four fours of a row. On x86, an instruction that reads four elements from
+// memory for all columns costs no more.
+using DotRow = int8x16_t;
+MACE_SIMD_INLINE DotRow LoadDotRow(const void *p) {
+  return vld1q_s8(static_cast<const int8_t *>(p));
+}
+template <int kFour>
+MACE_SIMD_INLINE DotX DotFourOf(DotRow row) {
+  const int32x4_t fours = vreinterpretq_s32_s8(row);
+#if defined(__aarch64__)
+  return vreinterpretq_s8_s32(vdupq_laneq_s32(fours, kFour));
+#else
+  const int32x2_t half = kFour < 2 ? vget_low_s32(fours) : vget_high_s32(fours);
+  return vreinterpretq_s8_s32(vdupq_lane_s32(half, kFour % 2));
+#endif
+}
+#endif
+
 // ---- four elements of each lane's own --------------------------------------
 
 // 4 * kLanes elements as they are stored, of neighbouring columns.

@@ -18,6 +18,7 @@ static_assert(sv::kDotRowsUnsigned == gemm::kRowsUnsigned);
 
 constexpr int kVectors = 4;
 constexpr ptrdiff_t kBlock = sv::kDotColumns;
+constexpr ptrdiff_t kStaged = kVectors * kBlock;  // bytes of four pixels
 
 // What is equal for all outputs of a block.
 struct BlockOf {
@@ -150,9 +151,11 @@ class StagedRows {
                                                  uint8_t *to) const {
     for (ptrdiff_t four = 0; four < filter_.fours; ++four) {
       sv::VDotBytes x4[4];
-      for (sv::VDotBytes &pixels : x4) {
-        pixels = LoadAtEdge(row, x);
-        x += s_.dilation_w;
+      MACE_UNROLL for (int t = 0; t < 4; ++t, x += s_.dilation_w) {
+        const bool inside = row != nullptr && x >= 0 && x < s_.in_w;
+        const uint8_t *from = inside ? row + x * s_.in_c : outside_;
+        x4[t] =
+            b_.channels == kBlock ? sv::LoadDotBytes(from) : LoadAtEdge(row, x);
       }
       to = Put(x4, to);
     }
@@ -166,15 +169,14 @@ class StagedRows {
     return to + sizeof(fours);
   }
 
-  sv::VDotBytes LoadAtEdge(const uint8_t *row, ptrdiff_t x) const {
+  __attribute__((noinline)) sv::VDotBytes LoadAtEdge(const uint8_t *row,
+                                                     ptrdiff_t x) const {
     sv::VDotBytes all{};
     for (ptrdiff_t p = 0; p < filter_.pixels; ++p, ++x) {
       const bool inside = row != nullptr && x >= 0 && x < s_.in_w;
-      const uint8_t *from = inside ? row + x * s_.in_c : outside_;
-      if (b_.channels == kBlock) return sv::LoadDotBytes(from);
       __builtin_memcpy(reinterpret_cast<uint8_t *>(&all) +
                            p * static_cast<ptrdiff_t>(b_.channels),
-                       from, b_.channels);
+                       inside ? row + x * s_.in_c : outside_, b_.channels);
     }
     return all;
   }
@@ -225,9 +227,28 @@ MACE_SIMD_INLINE void Finish(const QuantizedFilter &filter,
             to_stride);
 }
 
-// Outputs from `x` of the row that `rows` are at. kOutputs:
-// QuantizedFilter::outputs.
+// The products of staged pixels, of a group, with weights; returns those of the
+// next four pixels of the filter.
 template <int kOutputs>
+MACE_SIMD_INLINE const int8_t *Add(const uint8_t *pixels,
+                                   const int8_t *w,
+                                   sv::DotSum (&acc)[kOutputs][kVectors]) {
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    const sv::DotX x = sv::SetDotFours(sv::LoadDotBytes(pixels + v * kBlock));
+    MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
+      sv::VDot weights;
+      __builtin_memcpy(&weights, w + (j * kVectors + v) * kBlock,
+                       sizeof(weights));
+      acc[j][v] = sv::Dot4(acc[j][v], x, sv::PrepareDot(weights));
+    }
+  }
+  return w + kOutputs * kStaged;
+}
+
+// Outputs from `x` of the row that `rows` are at. kOutputs:
+// QuantizedFilter::outputs. kRows: of the filter, which is at most four wide
+// then; 0 if it is another one.
+template <int kOutputs, int kRows>
 void RunStrip(const QuantizedArgs &args,
               const QuantizedFilter &filter,
               const BlockOf &b,
@@ -236,10 +257,11 @@ void RunStrip(const QuantizedArgs &args,
               ptrdiff_t groups,
               uint8_t *to) {
   const conv::Shape &s = args.shape;
-  constexpr ptrdiff_t kStaged = kVectors * kBlock;
   const ptrdiff_t group_bytes = filter.fours * kStaged;
   const ptrdiff_t to_stride = args.output_stride;
   const ptrdiff_t end = x + groups * kOutputs * filter.pixels;
+  const uint8_t *row[kRows + 1];
+  MACE_UNROLL for (int ky = 0; ky < kRows; ++ky) row[ky] = rows.Row(ky);
   ptrdiff_t from = 0;
   for (; x < end; x += kOutputs * filter.pixels, from += group_bytes) {
     sv::DotSum acc[kOutputs][kVectors];
@@ -248,23 +270,18 @@ void RunStrip(const QuantizedArgs &args,
       MACE_UNROLL for (int j = 0; j < kOutputs; ++j) acc[j][v] = bias;
     }
     const int8_t *w = b.filter;
+    if constexpr (kRows > 0) {
+      MACE_UNROLL for (int ky = 0; ky < kRows; ++ky) {
+        w = Add(row[ky] + from, w, acc);
+      }
+    } else {
 #pragma clang loop unroll(disable)
-    for (ptrdiff_t ky = 0; ky < s.kernel_h; ++ky) {
-      const uint8_t *row = rows.Row(ky) + from;
+      for (ptrdiff_t ky = 0; ky < s.kernel_h; ++ky) {
+        const uint8_t *pixels = rows.Row(ky) + from;
 #pragma clang loop unroll(disable)
-      for (ptrdiff_t four = 0; four < filter.fours; ++four) {
-        MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-          const sv::DotX x4 =
-              sv::SetDotFours(sv::LoadDotBytes(row + v * kBlock));
-          MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
-            sv::VDot weights;
-            __builtin_memcpy(&weights, w + (j * kVectors + v) * kBlock,
-                             sizeof(weights));
-            acc[j][v] = sv::Dot4(acc[j][v], x4, sv::PrepareDot(weights));
-          }
+        for (ptrdiff_t four = 0; four < filter.fours; ++four) {
+          w = Add(pixels + four * kStaged, w, acc);
         }
-        row += kStaged;
-        w += kOutputs * kStaged;
       }
     }
     MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
@@ -274,13 +291,22 @@ void RunStrip(const QuantizedArgs &args,
     }
   }
 }
+
+using Strip = decltype(&RunStrip<1, 0>);
+
+Strip StripFor(const conv::Shape &s, const QuantizedFilter &filter) {
+  const bool three = s.kernel_h == 3 && filter.fours == 1;
+  if (filter.outputs == 2) return three ? &RunStrip<2, 3> : &RunStrip<2, 0>;
+  return three ? &RunStrip<1, 3> : &RunStrip<1, 0>;
+}
+
 void Run(const QuantizedArgs &args,
          ptrdiff_t begin,
          ptrdiff_t end,
          void *scratch) {
   const conv::Shape &s = args.shape;
   const QuantizedFilter filter = FilterOf(s, kBlock);
-  const auto run = filter.outputs == 2 ? &RunStrip<2> : &RunStrip<1>;
+  const Strip run = StripFor(s, filter);
   const ptrdiff_t step = filter.outputs * filter.pixels;
   uint8_t outside[kBlock];
   __builtin_memset(outside, args.padding, sizeof(outside));

@@ -23,10 +23,10 @@ constexpr int kTileVectors = sv::kDotVectors;
 #endif
 
 // Four elements of K at `at` of each row.
-template <int kRows, int kVectors, typename Bits>
+template <int kRows, int kVectors, typename Four>
 MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
                               size_t at,
-                              Bits bits,
+                              Four four,
                               sv::DotSum (&acc)[kRows][kVectors]) {
   sv::DotWeights wv[kVectors];
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
@@ -35,11 +35,55 @@ MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
     wv[v] = sv::PrepareDot(bytes);
   }
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
-    const sv::DotX x = sv::SetDotRow(bits(r));
+    const sv::DotX x = four(r);
     MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
       acc[r][v] = sv::Dot4(acc[r][v], x, wv[v]);
     }
   }
+}
+
+#if !defined(__SSE4_1__)
+// Four elements of K of rows that are in registers. The weights of one vector
+// at a time: more would not fit beside the sums.
+template <int kIndex, int kRows, int kVectors>
+MACE_SIMD_INLINE void AddFourOf(const int8_t *const (&w)[kVectors],
+                                size_t at,
+                                const sv::DotRow (&row)[kRows],
+                                sv::DotSum (&acc)[kRows][kVectors]) {
+  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+    sv::VDot bytes;
+    __builtin_memcpy(&bytes, w[v] + at + kIndex * kPanelStep, sizeof(bytes));
+    const sv::DotWeights weights = sv::PrepareDot(bytes);
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      acc[r][v] = sv::Dot4(acc[r][v], sv::DotFourOf<kIndex>(row[r]), weights);
+    }
+  }
+}
+#endif
+
+// As many elements of K as there are whole fours of fours; returns their number
+// and moves `at` behind their weights.
+template <int kRows, int kVectors>
+MACE_SIMD_INLINE size_t AddRows(const int8_t *const (&w)[kVectors],
+                                const uint8_t *const (&a)[kRows],
+                                size_t depth,
+                                size_t *at,
+                                sv::DotSum (&acc)[kRows][kVectors]) {
+  size_t k = 0;
+#if !defined(__SSE4_1__)
+#pragma clang loop unroll(disable)
+  for (; k + 4 * kFour <= depth; k += 4 * kFour, *at += 4 * kPanelStep) {
+    sv::DotRow row[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      row[r] = sv::LoadDotRow(a[r] + k);
+    }
+    AddFourOf<0>(w, *at, row, acc);
+    AddFourOf<1>(w, *at, row, acc);
+    AddFourOf<2>(w, *at, row, acc);
+    AddFourOf<3>(w, *at, row, acc);
+  }
+#endif
+  return k;
 }
 
 template <int kRows, int kVectors>
@@ -109,11 +153,12 @@ struct Kernel {
             b.a[tap * b.rows + t.row + static_cast<size_t>(r)]);
       }
 #pragma clang loop unroll(disable)
-      for (size_t k = 0; k < whole; k += kFour, at += kPanelStep) {
+      for (size_t k = AddRows<kRows, kVectors>(w, a, whole, &at, acc);
+           k < whole; k += kFour, at += kPanelStep) {
         AddFour<kRows, kVectors>(
             w, at,
             [&](int r) __attribute__((always_inline)) {
-              return sv::DotBits(a[r] + k);
+              return sv::SetDotRow(sv::DotBits(a[r] + k));
             },
             acc);
       }
@@ -121,12 +166,14 @@ struct Kernel {
       AddFour<kRows, kVectors>(
           w, at,
           [&](int r) __attribute__((always_inline)) {
-            if (overlaps) return sv::DotBits(a[r] + b.depth - kFour);
+            if (overlaps) {
+              return sv::SetDotRow(sv::DotBits(a[r] + b.depth - kFour));
+            }
             int32_t bits = 0;
             for (size_t i = 0; i < rest; ++i) {
               bits |= static_cast<int32_t>(a[r][whole + i]) << (8 * i);
             }
-            return bits;
+            return sv::SetDotRow(bits);
           },
           acc);
       at += kPanelStep;
