@@ -232,6 +232,24 @@ MACE_SIMD_INLINE VDotBytes LoadDotBytesN(const uint8_t *p, int n) {
 #endif
 }
 
+MACE_SIMD_INLINE void LoadDotFours(const uint8_t *p, VDotBytes (&to)[4]) {
+#if defined(__SSE4_1__)
+  __builtin_memcpy(to, p, sizeof(to));
+#else
+  const uint8x16x4_t all = vld1q_u8_x4(p);
+  for (int v = 0; v < 4; ++v) to[v] = (VDotBytes)all.val[v];
+#endif
+}
+MACE_SIMD_INLINE void StoreDotFours(uint8_t *p, const VDotBytes (&from)[4]) {
+#if defined(__SSE4_1__)
+  __builtin_memcpy(p, from, sizeof(from));
+#else
+  uint8x16x4_t all;
+  for (int v = 0; v < 4; ++v) all.val[v] = (uint8x16_t)from[v];
+  vst1q_u8_x4(p, all);
+#endif
+}
+
 // Columns of each of four vectors side by side: vector v of `to` has, for every
 // 16 columns c, columns c + 4 * v to c + 4 * v + 3. This order of columns is
 // that of DotColumnOf.

@@ -21,6 +21,7 @@ from mace.python.tools.ir.quantized_ops import (
     has_limits,
     integers_of,
     is_quantized,
+    limited,
     requantized,
     scale_of,
     zero_of,
@@ -76,6 +77,7 @@ _OF_DIMENSIONS: dict[str, Callable[[int, int], int]] = {
 }
 # Of the factors of quantized sums.
 _FACTOR_BITS = 15
+_MOST_SHIFT = 30
 
 
 class Eltwise(OpRules):
@@ -135,15 +137,15 @@ class Eltwise(OpRules):
         if op.attr("mode") == "MUL":
             return [requantized(op, a * b, np.asarray(a_scale * b_scale / scale))]
         factors = [float(a_scale / scale), float(b_scale / scale)]
-        shift = _FACTOR_BITS - math.frexp(max(factors))[1]
+        shift = min(max(_FACTOR_BITS - math.frexp(max(factors))[1], 0), _MOST_SHIFT)
         largest = 2**_FACTOR_BITS - 1
         a_factor, b_factor = (
-            min(round(math.ldexp(factor, shift)), largest) for factor in factors
+            round(min(math.ldexp(factor, shift), largest)) for factor in factors
         )
         if op.attr("mode") == "SUB":
             b_factor = -b_factor
-        sums = a * a_factor + b * b_factor
-        return [requantized(op, sums, np.asarray(math.ldexp(1, -shift), np.float32))]
+        half = 2 ** (shift - 1) if shift else 0
+        return [limited(op, (a * a_factor + b * b_factor + half) >> shift)]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return SunkTranspose(perm)

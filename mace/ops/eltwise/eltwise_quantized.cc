@@ -17,9 +17,8 @@ namespace mace {
 namespace {
 
 // Of sums: factors have 16 bits with a sign.
-constexpr double kFactorLimit = 1 << 15;
-// Of the scales of operands to that of the output, so that nothing overflows.
-constexpr float kLeastRatio = 0x1p-60f;
+constexpr int kFactorBits = 15;
+constexpr int kLargestShift = 30;
 
 class QuantizedEltwisePlan final : public OpPlan {
  public:
@@ -35,16 +34,19 @@ class QuantizedEltwisePlan final : public OpPlan {
   const eltwise::QuantizedParams params_;
 };
 
-// The least power of two that is larger; x is within kLeastRatio of 1.
-double PowerOfTwoAbove(float x) {
-  double power = 1.0;
-  while (power <= x) power *= 2.0;
-  while (power > 2.0 * x) power /= 2.0;
-  return power;
+// The largest one with which x * 2^shift is below 2^kFactorBits, within limits.
+int ShiftFor(double x) {
+  int shift = 0;
+  while (shift < kLargestShift &&
+         x * (int64_t{2} << shift) < 1 << kFactorBits) {
+    ++shift;
+  }
+  return shift;
 }
 
 int32_t Factor(double x) {
-  return static_cast<int32_t>(std::min(RoundToEven(x), kFactorLimit - 1));
+  constexpr double kLargest = (1 << kFactorBits) - 1;
+  return static_cast<int32_t>(RoundToEven(std::min(x, kLargest)));
 }
 
 float ScaleOf(const Tensor &tensor) { return tensor.quantization->scales[0]; }
@@ -73,14 +75,6 @@ class QuantizedEltwiseOp final : public CpuOp {
     for (size_t i : {kEltwiseAInput, kEltwiseBInput}) {
       const bool same = context->input(i)->elements() == output.elements();
       if (same) context->AllowInPlace(0, i);
-    }
-    if (mode_ != EltwiseMode::MUL) {
-      const float ratio = std::max(ScaleOf(a), ScaleOf(b)) / ScaleOf(output);
-      if (!(ratio > kLeastRatio && ratio < 1.0f / kLeastRatio)) {
-        return Invalid("the scales of its operands, ", ScaleOf(a), " and ",
-                       ScaleOf(b), ", and of its output, ", ScaleOf(output),
-                       ", differ by more than 2^60");
-      }
     }
     context->Keep(std::make_unique<QuantizedEltwisePlan>(
         PlanBroadcast(a.shape, b.shape, output.shape),
@@ -128,12 +122,11 @@ class QuantizedEltwiseOp final : public CpuOp {
     p.mode = eltwise::QuantizedMode::kSum;
     const float a_factor = ScaleOf(a) / output_scale;
     const float b_factor = ScaleOf(b) / output_scale;
-    const double unit =
-        kFactorLimit / PowerOfTwoAbove(std::max(a_factor, b_factor));
+    p.shift = ShiftFor(std::max(a_factor, b_factor));
+    const double unit = int64_t{1} << p.shift;
     p.a_factor = Factor(a_factor * unit);
     p.b_factor = Factor(b_factor * unit);
     if (mode_ == EltwiseMode::SUB) p.b_factor = -p.b_factor;
-    p.scale = static_cast<float>(1.0 / unit);
     return p;
   }
 

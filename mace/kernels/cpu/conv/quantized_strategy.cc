@@ -82,14 +82,21 @@ class PlanOfQuantized final : public PlanOfDirect {
       const ptrdiff_t panel = o / columns * plan().panels + n / kPanel;
       int8_t *column =
           to + panel * static_cast<ptrdiff_t>(PanelBytes()) + n % kPanel * 4;
-      for (ptrdiff_t tap = 0; tap < plan().taps; ++tap) {
-        for (ptrdiff_t k = 0; k < plan().depth; ++k) {
-          const auto place = static_cast<ptrdiff_t>(gemm::PlaceInFours(
-              static_cast<size_t>(k), static_cast<size_t>(plan().depth)));
-          const ptrdiff_t at = tap * stored + place;
-          column[at / 4 * 4 * kPanel + at % 4] = *from++;
-        }
+      for (ptrdiff_t tap = 0; tap < plan().taps; ++tap, from += plan().depth) {
+        FillTap(from, column + tap * stored * kPanel);
       }
+    }
+  }
+
+  // The weights of a tap, in fours.
+  void FillTap(const int8_t *from, int8_t *to) const {
+    const ptrdiff_t depth = plan().depth;
+    ptrdiff_t k = 0;
+    for (; k + 4 <= depth; k += 4) std::memcpy(to + k * kPanel, from + k, 4);
+    for (; k < depth; ++k) {
+      const auto at = static_cast<ptrdiff_t>(gemm::PlaceInFours(
+          static_cast<size_t>(k), static_cast<size_t>(depth)));
+      to[at / 4 * 4 * kPanel + at % 4] = from[k];
     }
   }
 

@@ -126,23 +126,26 @@ class StagedRows {
     const ptrdiff_t tap = s_.dilation_w * s_.in_c;
     const auto n = static_cast<int>(b_.elements);
     ptrdiff_t x = first_x_;
-    for (ptrdiff_t group = 0; group < groups_; ++group, x += step) {
-      if (__builtin_expect(x < 0 || x > last, 0)) {
-        to = StageAtEdge(row, x, to);
-        continue;
-      }
-      const uint8_t *from = row + x * s_.in_c;
+    ptrdiff_t group = 0;
+    for (; group < groups_ && x < 0; ++group, x += step) {
+      to = StageAtEdge(row, x, to);
+    }
+    const uint8_t *from = row + x * s_.in_c;
+    const ptrdiff_t from_step = step * s_.in_c;
 #pragma clang loop unroll(disable)
-      for (ptrdiff_t four = 0; four < filter_.fours; ++four) {
+    for (; group < groups_ && x <= last; ++group, x += step) {
+      const uint8_t *at = from;
+#pragma clang loop unroll(disable)
+      for (ptrdiff_t four = filter_.fours; four > 0; --four) {
         sv::VDotBytes x4[4];
-        MACE_UNROLL for (int t = 0; t < 4; ++t) {
-          const uint8_t *at = from + t * tap;
+        MACE_UNROLL for (int t = 0; t < 4; ++t, at += tap) {
           x4[t] = kWhole ? sv::LoadDotBytes(at) : sv::LoadDotBytesN(at, n);
         }
-        from += 4 * tap;
         to = Put(x4, to);
       }
+      from += from_step;
     }
+    for (; group < groups_; ++group, x += step) to = StageAtEdge(row, x, to);
   }
 
   // A group of which some pixels are outside. Returns the end.
@@ -165,7 +168,7 @@ class StagedRows {
   MACE_SIMD_INLINE uint8_t *Put(const sv::VDotBytes (&x4)[4], uint8_t *to) {
     sv::VDotBytes fours[4];
     sv::InterleaveDot(x4, fours);
-    __builtin_memcpy(to, fours, sizeof(fours));
+    sv::StoreDotFours(to, fours);
     return to + sizeof(fours);
   }
 
@@ -233,13 +236,16 @@ template <int kOutputs>
 MACE_SIMD_INLINE const int8_t *Add(const uint8_t *pixels,
                                    const int8_t *w,
                                    sv::DotSum (&acc)[kOutputs][kVectors]) {
-  MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    const sv::DotX x = sv::SetDotFours(sv::LoadDotBytes(pixels + v * kBlock));
-    MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
-      sv::VDot weights;
-      __builtin_memcpy(&weights, w + (j * kVectors + v) * kBlock,
-                       sizeof(weights));
-      acc[j][v] = sv::Dot4(acc[j][v], x, sv::PrepareDot(weights));
+  sv::VDotBytes x[kVectors];
+  sv::LoadDotFours(pixels, x);
+  MACE_UNROLL for (int j = 0; j < kOutputs; ++j) {
+    sv::VDotBytes weights[kVectors];
+    sv::LoadDotFours(reinterpret_cast<const uint8_t *>(w) + j * kStaged,
+                     weights);
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      acc[j][v] =
+          sv::Dot4(acc[j][v], sv::SetDotFours(x[v]),
+                   sv::PrepareDot(reinterpret_cast<sv::VDot>(weights[v])));
     }
   }
   return w + kOutputs * kStaged;

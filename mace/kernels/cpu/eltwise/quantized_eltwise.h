@@ -4,11 +4,14 @@
 // Sums and products of two operands of 8 bits:
 //
 //   S = (a - a_zero) * a_factor + (b - b_zero) * b_factor      kSum
+//   y = clamp(((S + half) >> shift) + zero, low, high)
+//
 //   S = (a - a_zero) * (b - b_zero)                            kProduct
 //   y = clamp(round(float(S) * scale) + zero, low, high)
 //
-// S is exact in int32; float(S) and round are to the nearest, ties to even.
-// These are the same bits on every instruction set.
+// S is exact in int32, with factors of 16 bits; half is 2^(shift - 1), or 0
+// without a shift; round is to the nearest, ties to even. These are the same
+// bits on every instruction set.
 //
 // Elements are uint8 on x86 and int8 on ARM (gemm::kRowsUnsigned). The bytes of
 // each tensor are combined with its mask (exclusive or), which makes another
@@ -36,6 +39,7 @@ struct QuantizedParams {
   int32_t b_zero = 0;
   int32_t a_factor = 0;
   int32_t b_factor = 0;
+  int32_t shift = 0;
   float scale = 0.0f;
   int32_t zero = 0;
   int32_t low = 0;

@@ -30,7 +30,8 @@ MACE_SIMD_INLINE void RunRow(const QuantizedParams &p,
                              uint8_t *y) {
   const sv::FourRequantizer to = sv::MakeFourRequantizer(p);
   const sv::V scale = sv::Set(p.scale);
-  const int32_t start = -p.a_zero * p.a_factor - p.b_zero * p.b_factor;
+  const int32_t half = p.shift == 0 ? 0 : int32_t{1} << (p.shift - 1);
+  const int32_t start = half - p.a_zero * p.a_factor - p.b_zero * p.b_factor;
   for (size_t i = 0; i < columns; i += sv::kDotColumns) {
     const size_t count = columns - i;
     const sv::VDotBytes u = a.At(i, count);
@@ -38,10 +39,11 @@ MACE_SIMD_INLINE void RunRow(const QuantizedParams &p,
     sv::VI results[4];
     if constexpr (kMode == QuantizedMode::kSum) {
       sv::SumOfTwo(u, v, p.a_factor, p.b_factor, start, results);
+      for (sv::VI &result : results) result = result >> p.shift;
     } else {
       sv::ProductOfTwo(u, v, p.a_zero, p.b_zero, results);
+      for (sv::VI &result : results) result = sv::StepsOf(result, scale);
     }
-    for (sv::VI &result : results) result = sv::StepsOf(result, scale);
     sv::StoreElements(y + i, sv::PackSteps(to, results), count, p.y_mask);
   }
 }

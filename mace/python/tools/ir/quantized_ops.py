@@ -56,8 +56,17 @@ def requantized(op: Op, sums: Array, factor: Array) -> Array:
         sums: in integers.
         factor: in float32, from sums to steps of the output; broadcasts.
     """
+    return limited(op, np.rint(sums.astype(np.float32) * factor).astype(np.int64))
+
+
+def limited(op: Op, steps: Array) -> Array:
+    """The integers of the output, of one scale: after the activation, and clamped.
+
+    Args:
+        op: as of `requantized`.
+        steps: of the output, as int64; 0 stands for the number 0.
+    """
     value = op.outputs[0]
-    steps = np.rint(sums.astype(np.float32) * factor).astype(np.int64)
     has_activation = "activation" in default_catalogue()[op.type].attributes
     activation = op.attr("activation") if has_activation else "NONE"
     if activation != "NONE":
