@@ -24,7 +24,7 @@ for object in "$@"; do
     bad=1
   fi
   outside=$(printf '%s\n' "$symbols" |
-    grep -vE '(^|[^A-Za-z0-9_])(sse41|avx2|avx512|avx512_vnni|avx512_bf16|amx_bf16|amx_emulated|neon|neon_fp16|neon_dotprod)::' || true)
+    grep -vE '(^|[^A-Za-z0-9_])(sse41|avx2|avx2_vnni|avx512|avx512_vnni|avx512_bf16|amx_bf16|amx_emulated|neon|neon_fp16|neon_dotprod)::' || true)
   if [ -n "$outside" ]; then
     printf '%s: outside the namespace of its instruction set:\n%s\n' \
       "$object" "$outside"

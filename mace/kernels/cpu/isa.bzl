@@ -84,7 +84,10 @@ _EXTENSIONS = {
     },
     "int8": {
         "arm64": {"neon_dotprod": ["-march=armv8.2-a+dotprod"]},
-        "x86_64": {"avx512_vnni": _X86["avx512"] + ["-mavx512vnni"]},
+        "x86_64": {
+            "avx2_vnni": _X86["avx2"] + ["-mavxvnni"],
+            "avx512_vnni": _X86["avx512"] + ["-mavx512vnni"],
+        },
     },
     "amx": {
         "x86_64": {"amx_bf16": _AVX512_BF16 + ["-mamx-tile", "-mamx-bf16"]},

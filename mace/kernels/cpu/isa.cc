@@ -28,6 +28,9 @@ bool Supports_avx2() {
          __builtin_cpu_supports("f16c") != 0;
 }
 #if !defined(MACE_WITHOUT_AVX512)
+bool Supports_avx2_vnni() {
+  return Supports_avx2() && __builtin_cpu_supports("avxvnni") != 0;
+}
 bool Supports_avx512() {
   return Supports_avx2() && __builtin_cpu_supports("avx512f") != 0 &&
          __builtin_cpu_supports("avx512bw") != 0 &&

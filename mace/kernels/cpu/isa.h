@@ -19,10 +19,11 @@
 // Only the families that use them have a copy with its name (`extension` of
 // mace_isa_library); the others run the base's copy. isa.bzl lists the same
 // names. In MACE_FOR_EACH_ISA_AND_BASE, an ISA is its own base. An extension
-// includes the instructions of those before it, so that all names have one
-// order. MACE_FOR_EACH_FP16_ISA and MACE_FOR_EACH_INT8_ISA, X(name, copy), give
-// the copy that an ISA with such instructions runs. Further arguments are
-// passed to X after these two.
+// includes the instructions of those before it with the same base. All names
+// have one order: where a processor has several, the last one is the fastest.
+// MACE_FOR_EACH_FP16_ISA and MACE_FOR_EACH_INT8_ISA, X(name, copy), give the
+// copy that an ISA with such instructions runs. Further arguments are passed to
+// X after these two.
 //
 // MACE_WITHOUT_AVX512 is defined for tests on computers that cannot run the
 // AVX-512 kernels; it leaves them out (runnable_isas_only of isa.bzl).
@@ -34,58 +35,46 @@
 #define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_ISA(X, ...)
-#define MACE_FOR_EACH_INT8_EXTENSION(X, ...)
 #define MACE_FOR_EACH_INT8_ISA(X, ...)
-#define MACE_FOR_EACH_EXTENSION(X, ...)
 #elif defined(__x86_64__) || defined(__i386__)
 #define MACE_FOR_EACH_ISA(X) X(sse41) X(avx2) X(avx512)
 #define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
   X(sse41, sse41, ##__VA_ARGS__)           \
   X(avx2, avx2, ##__VA_ARGS__)             \
+  X(avx2_vnni, avx2, ##__VA_ARGS__)        \
   X(avx512, avx512, ##__VA_ARGS__)         \
-  MACE_FOR_EACH_EXTENSION(X, ##__VA_ARGS__)
+  X(avx512_vnni, avx512, ##__VA_ARGS__)    \
+  MACE_FOR_EACH_BF16_EXTENSION(X, ##__VA_ARGS__)
 #define MACE_FOR_EACH_BF16_EXTENSION(X, ...) \
   X(avx512_bf16, avx512, ##__VA_ARGS__)      \
   X(amx_bf16, avx512, ##__VA_ARGS__)
 #define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_ISA(X, ...)
-#define MACE_FOR_EACH_INT8_EXTENSION(X, ...) \
-  X(avx512_vnni, avx512, ##__VA_ARGS__)
 #define MACE_FOR_EACH_INT8_ISA(X, ...)       \
+  X(avx2_vnni, avx2_vnni, ##__VA_ARGS__)     \
   X(avx512_vnni, avx512_vnni, ##__VA_ARGS__) \
   X(avx512_bf16, avx512_vnni, ##__VA_ARGS__) \
   X(amx_bf16, avx512_vnni, ##__VA_ARGS__)
-#define MACE_FOR_EACH_EXTENSION(X, ...)          \
-  MACE_FOR_EACH_INT8_EXTENSION(X, ##__VA_ARGS__) \
-  MACE_FOR_EACH_BF16_EXTENSION(X, ##__VA_ARGS__)
 #elif defined(__aarch64__)
 #define MACE_FOR_EACH_ISA(X) X(neon)
 #define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
   X(neon, neon, ##__VA_ARGS__)             \
-  MACE_FOR_EACH_EXTENSION(X, ##__VA_ARGS__)
+  X(neon_fp16, neon, ##__VA_ARGS__)        \
+  X(neon_dotprod, neon, ##__VA_ARGS__)
 #define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_EXTENSION(X, ...) X(neon_fp16, neon, ##__VA_ARGS__)
 #define MACE_FOR_EACH_FP16_ISA(X, ...)   \
   X(neon_fp16, neon_fp16, ##__VA_ARGS__) \
   X(neon_dotprod, neon_fp16, ##__VA_ARGS__)
-#define MACE_FOR_EACH_INT8_EXTENSION(X, ...) \
-  X(neon_dotprod, neon, ##__VA_ARGS__)
 #define MACE_FOR_EACH_INT8_ISA(X, ...) \
   X(neon_dotprod, neon_dotprod, ##__VA_ARGS__)
-#define MACE_FOR_EACH_EXTENSION(X, ...)          \
-  MACE_FOR_EACH_FP16_EXTENSION(X, ##__VA_ARGS__) \
-  MACE_FOR_EACH_INT8_EXTENSION(X, ##__VA_ARGS__)
 #elif defined(__arm__)
 #define MACE_FOR_EACH_ISA(X) X(neon)
-#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) \
-  X(neon, neon, ##__VA_ARGS__)             \
-  MACE_FOR_EACH_EXTENSION(X, ##__VA_ARGS__)
+#define MACE_FOR_EACH_ISA_AND_BASE(X, ...) X(neon, neon, ##__VA_ARGS__)
 #define MACE_FOR_EACH_BF16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_EXTENSION(X, ...)
 #define MACE_FOR_EACH_FP16_ISA(X, ...)
-#define MACE_FOR_EACH_INT8_EXTENSION(X, ...)
 #define MACE_FOR_EACH_INT8_ISA(X, ...)
-#define MACE_FOR_EACH_EXTENSION(X, ...)
 #else
 #error "MACE has CPU kernels for x86 and ARM only"
 #endif

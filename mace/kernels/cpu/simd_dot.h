@@ -21,6 +21,19 @@
 
 #include "mace/kernels/cpu/simd_vector.h"
 
+// The instruction that adds four products of uint8 and int8.
+#if defined(__AVX512VNNI__)
+#define MACE_DPBUSD(sum, x, w)                        \
+  _mm512_dpbusd_epi32(reinterpret_cast<__m512i>(sum), \
+                      reinterpret_cast<__m512i>(x),   \
+                      reinterpret_cast<__m512i>(w))
+#elif defined(__AVXVNNI__)
+#define MACE_DPBUSD(sum, x, w)                            \
+  _mm256_dpbusd_avx_epi32(reinterpret_cast<__m256i>(sum), \
+                          reinterpret_cast<__m256i>(x),   \
+                          reinterpret_cast<__m256i>(w))
+#endif
+
 namespace mace::simd::MACE_ISA {
 
 inline constexpr int kDotFour = 4;
@@ -33,7 +46,7 @@ MACE_SIMD_INLINE int32_t DotBits(const void *p) {
   return bits;
 }
 
-#if defined(__AVX512VNNI__)
+#if defined(MACE_DPBUSD)
 
 // The instruction multiplies uint8 by int8.
 using DotElement = uint8_t;
@@ -41,15 +54,17 @@ inline constexpr bool kDotUnsigned = true;
 using DotSum = VI;
 using DotWeights = VDot;
 using DotX = VI;
+#if defined(__AVX512VNNI__)
 inline constexpr int kDotRows = 12;
+#else
+inline constexpr int kDotRows = 6;
+#endif
 inline constexpr int kDotVectors = 2;
 
 MACE_SIMD_INLINE DotWeights PrepareDot(VDot w) { return w; }
 MACE_SIMD_INLINE DotX SetDot(const DotElement *p) { return SetInt(DotBits(p)); }
 MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
-  return reinterpret_cast<VI>(_mm512_dpbusd_epi32(
-      reinterpret_cast<__m512i>(sum), reinterpret_cast<__m512i>(x),
-      reinterpret_cast<__m512i>(w)));
+  return reinterpret_cast<VI>(MACE_DPBUSD(sum, x, w));
 }
 MACE_SIMD_INLINE DotSum SetDotSum(VI x) { return x; }
 MACE_SIMD_INLINE VI DotLanes(DotSum sum) { return sum; }
@@ -178,7 +193,7 @@ inline constexpr bool kDotRowsUnsigned = false;
 #endif
 // `bits`: DotBits of four elements.
 MACE_SIMD_INLINE DotX SetDotRow(int32_t bits) {
-#if defined(__AVX512VNNI__)
+#if defined(MACE_DPBUSD)
   return SetInt(bits);
 #elif defined(__SSE4_1__)
   const VU all = reinterpret_cast<VU>(SetInt(bits));
@@ -294,7 +309,7 @@ MACE_SIMD_INLINE constexpr int DotColumnOf(int v, int lane) {
 
 // Interleaved elements, stored as in SetDotRow.
 MACE_SIMD_INLINE DotX SetDotFours(VDotBytes x) {
-#if defined(__AVX512VNNI__)
+#if defined(MACE_DPBUSD)
   return reinterpret_cast<VI>(x);
 #elif defined(__SSE4_1__)
   const VU all = reinterpret_cast<VU>(x);
@@ -308,7 +323,7 @@ MACE_SIMD_INLINE DotX SetDotFours(VDotBytes x) {
 
 // Stores four consecutive elements of K in the form that SetDot reads.
 MACE_SIMD_INLINE void PutDotFour(DotElement *to, const int8_t (&x)[kDotFour]) {
-#if defined(__AVX512VNNI__)
+#if defined(MACE_DPBUSD)
   for (int i = 0; i < kDotFour; ++i) {
     to[i] = static_cast<uint8_t>(x[i]) ^ uint8_t { 0x80 };
   }
@@ -321,6 +336,8 @@ MACE_SIMD_INLINE void PutDotFour(DotElement *to, const int8_t (&x)[kDotFour]) {
   for (int i = 0; i < kDotFour; ++i) to[i] = x[i];
 #endif
 }
+
+#undef MACE_DPBUSD
 
 }  // namespace mace::simd::MACE_ISA
 

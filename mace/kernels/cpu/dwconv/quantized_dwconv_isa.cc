@@ -338,7 +338,7 @@ void Run(const QuantizedArgs &args,
 
 }  // namespace
 
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #define MACE_QUANTIZED_NAME "dwconv, quantized by vnni"
 #elif defined(__ARM_FEATURE_DOTPROD)
 #define MACE_QUANTIZED_NAME "dwconv, quantized by dotprod"

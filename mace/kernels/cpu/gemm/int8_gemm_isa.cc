@@ -191,7 +191,7 @@ void PackPanel(const uint8_t *from,
 
 }  // namespace
 
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #define MACE_INT8_NAME "int8 by vnni"
 #elif defined(__ARM_FEATURE_DOTPROD)
 #define MACE_INT8_NAME "int8 by dotprod"

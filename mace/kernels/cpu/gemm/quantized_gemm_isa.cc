@@ -198,7 +198,7 @@ void Run(const Block &b) {
 
 }  // namespace
 
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
 #define MACE_QUANTIZED_NAME "quantized by vnni"
 #elif defined(__ARM_FEATURE_DOTPROD)
 #define MACE_QUANTIZED_NAME "quantized by dotprod"
