@@ -167,6 +167,22 @@ MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, DotWeights w) {
   const int16x8_t high = vmull_s8(vget_high_s8(w), vget_high_s8(x));
   return {vpadalq_s16(sum.low, low), vpadalq_s16(sum.high, high)};
 }
+// Both products of two fours, faster. No weight may be -128: then the sum of
+// two products fits 16 bits.
+MACE_SIMD_INLINE DotSum DotTwice(DotSum sum,
+                                 const DotX (&x)[2],
+                                 const DotWeights (&w)[2]) {
+  const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(w[0]), vget_low_s8(x[0])),
+                                 vget_low_s8(w[1]), vget_low_s8(x[1]));
+#if defined(__aarch64__)
+  const int16x8_t high = vmlal_high_s8(vmull_high_s8(w[0], x[0]), w[1], x[1]);
+#else
+  const int16x8_t high =
+      vmlal_s8(vmull_s8(vget_high_s8(w[0]), vget_high_s8(x[0])),
+               vget_high_s8(w[1]), vget_high_s8(x[1]));
+#endif
+  return {vpadalq_s16(sum.low, low), vpadalq_s16(sum.high, high)};
+}
 MACE_SIMD_INLINE DotSum SetDotSum(VI x) {
   const int32x4x2_t pairs = vzipq_s32((int32x4_t)x, vdupq_n_s32(0));
   return {pairs.val[0], pairs.val[1]};

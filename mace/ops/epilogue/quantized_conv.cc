@@ -37,7 +37,9 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
   // Of the whole operator, for whole panels.
   void SetRequantization(std::vector<int32_t> bias,
                          std::vector<float> scale,
-                         const QuantizedLimits &limits) {
+                         const QuantizedLimits &limits,
+                         int32_t least_weight) {
+    requantization_.least_weight = least_weight;
     bias_ = std::move(bias);
     scale_ = std::move(scale);
     requantization_.bias = bias_.data();
@@ -143,6 +145,11 @@ std::vector<int32_t> SumWeights(const Tensor &filter,
   return sums;
 }
 
+int32_t LeastWeight(const Tensor &filter) {
+  const auto *weights = filter.As<int8_t>();
+  return *std::min_element(weights, weights + filter.elements());
+}
+
 float ScaleAt(const Quantization &q, size_t channel) {
   return q.scales[q.per_tensor() ? 0 : channel];
 }
@@ -179,6 +186,7 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
   // Other ranks and empty filters are errors of the shape function.
   const size_t rank = taps_first ? 4 : 1;
   if (shape.rank() < rank || filter.elements() == 0) return MaceStatus();
+  least_weight_ = LeastWeight(filter);
   sums_ = SumWeights(filter, taps_first ? shape[2] * shape[3] : shape[0],
                      taps_first);
   return MaceStatus();
@@ -237,7 +245,8 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
     sums[n] = static_cast<int32_t>(start);
   }
   const QuantizedLimits limits = LimitsOf(to, activation_, output_scale);
-  plan->SetRequantization(std::move(sums), std::move(scales), limits);
+  plan->SetRequantization(std::move(sums), std::move(scales), limits,
+                          least_weight_);
   context->RequestScratch(plan->ScratchBytes(threads, input.bytes()));
   if (geometry.images) context->AllowStridedOutput(kOutput);
   context->Keep(std::move(plan));

@@ -59,6 +59,7 @@ class QuantizedConv {
   conv::FilterLayout layout_ = conv::FilterLayout::kPanels;
   activation::Params activation_;
   std::vector<int32_t> sums_;  // of the weights of each output channel
+  int32_t least_weight_ = 0;
 };
 
 }  // namespace mace

@@ -52,6 +52,8 @@ struct Requantization {
   int32_t zero = 0;  // of the results
   int32_t low = 0;   // within the type of the results
   int32_t high = 0;
+  // Of all weights, or less. Without -128, products may be faster.
+  int32_t least_weight = INT8_MIN;
 };
 
 }  // namespace mace::gemm

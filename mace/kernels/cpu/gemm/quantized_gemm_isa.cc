@@ -22,6 +22,12 @@ constexpr int kTileRows = sv::kDotRows;
 constexpr int kTileVectors = sv::kDotVectors;
 #endif
 
+MACE_SIMD_INLINE sv::DotWeights LoadWeights(const int8_t *w) {
+  sv::VDot bytes;
+  __builtin_memcpy(&bytes, w, sizeof(bytes));
+  return sv::PrepareDot(bytes);
+}
+
 // Four elements of K at `at` of each row.
 template <int kRows, int kVectors, typename Four>
 MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
@@ -30,9 +36,7 @@ MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
                               sv::DotSum (&acc)[kRows][kVectors]) {
   sv::DotWeights wv[kVectors];
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    sv::VDot bytes;
-    __builtin_memcpy(&bytes, w[v] + at, sizeof(bytes));
-    wv[v] = sv::PrepareDot(bytes);
+    wv[v] = LoadWeights(w[v] + at);
   }
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
     const sv::DotX x = four(r);
@@ -42,7 +46,7 @@ MACE_SIMD_INLINE void AddFour(const int8_t *const (&w)[kVectors],
   }
 }
 
-#if !defined(__SSE4_1__)
+#if defined(__ARM_FEATURE_DOTPROD)
 // Four elements of K of rows that are in registers. The weights of one vector
 // at a time: more would not fit beside the sums.
 template <int kIndex, int kRows, int kVectors>
@@ -51,9 +55,7 @@ MACE_SIMD_INLINE void AddFourOf(const int8_t *const (&w)[kVectors],
                                 const sv::DotRow (&row)[kRows],
                                 sv::DotSum (&acc)[kRows][kVectors]) {
   MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
-    sv::VDot bytes;
-    __builtin_memcpy(&bytes, w[v] + at + kIndex * kPanelStep, sizeof(bytes));
-    const sv::DotWeights weights = sv::PrepareDot(bytes);
+    const sv::DotWeights weights = LoadWeights(w[v] + at + kIndex * kPanelStep);
     MACE_UNROLL for (int r = 0; r < kRows; ++r) {
       acc[r][v] = sv::Dot4(acc[r][v], sv::DotFourOf<kIndex>(row[r]), weights);
     }
@@ -61,16 +63,18 @@ MACE_SIMD_INLINE void AddFourOf(const int8_t *const (&w)[kVectors],
 }
 #endif
 
-// As many elements of K as there are whole fours of fours; returns their number
-// and moves `at` behind their weights.
+// As many elements of K as can be added faster than four at a time; returns
+// their number and moves `at` behind their weights. Without dot products, no
+// weight may be -128.
 template <int kRows, int kVectors>
-MACE_SIMD_INLINE size_t AddRows(const int8_t *const (&w)[kVectors],
+MACE_SIMD_INLINE size_t AddMany(const int8_t *const (&w)[kVectors],
                                 const uint8_t *const (&a)[kRows],
                                 size_t depth,
                                 size_t *at,
                                 sv::DotSum (&acc)[kRows][kVectors]) {
   size_t k = 0;
-#if !defined(__SSE4_1__)
+#if defined(__SSE4_1__)
+#elif defined(__ARM_FEATURE_DOTPROD)
 #pragma clang loop unroll(disable)
   for (; k + 4 * kFour <= depth; k += 4 * kFour, *at += 4 * kPanelStep) {
     sv::DotRow row[kRows];
@@ -81,6 +85,24 @@ MACE_SIMD_INLINE size_t AddRows(const int8_t *const (&w)[kVectors],
     AddFourOf<1>(w, *at, row, acc);
     AddFourOf<2>(w, *at, row, acc);
     AddFourOf<3>(w, *at, row, acc);
+  }
+#else
+#pragma clang loop unroll(disable)
+  for (; k + 2 * kFour <= depth; k += 2 * kFour, *at += 2 * kPanelStep) {
+    sv::DotWeights weights[kVectors][2];
+    MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+      weights[v][0] = LoadWeights(w[v] + *at);
+      weights[v][1] = LoadWeights(w[v] + *at + kPanelStep);
+    }
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) {
+      sv::DotX x[2] = {sv::SetDotRow(sv::DotBits(a[r] + k)),
+                       sv::SetDotRow(sv::DotBits(a[r] + k + kFour))};
+      // One row after the other: the registers are for the sums.
+      __asm__("" : "+w"(x[0]), "+w"(x[1]));
+      MACE_UNROLL for (int v = 0; v < kVectors; ++v) {
+        acc[r][v] = sv::DotTwice(acc[r][v], x, weights[v]);
+      }
+    }
   }
 #endif
   return k;
@@ -99,6 +121,18 @@ MACE_SIMD_INLINE void Begin(const Block &b,
   }
 }
 
+// The first `columns` elements of each row. A call of another function in
+// Finish would leave no registers to the sums.
+__attribute__((noinline)) void StorePart(const sv::VDotBytes *rows,
+                                         int count,
+                                         size_t columns,
+                                         uint8_t *c,
+                                         size_t c_stride) {
+  for (int r = 0; r < count; ++r, c += c_stride) {
+    sv::StoreDotBytesN(c, rows[r], columns);
+  }
+}
+
 template <int kRows, int kVectors>
 MACE_SIMD_INLINE void Finish(const Block &b,
                              const DotTile &t,
@@ -114,6 +148,7 @@ MACE_SIMD_INLINE void Finish(const Block &b,
   constexpr size_t kColumns = static_cast<size_t>(kVectors) * sv::kLanes;
   const size_t columns = b.columns - t.column;
   auto *c = static_cast<uint8_t *>(b.c) + t.row * b.c_stride + t.column;
+  sv::VDotBytes bytes[kRows];
   MACE_UNROLL for (int r = 0; r < kRows; ++r) {
     // Vectors that do not exist are those of others.
     sv::VI steps[4];
@@ -122,16 +157,21 @@ MACE_SIMD_INLINE void Finish(const Block &b,
                                             scale[v % kVectors])
                               : steps[v % kVectors];
     }
-    const sv::VDotBytes bytes = sv::InOrder(sv::PackSteps(requantizer, steps));
-    if (columns >= kColumns) {
-      __builtin_memcpy(c, &bytes, kColumns);
-    } else {
-      sv::StoreDotBytesN(c, bytes, columns);
+    bytes[r] = sv::InOrder(sv::PackSteps(requantizer, steps));
+  }
+  if (columns >= kColumns) {
+    MACE_UNROLL for (int r = 0; r < kRows; ++r, c += b.c_stride) {
+      __builtin_memcpy(c, &bytes[r], kColumns);
     }
-    c += b.c_stride;
+  } else {
+    sv::VDotBytes rows[kRows];
+    MACE_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = bytes[r];
+    StorePart(rows, kRows, columns, c, b.c_stride);
   }
 }
 
+// kMany: uses AddMany.
+template <bool kMany>
 struct Kernel {
   template <int kRows, int kVectors>
   static void RunTile(const Block &b, const DotTile &t) {
@@ -152,9 +192,12 @@ struct Kernel {
         a[r] = static_cast<const uint8_t *>(
             b.a[tap * b.rows + t.row + static_cast<size_t>(r)]);
       }
+      size_t k = 0;
+      if constexpr (kMany) {
+        k = AddMany<kRows, kVectors>(w, a, whole, &at, acc);
+      }
 #pragma clang loop unroll(disable)
-      for (size_t k = AddRows<kRows, kVectors>(w, a, whole, &at, acc);
-           k < whole; k += kFour, at += kPanelStep) {
+      for (; k < whole; k += kFour, at += kPanelStep) {
         AddFour<kRows, kVectors>(
             w, at,
             [&](int r) __attribute__((always_inline)) {
@@ -186,13 +229,19 @@ void Run(const Block &b) {
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};
-  RunDotColumns<Kernel, kTileRows, kTileVectors>(b, end, &t);
+#if !defined(__SSE4_1__) && !defined(__ARM_FEATURE_DOTPROD)
+  if (b.epilogue.requantization->least_weight == INT8_MIN) {
+    RunDotColumns<Kernel<false>, 1, kPanelVectors>(b, end, &t);
+    return;
+  }
+#endif
+  RunDotColumns<Kernel<true>, kTileRows, kTileVectors>(b, end, &t);
   if constexpr (kTileVectors > 2 * kPanelVectors) {
     // More rows for the registers of vectors that are missing.
-    RunDotColumns<Kernel, 2 * kTileRows, 2 * kPanelVectors>(b, end, &t);
+    RunDotColumns<Kernel<true>, 2 * kTileRows, 2 * kPanelVectors>(b, end, &t);
   }
   if constexpr (kTileVectors > kPanelVectors) {
-    RunDotColumns<Kernel, 2 * kTileRows, kPanelVectors>(b, end, &t);
+    RunDotColumns<Kernel<true>, 2 * kTileRows, kPanelVectors>(b, end, &t);
   }
 }
 

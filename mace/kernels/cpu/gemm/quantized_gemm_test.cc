@@ -28,7 +28,7 @@ struct Product {
 
 class Operands {
  public:
-  explicit Operands(const Product &p) : p_(p), random_(7) {
+  Operands(const Product &p, int least_weight) : p_(p), random_(7) {
     // Each row by itself, exactly as large as it is, for the sanitizer.
     for (size_t i = 0; i < p.taps * p.rows; ++i) {
       rows_.emplace_back(p.depth);
@@ -42,7 +42,8 @@ class Operands {
     for (size_t n = 0; n < p.columns; ++n) {
       for (size_t t = 0; t < p.taps; ++t) {
         for (size_t k = 0; k < p.depth; ++k) {
-          const auto w = static_cast<int8_t>(Below(256) - 128);
+          const auto w =
+              static_cast<int8_t>(std::max(Below(256) - 128, least_weight));
           weights_[(n * p.taps + t) * p.depth + k] = w;
           const size_t at =
               t * DepthInFours(p.depth) + PlaceInFours(k, p.depth);
@@ -59,7 +60,7 @@ class Operands {
       scale_.push_back(static_cast<float>(Below(1000) + 100) / 10.0f / spread);
     }
     requantization_ = {bias_.data(), scale_.data(), kRowsUnsigned ? 131 : -3,
-                       p.low, p.high};
+                       p.low,        p.high,        least_weight};
   }
 
   std::vector<uint8_t> Run(CpuIsa isa, size_t stretch, size_t gap) const {
@@ -120,8 +121,8 @@ class Operands {
   Requantization requantization_;
 };
 
-void Check(const Product &p) {
-  const Operands operands(p);
+void CheckWith(const Product &p, int least_weight) {
+  const Operands operands(p, least_weight);
   for (CpuIsa isa : RunnableIsasAndExtensions()) {
     for (size_t stretch : {size_t{1}, size_t{3}, size_t{100}}) {
       const size_t gap = stretch == 3 ? 5 : 0;
@@ -135,6 +136,12 @@ void Check(const Product &p) {
       }
     }
   }
+}
+
+// With products of two that are added in 16 bits, and with some that cannot be.
+void Check(const Product &p) {
+  CheckWith(p, -127);
+  CheckWith(p, INT8_MIN);
 }
 
 constexpr int32_t kLow = kRowsUnsigned ? 0 : -128;
