@@ -27,7 +27,7 @@ _LAYERS = (
     ("config", "terminal"),
     ("command_line", "bazel", "fetch", "codegen", "proto"),
     ("catalogue", "ir"),
-    ("importers", "passes", "export"),
+    ("importers", "passes", "export", "quantize"),
     ("convert",),
     ("devices", "validate"),
     ("report",),

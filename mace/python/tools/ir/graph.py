@@ -50,6 +50,25 @@ class Graph:
         self._values: dict[str, Value] = {}
         self._op_names: set[str] = set()
 
+    def copy(self) -> Graph:
+        """A graph of its own with the same names; constants are shared."""
+        made = Graph(self.name, self.framework)
+        made.formats, made.subgraphs = dict(self.formats), self.subgraphs
+        made.external_files = self.external_files
+        for value in self._values.values():
+            twin = made.add_value(value.name, value.dtype, value.shape)
+            twin.constant, twin.source = value.constant, value.source
+            twin.quantization = value.quantization
+        for op in self._ops:
+            inputs = [v and made._values[v.name] for v in op.inputs]
+            outputs = [made._values[v.name] for v in op.outputs]
+            made.add_op(
+                op.type, inputs, outputs, op.attrs, op.name
+            ).subgraph = op.subgraph
+        made.inputs = [made._values[v.name] for v in self.inputs]
+        made.outputs = [made._values[v.name] for v in self.outputs]
+        return made
+
     @property
     def ops(self) -> tuple[Op, ...]:
         """The operators, producers before consumers after `sort`."""

@@ -21,6 +21,8 @@ class Pass(abc.ABC):
         requires: names of passes that must have run before.
         last: whether it runs once, after all others have come to rest. None of these
             runs on its result: it makes operators that they do not know.
+        floats_only: whether it makes operators that have no quantized form. It runs on
+            what stays in floats of a model that is being quantized.
         provides: names of invariants (`invariants.py`) that hold from then
             on; the manager checks them after every later pass.
     """
@@ -29,6 +31,7 @@ class Pass(abc.ABC):
     requires: ClassVar[tuple[str, ...]] = ()
     provides: ClassVar[tuple[str, ...]] = ()
     last: ClassVar[bool] = False
+    floats_only: ClassVar[bool] = False
 
     @abc.abstractmethod
     def run(self, graph: Graph) -> int:

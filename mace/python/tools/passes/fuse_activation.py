@@ -18,28 +18,33 @@ class FuseActivation(Pass):
     """Activation, perhaps after Reshape, into any operator with the attribute."""
 
     name = "fuse_activation"
-    requires = ("fuse_residual",)
+    requires = ("fuse_limits",)
+    floats_only = True
 
     def run(self, graph: Graph) -> int:
-        count = 0
-        for op in graph.ops:
-            if op not in graph or op.type != "Activation":
-                continue
-            last = op.input(0).producer
-            if last is None or only_reader(graph, op.input(0)) is not op:
-                continue
-            before = _before_reshape(graph, last)
-            # The slopes of PRELU are an input, which other operators do not have.
-            if before is None or op.get_input(1) is not None:
-                continue
-            if not _takes_activation(before):
-                continue
-            before.attrs.update(activation_attrs(op))  # type: ignore[arg-type]
-            if before is not last:
-                before.output.source = None
-            graph.merge_into(last, op)
-            count += 1
-        return count
+        return sum(
+            fuse_activation(graph, op)
+            for op in graph.ops
+            if op in graph and op.type == "Activation"
+        )
+
+
+def fuse_activation(graph: Graph, op: Op) -> bool:
+    """Fuses an Activation into the operator before it, if that can have it."""
+    last = op.input(0).producer
+    if last is None or only_reader(graph, op.input(0)) is not op:
+        return False
+    before = _before_reshape(graph, last)
+    # The slopes of PRELU are an input, which other operators do not have.
+    if before is None or op.get_input(1) is not None:
+        return False
+    if not _takes_activation(before):
+        return False
+    before.attrs.update(activation_attrs(op))  # type: ignore[arg-type]
+    if before is not last:
+        before.output.source = None
+    graph.merge_into(last, op)
+    return True
 
 
 def _before_reshape(graph: Graph, op: Op) -> Op | None:

@@ -28,6 +28,7 @@ class FuseResidual(Pass):
 
     name = "fuse_residual"
     requires = ("fold_affine_forward",)
+    floats_only = True
 
     def run(self, graph: Graph) -> int:
         count = 0

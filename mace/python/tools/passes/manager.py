@@ -99,13 +99,19 @@ class PassManager:
     Args:
         passes: in order; None for all.
         dump_dir: where to write the graph after every pass that changed it.
+        quantize: puts Quantize and Dequantize around operators when the passes have
+            come to rest; those for floats only run afterwards. Returns how many.
     """
 
     def __init__(
-        self, passes: Sequence[Pass] | None = None, dump_dir: Path | None = None
+        self,
+        passes: Sequence[Pass] | None = None,
+        dump_dir: Path | None = None,
+        quantize: Callable[[Graph], int] | None = None,
     ) -> None:
         self._passes = all_passes() if passes is None else tuple(passes)
         self._dump_dir = dump_dir
+        self._quantize = quantize
 
     def run(self, graph: Graph) -> list[PassReport]:
         """Rewrites `graph` in place.
@@ -127,39 +133,56 @@ class PassManager:
         verify(graph)
         _dump(graph, folder, 0, "imported")
 
-        def run(item: Pass) -> int:
+        def apply(name: str, rewrite: Callable[[Graph], int]) -> int:
             start = time.perf_counter()
-            count = item.run(graph)
-            held.update(item.provides)
+            count = rewrite(graph)
             if count:
                 graph.prune()
                 graph.sort()
-                _check(graph, item, held, border)
-                _dump(graph, folder, len(reports) + 1, item.name)
+                _check(graph, name, held, border)
+                _dump(graph, folder, len(reports) + 1, name)
             seconds = time.perf_counter() - start
-            reports.append(PassReport(item.name, count, seconds, len(graph.ops)))
-            _LOG.debug("%s: %d rewrites, %.3f s", item.name, count, seconds)
+            reports.append(PassReport(name, count, seconds, len(graph.ops)))
+            _LOG.debug("%s: %d rewrites, %.3f s", name, count, seconds)
             return count
 
-        if not any(is_quantized(op) for op in graph.ops):
-            self._run_to_rest(run)
+        def run(item: Pass) -> int:
+            held.update(item.provides)
+            return apply(item.name, item.run)
+
+        first = [item for item in self._passes if not item.last]
+        if self._quantize is not None:
+            _run_to_rest([item for item in first if not item.floats_only], run)
+            apply("quantize", self._quantize)
+            _run_to_rest([item for item in first if item.floats_only], run)
+        elif not any(is_quantized(op) for op in graph.ops):
+            _run_to_rest(first, run)
         for item in self._passes:
             if item.last:
                 run(item)
         return reports
 
-    def _run_to_rest(self, run: Callable[[Pass], int]) -> None:
-        for _ in range(_MAX_ROUNDS):
-            if not sum(run(item) for item in self._passes if not item.last):
-                return
-        raise GraphError("the passes do not come to rest")
+
+def _run_to_rest(passes: Sequence[Pass], run: Callable[[Pass], int]) -> None:
+    for _ in range(_MAX_ROUNDS):
+        if not sum(run(item) for item in passes):
+            return
+    raise GraphError("the passes do not come to rest")
 
 
 def optimize(
-    graph: Graph, dump_dir: Path | None = None, chosen: Sequence[str] = ()
+    graph: Graph,
+    dump_dir: Path | None = None,
+    chosen: Sequence[str] = (),
+    quantize: Callable[[Graph], int] | None = None,
 ) -> list[PassReport]:
-    """Runs all passes over `graph`, or only the selected and the required ones."""
-    return PassManager(choose(chosen) if chosen else None, dump_dir).run(graph)
+    """Runs all passes over `graph`, or only the selected and the required ones.
+
+    Args:
+        quantize: as in PassManager.
+    """
+    passes = choose(chosen) if chosen else None
+    return PassManager(passes, dump_dir, quantize).run(graph)
 
 
 def choose(names: Iterable[str]) -> list[Pass]:
@@ -180,20 +203,20 @@ def choose(names: Iterable[str]) -> list[Pass]:
     return [item for item in all_passes() if item.name in chosen]
 
 
-def _check(graph: Graph, item: Pass, held: set[str], border: dict[str, object]) -> None:
+def _check(graph: Graph, name: str, held: set[str], border: dict[str, object]) -> None:
     try:
         verify(graph)
     except GraphError as error:
-        raise GraphError(f"after pass {item.name}: {error}") from error
-    problems = [p for name in sorted(held) for p in INVARIANTS[name](graph)]
+        raise GraphError(f"after pass {name}: {error}") from error
+    problems = [p for known in sorted(held) for p in INVARIANTS[known](graph)]
     after = _border(graph)
-    for name, before in border.items():
-        if name not in after:
-            problems.append(f"{name} is gone from the model's border")
-        elif not _same(before, after[name]):
-            problems.append(f"{name} changed from {before} to {after[name]}")
+    for tensor, before in border.items():
+        if tensor not in after:
+            problems.append(f"{tensor} is gone from the model's border")
+        elif not _same(before, after[tensor]):
+            problems.append(f"{tensor} changed from {before} to {after[tensor]}")
     if problems:
-        raise GraphError(f"after pass {item.name}: " + "; ".join(problems))
+        raise GraphError(f"after pass {name}: " + "; ".join(problems))
 
 
 def _border(graph: Graph) -> dict[str, object]:

@@ -18,6 +18,7 @@ class SqueezeReduction(Pass):
 
     name = "squeeze_reduction"
     requires = ("simplify_reshapes",)
+    floats_only = True
 
     def run(self, graph: Graph) -> int:
         return sum(_rewrite(graph, op) for op in graph.ops if op.type == "Reduce")

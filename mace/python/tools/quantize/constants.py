@@ -1,0 +1,92 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Rounds the constants of an operator to multiples of their scales."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.ir import DataType, Graph, Op
+from mace.python.tools.ir.constant import Constant, Integers
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.op_rules.weighted_sums import WeightedSums
+from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.quantize import ranges
+
+_BIAS = 2
+
+
+def round_constants(
+    graph: Graph, op: Op, first: Quantization | None, dtype: DataType
+) -> None:
+    """Gives an operator in floats constants that `quantized_constants` takes.
+
+    Weights become multiples of one scale for each output; other constants of one
+    scale. A bias stays as it is: it is rounded when the operator becomes a quantized
+    one.
+
+    Args:
+        first: of input 0; None if that is a constant.
+        dtype: of tensors that are computed.
+    """
+    schema = default_catalogue()[op.type]
+    for index, value in enumerate(op.inputs):
+        if value is None or value.constant is None or not value.dtype.is_float:
+            continue
+        types = schema.input_port(index).quantized
+        if value.constant.integers is not None or value.constant.size == 0:
+            continue
+        if types == (DataType.INT8,) and first is not None:
+            constant = _weights(op, value.constant, first.scales[0])
+        elif dtype in types:
+            constant = _tensor(value.constant, dtype)
+        else:
+            continue
+        rounded = graph.add_constant(f"{value.name}/rounded", constant)
+        rounded.source = value.source
+        op.set_input(index, rounded)
+
+
+def _weights(op: Op, constant: Constant, input_scale: float) -> Constant:
+    rules = rules_of(op.type)
+    axis = rules.output_axis if isinstance(rules, WeightedSums) else 0
+    weights = constant.numpy()
+    bias = op.get_input(_BIAS)
+    known = bias.numpy() if bias is not None and bias.is_constant else None
+    rows = np.moveaxis(weights, axis, 0)
+    fits = known is not None and known.shape == rows.shape[:1]
+    scales = ranges.weight_scales(rows, known if fits else None, input_scale)
+    shape = [-1 if i == axis else 1 for i in range(weights.ndim)]
+    by_output = scales.reshape(shape)
+    return _dequantized(ranges.quantized_weights(weights, by_output), by_output, 0)
+
+
+def _tensor(constant: Constant, dtype: DataType) -> Constant:
+    array = constant.numpy()
+    found = ranges.Range(float(array.min()), float(array.max())).quantization(dtype)
+    numbers = ranges.quantized(array, found, dtype)
+    scale = np.asarray(found.scales[0], np.float32)
+    return _dequantized(
+        numbers, scale, found.zero_points[0] if found.zero_points else 0
+    )
+
+
+def _dequantized(numbers: Array, scale: Array, zero: int) -> Constant:
+    """The floats that these integers stand for."""
+    shape = numbers.shape
+    made = Constant.of(numbers).map(
+        lambda array: (array.astype(np.float32) - np.float32(zero)) * scale,
+        dtype=DataType.FLOAT32,
+    )
+    return replace(
+        made,
+        integers=Integers(
+            Constant.of(numbers),
+            Constant.of(np.broadcast_to(scale, shape)),
+            Constant.of(np.broadcast_to(np.asarray(zero, numbers.dtype), shape)),
+        ),
+    )

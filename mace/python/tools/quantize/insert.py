@@ -1,0 +1,302 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Puts Quantize and Dequantize around the operators that can compute in integers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mace.python.tools.catalogue import default_catalogue
+from mace.python.tools.ir import DataType, Graph, Op, Value
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import is_quantized
+from mace.python.tools.passes.quantized_operators import QuantizedOperators
+from mace.python.tools.quantize.constants import round_constants
+from mace.python.tools.quantize.ranges import Range
+
+_CONVERSIONS = ("Quantize", "Dequantize")
+# Of tensors whose range is not known, while it is found out which have to be known.
+_ANY_RANGE = Range(-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class QuantizeOptions:
+    """How a graph is quantized.
+
+    Attributes:
+        dtype: of tensors that are computed: UINT8 or INT8.
+        change_concat_ranges: give the inputs of a Concat the range of its output.
+        in_floats: operators that are to stay in floats, by name, with the reason.
+    """
+
+    dtype: DataType = DataType.UINT8
+    change_concat_ranges: bool = False
+    in_floats: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FloatOperator:
+    """An operator that stays in floats."""
+
+    name: str
+    type: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which operators of a graph are to compute in integers.
+
+    Attributes:
+        quantized: their names, in the order of the graph.
+        floats: the others, likewise.
+        tensors: those whose range must be known, by name, likewise.
+    """
+
+    quantized: tuple[str, ...]
+    floats: tuple[FloatOperator, ...]
+    tensors: tuple[str, ...]
+
+
+def plan(graph: Graph, options: QuantizeOptions) -> Plan:
+    """Finds the operators that can be quantized, by quantizing a copy of the graph.
+
+    Operators that only move elements are quantized next to others alone. The ranges of
+    tensors make no difference.
+
+    Args:
+        graph: in floats, after the passes.
+    """
+    chosen = {
+        op.name
+        for op in graph.ops
+        if op.name not in options.in_floats and _makes_tensor(op)
+    }
+    while True:
+        trial = graph.copy()
+        insert(trial, {}, options, chosen)
+        QuantizedOperators().run(trial)
+        made = {op.name for op in trial.ops if op.name in chosen and _in_integers(op)}
+        kept = set(_worthwhile(graph, made))
+        if kept == chosen:
+            break
+        chosen = kept
+    ops = [op for op in graph.ops if op.name in chosen]
+    names = dict.fromkeys(v.name for op in ops for v in _tensors(op))
+    return Plan(
+        tuple(op.name for op in ops),
+        tuple(
+            FloatOperator(op.name, op.type, _reason(op, options))
+            for op in graph.ops
+            if op.name not in chosen and op.type not in _CONVERSIONS
+        ),
+        tuple(names),
+    )
+
+
+def insert(
+    graph: Graph,
+    ranges: Mapping[str, Range],
+    options: QuantizeOptions,
+    chosen: Collection[str],
+) -> int:
+    """Puts a pair around each of the chosen operators; returns how many pairs.
+
+    The pass `quantized_operators` makes quantized operators of the result.
+
+    Args:
+        graph: in floats, after the passes.
+        ranges: by the name of the tensor. One that is not there is [-1, 1].
+        chosen: operators by name, see `plan`.
+    """
+    ops = [op for op in graph.ops if op.name in chosen]
+    scales = _quantizations(ops, ranges, options)
+    made = {value for op in ops for value in op.outputs}
+    pairs: dict[Value, Value] = {}
+    for op in ops:
+        round_constants(graph, op, _first_scale(op, scales), options.dtype)
+        for index, value in enumerate(op.inputs):
+            if value is None or value not in scales or value in made:
+                continue
+            if value not in pairs:
+                pairs[value] = _after_float(graph, value, scales[value], options.dtype)
+            op.set_input(index, pairs[value])
+    for op in ops:
+        if op.output in scales:
+            pairs[op.output] = op.output
+            _after_integers(graph, op, scales[op.output], options.dtype)
+    graph.sort()
+    return len(pairs)
+
+
+def _tensors(op: Op) -> Iterator[Value]:
+    """Inputs and output of an operator that would be integers."""
+    types = default_catalogue()[op.type]
+    moves = rules_of(op.type).keeps_elements
+    for index, value in enumerate(op.inputs):
+        port = types.input_port(index)
+        known = DataType.FLOAT32 in port.types or DataType.INT8 in port.quantized
+        if value is None or value.is_constant or not known or (moves and index):
+            continue
+        if value.dtype is DataType.FLOAT32 and not _is_dequantized(value):
+            yield value
+    if _makes_tensor(op) and not _is_quantized_already(op.output):
+        yield op.output
+
+
+def _makes_tensor(op: Op) -> bool:
+    """Whether the result of an operator may become integers."""
+    if op.type in _CONVERSIONS or len(op.outputs) != 1:
+        return False
+    return op.output.dtype is DataType.FLOAT32
+
+
+def _is_quantized_already(value: Value) -> bool:
+    readers = value.consumers
+    return bool(readers) and all(reader.type == "Quantize" for reader in readers)
+
+
+def _is_dequantized(value: Value) -> bool:
+    """Whether the model's file says what its integers are."""
+    return value.producer is not None and value.producer.type == "Dequantize"
+
+
+def _quantizations(
+    ops: Iterable[Op], ranges: Mapping[str, Range], options: QuantizeOptions
+) -> dict[Value, Quantization]:
+    ops = list(ops)
+    found = {
+        value: ranges.get(value.name, _ANY_RANGE).quantization(options.dtype)
+        for op in ops
+        for value in _tensors(op)
+    }
+    if options.change_concat_ranges:
+        for op in reversed(ops):
+            if op.type == "Concat" and op.output in found:
+                found.update({v: found[op.output] for v in op.inputs if v in found})
+    for op in ops:
+        if keeps_range(op) and op.inputs and op.input(0) in found:
+            found[op.output] = found[op.input(0)]
+    return found
+
+
+def _first_scale(op: Op, scales: Mapping[Value, Quantization]) -> Quantization | None:
+    """Of the first input, if that is computed."""
+    first = op.get_input(0)
+    if first is None or first.is_constant:
+        return None
+    if _is_dequantized(first):
+        assert first.producer is not None
+        return first.producer.input(0).quantization
+    return scales.get(first)
+
+
+def keeps_range(op: Op) -> bool:
+    """Whether every element of the output is one of the input, of the same scale."""
+    if op.type == "Pooling":
+        return bool(op.attr("mode") == "MAX")
+    return rules_of(op.type).keeps_elements
+
+
+def _after_float(
+    graph: Graph, value: Value, scale: Quantization, dtype: DataType
+) -> Value:
+    """Quantizes a tensor that is computed in floats; returns what it then is."""
+    integers = _quantize(graph, value, value.name, scale, dtype)
+    name = graph.unique_name(f"{value.name}/dequantized")
+    result = graph.add_value(name, DataType.FLOAT32, value.shape)
+    _dequantize(graph, integers, result, scale)
+    return result
+
+
+def _after_integers(graph: Graph, op: Op, scale: Quantization, dtype: DataType) -> None:
+    """Quantizes what an operator makes; its readers read the same as before."""
+    result = op.output
+    inner = graph.add_value(
+        graph.unique_name(f"{result.name}/float"), DataType.FLOAT32, result.shape
+    )
+    graph.replace_output(op, result, inner)
+    integers = _quantize(graph, inner, result.name, scale, dtype)
+    _dequantize(graph, integers, result, scale)
+
+
+def _quantize(
+    graph: Graph, value: Value, name: str, scale: Quantization, dtype: DataType
+) -> Value:
+    integers = graph.add_value(
+        graph.unique_name(f"{name}/{dtype.value}"), dtype, value.shape
+    )
+    integers.quantization = scale
+    parameters = _parameters(graph, integers.name, scale, dtype)
+    attrs = {"to": dtype.value.upper()}
+    graph.add_op("Quantize", [value, *parameters], [integers], attrs, integers.name)
+    return integers
+
+
+def _dequantize(
+    graph: Graph, integers: Value, result: Value, scale: Quantization
+) -> None:
+    name = graph.unique_name(f"{integers.name}/dequantize")
+    parameters = _parameters(graph, integers.name, scale, integers.dtype)
+    graph.add_op("Dequantize", [integers, *parameters], [result], None, name)
+
+
+def _parameters(
+    graph: Graph, name: str, scale: Quantization, dtype: DataType
+) -> list[Value]:
+    zero = scale.zero_points[0] if scale.zero_points else 0
+    return [
+        graph.add_constant(f"{name}/scale", np.asarray(scale.scales, np.float32)),
+        graph.add_constant(f"{name}/zero_point", np.asarray([zero], dtype.numpy)),
+    ]
+
+
+def _in_integers(op: Op) -> bool:
+    """Whether an operator of a trial became a quantized one."""
+    if rules_of(op.type).keeps_elements:
+        return op.outputs[0].quantization is not None
+    return is_quantized(op)
+
+
+def _worthwhile(graph: Graph, made: Collection[str]) -> Iterator[str]:
+    """Without operators that only move elements from floats to floats."""
+    group: dict[Op, int] = {}
+    for start in graph.ops:
+        if start.name not in made or start in group:
+            continue
+        members = [start]
+        group[start] = 0
+        for op in members:
+            producers = [v.producer for v in op.inputs if v is not None]
+            readers = [reader for v in op.outputs for reader in v.consumers]
+            for other in (*producers, *readers):
+                if other and other.name in made and other not in group:
+                    group[other] = 0
+                    members.append(other)
+        if not all(rules_of(op.type).keeps_elements for op in members):
+            yield from (op.name for op in members)
+
+
+def _reason(op: Op, options: QuantizeOptions) -> str:
+    asked = options.in_floats.get(op.name)
+    if asked is not None:
+        return asked
+    schema = default_catalogue()[op.type]
+    floats = any(v is not None and v.dtype.is_float for v in (*op.inputs, *op.outputs))
+    if not floats:
+        return "it computes no floats"
+    rules = rules_of(op.type)
+    if rules.keeps_elements:
+        return "it moves elements between operators in floats"
+    if not schema.outputs or not schema.output_port(0).quantized:
+        return f"{op.type} has no form in 8 bits"
+    given = ", ".join(
+        f"{name} {op.attr(name)}"
+        for name in ("mode", "activation")
+        if name in op.attrs and op.attr(name) != "NONE"
+    )
+    return f"{op.type}{f' with {given}' if given else ''} has no form in 8 bits"

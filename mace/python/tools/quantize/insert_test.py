@@ -1,0 +1,190 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which operators compute in integers, and how well they do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mace.python.tools.ir import DataType, Graph, GraphBuilder
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.evaluate import run_graph
+from mace.python.tools.passes.manager import optimize
+from mace.python.tools.passes.testing import random, types
+from mace.python.tools.quantize import insert
+from mace.python.tools.quantize.insert import QuantizeOptions
+from mace.python.tools.quantize.ranges import Range
+
+Build = Callable[[GraphBuilder, np.random.Generator], None]
+_SHAPE = (1, 8, 8, 16)
+
+
+def _graph(build: Build) -> Graph:
+    builder = GraphBuilder("test", "test")
+    build(builder, np.random.default_rng(1))
+    builder.graph.sort()
+    return builder.graph
+
+
+def _conv(
+    b: GraphBuilder, rng: np.random.Generator, x: object, name: str, **attrs: object
+) -> object:
+    w = b.constant(f"{name}/w", random(rng, 16, 3, 3, 16) / 12)
+    bias = b.constant(f"{name}/b", random(rng, 16) / 10)
+    given = {"padding": "SAME", **attrs}
+    return b.one("Conv2D", [x, w, bias], name, given)  # type: ignore[list-item]
+
+
+def _quantized(
+    build: Build, options: QuantizeOptions | None = None
+) -> tuple[Graph, insert.Plan, dict[str, Array], dict[str, Array]]:
+    """The graph in integers, what was planned, and the results in floats and integers.
+    Ranges are those of the results' own input.
+    """
+    options = options or QuantizeOptions()
+    done: list[insert.Plan] = []
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal(_SHAPE).astype(np.float32)
+
+    def quantize(graph: Graph) -> int:
+        plan = insert.plan(graph, options)
+        done.append(plan)
+        seen = run_graph(graph, {"x": x}, plan.tensors)
+        ranges = {n: Range(float(a.min()), float(a.max())) for n, a in seen.items()}
+        return insert.insert(graph, ranges, options, plan.quantized)
+
+    floats, graph = _graph(build), _graph(build)
+    optimize(graph, quantize=quantize)
+    expected, found = run_graph(floats, {"x": x}), run_graph(graph, {"x": x})
+    return graph, done[0], expected, found
+
+
+def _sqnr_db(expected: Array, found: Array) -> float:
+    noise = expected.astype(np.float64) - found
+    power = float((expected.astype(np.float64) ** 2).sum())
+    return 10 * float(np.log10(power / (noise**2).sum()))
+
+
+def _block(b: GraphBuilder, rng: np.random.Generator) -> None:
+    """A residual block, pooled and classified."""
+    x = b.input("x", DataType.FLOAT32, _SHAPE)
+    y = _conv(b, rng, x, "c1")
+    y = b.one("Activation", [y], "r1", {"activation": "RELU"})  # type: ignore
+    z = _conv(b, rng, y, "c2")
+    y = b.one("Eltwise", [y, z], "sum", {"mode": "ADD"})  # type: ignore[list-item]
+    y = b.one("Activation", [y], "r2", {"activation": "RELUX", "activation_limit": 6.0})
+    pool = {"mode": "MAX", "kernels": [2, 2], "strides": [2, 2]}
+    y = b.one("Pooling", [y], "p", pool)
+    y = b.one(
+        "Reduce", [y], "mean", {"mode": "MEAN", "axes": [1, 2], "keep_dims": True}
+    )
+    y = b.one("Reshape", [y], "flat", {"shape": [1, 16]})
+    w = b.constant("fc/w", random(rng, 10, 16) / 4)
+    y = b.one("FullyConnected", [y, w], "fc")
+    b.output(b.one("Softmax", [y], "probabilities"), "y")
+
+
+@pytest.mark.parametrize("dtype", [DataType.UINT8, DataType.INT8])
+def test_conversions_only_where_floats_begin_and_end(dtype: DataType) -> None:
+    graph, plan, expected, found = _quantized(_block, QuantizeOptions(dtype))
+    assert types(graph) == Counter(
+        {"Conv2D": 2, "Quantize": 1, "Dequantize": 1, "Eltwise": 1}
+        | {"Pooling": 2, "Reshape": 1, "FullyConnected": 1, "Softmax": 1}
+    )
+    assert [(op.type, op.reason) for op in plan.floats] == [
+        ("Softmax", "Softmax has no form in 8 bits")
+    ]
+    conv = next(op for op in graph.ops if op.type == "Conv2D")
+    assert conv.output.dtype is dtype and conv.attr("activation") == "RELU"
+    # No residual and no other activation was fused, which integers do not have.
+    assert _sqnr_db(expected["y"], found["y"]) > 30
+
+
+def test_elements_are_moved_and_the_largest_taken_at_one_scale() -> None:
+    graph, _, _, _ = _quantized(_block)
+    for op in graph.ops:
+        if insert.keeps_range(op):
+            assert op.output.quantization == op.input(0).quantization
+
+
+def test_every_output_has_a_scale_of_weights() -> None:
+    graph, _, _, _ = _quantized(_block)
+    conv = next(op for op in graph.ops if op.type == "Conv2D")
+    weights = conv.input(1)
+    assert weights.dtype is DataType.INT8 and weights.quantization is not None
+    numbers = weights.numpy()
+    assert len(weights.quantization.scales) == 16
+    assert (np.abs(numbers).reshape(16, -1).max(axis=1) == 127).all()
+
+
+def _swish(b: GraphBuilder, rng: np.random.Generator) -> None:
+    x = b.input("x", DataType.FLOAT32, _SHAPE)
+    y = _conv(b, rng, x, "c1")
+    y = b.one("Activation", [y], "s1", {"activation": "SWISH"})  # type: ignore
+    y = b.one("Reshape", [y], "flat", {"shape": [8, 8, 16]})
+    y = b.one("Reshape", [y], "back", {"shape": list(_SHAPE)})
+    y = b.one("Softmax", [y], "soft")
+    b.output(_conv(b, rng, y, "c2"), "y")  # type: ignore[arg-type]
+
+
+def test_other_activations_stay_outside() -> None:
+    graph, plan, expected, found = _quantized(_swish)
+    convs = [op for op in graph.ops if op.type == "Conv2D"]
+    assert all(op.output.dtype is DataType.UINT8 for op in convs)
+    # Elements are not moved in integers from floats to floats.
+    assert {op.name: op.reason for op in plan.floats}["s1"] == (
+        "Activation has no form in 8 bits"
+    )
+    assert types(graph)["Quantize"] == types(graph)["Dequantize"] == 2
+    assert _sqnr_db(expected["y"], found["y"]) > 25
+
+
+def test_what_is_asked_for_stays_in_floats_and_is_fused() -> None:
+    options = QuantizeOptions(in_floats={"c1": "it loses too much"})
+    graph, plan, _, _ = _quantized(_swish, options)
+    first = next(op for op in graph.ops if op.type == "Conv2D")
+    assert first.output.dtype is DataType.FLOAT32
+    assert first.attr("activation") == "SWISH"
+    assert ("c1", "it loses too much") in [(op.name, op.reason) for op in plan.floats]
+
+
+def test_tensors_that_the_model_quantizes_keep_their_scales() -> None:
+    scale, zero = 0.125, 100
+
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, _SHAPE)
+        y = _conv(b, rng, x, "c1")
+        parameters = [b.constant("s", np.array([scale], np.float32))]
+        parameters.append(b.constant("z", np.array([zero], np.uint8)))
+        q = b.one("Quantize", [y, *parameters], "q", {"to": "UINT8"})  # type: ignore
+        y = b.one("Dequantize", [q, *parameters], "d")
+        b.output(_conv(b, rng, y, "c2"), "y")  # type: ignore[arg-type]
+
+    graph, plan, _, _ = _quantized(build)
+    first, second = (op for op in graph.ops if op.type == "Conv2D")
+    known = first.output.quantization
+    assert known is not None and (known.scales, known.zero_points) == (
+        (scale,),
+        (zero,),
+    )
+    assert second.input(0) is first.output
+    assert "c1" not in plan.tensors and "d" not in plan.tensors
+
+
+def test_a_large_bias_keeps_its_channel_in_integers() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, _SHAPE)
+        weights = random(rng, 16, 1, 1, 16)
+        weights[3] = 0
+        weights[4] *= 1e-12
+        bias = random(rng, 16)
+        w, c = b.constant("w", weights), b.constant("b", bias)
+        b.output(b.one("Conv2D", [x, w, c], "c"), "y")
+
+    graph, _, expected, found = _quantized(build)
+    assert types(graph)["Conv2D"] == 1 and types(graph)["Quantize"] == 1
+    assert _sqnr_db(expected["y"], found["y"]) > 35

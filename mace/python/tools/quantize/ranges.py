@@ -1,0 +1,85 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ranges of tensors, and the scales and zero points that they become."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mace.python.tools.ir import DataType
+from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.quantization import Quantization
+
+# The least scale: quotients of scales stay normal float32 numbers.
+_LEAST_SCALE = 1e-12
+# Symmetric weights do not use -128.
+_WEIGHT_STEPS = 127
+# A bias takes at most this share of the int32 range, so that sums do not overflow.
+_BIAS_STEPS = 1 << 29
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers of a tensor that integers must represent.
+
+    Attributes:
+        low, high: finite, low <= high.
+    """
+
+    low: float
+    high: float
+
+    def with_zero(self) -> Range:
+        """The range with 0, which integers always represent: padding is 0."""
+        return Range(min(self.low, 0.0), max(self.high, 0.0))
+
+    def quantization(self, dtype: DataType) -> Quantization:
+        """The scale and zero point of a whole tensor.
+
+        Args:
+            dtype: UINT8 or INT8, whose integers are all used.
+        """
+        bounds = np.iinfo(dtype.numpy)
+        whole = self.with_zero()
+        scale = (whole.high - whole.low) / (bounds.max - bounds.min)
+        scale = max(scale, _LEAST_SCALE)
+        zero = int(np.clip(np.rint(bounds.min - whole.low / scale), *_limits(dtype)))
+        return Quantization((float(np.float32(scale)),), (zero,) if zero else ())
+
+
+def weight_scales(weights: Array, bias: Array | None, input_scale: float) -> Array:
+    """The symmetric int8 scale of each output's weights, float32 [outputs].
+
+    Args:
+        weights: [outputs, ...].
+        bias: [outputs]; None: 0.
+        input_scale: of what the weights multiply. A scale is large enough for the bias
+            to be an int32 multiple of both scales' product.
+    """
+    rows = np.abs(weights.reshape(weights.shape[0], -1))
+    scales = rows.max(axis=1, initial=0).astype(np.float64) / _WEIGHT_STEPS
+    if bias is not None:
+        of_bias = np.abs(bias.astype(np.float64)) / (input_scale * _BIAS_STEPS)
+        scales = np.maximum(scales, of_bias)
+    least = np.float64(_LEAST_SCALE)
+    return np.asarray(np.maximum(scales, least), np.float32)
+
+
+def quantized_weights(weights: Array, scales: Array) -> Array:
+    """The int8 integers of weights, whose scales broadcast to them."""
+    steps = np.rint(weights.astype(np.float64) / scales)
+    return np.clip(steps, -_WEIGHT_STEPS, _WEIGHT_STEPS).astype(np.int8)
+
+
+def quantized(array: Array, quantization: Quantization, dtype: DataType) -> Array:
+    """The integers of a tensor with one scale."""
+    zero = quantization.zero_points[0] if quantization.zero_points else 0
+    steps = np.rint(array.astype(np.float64) / quantization.scales[0]) + zero
+    return np.asarray(np.clip(steps, *_limits(dtype)), dtype.numpy)
+
+
+def _limits(dtype: DataType) -> tuple[int, int]:
+    bounds = np.iinfo(dtype.numpy)
+    return int(bounds.min), int(bounds.max)
