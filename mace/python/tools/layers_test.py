@@ -32,8 +32,8 @@ _LAYERS = (
     ("devices", "validate"),
     ("report",),
     ("run",),
-    ("explain",),
-    ("doctor", "debug", "bazel_run", "new_op", "cli"),
+    ("explain", "calibrate"),
+    ("doctor", "debug", "bazel_run", "new_op", "quantization", "cli"),
 )
 _LAYER = {room: number for number, rooms in enumerate(_LAYERS) for room in rooms}
 

@@ -56,6 +56,10 @@ def convert(args: argparse.Namespace) -> int:
 
     convert_deployment(deployment, options)
     tell_memory(deployment, options)
+    if options.input_dir is not None:
+        from mace.python.tools.calibrate.statistics import print_ranges
+
+        print_ranges(deployment, options.input_dir, options)
     return 0
 
 
@@ -65,6 +69,12 @@ def run(args: argparse.Namespace) -> int:
         _LOG.info("benchmark is now written: run --benchmark")
     options = run_options(args)
     deployment = _load(args)
+    if options.quantize_stat:
+        from mace.python.tools.calibrate.statistics import print_ranges
+
+        assert options.input_dir is not None
+        print_ranges(deployment, options.input_dir, options)
+        return 0
     from mace.python.tools.run.deployment_run import run_deployment
 
     report = run_deployment(deployment, options)

@@ -86,13 +86,9 @@ def test_a_plain_file_is_told_nothing(
         ("cl_mem_type: buffer", "model", "is for runtime gpu"),
         ("limit_opencl_kernel_time: 1", "model", "is for runtime gpu"),
         ("opencl_queue_window_size: 16", "model", "is for runtime gpu"),
-        ("quantize_schema: int8", "model", "8-bit models are not"),
-        (
-            "quantize_range_file: ranges",
-            "model",
-            "8-bit models are not in this release",
-        ),
-        ("change_concat_ranges: 1", "model", "8-bit models are not"),
+        ("quantize_schema: int8", "model", "is for quantize: 1, which is not given"),
+        ("quantize_range_file: ranges", "model", "is for quantize: 1"),
+        ("change_concat_ranges: 1", "model", "is for quantize: 1"),
         ("docker_image_tag: ssd", "model", "models of Caffe"),
         ("dockerfile_path: Dockerfile", "model", "models of Caffe"),
         ("accelerator_api: neuron", "model", "runtime hta or apu"),
@@ -189,22 +185,19 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
         caplog,
         ConvertOptions(
             enable_micro=True,
-            quantize_stat=True,
-            input_dir=Path(),
         ),
         platform="caffe",
         weights="weight_file_path: w",
         runtime="apu",
-        model="quantize: 1\n    quantize_range_file: r\n"
+        model="quantize: 1\n    quantize_schema: mace_apu_16bit_per_tensor\n"
         "    graph_optimize_options: [fold_constant, fuse]",
     )
     for part in (
         "net.platform: caffe is not in this release; accepted: onnx or tensorflow",
         "models.net.runtime: the library has no APU runtime",
-        "models.net.quantize: 8-bit",
+        "models.net.quantize_schema: mace_apu_16bit_per_tensor is not in this release",
         "'fold_constant' (did you mean fold_constants?), 'fuse'",
         "--enable_micro",
-        "--quantize_stat",
     ):
         assert part in told[Verdict.REFUSED]
     assert not told[Verdict.NO_EFFECT]
@@ -216,7 +209,6 @@ def test_everything_is_refused_at_once(caplog: pytest.LogCaptureFixture) -> None
         (ConvertOptions(debug_mode=True), "--debug_mode: convert builds no program"),
         (ConvertOptions(address_sanitizer=True), "--address_sanitizer: convert"),
         (ConvertOptions(cl_binary_to_code=True), "--cl_binary_to_code: is for"),
-        (ConvertOptions(input_dir=Path()), "--input_dir: tensor ranges"),
         (RunOptions(gpu_perf_hint=GpuHint.LOW), "--gpu_perf_hint: is for runtime gpu"),
         (RunOptions(disable_tuning=True), "--disable_tuning: is for runtime gpu"),
         (RunOptions(opencl_cache_reuse_policy=0), "--opencl_cache_reuse_policy: "),

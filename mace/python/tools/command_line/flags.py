@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import enum
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -79,17 +80,25 @@ def thread_count(text: str) -> int:
     return value
 
 
-def ratio(text: str) -> float:
-    """A share from 0 to 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1.0:
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, accepted: a number from 0 to 1"
-        )
-    return value
+def number(lowest: float, highest: float) -> Callable[[str], float]:
+    """A parser for numbers of a range."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not lowest <= value <= highest:
+            raise argparse.ArgumentTypeError(
+                f"found {text!r}, accepted: a number from {lowest:g} to {highest:g}"
+            )
+        return value
+
+    return parse
+
+
+# A share.
+ratio = number(0, 1)
 
 
 def choice(enum_type: type[_EnumT]) -> Callable[[str], _EnumT]:

@@ -459,8 +459,7 @@ class MicroConfig(Section):
     backend: Optional[v.Name] = key("Kernel library, for example `cmsis`.", _MICRO)
 
 
-_EIGHT_BITS = "8-bit models are not in this release"
-_QUANTIZED = no_effect(_EIGHT_BITS)
+_QUANTIZED = no_effect(limits.not_quantized, "without `quantize`")
 _CAFFE = no_effect("models of Caffe are not in this release")
 _FETCHED = "the file that is fetched"
 _ACCELERATOR = dict.fromkeys((Runtime.HTA, Runtime.APU), "how the model is compiled")
@@ -512,12 +511,14 @@ class ModelConfig(_Computation):
         accepts="list, see below",
     )
     quantize: v.Flag = key(
-        "Convert to an 8-bit model.",
-        refused(f"{_EIGHT_BITS}; remove the key"),
+        "Convert to a model whose operators compute in integers of 8 bits, where they "
+        "can.",
+        "how operators compute",
         default=False,
     )
     quantize_range_file: Optional[v.Location] = key(
         "Ranges of all tensors, from the statistics tool, for `quantize`.",
+        "the scales of tensors",
         _QUANTIZED,
     )
     quantize_large_weights: v.Flag = key(
@@ -529,9 +530,15 @@ class ModelConfig(_Computation):
     )
     quantize_schema: Optional[
         Annotated[words.QuantizeSchema, v.Words(words.QuantizeSchema)]
-    ] = key("Representation of quantized values, for `quantize`.", _QUANTIZED)
+    ] = key(
+        "Type of quantized tensors, for `quantize` (`uint8` if absent).",
+        "the type of tensors",
+        refused(limits.other_schema, "unless `uint8` or `int8`", Command.CONVERT),
+        _QUANTIZED,
+    )
     change_concat_ranges: v.Flag = key(
         "Give all inputs of a concat its output range, for `quantize`.",
+        "the scales of tensors",
         _QUANTIZED,
         default=False,
     )

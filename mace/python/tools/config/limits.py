@@ -12,6 +12,7 @@ from mace.python.tools.config.vocabulary import (
     ModelFormat,
     OnnxBackend,
     Platform,
+    QuantizeSchema,
     Runtime,
 )
 from mace.python.tools.wording import listed, nearest, shown
@@ -92,6 +93,18 @@ def unknown_passes(asked: Asked) -> str:
     if not problems:
         return ""
     return f"no such pass: {', '.join(problems)}; known: {', '.join(known or ())}"
+
+
+def not_quantized(asked: Asked) -> str:
+    if all(model.quantize for model in asked.models):
+        return ""
+    return "is for quantize: 1, which is not given"
+
+
+def other_schema(asked: Asked) -> str:
+    if asked.value in (QuantizeSchema.UINT8, QuantizeSchema.INT8):
+        return ""
+    return f"{asked.value.value} is not in this release; accepted: uint8 or int8"
 
 
 def flag_of_run(asked: Asked) -> str:

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,29 +29,16 @@ from mace.python.tools.config.effect import Command, check_effects
 from mace.python.tools.config.vocabulary import ModelFormat
 from mace.python.tools.convert.memory import memory_bound
 from mace.python.tools.convert.options import ConvertOptions
-from mace.python.tools.convert.requests import (
-    check_border_types,
-    check_output_shapes,
-    check_states,
-    export_options,
-    import_request,
-    subgraph_specs,
-)
+from mace.python.tools.convert.quantization import quantizer_of
+from mace.python.tools.convert.requests import export_options
 from mace.python.tools.convert.result import ConvertResult, ModelResult, peak_memory
-from mace.python.tools.convert.scaled_inputs import scale_inputs
+from mace.python.tools.convert.source import Source, fetch_sources, import_model
 from mace.python.tools.convert.staging import Staging
 from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
-from mace.python.tools.fetch import fetch_files, file_sha256
-from mace.python.tools.importers.base import (
-    ImportModelError,
-    ImportRequest,
-    load_importer,
-)
-from mace.python.tools.ir import Graph, GraphError, assign_subgraphs
-from mace.python.tools.passes import optimize
 from mace.python.tools.passes.manager import all_passes
+from mace.python.tools.quantize.quantizer import Quantizer
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,6 +47,7 @@ def convert_deployment(
     deployment: Deployment,
     options: ConvertOptions,
     codegen_dir: Path = CODEGEN_DIR,
+    quantizers: Mapping[str, Quantizer] | None = None,
 ) -> ConvertResult:
     """Converts all models, or none.
 
@@ -70,6 +58,9 @@ def convert_deployment(
     headers in `<build_dir>/<library_name>/include/mace/public`. On any error,
     Ctrl-C included, the files of an earlier conversion stay as they were.
 
+    Args:
+        quantizers: by model, how to quantize it; of others, the deployment says so.
+
     Raises:
         MaceError: what is wrong with the deployment, a model file, or the
             place to write.
@@ -79,7 +70,7 @@ def convert_deployment(
     check_effects(Command.CONVERT, deployment, options, known)
     library_dir = options.build_dir / deployment.library_name
     # Download first: a dead address shall not cost a conversion.
-    sources = _fetch(tuple(deployment.models.values()))
+    sources = fetch_sources(tuple(deployment.models.values()))
     package = linked_package(deployment, codegen_dir)
     as_code = deployment.model_graph_format is ModelFormat.CODE
     if as_code:
@@ -94,6 +85,7 @@ def convert_deployment(
                 _Places.of(deployment, model, options, codegen_dir),
                 options,
                 outputs.path,
+                (quantizers or {}).get(model.name) or quantizer_of(model),
             )
             for model, source in zip(deployment.models.values(), sources)
         ]
@@ -137,35 +129,6 @@ def _opencl_as_code(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Source:
-    model: Path
-    weights: Path | None
-
-    def size(self, external: Sequence[str]) -> int:
-        """Bytes, together with those of the files that the model names."""
-        files = (self.model, self.weights, *map(self._beside, external))
-        return sum(path.stat().st_size for path in files if path)
-
-    def external_checksums(
-        self, model: ModelConfig, external: Sequence[str]
-    ) -> list[tuple[str, str]]:
-        return [
-            (name, file_sha256(model.model_file_path, self._beside(name)))
-            for name in external
-        ]
-
-    def _beside(self, name: str) -> Path:
-        return self.model.parent / name
-
-    def checksums(self, model: ModelConfig) -> list[str]:
-        pairs = (
-            (model.model_file_path, self.model),
-            (model.weight_file_path, self.weights),
-        )
-        return [file_sha256(ref, path) for ref, path in pairs if ref and path]
-
-
-@dataclass(frozen=True)
 class _Places:
     """Where the files of one model go."""
 
@@ -189,16 +152,6 @@ class _Places:
         )
 
 
-def _fetch(models: Sequence[ModelConfig]) -> list[_Source]:
-    files = [(m.model_file_path, m.weight_file_path) for m in models]
-    refs = [ref for pair in files for ref in pair if ref]
-    paths = dict(zip(refs, fetch_files(refs)))
-    return [
-        _Source(paths[model], paths[weights] if weights else None)
-        for model, weights in files
-    ]
-
-
 @dataclass(frozen=True)
 class _Converted:
     """A model whose files are written."""
@@ -209,17 +162,19 @@ class _Converted:
 
 def _convert(
     model: ModelConfig,
-    source: _Source,
+    source: Source,
     places: _Places,
     options: ConvertOptions,
     stage: Callable[[Path], Path],
+    quantizer: Quantizer | None,
 ) -> _Converted:
     start = time.perf_counter()
     # Fails now, where a place cannot be written, rather than after the work.
     graph_path, data_path = stage(places.model.graph), stage(places.model.data)
     text_path, page_path = stage(places.text), stage(places.page)
-    request = import_request(model, source.model, source.weights)
-    graph, before = _import(model, request, options)
+    graph, before = import_model(model, source, options.dump_passes, quantizer)
+    if quantizer is not None:
+        _LOG.info(quantizer.summary())
     with data_path.open("wb") as stream:
         how = export_options(
             model,
@@ -264,31 +219,6 @@ def _tell_of_eight_bits(model: ModelConfig, exported: Exported) -> None:
             where,
             data_type.value,
         )
-
-
-def _import(
-    model: ModelConfig, request: ImportRequest, options: ConvertOptions
-) -> tuple[Graph, int]:
-    """The optimized graph, and how many operators it had before."""
-    _LOG.info("%s: importing %s", model.name, request.model_path)
-    graph = load_importer(model.platform.value)(request)
-    before = len(graph.ops)
-    scale_inputs(graph, model.whole.inputs, model.name)
-    if len(model.subgraphs) > 1:
-        try:
-            assign_subgraphs(graph, subgraph_specs(model))
-        except GraphError as error:
-            raise ImportModelError(f"{model.name}: {error}") from error
-    dump = options.dump_passes
-    optimize(
-        graph,
-        None if dump is None else dump / model.name,
-        model.graph_optimize_options or (),
-    )
-    check_output_shapes(model, graph)
-    check_border_types(model, graph)
-    check_states(model, graph)
-    return graph, before
 
 
 def _link_old_name(build_dir: Path) -> None:

@@ -317,12 +317,12 @@ def test_everything_that_is_not_supported_is_told_at_once(place: _Place) -> None
     with pytest.raises(UnsupportedError) as caught:
         place.convert(
             _model("net", "m.onnx", runtime="hta"),
-            _model("other", "m.onnx", quantize=1, input_ranges="0,1"),
+            _model("other", "m.onnx", quantize_schema="mace_apu_16bit_per_tensor"),
             enable_micro=True,
         )
     for part in (
         "models.net.runtime: the library has no HTA runtime",
-        "models.other.quantize",
+        "models.other.quantize_schema: mace_apu_16bit_per_tensor is not in this",
         "--enable_micro",
     ):
         assert part in str(caught.value)

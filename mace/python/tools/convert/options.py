@@ -17,11 +17,11 @@ from mace.python.tools.command_line.options import (
     flag,
     read_options,
 )
-from mace.python.tools.config.effect import no_effect, refused
+from mace.python.tools.config.effect import refused
 from mace.python.tools.config.vocabulary import Runtime
+from mace.python.tools.errors import UsageError
 
 _CONVERSION = Group("conversion")
-_STATISTICS = "tensor ranges cannot be collected in this release"
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,13 @@ class ConvertOptions(CommandOptions):
     )
     quantize_stat: bool = flag(
         False,
-        "log the range of every tensor over the samples in --input_dir",
-        None,
-        refused(_STATISTICS),
+        "also print the range of every tensor for each sample in --input_dir",
         group=_CONVERSION,
     )
     input_dir: Path | None = flag(
         None,
         "the samples of --quantize_stat",
         flags.path,
-        no_effect(_STATISTICS),
         group=_CONVERSION,
         metavar="DIR",
     )
@@ -81,5 +78,14 @@ def add_convert_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def convert_options(args: argparse.Namespace) -> ConvertOptions:
-    """The options that a command line asks for."""
-    return read_options(ConvertOptions, args)
+    """The options that a command line asks for.
+
+    Raises:
+        UsageError: flags that contradict, or name what is not there.
+    """
+    options = read_options(ConvertOptions, args)
+    if options.quantize_stat != (options.input_dir is not None):
+        raise UsageError("--quantize_stat and --input_dir go together")
+    if options.input_dir is not None and not options.input_dir.is_dir():
+        raise UsageError(f"--input_dir={options.input_dir}: no such folder")
+    return options

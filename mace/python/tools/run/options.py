@@ -114,7 +114,7 @@ def _samples(asked: Asked) -> str:
         problems.append(
             f"samples are run once each; leave out {', '.join(wrong)}, or --input_dir"
         )
-    if asked.options.output_dir is None:
+    if asked.options.output_dir is None and not asked.options.quantize_stat:
         problems.append("needs --output_dir: where the outputs go")
     return "; ".join(problems)
 
@@ -139,15 +139,14 @@ class RunOptions(CommandOptions):
     )
     quantize_stat: bool = flag(
         False,
-        "log the range of every tensor over the samples in --input_dir",
-        None,
-        refused("tensor ranges cannot be collected in this release"),
+        "print the range of every tensor for each sample in --input_dir, computed in "
+        "floats on this computer: the first step of post-training quantization",
         group=_RUN,
     )
     input_dir: Path | None = flag(
         None,
         "run every sample in DIR: raw files <input><suffix>, one suffix per sample; "
-        "needs --output_dir",
+        "needs --output_dir or --quantize_stat",
         flags.path,
         refused(_samples, "with flags for a single set of inputs"),
         group=_RUN,
@@ -361,6 +360,8 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     if options.layers is not None and not options.validate:
         raise UsageError("--layers needs --validate: there is nothing to compare with")
     check_device_file(options.device_yml)
+    if options.quantize_stat and options.input_dir is None:
+        raise UsageError("--quantize_stat needs --input_dir: the folder of samples")
     if options.tuning and options.disable_tuning:
         raise UsageError("--tuning and --disable_tuning exclude each other")
     if options.input_dir is not None and not options.input_dir.is_dir():

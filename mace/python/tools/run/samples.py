@@ -153,13 +153,22 @@ def run_folder(
         suffixes: of the samples, from `find_samples`.
     """
     for i, suffix in enumerate(suffixes):
-        inputs = {
-            tensor.name: _read(_sample_path(input_dir, tensor, suffix), tensor)
-            for tensor in model.inputs
-        }
+        inputs = read_sample(input_dir, suffix, model)
         outputs = runner.run(inputs, check_weights=i == 0)
         write_outputs(output_dir, outputs, suffix)
     _LOG.info("%d samples run, outputs in %s", len(suffixes), output_dir)
+
+
+def read_sample(folder: Path, suffix: str, model: ModelFile) -> dict[str, Array]:
+    """The inputs of a sample, by name.
+
+    Raises:
+        InputDataError: a file cannot be read.
+    """
+    return {
+        tensor.name: _read(_sample_path(folder, tensor, suffix), tensor)
+        for tensor in model.inputs
+    }
 
 
 def write_outputs(folder: Path, outputs: Mapping[str, Array], suffix: str = "") -> None:

@@ -1,0 +1,38 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""How the deployment file has a model quantized."""
+
+from __future__ import annotations
+
+from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.vocabulary import QuantizeSchema
+from mace.python.tools.data_type import DataType
+from mace.python.tools.fetch import fetch_file
+from mace.python.tools.quantize.insert import QuantizeOptions
+from mace.python.tools.quantize.quantizer import Quantizer
+from mace.python.tools.quantize.range_file import read_ranges
+
+_TYPES = {None: DataType.UINT8, QuantizeSchema.UINT8: DataType.UINT8}
+_TYPES[QuantizeSchema.INT8] = DataType.INT8
+
+
+def quantizer_of(model: ModelConfig) -> Quantizer | None:
+    """The quantizer by the model's range file; None if it stays in floats.
+
+    Raises:
+        MaceError: the range file cannot be used.
+    """
+    if not model.quantize:
+        return None
+    file = model.quantize_range_file
+    return Quantizer(
+        model.name,
+        {} if file is None else read_ranges(fetch_file(file)),
+        "" if file is None else file.location,
+        quantize_options(model),
+    )
+
+
+def quantize_options(model: ModelConfig) -> QuantizeOptions:
+    """What the deployment file says of quantizing a model."""
+    return QuantizeOptions(_TYPES[model.quantize_schema], model.change_concat_ranges)

@@ -1,0 +1,121 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From the files of a model to the graph that the passes make of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.convert.requests import (
+    check_border_types,
+    check_output_shapes,
+    check_states,
+    import_request,
+    subgraph_specs,
+)
+from mace.python.tools.convert.scaled_inputs import scale_inputs
+from mace.python.tools.fetch import fetch_files, file_sha256
+from mace.python.tools.importers.base import ImportModelError, load_importer
+from mace.python.tools.ir import Graph, GraphError, assign_subgraphs
+from mace.python.tools.passes import optimize
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files of a model, here."""
+
+    model: Path
+    weights: Path | None
+
+    def size(self, external: Sequence[str]) -> int:
+        """Bytes, together with those of the files that the model names."""
+        files = (self.model, self.weights, *map(self._beside, external))
+        return sum(path.stat().st_size for path in files if path)
+
+    def external_checksums(
+        self, model: ModelConfig, external: Sequence[str]
+    ) -> list[tuple[str, str]]:
+        return [
+            (name, file_sha256(model.model_file_path, self._beside(name)))
+            for name in external
+        ]
+
+    def _beside(self, name: str) -> Path:
+        return self.model.parent / name
+
+    def checksums(self, model: ModelConfig) -> list[str]:
+        pairs = (
+            (model.model_file_path, self.model),
+            (model.weight_file_path, self.weights),
+        )
+        return [file_sha256(ref, path) for ref, path in pairs if ref and path]
+
+
+def fetch_sources(models: Sequence[ModelConfig]) -> list[Source]:
+    """Downloads what is not here, of all models."""
+    files = [(m.model_file_path, m.weight_file_path) for m in models]
+    refs = [ref for pair in files for ref in pair if ref]
+    paths = dict(zip(refs, fetch_files(refs)))
+    return [
+        Source(paths[model], paths[weights] if weights else None)
+        for model, weights in files
+    ]
+
+
+def import_model(
+    model: ModelConfig,
+    source: Source,
+    dump_passes: Path | None = None,
+    quantize: Callable[[Graph], int] | None = None,
+) -> tuple[Graph, int]:
+    """The optimized graph, and how many operators it had before.
+
+    Args:
+        dump_passes: where to write the graph after every pass; None: nowhere.
+        quantize: as in PassManager.
+
+    Raises:
+        MaceError: the model cannot be converted.
+    """
+    request = import_request(model, source.model, source.weights)
+    _LOG.info("%s: importing %s", model.name, request.model_path)
+    graph = load_importer(model.platform.value)(request)
+    before = len(graph.ops)
+    scale_inputs(graph, model.whole.inputs, model.name)
+    if len(model.subgraphs) > 1:
+        try:
+            assign_subgraphs(graph, subgraph_specs(model))
+        except GraphError as error:
+            raise ImportModelError(f"{model.name}: {error}") from error
+    optimize(
+        graph,
+        None if dump_passes is None else dump_passes / model.name,
+        model.graph_optimize_options or (),
+        quantize,
+    )
+    check_output_shapes(model, graph)
+    check_border_types(model, graph)
+    check_states(model, graph)
+    return graph, before
+
+
+def graph_at_rest(model: ModelConfig, source: Source) -> Graph:
+    """The graph in floats as it is before it is quantized.
+
+    Raises:
+        MaceError: the model cannot be converted.
+    """
+    found: list[Graph] = []
+
+    def keep(graph: Graph) -> int:
+        found.append(graph.copy())
+        return 0
+
+    import_model(model, source, quantize=keep)
+    return found[0]
