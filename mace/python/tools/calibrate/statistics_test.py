@@ -28,18 +28,6 @@ _ROOT = Path(__file__).resolve().parents[4]
 _SAMPLES = 3
 
 
-def _samples(project: Project) -> tuple[Path, list[np.ndarray]]:
-    folder = project.folder / "samples"
-    folder.mkdir()
-    rng = np.random.default_rng(8)
-    arrays = []
-    for index in range(_SAMPLES):
-        array = rng.uniform(-2, 2, (1, 6, 5, 4)).astype(np.float32)
-        array.tofile(folder / f"x_{index}.bin")
-        arrays.append(array)
-    return folder, arrays
-
-
 def _write(project: Project, extra: str = "") -> Path:
     text = MODEL.format(
         name="m", path=project.folder / "m.onnx", extra="", runtime="cpu"
@@ -67,7 +55,7 @@ def _expected(
 
 
 def test_ranges_of_all_samples_are_those_of_the_framework(project: Project) -> None:
-    folder, arrays = _samples(project)
+    folder, arrays = project.samples(_SAMPLES)
     stream = io.StringIO()
     options = ConvertOptions(build_dir=project.build_dir)
     print_ranges(project.deployment(), folder, options, stream)
@@ -84,7 +72,7 @@ def test_ranges_of_all_samples_are_those_of_the_framework(project: Project) -> N
 def test_the_documented_steps(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, _ = _samples(project)
+    folder, _ = project.samples(_SAMPLES)
     config = _write(project)
     build = f"--build_dir={project.build_dir}"
     flags = [f"--config={config}", build, "--quantize_stat", f"--input_dir={folder}"]
@@ -116,7 +104,7 @@ def test_the_documented_steps(
 def test_convert_prints_ranges_too(
     project: Project, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, _ = _samples(project)
+    folder, _ = project.samples(_SAMPLES)
     flags = [f"--config={_write(project)}", f"--build_dir={project.build_dir}"]
     assert main(["convert", *flags, "--quantize_stat", f"--input_dir={folder}"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -164,7 +152,7 @@ def test_a_model_without_ranges_names_the_ways_to_get_them(project: Project) -> 
 
 
 def test_samples_that_do_not_fit(project: Project) -> None:
-    folder, arrays = _samples(project)
+    folder, arrays = project.samples(_SAMPLES)
     options = ConvertOptions(build_dir=project.build_dir)
     arrays[0][0, 0, 0, 0] = np.nan
     arrays[0].tofile(folder / "x_0.bin")

@@ -16,6 +16,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mace.python.tools.calibrate.options import calibrate_options
 from mace.python.tools.command_line.options import CommandOptions, read_options
 from mace.python.tools.config.vocabulary import Runtime
 from mace.python.tools.convert.options import ConvertOptions, convert_options
@@ -37,6 +38,7 @@ def execute(args: argparse.Namespace) -> int:
     """Runs the command of a parsed command line; returns its exit status."""
     handlers = {
         "convert": convert,
+        "quantize": quantize,
         "run": run,
         "benchmark": run,
         "explain": explain,
@@ -51,15 +53,34 @@ def convert(args: argparse.Namespace) -> int:
     """Converts the models of the deployment."""
     options = convert_options(args)
     deployment = _load(args)
+    from mace.python.tools.calibrate.command import (
+        convert_with_samples,
+        has_calibration,
+    )
     from mace.python.tools.convert.convert import convert_deployment
     from mace.python.tools.explain.memory import tell_memory
 
-    convert_deployment(deployment, options)
+    if has_calibration(deployment):
+        convert_with_samples(deployment, options)
+    else:
+        convert_deployment(deployment, options)
     tell_memory(deployment, options)
     if options.input_dir is not None:
         from mace.python.tools.calibrate.statistics import print_ranges
 
         print_ranges(deployment, options.input_dir, options)
+    return 0
+
+
+def quantize(args: argparse.Namespace) -> int:
+    """Converts the models of the deployment to integers by samples."""
+    options = calibrate_options(args)
+    deployment = _load(args)
+    from mace.python.tools.calibrate.command import quantize_deployment
+    from mace.python.tools.explain.memory import tell_memory
+
+    quantize_deployment(deployment, options)
+    tell_memory(deployment, options)
     return 0
 
 

@@ -8,6 +8,7 @@ import argparse
 import re
 from collections.abc import Sequence
 
+from mace.python.tools.calibrate.options import add_calibrate_flags
 from mace.python.tools.command_line import flags
 from mace.python.tools.command_line.options import (
     DEPLOYMENT,
@@ -25,6 +26,7 @@ PROGRAM = "converter.py"
 
 COMMANDS = {
     "convert": "convert the models of a deployment file",
+    "quantize": "convert models to 8-bit integers by samples",
     "run": "run, validate or benchmark converted models",
     "explain": "say on which device each operator runs, and why",
     "benchmark": "earlier form of: run --benchmark",
@@ -175,6 +177,7 @@ def _make_parser(
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
     builders = {
         "convert": _add_convert,
+        "quantize": _add_quantize,
         "run": _add_run,
         "explain": _add_explain,
         "benchmark": _add_benchmark,
@@ -246,6 +249,20 @@ def _add_convert(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Writes <build_dir>/<library_name>/model/<model>.pb and .data."
     _add_deployment(parser)
     add_convert_flags(parser)
+
+
+def _add_quantize(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Runs samples through the models, in floats and in integers, chooses the\n"
+        "scales of tensors and the operators that stay in floats, and converts all\n"
+        "models of the file. The keys of calibration say how."
+    )
+    parser.epilog = (
+        "Writes <build_dir>/<library_name>/model/<model>.pb and .data, and a report,\n"
+        "<model>_quantization.json."
+    )
+    _add_deployment(parser)
+    add_calibrate_flags(parser)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

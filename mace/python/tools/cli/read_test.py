@@ -14,6 +14,8 @@ from typing import Any, Union
 
 import pytest
 
+from mace.python.tools.calibrate.command import quantize_deployment
+from mace.python.tools.calibrate.options import CalibrateOptions
 from mace.python.tools.cli.parser import COMMANDS, command_parser
 from mace.python.tools.command_line.flags import OldFlag
 from mace.python.tools.command_line.options import CommandOptions
@@ -30,6 +32,7 @@ _GENERAL = tuple(f"mace.python.tools.config.{m}" for m in ("keys", "effect", "lo
 
 _OPTIONS: dict[str, type[Union[CommandOptions]]] = {
     "convert": ConvertOptions,
+    "quantize": CalibrateOptions,
     "run": RunOptions,
     "benchmark": RunOptions,
     "explain": ExplainOptions,
@@ -59,6 +62,10 @@ def test_every_key_is_read_or_told_to_have_no_effect(
     project: Project, keys_read: set[tuple[type, str]]
 ) -> None:
     project.convert_and_run(validate=True)
+    project.samples()
+    calibrated = project.deployment(model="calibration:\n  input_dir: samples")
+    options = CalibrateOptions(build_dir=project.build_dir)
+    quantize_deployment(calibrated, options, project.folder / "codegen")
     unread = [
         key.name
         for section in sections_below(Deployment)

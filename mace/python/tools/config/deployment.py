@@ -21,6 +21,7 @@ from pydantic.json_schema import SkipJsonSchema
 from mace.python.tools.config import limits
 from mace.python.tools.config import values as v
 from mace.python.tools.config import vocabulary as words
+from mace.python.tools.config.calibration import CalibrationConfig
 from mace.python.tools.config.cpp_names import cpp_name_problem
 from mace.python.tools.config.effect import Command, no_effect, refused
 from mace.python.tools.config.keys import Section, key, keys_of
@@ -520,6 +521,12 @@ class ModelConfig(_Computation):
         "Ranges of all tensors, from the statistics tool, for `quantize`.",
         "the scales of tensors",
         _QUANTIZED,
+    )
+    calibration: Optional[CalibrationConfig] = key(
+        "How samples quantize the model, instead of `quantize_range_file`.",
+        "the scales of tensors",
+        _QUANTIZED,
+        accepts="mapping, see below",
     )
     quantize_large_weights: v.Flag = key(
         "Store large weights of convolutions (not depthwise) and fully connected "

@@ -219,8 +219,9 @@ def _sections(whole: Asked) -> Iterator[tuple[Section, Asked]]:
     for model in whole.models:
         part = dataclasses.replace(whole, models=(model,), subgraphs=model.subgraphs)
         yield model, part
-        if model.micro is not None:
-            yield model.micro, part
+        for section in (model.micro, model.calibration):
+            if section is not None:
+                yield section, part
         for subgraph in model.subgraphs:
             yield subgraph, dataclasses.replace(part, subgraphs=(subgraph,))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mace.python.tools.config.calibration import CalibrationConfig
 from mace.python.tools.config.deployment import (
     Deployment,
     MicroConfig,
@@ -21,6 +22,7 @@ from mace.python.tools.config.load import load_deployment, load_deployment_text
 from mace.python.tools.config.problems import ConfigError
 from mace.python.tools.config.vocabulary import (
     Abi,
+    CalibrationMethod,
     ClMemoryType,
     DataFormat,
     ModelFormat,
@@ -160,6 +162,13 @@ def test_every_key_reaches_the_normal_form() -> None:
     assert model.dsp_mode == 4
     assert model.accelerator_api == "neuron"
     assert model.apu_version_with_no_device == "4"
+    calibration = model.calibration
+    assert calibration is not None and calibration.input_dir is not None
+    assert calibration.input_dir.location == "samples"
+    assert (calibration.samples, calibration.percentile) == (16, 99.5)
+    assert calibration.method is CalibrationMethod.ENTROPY
+    assert not calibration.equalise and not calibration.correct_bias
+    assert calibration.min_sqnr == 12
     assert model.micro is not None and model.micro.backend == "cmsis"
     assert model.weight_file_path is not None
     assert model.weight_file_path.sha256 == "abcdef" + "0" * 57 + "2"
@@ -204,6 +213,7 @@ def test_every_key_file_holds_every_key() -> None:
     assert set(model) == set(keys_of(ModelConfig))
     assert set(model["subgraphs"][0]) == set(keys_of(SubgraphConfig))
     assert set(model["micro"]) == set(keys_of(MicroConfig))
+    assert set(model["calibration"]) == set(keys_of(CalibrationConfig))
 
 
 _MINIMAL = """

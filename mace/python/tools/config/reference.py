@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from mace.python.tools.config.calibration import CalibrationConfig
 from mace.python.tools.config.deployment import (
     Deployment,
     MicroConfig,
@@ -30,6 +31,7 @@ _SECTIONS: tuple[tuple[str, str, type[Section]], ...] = (
     ("file", "Keys of the file", Deployment),
     ("model", "Keys of a model", ModelConfig),
     ("subgraph", "Keys of a subgraph", SubgraphConfig),
+    ("calibration", "Keys of `calibration`", CalibrationConfig),
     ("micro", "Keys of `micro`", MicroConfig),
 )
 

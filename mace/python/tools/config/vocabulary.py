@@ -144,6 +144,20 @@ class DataFormat(str, enum.Enum):
     NONE = "NONE"
 
 
+class CalibrationMethod(str, enum.Enum):
+    """How the range of a tensor is chosen by the elements it has for samples.
+
+    MIN_MAX: all elements. PERCENTILE: all but a share of them. MSE: with the least
+    mean square error of the integers. ENTROPY: with the least Kullback-Leibler
+    divergence of their distribution from that of the elements.
+    """
+
+    MIN_MAX = "min_max"
+    PERCENTILE = "percentile"
+    MSE = "mse"
+    ENTROPY = "entropy"
+
+
 class OnnxBackend(str, enum.Enum):
     """Framework an ONNX model is compared with."""
 

@@ -21,7 +21,11 @@ _BIAS = 2
 
 
 def round_constants(
-    graph: Graph, op: Op, first: Quantization | None, dtype: DataType
+    graph: Graph,
+    op: Op,
+    first: Quantization | None,
+    dtype: DataType,
+    means: Array | None = None,
 ) -> None:
     """Gives an operator in floats constants that `quantized_constants` takes.
 
@@ -32,6 +36,8 @@ def round_constants(
     Args:
         first: of input 0; None if that is a constant.
         dtype: of tensors that are computed.
+        means: of the channels of input 0. The bias then makes up for what rounding the
+            weights adds to the mean of each output.
     """
     schema = default_catalogue()[op.type]
     for index, value in enumerate(op.inputs):
@@ -42,6 +48,8 @@ def round_constants(
             continue
         if types == (DataType.INT8,) and first is not None:
             constant = _weights(op, value.constant, first.scales[0])
+            if means is not None:
+                _correct_bias(graph, op, constant, means)
         elif dtype in types:
             constant = _tensor(value.constant, dtype)
         else:
@@ -63,6 +71,41 @@ def _weights(op: Op, constant: Constant, input_scale: float) -> Constant:
     shape = [-1 if i == axis else 1 for i in range(weights.ndim)]
     by_output = scales.reshape(shape)
     return _dequantized(ranges.quantized_weights(weights, by_output), by_output, 0)
+
+
+def _correct_bias(graph: Graph, op: Op, rounded: Constant, means: Array) -> None:
+    """Subtracts the mean error of each output from the bias (Nagel et al., 2019,
+    section 4.2; see `equalise.py`), by the means of samples. Padding counts as mean.
+    """
+    error = rounded.numpy().astype(np.float64) - op.input(1).numpy()
+    bias = op.get_input(_BIAS)
+    added = _mean_products(op, error, means)
+    if added is None or (bias is not None and not bias.is_constant):
+        return
+    before = 0.0 if bias is None else bias.numpy().astype(np.float64)
+    name = f"{op.input(1).name}/bias" if bias is None else f"{bias.name}/corrected"
+    corrected = graph.add_constant(name, (before - added).astype(np.float32))
+    op.set_input(_BIAS, corrected)
+
+
+def _mean_products(op: Op, weights: Array, means: Array) -> Array | None:
+    """The mean of each output, without padding; None for other operators."""
+    if op.type == "DepthwiseConv2d":
+        by_channel = weights.sum(axis=(0, 1))
+        fits = by_channel.shape == (*means.shape, 1)
+        return np.asarray(by_channel[:, 0] * means) if fits else None
+    if op.type == "FullyConnected":
+        fits = weights.shape[1:] == means.shape
+        return np.asarray(weights @ means) if fits else None
+    if op.type != "Conv2D":
+        return None
+    groups = op.attr("groups")
+    summed = weights.sum(axis=(1, 2))
+    if means.shape != (groups * summed.shape[1],):
+        return None
+    grouped = summed.reshape(groups, -1, summed.shape[1])
+    by_group = means.reshape(groups, -1, 1)
+    return np.asarray((grouped @ by_group).reshape(-1))
 
 
 def _tensor(constant: Constant, dtype: DataType) -> Constant:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.ir import DataType, Graph, Op, Value
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.quantization import Quantization
 from mace.python.tools.ir.quantized_ops import is_quantized
@@ -103,6 +104,7 @@ def insert(
     ranges: Mapping[str, Range],
     options: QuantizeOptions,
     chosen: Collection[str],
+    means: Mapping[str, Array] | None = None,
 ) -> int:
     """Puts a pair around each of the chosen operators; returns how many pairs.
 
@@ -112,13 +114,15 @@ def insert(
         graph: in floats, after the passes.
         ranges: by the name of the tensor. One that is not there is [-1, 1].
         chosen: operators by name, see `plan`.
+        means: of the channels of tensors, by name, to correct biases by.
     """
     ops = [op for op in graph.ops if op.name in chosen]
     scales = _quantizations(ops, ranges, options)
     made = {value for op in ops for value in op.outputs}
     pairs: dict[Value, Value] = {}
     for op in ops:
-        round_constants(graph, op, _first_scale(op, scales), options.dtype)
+        known = (means or {}).get(op.input(0).name) if op.inputs else None
+        round_constants(graph, op, _first_scale(op, scales), options.dtype, known)
         for index, value in enumerate(op.inputs):
             if value is None or value not in scales or value in made:
                 continue

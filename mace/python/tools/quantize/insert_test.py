@@ -18,6 +18,7 @@ from mace.python.tools.passes.testing import random, types
 from mace.python.tools.quantize import insert
 from mace.python.tools.quantize.insert import QuantizeOptions
 from mace.python.tools.quantize.ranges import Range
+from mace.python.tools.quantize.shadows import add_shadows
 
 Build = Callable[[GraphBuilder, np.random.Generator], None]
 _SHAPE = (1, 8, 8, 16)
@@ -188,3 +189,55 @@ def test_a_large_bias_keeps_its_channel_in_integers() -> None:
     graph, _, expected, found = _quantized(build)
     assert types(graph)["Conv2D"] == 1 and types(graph)["Quantize"] == 1
     assert _sqnr_db(expected["y"], found["y"]) > 35
+
+
+def test_biases_make_up_for_the_rounding_of_weights() -> None:
+    rng = np.random.default_rng(5)
+    x = (rng.standard_normal((1, 9, 9, 16)) * 0.1 + 3).astype(np.float32)
+
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        value = b.input("x", DataType.FLOAT32, x.shape)
+        w = b.constant("w", random(rng, 8, 3, 3, 4))
+        y = b.one("Conv2D", [value, w], "c", {"groups": 4})
+        w = b.constant("dw", random(rng, 3, 3, 8, 1))
+        b.output(b.one("DepthwiseConv2d", [y, w], "d"), "y")
+
+    floats = _graph(build)
+    seen = run_graph(floats, {"x": x}, ["x", "c", "y"])
+    ranges = {n: Range(float(a.min()), float(a.max())) for n, a in seen.items()}
+    means = {n: a.reshape(-1, a.shape[-1]).mean(axis=0) for n, a in seen.items()}
+    offsets = []
+    for known in (None, means):
+        graph = floats.copy()
+        options = QuantizeOptions()
+        insert.insert(
+            graph, ranges, options, insert.plan(graph, options).quantized, known
+        )
+        optimize(graph)
+        found = run_graph(graph, {"x": x})["y"]
+        offsets.append(np.abs((found - seen["y"]).mean(axis=(0, 1, 2))).max())
+    assert offsets[1] < offsets[0] / 3
+
+
+def test_shadows_differ_by_the_error_of_one_operator() -> None:
+    x = np.random.default_rng(6).standard_normal(_SHAPE).astype(np.float32)
+    kept: list[Graph] = []
+
+    def keep(graph: Graph) -> int:
+        kept.append(graph.copy())
+        return 0
+
+    optimize(_graph(_block), quantize=keep)
+    (graph,) = kept
+    options = QuantizeOptions()
+    plan = insert.plan(graph, options)
+    seen = run_graph(graph, {"x": x}, plan.tensors)
+    ranges = {n: Range(float(a.min()), float(a.max())) for n, a in seen.items()}
+    twice = graph.copy()
+    shadows = add_shadows(twice, ranges, options, plan)
+    # Not for operators that choose or move elements.
+    assert {"r1", "c2", "r2", "mean", "fc"} == shadows.keys()
+    found = run_graph(twice, {"x": x}, [*shadows, *shadows.values()])
+    for name, other in shadows.items():
+        np.testing.assert_array_equal(found[name], seen[name])
+        assert 35 < _sqnr_db(found[name], found[other]) < 80

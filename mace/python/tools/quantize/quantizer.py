@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from mace.python.tools.ir import DataType, Graph, Value
+from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.quantize.insert import Plan, QuantizeOptions, insert, plan
 from mace.python.tools.quantize.range_file import RangeFileError
 from mace.python.tools.quantize.ranges import Range
@@ -27,6 +28,8 @@ class Quantizer:
         model: its name, for messages.
         ranges: by the name of the tensor.
         source: where the ranges are from, for messages; '' if there are none.
+        prepare: rewrites the graph in floats before, with what it computes the same.
+        means: of the channels of tensors, by name, to correct biases by.
         done: what was quantized, after the call.
     """
 
@@ -34,6 +37,8 @@ class Quantizer:
     ranges: Mapping[str, Range]
     source: str
     options: QuantizeOptions
+    prepare: Callable[[Graph], object] | None = None
+    means: Mapping[str, Array] | None = None
     done: Plan | None = None
 
     def __call__(self, graph: Graph) -> int:
@@ -42,6 +47,8 @@ class Quantizer:
         Raises:
             RangeFileError: names the tensors without range.
         """
+        if self.prepare is not None:
+            self.prepare(graph)
         found = plan(graph, self.options)
         known = _by_name(graph, self.ranges)
         missing = [
@@ -61,7 +68,7 @@ class Quantizer:
                 _few(unknown),
             )
         self.done = found
-        return insert(graph, known, self.options, found.quantized)
+        return insert(graph, known, self.options, found.quantized, self.means)
 
     def summary(self) -> str:
         """What was quantized, and what stays in floats and why."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 from rich.console import Console
@@ -21,6 +22,8 @@ from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.report.results import RunReport
 from mace.python.tools.run.deployment_run import run_deployment
 from mace.python.tools.run.options import RunOptions
+
+Array = npt.NDArray[Any]
 
 _RNG = np.random.default_rng(5)
 
@@ -99,8 +102,18 @@ class Project:
         _onnx_model(self.folder / "m.onnx")
 
     def deployment(
-        self, extra: str = "", names: tuple[str, ...] = ("m",), runtime: str = "cpu"
+        self,
+        extra: str = "",
+        names: tuple[str, ...] = ("m",),
+        runtime: str = "cpu",
+        model: str = "",
     ) -> Deployment:
+        """The deployment.
+
+        Args:
+            extra: lines of the subgraph.
+            model: lines of each model.
+        """
         lines = "\n".join(" " * 8 + line for line in extra.splitlines())
         models = "".join(
             MODEL.format(
@@ -109,6 +122,7 @@ class Project:
                 extra=lines,
                 runtime=runtime,
             )
+            + "".join(f"    {line}\n" for line in model.splitlines())
             for name in names
         )
         text = DEPLOYMENT.format(models=models)
@@ -120,6 +134,16 @@ class Project:
             ConvertOptions(build_dir=self.build_dir),
             codegen_dir=self.folder / "codegen",
         )
+
+    def samples(self, count: int = 3) -> tuple[Path, list[Array]]:
+        """A folder of samples, and their input."""
+        folder = self.folder / "samples"
+        folder.mkdir()
+        arrays = []
+        for index in range(count):
+            arrays.append(_RNG.uniform(-2, 2, (1, 6, 5, 4)).astype(np.float32))
+            arrays[-1].tofile(folder / f"x_{index}.bin")
+        return folder, arrays
 
     def run(self, deployment: Deployment, **options: Any) -> RunReport:
         console = Console(file=self.output, width=200)

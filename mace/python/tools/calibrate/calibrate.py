@@ -1,0 +1,306 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Quantizes a model by samples: ranges, equalisation, biases, layers left in floats."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mace.python.tools.calibrate.network import Array, Host
+from mace.python.tools.calibrate.samples import Noise, Samples
+from mace.python.tools.config.deployment import ModelConfig
+from mace.python.tools.config.vocabulary import CalibrationMethod
+from mace.python.tools.convert.quantization import quantize_options
+from mace.python.tools.ir import Graph
+from mace.python.tools.passes.manager import PassManager
+from mace.python.tools.quantize.calibration import choose_range
+from mace.python.tools.quantize.equalise import equalise
+from mace.python.tools.quantize.histogram import Histogram
+from mace.python.tools.quantize.insert import Plan, QuantizeOptions, insert, plan
+from mace.python.tools.quantize.quantizer import Quantizer
+from mace.python.tools.quantize.ranges import Range
+from mace.python.tools.quantize.shadows import add_shadows
+
+_LOG = logging.getLogger(__name__)
+
+# With which it is measured what a single layer costs.
+_FEW_SAMPLES = 4
+# SQNR that differ by less show no difference.
+_ALIKE_DB = 1.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is calibrated.
+
+    Attributes:
+        percentile: of the method PERCENTILE.
+        equalise, correct_bias: try it, and keep it if outputs become better.
+        least_sqnr_db: of the outputs. Below, the layers that lose most stay in floats
+            until it is reached, or until half of the layers do.
+    """
+
+    method: CalibrationMethod = CalibrationMethod.MSE
+    percentile: float = 99.99
+    equalise: bool = True
+    correct_bias: bool = True
+    least_sqnr_db: float = 20.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A way to quantize the model, and what its outputs lose.
+
+    Attributes:
+        what: was tried, for people.
+        outputs: by name.
+    """
+
+    what: str
+    outputs: Mapping[str, Noise]
+
+    @property
+    def sqnr_db(self) -> float:
+        """Of the worst output."""
+        return min(noise.sqnr_db for noise in self.outputs.values())
+
+
+@dataclass
+class Calibrated:
+    """A model that is ready to be quantized.
+
+    Attributes:
+        histograms: of its tensors in floats, by name.
+        ranges: that were chosen.
+        layers: the noise of each quantized operator alone, by the name of its result.
+        costs: of operators, the least SQNR of the outputs in dB if they alone are
+            quantized; empty unless layers were to be left in floats.
+        trials: in the order in which they were made; the last one is in use.
+    """
+
+    quantizer: Quantizer
+    settings: Settings
+    samples: int
+    plan: Plan
+    histograms: Mapping[str, Histogram]
+    ranges: Mapping[str, Range]
+    layers: Mapping[str, Noise] = field(default_factory=dict)
+    costs: Mapping[str, float] = field(default_factory=dict)
+    trials: list[Trial] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Floats:
+    """The model in floats, as it is quantized.
+
+    Attributes:
+        graph: equalised or not.
+        histograms: of its tensors.
+        means: of the channels of its tensors, or None where biases stay.
+    """
+
+    graph: Graph
+    histograms: Mapping[str, Histogram]
+    means: Mapping[str, Array] | None = None
+
+    def ranges(self, settings: Settings) -> dict[str, Range]:
+        return {
+            name: choose_range(histogram, settings.method, settings.percentile)
+            for name, histogram in self.histograms.items()
+        }
+
+
+class Calibration:
+    """Calibrates one model.
+
+    Args:
+        place: where it runs.
+        graph: in floats, before it is quantized.
+    """
+
+    def __init__(
+        self,
+        place: Host,
+        model: ModelConfig,
+        graph: Graph,
+        samples: Samples,
+        settings: Settings,
+    ) -> None:
+        self._place = place
+        self._model = model
+        self._graph = graph
+        self._samples = samples
+        self._settings = settings
+        self._options = quantize_options(model)
+        self._trials: list[Trial] = []
+        network = place.network(model, graph)
+        self._outputs = [v.name for v in graph.outputs if v.dtype.is_float]
+        self._costs: Mapping[str, float] = {}
+        # The outputs of all samples; they are small next to inner tensors.
+        self._expected = [
+            tensors for _, tensors in samples.tensors(network, self._outputs, _ignore)
+        ]
+
+    def run(self) -> Calibrated:
+        """Finds the best way to quantize the model.
+
+        Raises:
+            MaceError: the model cannot be run, or a tensor is not finite.
+        """
+        floats, is_equal = self._best_floats()
+        found = plan(floats.graph, self._options)
+        ranges = floats.ranges(self._settings)
+        layers = self._layer_noise(floats, ranges, found)
+        best = self._trials[-1]
+        options = self._options
+        if best.sqnr_db < self._settings.least_sqnr_db:
+            makers = {v.name: op.name for op in floats.graph.ops for v in op.outputs}
+            options = self._with_floats(floats, [makers[name] for name in layers])
+            found = plan(floats.graph, options)
+        quantizer = Quantizer(
+            self._model.name,
+            ranges,
+            "the samples",
+            options,
+            equalise if is_equal else None,
+            floats.means,
+        )
+        return Calibrated(
+            quantizer,
+            self._settings,
+            len(self._expected),
+            found,
+            floats.histograms,
+            ranges,
+            layers,
+            self._costs,
+            self._trials,
+        )
+
+    def _best_floats(self) -> tuple[_Floats, bool]:
+        """The model with what makes its outputs better, and whether it is equalised."""
+        plain = self._measured(self._graph)
+        best = self._try("ranges of tensors", plain)
+        chosen, is_equal = plain, False
+        if self._settings.equalise:
+            graph = self._graph.copy()
+            if equalise(graph):
+                equal = self._measured(graph)
+                trial = self._try("equalised channels", equal)
+                if trial.sqnr_db > best.sqnr_db:
+                    chosen, best, is_equal = equal, trial, True
+        if self._settings.correct_bias:
+            means = {n: h.means for n, h in chosen.histograms.items()}
+            corrected = replace(chosen, means=means)
+            trial = self._try("corrected biases", corrected)
+            if trial.sqnr_db > best.sqnr_db:
+                chosen, best = corrected, trial
+        self._use(best)
+        return chosen, is_equal
+
+    def _measured(self, graph: Graph) -> _Floats:
+        names = plan(graph, self._options).tensors
+        network = self._place.network(self._model, graph)
+        return _Floats(graph, self._samples.histograms(network, names, _ignore))
+
+    def _try(
+        self, what: str, floats: _Floats, options: QuantizeOptions | None = None
+    ) -> Trial:
+        chosen = plan(floats.graph, options or self._options).quantized
+        trial = Trial(what, self._output_noise(floats, chosen))
+        _LOG.info("%s: %s: SQNR %.2f dB", self._model.name, what, trial.sqnr_db)
+        self._trials.append(trial)
+        return trial
+
+    def _output_noise(
+        self, floats: _Floats, chosen: Collection[str], most: int | None = None
+    ) -> dict[str, Noise]:
+        """What outputs lose if these operators are quantized.
+
+        Args:
+            most: samples; None: all.
+        """
+        ranges = floats.ranges(self._settings)
+        graph = floats.graph.copy()
+
+        def quantize(graph: Graph) -> int:
+            return insert(graph, ranges, self._options, chosen, floats.means)
+
+        PassManager(quantize=quantize).run(graph)
+        network = self._place.network(self._model, graph)
+        noise = {name: Noise() for name in self._outputs}
+        found = self._samples.tensors(network, self._outputs, _ignore)
+        for expected, (_, tensors) in zip(self._expected[:most], found):
+            for name in self._outputs:
+                noise[name].add(expected[name], tensors[name])
+        return noise
+
+    def _layer_noise(
+        self, floats: _Floats, ranges: Mapping[str, Range], found: Plan
+    ) -> dict[str, Noise]:
+        graph = floats.graph.copy()
+        shadows = add_shadows(graph, ranges, self._options, found, floats.means)
+        network = self._place.network(self._model, graph)
+        return self._samples.shadow_noise(network, shadows, _ignore)
+
+    def _with_floats(self, floats: _Floats, names: Sequence[str]) -> QuantizeOptions:
+        """Leaves as few layers in floats as reach the wanted SQNR: those first that
+        cost the outputs most if they alone are quantized.
+
+        Args:
+            names: of the operators that can be left.
+        """
+        costs = {}
+        for name in names:
+            noise = self._output_noise(floats, [name], _FEW_SAMPLES)
+            costs[name] = Trial(name, noise).sqnr_db
+        self._costs = costs
+        worst = sorted(names, key=lambda name: costs[name])
+
+        def options(count: int) -> QuantizeOptions:
+            reasons = {
+                name: f"alone in integers it makes the SQNR of an output "
+                f"{costs[name]:.1f} dB"
+                for name in worst[:count]
+            }
+            return replace(self._options, in_floats=reasons)
+
+        tried: dict[int, Trial] = {0: self._trials[-1]}
+
+        def reaches(count: int) -> bool:
+            if count not in tried:
+                what = f"{count} layers in floats"
+                tried[count] = self._try(what, floats, options(count))
+            return tried[count].sqnr_db >= self._settings.least_sqnr_db
+
+        most = -(-len(worst) // 2)
+        low, high = 0, min(1, most)
+        while high < most and not reaches(high):
+            low, high = high, min(2 * high, most)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if reaches(middle) else (middle, high)
+        if not reaches(high):
+            best = max(trial.sqnr_db for trial in tried.values())
+            high = min(n for n, t in tried.items() if t.sqnr_db >= best - _ALIKE_DB)
+            _LOG.warning(
+                "%s: %.1f dB are the most that outputs reach with up to %d layers in "
+                "floats, calibration.min_sqnr asks for %.1f",
+                self._model.name,
+                best,
+                most,
+                self._settings.least_sqnr_db,
+            )
+        self._use(tried[high])
+        return options(high)
+
+    def _use(self, trial: Trial) -> None:
+        """Makes a trial the last one."""
+        self._trials.remove(trial)
+        self._trials.append(trial)
+
+
+def _ignore() -> None:
+    return

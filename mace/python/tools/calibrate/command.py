@@ -1,0 +1,143 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Converts the models of a deployment to integers by samples."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from mace.python.tools.atomic import atomic_write
+from mace.python.tools.calibrate.calibrate import Calibration, Settings
+from mace.python.tools.calibrate.network import host
+from mace.python.tools.calibrate.options import CalibrateOptions
+from mace.python.tools.calibrate.report import report_json
+from mace.python.tools.calibrate.samples import Samples
+from mace.python.tools.codegen import CODEGEN_DIR
+from mace.python.tools.command_line.options import CommandOptions
+from mace.python.tools.config.calibration import CalibrationConfig
+from mace.python.tools.config.deployment import Deployment, ModelConfig
+from mace.python.tools.convert.convert import convert_deployment
+from mace.python.tools.convert.options import ConvertOptions
+from mace.python.tools.convert.result import ConvertResult
+from mace.python.tools.convert.source import fetch_sources, graph_at_rest
+from mace.python.tools.errors import UsageError
+from mace.python.tools.quantize.quantizer import Quantizer
+
+_LOG = logging.getLogger(__name__)
+
+
+def quantize_deployment(
+    deployment: Deployment,
+    options: CalibrateOptions,
+    codegen_dir: Path = CODEGEN_DIR,
+) -> ConvertResult:
+    """Quantizes all models, whether or not the file says `quantize: 1`.
+
+    Raises:
+        MaceError: as `convert_deployment` does; or samples cannot be used.
+    """
+    models = {
+        name: model.model_copy(update={"quantize": True, "quantize_range_file": None})
+        for name, model in deployment.models.items()
+    }
+    changed = deployment.model_copy(update={"models": models})
+    return convert_with_samples(
+        changed, options.convert_options(), options.input_dir, codegen_dir
+    )
+
+
+def convert_with_samples(
+    deployment: Deployment,
+    options: ConvertOptions,
+    input_dir: Path | None = None,
+    codegen_dir: Path = CODEGEN_DIR,
+) -> ConvertResult:
+    """Converts all models; quantizes those by samples that have `quantize: 1` and no
+    range file.
+
+    Writes `<build_dir>/<library_name>/model/<model>_quantization.json`, too.
+
+    Args:
+        input_dir: of samples; None: the model says.
+
+    Raises:
+        MaceError: as `convert_deployment` does; or samples cannot be used.
+    """
+    chosen = [
+        model
+        for model in deployment.models.values()
+        if model.quantize and model.quantize_range_file is None
+    ]
+    # What cannot be converted is told before minutes of work.
+    folders = {model.name: _folder(model, input_dir) for model in chosen}
+    quantizers, reports = _calibrated(chosen, folders, options)
+    result = convert_deployment(deployment, options, codegen_dir, quantizers)
+    folder = options.build_dir / deployment.library_name / "model"
+    for name, text in reports.items():
+        path = folder / f"{name}_quantization.json"
+        with atomic_write(path, "w") as stream:
+            stream.write(text)
+        _LOG.info("%s: report of the quantization: %s", name, path)
+    return result
+
+
+def has_calibration(deployment: Deployment) -> bool:
+    """Whether a model is to be quantized by samples that the file names."""
+    return any(
+        model.quantize
+        and model.calibration is not None
+        and model.quantize_range_file is None
+        for model in deployment.models.values()
+    )
+
+
+def _calibrated(
+    models: list[ModelConfig], folders: dict[str, Path], options: CommandOptions
+) -> tuple[dict[str, Quantizer], dict[str, str]]:
+    """By model, the quantizer and the report."""
+    quantizers, reports = {}, {}
+    with host(options) as place:
+        for model, source in zip(models, fetch_sources(models)):
+            config = model.calibration or CalibrationConfig()
+            graph = graph_at_rest(model, source)
+            samples = Samples(folders[model.name], config.samples or None)
+            calibration = Calibration(place, model, graph, samples, _settings(config))
+            done = calibration.run()
+            quantizers[model.name] = done.quantizer
+            reports[model.name] = report_json(done, graph)
+            for name, noise in done.trials[-1].outputs.items():
+                _LOG.info(
+                    "%s: %s of %d samples: SQNR %.2f dB, cosine similarity %.6f",
+                    model.name,
+                    name,
+                    done.samples,
+                    noise.sqnr_db,
+                    noise.similarity,
+                )
+    return quantizers, reports
+
+
+def _settings(config: CalibrationConfig) -> Settings:
+    return Settings(
+        config.method,
+        config.percentile,
+        config.equalise,
+        config.correct_bias,
+        config.min_sqnr,
+    )
+
+
+def _folder(model: ModelConfig, input_dir: Path | None) -> Path:
+    if input_dir is not None:
+        return input_dir
+    named = model.calibration.input_dir if model.calibration else None
+    if named is None:
+        raise UsageError(
+            f"models.{model.name}: no folder of samples is given; write "
+            "--input_dir=DIR, or input_dir below calibration"
+        )
+    found = [path for path in named.candidates if path.is_dir()]
+    if not found or named.is_url:
+        raise UsageError(f"{named.key}: {named.location} is no folder")
+    return found[0]

@@ -1,0 +1,126 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From samples to a quantized model and its report, in one command."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mace.python.tools.calibrate.command import (
+    convert_with_samples,
+    has_calibration,
+    quantize_deployment,
+)
+from mace.python.tools.calibrate.options import CalibrateOptions
+from mace.python.tools.cli.main import main
+from mace.python.tools.codegen import model_places
+from mace.python.tools.config.load import load_deployment
+from mace.python.tools.convert.options import ConvertOptions
+from mace.python.tools.errors import UsageError
+from mace.python.tools.export.model_file import read_model_file
+from mace.python.tools.run.inputs import InputDataError
+from mace.python.tools.run.testing.project import DEPLOYMENT, MODEL, Project
+
+_QUANTIZED = ["Quantize", "Conv2D", "Conv2D", "Dequantize"]
+
+
+def _operators(project: Project) -> list[str]:
+    places = model_places(project.deployment(), "m", project.build_dir)
+    return [op.type for op in read_model_file(places).operators]
+
+
+def _report(project: Project) -> dict[str, Any]:
+    path = project.build_dir / "lib" / "model" / "m_quantization.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _quantize(project: Project, folder: Path, model: str = "") -> None:
+    quantize_deployment(
+        project.deployment(model=model),
+        CalibrateOptions(build_dir=project.build_dir, input_dir=folder),
+        project.folder / "codegen",
+    )
+
+
+@pytest.mark.parametrize("method", ["min_max", "percentile", "mse", "entropy"])
+def test_samples_quantize_the_model(project: Project, method: str) -> None:
+    folder, arrays = project.samples()
+    _quantize(project, folder, f"calibration:\n  method: {method}")
+    assert _operators(project) == _QUANTIZED
+    found = _report(project)
+    assert (found["samples"], found["method"]) == (3, method)
+    assert found["trials"][-1]["outputs"]["y"]["similarity"] > 0.99
+    assert [op["quantized"] for op in found["operators"]] == [True, True]
+    assert all(op["sqnr_db"] > 20 for op in found["operators"])
+    by_name = {tensor["name"]: tensor for tensor in found["tensors"]}
+    assert by_name.keys() == {"x", "r0", "y"}
+    x = by_name["x"]
+    assert x["min"] == min(a.min() for a in arrays)
+    assert x["max"] == max(a.max() for a in arrays)
+    assert sum(x["counts"]) == sum(a.size for a in arrays)
+
+
+def test_the_command(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, _ = project.samples()
+    text = MODEL.format(
+        name="m", path=project.folder / "m.onnx", extra="", runtime="cpu"
+    )
+    config = project.folder / "d.yml"
+    config.write_text(DEPLOYMENT.format(models=text), encoding="utf-8")
+    flags = [f"--config={config}", f"--build_dir={project.build_dir}"]
+    assert main(["quantize", *flags, f"--input_dir={folder}"]) == 0
+    assert _operators(project) == _QUANTIZED
+    assert main(["quantize", *flags]) == 2
+    assert "no folder of samples is given" in capsys.readouterr().err
+    # The same by the file alone.
+    (project.build_dir / "lib" / "model" / "m.pb").unlink()
+    text += "    quantize: 1\n    calibration:\n      input_dir: samples\n"
+    config.write_text(DEPLOYMENT.format(models=text), encoding="utf-8")
+    assert has_calibration(load_deployment(config, {}))
+    assert main(["convert", *flags]) == 0
+    assert _operators(project) == _QUANTIZED
+    assert main(["run", *flags, "--validate"]) == 0
+
+
+def test_layers_that_lose_too_much_stay_in_floats(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, _ = project.samples()
+    with caplog.at_level(logging.INFO):
+        # More than 8 bits can give.
+        _quantize(project, folder, "calibration:\n  min_sqnr: 100")
+    found = _report(project)
+    floats = [op for op in found["operators"] if not op["quantized"]]
+    assert len(floats) == 1
+    assert floats[0]["reason"].startswith("alone in integers it makes the SQNR")
+    costs = [op["outputs_sqnr_db"] for op in found["operators"]]
+    assert min(costs) == floats[0]["outputs_sqnr_db"]
+    assert "calibration.min_sqnr asks for 100.0" in caplog.text
+    assert _operators(project).count("Conv2D") == 2
+    assert f"in floats: {floats[0]['name']}: alone in integers" in caplog.text
+
+
+def test_bad_samples_and_folders(project: Project, tmp_path: Path) -> None:
+    folder, _ = project.samples()
+    (folder / "x_1.bin").write_bytes(b"12")
+    with pytest.raises(InputDataError, match="x_1.bin: 2 bytes"):
+        _quantize(project, folder)
+    deployment = project.deployment(
+        model="quantize: 1\ncalibration:\n  input_dir: nowhere"
+    )
+    options = ConvertOptions(build_dir=project.build_dir)
+    with pytest.raises(UsageError, match="input_dir: nowhere is no folder"):
+        convert_with_samples(deployment, options, None, tmp_path)
+    assert not (project.build_dir / "lib").exists()
+
+
+def test_fewer_samples(project: Project) -> None:
+    folder, _ = project.samples(5)
+    _quantize(project, folder, "calibration:\n  samples: 2")
+    assert _report(project)["samples"] == 2
