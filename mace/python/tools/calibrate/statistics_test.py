@@ -97,8 +97,13 @@ def test_the_documented_steps(
     places = model_places(load_deployment(config, {}), "m", project.build_dir)
     operators = [op.type for op in read_model_file(places).operators]
     assert operators == ["Quantize", "Conv2D", "Conv2D", "Dequantize"]
-    assert main(["run", f"--config={config}", build, "--validate"]) == 0
+    flags = [f"--config={config}", build, "--validate", "--layers=:"]
+    assert main(["run", *flags]) == 0
     assert "cosine similarity 0.99" in capsys.readouterr().out
+    # Integers are compared as what they stand for.
+    layers = {row["output_name"]: float(row["similarity"]) for row in project.log()}
+    assert layers.keys() == {"x", "r0", "y"}
+    assert all(0.999 < similarity < 1 for similarity in layers.values())
 
 
 def test_convert_prints_ranges_too(

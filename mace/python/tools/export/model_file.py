@@ -108,6 +108,15 @@ class ModelFile:
     external_sha256: Mapping[str, str] = field(default_factory=dict)
     states: tuple[StateInfo, ...] = ()
 
+    @property
+    def is_quantized(self) -> bool:
+        """Whether operators compute in quantized integers."""
+        return any(
+            tensor.quantization is not None
+            for op in self.operators
+            for tensor in op.outputs
+        )
+
     def output(self, name: str) -> TensorInfo | None:
         """The model output of that name, if it has one."""
         return next((tensor for tensor in self.outputs if tensor.name == name), None)

@@ -210,7 +210,7 @@ def _after_float(
     graph: Graph, value: Value, scale: Quantization, dtype: DataType
 ) -> Value:
     """Quantizes a tensor that is computed in floats; returns what it then is."""
-    integers = _quantize(graph, value, value.name, scale, dtype)
+    integers = _quantize(graph, value, value, scale, dtype)
     name = graph.unique_name(f"{value.name}/dequantized")
     result = graph.add_value(name, DataType.FLOAT32, value.shape)
     _dequantize(graph, integers, result, scale)
@@ -224,17 +224,20 @@ def _after_integers(graph: Graph, op: Op, scale: Quantization, dtype: DataType) 
         graph.unique_name(f"{result.name}/float"), DataType.FLOAT32, result.shape
     )
     graph.replace_output(op, result, inner)
-    integers = _quantize(graph, inner, result.name, scale, dtype)
+    integers = _quantize(graph, inner, result, scale, dtype)
     _dequantize(graph, integers, result, scale)
 
 
 def _quantize(
-    graph: Graph, value: Value, name: str, scale: Quantization, dtype: DataType
+    graph: Graph, value: Value, like: Value, scale: Quantization, dtype: DataType
 ) -> Value:
+    """The integers of a value, named like another one."""
     integers = graph.add_value(
-        graph.unique_name(f"{name}/{dtype.value}"), dtype, value.shape
+        graph.unique_name(f"{like.name}/{dtype.value}"), dtype, value.shape
     )
     integers.quantization = scale
+    # The framework's floats are what the integers stand for.
+    integers.source = like.source
     parameters = _parameters(graph, integers.name, scale, dtype)
     attrs = {"to": dtype.value.upper()}
     graph.add_op("Quantize", [value, *parameters], [integers], attrs, integers.name)

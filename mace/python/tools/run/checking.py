@@ -125,13 +125,17 @@ def expected_outputs(
     return Expected(outputs, reference.tensors, reference.version)
 
 
-def least_similarity(model: ModelConfig, runtime: Runtime) -> float:
+def least_similarity(
+    model: ModelConfig, model_file: ModelFile, runtime: Runtime
+) -> float:
     """The least cosine similarity with which a tensor of the model passes."""
     subgraph = model.whole
+    # `converter.py quantize` does not need the key.
+    quantized = model.quantize or model_file.is_quantized
     return similarity_threshold(
         runtime,
         subgraph.validation_threshold or {},
-        model.quantize,
+        quantized,
         subgraph.data_type.computes_in_half or model.quantize_large_weights,
     )
 
@@ -145,7 +149,7 @@ def compare_outputs(
 ) -> tuple[Comparison, ...]:
     """One verdict per output of the deployment."""
     native = framework_format(model.platform)
-    threshold = least_similarity(model, runtime)
+    threshold = least_similarity(model, model_file, runtime)
     comparisons = []
     for info in model.whole.outputs:
         data_format = _format(model_file, info.name, info.data_format)
@@ -276,6 +280,7 @@ def compare_layer(
     if actual is None:
         tried = [Comparison.of_nothing(source, threshold)]
     else:
+        actual = _in_floats(layer.tensor, actual, want)
         tried = [
             compare_tensor(source, want, array, threshold)
             for array in candidates(actual, want.shape)
@@ -284,6 +289,16 @@ def compare_layer(
     return [
         LayerComparison(layer.index, layer.operator.name, layer.operator.type, best)
     ]
+
+
+def _in_floats(tensor: TensorInfo, actual: Array, want: Array) -> Array:
+    """What integers stand for, where the framework has floats."""
+    known = tensor.quantization
+    if known is None or not known.per_tensor or want.dtype.kind != "f":
+        return actual
+    zero = known.zero_points[0] if known.zero_points else 0
+    steps = actual.astype(np.float64) - zero
+    return np.asarray(steps * known.scales[0], np.float32)
 
 
 def _framework(model: ModelConfig) -> str:

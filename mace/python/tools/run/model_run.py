@@ -346,7 +346,7 @@ def _compare_layers(
         Also why they could not be had, or nothing. Those that are missing then
         are failed comparisons: nothing passes unseen.
     """
-    threshold = checking.least_similarity(model.config, place.runtime)
+    threshold = checking.least_similarity(model.config, model.file, place.runtime)
     results: list[LayerComparison] = []
     failure = ""
     for group in checking.layer_groups(layers):
