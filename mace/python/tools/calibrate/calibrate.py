@@ -181,7 +181,7 @@ class Calibration:
 
     def _best_floats(self) -> tuple[_Floats, bool]:
         """The model with what makes its outputs better, and whether it is equalised."""
-        plain = self._measured(self._graph)
+        plain = self._without_zeros()
         best = self._try("ranges of tensors", plain)
         chosen, is_equal = plain, False
         if self._settings.equalise:
@@ -199,6 +199,26 @@ class Calibration:
                 chosen, best = corrected, trial
         self._use(best)
         return chosen, is_equal
+
+    def _without_zeros(self) -> _Floats:
+        """The model; what has no range stays in floats."""
+        floats = self._measured(self._graph)
+        zero = [n for n, h in floats.histograms.items() if h.low >= 0 >= h.high]
+        if not zero:
+            return floats
+        reasons = {
+            op.name: f"{value.name} is 0 for all samples"
+            for op in self._graph.ops
+            for value in (*op.inputs, *op.outputs)
+            if value is not None and value.name in zero
+        }
+        _LOG.warning(
+            "%s: samples do not show the range of %s, which is always 0; take others",
+            self._model.name,
+            ", ".join(zero),
+        )
+        self._options = replace(self._options, in_floats=reasons)
+        return self._measured(self._graph)
 
     def _measured(self, graph: Graph) -> _Floats:
         names = plan(graph, self._options).tensors
@@ -265,6 +285,7 @@ class Calibration:
                 f"{costs[name]:.1f} dB"
                 for name in worst[:count]
             }
+            reasons.update(self._options.in_floats)
             return replace(self._options, in_floats=reasons)
 
         tried: dict[int, Trial] = {0: self._trials[-1]}

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.calibrate.calibrate import Calibration, Settings
 from mace.python.tools.calibrate.network import host
 from mace.python.tools.calibrate.options import CalibrateOptions
-from mace.python.tools.calibrate.report import report_json
+from mace.python.tools.calibrate.page import html_page
+from mace.python.tools.calibrate.report import report, report_json
 from mace.python.tools.calibrate.samples import Samples
 from mace.python.tools.codegen import CODEGEN_DIR
 from mace.python.tools.command_line.options import CommandOptions
@@ -56,7 +58,8 @@ def convert_with_samples(
     """Converts all models; quantizes those by samples that have `quantize: 1` and no
     range file.
 
-    Writes `<build_dir>/<library_name>/model/<model>_quantization.json`, too.
+    Also writes a report to `<build_dir>/<library_name>/model/`:
+    `<model>_quantization.json` and `.html`.
 
     Args:
         input_dir: of samples; None: the model says.
@@ -74,11 +77,12 @@ def convert_with_samples(
     quantizers, reports = _calibrated(chosen, folders, options)
     result = convert_deployment(deployment, options, codegen_dir, quantizers)
     folder = options.build_dir / deployment.library_name / "model"
-    for name, text in reports.items():
-        path = folder / f"{name}_quantization.json"
-        with atomic_write(path, "w") as stream:
-            stream.write(text)
-        _LOG.info("%s: report of the quantization: %s", name, path)
+    for name, found in reports.items():
+        for suffix, text in (("json", report_json(found)), ("html", html_page(found))):
+            path = folder / f"{name}_quantization.{suffix}"
+            with atomic_write(path, "w") as stream:
+                stream.write(text)
+            _LOG.info("%s: report of the quantization: %s", name, path)
     return result
 
 
@@ -94,7 +98,7 @@ def has_calibration(deployment: Deployment) -> bool:
 
 def _calibrated(
     models: list[ModelConfig], folders: dict[str, Path], options: CommandOptions
-) -> tuple[dict[str, Quantizer], dict[str, str]]:
+) -> tuple[dict[str, Quantizer], dict[str, dict[str, Any]]]:
     """By model, the quantizer and the report."""
     quantizers, reports = {}, {}
     with host(options) as place:
@@ -105,7 +109,7 @@ def _calibrated(
             calibration = Calibration(place, model, graph, samples, _settings(config))
             done = calibration.run()
             quantizers[model.name] = done.quantizer
-            reports[model.name] = report_json(done, graph)
+            reports[model.name] = report(done, graph)
             for name, noise in done.trials[-1].outputs.items():
                 _LOG.info(
                     "%s: %s of %d samples: SQNR %.2f dB, cosine similarity %.6f",

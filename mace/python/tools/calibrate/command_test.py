@@ -99,6 +99,10 @@ def test_layers_that_lose_too_much_stay_in_floats(
     floats = [op for op in found["operators"] if not op["quantized"]]
     assert len(floats) == 1
     assert floats[0]["reason"].startswith("alone in integers it makes the SQNR")
+    page = project.build_dir / "lib" / "model" / "m_quantization.html"
+    text = page.read_text(encoding="utf-8")
+    assert "1 of 2 operators in integers" in text and floats[0]["reason"] in text
+    assert text.count("<svg") == len(found["tensors"])
     costs = [op["outputs_sqnr_db"] for op in found["operators"]]
     assert min(costs) == floats[0]["outputs_sqnr_db"]
     assert "calibration.min_sqnr asks for 100.0" in caplog.text
@@ -124,3 +128,47 @@ def test_fewer_samples(project: Project) -> None:
     folder, _ = project.samples(5)
     _quantize(project, folder, "calibration:\n  samples: 2")
     assert _report(project)["samples"] == 2
+
+
+def test_tensors_that_are_always_zero_have_no_range(
+    project: Project, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, arrays = project.samples()
+    for index, array in enumerate(arrays):
+        (array * 0).tofile(folder / f"x_{index}.bin")
+    with caplog.at_level(logging.INFO):
+        _quantize(project, folder)
+    assert "samples do not show the range of x, which is always 0" in caplog.text
+    first, second = _report(project)["operators"]
+    assert (first["quantized"], first["reason"]) == (False, "x is 0 for all samples")
+    assert second["quantized"]
+
+
+def test_extremes_are_those_of_the_quantizer_of_the_framework(
+    project: Project,
+) -> None:
+    pytest.importorskip("onnxruntime")
+    from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod
+    from onnxruntime.quantization.calibrate import create_calibrator
+
+    folder, arrays = project.samples(4)
+    _quantize(project, folder, "calibration:\n  method: min_max\n  equalise: 0")
+
+    class Reader(CalibrationDataReader):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.left = [{"x": array.transpose(0, 3, 1, 2)} for array in arrays]
+
+        def get_next(self) -> Any:
+            return self.left.pop() if self.left else None
+
+    calibrator = create_calibrator(
+        str(project.folder / "m.onnx"),
+        augmented_model_path=str(project.folder / "augmented.onnx"),
+        calibrate_method=CalibrationMethod.MinMax,
+    )
+    calibrator.collect_data(Reader())
+    expected = calibrator.compute_data().data
+    for tensor in _report(project)["tensors"]:
+        low, high = expected[tensor["name"]].range_value
+        assert tensor["low"] == pytest.approx(min(0, low.item()), rel=1e-5)
+        assert tensor["high"] == pytest.approx(max(0, high.item()), rel=1e-5)

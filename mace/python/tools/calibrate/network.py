@@ -118,6 +118,7 @@ class Network:
 
         Raises:
             CheckFailedError: the run failed.
+            UsageError: the inputs do not fit, or do not give the shape of a tensor.
         """
         values = self._values(inputs)
         given = [name for name in names if name in inputs]
@@ -182,8 +183,7 @@ def _groups(values: Sequence[Value]) -> Iterator[list[Value]]:
         for value in left:
             shape = static(value.shape)
             if shape is None:
-                # A run decides it: nothing is known of its size.
-                continue
+                raise UsageError(f"a run decides the shape of {value.name}")
             bytes_ = value.dtype.numpy.itemsize
             for dim in shape:
                 bytes_ *= dim

@@ -1,11 +1,12 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a calibration found, as JSON."""
+"""What a calibration found, for programs."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from mace.python.tools.calibrate.calibrate import Calibrated, Trial
@@ -17,17 +18,17 @@ from mace.python.tools.quantize.quantizer import public_name
 _BINS = 64
 
 
-def report_json(done: Calibrated, graph: Graph) -> str:
+def report_json(found: Mapping[str, Any]) -> str:
+    """The text of a report."""
+    return json.dumps(found, indent=1) + "\n"
+
+
+def report(done: Calibrated, graph: Graph) -> dict[str, Any]:
     """The report of a model.
 
     Args:
         graph: in floats, that was calibrated.
     """
-    return json.dumps(report(done, graph), indent=1) + "\n"
-
-
-def report(done: Calibrated, graph: Graph) -> dict[str, Any]:
-    """As `report_json`, not yet text."""
     settings = done.settings
     floats = {op.name: op.reason for op in done.plan.floats}
     names = {value.name: public_name(value) for value in graph.values.values()}

@@ -259,7 +259,7 @@ def _add_quantize(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "Writes <build_dir>/<library_name>/model/<model>.pb and .data, and a report,\n"
-        "<model>_quantization.json."
+        "<model>_quantization.html and .json."
     )
     _add_deployment(parser)
     add_calibrate_flags(parser)

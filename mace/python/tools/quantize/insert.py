@@ -76,6 +76,7 @@ def plan(graph: Graph, options: QuantizeOptions) -> Plan:
         op.name
         for op in graph.ops
         if op.name not in options.in_floats and _makes_tensor(op)
+        if all(has_known_size(value) for value in _tensors(op))
     }
     while True:
         trial = graph.copy()
@@ -157,6 +158,13 @@ def _makes_tensor(op: Op) -> bool:
     if op.type in _CONVERSIONS or len(op.outputs) != 1:
         return False
     return op.output.dtype is DataType.FLOAT32
+
+
+def has_known_size(value: Value) -> bool:
+    """Whether the shapes of inputs give the shape. Others are known to a run only, so
+    that the elements cannot be collected.
+    """
+    return value.shape is not None and None not in value.shape
 
 
 def _is_quantized_already(value: Value) -> bool:
@@ -297,6 +305,9 @@ def _reason(op: Op, options: QuantizeOptions) -> str:
     if not floats:
         return "it computes no floats"
     rules = rules_of(op.type)
+    unknown = [v.name for v in _tensors(op) if not has_known_size(v)]
+    if unknown:
+        return f"a run decides the shape of {unknown[0]}"
     if rules.keeps_elements:
         return "it moves elements between operators in floats"
     if not schema.outputs or not schema.output_port(0).quantized:

@@ -241,3 +241,16 @@ def test_shadows_differ_by_the_error_of_one_operator() -> None:
     for name, other in shadows.items():
         np.testing.assert_array_equal(found[name], seen[name])
         assert 35 < _sqnr_db(found[name], found[other]) < 80
+
+
+def test_tensors_whose_shape_a_run_decides_stay_in_floats() -> None:
+    b, rng = GraphBuilder("test", "test"), np.random.default_rng(0)
+    x = b.input("x", DataType.FLOAT32, (None, 8))
+    y = b.one("FullyConnected", [x, b.constant("w", random(rng, 4, 8))], "known")
+    y.shape = (None, 4)
+    w = b.constant("v", random(rng, 4, 4))
+    b.output(b.one("FullyConnected", [y, w], "unknown"), "y")
+    b.graph.sort()
+    plan = insert.plan(b.graph, QuantizeOptions())
+    assert plan.quantized == ()
+    assert {op.reason for op in plan.floats} == {"a run decides the shape of known"}

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 from mace.python.tools.ir import DataType, Graph, Value
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.quantize.insert import Plan, QuantizeOptions, insert, plan
+from mace.python.tools.quantize.insert import (
+    Plan,
+    QuantizeOptions,
+    has_known_size,
+    insert,
+    plan,
+)
 from mace.python.tools.quantize.range_file import RangeFileError
 from mace.python.tools.quantize.ranges import Range
 
@@ -122,12 +128,12 @@ def public_name(value: Value) -> str:
 
 def float_tensors(graph: Graph) -> dict[str, str]:
     """The public names of all tensors of float32 that are computed or given, by their
-    names in the graph.
+    names in the graph. Without those whose shape a run decides: they are not quantized.
     """
     return {
         value.name: public_name(value)
         for value in (*graph.inputs, *(v for op in graph.ops for v in op.outputs))
-        if value.dtype is DataType.FLOAT32
+        if value.dtype is DataType.FLOAT32 and has_known_size(value)
     }
 
 
