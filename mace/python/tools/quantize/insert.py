@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,8 +14,7 @@ from mace.python.tools.ir import DataType, Graph, Op, Value
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.quantization import Quantization
-from mace.python.tools.ir.quantized_ops import is_quantized
-from mace.python.tools.passes.quantized_operators import QuantizedOperators
+from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.quantize.constants import round_constants
 from mace.python.tools.quantize.ranges import Range
 
@@ -79,10 +78,7 @@ def plan(graph: Graph, options: QuantizeOptions) -> Plan:
         if all(has_known_size(value) for value in _tensors(op))
     }
     while True:
-        trial = graph.copy()
-        insert(trial, {}, options, chosen)
-        QuantizedOperators().run(trial)
-        made = {op.name for op in trial.ops if op.name in chosen and _in_integers(op)}
+        made = _in_integers(graph.copy(), options, chosen)
         kept = set(_worthwhile(graph, made))
         if kept == chosen:
             break
@@ -117,8 +113,19 @@ def insert(
         chosen: operators by name, see `plan`.
         means: of the channels of tensors, by name, to correct biases by.
     """
+    return len(_insert(graph, ranges, options, chosen, means))
+
+
+def _insert(
+    graph: Graph,
+    ranges: Mapping[str, Range],
+    options: QuantizeOptions,
+    chosen: Collection[str],
+    means: Mapping[str, Array] | None,
+) -> dict[str, Op]:
+    """The operators Quantize, by the name of the tensor in floats."""
     ops = [op for op in graph.ops if op.name in chosen]
-    scales = _quantizations(ops, ranges, options)
+    scales = _quantizations(graph, ops, ranges, options)
     made = {value for op in ops for value in op.outputs}
     pairs: dict[Value, Value] = {}
     for op in ops:
@@ -130,12 +137,22 @@ def insert(
             if value not in pairs:
                 pairs[value] = _after_float(graph, value, scales[value], options.dtype)
             op.set_input(index, pairs[value])
+    rounded = {value.name: _rounding(pair) for value, pair in pairs.items()}
     for op in ops:
         if op.output in scales:
-            pairs[op.output] = op.output
-            _after_integers(graph, op, scales[op.output], options.dtype)
+            result = op.output
+            _after_integers(graph, op, scales[result], options.dtype)
+            rounded[result.name] = _rounding(result)
     graph.sort()
-    return len(pairs)
+    return rounded
+
+
+def _rounding(result: Value) -> Op:
+    """The Quantize of a pair whose Dequantize makes `result`."""
+    dequantize = result.producer
+    quantize = dequantize.input(0).producer if dequantize is not None else None
+    assert quantize is not None
+    return quantize
 
 
 def _tensors(op: Op) -> Iterator[Value]:
@@ -178,9 +195,11 @@ def _is_dequantized(value: Value) -> bool:
 
 
 def _quantizations(
-    ops: Iterable[Op], ranges: Mapping[str, Range], options: QuantizeOptions
+    graph: Graph,
+    ops: Sequence[Op],
+    ranges: Mapping[str, Range],
+    options: QuantizeOptions,
 ) -> dict[Value, Quantization]:
-    ops = list(ops)
     found = {
         value: ranges.get(value.name, _ANY_RANGE).quantization(options.dtype)
         for op in ops
@@ -190,9 +209,10 @@ def _quantizations(
         for op in reversed(ops):
             if op.type == "Concat" and op.output in found:
                 found.update({v: found[op.output] for v in op.inputs if v in found})
-    for op in ops:
-        if keeps_range(op) and op.inputs and op.input(0) in found:
-            found[op.output] = found[op.input(0)]
+    for op in graph.ops:
+        if keeps_range(op) and op.get_input(0) in found:
+            scale = found[op.input(0)]
+            found.update({value: scale for value in op.outputs if value in found})
     return found
 
 
@@ -270,11 +290,29 @@ def _parameters(
     ]
 
 
-def _in_integers(op: Op) -> bool:
-    """Whether an operator of a trial became a quantized one."""
-    if rules_of(op.type).keeps_elements:
-        return op.outputs[0].quantization is not None
-    return is_quantized(op)
+def _in_integers(
+    graph: Graph, options: QuantizeOptions, chosen: Collection[str]
+) -> set[str]:
+    """Quantizes a graph; returns which of the chosen operators became quantized ones:
+    those whose results are no longer rounded afterwards.
+    """
+    results = {op.name: op.output for op in graph.ops if op.name in chosen}
+    known = {name: value.consumers for name, value in results.items()}
+    rounded = _insert(graph, {}, options, chosen, None)
+    roundings = {
+        name: [rounded[value.name]] if value.name in rounded else known[name]
+        for name, value in results.items()
+    }
+    for item in all_passes():
+        if item.last:
+            item.run(graph)
+            graph.prune()
+            graph.sort()
+    return {
+        name
+        for name, readers in roundings.items()
+        if not any(reader in graph for reader in readers)
+    }
 
 
 def _worthwhile(graph: Graph, made: Collection[str]) -> Iterator[str]:

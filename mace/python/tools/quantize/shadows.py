@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from mace.python.tools.ir import DataFormat, Graph
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.passes.quantized_operators import QuantizedOperators
+from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.quantize.insert import (
     Plan,
     QuantizeOptions,
@@ -57,6 +57,9 @@ def add_shadows(
         graph.outputs.append(graph.values[name])
         graph.formats[name] = DataFormat.NONE
     graph.sort()
-    QuantizedOperators().run(graph)
-    graph.sort()
+    for item in all_passes():
+        if item.last:
+            item.run(graph)
+            graph.prune()
+            graph.sort()
     return shadows
