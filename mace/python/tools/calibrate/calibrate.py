@@ -140,7 +140,7 @@ class Calibration:
         self._costs: Mapping[str, float] = {}
         # The outputs of all samples; they are small next to inner tensors.
         self._expected = [
-            tensors for _, tensors in samples.tensors(network, self._outputs, _ignore)
+            tensors for _, tensors in samples.tensors(network, self._outputs)
         ]
 
     def run(self) -> Calibrated:
@@ -223,7 +223,7 @@ class Calibration:
     def _measured(self, graph: Graph) -> _Floats:
         names = plan(graph, self._options).tensors
         network = self._place.network(self._model, graph)
-        return _Floats(graph, self._samples.histograms(network, names, _ignore))
+        return _Floats(graph, self._samples.histograms(network, names))
 
     def _try(
         self, what: str, floats: _Floats, options: QuantizeOptions | None = None
@@ -251,7 +251,7 @@ class Calibration:
         PassManager(quantize=quantize).run(graph)
         network = self._place.network(self._model, graph)
         noise = {name: Noise() for name in self._outputs}
-        found = self._samples.tensors(network, self._outputs, _ignore)
+        found = self._samples.tensors(network, self._outputs)
         for expected, (_, tensors) in zip(self._expected[:most], found):
             for name in self._outputs:
                 noise[name].add(expected[name], tensors[name])
@@ -263,7 +263,7 @@ class Calibration:
         graph = floats.graph.copy()
         shadows = add_shadows(graph, ranges, self._options, found, floats.means)
         network = self._place.network(self._model, graph)
-        return self._samples.shadow_noise(network, shadows, _ignore)
+        return self._samples.shadow_noise(network, shadows)
 
     def _with_floats(self, floats: _Floats, names: Sequence[str]) -> QuantizeOptions:
         """Leaves as few layers in floats as reach the wanted SQNR: those first that
@@ -321,7 +321,3 @@ class Calibration:
         """Makes a trial the last one."""
         self._trials.remove(trial)
         self._trials.append(trial)
-
-
-def _ignore() -> None:
-    return

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,20 +73,15 @@ class Samples:
         return [found[i] for i in np.rint(index).astype(int)]
 
     def tensors(
-        self, network: Network, names: Sequence[str], done: Callable[[], None]
+        self, network: Network, names: Sequence[str]
     ) -> Iterator[tuple[str, dict[str, Array]]]:
-        """Each sample with some tensors of the network.
-
-        Args:
-            done: called after each sample.
-        """
+        """Each sample with some tensors of the network."""
         for sample in self.names(network):
             inputs = read_sample(self._folder, sample, network.file)
             yield sample, dict(network.tensors(inputs, names))
-            done()
 
     def histograms(
-        self, network: Network, names: Sequence[str], done: Callable[[], None]
+        self, network: Network, names: Sequence[str]
     ) -> dict[str, Histogram]:
         """Of tensors, over all samples.
 
@@ -100,14 +95,12 @@ class Samples:
                 if array.size:
                     seen_range(name, array, sample)
                     found[name].add(array)
-            done()
         return found
 
     def shadow_noise(
         self,
         network: Network,
         shadows: Mapping[str, str],
-        done: Callable[[], None],
     ) -> dict[str, Noise]:
         """The noise of tensors in a network that has them twice.
 
@@ -116,7 +109,7 @@ class Samples:
         """
         found = {name: Noise() for name in shadows}
         wanted = [*shadows, *shadows.values()]
-        for _, tensors in self.tensors(network, wanted, done):
+        for _, tensors in self.tensors(network, wanted):
             for name, other in shadows.items():
                 found[name].add(tensors[name], tensors[other])
         return found
