@@ -56,9 +56,14 @@ def _least(histogram: Histogram, whole: Range, error: _Error) -> Range:
     """The range with the least error: both ends by one share of the whole range, then
     each end alone.
     """
-    used = histogram.counts > 0
+    # After ReLU, half of all elements are 0. As a distribution they would be best
+    # represented by steps as narrow as a bin.
+    nonzero = histogram.nonzero_counts
+    used = nonzero > 0
+    if not used.any():
+        return whole
     centres = histogram.centres[used]
-    counts = histogram.counts[used].astype(np.float64)
+    counts = nonzero[used].astype(np.float64)
 
     def best(ranges: Iterable[Range]) -> Range:
         return min(ranges, key=lambda found: error(centres, counts, found))

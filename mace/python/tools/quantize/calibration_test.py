@@ -40,6 +40,12 @@ def test_bins_grow_and_count_every_element() -> None:
     first = int(np.rint(edges[1] / made.width)) - 1
     index = np.floor(whole.astype(np.float64) / made.width).astype(int) - first
     np.testing.assert_array_equal(made.counts, np.bincount(index))
+    arrays[0][0, 0] = 0
+    with_zeros = _histogram(*arrays)
+    np.testing.assert_array_equal(
+        with_zeros.counts - with_zeros.nonzero_counts,
+        np.where(with_zeros.centres == with_zeros.width / 2, 5, 0),
+    )
     np.testing.assert_allclose(
         made.means,
         np.concatenate([a.reshape(-1, 5) for a in arrays]).mean(axis=0),
@@ -82,8 +88,12 @@ def test_least_square_error(cut: bool) -> None:
     assert _error(array, found) < _error(array, Range(array.min(), 60.0))
 
 
-def test_entropy_leaves_out_what_is_rare() -> None:
+@pytest.mark.parametrize("cut", [False, True])
+def test_entropy_leaves_out_what_is_rare(cut: bool) -> None:
     array = np.random.default_rng(3).standard_normal(100_000)
+    if cut:
+        array = np.maximum(array, 0)
     array[:3] = 60
     found = choose_range(_histogram(array), Method.ENTROPY)
-    assert 2 < found.high < 15 and -15 < found.low < -2
+    assert 3.2 < found.high < 15
+    assert found.low == 0 if cut else -15 < found.low < -3.2

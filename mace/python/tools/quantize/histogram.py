@@ -28,6 +28,7 @@ class Histogram:
         self.width = 0.0
         self.low, self.high = math.inf, -math.inf
         self._first = 0
+        self._zeros = 0
         self._sums: Array | None = None
         self._rows = 0
 
@@ -41,6 +42,7 @@ class Histogram:
         index = np.floor(array.reshape(-1).astype(np.float64) / self.width)
         index = index.astype(np.int64) - self._first
         self.counts += np.bincount(index, minlength=self.counts.size)
+        self._zeros += array.size - int(np.count_nonzero(array))
         rows = array.reshape(-1, array.shape[-1] if array.ndim else 1)
         sums = rows.sum(axis=0, dtype=np.float64)
         if self._sums is None or self._sums.shape != sums.shape:
@@ -55,6 +57,14 @@ class Histogram:
     def range(self) -> Range:
         """The ends of all elements; 0 without any."""
         return Range(self.low, self.high) if self.counts.size else Range(0.0, 0.0)
+
+    @property
+    def nonzero_counts(self) -> Array:
+        """The counts without elements that are 0, which integers represent exactly."""
+        counts = np.array(self.counts)
+        if self._zeros:
+            counts[-self._first] -= self._zeros
+        return counts
 
     @property
     def means(self) -> Array:
