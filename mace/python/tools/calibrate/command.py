@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from pathlib import Path
 from typing import Any
 
 from mace.python.tools.atomic import atomic_write
 from mace.python.tools.calibrate.calibrate import Calibration, Settings
-from mace.python.tools.calibrate.network import host
+from mace.python.tools.calibrate.network import Host, host
 from mace.python.tools.calibrate.options import CalibrateOptions
 from mace.python.tools.calibrate.page import html_page
 from mace.python.tools.calibrate.report import report, report_json
@@ -21,8 +22,9 @@ from mace.python.tools.config.calibration import CalibrationConfig
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.convert.convert import convert_deployment
 from mace.python.tools.convert.options import ConvertOptions
+from mace.python.tools.convert.quantization import quantizer_of
 from mace.python.tools.convert.result import ConvertResult
-from mace.python.tools.convert.source import fetch_sources, graph_at_rest
+from mace.python.tools.convert.source import Source, graph_at_rest
 from mace.python.tools.errors import UsageError
 from mace.python.tools.quantize.quantizer import Quantizer
 
@@ -34,13 +36,19 @@ def quantize_deployment(
     options: CalibrateOptions,
     codegen_dir: Path = CODEGEN_DIR,
 ) -> ConvertResult:
-    """Quantizes all models, whether or not the file says `quantize: 1`.
+    """Quantizes all models by samples, whether or not the file says `quantize: 1`.
 
     Raises:
-        MaceError: as `convert_deployment` does; or samples cannot be used.
+        MaceError: as `convert_with_samples` does.
     """
     models = {
-        name: model.model_copy(update={"quantize": True, "quantize_range_file": None})
+        name: model.model_copy(
+            update={
+                "quantize": True,
+                "quantize_range_file": None,
+                "calibration": model.calibration or CalibrationConfig(),
+            }
+        )
         for name, model in deployment.models.items()
     }
     changed = deployment.model_copy(update={"models": models})
@@ -55,29 +63,24 @@ def convert_with_samples(
     input_dir: Path | None = None,
     codegen_dir: Path = CODEGEN_DIR,
 ) -> ConvertResult:
-    """Converts all models; quantizes those by samples that have `quantize: 1` and no
-    range file.
+    """Converts all models; quantizes those by samples that ask for it.
 
     Also writes a report to `<build_dir>/<library_name>/model/`:
     `<model>_quantization.json` and `.html`.
 
     Args:
-        input_dir: of samples; None: the model says.
+        input_dir: of samples; None: each model says.
 
     Raises:
         MaceError: as `convert_deployment` does; or samples cannot be used.
     """
-    chosen = [
-        model
-        for model in deployment.models.values()
-        if model.quantize and model.quantize_range_file is None
-    ]
-    # What cannot be converted is told before minutes of work.
-    folders = {model.name: _folder(model, input_dir) for model in chosen}
-    quantizers, reports = _calibrated(chosen, folders, options)
-    result = convert_deployment(deployment, options, codegen_dir, quantizers)
+    with _Calibrator(options, input_dir) as calibrator:
+        for model in deployment.models.values():
+            if has_calibration(model):
+                calibrator.folder(model)
+        result = convert_deployment(deployment, options, codegen_dir, calibrator)
     folder = options.build_dir / deployment.library_name / "model"
-    for name, found in reports.items():
+    for name, found in calibrator.reports.items():
         for suffix, text in (("json", report_json(found)), ("html", html_page(found))):
             path = folder / f"{name}_quantization.{suffix}"
             with atomic_write(path, "w") as stream:
@@ -86,40 +89,68 @@ def convert_with_samples(
     return result
 
 
-def has_calibration(deployment: Deployment) -> bool:
-    """Whether a model is to be quantized by samples that the file names."""
-    return any(
+def has_calibration(model: ModelConfig) -> bool:
+    """Whether the model is to be quantized by samples."""
+    return (
         model.quantize
         and model.calibration is not None
         and model.quantize_range_file is None
-        for model in deployment.models.values()
     )
 
 
-def _calibrated(
-    models: list[ModelConfig], folders: dict[str, Path], options: CommandOptions
-) -> tuple[dict[str, Quantizer], dict[str, dict[str, Any]]]:
-    """By model, the quantizer and the report."""
-    quantizers, reports = {}, {}
-    with host(options) as place:
-        for model, source in zip(models, fetch_sources(models)):
-            config = model.calibration or CalibrationConfig()
-            graph = graph_at_rest(model, source)
-            samples = Samples(folders[model.name], config.samples or None)
-            calibration = Calibration(place, model, graph, samples, _settings(config))
-            done = calibration.run()
-            quantizers[model.name] = done.quantizer
-            reports[model.name] = report(done, graph)
-            for name, noise in done.trials[-1].outputs.items():
-                _LOG.info(
-                    "%s: %s of %d samples: SQNR %.2f dB, cosine similarity %.6f",
-                    model.name,
-                    name,
-                    done.samples,
-                    noise.sqnr_db,
-                    noise.similarity,
-                )
-    return quantizers, reports
+class _Calibrator:
+    """Finds the quantizers of models.
+
+    Args:
+        input_dir: of samples; None: each model says.
+
+    Attributes:
+        reports: of the models that were calibrated, by name.
+    """
+
+    def __init__(self, options: CommandOptions, input_dir: Path | None) -> None:
+        self._options = options
+        self._input_dir = input_dir
+        self._places = contextlib.ExitStack()
+        self._place: Host | None = None
+        self.reports: dict[str, dict[str, Any]] = {}
+
+    def __enter__(self) -> _Calibrator:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._places.close()
+
+    def __call__(self, model: ModelConfig, source: Source) -> Quantizer | None:
+        """As `convert_deployment` asks for it."""
+        config = model.calibration
+        if config is None or not has_calibration(model):
+            return quantizer_of(model, source)
+        if self._place is None:
+            self._place = self._places.enter_context(host(self._options))
+        graph = graph_at_rest(model, source)
+        samples = Samples(self.folder(model), config.samples or None)
+        settings = _settings(config)
+        done = Calibration(self._place, model, graph, samples, settings).run()
+        self.reports[model.name] = report(done, graph)
+        for name, noise in done.trials[-1].outputs.items():
+            _LOG.info(
+                "%s: %s of %d samples: SQNR %.2f dB, cosine similarity %.6f",
+                model.name,
+                name,
+                done.samples,
+                noise.sqnr_db,
+                noise.similarity,
+            )
+        return done.quantizer
+
+    def folder(self, model: ModelConfig) -> Path:
+        """The samples of a model.
+
+        Raises:
+            UsageError: there is no such folder.
+        """
+        return _folder(model, self._input_dir)
 
 
 def _settings(config: CalibrationConfig) -> Settings:

@@ -82,7 +82,7 @@ def test_the_command(project: Project, capsys: pytest.CaptureFixture[str]) -> No
     (project.build_dir / "lib" / "model" / "m.pb").unlink()
     text += "    quantize: 1\n    calibration:\n      input_dir: samples\n"
     config.write_text(DEPLOYMENT.format(models=text), encoding="utf-8")
-    assert has_calibration(load_deployment(config, {}))
+    assert has_calibration(load_deployment(config, {}).models["m"])
     assert main(["convert", *flags]) == 0
     assert _operators(project) == _QUANTIZED
     assert main(["run", *flags, "--validate"]) == 0
@@ -122,6 +122,30 @@ def test_bad_samples_and_folders(project: Project, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="input_dir: nowhere is no folder"):
         convert_with_samples(deployment, options, None, tmp_path)
     assert not (project.build_dir / "lib").exists()
+
+
+def test_a_model_beside_that_has_ranges(project: Project) -> None:
+    project.samples()
+    ranges = project.folder / "ranges"
+    ranges.write_text("x@@-2,2\nr0@@0,9\ny@@-20,20\n", encoding="utf-8")
+    deployment = project.deployment(names=("m", "n"), model="quantize: 1")
+    with_ranges = project.deployment(
+        names=("n",), model=f"quantize: 1\nquantize_range_file: {ranges}"
+    )
+    calibrated = project.deployment(
+        model="quantize: 1\ncalibration:\n  input_dir: samples"
+    )
+    models = {**calibrated.models, **with_ranges.models}
+    convert_with_samples(
+        deployment.model_copy(update={"models": models}),
+        ConvertOptions(build_dir=project.build_dir),
+        None,
+        project.folder / "codegen",
+    )
+    assert _operators(project) == _QUANTIZED
+    folder = project.build_dir / "lib" / "model"
+    assert (folder / "n.pb").is_file() and (folder / "m_quantization.html").is_file()
+    assert not (folder / "n_quantization.html").exists()
 
 
 def test_fewer_samples(project: Project) -> None:

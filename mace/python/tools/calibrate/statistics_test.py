@@ -166,3 +166,16 @@ def test_samples_that_do_not_fit(project: Project) -> None:
     (folder / "x_0.bin").write_bytes(b"1234")
     with pytest.raises(InputDataError, match="x_0.bin: 4 bytes"):
         print_ranges(project.deployment(), folder, options, io.StringIO())
+
+
+def test_flags_that_do_not_go_together(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, _ = project.samples(1)
+    flags = [f"--config={_write(project)}", f"--build_dir={project.build_dir}"]
+    flags += ["--quantize_stat", f"--input_dir={folder}"]
+    assert main(["run", *flags, "--validate", f"--output_dir={folder}"]) == 2
+    told = capsys.readouterr().err
+    assert "leave out --validate" in told and "leave out --output_dir" in told
+    assert main(["run", *flags[:3]]) == 2
+    assert "--quantize_stat needs --input_dir" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def convert(args: argparse.Namespace) -> int:
     from mace.python.tools.convert.convert import convert_deployment
     from mace.python.tools.explain.memory import tell_memory
 
-    if has_calibration(deployment):
+    if any(has_calibration(model) for model in deployment.models.values()):
         convert_with_samples(deployment, options)
     else:
         convert_deployment(deployment, options)
@@ -92,8 +92,10 @@ def run(args: argparse.Namespace) -> int:
     deployment = _load(args)
     if options.quantize_stat:
         from mace.python.tools.calibrate.statistics import print_ranges
+        from mace.python.tools.config.effect import Command, check_effects
 
         assert options.input_dir is not None
+        check_effects(Command.RUN, deployment, options)
         print_ranges(deployment, options.input_dir, options)
         return 0
     from mace.python.tools.run.deployment_run import run_deployment

@@ -8,7 +8,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def convert_deployment(
     deployment: Deployment,
     options: ConvertOptions,
     codegen_dir: Path = CODEGEN_DIR,
-    quantizers: Mapping[str, Quantizer] | None = None,
+    quantizer_for: Callable[[ModelConfig, Source], Quantizer | None] = quantizer_of,
 ) -> ConvertResult:
     """Converts all models, or none.
 
@@ -59,7 +59,8 @@ def convert_deployment(
     Ctrl-C included, the files of an earlier conversion stay as they were.
 
     Args:
-        quantizers: by model, how to quantize it; of others, the deployment says so.
+        quantizer_for: how to quantize a model, None: not at all. Called when all that
+            can be checked before has been checked.
 
     Raises:
         MaceError: what is wrong with the deployment, a model file, or the
@@ -85,7 +86,7 @@ def convert_deployment(
                 _Places.of(deployment, model, options, codegen_dir),
                 options,
                 outputs.path,
-                (quantizers or {}).get(model.name) or quantizer_of(model),
+                quantizer_for,
             )
             for model, source in zip(deployment.models.values(), sources)
         ]
@@ -166,12 +167,13 @@ def _convert(
     places: _Places,
     options: ConvertOptions,
     stage: Callable[[Path], Path],
-    quantizer: Quantizer | None,
+    quantizer_for: Callable[[ModelConfig, Source], Quantizer | None],
 ) -> _Converted:
     start = time.perf_counter()
     # Fails now, where a place cannot be written, rather than after the work.
     graph_path, data_path = stage(places.model.graph), stage(places.model.data)
     text_path, page_path = stage(places.text), stage(places.page)
+    quantizer = quantizer_for(model, source)
     graph, before = import_model(model, source, options.dump_passes, quantizer)
     if quantizer is not None:
         _LOG.info(quantizer.summary())

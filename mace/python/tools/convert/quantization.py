@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from mace.python.tools.config.deployment import ModelConfig
 from mace.python.tools.config.vocabulary import QuantizeSchema
+from mace.python.tools.convert.source import Source
 from mace.python.tools.data_type import DataType
 from mace.python.tools.fetch import fetch_file
 from mace.python.tools.quantize.insert import QuantizeOptions
@@ -16,7 +17,7 @@ _TYPES = {None: DataType.UINT8, QuantizeSchema.UINT8: DataType.UINT8}
 _TYPES[QuantizeSchema.INT8] = DataType.INT8
 
 
-def quantizer_of(model: ModelConfig) -> Quantizer | None:
+def quantizer_of(model: ModelConfig, _: Source) -> Quantizer | None:
     """The quantizer by the model's range file; None if it stays in floats.
 
     Raises:

@@ -114,6 +114,8 @@ def _samples(asked: Asked) -> str:
         problems.append(
             f"samples are run once each; leave out {', '.join(wrong)}, or --input_dir"
         )
+    if asked.options.quantize_stat and asked.options.output_dir is not None:
+        problems.append("--quantize_stat keeps no outputs; leave out --output_dir")
     if asked.options.output_dir is None and not asked.options.quantize_stat:
         problems.append("needs --output_dir: where the outputs go")
     return "; ".join(problems)
