@@ -16,6 +16,7 @@ from mace.python.tools.ir.shapes import compatible
 
 
 class Activation(OpRules):
+    elementwise = True
     # PRELU has a slope for each channel.
     layout_inputs = (0,)
 

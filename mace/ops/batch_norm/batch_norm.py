@@ -17,6 +17,7 @@ from mace.python.tools.ir.op_rules.channels import affine, infer_by_channel
 
 
 class BatchNorm(OpRules):
+    elementwise = True
     layout_inputs = (0,)
 
     def infer(self, op: Op) -> list[OutputType]:

@@ -21,6 +21,8 @@ from mace.python.tools.ir.op_rules.quantization import (
 
 
 class Dequantize(OpRules):
+    elementwise = True
+
     def infer(self, op: Op) -> list[OutputType]:
         shape = quantized_shape(op, op.input(0).dtype)
         return [OutputType(DataType.FLOAT32, shape)]

@@ -81,6 +81,7 @@ _MOST_SHIFT = 30
 
 
 class Eltwise(OpRules):
+    elementwise = True
     inputs_share_axes = True
     broadcasts = True
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.quantization import (
     constant_quantization,
+    quantized,
     quantized_shape,
     scale_and_zero,
     sink_below_quantization,
@@ -22,17 +21,15 @@ from mace.python.tools.ir.quantization import Quantization
 
 
 class Quantize(OpRules):
+    elementwise = True
+
     def infer(self, op: Op) -> list[OutputType]:
         dtype = DataType(op.attr("to").lower())
         return [OutputType(dtype, quantized_shape(op, dtype))]
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         scale, zero = scale_and_zero(op, inputs)
-        bounds = np.iinfo(op.attr("to").lower())
-        quotient = np.rint(inputs[0] / scale)
-        steps = np.nan_to_num(quotient, posinf=np.inf, neginf=-np.inf)
-        steps = steps + zero.astype(np.float32)
-        return [np.clip(steps, bounds.min, bounds.max).astype(bounds.dtype)]
+        return [quantized(inputs[0], scale, zero, op.output.dtype)]
 
     def quantization(self, op: Op) -> list[Quantization | None]:
         return [constant_quantization(op)]

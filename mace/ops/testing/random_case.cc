@@ -14,6 +14,9 @@
 namespace mace::op_test {
 namespace {
 
+constexpr uint32_t kByteTypes =
+    DataTypeBit(DataType::kUint8) | DataTypeBit(DataType::kInt8);
+
 DataType RandomType(uint32_t types, Random *random) {
   for (;;) {
     const auto type = static_cast<DataType>(random->Int(1, kDataTypeCount - 1));
@@ -261,6 +264,11 @@ OpCase RandomCase(const OpSchema &schema, Random *random) {
       if (port.constant && !filter && random->Int(0, 2) != 0) {
         shape = {outputs > 0 ? outputs : common.back()};
         if (many_axes) shape = {1, 2, common.back(), 1};  // a depthwise filter
+      }
+      if (port.constant && (port.data_types & ~kByteTypes) == 0 &&
+          random->Int(0, 2) != 0) {
+        shape = {256};  // a table, or one for each channel
+        if (many_axes) shape = {common.back(), 256};
       }
       const bool keep = (port.data_types & DataTypeBit(type)) != 0;
       if (!keep || random->Int(0, 9) == 0) {

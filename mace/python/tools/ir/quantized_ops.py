@@ -29,6 +29,11 @@ def is_quantized(op: Op) -> bool:
     )
 
 
+def computes_integers(op: Op) -> bool:
+    """Whether the operator is one that the pass quantized_operators makes."""
+    return op.type == "LookupTable" or is_quantized(op)
+
+
 def saturated(dtype: DataType, integers: Array) -> Array:
     """Clamped to the range of a type."""
     range_ = np.iinfo(dtype.numpy)

@@ -18,7 +18,7 @@ from typing import get_origin
 from mace.python.tools.atomic import atomic_dir
 from mace.python.tools.ir import DataFormat, Graph, GraphError, Value
 from mace.python.tools.ir.layout import NCHW_TO_NHWC
-from mace.python.tools.ir.quantized_ops import is_quantized
+from mace.python.tools.ir.quantized_ops import computes_integers
 from mace.python.tools.ir.shapes import compatible, permute
 from mace.python.tools.ir.text import to_text
 from mace.python.tools.ir.verify import verify
@@ -155,7 +155,7 @@ class PassManager:
             _run_to_rest([item for item in first if not item.floats_only], run)
             apply("quantize", self._quantize)
             _run_to_rest([item for item in first if item.floats_only], run)
-        elif not any(is_quantized(op) for op in graph.ops):
+        elif not any(computes_integers(op) for op in graph.ops):
             _run_to_rest(first, run)
         for item in self._passes:
             if item.last:

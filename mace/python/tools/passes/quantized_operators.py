@@ -4,55 +4,122 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.op_rules.quantization import (
-    constant_quantization,
-    known_quantization,
-)
-from mace.python.tools.ir.quantization import Quantization
-from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.ir.shapes import static
 from mace.python.tools.passes.base import Pass
+from mace.python.tools.passes.lookup_tables import (
+    BYTES,
+    Target,
+    add_table,
+    can_be_integers,
+    in_integers,
+    integers_behind,
+    table_of,
+)
 from mace.python.tools.passes.match import only_reader
 
 
 class QuantizedOperators(Pass):
-    """An operator that reads from Dequantize alone, and whose result only Quantize
-    reads, to the quantized operator. All scales are those of whole tensors, except that
-    constants may have others. An operator that only moves elements between both moves
-    the integers, if both have the same scale.
+    """What is between Dequantize and Quantize, with scales of whole tensors, becomes
+
+    - a table, if it is a function of each element of one tensor;
+    - the same operator on the integers, if it only moves elements. Dequantize then
+      comes after it;
+    - the quantized operator, if it reads from Dequantize alone and Quantize is the only
+      reader. Constants may have other scales.
     """
 
     name = "quantized_operators"
     last = True
 
     def run(self, graph: Graph) -> int:
-        return sum(_rewrite(graph, op) for op in graph.ops if not is_quantized(op))
+        if all(op.type != "Quantize" for op in graph.ops):
+            return 0
+        return sum(_rewrite(graph, op) for op in graph.ops if op in graph)
 
 
 def _rewrite(graph: Graph, op: Op) -> bool:
-    if len(op.outputs) != 1:
+    if op.type != "Quantize":
+        return _move(graph, op)
+    to = Target.of(op)
+    if to is None or op.input(0).is_constant:
         return False
-    quantize = only_reader(graph, op.output)
-    if quantize is None or quantize.type != "Quantize":
+    op.output.quantization = to.quantization
+    return (
+        _bypass(graph, op, to)
+        or _look_up(graph, op, to, channels=False)
+        or _compute(graph, op, to)
+        or _look_up(graph, op, to, channels=True)
+    )
+
+
+def _move(graph: Graph, op: Op) -> bool:
+    """Moves Dequantize behind an operator that moves elements."""
+    rules = rules_of(op.type)
+    if not (rules.keeps_elements or rules.joins_elements):
         return False
-    result, to = quantize.output, constant_quantization(quantize)
-    if to is None or not to.per_tensor:
+    moved = op.inputs if rules.joins_elements else op.inputs[:1]
+    sources = [value and integers_behind(value) for value in moved]
+    first = sources[0]
+    if (
+        first is None
+        or first.dtype not in default_catalogue()[op.type].input_port(0).types
+    ):
+        return False
+    dequantize = op.input(0).producer
+    assert dequantize is not None
+    for source in sources:
+        if source is None or source.dtype not in BYTES:
+            return False
+        if (source.dtype, source.quantization) != (first.dtype, first.quantization):
+            return False
+    op.set_inputs([*sources, *op.inputs[len(sources) :]])
+    for value in op.outputs:
+        name = graph.unique_name(f"{value.name}/{first.dtype.value}")
+        integers = graph.add_value(name, first.dtype, value.shape)
+        integers.quantization = first.quantization
+        graph.replace_output(op, value, integers)
+        graph.add_op("Dequantize", [integers, *dequantize.inputs[1:]], [value])
+    return True
+
+
+def _bypass(graph: Graph, quantize: Op, to: Target) -> bool:
+    """Takes the integers that were dequantized, if their scale is the same."""
+    source = integers_behind(quantize.input(0))
+    if source is None or not to.is_met_by(source):
+        return False
+    quantize.set_inputs([source])
+    if not graph.bypass(quantize):
+        graph.replace_op(quantize, "Identity", [source])
+    return True
+
+
+def _look_up(graph: Graph, quantize: Op, to: Target, channels: bool) -> bool:
+    found = table_of(quantize.input(0), to, channels)
+    if found is None:
+        return False
+    result = quantize.output
+    graph.remove_op(quantize)
+    add_table(graph, *found, result)
+    return True
+
+
+def _compute(graph: Graph, quantize: Op, to: Target) -> bool:
+    """Makes the quantized operator of the one that Quantize reads from."""
+    numbers, result = quantize.input(0), quantize.output
+    op = numbers.producer
+    if op is None or len(op.outputs) != 1 or only_reader(graph, numbers) is None:
         return False
     op = _as_pooling(graph, op)
-    if rules_of(op.type).keeps_elements:
-        inputs = _moved(op, result, to)
-    else:
-        types = default_catalogue()[op.type].output_port(0).quantized
-        inputs = _inputs(graph, op) if result.dtype in types else None
+    inputs = _inputs(graph, op, to)
     if inputs is None:
         return False
-    numbers = op.output
     graph.remove_op(quantize)
-    result.quantization = to
     graph.replace_output(op, numbers, result)
     op.set_inputs(inputs)
     graph.remove_value(numbers)
@@ -63,29 +130,43 @@ def _as_pooling(graph: Graph, op: Op) -> Op:
     """The operator, or in place of the averages of quantized images a Pooling."""
     if op.type != "Reduce" or op.attr("mode") != "MEAN" or not op.attr("keep_dims"):
         return op
-    shape, source = static(op.input(0).shape), _integers_of(op.input(0))
-    axes = sorted(axis % 4 for axis in op.attr("axes"))
-    if shape is None or len(shape) != 4 or 0 in shape or axes != [1, 2]:
+    shape, source = static(op.input(0).shape), integers_behind(op.input(0))
+    if shape is None or len(shape) != 4 or 0 in shape:
         return op
-    if source is None or source.dtype not in (DataType.INT8, DataType.UINT8):
+    if sorted(axis % 4 for axis in op.attr("axes")) != [1, 2]:
+        return op
+    if source is None or source.dtype not in BYTES:
         return op
     attrs = {"mode": "AVG", "kernels": shape[1:3]}
     return graph.replace_op(op, "Pooling", [op.input(0)], attrs)
 
 
-def _moved(op: Op, result: Value, to: Quantization) -> list[Value | None] | None:
-    """The inputs of an operator that moves the integers; None if they are others."""
-    source = _integers_of(op.input(0))
-    types = default_catalogue()[op.type].input_port(0).types
-    if source is None or source.dtype not in types:
+def _inputs(graph: Graph, op: Op, to: Target) -> list[Value | None] | None:
+    """Those of the operator that computes integers; None if one of them is not
+    quantized, or there is no such operator.
+    """
+    rules, port = rules_of(op.type), default_catalogue()[op.type].output_port(0)
+    if rules.joins_elements and to.dtype in port.types:
+        return _of_one_scale(graph, op.inputs, to)
+    if to.dtype not in port.quantized:
         return None
-    if source.dtype is not result.dtype or source.quantization != to:
-        return None
-    return [source, *op.inputs[1:]]
+    if rules.keeps_scale:
+        if rules.quantized_constants(op, None) is None:
+            return None
+        first = _of_one_scale(graph, op.inputs[:1], to)
+        return first and [*first, *op.inputs[1:]]
+    return _quantized_inputs(graph, op)
 
 
-def _inputs(graph: Graph, op: Op) -> list[Value | None] | None:
-    """Those of the quantized operator; None if one of them is not quantized."""
+def _of_one_scale(
+    graph: Graph, values: Sequence[Value | None], to: Target
+) -> list[Value | None] | None:
+    if not all(value and can_be_integers(value, to) for value in values):
+        return None
+    return [value and in_integers(graph, value, to) for value in values]
+
+
+def _quantized_inputs(graph: Graph, op: Op) -> list[Value | None] | None:
     schema = default_catalogue()[op.type]
     inputs = list(op.inputs)
     constants: set[int] = set()
@@ -96,7 +177,7 @@ def _inputs(graph: Graph, op: Op) -> list[Value | None] | None:
         if value.is_constant:
             constants.add(index)
             continue
-        source = _integers_of(value)
+        source = integers_behind(value)
         if source is None or source.dtype not in port.quantized:
             return None
         inputs[index] = source
@@ -112,20 +193,3 @@ def _inputs(graph: Graph, op: Op) -> list[Value | None] | None:
         value.quantization = quantization
         inputs[index] = value
     return inputs
-
-
-def _integers_of(value: Value) -> Value | None:
-    """The integers of one scale that Dequantize makes this of."""
-    producer = value.producer
-    if producer is None or producer.type != "Dequantize":
-        return None
-    source = producer.input(0)
-    known = known_quantization(
-        source, producer.input(1), producer.get_input(2), producer.attr("axis")
-    )
-    if known is None or not known.per_tensor:
-        return None
-    if source.quantization not in (None, known):
-        return None
-    source.quantization = known
-    return source

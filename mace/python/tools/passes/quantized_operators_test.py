@@ -142,5 +142,83 @@ def test_elements_are_moved_as_integers(same_scale: bool) -> None:
 
     graph = rewrite(build)
     (flat,) = (op for op in graph.ops if op.type == "Reshape")
-    assert (flat.output.dtype is DataType.UINT8) == same_scale
-    assert ("Dequantize" in types(graph)) != same_scale
+    assert flat.output.dtype is DataType.UINT8
+    assert types(graph)["LookupTable"] == (0 if same_scale else 1)
+    assert "Dequantize" not in types(graph)
+
+
+def _input(b: GraphBuilder) -> Value:
+    x = b.input("x", DataType.FLOAT32, (1, 5, 4, 6))
+    return _dequantized(b, _quantized(b, x, _X_SCALE, 130, "q"), _X_SCALE, 130)
+
+
+def _activation(b: GraphBuilder, x: Value, kind: str, **attrs: float) -> Value:
+    return b.one("Activation", [x], None, {"activation": kind, **attrs}, f"{kind}/y")
+
+
+def _eltwise(b: GraphBuilder, mode: str, *operands: Value) -> Value:
+    return b.one("Eltwise", operands, None, {"mode": mode}, f"{mode}/y")
+
+
+@pytest.mark.parametrize("kind", ["RELU", "TANH", "HARD_SWISH", "SOFTPLUS"])
+def test_activations_are_tables(kind: str) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _quantized(b, _activation(b, _input(b), kind), _Y_SCALE, 20, "y")
+        b.output(_dequantized(b, y, _Y_SCALE, 20), "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {"Quantize": 1, "LookupTable": 1, "Dequantize": 1}
+
+
+def test_an_expression_of_one_tensor_is_one_table() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b)
+        gate = _quantized(b, _activation(b, x, "SIGMOID"), 1 / 256, 0, "gate")
+        product = _eltwise(b, "MUL", x, _dequantized(b, gate, 1 / 256, 0))
+        half = b.constant("half", np.array([0.5], np.float32))
+        b.output(_quantized(b, _eltwise(b, "POW", product, half), 0.01, 3, "y"), "y")
+
+    assert types(rewrite(build)) == {"Quantize": 1, "LookupTable": 1}
+
+
+def test_a_step_that_others_read_stays() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = _input(b)
+        gate = _quantized(b, _activation(b, x, "SIGMOID"), 1 / 256, 0, "gate")
+        product = _eltwise(b, "MUL", x, _dequantized(b, gate, 1 / 256, 0))
+        b.output(_quantized(b, product, 0.01, 3, "y"), "y")
+        b.output(gate, "gate")
+
+    assert types(rewrite(build)) == {"Quantize": 1, "LookupTable": 2}
+
+
+@pytest.mark.parametrize("channels", [1, 6])
+def test_slopes_are_a_table_for_each_channel(channels: int) -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        slope = b.constant("slope", random(rng, channels))
+        attrs = {"activation": "PRELU"}
+        y = b.one("Activation", [_input(b), slope], None, attrs, "prelu")
+        b.output(_quantized(b, y, _Y_SCALE, 120, "y"), "y")
+
+    graph = rewrite(build)
+    assert types(graph) == {"Quantize": 1, "LookupTable": 1}
+    table = next(op for op in graph.ops if op.type == "LookupTable").input(1)
+    assert table.shape == ((256,) if channels == 1 else (6, 256))
+
+
+def test_what_is_no_function_of_one_element_is_no_table() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        # The constant makes the result larger than the tensor.
+        rows = b.constant("rows", random(rng, 3, 1, 1, 1, 1))
+        y = _eltwise(b, "DIV", _input(b), rows)
+        b.output(_quantized(b, y, _Y_SCALE, 120, "y"), "y")
+
+    assert "LookupTable" not in types(rewrite(build))
+
+
+def test_the_same_scale_again_is_nothing() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        y = _quantized(b, _input(b), _X_SCALE, 130, "again")
+        b.output(_dequantized(b, y, _X_SCALE, 130), "y")
+
+    assert types(rewrite(build)) == {"Quantize": 1, "Dequantize": 1}

@@ -66,8 +66,19 @@ class OpRules(abc.ABC):
     # Whether the output is the first input with another shape.
     only_reshapes: ClassVar[bool] = False
 
-    # Whether the output has the elements of the first input, in any order.
+    # Whether each element of the output depends on those at its place alone, of inputs
+    # that are computed or have one number, or one for each channel.
+    elementwise: ClassVar[bool] = False
+
+    # Whether all elements of the outputs are elements of the first input, which the
+    # others and the attributes only choose and arrange.
     keeps_elements: ClassVar[bool] = False
+
+    # Whether all elements of the output are elements of the inputs.
+    joins_elements: ClassVar[bool] = False
+
+    # Whether the quantized operator has the same scale for its input and its output.
+    keeps_scale: ClassVar[bool] = False
 
     def kernels(self, op: Op) -> tuple[str, ...]:
         """Kernels that only some models need, of which this operator may be one.

@@ -86,6 +86,15 @@ def known_quantization(
     return None if found.problems(value.dtype, value.shape) else found
 
 
+def quantized(numbers: Array, scale: Array, zero: Array, dtype: DataType) -> Array:
+    """Floats as integers of that type, as Quantize computes them; all broadcast."""
+    bounds = np.iinfo(dtype.numpy)
+    quotient = np.rint(numbers / scale)
+    steps = np.nan_to_num(quotient, posinf=np.inf, neginf=-np.inf)
+    steps = steps + zero.astype(np.float32)
+    return np.asarray(np.clip(steps, bounds.min, bounds.max), dtype.numpy)
+
+
 def scale_and_zero(op: Op, inputs: Sequence[Any]) -> tuple[Array, Array]:
     """Scale and zero point, shaped to broadcast."""
     rank = np.ndim(inputs[0])

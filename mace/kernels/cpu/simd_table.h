@@ -1,0 +1,144 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tables of 256 bytes that are looked up by each byte of a register. A kernel
+// source includes this beside simd.h, whose conventions apply. armv7 has too
+// few registers for a table: MACE_HAS_BYTE_TABLE is 0 there.
+
+#ifndef MACE_KERNELS_CPU_SIMD_TABLE_H_
+#define MACE_KERNELS_CPU_SIMD_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "mace/kernels/cpu/simd_vector.h"
+
+#if defined(__SSE4_1__) || defined(__aarch64__)
+#define MACE_HAS_BYTE_TABLE 1
+#else
+#define MACE_HAS_BYTE_TABLE 0
+#endif
+
+namespace mace::simd::MACE_ISA {
+
+inline constexpr size_t kBytes = 4 * kLanes;
+
+#if defined(__SSE4_1__)
+
+#if defined(__AVX512F__)
+using Bytes = __m512i;
+MACE_SIMD_INLINE Bytes SetBytes(uint8_t x) {
+  return _mm512_set1_epi8(static_cast<char>(x));
+}
+MACE_SIMD_INLINE Bytes FourTimes(__m128i x) {
+  return _mm512_broadcast_i32x4(x);
+}
+MACE_SIMD_INLINE Bytes ShuffleBytes(Bytes table, Bytes index) {
+  return _mm512_shuffle_epi8(table, index);
+}
+MACE_SIMD_INLINE Bytes SaturatingSub(Bytes a, Bytes b) {
+  return _mm512_subs_epi8(a, b);
+}
+#elif defined(__AVX2__)
+using Bytes = __m256i;
+MACE_SIMD_INLINE Bytes SetBytes(uint8_t x) {
+  return _mm256_set1_epi8(static_cast<char>(x));
+}
+MACE_SIMD_INLINE Bytes FourTimes(__m128i x) {
+  return _mm256_broadcastsi128_si256(x);
+}
+MACE_SIMD_INLINE Bytes ShuffleBytes(Bytes table, Bytes index) {
+  return _mm256_shuffle_epi8(table, index);
+}
+MACE_SIMD_INLINE Bytes SaturatingSub(Bytes a, Bytes b) {
+  return _mm256_subs_epi8(a, b);
+}
+#else
+using Bytes = __m128i;
+MACE_SIMD_INLINE Bytes SetBytes(uint8_t x) {
+  return _mm_set1_epi8(static_cast<char>(x));
+}
+MACE_SIMD_INLINE Bytes FourTimes(__m128i x) { return x; }
+MACE_SIMD_INLINE Bytes ShuffleBytes(Bytes table, Bytes index) {
+  return _mm_shuffle_epi8(table, index);
+}
+MACE_SIMD_INLINE Bytes SaturatingSub(Bytes a, Bytes b) {
+  return _mm_subs_epi8(a, b);
+}
+#endif
+
+// A shuffle looks up 16 bytes by the lower four bits of an index, and gives 0
+// where its highest bit is set. Part i of a half is combined (exclusive or)
+// with part i - 1. An index in part n of a half then passes the parts 0 to n,
+// of which only part n is left; it becomes negative before part n + 1. An index
+// of the other half is negative from the beginning, which saturation preserves.
+class ByteTable {
+ public:
+  MACE_SIMD_INLINE ByteTable Load(const uint8_t *table) {
+    ByteTable t;
+    for (int i = 0; i < kParts; ++i) {
+      __m128i part;
+      __builtin_memcpy(&part, table + 16 * i, sizeof(part));
+      if (i % (kParts / 2) != 0) {
+        __m128i before;
+        __builtin_memcpy(&before, table + 16 * (i - 1), sizeof(before));
+        part ^= before;
+      }
+      t.parts_[i] = FourTimes(part);
+    }
+    return t;
+  }
+
+  __attribute__((always_inline)) Bytes At(Bytes index) const {
+    const Bytes part = SetBytes(16);
+    Bytes low = index;
+    Bytes high = index ^ SetBytes(0x80);
+    Bytes y =
+        ShuffleBytes(parts_[0], low) ^ ShuffleBytes(parts_[kParts / 2], high);
+#pragma clang loop unroll(full)
+    for (int i = 1; i < kParts / 2; ++i) {
+      low = SaturatingSub(low, part);
+      high = SaturatingSub(high, part);
+      y ^= ShuffleBytes(parts_[i], low) ^
+           ShuffleBytes(parts_[kParts / 2 + i], high);
+    }
+    return y;
+  }
+
+ private:
+  static constexpr int kParts = 16;
+  Bytes parts_[kParts];
+};
+
+#elif defined(__aarch64__)
+
+using Bytes = uint8x16_t;
+
+class ByteTable {
+ public:
+  MACE_SIMD_INLINE ByteTable Load(const uint8_t *table) {
+    ByteTable t;
+    for (int i = 0; i < kParts; ++i) t.parts_[i] = vld1q_u8_x4(table + 64 * i);
+    return t;
+  }
+
+  // An index outside of a part leaves what was found before.
+  __attribute__((always_inline)) Bytes At(Bytes index) const {
+    Bytes y = vqtbl4q_u8(parts_[0], index);
+#pragma clang loop unroll(full)
+    for (int i = 1; i < kParts; ++i) {
+      y = vqtbx4q_u8(y, parts_[i], index - static_cast<uint8_t>(64 * i));
+    }
+    return y;
+  }
+
+ private:
+  static constexpr int kParts = 4;
+  uint8x16x4_t parts_[kParts];
+};
+
+#endif
+
+}  // namespace mace::simd::MACE_ISA
+
+#endif  // MACE_KERNELS_CPU_SIMD_TABLE_H_
