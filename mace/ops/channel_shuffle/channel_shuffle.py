@@ -14,6 +14,7 @@ from mace.python.tools.ir.op_rules.images import evaluate_in_nhwc, image_dims
 
 
 class ChannelShuffle(OpRules):
+    keeps_elements = True
     layout_inputs = (0,)
 
     def infer(self, op: Op) -> list[OutputType]:

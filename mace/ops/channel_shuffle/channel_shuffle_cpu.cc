@@ -74,7 +74,7 @@ class ChannelShuffleOp final : public CpuOp {
     const auto groups = static_cast<size_t>(attributes_.groups);
     const size_t group_size = static_cast<size_t>(input.shape[3]) / groups;
     const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
-    const auto matrix = size == 2 ? kernels_->matrix16 : kernels_->matrix32;
+    const transpose::Matrix matrix = transpose::MatrixOf(*kernels_, size);
     for (int64_t i = begin; i < end; ++i) {
       matrix(x.data + i * x.stride * size, group_size,
              y.data + i * y.stride * size, groups, groups, group_size);

@@ -18,6 +18,7 @@ from mace.python.tools.ir.shapes import Dim, compatible, format_shape, normalize
 
 
 class Concat(MovementRules):
+    joins_elements = True
     inputs_share_axes = True
 
     def infer(self, op: Op) -> list[OutputType]:

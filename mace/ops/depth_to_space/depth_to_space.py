@@ -19,6 +19,7 @@ from mace.python.tools.ir.op_rules.pixel_blocks import divided_dim, multiplied_d
 
 
 class DepthToSpace(OpRules):
+    keeps_elements = True
     layout_inputs = (0,)
 
     def infer(self, op: Op) -> list[OutputType]:

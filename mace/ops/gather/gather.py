@@ -18,6 +18,8 @@ from mace.python.tools.ir.shapes import Dim, normalize_axis
 
 
 class Gather(MovementRules):
+    keeps_elements = True
+
     def infer(self, op: Op) -> list[OutputType]:
         params, indices = op.input(0), op.input(1)
         if params.shape is None or indices.shape is None:

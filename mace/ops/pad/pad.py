@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from mace.python.tools.ir.shapes import Dim
 
 
 class Pad(OpRules):
+    joins_elements = True
+
     def infer(self, op: Op) -> list[OutputType]:
         x, pads = op.input(0), op.attr("pads")
         if x.shape is None:
@@ -29,13 +31,24 @@ class Pad(OpRules):
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         widths = np.reshape(np.array(op.attr("pads"), np.int64), (-1, 2))
-        mode = op.attr("mode")
+        x, mode = inputs[0], op.attr("mode")
         if not len(widths):
-            return [inputs[0]]  # a scalar has no axes
+            return [x]  # a scalar has no axes
         if mode == "CONSTANT":
-            return [np.pad(inputs[0], widths, constant_values=op.attr("value"))]
+            value = op.attr("value")
+            if not op.input(0).dtype.is_float:
+                bounds = np.iinfo(x.dtype)
+                value = int(np.clip(value, bounds.min, bounds.max))
+            return [np.pad(x, widths, constant_values=value)]
         # The other modes have the same names in NumPy.
-        return [np.pad(inputs[0], widths, mode=mode.lower())]
+        return [np.pad(x, widths, mode=mode.lower())]
+
+    def integer_attrs(
+        self, op: Op, integers: Callable[[Array], Array]
+    ) -> Mapping[str, Any]:
+        if op.attr("mode") != "CONSTANT":
+            return {}
+        return {"value": float(integers(np.float32(op.attr("value"))))}
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         old = op.attr("pads")

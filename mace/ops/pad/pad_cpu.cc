@@ -48,6 +48,11 @@ uint32_t FillBits(DataType type, float value, const HalfActivations &half) {
   const int32_t whole = value <= low    ? INT32_MIN
                         : value >= -low ? INT32_MAX
                                         : static_cast<int32_t>(value);
+  if (DataTypeSize(type) == 1) {
+    const int32_t least = type == DataType::kInt8 ? -128 : 0;
+    return static_cast<uint8_t>(std::clamp(whole, least, least + 255)) *
+           uint32_t{0x01010101};
+  }
   return static_cast<uint32_t>(whole);
 }
 
@@ -82,7 +87,8 @@ struct Rows {
 void Fill(uint8_t *p, int64_t bytes, uint32_t bits) {
   int64_t i = 0;
   for (; i + 4 <= bytes; i += 4) std::memcpy(p + i, &bits, 4);
-  if (i < bytes) std::memcpy(p + i, &bits, 2);  // an odd number of float16
+  // Of elements of one or two bytes, some may be left.
+  if (i < bytes) std::memcpy(p + i, &bits, static_cast<size_t>(bytes - i));
 }
 
 void PadRow(const Rows &rows, int64_t row) {

@@ -60,8 +60,9 @@ void PixelBlockOp::MoveRows(ThreadPool *pool,
 void PixelBlockOp::Transpose(ThreadPool *pool,
                              const Tensor &input,
                              Tensor *output) const {
-  const auto *x = input.As<uint32_t>();
-  auto *y = output->MutableAs<uint32_t>();
+  const uint8_t *x = input.As<uint8_t>();
+  auto *y = output->MutableAs<uint8_t>();
+  const auto size = static_cast<int64_t>(DataTypeSize(input.data_type));
   const bool to_deep = output_ == Output::kDeep;
   const Shape &shape = DeepShape(input, *output);
   const int64_t channels = shape[3];
@@ -71,7 +72,7 @@ void PixelBlockOp::Transpose(ThreadPool *pool,
   const auto side = static_cast<size_t>(block);
   const size_t area = side * side;
   const auto depth = static_cast<size_t>(run / block);
-  const auto matrix = kernels_->matrix32;
+  const transpose::Matrix matrix = transpose::MatrixOf(*kernels_, size);
   pool->ParallelFor(
       shape.Elements(0, 2) * block, RowGrain(width * run),
       [=](int64_t begin, int64_t end, int /*thread*/) {
@@ -80,8 +81,8 @@ void PixelBlockOp::Transpose(ThreadPool *pool,
               row / block * width * channels + row % block * block;
           const int64_t wide = row * width * run;
           for (int64_t w = 0; w < width; ++w) {
-            const int64_t deep_at = deep + w * channels;
-            const int64_t wide_at = wide + w * run;
+            const int64_t deep_at = (deep + w * channels) * size;
+            const int64_t wide_at = (wide + w * run) * size;
             if (to_deep) {
               matrix(x + wide_at, depth, y + deep_at, area, side, depth);
             } else {

@@ -17,6 +17,8 @@ from mace.python.tools.ir.shapes import Dim, normalize_axis
 
 
 class Split(OpRules):
+    keeps_elements = True
+
     def infer(self, op: Op) -> list[OutputType]:
         x, count = op.input(0), len(op.outputs)
         if x.shape is None:

@@ -17,6 +17,8 @@ from mace.python.tools.ir.shapes import compatible, normalize_axis
 
 
 class Stack(MovementRules):
+    joins_elements = True
+
     def infer(self, op: Op) -> list[OutputType]:
         values = given_inputs(op)
         shape = values[0].shape

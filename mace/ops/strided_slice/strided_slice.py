@@ -18,6 +18,8 @@ from mace.python.tools.ir.shapes import Dim, is_static, normalize_axis, same_sha
 
 
 class StridedSlice(MovementRules):
+    keeps_elements = True
+
     def infer(self, op: Op) -> list[OutputType]:
         x = op.input(0)
         if x.shape is None:

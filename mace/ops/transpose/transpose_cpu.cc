@@ -74,7 +74,6 @@ class TransposeOp final : public CpuOp {
   // its last one: transposes matrices of that axis and the last one, one for
   // each position of the others. An element has `size` bytes.
   void RunMatrices(RunContext *context, size_t unit_axis, int64_t size) const;
-  transpose::Matrix MatrixOf(int64_t size) const;
 
   TransposeAttributes attributes_;
   const transpose::Kernels *kernels_ = nullptr;
@@ -99,7 +98,7 @@ void TransposeOp::RunMatrices(RunContext *context,
   const int64_t row_blocks = DivideUp(rows, row_block);
   const int64_t column_block = BlockOf(columns, row_block);
   const int64_t column_blocks = DivideUp(columns, column_block);
-  const transpose::Matrix matrix = MatrixOf(size);
+  const transpose::Matrix matrix = transpose::MatrixOf(*kernels_, size);
   const uint8_t *x = context->input(0)->As<uint8_t>();
   uint8_t *y = context->output(0)->MutableAs<uint8_t>();
   context->thread_pool()->ParallelFor(
@@ -124,19 +123,6 @@ void TransposeOp::RunMatrices(RunContext *context,
                  static_cast<size_t>(std::min(columns - column, column_block)));
         }
       });
-}
-
-transpose::Matrix TransposeOp::MatrixOf(int64_t size) const {
-  switch (size) {
-    case 1:
-      return kernels_->matrix8;
-    case 2:
-      return kernels_->matrix16;
-    case 4:
-      return kernels_->matrix32;
-    default:
-      return kernels_->matrix64;
-  }
 }
 
 MaceStatus TransposeOp::Run(RunContext *context) const {

@@ -13,4 +13,17 @@ const Kernels *KernelsFor(CpuIsa isa) {
   return MACE_FIND_TABLE(BASE, isa, kKernels);
 }
 
+Matrix MatrixOf(const Kernels &kernels, int64_t size) {
+  switch (size) {
+    case 1:
+      return kernels.matrix8;
+    case 2:
+      return kernels.matrix16;
+    case 4:
+      return kernels.matrix32;
+    default:
+      return kernels.matrix64;
+  }
+}
+
 }  // namespace mace::transpose

@@ -29,6 +29,9 @@ struct Kernels {
   Matrix matrix64;
 };
 
+// For elements of `size` bytes, which is one of these.
+Matrix MatrixOf(const Kernels &kernels, int64_t size);
+
 // Never null for an ISA other than CpuIsa::kNone.
 const Kernels *KernelsFor(CpuIsa isa);
 

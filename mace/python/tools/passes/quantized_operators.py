@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.ir.dtypes import DataType
@@ -78,6 +76,8 @@ def _move(graph: Graph, op: Op) -> bool:
             return False
         if (source.dtype, source.quantization) != (first.dtype, first.quantization):
             return False
+    if rules.integer_attrs(op, lambda numbers: numbers):
+        return False
     op.set_inputs([*sources, *op.inputs[len(sources) :]])
     for value in op.outputs:
         name = graph.unique_name(f"{value.name}/{first.dtype.value}")
@@ -146,24 +146,18 @@ def _inputs(graph: Graph, op: Op, to: Target) -> list[Value | None] | None:
     quantized, or there is no such operator.
     """
     rules, port = rules_of(op.type), default_catalogue()[op.type].output_port(0)
-    if rules.joins_elements and to.dtype in port.types:
-        return _of_one_scale(graph, op.inputs, to)
-    if to.dtype not in port.quantized:
+    moves = (rules.keeps_elements or rules.joins_elements) and to.dtype in port.types
+    if not moves and to.dtype not in port.quantized:
         return None
-    if rules.keeps_scale:
-        if rules.quantized_constants(op, None) is None:
-            return None
-        first = _of_one_scale(graph, op.inputs[:1], to)
-        return first and [*first, *op.inputs[1:]]
-    return _quantized_inputs(graph, op)
-
-
-def _of_one_scale(
-    graph: Graph, values: Sequence[Value | None], to: Target
-) -> list[Value | None] | None:
-    if not all(value and can_be_integers(value, to) for value in values):
+    if not moves and not rules.keeps_scale(op):
+        return _quantized_inputs(graph, op)
+    count = len(op.inputs) if rules.joins_elements else 1
+    if not all(v and can_be_integers(v, to) for v in op.inputs[:count]):
         return None
-    return [value and in_integers(graph, value, to) for value in values]
+    for name, attribute in rules.integer_attrs(op, to.integers).items():
+        op.set_attr(name, attribute)
+    moved = [value and in_integers(graph, value, to) for value in op.inputs[:count]]
+    return [*moved, *op.inputs[count:]]
 
 
 def _quantized_inputs(graph: Graph, op: Op) -> list[Value | None] | None:

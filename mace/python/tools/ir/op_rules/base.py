@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -74,11 +74,9 @@ class OpRules(abc.ABC):
     # others and the attributes only choose and arrange.
     keeps_elements: ClassVar[bool] = False
 
-    # Whether all elements of the output are elements of the inputs.
+    # Whether all elements of the output are elements of the inputs, or a number that is
+    # an attribute (`integer_attrs`).
     joins_elements: ClassVar[bool] = False
-
-    # Whether the quantized operator has the same scale for its input and its output.
-    keeps_scale: ClassVar[bool] = False
 
     def kernels(self, op: Op) -> tuple[str, ...]:
         """Kernels that only some models need, of which this operator may be one.
@@ -122,6 +120,21 @@ class OpRules(abc.ABC):
 
         Returns:
             Integers and what they stand for, by input number.
+        """
+        return {}
+
+    def keeps_scale(self, op: Op) -> bool:
+        """Whether the quantized operator has the scale of its first input."""
+        return False
+
+    def integer_attrs(
+        self, op: Op, integers: Callable[[Array], Array]
+    ) -> Mapping[str, Any]:
+        """The attributes that change if the operator moves integers instead of floats.
+
+        Args:
+            op: in float32; it moves or joins elements.
+            integers: what makes integers of floats.
         """
         return {}
 
