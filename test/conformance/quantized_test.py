@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -39,7 +40,7 @@ class _Network:
     def __init__(self) -> None:
         self._rng = np.random.default_rng(_SEED)
         self.nodes: list[NodeProto] = []
-        self._constants = {
+        self._constants: dict[str, Any] = {
             "zero": np.float32(0),
             "six": np.float32(6),
         }
@@ -82,6 +83,19 @@ class _Network:
         if relu:
             self.nodes.append(helper.make_node("Relu", [result], [y]))
 
+    def add(
+        self, kind: str, inputs: Sequence[str], *outputs: str, **attrs: Any
+    ) -> None:
+        """Adds an operator, which has the name of its first output."""
+        self.nodes.append(
+            helper.make_node(kind, inputs, outputs, name=outputs[0], **attrs)
+        )
+
+    def constant(self, name: str, values: Any) -> str:
+        """Adds a constant; returns its name."""
+        self._constants[name] = np.asarray(values)
+        return name
+
     def pool(self, kind: str, x: str, y: str) -> None:
         """Adds windows of 3x3 with a stride of 2."""
         shape = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
@@ -110,7 +124,7 @@ class _Network:
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
             [numpy_helper.from_array(v, k) for k, v in self._constants.items()],
         )
-        opset = [helper.make_opsetid("", 13)]
+        opset = [helper.make_opsetid("", 15)]
         model = helper.make_model(graph, opset_imports=opset, ir_version=8)
         onnx.save(onnx.shape_inference.infer_shapes(model), path)
 
@@ -246,3 +260,83 @@ def test_pooling(tmp_path: Path) -> None:
     for abi in ABIS:
         require_emulator(abi)
     _check(graph, path, "y", ABIS)
+
+
+def _assert_integers(graph: Graph) -> None:
+    """No operator computes floats but the last one."""
+    floats = [op.type for op in graph.ops if op.outputs[0].dtype is DataType.FLOAT32]
+    assert floats == ["Dequantize"]
+
+
+def _check_everywhere(network: _Network, folder: Path, activations: str) -> Graph:
+    """Of a network whose result is y."""
+    path, graph = _quantized(network, folder, activations)
+    _assert_integers(graph)
+    for abi in ABIS:
+        require_emulator(abi)
+    _check(graph, path, "y", ABIS)
+    return graph
+
+
+@pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
+def test_squeeze_and_excitation(activations: str, tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (16, 3, 3, 3), stride=2)
+    network.add("HardSigmoid", ["a"], "a/gate", alpha=1 / 6)
+    network.add("Mul", ["a", "a/gate"], "b")
+    network.conv("b", "c", (16, 1, 3, 3), groups=16)
+    network.add("GlobalAveragePool", ["c"], "d")
+    network.conv("d", "e", (8, 16, 1, 1), activation="Relu")
+    network.conv("e", "f", (16, 8, 1, 1))
+    network.add("HardSigmoid", ["f"], "g")
+    network.add("Mul", ["c", "g"], "h")
+    network.add("Sigmoid", ["h"], "h/gate")
+    network.add("Mul", ["h", "h/gate"], "i")
+    network.conv("i", "y", (10, 16, 1, 1))
+    graph = _check_everywhere(network, tmp_path, activations)
+    # x * sigmoid(x) is one table.
+    assert sum(op.type == "LookupTable" for op in graph.ops) == 3
+
+
+@pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
+def test_branches_are_joined(activations: str, tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (12, 3, 3, 3), stride=2, activation="Relu")
+    network.conv("a", "b", (16, 12, 1, 1), activation="Relu")
+    network.conv("a", "c", (16, 12, 3, 3))
+    network.add("MaxPool", ["a"], "d", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    network.add("Tanh", ["b"], "e")
+    network.add("Concat", ["b", "c", "d", "e"], "f", axis=1)
+    network.conv("f", "g", (8, 60, 1, 1), activation="Relu")
+    network.add("Concat", ["a", "g"], "h", axis=1)
+    network.conv("h", "y", (10, 20, 1, 1))
+    _check_everywhere(network, tmp_path, activations)
+
+
+@pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
+def test_elements_are_moved(activations: str, tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (16, 3, 3, 3), stride=2)
+    network.constant("halves", np.array([8, 8], np.int64))
+    network.add("Split", ["a", "halves"], "b", "c", axis=1)
+    network.conv("c", "d", (8, 1, 3, 3), groups=8, activation="Relu")
+    network.add("Concat", ["b", "d"], "e", axis=1)
+    # The shuffle of channels between groups.
+    network.constant("groups", np.array([1, 2, 8, 10, 9], np.int64))
+    network.constant("channels", np.array([1, 16, 10, 9], np.int64))
+    network.add("Reshape", ["e", "groups"], "f")
+    network.add("Transpose", ["f"], "g", perm=[0, 2, 1, 3, 4])
+    network.add("Reshape", ["g", "channels"], "h")
+    network.constant("pads", np.array([0, 0, 1, 2, 0, 0, 0, 3], np.int64))
+    network.constant("fill", np.float32(0.3))
+    network.add("Pad", ["h", "pads", "fill"], "i")
+    for name, value in (("starts", 1), ("ends", 11), ("axes", 2), ("steps", 2)):
+        network.constant(name, np.array([value], np.int64))
+    network.add("Slice", ["i", "starts", "ends", "axes", "steps"], "j")
+    network.conv("j", "k", (32, 16, 1, 1))
+    network.add("DepthToSpace", ["k"], "l", blocksize=2)
+    network.add("DepthToSpace", ["k"], "m", blocksize=2, mode="CRD")
+    network.add("Add", ["l", "m"], "n")
+    network.add("SpaceToDepth", ["n"], "o", blocksize=2)
+    network.conv("o", "y", (10, 32, 1, 1))
+    _check_everywhere(network, tmp_path, activations)
