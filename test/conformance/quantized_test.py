@@ -216,7 +216,7 @@ def test_classifier(tmp_path: Path) -> None:
     assert [op.type for op in graph.ops] == [
         "Quantize",
         "Conv2D",
-        "Pooling",
+        "Reduce",
         "Reshape",
         "FullyConnected",
         "Dequantize",
@@ -340,3 +340,25 @@ def test_elements_are_moved(activations: str, tmp_path: Path) -> None:
     network.add("SpaceToDepth", ["n"], "o", blocksize=2)
     network.conv("o", "y", (10, 32, 1, 1))
     _check_everywhere(network, tmp_path, activations)
+
+
+@pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
+def test_probabilities(activations: str, tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (32, 3, 3, 3), stride=2, activation="Relu")
+    network.classifier("a", "b", 32, 300)
+    network.add("Softmax", ["b"], "y", axis=1)
+    _check_everywhere(network, tmp_path, activations)
+
+
+def test_reductions(tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (24, 3, 3, 3), stride=2)
+    network.add("ReduceMean", ["a"], "b", axes=[1])
+    network.add("ReduceMax", ["a"], "c", axes=[2, 3])
+    network.add("Mul", ["a", "b"], "d")
+    network.add("Mul", ["d", "c"], "e")
+    network.add("ReduceMean", ["e"], "f", axes=[2, 3], keepdims=0)
+    network.constant("w", np.eye(24, 10, dtype=np.float32))
+    network.add("MatMul", ["f", "w"], "y")
+    _check_everywhere(network, tmp_path, "QUInt8")

@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mace.python.tools.ir.constant import Constant
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType, Perm, SunkTranspose
 from mace.python.tools.ir.op_rules.transposes import without_axes
-from mace.python.tools.ir.shapes import Dim, normalize_axis
+from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
+from mace.python.tools.ir.shapes import Dim, normalize_axis, product
 
 _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "MEAN": np.mean,
@@ -25,6 +28,11 @@ _FUNCTIONS: dict[str, Callable[..., Array]] = {
     "SUM_SQUARE": lambda x, **kw: np.sum(np.square(x), **kw),
     "L2": lambda x, **kw: np.sqrt(np.sum(np.square(x), **kw)),
 }
+
+# Of quantized numbers: so that sums of them do not exceed int32, and groups of adjacent
+# axes that can be reduced.
+_MOST_ELEMENTS = (2**31 - 1) // 255
+_MOST_GROUPS = 2
 
 
 class Reduce(OpRules):
@@ -55,6 +63,28 @@ class Reduce(OpRules):
         function = _FUNCTIONS[op.attr("mode")]
         return [function(x, axis=tuple(axes), keepdims=op.attr("keep_dims"))]
 
+    def quantized_constants(
+        self, op: Op, quantization: Quantization | None
+    ) -> Mapping[int, tuple[Constant, Quantization]] | None:
+        shape = op.input(0).shape
+        if op.attr("mode") not in ("MEAN", "SUM", "MAX") or shape is None:
+            return None
+        axes = _axes(op, len(shape))
+        groups = sum(axis - 1 not in axes for axis in axes)
+        elements = product(shape[axis] for axis in axes)
+        fits = elements is None or elements <= _MOST_ELEMENTS
+        return {} if groups <= _MOST_GROUPS and fits else None
+
+    def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        x = np.asarray(inputs[0], np.int64) - zero_of(op.input(0))
+        axes = tuple(sorted(_axes(op, x.ndim)))
+        ratio = scale_of(op.input(0)) / scale_of(op.output)
+        function = np.max if op.attr("mode") == "MAX" else np.sum
+        if op.attr("mode") == "MEAN":
+            ratio = ratio / np.float32(product(x.shape[axis] for axis in axes))
+        folded = function(x, axis=axes, keepdims=op.attr("keep_dims"))
+        return [requantized(op, folded, np.asarray(ratio))]
+
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         axes = op.attr("axes")
         if not axes:
@@ -64,3 +94,9 @@ class Reduce(OpRules):
         if op.attr("keep_dims"):
             return SunkTranspose(perm, {"axes": moved})
         return SunkTranspose(without_axes(perm, axes), {"axes": moved})
+
+
+def _axes(op: Op, rank: int) -> set[int]:
+    """The axes that are reduced."""
+    given = op.attr("axes") or range(rank)
+    return {normalize_axis(axis, rank) for axis in given}

@@ -8,7 +8,6 @@ from mace.python.tools.catalogue import default_catalogue
 from mace.python.tools.ir import Graph, Op, Value
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.op_rules import rules_of
-from mace.python.tools.ir.shapes import static
 from mace.python.tools.passes.base import Pass
 from mace.python.tools.passes.lookup_tables import (
     BYTES,
@@ -115,7 +114,6 @@ def _compute(graph: Graph, quantize: Op, to: Target) -> bool:
     op = numbers.producer
     if op is None or len(op.outputs) != 1 or only_reader(graph, numbers) is None:
         return False
-    op = _as_pooling(graph, op)
     inputs = _inputs(graph, op, to)
     if inputs is None:
         return False
@@ -124,21 +122,6 @@ def _compute(graph: Graph, quantize: Op, to: Target) -> bool:
     op.set_inputs(inputs)
     graph.remove_value(numbers)
     return True
-
-
-def _as_pooling(graph: Graph, op: Op) -> Op:
-    """The operator, or in place of the averages of quantized images a Pooling."""
-    if op.type != "Reduce" or op.attr("mode") != "MEAN" or not op.attr("keep_dims"):
-        return op
-    shape, source = static(op.input(0).shape), integers_behind(op.input(0))
-    if shape is None or len(shape) != 4 or 0 in shape:
-        return op
-    if sorted(axis % 4 for axis in op.attr("axes")) != [1, 2]:
-        return op
-    if source is None or source.dtype not in BYTES:
-        return op
-    attrs = {"mode": "AVG", "kernels": shape[1:3]}
-    return graph.replace_op(op, "Pooling", [op.input(0)], attrs)
 
 
 def _inputs(graph: Graph, op: Op, to: Target) -> list[Value | None] | None:

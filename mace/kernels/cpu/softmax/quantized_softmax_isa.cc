@@ -1,0 +1,59 @@
+// Copyright 2026 The MACE Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "mace/kernels/cpu/simd.h"
+#include "mace/kernels/cpu/simd_quantized.h"
+#include "mace/kernels/cpu/softmax/quantized_softmax.h"
+
+namespace mace::softmax::MACE_ISA {
+namespace {
+namespace sv = simd::MACE_ISA;
+
+constexpr size_t kEntries = 256;
+
+void Row(const QuantizedParams &p, const uint8_t *x, uint8_t *y, size_t n) {
+  uint8_t most = 0;
+  uint8_t least = 255;
+  for (size_t i = 0; i < n; ++i) {
+    const auto q = static_cast<uint8_t>(x[i] ^ p.x_mask);
+    most = q > most ? q : most;
+    least = q < least ? q : least;
+  }
+  // Differences modulo 256 are the same in both types.
+  const auto first = static_cast<uint8_t>(most ^ p.x_mask);
+  int64_t sum = 0;
+  for (size_t i = 0; i < n; ++i) {
+    sum += p.exponentials[static_cast<uint8_t>(first - x[i])];
+  }
+  const auto factor =
+      static_cast<float>(1.0 / (static_cast<double>(sum) * p.scale));
+  // The results by k, of which those up to most - least are in the row.
+  uint8_t results[kEntries];
+  const size_t count = static_cast<size_t>(most - least) + 1;
+  const sv::Requantizer to = sv::MakeRequantizer(p);
+  for (size_t k = 0; k < count; k += sv::kLanes) {
+    sv::VI exponentials;
+    __builtin_memcpy(&exponentials, p.exponentials + k, sizeof(exponentials));
+    sv::StoreQuantized(results + k,
+                       sv::Requantize(to, exponentials, sv::Set(factor)),
+                       sv::kLanes, p.y_mask);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    y[i] = results[static_cast<uint8_t>(first - x[i])];
+  }
+}
+
+void Rows(const QuantizedParams &p,
+          const uint8_t *x,
+          uint8_t *y,
+          size_t rows,
+          size_t n) {
+  for (size_t r = 0; r < rows; ++r) Row(p, x + r * n, y + r * n, n);
+}
+
+}  // namespace
+
+extern const QuantizedKernels kQuantizedKernels;
+const QuantizedKernels kQuantizedKernels = {&Rows};
+
+}  // namespace mace::softmax::MACE_ISA
