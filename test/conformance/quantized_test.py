@@ -362,3 +362,48 @@ def test_reductions(tmp_path: Path) -> None:
     network.constant("w", np.eye(24, 10, dtype=np.float32))
     network.add("MatMul", ["f", "w"], "y")
     _check_everywhere(network, tmp_path, "QUInt8")
+
+
+_RESIZES = [
+    {
+        "mode": "nearest",
+        "coordinate_transformation_mode": "asymmetric",
+        "nearest_mode": "floor",
+    },
+    {"mode": "linear", "coordinate_transformation_mode": "half_pixel"},
+    {"mode": "linear", "coordinate_transformation_mode": "align_corners"},
+]
+
+
+@pytest.mark.parametrize("attrs", _RESIZES)
+def test_images_are_resized(attrs: dict[str, Any], tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (21, 3, 3, 3), stride=2)
+    network.constant("twice", np.array([1, 1, 2, 2], np.float32))
+    network.add("Resize", ["a", "", "twice"], "y", **attrs)
+    _check_everywhere(network, tmp_path, "QUInt8")
+
+
+def test_a_pyramid(tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (21, 3, 3, 3), stride=2, activation="Relu")
+    network.conv("a", "b", (32, 21, 3, 3), stride=2)
+    network.constant("twice", np.array([1, 1, 2, 2], np.float32))
+    network.add("Resize", ["b", "", "twice"], "c", **_RESIZES[0])
+    for name, value in (("begin", 0), ("end", 9), ("across", 3)):
+        network.constant(name, np.array([value], np.int64))
+    network.add("Slice", ["c", "begin", "end", "across"], "d")
+    network.add("Concat", ["a", "d"], "e", axis=1)
+    network.conv("e", "y", (10, 53, 1, 1))
+    _check_everywhere(network, tmp_path, "QUInt8")
+
+
+def test_the_larger_and_the_smaller(tmp_path: Path) -> None:
+    network = _Network()
+    network.conv("x", "a", (16, 3, 3, 3), stride=2)
+    network.conv("x", "b", (16, 3, 3, 3), stride=2)
+    network.add("Max", ["a", "b"], "c")
+    network.conv("c", "d", (16, 16, 1, 1))
+    network.add("Min", ["d", "b"], "e")
+    network.conv("e", "y", (10, 16, 1, 1))
+    _check_everywhere(network, tmp_path, "QInt8")

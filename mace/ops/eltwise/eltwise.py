@@ -117,7 +117,8 @@ class Eltwise(OpRules):
     def quantized_constants(
         self, op: Op, quantization: Quantization | None
     ) -> Mapping[int, tuple[Constant, Quantization]] | None:
-        if op.attr("mode") not in ("ADD", "SUB", "MUL") or not has_limits(op):
+        modes = ("ADD", "SUB", "MUL", "MAX", "MIN")
+        if op.attr("mode") not in modes or not has_limits(op):
             return None
         made = {}
         for index, value in enumerate(op.inputs):
@@ -143,10 +144,9 @@ class Eltwise(OpRules):
         a_factor, b_factor = (
             round(min(math.ldexp(factor, shift), largest)) for factor in factors
         )
-        if op.attr("mode") == "SUB":
-            b_factor = -b_factor
         half = 2 ** (shift - 1) if shift else 0
-        return [limited(op, (a * a_factor + b * b_factor + half) >> shift)]
+        sums = _BINARY[op.attr("mode")](a * a_factor, b * b_factor)
+        return [limited(op, (sums + half) >> shift)]
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return SunkTranspose(perm)

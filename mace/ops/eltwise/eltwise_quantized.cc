@@ -49,6 +49,27 @@ int32_t Factor(double x) {
   return static_cast<int32_t>(RoundToEven(std::min(x, kLargest)));
 }
 
+// False if there is none.
+bool FindMode(EltwiseMode mode, eltwise::QuantizedMode *to) {
+  switch (mode) {
+    case EltwiseMode::ADD:
+    case EltwiseMode::SUB:
+      *to = eltwise::QuantizedMode::kSum;
+      return true;
+    case EltwiseMode::MUL:
+      *to = eltwise::QuantizedMode::kProduct;
+      return true;
+    case EltwiseMode::MAX:
+      *to = eltwise::QuantizedMode::kMax;
+      return true;
+    case EltwiseMode::MIN:
+      *to = eltwise::QuantizedMode::kMin;
+      return true;
+    default:
+      return false;
+  }
+}
+
 float ScaleOf(const Tensor &tensor) { return tensor.quantization->scales[0]; }
 
 class QuantizedEltwiseOp final : public CpuOp {
@@ -57,9 +78,9 @@ class QuantizedEltwiseOp final : public CpuOp {
     const auto &attributes = context->AttributesAs<EltwiseAttributes>();
     mode_ = attributes.mode;
     activation_ = ActivationParams(attributes);
-    if (mode_ != EltwiseMode::ADD && mode_ != EltwiseMode::SUB &&
-        mode_ != EltwiseMode::MUL) {
-      return NotSupported("quantized, it has no mode but ADD, SUB and MUL");
+    if (!FindMode(mode_, &quantized_mode_)) {
+      return NotSupported(
+          "quantized, it has no mode but ADD, SUB, MUL, MAX and MIN");
     }
     if (!IsLimit(activation_.kind)) {
       return NotSupported("quantized, it has no activation but RELU and RELUX");
@@ -114,12 +135,11 @@ class QuantizedEltwiseOp final : public CpuOp {
     const QuantizedLimits limits = LimitsOf(to, activation_, output_scale);
     p.low = limits.low;
     p.high = limits.high;
+    p.mode = quantized_mode_;
     if (mode_ == EltwiseMode::MUL) {
-      p.mode = eltwise::QuantizedMode::kProduct;
       p.scale = ScaleOf(a) * ScaleOf(b) / output_scale;
       return p;
     }
-    p.mode = eltwise::QuantizedMode::kSum;
     const float a_factor = ScaleOf(a) / output_scale;
     const float b_factor = ScaleOf(b) / output_scale;
     p.shift = ShiftFor(std::max(a_factor, b_factor));
@@ -131,6 +151,7 @@ class QuantizedEltwiseOp final : public CpuOp {
   }
 
   EltwiseMode mode_ = EltwiseMode::ADD;
+  eltwise::QuantizedMode quantized_mode_ = eltwise::QuantizedMode::kSum;
   activation::Params activation_;
   const eltwise::QuantizedKernels *kernels_ = nullptr;
 };

@@ -76,9 +76,12 @@ void Check(const std::string &mode,
       steps = std::llrint(static_cast<float>(p * q) *
                           (a.scale * b.scale / y.scale));
     } else {
-      const int64_t sum = mode == "ADD"
-                              ? p * fixed(a_ratio) + q * fixed(b_ratio)
-                              : p * fixed(a_ratio) - q * fixed(b_ratio);
+      const int64_t s = p * fixed(a_ratio);
+      const int64_t t = q * fixed(b_ratio);
+      const int64_t sum = mode == "ADD"   ? s + t
+                          : mode == "SUB" ? s - t
+                          : mode == "MAX" ? std::max(s, t)
+                                          : std::min(s, t);
       steps = (sum + (shift == 0 ? 0 : int64_t{1} << (shift - 1))) >> shift;
     }
     if (activation != "NONE") steps = std::max<int64_t>(steps, 0);
@@ -107,7 +110,7 @@ constexpr DataType kS8 = DataType::kInt8;
 
 TEST(QuantizedEltwiseTest, Modes) {
   const Shape shape = {2, 3, 5, 7};
-  for (const char *mode : {"ADD", "SUB", "MUL"}) {
+  for (const char *mode : {"ADD", "SUB", "MUL", "MAX", "MIN"}) {
     Check(mode, {kU8, shape, 0.02f, 130}, {kU8, shape, 0.05f, 7},
           {kU8, shape, 0.06f, 90});
     Check(mode, {kS8, shape, 0.02f, -3}, {kS8, shape, 0.0007f, 0},
@@ -152,7 +155,8 @@ TEST(QuantizedEltwiseTest, Errors) {
   OpCase op("Eltwise");
   for (int i = 0; i < 2; ++i) op.Input(x).Quantized({{1.0f}, {}, 0});
   op.String("mode", "DIV").QuantizedOutput(kU8, 1.0f, 0).OnCpuOnly();
-  ExpectError(op, MaceStatus::MACE_UNSUPPORTED, "no mode but ADD, SUB and MUL");
+  ExpectError(op, MaceStatus::MACE_UNSUPPORTED,
+              "no mode but ADD, SUB, MUL, MAX and MIN");
 }
 
 }  // namespace

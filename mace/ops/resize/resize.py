@@ -4,16 +4,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.ir.constant import Constant
+from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.graph import Op
 from mace.python.tools.ir.op_rules import OpRules, OutputType
 from mace.python.tools.ir.op_rules.images import image_dims, image_shape, spatial_axes
+from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import requantized, scale_of, zero_of
 from mace.python.tools.ir.shapes import Dim, compatible, format_shape
+
+# The number 1 in the weights of quantized images.
+_ONE = 1 << 11
 
 
 class Resize(OpRules):
@@ -30,7 +36,7 @@ class Resize(OpRules):
         if x.shape is None:
             return [OutputType(x.dtype, (None,) * 4)]
         n, hw, c = image_dims(op, x.shape)
-        if not x.dtype.is_float and op.attr("mode") != "NEAREST":
+        if x.dtype is DataType.INT32 and op.attr("mode") != "NEAREST":
             raise ValueError(f"mode {op.attr('mode')} does not take {x.dtype.value}")
         if given is not None:
             for i in range(2):
@@ -45,20 +51,48 @@ class Resize(OpRules):
         return [OutputType(x.dtype, image_shape(op, n, scaled, c))]
 
     def evaluate(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
-        x: Array = inputs[0]
-        scales: Sequence[float | None] = op.attr("scales") or (None, None)
-        size = op.attr("size")
-        if len(inputs) > 1 and inputs[1] is not None:
-            size = [int(v) for v in inputs[1]]
-        for i, axis in enumerate(spatial_axes(op)):
-            length, scale = x.shape[axis], scales[i]
-            if size:
-                output = size[i]
-            else:
-                assert scale is not None
-                output = _scaled_size(length, scale)
-            x = _resized(op, x, axis, output, scale)
-        return [x]
+        return [_images(op, inputs, _resized)]
+
+    def keeps_scale(self, op: Op) -> bool:
+        return bool(op.attr("mode") == "NEAREST")
+
+    def quantized_constants(
+        self, op: Op, quantization: Quantization | None
+    ) -> Mapping[int, tuple[Constant, Quantization]] | None:
+        has_rule = op.attr("mode") != "CUBIC" and not op.attr("antialias")
+        return {} if has_rule else None
+
+    def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
+        if op.attr("mode") == "NEAREST":
+            return self.evaluate(op, inputs)
+        x = np.asarray(inputs[0], np.int64) - zero_of(op.input(0))
+        sums = _images(op, [x, *inputs[1:]], _resized_integers)
+        ratio = scale_of(op.input(0)) / scale_of(op.output)
+        return [requantized(op, sums, np.asarray(ratio / np.float32(_ONE * _ONE)))]
+
+
+def _images(
+    op: Op,
+    inputs: Sequence[Any],
+    resized: Callable[[Op, Array, int, int, float | None], Array],
+) -> Array:
+    """Resizes input 0 by a function of the operator, an array, an axis, its new length
+    and its scale.
+    """
+    x: Array = inputs[0]
+    scales: Sequence[float | None] = op.attr("scales") or (None, None)
+    size = op.attr("size")
+    if len(inputs) > 1 and inputs[1] is not None:
+        size = [int(v) for v in inputs[1]]
+    for i, axis in enumerate(spatial_axes(op)):
+        length, scale = x.shape[axis], scales[i]
+        if size:
+            output = size[i]
+        else:
+            assert scale is not None
+            output = _scaled_size(length, scale)
+        x = resized(op, x, axis, output, scale)
+    return x
 
 
 def _check_attributes(op: Op) -> None:
@@ -106,6 +140,21 @@ def _resized(op: Op, x: Array, axis: int, output: int, scale: float | None) -> A
         for w in weights
     ]
     return np.moveaxis(np.reshape(rows, (output, *moved.shape[1:])), 0, axis)
+
+
+def _resized_integers(
+    op: Op, x: Array, axis: int, output: int, scale: float | None
+) -> Array:
+    """Sums in integers, of weights whose sum is _ONE."""
+    position = _positions(op, x.shape[axis], output, scale)
+    weights = _weights(op, position, x.shape[axis], 1.0).astype(np.float32)
+    integers = np.rint(weights.astype(np.float64) * _ONE).astype(np.int64)
+    if integers.size:
+        # What rounding lacks goes to the first of the largest.
+        largest = (np.arange(output), integers.argmax(1))
+        integers[largest] += _ONE - integers.sum(1)
+    moved = np.moveaxis(x, axis, -1) @ integers.transpose()
+    return np.asarray(np.moveaxis(moved, -1, axis))
 
 
 def _positions(op: Op, length: int, output: int, scale: float | None) -> Array:

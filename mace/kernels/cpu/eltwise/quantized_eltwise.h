@@ -1,9 +1,11 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums and products of two operands of 8 bits:
+// Sums and products of two operands of 8 bits, the larger and the smaller one:
 //
 //   S = (a - a_zero) * a_factor + (b - b_zero) * b_factor      kSum
+//   S = max((a - a_zero) * a_factor, (b - b_zero) * b_factor)  kMax
+//   S = min((a - a_zero) * a_factor, (b - b_zero) * b_factor)  kMin
 //   y = clamp(((S + half) >> shift) + zero, low, high)
 //
 //   S = (a - a_zero) * (b - b_zero)                            kProduct
@@ -28,7 +30,7 @@
 
 namespace mace::eltwise {
 
-enum class QuantizedMode { kSum, kProduct };
+enum class QuantizedMode { kSum, kProduct, kMax, kMin };
 
 struct QuantizedParams {
   QuantizedMode mode = QuantizedMode::kSum;

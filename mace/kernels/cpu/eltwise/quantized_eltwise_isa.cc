@@ -31,45 +31,71 @@ MACE_SIMD_INLINE void RunRow(const QuantizedParams &p,
   const sv::FourRequantizer to = sv::MakeFourRequantizer(p);
   const sv::V scale = sv::Set(p.scale);
   const int32_t half = p.shift == 0 ? 0 : int32_t{1} << (p.shift - 1);
-  const int32_t start = half - p.a_zero * p.a_factor - p.b_zero * p.b_factor;
+  const int32_t a_start = -p.a_zero * p.a_factor;
+  const int32_t b_start = -p.b_zero * p.b_factor;
   for (size_t i = 0; i < columns; i += sv::kDotColumns) {
     const size_t count = columns - i;
     const sv::VDotBytes u = a.At(i, count);
     const sv::VDotBytes v = b.At(i, count);
     sv::VI results[4];
-    if constexpr (kMode == QuantizedMode::kSum) {
-      sv::SumOfTwo(u, v, p.a_factor, p.b_factor, start, results);
-      for (sv::VI &result : results) result = result >> p.shift;
-    } else {
+    if constexpr (kMode == QuantizedMode::kProduct) {
       sv::ProductOfTwo(u, v, p.a_zero, p.b_zero, results);
       for (sv::VI &result : results) result = sv::StepsOf(result, scale);
+    } else if constexpr (kMode == QuantizedMode::kSum) {
+      sv::SumOfTwo(u, v, p.a_factor, p.b_factor, half + a_start + b_start,
+                   results);
+      for (sv::VI &result : results) result = result >> p.shift;
+    } else {
+      sv::VI others[4];
+      sv::SumOfTwo(u, v, p.a_factor, 0, half + a_start, results);
+      sv::SumOfTwo(u, v, 0, p.b_factor, half + b_start, others);
+      for (int k = 0; k < 4; ++k) {
+        const sv::VI larger = results[k] > others[k];
+        const bool max = kMode == QuantizedMode::kMax;
+        results[k] = sv::SelectInt(larger, max ? results[k] : others[k],
+                                   max ? others[k] : results[k]) >>
+                     p.shift;
+      }
     }
     sv::StoreElements(y + i, sv::PackSteps(to, results), count, p.y_mask);
   }
 }
 
+template <QuantizedMode kMode>
 void Run(const QuantizedParams &p,
          const Rows &rows,
          const uint8_t *a,
          const uint8_t *b,
          uint8_t *y) {
   for (size_t r = 0; r < rows.rows; ++r) {
-    const Operand u = {a, rows.a_scalar, p.a_mask};
-    const Operand v = {b, rows.b_scalar, p.b_mask};
-    if (p.mode == QuantizedMode::kSum) {
-      RunRow<QuantizedMode::kSum>(p, u, v, rows.columns, y);
-    } else {
-      RunRow<QuantizedMode::kProduct>(p, u, v, rows.columns, y);
-    }
+    RunRow<kMode>(p, {a, rows.a_scalar, p.a_mask}, {b, rows.b_scalar, p.b_mask},
+                  rows.columns, y);
     a += rows.a_row_stride;
     b += rows.b_row_stride;
     y += rows.columns;
   }
 }
 
+void RunMode(const QuantizedParams &p,
+             const Rows &rows,
+             const uint8_t *a,
+             const uint8_t *b,
+             uint8_t *y) {
+  switch (p.mode) {
+    case QuantizedMode::kSum:
+      return Run<QuantizedMode::kSum>(p, rows, a, b, y);
+    case QuantizedMode::kProduct:
+      return Run<QuantizedMode::kProduct>(p, rows, a, b, y);
+    case QuantizedMode::kMax:
+      return Run<QuantizedMode::kMax>(p, rows, a, b, y);
+    case QuantizedMode::kMin:
+      return Run<QuantizedMode::kMin>(p, rows, a, b, y);
+  }
+}
+
 }  // namespace
 
 extern const QuantizedKernels kQuantizedKernels;
-const QuantizedKernels kQuantizedKernels = {&Run};
+const QuantizedKernels kQuantizedKernels = {&RunMode};
 
 }  // namespace mace::eltwise::MACE_ISA
