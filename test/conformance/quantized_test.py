@@ -407,3 +407,26 @@ def test_the_larger_and_the_smaller(tmp_path: Path) -> None:
     network.add("Min", ["d", "b"], "e")
     network.conv("e", "y", (10, 16, 1, 1))
     _check_everywhere(network, tmp_path, "QInt8")
+
+
+@pytest.mark.parametrize("activations", ["QUInt8", "QInt8"])
+def test_functions_of_each_channel(activations: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(_SEED)
+    network = _Network()
+    network.conv("x", "a", (12, 3, 3, 3), stride=2, activation="Relu")
+    network.conv("a", "b", (8, 12, 3, 3))
+    network.add("Concat", ["a", "b"], "c", axis=1)
+    for name in ("scale", "offset", "mean", "variance"):
+        network.constant(name, rng.uniform(0.5, 1.5, 20).astype(np.float32))
+    statistics = ["scale", "offset", "mean", "variance"]
+    network.add("BatchNormalization", ["c", *statistics], "d")
+    network.add("Relu", ["d"], "e")
+    network.conv("e", "f", (8, 20, 3, 3))
+    slopes = rng.uniform(-0.5, 0.5, (8, 1, 1)).astype(np.float32)
+    network.add("PRelu", ["f", network.constant("slopes", slopes)], "g")
+    network.conv("g", "y", (10, 8, 1, 1))
+    graph = _check_everywhere(network, tmp_path, activations)
+    ranks = [
+        len(op.input(1).shape or ()) for op in graph.ops if op.type == "LookupTable"
+    ]
+    assert 2 in ranks
