@@ -37,13 +37,13 @@ class Dequantize(OpRules):
         if numbers is None or scale is None:
             return None
         zero = op.get_input(2)
-        parts = scale_and_zero(
-            op, [np.empty(numbers.shape), scale.numpy(), zero and zero.numpy()]
+        scales, zeros = (
+            Constant.of(np.broadcast_to(part, numbers.shape))
+            for part in scale_and_zero(
+                op, [np.empty(numbers.shape), scale.numpy(), zero and zero.numpy()]
+            )
         )
-        return Integers(
-            numbers,
-            *(Constant.of(np.broadcast_to(part, numbers.shape)) for part in parts),
-        )
+        return Integers(numbers, scales, zeros)
 
     def sink_transpose(self, op: Op, perm: Perm) -> SunkTranspose | None:
         return sink_below_quantization(op, perm)

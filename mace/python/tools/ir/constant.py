@@ -31,11 +31,15 @@ class Integers:
         numbers: of integers.
         scale: of float32, of the same shape.
         zero: of the type of the numbers, of the same shape.
+        simulated: the model has floats, which training rounded so (FakeQuant): numbers
+            of other scales that are about as close may stand for them. Otherwise, the
+            model has the numbers.
     """
 
     numbers: Constant
     scale: Constant
     zero: Constant
+    simulated: bool = False
 
     def moved(
         self,
@@ -43,10 +47,37 @@ class Integers:
         shape: tuple[int, ...] | None,
     ) -> Integers:
         """Those of the floats that `function` moves."""
-        return Integers(
-            self.numbers.map(function, shape),
-            self.scale.map(function, shape),
-            self.zero.map(function, shape),
+        return replace(
+            self,
+            numbers=self.numbers.map(function, shape),
+            scale=self.scale.map(function, shape),
+            zero=self.zero.map(function, shape),
+        )
+
+    def multiplied(self, factor: Array) -> Integers | None:
+        """Those of the floats times `factor`; None if there are none.
+
+        Args:
+            factor: float64, broadcasts to the shape of the numbers.
+        """
+        if not np.isfinite(factor).all():
+            return None
+        result = replace(
+            self, scale=multiplied(self.scale, np.where(factor == 0, 1, abs(factor)))
+        )
+        signs = np.sign(factor).astype(np.int32)
+        if (signs == 1).all():
+            return result
+        mirrored = self.zero.numpy() + signs * (
+            self.numbers.numpy().astype(np.int32) - self.zero.numpy()
+        )
+        range_ = np.iinfo(self.numbers.dtype.numpy)
+        if mirrored.size and not (
+            range_.min <= mirrored.min() and mirrored.max() <= range_.max
+        ):
+            return None
+        return replace(
+            result, numbers=Constant.of(mirrored.astype(self.numbers.dtype.numpy))
         )
 
 
@@ -59,7 +90,8 @@ class Constant:
     make: Callable[[], Array]
     # The factors of `multiplied`.
     product: tuple[Constant, Array] | None = None
-    # Of a constant that was dequantized, as long as its elements are only moved.
+    # Of a constant that was dequantized, as long as its elements are only moved, or
+    # multiplied by `multiplied`.
     integers: Integers | None = None
 
     @classmethod
@@ -130,7 +162,8 @@ def multiplied(constant: Constant, factor: Array) -> Constant:
         factor = before * factor
     target = constant.dtype.numpy
     result = base.map(lambda array: (array * factor).astype(target))
-    return replace(result, product=(base, factor))
+    integers = base.integers and base.integers.multiplied(factor)
+    return replace(result, product=(base, factor), integers=integers)
 
 
 def scaled(constant: Constant, factor: Array, axis: int) -> Constant:

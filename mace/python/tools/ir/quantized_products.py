@@ -37,9 +37,13 @@ def quantized_weights(
     weights = op.input(_WEIGHTS).constant
     if weights is None or weights.integers is None:
         return None
-    numbers = _signed(weights.integers)
     scales = _by_output(weights.integers.scale.numpy(), output_axis)
-    if numbers is None or scales is None:
+    if scales is None:
+        return None
+    numbers = _signed(weights.integers)
+    if numbers is None and weights.integers.simulated:
+        numbers, scales = _closest(weights.integers, scales, output_axis)
+    if numbers is None:
         return None
     found = {_WEIGHTS: (numbers, _quantization(scales, output_axis))}
     bias = op.get_input(_BIAS)
@@ -75,6 +79,23 @@ def _signed(integers: Integers) -> Constant | None:
     if numbers.size and (numbers.min() < range_.min or numbers.max() > range_.max):
         return None
     return Constant.of(numbers.astype(np.int8))
+
+
+def _closest(integers: Integers, scales: Array, axis: int) -> tuple[Constant, Array]:
+    """Numbers of int8 without zero points, and their scales. An output whose numbers
+    do not fit gets a larger scale.
+    """
+    zero = integers.zero.numpy().astype(np.int32)
+    steps = np.moveaxis(integers.numbers.numpy().astype(np.int32) - zero, axis, -1)
+    range_ = np.iinfo(np.int8)
+    inner = tuple(range(steps.ndim - 1))
+    growth = np.maximum(
+        steps.max(inner, initial=0) / range_.max,
+        steps.min(inner, initial=0) / range_.min,
+    )
+    growth = np.maximum(growth, 1).astype(np.float32)
+    numbers = np.moveaxis(np.rint(steps / growth).astype(np.int8), -1, axis)
+    return Constant.of(np.ascontiguousarray(numbers)), scales * growth
 
 
 def _by_output(scale: Array, axis: int) -> Array | None:

@@ -32,6 +32,7 @@ class QuantizedOperators(Pass):
     """
 
     name = "quantized_operators"
+    requires = ("extend_quantization",)
     last = True
 
     def run(self, graph: Graph) -> int:

@@ -36,6 +36,7 @@ class _Layer:
         self.activation = "NONE"
         self.read_twice = False
         self.scaled = False
+        self.normalised = False
 
     def __call__(self, b: GraphBuilder, rng: np.random.Generator) -> None:
         x = b.input("x", DataType.FLOAT32, (1, 5, 4, 3))
@@ -67,6 +68,11 @@ class _Layer:
             if value.producer is not None:
                 fold(b, value)
         y = b.one("Conv2D", [x, w, bias], None, {"padding": "SAME"}, "conv")
+        if self.normalised:
+            factors = np.array([1, 2, -0.5, 0, 1.5, -3], np.float32)
+            offsets = b.constant("offsets", random(rng, 6) * 0.1)
+            scaled = [y, b.constant("factors", factors), offsets]
+            y = b.one("BatchNorm", scaled, None, None, "norm")
         if self.activation != "NONE":
             attrs = {"activation": self.activation, "activation_limit": 1.0}
             y = b.one("Activation", [y], None, attrs, "act")
@@ -106,6 +112,19 @@ def test_convolution(activation: str) -> None:
     weights = conv.input(1).quantization
     assert weights is not None and weights.scales == tuple(layer.weight_scales.tolist())
     assert conv.attr("activation") == activation
+
+
+def test_normalisation_moves_into_the_scales() -> None:
+    layer = _Layer()
+    # The numbers are -100 to 100, so that they can be negated.
+    layer.normalised, layer.bias_integers = True, False
+    graph = rewrite(layer)
+    conv = next(op for op in graph.ops if op.type == "Conv2D")
+    assert conv.output.dtype is DataType.UINT8
+    weights = conv.input(1).quantization
+    assert weights is not None
+    of_factors = layer.weight_scales * np.array([1, 2, 0.5, 1, 1.5, 3])
+    np.testing.assert_allclose(weights.scales, of_factors, rtol=1e-6)
 
 
 def test_bias_in_floats_is_rounded_to_the_sums() -> None:

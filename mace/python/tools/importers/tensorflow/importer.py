@@ -134,9 +134,14 @@ class _Import:
                     "itself (a loop); loops are not supported"
                 )
             if name not in self.nodes:
+                reader = next(
+                    n.name
+                    for n in self.nodes.values()
+                    if any(source == name for source, _ in n.inputs)
+                )
                 raise ImportModelError(
-                    f"{self.request.model_path}: a node reads {name!r}, "
-                    "which the file does not hold: it is damaged"
+                    f"{self.request.model_path}: node {reader} reads {name!r}, which "
+                    "the file does not hold: freeze the model again"
                 )
             on_path.add(name)
             stack.append((name, True))

@@ -102,6 +102,14 @@ def test_wrong_names_get_near_ones(tmp_path: Path) -> None:
         load(tmp_path, small_graph(), outputs=("out:3",))
 
 
+def test_a_node_that_is_missing_is_named(tmp_path: Path) -> None:
+    graph = small_graph()
+    rounding = graph.node.add(name="rounding", op="FakeQuantWithMinMaxVars")
+    rounding.input.extend(["out", "two", "rounding/max"])
+    with pytest.raises(ImportModelError, match="node rounding reads 'rounding/max'"):
+        load(tmp_path, graph, outputs=("rounding",))
+
+
 def test_a_forgotten_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(ImportModelError, match=r"also need scope/image"):
         load(tmp_path, small_graph(), inputs=())
