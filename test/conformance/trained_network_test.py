@@ -1,10 +1,11 @@
 # Copyright 2026 The MACE Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A trained classifier on the GPU runtime: its answers for images with labels.
+"""A trained classifier on the GPU, and in 8-bit integers: its answers for images.
 
 The weights of other networks here are random, so that rounding errors grow from layer
 to layer and no answer is right or wrong. This one is the example's, which
-`mace/examples/digits/train.py` trains; its held-out images were never trained on.
+`mace/examples/digits/train.py` and `train_int8.py` train; its held-out images were
+never trained on.
 """
 
 from __future__ import annotations
@@ -16,7 +17,13 @@ import numpy as np
 import pytest
 
 from mace.examples.digits.train import load
+from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.tensorflow import import_model
+from mace.python.tools.ir.dtypes import DataType
+from mace.python.tools.ir.graph import DataFormat
+from mace.python.tools.passes.manager import optimize
 from mace.python.tools.validate.metrics import compute_metrics
+from test.conformance.native import native
 from test.conformance.networks_test import _imported, _on_gpu
 from test.conformance.onnx.reference import run_onnxruntime
 
@@ -41,3 +48,24 @@ def test_digits_on_the_gpu(data_type: str, similarity: float) -> None:
     np.testing.assert_array_equal(found.argmax(1), wanted.argmax(1))
     accuracy = json.loads((DIGITS / "accuracy.json").read_text("utf-8"))
     assert correct == accuracy["correct"]
+
+
+def test_digits_in_integers() -> None:
+    _, _, images, labels = load()
+    shape = (len(images), 8, 8, 1)
+    graph = import_model(
+        ImportRequest(
+            "digits_int8",
+            DIGITS / "digits_int8.pb",
+            (InputSpec("image", shape),),
+            (OutputSpec("probability", DataFormat.NONE),),
+        )
+    )
+    optimize(graph)
+    inner = [op for op in graph.ops if op.type not in ("Dequantize", "Softmax")]
+    assert {op.output.dtype for op in inner} == {DataType.UINT8}
+    found = native("host")(graph, {"image": images})["probability"]
+    correct = int((found.argmax(1) == labels).sum())
+    accuracy = json.loads((DIGITS / "accuracy.json").read_text("utf-8"))
+    # Integers are the same on every processor.
+    assert correct == accuracy["int8"]["correct"]
