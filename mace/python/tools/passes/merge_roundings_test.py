@@ -1,0 +1,42 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Several roundings of a tensor to the same integers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mace.python.tools.ir import DataType, GraphBuilder, Value
+from mace.python.tools.passes.testing import rewrite, types
+
+
+def _rounded(b: GraphBuilder, x: Value, name: str, scale: float, zero: int) -> Value:
+    parameters = [
+        b.constant(f"{name}/scale", np.array(scale, np.float32)),
+        b.constant(f"{name}/zero", np.array(zero, np.uint8)),
+    ]
+    q = b.one("Quantize", [x, *parameters], None, {"to": "UINT8"}, name)
+    return b.one("Dequantize", [q, *parameters], None, None, f"{name}/real")
+
+
+@pytest.mark.parametrize(("scale", "zero"), [(0.05, 120), (0.05, 121), (0.06, 120)])
+def test_roundings_for_two_readers(scale: float, zero: int) -> None:
+    def build(b: GraphBuilder, _: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (3, 4))
+        parts = [_rounded(b, x, "p", 0.05, 120), _rounded(b, x, "q", scale, zero)]
+        b.output(b.one("Eltwise", parts, None, {"mode": "POW"}, "power"), "y")
+
+    same = (scale, zero) == (0.05, 120)
+    assert types(rewrite(build))["Quantize"] == (1 if same else 2)
+
+
+@pytest.mark.parametrize(("scale", "zero"), [(0.05, 120), (0.05, 121), (0.06, 120)])
+def test_a_rounding_of_rounded_numbers(scale: float, zero: int) -> None:
+    def build(b: GraphBuilder, _: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, (3, 4))
+        y = _rounded(b, _rounded(b, x, "p", 0.05, 120), "q", scale, zero)
+        b.output(b.one("Eltwise", [y], None, {"mode": "EXP"}, "exp"), "y")
+
+    same = (scale, zero) == (0.05, 120)
+    assert types(rewrite(build))["Quantize"] == (1 if same else 2)
