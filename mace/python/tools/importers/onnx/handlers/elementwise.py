@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mace.python.tools.importers.base import UnsupportedNodeError
 from mace.python.tools.importers.onnx.node import HANDLERS, Node
 from mace.python.tools.ir.dtypes import DataType
@@ -144,6 +146,8 @@ def _clip(node: Node) -> None:
     if isinstance(low, Value) or isinstance(high, Value):
         _clip_computed(node, x, low, high)
         return
+    if _clip_quantized(node, x, low, high):
+        return
     is_float = x.dtype is DataType.FLOAT32
     if is_float and low == 0 and high is None:
         node.emit("Activation", [x], {"activation": "RELU"})
@@ -153,6 +157,34 @@ def _clip(node: Node) -> None:
     else:
         wrap = [None if v is None else node.scalar(v, x) for v in (low, high)]
         _clip_computed(node, x, *wrap)
+
+
+def _clip_quantized(
+    node: Node, x: Value, low: float | None, high: float | None
+) -> bool:
+    """Moves an upper bound of integers in front of Quantize, where it is an activation.
+
+    PyTorch trains activations for 7 bits so: Relu, QuantizeLinear, Clip from 0 to 127.
+    Only if the zero point is the least integer, as it is after Relu.
+    """
+    quantize, known = x.producer, x.quantization
+    if quantize is None or quantize.type != "Quantize" or known is None:
+        return False
+    least = int(np.iinfo(x.dtype.numpy).min)
+    zero = known.zero_points[0] if known.zero_points else 0
+    if not known.per_tensor or zero != least or high is None or high <= least:
+        return False
+    if low is not None and low > least:
+        return False
+    numbers, limit = quantize.input(0), known.scales[0] * (high - least)
+    if numbers.producer is not None and numbers.producer.type == "Activation":
+        bound = node.scalar(limit, numbers)
+        limited = node.make("Eltwise", [numbers, bound], {"mode": "MIN"})
+    else:
+        attrs = {"activation": "RELUX", "activation_limit": limit}
+        limited = node.make("Activation", [numbers], attrs)
+    node.emit("Quantize", [limited, *quantize.inputs[1:]], dict(quantize.attrs))
+    return True
 
 
 def _bounds(node: Node) -> tuple[Value | float | None, Value | float | None]:

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import pytest
 
 from mace.python.tools.importers.onnx.testing import (
     assert_same,
+    import_proto,
     make_model,
     run_mace,
     run_onnxruntime,
 )
+from mace.python.tools.ir.dtypes import Array
 
 
 def test_is_nan_finds_nan_alone(tmp_path: Path) -> None:
@@ -27,3 +30,29 @@ def test_is_nan_finds_nan_alone(tmp_path: Path) -> None:
     ]
     model = make_model(nodes, feeds, ["y"])
     assert_same(run_mace(model, feeds, tmp_path), run_onnxruntime(model, feeds))
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize(("zero", "casts"), [(0, 0), (40, 1)])
+def test_quantized_numbers_are_clipped_as_activation(
+    zero: int, casts: int, relu: bool, tmp_path: Path
+) -> None:
+    """PyTorch trains activations for 7 bits."""
+    make = onnx.helper.make_node
+    nodes = [
+        make("Relu" if relu else "Identity", ["x"], ["r"]),
+        make("QuantizeLinear", ["r", "s", "z"], ["q"]),
+        make("Clip", ["q", "low", "high"], ["c"]),
+        make("DequantizeLinear", ["c", "s", "z"], ["y"]),
+    ]
+    feeds = {"x": np.linspace(-20, 20, 97, dtype=np.float32).reshape(1, 97)}
+    constants: dict[str, Array] = {
+        "s": np.array(0.1, np.float32),
+        "z": np.array(zero, np.uint8),
+        "low": np.array(0, np.uint8),
+        "high": np.array(127, np.uint8),
+    }
+    model = make_model(nodes, feeds, ["y"], constants)
+    assert_same(run_mace(model, feeds, tmp_path), run_onnxruntime(model, feeds))
+    graph = import_proto(model, feeds, ["y"], tmp_path)
+    assert bool(sum(op.type == "Cast" for op in graph.ops)) == bool(casts)
