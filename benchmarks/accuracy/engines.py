@@ -1,0 +1,74 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Classifies images with each engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from benchmarks.library import Library
+from benchmarks.networks import Network, convert_network
+
+Pixels = NDArray[np.float32]
+Digits = NDArray[np.int64]
+_CLASSES = 10
+# Divides the 4,792 images of the test.
+_BATCH = 599
+
+
+def by_onnxruntime(model: Path, pixels: Pixels) -> Digits:
+    """The class of each image, by an ONNX file with the input `image`."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        str(model), options, providers=["CPUExecutionProvider"]
+    )
+    batches = np.split(pixels, len(pixels) // _BATCH)
+    return np.concatenate(
+        [session.run(None, {"image": batch})[0].argmax(1) for batch in batches]
+    )
+
+
+def by_mace(model: Path, pixels: Pixels, library: Library) -> Digits:
+    """The class of each image, by the MACE model made of an ONNX file.
+
+    The file's folder gets the model, whose name is that of the file.
+    """
+    shape = (_BATCH, *pixels.shape[1:])
+    network = Network(
+        model.stem, model, model.with_suffix(""), "image", "logits", shape
+    )
+    convert_network(network)
+    logits = np.empty((_BATCH, _CLASSES), np.float32)
+    # Images of one channel are the same in NHWC.
+    image = np.empty((_BATCH, *shape[2:], 1), np.float32)
+    found = []
+    with library.engine(network.mace, 1) as engine:
+        run = engine.bind("image", image, "logits", logits)
+        for batch in np.split(pixels, len(pixels) // _BATCH):
+            image[...] = batch.reshape(image.shape)
+            run()
+            found.append(logits.argmax(1))
+    return np.concatenate(found)
+
+
+def by_litert(model: bytes, pixels: Pixels) -> Digits:
+    """The class of each image, one by one, by a LiteRT model of floats."""
+    import tensorflow as tf
+
+    interpreter = tf.lite.Interpreter(model_content=model, num_threads=1)
+    interpreter.allocate_tensors()
+    (source,), (result,) = (
+        interpreter.get_input_details(),
+        interpreter.get_output_details(),
+    )
+    found = np.empty(len(pixels), np.int64)
+    for index, image in enumerate(pixels.transpose(0, 2, 3, 1)):
+        interpreter.set_tensor(source["index"], image[None])
+        interpreter.invoke()
+        found[index] = interpreter.get_tensor(result["index"]).argmax()
+    return found
