@@ -47,10 +47,10 @@ def _fold(graph: Graph, op: Op) -> bool:
     product = path[-1].producer
     assert product is not None
     factor = float(affine.scale[0])
-    weights = product.input(1)
-    assert weights.constant is not None
     outs = product.output.shape
-    assert outs is not None and isinstance(outs[-1], int)
+    # The rank may be known only at run time.
+    if outs is None or not isinstance(outs[-1], int):
+        return False
     scale_outputs(graph, product, np.full(outs[-1], factor))
     bias = product.get_input(2)
     if bias is not None:

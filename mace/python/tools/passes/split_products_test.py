@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mace.python.tools.ir import DataType, GraphBuilder, Value
+from mace.python.tools.passes.manager import optimize
 from mace.python.tools.passes.testing import random, rewrite, types
 
 _PART = 32
@@ -107,3 +108,19 @@ def test_others_stay(parts: Any) -> None:
         _read(b, parts(b, rng))
 
     assert types(rewrite(build))["FullyConnected"] == 1
+
+
+def test_a_product_of_unknown_rank_stays() -> None:
+    b, rng = GraphBuilder("test", "test"), np.random.default_rng(0)
+    x = b.input("x", DataType.FLOAT32, (2, 8))
+    shape = b.input("shape", DataType.INT32, (None,))
+    x = b.one("Reshape", [x, shape], None, {"shape": []}, "any")
+    assert x.shape is None
+    product = b.one(
+        "FullyConnected", [x, b.constant("w", random(rng, 4, 8))], "product"
+    )
+    flat = b.one("Reshape", [product], None, {"shape": [2, 4]}, "flat")
+    half = b.constant("half", np.array(0.5, np.float32))
+    _read(b, [b.one("Eltwise", [flat, half], None, {"mode": "MUL"}, "scaled")])
+    optimize(b.graph)
+    assert types(b.graph)["FullyConnected"] == types(b.graph)["Eltwise"] == 1

@@ -74,7 +74,24 @@ def _table_model(tf: Any) -> Callable[..., Any]:
     return model
 
 
+def _rounded_model(tf: Any) -> Callable[..., Any]:
+    def model(x: Any) -> Any:
+        of = tf.quantization
+        y = of.fake_quant_with_min_max_args(x, -2.0, 2.0)
+        w = of.fake_quant_with_min_max_vars_per_channel(
+            tf.constant(rand(3, 3, 4, 8)), [-2.0] * 8, [2.0] * 8, narrow_range=True
+        )
+        y = tf.nn.relu6(tf.nn.bias_add(tf.nn.conv2d(y, w, 2, "SAME"), rand(8)))
+        y = tf.nn.max_pool2d(of.fake_quant_with_min_max_vars(y, 0.0, 6.0), 2, 2, "SAME")
+        y = of.fake_quant_with_min_max_vars(tf.reduce_mean(y, [1, 2]), -3.0, 6.0)
+        w = of.fake_quant_with_min_max_vars(tf.constant(rand(8, 5)), -1.0, 2.0)
+        return of.fake_quant_with_min_max_vars(tf.matmul(y, w), -9.0, 9.0, 8)
+
+    return model
+
+
 _MODELS = {
+    "rounded": (_rounded_model, (1, 8, 8, 4)),
     "image": (_image_model, (1, 16, 16, 4)),
     "table": (_table_model, (2, 8, 8, 4)),
 }
