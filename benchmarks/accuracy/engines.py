@@ -18,6 +18,7 @@ Digits = NDArray[np.int64]
 _CLASSES = 10
 # Divides the 4,792 images of the test.
 _BATCH = 599
+_IMAGE = (1, 32, 32)
 
 
 def by_onnxruntime(model: Path, pixels: Pixels) -> Digits:
@@ -33,21 +34,26 @@ def by_onnxruntime(model: Path, pixels: Pixels) -> Digits:
     )
 
 
-def by_mace(model: Path, pixels: Pixels, library: Library) -> Digits:
-    """The class of each image, by the MACE model made of an ONNX file.
-
-    The file's folder gets the model, whose name is that of the file.
-    """
-    shape = (_BATCH, *pixels.shape[1:])
+def converted(model: Path) -> Path:
+    """The MACE model made of an ONNX file, beside it; the path without suffix."""
     network = Network(
-        model.stem, model, model.with_suffix(""), "image", "logits", shape
+        model.stem, model, model.with_suffix(""), "image", "logits", (_BATCH, *_IMAGE)
     )
     convert_network(network)
+    return network.mace
+
+
+def by_mace(model: Path, pixels: Pixels, library: Library) -> Digits:
+    """The class of each image.
+
+    Args:
+        model: the path of a MACE model without suffix; input and output as above.
+    """
     logits = np.empty((_BATCH, _CLASSES), np.float32)
     # Images of one channel are the same in NHWC.
-    image = np.empty((_BATCH, *shape[2:], 1), np.float32)
+    image = np.empty((_BATCH, *_IMAGE[1:], 1), np.float32)
     found = []
-    with library.engine(network.mace, 1) as engine:
+    with library.engine(model, 1) as engine:
         run = engine.bind("image", image, "logits", logits)
         for batch in np.split(pixels, len(pixels) // _BATCH):
             image[...] = batch.reshape(image.shape)
