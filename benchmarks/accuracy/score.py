@@ -16,6 +16,7 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +45,15 @@ NETWORKS = {
 # LiteRT's converter reads networks of images alone (peers/tflite.py).
 _NOT_BY_LITERT = ("transformer",)
 _COLUMNS = {
-    "float": "float",
-    "ptq_mace_ranges": "MACE",
+    "float": "float: MACE",
+    "float_onnxruntime": "ONNX Runtime",
+    "ptq_mace_ranges": "PTQ: MACE",
     "ptq_onnxruntime_min_max": "ONNX Runtime min-max",
     "ptq_onnxruntime_percentile": "percentile",
     "ptq_onnxruntime_entropy": "entropy",
     "ptq_litert": "LiteRT",
     "qat_mace": "QAT: MACE",
-    "qat_onnxruntime": "QAT: ONNX Runtime",
+    "qat_onnxruntime": "ONNX Runtime",
 }
 # The most that MACE may lose, in points.
 _GOALS = {"ptq_mace_ranges": 0.5, "qat_mace": 0.2}
@@ -148,7 +150,10 @@ def score(name: str, held: _Images, library: Library) -> dict[str, float]:
 
 def tables(found: Any) -> list[Table]:
     """Percentages by network, and the goals."""
-    title = f"images of {found['images']} that are recognised, %"
+    title = (
+        f"images of {found['images']} that are recognised, %; ranges of PTQ are from "
+        f"{found['calibration_images']} others"
+    )
     shown = {k: v for k, v in _COLUMNS.items() if any(k in r for r in found["rows"])}
     table = Table("accuracy", title, ("network", *shown.values()))
     for row in found["rows"]:
@@ -189,7 +194,11 @@ def main() -> int:
         "calibration_images": len(held.calibration),
         "rows": rows,
     }
-    versions = {"MACE": library.version, "ONNX Runtime": onnxruntime.__version__}
+    versions = {
+        "MACE": library.version,
+        "ONNX Runtime": onnxruntime.__version__,
+        "LiteRT of TensorFlow": metadata.version("tensorflow"),
+    }
     record = output.finish(found, versions)
     goals = next(table for table in record.tables() if table.name == "goals")
     missed = any(row[1] == "no" for row in goals.rows)
