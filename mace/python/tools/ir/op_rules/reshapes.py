@@ -62,11 +62,14 @@ def reshape_attribute(
 ) -> tuple[int, ...] | None:
     """The attribute `shape` with which Reshape gives `target` in every run.
 
-    None if there is none: at most one dimension may be left to infer.
+    None if there is none: at most one dimension may be left to infer. A first dimension
+    that stays is copied, so that another batch may be run.
     """
     wanted: list[int] = []
     for axis, dim in enumerate(target):
-        if isinstance(dim, int) and dim > 0:
+        if axis == 0 and source and source[0] == dim and dim is not None:
+            wanted.append(0)
+        elif isinstance(dim, int) and dim > 0:
             wanted.append(dim)
         elif (
             dim is not None
