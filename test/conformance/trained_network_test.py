@@ -4,7 +4,7 @@
 
 The weights of other networks here are random, so that rounding errors grow from layer
 to layer and no answer is right or wrong. This one is the example's, which
-`mace/examples/digits/train.py` and `train_int8.py` train; its held-out images were
+`mace/examples/digits/train.py` and `train_qat.py` train; its held-out images were
 never trained on.
 """
 
@@ -12,16 +12,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mace.examples.digits.train import load
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
+from mace.python.tools.importers.onnx import import_model as import_onnx_model
 from mace.python.tools.importers.tensorflow import import_model
+from mace.python.tools.ir import Graph
 from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.graph import DataFormat
-from mace.python.tools.passes.manager import optimize
+from mace.python.tools.passes.manager import PassManager
+from mace.python.tools.quantize.insert import QuantizeOptions
+from mace.python.tools.quantize.quantizer import Quantizer
+from mace.python.tools.quantize.range_file import read_ranges
 from mace.python.tools.validate.metrics import compute_metrics
 from test.conformance.native import native
 from test.conformance.networks_test import _imported, _on_gpu
@@ -46,26 +52,51 @@ def test_digits_on_the_gpu(data_type: str, similarity: float) -> None:
     print(f"{data_type}: {correct} of {len(labels)}, lowest similarity {lowest:.9f}")
     assert lowest >= similarity
     np.testing.assert_array_equal(found.argmax(1), wanted.argmax(1))
-    accuracy = json.loads((DIGITS / "accuracy.json").read_text("utf-8"))
-    assert correct == accuracy["correct"]
+    assert correct == _accuracy()["correct"]
 
 
-def test_digits_in_integers() -> None:
-    _, _, images, labels = load()
-    shape = (len(images), 8, 8, 1)
+def test_digits_trained_for_integers() -> None:
+    _, _, images, _ = load()
     graph = import_model(
         ImportRequest(
-            "digits_int8",
-            DIGITS / "digits_int8.pb",
-            (InputSpec("image", shape),),
+            "digits_qat",
+            DIGITS / "digits_qat.pb",
+            (InputSpec("image", (len(images), 8, 8, 1)),),
             (OutputSpec("probability", DataFormat.NONE),),
         )
     )
-    optimize(graph)
+    PassManager().run(graph)
+    # Integers are the same on every processor.
+    assert _correct_in_integers(graph) == _accuracy()["qat"]["correct"]
+
+
+def test_digits_quantized_after_training() -> None:
+    _, _, images, _ = load()
+    graph = import_onnx_model(
+        ImportRequest(
+            "digits_ptq",
+            DIGITS / "digits.onnx",
+            (InputSpec("image", (len(images), 8, 8, 1)),),
+            (OutputSpec("probability", DataFormat.NONE),),
+        )
+    )
+    ranges = read_ranges(DIGITS / "digits_ranges.txt")
+    quantize = Quantizer("digits_ptq", ranges, "digits_ranges.txt", QuantizeOptions())
+    PassManager(quantize=quantize).run(graph)
+    assert _correct_in_integers(graph) >= _accuracy()["correct"] - 1
+
+
+def _correct_in_integers(graph: Graph) -> int:
+    """How many of the held-out images a graph recognises, whose operators are all
+    quantized but the last.
+    """
     inner = [op for op in graph.ops if op.type not in ("Dequantize", "Softmax")]
     assert {op.output.dtype for op in inner} == {DataType.UINT8}
+    _, _, images, labels = load()
     found = native("host")(graph, {"image": images})["probability"]
-    correct = int((found.argmax(1) == labels).sum())
-    accuracy = json.loads((DIGITS / "accuracy.json").read_text("utf-8"))
-    # Integers are the same on every processor.
-    assert correct == accuracy["int8"]["correct"]
+    return int((found.argmax(1) == labels).sum())
+
+
+def _accuracy() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((DIGITS / "accuracy.json").read_text("utf-8"))
+    return found

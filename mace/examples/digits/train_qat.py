@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains the digit classifier further for 8-bit integers (quantization-aware).
 
-    python mace/examples/digits/train_int8.py
+    python mace/examples/digits/train_qat.py
 
 Starts from the weights of `digits.onnx`, with normalisations folded into convolutions.
 TensorFlow's FakeQuant rounds every weight and every result as integers would, while
-the training goes on. Writes `digits_int8.pb`, a frozen graph (input `image`
+the training goes on. Writes `digits_qat.pb`, a frozen graph (input `image`
 [N, 8, 8, 1] in [0, 1], output `probability` [N, 10]), and adds the accuracy on the
 held-out images to `accuracy.json`.
 """
@@ -151,7 +151,7 @@ def main() -> None:
     model = Classifier(folded(HERE / "digits.onnx"))
     train(model, images, labels.astype(np.int32))
     function = frozen(model)
-    (out / "digits_int8.pb").write_bytes(
+    (out / "digits_qat.pb").write_bytes(
         function.graph.as_graph_def().SerializeToString()
     )
     (probability,) = function(tf.constant(test_images.transpose(0, 2, 3, 1)))
@@ -159,7 +159,7 @@ def main() -> None:
     log.info("held out: %d of %d right", correct, len(test_labels))
     path = out / "accuracy.json"
     found = json.loads((HERE / "accuracy.json").read_text(encoding="utf-8"))
-    found["int8"] = {
+    found["qat"] = {
         "correct": correct,
         "accuracy": round(correct / len(test_labels), 4),
     }
