@@ -13,8 +13,10 @@ from pathlib import Path
 from benchmarks.accuracy.engines import Pixels
 from benchmarks.networks import ROOT
 
-# Arguments of the statistics tool.
-METHODS: dict[str, tuple[str, ...]] = {"ranges": ()}
+# `converter.py quantize` without keys; and the largest and least numbers alone, by the
+# tool for statistics.
+_SAMPLES, _RANGE_FILE = "samples", "range_file"
+METHODS = (_SAMPLES, _RANGE_FILE)
 _STATISTICS = "mace/python/tools/quantization/quantize_stat.py"
 _DEPLOYMENT = """\
 library_name: {name}
@@ -64,20 +66,30 @@ def quantize(source: Path, method: str, samples: Path, folder: Path) -> Path:
     build = f"--build_dir={folder / 'build'}"
     config = folder / f"{name}.yml"
     text = _DEPLOYMENT.format(name=name, model=source)
-    config.write_text(text, encoding="utf-8")
-    _call("tools/converter.py", "convert", f"--config={config}", build)
+    if method == _RANGE_FILE:
+        config.write_text(text, encoding="utf-8")
+        _call("tools/converter.py", "convert", f"--config={config}", build)
+        ranges = folder / f"{name}.ranges"
+        _find_ranges(config, build, samples, ranges)
+        text += f"    quantize: 1\n    quantize_range_file: {ranges}\n"
+        config.write_text(text, encoding="utf-8")
+        _call("tools/converter.py", "convert", f"--config={config}", build)
+    else:
+        # 0: all samples, as other quantizers take them.
+        keys = f"{{input_dir: {samples}, samples: 0}}"
+        text += f"    quantize: 1\n    calibration: {keys}\n"
+        config.write_text(text, encoding="utf-8")
+        _call("tools/converter.py", "quantize", f"--config={config}", build)
+    return folder / "build" / name / "model" / name
+
+
+def _find_ranges(config: Path, build: str, samples: Path, target: Path) -> None:
+    """Writes the ranges of all tensors over the samples."""
     arguments = ["--quantize_stat", f"--input_dir={samples}", build]
-    log = folder / f"{name}.log"
+    log = target.with_suffix(".log")
     printed = _call("tools/converter.py", "run", f"--config={config}", *arguments)
     log.write_text(printed, encoding="utf-8")
-    ranges = folder / f"{name}.ranges"
-    ranges.write_text(
-        _call(_STATISTICS, f"--log_file={log}", *METHODS[method]), encoding="utf-8"
-    )
-    text += f"    quantize: 1\n    quantize_range_file: {ranges}\n"
-    config.write_text(text, encoding="utf-8")
-    _call("tools/converter.py", "convert", f"--config={config}", build)
-    return folder / "build" / name / "model" / name
+    target.write_text(_call(_STATISTICS, f"--log_file={log}"), encoding="utf-8")
 
 
 def _call(program: str, *arguments: str) -> str:
