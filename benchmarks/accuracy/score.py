@@ -131,7 +131,9 @@ def score(name: str, held: _Images, library: Library) -> dict[str, float]:
     def litert() -> Digits:
         from benchmarks.peers import tflite
 
-        return engines.by_litert(tflite.convert(plain, held.calibration), held.test)
+        images = held.calibration.transpose(0, 2, 3, 1)
+        model = tflite.convert(plain, [image[None] for image in images])
+        return engines.by_litert(model, held.test)
 
     ways: dict[str, Callable[[], Digits]] = {
         "float": lambda: by_mace(plain),

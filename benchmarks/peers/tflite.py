@@ -305,19 +305,20 @@ _RULES: dict[str, _Rule] = {
 }
 
 
-def convert(source: Path, samples: NDArray[np.float32] | None = None) -> bytes:
+def convert(source: Path, images: Sequence[Any] = ()) -> bytes:
     """The LiteRT model of an ONNX file with one image input and one output.
 
     Args:
-        source: the file. A batch of unknown size is 1.
-        samples: images (NCHW) with which LiteRT's converter chooses ranges for 8-bit
-            integers; None: the model computes in floats. Input and output are floats.
+        source: the file.
+        images: NHWC. If there are any, the model computes in 8-bit integers, with
+            the ranges of these samples, between inputs and outputs in floats.
 
     Raises:
         NotImplementedError: it has a node without a rule.
     """
     graph = onnx.load(str(source)).graph
     translate = Translator(graph)
+    # A batch of unknown size is 1.
     dims = [d.dim_value or 1 for d in graph.input[0].type.tensor_type.shape.dim]
     shape = [dims[axis] for axis in _last(len(dims))]
     function = tf.function(
@@ -326,10 +327,9 @@ def convert(source: Path, samples: NDArray[np.float32] | None = None) -> bytes:
     converter = tf.lite.TFLiteConverter.from_concrete_functions(
         [function.get_concrete_function()]
     )
-    if samples is not None:
-        images = samples.transpose(_last(samples.ndim))
+    if images:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
-        converter.representative_dataset = lambda: ([image[None]] for image in images)
+        converter.representative_dataset = lambda: ([image] for image in images)
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
     model: bytes = converter.convert()
     return model
