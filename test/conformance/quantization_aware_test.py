@@ -155,3 +155,24 @@ def test_weights_with_a_zero_point(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         found, wanted, rtol=0, atol=_STEP + 40 * 0.5 * scales.max() * 0.5
     )
+
+
+def test_results_without_a_range_are_floats(tmp_path: Path) -> None:
+    def network(x: Any) -> Any:
+        y = tf.nn.conv2d(_rounded(x, -2, 2), _by_channel(rand(3, 3, 4, 8)), 1, "SAME")
+        y = _rounded(tf.nn.relu(tf.nn.bias_add(y, rand(8))), 0, 30)
+        y = tf.nn.max_pool2d(y, 2, 2, "VALID")
+        return tf.nn.relu(tf.nn.conv2d(y, _by_channel(rand(1, 1, 8, 5)), 1, "SAME"))
+
+    x = rand(*_SHAPE)
+    graph, wanted = _converted(network, x, tmp_path)
+    kinds = [(op.type, is_quantized(op)) for op in graph.ops]
+    assert kinds == [
+        ("Quantize", False),
+        ("Conv2D", True),
+        ("Pooling", True),
+        ("Dequantize", False),
+        ("Conv2D", False),
+    ]
+    found = native("host")(graph, {"x0": x.transpose(NHWC_TO_NCHW)})["y"]
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
