@@ -58,6 +58,9 @@ _COLUMNS = {
 }
 # The most that MACE may lose, in points.
 _GOALS = {"ptq_mace_samples": 0.5, "qat_mace": 0.2}
+# Differences of fewer points, five images, say nothing: 50 to 110 of the images are not
+# recognised, and chance alone moves that by seven or more.
+_NOISE = 0.1
 
 
 class _Images:
@@ -164,13 +167,32 @@ def tables(found: Any) -> list[Table]:
         table.add(row["network"], *cells)
     goals = Table("goals", "goals", ("goal", "met", "where", "limit", "measured"), 3)
     for key, limit in _GOALS.items():
-        losses = {r["network"]: r["float"] - r[key] for r in found["rows"] if key in r}
-        if losses:
-            where = max(losses, key=losses.__getitem__)
-            met = "yes" if losses[where] <= limit else "no"
-            what = f"{_COLUMNS[key]}: points lost, worst"
-            goals.add(what, met, where, f"≤ {limit:.2f}", f"{losses[where]:.2f}")
+        rows = {r["network"]: r for r in found["rows"] if key in r}
+        if not rows:
+            continue
+        lost = {name: row["float"] - row[key] for name, row in rows.items()}
+        behind = {name: _behind(row, key) for name, row in rows.items()}
+        for what, points, most in (
+            ("points lost", lost, limit),
+            ("points behind the best other", behind, _NOISE),
+        ):
+            where = max(points, key=points.__getitem__)
+            met = "yes" if points[where] <= most else "no"
+            goals.add(
+                f"{_COLUMNS[key]}: {what}, worst",
+                met,
+                where,
+                f"≤ {most:.2f}",
+                f"{points[where]:.2f}",
+            )
     return [table, goals]
+
+
+def _behind(row: dict[str, Any], key: str) -> float:
+    """How many points MACE is behind the best of the others of its kind."""
+    kind = key.partition("_")[0]
+    peers = (v for k, v in row.items() if k.startswith(kind) and "mace" not in k)
+    return float(max(peers) - row[key])
 
 
 def main() -> int:
