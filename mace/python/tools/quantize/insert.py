@@ -53,11 +53,14 @@ class Plan:
 
     Attributes:
         quantized: their names, in the order of the graph.
+        moved: those between them that move integers without pairs around them, because
+            they have several results.
         floats: the others, likewise.
         tensors: those whose range must be known, by name, likewise.
     """
 
     quantized: tuple[str, ...]
+    moved: tuple[str, ...]
     floats: tuple[FloatOperator, ...]
     tensors: tuple[str, ...]
 
@@ -78,19 +81,26 @@ def plan(graph: Graph, options: QuantizeOptions) -> Plan:
         if all(has_known_size(value) for value in _tensors(op))
     }
     while True:
-        made = _in_integers(graph.copy(), options, chosen)
+        trial = graph.copy()
+        made = _in_integers(trial, options, chosen)
         kept = set(_worthwhile(graph, made))
         if kept == chosen:
             break
         chosen = kept
     ops = [op for op in graph.ops if op.name in chosen]
+    moved = {
+        op.name
+        for op in trial.ops
+        if len(op.outputs) > 1 and {v.dtype for v in op.outputs} == {options.dtype}
+    }
     names = dict.fromkeys(v.name for op in ops for v in _tensors(op))
     return Plan(
         tuple(op.name for op in ops),
+        tuple(op.name for op in graph.ops if op.name in moved),
         tuple(
             FloatOperator(op.name, op.type, _reason(op, options))
             for op in graph.ops
-            if op.name not in chosen and op.type not in _CONVERSIONS
+            if op.name not in chosen | moved and op.type not in _CONVERSIONS
         ),
         tuple(names),
     )
@@ -231,7 +241,8 @@ def keeps_range(op: Op) -> bool:
     """Whether every element of the output is one of the input, of the same scale."""
     if op.type == "Pooling":
         return bool(op.attr("mode") == "MAX")
-    return rules_of(op.type).keeps_elements
+    rules = rules_of(op.type)
+    return rules.keeps_elements or rules.keeps_scale(op)
 
 
 def _after_float(

@@ -273,3 +273,22 @@ def test_tensors_whose_shape_a_run_decides_stay_in_floats() -> None:
     plan = insert.plan(b.graph, QuantizeOptions())
     assert plan.quantized == ()
     assert {op.reason for op in plan.floats} == {"a run decides the shape of known"}
+
+
+def test_parts_and_repeated_elements_have_the_scale_of_the_whole() -> None:
+    def build(b: GraphBuilder, rng: np.random.Generator) -> None:
+        x = b.input("x", DataType.FLOAT32, _SHAPE)
+        y = _conv(b, rng, x, "c1")
+        attrs = {"mode": "NEAREST", "size": [16, 16]}
+        y = b.one("Resize", [y], "larger", attrs)  # type: ignore[list-item]
+        parts = b.op("Split", [y], ["left", "right"], {"axis": 2, "sizes": [8, 8]})
+        b.output(b.one("Eltwise", parts, "sum", {"mode": "ADD"}), "y")
+
+    graph, plan, expected, found = _quantized(build)
+    assert not plan.floats and len(plan.moved) == 1
+    # Nothing is scaled between.
+    assert set(types(graph)) == {
+        *("Quantize", "Conv2D", "Resize", "Split", "Eltwise", "Dequantize"),
+    }
+    assert types(graph)["Quantize"] == types(graph)["Dequantize"] == 1
+    assert _sqnr_db(expected["y"], found["y"]) > 35

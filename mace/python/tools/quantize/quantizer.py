@@ -80,7 +80,7 @@ class Quantizer:
         """What was quantized, and what stays in floats and why."""
         assert self.done is not None
         floats = [op for op in self.done.floats if op.reason != "it computes no floats"]
-        count = len(self.done.quantized)
+        count = len(self.done.quantized) + len(self.done.moved)
         text = f"{self.model}: {count} of {count + len(floats)} operators in integers"
         by_reason: dict[str, list[str]] = {}
         for op in floats:
