@@ -308,7 +308,7 @@ def mace_op_rooms(
                 ":" + op,
                 ":%s_shapes" % op,
                 ":%s_schema" % op,
-            ],
+            ] + ([quantized_room] if quantized_room else []),
         )
         mace_cc_binary(
             name = op + "_benchmark",

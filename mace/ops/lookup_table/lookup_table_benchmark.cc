@@ -12,12 +12,6 @@ using benchmark::OpName;
 using benchmark::RegisterOp;
 using op_test::OpCase;
 using op_test::Random;
-using op_test::Value;
-
-Value Bytes(Random *random, const Shape &shape) {
-  return Value::Bytes(DataType::kUint8, shape,
-                      random->Ints(shape, 0, 255).ints());
-}
 
 const bool kRegistered = [] {
   for (const Shape &shape : {Shape{1, 112, 112, 64}, Shape{1, 7, 7, 960}}) {
@@ -25,8 +19,8 @@ const bool kRegistered = [] {
       RegisterOp(OpName("LOOKUP_TABLE", shape, each ? "CHANNELS" : "", "uint8"),
                  [=](Random *random) {
                    return OpCase("LookupTable")
-                       .Input(Bytes(random, shape))
-                       .Constant(Bytes(random, each ? Shape{shape.back(), 256}
+                       .Input(random->Bytes(shape))
+                       .Constant(random->Bytes(each ? Shape{shape.back(), 256}
                                                     : Shape{256}));
                  });
     }

@@ -38,6 +38,16 @@ const bool kRegistered = [] {
                         {{8, 56, 56, 32}, "NHW", {0, 1, 2}}};
   for (const Case &c : cases) {
     Add("MEAN", c.shape, c.details, c.axes);
+    RegisterOp(
+        OpName("REDUCE", c.shape, std::string("MEAN_") + c.details, "uint8"),
+        [=](Random *random) {
+          return OpCase("Reduce")
+              .Input(random->Bytes(c.shape))
+              .Quantized({{0.05f}, {128}, 0})
+              .String("mode", "MEAN")
+              .Ints("axes", c.axes)
+              .QuantizedOutput(DataType::kUint8, 0.05f, 128);
+        });
   }
   // The modes other than sums use other code, in both directions.
   for (const char *mode : {"SUM", "MAX", "MIN", "PROD", "SUM_SQUARE", "L2"}) {

@@ -37,6 +37,16 @@ const bool kRegistered = [] {
             .Ints("size", {image.height, image.width})
             .String("mode", mode);
       });
+      if (mode == std::string("CUBIC")) continue;
+      RegisterOp(OpName("RESIZE", image.shape, details, "uint8"),
+                 [=](Random *random) {
+                   return OpCase("Resize")
+                       .Input(random->Bytes(image.shape))
+                       .Quantized({{0.05f}, {128}, 0})
+                       .Ints("size", {image.height, image.width})
+                       .String("mode", mode)
+                       .QuantizedOutput(DataType::kUint8, 0.05f, 128);
+                 });
     }
   }
   return true;

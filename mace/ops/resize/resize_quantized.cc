@@ -36,12 +36,20 @@ std::vector<int32_t> IntegerWeights(const ResizeTaps &axis) {
   return made;
 }
 
+// Of a thread.
+constexpr int64_t kMostScratch = INT64_C(1) << 31;
+constexpr int64_t kNumber = sizeof(int32_t);
+// An element takes about as long as 4 simple ones.
+constexpr int64_t kCost = 4;
+constexpr int64_t kTasksPerThread = 4;
+
 struct QuantizedResizePlan final : public OpPlan {
   ResizeTaps rows;
   ResizeTaps columns;
   // Of rows and columns; none for NEAREST.
   std::vector<int32_t> row_weights;
   std::vector<int32_t> column_weights;
+  uint8_t x_mask = 0;
   resize::QuantizedParams params;
 };
 
@@ -82,7 +90,7 @@ class QuantizedResizeOp final : public CpuOp {
     const QuantizedSide from = KernelSide(input);
     const QuantizedSide to = KernelSide(output);
     resize::QuantizedParams &params = plan->params;
-    params.x_mask = from.mask();
+    plan->x_mask = from.mask();
     params.y_mask = to.mask();
     params.x_zero = from.zero;
     params.scale =
@@ -91,6 +99,17 @@ class QuantizedResizeOp final : public CpuOp {
     params.zero = to.zero;
     params.low = to.least;
     params.high = to.most;
+    if (!nearest()) {
+      const int64_t numbers = ScratchNumbers(output);
+      if (numbers > kMostScratch / kNumber) {
+        return NotSupported("quantized, a row of its output has at most ",
+                            kMostScratch / (2 * kNumber), " elements");
+      }
+      context->RequestScratch(
+          static_cast<size_t>(context->thread_pool()->thread_count() *
+                              numbers) *
+          sizeof(int32_t));
+    }
     context->Keep(std::move(plan));
     return MaceStatus();
   }
@@ -101,58 +120,111 @@ class QuantizedResizeOp final : public CpuOp {
     if (output->elements() == 0) return MaceStatus();
     const auto &plan = context->PlanAs<QuantizedResizePlan>();
     const int64_t height = output->shape[1];
-    const int64_t pixel = output->RowStride();
-    context->thread_pool()->ParallelFor(
-        output->shape[0] * height,
-        RowGrain(output->shape[2] * output->shape[3]),
-        [&](int64_t begin, int64_t end, int /*thread*/) {
+    const int64_t line = input.shape[2] * input.RowStride();
+    auto *scratch = static_cast<int32_t *>(context->scratch());
+    ThreadPool *pool = context->thread_pool();
+    const int64_t count = output->shape[0] * height;
+    // Tasks are long, because the first row of each resizes all input rows that
+    // it needs, later ones only new ones.
+    const int64_t grain =
+        std::max(RowGrain(kCost * output->shape[2] * output->shape[3]),
+                 count / (kTasksPerThread * pool->thread_count()));
+    pool->ParallelFor(
+        count, grain, [&](int64_t begin, int64_t end, int thread) {
+          Rows rows;
+          rows.memory = scratch + thread * ScratchNumbers(*output);
           for (int64_t row = begin; row < end; ++row) {
-            uint8_t *y =
-                output->MutableAs<uint8_t>() + row * output->shape[2] * pixel;
-            const int64_t first = row / height * input.shape[1];
-            RunRow(plan, input, first, static_cast<size_t>(row % height),
-                   *output, y);
+            const auto at = static_cast<size_t>(row % height);
+            const int64_t first =
+                row / height * input.shape[1] + plan.rows.first[at];
+            uint8_t *y = output->MutableAs<uint8_t>() +
+                         row * output->shape[2] * output->RowStride();
+            if (nearest() && row > begin && at > 0 && output->row_stride == 0 &&
+                plan.rows.first[at - 1] == plan.rows.first[at]) {
+              // The previous row again.
+              const int64_t bytes = output->shape[2] * output->shape[3];
+              std::memcpy(y, y - bytes, static_cast<size_t>(bytes));
+            } else if (nearest()) {
+              CopyRow(plan, input.As<uint8_t>() + first * line,
+                      input.RowStride(), *output, y);
+            } else {
+              BlendRow(plan, input, first, at, *output, &rows, y);
+            }
           }
         });
     return MaceStatus();
   }
 
  private:
+  // The latest input rows of a thread, at output width.
+  struct Rows {
+    int32_t *memory = nullptr;
+    int64_t in_place[resize::kMostTaps] = {-1, -1};
+  };
+
   bool nearest() const { return attributes_.mode == ResizeMode::NEAREST; }
 
-  // Row `at` of an image of the output, whose input begins at row `first`.
-  void RunRow(const QuantizedResizePlan &plan,
-              const Tensor &input,
-              int64_t first,
-              size_t at,
-              const Tensor &output,
-              uint8_t *y) const {
-    const int64_t stride = input.RowStride();
-    const int64_t line = input.shape[2] * stride;
-    const uint8_t *x =
-        input.As<uint8_t>() + (first + plan.rows.first[at]) * line;
+  // Of one thread, in whole cache lines.
+  static int64_t ScratchNumbers(const Tensor &output) {
+    const int64_t row = output.shape[2] * output.shape[3];
+    return (row + 15) / 16 * 16 * static_cast<int64_t>(resize::kMostTaps);
+  }
+
+  static void CopyRow(const QuantizedResizePlan &plan,
+                      const uint8_t *x,
+                      int64_t stride,
+                      const Tensor &output,
+                      uint8_t *y) {
     const auto channels = static_cast<size_t>(output.shape[3]);
-    if (nearest()) {
-      for (const int32_t column : plan.columns.first) {
-        std::memcpy(y, x + column * stride, channels);
-        y += output.RowStride();
+    for (const int32_t column : plan.columns.first) {
+      const uint8_t *from = x + column * stride;
+      if (channels == 1) {
+        *y = *from;
+      } else {
+        std::memcpy(y, from, channels);
       }
-      return;
+      y += output.RowStride();
     }
-    resize::QuantizedRow row;
-    row.row_taps = static_cast<size_t>(plan.rows.taps);
-    for (size_t k = 0; k < row.row_taps; ++k) {
-      row.rows[k] = x + static_cast<int64_t>(k) * line;
-      row.row_weights[k] = plan.row_weights[at * row.row_taps + k];
+  }
+
+  // Row `at` of an image of the output, from row `first` of the input on.
+  void BlendRow(const QuantizedResizePlan &plan,
+                const Tensor &input,
+                int64_t first,
+                size_t at,
+                const Tensor &output,
+                Rows *rows,
+                uint8_t *y) const {
+    resize::QuantizedColumns columns;
+    columns.first = plan.columns.first.data();
+    columns.weights = plan.column_weights.data();
+    columns.taps = static_cast<size_t>(plan.columns.taps);
+    columns.width = plan.columns.first.size();
+    columns.channels = static_cast<size_t>(output.shape[3]);
+    columns.x_stride = static_cast<size_t>(input.RowStride());
+    const auto taps = static_cast<size_t>(plan.rows.taps);
+    const int32_t *from[resize::kMostTaps] = {};
+    for (size_t k = 0; k < taps; ++k) {
+      const int64_t row = first + static_cast<int64_t>(k);
+      const int64_t place = row % static_cast<int64_t>(resize::kMostTaps);
+      int32_t *h = rows->memory + place * ScratchNumbers(output) /
+                                      static_cast<int64_t>(resize::kMostTaps);
+      if (rows->in_place[place] != row) {
+        kernels_->columns(
+            columns, plan.x_mask,
+            input.As<uint8_t>() + row * input.shape[2] * input.RowStride(), h);
+        rows->in_place[place] = row;
+      }
+      from[k] = h;
     }
-    row.first = plan.columns.first.data();
-    row.weights = plan.column_weights.data();
-    row.taps = static_cast<size_t>(plan.columns.taps);
-    row.width = plan.columns.first.size();
-    row.channels = channels;
-    row.x_stride = static_cast<size_t>(stride);
-    row.y_stride = static_cast<size_t>(output.RowStride());
-    kernels_->row(plan.params, row, y);
+    const int32_t *weights = plan.row_weights.data() + at * taps;
+    const int64_t pixels = output.row_stride == 0 ? output.shape[2] : 1;
+    const auto count = static_cast<size_t>(pixels * output.shape[3]);
+    for (int64_t x = 0; x < output.shape[2]; x += pixels) {
+      kernels_->blend(plan.params, from, weights, count, y);
+      y += output.RowStride();
+      for (size_t k = 0; k < taps; ++k) from[k] += count;
+    }
   }
 
   ResizeAttributes attributes_;

@@ -17,6 +17,12 @@ const bool kRegistered = [] {
     RegisterOp(OpName("SOFTMAX", shape, ""), [=](Random *random) {
       return OpCase("Softmax").Input(random->Floats(shape, -5, 5));
     });
+    RegisterOp(OpName("SOFTMAX", shape, "", "uint8"), [=](Random *random) {
+      return OpCase("Softmax")
+          .Input(random->Bytes(shape))
+          .Quantized({{0.05f}, {128}, 0})
+          .QuantizedOutput(DataType::kUint8, 1.0f / 256, 0);
+    });
   }
   const Shape shape = {1, 21, 3136};
   RegisterOp(OpName("SOFTMAX", shape, "AXIS1"), [=](Random *random) {

@@ -29,8 +29,7 @@ class Subject {
         pool_(ThreadPool::Create(settings.threads, AFFINITY_NONE)) {}
 
   MaceStatus Prepare() {
-    const OpRegistration *registration =
-        OpRegistration::Find(case_.def.type, CPU);
+    const OpRegistration *registration = OpRegistration::For(case_.def, CPU);
     if (registration == nullptr) {
       return Unsupported("operator type ", case_.def.type, " is not linked in");
     }
@@ -54,6 +53,10 @@ class Subject {
       tensor.data_type = half && spec.data_type == DataType::kFloat32
                              ? StorageType(case_.hints.precision)
                              : spec.data_type;
+      if (IsQuantized(schema, case_.def)) {
+        tensor.quantization = &case_.def.output_quantization[outputs_.size()];
+        tensor.data_type = tensor.quantization->data_type;
+      }
       tensor.data = Allocate(static_cast<size_t>(tensor.bytes()));
       outputs_.push_back(tensor);
     }
@@ -103,6 +106,9 @@ class Subject {
       tensor.is_constant = input.kind == CaseInput::Kind::kConstant;
       tensor.layout = input.layout;
       tensor.groups = input.groups;
+      if (input.quantization.quantized()) {
+        tensor.quantization = &input.quantization;
+      }
       void *data = Allocate(input.value.bytes.size());
       std::copy(input.value.bytes.begin(), input.value.bytes.end(),
                 static_cast<uint8_t *>(data));

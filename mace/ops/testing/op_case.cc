@@ -44,6 +44,10 @@ Value Random::Ints(const Shape &shape, int32_t low, int32_t high) {
 }
 
 // The distributions of <random> differ between libraries; these do not.
+Value Random::Bytes(const Shape &shape) {
+  return Value::Bytes(DataType::kUint8, shape, Ints(shape, 0, 255).ints());
+}
+
 int64_t Random::Int(int64_t low, int64_t high) {
   const uint64_t range = static_cast<uint64_t>(high - low) + 1;
   const uint64_t draw = (static_cast<uint64_t>(engine_()) << 32) |

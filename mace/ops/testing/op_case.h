@@ -72,6 +72,8 @@ class Random {
   Value Floats(const Shape &shape, float low = -1.0f, float high = 1.0f);
   // Uniform in [low, high].
   Value Ints(const Shape &shape, int32_t low, int32_t high);
+  // Any uint8.
+  Value Bytes(const Shape &shape);
   int64_t Int(int64_t low, int64_t high);
   float Float(float low, float high);
   std::mt19937 &engine() { return engine_; }

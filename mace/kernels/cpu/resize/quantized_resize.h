@@ -1,11 +1,13 @@
 // Copyright 2026 The MACE Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One row of an image of 8-bit integers that is resized with weighted sums:
+// Images of 8-bit integers that are resized with weighted sums, one axis after
+// the other: a row of the input becomes a row of output width (`columns`), and
+// one or two of these become a row of the output (`blend`):
 //
-//   S = sum over r, c of row_weights[r] * weights[x, c]
-//           * (rows[r][first[x] + c] - x_zero)
-//   y[x] = clamp(round(float(S) * scale) + zero, low, high)
+//   h[x, i] = sum over c of weights[x, c] * row[first[x] + c, i]
+//   S = sum over r of row_weights[r] * (h[r] - kOne * x_zero)
+//   y = clamp(round(float(S) * scale) + zero, low, high)
 //
 // S is exact in int32, because the weights of an axis are not negative and
 // their sum is kOne; float(S) and round are to the nearest, ties to even. These
@@ -31,7 +33,6 @@ inline constexpr int32_t kOne = 1 << 11;
 inline constexpr size_t kMostTaps = 2;
 
 struct QuantizedParams {
-  uint8_t x_mask = 0;
   uint8_t y_mask = 0;
   int32_t x_zero = 0;
   float scale = 0.0f;
@@ -40,25 +41,27 @@ struct QuantizedParams {
   int32_t high = 0;
 };
 
-struct QuantizedRow {
-  const uint8_t *rows[kMostTaps] = {};
-  int32_t row_weights[kMostTaps] = {};
-  size_t row_taps = 0;
+struct QuantizedColumns {
   const int32_t *first = nullptr;    // [width], in pixels
   const int32_t *weights = nullptr;  // [width][taps]
   size_t taps = 0;
   size_t width = 0;  // pixels of the output
   size_t channels = 0;
-  // Bytes from pixel to pixel.
-  size_t x_stride = 0;
-  size_t y_stride = 0;
+  size_t x_stride = 0;  // bytes from pixel to pixel of the input
 };
 
 struct QuantizedKernels {
-  // y must not overlap the rows.
-  void (*row)(const QuantizedParams &params,
-              const QuantizedRow &row,
-              uint8_t *y);
+  // h is [width][channels].
+  void (*columns)(const QuantizedColumns &columns,
+                  uint8_t x_mask,
+                  const uint8_t *row,
+                  int32_t *h);
+  // `count` elements; of one row, rows[1] is null.
+  void (*blend)(const QuantizedParams &params,
+                const int32_t *const *rows,
+                const int32_t *row_weights,
+                size_t count,
+                uint8_t *y);
 };
 const QuantizedKernels *QuantizedKernelsFor(CpuIsa isa);
 

@@ -9,40 +9,62 @@ namespace mace::resize::MACE_ISA {
 namespace {
 namespace sv = simd::MACE_ISA;
 
-void Row(const QuantizedParams &p, const QuantizedRow &row, uint8_t *y) {
+// uint8 or int8.
+using Quantized = __typeof__(sv::VQuantized{}[0]);
+
+void Columns(const QuantizedColumns &columns,
+             uint8_t x_mask,
+             const uint8_t *row,
+             int32_t *__restrict h) {
+  const size_t channels = columns.channels;
+  for (size_t x = 0; x < columns.width; ++x, h += channels) {
+    const uint8_t *from =
+        row + static_cast<size_t>(columns.first[x]) * columns.x_stride;
+    const int32_t *weights = columns.weights + x * columns.taps;
+    const bool one = columns.taps == 1;
+    const uint8_t *next = one ? from : from + columns.x_stride;
+    // The other weight is kOne less this one.
+    const int32_t weight = weights[0];
+    for (size_t i = 0; i < channels; ++i) {
+      const int32_t a = static_cast<Quantized>(from[i] ^ x_mask);
+      const int32_t b = static_cast<Quantized>(next[i] ^ x_mask);
+      h[i] = weight * (a - b) + kOne * b;
+    }
+  }
+}
+
+void Blend(const QuantizedParams &p,
+           const int32_t *const *rows,
+           const int32_t *row_weights,
+           size_t count,
+           uint8_t *y) {
   const sv::Requantizer to = sv::MakeRequantizer(p);
   const sv::V scale = sv::Set(p.scale);
-  for (size_t x = 0; x < row.width; ++x, y += row.y_stride) {
-    // The elements of the pixel, and their weights.
-    const uint8_t *from[kMostTaps * kMostTaps];
-    int32_t weights[kMostTaps * kMostTaps];
-    size_t taps = 0;
-    for (size_t r = 0; r < row.row_taps; ++r) {
-      for (size_t c = 0; c < row.taps; ++c) {
-        const int32_t weight =
-            row.row_weights[r] * row.weights[x * row.taps + c];
-        if (weight == 0) continue;
-        from[taps] = row.rows[r] +
-                     (static_cast<size_t>(row.first[x]) + c) * row.x_stride;
-        weights[taps++] = weight;
-      }
+  const bool one = rows[1] == nullptr;
+  const int32_t *a = rows[0];
+  const int32_t *b = one ? a : rows[1];
+  const sv::VI weight = sv::SetInt(row_weights[0]);
+  const sv::VI start = sv::SetInt(-kOne * kOne * p.x_zero);
+  for (size_t i = 0; i < count; i += sv::kLanes) {
+    const size_t left = count - i;
+    const size_t n = left < sv::kLanes ? left : sv::kLanes;
+    sv::VI s{};
+    sv::VI t{};
+    if (n == sv::kLanes) {
+      __builtin_memcpy(&s, a + i, sizeof(s));
+      __builtin_memcpy(&t, b + i, sizeof(t));
+    } else {
+      __builtin_memcpy(&s, a + i, n * sizeof(*a));
+      __builtin_memcpy(&t, b + i, n * sizeof(*b));
     }
-    for (size_t i = 0; i < row.channels; i += sv::kLanes) {
-      const size_t left = row.channels - i;
-      const size_t count = left < sv::kLanes ? left : sv::kLanes;
-      sv::VI sum = sv::SetInt(-kOne * kOne * p.x_zero);
-      for (size_t k = 0; k < taps; ++k) {
-        sum += sv::LoadQuantized(from[k] + i, count, p.x_mask) * weights[k];
-      }
-      sv::StoreQuantized(y + i, sv::Requantize(to, sum, scale), count,
-                         p.y_mask);
-    }
+    const sv::VI sum = start + (s - t) * weight + t * kOne;
+    sv::StoreQuantized(y + i, sv::Requantize(to, sum, scale), n, p.y_mask);
   }
 }
 
 }  // namespace
 
 extern const QuantizedKernels kQuantizedKernels;
-const QuantizedKernels kQuantizedKernels = {&Row};
+const QuantizedKernels kQuantizedKernels = {&Columns, &Blend};
 
 }  // namespace mace::resize::MACE_ISA

@@ -27,15 +27,30 @@ void Row(const QuantizedParams &p, const uint8_t *x, uint8_t *y, size_t n) {
   }
   const auto factor =
       static_cast<float>(1.0 / (static_cast<double>(sum) * p.scale));
+  const sv::Requantizer to = sv::MakeRequantizer(p);
+  const sv::V m = sv::Set(factor);
+  const size_t count = static_cast<size_t>(most - least) + 1;
+  if (n < count) {
+    for (size_t i = 0; i < n; i += sv::kLanes) {
+      const size_t left = n - i;
+      const size_t some = left < sv::kLanes ? left : sv::kLanes;
+      int32_t found[sv::kLanes] = {};
+      for (size_t l = 0; l < some; ++l) {
+        found[l] = p.exponentials[static_cast<uint8_t>(first - x[i + l])];
+      }
+      sv::VI exponentials;
+      __builtin_memcpy(&exponentials, found, sizeof(exponentials));
+      sv::StoreQuantized(y + i, sv::Requantize(to, exponentials, m), some,
+                         p.y_mask);
+    }
+    return;
+  }
   // The results by k, of which those up to most - least are in the row.
   uint8_t results[kEntries];
-  const size_t count = static_cast<size_t>(most - least) + 1;
-  const sv::Requantizer to = sv::MakeRequantizer(p);
   for (size_t k = 0; k < count; k += sv::kLanes) {
     sv::VI exponentials;
     __builtin_memcpy(&exponentials, p.exponentials + k, sizeof(exponentials));
-    sv::StoreQuantized(results + k,
-                       sv::Requantize(to, exponentials, sv::Set(factor)),
+    sv::StoreQuantized(results + k, sv::Requantize(to, exponentials, m),
                        sv::kLanes, p.y_mask);
   }
   for (size_t i = 0; i < n; ++i) {
