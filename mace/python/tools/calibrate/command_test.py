@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import logging
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from mace.python.tools.calibrate.options import CalibrateOptions
 from mace.python.tools.cli.main import main
 from mace.python.tools.codegen import model_places
 from mace.python.tools.config.load import load_deployment
+from mace.python.tools.config.vocabulary import Abi
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.errors import UsageError
 from mace.python.tools.export.model_file import read_model_file
@@ -196,3 +198,19 @@ def test_extremes_are_those_of_the_quantizer_of_the_framework(
         low, high = expected[tensor["name"]].range_value
         assert tensor["low"] == pytest.approx(min(0, low.item()), rel=1e-5)
         assert tensor["high"] == pytest.approx(max(0, high.item()), rel=1e-5)
+
+
+@pytest.mark.parametrize("abi", [Abi.ARM64, Abi.HOST])
+def test_integers_are_of_the_type_that_the_processor_reads(
+    project: Project, abi: Abi
+) -> None:
+    folder, _ = project.samples()
+    deployment = project.deployment().model_copy(update={"target_abis": (abi,)})
+    quantize_deployment(
+        deployment,
+        CalibrateOptions(build_dir=project.build_dir, input_dir=folder),
+        project.folder / "codegen",
+    )
+    text = (project.folder / "codegen/models/m/m.pb_txt").read_text(encoding="utf-8")
+    on_x86 = abi is Abi.HOST and platform.machine() == "x86_64"
+    assert ("DT_UINT8" in text) == on_x86

@@ -7,8 +7,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from mace.python.tools.codegen import (
 )
 from mace.python.tools.config.deployment import Deployment, ModelConfig
 from mace.python.tools.config.effect import Command, check_effects
-from mace.python.tools.config.vocabulary import ModelFormat
+from mace.python.tools.config.vocabulary import Abi, ModelFormat
 from mace.python.tools.convert.memory import memory_bound
 from mace.python.tools.convert.options import ConvertOptions
 from mace.python.tools.convert.quantization import quantizer_of
@@ -37,10 +38,12 @@ from mace.python.tools.convert.staging import Staging
 from mace.python.tools.export import Exported, export_model
 from mace.python.tools.export.graph_page import graph_page
 from mace.python.tools.export.graph_text import graph_text
+from mace.python.tools.ir import DataType
 from mace.python.tools.passes.manager import all_passes
 from mace.python.tools.quantize.quantizer import Quantizer
 
 _LOG = logging.getLogger(__name__)
+_X86 = ("x86_64", "AMD64", "i386", "i686")
 
 
 def convert_deployment(
@@ -87,6 +90,7 @@ def convert_deployment(
                 options,
                 outputs.path,
                 quantizer_for,
+                _integer_type(deployment.target_abis),
             )
             for model, source in zip(deployment.models.values(), sources)
         ]
@@ -168,13 +172,16 @@ def _convert(
     options: ConvertOptions,
     stage: Callable[[Path], Path],
     quantizer_for: Callable[[ModelConfig, Source], Quantizer | None],
+    integers: DataType,
 ) -> _Converted:
     start = time.perf_counter()
     # Fails now, where a place cannot be written, rather than after the work.
     graph_path, data_path = stage(places.model.graph), stage(places.model.data)
     text_path, page_path = stage(places.text), stage(places.page)
     quantizer = quantizer_for(model, source)
-    graph, before = import_model(model, source, options.dump_passes, quantizer)
+    graph, before = import_model(
+        model, source, options.dump_passes, quantizer, integers
+    )
     if quantizer is not None:
         _LOG.info(quantizer.summary())
     with data_path.open("wb") as stream:
@@ -205,6 +212,14 @@ def _convert(
         eight_bit=exported.eight_bit,
     )
     return _Converted(result, LinkedModel(model.name, places.model, message))
+
+
+def _integer_type(abis: Sequence[Abi]) -> DataType:
+    """The type of 8-bit integers that kernels read: int8 on ARM and uint8 on x86. One
+    model file serves all ABIs; those of phones and boards come first.
+    """
+    on_arm = any(abi is not Abi.HOST or platform.machine() not in _X86 for abi in abis)
+    return DataType.INT8 if on_arm else DataType.UINT8
 
 
 def _tell_of_eight_bits(model: ModelConfig, exported: Exported) -> None:

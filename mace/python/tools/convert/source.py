@@ -20,8 +20,9 @@ from mace.python.tools.convert.requests import (
 from mace.python.tools.convert.scaled_inputs import scale_inputs
 from mace.python.tools.fetch import fetch_files, file_sha256
 from mace.python.tools.importers.base import ImportModelError, load_importer
-from mace.python.tools.ir import Graph, GraphError, assign_subgraphs
+from mace.python.tools.ir import DataType, Graph, GraphError, assign_subgraphs
 from mace.python.tools.passes import optimize
+from mace.python.tools.passes.integer_types import choose_integer_type
 
 _LOG = logging.getLogger(__name__)
 
@@ -73,12 +74,14 @@ def import_model(
     source: Source,
     dump_passes: Path | None = None,
     quantize: Callable[[Graph], int] | None = None,
+    integers: DataType | None = None,
 ) -> tuple[Graph, int]:
     """The optimized graph, and how many operators it had before.
 
     Args:
         dump_passes: where to write the graph after every pass; None: nowhere.
         quantize: as in PassManager.
+        integers: the type of quantized tensors inside the model; None: as they are.
 
     Raises:
         MaceError: the model cannot be converted.
@@ -99,6 +102,8 @@ def import_model(
         model.graph_optimize_options or (),
         quantize,
     )
+    if integers is not None:
+        choose_integer_type(graph, integers)
     check_output_shapes(model, graph)
     check_border_types(model, graph)
     check_states(model, graph)
