@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,15 @@ from benchmarks.library import Library
 from benchmarks.networks import NAMES, make_network
 from benchmarks.peers.engines import INT8_ENGINES
 from benchmarks.peers.formats import require_engines
-from benchmarks.peers.results import Scoreboard, geometric_mean, threads_text, time_ms
+from benchmarks.peers.goals import Goal
+from benchmarks.peers.goals import table as goal_table
+from benchmarks.peers.results import (
+    Cell,
+    Scoreboard,
+    geometric_mean,
+    threads_text,
+    time_ms,
+)
 from benchmarks.peers.scoreboard import SEED, Measurement, versions
 from benchmarks.peers.table import tables as score_tables
 from benchmarks.quantized import quantized
@@ -42,6 +51,8 @@ MODELS = (
     "efficientnet_lite0",
     "mobilenetv3_large",
 )
+# Of which the gain over fp32 has a goal.
+_GAINING = ("mobilenet_v1", "resnet50")
 _TABLES = ("cells", "remarks")
 
 
@@ -49,31 +60,71 @@ def tables(data: Any) -> list[Table]:
     """Times by network, and ratios of MACE's."""
     board = Scoreboard.of_data(data, "", {})
     found = [table for table in score_tables(board) if table.name in _TABLES]
-    return [_ratios(board), *found]
+    rows = _rows(board)
+    return [_ratios(rows), goal_table(_goals(rows)), *found]
 
 
-def _ratios(board: Scoreboard) -> Table:
+@dataclass(frozen=True)
+class _Row:
+    """MACE in int8 with one network and number of threads.
+
+    Attributes:
+        ratio: of its time to the fastest peer's; None without a peer.
+        gain: of its time in fp32 to that; None if it was not measured.
+    """
+
+    cell: Cell
+    ratio: float | None
+    gain: float | None
+
+    @property
+    def case(self) -> str:
+        return f"{self.cell.network}, {threads_text(self.cell.threads)}"
+
+
+def _rows(board: Scoreboard) -> list[_Row]:
+    floats = {cell.case: time_ms(cell) for cell in board.of(_FLOAT)}
+    return [
+        _Row(
+            cell,
+            board.ratio(cell, time_ms),
+            floats[cell.case] / time_ms(cell) if cell.case in floats else None,
+        )
+        for cell in board.of(_MACE)
+    ]
+
+
+def _ratios(rows: list[_Row]) -> Table:
     table = Table(
         "ratios",
         "MACE in int8: ms, to the fastest peer's in int8, gain over its own fp32",
-        ("network", "threads", "min", "ratio", "fp32 / int8"),
+        ("network, threads", "min", "ratio", "fp32 / int8"),
     )
-    floats = {cell.case: cell for cell in board.of(_FLOAT)}
-    ratios = []
-    for cell in board.of(_MACE):
-        ratio = board.ratio(cell, time_ms)
-        plain = floats.get(cell.case)
+    for row in rows:
         table.add(
-            cell.network,
-            threads_text(cell.threads),
-            f"{time_ms(cell):.2f}",
-            "" if ratio is None else f"{ratio:.2f}",
-            "" if plain is None else f"{time_ms(plain) / time_ms(cell):.2f}",
+            row.case,
+            f"{time_ms(row.cell):.2f}",
+            "" if row.ratio is None else f"{row.ratio:.2f}",
+            "" if row.gain is None else f"{row.gain:.2f}",
         )
-        ratios += [] if ratio is None else [ratio]
-    mean = geometric_mean(ratios)
-    table.add("geometric mean", "", "", "" if mean is None else f"{mean:.2f}", "")
     return table
+
+
+def _goals(rows: list[_Row]) -> list[Goal]:
+    ratios = [(row.ratio, row.case) for row in rows if row.ratio is not None]
+    gains = [
+        (row.gain, row.case)
+        for row in rows
+        if row.gain is not None and row.cell.network in _GAINING
+    ]
+    mean = geometric_mean(ratio for ratio, _ in ratios)
+    worst, where = max(ratios, default=(None, ""))
+    least, of = min(gains, default=(None, ""))
+    return [
+        Goal("time / fastest peer's, geometric mean", 0.85, mean),
+        Goal("time / fastest peer's, worst", 1.00, worst, where),
+        Goal("fp32 / int8, least", 2.9, least, of, least=True),
+    ]
 
 
 def main() -> int:

@@ -53,7 +53,7 @@ def quantized(network: Network) -> Network:
         _write_newer(network, plain)
         for kind, path in paths.items():
             _quantize(network, plain, path, kind)
-        images = np.concatenate(list(_images(network)))
+        images = [image.transpose(0, 2, 3, 1) for image in _images(network)]
         with atomic_write(lite) as stream:
             stream.write(tflite.convert(make_model(network, "onnx"), images))
     made = replace(
