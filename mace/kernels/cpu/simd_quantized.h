@@ -92,15 +92,20 @@ MACE_SIMD_INLINE FourRequantizer MakeFourRequantizer(const Params &p) {
 }
 
 // round(float(sum) * scale), ties to even. Beyond 2^20, any number beyond.
+// kBounded: the product is below 2^30.
+template <bool kBounded = false>
 MACE_SIMD_INLINE VI StepsOf(VI sum, V scale) {
-  const V x = ToFloat(sum) * scale;
-#if defined(__AVX512F__)
+  V x = ToFloat(sum) * scale;
+#if defined(__SSE4_1__)
   // Numbers that are too small become INT32_MIN, and so would the others.
-  return reinterpret_cast<VI>(_mm512_cvtps_epi32(Min(x, Set(0x1p30f))));
+  if constexpr (!kBounded) x = Min(x, Set(0x1p30f));
+#endif
+#if defined(__AVX512F__)
+  return reinterpret_cast<VI>(_mm512_cvtps_epi32(x));
 #elif defined(__AVX2__)
-  return reinterpret_cast<VI>(_mm256_cvtps_epi32(Min(x, Set(0x1p30f))));
+  return reinterpret_cast<VI>(_mm256_cvtps_epi32(x));
 #elif defined(__SSE4_1__)
-  return reinterpret_cast<VI>(_mm_cvtps_epi32(Min(x, Set(0x1p30f))));
+  return reinterpret_cast<VI>(_mm_cvtps_epi32(x));
 #elif defined(__aarch64__)
   return reinterpret_cast<VI>(vcvtnq_s32_f32(x));
 #else

@@ -38,8 +38,10 @@ class QuantizedConvPlan final : public OpPlan, private RowBands {
   void SetRequantization(std::vector<int32_t> bias,
                          std::vector<float> scale,
                          const QuantizedLimits &limits,
-                         int32_t least_weight) {
+                         int32_t least_weight,
+                         bool bounded) {
     requantization_.least_weight = least_weight;
+    requantization_.bounded = bounded;
     bias_ = std::move(bias);
     scale_ = std::move(scale);
     requantization_.bias = bias_.data();
@@ -227,6 +229,12 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
   // Kernels read whole panels.
   std::vector<int32_t> sums(columns + gemm::kPanelColumns);
   std::vector<float> scales(columns + gemm::kPanelColumns);
+  // Of the products of one result.
+  const double most_products =
+      columns == 0 ? 0.0
+                   : 255.0 * 128.0 * static_cast<double>(filter.elements()) /
+                         static_cast<double>(columns);
+  bool bounded = true;
   for (size_t n = 0; n < columns; ++n) {
     const float product = input_scale * ScaleAt(*filter.quantization, n);
     scales[n] = product / output_scale;
@@ -243,10 +251,12 @@ MaceStatus QuantizedConv::Plan(const Geometry &geometry, PlanContext *context) {
       start += static_cast<uint32_t>(bias->As<int32_t>()[n]);
     }
     sums[n] = static_cast<int32_t>(start);
+    const double most = most_products + std::fabs(static_cast<double>(sums[n]));
+    bounded = bounded && most * static_cast<double>(scales[n]) < 0x1p30;
   }
   const QuantizedLimits limits = LimitsOf(to, activation_, output_scale);
   plan->SetRequantization(std::move(sums), std::move(scales), limits,
-                          least_weight_);
+                          least_weight_, bounded);
   context->RequestScratch(plan->ScratchBytes(threads, input.bytes()));
   if (geometry.images) context->AllowStridedOutput(kOutput);
   context->Keep(std::move(plan));

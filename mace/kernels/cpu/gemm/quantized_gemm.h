@@ -54,6 +54,8 @@ struct Requantization {
   int32_t high = 0;
   // Of all weights, or less. Without -128, products may be faster.
   int32_t least_weight = INT8_MIN;
+  // No |float(S) * scale| reaches 2^30, whatever A is.
+  bool bounded = false;
 };
 
 }  // namespace mace::gemm

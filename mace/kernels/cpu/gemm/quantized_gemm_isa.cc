@@ -133,7 +133,7 @@ __attribute__((noinline)) void StorePart(const sv::VDotBytes *rows,
   }
 }
 
-template <int kRows, int kVectors>
+template <bool kBounded, int kRows, int kVectors>
 MACE_SIMD_INLINE void Finish(const Block &b,
                              const DotTile &t,
                              const sv::DotSum (&acc)[kRows][kVectors]) {
@@ -153,9 +153,10 @@ MACE_SIMD_INLINE void Finish(const Block &b,
     // Vectors that do not exist are those of others.
     sv::VI steps[4];
     MACE_UNROLL for (int v = 0; v < 4; ++v) {
-      steps[v] = v < kVectors ? sv::StepsOf(sv::DotLanes(acc[r][v % kVectors]),
-                                            scale[v % kVectors])
-                              : steps[v % kVectors];
+      steps[v] = v < kVectors
+                     ? sv::StepsOf<kBounded>(sv::DotLanes(acc[r][v % kVectors]),
+                                             scale[v % kVectors])
+                     : steps[v % kVectors];
     }
     bytes[r] = sv::InOrder(sv::PackSteps(requantizer, steps));
   }
@@ -170,8 +171,8 @@ MACE_SIMD_INLINE void Finish(const Block &b,
   }
 }
 
-// kMany: uses AddMany.
-template <bool kMany>
+// kFast: see IsFast.
+template <bool kFast>
 struct Kernel {
   template <int kRows, int kVectors>
   static void RunTile(const Block &b, const DotTile &t) {
@@ -193,7 +194,7 @@ struct Kernel {
             b.a[tap * b.rows + t.row + static_cast<size_t>(r)]);
       }
       size_t k = 0;
-      if constexpr (kMany) {
+      if constexpr (kFast) {
         k = AddMany<kRows, kVectors>(w, a, whole, &at, acc);
       }
 #pragma clang loop unroll(disable)
@@ -221,20 +222,29 @@ struct Kernel {
           acc);
       at += kPanelStep;
     }
-    Finish<kRows, kVectors>(b, t, acc);
+    Finish<kFast, kRows, kVectors>(b, t, acc);
   }
 };
+
+// Other products are so rare that there is only one kernel for them.
+bool IsFast(const Requantization &to) {
+#if defined(__SSE4_1__)
+  return to.bounded;
+#elif defined(__ARM_FEATURE_DOTPROD)
+  return true;
+#else
+  return to.least_weight > INT8_MIN;
+#endif
+}
 
 void Run(const Block &b) {
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};
-#if !defined(__SSE4_1__) && !defined(__ARM_FEATURE_DOTPROD)
-  if (b.epilogue.requantization->least_weight == INT8_MIN) {
+  if (!IsFast(*b.epilogue.requantization)) {
     RunDotColumns<Kernel<false>, 1, kPanelVectors>(b, end, &t);
     return;
   }
-#endif
   RunDotColumns<Kernel<true>, kTileRows, kTileVectors>(b, end, &t);
   if constexpr (kTileVectors > 2 * kPanelVectors) {
     // More rows for the registers of vectors that are missing.
