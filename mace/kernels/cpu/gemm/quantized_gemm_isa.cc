@@ -226,7 +226,6 @@ struct Kernel {
   }
 };
 
-// Other products are so rare that there is only one kernel for them.
 bool IsFast(const Requantization &to) {
 #if defined(__SSE4_1__)
   return to.bounded;
@@ -236,13 +235,21 @@ bool IsFast(const Requantization &to) {
   return to.least_weight > INT8_MIN;
 #endif
 }
+// Rows of a tile where IsFast is false: so rare on x86 that little code is
+// better. Weights of -128 are not rare.
+#if defined(__SSE4_1__) || defined(__ARM_FEATURE_DOTPROD)
+constexpr int kSlowRows = 1;
+#else
+constexpr int kSlowRows = kTileRows;
+#endif
 
 void Run(const Block &b) {
   constexpr int kPanelVectors = static_cast<int>(kPanelColumns) / sv::kLanes;
   const size_t end = b.panel_end * kPanelColumns;
   DotTile t = {0, b.panel_begin * kPanelColumns};
   if (!IsFast(*b.epilogue.requantization)) {
-    RunDotColumns<Kernel<false>, 1, kPanelVectors>(b, end, &t);
+    RunDotColumns < Kernel<false>, kSlowRows,
+        kTileVectors<kPanelVectors ? kTileVectors : kPanelVectors>(b, end, &t);
     return;
   }
   RunDotColumns<Kernel<true>, kTileRows, kTileVectors>(b, end, &t);
