@@ -57,23 +57,15 @@ MACE_SIMD_INLINE V Select(VI m, V yes, V no) {
 
 // x86's min/max return the second operand when either is NaN; ARM's propagate.
 MACE_SIMD_INLINE V Max(V x, V bound) {
-#if defined(__AVX512F__)
-  return _mm512_max_ps(bound, x);
-#elif defined(__AVX2__)
-  return _mm256_max_ps(bound, x);
-#elif defined(__SSE4_1__)
-  return _mm_max_ps(bound, x);
+#if defined(__SSE4_1__)
+  return MACE_X86(max_ps, bound, x);
 #else
   return vmaxq_f32(x, bound);
 #endif
 }
 MACE_SIMD_INLINE V Min(V x, V bound) {
-#if defined(__AVX512F__)
-  return _mm512_min_ps(bound, x);
-#elif defined(__AVX2__)
-  return _mm256_min_ps(bound, x);
-#elif defined(__SSE4_1__)
-  return _mm_min_ps(bound, x);
+#if defined(__SSE4_1__)
+  return MACE_X86(min_ps, bound, x);
 #else
   return vminq_f32(x, bound);
 #endif

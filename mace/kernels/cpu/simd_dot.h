@@ -102,16 +102,7 @@ MACE_SIMD_INLINE DotX SetDot(const DotElement *p) {
   return {SetInt(DotBits(p)), SetInt(DotBits(p + 2))};
 }
 MACE_SIMD_INLINE VI MultiplyPairs(VI x, VDot16 w) {
-#if defined(__AVX512F__)
-  return reinterpret_cast<VI>(_mm512_madd_epi16(reinterpret_cast<__m512i>(x),
-                                                reinterpret_cast<__m512i>(w)));
-#elif defined(__AVX2__)
-  return reinterpret_cast<VI>(_mm256_madd_epi16(reinterpret_cast<__m256i>(x),
-                                                reinterpret_cast<__m256i>(w)));
-#else
-  return reinterpret_cast<VI>(_mm_madd_epi16(reinterpret_cast<__m128i>(x),
-                                             reinterpret_cast<__m128i>(w)));
-#endif
+  return (VI)MACE_X86(madd_epi16, (X86Vector)x, (X86Vector)w);
 }
 MACE_SIMD_INLINE DotSum Dot4(DotSum sum, DotX x, const DotWeights &w) {
   const VU even = reinterpret_cast<VU>(MultiplyPairs(x.even, w.even));
@@ -286,26 +277,19 @@ MACE_SIMD_INLINE void StoreDotFours(uint8_t *p, const VDotBytes (&from)[4]) {
 // that of DotColumnOf.
 MACE_SIMD_INLINE void InterleaveDot(const VDotBytes (&x)[4],
                                     VDotBytes (&to)[4]) {
-#if defined(__AVX512BW__)
-#define MACE_DOT_ZIP(half, bits, p, q) \
-  _mm512_unpack##half##_epi##bits((__m512i)(p), (__m512i)(q))
-#elif defined(__AVX2__)
-#define MACE_DOT_ZIP(half, bits, p, q) \
-  _mm256_unpack##half##_epi##bits((__m256i)(p), (__m256i)(q))
-#elif defined(__SSE4_1__)
-#define MACE_DOT_ZIP(half, bits, p, q) \
-  _mm_unpack##half##_epi##bits((__m128i)(p), (__m128i)(q))
-#endif
-#if defined(MACE_DOT_ZIP)
-  const auto low01 = MACE_DOT_ZIP(lo, 8, x[0], x[1]);
-  const auto high01 = MACE_DOT_ZIP(hi, 8, x[0], x[1]);
-  const auto low23 = MACE_DOT_ZIP(lo, 8, x[2], x[3]);
-  const auto high23 = MACE_DOT_ZIP(hi, 8, x[2], x[3]);
-  to[0] = (VDotBytes)MACE_DOT_ZIP(lo, 16, low01, low23);
-  to[1] = (VDotBytes)MACE_DOT_ZIP(hi, 16, low01, low23);
-  to[2] = (VDotBytes)MACE_DOT_ZIP(lo, 16, high01, high23);
-  to[3] = (VDotBytes)MACE_DOT_ZIP(hi, 16, high01, high23);
-#undef MACE_DOT_ZIP
+#if defined(__SSE4_1__)
+  const auto low01 = MACE_X86(unpacklo_epi8, (X86Vector)x[0], (X86Vector)x[1]);
+  const auto high01 = MACE_X86(unpackhi_epi8, (X86Vector)x[0], (X86Vector)x[1]);
+  const auto low23 = MACE_X86(unpacklo_epi8, (X86Vector)x[2], (X86Vector)x[3]);
+  const auto high23 = MACE_X86(unpackhi_epi8, (X86Vector)x[2], (X86Vector)x[3]);
+  to[0] =
+      (VDotBytes)MACE_X86(unpacklo_epi16, (X86Vector)low01, (X86Vector)low23);
+  to[1] =
+      (VDotBytes)MACE_X86(unpackhi_epi16, (X86Vector)low01, (X86Vector)low23);
+  to[2] =
+      (VDotBytes)MACE_X86(unpacklo_epi16, (X86Vector)high01, (X86Vector)high23);
+  to[3] =
+      (VDotBytes)MACE_X86(unpackhi_epi16, (X86Vector)high01, (X86Vector)high23);
 #else
   const uint8x16x2_t x01 = vzipq_u8((uint8x16_t)x[0], (uint8x16_t)x[1]);
   const uint8x16x2_t x23 = vzipq_u8((uint8x16_t)x[2], (uint8x16_t)x[3]);

@@ -16,76 +16,26 @@
 
 namespace mace::simd::MACE_ISA {
 
-// kLanes elements.
 #if defined(__SSE4_1__)
-using VQuantized = VU8;
+using QuantizedElement = uint8_t;
 #else
-using VQuantized = VI8;
+using QuantizedElement = int8_t;
 #endif
 
-// The first `count` elements, at most kLanes; others are those of byte 0. Bytes
-// are combined with `mask` (exclusive or).
-MACE_SIMD_INLINE VI LoadQuantized(const uint8_t *p,
-                                  size_t count,
-                                  uint8_t mask) {
-  VU8 bytes{};
-  if (count == kLanes) {
-    __builtin_memcpy(&bytes, p, kLanes);
-  } else {
-    __builtin_memcpy(&bytes, p, count);
-  }
-  bytes ^= mask;
-  return __builtin_convertvector(reinterpret_cast<VQuantized>(bytes), VI);
-}
-MACE_SIMD_INLINE VI SetQuantized(uint8_t x, uint8_t mask) {
-  const VU8 bytes = VU8{} + static_cast<uint8_t>(x ^ mask);
-  return __builtin_convertvector(reinterpret_cast<VQuantized>(bytes), VI);
-}
-// The reverse of LoadQuantized, for numbers that fit.
-MACE_SIMD_INLINE void StoreQuantized(uint8_t *p,
-                                     VI q,
-                                     size_t count,
-                                     uint8_t mask) {
-  VU8 bytes = reinterpret_cast<VU8>(__builtin_convertvector(q, VQuantized));
-  bytes ^= mask;
-  if (count == kLanes) {
-    __builtin_memcpy(p, &bytes, kLanes);
-  } else {
-    __builtin_memcpy(p, &bytes, count);
-  }
-}
-
-// What makes elements of sums: clamp(round(float(sum) * scale) + zero, low,
-// high), ties to even.
-struct Requantizer {
-  V low;  // less the zero point: numbers are clamped before it is added,
-          // exactly
-  V high;
-  VI zero;
-};
-// `p` has zero, low and high.
-template <typename Params>
-MACE_SIMD_INLINE Requantizer MakeRequantizer(const Params &p) {
-  return {Set(static_cast<float>(p.low - p.zero)),
-          Set(static_cast<float>(p.high - p.zero)), SetInt(p.zero)};
-}
-MACE_SIMD_INLINE VI Requantize(const Requantizer &to, VI sum, V scale) {
-  return ToInt(Round(Clamp(ToFloat(sum) * scale, to.low, to.high))) + to.zero;
-}
-
-// ---- four vectors of sums, for kDotColumns elements -------------------------
+// ---- from sums to kDotColumns elements --------------------------------------
 
 // Numbers of 16 bits, of two vectors.
 typedef int16_t VSteps __attribute__((vector_size(kLanes * 4)));
 
-// As Requantizer. Here steps are limited after they were rounded, as bytes.
-struct FourRequantizer {
+// What makes elements of steps: clamp(steps + zero, low, high).
+struct Requantizer {
   VSteps zero;
   VDotBytes low;
   VDotBytes high;
 };
+// `p` has zero, low and high.
 template <typename Params>
-MACE_SIMD_INLINE FourRequantizer MakeFourRequantizer(const Params &p) {
+MACE_SIMD_INLINE Requantizer MakeRequantizer(const Params &p) {
   return {VSteps{} + static_cast<int16_t>(p.zero),
           VDotBytes{} + static_cast<uint8_t>(p.low),
           VDotBytes{} + static_cast<uint8_t>(p.high)};
@@ -99,13 +49,7 @@ MACE_SIMD_INLINE VI StepsOf(VI sum, V scale) {
 #if defined(__SSE4_1__)
   // Numbers that are too small become INT32_MIN, and so would the others.
   if constexpr (!kBounded) x = Min(x, Set(0x1p30f));
-#endif
-#if defined(__AVX512F__)
-  return reinterpret_cast<VI>(_mm512_cvtps_epi32(x));
-#elif defined(__AVX2__)
-  return reinterpret_cast<VI>(_mm256_cvtps_epi32(x));
-#elif defined(__SSE4_1__)
-  return reinterpret_cast<VI>(_mm_cvtps_epi32(x));
+  return (VI)MACE_X86(cvtps_epi32, x);
 #elif defined(__aarch64__)
   return reinterpret_cast<VI>(vcvtnq_s32_f32(x));
 #else
@@ -116,24 +60,20 @@ MACE_SIMD_INLINE VI StepsOf(VI sum, V scale) {
 }
 
 // clamp(steps + zero, low, high), in the order of InterleaveDot.
-MACE_SIMD_INLINE VDotBytes PackSteps(const FourRequantizer &to,
+MACE_SIMD_INLINE VDotBytes PackSteps(const Requantizer &to,
                                      const VI (&steps)[4]) {
 #if defined(__SSE4_1__)
-#if defined(__AVX512BW__)
-#define MACE_STEPS(name, a, b) _mm512_##name((__m512i)(a), (__m512i)(b))
-#elif defined(__AVX2__)
-#define MACE_STEPS(name, a, b) _mm256_##name((__m256i)(a), (__m256i)(b))
-#else
-#define MACE_STEPS(name, a, b) _mm_##name((__m128i)(a), (__m128i)(b))
-#endif
-  const auto first = MACE_STEPS(
-      adds_epi16, MACE_STEPS(packs_epi32, steps[0], steps[1]), to.zero);
-  const auto second = MACE_STEPS(
-      adds_epi16, MACE_STEPS(packs_epi32, steps[2], steps[3]), to.zero);
-  const auto bytes = MACE_STEPS(packus_epi16, first, second);
-  return (VDotBytes)MACE_STEPS(min_epu8, MACE_STEPS(max_epu8, bytes, to.low),
-                               to.high);
-#undef MACE_STEPS
+  const auto zero = (X86Vector)to.zero;
+  const auto first = MACE_X86(
+      adds_epi16,
+      MACE_X86(packs_epi32, (X86Vector)steps[0], (X86Vector)steps[1]), zero);
+  const auto second = MACE_X86(
+      adds_epi16,
+      MACE_X86(packs_epi32, (X86Vector)steps[2], (X86Vector)steps[3]), zero);
+  const auto bytes = MACE_X86(packus_epi16, first, second);
+  return (VDotBytes)MACE_X86(min_epu8,
+                             MACE_X86(max_epu8, bytes, (X86Vector)to.low),
+                             (X86Vector)to.high);
 #else
   const auto zero = (int16x8_t)to.zero;
   const int16x8_t first =
@@ -199,28 +139,16 @@ MACE_SIMD_INLINE void StoreElements(uint8_t *p,
 
 // A lane has two numbers of 16 bits: of its element of `a` and of `b`.
 #if defined(__SSE4_1__)
-#if defined(__AVX512BW__)
-#define MACE_PAIRS(name, ...) _mm512_##name(__VA_ARGS__)
-#define MACE_PAIRS_TYPE __m512i
-#elif defined(__AVX2__)
-#define MACE_PAIRS(name, ...) _mm256_##name(__VA_ARGS__)
-#define MACE_PAIRS_TYPE __m256i
-#else
-#define MACE_PAIRS(name, ...) _mm_##name(__VA_ARGS__)
-#define MACE_PAIRS_TYPE __m128i
-#endif
-MACE_SIMD_INLINE void PairUp(VDotBytes a,
-                             VDotBytes b,
-                             MACE_PAIRS_TYPE (&to)[4]) {
-  const auto zero = (MACE_PAIRS_TYPE)VDotBytes{};
-  const auto x = (MACE_PAIRS_TYPE)a;
-  const auto y = (MACE_PAIRS_TYPE)b;
-  const auto low = MACE_PAIRS(unpacklo_epi8, x, y);
-  const auto high = MACE_PAIRS(unpackhi_epi8, x, y);
-  to[0] = MACE_PAIRS(unpacklo_epi8, low, zero);
-  to[1] = MACE_PAIRS(unpackhi_epi8, low, zero);
-  to[2] = MACE_PAIRS(unpacklo_epi8, high, zero);
-  to[3] = MACE_PAIRS(unpackhi_epi8, high, zero);
+MACE_SIMD_INLINE void PairUp(VDotBytes a, VDotBytes b, X86Vector (&to)[4]) {
+  const auto zero = (X86Vector)VDotBytes{};
+  const auto x = (X86Vector)a;
+  const auto y = (X86Vector)b;
+  const auto low = MACE_X86(unpacklo_epi8, x, y);
+  const auto high = MACE_X86(unpackhi_epi8, x, y);
+  to[0] = MACE_X86(unpacklo_epi8, low, zero);
+  to[1] = MACE_X86(unpackhi_epi8, low, zero);
+  to[2] = MACE_X86(unpacklo_epi8, high, zero);
+  to[3] = MACE_X86(unpackhi_epi8, high, zero);
 }
 #endif
 
@@ -232,13 +160,13 @@ MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
                                int32_t start,
                                VI (&to)[4]) {
 #if defined(__SSE4_1__)
-  MACE_PAIRS_TYPE pairs[4];
+  X86Vector pairs[4];
   PairUp(a, b, pairs);
-  const auto factors = (MACE_PAIRS_TYPE)SetInt(
+  const auto factors = (X86Vector)SetInt(
       static_cast<int32_t>((static_cast<uint32_t>(b_factor) << 16) |
                            (static_cast<uint32_t>(a_factor) & 0xffff)));
   for (int v = 0; v < 4; ++v) {
-    to[v] = (VI)MACE_PAIRS(madd_epi16, pairs[v], factors) + start;
+    to[v] = (VI)MACE_X86(madd_epi16, pairs[v], factors) + start;
   }
 #else
   const auto p = static_cast<int16_t>(a_factor);
@@ -263,15 +191,15 @@ MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
 MACE_SIMD_INLINE void ProductOfTwo(
     VDotBytes a, VDotBytes b, int32_t a_zero, int32_t b_zero, VI (&to)[4]) {
 #if defined(__SSE4_1__)
-  MACE_PAIRS_TYPE pairs[4];
+  X86Vector pairs[4];
   PairUp(a, b, pairs);
-  const auto zeros = (MACE_PAIRS_TYPE)SetInt(
+  const auto zeros = (X86Vector)SetInt(
       static_cast<int32_t>((static_cast<uint32_t>(b_zero) << 16) |
                            (static_cast<uint32_t>(a_zero) & 0xffff)));
   for (int v = 0; v < 4; ++v) {
-    const auto both = MACE_PAIRS(sub_epi16, pairs[v], zeros);
-    const auto second = MACE_PAIRS(srli_epi32, both, 16);
-    to[v] = (VI)MACE_PAIRS(madd_epi16, both, second);
+    const auto both = MACE_X86(sub_epi16, pairs[v], zeros);
+    const auto second = MACE_X86(srli_epi32, both, 16);
+    to[v] = (VI)MACE_X86(madd_epi16, both, second);
   }
 #else
   const int16x8_t p = vdupq_n_s16(static_cast<int16_t>(a_zero));
@@ -291,8 +219,7 @@ MACE_SIMD_INLINE void ProductOfTwo(
 
 MACE_SIMD_INLINE VDotBytes MaxElements(VDotBytes a, VDotBytes b) {
 #if defined(__SSE4_1__)
-  return (VDotBytes)MACE_PAIRS(max_epu8, (MACE_PAIRS_TYPE)a,
-                               (MACE_PAIRS_TYPE)b);
+  return (VDotBytes)MACE_X86(max_epu8, (X86Vector)a, (X86Vector)b);
 #else
   return (VDotBytes)vmaxq_s8((int8x16_t)a, (int8x16_t)b);
 #endif
@@ -305,13 +232,11 @@ struct ShortSums {
 };
 MACE_SIMD_INLINE void AddElements(VDotBytes x, ShortSums *sums) {
 #if defined(__SSE4_1__)
-  const auto zero = (MACE_PAIRS_TYPE)VDotBytes{};
-  sums->low =
-      (VSteps)MACE_PAIRS(add_epi16, (MACE_PAIRS_TYPE)sums->low,
-                         MACE_PAIRS(unpacklo_epi8, (MACE_PAIRS_TYPE)x, zero));
-  sums->high =
-      (VSteps)MACE_PAIRS(add_epi16, (MACE_PAIRS_TYPE)sums->high,
-                         MACE_PAIRS(unpackhi_epi8, (MACE_PAIRS_TYPE)x, zero));
+  const auto zero = (X86Vector)VDotBytes{};
+  sums->low = (VSteps)MACE_X86(add_epi16, (X86Vector)sums->low,
+                               MACE_X86(unpacklo_epi8, (X86Vector)x, zero));
+  sums->high = (VSteps)MACE_X86(add_epi16, (X86Vector)sums->high,
+                                MACE_X86(unpackhi_epi8, (X86Vector)x, zero));
 #else
   sums->low = (VSteps)vaddw_s8((int16x8_t)sums->low, vget_low_s8((int8x16_t)x));
   sums->high =
@@ -321,13 +246,13 @@ MACE_SIMD_INLINE void AddElements(VDotBytes x, ShortSums *sums) {
 MACE_SIMD_INLINE void WidenSums(const ShortSums &sums, VI (&to)[4]) {
 #if defined(__SSE4_1__)
   // Without a sign.
-  const auto zero = (MACE_PAIRS_TYPE)VDotBytes{};
-  const auto low = (MACE_PAIRS_TYPE)sums.low;
-  const auto high = (MACE_PAIRS_TYPE)sums.high;
-  to[0] = (VI)MACE_PAIRS(unpacklo_epi16, low, zero);
-  to[1] = (VI)MACE_PAIRS(unpackhi_epi16, low, zero);
-  to[2] = (VI)MACE_PAIRS(unpacklo_epi16, high, zero);
-  to[3] = (VI)MACE_PAIRS(unpackhi_epi16, high, zero);
+  const auto zero = (X86Vector)VDotBytes{};
+  const auto low = (X86Vector)sums.low;
+  const auto high = (X86Vector)sums.high;
+  to[0] = (VI)MACE_X86(unpacklo_epi16, low, zero);
+  to[1] = (VI)MACE_X86(unpackhi_epi16, low, zero);
+  to[2] = (VI)MACE_X86(unpacklo_epi16, high, zero);
+  to[3] = (VI)MACE_X86(unpackhi_epi16, high, zero);
 #else
   to[0] = (VI)vmovl_s16(vget_low_s16((int16x8_t)sums.low));
   to[1] = (VI)vmovl_s16(vget_high_s16((int16x8_t)sums.low));
@@ -340,8 +265,6 @@ MACE_SIMD_INLINE void WidenElements(VDotBytes x, VI (&to)[4]) {
   AddElements(x, &sums);
   WidenSums(sums, to);
 }
-#undef MACE_PAIRS
-#undef MACE_PAIRS_TYPE
 
 }  // namespace mace::simd::MACE_ISA
 

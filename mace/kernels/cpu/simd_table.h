@@ -25,47 +25,25 @@ inline constexpr size_t kBytes = 4 * kLanes;
 
 #if defined(__SSE4_1__)
 
+using Bytes = X86Vector;
+MACE_SIMD_INLINE Bytes SetBytes(uint8_t x) {
+  return MACE_X86(set1_epi8, static_cast<char>(x));
+}
+MACE_SIMD_INLINE Bytes FourTimes(__m128i x) {
 #if defined(__AVX512F__)
-using Bytes = __m512i;
-MACE_SIMD_INLINE Bytes SetBytes(uint8_t x) {
-  return _mm512_set1_epi8(static_cast<char>(x));
-}
-MACE_SIMD_INLINE Bytes FourTimes(__m128i x) {
   return _mm512_broadcast_i32x4(x);
-}
-MACE_SIMD_INLINE Bytes ShuffleBytes(Bytes table, Bytes index) {
-  return _mm512_shuffle_epi8(table, index);
-}
-MACE_SIMD_INLINE Bytes SaturatingSub(Bytes a, Bytes b) {
-  return _mm512_subs_epi8(a, b);
-}
 #elif defined(__AVX2__)
-using Bytes = __m256i;
-MACE_SIMD_INLINE Bytes SetBytes(uint8_t x) {
-  return _mm256_set1_epi8(static_cast<char>(x));
-}
-MACE_SIMD_INLINE Bytes FourTimes(__m128i x) {
   return _mm256_broadcastsi128_si256(x);
-}
-MACE_SIMD_INLINE Bytes ShuffleBytes(Bytes table, Bytes index) {
-  return _mm256_shuffle_epi8(table, index);
-}
-MACE_SIMD_INLINE Bytes SaturatingSub(Bytes a, Bytes b) {
-  return _mm256_subs_epi8(a, b);
-}
 #else
-using Bytes = __m128i;
-MACE_SIMD_INLINE Bytes SetBytes(uint8_t x) {
-  return _mm_set1_epi8(static_cast<char>(x));
+  return x;
+#endif
 }
-MACE_SIMD_INLINE Bytes FourTimes(__m128i x) { return x; }
 MACE_SIMD_INLINE Bytes ShuffleBytes(Bytes table, Bytes index) {
-  return _mm_shuffle_epi8(table, index);
+  return MACE_X86(shuffle_epi8, table, index);
 }
 MACE_SIMD_INLINE Bytes SaturatingSub(Bytes a, Bytes b) {
-  return _mm_subs_epi8(a, b);
+  return MACE_X86(subs_epi8, a, b);
 }
-#endif
 
 // A shuffle looks up 16 bytes by the lower four bits of an index, and gives 0
 // where its highest bit is set. Part i of a half is combined (exclusive or)

@@ -71,6 +71,17 @@ typedef int32_t VI __attribute__((vector_size(kLanes * 4)));
 typedef uint32_t VU __attribute__((vector_size(kLanes * 4)));
 typedef uint16_t VH
     __attribute__((vector_size(kLanes * 2)));  // fp16, bf16 bits
+// An instruction of the register's size, and its type for integers.
+#if defined(__AVX512F__)
+#define MACE_X86(name, ...) _mm512_##name(__VA_ARGS__)
+using X86Vector = __m512i;
+#elif defined(__AVX2__)
+#define MACE_X86(name, ...) _mm256_##name(__VA_ARGS__)
+using X86Vector = __m256i;
+#elif defined(__SSE4_1__)
+#define MACE_X86(name, ...) _mm_##name(__VA_ARGS__)
+using X86Vector = __m128i;
+#endif
 typedef int8_t VI8 __attribute__((vector_size(kLanes)));
 typedef uint8_t VU8 __attribute__((vector_size(kLanes)));
 
@@ -83,12 +94,8 @@ MACE_SIMD_INLINE V AsFloat(VU x) { return reinterpret_cast<V>(x); }
 
 // Not V{} + x: the compiler must keep such an addition, which turns -0 into 0.
 MACE_SIMD_INLINE V Set(float x) {
-#if defined(__AVX512F__)
-  return _mm512_set1_ps(x);
-#elif defined(__AVX2__)
-  return _mm256_set1_ps(x);
-#elif defined(__SSE4_1__)
-  return _mm_set1_ps(x);
+#if defined(__SSE4_1__)
+  return MACE_X86(set1_ps, x);
 #else
   return vdupq_n_f32(x);
 #endif

@@ -28,7 +28,7 @@ struct BlockOf {
   size_t elements;  // of all its pixels
   sv::VI bias[kVectors];
   sv::V scale[kVectors];
-  sv::FourRequantizer requantizer;
+  sv::Requantizer requantizer;
 };
 
 BlockOf MakeBlock(const QuantizedArgs &args,
@@ -53,7 +53,7 @@ BlockOf MakeBlock(const QuantizedArgs &args,
       b.scale[v][lane] = scale[sv::DotColumnOf(v, lane)];
     }
   }
-  b.requantizer = sv::MakeFourRequantizer(to);
+  b.requantizer = sv::MakeRequantizer(to);
   return b;
 }
 

@@ -28,7 +28,7 @@ MACE_SIMD_INLINE void RunRow(const QuantizedParams &p,
                              const Operand &b,
                              size_t columns,
                              uint8_t *y) {
-  const sv::FourRequantizer to = sv::MakeFourRequantizer(p);
+  const sv::Requantizer to = sv::MakeRequantizer(p);
   const sv::V scale = sv::Set(p.scale);
   const int32_t half = p.shift == 0 ? 0 : int32_t{1} << (p.shift - 1);
   const int32_t a_start = -p.a_zero * p.a_factor;

@@ -144,7 +144,7 @@ MACE_SIMD_INLINE void Finish(const Block &b,
     __builtin_memcpy(&scale[v], to.scale + t.column + v * sv::kLanes,
                      sizeof(scale[v]));
   }
-  const sv::FourRequantizer requantizer = sv::MakeFourRequantizer(to);
+  const sv::Requantizer requantizer = sv::MakeRequantizer(to);
   constexpr size_t kColumns = static_cast<size_t>(kVectors) * sv::kLanes;
   const size_t columns = b.columns - t.column;
   auto *c = static_cast<uint8_t *>(b.c) + t.row * b.c_stride + t.column;

@@ -30,7 +30,7 @@ MACE_SIMD_INLINE void Finish(const QuantizedParams &p,
   const int32_t zeros = static_cast<int32_t>(elements) * p.x_zero;
   const sv::V scale = sv::Set(p.scale);
   for (sv::VI &sum : sums) sum = sv::StepsOf(sum - zeros, scale);
-  sv::StoreElements(y, sv::PackSteps(sv::MakeFourRequantizer(p), sums), left,
+  sv::StoreElements(y, sv::PackSteps(sv::MakeRequantizer(p), sums), left,
                     p.y_mask);
 }
 

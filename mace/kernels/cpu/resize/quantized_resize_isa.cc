@@ -9,9 +9,6 @@ namespace mace::resize::MACE_ISA {
 namespace {
 namespace sv = simd::MACE_ISA;
 
-// uint8 or int8.
-using Quantized = __typeof__(sv::VQuantized{}[0]);
-
 void Columns(const QuantizedColumns &columns,
              uint8_t x_mask,
              const uint8_t *row,
@@ -26,8 +23,8 @@ void Columns(const QuantizedColumns &columns,
     // The other weight is kOne less this one.
     const int32_t weight = weights[0];
     for (size_t i = 0; i < channels; ++i) {
-      const int32_t a = static_cast<Quantized>(from[i] ^ x_mask);
-      const int32_t b = static_cast<Quantized>(next[i] ^ x_mask);
+      const int32_t a = static_cast<sv::QuantizedElement>(from[i] ^ x_mask);
+      const int32_t b = static_cast<sv::QuantizedElement>(next[i] ^ x_mask);
       h[i] = weight * (a - b) + kOne * b;
     }
   }
@@ -45,20 +42,25 @@ void Blend(const QuantizedParams &p,
   const int32_t *b = one ? a : rows[1];
   const sv::VI weight = sv::SetInt(row_weights[0]);
   const sv::VI start = sv::SetInt(-kOne * kOne * p.x_zero);
-  for (size_t i = 0; i < count; i += sv::kLanes) {
+  for (size_t i = 0; i < count; i += sv::kDotColumns) {
     const size_t left = count - i;
-    const size_t n = left < sv::kLanes ? left : sv::kLanes;
-    sv::VI s{};
-    sv::VI t{};
-    if (n == sv::kLanes) {
-      __builtin_memcpy(&s, a + i, sizeof(s));
-      __builtin_memcpy(&t, b + i, sizeof(t));
+    const size_t n = left < sv::kDotColumns ? left : sv::kDotColumns;
+    sv::VI s[4] = {};
+    sv::VI t[4] = {};
+    if (n == sv::kDotColumns) {
+      __builtin_memcpy(s, a + i, sizeof(s));
+      __builtin_memcpy(t, b + i, sizeof(t));
     } else {
-      __builtin_memcpy(&s, a + i, n * sizeof(*a));
-      __builtin_memcpy(&t, b + i, n * sizeof(*b));
+      __builtin_memcpy(s, a + i, n * sizeof(*a));
+      __builtin_memcpy(t, b + i, n * sizeof(*b));
     }
-    const sv::VI sum = start + (s - t) * weight + t * kOne;
-    sv::StoreQuantized(y + i, sv::Requantize(to, sum, scale), n, p.y_mask);
+    sv::VI steps[4];
+    for (int v = 0; v < 4; ++v) {
+      const sv::VI sum = start + (s[v] - t[v]) * weight + t[v] * kOne;
+      steps[v] = sv::StepsOf(sum, scale);
+    }
+    sv::StoreElements(y + i, sv::InOrder(sv::PackSteps(to, steps)), n,
+                      p.y_mask);
   }
 }
 

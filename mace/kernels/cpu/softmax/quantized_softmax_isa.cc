@@ -11,6 +11,19 @@ namespace sv = simd::MACE_ISA;
 
 constexpr size_t kEntries = 256;
 
+// Writes kDotColumns results, or `count` if these are fewer.
+MACE_SIMD_INLINE void Finish(const sv::Requantizer &to,
+                             const int32_t *exponentials,
+                             sv::V factor,
+                             uint8_t *y,
+                             size_t count,
+                             uint8_t mask) {
+  sv::VI steps[4];
+  __builtin_memcpy(steps, exponentials, sizeof(steps));
+  for (sv::VI &step : steps) step = sv::StepsOf(step, factor);
+  sv::StoreElements(y, sv::InOrder(sv::PackSteps(to, steps)), count, mask);
+}
+
 void Row(const QuantizedParams &p, const uint8_t *x, uint8_t *y, size_t n) {
   uint8_t most = 0;
   uint8_t least = 255;
@@ -31,27 +44,21 @@ void Row(const QuantizedParams &p, const uint8_t *x, uint8_t *y, size_t n) {
   const sv::V m = sv::Set(factor);
   const size_t count = static_cast<size_t>(most - least) + 1;
   if (n < count) {
-    for (size_t i = 0; i < n; i += sv::kLanes) {
+    for (size_t i = 0; i < n; i += sv::kDotColumns) {
       const size_t left = n - i;
-      const size_t some = left < sv::kLanes ? left : sv::kLanes;
-      int32_t found[sv::kLanes] = {};
+      const size_t some = left < sv::kDotColumns ? left : sv::kDotColumns;
+      int32_t found[sv::kDotColumns] = {};
       for (size_t l = 0; l < some; ++l) {
         found[l] = p.exponentials[static_cast<uint8_t>(first - x[i + l])];
       }
-      sv::VI exponentials;
-      __builtin_memcpy(&exponentials, found, sizeof(exponentials));
-      sv::StoreQuantized(y + i, sv::Requantize(to, exponentials, m), some,
-                         p.y_mask);
+      Finish(to, found, m, y + i, left, p.y_mask);
     }
     return;
   }
   // The results by k, of which those up to most - least are in the row.
   uint8_t results[kEntries];
-  for (size_t k = 0; k < count; k += sv::kLanes) {
-    sv::VI exponentials;
-    __builtin_memcpy(&exponentials, p.exponentials + k, sizeof(exponentials));
-    sv::StoreQuantized(results + k, sv::Requantize(to, exponentials, m),
-                       sv::kLanes, p.y_mask);
+  for (size_t k = 0; k < count; k += sv::kDotColumns) {
+    Finish(to, p.exponentials + k, m, results + k, sv::kDotColumns, p.y_mask);
   }
   for (size_t i = 0; i < n; ++i) {
     y[i] = results[static_cast<uint8_t>(first - x[i])];
