@@ -128,28 +128,28 @@ MaceStatus CheckFilter(const Tensor &filter, int64_t channel_axis) {
   return MaceStatus();
 }
 
-// The sum of the weights of each of `channels` outputs.
+// The sum of the weights of each of `channels` outputs, and the least weight.
 std::vector<int32_t> SumWeights(const Tensor &filter,
                                 int64_t channels,
-                                bool taps_first) {
+                                bool taps_first,
+                                int32_t *least) {
   std::vector<int32_t> sums(static_cast<size_t>(channels));
   const auto *weights = filter.As<int8_t>();
   const int64_t depth = filter.elements() / channels;
+  const auto add = [&](int32_t *sum) {
+    *sum += *weights;
+    *least = std::min<int32_t>(*least, *weights++);
+  };
   if (taps_first) {
     for (int64_t tap = 0; tap < depth; ++tap) {
-      for (int32_t &sum : sums) sum += *weights++;
+      for (int32_t &sum : sums) add(&sum);
     }
   } else {
     for (int32_t &sum : sums) {
-      for (int64_t k = 0; k < depth; ++k) sum += *weights++;
+      for (int64_t k = 0; k < depth; ++k) add(&sum);
     }
   }
   return sums;
-}
-
-int32_t LeastWeight(const Tensor &filter) {
-  const auto *weights = filter.As<int8_t>();
-  return *std::min_element(weights, weights + filter.elements());
 }
 
 float ScaleAt(const Quantization &q, size_t channel) {
@@ -188,9 +188,8 @@ MaceStatus QuantizedConv::Init(const InitContext &context,
   // Other ranks and empty filters are errors of the shape function.
   const size_t rank = taps_first ? 4 : 1;
   if (shape.rank() < rank || filter.elements() == 0) return MaceStatus();
-  least_weight_ = LeastWeight(filter);
   sums_ = SumWeights(filter, taps_first ? shape[2] * shape[3] : shape[0],
-                     taps_first);
+                     taps_first, &least_weight_);
   return MaceStatus();
 }
 
