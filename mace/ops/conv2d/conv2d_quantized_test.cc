@@ -19,6 +19,7 @@ namespace {
 
 using op_test::ExpectError;
 using op_test::ExpectValue;
+using op_test::LeastByte;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
@@ -47,14 +48,12 @@ int64_t ZeroOf(DataType type, int64_t offset) {
   return type == DataType::kUint8 ? 128 + offset : offset;
 }
 
-int32_t Least(DataType type) { return type == DataType::kUint8 ? 0 : -128; }
-
 class QuantizedLayer {
  public:
   explicit QuantizedLayer(const Layer &layer) : layer_(layer) {
     Random random(17, Random::Quiet());
     const int64_t depth = layer.channels / layer.groups;
-    const int32_t low = Least(layer.from);
+    const int32_t low = LeastByte(layer.from);
     image_ = random.Ints({1, kRows, kColumns, layer.channels}, low, low + 255)
                  .ints();
     filter_ = random.Ints({layer.outputs, 3, 3, depth}, -127, 127).ints();
@@ -126,7 +125,7 @@ class QuantizedLayer {
         kInputScale * scales_[static_cast<size_t>(o)] / kOutputScale;
     const float steps = static_cast<float>(sum) * scale;
     const auto zero = static_cast<int32_t>(ZeroOf(layer_.to, 11));
-    int32_t low = Least(layer_.to);
+    int32_t low = LeastByte(layer_.to);
     int32_t high = low + 255;
     if (layer_.activation != "NONE") low = zero;
     if (layer_.activation == "RELUX") {

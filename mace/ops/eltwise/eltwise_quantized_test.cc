@@ -19,6 +19,7 @@ namespace {
 
 using op_test::ExpectError;
 using op_test::ExpectValue;
+using op_test::LeastByte;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
@@ -30,10 +31,9 @@ struct Operand {
   int32_t zero;
 };
 
-int32_t Least(DataType type) { return type == DataType::kUint8 ? 0 : -128; }
-
 std::vector<int32_t> Numbers(const Operand &x, Random *random) {
-  return random->Ints(x.shape, Least(x.type), Least(x.type) + 255).ints();
+  return random->Ints(x.shape, LeastByte(x.type), LeastByte(x.type) + 255)
+      .ints();
 }
 
 // The element of an operand that is at `index` of the output.
@@ -88,7 +88,7 @@ void Check(const std::string &mode,
     if (activation == "RELUX") {
       steps = std::min<int64_t>(steps, std::llrint(1.5f / y.scale));
     }
-    const int32_t low = Least(y.type);
+    const int32_t low = LeastByte(y.type);
     wanted.push_back(static_cast<int32_t>(
         std::clamp<int64_t>(steps + y.zero, low, low + 255)));
   }

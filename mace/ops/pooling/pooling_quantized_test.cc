@@ -16,6 +16,7 @@ namespace mace {
 namespace {
 
 using op_test::ExpectValue;
+using op_test::LeastByte;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
@@ -36,16 +37,15 @@ constexpr int64_t kRows = 7;
 constexpr int64_t kColumns = 8;
 constexpr float kInputScale = 0.05f;
 
-int32_t Least(DataType type) { return type == DataType::kUint8 ? 0 : -128; }
-
 void Check(const Layer &l) {
   Random random(2, Random::Quiet());
-  const int32_t x_zero = Least(l.from) + 100;
-  const int32_t y_zero = Least(l.to) + 140;
-  const std::vector<int32_t> x = random
-                                     .Ints({2, kRows, kColumns, l.channels},
-                                           Least(l.from), Least(l.from) + 255)
-                                     .ints();
+  const int32_t x_zero = LeastByte(l.from) + 100;
+  const int32_t y_zero = LeastByte(l.to) + 140;
+  const std::vector<int32_t> x =
+      random
+          .Ints({2, kRows, kColumns, l.channels}, LeastByte(l.from),
+                LeastByte(l.from) + 255)
+          .ints();
   const auto outputs = [&l](int64_t size) {
     return (size + 2 * l.pad - l.kernel) / l.stride + 1;
   };
@@ -77,7 +77,7 @@ void Check(const Layer &l) {
           const float steps = largest ? static_cast<float>(most) * ratio
                                       : static_cast<float>(sum) *
                                             (ratio / static_cast<float>(count));
-          const int32_t low = Least(l.to);
+          const int32_t low = LeastByte(l.to);
           wanted.push_back(static_cast<int32_t>(std::clamp<int64_t>(
               std::llrint(steps) + y_zero, low, low + 255)));
         }

@@ -18,6 +18,7 @@ namespace {
 
 using op_test::ExpectError;
 using op_test::ExpectValue;
+using op_test::LeastByte;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::Value;
@@ -25,8 +26,6 @@ using op_test::Value;
 constexpr DataType kU8 = DataType::kUint8;
 constexpr DataType kS8 = DataType::kInt8;
 constexpr float kInputScale = 0.05f;
-
-int32_t Least(DataType type) { return type == kU8 ? 0 : -128; }
 
 struct Reduction {
   std::string mode = "MEAN";
@@ -38,9 +37,9 @@ struct Reduction {
 OpCase Case(const Reduction &r, const Value &x) {
   OpCase op("Reduce");
   op.Input(x)
-      .Quantized({{kInputScale}, {Least(r.from) + 100}, 0})
+      .Quantized({{kInputScale}, {LeastByte(r.from) + 100}, 0})
       .String("mode", r.mode)
-      .QuantizedOutput(r.to, r.output_scale, Least(r.to) + 140)
+      .QuantizedOutput(r.to, r.output_scale, LeastByte(r.to) + 140)
       .OnCpuOnly();
   return op;
 }
@@ -50,7 +49,7 @@ void Check(const Reduction &r,
            const std::vector<int64_t> &axes) {
   Random random(2, Random::Quiet());
   const std::vector<int32_t> x =
-      random.Ints(shape, Least(r.from), Least(r.from) + 255).ints();
+      random.Ints(shape, LeastByte(r.from), LeastByte(r.from) + 255).ints();
   Shape reduced = shape;
   for (const int64_t axis : axes) reduced[static_cast<size_t>(axis)] = 1;
   const auto results = static_cast<size_t>(reduced.Elements());
@@ -65,7 +64,7 @@ void Check(const Reduction &r,
       rest /= shape[axis];
       stride *= reduced[axis];
     }
-    const int64_t q = x[static_cast<size_t>(i)] - (Least(r.from) + 100);
+    const int64_t q = x[static_cast<size_t>(i)] - (LeastByte(r.from) + 100);
     sums[static_cast<size_t>(at)] += q;
     most[static_cast<size_t>(at)] = std::max(most[static_cast<size_t>(at)], q);
   }
@@ -77,7 +76,7 @@ void Check(const Reduction &r,
   for (size_t i = 0; i < results; ++i) {
     const int64_t sum = r.mode == "MAX" ? most[i] : sums[i];
     const int64_t steps = std::llrint(static_cast<float>(sum) * scale);
-    const int32_t low = Least(r.to);
+    const int32_t low = LeastByte(r.to);
     wanted.push_back(static_cast<int32_t>(
         std::clamp<int64_t>(steps + low + 140, low, low + 255)));
   }

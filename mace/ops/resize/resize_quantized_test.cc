@@ -18,6 +18,7 @@ namespace {
 
 using op_test::ExpectError;
 using op_test::ExpectValue;
+using op_test::LeastByte;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::RunOp;
@@ -26,8 +27,6 @@ using op_test::Value;
 constexpr DataType kU8 = DataType::kUint8;
 constexpr DataType kS8 = DataType::kInt8;
 constexpr float kInputScale = 0.05f;
-
-int32_t Least(DataType type) { return type == kU8 ? 0 : -128; }
 
 struct Resizing {
   std::string mode = "LINEAR";
@@ -40,10 +39,10 @@ struct Resizing {
 OpCase Case(const Resizing &r, const Value &x, int64_t height, int64_t width) {
   OpCase op("Resize");
   op.Input(x)
-      .Quantized({{kInputScale}, {Least(r.from) + 100}, 0})
+      .Quantized({{kInputScale}, {LeastByte(r.from) + 100}, 0})
       .String("mode", r.mode)
       .Ints("size", {height, width})
-      .QuantizedOutput(r.to, r.output_scale, Least(r.to) + r.zero)
+      .QuantizedOutput(r.to, r.output_scale, LeastByte(r.to) + r.zero)
       .OnCpuOnly();
   return op;
 }
@@ -62,7 +61,7 @@ void Check(const Resizing &r,
            int64_t width) {
   Random random(7, Random::Quiet());
   const std::vector<int32_t> x =
-      random.Ints(shape, Least(r.from), Least(r.from) + 255).ints();
+      random.Ints(shape, LeastByte(r.from), LeastByte(r.from) + 255).ints();
   const OpCase op = Case(r, Value::Bytes(r.from, shape, x), height, width);
   const Value got = RunOp(op).outputs.at(0);
   ASSERT_EQ(got.shape, (Shape{shape[0], height, width, shape[3]}));
@@ -70,7 +69,7 @@ void Check(const Resizing &r,
   const auto number = [&](int64_t n, int64_t h, int64_t w, int64_t channel) {
     const auto at =
         static_cast<size_t>(((n * shape[1] + h) * shape[2] + w) * c + channel);
-    return static_cast<double>(x[at] - Least(r.from) - 100);
+    return static_cast<double>(x[at] - LeastByte(r.from) - 100);
   };
   for (int64_t i = 0; i < got.shape.Elements(); ++i) {
     const int64_t n = i / c / width / height;
@@ -93,7 +92,7 @@ void Check(const Resizing &r,
     const int32_t byte =
         r.to == kU8 ? got.bytes[at] : static_cast<int8_t>(got.bytes[at]);
     // A weight of 11 bits is wrong by 2^-12, each way, of at most 255 steps.
-    EXPECT_NEAR(byte - Least(r.to), steps, 0.5 + 0.13) << i;
+    EXPECT_NEAR(byte - LeastByte(r.to), steps, 0.5 + 0.13) << i;
   }
   // Every instruction set, with other threads and strides: the same bits.
   ExpectValue(op, got);

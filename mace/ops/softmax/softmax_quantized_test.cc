@@ -19,6 +19,7 @@ namespace {
 
 using op_test::ExpectError;
 using op_test::ExpectValue;
+using op_test::LeastByte;
 using op_test::OpCase;
 using op_test::Random;
 using op_test::RunOp;
@@ -29,13 +30,11 @@ constexpr DataType kS8 = DataType::kInt8;
 // Of a step: float32 keeps 24 bits of the at most 2^8 steps.
 constexpr double kRounding = 1e-4;
 
-int32_t Least(DataType type) { return type == kU8 ? 0 : -128; }
-
 OpCase Case(DataType from, const Value &x, float scale, DataType to) {
   OpCase op("Softmax");
   op.Input(x)
-      .Quantized({{scale}, {Least(from) + 100}, 0})
-      .QuantizedOutput(to, 1.0f / 256, Least(to))
+      .Quantized({{scale}, {LeastByte(from) + 100}, 0})
+      .QuantizedOutput(to, 1.0f / 256, LeastByte(to))
       .OnCpuOnly();
   return op;
 }
@@ -48,7 +47,8 @@ void Check(DataType from,
            int32_t range = 255) {
   Random random(5, Random::Quiet());
   const std::vector<int32_t> x =
-      random.Ints(shape, Least(from) + 255 - range, Least(from) + 255).ints();
+      random.Ints(shape, LeastByte(from) + 255 - range, LeastByte(from) + 255)
+          .ints();
   const OpCase op = Case(from, Value::Bytes(from, shape, x), scale, to);
   const Value got = RunOp(op).outputs.at(0);
   ASSERT_EQ(got.data_type, to);
@@ -65,7 +65,7 @@ void Check(DataType from,
           std::min(255.0, 256 * std::exp(double{scale} * (x[i] - most)) / sum);
       const int32_t byte =
           to == kU8 ? got.As<uint8_t>()[i] : int32_t{got.As<int8_t>()[i]};
-      EXPECT_NEAR(byte - Least(to), steps, 0.5 + kRounding) << i;
+      EXPECT_NEAR(byte - LeastByte(to), steps, 0.5 + kRounding) << i;
     }
   }
   // Every instruction set, with other threads and in place: the same bits.

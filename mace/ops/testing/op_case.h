@@ -61,6 +61,11 @@ struct Value {
   std::vector<int32_t> ints() const { return As<int32_t>(); }
 };
 
+// The least number of int8 or uint8.
+inline int32_t LeastByte(DataType type) {
+  return type == DataType::kUint8 ? 0 : INT8_MIN;
+}
+
 // Reproducible values; prints its seed. MACE_TEST_SEED in the environment
 // replaces the seed of the test.
 class Random {
