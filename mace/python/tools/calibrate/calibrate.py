@@ -97,19 +97,17 @@ class _Floats:
 
     Attributes:
         graph: equalised or not.
+        plan: what is quantized, if no layer is left in floats for what it loses.
         histograms: of its tensors.
+        ranges: chosen by them.
         means: of the channels of its tensors, or None where biases stay.
     """
 
     graph: Graph
+    plan: Plan
     histograms: Mapping[str, Histogram]
+    ranges: Mapping[str, Range]
     means: Mapping[str, Array] | None = None
-
-    def ranges(self, settings: Settings) -> dict[str, Range]:
-        return {
-            name: choose_range(histogram, settings.method, settings.percentile)
-            for name, histogram in self.histograms.items()
-        }
 
 
 class Calibration:
@@ -150,9 +148,8 @@ class Calibration:
             MaceError: the model cannot be run, or a tensor is not finite.
         """
         floats, is_equal = self._best_floats()
-        found = plan(floats.graph, self._options)
-        ranges = floats.ranges(self._settings)
-        layers = self._layer_noise(floats, ranges, found)
+        found = floats.plan
+        layers = self._layer_noise(floats)
         best = self._trials[-1]
         options = self._options
         if best.sqnr_db < self._settings.least_sqnr_db:
@@ -161,7 +158,7 @@ class Calibration:
             found = plan(floats.graph, options)
         quantizer = Quantizer(
             self._model.name,
-            ranges,
+            floats.ranges,
             "the samples",
             options,
             equalise if is_equal else None,
@@ -173,7 +170,7 @@ class Calibration:
             len(self._expected),
             found,
             floats.histograms,
-            ranges,
+            floats.ranges,
             layers,
             self._costs,
             self._trials,
@@ -221,15 +218,21 @@ class Calibration:
         return self._measured(self._graph)
 
     def _measured(self, graph: Graph) -> _Floats:
-        names = plan(graph, self._options).tensors
+        found = plan(graph, self._options)
         network = self._place.network(self._model, graph)
-        return _Floats(graph, self._samples.histograms(network, names))
+        histograms = self._samples.histograms(network, found.tensors)
+        how = self._settings
+        ranges = {
+            name: choose_range(histogram, how.method, how.percentile)
+            for name, histogram in histograms.items()
+        }
+        return _Floats(graph, found, histograms, ranges)
 
     def _try(
         self, what: str, floats: _Floats, options: QuantizeOptions | None = None
     ) -> Trial:
-        chosen = plan(floats.graph, options or self._options).quantized
-        trial = Trial(what, self._output_noise(floats, chosen))
+        found = floats.plan if options is None else plan(floats.graph, options)
+        trial = Trial(what, self._output_noise(floats, found.quantized))
         _LOG.info("%s: %s: SQNR %.2f dB", self._model.name, what, trial.sqnr_db)
         self._trials.append(trial)
         return trial
@@ -242,11 +245,10 @@ class Calibration:
         Args:
             most: samples; None: all.
         """
-        ranges = floats.ranges(self._settings)
         graph = floats.graph.copy()
 
         def quantize(graph: Graph) -> int:
-            return insert(graph, ranges, self._options, chosen, floats.means)
+            return insert(graph, floats.ranges, self._options, chosen, floats.means)
 
         PassManager(quantize=quantize).run(graph)
         network = self._place.network(self._model, graph)
@@ -257,11 +259,11 @@ class Calibration:
                 noise[name].add(expected[name], tensors[name])
         return noise
 
-    def _layer_noise(
-        self, floats: _Floats, ranges: Mapping[str, Range], found: Plan
-    ) -> dict[str, Noise]:
+    def _layer_noise(self, floats: _Floats) -> dict[str, Noise]:
         graph = floats.graph.copy()
-        shadows = add_shadows(graph, ranges, self._options, found, floats.means)
+        shadows = add_shadows(
+            graph, floats.ranges, self._options, floats.plan, floats.means
+        )
         network = self._place.network(self._model, graph)
         return self._samples.shadow_noise(network, shadows)
 
