@@ -47,6 +47,9 @@ class Pooling(OpRules):
         folded, count = self._folded(op, np.asarray(inputs[0], np.float64))
         return [folded / count]
 
+    def keeps_range(self, op: Op) -> bool:
+        return bool(op.attr("mode") == "MAX")
+
     def evaluate_quantized(self, op: Op, inputs: Sequence[Any]) -> list[Array]:
         x = np.asarray(inputs[0], np.float64) - zero_of(op.input(0))
         folded, count = self._folded(op, x)

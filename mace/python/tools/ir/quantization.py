@@ -35,6 +35,16 @@ class Quantization:
         """Whether there is one scale for all elements."""
         return len(self.scales) == 1
 
+    @property
+    def zero_point(self) -> int:
+        """That of a whole tensor."""
+        return self.zero_points[0] if self.zero_points else 0
+
+    @classmethod
+    def of_tensor(cls, scale: float, zero_point: int) -> Quantization:
+        """One scale for all elements."""
+        return cls((scale,), (zero_point,) if zero_point else ())
+
     def permuted(self, perm: tuple[int, ...]) -> Quantization:
         """The quantization of the value whose axis i is axis `perm[i]` of this
         one's.

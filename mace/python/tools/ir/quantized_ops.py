@@ -44,7 +44,7 @@ def zero_of(value: Value) -> int:
     """The zero point of a value of one scale."""
     known = value.quantization
     assert known is not None
-    return known.zero_points[0] if known.zero_points else 0
+    return known.zero_point
 
 
 def scale_of(value: Value) -> Array:
@@ -98,6 +98,6 @@ def integers_of(value: Value) -> tuple[Constant, Quantization] | None:
     first, offset = float(scale.reshape(-1)[0]), int(zero.reshape(-1)[0])
     if not ((scale == first).all() and (zero == offset).all()):
         return None
-    found = Quantization((first,), (offset,) if offset else ())
+    found = Quantization.of_tensor(first, offset)
     wrong = found.problems(known.numbers.dtype, known.numbers.shape)
     return None if wrong else (known.numbers, found)

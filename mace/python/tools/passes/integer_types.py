@@ -40,9 +40,10 @@ def choose_integer_type(graph: Graph, dtype: DataType) -> int:
     for value in changing:
         known = value.quantization
         assert known is not None
-        zero = (known.zero_points[0] if known.zero_points else 0) + shift
         value.dtype = dtype
-        value.quantization = Quantization(known.scales, (zero,) if zero else ())
+        value.quantization = Quantization.of_tensor(
+            known.scales[0], known.zero_point + shift
+        )
     for op in graph.ops:
         _adapt(graph, op, changing, dtype, shift)
     graph.prune()

@@ -51,8 +51,7 @@ class Target:
     def integers(self, numbers: Array) -> Array:
         """The integers of float32 numbers, as Quantize computes them."""
         scale = np.asarray(self.quantization.scales[0], np.float32)
-        zeros = self.quantization.zero_points
-        zero = np.asarray(zeros[0] if zeros else 0)
+        zero = np.asarray(self.quantization.zero_point)
         return quantized(numbers, scale, zero, self.dtype)
 
 

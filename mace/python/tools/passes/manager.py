@@ -185,6 +185,15 @@ def optimize(
     return PassManager(passes, dump_dir, quantize).run(graph)
 
 
+def run_last_passes(graph: Graph) -> None:
+    """Runs only the passes that come after all others."""
+    for item in all_passes():
+        if item.last:
+            item.run(graph)
+            graph.prune()
+            graph.sort()
+
+
 def choose(names: Iterable[str]) -> list[Pass]:
     """The named passes, those without which a graph is no MACE model, and all
     that these require.

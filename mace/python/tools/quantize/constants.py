@@ -113,9 +113,7 @@ def _tensor(constant: Constant, dtype: DataType) -> Constant:
     found = ranges.Range(float(array.min()), float(array.max())).quantization(dtype)
     numbers = ranges.quantized(array, found, dtype)
     scale = np.asarray(found.scales[0], np.float32)
-    return _dequantized(
-        numbers, scale, found.zero_points[0] if found.zero_points else 0
-    )
+    return _dequantized(numbers, scale, found.zero_point)
 
 
 def _dequantized(numbers: Array, scale: Array, zero: int) -> Constant:

@@ -14,7 +14,7 @@ from mace.python.tools.ir import DataType, Graph, Op, Value
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.op_rules import rules_of
 from mace.python.tools.ir.quantization import Quantization
-from mace.python.tools.passes.manager import all_passes
+from mace.python.tools.passes.manager import run_last_passes
 from mace.python.tools.quantize.constants import round_constants
 from mace.python.tools.quantize.ranges import Range
 
@@ -220,7 +220,7 @@ def _quantizations(
             if op.type == "Concat" and op.output in found:
                 found.update({v: found[op.output] for v in op.inputs if v in found})
     for op in graph.ops:
-        if keeps_range(op) and op.get_input(0) in found:
+        if rules_of(op.type).keeps_range(op) and op.get_input(0) in found:
             scale = found[op.input(0)]
             found.update({value: scale for value in op.outputs if value in found})
     return found
@@ -235,14 +235,6 @@ def _first_scale(op: Op, scales: Mapping[Value, Quantization]) -> Quantization |
         assert first.producer is not None
         return first.producer.input(0).quantization
     return scales.get(first)
-
-
-def keeps_range(op: Op) -> bool:
-    """Whether every element of the output is one of the input, of the same scale."""
-    if op.type == "Pooling":
-        return bool(op.attr("mode") == "MAX")
-    rules = rules_of(op.type)
-    return rules.keeps_elements or rules.keeps_scale(op)
 
 
 def _after_float(
@@ -294,7 +286,7 @@ def _dequantize(
 def _parameters(
     graph: Graph, name: str, scale: Quantization, dtype: DataType
 ) -> list[Value]:
-    zero = scale.zero_points[0] if scale.zero_points else 0
+    zero = scale.zero_point
     return [
         graph.add_constant(f"{name}/scale", np.asarray(scale.scales, np.float32)),
         graph.add_constant(f"{name}/zero_point", np.asarray([zero], dtype.numpy)),
@@ -314,11 +306,7 @@ def _in_integers(
         name: [rounded[value.name]] if value.name in rounded else known[name]
         for name, value in results.items()
     }
-    for item in all_passes():
-        if item.last:
-            item.run(graph)
-            graph.prune()
-            graph.sort()
+    run_last_passes(graph)
     return {
         name
         for name, readers in roundings.items()

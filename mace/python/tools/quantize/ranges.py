@@ -11,6 +11,7 @@ import numpy as np
 from mace.python.tools.ir import DataType
 from mace.python.tools.ir.dtypes import Array
 from mace.python.tools.ir.quantization import Quantization
+from mace.python.tools.ir.quantized_ops import saturated
 
 # The least scale: quotients of scales stay normal float32 numbers.
 _LEAST_SCALE = 1e-12
@@ -45,8 +46,8 @@ class Range:
         whole = self.with_zero()
         scale = (whole.high - whole.low) / (bounds.max - bounds.min)
         scale = max(scale, _LEAST_SCALE)
-        zero = int(np.clip(np.rint(bounds.min - whole.low / scale), *_limits(dtype)))
-        return Quantization((float(np.float32(scale)),), (zero,) if zero else ())
+        zero = int(saturated(dtype, np.rint(bounds.min - whole.low / scale)))
+        return Quantization.of_tensor(float(np.float32(scale)), zero)
 
 
 def weight_scales(weights: Array, bias: Array | None, input_scale: float) -> Array:
@@ -75,11 +76,5 @@ def quantized_weights(weights: Array, scales: Array) -> Array:
 
 def quantized(array: Array, quantization: Quantization, dtype: DataType) -> Array:
     """The integers of a tensor with one scale."""
-    zero = quantization.zero_points[0] if quantization.zero_points else 0
-    steps = np.rint(array.astype(np.float64) / quantization.scales[0]) + zero
-    return np.asarray(np.clip(steps, *_limits(dtype)), dtype.numpy)
-
-
-def _limits(dtype: DataType) -> tuple[int, int]:
-    bounds = np.iinfo(dtype.numpy)
-    return int(bounds.min), int(bounds.max)
+    steps = np.rint(array.astype(np.float64) / quantization.scales[0])
+    return saturated(dtype, steps + quantization.zero_point)

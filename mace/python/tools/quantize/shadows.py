@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 from mace.python.tools.ir import DataFormat, Graph
 from mace.python.tools.ir.dtypes import Array
-from mace.python.tools.passes.manager import all_passes
+from mace.python.tools.ir.op_rules import rules_of
+from mace.python.tools.passes.manager import run_last_passes
 from mace.python.tools.quantize.insert import (
     Plan,
     QuantizeOptions,
     insert,
-    keeps_range,
 )
 from mace.python.tools.quantize.ranges import Range
 
@@ -41,7 +41,7 @@ def add_shadows(
     known = dict(ranges)
     chosen = set(plan.quantized)
     for op in graph.ops:
-        if op.name not in chosen or keeps_range(op):
+        if op.name not in chosen or rules_of(op.type).keeps_range(op):
             continue
         result = op.output
         name = graph.unique_name(f"{result.name}/shadow")
@@ -57,9 +57,5 @@ def add_shadows(
         graph.outputs.append(graph.values[name])
         graph.formats[name] = DataFormat.NONE
     graph.sort()
-    for item in all_passes():
-        if item.last:
-            item.run(graph)
-            graph.prune()
-            graph.sort()
+    run_last_passes(graph)
     return shadows

@@ -296,8 +296,7 @@ def _in_floats(tensor: TensorInfo, actual: Array, want: Array) -> Array:
     known = tensor.quantization
     if known is None or not known.per_tensor or want.dtype.kind != "f":
         return actual
-    zero = known.zero_points[0] if known.zero_points else 0
-    steps = actual.astype(np.float64) - zero
+    steps = actual.astype(np.float64) - known.zero_point
     return np.asarray(steps * known.scales[0], np.float32)
 
 

@@ -127,6 +127,12 @@ class OpRules(abc.ABC):
         """Whether the quantized operator has the scale of its first input."""
         return False
 
+    def keeps_range(self, op: Op) -> bool:
+        """Whether every element of the outputs is one of the first input, so that one
+        scale is right for both.
+        """
+        return self.keeps_elements or self.keeps_scale(op)
+
     def integer_attrs(
         self, op: Op, integers: Callable[[Array], Array]
     ) -> Mapping[str, Any]:

@@ -171,8 +171,12 @@ def _clip_quantized(
     if quantize is None or quantize.type != "Quantize" or known is None:
         return False
     least = int(np.iinfo(x.dtype.numpy).min)
-    zero = known.zero_points[0] if known.zero_points else 0
-    if not known.per_tensor or zero != least or high is None or high <= least:
+    if (
+        not known.per_tensor
+        or known.zero_point != least
+        or high is None
+        or high <= least
+    ):
         return False
     if low is not None and low > least:
         return False
