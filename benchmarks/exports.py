@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from benchmarks.networks import DIRECTORY, ROOT, Network, convert_network
 from benchmarks.peers.engines import REFERENCE
 from benchmarks.peers.formats import require_engines
 from benchmarks.peers.results import Scoreboard
-from benchmarks.peers.scoreboard import SEED, Measurement, versions
+from benchmarks.peers.scoreboard import SEED, measure, versions
 from benchmarks.peers.table import tables as score_tables
 from benchmarks.record import add_arguments, machine, recorder
 from benchmarks.tables import Table
@@ -128,10 +127,7 @@ def main() -> int:
     for name in args.models:
         network = make_export(name)
         output.console.print(f"measuring {name}")
-        with tempfile.TemporaryDirectory() as folder:
-            measured = Measurement(network, args.threads, engines, Path(folder))
-            seconds = args.seconds * len(args.threads)
-            board.cells += measured.run(seconds, loads=1)
+        board.cells += measure(network, args.threads, engines, args.seconds, loads=1)
     output.finish(board.data(), board.versions)
     mine = [cell for cell in board.cells if cell.engine.startswith("mace")]
     return int(any(cell.reason for cell in mine))

@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from benchmarks.exports import SHAPES, make_export
@@ -35,7 +33,7 @@ from benchmarks.peers.results import (
     threads_text,
     time_ms,
 )
-from benchmarks.peers.scoreboard import SEED, Measurement, versions
+from benchmarks.peers.scoreboard import SEED, measure, versions
 from benchmarks.peers.table import tables as score_tables
 from benchmarks.quantized import quantized
 from benchmarks.record import add_arguments, machine, recorder
@@ -152,12 +150,9 @@ def main() -> int:
     for name in args.models:
         network = quantized(make_export(name) if name in SHAPES else make_network(name))
         output.console.print(f"measuring {name}")
-        with tempfile.TemporaryDirectory() as folder:
-            measured = Measurement(
-                network, args.threads, engines, Path(folder), _REFERENCE
-            )
-            seconds = args.seconds * len(args.threads)
-            board.cells += measured.run(seconds, args.loads)
+        board.cells += measure(
+            network, args.threads, engines, args.seconds, args.loads, _REFERENCE
+        )
     output.finish(board.data(), board.versions)
     return int(any(cell.reason for cell in board.cells if cell.engine == _MACE))
 

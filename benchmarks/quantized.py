@@ -9,7 +9,6 @@ network or the recipe changes.
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from benchmarks.peers import tflite
 from benchmarks.peers.formats import make_model
 from mace.python.tools.atomic import atomic_write
 from test.conformance.models.light import smooth_input
+from test.conformance.onnx import quantizer
 
 _FOLDER = DIRECTORY / "int8"
 _RECIPE = 2
@@ -79,40 +79,24 @@ def _images(network: Network) -> Iterator[NDArray[np.float32]]:
 
 def _write_newer(network: Network, to: Path) -> None:
     """In an operator set that the quantizer takes, with the batch normalisations in the
-    filters, as ONNX Runtime advises.
+    filters.
     """
-    from onnxruntime.quantization import shape_inference
-
     model = onnx.load(str(make_model(network, "onnx")))
     if model.opset_import[0].version < _OPSET:
         model = onnx.version_converter.convert_version(model, _OPSET)
     partial = to.with_suffix(".tmp")
     onnx.save(model, str(partial))
-    shape_inference.quant_pre_process(str(partial), str(to), skip_symbolic_shape=True)
+    quantizer.prepare(partial, to)
     partial.unlink()
 
 
 def _quantize(network: Network, plain: Path, to: Path, kind: str) -> None:
-    try:
-        from onnxruntime import quantization
-    except ImportError:
-        sys.exit("the quantizer is missing: pip install onnxruntime")
-    images = _images(network)
-
-    class Images(quantization.CalibrationDataReader):  # type: ignore[misc]
-        def get_next(self) -> dict[str, NDArray[np.float32]] | None:
-            image = next(images, None)
-            return None if image is None else {network.input_name: image}
-
-    types = quantization.QuantType
     partial = to.with_suffix(".tmp")
-    quantization.quantize_static(
-        str(plain),
-        str(partial),
-        Images(),
-        quant_format=quantization.QuantFormat.QDQ,
-        activation_type=types.QUInt8 if kind == "u8s8" else types.QInt8,
-        weight_type=types.QInt8,
-        per_channel=True,
+    quantizer.quantize(
+        plain,
+        partial,
+        network.input_name,
+        _images(network),
+        activations="QUInt8" if kind == "u8s8" else "QInt8",
     )
     partial.replace(to)

@@ -95,7 +95,7 @@ class Measurement:
     def __init__(
         self,
         network: Network,
-        threads: list[int],
+        threads: Sequence[int],
         engines: Sequence[str],
         folder: Path,
         reference: str = REFERENCE,
@@ -217,6 +217,26 @@ class Measurement:
         )
 
 
+def measure(
+    network: Network,
+    threads: Sequence[int],
+    engines: Sequence[str],
+    seconds: float,
+    loads: int,
+    reference: str = REFERENCE,
+) -> list[Cell]:
+    """One network with all engines, at each number of threads.
+
+    Args:
+        seconds: per number of threads.
+        loads: fresh processes per engine.
+        reference: the engine that gives the outputs to compare with.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        measured = Measurement(network, threads, engines, Path(folder), reference)
+        return measured.run(seconds * len(threads), loads)
+
+
 def versions(library: Library, engines: Sequence[str]) -> dict[str, str]:
     """The versions by product, see engines.py."""
     sites = [str(path) for path in VENV.glob("lib/python*/site-packages")]
@@ -301,10 +321,7 @@ def main() -> int:
     for name in args.models:
         network = make_network(name)
         console.print(f"measuring {name}")
-        with tempfile.TemporaryDirectory() as folder:
-            measured = Measurement(network, args.threads, engines, Path(folder))
-            seconds = args.seconds * len(args.threads)
-            board.cells += measured.run(seconds, args.loads)
+        board.cells += measure(network, args.threads, engines, args.seconds, args.loads)
     board.cells = kept_cells + board.cells
     kept = output.finish(board.data(), board.versions)
     picture = _RESULT.with_suffix(".png")

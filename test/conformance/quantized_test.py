@@ -20,13 +20,14 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 from mace.python.tools.importers.base import ImportRequest, InputSpec, OutputSpec
 from mace.python.tools.importers.onnx import import_model
 from mace.python.tools.ir import Graph
-from mace.python.tools.ir.dtypes import Array, DataType
+from mace.python.tools.ir.dtypes import DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat
 from mace.python.tools.ir.layout import NCHW_TO_NHWC, NHWC_TO_NCHW
 from mace.python.tools.ir.quantized_ops import is_quantized
 from mace.python.tools.passes.manager import optimize
 from test.conformance.native import ABIS, native, require_emulator
+from test.conformance.onnx.quantizer import quantize
 from test.conformance.onnx.reference import run_onnxruntime
 
 _SEED = 11
@@ -131,30 +132,11 @@ class _Network:
 
 def _quantize(path: Path, activations: str, per_channel: bool) -> Path:
     """The network with QuantizeLinear and DequantizeLinear."""
-    quantization = pytest.importorskip(
-        "onnxruntime.quantization", reason="its quantizer writes the networks"
-    )
+    pytest.importorskip("onnxruntime", reason="its quantizer writes the networks")
     rng = np.random.default_rng(_SEED + 1)
-
-    class Samples(quantization.CalibrationDataReader):  # type: ignore[name-defined,misc]
-        left = _SAMPLES
-
-        def get_next(self) -> dict[str, Array] | None:
-            self.left -= 1
-            if self.left < 0:
-                return None
-            return {"x": rng.standard_normal(_SHAPE).astype(np.float32)}
-
+    samples = (rng.standard_normal(_SHAPE).astype(np.float32) for _ in range(_SAMPLES))
     to = path.with_name("quantized.onnx")
-    quantization.quantize_static(
-        str(path),
-        str(to),
-        Samples(),
-        quant_format=quantization.QuantFormat.QDQ,
-        activation_type=getattr(quantization.QuantType, activations),
-        weight_type=quantization.QuantType.QInt8,
-        per_channel=per_channel,
-    )
+    quantize(path, to, "x", samples, activations=activations, per_channel=per_channel)
     return to
 
 
