@@ -31,6 +31,8 @@ _TYPE = re.compile(
     r"^(?:struct|class|union|enum(?: class)?) "
     r"(?:MACE_\w+ )?([\w:]+)(?: [^;]*)?(?: \{|$)"
 )
+# A function of OpenCL C whose parameters include local memory.
+_LOCAL_PARAMETER = re.compile(r"^ *static [^;{}()]*\([^{})]*\b__local\b", re.MULTILINE)
 _LOAD = re.compile(r'^load\(\s*"([^"]+)"', re.MULTILINE)
 
 
@@ -168,6 +170,23 @@ def _venv(context: Context) -> Outcome:
     return from_findings(lines, len(files))
 
 
+def local_problems(file: Path, text: str) -> List[str]:
+    """Where a function of a kernel has local memory that PoCL would share."""
+    return [
+        f"{file}:{text.count(chr(10), 0, found.start()) + 1}: a function that has"
+        " local memory begins with LOCAL_FUNCTION (tensor.clh), not with static"
+        for found in _LOCAL_PARAMETER.finditer(text)
+    ]
+
+
+def _local(context: Context) -> Outcome:
+    files = context.with_suffix(".cl", ".clh")
+    lines: List[str] = []
+    for file in files:
+        lines += local_problems(file, _read(context, file))
+    return from_findings(lines, len(files))
+
+
 def type_names(text: str) -> List[str]:
     """The types that C++ text defines in namespaces that have a name."""
     names: List[str] = []
@@ -220,5 +239,6 @@ CHECKS = (
     Check("bazel", "order of load statements", _bazel),
     Check("types", "C++: one type for each name", _types),
     Check("venv", "scripts honour MACE_VENV", _venv),
+    Check("local", "OpenCL: functions that have local memory", _local),
     Check("readme", "larger folders say what lives there", _readme),
 )

@@ -85,6 +85,15 @@ def test_scripts_honour_the_chosen_environment(tmp_path: Path) -> None:
         assert run(tmp_path, "venv", {"a.sh": bad}).status is Status.FAILED
 
 
+def test_functions_that_have_local_memory_are_inlined(tmp_path: Path) -> None:
+    good = "LOCAL_FUNCTION int f(__local int *p) {\nstatic int g() {\n  __local int a;"
+    assert run(tmp_path, "local", {"a.cl": good}).status is Status.PASSED
+    bad = "#define F(t) \\\n  static t f(t v, \\\n   __local t *p) {"
+    outcome = run(tmp_path, "local", {"a.clh": f"//\n{bad}"})
+    assert outcome.status is Status.FAILED
+    assert outcome.lines[0].startswith("a.clh:3: ")
+
+
 def test_whitespace_is_found_and_repaired(tmp_path: Path) -> None:
     files = {"a.cc": "int a; \n\n\n"}
     assert run(tmp_path, "whitespace", files).status is Status.FAILED

@@ -58,7 +58,7 @@ static float4 load_row(__global int *row, int block) {
 }
 // Of all items of the work group.
 #define DEFINE_ITEM_FOLD(name, fold)                                       \
-  static float name(float v, int item, __local float *shared) {            \
+  LOCAL_FUNCTION float name(float v, int item, __local float *shared) {    \
     shared[item] = v;                                                      \
     barrier(CLK_LOCAL_MEM_FENCE);                                          \
     _Pragma("unroll 1")                                                    \

@@ -21,8 +21,8 @@ static int4 is_better(float4 q, int4 j, float4 p, int4 i, int order) {
   }
 
 // Leaves the best of all items of a line to each of them.
-static void group_best(float4 *best, int4 *index, __local float4 *values,
-                       __local int4 *indices, int order) {
+LOCAL_FUNCTION void group_best(float4 *best, int4 *index, __local float4 *values,
+                               __local int4 *indices, int order) {
 #if GROUP > 1
   const int line = get_local_id(0);
   const int item = get_local_id(1);

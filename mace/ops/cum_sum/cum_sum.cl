@@ -26,7 +26,8 @@
 // to `total`.
 #if GROUP > 1
 #define DEFINE_GROUP_SCAN(name, type)                                  \
-  static void name(type v, type *before, type *total, __local type *shared) { \
+  LOCAL_FUNCTION void name(type v, type *before, type *total,          \
+                           __local type *shared) {                     \
     const int line = get_local_id(0);                                  \
     const int item = get_local_id(1);                                  \
     const int at = item * NEIGHBOURS + line;                           \
@@ -45,7 +46,8 @@
   }
 #else
 #define DEFINE_GROUP_SCAN(name, type)                                  \
-  static void name(type v, type *before, type *total, __local type *shared) { \
+  LOCAL_FUNCTION void name(type v, type *before, type *total,          \
+                           __local type *shared) {                     \
     *total += v;                                                       \
   }
 #endif
