@@ -150,9 +150,15 @@ MACE_SIMD_INLINE void PairUp(VDotBytes a, VDotBytes b, X86Vector (&to)[4]) {
   to[2] = MACE_X86(unpacklo_epi8, high, zero);
   to[3] = MACE_X86(unpackhi_epi8, high, zero);
 }
+// The same two in each lane.
+MACE_SIMD_INLINE X86Vector TwoShorts(int32_t a, int32_t b) {
+  const uint32_t both =
+      (static_cast<uint32_t>(b) << 16) | (static_cast<uint32_t>(a) & 0xffff);
+  return (X86Vector)SetInt(static_cast<int32_t>(both));
+}
 #endif
 
-// start + a * a_factor + b * b_factor, with factors of 16 bits.
+// start + a * a_factor + b * b_factor, with factors of 22 bits with their signs.
 MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
                                VDotBytes b,
                                int32_t a_factor,
@@ -160,17 +166,20 @@ MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
                                int32_t start,
                                VI (&to)[4]) {
 #if defined(__SSE4_1__)
+  // The processor multiplies numbers of 16 bits: x * f is x * 2^7 times the high
+  // part of f plus x times the low part.
+  constexpr int kLowBits = 7;
+  constexpr int32_t kLow = (1 << kLowBits) - 1;
   X86Vector pairs[4];
   PairUp(a, b, pairs);
-  const auto factors = (X86Vector)SetInt(
-      static_cast<int32_t>((static_cast<uint32_t>(b_factor) << 16) |
-                           (static_cast<uint32_t>(a_factor) & 0xffff)));
+  const X86Vector low = TwoShorts(a_factor & kLow, b_factor & kLow);
+  const X86Vector high = TwoShorts(a_factor >> kLowBits, b_factor >> kLowBits);
   for (int v = 0; v < 4; ++v) {
-    to[v] = (VI)MACE_X86(madd_epi16, pairs[v], factors) + start;
+    const auto shifted = MACE_X86(slli_epi16, pairs[v], kLowBits);
+    to[v] = (VI)MACE_X86(madd_epi16, pairs[v], low) + start +
+            (VI)MACE_X86(madd_epi16, shifted, high);
   }
 #else
-  const auto p = static_cast<int16_t>(a_factor);
-  const auto q = static_cast<int16_t>(b_factor);
   const auto x = (int8x16_t)a;
   const auto y = (int8x16_t)b;
   const int16x8_t x16[2] = {vmovl_s8(vget_low_s8(x)),
@@ -179,10 +188,14 @@ MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
                             vmovl_s8(vget_high_s8(y))};
   const int32x4_t from = vdupq_n_s32(start);
   for (int h = 0; h < 2; ++h) {
-    to[2 * h] = (VI)vmlal_n_s16(vmlal_n_s16(from, vget_low_s16(x16[h]), p),
-                                vget_low_s16(y16[h]), q);
-    to[2 * h + 1] = (VI)vmlal_n_s16(vmlal_n_s16(from, vget_high_s16(x16[h]), p),
-                                    vget_high_s16(y16[h]), q);
+    const int32x4_t x32[2] = {vmovl_s16(vget_low_s16(x16[h])),
+                              vmovl_s16(vget_high_s16(x16[h]))};
+    const int32x4_t y32[2] = {vmovl_s16(vget_low_s16(y16[h])),
+                              vmovl_s16(vget_high_s16(y16[h]))};
+    for (int i = 0; i < 2; ++i) {
+      to[2 * h + i] = (VI)vmlaq_n_s32(vmlaq_n_s32(from, x32[i], a_factor),
+                                      y32[i], b_factor);
+    }
   }
 #endif
 }
@@ -193,9 +206,7 @@ MACE_SIMD_INLINE void ProductOfTwo(
 #if defined(__SSE4_1__)
   X86Vector pairs[4];
   PairUp(a, b, pairs);
-  const auto zeros = (X86Vector)SetInt(
-      static_cast<int32_t>((static_cast<uint32_t>(b_zero) << 16) |
-                           (static_cast<uint32_t>(a_zero) & 0xffff)));
+  const X86Vector zeros = TwoShorts(a_zero, b_zero);
   for (int v = 0; v < 4; ++v) {
     const auto both = MACE_X86(sub_epi16, pairs[v], zeros);
     const auto second = MACE_X86(srli_epi32, both, 16);

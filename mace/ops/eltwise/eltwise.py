@@ -76,7 +76,7 @@ _OF_DIMENSIONS: dict[str, Callable[[int, int], int]] = {
     "MUL": operator.mul,
 }
 # Of the factors of quantized sums.
-_FACTOR_BITS = 15
+_FACTOR_BITS = 21
 _MOST_SHIFT = 30
 
 

@@ -16,8 +16,8 @@
 namespace mace {
 namespace {
 
-// Of sums: factors have 16 bits with a sign.
-constexpr int kFactorBits = 15;
+// Of sums of two: 510 * 2^kFactorBits + 2^(kLargestShift - 1) < 2^31.
+constexpr int kFactorBits = 21;
 constexpr int kLargestShift = 30;
 
 class QuantizedEltwisePlan final : public OpPlan {

@@ -62,10 +62,10 @@ void Check(const std::string &mode,
   const float b_ratio = b.scale / y.scale;
   int exponent = 0;
   std::frexp(std::max(a_ratio, b_ratio), &exponent);
-  const int shift = std::clamp(15 - exponent, 0, 30);
+  const int shift = std::clamp(21 - exponent, 0, 30);
   const auto fixed = [&](float ratio) {
     return static_cast<int64_t>(
-        std::nearbyint(std::min(std::ldexp(ratio, shift), 32767.0f)));
+        std::nearbyint(std::min(std::ldexp(ratio, shift), 2097151.0f)));
   };
   std::vector<int32_t> wanted;
   for (int64_t i = 0; i < y.shape.Elements(); ++i) {
