@@ -36,6 +36,7 @@ def quantize(
     activations: str = "QUInt8",
     per_channel: bool = True,
     method: str = MIN_MAX,
+    seven_bits: bool = False,
 ) -> None:
     """Writes a network with QuantizeLinear and DequantizeLinear; weights are int8.
 
@@ -46,6 +47,8 @@ def quantize(
         activations: QUInt8 or QInt8.
         per_channel: whether weights have a scale for each output.
         method: one of those above.
+        seven_bits: of weights, whose products with uint8 ONNX Runtime adds without
+            saturation on every processor.
     """
     from onnxruntime import quantization
 
@@ -65,5 +68,6 @@ def quantize(
             activation_type=quantization.QuantType[activations],
             weight_type=quantization.QuantType.QInt8,
             per_channel=per_channel,
+            reduce_range=seven_bits,
             calibrate_method=quantization.CalibrationMethod[method],
         )

@@ -262,6 +262,19 @@ def test_external_data(tmp_path: Path) -> None:
     assert_same(found, [inputs["x"] @ normal(8, 4)])
 
 
+def test_weights_that_were_external_before(tmp_path: Path) -> None:
+    # `onnx` states in each of these tensors that its bytes are in the tensor. They are
+    # large enough to be left in the file.
+    inputs, weights = {"x": normal(2, 64)}, normal(64, 32)
+    node = onnx.helper.make_node("MatMul", ["x", "w"], ["y"])
+    model = make_model([node], inputs, ["y"], {"w": weights})
+    path = tmp_path / "external.onnx"
+    onnx.save(model, path, save_as_external_data=True, size_threshold=0)
+    loaded = onnx.load(path)
+    assert loaded.graph.initializer[0].HasField("data_location")
+    assert_same(run_mace(loaded, inputs, tmp_path), [inputs["x"] @ weights])
+
+
 def test_weights_in_constant_nodes(tmp_path: Path) -> None:
     # Large enough to be left in the file, which onnx's own checker knows nothing of.
     weights = normal(64, 32)

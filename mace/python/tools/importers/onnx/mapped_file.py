@@ -120,11 +120,14 @@ class _WireError(Exception):
 def _cut(buffer: Buffer, begin: int, end: int, tree: _Tree) -> Iterator[bytes]:
     """The message in [begin, end) without the large fields of `tree`."""
     kept = begin
+    # After all other fields: one of them may say that the bytes are in the tensor, as
+    # those do that `onnx` read from external data.
+    notes = b""
     for start, number, wire, payload, stop in _fields(buffer, begin, end):
         if isinstance(tree, int):
             if number == tree and wire == _BYTES and stop - payload >= _SMALLEST_CUT:
                 yield bytes(buffer[kept:start])
-                yield _note(payload, stop - payload)
+                notes += _note(payload, stop - payload)
                 kept = stop
         elif number in tree and wire == _BYTES and stop - payload >= _SMALLEST_CUT:
             inner = b"".join(_cut(buffer, payload, stop, tree[number]))
@@ -132,6 +135,7 @@ def _cut(buffer: Buffer, begin: int, end: int, tree: _Tree) -> Iterator[bytes]:
             yield _varint(number << 3 | _BYTES) + _varint(len(inner)) + inner
             kept = stop
     yield bytes(buffer[kept:end])
+    yield notes
 
 
 def _fields(
