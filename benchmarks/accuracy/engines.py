@@ -7,11 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from benchmarks.library import Library
 from benchmarks.networks import Network, convert_network
+from mace.python.tools.validate.frameworks.onnx_session import open_session
 
 Pixels = NDArray[np.float32]
 Digits = NDArray[np.int64]
@@ -23,11 +23,7 @@ _IMAGE = (1, 32, 32)
 
 def by_onnxruntime(model: Path, pixels: Pixels) -> Digits:
     """The class of each image, by an ONNX file with the input `image`."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(
-        str(model), options, providers=["CPUExecutionProvider"]
-    )
+    session = open_session(str(model), threads=1)
     batches = np.split(pixels, len(pixels) // _BATCH)
     return np.concatenate(
         [session.run(None, {"image": batch})[0].argmax(1) for batch in batches]

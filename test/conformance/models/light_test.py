@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
+from mace.python.tools.validate.frameworks.onnx_session import open_session
 from test.conformance.models import (
     LIGHT_MODELS,
     light_input,
@@ -19,13 +20,8 @@ from test.conformance.models import (
 
 
 def _answers(path: Path, name: str, seeds: tuple[int, ...]) -> np.ndarray:
-    ort = pytest.importorskip("onnxruntime")
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(
-        str(path), options, providers=["CPUExecutionProvider"]
-    )
+    pytest.importorskip("onnxruntime")
+    session = open_session(str(path), threads=1)
     info = LIGHT_MODELS[name]
     runs = [
         session.run([info.output], {info.input: light_input(name, seed)})

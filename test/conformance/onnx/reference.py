@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mace.python.tools.ir.dtypes import Array
+from mace.python.tools.validate.frameworks.onnx_session import open_session
 
 
 def run_onnxruntime(
@@ -18,12 +19,7 @@ def run_onnxruntime(
     """The outputs of a model by name; skips the test if onnxruntime is not
     installed.
     """
-    ort = pytest.importorskip("onnxruntime", reason="it is the reference here")
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
+    pytest.importorskip("onnxruntime", reason="it is the reference here")
     # The machine is shared with the program under test.
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(
-        str(path), options, providers=["CPUExecutionProvider"]
-    )
+    session = open_session(str(path), threads=1)
     return dict(zip(outputs, session.run(list(outputs), dict(feeds))))

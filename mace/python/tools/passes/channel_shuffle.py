@@ -18,7 +18,7 @@ class ChannelShuffle(Pass):
     """Reshape, Transpose, Reshape to ChannelShuffle."""
 
     name = "channel_shuffle"
-    requires = ("fold_constants",)
+    requires = ("fold_constants", "merge_roundings")
 
     def run(self, graph: Graph) -> int:
         count = 0

@@ -121,17 +121,15 @@ def table_of(
         to: what the results are quantized to.
         channels: whether there may be a table for each channel.
     """
-    sources = _sources(value, _MOST_STEPS, {})
-    if not sources:
-        return None
-    # The first tensor: nothing between is needed for this one then.
-    source = sources[-1]
-    numbers = np.arange(256, dtype=np.uint8).view(source.dtype.numpy)
-    results = _evaluated(value, {source: numbers.reshape(-1, 1)})
-    table = np.ascontiguousarray(to.integers(results).transpose())
-    if len(table) == 1:
-        return source, table[0]
-    return (source, table) if channels and len(table) <= _MOST_CHANNELS else None
+    most = _MOST_CHANNELS if channels else 1
+    # The first tensor if possible: nothing between is needed for this one then.
+    for source in reversed(_sources(value, _MOST_STEPS, {})):
+        numbers = np.arange(256, dtype=np.uint8).view(source.dtype.numpy)
+        results = _evaluated(value, {source: numbers.reshape(-1, 1)})
+        table = np.ascontiguousarray(to.integers(results).transpose())
+        if len(table) <= most:
+            return source, table[0] if len(table) == 1 else table
+    return None
 
 
 def _sources(value: Value, steps: int, known: dict[Value, list[Value]]) -> list[Value]:

@@ -46,3 +46,21 @@ def test_a_rounding_of_rounded_numbers(scale: float, zero: int) -> None:
 
     same = (scale, zero) == (0.05, 120)
     assert types(_merged(build))["Quantize"] == (1 if same else 2)
+
+
+@pytest.mark.parametrize("scale", [0.05, 0.06])
+def test_a_shuffle_of_channels_whose_parts_are_rounded(scale: float) -> None:
+    def build(b: GraphBuilder, _: np.random.Generator) -> None:
+        x = _rounded(b, b.input("x", DataType.FLOAT32, (1, 4, 5, 6)), "p", 0.05, 120)
+        shapes = [np.array(s, np.int32) for s in ((1, 4, 5, 2, 3), (1, 4, 5, 6))]
+        first, last = (b.constant(f"shape{i}", s) for i, s in enumerate(shapes))
+        y = b.one("Reshape", [x, first], None, None, "divide")
+        y = _rounded(b, y, "q", scale, 120)
+        y = b.one("Transpose", [y], None, {"perm": (0, 1, 2, 4, 3)}, "turn")
+        y = _rounded(b, y, "r", scale, 120)
+        b.output(b.one("Reshape", [y, last], None, None, "join"), "y")
+
+    names = ["merge_roundings", "channel_shuffle", "channels_last"]
+    found = types(rewrite(build, choose(names)))
+    assert found["ChannelShuffle"] == (1 if scale == 0.05 else 0)
+    assert found["Quantize"] == (1 if scale == 0.05 else 2)

@@ -18,6 +18,7 @@ from mace.python.tools.ir.builder import narrow
 from mace.python.tools.ir.dtypes import Array, DataType
 from mace.python.tools.ir.evaluate import run_graph
 from mace.python.tools.ir.graph import DataFormat, Graph
+from mace.python.tools.validate.frameworks.onnx_session import open_session
 
 SEED = 7
 
@@ -99,13 +100,8 @@ def run_mace(
 
 def run_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array]:
     """The outputs of onnxruntime; skips the test if it is not installed."""
-    ort = pytest.importorskip("onnxruntime")
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
+    pytest.importorskip("onnxruntime")
+    session = open_session(model.SerializeToString(), threads=1)
     results: list[Array] = session.run(None, dict(inputs))
     return results
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mace.python.tools.validate.frameworks.names import near_names
+from mace.python.tools.validate.frameworks.onnx_session import open_session
 from mace.python.tools.validate.frameworks.reference import (
     Array,
     FrameworkError,
@@ -40,12 +41,8 @@ def run(request: ReferenceRequest) -> ReferenceResult:
     fed = {name: request.inputs[name] for name in wanted if name in request.inputs}
     fetched = [name for name in wanted if name not in fed]
 
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
     try:
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        session = open_session(model.SerializeToString())
         feeds = _feeds(session, request)
         values = session.run(fetched, feeds) if fetched else []
     except FrameworkError:

@@ -118,7 +118,10 @@ def test_grouped_conv_with_zero_points_of_the_filter(tmp_path: Path) -> None:
 def test_matmul(dtype: Any, tmp_path: Path) -> None:
     model = _Model("QLinearMatMul").input(_bytes(dtype, 2, 5, 12))
     model.constant(_scale(0.02), _bytes(dtype).reshape(()))
-    model.constant(_bytes(np.int8, 12, 7), _scales(7), np.zeros(7, np.int8))
+    # Of 7 bits: with a scale for each column, ONNX Runtime's sums of larger ones are
+    # wrong on processors without VNNI.
+    weights = _bytes(np.int8, 12, 7) // 2
+    model.constant(weights, _scales(7), np.zeros(7, np.int8))
     model.constant(_scale(0.2), _bytes(dtype).reshape(()))
     model.check(tmp_path)
 

@@ -1,0 +1,42 @@
+# Copyright 2026 The MACE Authors
+# SPDX-License-Identifier: Apache-2.0
+"""ONNX Runtime as a reference: the same results on every processor."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Union
+
+# Where an x86 processor has no instruction for products of uint8 and int8 (VNNI), ONNX
+# Runtime adds pairs of them in 16 bits, which saturate: sums of large weights are wrong
+# by any amount. With this option it computes with uint8 weights, which is exact.
+_EXACT_BYTES = "session.x64quantprecision"
+_ERRORS = 3
+
+
+def open_session(model: Union[str, bytes], threads: int = 0) -> Any:
+    """An onnxruntime.InferenceSession on the CPU that computes 8-bit sums exactly.
+
+    Args:
+        model: the file's path, or its bytes.
+        threads: 0 for one on each core.
+    """
+    from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Missing
+
+    try:
+        return _open(model, threads, {_EXACT_BYTES: "1"})
+    except Missing:
+        # There is no QLinearConv of int8 with uint8 weights; that with int8 is exact.
+        return _open(model, threads, {})
+
+
+def _open(model: Union[str, bytes], threads: int, entries: Dict[str, str]) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = _ERRORS
+    options.intra_op_num_threads = threads
+    for key, value in entries.items():
+        options.add_session_config_entry(key, value)
+    return onnxruntime.InferenceSession(
+        model, options, providers=["CPUExecutionProvider"]
+    )
