@@ -158,7 +158,8 @@ MACE_SIMD_INLINE X86Vector TwoShorts(int32_t a, int32_t b) {
 }
 #endif
 
-// start + a * a_factor + b * b_factor, with factors of 22 bits with their signs.
+// start + a * a_factor + b * b_factor, with factors of 22 bits with their
+// signs.
 MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
                                VDotBytes b,
                                int32_t a_factor,
@@ -166,8 +167,8 @@ MACE_SIMD_INLINE void SumOfTwo(VDotBytes a,
                                int32_t start,
                                VI (&to)[4]) {
 #if defined(__SSE4_1__)
-  // The processor multiplies numbers of 16 bits: x * f is x * 2^7 times the high
-  // part of f plus x times the low part.
+  // The processor multiplies numbers of 16 bits: x * f is x * 2^7 times the
+  // high part of f plus x times the low part.
   constexpr int kLowBits = 7;
   constexpr int32_t kLow = (1 << kLowBits) - 1;
   X86Vector pairs[4];

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import onnx
 
 from mace.python.tools.atomic import atomic_write
-from test.conformance.models import inception, mobile
+from test.conformance.models import inception, mobile, residual
 from test.conformance.models.onnx_builder import OnnxBuilder
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
@@ -34,8 +34,10 @@ BUILT_MODELS = MappingProxyType(
     {
         "mobilenet_v1": BuiltModel(mobile.mobilenet_v1, mobile.INPUT_SHAPE),
         "mobilenet_v2": BuiltModel(mobile.mobilenet_v2, mobile.INPUT_SHAPE),
+        "mobilenet_v3_large": BuiltModel(mobile.mobilenet_v3_large, mobile.INPUT_SHAPE),
         "efficientnet_lite0": BuiltModel(mobile.efficientnet_lite0, mobile.INPUT_SHAPE),
         "inception_v3": BuiltModel(inception.inception_v3, inception.INPUT_SHAPE),
+        "resnet18": BuiltModel(residual.resnet18, residual.INPUT_SHAPE),
     }
 )
 

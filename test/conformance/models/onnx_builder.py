@@ -66,7 +66,7 @@ class OnnxBuilder:
 
         Args:
             kernel: one size, or height and width.
-            activation: Relu6, Relu or none ("").
+            activation: Relu6, Relu, HardSwish or none ("").
             gain: of the normalisation.
             padded: by half the kernel; else not at all.
         """
@@ -99,6 +99,11 @@ class OnnxBuilder:
         )
         if activation == "Relu":
             self.node("Relu", self.value)
+        elif activation == "HardSwish":
+            # As PyTorch writes it.
+            before = self.value
+            self.node("HardSigmoid", before, alpha=1 / 6, beta=0.5)
+            self.node("Mul", before, self.value)
         elif activation == "Relu6":
             limits = [np.float32(limit) for limit in (0.0, 6.0)]
             self.node(

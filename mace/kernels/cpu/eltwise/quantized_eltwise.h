@@ -11,9 +11,9 @@
 //   S = (a - a_zero) * (b - b_zero)                            kProduct
 //   y = clamp(round(float(S) * scale) + zero, low, high)
 //
-// S is exact in int32, with factors of 22 bits with their signs; half is 2^(shift - 1), or 0
-// without a shift; round is to the nearest, ties to even. These are the same
-// bits on every instruction set.
+// S is exact in int32, with factors of 22 bits with their signs; half is
+// 2^(shift - 1), or 0 without a shift; round is to the nearest, ties to even.
+// These are the same bits on every instruction set.
 //
 // Elements are uint8 on x86 and int8 on ARM (gemm::kRowsUnsigned). The bytes of
 // each tensor are combined with its mask (exclusive or), which makes another

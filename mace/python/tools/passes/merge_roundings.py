@@ -8,9 +8,9 @@ again in front of the next. The scales are then equal, but not the same constant
     Quantize, Quantize of x                > one Quantize
     Quantize > Dequantize > Quantize       > Quantize
 
-Where operators that only move elements stand between, as ONNX Runtime's quantizer rounds
-behind each of them, the second rounding would keep others from recognising them together,
-for example as a shuffle of channels:
+Where operators that only move elements stand between, because ONNX Runtime's quantizer
+rounds behind each of them, the second rounding would keep other passes from recognising
+them together, for example as a shuffle of channels:
 
     Dequantize > moves > Quantize > Dequantize       > Dequantize > moves
 """
